@@ -1,0 +1,86 @@
+/** Where an error is shown, it takes its HTTP status, its exit code and its log level from here and nowhere else. */
+const table = {
+  AFFILIATE_EXISTS: { status: 409, exit: 1, level: 'info' },
+  AFFILIATE_NOT_ACTIVE: { status: 403, exit: 1, level: 'info' },
+  AFFILIATE_NOT_FOUND: { status: 404, exit: 1, level: 'info' },
+  AFFILIATE_TERMS_REQUIRED: { status: 403, exit: 1, level: 'info' },
+  AUTH_ACCOUNT_DEACTIVATED: { status: 403, exit: 1, level: 'info' },
+  AUTH_EMAIL_NOT_VERIFIED: { status: 403, exit: 1, level: 'info' },
+  AUTH_INVALID_CREDENTIALS: { status: 401, exit: 1, level: 'info' },
+  AUTH_RATE_LIMITED: { status: 429, exit: 1, level: 'warn' },
+  AUTH_REGISTRATION_DISABLED: { status: 403, exit: 1, level: 'info' },
+  AUTH_REGISTRATION_FAILED: { status: 400, exit: 1, level: 'info' },
+  CHECKOUT_DISABLED: { status: 403, exit: 1, level: 'info' },
+  CHECKOUT_FAILED: { status: 402, exit: 1, level: 'warn' },
+  CHECKOUT_GATEWAY_NOT_CONFIGURED: { status: 503, exit: 69, level: 'error' },
+  CHECKOUT_NOT_IMPLEMENTED: { status: 501, exit: 1, level: 'info' },
+  CONFIG_INVALID: { status: 500, exit: 1, level: 'error' },
+  CONFIG_INVALID_AFFILIATE_TERMS_VERSION: { status: 500, exit: 1, level: 'error' },
+  CONFLICT: { status: 409, exit: 1, level: 'info' },
+  CSRF_FAILED: { status: 403, exit: 1, level: 'info' },
+  DEPENDENCY_UNAVAILABLE: { status: 503, exit: 69, level: 'error' },
+  GONE: { status: 410, exit: 1, level: 'info' },
+  IDEMPOTENCY_KEY_REUSE_CONFLICT: { status: 409, exit: 1, level: 'info' },
+  INTERNAL_SERVER_ERROR: { status: 500, exit: 1, level: 'error' },
+  METHOD_NOT_ALLOWED: { status: 405, exit: 1, level: 'info' },
+  NOT_AUTHENTICATED: { status: 401, exit: 1, level: 'info' },
+  NOT_FOUND: { status: 404, exit: 1, level: 'info' },
+  PASSWORD_POLICY_VIOLATION: { status: 400, exit: 1, level: 'info' },
+  PAYLOAD_TOO_LARGE: { status: 413, exit: 1, level: 'info' },
+  RATE_LIMITED: { status: 429, exit: 1, level: 'warn' },
+  TOKEN_INVALID: { status: 400, exit: 1, level: 'info' },
+  TRANSITION_REFUSED: { status: 409, exit: 1, level: 'info' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, exit: 1, level: 'info' },
+  UPSTREAM_UNAVAILABLE: { status: 500, exit: 1, level: 'error' },
+  USAGE: { status: 400, exit: 2, level: 'info' },
+  VALIDATION_FAILED: { status: 422, exit: 1, level: 'info' },
+  WEBHOOK_SIGNATURE_INVALID: { status: 400, exit: 1, level: 'warn' }
+} as const satisfies Record<string, { status: number; exit: number; level: 'info' | 'warn' | 'error' }>
+
+export type ErrorCode = keyof typeof table
+export type ErrorDetails = Readonly<Record<string, unknown>>
+/** Dotted path of a field (`items.0.quantity`, `_body` for the body as a whole) to what is wrong with it. */
+export type FieldErrors = Record<string, string[]>
+
+type Extras = {
+  /** Replaces the table's status where one code has several (CHECKOUT_FAILED, VALIDATION_FAILED). */
+  status?: number
+  /** Response headers that belong to this refusal, such as Retry-After or Allow. */
+  headers?: Readonly<Record<string, string>>
+  cause?: unknown
+}
+
+/**
+ * An error that is meant for the caller: its message and details leave the service as they are, so neither may hold a
+ * secret, a stack or a value that was refused.
+ */
+export class AppError extends Error {
+  readonly code: ErrorCode
+  readonly details: ErrorDetails
+  readonly headers: Readonly<Record<string, string>>
+  readonly status: number
+  override readonly name = 'AppError'
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}, extras: Extras = {}) {
+    super(message, extras.cause === undefined ? undefined : { cause: extras.cause })
+    this.code = code
+    this.details = details
+    this.headers = extras.headers ?? {}
+    this.status = extras.status ?? table[code].status
+  }
+
+  get exitCode(): number {
+    return table[this.code].exit
+  }
+
+  get logLevel(): 'info' | 'warn' | 'error' {
+    return table[this.code].level
+  }
+}
+
+/** A refusal of what was sent; at most 20 fields are listed, so that no request decides the size of its answer. */
+export function validationFailed(fieldErrors: FieldErrors, message = 'Some fields are missing or invalid.'): AppError {
+  return new AppError('VALIDATION_FAILED', message, {
+    fieldErrors: Object.fromEntries(Object.entries(fieldErrors).slice(0, 20))
+  })
+}

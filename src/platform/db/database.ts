@@ -1,0 +1,96 @@
+import Database from 'better-sqlite3'
+import { drizzle } from 'drizzle-orm/better-sqlite3'
+import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3'
+import { AppError } from '../../errors.ts'
+
+export type Orm = BetterSQLite3Database
+
+/** One open database: `sqlite` for pragmas, transactions and raw SQL, `orm` for typed statements, both on one connection. */
+export type Db = { readonly sqlite: Database.Database; readonly orm: Orm }
+
+declare const inTransaction: unique symbol
+/** A database inside a write transaction; functions that write ask for one, so that none can run outside. */
+export type Tx = Db & { readonly [inTransaction]: true }
+
+const busyTimeoutMs = 5_000
+
+/**
+ * Opens (and creates, unless `mustExist`) the shop's database.
+ *
+ * busy_timeout comes first, so that switching to WAL waits for another process instead of failing. synchronous is FULL
+ * because better-sqlite3's WAL default, NORMAL, may lose an acknowledged order with the power.
+ */
+export function openDatabase(file: string, options: { mustExist?: boolean; readonly?: boolean } = {}): Db {
+  const sqlite = new Database(file, {
+    fileMustExist: options.mustExist ?? false,
+    readonly: options.readonly ?? false,
+    timeout: busyTimeoutMs
+  })
+  try {
+    sqlite.pragma(`busy_timeout = ${busyTimeoutMs}`)
+    if (!options.readonly) sqlite.pragma('journal_mode = WAL')
+    sqlite.pragma('synchronous = FULL')
+    sqlite.pragma('foreign_keys = ON')
+    sqlite.pragma('trusted_schema = OFF')
+    sqlite.pragma('temp_store = MEMORY')
+    sqlite.pragma('cache_size = -32768')
+    if (sqlite.pragma('synchronous', { simple: true }) !== 2) {
+      throw new AppError('DEPENDENCY_UNAVAILABLE', 'The database did not accept synchronous = FULL.')
+    }
+  } catch (error) {
+    sqlite.close()
+    throw error
+  }
+  return { sqlite, orm: drizzle(sqlite) }
+}
+
+/**
+ * Runs `work` in one IMMEDIATE transaction and returns its result; whatever it throws rolls everything back. Called
+ * inside another write it joins that one as a savepoint. Synchronous by type: an async callback would commit before its
+ * work is done.
+ */
+export function write<T>(db: Db, work: (tx: Tx) => T extends PromiseLike<unknown> ? never : T): T {
+  return db.sqlite.transaction(() => work(db as Tx)).immediate() as T
+}
+
+/** Reads several statements from one snapshot. */
+export function readSnapshot<T>(db: Db, work: (db: Db) => T extends PromiseLike<unknown> ? never : T): T {
+  return db.sqlite.transaction(() => work(db)).deferred() as T
+}
+
+/**
+ * A statement built once for each database and kept: building one anew costs fifteen times its execution.
+ *
+ * @example const userById = statement((orm) => orm.select().from(users).where(eq(users.id, sql.placeholder('id'))).prepare())
+ */
+export function statement<T>(build: (orm: Orm) => T): (db: Db) => T {
+  return perDatabase((db) => build(db.orm))
+}
+
+/** The same for SQL that the query builder cannot say. */
+export function rawStatement<Params extends unknown[] | {} = unknown[], Row = unknown>(
+  source: string
+): (db: Db) => Database.Statement<Params extends unknown[] ? Params : [Params], Row> {
+  return perDatabase(
+    (db) => db.sqlite.prepare(source) as unknown as Database.Statement<Params extends unknown[] ? Params : [Params], Row>
+  )
+}
+
+function perDatabase<T>(build: (db: Db) => T): (db: Db) => T {
+  const built = new WeakMap<Database.Database, T>()
+  return (db) => {
+    const known = built.get(db.sqlite)
+    if (known !== undefined) return known
+    const fresh = build(db)
+    built.set(db.sqlite, fresh)
+    return fresh
+  }
+}
+
+/** True when `error` is SQLite's refusal of a second row under a unique index or primary key. */
+export function isUniqueViolation(error: unknown): boolean {
+  return (
+    error instanceof Database.SqliteError &&
+    (error.code === 'SQLITE_CONSTRAINT_UNIQUE' || error.code === 'SQLITE_CONSTRAINT_PRIMARYKEY')
+  )
+}
