@@ -1,0 +1,33 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
+
+const manifest = z.object({ name: z.literal('shopstead'), version: z.string() })
+
+function findRoot(): string {
+  let folder = dirname(fileURLToPath(import.meta.url))
+  while (!existsSync(join(folder, 'package.json'))) {
+    const parent = dirname(folder)
+    if (parent === folder) throw new Error('shopstead: package.json is missing above the program')
+    folder = parent
+  }
+  return folder
+}
+
+/** The package's folder, whether run from a checkout or from the bundle of an installed package. */
+export const packageRoot: string = findRoot()
+
+/** `source` in a checkout, `dist` in the published package, which ships no src. */
+export const buildFlavor: 'source' | 'dist' = fileURLToPath(import.meta.url).startsWith(join(packageRoot, 'src'))
+  ? 'source'
+  : 'dist'
+
+export function packageVersion(): string {
+  return manifest.parse(JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'))).version
+}
+
+/** A file or folder that the code reads at run time; the build copies src's assets to the same places under dist. */
+export function assetPath(...segments: string[]): string {
+  return join(packageRoot, buildFlavor === 'source' ? 'src' : 'dist', ...segments)
+}

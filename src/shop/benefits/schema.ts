@@ -1,0 +1,141 @@
+import { sql } from 'drizzle-orm'
+import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { bool, instant, minor } from '../../platform/db/columns.ts'
+import { users } from '../accounts/schema.ts'
+import { products } from '../catalog/schema.ts'
+
+export const plans = sqliteTable(
+  'plans',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    slug: text('slug').notNull(),
+    name: text('name').notNull(),
+    module: text('module', { enum: ['A', 'B'] }).notNull(),
+    /** The active membership of the highest rank is a person's primary plan. */
+    rank: integer('rank').notNull(),
+    isPro: bool('is_pro').notNull()
+  },
+  (t) => [
+    uniqueIndex('plans_slug').on(t.slug),
+    check('plans_module', sql`${t.module} IN ('A', 'B')`),
+    check('plans_is_pro', sql`${t.isPro} IN (0, 1)`)
+  ]
+)
+
+export const campaigns = sqliteTable(
+  'campaigns',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    slug: text('slug').notNull(),
+    name: text('name').notNull()
+  },
+  (t) => [uniqueIndex('campaigns_slug').on(t.slug)]
+)
+
+/** Where a benefit comes from: an order's line (orders stand a floor above, so by number only), or null for an operator's grant. */
+const source = () => ({ orderId: integer('order_id'), orderItemId: integer('order_item_id') })
+
+export const memberships = sqliteTable(
+  'memberships',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    userId: integer('user_id')
+      .notNull()
+      .references(() => users.id),
+    planId: integer('plan_id')
+      .notNull()
+      .references(() => plans.id),
+    startedAt: instant('started_at').notNull(),
+    /** Null for life. */
+    expiresAt: instant('expires_at'),
+    cancelledAt: instant('cancelled_at'),
+    ...source()
+  },
+  (t) => [index('memberships_by_user').on(t.userId), index('memberships_by_order').on(t.orderId)]
+)
+
+export const subscriptions = sqliteTable(
+  'subscriptions',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    userId: integer('user_id')
+      .notNull()
+      .references(() => users.id),
+    productId: integer('product_id')
+      .notNull()
+      .references(() => products.id),
+    interval: text('interval', { enum: ['month', 'year'] }).notNull(),
+    isPro: bool('is_pro').notNull(),
+    startedAt: instant('started_at').notNull(),
+    currentPeriodEnd: instant('current_period_end').notNull(),
+    cancelAtPeriodEnd: bool('cancel_at_period_end').notNull().default(false),
+    pastDueSince: instant('past_due_since'),
+    cancelledAt: instant('cancelled_at'),
+    /** Stripe's id when Stripe renews it; null for one fixed period. */
+    gatewayId: text('gateway_id'),
+    ...source()
+  },
+  (t) => [
+    index('subscriptions_by_user').on(t.userId),
+    index('subscriptions_by_order').on(t.orderId),
+    uniqueIndex('subscriptions_gateway').on(t.gatewayId),
+    check('subscriptions_interval', sql`${t.interval} IN ('month', 'year')`),
+    check('subscriptions_is_pro', sql`${t.isPro} IN (0, 1)`),
+    check('subscriptions_cancel_at_period_end', sql`${t.cancelAtPeriodEnd} IN (0, 1)`)
+  ]
+)
+
+export const enrolments = sqliteTable(
+  'enrolments',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    userId: integer('user_id')
+      .notNull()
+      .references(() => users.id),
+    course: text('course').notNull(),
+    startedAt: instant('started_at').notNull(),
+    revokedAt: instant('revoked_at'),
+    ...source()
+  },
+  (t) => [index('enrolments_by_user').on(t.userId), index('enrolments_by_order').on(t.orderId)]
+)
+
+export const downloadPermissions = sqliteTable(
+  'download_permissions',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    userId: integer('user_id')
+      .notNull()
+      .references(() => users.id),
+    productId: integer('product_id')
+      .notNull()
+      .references(() => products.id),
+    file: text('file').notNull(),
+    startedAt: instant('started_at').notNull(),
+    expiresAt: instant('expires_at'),
+    revokedAt: instant('revoked_at'),
+    ...source()
+  },
+  (t) => [index('download_permissions_by_user').on(t.userId), index('download_permissions_by_order').on(t.orderId)]
+)
+
+export const donations = sqliteTable(
+  'donations',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    userId: integer('user_id')
+      .notNull()
+      .references(() => users.id),
+    campaignId: integer('campaign_id').references(() => campaigns.id),
+    amountMinor: minor('amount_minor').notNull(),
+    currency: text('currency').notNull(),
+    createdAt: instant('created_at').notNull(),
+    revokedAt: instant('revoked_at'),
+    ...source()
+  },
+  (t) => [
+    index('donations_by_user').on(t.userId, t.id),
+    index('donations_by_order').on(t.orderId),
+    check('donations_amount', sql`${t.amountMinor} >= 0`)
+  ]
+)

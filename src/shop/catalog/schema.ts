@@ -1,0 +1,178 @@
+import { sql } from 'drizzle-orm'
+import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { bool, instant, json, minor } from '../../platform/db/columns.ts'
+
+export const products = sqliteTable(
+  'products',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    slug: text('slug').notNull(),
+    name: text('name').notNull(),
+    description: text('description').notNull().default(''),
+    /** An address of its own; null for the shop's `store.productUrl`. */
+    url: text('url'),
+    type: text('type', { enum: ['physical', 'digital'] }).notNull(),
+    priceMinor: minor('price_minor').notNull(),
+    salePriceMinor: minor('sale_price_minor'),
+    saleStartsAt: instant('sale_starts_at'),
+    saleEndsAt: instant('sale_ends_at'),
+    /** Units that can still be sold; null when nobody counts. Held units are already taken off. */
+    stock: integer('stock'),
+    published: bool('published').notNull(),
+    position: integer('position').notNull(),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull()
+  },
+  (t) => [
+    uniqueIndex('products_slug').on(t.slug),
+    index('products_listed').on(t.published, t.position, t.id),
+    check('products_type', sql`${t.type} IN ('physical', 'digital')`),
+    check('products_price', sql`${t.priceMinor} >= 0`),
+    check('products_sale_price', sql`${t.salePriceMinor} >= 0`),
+    check('products_stock', sql`${t.stock} >= 0`),
+    check('products_published', sql`${t.published} IN (0, 1)`)
+  ]
+)
+
+export const variations = sqliteTable(
+  'variations',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    productId: integer('product_id')
+      .notNull()
+      .references(() => products.id),
+    sku: text('sku').notNull(),
+    name: text('name').notNull(),
+    priceMinor: minor('price_minor').notNull(),
+    salePriceMinor: minor('sale_price_minor'),
+    stock: integer('stock'),
+    isDefault: bool('is_default').notNull(),
+    position: integer('position').notNull(),
+    /** False once an import no longer names it: old orders still point here. */
+    available: bool('available').notNull().default(true)
+  },
+  (t) => [
+    uniqueIndex('variations_sku').on(t.productId, t.sku),
+    check('variations_price', sql`${t.priceMinor} >= 0`),
+    check('variations_sale_price', sql`${t.salePriceMinor} >= 0`),
+    check('variations_stock', sql`${t.stock} >= 0`),
+    check('variations_is_default', sql`${t.isDefault} IN (0, 1)`),
+    check('variations_available', sql`${t.available} IN (0, 1)`)
+  ]
+)
+
+export const categories = sqliteTable(
+  'categories',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    slug: text('slug').notNull(),
+    name: text('name').notNull()
+  },
+  (t) => [uniqueIndex('categories_slug').on(t.slug)]
+)
+
+export const productCategories = sqliteTable(
+  'product_categories',
+  {
+    productId: integer('product_id')
+      .notNull()
+      .references(() => products.id),
+    categoryId: integer('category_id')
+      .notNull()
+      .references(() => categories.id),
+    position: integer('position').notNull()
+  },
+  (t) => [
+    primaryKey({ columns: [t.productId, t.categoryId] }),
+    index('product_categories_by_category').on(t.categoryId, t.productId)
+  ]
+)
+
+export const productTags = sqliteTable(
+  'product_tags',
+  {
+    productId: integer('product_id')
+      .notNull()
+      .references(() => products.id),
+    tag: text('tag').notNull(),
+    position: integer('position').notNull()
+  },
+  (t) => [primaryKey({ columns: [t.productId, t.tag] })]
+)
+
+/** What a buyer is given once the order is paid. Plans and campaigns are named by slug. */
+export type GrantSpec =
+  | { kind: 'membership'; module: 'A' | 'B'; plan: string; period: string | null }
+  | { kind: 'subscription'; interval: 'month' | 'year'; pro: boolean }
+  | { kind: 'course'; course: string }
+  | { kind: 'download'; file: string; days: number | null }
+  | { kind: 'donation'; campaign: string | null }
+
+export const productGrants = sqliteTable(
+  'product_grants',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    productId: integer('product_id')
+      .notNull()
+      .references(() => products.id),
+    spec: json<GrantSpec>('spec').notNull(),
+    position: integer('position').notNull()
+  },
+  (t) => [index('product_grants_by_product').on(t.productId, t.position)]
+)
+
+export const coupons = sqliteTable(
+  'coupons',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    code: text('code').notNull(),
+    codeKey: text('code_key').notNull(),
+    /** Exactly one of the two is set: 10 percent is 1000. */
+    percentBps: integer('percent_bps'),
+    amountMinor: minor('amount_minor'),
+    startsAt: instant('starts_at'),
+    endsAt: instant('ends_at'),
+    minTotalMinor: minor('min_total_minor'),
+    maxUses: integer('max_uses'),
+    maxUsesPerCustomer: integer('max_uses_per_customer'),
+    /** Orders that carry it now, held or settled. */
+    used: integer('used').notNull().default(0),
+    enabled: bool('enabled').notNull().default(true),
+    createdAt: instant('created_at').notNull()
+  },
+  (t) => [
+    uniqueIndex('coupons_code_key').on(t.codeKey),
+    check('coupons_kind', sql`(${t.percentBps} IS NULL) <> (${t.amountMinor} IS NULL)`),
+    check('coupons_percent', sql`${t.percentBps} BETWEEN 1 AND 10000`),
+    check('coupons_amount', sql`${t.amountMinor} > 0`),
+    check('coupons_used', sql`${t.used} >= 0 AND (${t.maxUses} IS NULL OR ${t.used} <= ${t.maxUses})`),
+    check('coupons_enabled', sql`${t.enabled} IN (0, 1)`)
+  ]
+)
+
+/** When a coupon has rows here or in coupon_categories, it counts only for these products. */
+export const couponProducts = sqliteTable(
+  'coupon_products',
+  {
+    couponId: integer('coupon_id')
+      .notNull()
+      .references(() => coupons.id),
+    productId: integer('product_id')
+      .notNull()
+      .references(() => products.id)
+  },
+  (t) => [primaryKey({ columns: [t.couponId, t.productId] })]
+)
+
+export const couponCategories = sqliteTable(
+  'coupon_categories',
+  {
+    couponId: integer('coupon_id')
+      .notNull()
+      .references(() => coupons.id),
+    categoryId: integer('category_id')
+      .notNull()
+      .references(() => categories.id)
+  },
+  (t) => [primaryKey({ columns: [t.couponId, t.categoryId] })]
+)

@@ -1,0 +1,191 @@
+import { sql } from 'drizzle-orm'
+import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { instant, json, minor } from '../../platform/db/columns.ts'
+import { users } from '../accounts/schema.ts'
+import { affiliates, visits } from '../affiliates/schema.ts'
+import { coupons, products, variations } from '../catalog/schema.ts'
+import type { GrantSpec } from '../catalog/schema.ts'
+
+export const orderStatuses = ['pending', 'on-hold', 'processing', 'completed', 'failed', 'cancelled', 'refunded'] as const
+export type OrderStatus = (typeof orderStatuses)[number]
+
+/** As a buyer gave it; every field optional. */
+export type Address = {
+  firstName?: string
+  lastName?: string
+  company?: string
+  address1?: string
+  address2?: string
+  city?: string
+  state?: string
+  postcode?: string
+  country?: string
+  phone?: string
+  email?: string
+}
+export type OrderContact = { firstName?: string; lastName?: string; phone?: string; companyName?: string }
+
+export const orders = sqliteTable(
+  'orders',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    /** Null for a guest's order until an account with the same, verified email takes it in. */
+    userId: integer('user_id').references(() => users.id),
+    email: text('email'),
+    emailKey: text('email_key'),
+    status: text('status', { enum: orderStatuses }).notNull(),
+    currency: text('currency').notNull(),
+    /** What the lines cost before discounts. */
+    subtotalMinor: minor('subtotal_minor').notNull(),
+    discountMinor: minor('discount_minor').notNull(),
+    totalMinor: minor('total_minor').notNull(),
+    refundedMinor: minor('refunded_minor').notNull().default(0),
+    strategy: text('strategy', { enum: ['redirect_to_store', 'token_handoff'] }).notNull(),
+    contact: json<OrderContact>('contact').notNull(),
+    billingAddress: json<Address>('billing_address'),
+    shippingAddress: json<Address>('shipping_address'),
+    notes: text('notes'),
+    returnUrl: text('return_url'),
+    cancelUrl: text('cancel_url'),
+    /** Names the order in the addresses of its hosted pages. */
+    publicToken: text('public_token').notNull(),
+    /** Until when a pending order keeps its stock and coupons. */
+    holdEndsAt: instant('hold_ends_at'),
+    paidAt: instant('paid_at'),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull()
+  },
+  (t) => [
+    uniqueIndex('orders_public_token').on(t.publicToken),
+    index('orders_by_user').on(t.userId, t.createdAt, t.id),
+    index('orders_completed_by_user').on(t.userId).where(sql`status = 'completed'`),
+    index('orders_by_status').on(t.status, t.createdAt, t.id),
+    index('orders_by_email').on(t.emailKey, t.id),
+    index('orders_held').on(t.holdEndsAt).where(sql`status = 'pending'`),
+    check(
+      'orders_status',
+      sql`${t.status} IN ('pending', 'on-hold', 'processing', 'completed', 'failed', 'cancelled', 'refunded')`
+    ),
+    check('orders_strategy', sql`${t.strategy} IN ('redirect_to_store', 'token_handoff')`),
+    check('orders_subtotal', sql`${t.subtotalMinor} >= 0`),
+    check('orders_discount', sql`${t.discountMinor} BETWEEN 0 AND ${t.subtotalMinor}`),
+    check('orders_total', sql`${t.totalMinor} = ${t.subtotalMinor} - ${t.discountMinor}`),
+    check('orders_refunded', sql`${t.refundedMinor} BETWEEN 0 AND ${t.totalMinor}`)
+  ]
+)
+
+export const orderItems = sqliteTable(
+  'order_items',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    orderId: integer('order_id')
+      .notNull()
+      .references(() => orders.id),
+    productId: integer('product_id')
+      .notNull()
+      .references(() => products.id),
+    variationId: integer('variation_id').references(() => variations.id),
+    name: text('name').notNull(),
+    quantity: integer('quantity').notNull(),
+    unitPriceMinor: minor('unit_price_minor').notNull(),
+    discountMinor: minor('discount_minor').notNull(),
+    /** After its share of discounts; the lines sum to the order's total. */
+    totalMinor: minor('total_minor').notNull(),
+    /** Whether someone has to ship it, and what it grants: both as they were when it was bought. */
+    type: text('type', { enum: ['physical', 'digital'] }).notNull(),
+    grants: json<GrantSpec[]>('grants').notNull(),
+    /** Units now taken off the product's stock for this line. */
+    stockTaken: integer('stock_taken').notNull()
+  },
+  (t) => [
+    index('order_items_by_order').on(t.orderId, t.id),
+    index('order_items_by_product').on(t.productId),
+    check('order_items_quantity', sql`${t.quantity} > 0`),
+    check('order_items_type', sql`${t.type} IN ('physical', 'digital')`),
+    check('order_items_discount', sql`${t.discountMinor} BETWEEN 0 AND ${t.unitPriceMinor} * ${t.quantity}`),
+    check('order_items_total', sql`${t.totalMinor} = ${t.unitPriceMinor} * ${t.quantity} - ${t.discountMinor}`),
+    check('order_items_stock_taken', sql`${t.stockTaken} BETWEEN 0 AND ${t.quantity}`)
+  ]
+)
+
+/** Stamped once, in the transaction that makes the order, before any payment; never changed after. */
+export const orderAttributions = sqliteTable(
+  'order_attributions',
+  {
+    orderId: integer('order_id')
+      .primaryKey()
+      .references(() => orders.id),
+    affiliateId: integer('affiliate_id').references(() => affiliates.id),
+    visitId: integer('visit_id').references(() => visits.id),
+    affiliateRef: text('affiliate_ref').notNull(),
+    affiliateCampaign: text('affiliate_campaign').notNull(),
+    sourceType: text('source_type', { enum: ['referral', 'utm', 'typein'] }).notNull(),
+    utmSource: text('utm_source'),
+    utmMedium: text('utm_medium'),
+    utmCampaign: text('utm_campaign'),
+    utmContent: text('utm_content'),
+    marketingUtmSource: text('marketing_utm_source'),
+    marketingUtmMedium: text('marketing_utm_medium'),
+    marketingUtmCampaign: text('marketing_utm_campaign'),
+    marketingUtmContent: text('marketing_utm_content'),
+    /** What was sent as ref and why it did or did not count, for `orders explain`. */
+    refSent: text('ref_sent'),
+    refOutcome: text('ref_outcome', { enum: ['none', 'credited', 'unknown', 'not_active', 'self', 'module_off'] }).notNull()
+  },
+  (t) => [
+    index('order_attributions_by_affiliate').on(t.affiliateId),
+    check('order_attributions_source_type', sql`${t.sourceType} IN ('referral', 'utm', 'typein')`),
+    check(
+      'order_attributions_ref_outcome',
+      sql`${t.refOutcome} IN ('none', 'credited', 'unknown', 'not_active', 'self', 'module_off')`
+    )
+  ]
+)
+
+export const orderCoupons = sqliteTable(
+  'order_coupons',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    orderId: integer('order_id')
+      .notNull()
+      .references(() => orders.id),
+    couponId: integer('coupon_id')
+      .notNull()
+      .references(() => coupons.id),
+    code: text('code').notNull(),
+    discountMinor: minor('discount_minor').notNull(),
+    /** Whose use it is, for the limit per customer: `user:7`, `email:a@b.example`, or null while nobody is known. */
+    customerKey: text('customer_key'),
+    /** 1 while the order counts among the coupon's uses. */
+    counted: integer('counted').notNull()
+  },
+  (t) => [
+    uniqueIndex('order_coupons_once').on(t.orderId, t.couponId),
+    index('order_coupons_by_customer').on(t.couponId, t.customerKey),
+    check('order_coupons_counted', sql`${t.counted} IN (0, 1)`),
+    check('order_coupons_discount', sql`${t.discountMinor} >= 0`)
+  ]
+)
+
+/** The audit row of each move; `from` is null for the first. */
+export const orderHistory = sqliteTable(
+  'order_history',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    orderId: integer('order_id')
+      .notNull()
+      .references(() => orders.id),
+    from: text('from_status', { enum: orderStatuses }),
+    to: text('to_status', { enum: orderStatuses }).notNull(),
+    by: text('by').notNull(),
+    reason: text('reason').notNull(),
+    at: instant('at').notNull()
+  },
+  (t) => [index('order_history_by_order').on(t.orderId, t.id)]
+)
+
+/** How many orders each customer has, kept by triggers so that a page of orders need not count them. */
+export const customerOrderTotals = sqliteTable('customer_order_totals', {
+  userId: integer('user_id').primaryKey(),
+  total: integer('total').notNull()
+})

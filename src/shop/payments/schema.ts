@@ -1,0 +1,110 @@
+import { sql } from 'drizzle-orm'
+import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { bool, instant, minor } from '../../platform/db/columns.ts'
+import { orders } from '../orders/schema.ts'
+
+/**
+ * One try at paying an order, committed before the gateway is first called, with idempotency keys of its own: order ids
+ * can repeat after a restore or on a shared test account, these can not.
+ */
+export const paymentAttempts = sqliteTable(
+  'payment_attempts',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    orderId: integer('order_id')
+      .notNull()
+      .references(() => orders.id),
+    gateway: text('gateway', { enum: ['stripe', 'sandbox', 'manual', 'none'] }).notNull(),
+    kind: text('kind', { enum: ['checkout_session', 'payment_intent', 'manual', 'none'] }).notNull(),
+    /** Random; carried in the gateway's metadata to prove that an object is ours. */
+    token: text('token').notNull(),
+    createKey: text('create_key').notNull(),
+    confirmKey: text('confirm_key').notNull(),
+    amountMinor: minor('amount_minor').notNull(),
+    currency: text('currency').notNull(),
+    livemode: bool('livemode').notNull(),
+    /** The Checkout Session's or PaymentIntent's id, once known. */
+    objectId: text('object_id'),
+    paymentIntentId: text('payment_intent_id'),
+    url: text('url'),
+    /** The gateway's own word for where the payment stands. */
+    gatewayStatus: text('gateway_status'),
+    /** Null until it is final. */
+    outcome: text('outcome', { enum: ['paid', 'failed', 'expired', 'abandoned'] }),
+    expiresAt: instant('expires_at'),
+    settledAt: instant('settled_at'),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull()
+  },
+  (t) => [
+    uniqueIndex('payment_attempts_token').on(t.token),
+    uniqueIndex('payment_attempts_object').on(t.objectId),
+    index('payment_attempts_by_intent').on(t.paymentIntentId),
+    index('payment_attempts_by_order').on(t.orderId, t.id),
+    index('payment_attempts_open').on(t.updatedAt).where(sql`outcome IS NULL`),
+    check('payment_attempts_gateway', sql`${t.gateway} IN ('stripe', 'sandbox', 'manual', 'none')`),
+    check('payment_attempts_kind', sql`${t.kind} IN ('checkout_session', 'payment_intent', 'manual', 'none')`),
+    check('payment_attempts_outcome', sql`${t.outcome} IN ('paid', 'failed', 'expired', 'abandoned')`),
+    check('payment_attempts_amount', sql`${t.amountMinor} >= 0`),
+    check('payment_attempts_livemode', sql`${t.livemode} IN (0, 1)`)
+  ]
+)
+
+export const refunds = sqliteTable(
+  'refunds',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    orderId: integer('order_id')
+      .notNull()
+      .references(() => orders.id),
+    attemptId: integer('attempt_id').references(() => paymentAttempts.id),
+    amountMinor: minor('amount_minor').notNull(),
+    currency: text('currency').notNull(),
+    gatewayKey: text('gateway_key').notNull(),
+    gatewayRefundId: text('gateway_refund_id'),
+    state: text('state', { enum: ['requested', 'done', 'failed'] }).notNull(),
+    by: text('by').notNull(),
+    reason: text('reason').notNull(),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull()
+  },
+  (t) => [
+    index('refunds_by_order').on(t.orderId, t.id),
+    uniqueIndex('refunds_gateway_refund').on(t.gatewayRefundId),
+    uniqueIndex('refunds_gateway_key').on(t.gatewayKey),
+    check('refunds_state', sql`${t.state} IN ('requested', 'done', 'failed')`),
+    check('refunds_amount', sql`${t.amountMinor} > 0`)
+  ]
+)
+
+/** Gateway events that have been applied; the key lets one of two deliveries through. */
+export const webhookInbox = sqliteTable(
+  'webhook_inbox',
+  {
+    eventId: text('event_id').primaryKey(),
+    type: text('type').notNull(),
+    objectId: text('object_id'),
+    outcome: text('outcome').notNull(),
+    eventCreatedAt: instant('event_created_at').notNull(),
+    appliedAt: instant('applied_at').notNull()
+  },
+  (t) => [index('webhook_inbox_by_time').on(t.appliedAt)]
+)
+
+/** What an operator has to look at: a payment that does not match its order, a late one, a dispute. */
+export const paymentWarnings = sqliteTable(
+  'payment_warnings',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    orderId: integer('order_id').references(() => orders.id),
+    kind: text('kind').notNull(),
+    objectId: text('object_id').notNull(),
+    message: text('message').notNull(),
+    createdAt: instant('created_at').notNull(),
+    resolvedAt: instant('resolved_at')
+  },
+  (t) => [
+    uniqueIndex('payment_warnings_once').on(t.kind, t.objectId),
+    index('payment_warnings_open').on(t.createdAt).where(sql`resolved_at IS NULL`)
+  ]
+)
