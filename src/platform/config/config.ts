@@ -1,0 +1,212 @@
+import { isIP } from 'node:net'
+import { resolve } from 'node:path'
+import { z } from 'zod'
+import { AppError } from '../../errors.ts'
+
+export const environments = ['development', 'test', 'production'] as const
+export type Environment = (typeof environments)[number]
+const gateways = ['stripe', 'sandbox', 'manual'] as const
+export type PaymentGateway = (typeof gateways)[number]
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
+
+/** How this installation is deployed. What an operator changes while it runs is a setting, not configuration. */
+export type Config = {
+  env: Environment
+  host: string
+  /** 0 asks for any free port. */
+  port: number
+  https: boolean
+  /** Where browsers reach the pages, without a trailing slash; null until the port is known (development only). */
+  publicUrl: string | null
+  dataDir: string
+  apiPrefix: string
+  origins: string[]
+  trustedProxies: string[]
+  payments: PaymentGateway[]
+  stripe: { secretKey: string | null; webhookSecret: string | null; apiBase: string | null }
+  smtpUrl: string | null
+  mailFrom: string
+  /** From the environment; null for data/secret.key. */
+  secret: string | null
+  log: LogLevel
+}
+
+/** What command-line flags put above the environment. */
+export type ConfigFlags = {
+  host?: string | undefined
+  port?: string | undefined
+  https?: boolean | undefined
+  dataDir?: string | undefined
+}
+
+const list = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+)
+
+const variables = {
+  SHOPSTEAD_ENV: z.enum(environments, 'development, test or production').default('development'),
+  SHOPSTEAD_HOST: z.string().min(1).default('127.0.0.1'),
+  SHOPSTEAD_PORT: z
+    .string()
+    .regex(/^\d{1,5}$/, portRule())
+    .transform(Number)
+    .refine((port) => port <= 65_535, portRule())
+    .default(3000),
+  SHOPSTEAD_PUBLIC_URL: z.string().transform(publicUrl).optional(),
+  SHOPSTEAD_DATA_DIR: z.string().min(1).default('data'),
+  SHOPSTEAD_API_PREFIX: z
+    .string()
+    .regex(/^(\/[A-Za-z0-9_-]+)*\/v1$/, 'a path of letters, digits, - and _ that ends in /v1')
+    .default('/api/v1'),
+  SHOPSTEAD_ORIGINS: list.pipe(z.array(z.string().transform(origin))).default([]),
+  SHOPSTEAD_TRUSTED_PROXIES: list
+    .pipe(z.array(z.string().refine(isAddressOrRange, 'a comma list of IP addresses or ranges such as 10.0.0.0/8')))
+    .default([]),
+  SHOPSTEAD_PAYMENTS: list
+    .pipe(z.array(z.enum(gateways, 'a comma list of stripe, sandbox and manual')).min(1))
+    .optional(),
+  SHOPSTEAD_STRIPE_SECRET_KEY: z
+    .string()
+    .regex(/^(sk|rk)_(test|live)_[A-Za-z0-9]+$/, 'a secret key of Stripe: sk_test_…, sk_live_…, rk_test_… or rk_live_…')
+    .optional(),
+  SHOPSTEAD_STRIPE_WEBHOOK_SECRET: z
+    .string()
+    .regex(/^whsec_[A-Za-z0-9+/=_-]+$/, "the signing secret of Stripe's webhook endpoint: whsec_… (its id, we_…, is not the secret)")
+    .optional(),
+  SHOPSTEAD_STRIPE_API_BASE: z.string().transform(stripeApiBase).optional(),
+  SHOPSTEAD_SMTP_URL: z
+    .string()
+    .regex(/^smtps?:\/\/[^\s/]+/, 'smtp://user:password@host:port or smtps://…')
+    .optional(),
+  SHOPSTEAD_MAIL_FROM: z
+    .string()
+    .regex(/^[^\r\n]*[^\s@<>]+@[^\s@<>]+>?$/, 'an address such as shop@example.com or Shop <shop@example.com>')
+    .default('shop@localhost'),
+  SHOPSTEAD_SECRET: z.string().min(32, 'at least 32 characters').optional(),
+  SHOPSTEAD_LOG: z.enum(['debug', 'info', 'warn', 'error', 'silent'], 'debug, info, warn, error or silent').default('info')
+}
+
+const environmentSchema = z.object(variables)
+
+/**
+ * Reads the configuration from environment variables (and flags above them). An empty variable counts as absent.
+ *
+ * @throws AppError CONFIG_INVALID with one line that names the variable and what it takes, never its value.
+ */
+export function parseConfig(env: Readonly<Record<string, string | undefined>>, flags: ConfigFlags = {}): Config {
+  const given = Object.fromEntries(
+    Object.keys(variables).map((name) => [name, env[name] === '' ? undefined : env[name]?.trim()])
+  )
+  if (flags.host !== undefined) given.SHOPSTEAD_HOST = flags.host
+  if (flags.port !== undefined) given.SHOPSTEAD_PORT = flags.port
+  if (flags.dataDir !== undefined) given.SHOPSTEAD_DATA_DIR = flags.dataDir
+  const parsed = environmentSchema.safeParse(given)
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0]
+    throw invalid(String(issue?.path[0] ?? 'SHOPSTEAD_*'), issue?.message ?? 'a valid value')
+  }
+  return checkTogether(toConfig(parsed.data, flags.https ?? false))
+}
+
+function toConfig(values: z.infer<typeof environmentSchema>, https: boolean): Config {
+  return {
+    env: values.SHOPSTEAD_ENV,
+    host: values.SHOPSTEAD_HOST,
+    port: values.SHOPSTEAD_PORT,
+    https,
+    publicUrl: values.SHOPSTEAD_PUBLIC_URL ?? null,
+    dataDir: resolve(values.SHOPSTEAD_DATA_DIR),
+    apiPrefix: values.SHOPSTEAD_API_PREFIX,
+    origins: values.SHOPSTEAD_ORIGINS,
+    trustedProxies: values.SHOPSTEAD_TRUSTED_PROXIES,
+    payments: [...new Set(values.SHOPSTEAD_PAYMENTS ?? [defaultGateway(values.SHOPSTEAD_ENV)])],
+    stripe: {
+      secretKey: values.SHOPSTEAD_STRIPE_SECRET_KEY ?? null,
+      webhookSecret: values.SHOPSTEAD_STRIPE_WEBHOOK_SECRET ?? null,
+      apiBase: values.SHOPSTEAD_STRIPE_API_BASE ?? null
+    },
+    smtpUrl: values.SHOPSTEAD_SMTP_URL ?? null,
+    mailFrom: values.SHOPSTEAD_MAIL_FROM,
+    secret: values.SHOPSTEAD_SECRET ?? null,
+    log: values.SHOPSTEAD_LOG
+  }
+}
+
+function defaultGateway(env: Environment): PaymentGateway {
+  return env === 'production' ? 'stripe' : 'sandbox'
+}
+
+/** Rules that need more than one variable. */
+function checkTogether(config: Config): Config {
+  if (config.payments.includes('stripe') && config.payments.includes('sandbox')) {
+    throw invalid('SHOPSTEAD_PAYMENTS', 'stripe or sandbox, not both')
+  }
+  const live = /^(sk|rk)_live_/.test(config.stripe.secretKey ?? '')
+  if (live && config.env !== 'production') {
+    throw invalid('SHOPSTEAD_STRIPE_SECRET_KEY', 'a test key (sk_test_…) outside production; this is a live key')
+  }
+  return config
+}
+
+/** What only a server needs: a command that looks at the data runs without it. */
+export function checkServes(config: Config): void {
+  if (config.env !== 'production') return
+  if (config.publicUrl === null) {
+    throw invalid('SHOPSTEAD_PUBLIC_URL', 'the address at which browsers reach the shop; production does not guess it')
+  }
+  if (config.payments.includes('sandbox')) {
+    throw invalid('SHOPSTEAD_PAYMENTS', 'stripe or manual in production; the sandbox takes no real money')
+  }
+}
+
+export function invalid(variable: string, takes: string): AppError {
+  return new AppError('CONFIG_INVALID', `${variable} takes ${takes}.`, { variable })
+}
+
+function portRule(): string {
+  return 'a port from 0 to 65535 (0 for any free one)'
+}
+
+function httpUrl(text: string): URL | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') return undefined
+  return url
+}
+
+function publicUrl(text: string, context: z.RefinementCtx): string {
+  const url = httpUrl(text)
+  if (url === undefined || url.pathname !== '/' || url.search !== '' || url.hash !== '') {
+    context.addIssue('an http or https origin such as https://shop.example.com, without a path')
+    return z.NEVER
+  }
+  return url.origin
+}
+
+function origin(text: string, context: z.RefinementCtx): string {
+  const url = httpUrl(text)
+  if (url === undefined || url.pathname !== '/' || url.search !== '') {
+    context.addIssue('a comma list of origins such as https://www.example.com')
+    return z.NEVER
+  }
+  return url.origin
+}
+
+function stripeApiBase(text: string, context: z.RefinementCtx): string {
+  const url = httpUrl(text)
+  const loopback = url !== undefined && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname)
+  if (url === undefined || (url.protocol === 'http:' && !loopback)) {
+    context.addIssue('an https origin, or an http one on loopback')
+    return z.NEVER
+  }
+  return url.origin
+}
+
+function isAddressOrRange(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/')
+  const family = isIP(address)
+  if (family === 0 || rest.length > 0) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
+}

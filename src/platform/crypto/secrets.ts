@@ -1,0 +1,67 @@
+import { createHmac, hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
+import { chmodSync, existsSync, linkSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { AppError } from '../../errors.ts'
+
+/** 256 random bits as base64url. */
+export function randomToken(bytes = 32): string {
+  return randomBytes(bytes).toString('base64url')
+}
+
+/** What is stored of a token that only its holder may know. */
+export function tokenHash(token: string): string {
+  return hash('sha256', token, 'hex')
+}
+
+export function hmac(key: Buffer, text: string): Buffer {
+  return createHmac('sha256', key).update(text).digest()
+}
+
+/** Compares without telling by its time how much is right. */
+export function sameBytes(left: Buffer, right: Buffer): boolean {
+  return left.length === right.length && timingSafeEqual(left, right)
+}
+
+/** A link is made whole or not at all, and by one process only; a plain write could be read half done. */
+function createOnce(file: string, content: string): void {
+  const draft = `${file}.${randomToken(6)}`
+  writeFileSync(draft, content, { flag: 'wx', mode: 0o600 })
+  try {
+    linkSync(draft, file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    unlinkSync(draft)
+  }
+}
+
+/** Keys for separate purposes, drawn from the one secret; none tells anything of another. */
+export type Keys = { nonce: Buffer; emailToken: Buffer; cursor: Buffer; download: Buffer; sandboxWebhook: Buffer }
+
+export function deriveKeys(secret: string): Keys {
+  const derive = (purpose: string): Buffer => Buffer.from(hkdfSync('sha256', secret, 'shopstead', purpose, 32))
+  return {
+    nonce: derive('nonce'),
+    emailToken: derive('email-token'),
+    cursor: derive('cursor'),
+    download: derive('download'),
+    sandboxWebhook: derive('sandbox-webhook')
+  }
+}
+
+/**
+ * Reads data/secret.key, making it (mode 0600) when there is none. Of two processes that start at once on an empty
+ * folder one makes the file and both read the same.
+ *
+ * @throws AppError CONFIG_INVALID when the file holds fewer than 32 characters.
+ */
+export function loadSecret(dataDir: string): string {
+  const file = join(dataDir, 'secret.key')
+  if (!existsSync(file)) createOnce(file, `${randomToken()}\n`)
+  const secret = readFileSync(file, 'utf8').trim()
+  if (secret.length < 32) {
+    throw new AppError('CONFIG_INVALID', `${file} holds fewer than 32 characters: restore it from a backup or remove it.`)
+  }
+  if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600)
+  return secret
+}

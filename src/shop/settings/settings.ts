@@ -1,0 +1,135 @@
+import { eq } from 'drizzle-orm'
+import { z } from 'zod'
+import { AppError } from '../../errors.ts'
+import { rawStatement, write } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
+import { definitions, moduleNames, settingKeys } from './definitions.ts'
+import type { Bucket, ModuleName, RateLimit, SettingKey, SettingValue } from './definitions.ts'
+import { modules, settings } from './schema.ts'
+
+/** Everything an operator has set, as one database says it now. */
+type Snapshot = { revision: number; values: Map<string, unknown>; switchedOff: ReadonlySet<string> }
+
+const snapshots = new WeakMap<Db['sqlite'], Snapshot>()
+const revisionOf = rawStatement<[string], { value: number }>('SELECT value FROM revisions WHERE name = ?')
+
+/** Counter that any change of `settings` (modules too) or of the `catalog` raises, whichever process made it. */
+export function revision(db: Db, name: 'settings' | 'catalog'): number {
+  return revisionOf(db).get(name)?.value ?? 0
+}
+
+/** One row is read to see whether the snapshot still holds, so that a server sees the command line's change at once. */
+function snapshot(db: Db): Snapshot {
+  const current = revision(db, 'settings')
+  const known = snapshots.get(db.sqlite)
+  if (known !== undefined && known.revision === current && !db.sqlite.inTransaction) return known
+  const fresh: Snapshot = {
+    revision: current,
+    values: new Map(db.orm.select().from(settings).all().map((row) => [row.key, JSON.parse(row.value)])),
+    switchedOff: new Set(db.orm.select().from(modules).where(eq(modules.enabled, false)).all().map((row) => row.name))
+  }
+  // Inside a transaction the rows may yet be rolled back.
+  if (!db.sqlite.inTransaction) snapshots.set(db.sqlite, fresh)
+  return fresh
+}
+
+export function setting<K extends SettingKey>(db: Db, key: K): SettingValue<K> {
+  const { values } = snapshot(db)
+  return (values.has(key) ? values.get(key) : definitions[key].default) as SettingValue<K>
+}
+
+export function isModuleOn(db: Db, name: ModuleName): boolean {
+  return !snapshot(db).switchedOff.has(name)
+}
+
+export function rateLimit(db: Db, bucket: Bucket): RateLimit {
+  const value = setting(db, `limits.${bucket}`)
+  const [points, seconds] = value.split('/')
+  return value === 'off' ? null : { points: Number(points), seconds: Number(seconds) }
+}
+
+export type SettingView = { key: SettingKey; type: string; value: unknown; default: unknown; about: string }
+
+export function listSettings(db: Db): SettingView[] {
+  return settingKeys.map((key) => ({
+    key,
+    type: definitions[key].type,
+    value: setting(db, key),
+    default: definitions[key].default,
+    about: definitions[key].about
+  }))
+}
+
+/** @throws AppError NOT_FOUND when there is no such setting. */
+export function parseSettingKey(key: string): SettingKey {
+  const known = settingKeys.find((candidate) => candidate === key)
+  if (known === undefined) throw new AppError('NOT_FOUND', `There is no setting "${key}": "shopstead settings list" names them.`)
+  return known
+}
+
+/**
+ * Sets one setting from text as an operator types it (`true`, `15`, `Harbour Shop`, `["https://a.example"]`).
+ *
+ * @throws AppError VALIDATION_FAILED naming the setting and what it takes.
+ */
+export function setSetting(db: Db, key: SettingKey, given: string, now: number): void {
+  const result = (definitions[key].schema as z.ZodType).safeParse(readValue(key, given))
+  if (!result.success) {
+    const takes = result.error.issues[0]?.message ?? 'another value'
+    throw new AppError('VALIDATION_FAILED', `${key} takes ${takes}.`, { fieldErrors: { [key]: [`Takes ${takes}.`] } })
+  }
+  write(db, (tx) => store(tx, key, JSON.stringify(result.data), now))
+}
+
+function store(tx: Tx, key: SettingKey, value: string, now: number): void {
+  tx.orm
+    .insert(settings)
+    .values({ key, value, updatedAt: now })
+    .onConflictDoUpdate({ target: settings.key, set: { value, updatedAt: now } })
+    .run()
+}
+
+/** Back to the default. */
+export function unsetSetting(db: Db, key: SettingKey): void {
+  write(db, (tx) => void tx.orm.delete(settings).where(eq(settings.key, key)).run())
+}
+
+function readValue(key: SettingKey, given: string): unknown {
+  const { type } = definitions[key]
+  if (type === 'text' || type === 'limit') return given
+  if (type === 'boolean') return given === 'true' ? true : given === 'false' ? false : given
+  if (type === 'list') return given === '' ? [] : parseJson(given)
+  return /^-?\d+(\.\d+)?$/.test(given) ? Number(given) : given
+}
+
+function parseJson(given: string): unknown {
+  try {
+    return JSON.parse(given)
+  } catch {
+    // Not JSON: a comma list, as one types it.
+    return given.split(',').map((part) => part.trim())
+  }
+}
+
+export function listModules(db: Db): { name: ModuleName; enabled: boolean }[] {
+  return moduleNames.map((name) => ({ name, enabled: isModuleOn(db, name) }))
+}
+
+/** @throws AppError NOT_FOUND when there is no such module. */
+export function parseModuleName(name: string): ModuleName {
+  const known = moduleNames.find((candidate) => candidate === name)
+  if (known === undefined) throw new AppError('NOT_FOUND', `There is no module "${name}": one of ${moduleNames.join(', ')}.`)
+  return known
+}
+
+export function switchModule(db: Db, name: ModuleName, enabled: boolean, now: number): void {
+  write(
+    db,
+    (tx) =>
+      void tx.orm
+        .insert(modules)
+        .values({ name, enabled, updatedAt: now })
+        .onConflictDoUpdate({ target: modules.name, set: { enabled, updatedAt: now } })
+        .run()
+  )
+}
