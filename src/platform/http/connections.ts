@@ -1,0 +1,107 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+
+/** How long the rest of a body may keep arriving after its request was answered, before the connection is cut. */
+const lingerMs = 5000
+
+/**
+ * Knows every connection of a server and what it is doing, so that a crowd of slow ones gives way to one that has
+ * something to say, and a closing server can tell idle from busy.
+ */
+export class Connections {
+  /** Every connection of the server; under TLS the raw one, which also covers a handshake that never ends. */
+  readonly #open = new Set<Socket>()
+  /** Those that owe us bytes (no request yet, or half of one), longest first. */
+  readonly #waiting = new Set<Socket>()
+  readonly #answering = new Map<ServerResponse, Socket>()
+  readonly #limit: number
+  #closing = false
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  /**
+   * Watches a server's connections. Past the limit, whoever has kept us waiting longest is cut off, so slow clients
+   * (slowloris) only ever displace one another; past twice the limit new ones are dropped.
+   */
+  watch(server: Server, secure: boolean): void {
+    server.maxConnections = this.#limit * 2
+    server.on('connection', (socket: Socket) => {
+      this.#open.add(socket)
+      socket.once('close', () => this.#open.delete(socket))
+    })
+    server.on(secure ? 'secureConnection' : 'connection', (socket: Socket) => {
+      this.#wait(socket)
+      socket.once('close', () => this.#waiting.delete(socket))
+      if (this.#open.size > this.#limit) this.#evict()
+    })
+  }
+
+  /** Follows one request from its headers to the end of its answer. */
+  follow(req: IncomingMessage, res: ServerResponse): void {
+    const socket = req.socket
+    this.#waiting.delete(socket)
+    if (hasBody(req)) {
+      this.#wait(socket)
+      req.once('end', () => this.#waiting.delete(socket))
+    }
+    this.#answering.set(res, socket)
+    if (this.#closing) res.shouldKeepAlive = false
+    res.once('close', () => this.#answered(req, res, socket))
+  }
+
+  /** Whether an answer is under way on this connection. */
+  isAnswering(socket: unknown): boolean {
+    for (const busy of this.#answering.values()) if (busy === socket) return true
+    return false
+  }
+
+  /** From here on each answer is its connection's last; connections without a request go at once. */
+  drain(): void {
+    this.#closing = true
+    for (const res of this.#answering.keys()) if (!res.headersSent) res.shouldKeepAlive = false
+    const busy = new Set(this.#answering.values())
+    for (const socket of this.#waiting) if (!busy.has(socket)) socket.destroy()
+  }
+
+  destroyAll(): void {
+    for (const socket of this.#open) socket.destroy()
+  }
+
+  #answered(req: IncomingMessage, res: ServerResponse, socket: Socket): void {
+    this.#answering.delete(res)
+    if (socket.destroyed) return
+    if (this.#closing) {
+      socket.destroySoon()
+      return
+    }
+    this.#wait(socket)
+    if (!req.complete) discardRest(req, socket)
+  }
+
+  #wait(socket: Socket): void {
+    this.#waiting.delete(socket)
+    this.#waiting.add(socket)
+  }
+
+  #evict(): void {
+    const [longest] = this.#waiting
+    longest?.destroy()
+  }
+}
+
+function hasBody(req: IncomingMessage): boolean {
+  return req.headers['transfer-encoding'] !== undefined || (req.headers['content-length'] ?? '0') !== '0'
+}
+
+/**
+ * A body that was refused keeps coming. Closing at once would reset the connection and take the answer with it
+ * (RFC 9112 9.6), so the rest is thrown away for a while first.
+ */
+function discardRest(req: IncomingMessage, socket: Socket): void {
+  req.resume()
+  setTimeout(() => {
+    if (!req.complete) socket.destroy()
+  }, lingerMs).unref()
+}

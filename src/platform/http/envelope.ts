@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto'
+import { FastResponse } from 'srvx'
+import type { AppError, ErrorDetails } from '../../errors.ts'
+import { toIso } from '../clock.ts'
+
+export type RequestIds = { requestId: string; correlationId: string }
+
+export type Meta = { correlationId: string; correlation_id: string; request_id: string; timestamp: string }
+
+type Extras = {
+  /** Forbids every cache to keep the answer: for whatever belongs to one user. */
+  noStore?: boolean
+  /** Further headers; a name may come more than once (Set-Cookie). */
+  headers?: readonly (readonly [name: string, value: string])[]
+}
+
+const correlationPattern = /^[A-Za-z0-9._-]{1,128}$/
+
+/** A new request id, and the caller's correlation id where it is one we would write into a log. */
+export function requestIds(inboundCorrelationId?: string | null): RequestIds {
+  const inbound = inboundCorrelationId ?? ''
+  return {
+    requestId: randomUUID(),
+    correlationId: correlationPattern.test(inbound) ? inbound : randomUUID()
+  }
+}
+
+export function metaOf(ids: RequestIds, now: number): Meta {
+  return {
+    correlationId: ids.correlationId,
+    correlation_id: ids.correlationId,
+    request_id: ids.requestId,
+    timestamp: toIso(now)
+  }
+}
+
+/**
+ * `{data, meta}`. `meta` replaces the standard one (offers answers an empty one); `null` leaves the key out, as
+ * referrals does.
+ */
+export function success(
+  data: unknown,
+  ids: RequestIds,
+  now: number,
+  { status = 200, meta = metaOf(ids, now), ...extras }: Extras & { status?: number; meta?: object | null } = {}
+): Response {
+  return jsonResponse(meta === null ? { data } : { data, meta }, ids, status, extras)
+}
+
+/** `{error, meta}` with the error's own status and headers. */
+export function failure(
+  error: Pick<AppError, 'code' | 'message' | 'status'> & { details: ErrorDetails; headers?: AppError['headers'] },
+  ids: RequestIds,
+  now: number,
+  { headers = [], ...extras }: Extras = {}
+): Response {
+  const body = {
+    error: { code: error.code, message: error.message, details: error.details },
+    meta: metaOf(ids, now)
+  }
+  const all = [...headers, ...Object.entries(error.headers ?? {})]
+  return jsonResponse(body, ids, error.status, { ...extras, headers: all })
+}
+
+/** Any JSON body with the headers that every answer of the service carries. A string is taken as JSON already written. */
+export function jsonResponse(
+  body: object | string,
+  ids: RequestIds,
+  status: number,
+  { noStore = false, headers = [] }: Extras = {}
+): Response {
+  const all: [string, string][] = [
+    ['content-type', 'application/json; charset=utf-8'],
+    ['x-content-type-options', 'nosniff'],
+    ['x-request-id', ids.requestId]
+  ]
+  if (noStore) all.push(['cache-control', 'no-store'])
+  for (const [name, value] of headers) all.push([name, value])
+  return new FastResponse(typeof body === 'string' ? body : JSON.stringify(body), { status, headers: all })
+}

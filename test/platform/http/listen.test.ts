@@ -1,0 +1,234 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { assertBodySize, H3 } from 'h3'
+import { afterEach, expect, test } from 'vitest'
+import { type HttpListener, type HttpOptions } from '../../../src/platform/http/listen.ts'
+import { exchange, serving } from './raw-http.ts'
+
+const listeners: HttpListener[] = []
+
+async function serve(handle: HttpOptions['handle'], options: Partial<HttpOptions> = {}) {
+  const listener = await serving(handle, options)
+  listeners.push(listener)
+  return listener
+}
+
+afterEach(async () => {
+  await Promise.all(listeners.splice(0).map((listener) => listener.close({ graceMs: 0 })))
+})
+
+async function open(listener: HttpListener, bytes = ''): Promise<Socket> {
+  const socket = connect(listener.port, listener.host)
+  socket.on('error', () => undefined)
+  await once(socket, 'connect')
+  if (bytes !== '') socket.write(bytes)
+  return socket
+}
+
+test('a chunked body over a limit, or one whose stream is cancelled, does not end the process', async () => {
+  const app = new H3()
+  app.post('/limit', async (event) => {
+    assertBodySize(event, 1000)
+    return event.req.text()
+  })
+  app.post('/cancel', async (event) => {
+    await event.req.body?.cancel()
+    return 'cancelled'
+  })
+  app.post('/cancel-at-once', (event) => {
+    void event.req.body?.cancel()
+    return 'cancelled'
+  })
+  app.get('/', () => 'alive')
+  const listener = await serve((request) => app.fetch(request))
+  const crashes: unknown[] = []
+  const onCrash = (error: unknown) => crashes.push(error)
+  process.on('uncaughtException', onCrash)
+  const answers: string[] = []
+  for (const path of ['/limit', '/cancel', '/cancel-at-once']) {
+    const head = `POST ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n`
+    answers.push(await exchange(listener, `${head}1388\r\n${'x'.repeat(5000)}\r\n0\r\n\r\n`))
+  }
+  expect(await (await fetch(listener.url)).text()).toBe('alive')
+  process.off('uncaughtException', onCrash)
+  expect(crashes).toEqual([])
+  expect(answers.map((answer) => answer.slice(9, 12))).toEqual(['413', '200', '200'])
+})
+
+test('a target and a Host that make no URL are one failed request, not the end of the process', async () => {
+  const app = new H3()
+  app.get('/**', () => 'alive')
+  const listener = await serve((request) => app.fetch(request))
+  const answer = await exchange(listener, 'GET /a/../b HTTP/1.1\r\nHost: [1::2::3]\r\nConnection: close\r\n\r\n')
+  expect(answer).toMatch(/^HTTP\/1\.1 500 /)
+  expect(answer).toContain('INTERNAL_SERVER_ERROR')
+  expect(listener.logged).toHaveLength(1)
+  expect(await (await fetch(listener.url)).text()).toBe('alive')
+})
+
+test('a handler that rejects is answered with 500 and told to the log', async () => {
+  const listener = await serve(() => Promise.reject(new Error('secret cause')))
+  const response = await fetch(listener.url)
+  expect(response.status).toBe(500)
+  expect(await response.text()).not.toContain('secret cause')
+  expect(listener.logged).toEqual(['Error: secret cause'])
+})
+
+test('what is not HTTP gets 400 and a closed connection', async () => {
+  const listener = await serve(() => new Response('ok'))
+  for (const bytes of ['NONSENSE\r\n\r\n', 'GET / HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n']) {
+    const answer = await exchange(listener, bytes)
+    expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\nConnection: close\r\n/)
+  }
+})
+
+test('headers that are too large get 431', async () => {
+  const listener = await serve(() => new Response('ok'))
+  expect(await exchange(listener, `GET / HTTP/1.1\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 431 /)
+})
+
+test('rubbish behind a request does not get into its answer', async () => {
+  const { promise, resolve } = Promise.withResolvers<Response>()
+  const listener = await serve(() => promise)
+  const answer = exchange(listener, 'GET / HTTP/1.1\r\nHost: a\r\n\r\nRUBBISH\r\n\r\n')
+  setTimeout(() => resolve(new Response('late')), 50)
+  expect(await answer).toBe('')
+})
+
+test('a refused body that is sent on leaves the connection usable', async () => {
+  const listener = await serve(() => new Response('no', { status: 413 }))
+  const body = 'x'.repeat(100_000)
+  const first = `POST /1 HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  const answer = await exchange(listener, `${first}GET /2 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
+  expect(answer.match(/HTTP\/1\.1 413/g)).toHaveLength(2)
+})
+
+test('a port in use is one clear error that names it', async () => {
+  const taken = createServer()
+  await once(taken.listen(0, '127.0.0.1'), 'listening')
+  const { port } = taken.address() as AddressInfo
+  await expect(serve(() => new Response(), { port })).rejects.toMatchObject({
+    code: 'CONFIG_INVALID',
+    message: `Cannot listen on port ${port} of 127.0.0.1: another program already uses it. Stop that program or choose another port.`
+  })
+  taken.close()
+})
+
+test('a port taken between the check and the bind is the same clear error', async () => {
+  const probe = await serve(() => new Response())
+  const { port } = probe
+  await probe.close({ graceMs: 0 })
+  const thief = createServer()
+  const steal = (message: unknown) => {
+    const { server } = message as { server: Server }
+    if (server.listenerCount('request') > 0) thief.listen({ port, host: '127.0.0.1', exclusive: true })
+  }
+  subscribe('tracing:net.server.listen:asyncStart', steal)
+  await expect(serve(() => new Response(), { port })).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+  unsubscribe('tracing:net.server.listen:asyncStart', steal)
+  thief.close()
+})
+
+test('a port that browsers refuse to talk to is refused rather than exchanged for another', async () => {
+  await expect(serve(() => new Response(), { port: 6666 })).rejects.toMatchObject({
+    code: 'CONFIG_INVALID',
+    message: expect.stringContaining('port 6666')
+  })
+})
+
+test.each(['no_such_host.invalid', '', 'a b'])('host %j does not resolve and is one clear error', async (host) => {
+  await expect(serve(() => new Response(), { host })).rejects.toMatchObject({
+    code: 'CONFIG_INVALID',
+    message: expect.stringContaining('does not resolve')
+  })
+})
+
+test('an address that is not this machine’s is one clear error', async () => {
+  await expect(serve(() => new Response(), { host: '192.0.2.1' })).rejects.toMatchObject({
+    code: 'CONFIG_INVALID',
+    message: expect.stringContaining('does not have that address')
+  })
+})
+
+test('port 0 listens on the host given and on no other', async () => {
+  const listener = await serve(() => new Response('ok'), { host: 'localhost' })
+  expect(listener.port).toBeGreaterThan(0)
+  expect(['127.0.0.1', '::1']).toContain(listener.host)
+  expect(listener.url).toBe(`http://localhost:${listener.port}`)
+})
+
+test('https serves with a certificate of its own making', async () => {
+  const listener = await serve(() => new Response('ok'), { https: true })
+  const { request } = await import('node:https')
+  const { promise, resolve, reject } = Promise.withResolvers<number | undefined>()
+  request(listener.url, { rejectUnauthorized: false }, (response) => {
+    response.resume()
+    resolve(response.statusCode)
+  })
+    .on('error', reject)
+    .end()
+  expect(await promise).toBe(200)
+  expect(listener.url).toMatch(/^https:/)
+})
+
+test('closing lets an answer under way finish, and says that the connection ends', async () => {
+  const { promise, resolve } = Promise.withResolvers<Response>()
+  const started = Promise.withResolvers<void>()
+  const listener = await serve(() => {
+    started.resolve()
+    return promise
+  })
+  const answer = fetch(listener.url)
+  await started.promise
+  const closed = listener.close({ graceMs: 10_000 })
+  resolve(new Response('done'))
+  const response = await answer
+  expect(await response.text()).toBe('done')
+  expect(response.headers.get('connection')).toBe('close')
+  await closed
+  await expect(fetch(listener.url)).rejects.toThrow('fetch failed')
+})
+
+test('closing ends silent and kept-alive connections at once', async () => {
+  const listener = await serve(() => new Response('ok'))
+  const silent = await open(listener)
+  const kept = await open(listener, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+  await once(kept, 'data')
+  await listener.close({ graceMs: 60_000 })
+  for (const socket of [silent, kept]) if (!socket.closed) await once(socket, 'close')
+  expect([silent.destroyed, kept.destroyed]).toEqual([true, true])
+})
+
+test('closing cuts off a request that never ends once the grace is over', async () => {
+  const started = Promise.withResolvers<void>()
+  const listener = await serve(() => {
+    started.resolve()
+    return new Promise<Response>(() => undefined)
+  })
+  const answer = fetch(listener.url)
+  await started.promise
+  await Promise.all([listener.close({ graceMs: 20 }), expect(answer).rejects.toThrow('fetch failed')])
+})
+
+test('a crowd of slow connections does not keep an honest one out', async () => {
+  const listener = await serve(() => new Response('ok'), { maxConnections: 20 })
+  const crowd: Socket[] = []
+  for (let index = 0; index < 100; index += 1) crowd.push(await open(listener, 'GET / HTTP/1.1\r\nX-Slow: '))
+  expect(await (await fetch(listener.url)).text()).toBe('ok')
+  for (const socket of crowd) socket.destroy()
+})
+
+test('bodies that never arrive give way too', async () => {
+  const listener = await serve(async (request) => new Response(await request.text()), { maxConnections: 20 })
+  const crowd: Socket[] = []
+  for (let index = 0; index < 60; index += 1) {
+    crowd.push(await open(listener, 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc'))
+  }
+  expect(await (await fetch(listener.url, { method: 'POST', body: 'hello' })).text()).toBe('hello')
+  for (const socket of crowd) socket.destroy()
+})
+
+test('a port that is no port is refused', async () => {
+  await expect(serve(() => new Response(), { port: 70_000 })).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+})
