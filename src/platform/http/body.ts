@@ -1,0 +1,98 @@
+import { isUtf8 } from 'node:buffer'
+import type { IncomingMessage } from 'node:http'
+import { AppError } from '../../errors.ts'
+import { nodeRequest } from './node-request.ts'
+import { bodyInvalid, parseStrictJson } from './strict-json.ts'
+
+const empty = Buffer.alloc(0)
+
+/**
+ * The whole body of a request. Past the limit reading stops at once and nothing more is kept; the listener sees to it
+ * that the rest does no harm and that the refusal still reaches the sender.
+ *
+ * @throws PAYLOAD_TOO_LARGE above `limitBytes`; VALIDATION_FAILED for a body that breaks off
+ */
+export async function readBody(request: Request, limitBytes: number): Promise<Buffer> {
+  const node = nodeRequest(request)
+  // Node's own stream: a web stream over it costs more than all the rest of a request.
+  return node === undefined ? readWebBody(request, limitBytes) : readNodeBody(node, limitBytes)
+}
+
+/**
+ * A body is JSON or is refused; an empty one may say of itself what it likes.
+ *
+ * @throws UNSUPPORTED_MEDIA_TYPE
+ */
+export function requireJson(bytes: Uint8Array, contentType: string | null | undefined): void {
+  if (bytes.length > 0 && !jsonType.test(contentType ?? '')) {
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent as application/json in UTF-8.')
+  }
+}
+
+// A form of another site can send text/plain without the browser asking first (CORS), so it is not taken for JSON.
+const jsonType = /^[ \t]*application\/json[ \t]*(?:;[ \t]*(?:charset[ \t]*=[ \t]*"?utf-?8"?[ \t]*)?)*$/i
+
+/**
+ * The object that a JSON body holds; an empty body is an empty object.
+ *
+ * @throws VALIDATION_FAILED for what is no UTF-8, no JSON, no object, or refused by parseStrictJson
+ */
+export function parseJsonBody(bytes: Uint8Array): Record<string, unknown> {
+  if (bytes.length === 0) return {}
+  if (!isUtf8(bytes)) throw bodyInvalid('Must be UTF-8 text.')
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  const value = parseStrictJson(text.startsWith('\uFEFF') ? text.slice(1) : text)
+  if (!isObject(value)) throw bodyInvalid('Must be a JSON object.')
+  return value
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function tooLarge(limitBytes: number): AppError {
+  return new AppError('PAYLOAD_TOO_LARGE', `The body may have at most ${limitBytes} bytes.`, { limitBytes })
+}
+
+function readNodeBody(req: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  const declared = req.headers['content-length']
+  if (declared === undefined && req.headers['transfer-encoding'] === undefined) return Promise.resolve(empty)
+  if (Number(declared) > limitBytes) return Promise.reject(tooLarge(limitBytes))
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length
+      if (size <= limitBytes) chunks.push(chunk)
+      else stop(() => reject(tooLarge(limitBytes)))
+    }
+    const onEnd = (): void => {
+      stop(() => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size)))
+    }
+    const onBroken = (): void => stop(() => reject(bodyInvalid('Broke off before its end.')))
+    const stop = (settle: () => void): void => {
+      req.off('data', onData).off('end', onEnd).off('error', onBroken).off('close', onBroken)
+      settle()
+    }
+    if (req.destroyed || req.readableEnded) return onBroken()
+    req.on('data', onData).on('end', onEnd).on('error', onBroken).on('close', onBroken)
+  })
+}
+
+async function readWebBody(request: Request, limitBytes: number): Promise<Buffer> {
+  if (Number(request.headers.get('content-length')) > limitBytes) throw tooLarge(limitBytes)
+  if (request.body === null) return empty
+  const reader: ReadableStreamDefaultReader<Uint8Array> = request.body.getReader()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return Buffer.concat(chunks, size)
+    size += value.byteLength
+    if (size > limitBytes) {
+      await reader.cancel()
+      throw tooLarge(limitBytes)
+    }
+    chunks.push(value)
+  }
+}

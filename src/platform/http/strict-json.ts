@@ -1,0 +1,153 @@
+import { validationFailed, type AppError } from '../../errors.ts'
+import { fieldPath } from './zod-errors.ts'
+
+type Container = Record<string, unknown> | unknown[]
+
+/** Containers within one another, the outermost counted. */
+const deepest = 12
+const mostErrors = 20
+
+/**
+ * What a JSON text holds. More is refused than JSON.parse refuses, because two readers of the same bytes must not see
+ * different things: names that reach into prototypes, a name used twice (RFC 8259 leaves open which counts), numbers
+ * that JavaScript would round, text that is no Unicode.
+ *
+ * @throws VALIDATION_FAILED naming the place by its dotted path
+ */
+export function parseStrictJson(text: string): unknown {
+  const value = parse(text)
+  const names = survey(value)
+  if (names !== countNames(text)) throw bodyInvalid('Must not use a field name twice in one object.')
+  if (mayBeRounded.test(text)) survey(markRounded(text))
+  return value
+}
+
+export function bodyInvalid(message: string): AppError {
+  return validationFailed({ _body: [message] })
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // The parser's own message quotes what was sent.
+    throw bodyInvalid('Must be valid JSON.')
+  }
+}
+
+function isContainer(value: unknown): value is Container {
+  return typeof value === 'object' && value !== null
+}
+
+/** Refuses what is wrong anywhere in a parsed value, and counts the names in its objects. */
+function survey(value: unknown): number {
+  const walk = new Survey()
+  if (isContainer(value)) walk.visit(value)
+  walk.finish()
+  return walk.names
+}
+
+class Survey {
+  names = 0
+  readonly #path: PropertyKey[] = []
+  // A map, because a field may be named __proto__.
+  readonly #errors = new Map<string, string[]>()
+
+  visit(container: Container): void {
+    if (this.#path.length >= deepest) {
+      this.#refuse('Is nested too deeply.')
+      this.finish()
+    }
+    if (Array.isArray(container)) {
+      for (let index = 0; index < container.length; index += 1) this.#child(index, container[index])
+      return
+    }
+    for (const name of Object.keys(container)) {
+      this.names += 1
+      this.#child(name, container[name])
+    }
+  }
+
+  finish(): void {
+    if (this.#errors.size > 0) throw validationFailed(Object.fromEntries(this.#errors))
+  }
+
+  #child(name: PropertyKey, value: unknown): void {
+    this.#path.push(name)
+    if (name === '__proto__' || name === 'constructor' || name === 'prototype') this.#refuse('Is not a known field.')
+    if (typeof value === 'number') this.#checkNumber(value)
+    else if (typeof value === 'string') this.#checkText(value)
+    else if (value === rounded) this.#refuse('Must be a number that can be kept exactly.')
+    else if (isContainer(value)) this.visit(value)
+    this.#path.pop()
+  }
+
+  #checkNumber(value: number): void {
+    if (!Number.isFinite(value)) this.#refuse('Must be a finite number.')
+    else if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
+      this.#refuse('Must be a number that can be kept exactly.')
+    }
+  }
+
+  #checkText(value: string): void {
+    if (!value.isWellFormed()) this.#refuse('Must be valid Unicode text.')
+  }
+
+  #refuse(message: string): void {
+    if (this.#errors.size < mostErrors) this.#errors.set(fieldPath(this.#path), [message])
+  }
+}
+
+/** The names in a JSON text that is known to be valid: each colon outside a string is behind one. */
+function countNames(text: string): number {
+  let names = 0
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index)
+    if (code === colon) names += 1
+    else if (code === quote) index = endOfString(text, index)
+  }
+  return names
+}
+
+const colon = 0x3a
+const quote = 0x22
+const backslash = 0x5c
+
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1)
+  for (;;) {
+    let escapes = 0
+    while (text.charCodeAt(end - 1 - escapes) === backslash) escapes += 1
+    if (escapes % 2 === 0) return end
+    end = text.indexOf('"', end + 1)
+  }
+}
+
+/** Stands in a body for a number that was written more exactly than JavaScript can hold it. */
+const rounded = Symbol('rounded')
+
+/** Only a number with an exponent or with many digits can lose any; what this finds in texts costs a second look. */
+const mayBeRounded = /[\d.]{16}|\d[eE]/
+
+type WithSource = (
+  text: string,
+  reviver: (key: string, value: unknown, context: { source?: string }) => unknown
+) => unknown
+
+function markRounded(text: string): unknown {
+  return (JSON.parse as WithSource)(text, (_key, value, { source }) =>
+    typeof value === 'number' && source !== undefined && significant(source) !== significant(String(value))
+      ? rounded
+      : value
+  )
+}
+
+/** A decimal number's digits and power of ten, so that `1.50`, `15e-1` and `1.5` are the same text. */
+function significant(number: string): string {
+  const [mantissa = '', exponent = '0'] = number.toLowerCase().split('e')
+  const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.')
+  const digits = `${whole}${fraction}`.replace(/^0+/, '')
+  const kept = digits.replace(/0+$/, '')
+  if (kept === '') return '0'
+  return `${kept}e${Number(exponent) - fraction.length + digits.length - kept.length}`
+}

@@ -1,0 +1,113 @@
+import type { z } from 'zod'
+import { validationFailed, type FieldErrors } from '../../errors.ts'
+
+type Issue = z.core.$ZodIssue
+type RawIssue = z.core.$ZodRawIssue
+
+const mostFields = 20
+
+/**
+ * What a schema makes of a value.
+ *
+ * @throws VALIDATION_FAILED naming each field by its dotted path; nothing of the value itself is repeated
+ */
+export function parseWith<T>(schema: z.ZodType<T>, value: unknown): T {
+  const result = schema.safeParse(value, { error: messageFor })
+  if (!result.success) throw validationFailed(toFieldErrors(result.error))
+  return result.data
+}
+
+/**
+ * zod's issues by dotted path (`items.0.quantity`, `_body` for the whole), the first 20 fields. The messages are the
+ * parse's own: give it `{ error: messageFor }` (parseWith does).
+ */
+export function toFieldErrors({ issues }: Pick<z.ZodError, 'issues'>): FieldErrors {
+  const fields = new Map<string, string[]>()
+  for (const issue of issues) {
+    for (const [path, message] of entriesOf(issue)) {
+      const messages = fields.get(path)
+      if (messages !== undefined) {
+        if (!messages.includes(message)) messages.push(message)
+      } else if (fields.size < mostFields) fields.set(path, [message])
+    }
+  }
+  return Object.fromEntries(fields)
+}
+
+/** A path as fieldErrors writes it. Names come from the caller, so a long one is cut. */
+export function fieldPath(path: readonly PropertyKey[]): string {
+  if (path.length === 0) return '_body'
+  return path.map((part) => String(part).slice(0, 64)).join('.')
+}
+
+/**
+ * The message of an issue that the schema has no message of its own for: what the field takes, in plain words. To be
+ * given to zod as the `error` of a parse.
+ */
+export function messageFor(issue: RawIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `${issue.input === undefined ? 'Is required: must' : 'Must'} be ${nounFor(issue.expected)}.`
+    case 'too_small':
+      return bound(issue, 'minimum')
+    case 'too_big':
+      return bound(issue, 'maximum')
+    case 'invalid_format':
+      return `Must be ${formats[String(issue.format)] ?? 'in the right form'}.`
+    case 'invalid_value':
+      return `${issue.input === undefined ? 'Is required: must' : 'Must'} be ${oneOf(issue.values)}.`
+    case 'unrecognized_keys':
+      return 'Is not a known field.'
+    case 'not_multiple_of':
+      return `Must be a multiple of ${issue.divisor}.`
+    default:
+      return 'Is not valid.'
+  }
+}
+
+function entriesOf(issue: Issue): [path: string, message: string][] {
+  if (issue.code !== 'unrecognized_keys') return [[fieldPath(issue.path), issue.message]]
+  return issue.keys.slice(0, mostFields).map((key) => [fieldPath([...issue.path, key]), 'Is not a known field.'])
+}
+
+const nouns: Record<string, string> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+  null: 'null'
+}
+
+const formats: Record<string, string> = {
+  email: 'an email address',
+  url: 'a URL',
+  uuid: 'a UUID',
+  datetime: 'an ISO 8601 date-time',
+  date: 'an ISO 8601 date'
+}
+
+function nounFor(expected: unknown): string {
+  return nouns[String(expected)] ?? 'of another type'
+}
+
+function oneOf(values: unknown): string {
+  const all = Array.isArray(values) ? values.map((value) => JSON.stringify(value) ?? 'nothing') : []
+  return all.length === 1 ? `${all[0]}` : `one of ${all.join(', ')}`
+}
+
+/** `Must be at least 1.`, `Must have at most 30 entries.`, `Must not be empty.` */
+function bound(issue: RawIssue & { code: 'too_small' | 'too_big' }, side: 'minimum' | 'maximum'): string {
+  const limit = Number(issue[side])
+  const unit = units[String(issue.origin)]
+  if (side === 'minimum' && limit === 1 && unit !== undefined) return 'Must not be empty.'
+  const inclusive = issue.inclusive !== false
+  if (unit === undefined && !inclusive) return `Must be ${side === 'minimum' ? 'more' : 'less'} than ${limit}.`
+  const most = side === 'minimum' ? 'at least' : 'at most'
+  if (unit === undefined) return `Must be ${most} ${limit}.`
+  return `Must have ${most} ${limit} ${unit}${limit === 1 ? '' : 's'}.`.replace('entrys', 'entries')
+}
+
+const units: Record<string, string> = { string: 'character', array: 'entry', set: 'entry', map: 'entry' }
