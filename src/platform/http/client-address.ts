@@ -1,0 +1,110 @@
+import { BlockList, isIP, isIPv4 } from 'node:net'
+import { AppError } from '../../errors.ts'
+
+/** The proxies whose word on the client's address counts; parsed once. */
+export type TrustedProxies = { count: number; list: BlockList }
+
+/**
+ * @param entries addresses or CIDR ranges, IPv4, IPv6 or IPv4 mapped into IPv6
+ * @throws CONFIG_INVALID telling which entry is neither
+ */
+export function parseTrustedProxies(entries: readonly string[]): TrustedProxies {
+  const list = new BlockList()
+  for (const [index, entry] of entries.entries()) {
+    if (!addEntry(list, entry.trim())) {
+      throw new AppError(
+        'CONFIG_INVALID',
+        `Trusted proxy number ${index + 1} is neither an IP address nor a range such as 10.0.0.0/8.`
+      )
+    }
+  }
+  return { count: entries.length, list }
+}
+
+/**
+ * The client's address: the socket's, or, when that is a trusted proxy's, the right-most address of X-Forwarded-For
+ * that no trusted proxy has. What stands further left was written by the client and may be anything.
+ */
+export function clientAddress(
+  socketAddress: string | undefined,
+  forwardedFor: string | null | undefined,
+  trusted: TrustedProxies
+): string {
+  let client = plainAddress(socketAddress ?? '')
+  if (trusted.count === 0 || !forwardedFor) return client
+  const hops = forwardedFor.split(',')
+  while (hops.length > 0 && isTrusted(client, trusted)) {
+    const hop = forwardedAddress(hops.pop() ?? '')
+    if (isIP(hop) === 0) break
+    client = hop
+  }
+  return client
+}
+
+/** Whether an X-Forwarded-For came from an address that is not trusted: a forgery, or a proxy that is not configured. */
+export function isForwardedByStranger(
+  socketAddress: string | undefined,
+  forwardedFor: string | null | undefined,
+  trusted: TrustedProxies
+): boolean {
+  return Boolean(forwardedFor) && !isTrusted(plainAddress(socketAddress ?? ''), trusted)
+}
+
+/** What rate limits count by: an IPv4 address as it is, an IPv6 one by its /64, which is what one customer is given. */
+export function addressKey(address: string): string {
+  const plain = plainAddress(address)
+  if (!plain.includes(':')) return plain
+  return `${firstGroups(plain).join(':')}::/64`
+}
+
+function isTrusted(address: string, { count, list }: TrustedProxies): boolean {
+  const version = isIP(address)
+  return count > 0 && version !== 0 && list.check(address, version === 4 ? 'ipv4' : 'ipv6')
+}
+
+function addEntry(list: BlockList, entry: string): boolean {
+  const [address = '', bits, ...rest] = entry.split('/')
+  const plain = plainAddress(address)
+  const version = isIP(plain)
+  if (version === 0 || address.includes('%') || rest.length > 0) return false
+  const family = version === 4 ? 'ipv4' : 'ipv6'
+  if (bits === undefined) {
+    list.addAddress(plain, family)
+    return true
+  }
+  // ::ffff:10.0.0.0/104 is 10.0.0.0/8.
+  const prefix = Number(bits) - (plain === address || version === 6 ? 0 : 96)
+  if (!/^\d{1,3}$/.test(bits) || prefix < 0 || prefix > (version === 4 ? 32 : 128)) return false
+  list.addSubnet(plain, prefix, family)
+  return true
+}
+
+/** IPv4 mapped into IPv6 (`::ffff:192.0.2.1`, as a dual-stack socket tells it) as IPv4; without a zone. */
+function plainAddress(address: string): string {
+  if (!address.includes(':')) return address
+  const unzoned = address.includes('%') ? address.slice(0, address.indexOf('%')) : address
+  const mapped = /^::ffff:([\d.]+)$/i.exec(unzoned)?.[1]
+  return mapped !== undefined && isIPv4(mapped) ? mapped : unzoned.toLowerCase()
+}
+
+/** Some proxies write a port behind the address: `192.0.2.1:5000`, `[2001:db8::1]:5000`. */
+function forwardedAddress(hop: string): string {
+  const text = hop.trim()
+  const bracketed = /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1]
+  if (bracketed !== undefined) return plainAddress(bracketed)
+  const ported = /^([\d.]+):\d+$/.exec(text)?.[1]
+  return plainAddress(ported ?? text)
+}
+
+/** The first four groups of an IPv6 address, without leading zeros. */
+function firstGroups(address: string): string[] {
+  const [head = '', tail] = address.split('::')
+  const groups = head === '' ? [] : head.split(':')
+  if (tail !== undefined) {
+    const after = tail === '' ? [] : tail.split(':')
+    const width = after.length + (tail.includes('.') ? 1 : 0)
+    while (groups.length + width < 8) groups.push('0')
+    groups.push(...after)
+  }
+  return groups.slice(0, 4).map((group) => group.replace(/^0+(?=.)/, ''))
+}
