@@ -1,0 +1,59 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { cookieValues, parseCookies, serializeCookie } from '../../../src/platform/http/cookies.ts'
+
+test('each cookie has all the values it was sent with', () => {
+  const cookies = parseCookies('a=1; b=2;a=3 ;  c = x=y ; d="q"; e=%41; f=')
+  expect(Object.fromEntries(cookies)).toEqual({
+    a: ['1', '3'],
+    b: ['2'],
+    c: ['x=y'],
+    d: ['"q"'],
+    e: ['%41'],
+    f: ['']
+  })
+})
+
+test('a part without a name is no cookie, whatever its value looks like', () => {
+  expect(parseCookies('=__Host-session=x; session; ;').size).toBe(0)
+})
+
+test('names count in their case', () => {
+  expect(cookieValues('Session=1; session=2', 'session')).toEqual(['2'])
+})
+
+test('no header holds no cookies', () => {
+  expect(parseCookies(null).size).toBe(0)
+  expect(cookieValues(undefined, 'a')).toEqual([])
+})
+
+test('reading one cookie tells the same as reading all', () => {
+  const part = fc.oneof(
+    fc.constantFrom('session=1', 'session', 'sessionx=2', ' session = 3', '=session=4'),
+    fc.string()
+  )
+  fc.assert(
+    fc.property(fc.array(part), (parts) => {
+      const header = parts.join(';')
+      expect(cookieValues(header, 'session')).toEqual(parseCookies(header).get('session') ?? [])
+    })
+  )
+})
+
+test('a cookie is kept from scripts and from other sites unless told otherwise', () => {
+  expect(serializeCookie('a', 'b')).toBe('a=b; Path=/; SameSite=Lax; HttpOnly')
+  expect(serializeCookie('__Host-s', 'v', { secure: true, maxAgeSeconds: 60, expiresAt: 60_000 })).toBe(
+    '__Host-s=v; Path=/; SameSite=Lax; Max-Age=60; Expires=Thu, 01 Jan 1970 00:01:00 GMT; HttpOnly; Secure'
+  )
+  expect(serializeCookie('ref', 'mira', { httpOnly: false, maxAgeSeconds: 0 })).toBe(
+    'ref=mira; Path=/; SameSite=Lax; Max-Age=0'
+  )
+})
+
+test('nothing that would break out of the header is written', () => {
+  for (const value of ['a;b', 'a b', 'a\r\nSet-Cookie: x=y', 'ä', 'a,b', '"']) {
+    expect(() => serializeCookie('a', value)).toThrow(TypeError)
+    expect(() => serializeCookie(`n${value}`, '')).toThrow(TypeError)
+  }
+  expect(() => serializeCookie('a', 'b', { path: '/;x' })).toThrow(TypeError)
+})
