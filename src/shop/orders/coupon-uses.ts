@@ -1,0 +1,42 @@
+import { and, eq, sql } from 'drizzle-orm'
+import { rawStatement, statement } from '../../platform/db/database.ts'
+import type { Tx } from '../../platform/db/database.ts'
+import { countUse } from '../catalog/coupons.ts'
+import { coupons } from '../catalog/schema.ts'
+
+const customerLimit = statement((orm) =>
+  orm
+    .select({ limit: coupons.maxUsesPerCustomer })
+    .from(coupons)
+    .where(and(eq(coupons.id, sql.placeholder('couponId'))))
+    .prepare()
+)
+
+/** By key and by email: somebody who bought as a guest and again with an account is one customer. */
+const usesByCustomer = rawStatement<
+  { couponId: number; customerKey: string; emailKey: string | null },
+  { uses: number }
+>(`
+  SELECT count(*) AS uses FROM (
+    SELECT order_id FROM order_coupons
+    WHERE coupon_id = @couponId AND customer_key = @customerKey AND counted = 1
+    UNION
+    SELECT c.order_id FROM orders o JOIN order_coupons c ON c.order_id = o.id AND c.coupon_id = @couponId
+    WHERE o.email_key = @emailKey AND c.counted = 1
+  )`)
+
+export type CouponUse = { couponId: number; customerKey: string | null }
+
+/**
+ * Counts one use of a coupon, unless its total or this customer's own uses are used up. Under the transaction's write
+ * lock, so of two orders that want the last use one gets it.
+ */
+export function takeCouponUse(tx: Tx, use: CouponUse, emailKey: string | null): 'taken' | 'used_up' | 'customer_limit' {
+  const limit = customerLimit(tx).get({ couponId: use.couponId })?.limit ?? null
+  if (limit !== null && use.customerKey !== null) {
+    const { couponId, customerKey } = use
+    const uses = usesByCustomer(tx).get({ couponId, customerKey, emailKey })?.uses ?? 0
+    if (uses >= limit) return 'customer_limit'
+  }
+  return countUse(tx, use.couponId) ? 'taken' : 'used_up'
+}

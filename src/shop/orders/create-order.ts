@@ -1,0 +1,145 @@
+import { sql } from 'drizzle-orm'
+import { validationFailed } from '../../errors.ts'
+import type { FieldErrors } from '../../errors.ts'
+import { randomToken } from '../../platform/crypto/secrets.ts'
+import { statement } from '../../platform/db/database.ts'
+import type { Tx } from '../../platform/db/database.ts'
+import { compareKey } from '../../platform/text.ts'
+import { emit } from '../events/events.ts'
+import { recordMove } from './audit.ts'
+import { takeCouponUse } from './coupon-uses.ts'
+import type { DraftCoupon, OrderDraft } from './draft.ts'
+import { takeUnits } from './order-stock.ts'
+import type { OrderRow } from './rows.ts'
+import { orderCoupons, orderItems, orders } from './schema.ts'
+import { stampAttribution } from './stamp-attribution.ts'
+
+const insertRow = statement((orm) =>
+  orm
+    .insert(orders)
+    .values({
+      userId: sql.placeholder('userId'),
+      email: sql.placeholder('email'),
+      emailKey: sql.placeholder('emailKey'),
+      status: 'pending',
+      currency: sql.placeholder('currency'),
+      subtotalMinor: sql.placeholder('subtotalMinor'),
+      discountMinor: sql.placeholder('discountMinor'),
+      totalMinor: sql.placeholder('totalMinor'),
+      strategy: sql.placeholder('strategy'),
+      contact: sql.placeholder('contact'),
+      // A JSON column would write null as the text `null`.
+      billingAddress: sql`${sql.placeholder('billingAddress')}`,
+      shippingAddress: sql`${sql.placeholder('shippingAddress')}`,
+      notes: sql.placeholder('notes'),
+      returnUrl: sql.placeholder('returnUrl'),
+      cancelUrl: sql.placeholder('cancelUrl'),
+      publicToken: sql.placeholder('publicToken'),
+      holdEndsAt: sql.placeholder('holdEndsAt'),
+      createdAt: sql.placeholder('now'),
+      updatedAt: sql.placeholder('now')
+    })
+    .returning()
+    .prepare()
+)
+const insertItem = statement((orm) =>
+  orm
+    .insert(orderItems)
+    .values({
+      orderId: sql.placeholder('orderId'),
+      productId: sql.placeholder('productId'),
+      variationId: sql.placeholder('variationId'),
+      name: sql.placeholder('name'),
+      quantity: sql.placeholder('quantity'),
+      unitPriceMinor: sql.placeholder('unitPriceMinor'),
+      discountMinor: sql.placeholder('discountMinor'),
+      totalMinor: sql.placeholder('totalMinor'),
+      type: sql.placeholder('type'),
+      grants: sql.placeholder('grants'),
+      stockTaken: sql.placeholder('stockTaken')
+    })
+    .prepare()
+)
+const insertCoupon = statement((orm) =>
+  orm
+    .insert(orderCoupons)
+    .values({
+      orderId: sql.placeholder('orderId'),
+      couponId: sql.placeholder('couponId'),
+      code: sql.placeholder('code'),
+      discountMinor: sql.placeholder('discountMinor'),
+      customerKey: sql.placeholder('customerKey'),
+      counted: 1
+    })
+    .prepare()
+)
+
+/**
+ * Writes a new pending order with everything that belongs to it: stock and coupon uses taken, lines, attribution with
+ * visit and referral, the first audit row and the event order.created.
+ *
+ * @throws AppError VALIDATION_FAILED on the paths of the lines and coupons that somebody else got before; the
+ *   transaction must then be rolled back, since the others have been taken.
+ */
+export function insertOrder(tx: Tx, draft: OrderDraft, now: number): OrderRow {
+  const stockTaken = takeHoldings(tx, draft)
+  const order = insertRow(tx).get({ ...columnsOf(draft, now), publicToken: randomToken(), now })
+  const orderId = order.id
+  for (const [index, line] of draft.lines.entries()) {
+    insertItem(tx).run({ ...line, orderId, stockTaken: stockTaken[index] ?? 0 })
+  }
+  for (const coupon of draft.coupons) insertCoupon(tx).run({ ...coupon, orderId })
+  recordMove(tx, { orderId, from: null, to: 'pending', by: 'checkout', reason: 'created', at: now })
+  emit(tx, 'order.created', { orderId, totalMinor: order.totalMinor, currency: order.currency }, now)
+  stampAttribution(tx, order, draft.attribution, now)
+  return order
+}
+
+/** The order's own columns; its sums are those of its lines, so they cannot disagree. */
+function columnsOf(draft: OrderDraft, now: number) {
+  const totalMinor = draft.lines.reduce((sum, line) => sum + line.totalMinor, 0)
+  const discountMinor = draft.lines.reduce((sum, line) => sum + line.discountMinor, 0)
+  return {
+    userId: draft.userId,
+    email: draft.email,
+    emailKey: emailKeyOf(draft),
+    currency: draft.currency,
+    subtotalMinor: totalMinor + discountMinor,
+    discountMinor,
+    totalMinor,
+    strategy: draft.strategy,
+    contact: draft.contact,
+    billingAddress: draft.billingAddress === null ? null : JSON.stringify(draft.billingAddress),
+    shippingAddress: draft.shippingAddress === null ? null : JSON.stringify(draft.shippingAddress),
+    notes: draft.notes,
+    returnUrl: draft.returnUrl,
+    cancelUrl: draft.cancelUrl,
+    holdEndsAt: now + draft.holdMinutes * 60_000
+  }
+}
+
+function emailKeyOf(draft: OrderDraft): string | null {
+  return draft.email === null ? null : compareKey(draft.email)
+}
+
+/** Units taken for each line, or an error that names everything that is not there. */
+function takeHoldings(tx: Tx, draft: OrderDraft): number[] {
+  const gone: FieldErrors = {}
+  const taken = draft.lines.map((line) => {
+    const units = takeUnits(tx, line, line.quantity)
+    if (units === null) gone[line.path] = ['There is not enough of this in stock.']
+    return units ?? 0
+  })
+  for (const coupon of draft.coupons) {
+    const refusal = refuseCoupon(tx, coupon, emailKeyOf(draft))
+    if (refusal !== null) gone[coupon.path] = [refusal]
+  }
+  if (Object.keys(gone).length > 0) throw validationFailed(gone)
+  return taken
+}
+
+function refuseCoupon(tx: Tx, coupon: DraftCoupon, emailKey: string | null): string | null {
+  const outcome = takeCouponUse(tx, coupon, emailKey)
+  if (outcome === 'taken') return null
+  return outcome === 'used_up' ? 'This coupon has been used up.' : 'You have already used this coupon.'
+}

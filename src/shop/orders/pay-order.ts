@@ -1,0 +1,23 @@
+import type { Db, Tx } from '../../platform/db/database.ts'
+import { getOrder, itemsOf } from './find.ts'
+import type { OrderRow } from './rows.ts'
+import { paidStatus } from './states.ts'
+import { moveOrder } from './transition.ts'
+import type { Move } from './transition.ts'
+
+/**
+ * Records that an order's money has arrived: processing when something has to be shipped, else completed, or on hold
+ * when it came after stock or coupon were gone. Told again of a payment that is recorded, it changes nothing, wherever
+ * the order has gone since (a dispute's hold is not lifted by a webhook that comes twice).
+ *
+ * @throws AppError TRANSITION_REFUSED for a cancelled order unless `latePayment` says that the payment is real.
+ */
+export function payOrder(tx: Tx, orderId: number, move: Move, now: number): OrderRow {
+  const order = getOrder(tx, orderId)
+  return order.paidAt === null ? moveOrder(tx, orderId, paidStatusOf(tx, orderId), move, now) : order
+}
+
+/** The state that this order is in when it is paid. */
+export function paidStatusOf(db: Db, orderId: number): 'processing' | 'completed' {
+  return paidStatus(itemsOf(db, orderId))
+}

@@ -1,0 +1,64 @@
+import { eq, sql } from 'drizzle-orm'
+import { AppError, validationFailed } from '../../errors.ts'
+import { statement } from '../../platform/db/database.ts'
+import type { Tx } from '../../platform/db/database.ts'
+import { takeBackShare } from '../affiliates/referrals.ts'
+import { tellOfRefund } from './consequences.ts'
+import { getOrder } from './find.ts'
+import type { OrderRow } from './rows.ts'
+import { orders } from './schema.ts'
+import { mayMove } from './states.ts'
+import { moveOrder } from './transition.ts'
+
+const addRefund = statement((orm) =>
+  orm
+    .update(orders)
+    .set({
+      refundedMinor: sql`${orders.refundedMinor} + ${sql.placeholder('amountMinor')}`,
+      updatedAt: sql`${sql.placeholder('now')}`
+    })
+    .where(eq(orders.id, sql.placeholder('id')))
+    .returning()
+    .prepare()
+)
+
+/**
+ * What an order's refund may come to, in minor units of its currency.
+ *
+ * @throws AppError TRANSITION_REFUSED when it was never paid or all has gone back, VALIDATION_FAILED (`amount`) for an
+ *   amount that is not from 1 to what is left.
+ */
+export function checkRefund(order: OrderRow, amountMinor: number): void {
+  const leftMinor = order.totalMinor - order.refundedMinor
+  if (order.paidAt === null || order.status === 'refunded') {
+    const why = order.paidAt === null ? 'has not been paid' : 'has been refunded'
+    throw new AppError('TRANSITION_REFUSED', `Order ${order.id} ${why}.`, { from: order.status, to: 'refunded' })
+  }
+  const fits =
+    Number.isSafeInteger(amountMinor) && amountMinor <= leftMinor && (amountMinor > 0 || order.totalMinor === 0)
+  if (!fits) throw validationFailed({ amount: ['Takes an amount above zero, up to what has not been refunded yet.'] })
+}
+
+/**
+ * Records money that has gone back to the buyer. A part takes back its share of the affiliate's commission and leaves
+ * the order where it is; the last of it moves the order to refunded, with all that follows. An order that was cancelled
+ * after it was paid stays cancelled.
+ *
+ * @throws AppError as `checkRefund`.
+ */
+export function recordRefund(
+  tx: Tx,
+  orderId: number,
+  amountMinor: number,
+  cause: { by: string; reason: string },
+  now: number
+): OrderRow {
+  const order = getOrder(tx, orderId)
+  checkRefund(order, amountMinor)
+  const full = order.refundedMinor + amountMinor === order.totalMinor
+  if (full && mayMove(order.status, 'refunded', false)) return moveOrder(tx, orderId, 'refunded', cause, now)
+  const refunded = addRefund(tx).get({ id: orderId, amountMinor, now })
+  takeBackShare(tx, orderId, { refundedMinor: refunded.refundedMinor, totalMinor: refunded.totalMinor }, now)
+  tellOfRefund(tx, refunded, amountMinor, full, now)
+  return refunded
+}

@@ -1,0 +1,65 @@
+import { and, desc, eq, sql } from 'drizzle-orm'
+import { toIso, toIsoOrNull } from '../../platform/clock.ts'
+import { statement } from '../../platform/db/database.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { toMajor } from '../../platform/money.ts'
+import { customerOrderTotals, orders } from './schema.ts'
+
+const ofCustomer = sql`${orders.userId} = ${sql.placeholder('userId')}`
+
+const totals = statement((orm) =>
+  orm
+    .select({ total: customerOrderTotals.total })
+    .from(customerOrderTotals)
+    .where(eq(customerOrderTotals.userId, sql.placeholder('userId')))
+    .prepare()
+)
+const anyCompleted = statement((orm) =>
+  orm
+    .select({ id: orders.id })
+    .from(orders)
+    // Spelt as in the partial index, or SQLite would not use it.
+    .where(and(ofCustomer, sql`status = 'completed'`))
+    .limit(1)
+    .prepare()
+)
+const newest = statement((orm) =>
+  orm
+    .select({
+      id: orders.id,
+      status: orders.status,
+      currency: orders.currency,
+      totalMinor: orders.totalMinor,
+      createdAt: orders.createdAt
+    })
+    .from(orders)
+    .where(ofCustomer)
+    .orderBy(desc(orders.createdAt), desc(orders.id))
+    .limit(sql.placeholder('limit'))
+    .prepare()
+)
+
+export type OrdersSummary = { hasAnyCompletedOrder: boolean; totalOrders: number; lastOrderAt: string | null }
+export type NewestOrder = ReturnType<typeof newestOrders>[number]
+
+/** What is said of a customer's orders as a whole; `lastOrderAt` in ISO 8601 UTC. */
+export function orderSummary(db: Db, userId: number): OrdersSummary {
+  return {
+    hasAnyCompletedOrder: anyCompleted(db).get({ userId }) !== undefined,
+    totalOrders: totals(db).get({ userId })?.total ?? 0,
+    lastOrderAt: toIsoOrNull(newest(db).get({ userId, limit: 1 })?.createdAt)
+  }
+}
+
+/** A customer's newest orders in the short form that entitlements carry (CONTRACT 4). */
+export function newestOrders(db: Db, userId: number, limit: number) {
+  return newest(db)
+    .all({ userId, limit })
+    .map(({ id, status, currency, totalMinor, createdAt }) => ({
+      id,
+      status,
+      currency,
+      total: toMajor(totalMinor, currency),
+      createdAt: toIso(createdAt)
+    }))
+}
