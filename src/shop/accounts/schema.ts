@@ -25,9 +25,13 @@ export const users = sqliteTable(
     billingEmail: text('billing_email'),
     billingPhone: text('billing_phone'),
     companyName: text('company_name'),
-    marketingOptIn: text('marketing_opt_in', { enum: ['yes', 'no'] }).notNull().default('no'),
+    marketingOptIn: text('marketing_opt_in', { enum: ['yes', 'no'] })
+      .notNull()
+      .default('no'),
     marketingOptInAt: instant('marketing_opt_in_at'),
-    partnerOptIn: text('partner_opt_in', { enum: ['yes', 'no'] }).notNull().default('no'),
+    partnerOptIn: text('partner_opt_in', { enum: ['yes', 'no'] })
+      .notNull()
+      .default('no'),
     partnerOptInAt: instant('partner_opt_in_at'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull()

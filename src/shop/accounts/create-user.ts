@@ -1,0 +1,132 @@
+import { randomInt } from 'node:crypto'
+import { AppError } from '../../errors.ts'
+import { isUniqueViolation } from '../../platform/db/database.ts'
+import type { Tx } from '../../platform/db/database.ts'
+import { compareKey } from '../../platform/text.ts'
+import { emit } from '../events/events.ts'
+import { biographyBlock } from './consent.ts'
+import { findUserByUsername } from './find.ts'
+import type { UserRow } from './rows.ts'
+import { registrationConsents, registrationProfiles, users } from './schema.ts'
+
+export type NewUser = {
+  email: string
+  displayName: string
+  passwordHash: string
+  firstName?: string | null
+  lastName?: string | null
+  marketingOptIn: boolean
+  /** The email is known to be the person's (an operator says so). */
+  verified: boolean
+  /** The email must be verified before the first login. */
+  verificationPending?: boolean
+  /** Null when nobody was asked (an account made by an operator). */
+  termsAcceptedAt: number | null
+  privacyAcceptedAt: number | null
+  /** Derived from the email when left out. */
+  username?: string
+  isAdmin?: boolean
+  billingEmail?: string | null
+  billingPhone?: string | null
+  companyName?: string | null
+  createdAt?: number
+}
+
+/**
+ * Makes an account with its profile, consent record and biography, and tells of it. Everyone who makes accounts comes
+ * through here: registration, checkout, command line, seeds.
+ *
+ * @throws AppError AUTH_REGISTRATION_FAILED when the email or the username is taken; it does not say which
+ */
+export function createUser(tx: Tx, input: NewUser, now: number): UserRow {
+  const user = insertUser(tx, input, now)
+  const names = { firstName: user.firstName, lastName: user.lastName }
+  tx.orm
+    .insert(registrationProfiles)
+    .values({ userId: user.id, ...names })
+    .run()
+  tx.orm
+    .insert(registrationConsents)
+    .values({
+      userId: user.id,
+      marketingOptIn: input.marketingOptIn,
+      termsAcceptedAt: input.termsAcceptedAt,
+      privacyAcceptedAt: input.privacyAcceptedAt,
+      recordedAt: user.createdAt
+    })
+    .run()
+  emit(tx, 'account.registered', { userId: user.id }, now)
+  return user
+}
+
+function insertUser(tx: Tx, input: NewUser, now: number): UserRow {
+  const createdAt = input.createdAt ?? now
+  const username = input.username ?? freeUsername(tx, input.email)
+  const optIns = {
+    marketingOptIn: input.marketingOptIn ? ('yes' as const) : ('no' as const),
+    marketingOptInAt: input.marketingOptIn ? createdAt : null,
+    partnerOptIn: 'no' as const,
+    partnerOptInAt: null
+  }
+  try {
+    return tx.orm
+      .insert(users)
+      .values({
+        email: input.email.normalize('NFC').trim(),
+        emailKey: compareKey(input.email),
+        username,
+        usernameKey: compareKey(username),
+        displayName: input.displayName,
+        passwordHash: input.passwordHash,
+        status: 'active',
+        isAdmin: input.isAdmin ?? false,
+        emailVerifiedAt: input.verified ? createdAt : null,
+        verificationPending: input.verificationPending ?? false,
+        firstName: input.firstName ?? null,
+        lastName: input.lastName ?? null,
+        biography: biographyBlock(optIns),
+        billingEmail: input.billingEmail ?? null,
+        billingPhone: input.billingPhone ?? null,
+        companyName: input.companyName ?? null,
+        ...optIns,
+        createdAt,
+        updatedAt: createdAt
+      })
+      .returning()
+      .get()
+  } catch (error) {
+    if (isUniqueViolation(error)) throw registrationFailed(error)
+    throw error
+  }
+}
+
+export function registrationFailed(cause?: unknown): AppError {
+  return new AppError('AUTH_REGISTRATION_FAILED', 'The account could not be created with these details.', {}, { cause })
+}
+
+/** The email's local part in plain letters, with a number behind it when others have the same. */
+function freeUsername(tx: Tx, email: string): string {
+  const base = usernameFrom(email)
+  const isFree = (name: string): boolean => findUserByUsername(tx, name) === undefined
+  if (isFree(base)) return base
+  for (let number = 2; number <= 9; number += 1) {
+    if (isFree(`${base}-${number}`)) return `${base}-${number}`
+  }
+  // A thousandth `info@…` shall not have to try a thousand names.
+  for (;;) {
+    const name = `${base}-${randomInt(100_000, 1_000_000_000)}`
+    if (isFree(name)) return name
+  }
+}
+
+/** Never holds an `@`, so that no username can be mistaken for somebody's email. */
+function usernameFrom(email: string): string {
+  const local = email.slice(0, email.lastIndexOf('@'))
+  const plain = compareKey(local)
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/[^a-z0-9._-]+/g, '-')
+    .replaceAll(/^[-._]+|[-._]+$/g, '')
+    .slice(0, 60)
+  return plain === '' ? 'customer' : plain
+}

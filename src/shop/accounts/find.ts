@@ -1,0 +1,86 @@
+import { eq, sql } from 'drizzle-orm'
+import { AppError } from '../../errors.ts'
+import { statement } from '../../platform/db/database.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { compareKey } from '../../platform/text.ts'
+import type { ConsentRow, UserRow } from './rows.ts'
+import { registrationConsents, registrationProfiles, users } from './schema.ts'
+
+const byId = statement((orm) =>
+  orm
+    .select()
+    .from(users)
+    .where(eq(users.id, sql.placeholder('id')))
+    .prepare()
+)
+const byEmailKey = statement((orm) =>
+  orm
+    .select()
+    .from(users)
+    .where(eq(users.emailKey, sql.placeholder('key')))
+    .prepare()
+)
+const byUsernameKey = statement((orm) =>
+  orm
+    .select()
+    .from(users)
+    .where(eq(users.usernameKey, sql.placeholder('key')))
+    .prepare()
+)
+const profileByUser = statement((orm) =>
+  orm
+    .select({ firstName: registrationProfiles.firstName, lastName: registrationProfiles.lastName })
+    .from(registrationProfiles)
+    .where(eq(registrationProfiles.userId, sql.placeholder('id')))
+    .prepare()
+)
+const consentByUser = statement((orm) =>
+  orm
+    .select()
+    .from(registrationConsents)
+    .where(eq(registrationConsents.userId, sql.placeholder('id')))
+    .prepare()
+)
+
+export function findUserById(db: Db, id: number): UserRow | undefined {
+  return byId(db).get({ id })
+}
+
+export function findUserByEmail(db: Db, email: string): UserRow | undefined {
+  return byEmailKey(db).get({ key: compareKey(email) })
+}
+
+export function findUserByUsername(db: Db, username: string): UserRow | undefined {
+  return byUsernameKey(db).get({ key: compareKey(username) })
+}
+
+/** @throws AppError NOT_FOUND */
+export function getUserById(db: Db, id: number): UserRow {
+  const user = findUserById(db, id)
+  if (user === undefined) throw new AppError('NOT_FOUND', `There is no account ${id}.`)
+  return user
+}
+
+/**
+ * The account that an operator names by email or id.
+ *
+ * @throws AppError NOT_FOUND
+ */
+export function getUser(db: Db, emailOrId: string | number): UserRow {
+  const given = String(emailOrId)
+  const user = /^\d{1,15}$/.test(given) ? findUserById(db, Number(given)) : findUserByEmail(db, given)
+  if (user === undefined) throw new AppError('NOT_FOUND', 'There is no account with this email or id.')
+  return user
+}
+
+/** The custom profile of the registration; undefined for an account without one. */
+export function findRegistrationProfile(
+  db: Db,
+  userId: number
+): { firstName: string | null; lastName: string | null } | undefined {
+  return profileByUser(db).get({ id: userId })
+}
+
+export function findRegistrationConsent(db: Db, userId: number): ConsentRow | undefined {
+  return consentByUser(db).get({ id: userId })
+}

@@ -1,0 +1,117 @@
+import { and, eq, lt, lte, ne, sql } from 'drizzle-orm'
+import { AppError } from '../../errors.ts'
+import { randomToken, tokenHash } from '../../platform/crypto/secrets.ts'
+import { rawStatement, statement } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
+import type { SessionRow, UserRow } from './rows.ts'
+import { sessions, users } from './schema.ts'
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+const idleMs = { short: dayMs, remembered: 14 * dayMs }
+/** Every session ends after this time, however much it is used (ASVS 7.3.2). */
+const absoluteMs = 30 * dayMs
+const touchEveryMs = 60_000
+const maxPerUser = 100
+const tokenShape = /^[A-Za-z0-9_-]{43}$/
+
+export type StartedSession = {
+  /** For the cookie; it is stored nowhere. */
+  token: string
+  tokenHash: string
+  /** The cookie's Max-Age; null for one that ends with the browser. */
+  maxAgeSeconds: number | null
+}
+
+const sessionWithUser = statement((orm) =>
+  orm
+    .select({ session: sessions, user: users })
+    .from(sessions)
+    .innerJoin(users, eq(users.id, sessions.userId))
+    .where(and(eq(sessions.tokenHash, sql.placeholder('hash')), eq(users.status, 'active')))
+    .prepare()
+)
+const touch = rawStatement<[number, string, number]>(
+  'UPDATE sessions SET last_seen_at = ? WHERE token_hash = ? AND last_seen_at < ?'
+)
+const statusOf = statement((orm) =>
+  orm
+    .select({ status: users.status })
+    .from(users)
+    .where(eq(users.id, sql.placeholder('id')))
+    .prepare()
+)
+const endOldest = rawStatement<[number, number]>(
+  `DELETE FROM sessions WHERE token_hash IN
+     (SELECT token_hash FROM sessions WHERE user_id = ? ORDER BY last_seen_at DESC, created_at DESC LIMIT -1 OFFSET ?)`
+)
+
+/**
+ * Starts a session with a new random token. Whether the account may have one is looked up in this very transaction, so
+ * that a deactivation which came first is never overtaken by a login under way.
+ *
+ * @param options.startNonce the nonce that came with the request, only after it was found good: it stays good for the
+ *   new session
+ * @throws AppError AUTH_ACCOUNT_DEACTIVATED for an account that is not active
+ */
+export function startSession(
+  tx: Tx,
+  options: { userId: number; rememberMe: boolean; startNonce?: string | null },
+  now: number
+): StartedSession {
+  if (statusOf(tx).get({ id: options.userId })?.status !== 'active') {
+    throw new AppError('AUTH_ACCOUNT_DEACTIVATED', 'This account has been deactivated.')
+  }
+  endOldest(tx).run(options.userId, maxPerUser - 1)
+  const token = randomToken()
+  const row: SessionRow = {
+    tokenHash: tokenHash(token),
+    userId: options.userId,
+    rememberMe: options.rememberMe,
+    startNonceHash: options.startNonce ? tokenHash(options.startNonce) : null,
+    createdAt: now,
+    lastSeenAt: now,
+    endsAt: now + absoluteMs
+  }
+  tx.orm.insert(sessions).values(row).run()
+  return { token, tokenHash: row.tokenHash, maxAgeSeconds: options.rememberMe ? absoluteMs / 1000 : null }
+}
+
+/**
+ * The live session that a cookie's token belongs to. Its end is told by comparing times, never by a job having run.
+ * Notes the visit, at most once a minute.
+ */
+export function findSession(db: Db, token: string, now: number): { session: SessionRow; user: UserRow } | undefined {
+  if (!tokenShape.test(token)) return undefined
+  const found = sessionWithUser(db).get({ hash: tokenHash(token) })
+  if (found === undefined || hasEnded(found.session, now)) return undefined
+  if (now - found.session.lastSeenAt >= touchEveryMs) touch(db).run(now, found.session.tokenHash, now)
+  return found
+}
+
+function hasEnded(session: SessionRow, now: number): boolean {
+  return now >= session.endsAt || now - session.lastSeenAt >= (session.rememberMe ? idleMs.remembered : idleMs.short)
+}
+
+export function endSession(tx: Tx, hash: string): void {
+  tx.orm.delete(sessions).where(eq(sessions.tokenHash, hash)).run()
+}
+
+/** Ends every session of a user, or every other one. */
+export function endUserSessions(tx: Tx, userId: number, exceptTokenHash?: string): void {
+  const others = exceptTokenHash === undefined ? undefined : ne(sessions.tokenHash, exceptTokenHash)
+  tx.orm
+    .delete(sessions)
+    .where(and(eq(sessions.userId, userId), others))
+    .run()
+}
+
+/** Removes rows of sessions that are over; for the jobs, since nothing relies on it. */
+export function purgeSessions(tx: Tx, now: number): number {
+  const over = tx.orm.delete(sessions).where(lte(sessions.endsAt, now)).run()
+  const idle = tx.orm
+    .delete(sessions)
+    .where(and(eq(sessions.rememberMe, false), lt(sessions.lastSeenAt, now - idleMs.short)))
+    .run()
+  return over.changes + idle.changes
+}

@@ -1,0 +1,80 @@
+import { toIso, toIsoOrNull } from '../../platform/clock.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { findRegistrationConsent, findRegistrationProfile } from './find.ts'
+import type { UserRow } from './rows.ts'
+
+export type UserView = {
+  id: number
+  email: string
+  displayName: string
+  roles: string[]
+  createdAt: string
+  billingEmail?: string
+  billingPhone?: string
+  companyName?: string
+}
+export type ProfileView = { firstName: string | null; lastName: string | null }
+export type ConsentView = { marketingOptIn: boolean; termsAcceptedAt: string | null; privacyAcceptedAt: string | null }
+
+/** interface.md 2.1; the three optional fields are left out when unset, and altogether without `billing` (/nonce). */
+export function toUser(user: UserRow, roles: readonly string[], options: { billing: boolean }): UserView {
+  return {
+    id: user.id,
+    email: user.email,
+    displayName: user.displayName,
+    roles: [...roles],
+    createdAt: toIso(user.createdAt),
+    ...(options.billing ? billingFields(user) : {})
+  }
+}
+
+function billingFields(user: UserRow): Pick<UserView, 'billingEmail' | 'billingPhone' | 'companyName'> {
+  return {
+    ...(user.billingEmail === null ? {} : { billingEmail: user.billingEmail }),
+    ...(user.billingPhone === null ? {} : { billingPhone: user.billingPhone }),
+    ...(user.companyName === null ? {} : { companyName: user.companyName })
+  }
+}
+
+/** The registration profile's names, each falling back to the core field when there is no custom value. */
+export function toProfile(db: Db, user: UserRow): ProfileView {
+  const custom = findRegistrationProfile(db, user.id)
+  return { firstName: custom?.firstName ?? user.firstName, lastName: custom?.lastName ?? user.lastName }
+}
+
+/** What the person agrees to now; what was said at registration is the consent record's. */
+export function toConsent(db: Db, user: UserRow): ConsentView {
+  const record = findRegistrationConsent(db, user.id)
+  return {
+    marketingOptIn: user.marketingOptIn === 'yes',
+    termsAcceptedAt: toIsoOrNull(record?.termsAcceptedAt),
+    privacyAcceptedAt: toIsoOrNull(record?.privacyAcceptedAt)
+  }
+}
+
+/** Everything the shop keeps of an account, for its operator (`users show`) and for a privacy request. */
+export function toAccountRecord(db: Db, user: UserRow) {
+  const consent = findRegistrationConsent(db, user.id)
+  return {
+    username: user.username,
+    status: user.status,
+    emailVerifiedAt: toIsoOrNull(user.emailVerifiedAt),
+    profile: toProfile(db, user),
+    coreProfile: { firstName: user.firstName, lastName: user.lastName },
+    consent: toConsent(db, user),
+    registrationConsent:
+      consent === undefined
+        ? null
+        : {
+            marketingOptIn: consent.marketingOptIn,
+            termsAcceptedAt: toIsoOrNull(consent.termsAcceptedAt),
+            privacyAcceptedAt: toIsoOrNull(consent.privacyAcceptedAt),
+            recordedAt: toIso(consent.recordedAt)
+          },
+    marketingOptIn: user.marketingOptIn,
+    marketingOptInAt: toIsoOrNull(user.marketingOptInAt),
+    partnerOptIn: user.partnerOptIn,
+    partnerOptInAt: toIsoOrNull(user.partnerOptInAt),
+    biography: user.biography
+  }
+}

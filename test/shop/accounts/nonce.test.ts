@@ -1,0 +1,93 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { deriveKeys, tokenHash } from '../../../src/platform/crypto/secrets.ts'
+import { checkNonce, issueNonce } from '../../../src/shop/accounts/nonce.ts'
+
+const keys = deriveKeys('a secret for tests, of forty characters.')
+const nobody = { sessionTokenHash: null, startNonceHash: null }
+const now = Date.UTC(2026, 0, 15)
+const hours = 3_600_000
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+
+const sessionOf = (name: string) => ({ sessionTokenHash: tokenHash(name), startNonceHash: null })
+
+describe('a nonce', () => {
+  it('is good for whom it was issued to, as often as it is sent', () => {
+    const anonymous = issueNonce(keys, null, now)
+    const bound = issueNonce(keys, tokenHash('a'), now)
+    for (const at of [now, now + 11 * hours]) {
+      expect(checkNonce(keys, anonymous, nobody, at)).toBe(true)
+      expect(checkNonce(keys, bound, sessionOf('a'), at)).toBe(true)
+    }
+  })
+
+  it('is never the same twice', () => {
+    expect(issueNonce(keys, null, now)).not.toBe(issueNonce(keys, null, now))
+  })
+
+  it('ends after 12 hours and does not come from the future', () => {
+    const nonce = issueNonce(keys, null, now)
+    expect(checkNonce(keys, nonce, nobody, now + 12 * hours - 1)).toBe(true)
+    expect(checkNonce(keys, nonce, nobody, now + 12 * hours)).toBe(false)
+    expect(checkNonce(keys, nonce, nobody, now - hours)).toBe(false)
+  })
+
+  it('of a session is good for no other session and for nobody once the session is gone', () => {
+    const nonce = issueNonce(keys, tokenHash('a'), now)
+    expect(checkNonce(keys, nonce, sessionOf('b'), now)).toBe(false)
+    expect(checkNonce(keys, nonce, nobody, now)).toBe(false)
+  })
+
+  it('of nobody is good for a session only when that session was started with it', () => {
+    const nonce = issueNonce(keys, null, now)
+    const started = { sessionTokenHash: tokenHash('a'), startNonceHash: tokenHash(nonce) }
+    expect(checkNonce(keys, nonce, sessionOf('a'), now)).toBe(false)
+    expect(checkNonce(keys, nonce, started, now)).toBe(true)
+    expect(checkNonce(keys, issueNonce(keys, null, now), started, now)).toBe(false)
+    expect(checkNonce(keys, nonce, started, now + 12 * hours)).toBe(false)
+  })
+
+  it('of another secret is none', () => {
+    const other = deriveKeys('another secret, also of forty characters')
+    expect(checkNonce(keys, issueNonce(other, null, now), nobody, now)).toBe(false)
+  })
+
+  it('with any one bit flipped is none', () => {
+    fc.assert(
+      fc.property(fc.boolean(), fc.integer({ min: 0, max: 2 ** 40 }), (bound, at) => {
+        const bearer = bound ? sessionOf('a') : nobody
+        const nonce = issueNonce(keys, bearer.sessionTokenHash, at)
+        const bytes = Buffer.from(nonce, 'base64url')
+        for (let bit = 0; bit < bytes.length * 8; bit += 1) {
+          const flipped = Buffer.from(bytes)
+          flipped.writeUInt8(flipped.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3)
+          expect(checkNonce(keys, flipped.toString('base64url'), bearer, at)).toBe(false)
+        }
+      }),
+      { numRuns: 20 }
+    )
+  })
+
+  it('with any one of its characters changed, unused bits included, is none', () => {
+    const nonce = issueNonce(keys, null, now)
+    for (let at = 0; at < nonce.length; at += 1) {
+      for (const other of alphabet) {
+        if (other === nonce[at]) continue
+        expect(checkNonce(keys, nonce.slice(0, at) + other + nonce.slice(at + 1), nobody, now)).toBe(false)
+      }
+    }
+  })
+
+  it('has one way to be written', () => {
+    const nonce = issueNonce(keys, null, now)
+    const standard = Buffer.from(nonce, 'base64url').toString('base64')
+    const others = [`${nonce}=`, `${nonce}A`, ` ${nonce}`, `${nonce}\n`, nonce.slice(1), '', nonce.repeat(2)]
+    for (const text of standard === nonce ? others : [...others, standard]) {
+      expect(checkNonce(keys, text, nobody, now)).toBe(false)
+    }
+  })
+
+  it('is not found in any other text', () => {
+    fc.assert(fc.property(fc.string({ maxLength: 120 }), (text) => !checkNonce(keys, text, nobody, now)))
+  })
+})

@@ -1,0 +1,57 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseConfig } from '../../src/platform/config/config.ts'
+import { createPasswordHasher } from '../../src/platform/crypto/passwords.ts'
+import { deriveKeys } from '../../src/platform/crypto/secrets.ts'
+import { openDatabase } from '../../src/platform/db/database.ts'
+import { migrateDatabase } from '../../src/platform/db/migrate.ts'
+import { openRateLimiter } from '../../src/platform/limits.ts'
+import { createLogger } from '../../src/platform/log.ts'
+import type { ShopContext } from '../../src/shop/context.ts'
+
+export type TestClock = { now(): number; set(epochMs: number): void; advance(ms: number): void }
+
+export type TestShop = ShopContext & {
+  readonly clock: TestClock
+  readonly dataDir: string
+  [Symbol.dispose](): void
+}
+
+export function testClock(start: number = Date.UTC(2026, 0, 15, 12)): TestClock {
+  let time = start
+  return {
+    now: () => time,
+    set: (epochMs) => void (time = epochMs),
+    advance: (ms) => void (time += ms)
+  }
+}
+
+/**
+ * A shop without its server: a migrated database on disk, the real hasher and limiter, a clock that stands still until
+ * told. `using shop = openTestShop()` removes it all again.
+ */
+export function openTestShop(env: Record<string, string> = {}): TestShop {
+  const dataDir = mkdtempSync(join(tmpdir(), 'shopstead-test-'))
+  const config = parseConfig({ SHOPSTEAD_ENV: 'test', SHOPSTEAD_DATA_DIR: dataDir, SHOPSTEAD_LOG: 'silent', ...env })
+  const db = openDatabase(join(dataDir, 'shopstead.db'))
+  migrateDatabase(db)
+  const limiter = openRateLimiter(join(dataDir, 'limits.db'))
+  return {
+    config,
+    db,
+    clock: testClock(),
+    log: createLogger({ env: 'test', level: config.log }),
+    keys: deriveKeys(config.secret ?? 'a secret for tests, of forty characters.'),
+    passwords: createPasswordHasher(),
+    limiter,
+    cards: null,
+    publicUrl: () => 'http://localhost:3000',
+    dataDir,
+    [Symbol.dispose]() {
+      limiter.close()
+      db.sqlite.close()
+      rmSync(dataDir, { recursive: true, force: true })
+    }
+  }
+}
