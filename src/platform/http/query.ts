@@ -27,15 +27,19 @@ export function parseQuery(target: string): Map<string, string> {
   return values
 }
 
-/** A query parameter that is a whole number in plain decimal digits: `1e3`, `0x10`, `+5` and an empty one are refused. */
+/**
+ * A query parameter that is a whole number in plain decimal digits: `1e3`, `0x10`, `+5` and an empty one are refused.
+ * The API description shows it as an integer.
+ */
 export function queryInteger(limits: { min: number; max: number; default: number }) {
   const message = `Must be a whole number from ${limits.min} to ${limits.max}.`
   return z
     .string(message)
-    .regex(/^\d{1,15}$/, message)
+    .refine((text) => /^\d{1,15}$/.test(text), message)
     .transform(Number)
     .refine((value) => value >= limits.min && value <= limits.max, message)
     .default(limits.default)
+    .meta({ type: 'integer', minimum: limits.min, maximum: limits.max, default: limits.default })
 }
 
 function decode(text: string): string | undefined {

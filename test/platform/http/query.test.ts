@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import { AppError } from '../../../src/errors.ts'
 import { parseQuery, queryInteger } from '../../../src/platform/http/query.ts'
 
@@ -85,3 +86,12 @@ test.each(['', '0', '1000001', '-1', '+5', '1e3', '0x10', '1.0', ' 1', '1 ', '١
     ])
   }
 )
+
+test('the API description shows a query number as an integer with its bounds', () => {
+  expect(z.toJSONSchema(page, { io: 'input' })).toMatchObject({
+    type: 'integer',
+    minimum: 1,
+    maximum: 1_000_000,
+    default: 1
+  })
+})
