@@ -39,7 +39,7 @@ export function queryInteger(limits: { min: number; max: number; default: number
     .transform(Number)
     .refine((value) => value >= limits.min && value <= limits.max, message)
     .default(limits.default)
-    .meta({ type: 'integer', minimum: limits.min, maximum: limits.max, default: limits.default })
+    .meta({ type: 'integer', minimum: limits.min, maximum: limits.max, description: `Default ${limits.default}.` })
 }
 
 function decode(text: string): string | undefined {

@@ -92,6 +92,6 @@ test('the API description shows a query number as an integer with its bounds', (
     type: 'integer',
     minimum: 1,
     maximum: 1_000_000,
-    default: 1
+    description: 'Default 1.'
   })
 })
