@@ -22,12 +22,9 @@ export function followMove(tx: Tx, before: OrderRow, after: OrderRow, now: numbe
 function settle(tx: Tx, order: OrderRow, now: number): void {
   giveOrderGrants(tx, order, now)
   if (setting(tx, 'affiliates.autoAccept')) acceptReferral(tx, order.id, now)
-  const timesPaid = historyOf(tx, order.id).filter(
-    (row) => isPaidStatus(row.to) && !(row.from !== null && isPaidStatus(row.from))
-  )
-  if (timesPaid.length === 1 && order.email !== null) {
-    queueMail(tx, { template: 'order_receipt', recipient: order.email, data: { orderId: order.id } }, now)
-  }
+  const timesPaid = historyOf(tx, order.id).filter((row) => isPaidStatus(row.to)).length
+  if (timesPaid > 1 || order.email === null) return
+  queueMail(tx, { template: 'order_receipt', recipient: order.email, data: { orderId: order.id } }, now)
 }
 
 /** What the lines grant, once each; a guest's order gives nothing until an account takes it in. */

@@ -1,4 +1,5 @@
-import { and, asc, desc, eq, inArray, sql } from 'drizzle-orm'
+import { asc, desc, eq, inArray, sql } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
 import { statement } from '../../platform/db/database.ts'
 import type { Db, Orm } from '../../platform/db/database.ts'
 import { referrals } from '../affiliates/schema.ts'
@@ -45,7 +46,7 @@ const itemsOfOrders = statement((orm) =>
     .prepare()
 )
 
-function factsOf(orm: Orm, condition: ReturnType<typeof and>) {
+function factsOf(orm: Orm, condition: SQL) {
   return orm
     .select({
       order: {

@@ -1,0 +1,71 @@
+import { and, desc, eq } from 'drizzle-orm'
+import { toIso } from '../../platform/clock.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { toMajor } from '../../platform/money.ts'
+import { couponsOf, getOrder, historyOf } from './find.ts'
+import { findOrderView } from './list-orders.ts'
+import type { OrderRow } from './rows.ts'
+import { orders } from './schema.ts'
+import type { OrderStatus } from './schema.ts'
+import type { OrderView } from './view.ts'
+
+/** What the operator sees of an order: its public form and what the buyer is not shown. Amounts in major units. */
+export type AdminOrder = OrderView & {
+  email: string | null
+  discount: number
+  refunded: number
+  coupons: { code: string; discount: number }[]
+  /** The gateway's word for the payment; null while nothing has been tried. */
+  paymentStatus: string | null
+}
+export type HistoryEntry = { from: OrderStatus | null; to: OrderStatus; at: string; by: string; reason: string }
+
+/** Payments stand above orders, so their word is asked of the caller. */
+export type PaymentStatusOf = (orderId: number) => string | null
+
+/** @throws AppError NOT_FOUND */
+export function showOrder(
+  db: Db,
+  id: number,
+  paymentStatusOf: PaymentStatusOf
+): { order: AdminOrder; history: HistoryEntry[] } {
+  return { order: toAdminOrder(db, getOrder(db, id), paymentStatusOf), history: historyOf(db, id).map(toEntry) }
+}
+
+/** The newest orders of the shop, or of one customer or state. */
+export function listAllOrders(
+  db: Db,
+  filter: { userId?: number; status?: OrderStatus; limit: number },
+  paymentStatusOf: PaymentStatusOf
+): AdminOrder[] {
+  const conditions = [
+    filter.userId === undefined ? undefined : eq(orders.userId, filter.userId),
+    filter.status === undefined ? undefined : eq(orders.status, filter.status)
+  ]
+  const rows = db.orm
+    .select()
+    .from(orders)
+    .where(and(...conditions))
+    .orderBy(desc(orders.createdAt), desc(orders.id))
+    .limit(filter.limit)
+    .all()
+  return rows.map((row) => toAdminOrder(db, row, paymentStatusOf))
+}
+
+function toAdminOrder(db: Db, order: OrderRow, paymentStatusOf: PaymentStatusOf): AdminOrder {
+  const view = findOrderView(db, order.id)
+  if (view === undefined) throw new Error(`Order ${order.id} has a row and no view.`)
+  const major = (minor: number): number => toMajor(minor, order.currency)
+  return {
+    ...view,
+    email: order.email,
+    discount: major(order.discountMinor),
+    refunded: major(order.refundedMinor),
+    coupons: couponsOf(db, order.id).map(({ code, discountMinor }) => ({ code, discount: major(discountMinor) })),
+    paymentStatus: paymentStatusOf(order.id)
+  }
+}
+
+function toEntry({ from, to, at, by, reason }: ReturnType<typeof historyOf>[number]): HistoryEntry {
+  return { from, to, at: toIso(at), by, reason }
+}

@@ -1,0 +1,58 @@
+import { eq, sql } from 'drizzle-orm'
+import { statement } from '../../platform/db/database.ts'
+import type { Tx } from '../../platform/db/database.ts'
+import { compareKey } from '../../platform/text.ts'
+import { users } from '../accounts/schema.ts'
+import { rejectReferral } from '../affiliates/referrals.ts'
+import { affiliates } from '../affiliates/schema.ts'
+import { findAttribution, getOrder } from './find.ts'
+import type { OrderRow } from './rows.ts'
+import { orderCoupons, orders } from './schema.ts'
+
+const setEmail = statement((orm) =>
+  orm
+    .update(orders)
+    .set({
+      email: sql`${sql.placeholder('email')}`,
+      emailKey: sql`${sql.placeholder('emailKey')}`,
+      updatedAt: sql`${sql.placeholder('now')}`
+    })
+    .where(eq(orders.id, sql.placeholder('id')))
+    .returning()
+    .prepare()
+)
+const emailKeyOfAffiliate = statement((orm) =>
+  orm
+    .select({ emailKey: users.emailKey, billingEmail: users.billingEmail })
+    .from(affiliates)
+    .innerJoin(users, eq(users.id, affiliates.userId))
+    .where(eq(affiliates.id, sql.placeholder('id')))
+    .prepare()
+)
+
+/**
+ * Writes down the email of a guest whose order had none (it was asked on the hosted page, or the gateway knew it); an
+ * order that has one keeps it. Where it turns out that the credited affiliate bought himself, the attribution stays and
+ * the referral is rejected.
+ */
+export function recordBuyerEmail(tx: Tx, orderId: number, email: string, now: number): OrderRow {
+  const order = getOrder(tx, orderId)
+  if (order.email !== null) return order
+  const emailKey = compareKey(email)
+  const known = setEmail(tx).get({ id: orderId, email, emailKey, now })
+  tx.orm
+    .update(orderCoupons)
+    .set({ customerKey: sql`coalesce(${orderCoupons.customerKey}, ${`email:${emailKey}`})` })
+    .where(eq(orderCoupons.orderId, orderId))
+    .run()
+  if (isCreditedAffiliate(tx, orderId, emailKey)) rejectReferral(tx, orderId, 'self', now)
+  return known
+}
+
+function isCreditedAffiliate(tx: Tx, orderId: number, emailKey: string): boolean {
+  const affiliateId = findAttribution(tx, orderId)?.affiliateId ?? null
+  if (affiliateId === null) return false
+  const own = emailKeyOfAffiliate(tx).get({ id: affiliateId })
+  if (own === undefined) return false
+  return own.emailKey === emailKey || (own.billingEmail !== null && compareKey(own.billingEmail) === emailKey)
+}
