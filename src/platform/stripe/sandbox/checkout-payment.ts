@@ -1,0 +1,120 @@
+import type Stripe from 'stripe'
+import { answerChallenge, attemptPayment } from './charging.ts'
+import { afterPayment, completeSession, expireSession } from './checkout-completion.ts'
+import { save } from './context.ts'
+import type { Context } from './context.ts'
+import { StripeRefusal } from './errors.ts'
+import { emit } from './events.ts'
+import { newIntent } from './intent-object.ts'
+import { idOf } from './ids.ts'
+import { useMethod } from './payment-methods.ts'
+import { customerDetails } from './session-object.ts'
+import type { Hidden } from './objects.ts'
+import type { Kept } from './store.ts'
+
+/** What came of a customer's click on a hosted page; `url` is where the browser goes next. */
+export type PageOutcome =
+  | { kind: 'not_found' }
+  | { kind: 'expired' }
+  | { kind: 'email_needed'; sessionId: string }
+  | { kind: 'declined'; message: string; sessionId: string | null; url?: string }
+  | { kind: 'challenge'; url: string }
+  | { kind: 'complete'; url: string }
+
+type Session = Kept<'checkout.session'>
+
+/** The page's pay button: one attempt with one test method. A session that is paid already is not charged again. */
+export function payCheckout(
+  context: Context,
+  id: string,
+  paid: { paymentMethod: string; email: string | null }
+): PageOutcome {
+  const kept = context.store.find('checkout.session', id)
+  if (!kept) return { kind: 'not_found' }
+  if (kept.object.status === 'complete') return { kind: 'complete', url: successUrl(kept.object) }
+  if (kept.object.status === 'expired' || kept.object.expires_at <= context.now) {
+    expireSession(context, id)
+    return { kind: 'expired' }
+  }
+  const session = withEmail(context, kept, paid.email)
+  if (!session) return { kind: 'email_needed', sessionId: id }
+  if (session.object.amount_total === 0) {
+    return { kind: 'complete', url: successUrl(completeSession(context, id, 'no_payment_required')) }
+  }
+  return attempt(context, session, paid.paymentMethod)
+}
+
+/** The bank page's buttons: what the intent becomes, and where the customer is sent back to. */
+export function answerBankPage(context: Context, intentId: string, approved: boolean): PageOutcome {
+  const kept = context.store.find('payment_intent', intentId)
+  if (!kept) return { kind: 'not_found' }
+  const { object: intent, hidden } = kept
+  if (intent.status === 'canceled') return { kind: 'expired' }
+  if (intent.status !== 'requires_action')
+    return { kind: 'complete', url: returnUrl(intent, hidden) ?? context.publicUrl }
+  const paid = answerChallenge(context, intent, approved)
+  afterPayment(context, paid.intent)
+  const url = returnUrl(paid.intent, hidden) ?? context.publicUrl
+  if (!paid.declined) return { kind: 'complete', url }
+  return { kind: 'declined', message: paid.declined.error.message, sessionId: hidden.sessionId, url }
+}
+
+export function successUrl(session: Stripe.Checkout.Session): string {
+  return (session.success_url ?? '').replaceAll('{CHECKOUT_SESSION_ID}', session.id)
+}
+
+function attempt(context: Context, session: Session, paymentMethod: string): PageOutcome {
+  const { id } = session.object
+  const intent = intentOf(context, session)
+  let method
+  try {
+    method = useMethod(context, paymentMethod)
+  } catch (error) {
+    if (error instanceof StripeRefusal) return { kind: 'declined', message: error.message, sessionId: id }
+    throw error
+  }
+  const url = successUrl(session.object)
+  save(context, 'payment_intent', intent, { sessionId: id, returnUrl: url })
+  const paid = attemptPayment(context, intent, method, { returnUrl: url })
+  afterPayment(context, paid.intent)
+  if (paid.declined) return { kind: 'declined', message: paid.declined.error.message, sessionId: id }
+  const bank = paid.intent.next_action?.redirect_to_url?.url
+  return bank ? { kind: 'challenge', url: bank } : { kind: 'complete', url }
+}
+
+/** The session's intent, made at the first attempt as Stripe does. */
+function intentOf(context: Context, { object: session, hidden }: Session): Stripe.PaymentIntent {
+  const known = hidden.intentId === null ? undefined : context.store.find('payment_intent', hidden.intentId)?.object
+  if (known) return known
+  const intent = newIntent(context, {
+    ...hidden.intent,
+    amount: session.amount_total ?? 0,
+    currency: session.currency ?? '',
+    customer: idOf(session.customer),
+    capture_method: 'automatic_async'
+  })
+  save(context, 'payment_intent', intent, { sessionId: session.id, returnUrl: null })
+  const named = session.mode === 'payment' ? { ...session, payment_intent: intent.id } : session
+  save(context, 'checkout.session', named, { ...hidden, intentId: intent.id })
+  emit(context, 'payment_intent.created', intent)
+  return intent
+}
+
+function withEmail(context: Context, kept: Session, email: string | null): Session | undefined {
+  const { object, hidden } = kept
+  if (object.customer_details?.email) return kept
+  if (email === null || !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email) || email.length > 254) return undefined
+  const named = save(context, 'checkout.session', { ...object, customer_details: customerDetails(email) })
+  return { object: named, hidden }
+}
+
+/** Stripe adds what happened to a confirmation's return URL (never to a session's); it proves nothing to the shop. */
+function returnUrl(intent: Stripe.PaymentIntent, plan: Hidden['payment_intent']): string | undefined {
+  if (plan.returnUrl === null || plan.sessionId !== null) return plan.returnUrl ?? undefined
+  const url = new URL(plan.returnUrl)
+  url.searchParams.set('payment_intent', intent.id)
+  url.searchParams.set('payment_intent_client_secret', intent.client_secret ?? '')
+  const status = intent.status === 'succeeded' ? 'succeeded' : intent.status === 'processing' ? 'pending' : 'failed'
+  url.searchParams.set('redirect_status', status)
+  return url.href
+}

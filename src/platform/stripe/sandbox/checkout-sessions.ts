@@ -1,0 +1,258 @@
+import type Stripe from 'stripe'
+import { checkAmount } from './amounts.ts'
+import { getKept, route, save } from './context.ts'
+import type { Context, Route } from './context.ts'
+import { expireSession } from './checkout-completion.ts'
+import { discountLines, usableCoupon } from './coupons.ts'
+import { badParameter, badState } from './errors.ts'
+import { newId } from './ids.ts'
+import { filtersOf, listAnswer, listPage, pageShape } from './lists.ts'
+import { choice, email, flag, integer, list, mergeMetadata, metadata, needed, shape, text, url } from './params.ts'
+import type { Values } from './params.ts'
+import { createInlinePrice, priceData } from './prices.ts'
+import { newSession } from './session-object.ts'
+import { setTimer } from './timers.ts'
+
+const lineItem = {
+  price_data: shape(priceData),
+  price: text({ max: 255 }),
+  quantity: integer({ min: 1, max: 999_999 }),
+  metadata: metadata()
+}
+const createShape = {
+  mode: needed(choice('payment', 'subscription')),
+  line_items: list(shape(lineItem)),
+  success_url: needed(url()),
+  cancel_url: url(),
+  client_reference_id: text({ max: 200 }),
+  customer: text({ max: 255 }),
+  customer_creation: choice('always', 'if_required'),
+  customer_email: email(),
+  discounts: list(shape({ coupon: needed(text({ max: 255 })) }), { max: 1 }),
+  expires_at: integer({ min: 0 }),
+  metadata: metadata(),
+  currency: text({ max: 3 }),
+  locale: text({ max: 20 }),
+  submit_type: choice('auto', 'book', 'donate', 'pay', 'subscribe'),
+  billing_address_collection: choice('auto', 'required'),
+  phone_number_collection: shape({ enabled: needed(flag()) }),
+  payment_method_types: list(choice('card')),
+  ui_mode: choice('hosted', 'hosted_page'),
+  payment_intent_data: shape({
+    capture_method: choice('automatic', 'automatic_async'),
+    description: text({ max: 1000 }),
+    metadata: metadata(),
+    receipt_email: email(),
+    setup_future_usage: choice('off_session', 'on_session'),
+    statement_descriptor: text({ max: 22 }),
+    statement_descriptor_suffix: text({ max: 22 })
+  }),
+  subscription_data: shape({ description: text({ max: 500 }), metadata: metadata() })
+}
+type Params = Values<typeof createShape>
+type Line = Values<typeof lineItem>
+
+const leastOpenSeconds = 30 * 60
+const mostOpenSeconds = 24 * 3600
+
+function createSession(context: Context, params: Params): Stripe.Checkout.Session {
+  refuseCombinations(params)
+  const expiresAt = checkExpiry(context, params.expires_at)
+  const priced = priceLines(context, params)
+  const currency = priced[0]?.price.currency ?? ''
+  const coupon = params.discounts?.[0] && usableCoupon(context, params.discounts[0].coupon, currency)
+  const lineItems = discountedLines(
+    priced,
+    discountLines(
+      coupon,
+      priced.map(({ amount_subtotal }) => amount_subtotal)
+    )
+  )
+  const total = lineItems.reduce((sum, { amount_total }) => sum + amount_total, 0)
+  if (total > 0) checkAmount(context, total, currency, 'line_items')
+  const customer =
+    params.customer === undefined ? null : getKept(context, 'customer', params.customer, 'customer').object
+  const session = newSession(context, {
+    mode: params.mode,
+    currency,
+    lineItems,
+    coupon: coupon ?? null,
+    customer,
+    customerEmail: params.customer_email ?? null,
+    clientReferenceId: params.client_reference_id ?? null,
+    expiresAt,
+    metadata: mergeMetadata({}, params.metadata),
+    successUrl: params.success_url,
+    cancelUrl: params.cancel_url ?? null,
+    locale: params.locale ?? null
+  })
+  const data = params.payment_intent_data
+  save(context, 'checkout.session', session, {
+    lineItems,
+    intent: {
+      description: data?.description ?? null,
+      metadata: mergeMetadata({}, data?.metadata),
+      receipt_email: data?.receipt_email ?? null,
+      setup_future_usage: data?.setup_future_usage ?? null,
+      statement_descriptor: data?.statement_descriptor ?? null
+    },
+    subscription: {
+      description: params.subscription_data?.description ?? null,
+      metadata: mergeMetadata({}, params.subscription_data?.metadata)
+    },
+    couponId: coupon?.id ?? null,
+    intentId: null
+  })
+  setTimer(context, session.id, 'expire_session', expiresAt * 1000)
+  return session
+}
+
+function refuseCombinations(params: Params): void {
+  if (!params.line_items?.length) {
+    throw badParameter('Missing required param: line_items.', { code: 'parameter_missing', param: 'line_items' })
+  }
+  if (params.customer !== undefined && params.customer_email !== undefined) {
+    throw badParameter('You may only specify one of these parameters: customer, customer_email.', {
+      code: 'parameters_exclusive',
+      param: 'customer'
+    })
+  }
+  const foreign = params.mode === 'payment' ? 'subscription_data' : 'payment_intent_data'
+  if (params[foreign])
+    throw badParameter(`You can not pass \`${foreign}\` in \`${params.mode}\` mode.`, { param: foreign })
+}
+
+function checkExpiry(context: Context, sent: number | undefined): number {
+  const expiresAt = sent ?? context.now + mostOpenSeconds
+  const open = expiresAt - context.now
+  if (open < leastOpenSeconds || open > mostOpenSeconds) {
+    throw badState('The `expires_at` timestamp must be 30 minutes to 24 hours from Checkout Session creation.', {
+      param: 'expires_at'
+    })
+  }
+  return expiresAt
+}
+
+type PricedLine = {
+  price: Stripe.Price
+  name: string
+  quantity: number
+  amount_subtotal: number
+  metadata: Record<string, string>
+}
+
+function priceLines(context: Context, { line_items: lines = [], mode }: Params): PricedLine[] {
+  const priced = lines.map((line, at) => priceLine(context, line, `line_items[${at}]`))
+  const recurring = priced.filter(({ price }) => price.type === 'recurring')
+  if (mode === 'payment' && recurring.length > 0) {
+    throw badState('You specified `payment` mode but passed a recurring price.', { param: 'line_items' })
+  }
+  if (mode === 'subscription' && recurring.length === 0) {
+    throw badState('You must provide at least one recurring price in `subscription` mode.', { param: 'line_items' })
+  }
+  if (new Set(priced.map(({ price }) => price.currency)).size > 1) {
+    throw badState('All prices of a Checkout Session must have the same currency.', { param: 'line_items' })
+  }
+  const rhythms = new Set(
+    recurring.map(({ price }) => `${price.recurring?.interval} ${price.recurring?.interval_count}`)
+  )
+  if (rhythms.size > 1) throw badState('All recurring prices must have the same interval.', { param: 'line_items' })
+  return priced
+}
+
+function priceLine(context: Context, line: Line, path: string): PricedLine {
+  if ((line.price === undefined) === (line.price_data === undefined)) {
+    throw badParameter(`You must specify one of \`price\` and \`price_data\` for ${path}.`, {
+      code: 'parameter_missing',
+      param: `${path}[price_data]`
+    })
+  }
+  const { price, name } = line.price_data
+    ? createInlinePrice(context, line.price_data, `${path}[price_data]`)
+    : { price: getKept(context, 'price', line.price ?? '', `${path}[price]`).object, name: '' }
+  const quantity = line.quantity
+  if (quantity === undefined)
+    throw badParameter('Quantity is required. Add `quantity` to the line item.', { param: `${path}[quantity]` })
+  return {
+    price,
+    name,
+    quantity,
+    amount_subtotal: (price.unit_amount ?? 0) * quantity,
+    metadata: mergeMetadata({}, line.metadata)
+  }
+}
+
+function discountedLines(lines: readonly PricedLine[], discounts: readonly number[]): Stripe.LineItem[] {
+  return lines.map((line, at) => {
+    const amount_discount = discounts[at] ?? 0
+    return {
+      id: newId('li'),
+      object: 'item',
+      adjustable_quantity: null,
+      amount_discount,
+      amount_subtotal: line.amount_subtotal,
+      amount_tax: 0,
+      amount_total: line.amount_subtotal - amount_discount,
+      currency: line.price.currency,
+      description: line.name,
+      metadata: line.metadata,
+      price: line.price,
+      quantity: line.quantity
+    } satisfies Stripe.LineItem
+  })
+}
+
+const listShape = {
+  ...pageShape,
+  customer: text({ max: 255 }),
+  payment_intent: text({ max: 255 }),
+  status: choice('complete', 'expired', 'open'),
+  subscription: text({ max: 255 })
+}
+
+export const checkoutSessionRoutes: readonly Route[] = [
+  route('checkout.sessions.create', 'POST /v1/checkout/sessions', createShape, createSession),
+  route(
+    'checkout.sessions.retrieve',
+    'GET /v1/checkout/sessions/:id',
+    {},
+    (context, _params, id) => getKept(context, 'checkout.session', id).object
+  ),
+  route(
+    'checkout.sessions.update',
+    'POST /v1/checkout/sessions/:id',
+    { metadata: metadata() },
+    (context, params, id) => {
+      const { object } = getKept(context, 'checkout.session', id)
+      return save(context, 'checkout.session', { ...object, metadata: mergeMetadata(object.metadata, params.metadata) })
+    }
+  ),
+  route('checkout.sessions.expire', 'POST /v1/checkout/sessions/:id/expire', {}, (context, _params, id) => {
+    const { object } = getKept(context, 'checkout.session', id)
+    if (object.status !== 'open') {
+      throw badState(`Only an open Checkout Session can be expired. This one has a status of ${object.status}.`)
+    }
+    return expireSession(context, id)
+  }),
+  route(
+    'checkout.sessions.line_items',
+    'GET /v1/checkout/sessions/:id/line_items',
+    pageShape,
+    (context, params, id) => {
+      const { lineItems } = getKept(context, 'checkout.session', id).hidden
+      const from =
+        params.starting_after === undefined ? 0 : lineItems.findIndex((item) => item.id === params.starting_after) + 1
+      const to = from + (params.limit ?? 10)
+      return listAnswer(lineItems.slice(from, to), `/v1/checkout/sessions/${id}/line_items`, to < lineItems.length)
+    }
+  ),
+  route('checkout.sessions.list', 'GET /v1/checkout/sessions', listShape, (context, params) =>
+    listPage(
+      context,
+      'checkout.session',
+      params,
+      '/v1/checkout/sessions',
+      filtersOf(params, 'customer', 'payment_intent', 'status', 'subscription')
+    )
+  )
+]

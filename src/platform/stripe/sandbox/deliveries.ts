@@ -1,0 +1,123 @@
+import { createHmac } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type Stripe from 'stripe'
+import type { Context } from './context.ts'
+import { takeWebhookFault } from './faults.ts'
+import type { Store } from './store.ts'
+
+/** Brings one signed webhook to the shop; the answer's status decides whether it counts as delivered. */
+export type Deliver = (rawBody: string, headers: Record<string, string>) => Promise<{ status: number }>
+type Row = { seq: number; event_id: string; attempts: number; body: string }
+
+/** A send that did not end in this time is taken for failed. */
+const sendTimeoutMs = 20_000
+/** A process that died while sending frees its deliveries after this. */
+const leaseMs = 60_000
+/** Stripe tries again for three days, with growing pauses. */
+const retryAfterMs = [5_000, 30_000, 120_000, 600_000, 3_600_000, 3 * 3_600_000, 12 * 3_600_000, 48 * 3_600_000]
+
+/** Queues an event's webhook; late, twice, out of order or not at all when a fault asks for it. */
+export function queueDelivery(context: Context, event: Stripe.Event): void {
+  if (context.webhookEvents && !context.webhookEvents.includes(event.type)) return
+  const fault = takeWebhookFault(context.store, event.type)
+  const add = (state: 'waiting' | 'lost', batch: string): void => {
+    context.store
+      .prepare('INSERT INTO deliveries (event_id, batch, state, due_at) VALUES (?, ?, ?, ?)')
+      .run(event.id, batch, state, context.nowMs + (fault?.delayMs ?? 0))
+  }
+  add(fault?.fault === 'lost' ? 'lost' : 'waiting', context.batch)
+  if (fault?.fault === 'twice') add('waiting', `${context.batch} again`)
+}
+
+/** The header that proves an event's origin (docs.stripe.com/webhooks/signature). */
+export function signatureHeader(rawBody: string, secret: string, nowMs: number): string {
+  const timestamp = Math.floor(nowMs / 1000)
+  const signature = createHmac('sha256', secret).update(`${timestamp}.${rawBody}`).digest('hex')
+  return `t=${timestamp},v1=${signature}`
+}
+
+export type Sender = {
+  store: Store
+  deliver: Deliver
+  webhookSecret: string
+  now: () => number
+  onFailure: (message: string) => void
+}
+
+/**
+ * Sends what is due at `nowMs`, a transaction's events in their order; never inside a transaction of its own, for the
+ * receiver comes back with requests. Two processes never send the same delivery at once. Returns how many were answered
+ * with 2xx.
+ */
+export async function deliverDue(sender: Sender, nowMs: number): Promise<number> {
+  const next = sender.store.prepare<{ batch: string }>(`
+    SELECT batch FROM deliveries WHERE state IN ('waiting', 'sending') AND due_at <= ? ORDER BY due_at, seq LIMIT 1`)
+  let delivered = 0
+  for (let row = next.get(nowMs); row; row = next.get(nowMs)) {
+    delivered += await sendClaimed(sender, claim(sender.store, row.batch, nowMs))
+  }
+  return delivered
+}
+
+/** Sends one transaction's events, and waits for those of them that another is sending at the moment. */
+export async function deliverBatch(sender: Sender, batch: string): Promise<void> {
+  await sendClaimed(sender, claim(sender.store, batch, sender.now()))
+  const sending = sender.store.prepare(`SELECT 1 FROM deliveries WHERE batch = ? AND state = 'sending' LIMIT 1`)
+  for (let waited = 0; waited < sendTimeoutMs && sending.get(batch); waited += 10) await sleep(10)
+}
+
+function claim(store: Store, batch: string, nowMs: number): Row[] {
+  const claimed = store.prepare<Row>(`
+    UPDATE deliveries SET state = 'sending', due_at = ?, attempts = attempts + 1
+    WHERE batch = ? AND state IN ('waiting', 'sending') AND due_at <= ?
+    RETURNING seq, event_id, attempts, (SELECT body FROM objects WHERE id = event_id) AS body`)
+  return claimed.all(nowMs + leaseMs, batch, nowMs).sort((a, b) => a.seq - b.seq)
+}
+
+async function sendClaimed(sender: Sender, rows: readonly Row[]): Promise<number> {
+  let delivered = 0
+  for (const row of rows) {
+    const status = await send(sender, row)
+    if (isDelivered(status)) delivered += 1
+    settle(sender, row, status)
+  }
+  return delivered
+}
+
+async function send({ deliver, webhookSecret, now, onFailure }: Sender, row: Row): Promise<number> {
+  const late = new AbortController()
+  const headers = {
+    'content-type': 'application/json; charset=utf-8',
+    'user-agent': 'Stripe/1.0 (sandbox)',
+    'stripe-signature': signatureHeader(row.body, webhookSecret, now())
+  }
+  try {
+    const timeout = sleep(sendTimeoutMs, { status: 0 }, { signal: late.signal, ref: false })
+    timeout.catch(() => undefined)
+    return (await Promise.race([deliver(row.body, headers), timeout])).status
+  } catch (error) {
+    onFailure(error instanceof Error ? error.message : 'The webhook could not be sent.')
+    return 0
+  } finally {
+    late.abort()
+  }
+}
+
+function settle({ store, now }: Sender, row: Row, status: number): void {
+  const wait = retryAfterMs[row.attempts - 1]
+  const state = isDelivered(status) ? 'delivered' : wait === undefined ? 'given_up' : 'waiting'
+  store.write(() => {
+    store
+      .prepare('UPDATE deliveries SET state = ?, due_at = ?, last_status = ? WHERE seq = ?')
+      .run(state, now() + (wait ?? 0), status, row.seq)
+    const open = store
+      .prepare(`SELECT 1 FROM deliveries WHERE event_id = ? AND state <> 'delivered' LIMIT 1`)
+      .get(row.event_id)
+    const event = store.find('event', row.event_id)
+    if (event && !open) store.put('event', { ...event.object, pending_webhooks: 0 })
+  })
+}
+
+function isDelivered(status: number): boolean {
+  return status >= 200 && status < 300
+}

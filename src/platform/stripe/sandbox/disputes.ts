@@ -1,0 +1,108 @@
+import type Stripe from 'stripe'
+import { getKept, route, save } from './context.ts'
+import type { Context, Route } from './context.ts'
+import { badState } from './errors.ts'
+import { emit } from './events.ts'
+import { idOf, newId } from './ids.ts'
+import { filtersOf, listPage, pageShape } from './lists.ts'
+import { flag, mergeMetadata, metadata, shape, text } from './params.ts'
+import type { Values } from './params.ts'
+
+const evidenceDays = 9
+
+/** The customer's bank takes the payment back until the dispute is decided; an inquiry only asks. */
+export function openDispute(
+  context: Context,
+  charge: Stripe.Charge,
+  by: { reason: string; inquiry?: true }
+): Stripe.Dispute {
+  const dispute = {
+    id: newId('dp'),
+    object: 'dispute',
+    amount: charge.amount - charge.amount_refunded,
+    balance_transactions: [],
+    charge: charge.id,
+    created: context.now,
+    currency: charge.currency,
+    enhanced_eligibility_types: [],
+    evidence: {} as Stripe.Dispute.Evidence,
+    evidence_details: {
+      due_by: context.now + evidenceDays * 86_400,
+      enhanced_eligibility: {},
+      has_evidence: false,
+      past_due: false,
+      submission_count: 0,
+      submission_method: null as unknown as Stripe.Dispute.EvidenceDetails['submission_method']
+    },
+    intended_submission_method: null,
+    is_charge_refundable: by.inquiry === true,
+    livemode: false,
+    metadata: {},
+    payment_intent: idOf(charge.payment_intent),
+    reason: by.reason,
+    status: by.inquiry ? 'warning_needs_response' : 'needs_response'
+  } satisfies Stripe.Dispute
+  save(context, 'dispute', dispute)
+  save(context, 'charge', { ...charge, disputed: true })
+  emit(context, 'charge.dispute.created', dispute)
+  if (!by.inquiry) emit(context, 'charge.dispute.funds_withdrawn', dispute)
+  return dispute
+}
+
+/** Decides a dispute; a decided one stays as it is. */
+export function decideDispute(context: Context, dispute: Stripe.Dispute, outcome: 'won' | 'lost'): Stripe.Dispute {
+  if (isDecided(dispute)) return dispute
+  const decided = save(context, 'dispute', { ...dispute, status: outcome, is_charge_refundable: false })
+  if (outcome === 'won') emit(context, 'charge.dispute.funds_reinstated', decided)
+  emit(context, 'charge.dispute.closed', decided)
+  return decided
+}
+
+function isDecided(dispute: Stripe.Dispute): boolean {
+  return ['won', 'lost', 'warning_closed', 'prevented'].includes(dispute.status)
+}
+
+const updateShape = {
+  evidence: shape({
+    uncategorized_text: text({ max: 20_000 }),
+    product_description: text({ max: 20_000 }),
+    customer_name: text()
+  }),
+  metadata: metadata(),
+  submit: flag()
+}
+
+/** Evidence whose text is `winning_evidence` or `losing_evidence` decides the dispute, as in Stripe's test mode. */
+function updateDispute(context: Context, params: Values<typeof updateShape>, id: string): Stripe.Dispute {
+  const { object } = getKept(context, 'dispute', id)
+  if (isDecided(object)) throw badState('This dispute is already closed.')
+  const words = params.evidence?.uncategorized_text
+  const updated = save(context, 'dispute', {
+    ...object,
+    metadata: mergeMetadata(object.metadata, params.metadata),
+    evidence: { ...object.evidence, ...(words === undefined ? {} : { uncategorized_text: words }) },
+    evidence_details: { ...object.evidence_details, has_evidence: words !== undefined }
+  })
+  emit(context, 'charge.dispute.updated', updated)
+  if (words === 'winning_evidence' && params.submit !== false) return decideDispute(context, updated, 'won')
+  if (words === 'losing_evidence' && params.submit !== false) return decideDispute(context, updated, 'lost')
+  return updated
+}
+
+const listShape = { ...pageShape, charge: text({ max: 255 }), payment_intent: text({ max: 255 }) }
+
+export const disputeRoutes: readonly Route[] = [
+  route(
+    'disputes.retrieve',
+    'GET /v1/disputes/:id',
+    {},
+    (context, _params, id) => getKept(context, 'dispute', id).object
+  ),
+  route('disputes.list', 'GET /v1/disputes', listShape, (context, params) =>
+    listPage(context, 'dispute', params, '/v1/disputes', filtersOf(params, 'charge', 'payment_intent'))
+  ),
+  route('disputes.update', 'POST /v1/disputes/:id', updateShape, updateDispute),
+  route('disputes.close', 'POST /v1/disputes/:id/close', {}, (context, _params, id) =>
+    decideDispute(context, getKept(context, 'dispute', id).object, 'lost')
+  )
+]

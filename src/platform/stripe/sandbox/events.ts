@@ -1,0 +1,38 @@
+import type Stripe from 'stripe'
+import { route } from './context.ts'
+import type { Context, Route } from './context.ts'
+import { getKept } from './context.ts'
+import { newId } from './ids.ts'
+import { listPage, pageShape } from './lists.ts'
+import { list, text } from './params.ts'
+import { queueDelivery } from './deliveries.ts'
+
+/**
+ * Records that something happened, with the object as it is now, and queues its webhook. `previous` holds what an
+ * update changed.
+ */
+export function emit(context: Context, type: Stripe.Event.Type, object: object, previous?: object): void {
+  const event = {
+    id: newId('evt', 24),
+    object: 'event',
+    api_version: context.apiVersion,
+    created: context.now,
+    data: { object, ...(previous ? { previous_attributes: previous } : {}) },
+    livemode: false,
+    pending_webhooks: 1,
+    request: context.request ?? { id: null, idempotency_key: null },
+    type
+  } as unknown as Stripe.Event
+  context.store.put('event', event)
+  queueDelivery(context, event)
+}
+
+const listShape = { ...pageShape, type: text({ max: 100 }), types: list(text({ max: 100 }), { max: 20 }) }
+
+export const eventRoutes: readonly Route[] = [
+  route('events.retrieve', 'GET /v1/events/:id', {}, (context, _params, id) => getKept(context, 'event', id).object),
+  route('events.list', 'GET /v1/events', listShape, (context, params) => {
+    const types = params.types ?? (params.type === undefined ? undefined : [params.type])
+    return listPage(context, 'event', params, '/v1/events', types ? [{ field: 'type', value: types, test: 'in' }] : [])
+  })
+]

@@ -1,0 +1,70 @@
+import { badParameter } from './errors.ts'
+
+/** A decoded form: text, or a map of names (or list indexes) to more of the same. Maps, so that no name is special. */
+export type Raw = string | RawMap
+export type RawMap = Map<string, Raw>
+
+const maxPairs = 2_000
+const maxDepth = 8
+
+/**
+ * Decodes Stripe's form encoding, in which `a[b][0][c]=1` nests; `a[]=1` takes the list's next index.
+ * Throws Stripe's own refusal for what can't be decoded.
+ */
+export function decodeForm(text: string): RawMap {
+  const root: RawMap = new Map()
+  if (text === '') return root
+  const pairs = text.split('&')
+  if (pairs.length > maxPairs) throw badParameter('Too many parameters were sent.', {})
+  for (const pair of pairs) {
+    if (pair === '') continue
+    const at = pair.indexOf('=')
+    const name = decodePart(at < 0 ? pair : pair.slice(0, at))
+    place(root, pathOf(name), at < 0 ? '' : decodePart(pair.slice(at + 1)))
+  }
+  return root
+}
+
+/** Text that is the same for the same parameters, whatever their order: what an idempotency key is compared by. */
+export function canonicalForm(raw: Raw): string {
+  if (typeof raw === 'string') return JSON.stringify(raw)
+  const entries = [...raw].sort(([a], [b]) => (a < b ? -1 : 1))
+  return `{${entries.map(([name, value]) => `${JSON.stringify(name)}:${canonicalForm(value)}`).join(',')}}`
+}
+
+function pathOf(name: string): string[] {
+  const head = /^[^[\]]+/.exec(name)?.[0]
+  if (!head) throw badParameter('A parameter without a name was sent.', {})
+  const rest = name.slice(head.length)
+  if (!/^(\[[^[\]]*\])*$/.test(rest))
+    throw badParameter(`Received unknown parameter: ${name.slice(0, 80)}`, { param: name.slice(0, 80) })
+  const steps = [...rest.matchAll(/\[([^[\]]*)\]/g)].map((match) => match[1] ?? '')
+  if (steps.length > maxDepth) throw badParameter('Parameters are nested too deeply.', {})
+  return [head, ...steps]
+}
+
+function place(root: RawMap, path: readonly string[], value: string): void {
+  let map = root
+  for (const [depth, step] of path.entries()) {
+    const name = step === '' ? String(map.size) : step
+    if (depth === path.length - 1) {
+      map.set(name, value)
+      return
+    }
+    const next = map.get(name)
+    if (next instanceof Map) map = next
+    else {
+      const fresh: RawMap = new Map()
+      map.set(name, fresh)
+      map = fresh
+    }
+  }
+}
+
+function decodePart(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    throw badParameter('The request body is not valid form encoding.', {})
+  }
+}

@@ -1,0 +1,203 @@
+import { answerBankPage, payCheckout, successUrl } from './checkout-payment.ts'
+import type { PageOutcome } from './checkout-payment.ts'
+import { expireSession } from './checkout-completion.ts'
+import type { Context } from './context.ts'
+import { bankPage, checkoutPage, messagePage } from './page-html.ts'
+import { pageStyle } from './page-style.ts'
+import type { Kept, Store } from './store.ts'
+
+export type PageParts = {
+  store: Store
+  act: <T>(work: (context: Context) => T) => { result: T; batch: string }
+  /** Resolves when a transaction's webhooks were sent, so that the shop knows before the browser is back. */
+  delivered: (batch: string) => Promise<void>
+}
+type Page = {
+  status: number
+  html: string
+  /** Where a form's answer may lead, beside this origin. */ leadsTo?: readonly (string | null)[]
+}
+type Session = Kept<'checkout.session'>
+
+const maxBodyBytes = 16_384
+
+/** The hosted pages (CONTRACT.md A6); undefined for a path that is none of theirs. */
+export async function servePage(parts: PageParts, request: Request): Promise<Response | undefined> {
+  const { pathname } = new URL(request.url)
+  if (pathname === '/sandbox/style.css') return style(request)
+  const [, kind, id = '', verb] = /^\/sandbox\/(checkout|3ds)\/(\w{1,255})(?:\/(cancel))?$/.exec(pathname) ?? []
+  if (kind === undefined || (kind === '3ds' && verb !== undefined)) return undefined
+  const isRead = request.method === 'GET' || request.method === 'HEAD'
+  if (verb !== undefined ? request.method !== 'POST' : !isRead && request.method !== 'POST') {
+    return new Response(null, { status: 405, headers: { allow: verb === undefined ? 'GET, HEAD, POST' : 'POST' } })
+  }
+  if (isRead) return respond(kind === 'checkout' ? showCheckout(parts, id) : showBank(parts, id))
+  if (verb !== undefined) return cancel(parts, id)
+  const form = await readForm(request)
+  if (!form)
+    return respond({ status: 415, html: messagePage('This page takes a form', 'Send an HTML form of at most 16 KiB.') })
+  return kind === 'checkout' ? pay(parts, id, form) : answerBank(parts, id, form)
+}
+
+function showCheckout(parts: PageParts, id: string): Page {
+  const session = current(parts, id)
+  if (!session) return notFound()
+  const { object } = session
+  if (object.status === 'expired') return expired(object.cancel_url)
+  if (object.status === 'complete') {
+    return {
+      status: 200,
+      html: messagePage('This order is paid', 'Nothing more is asked of you here.', successUrl(object))
+    }
+  }
+  return checkout(200, session)
+}
+
+async function pay(parts: PageParts, id: string, form: FormData): Promise<Response> {
+  const paymentMethod = field(form, 'payment_method') ?? 'pm_card_visa'
+  const { result, batch } = parts.act((context) =>
+    payCheckout(context, id, { paymentMethod, email: field(form, 'email') })
+  )
+  await parts.delivered(batch)
+  return outcome(parts, result)
+}
+
+async function answerBank(parts: PageParts, id: string, form: FormData): Promise<Response> {
+  const answer = field(form, 'outcome')
+  if (answer !== 'approve' && answer !== 'fail') return respond({ ...showBank(parts, id), status: 422 })
+  const { result, batch } = parts.act((context) => answerBankPage(context, id, answer === 'approve'))
+  await parts.delivered(batch)
+  return outcome(parts, result)
+}
+
+function outcome(parts: PageParts, result: PageOutcome): Response {
+  switch (result.kind) {
+    case 'complete':
+    case 'challenge':
+      return seeOther(result.url)
+    case 'declined': {
+      const session = result.sessionId === null ? undefined : parts.store.find('checkout.session', result.sessionId)
+      if (session) return respond(checkout(402, session, result.message))
+      return seeOther(result.url ?? '/')
+    }
+    case 'email_needed': {
+      const session = parts.store.find('checkout.session', result.sessionId)
+      return respond(session ? checkout(422, session, 'Enter an email address for the receipt.') : notFound())
+    }
+    case 'expired':
+      return respond(expired(null))
+    default:
+      return respond(notFound())
+  }
+}
+
+function cancel(parts: PageParts, id: string): Response {
+  const session = current(parts, id)
+  if (!session) return respond(notFound())
+  const { status, cancel_url } = session.object
+  if (status === 'complete') return seeOther(successUrl(session.object))
+  if (status === 'expired') return respond(expired(cancel_url))
+  if (cancel_url !== null) return seeOther(cancel_url)
+  return respond({
+    status: 200,
+    html: messagePage('Payment not made', 'You can close this page, or go back and pay later.')
+  })
+}
+
+function showBank(parts: PageParts, id: string): Page {
+  const kept = parts.store.find('payment_intent', id)
+  if (!kept) return notFound()
+  const { object: intent, hidden } = kept
+  if (intent.status !== 'requires_action') {
+    return {
+      status: 410,
+      html: messagePage('Nothing to confirm', 'This payment no longer waits for your bank.', hidden.returnUrl)
+    }
+  }
+  const session = hidden.sessionId === null ? undefined : parts.store.find('checkout.session', hidden.sessionId)
+  return { status: 200, html: bankPage(intent), leadsTo: [hidden.returnUrl, session?.object.cancel_url ?? null] }
+}
+
+/** The session as it is at this moment: one whose time is up expires when somebody looks. */
+function current(parts: PageParts, id: string): Session | undefined {
+  const session = parts.store.find('checkout.session', id)
+  if (session?.object.status !== 'open') return session
+  return parts.act((context) => {
+    if (session.object.expires_at > context.now) return session
+    return { object: expireSession(context, id), hidden: session.hidden }
+  }).result
+}
+
+function checkout(status: number, session: Session, message?: string): Page {
+  const { object, hidden } = session
+  return {
+    status,
+    html: checkoutPage({ session: object, lineItems: hidden.lineItems, message }),
+    leadsTo: [object.success_url, object.cancel_url]
+  }
+}
+
+function expired(backUrl: string | null): Page {
+  return {
+    status: 410,
+    html: messagePage('This payment page has expired', 'Go back to the shop and start again.', backUrl)
+  }
+}
+
+function notFound(): Page {
+  return { status: 404, html: messagePage('No such page', 'There is no payment under this address.') }
+}
+
+async function readForm(request: Request): Promise<FormData | undefined> {
+  if (Number(request.headers.get('content-length') ?? 0) > maxBodyBytes) return undefined
+  const type = request.headers.get('content-type') ?? ''
+  if (type === '' || request.body === null) return new FormData()
+  if (!/^(application\/x-www-form-urlencoded|multipart\/form-data)\b/i.test(type)) return undefined
+  return request.formData().catch(() => undefined)
+}
+
+function field(form: FormData, name: string): string | null {
+  const value = form.get(name)
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : null
+}
+
+function seeOther(url: string): Response {
+  return new Response(null, { status: 303, headers: { location: url, 'cache-control': 'no-store' } })
+}
+
+function respond({ status, html, leadsTo = [] }: Page): Response {
+  return new Response(html, {
+    status,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'content-security-policy': contentSecurityPolicy(leadsTo),
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff'
+    }
+  })
+}
+
+/** Chromium applies form-action to the redirect that answers a form too, so the shop's own URLs have to be in it. */
+function contentSecurityPolicy(leadsTo: readonly (string | null)[]): string {
+  const origins = new Set(leadsTo.flatMap((url) => (url !== null && URL.canParse(url) ? [sourceOf(new URL(url))] : [])))
+  const formAction = ["'self'", ...origins].join(' ')
+  return `default-src 'none'; style-src 'self'; form-action ${formAction}; base-uri 'none'; frame-ancestors 'none'`
+}
+
+/** A policy's source can't name an IPv6 address: its scheme stands for it. */
+function sourceOf(url: URL): string {
+  return url.hostname.startsWith('[') ? url.protocol : url.origin
+}
+
+function style(request: Request): Response {
+  if (request.method !== 'GET' && request.method !== 'HEAD')
+    return new Response(null, { status: 405, headers: { allow: 'GET, HEAD' } })
+  return new Response(pageStyle, {
+    headers: {
+      'content-type': 'text/css; charset=utf-8',
+      'cache-control': 'max-age=3600',
+      'x-content-type-options': 'nosniff'
+    }
+  })
+}

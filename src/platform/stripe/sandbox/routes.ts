@@ -1,0 +1,42 @@
+import { accountRoutes } from './account.ts'
+import { chargeRoutes } from './charges.ts'
+import { checkoutSessionRoutes } from './checkout-sessions.ts'
+import type { Route } from './context.ts'
+import { couponRoutes } from './coupons.ts'
+import { disputeRoutes } from './disputes.ts'
+import { eventRoutes } from './events.ts'
+import { paymentIntentRoutes } from './payment-intents.ts'
+import { paymentMethodRoutes } from './payment-methods.ts'
+import { priceRoutes } from './prices.ts'
+
+const routes: readonly Route[] = [
+  ...accountRoutes,
+  ...chargeRoutes,
+  ...checkoutSessionRoutes,
+  ...couponRoutes,
+  ...disputeRoutes,
+  ...eventRoutes,
+  ...paymentIntentRoutes,
+  ...paymentMethodRoutes,
+  ...priceRoutes
+]
+
+const compiled = routes.map((route) => ({
+  route,
+  steps: route.path.split('/'),
+  // A literal step wins over `:id`, so that no id is mistaken for a verb.
+  weight: route.path.includes(':id') ? 1 : 0
+}))
+compiled.sort((a, b) => a.weight - b.weight)
+
+/** The route of a method and path (without query), and the id in the path or an empty string. */
+export function findRoute(method: string, path: string): { route: Route; id: string } | undefined {
+  const steps = path.split('/')
+  for (const { route, steps: expected } of compiled) {
+    if (route.method !== method || expected.length !== steps.length) continue
+    if (expected.every((step, at) => step === ':id' || step === steps[at])) {
+      return { route, id: steps[expected.indexOf(':id')] ?? '' }
+    }
+  }
+  return undefined
+}

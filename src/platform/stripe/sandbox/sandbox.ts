@@ -1,0 +1,155 @@
+import type Stripe from 'stripe'
+import { stripeApiVersion } from '../client.ts'
+import { handleApi } from './api.ts'
+import type { ApiOutcome, ApiParts, ApiRequest } from './api.ts'
+import type { Context } from './context.ts'
+import { createControls } from './controls.ts'
+import type { Controls } from './controls.ts'
+import { deliverBatch, deliverDue } from './deliveries.ts'
+import type { Deliver, Sender } from './deliveries.ts'
+import { fetchOver, httpClientOver } from './fetch.ts'
+import { newId } from './ids.ts'
+import { servePage } from './pages.ts'
+import { openStore } from './store.ts'
+import { runDueTimers } from './timed-actions.ts'
+import { isTimerDue } from './timers.ts'
+
+export type SandboxOptions = {
+  /** The database file that every process of the shop shares. */
+  file: string
+  /** Where browsers reach the hosted pages, without a trailing slash. */
+  publicUrl: () => string
+  clock: { now(): number }
+  webhookSecret: string
+  deliver: Deliver
+  log: { warn(message: string, fields?: Readonly<Record<string, string>>): void }
+  /** The only key let in; any test key when it is left out. */
+  secretKey?: string
+  /** The event types that the webhook endpoint takes; all when left out. */
+  webhookEvents?: readonly string[]
+  /** False lets amounts below Stripe's minimum through. */
+  minimumAmounts?: boolean
+  /** What a `kill` fault does; ends this process when left out. */
+  onKill?: () => void
+}
+
+/** A Stripe of one's own: see the files beside this one for what it answers. */
+export type Sandbox = Controls & {
+  /** For stripe-node's `httpClient`: the API in process. */
+  httpClient: Stripe.HttpClient
+  fetch: typeof fetch
+  handleApi: (request: ApiRequest) => Promise<ApiOutcome>
+  /** The hosted pages under /sandbox/; undefined for any other path. */
+  pages: (request: Request) => Promise<Response | undefined>
+  /** Sends what is due, at once and from now on; without it events wait for a process that has started. */
+  start: () => void
+  /** Sends the webhooks that are due at `nowMs`; resolves when they were answered. */
+  deliverDue: (nowMs?: number) => Promise<number>
+  close: () => void
+}
+
+const pollMs = 500
+
+export function createSandbox(options: SandboxOptions): Sandbox {
+  const store = openStore(options.file)
+  const now = (): number => options.clock.now()
+  const background = createBackground(
+    async () => deliverAllDue(),
+    (error) => options.log.warn('The sandbox could not send its webhooks.', { error })
+  )
+  const newContext = (nowMs: number, request: Context['request']): Context => ({
+    store,
+    nowMs,
+    now: Math.floor(nowMs / 1000),
+    publicUrl: options.publicUrl(),
+    apiVersion: stripeApiVersion,
+    webhookUrl: `${options.publicUrl()}/webhooks/stripe`,
+    request,
+    batch: newId('batch'),
+    webhookEvents: options.webhookEvents,
+    minimumAmounts: options.minimumAmounts ?? true
+  })
+  const sender: Sender = {
+    store,
+    deliver: options.deliver,
+    webhookSecret: options.webhookSecret,
+    now,
+    onFailure: (error) => options.log.warn('A sandbox webhook could not be delivered.', { error })
+  }
+  /** One transaction of Stripe's own, not asked for through the API; returns the name of its events too. */
+  const act = <T>(work: (context: Context) => T): { result: T; batch: string } => {
+    const context = newContext(now(), null)
+    const result = store.write(() => {
+      runDueTimers(context)
+      return work(context)
+    })
+    background.kick()
+    return { result, batch: context.batch }
+  }
+  const deliverAllDue = async (nowMs = now()): Promise<number> => {
+    if (isTimerDue(store, nowMs)) store.write(() => runDueTimers(newContext(nowMs, null)))
+    return deliverDue(sender, nowMs)
+  }
+  const delivered = async (batch: string): Promise<void> => deliverBatch(sender, batch)
+  const parts: ApiParts = {
+    store,
+    now,
+    apiVersion: stripeApiVersion,
+    secretKey: options.secretKey,
+    newContext,
+    onEffect: background.kick,
+    onKill: options.onKill ?? (() => process.kill(process.pid, 'SIGKILL'))
+  }
+  const handle = async (request: ApiRequest): Promise<ApiOutcome> => handleApi(parts, request)
+  return {
+    ...createControls({ store, act, now }),
+    httpClient: httpClientOver(handle),
+    fetch: fetchOver(handle),
+    handleApi: handle,
+    pages: async (request) => servePage({ store, act, delivered }, request),
+    start: background.start,
+    deliverDue: deliverAllDue,
+    close: () => {
+      background.stop()
+      store.close()
+    }
+  }
+}
+
+type Background = { start: () => void; kick: () => void; stop: () => void }
+
+/** Runs `work` when kicked and twice a second, one run at a time; never keeps the process alive by itself. */
+function createBackground(work: () => Promise<unknown>, onError: (message: string) => void): Background {
+  let timer: NodeJS.Timeout | undefined
+  let running = false
+  let again = false
+  const run = async (): Promise<void> => {
+    if (running || timer === undefined) {
+      again = running
+      return
+    }
+    running = true
+    do {
+      again = false
+      // After a stop the database is closed; what was under way then is sent by the next process.
+      await work().catch((error: unknown) => {
+        if (timer !== undefined) onError(error instanceof Error ? error.message : 'unknown')
+      })
+    } while (again && timer !== undefined)
+    running = false
+  }
+  const kick = (): void => {
+    if (timer !== undefined) setImmediate(() => void run())
+  }
+  return {
+    start: () => {
+      timer ??= setInterval(kick, pollMs).unref()
+      kick()
+    },
+    kick,
+    stop: () => {
+      clearInterval(timer)
+      timer = undefined
+    }
+  }
+}

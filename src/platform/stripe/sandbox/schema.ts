@@ -1,0 +1,59 @@
+/** The sandbox's tables; a change here raises `schemaVersion` in store.ts. */
+export const schemaSql = `
+CREATE TABLE objects (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  kind TEXT NOT NULL,
+  body TEXT NOT NULL CHECK (json_valid(body)),
+  hidden TEXT CHECK (hidden IS NULL OR json_valid(hidden))
+) STRICT;
+CREATE INDEX objects_kind ON objects (kind, seq);
+CREATE INDEX objects_payment_intent ON objects (kind, body ->> '$.payment_intent');
+CREATE INDEX objects_reference ON objects (body ->> '$.client_reference_id') WHERE kind = 'checkout.session';
+
+-- An answer under its key, or (status null, until running_until) a request that is still being executed.
+CREATE TABLE idempotency_keys (
+  key TEXT PRIMARY KEY,
+  endpoint TEXT NOT NULL,
+  params TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  running_until INTEGER NOT NULL DEFAULT 0,
+  status INTEGER,
+  body TEXT,
+  request_id TEXT NOT NULL
+) STRICT;
+CREATE INDEX idempotency_keys_created ON idempotency_keys (created_at);
+
+CREATE TABLE deliveries (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  event_id TEXT NOT NULL,
+  -- The events of one transaction: sent in their order, beside those of others.
+  batch TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('waiting', 'sending', 'delivered', 'lost', 'given_up')),
+  due_at INTEGER NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  last_status INTEGER
+) STRICT;
+CREATE INDEX deliveries_due ON deliveries (due_at, seq) WHERE state IN ('waiting', 'sending');
+CREATE INDEX deliveries_event ON deliveries (event_id);
+CREATE INDEX deliveries_batch ON deliveries (batch);
+
+-- What an object does by itself when its time has come.
+CREATE TABLE timers (
+  object_id TEXT NOT NULL,
+  action TEXT NOT NULL,
+  due_at INTEGER NOT NULL,
+  PRIMARY KEY (object_id, action)
+) STRICT;
+CREATE INDEX timers_due ON timers (due_at);
+
+CREATE TABLE faults (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  target TEXT NOT NULL,
+  fault TEXT NOT NULL,
+  moment TEXT NOT NULL CHECK (moment IN ('before', 'after', 'kept')),
+  skip INTEGER NOT NULL DEFAULT 0 CHECK (skip >= 0),
+  remaining INTEGER NOT NULL,
+  delay_ms INTEGER NOT NULL DEFAULT 0 CHECK (delay_ms >= 0)
+) STRICT;
+`

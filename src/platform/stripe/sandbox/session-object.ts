@@ -1,0 +1,102 @@
+import type Stripe from 'stripe'
+import type { Context } from './context.ts'
+import { newId } from './ids.ts'
+
+export type SessionTerms = {
+  mode: 'payment' | 'subscription'
+  currency: string
+  lineItems: readonly Stripe.LineItem[]
+  coupon: Stripe.Coupon | null
+  customer: Stripe.Customer | null
+  customerEmail: string | null
+  clientReferenceId: string | null
+  /** Seconds, as all of Stripe's times. */
+  expiresAt: number
+  metadata: Record<string, string>
+  successUrl: string
+  cancelUrl: string | null
+  locale: string | null
+}
+
+/** An open session with the page that it is paid on; not stored. */
+export function newSession(context: Context, terms: SessionTerms): Stripe.Checkout.Session {
+  const id = newId('cs_test', 58)
+  const sum = (field: 'amount_subtotal' | 'amount_total' | 'amount_discount'): number =>
+    terms.lineItems.reduce((total, line) => total + line[field], 0)
+  const email = terms.customerEmail ?? terms.customer?.email ?? null
+  return {
+    id,
+    object: 'checkout.session',
+    adaptive_pricing: { enabled: false },
+    after_expiration: null,
+    allow_promotion_codes: null,
+    allowed_payment_method_types: null,
+    amount_subtotal: sum('amount_subtotal'),
+    amount_total: sum('amount_total'),
+    automatic_tax: { enabled: false, liability: null, provider: null, status: null },
+    billing_address_collection: null,
+    cancel_url: terms.cancelUrl,
+    client_reference_id: terms.clientReferenceId,
+    client_secret: null,
+    collected_information: { business_name: null, individual_name: null, shipping_details: null },
+    consent: null,
+    consent_collection: null,
+    created: context.now,
+    currency: terms.currency,
+    currency_conversion: null,
+    custom_fields: [],
+    custom_text: { after_submit: null, shipping_address: null, submit: null, terms_of_service_acceptance: null },
+    customer: terms.customer?.id ?? null,
+    customer_account: null,
+    customer_creation: terms.mode === 'payment' ? 'if_required' : 'always',
+    customer_details: email === null ? null : customerDetails(email),
+    customer_email: terms.customerEmail,
+    discounts: terms.coupon ? [{ coupon: terms.coupon.id, promotion_code: null }] : [],
+    expires_at: terms.expiresAt,
+    integration_identifier: null,
+    invoice: null,
+    invoice_creation: null,
+    livemode: false,
+    locale: terms.locale,
+    managed_payments: null,
+    metadata: terms.metadata,
+    mode: terms.mode,
+    origin_context: null,
+    payment_intent: null,
+    payment_link: null,
+    payment_method_collection: terms.mode === 'payment' ? 'if_required' : 'always',
+    payment_method_configuration_details: null,
+    payment_method_options: { card: { request_three_d_secure: 'automatic' } },
+    payment_method_types: ['card'],
+    payment_status: 'unpaid',
+    permissions: null,
+    phone_number_collection: { enabled: false },
+    recovered_from: null,
+    saved_payment_method_options: null,
+    setup_intent: null,
+    shipping_address_collection: null,
+    shipping_cost: null,
+    shipping_options: [],
+    status: 'open',
+    submit_type: null,
+    subscription: null,
+    success_url: terms.successUrl,
+    total_details: { amount_discount: sum('amount_discount'), amount_shipping: 0, amount_tax: 0 },
+    ui_mode: 'hosted_page',
+    url: `${context.publicUrl}/sandbox/checkout/${id}`,
+    wallet_options: null
+  }
+}
+
+export function customerDetails(email: string): Stripe.Checkout.Session.CustomerDetails {
+  return {
+    address: { city: null, country: null, line1: null, line2: null, postal_code: null, state: null },
+    business_name: null,
+    email,
+    individual_name: null,
+    name: null,
+    phone: null,
+    tax_exempt: 'none',
+    tax_ids: []
+  }
+}

@@ -1,0 +1,21 @@
+import { afterPayment, expireSession } from './checkout-completion.ts'
+import { settlePayment } from './charging.ts'
+import type { Context } from './context.ts'
+import { isTimerDue, takeDueTimer } from './timers.ts'
+import type { TimedAction } from './timers.ts'
+
+const actions: Readonly<Partial<Record<TimedAction, (context: Context, objectId: string) => void>>> = {
+  expire_session: expireSession,
+  settle_payment: (context, id) => {
+    const intent = context.store.find('payment_intent', id)?.object
+    if (intent) afterPayment(context, settlePayment(context, intent).intent)
+  }
+}
+
+/** Does what has come due by itself; inside the caller's transaction, before anything is read or decided. */
+export function runDueTimers(context: Context): void {
+  if (!isTimerDue(context.store, context.nowMs)) return
+  for (let due = takeDueTimer(context.store, context.nowMs); due; due = takeDueTimer(context.store, context.nowMs)) {
+    actions[due.action]?.(context, due.object_id)
+  }
+}
