@@ -1,0 +1,97 @@
+import { rawStatement } from '../../platform/db/database.ts'
+import type { Tx } from '../../platform/db/database.ts'
+import { shareMinor } from '../../platform/money.ts'
+import type { GrantSpec } from '../catalog/schema.ts'
+import { endBenefit } from './end-benefit.ts'
+import type { BenefitKind } from './end-benefit.ts'
+import { startDonation, startDownload, startEnrolment, startMembership, startSubscription } from './start-benefit.ts'
+
+/** What giving asks of a paid order; `userId` is null while the order is a guest's. */
+export type GrantedOrder = {
+  orderId: number
+  userId: number | null
+  currency: string
+  items: readonly GrantedItem[]
+}
+export type GrantedItem = {
+  id: number
+  productId: number
+  quantity: number
+  /** After its share of discounts: what a donation comes to. */
+  totalMinor: number
+  grants: readonly GrantSpec[]
+}
+
+type Given = { kind: BenefitKind; id: number; itemId: number; gatewayId: string | null }
+
+/** What an order has given and not taken back; the last period first, so that none moves up before it is taken back. */
+const givenByOrder = rawStatement<{ orderId: number }, Given>(
+  `SELECT 'membership' AS kind, id, order_item_id AS itemId, NULL AS gatewayId, started_at AS startedAt
+     FROM memberships WHERE order_id = @orderId AND order_item_id IS NOT NULL
+   UNION ALL SELECT 'subscription', id, order_item_id, gateway_id, started_at
+     FROM subscriptions WHERE order_id = @orderId AND order_item_id IS NOT NULL
+   UNION ALL SELECT 'course', id, order_item_id, NULL, started_at
+     FROM enrolments WHERE order_id = @orderId AND order_item_id IS NOT NULL
+   UNION ALL SELECT 'download', id, order_item_id, NULL, started_at
+     FROM download_permissions WHERE order_id = @orderId AND order_item_id IS NOT NULL
+   UNION ALL SELECT 'donation', id, order_item_id, NULL, created_at
+     FROM donations WHERE order_id = @orderId AND order_item_id IS NOT NULL
+   ORDER BY startedAt DESC, id DESC`
+)
+
+/**
+ * Gives the buyer what a paid order's lines grant, once for each line however often it is called: a line that was given
+ * stays given even when its benefit has expired or an operator has ended it. A guest's order gives nothing until an account takes
+ * it in; call it again then. Writes `membership.started`, `subscription.started` and `donation.received`.
+ */
+export function giveGrants(tx: Tx, order: GrantedOrder, now: number): void {
+  const { userId } = order
+  const items = order.items.filter(({ grants }) => grants.length > 0)
+  if (userId === null || items.length === 0) return
+  const given = new Set(
+    givenByOrder(tx)
+      .all({ orderId: order.orderId })
+      .map(({ itemId }) => itemId)
+  )
+  for (const item of items) if (!given.has(item.id)) giveItem(tx, { ...order, userId }, item, now)
+}
+
+function giveItem(
+  tx: Tx,
+  order: { orderId: number; userId: number; currency: string },
+  item: GrantedItem,
+  now: number
+) {
+  const { productId, quantity } = item
+  const source = { orderId: order.orderId, orderItemId: item.id }
+  const to = { userId: order.userId, productId, quantity, source }
+  const campaigns = item.grants.filter(({ kind }) => kind === 'donation')
+  const amounts = shareMinor(
+    campaigns.length === 0 ? 0 : item.totalMinor,
+    campaigns.map(() => 1)
+  )
+  for (const grant of item.grants) {
+    if (grant.kind === 'membership') startMembership(tx, to, grant, now)
+    if (grant.kind === 'subscription') startSubscription(tx, to, grant, now)
+    if (grant.kind === 'course') startEnrolment(tx, to, grant, now)
+    if (grant.kind === 'download') startDownload(tx, to, grant, now)
+    if (grant.kind === 'donation') {
+      const amountMinor = amounts.shift() ?? 0
+      // A coupon can bring a donation down to nothing, and nothing has been received then.
+      if (amountMinor > 0) startDonation(tx, { ...to, amountMinor, currency: order.currency }, grant, now)
+    }
+  }
+}
+
+/**
+ * Takes back what an order gave and nothing else, at once; periods of other orders that were to follow move up. Calling it
+ * again does nothing. Writes `membership.ended` and `subscription.ended`.
+ *
+ * @param _reason stands in the order's own history.
+ * @returns Stripe's ids of subscriptions that Stripe would go on charging for: the caller has to cancel them there.
+ */
+export function revokeGrants(tx: Tx, orderId: number, now: number, _reason: string): { gatewayIds: string[] } {
+  const given = givenByOrder(tx).all({ orderId })
+  for (const { kind, id } of given) endBenefit(tx, kind, id, true, now)
+  return { gatewayIds: given.flatMap(({ gatewayId }) => (gatewayId === null ? [] : [gatewayId.replace(/#.*/, '')])) }
+}

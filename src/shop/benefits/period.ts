@@ -1,0 +1,40 @@
+const periodPattern = /^P(?:(\d{1,4})Y)?(?:(\d{1,4})M)?(?:(\d{1,4})D)?$/
+const dayMs = 86_400_000
+/** Past the year 9999 ISO 8601 needs a sign, and past 275760 there are no dates: what would end later ends here. */
+const latest = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+
+/**
+ * The time that lies `times` periods after `at`, by the calendar in UTC: a month after the 31st of January is the last
+ * of February, two months after it the 31st of March.
+ *
+ * @param at epoch milliseconds, as is the answer.
+ * @param period ISO 8601 in years, months and days, as the catalogue keeps it (`P1Y`, `P1M`, `P14D`).
+ * @throws RangeError for text that is no period; the catalogue's input has checked it.
+ */
+export function addPeriod(at: number, period: string, times = 1): number {
+  const match = periodPattern.exec(period)
+  if (!match || period === 'P') throw new RangeError('A period is written as P1Y, P1M or P14D.')
+  const [years = 0, months = 0, days = 0] = match.slice(1).map((part) => Number(part ?? 0))
+  return Math.min(latest, addMonths(at, (years * 12 + months) * times) + days * times * dayMs)
+}
+
+/** The same for a subscription's interval. */
+export function addInterval(at: number, interval: 'month' | 'year', times = 1): number {
+  return Math.min(latest, addMonths(at, (interval === 'year' ? 12 : 1) * times))
+}
+
+/** A download's days are whole days of 24 hours. */
+export function addDays(at: number, days: number, times = 1): number {
+  return Math.min(latest, at + days * times * dayMs)
+}
+
+function addMonths(at: number, count: number): number {
+  const start = new Date(at)
+  const first = new Date(at)
+  first.setUTCDate(1)
+  first.setUTCMonth(start.getUTCMonth() + count)
+  if (Number.isNaN(first.getTime())) return latest
+  const daysInMonth = new Date(Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + 1, 0)).getUTCDate()
+  first.setUTCDate(Math.min(start.getUTCDate(), daysInMonth))
+  return first.getTime()
+}

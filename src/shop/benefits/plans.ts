@@ -1,0 +1,63 @@
+import { eq } from 'drizzle-orm'
+import type { Tx } from '../../platform/db/database.ts'
+import type { CampaignInput, PlanInput } from '../catalog/import/format.ts'
+import type { PlanRow } from './rows.ts'
+import { campaigns, plans } from './schema.ts'
+
+export type Counts = { created: number; updated: number; unchanged: number }
+
+/** Makes the shop's plans what the file says of them, by slug; plans it does not name stay. */
+export function applyPlans(tx: Tx, given: readonly PlanInput[]): Counts {
+  return count(given, ({ pro, ...plan }) => {
+    const wanted = { ...plan, isPro: pro }
+    const known = findPlan(tx, plan.slug)
+    if (known === undefined) tx.orm.insert(plans).values(wanted).run()
+    else if (differs(known, wanted)) tx.orm.update(plans).set(wanted).where(eq(plans.id, known.id)).run()
+    else return 'unchanged'
+    return known === undefined ? 'created' : 'updated'
+  })
+}
+
+/** The same for donation campaigns. */
+export function applyCampaigns(tx: Tx, given: readonly CampaignInput[]): Counts {
+  return count(given, ({ slug, name }) => {
+    const known = findCampaign(tx, slug)
+    if (known === undefined) tx.orm.insert(campaigns).values({ slug, name }).run()
+    else if (known.name !== name) tx.orm.update(campaigns).set({ name }).where(eq(campaigns.id, known.id)).run()
+    else return 'unchanged'
+    return known === undefined ? 'created' : 'updated'
+  })
+}
+
+export function findPlan(db: Tx, slug: string): PlanRow | undefined {
+  return db.orm.select().from(plans).where(eq(plans.slug, slug)).get()
+}
+
+function findCampaign(db: Tx, slug: string) {
+  return db.orm.select().from(campaigns).where(eq(campaigns.slug, slug)).get()
+}
+
+/**
+ * The plan of that slug, made when there is none: a buyer has paid for it, and a payment must not fail because an
+ * operator has not described the plan yet. It ranks lowest and is not pro until one does.
+ */
+export function ensurePlan(tx: Tx, slug: string, module: 'A' | 'B'): PlanRow {
+  const known = findPlan(tx, slug)
+  return known ?? tx.orm.insert(plans).values({ slug, name: slug, module, rank: 0, isPro: false }).returning().get()
+}
+
+/** The campaign's id, made when there is none, for the same reason. */
+export function ensureCampaign(tx: Tx, slug: string): number {
+  const known = findCampaign(tx, slug)
+  return (known ?? tx.orm.insert(campaigns).values({ slug, name: slug }).returning().get()).id
+}
+
+function count<T>(given: readonly T[], apply: (entry: T) => keyof Counts): Counts {
+  const counts: Counts = { created: 0, updated: 0, unchanged: 0 }
+  for (const entry of given) counts[apply(entry)] += 1
+  return counts
+}
+
+function differs(known: PlanRow, { name, module, rank, isPro }: Omit<PlanRow, 'id'>): boolean {
+  return known.name !== name || known.module !== module || known.rank !== rank || known.isPro !== isPro
+}

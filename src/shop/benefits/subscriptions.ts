@@ -1,0 +1,102 @@
+import { and, eq, isNull, or, sql } from 'drizzle-orm'
+import { statement } from '../../platform/db/database.ts'
+import type { Tx } from '../../platform/db/database.ts'
+import { emit } from '../events/events.ts'
+import type { SubscriptionRow } from './rows.ts'
+import { subscriptions } from './schema.ts'
+
+/**
+ * One subscription of Stripe's carries every subscription product of its cart. The first row has Stripe's id, the others
+ * `<id>#<row>`, since the id is unique; `#` and `$` are neighbours, and Stripe's ids hold neither.
+ */
+const byGatewayId = statement((orm) =>
+  orm
+    .select()
+    .from(subscriptions)
+    .where(
+      or(
+        eq(subscriptions.gatewayId, sql.placeholder('gatewayId')),
+        sql`${subscriptions.gatewayId} >= ${sql.placeholder('gatewayId')} || '#' AND ${subscriptions.gatewayId} < ${sql.placeholder('gatewayId')} || '$'`
+      )
+    )
+    .orderBy(subscriptions.id)
+    .prepare()
+)
+
+function rowsOf(tx: Tx, gatewayId: string): SubscriptionRow[] {
+  return byGatewayId(tx).all({ gatewayId })
+}
+
+function update(tx: Tx, row: SubscriptionRow, set: Partial<SubscriptionRow>): void {
+  tx.orm.update(subscriptions).set(set).where(eq(subscriptions.id, row.id)).run()
+}
+
+/**
+ * Says that Stripe renews what an order's lines started: their period is Stripe's from now on. To be called after
+ * giveGrants, in the same transaction; again with the same id it changes nothing but the period.
+ */
+export function linkSubscription(
+  tx: Tx,
+  link: { orderId: number; gatewayId: string; currentPeriodEnd: number },
+  now: number
+): void {
+  const rows = tx.orm
+    .select()
+    .from(subscriptions)
+    .where(and(eq(subscriptions.orderId, link.orderId), isNull(subscriptions.cancelledAt)))
+    .orderBy(subscriptions.id)
+    .all()
+  for (const [index, row] of rows.entries()) {
+    const gatewayId = row.gatewayId ?? (index === 0 ? link.gatewayId : `${link.gatewayId}#${row.id}`)
+    update(tx, row, { gatewayId, startedAt: Math.min(row.startedAt, now), currentPeriodEnd: link.currentPeriodEnd })
+  }
+}
+
+/**
+ * A paid renewal: the period moves on, never back, whatever order the reports come in, and nothing is due any more.
+ * Writes `subscription.renewed` when it moved.
+ *
+ * @returns false when no subscription of this shop has that id.
+ */
+export function renewSubscription(tx: Tx, gatewayId: string, periodEnd: number, now: number): boolean {
+  const rows = rowsOf(tx, gatewayId)
+  for (const row of rows.filter(({ cancelledAt }) => cancelledAt === null)) {
+    const currentPeriodEnd = Math.max(row.currentPeriodEnd, periodEnd)
+    update(tx, row, { currentPeriodEnd, pastDueSince: null })
+    if (currentPeriodEnd === row.currentPeriodEnd) continue
+    const facts = {
+      subscriptionId: row.id,
+      userId: row.userId,
+      currentPeriodEnd: new Date(currentPeriodEnd).toISOString()
+    }
+    emit(tx, 'subscription.renewed', facts, now)
+  }
+  return rows.length > 0
+}
+
+/** A renewal's payment failed; Stripe goes on trying. Returns false when there is no such subscription. */
+export function markPastDue(tx: Tx, gatewayId: string, now: number): boolean {
+  const rows = rowsOf(tx, gatewayId)
+  for (const row of rows) if (row.cancelledAt === null) update(tx, row, { pastDueSince: row.pastDueSince ?? now })
+  return rows.length > 0
+}
+
+/** Whether it will end with the period that is paid. Returns false when there is no such subscription. */
+export function setCancelAtPeriodEnd(tx: Tx, gatewayId: string, cancelAtPeriodEnd: boolean): boolean {
+  const rows = rowsOf(tx, gatewayId)
+  for (const row of rows) if (row.cancelledAt === null) update(tx, row, { cancelAtPeriodEnd })
+  return rows.length > 0
+}
+
+/**
+ * Stripe has ended it: nothing will be renewed, and what is paid for stays in force to its end. Writes
+ * `subscription.ended` once. Returns false when there is no such subscription.
+ */
+export function endSubscription(tx: Tx, gatewayId: string, now: number): boolean {
+  const rows = rowsOf(tx, gatewayId)
+  for (const row of rows.filter(({ cancelledAt }) => cancelledAt === null)) {
+    update(tx, row, { cancelledAt: now })
+    emit(tx, 'subscription.ended', { subscriptionId: row.id, userId: row.userId }, now)
+  }
+  return rows.length > 0
+}

@@ -1,0 +1,83 @@
+import { toIso, toIsoOrNull } from '../../platform/clock.ts'
+import { toMajor } from '../../platform/money.ts'
+import type { DonationRecord, MembershipRecord, SubscriptionRecord } from './records.ts'
+import { membershipStatus, subscriptionStatus } from './status.ts'
+import type { MembershipStatus, SubscriptionStatus } from './status.ts'
+
+export type MembershipView = {
+  id: number
+  module: 'A' | 'B'
+  planId: number
+  planSlug: string
+  planName: string
+  status: MembershipStatus
+  startedAt: string
+  expiresAt: string | null
+  isPro: boolean
+}
+
+export function toMembership(record: MembershipRecord, now: number): MembershipView {
+  const { id, module, planId, planSlug, planName, isPro } = record
+  return {
+    id,
+    module,
+    planId,
+    planSlug,
+    planName,
+    status: statusOf(record, now),
+    startedAt: toIso(record.startedAt),
+    expiresAt: toIsoOrNull(record.endsAt),
+    isPro
+  }
+}
+
+export function statusOf(record: MembershipRecord, now: number): MembershipStatus {
+  return membershipStatus({ cancelledAt: record.ended ? record.startedAt : null, expiresAt: record.endsAt }, now)
+}
+
+export type PlanView = Pick<MembershipView, 'planId' | 'planSlug' | 'planName' | 'module' | 'status' | 'expiresAt'>
+
+/** The active membership of the highest rank; of several, the one that lasts longest. */
+export function toPrimaryPlan(records: readonly MembershipRecord[], now: number): PlanView | null {
+  const [first] = records
+    .filter((record) => statusOf(record, now) === 'active')
+    .sort((a, b) => b.rank - a.rank || endOf(b) - endOf(a) || a.id - b.id)
+  if (first === undefined) return null
+  const { planId, planSlug, planName, module, status, expiresAt } = toMembership(first, now)
+  return { planId, planSlug, planName, module, status, expiresAt }
+}
+
+function endOf(record: MembershipRecord): number {
+  return record.endsAt ?? Number.MAX_SAFE_INTEGER
+}
+
+export type SubscriptionView = {
+  id: number
+  productId: number
+  name: string
+  status: SubscriptionStatus
+  interval: 'month' | 'year'
+  currentPeriodEnd: string
+  cancelAtPeriodEnd: boolean
+}
+
+export function toSubscription(record: SubscriptionRecord, now: number): SubscriptionView {
+  const { id, productId, name, interval, currentPeriodEnd, cancelAtPeriodEnd } = record
+  const status = subscriptionStatus(record, now)
+  return { id, productId, name, status, interval, currentPeriodEnd: toIso(currentPeriodEnd), cancelAtPeriodEnd }
+}
+
+export type DonationView = {
+  id: number
+  orderId: number | null
+  amount: number
+  currency: string
+  campaign: string | null
+  createdAt: string
+}
+
+export function toDonation(record: DonationRecord): DonationView {
+  const { id, orderId, currency, campaign } = record
+  const amount = toMajor(record.amountMinor, currency)
+  return { id, orderId, amount, currency, campaign, createdAt: toIso(record.createdAt) }
+}

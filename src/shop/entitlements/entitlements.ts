@@ -1,0 +1,125 @@
+import type { Db } from '../../platform/db/database.ts'
+import type { UserRow } from '../accounts/rows.ts'
+import { toUser } from '../accounts/view.ts'
+import type { ConsentView, ProfileView, UserView } from '../accounts/view.ts'
+import { isSubscriptionInForce } from '../benefits/status.ts'
+import { toDonation, toMembership, toPrimaryPlan, toSubscription } from '../benefits/view.ts'
+import { toFlags } from './flags.ts'
+import type { Flags } from './flags.ts'
+import { visibleHoldings } from './holdings.ts'
+import type { Holdings } from './holdings.ts'
+import { isActiveAffiliate, toRoles, toServiceRoles } from './roles.ts'
+import { standingOf } from './standing.ts'
+import type { Modules } from './standing.ts'
+
+export type Entitlements = ReturnType<typeof toEntitlements>
+export type AccountSummary = {
+  user: UserView
+  roles: { wpRoles: string[]; serviceRoles: string[] }
+  flags: Flags
+  entitlements: Entitlements
+  profile: ProfileView
+  consent: ConsentView
+}
+
+/**
+ * What register, login and /me say of a person (interface.md 2.1 to 2.4), from the records as they are at `now`: what has
+ * run out by then has run out, whether or not any job has noticed. Five statements at most, however much was bought.
+ *
+ * @param user null for nobody: the shop's modules, and nothing else.
+ * @param isLoggedIn whether there is a session; a registration that awaits its verification has none.
+ */
+export function accountSummary(db: Db, user: UserRow, options: { isLoggedIn: boolean }, now: number): AccountSummary
+export function accountSummary(
+  db: Db,
+  user: UserRow | null,
+  options: { isLoggedIn: boolean },
+  now: number
+): Omit<AccountSummary, 'user'> & { user: UserView | null }
+export function accountSummary(db: Db, user: UserRow | null, { isLoggedIn }: { isLoggedIn: boolean }, now: number) {
+  const standing = standingOf(db, user)
+  const { isOn, profile, consent } = standing
+  const holdings = visibleHoldings(db, user?.id ?? null, standing)
+  const flags = toFlags({ user, isOn, holdings, isLoggedIn }, now)
+  const wpRoles = user === null ? [] : toRoles(user, isActiveAffiliate(standing))
+  return {
+    user: user === null ? null : toUser(user, wpRoles, { billing: true }),
+    roles: { wpRoles, serviceRoles: toServiceRoles(flags) },
+    flags,
+    entitlements: toEntitlements(flags, isOn, holdings, now),
+    profile,
+    consent
+  }
+}
+
+function toEntitlements(flags: Flags, isOn: Modules, holdings: Holdings, now: number) {
+  const summaries = {
+    orders: toOrdersSummary(holdings),
+    donations: toDonationsSummary(holdings),
+    memberships: toMembershipsSummary(holdings, now),
+    subscriptions: toSubscriptionsSummary(holdings, now),
+    affiliate: toAffiliate(holdings),
+    dependencies: toDependencies(isOn)
+  }
+  return {
+    flags,
+    formsProvider: isOn('formsA') ? 'formsA' : isOn('formsB') ? 'formsB' : null,
+    ordersSummary: summaries.orders,
+    orders: holdings.orders,
+    donations: { donations: holdings.donations.donations.map(toDonation) },
+    donationsSummary: summaries.donations,
+    memberships: holdings.memberships.map((record) => toMembership(record, now)),
+    membershipsSummary: summaries.memberships,
+    subscriptions: holdings.subscriptions.map((record) => toSubscription(record, now)),
+    subscriptionsSummary: summaries.subscriptions,
+    affiliate: summaries.affiliate,
+    dependencies: summaries.dependencies,
+    summaries
+  }
+}
+
+function toOrdersSummary({ orders, totalOrders, hasCompletedOrder }: Holdings) {
+  return { hasAnyCompletedOrder: hasCompletedOrder, totalOrders, lastOrderAt: orders[0]?.createdAt ?? null }
+}
+
+function toDonationsSummary({ donations: { donations, total } }: Holdings) {
+  const [last] = donations
+  return {
+    hasDonations: total > 0,
+    totalDonations: total,
+    lastDonationAt: last === undefined ? null : toDonation(last).createdAt
+  }
+}
+
+function toMembershipsSummary({ memberships }: Holdings, now: number) {
+  return {
+    activeMembershipCount: memberships.filter((record) => toMembership(record, now).status === 'active').length,
+    totalMemberships: memberships.length,
+    primaryPlan: toPrimaryPlan(memberships, now)
+  }
+}
+
+function toSubscriptionsSummary({ subscriptions }: Holdings, now: number) {
+  return {
+    activeSubscriptionCount: subscriptions.filter((record) => isSubscriptionInForce(record, now)).length,
+    totalSubscriptions: subscriptions.length
+  }
+}
+
+function toAffiliate({ affiliate }: Holdings) {
+  return { id: affiliate?.id ?? null, isActive: affiliate?.status === 'active', status: affiliate?.status ?? null }
+}
+
+function toDependencies(isOn: Modules) {
+  return {
+    hasCommerce: isOn('commerce'),
+    hasMembershipsA: isOn('membershipsA'),
+    hasAffiliates: isOn('affiliates'),
+    hasCourses: isOn('courses'),
+    hasMembershipsB: isOn('membershipsB'),
+    hasDownloads: isOn('downloads'),
+    hasFormsA: isOn('formsA'),
+    hasFormsB: isOn('formsB'),
+    hasDonations: isOn('donations')
+  }
+}

@@ -1,0 +1,56 @@
+import type { Db } from '../../platform/db/database.ts'
+import { donationsOf, membershipsOf, subscriptionsOf } from '../benefits/records.ts'
+import type { DonationRecord, MembershipRecord, SubscriptionRecord } from '../benefits/records.ts'
+import { newestOrders } from '../orders/summary.ts'
+import type { NewestOrder } from '../orders/summary.ts'
+import type { Standing } from './standing.ts'
+
+/** How many orders entitlements list; their total counts all. */
+const ordersListed = 20
+
+/** A person's own records, without those of modules that are off: these are hidden, not deleted. */
+export type Holdings = {
+  orders: NewestOrder[]
+  totalOrders: number
+  hasCompletedOrder: boolean
+  memberships: MembershipRecord[]
+  subscriptions: SubscriptionRecord[]
+  donations: { donations: DonationRecord[]; total: number }
+  isEnrolled: boolean
+  affiliate: Standing['affiliate']
+}
+
+const nothing: Holdings = {
+  orders: [],
+  totalOrders: 0,
+  hasCompletedOrder: false,
+  memberships: [],
+  subscriptions: [],
+  donations: { donations: [], total: 0 },
+  isEnrolled: false,
+  affiliate: null
+}
+
+/**
+ * Orders and subscriptions are commerce's, memberships their own module's by the plan, donations, enrolments and the
+ * affiliate account those modules'. Four statements at most.
+ */
+export function visibleHoldings(db: Db, userId: number | null, standing: Standing): Holdings {
+  if (userId === null) return nothing
+  const { isOn } = standing
+  return {
+    ...nothing,
+    ...(isOn('commerce') ? storeHoldings(db, userId, standing) : {}),
+    memberships: membershipsOf(db, userId).filter(({ module }) =>
+      isOn(module === 'A' ? 'membershipsA' : 'membershipsB')
+    ),
+    donations: isOn('donations') ? donationsOf(db, userId) : nothing.donations,
+    isEnrolled: isOn('courses') && standing.isEnrolled,
+    affiliate: isOn('affiliates') ? standing.affiliate : null
+  }
+}
+
+function storeHoldings(db: Db, userId: number, { totalOrders, hasCompletedOrder }: Standing): Partial<Holdings> {
+  const orders = newestOrders(db, userId, ordersListed)
+  return { orders, totalOrders, hasCompletedOrder, subscriptions: subscriptionsOf(db, userId) }
+}

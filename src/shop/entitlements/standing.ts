@@ -1,0 +1,74 @@
+import { toIsoOrNull } from '../../platform/clock.ts'
+import { rawStatement } from '../../platform/db/database.ts'
+import type { Db } from '../../platform/db/database.ts'
+import type { UserRow } from '../accounts/rows.ts'
+import type { ConsentView, ProfileView } from '../accounts/view.ts'
+import type { ModuleName } from '../settings/definitions.ts'
+
+type Row = {
+  switchedOff: string | null
+  affiliateId: number | null
+  affiliateStatus: string | null
+  profileFirstName: string | null
+  profileLastName: string | null
+  termsAcceptedAt: number | null
+  privacyAcceptedAt: number | null
+  totalOrders: number | null
+  hasCompletedOrder: number
+  hasEnrolment: number
+}
+
+/**
+ * One statement for everything of which a person has at most one: /me may cost eight in all. Without a user it tells the
+ * modules alone. `status = 'completed'` is spelt as in the partial index, or SQLite would not use it.
+ */
+const standingOfUser = rawStatement<{ userId: number | null }, Row>(
+  `SELECT (SELECT group_concat(name) FROM modules WHERE enabled = 0) AS switchedOff,
+          a.id AS affiliateId, a.status AS affiliateStatus,
+          p.first_name AS profileFirstName, p.last_name AS profileLastName,
+          c.terms_accepted_at AS termsAcceptedAt, c.privacy_accepted_at AS privacyAcceptedAt,
+          t.total AS totalOrders,
+          EXISTS (SELECT 1 FROM orders WHERE user_id = u.id AND status = 'completed') AS hasCompletedOrder,
+          EXISTS (SELECT 1 FROM enrolments WHERE user_id = u.id AND revoked_at IS NULL) AS hasEnrolment
+     FROM (SELECT @userId AS id) AS u
+     LEFT JOIN affiliates a ON a.user_id = u.id
+     LEFT JOIN registration_profiles p ON p.user_id = u.id
+     LEFT JOIN registration_consents c ON c.user_id = u.id
+     LEFT JOIN customer_order_totals t ON t.user_id = u.id`
+)
+
+/** Which modules are on: a module without a row is. */
+export type Modules = (name: ModuleName) => boolean
+
+/** Where a person stands with the shop, whatever modules are on. */
+export type Standing = {
+  isOn: Modules
+  affiliate: { id: number; status: string } | null
+  profile: ProfileView
+  consent: ConsentView
+  totalOrders: number
+  hasCompletedOrder: boolean
+  isEnrolled: boolean
+}
+
+export function standingOf(db: Db, user: UserRow | null): Standing {
+  const row = standingOfUser(db).get({ userId: user?.id ?? null })
+  const switchedOff = new Set(row?.switchedOff?.split(',') ?? [])
+  const { affiliateId = null, affiliateStatus = null } = row ?? {}
+  return {
+    isOn: (name) => !switchedOff.has(name),
+    affiliate: affiliateId === null || affiliateStatus === null ? null : { id: affiliateId, status: affiliateStatus },
+    profile: {
+      firstName: row?.profileFirstName ?? user?.firstName ?? null,
+      lastName: row?.profileLastName ?? user?.lastName ?? null
+    },
+    consent: {
+      marketingOptIn: user?.marketingOptIn === 'yes',
+      termsAcceptedAt: toIsoOrNull(row?.termsAcceptedAt),
+      privacyAcceptedAt: toIsoOrNull(row?.privacyAcceptedAt)
+    },
+    totalOrders: row?.totalOrders ?? 0,
+    hasCompletedOrder: row?.hasCompletedOrder === 1,
+    isEnrolled: row?.hasEnrolment === 1
+  }
+}
