@@ -1,0 +1,96 @@
+import { isDeepStrictEqual } from 'node:util'
+import { eq } from 'drizzle-orm'
+import { AppError, validationFailed } from '../../errors.ts'
+import type { Tx } from '../../platform/db/database.ts'
+import { compareKey } from '../../platform/text.ts'
+import { CategoryIds } from './apply-lists.ts'
+import type { Change } from './changes.ts'
+import { couponScope, findCoupon, getCoupon } from './coupons.ts'
+import type { CouponInput } from './import/format.ts'
+import type { CouponRow } from './rows.ts'
+import { couponCategories, couponProducts, coupons } from './schema.ts'
+import { productBySlug } from './stored-product.ts'
+
+const byNumber = (a: number, b: number) => a - b
+
+/**
+ * Creates or changes a coupon, by its code. How often it has been used and whether it was disabled stays.
+ *
+ * @throws AppError VALIDATION_FAILED when its scope names a product that the shop does not have, CONFLICT when it would
+ * allow fewer uses than it has seen.
+ */
+export function applyCoupon(tx: Tx, input: CouponInput, now: number, path = ''): Change {
+  const { products: slugs, categories, ...columns } = input
+  const scope = {
+    productIds: slugs
+      .map((slug, index) => productIdOf(tx, slug, input.code, `${path}products.${index}`))
+      .sort(byNumber),
+    categoryIds: new CategoryIds(tx).of(categories).sort(byNumber)
+  }
+  const row = findCoupon(tx, input.code)
+  if (row === undefined) {
+    const { id } = tx.orm
+      .insert(coupons)
+      .values({ ...columns, codeKey: compareKey(input.code), createdAt: now })
+      .returning({ id: coupons.id })
+      .get()
+    setScope(tx, id, scope)
+    return { kind: 'coupon', key: input.code, outcome: 'created', fields: [] }
+  }
+  return updateCoupon(tx, row, columns, scope)
+}
+
+/** @throws AppError CONFLICT when the code is taken, and as `applyCoupon` does. */
+export function createCoupon(tx: Tx, input: CouponInput, now: number): CouponRow {
+  if (findCoupon(tx, input.code) !== undefined)
+    throw new AppError('CONFLICT', 'There is a coupon with this code already.')
+  applyCoupon(tx, input, now)
+  return getCoupon(tx, input.code)
+}
+
+type Scope = { productIds: number[]; categoryIds: number[] }
+type Columns = Omit<CouponInput, 'products' | 'categories'>
+
+function updateCoupon(tx: Tx, row: CouponRow, wanted: Columns, scope: Scope): Change {
+  const current = couponScope(tx, row.id)
+  const changed = comparedColumns.filter((name) => wanted[name] !== row[name])
+  const fields: string[] = changed.map((name) => fileNames[name] ?? name)
+  if (!isDeepStrictEqual(current.productIds.toSorted(byNumber), scope.productIds)) fields.push('products')
+  if (!isDeepStrictEqual(current.categoryIds.toSorted(byNumber), scope.categoryIds)) fields.push('categories')
+  if (fields.length === 0) return { kind: 'coupon', key: row.code, outcome: 'unchanged', fields }
+  if (wanted.maxUses !== null && wanted.maxUses < row.used) {
+    throw new AppError('CONFLICT', `The coupon ${row.code} is used by ${row.used} orders, so it cannot allow fewer.`)
+  }
+  tx.orm.update(coupons).set(wanted).where(eq(coupons.id, row.id)).run()
+  setScope(tx, row.id, scope)
+  return { kind: 'coupon', key: row.code, outcome: 'updated', fields }
+}
+
+const comparedColumns = [
+  'code',
+  'percentBps',
+  'amountMinor',
+  'startsAt',
+  'endsAt',
+  'minTotalMinor',
+  'maxUses',
+  'maxUsesPerCustomer'
+] as const satisfies readonly (keyof Columns)[]
+
+const fileNames: Record<string, string> = { percentBps: 'percent', amountMinor: 'amount', minTotalMinor: 'minTotal' }
+
+function setScope({ orm }: Tx, couponId: number, { productIds, categoryIds }: Scope): void {
+  orm.delete(couponProducts).where(eq(couponProducts.couponId, couponId)).run()
+  orm.delete(couponCategories).where(eq(couponCategories.couponId, couponId)).run()
+  for (const productId of productIds) orm.insert(couponProducts).values({ couponId, productId }).run()
+  for (const categoryId of categoryIds) orm.insert(couponCategories).values({ couponId, categoryId }).run()
+}
+
+function productIdOf(tx: Tx, slug: string, code: string, path: string): number {
+  const product = productBySlug(tx).get({ slug })
+  if (product !== undefined) return product.id
+  throw validationFailed(
+    { [path]: ['There is no product with this slug.'] },
+    `The coupon ${code} names the product ${slug}, which the shop does not have.`
+  )
+}

@@ -1,0 +1,125 @@
+import { asc, eq, sql } from 'drizzle-orm'
+import { AppError } from '../../errors.ts'
+import { toIso, toIsoOrNull } from '../../platform/clock.ts'
+import { rawStatement, statement } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
+import { toMajor } from '../../platform/money.ts'
+import { compareKey } from '../../platform/text.ts'
+import type { CouponScope } from './coupon-rules.ts'
+import type { CouponRow } from './rows.ts'
+import { categories, couponCategories, couponProducts, coupons, products } from './schema.ts'
+
+const byKey = statement((orm) =>
+  orm
+    .select()
+    .from(coupons)
+    .where(eq(coupons.codeKey, sql.placeholder('key')))
+    .prepare()
+)
+const scopeProducts = statement((orm) =>
+  orm
+    .select({ id: couponProducts.productId })
+    .from(couponProducts)
+    .where(eq(couponProducts.couponId, sql.placeholder('id')))
+    .prepare()
+)
+const scopeCategories = statement((orm) =>
+  orm
+    .select({ id: couponCategories.categoryId })
+    .from(couponCategories)
+    .where(eq(couponCategories.couponId, sql.placeholder('id')))
+    .prepare()
+)
+const addUse = rawStatement<[number]>(
+  'UPDATE coupons SET used = used + 1 WHERE id = ? AND (max_uses IS NULL OR used < max_uses)'
+)
+const takeUseBack = rawStatement<[number]>('UPDATE coupons SET used = used - 1 WHERE id = ? AND used > 0')
+
+/** Codes are one and the same whatever their case and the spaces around them. */
+export function findCoupon(db: Db, code: string): CouponRow | undefined {
+  return byKey(db).get({ key: compareKey(code) })
+}
+
+/** @throws AppError NOT_FOUND */
+export function getCoupon(db: Db, code: string): CouponRow {
+  const coupon = findCoupon(db, code)
+  if (coupon === undefined) throw new AppError('NOT_FOUND', 'There is no coupon with this code.')
+  return coupon
+}
+
+export function couponScope(db: Db, couponId: number): CouponScope {
+  return {
+    productIds: scopeProducts(db)
+      .all({ id: couponId })
+      .map((row) => row.id),
+    categoryIds: scopeCategories(db)
+      .all({ id: couponId })
+      .map((row) => row.id)
+  }
+}
+
+/**
+ * Counts one more order that carries the coupon; false when its last use is gone. The condition stands in the UPDATE
+ * itself, so that the last use goes to one order however many ask at once.
+ */
+export function countUse(tx: Tx, couponId: number): boolean {
+  return addUse(tx).run(couponId).changes === 1
+}
+
+/** Gives one use back. */
+export function uncountUse(tx: Tx, couponId: number): void {
+  takeUseBack(tx).run(couponId)
+}
+
+/** Orders that carry the coupon keep it. @throws AppError NOT_FOUND */
+export function disableCoupon(tx: Tx, code: string): CouponRow {
+  const { id, enabled } = getCoupon(tx, code)
+  if (enabled) tx.orm.update(coupons).set({ enabled: false }).where(eq(coupons.id, id)).run()
+  return getCoupon(tx, code)
+}
+
+/** All of them, in the order of their codes. */
+export function listCoupons(db: Db): CouponRow[] {
+  return db.orm.select().from(coupons).orderBy(asc(coupons.codeKey)).all()
+}
+
+/** A coupon as the command line shows it, with its scope in slugs and names. */
+export function toCoupon(db: Db, row: CouponRow, currency: string) {
+  const major = (minor: number | null) => (minor === null ? null : toMajor(minor, currency))
+  return {
+    id: row.id,
+    code: row.code,
+    percent: row.percentBps === null ? null : row.percentBps / 100,
+    amount: major(row.amountMinor),
+    startsAt: toIsoOrNull(row.startsAt),
+    endsAt: toIsoOrNull(row.endsAt),
+    minTotal: major(row.minTotalMinor),
+    maxUses: row.maxUses,
+    maxUsesPerCustomer: row.maxUsesPerCustomer,
+    used: row.used,
+    enabled: row.enabled,
+    ...scopeNames(db, row.id),
+    createdAt: toIso(row.createdAt)
+  }
+}
+
+export type CouponView = ReturnType<typeof toCoupon>
+
+/** The scope as a file states it: slugs of products, names of categories. */
+export function scopeNames(db: Db, couponId: number): { products: string[]; categories: string[] } {
+  const slugs = db.orm
+    .select({ slug: products.slug })
+    .from(couponProducts)
+    .innerJoin(products, eq(products.id, couponProducts.productId))
+    .where(eq(couponProducts.couponId, couponId))
+    .orderBy(asc(products.slug))
+    .all()
+  const names = db.orm
+    .select({ name: categories.name })
+    .from(couponCategories)
+    .innerJoin(categories, eq(categories.id, couponCategories.categoryId))
+    .where(eq(couponCategories.couponId, couponId))
+    .orderBy(asc(categories.slug))
+    .all()
+  return { products: slugs.map((row) => row.slug), categories: names.map((row) => row.name) }
+}

@@ -1,0 +1,67 @@
+import type { Db } from '../../platform/db/database.ts'
+import { currentPrice, pricesOf } from './price.ts'
+import type { CurrentPrice } from './price.ts'
+import type { ProductRow, VariationRow } from './rows.ts'
+import type { GrantSpec } from './schema.ts'
+import { effectiveStock } from './stock.ts'
+import { categoriesOfProduct, grantsOfProduct, productById, variationsOfProduct } from './stored-product.ts'
+import { chooseVariation, itemName } from './variation-choice.ts'
+
+/** One thing that can be bought now, at the price of now. */
+export type Sellable = CurrentPrice & {
+  product: ProductRow
+  variation: VariationRow | null
+  name: string
+  type: 'physical' | 'digital'
+  grants: GrantSpec[]
+  categoryIds: number[]
+  /** Units left, at least 1; null when nobody counts. */
+  stock: number | null
+}
+
+/** Why something cannot be bought, with the field of a checkout item that it is about. */
+export const notSellable = {
+  unknown_product: { field: 'productId', message: 'There is no such product.' },
+  not_published: { field: 'productId', message: 'This product is not for sale.' },
+  unknown_variation: { field: 'variationId', message: 'This product has no such variation.' },
+  sold_out: { field: 'quantity', message: 'This is sold out.' }
+} as const
+
+export type NotSellable = keyof typeof notSellable
+
+/**
+ * What an item of a checkout would buy at `now`, or the reason why it cannot be bought. Without a variation id a
+ * variable product stands for the one that its offer shows (`chooseVariation`). Stock is only looked at here; it is
+ * taken by `takeStock`.
+ */
+export function findSellable(
+  db: Db,
+  productId: number,
+  variationId: number | null,
+  now: number
+): Sellable | NotSellable {
+  const product = productById(db).get({ id: productId })
+  if (product === undefined) return 'unknown_product'
+  if (!product.published) return 'not_published'
+  const variation = findVariation(db, product, variationId)
+  if (typeof variation === 'string') return variation
+  const stock = effectiveStock(product, variation)
+  if (stock === 0) return 'sold_out'
+  return {
+    ...currentPrice(pricesOf(product, variation), now),
+    product,
+    variation,
+    name: itemName(product, variation),
+    type: product.type,
+    grants: grantsOfProduct(db, productId),
+    categoryIds: categoriesOfProduct(db, productId).map((category) => category.id),
+    stock
+  }
+}
+
+function findVariation(db: Db, product: ProductRow, variationId: number | null): VariationRow | null | NotSellable {
+  const available = variationsOfProduct(db, product.id)
+  if (variationId !== null) return available.find((row) => row.id === variationId) ?? 'unknown_variation'
+  if (available.length === 0) return null
+  return chooseVariation(product, available) ?? 'sold_out'
+}

@@ -1,0 +1,51 @@
+import { rawStatement } from '../../platform/db/database.ts'
+import type { Tx } from '../../platform/db/database.ts'
+
+/** What was bought. A variation that counts no stock of its own draws on its product's. */
+export type StockKeeper = { productId: number; variationId: number | null }
+
+/** How many units can still be sold; null when nobody counts. */
+export function effectiveStock(
+  product: { stock: number | null },
+  variation: { stock: number | null } | null
+): number | null {
+  return variation?.stock ?? product.stock
+}
+
+const takeOfVariation = rawStatement<[number, number, number, number]>(
+  'UPDATE variations SET stock = stock - ? WHERE id = ? AND product_id = ? AND stock >= ?'
+)
+const takeOfProduct = rawStatement<[number, number, number]>(
+  'UPDATE products SET stock = stock - ? WHERE id = ? AND stock >= ?'
+)
+const uncountedVariation = rawStatement<[number, number], { found: 1 }>(
+  'SELECT 1 AS found FROM variations WHERE id = ? AND product_id = ? AND stock IS NULL'
+)
+const uncountedProduct = rawStatement<[number], { found: 1 }>(
+  'SELECT 1 AS found FROM products WHERE id = ? AND stock IS NULL'
+)
+const returnToVariation = rawStatement<[number, number, number]>(
+  'UPDATE variations SET stock = stock + ? WHERE id = ? AND product_id = ? AND stock IS NOT NULL'
+)
+const returnToProduct = rawStatement<[number, number]>(
+  'UPDATE products SET stock = stock + ? WHERE id = ? AND stock IS NOT NULL'
+)
+
+/**
+ * Takes units off the stock, or nothing when there are too few. The condition stands in the UPDATE itself, so that the
+ * last unit goes to one order whatever the caller has read before. Stock that nobody counts is always enough.
+ */
+export function takeStock(tx: Tx, { productId, variationId }: StockKeeper, quantity: number): boolean {
+  if (variationId !== null) {
+    if (takeOfVariation(tx).run(quantity, variationId, productId, quantity).changes === 1) return true
+    if (uncountedVariation(tx).get(variationId, productId) === undefined) return false
+  }
+  if (takeOfProduct(tx).run(quantity, productId, quantity).changes === 1) return true
+  return uncountedProduct(tx).get(productId) !== undefined
+}
+
+/** Puts units back where `takeStock` took them; nothing happens where nobody counts. */
+export function returnStock(tx: Tx, { productId, variationId }: StockKeeper, quantity: number): void {
+  if (variationId !== null && returnToVariation(tx).run(quantity, variationId, productId).changes === 1) return
+  returnToProduct(tx).run(quantity, productId)
+}

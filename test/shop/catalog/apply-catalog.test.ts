@@ -1,0 +1,167 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { AppError } from '../../../src/errors.ts'
+import { write } from '../../../src/platform/db/database.ts'
+import { planCatalogFile } from '../../../src/shop/catalog/apply-catalog.ts'
+import { couponScope, findCoupon } from '../../../src/shop/catalog/coupons.ts'
+import { readCatalogFile } from '../../../src/shop/catalog/import/read-file.ts'
+import { findSellable } from '../../../src/shop/catalog/sellable.ts'
+import { takeStock } from '../../../src/shop/catalog/stock.ts'
+import {
+  categoriesOfProduct,
+  grantsOfProduct,
+  productBySlug,
+  tagsOfProduct,
+  variationsOfProduct
+} from '../../../src/shop/catalog/stored-product.ts'
+import { revision } from '../../../src/shop/settings/settings.ts'
+import { apply, emptyShop, noon, shopWith } from './temporary-shop.ts'
+
+const demo: unknown = JSON.parse(readFileSync('seeds/demo/catalogue.json', 'utf8'))
+const mug = { slug: 'mug', name: 'Mug', price: '12.00', description: 'Blue.', categories: ['Home'], tags: ['gift'] }
+
+function product(db: Parameters<typeof productBySlug>[0], slug: string) {
+  const row = productBySlug(db).get({ slug })
+  if (row === undefined) throw new Error(`no ${slug}`)
+  return row
+}
+
+test('the demo shop is created once, and again changes nothing, not even the revision', () => {
+  const db = emptyShop()
+  const first = apply(db, demo)
+  expect(first.products).toEqual({ created: 38, updated: 0, unchanged: 0 })
+  expect(first.coupons).toEqual({ created: 5, updated: 0, unchanged: 0 })
+  const before = revision(db, 'catalog')
+  const changed = db.sqlite.prepare('SELECT total_changes()').pluck().get()
+  const second = apply(db, demo, { now: noon + 1000 })
+  expect(second.products).toEqual({ created: 0, updated: 0, unchanged: 38 })
+  expect(second.coupons).toEqual({ created: 0, updated: 0, unchanged: 5 })
+  expect(revision(db, 'catalog')).toBe(before)
+  expect(db.sqlite.prepare('SELECT total_changes()').pluck().get()).toBe(changed)
+})
+
+test('a changed field is named and the rest is left alone', () => {
+  const db = shopWith([mug])
+  const { changes } = apply(db, [{ slug: 'mug', name: 'Mug', price: '13.00', tags: ['blue'] }])
+  expect(changes).toEqual([{ kind: 'product', key: 'mug', outcome: 'updated', fields: ['price', 'tags'] }])
+  const row = product(db, 'mug')
+  expect(row).toMatchObject({ priceMinor: 1300, description: 'Blue.' })
+  expect(tagsOfProduct(db, row.id)).toEqual(['blue'])
+  expect(categoriesOfProduct(db, row.id).map(({ slug }) => slug)).toEqual(['home'])
+})
+
+test('products without a position come behind those that have one, in the order of the file', () => {
+  const db = shopWith([
+    { ...mug, position: 7 },
+    { ...mug, slug: 'cup' },
+    { ...mug, slug: 'jug' }
+  ])
+  expect(['mug', 'cup', 'jug'].map((slug) => product(db, slug).position)).toEqual([7, 8, 9])
+})
+
+test('names with one slug are one category, wherever they come from', () => {
+  const db = shopWith({
+    products: [mug, { ...mug, slug: 'cup', categories: ['home', 'Prints & Paper', 'HOME!'] }],
+    coupons: [{ code: 'Paper', percent: 5, categories: ['prints paper'], products: ['mug'] }]
+  })
+  expect(categoriesOfProduct(db, product(db, 'cup').id).map(({ name }) => name)).toEqual(['Home', 'Prints & Paper'])
+  const coupon = findCoupon(db, ' PAPER ')
+  expect(coupon && couponScope(db, coupon.id)).toEqual({ productIds: [product(db, 'mug').id], categoryIds: [2] })
+})
+
+test('a variation that is no longer named cannot be bought, keeps its row, and comes back under its id', () => {
+  const small = { sku: 'S', name: 'Small', price: '10.00', stock: 3 }
+  const large = { sku: 'L', name: 'Large', price: '11.00' }
+  const db = shopWith([{ ...mug, variations: [small, large] }])
+  const { id } = product(db, 'mug')
+  const [before] = variationsOfProduct(db, id)
+  expect(apply(db, [{ ...mug, variations: [large] }]).changes[0]?.fields).toEqual(['variations'])
+  expect(variationsOfProduct(db, id).map(({ sku, isDefault }) => [sku, isDefault])).toEqual([['L', true]])
+  expect(findSellable(db, id, before?.id ?? 0, noon)).toBe('unknown_variation')
+  apply(db, [{ ...mug, variations: [small, large] }])
+  expect(variationsOfProduct(db, id)[0]).toEqual(before)
+})
+
+test('seeding again leaves the stock that orders have taken from, an import sets it', () => {
+  const catalogue = [
+    { ...mug, stock: 5 },
+    { ...mug, slug: 'cup', variations: [{ sku: 'S', name: 'Small', price: '10.00', stock: 5 }] }
+  ]
+  const db = shopWith(catalogue)
+  const cup = product(db, 'cup')
+  const variationId = variationsOfProduct(db, cup.id)[0]?.id ?? 0
+  write(db, (tx) => takeStock(tx, { productId: product(tx, 'mug').id, variationId: null }, 2))
+  write(db, (tx) => takeStock(tx, { productId: cup.id, variationId }, 3))
+  expect(apply(db, catalogue, { keepStock: true }).products.unchanged).toBe(2)
+  expect([product(db, 'mug').stock, variationsOfProduct(db, cup.id)[0]?.stock]).toEqual([3, 2])
+  expect(apply(db, catalogue).changes.map(({ fields }) => fields)).toEqual([['stock'], ['variations']])
+  expect([product(db, 'mug').stock, variationsOfProduct(db, cup.id)[0]?.stock]).toEqual([5, 5])
+})
+
+test('grants are kept in full and compared by what they say', () => {
+  const grants = [
+    { kind: 'membership', module: 'B', plan: 'guild', period: 'P1Y' },
+    { kind: 'download', file: 'sheet.pdf', days: 30 },
+    { kind: 'donation' }
+  ]
+  const db = shopWith([{ ...mug, grants }])
+  expect(grantsOfProduct(db, product(db, 'mug').id)).toEqual([
+    grants[0],
+    grants[1],
+    { kind: 'donation', campaign: null }
+  ])
+  expect(apply(db, [{ ...mug, grants }]).products.unchanged).toBe(1)
+})
+
+test('half a sale that contradicts the half the shop had replaces it', () => {
+  const db = shopWith([{ ...mug, salePrice: '9.00', saleStart: '2026-05-01', saleEnd: '2026-07-01' }])
+  apply(db, [{ slug: 'mug', name: 'Mug', price: '8.00' }])
+  expect(product(db, 'mug')).toMatchObject({ priceMinor: 800, salePriceMinor: null })
+  apply(db, [{ slug: 'mug', name: 'Mug', price: '8.00', saleEnd: '2026-04-01' }])
+  expect(product(db, 'mug')).toMatchObject({ saleStartsAt: null, saleEndsAt: Date.UTC(2026, 3, 1) })
+})
+
+test('a dry run tells what would change and changes nothing', () => {
+  const db = shopWith([mug])
+  const before = {
+    revision: revision(db, 'catalog'),
+    rows: db.sqlite.prepare('SELECT count(*) FROM products').pluck().get()
+  }
+  const content = JSON.stringify({
+    products: [
+      { ...mug, price: 1 },
+      { ...mug, slug: 'cup' }
+    ],
+    coupons: [{ code: 'A', percent: 5 }]
+  })
+  const { file } = readCatalogFile(content, { currency: 'EUR' })
+  const plan = planCatalogFile(db, file, { keepStock: false }, noon)
+  expect(plan.changes.map(({ key, outcome }) => [key, outcome])).toEqual([
+    ['mug', 'updated'],
+    ['cup', 'created'],
+    ['A', 'created']
+  ])
+  expect({
+    revision: revision(db, 'catalog'),
+    rows: db.sqlite.prepare('SELECT count(*) FROM products').pluck().get()
+  }).toEqual(before)
+})
+
+test('a coupon for a product that the shop does not have takes the whole file back', () => {
+  const db = emptyShop()
+  const file = { products: [mug], coupons: [{ code: 'A', percent: 5, products: ['mug', 'nothing'] }] }
+  expect(() => apply(db, file)).toThrow(AppError)
+  expect(db.sqlite.prepare('SELECT count(*) FROM products').pluck().get()).toBe(0)
+})
+
+test('a coupon keeps its uses and stays disabled; fewer uses than it has seen are refused', () => {
+  const db = shopWith({ coupons: [{ code: 'A', percent: 5, maxUses: 3 }] })
+  db.sqlite.exec('UPDATE coupons SET used = 2, enabled = 0')
+  expect(apply(db, { coupons: [{ code: 'a', percent: 7, maxUses: 2 }] }).changes[0]?.fields).toEqual([
+    'code',
+    'percent',
+    'maxUses'
+  ])
+  expect(findCoupon(db, 'A')).toMatchObject({ code: 'a', percentBps: 700, used: 2, enabled: false })
+  expect(() => apply(db, { coupons: [{ code: 'a', percent: 7, maxUses: 1 }] })).toThrow('used by 2 orders')
+})

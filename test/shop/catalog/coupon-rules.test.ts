@@ -1,0 +1,131 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { chargeStepMinor } from '../../../src/platform/money.ts'
+import { discountLines, refuseCoupon } from '../../../src/shop/catalog/coupon-rules.ts'
+import type { CouponScope, Discount } from '../../../src/shop/catalog/coupon-rules.ts'
+import type { CouponRow } from '../../../src/shop/catalog/rows.ts'
+
+const everything: CouponScope = { productIds: [], categoryIds: [] }
+const percent = (bps: number, scope = everything): Discount => ({ percentBps: bps, amountMinor: null, ...scope })
+const fixed = (minor: number, scope = everything): Discount => ({ percentBps: null, amountMinor: minor, ...scope })
+const line = (productId: number, totalMinor: number, categoryIds: number[] = []) => ({
+  productId,
+  totalMinor,
+  categoryIds
+})
+
+const ids = fc.array(fc.integer({ min: 1, max: 4 }), { maxLength: 3 })
+const anyLines = (stepMinor: number) =>
+  fc.array(
+    fc.record({
+      productId: fc.integer({ min: 1, max: 4 }),
+      categoryIds: ids,
+      totalMinor: fc.integer({ min: 0, max: 50_000_000 }).map((value) => value * stepMinor)
+    }),
+    { minLength: 1, maxLength: 30 }
+  )
+const anyCoupons = fc.array(
+  fc.oneof(
+    fc.record({
+      percentBps: fc.integer({ min: 1, max: 10_000 }),
+      amountMinor: fc.constant(null),
+      productIds: ids,
+      categoryIds: ids
+    }),
+    fc.record({
+      percentBps: fc.constant(null),
+      amountMinor: fc.integer({ min: 1, max: 10_000_000 }),
+      productIds: ids,
+      categoryIds: ids
+    })
+  ),
+  { maxLength: 10 }
+)
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
+
+test.each(['JPY', 'EUR', 'ISK', 'KWD'])(
+  'in %s shares sum to the discount, nothing falls below zero, totals can be charged',
+  (currency) => {
+    const stepMinor = chargeStepMinor(currency)
+    fc.assert(
+      fc.property(anyLines(stepMinor), anyCoupons, (lines, coupons) => {
+        const discounts = discountLines(lines, coupons, currency)
+        expect(sum(discounts.byLine)).toBe(discounts.totalMinor)
+        expect(sum(discounts.byCoupon)).toBe(discounts.totalMinor)
+        expect(
+          [...discounts.byLine, ...discounts.byCoupon].every((value) => Number.isSafeInteger(value) && value >= 0)
+        ).toBe(true)
+        expect(lines.every(({ totalMinor }, index) => (discounts.byLine[index] ?? 0) <= totalMinor)).toBe(true)
+        expect((sum(lines.map(({ totalMinor }) => totalMinor)) - discounts.totalMinor) % stepMinor).toBe(0)
+      })
+    )
+  }
+)
+
+test('a line outside the scope of every coupon keeps its price', () => {
+  const lines = [line(1, 1000), line(2, 1000, [7]), line(3, 1000)]
+  const { byLine } = discountLines(lines, [percent(5000, { productIds: [1], categoryIds: [7] })], 'EUR')
+  expect(byLine).toEqual([500, 500, 0])
+})
+
+test('fixed amounts come after percentages, each on what is left', () => {
+  const discounts = discountLines([line(1, 10_000)], [fixed(1000), percent(1000), percent(1000)], 'EUR')
+  expect(discounts.byCoupon).toEqual([1000, 1000, 900])
+  expect(discounts.totalMinor).toBe(2900)
+})
+
+test('a fixed amount above what is left takes what is left', () => {
+  expect(discountLines([line(1, 300), line(2, 200)], [fixed(1000)], 'EUR')).toEqual({
+    totalMinor: 500,
+    byLine: [300, 200],
+    byCoupon: [500]
+  })
+})
+
+test('the cents of a share go to the largest remainders', () => {
+  expect(discountLines([line(1, 100), line(2, 100), line(3, 100)], [fixed(100)], 'EUR').byLine).toEqual([34, 33, 33])
+})
+
+test('a percentage of an amount in ISK or KWD is rounded to what can be charged', () => {
+  expect(discountLines([line(1, 99_900)], [percent(1250)], 'ISK').totalMinor).toBe(12_500)
+  expect(discountLines([line(1, 9990)], [percent(1250)], 'KWD').totalMinor).toBe(1250)
+})
+
+const coupon: CouponRow = {
+  id: 1,
+  code: 'SPRING',
+  codeKey: 'spring',
+  percentBps: 1000,
+  amountMinor: null,
+  startsAt: null,
+  endsAt: null,
+  minTotalMinor: null,
+  maxUses: null,
+  maxUsesPerCustomer: null,
+  used: 0,
+  enabled: true,
+  createdAt: 0
+}
+
+type Case = [string | undefined, Partial<CouponRow> | undefined, { scope?: CouponScope; customerUses?: number }]
+
+test.each<Case>([
+  ['unknown', undefined, {}],
+  ['disabled', { enabled: false }, {}],
+  ['not_yet', { startsAt: 1001 }, {}],
+  [undefined, { startsAt: 1000 }, {}],
+  ['expired', { endsAt: 1000 }, {}],
+  [undefined, { endsAt: 1001 }, {}],
+  ['used_up', { maxUses: 2, used: 2 }, {}],
+  [undefined, { maxUses: 2, used: 1 }, {}],
+  ['customer_limit', { maxUsesPerCustomer: 1 }, { customerUses: 1 }],
+  [undefined, { maxUsesPerCustomer: 2 }, { customerUses: 1 }],
+  ['min_total', { minTotalMinor: 501 }, {}],
+  [undefined, { minTotalMinor: 500 }, {}],
+  ['no_product', {}, { scope: { productIds: [9], categoryIds: [9] } }],
+  [undefined, {}, { scope: { productIds: [9], categoryIds: [4] } }]
+])('a code is refused as %s by %j in %j', (reason, changes, { scope = everything, customerUses = 0 }) => {
+  const row = changes === undefined ? undefined : { ...coupon, ...changes }
+  const occasion = { lines: [line(1, 300), line(2, 200, [4])], customerUses, now: 1000 }
+  expect(refuseCoupon(row, scope, occasion)).toBe(reason)
+})

@@ -1,0 +1,40 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { openDatabase, write } from '../../../src/platform/db/database.ts'
+import type { Db } from '../../../src/platform/db/database.ts'
+import { migrateDatabase } from '../../../src/platform/db/migrate.ts'
+import { applyCatalogFile } from '../../../src/shop/catalog/apply-catalog.ts'
+import type { CatalogResult } from '../../../src/shop/catalog/apply-catalog.ts'
+import type { ApplyOptions } from '../../../src/shop/catalog/apply-product.ts'
+import { readCatalogFile } from '../../../src/shop/catalog/import/read-file.ts'
+
+export const noon = Date.UTC(2026, 5, 1, 12)
+
+/** A migrated, empty database of its own for one test, on disk; `file` is where another process finds it. */
+export function emptyShop(): Db & { file: string } {
+  const folder = mkdtempSync(join(tmpdir(), 'shopstead-catalog-'))
+  const file = join(folder, 'shopstead.db')
+  const db = openDatabase(file)
+  migrateDatabase(db)
+  onTestFinished(() => {
+    db.sqlite.close()
+    rmSync(folder, { recursive: true })
+  })
+  return { ...db, file }
+}
+
+/** Applies a catalogue as a file would hold it, in EUR. */
+export function apply(db: Db, content: unknown, options: Partial<ApplyOptions> & { now?: number } = {}): CatalogResult {
+  const { file } = readCatalogFile(JSON.stringify(content), { currency: 'EUR' })
+  const { now = noon, ...given } = options
+  return write(db, (tx) => applyCatalogFile(tx, file, { keepStock: false, ...given }, now))
+}
+
+/** A shop that has these products and coupons. */
+export function shopWith(content: unknown): Db & { file: string } {
+  const db = emptyShop()
+  apply(db, content)
+  return db
+}
