@@ -1,6 +1,6 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { rawStatement, statement } from '../../platform/db/database.ts'
-import type { Tx } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { countUse } from '../catalog/coupons.ts'
 import { coupons } from '../catalog/schema.ts'
 
@@ -8,11 +8,10 @@ const customerLimit = statement((orm) =>
   orm
     .select({ limit: coupons.maxUsesPerCustomer })
     .from(coupons)
-    .where(and(eq(coupons.id, sql.placeholder('couponId'))))
+    .where(eq(coupons.id, sql.placeholder('couponId')))
     .prepare()
 )
 
-/** By key and by email: somebody who bought as a guest and again with an account is one customer. */
 const usesByCustomer = rawStatement<
   { couponId: number; customerKey: string; emailKey: string | null },
   { uses: number }
@@ -25,18 +24,32 @@ const usesByCustomer = rawStatement<
     WHERE o.email_key = @emailKey AND c.counted = 1
   )`)
 
+/**
+ * How many orders of one customer carry a coupon now, by key and by email: somebody who bought as a guest and again with
+ * an account is one customer.
+ */
+export function couponUsesOf(
+  db: Db,
+  { couponId, customerKey }: { couponId: number; customerKey: string },
+  emailKey: string | null
+): number {
+  return usesByCustomer(db).get({ couponId, customerKey, emailKey })?.uses ?? 0
+}
+
 export type CouponUse = { couponId: number; customerKey: string | null }
 
 /**
  * Counts one use of a coupon, unless its total or this customer's own uses are used up. Under the transaction's write
  * lock, so of two orders that want the last use one gets it.
  */
-export function takeCouponUse(tx: Tx, use: CouponUse, emailKey: string | null): 'taken' | 'used_up' | 'customer_limit' {
-  const limit = customerLimit(tx).get({ couponId: use.couponId })?.limit ?? null
-  if (limit !== null && use.customerKey !== null) {
-    const { couponId, customerKey } = use
-    const uses = usesByCustomer(tx).get({ couponId, customerKey, emailKey })?.uses ?? 0
-    if (uses >= limit) return 'customer_limit'
+export function takeCouponUse(
+  tx: Tx,
+  { couponId, customerKey }: CouponUse,
+  emailKey: string | null
+): 'taken' | 'used_up' | 'customer_limit' {
+  const limit = customerLimit(tx).get({ couponId })?.limit ?? null
+  if (limit !== null && customerKey !== null) {
+    if (couponUsesOf(tx, { couponId, customerKey }, emailKey) >= limit) return 'customer_limit'
   }
-  return countUse(tx, use.couponId) ? 'taken' : 'used_up'
+  return countUse(tx, couponId) ? 'taken' : 'used_up'
 }

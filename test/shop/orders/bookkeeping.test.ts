@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { AppError } from '../../../src/errors.ts'
+import { orderStatuses } from '../../../src/shop/orders/schema.ts'
+import {
+  couponLine,
+  draft,
+  emptyShop,
+  line,
+  makeCoupon,
+  makeProduct,
+  move,
+  place,
+  stockOf,
+  usedOf
+} from './temporary-shop.ts'
+
+const units = 4
+const step = fc.record({
+  order: fc.nat(3),
+  to: fc.constantFrom(...orderStatuses),
+  latePayment: fc.boolean()
+})
+
+test('whatever way orders go, stock and coupon uses add up and never fall below zero', () => {
+  const db = emptyShop()
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 1, maxLength: 25 }), (steps) => {
+      const slug = randomUUID()
+      const productId = makeProduct(db, { slug, stock: units })
+      const couponId = makeCoupon(db, { code: slug, codeKey: slug, maxUses: 2 })
+      const ids: number[] = []
+      const attempt = (act: () => void): void => {
+        try {
+          act()
+        } catch (error) {
+          if (!(error instanceof AppError)) throw error
+        }
+      }
+      for (const { order, to, latePayment } of steps) {
+        const id = ids[order]
+        if (id !== undefined) attempt(() => void move(db, id, to, { latePayment }))
+        else {
+          const lines = [line(productId, { quantity: 2 })]
+          attempt(() => void ids.push(place(db, draft(lines, { coupons: [couponLine(couponId)] })).id))
+        }
+        const taken = db.sqlite
+          .prepare('SELECT coalesce(sum(stock_taken), 0) FROM order_items WHERE product_id = ?')
+          .pluck()
+          .get(productId)
+        const counted = db.sqlite
+          .prepare('SELECT coalesce(sum(counted), 0) FROM order_coupons WHERE coupon_id = ?')
+          .pluck()
+          .get(couponId)
+        expect((stockOf(db, productId) ?? 0) + Number(taken)).toBe(units)
+        expect(usedOf(db, couponId)).toBe(counted)
+      }
+    }),
+    { numRuns: 40 }
+  )
+})

@@ -1,0 +1,32 @@
+import { describe, expect, test } from 'vitest'
+import { orderStatuses } from '../../../src/shop/orders/schema.ts'
+import { mayMove, paidStatus } from '../../../src/shop/orders/states.ts'
+
+// CONTRACT 5, "Order states", copied by hand: a row a state, a column a state to go to; `late` is by a late payment only.
+const columns = ['pending', 'failed', 'on-hold', 'processing', 'completed', 'cancelled', 'refunded'] as const
+const contract: Record<string, string[]> = {
+  pending: ['-', 'yes', 'yes', 'yes', 'yes', 'yes', '-'],
+  failed: ['yes', '-', 'yes', 'yes', 'yes', 'yes', '-'],
+  'on-hold': ['-', 'yes', '-', 'yes', 'yes', 'yes', 'yes'],
+  processing: ['-', '-', 'yes', '-', 'yes', 'yes', 'yes'],
+  completed: ['-', '-', 'yes', '-', '-', '-', 'yes'],
+  cancelled: ['-', '-', 'late', 'late', 'late', '-', '-'],
+  refunded: ['-', '-', '-', '-', '-', '-', '-']
+}
+
+describe('the table of order states', () => {
+  for (const from of orderStatuses) {
+    for (const [index, to] of columns.entries()) {
+      const word = contract[from]?.[index]
+      test(`${from} to ${to}: ${word}`, () => {
+        expect(mayMove(from, to, false)).toBe(word === 'yes')
+        expect(mayMove(from, to, true)).toBe(word === 'yes' || word === 'late')
+      })
+    }
+  }
+})
+
+test('paid with something to ship is processing, with nothing to ship completed', () => {
+  expect(paidStatus([{ type: 'digital' }, { type: 'physical' }])).toBe('processing')
+  expect(paidStatus([{ type: 'digital' }, { type: 'digital' }])).toBe('completed')
+})

@@ -1,0 +1,210 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { eq } from 'drizzle-orm'
+import { onTestFinished } from 'vitest'
+import { openDatabase, write } from '../../../src/platform/db/database.ts'
+import type { Db } from '../../../src/platform/db/database.ts'
+import { migrateDatabase } from '../../../src/platform/db/migrate.ts'
+import { createUser } from '../../../src/shop/accounts/create-user.ts'
+import type { UserRow } from '../../../src/shop/accounts/rows.ts'
+import { affiliates, referrals } from '../../../src/shop/affiliates/schema.ts'
+import { coupons, products, variations } from '../../../src/shop/catalog/schema.ts'
+import { events, mails } from '../../../src/shop/events/schema.ts'
+import { insertOrder } from '../../../src/shop/orders/create-order.ts'
+import type { DraftAttribution, DraftCoupon, DraftLine, OrderDraft } from '../../../src/shop/orders/draft.ts'
+import type { OrderRow } from '../../../src/shop/orders/rows.ts'
+import { orderItems, orders } from '../../../src/shop/orders/schema.ts'
+import type { OrderStatus } from '../../../src/shop/orders/schema.ts'
+import { moveOrder } from '../../../src/shop/orders/transition.ts'
+import type { Move } from '../../../src/shop/orders/transition.ts'
+
+export const noon = Date.UTC(2026, 5, 1, 12)
+export type TestDb = Db & { file: string }
+
+/** A migrated, empty database of its own for one test, on disk; `file` is where another process finds it. */
+export function emptyShop(): TestDb {
+  const folder = mkdtempSync(join(tmpdir(), 'shopstead-orders-'))
+  const file = join(folder, 'shopstead.db')
+  const db = openDatabase(file)
+  migrateDatabase(db)
+  onTestFinished(() => {
+    db.sqlite.close()
+    rmSync(folder, { recursive: true })
+  })
+  return { ...db, file }
+}
+
+export function makeProduct(db: Db, changes: Partial<typeof products.$inferInsert> = {}): number {
+  const row = {
+    slug: `product-${randomUUID()}`,
+    name: 'Storm lantern',
+    type: 'physical' as const,
+    priceMinor: 1250,
+    stock: null,
+    published: true,
+    position: 0,
+    createdAt: noon,
+    updatedAt: noon,
+    ...changes
+  }
+  return db.orm.insert(products).values(row).returning().get().id
+}
+
+export function makeVariation(db: Db, productId: number, stock: number | null): number {
+  const row = { productId, sku: 'red', name: 'Red', priceMinor: 1250, stock, isDefault: true, position: 0 }
+  return db.orm.insert(variations).values(row).returning().get().id
+}
+
+export function makeCoupon(db: Db, changes: Partial<typeof coupons.$inferInsert> = {}): number {
+  const row = { code: 'WELCOME10', codeKey: 'welcome10', percentBps: 1000, createdAt: noon, ...changes }
+  return db.orm.insert(coupons).values(row).returning().get().id
+}
+
+export function makeUser(db: Db, email: string, verified = true): UserRow {
+  const person = {
+    email,
+    displayName: 'Lena',
+    passwordHash: 'none',
+    marketingOptIn: false,
+    verified,
+    termsAcceptedAt: null,
+    privacyAcceptedAt: null
+  }
+  return write(db, (tx) => createUser(tx, person, noon))
+}
+
+export function makeAffiliate(db: Db, userId: number, code = 'mira'): typeof affiliates.$inferSelect {
+  const row = {
+    userId,
+    code,
+    codeKey: code,
+    status: 'active' as const,
+    rateBps: 1000,
+    createdAt: noon,
+    updatedAt: noon
+  }
+  return db.orm.insert(affiliates).values(row).returning().get()
+}
+
+export function line(productId: number, changes: Partial<DraftLine> = {}): DraftLine {
+  const given = { quantity: 1, unitPriceMinor: 1250, discountMinor: 0, ...changes }
+  return {
+    path: 'items.0',
+    productId,
+    variationId: null,
+    name: 'Storm lantern',
+    type: 'physical',
+    grants: [],
+    totalMinor: given.unitPriceMinor * given.quantity - given.discountMinor,
+    ...given
+  }
+}
+
+export function couponLine(couponId: number, changes: Partial<DraftCoupon> = {}): DraftCoupon {
+  return { path: 'couponCode', couponId, code: 'WELCOME10', discountMinor: 0, customerKey: null, ...changes }
+}
+
+export const typein: DraftAttribution = {
+  sourceType: 'typein',
+  utmSource: null,
+  utmMedium: null,
+  utmCampaign: null,
+  utmContent: null,
+  marketingUtmSource: null,
+  marketingUtmMedium: null,
+  marketingUtmCampaign: null,
+  marketingUtmContent: null,
+  refSent: null,
+  refOutcome: 'none',
+  credit: null
+}
+
+/** As checkout stamps an order that came by an affiliate. */
+export function credited(affiliate: typeof affiliates.$inferSelect, campaign: string | null = null): DraftAttribution {
+  return {
+    ...typein,
+    sourceType: 'referral',
+    utmSource: `affiliate:${affiliate.code}`,
+    utmMedium: 'affiliate',
+    utmCampaign: campaign,
+    refSent: affiliate.code,
+    refOutcome: 'credited',
+    credit: { affiliate, campaign }
+  }
+}
+
+export function draft(lines: DraftLine[], changes: Partial<OrderDraft> = {}): OrderDraft {
+  return {
+    userId: null,
+    email: 'guest@shop.example',
+    contact: { firstName: 'Lena', phone: '+49 30 555 0100' },
+    billingAddress: { city: 'Berlin', country: 'DE' },
+    shippingAddress: null,
+    notes: null,
+    returnUrl: null,
+    cancelUrl: null,
+    strategy: 'redirect_to_store',
+    holdMinutes: 60,
+    currency: 'EUR',
+    lines,
+    coupons: [],
+    attribution: typein,
+    ...changes
+  }
+}
+
+export function place(db: Db, order: OrderDraft, now = noon): OrderRow {
+  return write(db, (tx) => insertOrder(tx, order, now))
+}
+
+export function move(
+  db: Db,
+  orderId: number,
+  to: OrderStatus,
+  changes: Partial<Move> = {},
+  now = noon + 1000
+): OrderRow {
+  return write(db, (tx) => moveOrder(tx, orderId, to, { by: 'test', reason: 'a test', ...changes }, now))
+}
+
+/** Puts an order into a state as if it had come there by itself: for rules about what may follow. */
+export function force(db: Db, orderId: number, status: OrderStatus): void {
+  db.orm.update(orders).set({ status }).where(eq(orders.id, orderId)).run()
+}
+
+export function stockOf(db: Db, productId: number): number | null | undefined {
+  return db.orm.select().from(products).where(eq(products.id, productId)).get()?.stock
+}
+
+export function usedOf(db: Db, couponId: number): number | undefined {
+  return db.orm.select().from(coupons).where(eq(coupons.id, couponId)).get()?.used
+}
+
+export function stockTakenOf(db: Db, orderId: number): number[] {
+  return db.orm
+    .select()
+    .from(orderItems)
+    .where(eq(orderItems.orderId, orderId))
+    .all()
+    .map((item) => item.stockTaken)
+}
+
+export function referralOf(db: Db, orderId: number): typeof referrals.$inferSelect | undefined {
+  return db.orm.select().from(referrals).where(eq(referrals.orderId, orderId)).get()
+}
+
+/** Types of what has been written to the outbox, `order.status_changed` with its states. */
+export function eventsOf(db: Db, prefix = 'order.'): string[] {
+  return db.orm
+    .select()
+    .from(events)
+    .all()
+    .filter((event) => event.type.startsWith(prefix))
+    .map(({ type, payload }) => (type === 'order.status_changed' ? `${payload['from']} to ${payload['to']}` : type))
+}
+
+export function mailsOf(db: Db): { template: string; recipient: string; data: unknown }[] {
+  return db.orm.select({ template: mails.template, recipient: mails.recipient, data: mails.data }).from(mails).all()
+}
