@@ -1,0 +1,126 @@
+import { z } from 'zod'
+import { AppError } from '../../../errors.ts'
+import { toMinor } from '../../../platform/money.ts'
+import { codePoints } from '../../../platform/text.ts'
+import { slugPattern } from './slug.ts'
+import { parseInstant, parsePeriod } from './times.ts'
+
+const control = /\p{Cc}/u
+const controlButLines = /(?![\n\t])\p{Cc}/u
+
+/** One line of 1 to `max` code points, trimmed and in NFC. */
+export function line(max: number) {
+  return z.string().transform((value, context) => {
+    const text = value.normalize('NFC').trim()
+    return check(context, text, causeOfText(text, max, control) ?? (text === '' ? 'Must not be empty.' : undefined))
+  })
+}
+
+/** Text of up to `max` code points, with line breaks; it may be empty. */
+export function prose(max: number) {
+  return z.string().transform((value, context) => {
+    const text = value.replace(/\r\n?/g, '\n').normalize('NFC').trim()
+    return check(context, text, causeOfText(text, max, controlButLines))
+  })
+}
+
+export function slug() {
+  return z.string().transform((value, context) => {
+    const isSlug = value.length <= 255 && slugPattern.test(value)
+    return check(context, value, isSlug ? undefined : 'Must be lower-case letters, digits and hyphens, at most 255.')
+  })
+}
+
+/** A list of lines in which each stands once, whatever its case. */
+export function lines(max: number, length: number) {
+  return z
+    .array(line(length))
+    .max(max, `Must have at most ${max} entries.`)
+    .transform((values) => {
+      const byKey = new Map<string, string>()
+      for (const value of values) if (!byKey.has(value.toLowerCase())) byKey.set(value.toLowerCase(), value)
+      return [...byKey.values()]
+    })
+}
+
+/** A major-unit number or decimal text, as minor units. */
+export function amount(currency: string) {
+  return z.union([z.number(), z.string()], { error: causeOfAmount }).transform((value, context) => {
+    try {
+      return toMinor(typeof value === 'string' ? value.trim() : value, currency)
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      return check(context, 0, error.message)
+    }
+  })
+}
+
+function causeOfAmount({ input }: { input?: unknown }): string {
+  return input === undefined ? 'Is required.' : 'Must be a number or decimal text.'
+}
+
+/** A date or a time, as epoch milliseconds. */
+export function instant() {
+  return z.string().transform((value, context) => {
+    const at = parseInstant(value.trim())
+    return check(
+      context,
+      at ?? 0,
+      at === undefined ? 'Must be an ISO 8601 date, or a time with Z or an offset.' : undefined
+    )
+  })
+}
+
+export function period() {
+  return z.string().transform((value, context) => {
+    const text = parsePeriod(value)
+    return check(context, text ?? '', text === undefined ? 'Must be a period such as P1Y, P1M or P14D.' : undefined)
+  })
+}
+
+export function count(min: number, max = 1_000_000_000) {
+  const cause = `Must be a whole number from ${min} to ${max}.`
+  return z.int(cause).min(min, cause).max(max, cause)
+}
+
+/** Percent with at most two decimals, above 0 and up to 100, as basis points. */
+export function percent() {
+  return z.number().transform((value, context) => {
+    const bps = Math.round(value * 100)
+    const isExact = Math.abs(bps - value * 100) < 1e-6 && bps >= 1 && bps <= 10_000
+    return check(
+      context,
+      bps,
+      isExact ? undefined : 'Must be above 0 and up to 100 percent, with at most two decimals.'
+    )
+  })
+}
+
+export function webAddress() {
+  return z.string().transform((value, context) => {
+    const url = /^https?:\/\/[^\s\\]+$/i.test(value) && value.length <= 2048 ? URL.parse(value) : null
+    const isPlain = url !== null && url.username === '' && url.password === '' && !control.test(value)
+    return check(context, value, isPlain ? undefined : 'Must be an http or https address without credentials.')
+  })
+}
+
+/** A file's path inside the folder of downloads: forward slashes, nothing that climbs out of it. */
+export function filePath() {
+  return line(255).transform((value, context) => {
+    const parts = value.split('/')
+    const stays = !/[\\:]/.test(value) && parts.every((part) => part !== '' && part !== '.' && part !== '..')
+    return check(context, value, stays ? undefined : 'Must be a file name, or a path inside the downloads folder.')
+  })
+}
+
+function causeOfText(text: string, max: number, refused: RegExp): string | undefined {
+  if (!text.isWellFormed()) return 'Must be valid Unicode.'
+  if (refused.test(text)) return 'Must not hold control characters.'
+  return text.length > max && codePoints(text) > max ? `Must have at most ${max} characters.` : undefined
+}
+
+function check<T>(context: z.core.$RefinementCtx, value: T, cause: string | undefined): T {
+  if (cause === undefined) return value
+  context.addIssue({ code: 'custom', message: cause })
+  return z.NEVER
+}

@@ -1,0 +1,244 @@
+import { z } from 'zod'
+import { amount, count, filePath, instant, line, lines, percent, period, prose, slug, webAddress } from './fields.ts'
+import type {
+  AffiliateInput,
+  CampaignInput,
+  CouponInput,
+  GrantInput,
+  PlanInput,
+  ProductInput,
+  VariationInput
+} from './format.ts'
+
+export type FormatSchemas = ReturnType<typeof formatSchemas>
+
+/** The schemas of the file's entries (contract A7), each refusing keys it does not know; amounts are in the shop's currency. */
+export function formatSchemas(currency: string) {
+  const parts = productParts(currency)
+  return {
+    product: z
+      .strictObject({
+        slug: slug(),
+        price: amount(currency).nullish(),
+        salePrice: amount(currency).nullish(),
+        ...parts
+      })
+      // Asked even where other fields fail, so that a product's errors are told all at once.
+      .refine(hasPrice, { path: ['price'], message: 'Is required.', when: () => true })
+      .transform((entry): ProductInput => {
+        const { slug, price, salePrice } = entry
+        const first = entry.variations?.find(({ isDefault }) => isDefault)
+        const salePriceMinor = salePrice === undefined && price == null ? first?.salePriceMinor : salePrice
+        return {
+          shape: 'product',
+          slug,
+          ...toProduct(entry),
+          priceMinor: price ?? first?.priceMinor ?? 0,
+          salePriceMinor
+        }
+      })
+      .superRefine(checkSale),
+    offer: z
+      .strictObject({
+        offerId: z.string().nullish(),
+        productId: z.int().nullish(),
+        productSlug: slug(),
+        price: z.strictObject({
+          currency: z.literal(currency, `Must be the shop's currency, ${currency}.`),
+          amount: amount(currency),
+          originalAmount: amount(currency).nullish(),
+          isOnSale: z.boolean().nullish()
+        }),
+        ...parts
+      })
+      .transform((entry): ProductInput => {
+        const { amount, originalAmount } = entry.price
+        const isSale = typeof originalAmount === 'number' && originalAmount > amount
+        const prices = isSale ? { priceMinor: originalAmount, salePriceMinor: amount } : { priceMinor: amount }
+        return { shape: 'offer', slug: entry.productSlug, ...toProduct(entry), ...prices }
+      })
+      .superRefine(checkSale),
+    coupon: coupon(currency),
+    plan: z
+      .strictObject({
+        slug: slug(),
+        name: line(255),
+        module: z.enum(['A', 'B'], 'Must be A or B.'),
+        rank: count(-1_000_000).nullish(),
+        pro: z.boolean().nullish()
+      })
+      .transform(({ rank, pro, ...plan }): PlanInput => ({ ...plan, rank: rank ?? 0, pro: pro ?? false })),
+    campaign: z.strictObject({ slug: slug(), name: line(255) }) satisfies z.ZodType<CampaignInput>,
+    affiliate: z
+      .strictObject({
+        code: line(100),
+        user: line(254),
+        status: z
+          .enum(['pending', 'active', 'inactive', 'rejected'], 'Must be pending, active, inactive or rejected.')
+          .nullish(),
+        rate: percent().nullish()
+      })
+      .transform(({ code, user, status, rate }): AffiliateInput => {
+        return { code, user, status: status ?? 'pending', rateBps: rate ?? null }
+      })
+  }
+}
+
+function productParts(currency: string) {
+  return {
+    name: line(255),
+    description: prose(100_000).nullish(),
+    saleStart: instant().nullish(),
+    saleEnd: instant().nullish(),
+    type: z.enum(['physical', 'digital'], 'Must be physical or digital.').nullish(),
+    stock: count(0).nullish(),
+    published: z.boolean().nullish(),
+    position: count(0).nullish(),
+    url: webAddress().nullish(),
+    categories: lines(250, 255).nullish(),
+    tags: lines(250, 255).nullish(),
+    variations: variationList(currency).nullish(),
+    grants: z.array(grant()).max(100, 'Must have at most 100 entries.').nullish()
+  }
+}
+
+type ProductParts = z.output<z.ZodObject<ReturnType<typeof productParts>>>
+
+/** Null is "none" where the shop knows none (stock, the sale, an address), and "not said" everywhere else. */
+function toProduct(entry: ProductParts) {
+  return {
+    name: entry.name,
+    description: entry.description ?? undefined,
+    saleStartsAt: entry.saleStart,
+    saleEndsAt: entry.saleEnd,
+    type: entry.type ?? undefined,
+    stock: entry.stock,
+    published: entry.published ?? undefined,
+    position: entry.position ?? undefined,
+    url: entry.url,
+    categories: entry.categories ?? undefined,
+    tags: entry.tags ?? undefined,
+    variations: entry.variations ?? undefined,
+    grants: entry.grants ?? undefined
+  }
+}
+
+/** A product without a price of its own goes by that of its default variation. */
+function hasPrice(entry: unknown): boolean {
+  if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return true
+  const hasOwn = 'price' in entry && entry.price !== undefined && entry.price !== null
+  return hasOwn || ('variations' in entry && Array.isArray(entry.variations) && entry.variations.length > 0)
+}
+
+function checkSale(product: ProductInput, context: z.core.$RefinementCtx): void {
+  const { priceMinor, salePriceMinor, saleStartsAt, saleEndsAt } = product
+  if (typeof salePriceMinor === 'number' && salePriceMinor >= priceMinor) {
+    context.addIssue({ code: 'custom', path: ['salePrice'], message: 'Must be lower than the price.' })
+  }
+  if (typeof saleStartsAt === 'number' && typeof saleEndsAt === 'number' && saleEndsAt <= saleStartsAt) {
+    context.addIssue({ code: 'custom', path: ['saleEnd'], message: 'Must be after the sale starts.' })
+  }
+}
+
+function variationList(currency: string) {
+  const variation = z
+    .strictObject({
+      sku: line(255),
+      name: line(255),
+      price: amount(currency),
+      salePrice: amount(currency).nullish(),
+      stock: count(0).nullish(),
+      default: z.boolean().nullish()
+    })
+    .transform(({ sku, name, price, salePrice, stock, default: isDefault }, context): VariationInput => {
+      const cheaper = salePrice == null || salePrice < price
+      if (!cheaper) context.addIssue({ code: 'custom', path: ['salePrice'], message: 'Must be lower than the price.' })
+      const amounts = { priceMinor: price, salePriceMinor: salePrice ?? null }
+      return { sku, name, ...amounts, stock: stock ?? null, isDefault: isDefault ?? false }
+    })
+  return z
+    .array(variation)
+    .max(2048, 'Must have at most 2048 entries.')
+    .transform((variations, context) => {
+      checkVariations(variations, context)
+      const chosen = Math.max(
+        0,
+        variations.findIndex(({ isDefault }) => isDefault)
+      )
+      return variations.map((variation, index) => ({ ...variation, isDefault: index === chosen }))
+    })
+}
+
+function checkVariations(variations: readonly VariationInput[], context: z.core.$RefinementCtx): void {
+  const skus = new Set<string>()
+  let defaults = 0
+  for (const [index, { sku, isDefault }] of variations.entries()) {
+    const repeated = 'Is the SKU of an earlier variation of this product.'
+    if (skus.has(sku)) context.addIssue({ code: 'custom', path: [index, 'sku'], message: repeated })
+    skus.add(sku)
+    defaults += isDefault ? 1 : 0
+    const second = isDefault && defaults > 1
+    if (second) context.addIssue({ code: 'custom', path: [index, 'default'], message: 'Only one can be the default.' })
+  }
+}
+
+function grant() {
+  const membership = z.strictObject({
+    kind: z.literal('membership'),
+    module: z.enum(['A', 'B'], 'Must be A or B.'),
+    plan: slug(),
+    period: period().nullish().transform(orNull)
+  })
+  const subscription = z.strictObject({
+    kind: z.literal('subscription'),
+    interval: z.enum(['month', 'year'], 'Must be month or year.'),
+    pro: z
+      .boolean()
+      .nullish()
+      .transform((pro) => pro ?? false)
+  })
+  const course = z.strictObject({ kind: z.literal('course'), course: line(255) })
+  const download = z.strictObject({
+    kind: z.literal('download'),
+    file: filePath(),
+    days: count(1, 36_500).nullish().transform(orNull)
+  })
+  const donation = z.strictObject({ kind: z.literal('donation'), campaign: slug().nullish().transform(orNull) })
+  const kinds = 'Must be membership, subscription, course, download or donation.'
+  return z.discriminatedUnion(
+    'kind',
+    [membership, subscription, course, download, donation],
+    kinds
+  ) satisfies z.ZodType<GrantInput>
+}
+
+function coupon(currency: string) {
+  return z
+    .strictObject({
+      code: line(64),
+      percent: percent().nullish(),
+      amount: amount(currency).nullish(),
+      startsAt: instant().nullish().transform(orNull),
+      endsAt: instant().nullish().transform(orNull),
+      minTotal: amount(currency).nullish(),
+      maxUses: count(1).nullish().transform(orNull),
+      maxUsesPerCustomer: count(1).nullish().transform(orNull),
+      products: z.array(slug()).nullish(),
+      categories: lines(250, 255).nullish()
+    })
+    .transform(({ percent, amount, minTotal, products, categories, ...coupon }, context): CouponInput => {
+      const kinds = [percent, amount].filter((value) => value != null).length
+      const oneKind = 'Must be given, or an amount instead; not both.'
+      if (kinds !== 1) context.addIssue({ code: 'custom', path: ['percent'], message: oneKind })
+      if (amount === 0) context.addIssue({ code: 'custom', path: ['amount'], message: 'Must be above 0.' })
+      const { startsAt, endsAt } = coupon
+      const endsFirst = startsAt !== null && endsAt !== null && endsAt <= startsAt
+      if (endsFirst) context.addIssue({ code: 'custom', path: ['endsAt'], message: 'Must be after it starts.' })
+      const amounts = { percentBps: percent ?? null, amountMinor: amount ?? null, minTotalMinor: minTotal ?? null }
+      return { ...coupon, ...amounts, products: [...new Set(products)], categories: categories ?? [] }
+    })
+}
+
+function orNull<T>(value: T | null | undefined): T | null {
+  return value ?? null
+}

@@ -1,0 +1,146 @@
+// The named references that shop texts use: Latin-1 in code order from 160, and what editors write for typography.
+const latin1 = (
+  'nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro ' +
+  'para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil ' +
+  'Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave ' +
+  'Uacute Ucirc Uuml Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml ' +
+  'igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute ' +
+  'thorn yuml'
+).split(' ')
+const named = new Map<string, string>([
+  ...latin1.map((name, index): [string, string] => [name, String.fromCodePoint(160 + index)]),
+  ...Object.entries({
+    amp: '&',
+    lt: '<',
+    gt: '>',
+    quot: '"',
+    apos: "'",
+    ndash: '–',
+    mdash: '—',
+    lsquo: '‘',
+    rsquo: '’',
+    sbquo: '‚',
+    ldquo: '“',
+    rdquo: '”',
+    bdquo: '„',
+    hellip: '…',
+    bull: '•',
+    euro: '€',
+    trade: '™',
+    lsaquo: '‹',
+    rsaquo: '›',
+    dagger: '†',
+    permil: '‰',
+    prime: '′',
+    Prime: '″',
+    minus: '−',
+    le: '≤',
+    ge: '≥',
+    ne: '≠',
+    infin: '∞',
+    rarr: '→',
+    larr: '←',
+    OElig: 'Œ',
+    oelig: 'œ',
+    Scaron: 'Š',
+    scaron: 'š',
+    ensp: ' ',
+    emsp: ' ',
+    thinsp: ' ',
+    zwnj: '',
+    zwj: '',
+    check: '✓',
+    star: '☆',
+    hearts: '♥',
+    tilde: '˜',
+    circ: 'ˆ',
+    fnof: 'ƒ'
+  })
+])
+
+const blockTag =
+  /^(?:address|article|aside|blockquote|br|caption|dd|div|dl|dt|fieldset|figcaption|figure|footer|form|h[1-6]|header|hr|li|main|nav|ol|p|pre|section|table|tbody|tfoot|thead|tr|ul)$/
+const paragraphTag = /^(?:blockquote|dl|figure|h[1-6]|ol|p|pre|table|ul)$/
+const unseenTag = /^(?:script|style|template|noscript|iframe|object|svg|head|title)$/
+// A tag never reaches past the next angle bracket, so that a text of a million `<a` is read in one go.
+const markup = /<!--|<(\/?)([a-zA-Z][a-zA-Z0-9]*)[^<>]*>/g
+const reference = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([a-zA-Z][a-zA-Z0-9]{1,31}));/g
+// Unicode's own separators stand for the breaks that tags make, until they are closed up.
+const lineBreak = '\u2028'
+const paragraphBreak = '\u2029'
+const unprintable = /(?![\n\t])[\p{Cc}\u00ad\u200b\ufeff]/gu
+
+/**
+ * Turns a description written in HTML into plain text: block tags end lines, list items get a dash, character
+ * references are decoded, scripts, styles and comments vanish. Text without tags comes through with its lines; an angle
+ * bracket that opens no tag is a plain character. The result is text, not safe HTML: whoever shows it has to escape it.
+ */
+export function htmlToText(html: string): string {
+  const lines = html.replace(/\r\n?/g, '\n')
+  const pieces = splitMarkup(lines)
+  const hasBlocks = pieces.some(({ tag }) => tag !== undefined && blockTag.test(tag))
+  return pieces
+    .map(({ text, tag, closes }) => decode(hasBlocks ? joinLines(text) : text) + breakFor(tag, closes))
+    .join('')
+    .replace(unprintable, '')
+    .replace(/\s+/g, closeUp)
+    .trim()
+}
+
+/** The same on one line, for names. */
+export function htmlToLine(html: string): string {
+  return htmlToText(html).replace(/\s+/g, ' ')
+}
+
+type Piece = { text: string; tag?: string | undefined; closes?: boolean }
+
+function splitMarkup(html: string): Piece[] {
+  const pieces: Piece[] = []
+  const pattern = new RegExp(markup)
+  let from = 0
+  for (let match = pattern.exec(html); match; match = pattern.exec(html)) {
+    const tag = match[2]?.toLowerCase()
+    pieces.push({ text: html.slice(from, match.index), tag, closes: match[1] === '/' })
+    from = endOfUnseen(html, pattern.lastIndex, tag, match[1] === '/')
+    pattern.lastIndex = from
+  }
+  pieces.push({ text: html.slice(from) })
+  return pieces
+}
+
+/** Where the text goes on behind a comment or an element whose content nobody sees; an unclosed one takes the rest. */
+function endOfUnseen(html: string, from: number, tag: string | undefined, closes: boolean): number {
+  if (tag !== undefined && (closes || !unseenTag.test(tag))) return from
+  const end = tag === undefined ? /-->/g : new RegExp(`</${tag}[^<>]*>`, 'gi')
+  end.lastIndex = from
+  return end.exec(html) ? end.lastIndex : html.length
+}
+
+/** Between block tags a line break is a mere space, but an empty line still parts paragraphs, as WordPress has it. */
+function joinLines(text: string): string {
+  return text.replace(/\n[^\S\n]*\n\s*/g, paragraphBreak).replace(/\n/g, ' ')
+}
+
+function breakFor(tag: string | undefined, closes: boolean | undefined): string {
+  if (tag === undefined) return ''
+  if (tag === 'br') return '\n'
+  if (tag === 'li') return closes ? '' : `${lineBreak}- `
+  if (tag === 'td' || tag === 'th') return closes ? ' ' : ''
+  if (!blockTag.test(tag)) return ''
+  return paragraphTag.test(tag) ? paragraphBreak : lineBreak
+}
+
+/** However many tags meet in a place, it is one space, one line's end or one empty line. */
+function closeUp(space: string): string {
+  if (space.includes(paragraphBreak) || space.indexOf('\n') !== space.lastIndexOf('\n')) return '\n\n'
+  return space.includes('\n') || space.includes(lineBreak) ? '\n' : ' '
+}
+
+function decode(text: string): string {
+  return text.replace(reference, (whole, decimal?: string, hex?: string, name?: string) => {
+    if (name !== undefined) return named.get(name) ?? whole
+    const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
+    const isCharacter = code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff)
+    return isCharacter ? String.fromCodePoint(code) : '\ufffd'
+  })
+}

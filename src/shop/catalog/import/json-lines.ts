@@ -1,0 +1,98 @@
+export type JsonPath = readonly PropertyKey[]
+
+/** Finds the line on which the value of a path stands in JSON text that has been parsed, for messages to people. */
+export class JsonLines {
+  readonly #text: string
+  readonly #lineStarts: number[] = [0]
+  /** Where the entries of the long lists begin, so that a hundred errors do not read the file a hundred times. */
+  readonly #entries = new Map<number, number[]>()
+
+  constructor(text: string) {
+    this.#text = text
+    for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) this.#lineStarts.push(at + 1)
+  }
+
+  /** The line of the path's value or, where a part of the path is missing, of what it is missing in. */
+  lineOf(path: JsonPath): number {
+    let at = this.#skipSpace(0)
+    for (const key of path) {
+      const next = typeof key === 'number' ? this.#entriesOf(at)[key] : this.#memberOf(at, String(key))
+      if (next === undefined) break
+      at = next
+    }
+    return this.#lineAt(at)
+  }
+
+  #lineAt(offset: number): number {
+    let low = 0
+    let high = this.#lineStarts.length
+    while (high - low > 1) {
+      const middle = (low + high) >> 1
+      if ((this.#lineStarts[middle] ?? 0) <= offset) low = middle
+      else high = middle
+    }
+    return low + 1
+  }
+
+  #entriesOf(at: number): number[] {
+    const known = this.#entries.get(at)
+    if (known) return known
+    const entries: number[] = []
+    if (this.#text[at] === '[') {
+      for (let next = this.#skipSpace(at + 1); this.#opensEntry(next); next = this.#nextEntry(next)) entries.push(next)
+    }
+    this.#entries.set(at, entries)
+    return entries
+  }
+
+  #memberOf(at: number, name: string): number | undefined {
+    if (this.#text[at] !== '{') return undefined
+    let found: number | undefined
+    for (let next = this.#skipSpace(at + 1); this.#opensEntry(next); next = this.#skipSpace(next)) {
+      const end = this.#endOfString(next)
+      const value = this.#skipSpace(this.#skipSpace(end) + 1)
+      // Of a key that stands twice JSON.parse keeps the last.
+      if (JSON.parse(this.#text.slice(next, end)) === name) found = value
+      next = this.#nextEntry(value)
+    }
+    return found
+  }
+
+  #opensEntry(at: number): boolean {
+    return at < this.#text.length && this.#text[at] !== ']' && this.#text[at] !== '}'
+  }
+
+  /** From the start of a value to the start of the next entry, or to the bracket that ends the list. */
+  #nextEntry(value: number): number {
+    const end = this.#skipSpace(this.#endOfValue(value))
+    return this.#text[end] === ',' ? this.#skipSpace(end + 1) : end
+  }
+
+  #endOfValue(from: number): number {
+    let depth = 0
+    for (let at = from; at < this.#text.length; at += 1) {
+      const character = this.#text[at]
+      if (character === '"') at = this.#endOfString(at) - 1
+      else if (character === '{' || character === '[') depth += 1
+      else if (character === '}' || character === ']') {
+        if (depth === 0) return at
+        depth -= 1
+      } else if (character === ',' && depth === 0) return at
+    }
+    return this.#text.length
+  }
+
+  #endOfString(from: number): number {
+    for (let at = from + 1; at < this.#text.length; at += 1) {
+      if (this.#text[at] === '\\') at += 1
+      else if (this.#text[at] === '"') return at + 1
+    }
+    return this.#text.length
+  }
+
+  #skipSpace(from: number): number {
+    let at = from
+    while (' \t\n\r'.includes(this.#text[at] ?? '.')) at += 1
+    return at
+  }
+}

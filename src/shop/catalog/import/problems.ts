@@ -1,0 +1,45 @@
+import { AppError } from '../../../errors.ts'
+
+/** What is wrong in a file: the physical line, the column (a CSV header or a JSON path) and why; null = the whole file. */
+export type FileError = { line: number | null; column: string | null; cause: string }
+
+const listedErrors = 100
+
+/** Collects everything that is wrong with a file, so that it is refused once, whole, and with all that has to be mended. */
+export class Problems {
+  readonly #errors: FileError[] = []
+  #total = 0
+
+  get isEmpty(): boolean {
+    return this.#total === 0
+  }
+
+  add(line: number | null, column: string | null, cause: string): void {
+    this.#total += 1
+    if (this.#errors.length < listedErrors) this.#errors.push({ line, column, cause })
+  }
+
+  /** Throws VALIDATION_FAILED with `details.errors` (the first 100, in the file's order) and `details.total`. */
+  throwIfAny(): void {
+    if (this.isEmpty) return
+    const errors = this.#errors.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0))
+    const count = this.#total === 1 ? 'one problem' : `${this.#total} problems`
+    const first = errors[0] ? ` ${describeError(errors[0])}` : ''
+    const message = `The file has ${count}, so nothing of it was taken.${first}`
+    throw new AppError('VALIDATION_FAILED', message, { errors, total: this.#total })
+  }
+}
+
+/** Refuses a file for one reason that ends the reading. */
+export function refuseFile(line: number | null, column: string | null, cause: string): never {
+  const problems = new Problems()
+  problems.add(line, column, cause)
+  problems.throwIfAny()
+  throw new Error('A refused file has a problem.')
+}
+
+/** One line for people: `Line 3, Regular price: An amount ….` */
+export function describeError({ line, column, cause }: FileError): string {
+  const place = [line === null ? undefined : `Line ${line}`, column ?? undefined].filter((part) => part !== undefined)
+  return place.length === 0 ? cause : `${place.join(', ')}: ${cause}`
+}

@@ -1,0 +1,77 @@
+import { isUtf8 } from 'node:buffer'
+import { isCurrency } from '../../../platform/money.ts'
+import { AppError } from '../../../errors.ts'
+import type { Table } from './csv-table.ts'
+import { readTable } from './csv-table.ts'
+import type { Draft } from './drafts.ts'
+import { readDrafts } from './drafts.ts'
+import type { CatalogFile } from './format.ts'
+import { formatSchemas } from './format-schemas.ts'
+import { Problems, refuseFile } from './problems.ts'
+import { readJson } from './read-json.ts'
+import { isShopify, readShopify } from './read-shopify.ts'
+import { isWooCommerce, readWooCommerce } from './read-woocommerce.ts'
+import type { ImportReport } from './report.ts'
+import { ReportBuilder } from './report.ts'
+
+export const maxFileBytes = 50 * 1024 * 1024
+
+/**
+ * Reads a catalogue file: JSON (contract A7, or an answer of GET /store/offers), or the product CSV export of
+ * WooCommerce or Shopify, told apart by what is in it. Amounts are taken to be in `currency`, the shop's. The file is
+ * read whole or refused whole: VALIDATION_FAILED with `details.errors`, a line, a column or path, and a cause each.
+ */
+export function readCatalogFile(
+  content: string | Uint8Array,
+  { currency }: { currency: string }
+): { file: CatalogFile; report: ImportReport } {
+  if (!isCurrency(currency)) throw new AppError('VALIDATION_FAILED', "The shop's currency is not known.")
+  const text = decode(content)
+  if (text.trim() === '') refuseFile(null, null, 'The file is empty.')
+  if (/^\s*[[{]/.test(text)) {
+    const { file, entries } = readJson(text, currency)
+    return { file, report: new ReportBuilder().build('json', entries) }
+  }
+  return readCsv(text, currency)
+}
+
+function readCsv(text: string, currency: string): { file: CatalogFile; report: ImportReport } {
+  const table = readTable(text)
+  const context = { currency, problems: new Problems(), report: new ReportBuilder() }
+  const { format, drafts } = readProducts(table, context)
+  const products = readDrafts(drafts, formatSchemas(currency), context.problems)
+  context.problems.throwIfAny()
+  const file = { products, coupons: [], plans: [], campaigns: [], affiliates: [] }
+  return { file, report: context.report.build(format, table.rows.length) }
+}
+
+function readProducts(
+  table: Table,
+  context: { currency: string; problems: Problems; report: ReportBuilder }
+): { format: 'woocommerce' | 'shopify'; drafts: Draft[] } {
+  if (isShopify(table)) return { format: 'shopify', drafts: readShopify(table, context) }
+  if (isWooCommerce(table)) return { format: 'woocommerce', drafts: readWooCommerce(table, context) }
+  const cause =
+    'The file is neither JSON nor a product export of WooCommerce or Shopify, as far as its header tells. ' +
+    'Headers in another language are not known: export with the shop set to English.'
+  return refuseFile(1, null, cause)
+}
+
+function decode(content: string | Uint8Array): string {
+  const bytes = typeof content === 'string' ? Buffer.byteLength(content) : content.byteLength
+  if (bytes > maxFileBytes) refuseFile(null, null, 'The file is larger than 50 MB.')
+  if (typeof content === 'string') return content.replace(/^\ufeff/, '')
+  if (!isUtf8(content)) refuseFile(lineOfBadByte(content), null, 'The file is not UTF-8 text; save it as CSV in UTF-8.')
+  return new TextDecoder().decode(content)
+}
+
+function lineOfBadByte(bytes: Uint8Array): number {
+  let line = 1
+  for (let from = 0; from < bytes.length; line += 1) {
+    const end = bytes.indexOf(10, from)
+    const next = end === -1 ? bytes.length : end + 1
+    if (!isUtf8(bytes.subarray(from, next))) return line
+    from = next
+  }
+  return line
+}

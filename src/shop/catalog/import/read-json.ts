@@ -1,0 +1,116 @@
+import type { z } from 'zod'
+import type { CatalogFile } from './format.ts'
+import type { FormatSchemas } from './format-schemas.ts'
+import { formatSchemas } from './format-schemas.ts'
+import { readEntry } from './issues.ts'
+import { faultOffset } from './json-fault.ts'
+import { JsonLines } from './json-lines.ts'
+import { Problems, refuseFile } from './problems.ts'
+
+type Path = readonly PropertyKey[]
+type Lists = Readonly<Record<keyof CatalogFile, { path: Path; entries: readonly unknown[] }>>
+type Reader = { problems: Problems; lines: JsonLines }
+
+const kinds = ['products', 'coupons', 'plans', 'campaigns', 'affiliates'] as const
+
+/**
+ * Reads a catalogue file in JSON (contract A7): a list of products, an object of lists, or an answer of GET
+ * /store/offers. Throws VALIDATION_FAILED with every error's line, path and cause.
+ */
+export function readJson(text: string, currency: string): { file: CatalogFile; entries: number } {
+  const document = parseJson(text)
+  const reader = { problems: new Problems(), lines: new JsonLines(text) }
+  const lists = findLists(document, reader)
+  reader.problems.throwIfAny()
+  const file = readLists(lists, formatSchemas(currency), reader)
+  reader.problems.throwIfAny()
+  return { file, entries: kinds.reduce((sum, kind) => sum + lists[kind].entries.length, 0) }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    const line = text.slice(0, faultOffset(text)).split('\n').length
+    return refuseFile(line, null, 'The file is not valid JSON: it cannot be read past this place.')
+  }
+}
+
+function findLists(document: unknown, reader: Reader): Lists {
+  const none = { path: [], entries: [] }
+  const empty = { products: none, coupons: none, plans: none, campaigns: none, affiliates: none }
+  if (Array.isArray(document)) return { ...empty, products: { path: [], entries: document } }
+  if (!isObject(document)) refuseFile(1, null, 'The file must hold a list of products, or an object of lists.')
+  if (isObject(document.data) && 'offers' in document.data) {
+    return { ...empty, products: listAt(document.data.offers, ['data', 'offers'], reader) }
+  }
+  if ('offers' in document) return { ...empty, products: listAt(document.offers, ['offers'], reader) }
+  for (const key of Object.keys(document).filter((key) => !kinds.some((kind) => kind === key))) {
+    reader.problems.add(reader.lines.lineOf([key]), key.slice(0, 80), 'Is not a known field.')
+  }
+  const found = kinds.map((kind) => [kind, listAt(document[kind] ?? [], [kind], reader)] as const)
+  return { ...empty, ...Object.fromEntries(found) }
+}
+
+function listAt(value: unknown, path: Path, { problems, lines }: Reader): { path: Path; entries: readonly unknown[] } {
+  if (Array.isArray(value)) return { path, entries: value }
+  problems.add(lines.lineOf(path), path.join('.'), 'Must be a list.')
+  return { path, entries: [] }
+}
+
+function readLists(lists: Lists, schemas: FormatSchemas, reader: Reader): CatalogFile {
+  const byShape = (entry: unknown) => (isObject(entry) && 'productSlug' in entry ? schemas.offer : schemas.product)
+  return {
+    products: readList(lists.products, byShape, ({ slug }) => slug, reader),
+    coupons: readList(
+      lists.coupons,
+      () => schemas.coupon,
+      ({ code }) => code.toLowerCase(),
+      reader
+    ),
+    plans: readList(
+      lists.plans,
+      () => schemas.plan,
+      ({ slug }) => slug,
+      reader
+    ),
+    campaigns: readList(
+      lists.campaigns,
+      () => schemas.campaign,
+      ({ slug }) => slug,
+      reader
+    ),
+    affiliates: readList(
+      lists.affiliates,
+      () => schemas.affiliate,
+      ({ code }) => code.toLowerCase(),
+      reader
+    )
+  }
+}
+
+function readList<T>(
+  list: { path: Path; entries: readonly unknown[] },
+  schemaFor: (entry: unknown) => z.ZodType<T>,
+  keyOf: (entry: T) => string,
+  { problems, lines }: Reader
+): T[] {
+  const seen = new Set<string>()
+  return list.entries.flatMap((value, index) => {
+    const complain = (path: Path, cause: string) => {
+      const full = [...list.path, index, ...path]
+      problems.add(lines.lineOf(full), full.map(String).join('.'), cause)
+    }
+    const entry = readEntry(schemaFor(value), value, ({ path, cause }) => complain(path, cause))
+    if (entry === undefined) return []
+    const key = keyOf(entry)
+    if (seen.has(key)) complain([], 'Is in the file twice.')
+    seen.add(key)
+    return [entry]
+  })
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

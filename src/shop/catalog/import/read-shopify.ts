@@ -1,0 +1,212 @@
+import type { Row, Table } from './csv-table.ts'
+import type { Draft, Source } from './drafts.ts'
+import { htmlToLine, htmlToText } from './html-text.ts'
+import { decimalText, isCheaper, isFalsy, isTruthy, splitCategories, splitList, stockCount } from './cells.ts'
+import type { Problems } from './problems.ts'
+import type { ReportBuilder } from './report.ts'
+import { slugFor, slugPattern, UniqueNames } from './slug.ts'
+
+/** What each field is headed by: in the exports up to 2024, and in those of the renamed columns since. */
+const headers = {
+  handle: ['Handle', 'URL handle'],
+  title: ['Title'],
+  description: ['Body (HTML)', 'Description'],
+  category: ['Product Category', 'Standardized Product Type'],
+  type: ['Type', 'Custom Product Type'],
+  tags: ['Tags'],
+  published: ['Published', 'Published on online store'],
+  status: ['Status'],
+  option1: ['Option1 Value'],
+  option2: ['Option2 Value'],
+  option3: ['Option3 Value'],
+  sku: ['Variant SKU', 'SKU'],
+  tracker: ['Variant Inventory Tracker', 'Inventory tracker'],
+  quantity: ['Variant Inventory Qty', 'Inventory quantity'],
+  policy: ['Variant Inventory Policy', 'Continue selling when out of stock'],
+  price: ['Variant Price', 'Price'],
+  compareAt: ['Variant Compare At Price', 'Compare-at price'],
+  shipping: ['Variant Requires Shipping', 'Requires shipping'],
+  giftCard: ['Gift Card']
+} as const
+
+type Field = keyof typeof headers
+const fields = Object.keys(headers).filter((name): name is Field => name in headers)
+
+export type ShopifyContext = { currency: string; problems: Problems; report: ReportBuilder }
+type Reading = ShopifyContext & {
+  table: Table
+  column: (field: Field) => string
+  cell: (row: Row, field: Field) => string
+}
+
+export function isShopify(table: Table): boolean {
+  return table.has('Handle') ? table.has('Title') : table.has('URL handle') || table.has('Option1 Value')
+}
+
+/** Puts the products of Shopify's product export together; rows of one handle are one product with its variants. */
+export function readShopify(table: Table, context: ShopifyContext): Draft[] {
+  const column = (field: Field) => headers[field].find((name) => table.has(name)) ?? headers[field][0]
+  const reading = { ...context, table, column, cell: (row: Row, field: Field) => row.cell(column(field)) }
+  ignoreColumns(reading)
+  const slugs = new UniqueNames()
+  return [...groupByHandle(reading)].flatMap(([handle, rows]) => readProduct(handle, rows, slugs, reading))
+}
+
+function ignoreColumns({ table, column, report }: Reading): void {
+  const used = new Set(fields.map((field) => column(field).toLowerCase()))
+  for (const name of table.columns.filter((name) => !used.has(name.toLowerCase()))) {
+    for (const row of table.rows) {
+      const cell = row.cell(name)
+      const isPlaceholder = /^option1 name$/i.test(name) && /^title$/i.test(cell)
+      if (cell !== '' && !isFalsy(cell) && !isPlaceholder) report.ignore(name, whyIgnored(name))
+    }
+  }
+}
+
+function whyIgnored(column: string): string {
+  if (/image/i.test(column)) return 'Images have no place in the shop'
+  if (/option\d name/i.test(column)) return 'Variations are named by their values alone'
+  if (/ \/ /.test(column) && /^(?:price|compare|included)/i.test(column)) return 'The shop has one market and one price'
+  return 'The shop has no place for this column'
+}
+
+/** A row without a handle goes by its title; one with neither belongs to the product above it. */
+function groupByHandle({ table, cell, column, problems }: Reading): Map<string, [Row, ...Row[]]> {
+  const groups = new Map<string, [Row, ...Row[]]>()
+  let handle = ''
+  for (const row of table.rows) {
+    const title = cell(row, 'title')
+    handle = cell(row, 'handle') || (title === '' ? handle : slugFor(title))
+    const rows = groups.get(handle)
+    if (handle === '') problems.add(row.line, column('handle'), 'Must not be empty.')
+    else if (rows) rows.push(row)
+    else groups.set(handle, [row])
+  }
+  return groups
+}
+
+function readProduct(handle: string, rows: [Row, ...Row[]], slugs: UniqueNames, reading: Reading): Draft[] {
+  const { cell, column, table, report, problems } = reading
+  const head = rows.find((row) => cell(row, 'title') !== '') ?? rows[0]
+  const name = htmlToLine(cell(head, 'title'))
+  if (rows.some((row) => isTruthy(cell(row, 'giftCard')))) {
+    report.ignore(column('giftCard'), 'Gift cards are not sold here', name)
+    return []
+  }
+  const variants = rows.filter((row) => (['price', 'sku', 'option1'] as const).some((field) => cell(row, field) !== ''))
+  if (variants.length === 0) problems.add(head.line, column('price'), 'Is required.')
+  const [first] = variants
+  if (!first) return []
+  const isPlain = variants.length === 1 && /^(?:|default title)$/i.test(cell(first, 'option1'))
+  const body = isPlain ? plainParts(first, reading) : { stock: null, variations: variations(handle, variants, reading) }
+  const value = {
+    slug: slugs.take(slugPattern.test(handle) ? handle : slugFor(handle), handle),
+    name,
+    ...(table.has(column('description')) ? { description: htmlToText(cell(head, 'description')) } : {}),
+    ...shelves(head, reading),
+    ...(table.has(column('shipping')) ? { type: shippingType(variants, reading) } : {}),
+    published: isPublished(head, reading),
+    ...body
+  }
+  const source = { line: isPlain && head !== first ? first.line : head.line, columns: productColumns(column) }
+  const variantSources = variants.map(({ line }) => ({ line, columns: variantColumns(column) }))
+  return [{ value, source, variations: variantSources }]
+}
+
+function productColumns(column: (field: Field) => string): Source['columns'] {
+  return {
+    ...variantColumns(column),
+    slug: column('handle'),
+    name: column('title'),
+    description: column('description')
+  }
+}
+
+function variantColumns(column: (field: Field) => string): Source['columns'] {
+  return {
+    name: column('option1'),
+    price: column('price'),
+    salePrice: column('price'),
+    stock: column('quantity'),
+    sku: column('sku'),
+    categories: column('type'),
+    tags: column('tags')
+  }
+}
+
+function shelves(head: Row, { cell, column, table }: Reading): { categories?: string[]; tags?: string[] } {
+  const categories = splitCategories([cell(head, 'type'), cell(head, 'category')]).filter(
+    (name) => name.toLowerCase() !== 'uncategorized'
+  )
+  const hasCategories = table.has(column('type')) || table.has(column('category'))
+  return {
+    ...(hasCategories ? { categories } : {}),
+    ...(table.has(column('tags')) ? { tags: splitList(cell(head, 'tags')) } : {})
+  }
+}
+
+/** Shopify publishes what says nothing; a draft or archived product stays hidden whatever its channel says. */
+function isPublished(head: Row, { cell, column, problems }: Reading): boolean {
+  const status = cell(head, 'status').toLowerCase()
+  if (!/^(?:|active|draft|archived|unlisted)$/.test(status)) {
+    problems.add(head.line, column('status'), 'Must be active, draft, archived or unlisted.')
+  }
+  const published = cell(head, 'published')
+  if (published !== '' && !isTruthy(published) && !isFalsy(published)) {
+    problems.add(head.line, column('published'), 'Must be true or false.')
+  }
+  return (status === '' || status === 'active') && !isFalsy(published)
+}
+
+function shippingType(variants: readonly Row[], { cell }: Reading): 'physical' | 'digital' {
+  return variants.every((row) => isFalsy(cell(row, 'shipping'))) ? 'digital' : 'physical'
+}
+
+function plainParts(row: Row, reading: Reading): Record<string, unknown> {
+  const { cell, column, report } = reading
+  if (cell(row, 'sku') !== '') report.ignore(column('sku'), 'Only variations carry a SKU')
+  const { price, salePrice } = prices(row, reading)
+  return { price, salePrice, stock: stock(row, reading), variations: [] }
+}
+
+function variations(handle: string, variants: readonly Row[], reading: Reading): Record<string, unknown>[] {
+  const { cell, report } = reading
+  const skus = new UniqueNames()
+  return variants.map((row, index) => {
+    const options = (['option1', 'option2', 'option3'] as const).map((field) => cell(row, field)).filter(Boolean)
+    const made = slugFor([handle, ...options].join(' '))
+    const sku = cell(row, 'sku') || made
+    const unique = skus.take(sku, [...options, sku].join(' '))
+    if (unique !== sku) report.warn(`Line ${row.line}: the SKU is that of another variant too, so it got an ending.`)
+    const name = options.join(' / ')
+    return { sku: unique, name, ...prices(row, reading), stock: stock(row, reading), default: index === 0 }
+  })
+}
+
+/** The price that a higher compare-at price stands beside is a sale price. */
+function prices(
+  row: Row,
+  { cell, column, currency, report }: Reading
+): { price: string | undefined; salePrice: string | null } {
+  const price = decimalText(cell(row, 'price'))
+  const compareAt = decimalText(cell(row, 'compareAt'))
+  const isZero = /^0*(?:\.0*)?$/.test(compareAt)
+  if (isZero || price === '') return { price: price || undefined, salePrice: null }
+  if (isCheaper(price, compareAt, currency)) return { price: compareAt, salePrice: price }
+  report.ignore(column('compareAt'), 'The compare-at price is not above the price')
+  return { price, salePrice: null }
+}
+
+/** Counted only when Shopify tracks it and stops the sale at none left. */
+function stock(row: Row, { cell, column, table, report }: Reading): number | string | null {
+  const quantity = cell(row, 'quantity')
+  const goesOn = /^(?:continue|true|yes)$/i.test(cell(row, 'policy'))
+  const isTracked = table.has(column('tracker')) ? cell(row, 'tracker') !== '' : quantity !== ''
+  if (isTracked && !goesOn) {
+    if (quantity !== '') return stockCount(quantity)
+    report.warn(`Line ${row.line}: the stock is tracked but the file does not tell it, so it is not counted.`)
+    return null
+  }
+  if (quantity !== '') report.ignore(column('quantity'), 'Shopify does not hold this stock against orders')
+  return null
+}

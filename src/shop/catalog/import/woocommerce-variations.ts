@@ -1,0 +1,132 @@
+import type { Source } from './drafts.ts'
+import { slugFor, UniqueNames } from './slug.ts'
+import { attributesOf, pricesOf, publishedState, stockOf } from './woocommerce-row.ts'
+import type { WooContext, WooPrices, WooRow } from './woocommerce-row.ts'
+
+const columns: Source['columns'] = {
+  sku: 'SKU',
+  name: 'Attribute 1 value(s)',
+  price: 'Regular price',
+  salePrice: 'Sale price',
+  stock: 'Stock'
+}
+
+/** The variations of each product, found by `Parent`: `id:44` or the parent's SKU. Disabled ones are left out. */
+export function groupVariations(
+  rows: readonly WooRow[],
+  products: readonly WooRow[],
+  woo: WooContext
+): Map<WooRow, WooRow[]> {
+  const byReference = new Map<string, WooRow>()
+  for (const product of products) {
+    if (product.id !== '') byReference.set(`id:${product.id}`, product)
+    if (product.sku !== '') byReference.set(product.sku, product)
+  }
+  const children = new Map<WooRow, WooRow[]>()
+  for (const variation of rows.filter(({ kind }) => kind === 'variation')) {
+    const parent = findParent(variation, byReference, woo)
+    if (!parent) continue
+    if (publishedState(variation.row, woo) === 'private') {
+      woo.report.ignore('Published', 'Disabled variations are left out', variation.name)
+      continue
+    }
+    const siblings = children.get(parent)
+    if (siblings) siblings.push(variation)
+    else children.set(parent, [variation])
+  }
+  return new Map([...children].map(([parent, list]) => [parent, byPosition(list)]))
+}
+
+function findParent(
+  { row }: WooRow,
+  products: ReadonlyMap<string, WooRow>,
+  { problems }: WooContext
+): WooRow | undefined {
+  const reference = row.cell('Parent')
+  const parent = products.get(reference)
+  if (reference === '') problems.add(row.line, 'Parent', 'Is required for a variation.')
+  else if (!parent) problems.add(row.line, 'Parent', 'Is not the SKU or the id of a product in this file.')
+  else if (parent.kind === 'simple') problems.add(row.line, 'Parent', 'Must be a variable product.')
+  return parent
+}
+
+function byPosition(rows: readonly WooRow[]): WooRow[] {
+  return rows.toSorted((a, b) => (Number(a.row.cell('Position')) || 0) - (Number(b.row.cell('Position')) || 0))
+}
+
+/** A variable product's variations, and what of it follows from them: price, sale window, kind, shared stock. */
+export function readVariations(
+  product: WooRow,
+  children: readonly WooRow[],
+  slug: string,
+  woo: WooContext
+): { value: Record<string, unknown>; sources: Source[] } {
+  const standard = children.find((child) => isStandard(product, child, woo)) ?? children[0]
+  const skus = new UniqueNames()
+  const prices = children.map((child) => pricesOf(child.row, woo))
+  const window = prices.find(({ salePrice }) => salePrice !== null)
+  const variations = children.map((child, index) => {
+    const options = optionsOf(child, woo)
+    const stock = stockOf(child.row)
+    const sku = child.sku || slugFor([slug, ...options].join(' '))
+    const unique = skus.take(sku, child.id || child.name)
+    const repeats = child.sku !== '' && unique !== sku
+    if (repeats)
+      woo.report.warn(`Line ${child.row.line}: the SKU is that of another variation too, so it got an ending.`)
+    return {
+      sku: unique,
+      name: options.join(' / ') || ownName(product, child),
+      price: prices[index]?.price,
+      salePrice: saleInWindow(child, prices[index], window, woo),
+      stock: stock === 'parent' ? null : stock,
+      default: child === standard
+    }
+  })
+  const value = {
+    saleStart: window?.saleStart ?? null,
+    saleEnd: window?.saleEnd ?? null,
+    stock: sharedStock(product, children, woo),
+    type: children.every(({ isVirtual }) => isVirtual) ? 'digital' : 'physical',
+    variations
+  }
+  return { value, sources: children.map(({ row }) => ({ line: row.line, columns })) }
+}
+
+/** A product has one sale window here; a variation on sale at other times loses its sale rather than keep it for ever. */
+function saleInWindow(
+  child: WooRow,
+  prices: WooPrices | undefined,
+  window: WooPrices | undefined,
+  { report }: WooContext
+): string | null {
+  if (!prices || prices.salePrice === null) return null
+  if (prices.saleStart === window?.saleStart && prices.saleEnd === window?.saleEnd) return prices.salePrice
+  report.ignore('Sale price', "The sale's dates differ from those of the product's other variations", child.name)
+  return null
+}
+
+function sharedStock(product: WooRow, children: readonly WooRow[], { report }: WooContext): number | string | null {
+  if (!children.some(({ row }) => row.cell('Stock').toLowerCase() === 'parent')) return null
+  report.warn(`Line ${product.row.line}: the variations share the stock of ${product.name}.`)
+  return stockOf(product.row)
+}
+
+function optionsOf(child: WooRow, { table, report }: WooContext): string[] {
+  return attributesOf(table, child.row).flatMap(({ values }) => {
+    if (values.length === 0)
+      report.ignore('Parent', 'A variation for any value of an attribute is kept as one', child.name)
+    return values.slice(0, 1)
+  })
+}
+
+/** `Hoodie - Red` without its parent's name; WooCommerce puts it before each variation's. */
+function ownName(product: WooRow, child: WooRow): string {
+  const prefix = `${product.name} - `
+  return child.name.startsWith(prefix) ? child.name.slice(prefix.length) : child.name
+}
+
+function isStandard(product: WooRow, child: WooRow, { table }: WooContext): boolean {
+  const wanted = attributesOf(table, product.row).filter(({ standard }) => standard !== '')
+  const own = new Map(attributesOf(table, child.row).map(({ name, values }) => [name, values]))
+  return wanted.length > 0 && wanted.every(({ name, standard }) => [undefined, standard].includes(own.get(name)?.[0]))
+}

@@ -1,0 +1,55 @@
+import { toDecimalText, toMajor } from '../../../platform/money.ts'
+import type { FullProduct, VariationInput } from './format.ts'
+
+/**
+ * Products in the words of the import format (contract A7), complete, so that reading them back gives the same products
+ * whatever the shop held before. Amounts are major-unit numbers, or decimal text where a number would not be exact.
+ */
+export function toCatalogFile(products: readonly FullProduct[], { currency }: { currency: string }) {
+  return { products: products.map((product) => toEntry(product, currency)) }
+}
+
+function toEntry(product: FullProduct, currency: string) {
+  const { slug, name, description, type, stock, published, position, url, categories, tags, grants } = product
+  return {
+    slug,
+    name,
+    description,
+    price: toAmount(product.priceMinor, currency),
+    salePrice: orNull(product.salePriceMinor, (minor) => toAmount(minor, currency)),
+    saleStart: orNull(product.saleStartsAt, toTime),
+    saleEnd: orNull(product.saleEndsAt, toTime),
+    type,
+    stock,
+    published,
+    ...(position === undefined ? {} : { position }),
+    url,
+    categories,
+    tags,
+    variations: product.variations.map((variation) => toVariation(variation, currency)),
+    grants
+  }
+}
+
+function toVariation({ sku, name, priceMinor, salePriceMinor, stock, isDefault }: VariationInput, currency: string) {
+  const salePrice = orNull(salePriceMinor, (minor) => toAmount(minor, currency))
+  return { sku, name, price: toAmount(priceMinor, currency), salePrice, stock, default: isDefault }
+}
+
+function toAmount(minor: number, currency: string): number | string {
+  const text = toDecimalText(minor, currency)
+  const major = toMajor(minor, currency)
+  return String(major) === trimZeros(text) ? major : text
+}
+
+function trimZeros(text: string): string {
+  return text.includes('.') ? text.replace(/\.?0+$/, '') : text
+}
+
+function toTime(at: number): string {
+  return new Date(at).toISOString()
+}
+
+function orNull<T>(value: number | null, convert: (value: number) => T): T | null {
+  return value === null ? null : convert(value)
+}

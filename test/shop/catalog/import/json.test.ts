@@ -1,0 +1,393 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { AppError } from '../../../../src/errors.ts'
+import { withDefaults } from '../../../../src/shop/catalog/import/format.ts'
+import { errorsOf, outcomeOf, read, readProducts } from './support.ts'
+
+const lamp = { slug: 'lamp', name: 'Lamp', price: '12.50' }
+const whole = {
+  ...lamp,
+  description: ' Two\r\nlines ',
+  salePrice: 10,
+  saleStart: '2026-11-01',
+  saleEnd: '2026-12-01T00:00Z',
+  type: 'digital',
+  stock: 3,
+  published: false,
+  position: 2,
+  url: 'https://shop.example/lamp',
+  categories: ['Light', 'light', 'Home'],
+  tags: ['oil'],
+  variations: [
+    { sku: 'L-1', name: 'Small', price: 12.5 },
+    { sku: 'L-2', name: 'Large', price: '20', salePrice: 15, stock: 0, default: true }
+  ],
+  grants: [
+    { kind: 'membership', module: 'A', plan: 'friend', period: '1y' },
+    { kind: 'subscription', interval: 'month' },
+    { kind: 'course', course: 'lamps' },
+    { kind: 'download', file: 'sheets/lamp.pdf', days: 30 },
+    { kind: 'donation' }
+  ]
+}
+
+function causes(product: object): string[] {
+  return errorsOf(JSON.stringify([product])).map(({ column, cause }) => `${column}: ${cause}`)
+}
+
+describe('a catalogue file in JSON', () => {
+  it('may say of a product only its slug, name and price; the rest are defaults', () => {
+    const [product] = readProducts([lamp])
+    expect(product).toMatchObject({ shape: 'product', slug: 'lamp', name: 'Lamp', priceMinor: 1250 })
+    expect(product?.stock).toBeUndefined()
+    expect(product && withDefaults(product)).toEqual({
+      slug: 'lamp',
+      name: 'Lamp',
+      priceMinor: 1250,
+      description: '',
+      salePriceMinor: null,
+      saleStartsAt: null,
+      saleEndsAt: null,
+      type: 'physical',
+      stock: null,
+      published: true,
+      url: null,
+      categories: [],
+      tags: [],
+      variations: [],
+      grants: []
+    })
+  })
+
+  it('takes every field, in minor units, epoch milliseconds and one spelling', () => {
+    expect(readProducts({ products: [whole] })).toEqual([
+      {
+        shape: 'product',
+        slug: 'lamp',
+        name: 'Lamp',
+        description: 'Two\nlines',
+        priceMinor: 1250,
+        salePriceMinor: 1000,
+        saleStartsAt: Date.UTC(2026, 10, 1),
+        saleEndsAt: Date.UTC(2026, 11, 1),
+        type: 'digital',
+        stock: 3,
+        published: false,
+        position: 2,
+        url: 'https://shop.example/lamp',
+        categories: ['Light', 'Home'],
+        tags: ['oil'],
+        variations: [
+          { sku: 'L-1', name: 'Small', priceMinor: 1250, salePriceMinor: null, stock: null, isDefault: false },
+          { sku: 'L-2', name: 'Large', priceMinor: 2000, salePriceMinor: 1500, stock: 0, isDefault: true }
+        ],
+        grants: [
+          { kind: 'membership', module: 'A', plan: 'friend', period: 'P1Y' },
+          { kind: 'subscription', interval: 'month', pro: false },
+          { kind: 'course', course: 'lamps' },
+          { kind: 'download', file: 'sheets/lamp.pdf', days: 30 },
+          { kind: 'donation', campaign: null }
+        ]
+      }
+    ])
+  })
+
+  it('makes the first variation the default when none is marked, and lends the product its price', () => {
+    const [product] = readProducts([
+      {
+        slug: 'a',
+        name: 'A',
+        variations: [
+          { sku: '1', name: 'One', price: 3, salePrice: 2 },
+          { sku: '2', name: 'Two', price: 4 }
+        ]
+      }
+    ])
+    expect(product).toMatchObject({ priceMinor: 300, salePriceMinor: 200 })
+    expect(product?.variations?.map(({ isDefault }) => isDefault)).toEqual([true, false])
+  })
+
+  it('tells "no sale" and "uncounted" (null) from what is not said', () => {
+    const [product] = readProducts([{ ...lamp, salePrice: null, stock: null, url: null, tags: null }])
+    expect(product).toMatchObject({ salePriceMinor: null, stock: null, url: null })
+    expect(product?.tags).toBeUndefined()
+  })
+
+  it('reads amounts by the decimals of the currency', () => {
+    expect(read(JSON.stringify([{ ...lamp, price: 500 }]), 'JPY').file.products[0]?.priceMinor).toBe(500)
+    expect(read(JSON.stringify([{ ...lamp, price: 1.234 }]), 'KWD').file.products[0]?.priceMinor).toBe(1234)
+    expect(errorsOf(JSON.stringify([{ ...lamp, price: 1.5 }]), 'JPY')[0]?.cause).toContain('at most 0 decimals')
+  })
+
+  it('reads coupons, plans, campaigns and affiliates', () => {
+    const { file, report } = read(
+      JSON.stringify({
+        coupons: [
+          { code: 'TEN', percent: 12.5, endsAt: '2027-01-01', products: ['lamp'], categories: ['Light'] },
+          { code: 'FIVE', amount: '5', minTotal: 20, maxUses: 1, maxUsesPerCustomer: 1, startsAt: null }
+        ],
+        plans: [{ slug: 'friend', name: 'Friend', module: 'B' }],
+        campaigns: [{ slug: 'roof', name: 'Roof' }],
+        affiliates: [
+          { code: 'mira', user: 'mira@shop.example', status: 'active', rate: 12.5 },
+          { code: 'jonas', user: 'jonas@shop.example' }
+        ]
+      })
+    )
+    const none = { startsAt: null, endsAt: null, minTotalMinor: null, maxUses: null, maxUsesPerCustomer: null }
+    expect(file).toEqual({
+      products: [],
+      coupons: [
+        {
+          ...none,
+          code: 'TEN',
+          percentBps: 1250,
+          amountMinor: null,
+          endsAt: Date.UTC(2027, 0, 1),
+          products: ['lamp'],
+          categories: ['Light']
+        },
+        {
+          ...none,
+          code: 'FIVE',
+          percentBps: null,
+          amountMinor: 500,
+          minTotalMinor: 2000,
+          maxUses: 1,
+          maxUsesPerCustomer: 1,
+          products: [],
+          categories: []
+        }
+      ],
+      plans: [{ slug: 'friend', name: 'Friend', module: 'B', rank: 0, pro: false }],
+      campaigns: [{ slug: 'roof', name: 'Roof' }],
+      affiliates: [
+        { code: 'mira', user: 'mira@shop.example', status: 'active', rateBps: 1250 },
+        { code: 'jonas', user: 'jonas@shop.example', status: 'pending', rateBps: null }
+      ]
+    })
+    expect(report).toEqual({ format: 'json', rows: 6, ignored: [], warnings: [] })
+  })
+})
+
+describe('an answer of GET /store/offers as a catalogue file', () => {
+  const offer = {
+    offerId: 'offer-7',
+    productId: 7,
+    productSlug: 'lamp',
+    name: 'Lamp',
+    description: 'Bright.',
+    url: 'https://shop.example/products/lamp',
+    price: { currency: 'EUR', amount: 10, originalAmount: 12.5, isOnSale: true },
+    categories: ['Light'],
+    tags: []
+  }
+  const plain = {
+    ...offer,
+    productSlug: 'cap',
+    price: { currency: 'EUR', amount: 10, originalAmount: null, isOnSale: false }
+  }
+
+  it('is taken as the answer, its data, or a list', () => {
+    const expected = [
+      expect.objectContaining({ shape: 'offer', slug: 'lamp', priceMinor: 1250, salePriceMinor: 1000 }),
+      expect.objectContaining({ shape: 'offer', slug: 'cap', priceMinor: 1000 })
+    ]
+    const offers = [offer, plain]
+    expect(readProducts({ data: { offers, pagination: { page: 1 } }, meta: {} })).toEqual(expected)
+    expect(readProducts({ offers, pagination: {} })).toEqual(expected)
+    expect(readProducts(offers)).toEqual(expected)
+    expect(readProducts({ products: [offer, plain] })).toEqual(expected)
+  })
+
+  it('says nothing of what it does not show', () => {
+    const [product] = readProducts([plain])
+    const said = Object.entries(product ?? {}).filter(([, value]) => value !== undefined)
+    expect(said.map(([field]) => field).sort()).toEqual([
+      'categories',
+      'description',
+      'name',
+      'priceMinor',
+      'shape',
+      'slug',
+      'tags',
+      'url'
+    ])
+  })
+
+  it('must be in the currency of the shop', () => {
+    const foreign = { ...offer, price: { ...offer.price, currency: 'USD' } }
+    expect(errorsOf(JSON.stringify({ data: { offers: [foreign] } }))).toEqual([
+      { line: 1, column: 'data.offers.0.price.currency', cause: "Must be the shop's currency, EUR." }
+    ])
+  })
+})
+
+describe('a catalogue file in JSON is refused', () => {
+  it('with the line and path of everything that is wrong', () => {
+    const text = `{
+  "products": [
+    { "slug": "a", "name": "A", "price": 1 },
+    {
+      "slug": "Not a slug",
+      "name": "",
+      "colour": "red",
+      "variations": [
+        { "sku": "1", "name": "One" }
+      ]
+    }
+  ],
+  "shelves": []
+}`
+    expect(errorsOf(text)).toEqual([{ line: 13, column: 'shelves', cause: 'Is not a known field.' }])
+    expect(errorsOf(text.replace('"shelves"', '"plans"'))).toEqual([
+      { line: 5, column: 'products.1.slug', cause: 'Must be lower-case letters, digits and hyphens, at most 255.' },
+      { line: 6, column: 'products.1.name', cause: 'Must not be empty.' },
+      { line: 7, column: 'products.1.colour', cause: 'Is not a known field.' },
+      { line: 9, column: 'products.1.variations.0.price', cause: 'Is required.' }
+    ])
+  })
+
+  it.each([
+    ['{\n"a": \n}', 3],
+    ['[1,\n2', 2],
+    ['[\n{"slug": "a",\n}]', 3],
+    ['[] \n x', 2],
+    ['{"a": "tab\there"}', 1],
+    ['[\n\n01]', 3],
+    ['[1\n2]', 2],
+    ['{"a": [1}\n]', 1],
+    ["{'a': 1}", 1]
+  ])('when it is no JSON: %j', (text, line) => {
+    expect(errorsOf(text)).toEqual([
+      { line, column: null, cause: 'The file is not valid JSON: it cannot be read past this place.' }
+    ])
+  })
+
+  it.each([
+    [{ ...lamp, price: undefined }, '0.price: Is required.'],
+    [{ ...lamp, price: -1 }, '0.price: An amount is a number of zero or more, written as plain digits with a point.'],
+    [{ ...lamp, price: '1.234' }, '0.price: An amount in EUR has at most 2 decimals.'],
+    [{ ...lamp, price: true }, '0.price: Must be a number or decimal text.'],
+    [{ ...lamp, salePrice: 12.5 }, '0.salePrice: Must be lower than the price.'],
+    [{ ...lamp, saleStart: '2026-02-30' }, '0.saleStart: Must be an ISO 8601 date, or a time with Z or an offset.'],
+    [{ ...lamp, saleStart: '2026-02-02', saleEnd: '2026-02-01' }, '0.saleEnd: Must be after the sale starts.'],
+    [{ ...lamp, stock: -1 }, '0.stock: Must be a whole number from 0 to 1000000000.'],
+    [{ ...lamp, stock: 1.5 }, '0.stock: Must be a whole number from 0 to 1000000000.'],
+    [{ ...lamp, stock: '3' }, '0.stock: Must be a whole number from 0 to 1000000000.'],
+    [{ ...lamp, published: 'yes' }, '0.published: Must be a boolean.'],
+    [{ ...lamp, type: 'virtual' }, '0.type: Must be physical or digital.'],
+    [{ ...lamp, url: 'javascript:alert(1)' }, '0.url: Must be an http or https address without credentials.'],
+    [
+      { ...lamp, url: 'https://good.example@evil.example' },
+      '0.url: Must be an http or https address without credentials.'
+    ],
+    [{ ...lamp, name: 'a\u0007b' }, '0.name: Must not hold control characters.'],
+    [{ ...lamp, name: 'x'.repeat(256) }, '0.name: Must have at most 255 characters.'],
+    [{ ...lamp, name: 5 }, '0.name: Must be a string.'],
+    [{ ...lamp, slug: 'a'.repeat(256) }, '0.slug: Must be lower-case letters, digits and hyphens, at most 255.'],
+    [{ ...lamp, tags: 'oil' }, '0.tags: Must be a list.'],
+    [{ ...lamp, tags: [''] }, '0.tags.0: Must not be empty.'],
+    [
+      { ...lamp, grants: [{ kind: 'magic' }] },
+      '0.grants.0.kind: Must be membership, subscription, course, download or donation.'
+    ],
+    [{ ...lamp, grants: [{ kind: 'course' }] }, '0.grants.0.course: Is required.'],
+    [
+      { ...lamp, grants: [{ kind: 'membership', module: 'A', plan: 'p', period: 'soon' }] },
+      '0.grants.0.period: Must be a period such as P1Y, P1M or P14D.'
+    ],
+    [
+      { ...lamp, grants: [{ kind: 'download', file: '../secret.key' }] },
+      '0.grants.0.file: Must be a file name, or a path inside the downloads folder.'
+    ],
+    [
+      { ...lamp, variations: ['1', '1'].map((sku) => ({ sku, name: 'x', price: 1 })) },
+      '0.variations.1.sku: Is the SKU of an earlier variation of this product.'
+    ],
+    [
+      { ...lamp, variations: ['1', '2'].map((sku) => ({ sku, name: 'x', price: 1, default: true })) },
+      '0.variations.1.default: Only one can be the default.'
+    ],
+    [
+      { ...lamp, variations: [{ sku: '1', name: 'x', price: 1, salePrice: 2 }] },
+      '0.variations.0.salePrice: Must be lower than the price.'
+    ]
+  ])('for a product such as %j', (product, cause) => {
+    expect(causes(product)).toEqual([cause])
+  })
+
+  it.each([
+    [{ code: 'A' }, 'percent'],
+    [{ code: 'A', percent: 10, amount: 5 }, 'percent'],
+    [{ code: 'A', percent: 101 }, 'percent'],
+    [{ code: 'A', percent: 0 }, 'percent'],
+    [{ code: 'A', amount: 0 }, 'amount'],
+    [{ code: 'A', amount: 1, startsAt: '2026-02-02', endsAt: '2026-02-02' }, 'endsAt'],
+    [{ code: 'A', amount: 1, maxUses: 0 }, 'maxUses'],
+    [{ code: '', amount: 1 }, 'code'],
+    [{ code: 'A', amount: 1, used: 5 }, 'used']
+  ])('for a coupon such as %j', (coupon, field) => {
+    expect(errorsOf(JSON.stringify({ coupons: [coupon] })).map(({ column }) => column)).toEqual([`coupons.0.${field}`])
+  })
+
+  it('when an entry stands in it twice; for codes, in whatever case', () => {
+    const coupons = ['TEN', 'ten'].map((code) => ({ code, percent: 10 }))
+    expect(errorsOf(JSON.stringify({ products: [lamp, lamp], coupons }))).toEqual([
+      { line: 1, column: 'products.1', cause: 'Is in the file twice.' },
+      { line: 1, column: 'coupons.1', cause: 'Is in the file twice.' }
+    ])
+  })
+
+  it('without repeating the value it refuses', () => {
+    const secret = 'whsec_0123456789'
+    const text = JSON.stringify([
+      { slug: secret, name: 'A', price: secret, type: secret, published: secret, url: secret }
+    ])
+    expect(JSON.stringify(errorsOf(text))).not.toContain('0123456789')
+  })
+
+  it('with at most a hundred errors, and the count of all', () => {
+    const products = Array.from({ length: 150 }, () => ({}))
+    const outcome = outcomeOf(() => read(JSON.stringify(products)))
+    expect(outcome).toMatchObject({ details: { total: 450 } })
+    expect(errorsOf(JSON.stringify(products))).toHaveLength(100)
+  })
+
+  it('by an AppError and nothing else, whatever it holds', () => {
+    const keys = fc.constantFrom(
+      ...Object.keys(whole),
+      'products',
+      'coupons',
+      'offers',
+      'data',
+      'productSlug',
+      '__proto__',
+      'code'
+    )
+    const { tree } = fc.letrec((tie) => ({
+      tree: fc.oneof({ depthSize: 'small' }, fc.jsonValue(), fc.array(tie('tree')), fc.dictionary(keys, tie('tree')))
+    }))
+    const text = fc.oneof(
+      tree.map((value) => JSON.stringify(value)),
+      fc.string(),
+      fc.string().map((text) => `[${text}`)
+    )
+    fc.assert(
+      fc.property(text, (text) => {
+        const outcome = outcomeOf(() => read(text))
+        expect(outcome instanceof AppError || Object.hasOwn(Object(outcome), 'file')).toBe(true)
+      }),
+      { numRuns: 500 }
+    )
+  })
+
+  it('when it nests a hundred thousand deep', () => {
+    expect(errorsOf('['.repeat(100_000) + ']'.repeat(100_000))).toHaveLength(1)
+    expect(errorsOf('['.repeat(100_000))).toHaveLength(1)
+  })
+
+  it("when a key would reach an object's prototype", () => {
+    expect(causes(JSON.parse('{"slug":"a","name":"A","price":1,"__proto__":{"published":false}}')).length).toBe(1)
+  })
+})

@@ -1,0 +1,262 @@
+import { describe, expect, it } from 'vitest'
+import { csv, errorsOf, read } from './support.ts'
+
+const columns = [
+  'Handle',
+  'Title',
+  'Body (HTML)',
+  'Vendor',
+  'Product Category',
+  'Type',
+  'Tags',
+  'Published',
+  'Option1 Name',
+  'Option1 Value',
+  'Option2 Name',
+  'Option2 Value',
+  'Variant SKU',
+  'Variant Grams',
+  'Variant Inventory Tracker',
+  'Variant Inventory Qty',
+  'Variant Inventory Policy',
+  'Variant Price',
+  'Variant Compare At Price',
+  'Variant Requires Shipping',
+  'Image Src',
+  'Gift Card',
+  'Price / International',
+  'Status'
+]
+const plain = {
+  Handle: 'blue-cup',
+  Title: 'Blue Cup',
+  'Body (HTML)': '<p>Holds &frac12; litre.</p>',
+  Published: 'true',
+  'Option1 Name': 'Title',
+  'Option1 Value': 'Default Title',
+  'Variant Inventory Tracker': 'shopify',
+  'Variant Inventory Qty': '4',
+  'Variant Inventory Policy': 'deny',
+  'Variant Price': '12.50',
+  'Variant Requires Shipping': 'true',
+  'Gift Card': 'false',
+  Status: 'active'
+}
+const small = { ...plain, Handle: 'shirt', Title: 'Shirt', 'Option1 Name': 'Size', 'Option1 Value': 'Small' }
+const large = { Handle: 'shirt', 'Option1 Value': 'Large', 'Variant Price': '15', 'Variant Requires Shipping': 'true' }
+
+type Cells = Readonly<Record<string, string>>
+
+const readRows = (...rows: Cells[]) => read(csv(columns, rows))
+const productOf = (row: Cells) => readRows({ ...plain, ...row }).file.products[0]
+const errors = (...rows: Cells[]) =>
+  errorsOf(csv(columns, rows)).map(({ line, column, cause }) => `${line} ${column}: ${cause}`)
+
+describe("Shopify's product export", () => {
+  it('gives a product without options, by its handle', () => {
+    const { file, report } = readRows(plain)
+    expect(file.products).toEqual([
+      expect.objectContaining({
+        shape: 'product',
+        slug: 'blue-cup',
+        name: 'Blue Cup',
+        description: 'Holds ½ litre.',
+        priceMinor: 1250,
+        salePriceMinor: null,
+        stock: 4,
+        type: 'physical',
+        published: true,
+        categories: [],
+        tags: [],
+        variations: []
+      })
+    ])
+    expect(report).toEqual({ format: 'shopify', rows: 1, ignored: [], warnings: [] })
+  })
+
+  it('gathers the rows of a handle into variations, with SKUs made where there is none', () => {
+    const { file, report } = readRows({ ...small, 'Variant SKU': 'S-1' }, large, {
+      ...large,
+      'Option1 Value': 'Large',
+      'Option2 Value': 'Red'
+    })
+    expect(file.products).toHaveLength(1)
+    expect(file.products[0]).toMatchObject({
+      slug: 'shirt',
+      priceMinor: 1250,
+      stock: null,
+      variations: [
+        { sku: 'S-1', name: 'Small', priceMinor: 1250, stock: 4, isDefault: true },
+        { sku: 'shirt-large', name: 'Large', priceMinor: 1500, stock: null, isDefault: false },
+        { sku: 'shirt-large-red', name: 'Large / Red', priceMinor: 1500, isDefault: false }
+      ]
+    })
+    expect(report.rows).toBe(3)
+  })
+
+  it('takes one variant with a real option as a variation', () => {
+    expect(readRows(small).file.products[0]?.variations).toMatchObject([{ name: 'Small', isDefault: true }])
+  })
+
+  it('tells SKUs apart that a product has twice', () => {
+    const { file, report } = readRows({ ...small, 'Variant SKU': 'S' }, { ...large, 'Variant SKU': 'S' })
+    expect(file.products[0]?.variations?.[1]?.sku).toMatch(/^S-[0-9a-f]{8}$/)
+    expect(report.warnings).toEqual(['Line 3: the SKU is that of another variant too, so it got an ending.'])
+  })
+
+  it('counts image rows without making variants of them', () => {
+    const image = { Handle: 'blue-cup', 'Image Src': 'https://shop.example/2.jpg' }
+    const { file, report } = readRows({ ...plain, 'Image Src': 'https://shop.example/1.jpg' }, image)
+    expect(file.products[0]?.variations).toEqual([])
+    expect(report.ignored).toEqual([{ column: 'Image Src', count: 2, why: 'Images have no place in the shop' }])
+  })
+
+  it('reads the price as a sale price when the compare-at price is higher', () => {
+    expect(productOf({ 'Variant Compare At Price': '20' })).toMatchObject({ priceMinor: 2000, salePriceMinor: 1250 })
+    expect(productOf({ 'Variant Compare At Price': '12.50' })).toMatchObject({ priceMinor: 1250, salePriceMinor: null })
+    expect(productOf({ 'Variant Compare At Price': '0.00' })).toMatchObject({ priceMinor: 1250, salePriceMinor: null })
+  })
+
+  it.each([
+    [{}, 4],
+    [{ 'Variant Inventory Qty': '-2' }, 0],
+    [{ 'Variant Inventory Tracker': '' }, null],
+    [{ 'Variant Inventory Policy': 'continue' }, null],
+    [{ 'Variant Inventory Qty': '' }, null]
+  ])('counts stock as %j says', (row, stock) => {
+    expect(productOf(row)?.stock).toBe(stock)
+  })
+
+  it('says so when stock is tracked but not told', () => {
+    const { report } = readRows({ ...plain, 'Variant Inventory Qty': '' })
+    expect(report.warnings).toEqual([
+      'Line 2: the stock is tracked but the file does not tell it, so it is not counted.'
+    ])
+  })
+
+  it.each([
+    [{}, true],
+    [{ Published: '' }, true],
+    [{ Published: 'FALSE' }, false],
+    [{ Status: 'draft' }, false],
+    [{ Status: 'Archived' }, false],
+    [{ Status: '' }, true]
+  ])('publishes as %j says', (row, published) => {
+    expect(productOf(row)?.published).toBe(published)
+  })
+
+  it('reads what needs no shipping as digital', () => {
+    expect(productOf({ 'Variant Requires Shipping': 'false' })?.type).toBe('digital')
+    expect(readRows({ ...small, 'Variant Requires Shipping': 'false' }, large).file.products[0]?.type).toBe('physical')
+  })
+
+  it('reads type and product category as categories', () => {
+    const row = { Type: 'Mugs', 'Product Category': 'Home & Garden > Kitchen > Mugs', Tags: 'blue, Gift, blue' }
+    expect(productOf(row)).toMatchObject({
+      categories: ['Mugs', 'Home & Garden', 'Kitchen'],
+      tags: ['blue', 'Gift']
+    })
+  })
+
+  it('leaves out gift cards and counts what has no place', () => {
+    const { file, report } = readRows(
+      { ...plain, Vendor: 'Potter', 'Price / International': '14', 'Variant SKU': 'C-1' },
+      { ...plain, Handle: 'card', Title: 'Card', 'Gift Card': 'true' }
+    )
+    expect(file.products.map(({ slug }) => slug)).toEqual(['blue-cup'])
+    expect(report.ignored).toEqual([
+      { column: 'Vendor', count: 1, why: 'The shop has no place for this column' },
+      { column: 'Price / International', count: 1, why: 'The shop has one market and one price' },
+      { column: 'Variant SKU', count: 1, why: 'Only variations carry a SKU' },
+      { column: 'Gift Card', count: 1, why: 'Gift cards are not sold here: Card' }
+    ])
+  })
+
+  it('makes a slug of a handle that is none', () => {
+    expect(productOf({ Handle: 'Tasse_À-Café' })?.slug).toBe('tasse-a-cafe')
+  })
+
+  it('is read in its newer headers too, where a row without a handle belongs to the product above', () => {
+    const text = csv(
+      [
+        'Title',
+        'URL handle',
+        'Description',
+        'Status',
+        'SKU',
+        'Option1 name',
+        'Option1 value',
+        'Price',
+        'Compare-at price',
+        'Inventory tracker',
+        'Inventory quantity',
+        'Continue selling when out of stock',
+        'Requires shipping',
+        'Product image URL'
+      ],
+      [
+        {
+          Title: 'Shirt',
+          'URL handle': 'shirt',
+          Description: '<b>Soft</b>',
+          Status: 'Active',
+          SKU: 'S',
+          'Option1 name': 'Size',
+          'Option1 value': 'S',
+          Price: '10',
+          'Compare-at price': '12',
+          'Inventory tracker': 'shopify',
+          'Inventory quantity': '3',
+          'Continue selling when out of stock': 'DENY',
+          'Requires shipping': 'TRUE'
+        },
+        {
+          'Option1 value': 'L',
+          SKU: 'L',
+          Price: '11',
+          'Inventory tracker': 'shopify',
+          'Inventory quantity': '3',
+          'Continue selling when out of stock': 'CONTINUE'
+        }
+      ]
+    )
+    expect(read(text).file.products).toMatchObject([
+      {
+        slug: 'shirt',
+        description: 'Soft',
+        type: 'physical',
+        variations: [
+          { sku: 'S', priceMinor: 1200, salePriceMinor: 1000, stock: 3 },
+          { sku: 'L', priceMinor: 1100, salePriceMinor: null, stock: null }
+        ]
+      }
+    ])
+  })
+})
+
+describe("Shopify's product export is refused", () => {
+  it('with line, column and cause of each row', () => {
+    expect(
+      errors(
+        { ...plain, Title: '', 'Body (HTML)': 'two\nlines' },
+        { ...small, 'Variant Price': 'free' },
+        { ...large, 'Variant Price': '' },
+        { ...plain, Handle: 'b', Status: 'gone', Published: 'perhaps' },
+        { ...plain, Handle: 'c', 'Variant Inventory Qty': 'few' },
+        { Handle: 'd', Title: 'Only a picture', 'Image Src': 'https://shop.example/1.jpg' }
+      )
+    ).toEqual([
+      '2 Title: Must not be empty.',
+      '4 Variant Price: An amount is a number of zero or more, written as plain digits with a point.',
+      '5 Variant Price: Is required.',
+      '6 Status: Must be active, draft, archived or unlisted.',
+      '6 Published: Must be true or false.',
+      '7 Variant Inventory Qty: Must be a whole number from 0 to 1000000000.',
+      '8 Variant Price: Is required.'
+    ])
+  })
+
+  it('for a row that names no product', () => {
+    expect(errors({ 'Variant Price': '3' })).toEqual(['2 Handle: Must not be empty.'])
+  })
+})

@@ -1,0 +1,34 @@
+import { AppError } from '../../../../src/errors.ts'
+import type { FileError } from '../../../../src/shop/catalog/import/problems.ts'
+import { readCatalogFile } from '../../../../src/shop/catalog/import/read-file.ts'
+
+export function read(content: string | Uint8Array, currency = 'EUR') {
+  return readCatalogFile(content, { currency })
+}
+
+export function readProducts(content: string | object) {
+  return read(typeof content === 'string' ? content : JSON.stringify(content)).file.products
+}
+
+/** The errors a file is refused with; fails when it is taken, or refused by anything but VALIDATION_FAILED. */
+export function errorsOf(content: string | Uint8Array, currency = 'EUR'): FileError[] {
+  const outcome = outcomeOf(() => read(content, currency))
+  if (!(outcome instanceof AppError)) throw new Error('The file was taken.', { cause: outcome })
+  if (outcome.code !== 'VALIDATION_FAILED') throw new Error('The file was refused by another code.', { cause: outcome })
+  return Array.isArray(outcome.details.errors) ? outcome.details.errors : []
+}
+
+export function outcomeOf(run: () => unknown): unknown {
+  try {
+    return run()
+  } catch (error) {
+    return error
+  }
+}
+
+/** CSV text of rows given by column; cells that need quotes get them. */
+export function csv(columns: readonly string[], rows: readonly Readonly<Record<string, string>>[]): string {
+  const lines = rows.map((row) => columns.map((column) => row[column] ?? ''))
+  const quote = (cell: string) => (/[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
+  return [columns, ...lines].map((cells) => `${cells.map(quote).join(',')}\n`).join('')
+}

@@ -1,0 +1,350 @@
+import { describe, expect, it } from 'vitest'
+import { csv, errorsOf, read } from './support.ts'
+
+/** The export's columns in its own order, without those that only add to what is left out. */
+const columns = [
+  'ID',
+  'Type',
+  'SKU',
+  'Name',
+  'Published',
+  'Visibility in catalog',
+  'Short description',
+  'Description',
+  'Date sale price starts',
+  'Date sale price ends',
+  'Tax status',
+  'In stock?',
+  'Stock',
+  'Backorders allowed?',
+  'Sale price',
+  'Regular price',
+  'Categories',
+  'Tags',
+  'Images',
+  'Download expiry days',
+  'Parent',
+  'Position',
+  'Attribute 1 name',
+  'Attribute 1 value(s)',
+  'Attribute 1 default',
+  'Attribute 2 name',
+  'Attribute 2 value(s)',
+  'Download 1 name',
+  'Download 1 URL',
+  'Meta: _note'
+]
+const base = {
+  Published: '1',
+  'Visibility in catalog': 'visible',
+  'In stock?': '1',
+  'Backorders allowed?': '0',
+  Position: '0'
+}
+const cup = { ...base, ID: '1', Type: 'simple', SKU: 'cup', Name: 'Cup', 'Regular price': '18' }
+const shirt = {
+  ...base,
+  ID: '44',
+  Type: 'variable',
+  SKU: 'shirt',
+  Name: 'Shirt',
+  'Attribute 1 name': 'Color',
+  'Attribute 1 value(s)': 'Red, Blue',
+  'Attribute 2 name': 'Size',
+  'Attribute 2 value(s)': 'S, L'
+}
+const variation = {
+  ...base,
+  Type: 'variation',
+  Parent: 'shirt',
+  'Regular price': '20',
+  'Attribute 1 name': 'Color',
+  'Attribute 2 name': 'Size'
+}
+const red = {
+  ...variation,
+  ID: '45',
+  SKU: 'shirt-red',
+  Name: 'Shirt - Red, S',
+  'Attribute 1 value(s)': 'Red',
+  'Attribute 2 value(s)': 'S'
+}
+const blue = {
+  ...variation,
+  ID: '46',
+  SKU: 'shirt-blue',
+  Name: 'Shirt - Blue, L',
+  'Attribute 1 value(s)': 'Blue',
+  'Attribute 2 value(s)': 'L'
+}
+
+type Cells = Readonly<Record<string, string>>
+
+const readRows = (...rows: Cells[]) => read(csv(columns, rows))
+const productOf = (row: Cells) => readRows({ ...cup, ...row }).file.products[0]
+const errors = (...rows: Cells[]) =>
+  errorsOf(csv(columns, rows)).map(({ line, column, cause }) => `${line} ${column}: ${cause}`)
+
+describe("WooCommerce's product export", () => {
+  it('gives simple products, slugs of their SKU and prices in minor units', () => {
+    const { file, report } = readRows(cup)
+    expect(file.products).toEqual([
+      expect.objectContaining({
+        slug: 'cup',
+        name: 'Cup',
+        priceMinor: 1800,
+        salePriceMinor: null,
+        stock: null,
+        type: 'physical',
+        published: true,
+        position: undefined
+      })
+    ])
+    expect(report).toMatchObject({ format: 'woocommerce', rows: 1, warnings: [] })
+  })
+
+  it('makes slugs of the name where there is no SKU, unique and the same each time', () => {
+    const rows = ['7', '8'].map((ID) => ({ ...cup, ID, SKU: '', Name: 'Thé &amp; Café' }))
+    const slugs = readRows(...rows).file.products.map(({ slug }) => slug)
+    expect(slugs[0]).toBe('the-cafe')
+    expect(slugs[1]).toMatch(/^the-cafe-[0-9a-f]{8}$/)
+    expect(readRows(...rows).file.products.map(({ slug }) => slug)).toEqual(slugs)
+    expect(productOf({ SKU: '', Name: '湯呑' })?.slug).toMatch(/^item-[0-9a-f]{8}$/)
+  })
+
+  it('gathers variations under their parent, found by SKU or id, before or behind it', () => {
+    const { file } = readRows(red, { ...shirt, SKU: 'shirt' }, { ...blue, Parent: 'id:44', 'Sale price': '15' })
+    expect(file.products).toHaveLength(1)
+    expect(file.products[0]).toMatchObject({
+      slug: 'shirt',
+      priceMinor: 2000,
+      salePriceMinor: null,
+      variations: [
+        { sku: 'shirt-red', name: 'Red / S', priceMinor: 2000, salePriceMinor: null, stock: null, isDefault: true },
+        { sku: 'shirt-blue', name: 'Blue / L', priceMinor: 2000, salePriceMinor: 1500, stock: null, isDefault: false }
+      ]
+    })
+  })
+
+  it('orders variations by position and takes the default from the attributes', () => {
+    const [product] = readRows(
+      { ...shirt, 'Attribute 1 default': 'Red' },
+      { ...red, Position: '2' },
+      { ...blue, Position: '1' }
+    ).file.products
+    expect(product?.variations?.map(({ sku, isDefault }) => [sku, isDefault])).toEqual([
+      ['shirt-blue', false],
+      ['shirt-red', true]
+    ])
+  })
+
+  it('makes SKUs for variations without one, and keeps one for "any" value', () => {
+    const any = { ...red, SKU: '', 'Attribute 2 value(s)': '' }
+    const { file, report } = readRows(shirt, any, { ...any, ID: '47', 'Attribute 1 value(s)': 'Blue' })
+    expect(file.products[0]?.variations?.map(({ sku, name }) => [sku, name])).toEqual([
+      ['shirt-red', 'Red'],
+      ['shirt-blue', 'Blue']
+    ])
+    expect(report.ignored).toContainEqual(expect.objectContaining({ column: 'Parent', count: 2 }))
+  })
+
+  it('leaves out disabled variations, and keeps those that are drafts because their parent is', () => {
+    const { file, report } = readRows(
+      { ...shirt, Published: '-1' },
+      { ...red, Published: '-1' },
+      { ...blue, Published: '0' }
+    )
+    expect(file.products[0]).toMatchObject({ published: false })
+    expect(file.products[0]?.variations?.map(({ sku }) => sku)).toEqual(['shirt-red'])
+    const why = 'Disabled variations are left out: Shirt - Blue, L'
+    expect(report.ignored).toContainEqual({ column: 'Published', count: 1, why })
+  })
+
+  it.each([
+    [{ Published: '1' }, true],
+    [{ Published: '0' }, false],
+    [{ Published: '-1' }, false],
+    [{ Published: "'-1" }, false],
+    [{ Published: '2' }, false],
+    [{ 'Visibility in catalog': 'hidden' }, false],
+    [{ 'Visibility in catalog': 'search' }, true]
+  ])('publishes as %j says', (row, published) => {
+    expect(productOf(row)?.published).toBe(published)
+  })
+
+  it.each([
+    [{ Stock: '' }, null],
+    [{ Stock: '7' }, 7],
+    [{ Stock: '7.0000' }, 7],
+    [{ Stock: '-3' }, 0],
+    [{ Stock: '', 'In stock?': '0' }, 0],
+    [{ Stock: '3', 'In stock?': '0' }, 0],
+    [{ Stock: '0', 'In stock?': 'backorder' }, null],
+    [{ Stock: '2', 'Backorders allowed?': '1' }, null],
+    [{ Stock: '2', 'Backorders allowed?': 'notify' }, null]
+  ])('counts stock as %j says', (row, stock) => {
+    expect(productOf(row)?.stock).toBe(stock)
+  })
+
+  it('keeps stock that variations share on the product', () => {
+    const { file, report } = readRows({ ...shirt, Stock: '9' }, { ...red, Stock: 'parent' }, { ...blue, Stock: '2' })
+    expect(file.products[0]).toMatchObject({ stock: 9, variations: [{ stock: null }, { stock: 2 }] })
+    expect(report.warnings).toEqual(['Line 2: the variations share the stock of Shirt.'])
+  })
+
+  it('reads sale dates as UTC, the last day whole', () => {
+    const dates = (starts: string, ends: string) => {
+      const sale = { 'Sale price': '15', 'Date sale price starts': starts, 'Date sale price ends': ends }
+      const product = productOf(sale)
+      return [product?.saleStartsAt, product?.saleEndsAt].map((at) => at && new Date(at).toISOString())
+    }
+    expect(dates('2026-11-01', '2026-11-30')).toEqual(['2026-11-01T00:00:00.000Z', '2026-11-30T23:59:59.000Z'])
+    expect(dates('2026-11-01 9:30:00', '2026-11-30 23:59:59')).toEqual([
+      '2026-11-01T09:30:00.000Z',
+      '2026-11-30T23:59:59.000Z'
+    ])
+    expect(dates('', '')).toEqual([null, null])
+  })
+
+  it('does not let a variation keep a sale for longer than its dates', () => {
+    const { file, report } = readRows(
+      shirt,
+      { ...red, 'Sale price': '15', 'Date sale price ends': '2026-11-30' },
+      { ...blue, 'Sale price': '10' }
+    )
+    expect(file.products[0]).toMatchObject({
+      saleEndsAt: Date.UTC(2026, 10, 30, 23, 59, 59),
+      variations: [{ salePriceMinor: 1500 }, { salePriceMinor: null }]
+    })
+    expect(report.ignored).toContainEqual(expect.objectContaining({ column: 'Sale price', count: 1 }))
+  })
+
+  it('reads prices with a decimal comma, and leaves out a sale that saves nothing', () => {
+    expect(productOf({ 'Regular price': '18,50' })).toMatchObject({ priceMinor: 1850 })
+    const { file, report } = readRows({ ...cup, 'Sale price': '18' })
+    expect(file.products[0]).toMatchObject({ salePriceMinor: null })
+    expect(report.ignored).toContainEqual(expect.objectContaining({ column: 'Sale price', count: 1 }))
+  })
+
+  it('puts a product into each category on its way, with commas as WooCommerce escapes them', () => {
+    const Categories = String.raw`Clothing > Shirts, Clothing > Bags\, Cases, Uncategorized`
+    expect(productOf({ Categories, Tags: String.raw`soft, warm\, dry, Soft` })).toMatchObject({
+      categories: ['Clothing', 'Shirts', 'Bags, Cases'],
+      tags: ['soft', 'warm, dry']
+    })
+  })
+
+  it('turns descriptions into text, the short one first', () => {
+    const Description = String.raw`<p>Holds <b>a lot</b> &amp; more.</p>\n<ul><li>blue</li></ul>`
+    expect(productOf({ Description, 'Short description': String.raw`A cup.\nC:\\new` })?.description).toBe(
+      'A cup.\nC:\\new\n\nHolds a lot & more.\n\n- blue'
+    )
+  })
+
+  it('reads virtual products as digital and downloads as grants of the file', () => {
+    const product = productOf({
+      Type: 'simple, downloadable, virtual',
+      'Download 1 name': 'Single',
+      'Download 1 URL': 'https://shop.example/wp-content/My%20single.mp3?x=1',
+      'Download expiry days': '30'
+    })
+    expect(product).toMatchObject({ type: 'digital', grants: [{ kind: 'download', file: 'My single.mp3', days: 30 }] })
+    const virtual = [shirt, { ...red, Type: 'variation, virtual' }]
+    expect(readRows(...virtual).file.products[0]?.type).toBe('digital')
+    expect(readRows(...virtual, blue).file.products[0]?.type).toBe('physical')
+  })
+
+  it('keeps the menu order where the shop uses it', () => {
+    const positions = (...orders: string[]) =>
+      readRows(...orders.map((Position, index) => ({ ...cup, SKU: `cup-${index}`, Position }))).file.products.map(
+        ({ position }) => position
+      )
+    expect(positions('0', '0')).toEqual([undefined, undefined])
+    expect(positions('2', '0', '-1')).toEqual([3, 1, 0])
+  })
+
+  it('says nothing of what the file has no column for', () => {
+    const [product] = read('Type,SKU,Name,Regular price\nsimple,cup,Cup,18\n').file.products
+    const said = Object.entries(product ?? {}).filter(([, value]) => value !== undefined)
+    expect(said.map(([field]) => field).sort()).toEqual([
+      'name',
+      'priceMinor',
+      'saleEndsAt',
+      'salePriceMinor',
+      'saleStartsAt',
+      'shape',
+      'slug',
+      'type',
+      'variations'
+    ])
+  })
+
+  it('counts and names what has no place in the shop', () => {
+    const { file, report } = readRows(
+      {
+        ...cup,
+        Images: 'https://shop.example/1.jpg',
+        'Tax status': 'taxable',
+        'Meta: _note': 'x',
+        'Attribute 1 name': 'Color'
+      },
+      { ...cup, SKU: 'set', Name: 'Set', Type: 'grouped' },
+      { ...cup, SKU: 'far', Name: 'Far', Type: 'external' },
+      { ...shirt, SKU: 'empty', Name: 'Empty' },
+      { ...cup, SKU: 'draft', Name: 'Draft', Published: '-1', 'Regular price': '' }
+    )
+    expect(file.products.map(({ slug }) => slug)).toEqual(['cup'])
+    const counted = report.ignored.map(({ column, count, why }) => `${column} ${count}: ${why}`)
+    expect(counted).toEqual(
+      expect.arrayContaining([
+        'Images 1: Images have no place in the shop',
+        'Tax status 1: Prices are final, the shop adds no tax',
+        'Meta: _note 1: Fields of other plugins have no place in the shop',
+        'Attribute 1 name 2: Attributes only name variations',
+        'Type 1: Products of the type grouped are not sold here: Set',
+        'Type 1: Products of the type external are not sold here: Far',
+        'Type 1: A variable product without variations cannot be bought: Empty',
+        'Regular price 1: An unpublished product without a price is left out: Draft'
+      ])
+    )
+  })
+})
+
+describe("WooCommerce's product export is refused", () => {
+  it('with line, column and cause of each row', () => {
+    expect(
+      errors(
+        cup,
+        { ...cup, SKU: 'b', 'Regular price': 'abc' },
+        { ...cup, SKU: 'c', Name: '', Description: 'two\nlines' },
+        { ...cup, SKU: 'd', 'Regular price': '' },
+        { ...cup, SKU: 'e', Stock: 'many' },
+        { ...red, Parent: 'nowhere' },
+        { ...red, Parent: '' },
+        { ...red, Parent: 'cup' },
+        { ...cup, SKU: 'f', Published: 'maybe' },
+        { ...cup, SKU: 'g', 'Sale price': '1', 'Date sale price starts': 'soon' },
+        { ...cup, SKU: 'h', 'Sale price': '9', 'Regular price': '' },
+        { ...cup, SKU: 'i', Position: 'first' },
+        { ...cup, SKU: 'j', 'Regular price': '18.505' }
+      )
+    ).toEqual([
+      '3 Regular price: An amount is a number of zero or more, written as plain digits with a point.',
+      '4 Name: Must not be empty.',
+      '6 Regular price: Is required.',
+      '7 Stock: Must be a whole number from 0 to 1000000000.',
+      '8 Parent: Is not the SKU or the id of a product in this file.',
+      '9 Parent: Is required for a variation.',
+      '10 Parent: Must be a variable product.',
+      '11 Published: Must be 1, 0, -1 or 2.',
+      '12 Date sale price starts: Must be an ISO 8601 date, or a time with Z or an offset.',
+      '13 Regular price: Is required.',
+      '14 Position: Must be a whole number.',
+      '15 Regular price: An amount in EUR has at most 2 decimals.'
+    ])
+  })
+
+  it('for a variation, with the line of the variation', () => {
+    expect(errors(shirt, red, { ...blue, 'Regular price': '' })).toEqual(['4 Regular price: Is required.'])
+  })
+})

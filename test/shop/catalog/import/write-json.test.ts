@@ -1,0 +1,108 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { FullProduct, GrantInput } from '../../../../src/shop/catalog/import/format.ts'
+import { withDefaults } from '../../../../src/shop/catalog/import/format.ts'
+import { toCatalogFile } from '../../../../src/shop/catalog/import/write-json.ts'
+import { read } from './support.ts'
+
+const slug = fc.stringMatching(/^[a-z0-9]{1,8}(-[a-z0-9]{1,8}){0,3}$/)
+const words = fc
+  .stringMatching(/^[\p{L}\d&<>"'/][\p{L}\d &<>"'/]{0,20}[\p{L}\d!]$/u)
+  .map((text) => text.normalize('NFC'))
+const minor = fc.oneof(fc.integer({ min: 1, max: 1_000_000 }), fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }))
+const time = fc.integer({ min: 0, max: Date.UTC(9999, 0, 1) })
+const orNull = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null })
+const prices = minor.chain((priceMinor) =>
+  fc.record({
+    priceMinor: fc.constant(priceMinor),
+    salePriceMinor: orNull(fc.integer({ min: 0, max: priceMinor - 1 }))
+  })
+)
+const grants: fc.Arbitrary<GrantInput> = fc.oneof(
+  fc.record({
+    kind: fc.constant('membership' as const),
+    module: fc.constantFrom('A' as const, 'B' as const),
+    plan: slug,
+    period: orNull(fc.constantFrom('P1Y', 'P1M', 'P14D'))
+  }),
+  fc.record({
+    kind: fc.constant('subscription' as const),
+    interval: fc.constantFrom('month' as const, 'year' as const),
+    pro: fc.boolean()
+  }),
+  fc.record({ kind: fc.constant('download' as const), file: slug, days: orNull(fc.integer({ min: 1, max: 365 })) }),
+  fc.record({ kind: fc.constant('donation' as const), campaign: orNull(slug) })
+)
+const variations = fc
+  .uniqueArray(fc.tuple(slug, words, prices, orNull(fc.nat(1000))), { selector: ([sku]) => sku, maxLength: 4 })
+  .map((entries) =>
+    entries.map(([sku, name, amounts, stock], index) => ({
+      sku,
+      name,
+      ...amounts,
+      stock,
+      isDefault: index === entries.length - 1
+    }))
+  )
+const product: fc.Arbitrary<FullProduct> = fc
+  .tuple(
+    prices,
+    fc.record({
+      slug,
+      name: words,
+      description: words,
+      saleStartsAt: orNull(time),
+      type: fc.constantFrom('physical' as const, 'digital' as const),
+      stock: orNull(fc.nat(1000)),
+      published: fc.boolean(),
+      position: fc.nat(1000),
+      url: orNull(slug.map((slug) => `https://shop.example/${slug}`)),
+      categories: fc.uniqueArray(words, { selector: (word) => word.toLowerCase(), maxLength: 3 }),
+      tags: fc.uniqueArray(words, { selector: (word) => word.toLowerCase(), maxLength: 3 }),
+      variations,
+      grants: fc.array(grants, { maxLength: 3 })
+    })
+  )
+  .map(([amounts, rest]) => ({
+    ...rest,
+    ...amounts,
+    saleEndsAt: rest.saleStartsAt === null ? null : rest.saleStartsAt + 1
+  }))
+
+describe('an export of the catalogue', () => {
+  it('is in the words of the import format', () => {
+    const [lamp] = read('[{"slug":"lamp","name":"Lamp","price":"12.50","saleEnd":"2027-01-01","stock":2}]').file
+      .products
+    expect(toCatalogFile(lamp ? [withDefaults(lamp)] : [], { currency: 'EUR' })).toEqual({
+      products: [
+        {
+          slug: 'lamp',
+          name: 'Lamp',
+          description: '',
+          price: 12.5,
+          salePrice: null,
+          saleStart: null,
+          saleEnd: '2027-01-01T00:00:00.000Z',
+          type: 'physical',
+          stock: 2,
+          published: true,
+          url: null,
+          categories: [],
+          tags: [],
+          variations: [],
+          grants: []
+        }
+      ]
+    })
+  })
+
+  it('reads back as the same products, in currencies of 0, 2 and 3 decimals', () => {
+    const list = fc.uniqueArray(product, { selector: ({ slug }) => slug, maxLength: 4 })
+    fc.assert(
+      fc.property(list, fc.constantFrom('EUR', 'JPY', 'KWD'), (products, currency) => {
+        const text = JSON.stringify(toCatalogFile(products, { currency }))
+        expect(read(text, currency).file.products.map(withDefaults)).toEqual(products)
+      })
+    )
+  })
+})
