@@ -1,0 +1,55 @@
+import { asc } from 'drizzle-orm'
+import { toIsoOrNull } from '../../platform/clock.ts'
+import { readSnapshot } from '../../platform/db/database.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { toDecimalText } from '../../platform/money.ts'
+import { listCoupons, scopeNames } from './coupons.ts'
+import type { FullProduct } from './import/format.ts'
+import { toCatalogFile } from './import/write-json.ts'
+import type { CouponRow, ProductRow } from './rows.ts'
+import { products } from './schema.ts'
+import { categoriesOfProduct, grantsOfProduct, tagsOfProduct, variationsOfProduct } from './stored-product.ts'
+
+/**
+ * Every product and every coupon that is in use, in the words of the import format (contract A7): importing it into the
+ * shop that wrote it changes nothing. Disabled coupons are left out, since importing them elsewhere would bring them
+ * back to life; so are variations that are no longer sold, and how often a coupon was used.
+ */
+export function exportCatalog(db: Db, currency: string) {
+  return readSnapshot(db, () => {
+    const rows = db.orm.select().from(products).orderBy(asc(products.position), asc(products.id)).all()
+    const file = toCatalogFile(
+      rows.map((row) => toFullProduct(db, row)),
+      { currency }
+    )
+    const coupons = listCoupons(db)
+      .filter((row) => row.enabled)
+      .map((row) => toCouponEntry(db, row, currency))
+    return { ...file, coupons }
+  })
+}
+
+function toFullProduct(db: Db, row: ProductRow): FullProduct {
+  const { id } = row
+  return {
+    ...row,
+    categories: categoriesOfProduct(db, id).map(({ name }) => name),
+    tags: tagsOfProduct(db, id),
+    variations: variationsOfProduct(db, id),
+    grants: grantsOfProduct(db, id)
+  }
+}
+
+function toCouponEntry(db: Db, row: CouponRow, currency: string) {
+  const amount = (minor: number | null) => (minor === null ? null : toDecimalText(minor, currency))
+  return {
+    code: row.code,
+    ...(row.percentBps === null ? { amount: amount(row.amountMinor) } : { percent: row.percentBps / 100 }),
+    startsAt: toIsoOrNull(row.startsAt),
+    endsAt: toIsoOrNull(row.endsAt),
+    minTotal: amount(row.minTotalMinor),
+    maxUses: row.maxUses,
+    maxUsesPerCustomer: row.maxUsesPerCustomer,
+    ...scopeNames(db, row.id)
+  }
+}

@@ -1,0 +1,54 @@
+import { toMajor } from '../../platform/money.ts'
+import { currentPrice, nextPriceChange, pricesOf } from './price.ts'
+import type { ProductRow, VariationRow } from './rows.ts'
+import { chooseVariation } from './variation-choice.ts'
+
+/** A product with what its offer is made of. */
+export type OfferParts = {
+  product: ProductRow
+  /** The available ones, in their order. */
+  variations: VariationRow[]
+  categories: string[]
+  tags: string[]
+}
+
+export type Offer = {
+  offerId: string
+  productId: number
+  productSlug: string
+  name: string
+  description: string
+  url: string
+  price: { currency: string; amount: number; originalAmount: number | null; isOnSale: boolean }
+  categories: string[]
+  tags: string[]
+}
+
+export type OfferTerms = { currency: string; addressOf: (slug: string) => string }
+
+/** The public offer (interface 2.6), with the next time at which its price may change. */
+export function toOffer(
+  { product, variations, categories, tags }: OfferParts,
+  { currency, addressOf }: OfferTerms,
+  now: number
+): { offer: Offer; changesAt: number | null } {
+  const priced = pricesOf(product, chooseVariation(product, variations) ?? null)
+  const { unitPriceMinor, originalMinor } = currentPrice(priced, now)
+  const offer = {
+    offerId: `offer-${product.id}`,
+    productId: product.id,
+    productSlug: product.slug,
+    name: product.name,
+    description: product.description,
+    url: product.url ?? addressOf(product.slug),
+    price: {
+      currency,
+      amount: toMajor(unitPriceMinor, currency),
+      originalAmount: originalMinor === null ? null : toMajor(originalMinor, currency),
+      isOnSale: originalMinor !== null
+    },
+    categories,
+    tags
+  }
+  return { offer, changesAt: nextPriceChange(priced, now) }
+}

@@ -1,0 +1,86 @@
+import { asc, eq } from 'drizzle-orm'
+import { AppError } from '../../errors.ts'
+import { toMajor } from '../../platform/money.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
+import { toOffer } from './offer-view.ts'
+import type { OfferParts, OfferTerms } from './offer-view.ts'
+import type { ProductRow, VariationRow } from './rows.ts'
+import { products } from './schema.ts'
+import { effectiveStock } from './stock.ts'
+import {
+  categoriesOfProduct,
+  grantsOfProduct,
+  productById,
+  productBySlug,
+  tagsOfProduct,
+  variationsOfProduct
+} from './stored-product.ts'
+import { chooseVariation } from './variation-choice.ts'
+
+/** By its slug, or by its id in digits. @throws AppError NOT_FOUND */
+export function getProduct(db: Db, slugOrId: string): ProductRow {
+  const bySlug = productBySlug(db).get({ slug: slugOrId })
+  const row = bySlug ?? (/^\d{1,15}$/.test(slugOrId) ? productById(db).get({ id: Number(slugOrId) }) : undefined)
+  if (row === undefined) throw new AppError('NOT_FOUND', 'There is no product with this slug or id.')
+  return row
+}
+
+/** All products, the hidden and sold out ones too, in the order of the shop. */
+export function listProducts(db: Db): ProductRow[] {
+  return db.orm.select().from(products).orderBy(asc(products.position), asc(products.id)).all()
+}
+
+/** Shows or hides a product; one that is so already is left as it is. @throws AppError NOT_FOUND */
+export function setPublished(tx: Tx, slugOrId: string, published: boolean, now: number): ProductRow {
+  const row = getProduct(tx, slugOrId)
+  if (row.published === published) return row
+  return tx.orm.update(products).set({ published, updatedAt: now }).where(eq(products.id, row.id)).returning().get()
+}
+
+/** What an offer is made of. */
+export function offerParts(db: Db, product: ProductRow): OfferParts {
+  return {
+    product,
+    variations: variationsOfProduct(db, product.id),
+    categories: categoriesOfProduct(db, product.id).map(({ name }) => name),
+    tags: tagsOfProduct(db, product.id)
+  }
+}
+
+/** Whether a product is on offer, and if not, why. */
+export type ProductState = 'listed' | 'sold_out' | 'unpublished'
+
+/** A product as the operator sees it: its offer, and what no buyer is told. */
+export function toProduct(db: Db, row: ProductRow, terms: OfferTerms, now: number) {
+  const parts = offerParts(db, row)
+  return {
+    ...toOffer(parts, terms, now).offer,
+    state: stateOf(row, parts.variations),
+    type: row.type,
+    stock: row.stock,
+    position: row.position,
+    variations: parts.variations.map((variation) => toVariation(variation, terms.currency)),
+    grants: grantsOfProduct(db, row.id)
+  }
+}
+
+export type ProductView = ReturnType<typeof toProduct>
+
+function stateOf(row: ProductRow, variations: VariationRow[]): ProductState {
+  if (!row.published) return 'unpublished'
+  const isBuyable =
+    variations.length === 0 ? effectiveStock(row, null) !== 0 : chooseVariation(row, variations) !== undefined
+  return isBuyable ? 'listed' : 'sold_out'
+}
+
+function toVariation({ id, sku, name, stock, isDefault, ...prices }: VariationRow, currency: string) {
+  return {
+    variationId: id,
+    sku,
+    name,
+    price: toMajor(prices.priceMinor, currency),
+    salePrice: prices.salePriceMinor === null ? null : toMajor(prices.salePriceMinor, currency),
+    stock,
+    isDefault
+  }
+}

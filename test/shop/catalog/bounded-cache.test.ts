@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { BoundedCache } from '../../../src/shop/catalog/bounded-cache.ts'
+
+function cacheOf(limit: number, ...values: string[]) {
+  const cache = new BoundedCache<string>(limit, (value) => value.length)
+  for (const value of values) cache.set(value, value)
+  return cache
+}
+
+test('the values used last stay, within the bound', () => {
+  const cache = cacheOf(8, 'aa', 'bb', 'cc', 'dd')
+  cache.get('aa')
+  cache.set('ee', 'ee')
+  expect(['aa', 'bb', 'cc', 'dd', 'ee'].map((key) => cache.get(key))).toEqual(['aa', undefined, 'cc', 'dd', 'ee'])
+})
+
+test('a value that would push out most others is not kept', () => {
+  const cache = cacheOf(8, 'aa', 'long')
+  expect([cache.get('aa'), cache.get('long')]).toEqual(['aa', undefined])
+})
+
+test('a value in the place of another weighs once', () => {
+  const cache = cacheOf(8, 'aa', 'aa', 'aa', 'bb', 'cc', 'dd')
+  expect(cache.get('aa')).toBe('aa')
+})

@@ -1,0 +1,249 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import type { Db } from '../../../src/platform/db/database.ts'
+import { openDatabase, write } from '../../../src/platform/db/database.ts'
+import { exportCatalog } from '../../../src/shop/catalog/export-catalog.ts'
+import type { Offer } from '../../../src/shop/catalog/offer-view.ts'
+import { listOffers } from '../../../src/shop/catalog/offers.ts'
+import type { OfferQuery } from '../../../src/shop/catalog/offers.ts'
+import { setPublished } from '../../../src/shop/catalog/products.ts'
+import { takeStock } from '../../../src/shop/catalog/stock.ts'
+import { setSetting, switchModule } from '../../../src/shop/settings/settings.ts'
+import { apply, noon, shopWith } from './temporary-shop.ts'
+
+type Page = { data: { offers: Offer[]; pagination: object }; meta: object }
+
+const demo: unknown = JSON.parse(readFileSync('seeds/demo/catalogue.json', 'utf8'))
+const mug = { slug: 'mug', name: 'Mug', price: '12.00' }
+
+function answer(db: Db, query: Partial<OfferQuery> = {}, now = noon) {
+  return listOffers({ db, publicUrl: () => 'https://shop.example' }, { page: 1, perPage: 20, ...query }, now)
+}
+
+function page(db: Db, query: Partial<OfferQuery> = {}, now = noon): Page {
+  return JSON.parse(answer(db, query, now).body)
+}
+
+function slugs(db: Db, query: Partial<OfferQuery> = {}): string[] {
+  return page(db, query).data.offers.map((offer) => offer.productSlug)
+}
+
+test('an offer has every field of the interface', () => {
+  const db = shopWith([{ ...mug, description: 'Blue.', salePrice: 9.5, categories: ['For the Home'], tags: ['gift'] }])
+  expect(page(db)).toEqual({
+    data: {
+      offers: [
+        {
+          offerId: 'offer-1',
+          productId: 1,
+          productSlug: 'mug',
+          name: 'Mug',
+          description: 'Blue.',
+          url: 'https://shop.example/products/mug',
+          price: { currency: 'EUR', amount: 9.5, originalAmount: 12, isOnSale: true },
+          categories: ['For the Home'],
+          tags: ['gift']
+        }
+      ],
+      pagination: { page: 1, perPage: 20, total: 1, totalPages: 1 }
+    },
+    meta: {}
+  })
+})
+
+test('the demo shop offers what can be bought, in its order, a page at a time', () => {
+  const db = shopWith(demo)
+  const first = page(db)
+  expect(first.data.pagination).toEqual({ page: 1, perPage: 20, total: 36, totalPages: 2 })
+  expect(first.data.offers.slice(0, 3).map((offer) => offer.productSlug)).toEqual([
+    'storm-lantern',
+    'tealight-lantern',
+    'beeswax-pillar'
+  ])
+  const second = slugs(db, { page: 2 })
+  expect(second).toHaveLength(16)
+  expect(second).not.toContain('fog-lamp')
+  expect(second).not.toContain('keel-lantern')
+  expect(page(db, { page: 3 }).data).toEqual({
+    offers: [],
+    pagination: { page: 3, perPage: 20, total: 36, totalPages: 2 }
+  })
+})
+
+test('equal positions stand in the order of their ids', () => {
+  const db = shopWith(['b', 'a', 'c'].map((slug) => ({ ...mug, slug, position: slug === 'c' ? 1 : 2 })))
+  expect(slugs(db)).toEqual(['c', 'b', 'a'])
+})
+
+test('an offer whose default variation is sold out shows the one that would be bought instead', () => {
+  const variations = [
+    { sku: 'S', name: 'Small', price: 10 },
+    { sku: 'L', name: 'Large', price: 14, salePrice: 12, stock: 1, default: true }
+  ]
+  const db = shopWith([{ ...mug, variations }])
+  expect(page(db).data.offers[0]?.price).toMatchObject({ amount: 12, originalAmount: 14 })
+  write(db, (tx) => takeStock(tx, { productId: 1, variationId: 2 }, 1))
+  expect(page(db).data.offers[0]?.price).toMatchObject({ amount: 10, originalAmount: null })
+})
+
+test('a category is found by its slug and by its name', () => {
+  const db = shopWith(demo)
+  expect(slugs(db, { category: 'wool' })).toEqual(['stripe-blanket', 'watch-cap', 'boot-socks', 'harbour-gansey'])
+  expect(slugs(db, { category: 'prints-paper' })).toEqual(slugs(db, { category: 'Prints & Paper' }))
+  expect(page(db, { category: 'nothing' }).data.pagination).toMatchObject({ total: 0, totalPages: 0 })
+})
+
+const searched = [
+  { ...mug, slug: 'creme', name: 'Crème brûlée dish', description: 'White, 100% stoneware.' },
+  {
+    ...mug,
+    slug: 'lamp',
+    name: 'Storm-lantern',
+    description: 'Burns oil.',
+    tags: ['made to order'],
+    categories: ['Light']
+  },
+  { ...mug, slug: 'oil', name: 'Lamp oil', description: 'For every lantern AND lamp.', categories: ['Light'] },
+  { ...mug, slug: 'hidden', name: 'Hidden lantern', published: false },
+  { ...mug, slug: 'ladle', name: 'Ladle', description: 'Für Grüße an ΑΘΗΝΑ.' }
+]
+
+test.each([
+  ['lantern', ['lamp', 'oil']],
+  ['LANT', ['lamp', 'oil']],
+  ['la', ['oil', 'ladle', 'lamp']],
+  ['creme BRULEE', ['creme']],
+  ['cre\u0300me', ['creme']],
+  ['grusse', []],
+  ['gruß', ['ladle']],
+  ['αθηνα', ['ladle']],
+  ['lantern oil', ['lamp', 'oil']],
+  ['oil storm', ['lamp']],
+  ['order', ['lamp']],
+  ['lantern brass', []],
+  ['antern', []],
+  ['lantern AND lamp', ['oil']],
+  ['lantern OR dish', []],
+  ['lantern NOT oil', []],
+  ['NEAR(lamp oil)', []],
+  ['name:lantern', []],
+  ['"', []],
+  ["'", []],
+  ['"lamp', ['oil']],
+  ['%', []],
+  ['_', []],
+  ['l%n', []],
+  ['100%', ['creme']],
+  ['*', []],
+  ['lan*', ['lamp', 'oil']],
+  ['storm-lantern', ['lamp']],
+  ['-', []],
+  ['\u0301', []],
+  ['\u0000', []],
+  ['🏮', []]
+])('a search for %j finds %j', (search, expected) => {
+  expect(slugs(shopWith(searched), { search }).toSorted()).toEqual(expected.toSorted())
+})
+
+test('a hit in the name comes before one in the text, and equals stand in the order of the shop', () => {
+  const db = shopWith([
+    { ...mug, slug: 'a', name: 'Plain', description: 'brass' },
+    { ...mug, slug: 'b', name: 'Brass', position: 9 },
+    { ...mug, slug: 'c', name: 'Brass', position: 8 },
+    { ...mug, slug: 'd', name: 'Plain', tags: ['brass'] }
+  ])
+  expect(slugs(db, { search: 'brass' })).toEqual(['c', 'b', 'd', 'a'])
+})
+
+test('search and category hold together', () => {
+  const db = shopWith(searched)
+  expect(slugs(db, { search: 'la', category: 'light' }).toSorted()).toEqual(['lamp', 'oil'])
+})
+
+test('a search follows what an import changes', () => {
+  const db = shopWith([{ ...mug, tags: ['blue'] }])
+  expect(slugs(db, { search: 'blue' })).toEqual(['mug'])
+  apply(db, [{ ...mug, tags: ['red'] }])
+  expect([slugs(db, { search: 'blue' }), slugs(db, { search: 'red' })]).toEqual([[], ['mug']])
+})
+
+test('the same bytes and ETag are answered until something changes', () => {
+  const db = shopWith([mug, { ...mug, slug: 'cup' }])
+  const first = answer(db)
+  expect(first.etag).toMatch(/^"[\w-]{27}"$/)
+  expect(answer(db)).toBe(first)
+  write(db, (tx) => setPublished(tx, 'cup', false, noon))
+  const second = answer(db)
+  expect(second.etag).not.toBe(first.etag)
+  write(db, (tx) => setPublished(tx, 'cup', true, noon))
+  expect(answer(db)).toMatchObject({ body: first.body, etag: first.etag })
+})
+
+test('what another process changes is seen at once', () => {
+  const db = shopWith([{ ...mug, stock: 1 }])
+  expect(slugs(db)).toEqual(['mug'])
+  const other = openDatabase(db.file)
+  write(other, (tx) => takeStock(tx, { productId: 1, variationId: null }, 1))
+  expect(slugs(db)).toEqual([])
+  apply(other, [{ ...mug, stock: null }])
+  expect(slugs(db)).toEqual(['mug'])
+  setSetting(other, 'store.productUrl', 'https://site.example/p/{slug}', noon)
+  expect(page(db).data.offers[0]?.url).toBe('https://site.example/p/mug')
+  switchModule(other, 'commerce', false, noon)
+  expect(() => answer(db)).toThrow(expect.objectContaining({ code: 'DEPENDENCY_UNAVAILABLE' }))
+  other.sqlite.close()
+})
+
+test('a sale begins and ends on time, and the ETag with it', () => {
+  const db = shopWith([{ ...mug, salePrice: 9, saleStart: '2026-06-01T13:00Z', saleEnd: '2026-06-01T14:00Z' }])
+  const hour = 3_600_000
+  const times = [noon, noon + hour - 1, noon + hour, noon + 2 * hour - 1, noon + 2 * hour]
+  expect(times.map((now) => page(db, {}, now).data.offers[0]?.price.amount)).toEqual([12, 12, 9, 9, 12])
+  const [before, during, after] = [noon, noon + hour, noon + 2 * hour].map((now) => answer(db, {}, now).etag)
+  expect(during).not.toBe(before)
+  expect(after).toBe(before)
+})
+
+test('importing an export changes nothing, here or in an empty shop', () => {
+  const db = shopWith(demo)
+  const file = exportCatalog(db, 'EUR')
+  expect(apply(db, file)).toMatchObject({ products: { created: 0, updated: 0 }, coupons: { created: 0, updated: 0 } })
+  const other = shopWith(file)
+  expect(exportCatalog(other, 'EUR')).toEqual(file)
+})
+
+test('importing the answer of the offers changes nothing, sales and variations included', () => {
+  const db = shopWith(demo)
+  const addressOf = (slug: string) => `https://shop.example/products/${slug}`
+  const shown = page(db, { perPage: 100 })
+  expect(apply(db, shown, { addressOf }).products).toEqual({ created: 0, updated: 0, unchanged: 36 })
+})
+
+test('a price changed in the answer of the offers is the one shown after its import', () => {
+  const db = shopWith([
+    { ...mug, salePrice: 9 },
+    {
+      ...mug,
+      slug: 'cup',
+      variations: [
+        { sku: 'S', name: 'Small', price: 10 },
+        { sku: 'L', name: 'Large', price: 14, default: true }
+      ]
+    }
+  ])
+  const shown = page(db)
+  for (const { price } of shown.data.offers)
+    Object.assign(price, { amount: 11.5, originalAmount: null, isOnSale: false })
+  expect(apply(db, shown, { addressOf: () => '' }).products.updated).toBe(2)
+  expect(page(db).data.offers.map(({ price }) => [price.amount, price.originalAmount])).toEqual([
+    [11.5, null],
+    [11.5, null]
+  ])
+})
+
+test('the answer of another shop makes the same offers here', () => {
+  const shown = page(shopWith(demo), { perPage: 100 })
+  const db = shopWith(shown)
+  const strip = (offer: Offer) => ({ ...offer, offerId: '', productId: 0 })
+  expect(page(db, { perPage: 100 }).data.offers.map(strip)).toEqual(shown.data.offers.map(strip))
+})
