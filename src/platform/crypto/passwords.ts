@@ -52,7 +52,12 @@ export function createPasswordHasher(slots: number = availableParallelism()): Pa
   const absent = inTurn(() => hash('the password of nobody', parameters))
   const verifyHash = async (storedHash: string, password: string): Promise<boolean> => {
     const usable = isAcceptable(storedHash)
-    const right = await inTurn(async () => verify(usable ? storedHash : await absent, password))
+    const nobody = await absent
+    // The library throws, and at once, on salt or hash that is no base64.
+    const notDecoded = async (): Promise<false> => !(await verify(nobody, password)) && false
+    const right = await inTurn(() =>
+      usable ? verify(storedHash, password).catch(notDecoded) : verify(nobody, password)
+    )
     return usable && right
   }
 

@@ -1,0 +1,70 @@
+import { hash } from '@node-rs/argon2'
+import { describe, expect, it } from 'vitest'
+import { createPasswordHasher } from '../../../src/platform/crypto/passwords.ts'
+
+const outcomes = async (work: Promise<unknown>[]) => (await Promise.allSettled(work)).map(({ status }) => status)
+
+describe('a password', () => {
+  it('is hashed by argon2id with the parameters of the day, differently each time', async () => {
+    const hasher = createPasswordHasher()
+    const [one, two] = await Promise.all([hasher.hash('lantern'), hasher.hash('lantern')])
+    expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+    expect(two).not.toBe(one)
+    expect(await hasher.verify(one, 'lantern')).toBe(true)
+    expect(await hasher.verify(one, 'Lantern')).toBe(false)
+    expect(await hasher.verifyNothing('the password of nobody')).toBe(false)
+  })
+
+  it('is not cut off, whatever its length', async () => {
+    const hasher = createPasswordHasher()
+    const stored = await hasher.hash(`${'x'.repeat(5000)}a`)
+    expect(await hasher.verify(stored, `${'x'.repeat(5000)}b`)).toBe(false)
+  })
+
+  it('is hashed anew when it was hashed with other parameters', async () => {
+    const hasher = createPasswordHasher()
+    const old = await hash('lantern', { memoryCost: 8192, timeCost: 2, parallelism: 1 })
+    expect([hasher.needsRehash(old), hasher.needsRehash(await hasher.hash('lantern'))]).toEqual([true, false])
+    expect(await hasher.verify(old, 'lantern')).toBe(true)
+  })
+
+  it('is wrong against a hash that is malformed or would cost too much', async () => {
+    const hasher = createPasswordHasher()
+    const salt = 'c2FsdHNhbHRzYWx0c2FsdA'
+    const digest = 'A'.repeat(43)
+    const stored = [
+      '',
+      'lantern',
+      `$argon2id$v=19$m=4194304,t=2,p=1$${salt}$${digest}`,
+      `$argon2id$v=19$m=19456,t=99,p=1$${salt}$${digest}`,
+      `$argon2id$v=19$m=7,t=2,p=1$${salt}$${digest}`,
+      `$argon2id$v=19$m=19456,t=2,p=1$abcdefghijklm$${digest}`,
+      `$argon2id$v=19$m=19456,t=2,p=1$${salt}$${'A'.repeat(41)}`
+    ]
+    for (const text of stored) expect(await hasher.verify(text, 'lantern')).toBe(false)
+  })
+})
+
+describe('many passwords at once', () => {
+  it('are hashed no more at a time than there are slots', async () => {
+    const hasher = createPasswordHasher(2)
+    const work = Array.from({ length: 10 }, () => hasher.hash('lantern'))
+    expect(hasher.load()).toEqual({ running: 2, waiting: 9 })
+    await Promise.all(work)
+    expect(hasher.load()).toEqual({ running: 0, waiting: 0 })
+  })
+
+  it('are turned away past 256 that wait, with a time to come back', async () => {
+    const hasher = createPasswordHasher(1)
+    await hasher.verifyNothing('x')
+    const work = Array.from({ length: 300 }, () => hasher.hash('lantern'))
+    const results = await outcomes(work)
+    expect(results.filter((status) => status === 'fulfilled')).toHaveLength(257)
+    await expect(work[299]).rejects.toMatchObject({
+      code: 'DEPENDENCY_UNAVAILABLE',
+      status: 503,
+      headers: { 'Retry-After': '2' }
+    })
+    await expect(hasher.hash('lantern')).resolves.toBeDefined()
+  })
+})

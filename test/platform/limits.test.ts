@@ -1,0 +1,91 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openRateLimiter } from '../../src/platform/limits.ts'
+import type { RateLimiter } from '../../src/platform/limits.ts'
+
+const limit = { points: 3, seconds: 60 }
+let folder: string
+let file: string
+let limiter: RateLimiter
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'shopstead-limits-'))
+  file = join(folder, 'limits.db')
+  limiter = openRateLimiter(file)
+})
+afterEach(() => {
+  limiter.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Puts the end of every window into the past. */
+function endWindows(): void {
+  const sqlite = new Database(file)
+  sqlite.prepare('UPDATE rate_limits SET expire = ?').run(Date.now() - 1)
+  sqlite.close()
+}
+
+describe('a rate limit', () => {
+  it('gives its points and then says how long to wait', async () => {
+    for (let index = 0; index < 3; index += 1) expect((await limiter.consume('b', 'k', limit)).allowed).toBe(true)
+    expect(await limiter.consume('b', 'k', limit)).toEqual({ allowed: false, retryAfterSeconds: 60 })
+    expect(await limiter.peek('b', 'k', limit)).toEqual({ allowed: false, retryAfterSeconds: 60 })
+    expect(limiter.left('b', 'k', limit)).toEqual({ points: 0, retryAfterSeconds: 60 })
+  })
+
+  it('counts each bucket and key apart', async () => {
+    await limiter.consume('b', 'k', limit, 3)
+    expect(limiter.left('b', 'other', limit).points).toBe(3)
+    expect(limiter.left('other', 'k', limit).points).toBe(3)
+  })
+
+  it('gives no more than its points to many who ask at once', async () => {
+    const verdicts = await Promise.all(Array.from({ length: 20 }, () => limiter.consume('b', 'k', limit)))
+    expect(verdicts.filter(({ allowed }) => allowed)).toHaveLength(3)
+  })
+
+  it('that is off counts nothing', async () => {
+    for (let index = 0; index < 10; index += 1) expect((await limiter.consume('b', 'k', null)).allowed).toBe(true)
+    expect((await limiter.peek('b', 'k', null)).allowed).toBe(true)
+  })
+
+  it('is kept over a restart', async () => {
+    await limiter.consume('b', 'k', limit, 3)
+    limiter.close()
+    limiter = openRateLimiter(file)
+    expect((await limiter.consume('b', 'k', limit)).allowed).toBe(false)
+  })
+
+  it('begins anew when its window is over', async () => {
+    await limiter.consume('b', 'k', limit, 3)
+    endWindows()
+    expect(limiter.left('b', 'k', limit).points).toBe(3)
+    expect((await limiter.consume('b', 'k', limit)).allowed).toBe(true)
+  })
+
+  it('takes points back, but never more than it gave, nor into the next window', async () => {
+    await limiter.consume('b', 'k', limit, 2)
+    await limiter.reward('b', 'k', limit)
+    expect(limiter.left('b', 'k', limit).points).toBe(2)
+    await limiter.reward('b', 'k', limit, 10)
+    expect(limiter.left('b', 'k', limit).points).toBe(3)
+    await limiter.consume('b', 'k', limit)
+    endWindows()
+    await limiter.reward('b', 'k', limit)
+    await limiter.consume('b', 'k', limit)
+    expect(limiter.left('b', 'k', limit).points).toBe(2)
+  })
+
+  it('forgets keys whose window is over', async () => {
+    await limiter.consume('b', 'k', limit)
+    endWindows()
+    limiter.close()
+    limiter = openRateLimiter(file)
+    const sqlite = new Database(file, { readonly: true })
+    expect(sqlite.prepare('SELECT count(*) FROM rate_limits').pluck().get()).toBe(0)
+    sqlite.close()
+  })
+})
