@@ -1,0 +1,113 @@
+import { and, eq, gt, isNull, lte } from 'drizzle-orm'
+import { hmac, randomToken, tokenHash } from '../../platform/crypto/secrets.ts'
+import type { Keys } from '../../platform/crypto/secrets.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
+import type { EmailTokenRow } from './rows.ts'
+import { emailTokens } from './schema.ts'
+
+export type EmailTokenKind = EmailTokenRow['kind']
+
+const hourMs = 3_600_000
+/** A reset link is a password for as long as it lives (ASVS 6.4.3), so it gets an hour. */
+const ttlMs: Record<EmailTokenKind, number> = { verify: 24 * hourMs, reset: hourMs }
+const keptMs = 30 * 24 * hourMs
+
+/**
+ * Makes the token of a link and ends the earlier ones of its kind. Only its hash is stored; the message's writer derives
+ * the token again (`findEmailToken`), so that no queue, log or backup holds a link that works.
+ */
+export function createEmailToken(
+  tx: Tx,
+  keys: Pick<Keys, 'emailToken'>,
+  { kind, userId }: { kind: EmailTokenKind; userId: number },
+  now: number
+): EmailTokenRow {
+  endEmailTokens(tx, userId, now, kind)
+  const salt = randomToken(16)
+  return tx.orm
+    .insert(emailTokens)
+    .values({
+      kind,
+      userId,
+      salt,
+      tokenHash: tokenHash(deriveEmailToken(keys, { kind, userId, salt })),
+      createdAt: now,
+      expiresAt: now + ttlMs[kind]
+    })
+    .returning()
+    .get()
+}
+
+/** The token itself, from the row and the shop's secret. */
+export function deriveEmailToken(
+  keys: Pick<Keys, 'emailToken'>,
+  { kind, userId, salt }: Pick<EmailTokenRow, 'kind' | 'userId' | 'salt'>
+): string {
+  return hmac(keys.emailToken, `${kind}.${userId}.${salt}`).toString('base64url')
+}
+
+/** What the writer of a message needs of its link; undefined once the token no longer works, and so neither would the link. */
+export function findEmailToken(
+  db: Db,
+  keys: Pick<Keys, 'emailToken'>,
+  id: number,
+  now: number
+): { token: string; expiresAt: number } | undefined {
+  const row = db.orm
+    .select()
+    .from(emailTokens)
+    .where(and(eq(emailTokens.id, id), isNull(emailTokens.usedAt), gt(emailTokens.expiresAt, now)))
+    .get()
+  return row === undefined ? undefined : { token: deriveEmailToken(keys, row), expiresAt: row.expiresAt }
+}
+
+/** The row of a token that would be taken now; nothing is used up. */
+export function findUsableToken(db: Db, kind: EmailTokenKind, token: string, now: number): EmailTokenRow | undefined {
+  return db.orm
+    .select()
+    .from(emailTokens)
+    .where(usable(kind, token, now))
+    .get()
+}
+
+/** Uses a token up; of two that come at once with the same one, one gets the row. */
+export function redeemEmailToken(tx: Tx, kind: EmailTokenKind, token: string, now: number): EmailTokenRow | undefined {
+  return tx.orm
+    .update(emailTokens)
+    .set({ usedAt: now })
+    .where(usable(kind, token, now))
+    .returning()
+    .get()
+}
+
+function usable(kind: EmailTokenKind, token: string, now: number) {
+  return and(
+    eq(emailTokens.tokenHash, tokenHash(token)),
+    eq(emailTokens.kind, kind),
+    isNull(emailTokens.usedAt),
+    gt(emailTokens.expiresAt, now)
+  )
+}
+
+/** Ends a user's open tokens, of one kind or all. */
+export function endEmailTokens(tx: Tx, userId: number, now: number, kind?: EmailTokenKind): void {
+  tx.orm
+    .update(emailTokens)
+    .set({ usedAt: now })
+    .where(
+      and(
+        eq(emailTokens.userId, userId),
+        isNull(emailTokens.usedAt),
+        kind === undefined ? undefined : eq(emailTokens.kind, kind)
+      )
+    )
+    .run()
+}
+
+/** Removes what has been over for a month; for the jobs. */
+export function purgeEmailTokens(tx: Tx, now: number): number {
+  return tx.orm
+    .delete(emailTokens)
+    .where(lte(emailTokens.expiresAt, now - keptMs))
+    .run().changes
+}

@@ -1,0 +1,70 @@
+import { domainToASCII } from 'node:url'
+import { z } from 'zod'
+import { codePoints } from '../../platform/text.ts'
+
+const maxEmail = 254
+// Control and private characters, lone surrogates, line breaks, and the marks that turn the writing direction of what
+// stands around them (a name must not be able to rewrite the email it is greeted in).
+const forbidden = /[\p{Cc}\p{Co}\p{Cs}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u
+const visible = /[^\p{C}\p{Z}\p{M}]/u
+// An atom of RFC 5322 with the letters of RFC 6531; quoted local parts are not worth their trouble.
+const localPart = /^[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+(\.[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+)*$/u
+const domainLetters = /^[\p{L}\p{N}\p{M}.-]+$/u
+const asciiDomain =
+  /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+(?=[a-z0-9-]*[a-z])[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
+
+/** Whether a text, trimmed and in NFC, reads as an email address; a domain may be written in any script. */
+export function isEmail(text: string): boolean {
+  const at = text.lastIndexOf('@')
+  const local = text.slice(0, at)
+  const domain = text.slice(at + 1)
+  if (at < 1 || codePoints(local) > 64 || !localPart.test(local) || !domainLetters.test(domain)) return false
+  return asciiDomain.test(domainToASCII(domain))
+}
+
+/** An email as it is kept: NFC and trimmed, its letters' case as typed. */
+export const emailField = z
+  .string()
+  .transform((text) => text.normalize('NFC').trim())
+  .refine((text) => codePoints(text) <= maxEmail, { error: `Must have at most ${maxEmail} characters.`, abort: true })
+  .refine((text) => text !== '', { error: 'Must not be empty.', abort: true })
+  .refine(isEmail, 'Must be an email address.')
+
+/** Text of one line, trimmed; `max` in code points. */
+export function lineField(max: number) {
+  return z
+    .string()
+    .refine((text) => !forbidden.test(text), 'Must not hold control characters or line breaks.')
+    .transform((text) => text.trim())
+    .refine((text) => codePoints(text) <= max, `Must have at most ${max} character${max === 1 ? '' : 's'}.`)
+}
+
+/** A line that has to say something. */
+export function nameField(max: number) {
+  return lineField(max).refine((text) => visible.test(text), 'Must not be empty.')
+}
+
+/** Null, nothing and nothing but blanks count as absent. */
+export function optionalLine(max: number) {
+  return lineField(max)
+    .nullish()
+    .transform((text) => (text ? text : null))
+}
+
+/** Missing, empty or no text is the field's fault; anything else is for the password policy, exactly as received. */
+export const passwordField = z.string().min(1)
+
+/** ISO 8601 date, or date-time with Z or offset, seconds optional; as epoch milliseconds, null when absent. */
+export const optionalTime = z
+  .union([z.iso.date(), z.iso.datetime({ offset: true }), z.iso.datetime({ offset: true, precision: -1 })], {
+    error: 'Must be an ISO 8601 date, or a date-time with Z or an offset.'
+  })
+  .transform((text) => Date.parse(text))
+  .nullish()
+  .transform((at) => at ?? null)
+
+/** Missing or null is false. */
+export const optionalFlag = z
+  .boolean()
+  .nullish()
+  .transform((value) => value ?? false)

@@ -1,0 +1,76 @@
+import { z } from 'zod'
+import { emailField, lineField, nameField, optionalFlag, optionalLine, optionalTime, passwordField } from './fields.ts'
+
+/** What callers may send (interface.md 4.2 and 4.3, CONTRACT A3 and A5). Unknown fields are ignored but in PATCH /me. */
+
+export const registerInput = z.object({
+  email: emailField,
+  password: passwordField,
+  displayName: nameField(100),
+  acceptTerms: z.literal(true, { error: 'Must be true.' }),
+  firstName: optionalLine(100),
+  lastName: optionalLine(100),
+  marketingOptIn: optionalFlag,
+  termsAcceptedAt: optionalTime,
+  privacyAcceptedAt: optionalTime
+})
+export type RegisterInput = z.output<typeof registerInput>
+
+const identifier = lineField(254)
+  .nullish()
+  .transform((text) => (text ? text : null))
+
+const names = ['username', 'email'] as const
+
+export const loginInput = z
+  .object({ username: identifier, email: identifier, password: passwordField, rememberMe: optionalFlag })
+  .superRefine(
+    ({ username, email }, context) => {
+      if (username || email) return
+      for (const name of names) {
+        context.addIssue({ code: 'custom', path: [name], message: 'A username or an email is required.' })
+      }
+    },
+    // Said beside what is wrong elsewhere, but not of a body or of names that are refused already.
+    {
+      when: ({ issues }) => !issues.some(({ path = [] }) => path.length === 0 || names.some((name) => name === path[0]))
+    }
+  )
+export type LoginInput = z.output<typeof loginInput>
+
+const token = z.string().min(1).max(200)
+
+export const tokenInput = z.object({ token })
+
+export const emailInput = z.object({ email: emailField })
+
+export const resetPasswordInput = z.object({ token, password: passwordField })
+export type ResetPasswordInput = z.output<typeof resetPasswordInput>
+
+export const changePasswordInput = z.object({ currentPassword: passwordField, newPassword: passwordField })
+export type ChangePasswordInput = z.output<typeof changePasswordInput>
+
+/** Left out: stays as it is. Null or empty: cleared, where the field is an optional one. */
+const clearable = (max: number) =>
+  lineField(max)
+    .nullable()
+    .transform((text) => (text ? text : null))
+    .optional()
+
+export const profileInput = z.strictObject({
+  displayName: nameField(100).optional(),
+  firstName: clearable(100),
+  lastName: clearable(100),
+  billingEmail: z
+    .union([emailField, z.literal(''), z.null()], { error: 'Must be an email address.' })
+    .transform((text) => (text ? text : null))
+    .optional(),
+  billingPhone: clearable(40),
+  companyName: clearable(100),
+  marketingOptIn: z
+    .boolean()
+    .nullable()
+    .transform((value) => value ?? false)
+    .optional()
+})
+export type ProfileInput = z.output<typeof profileInput>

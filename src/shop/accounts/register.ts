@@ -1,0 +1,108 @@
+import { AppError, validationFailed } from '../../errors.ts'
+import type { FieldErrors } from '../../errors.ts'
+import { write } from '../../platform/db/database.ts'
+import type { Tx } from '../../platform/db/database.ts'
+import { compareKey } from '../../platform/text.ts'
+import type { ShopContext } from '../context.ts'
+import { queueMail } from '../events/events.ts'
+import { setting } from '../settings/settings.ts'
+import { emailCounter, takePoint } from './attempts.ts'
+import { createUser, registrationFailed } from './create-user.ts'
+import { createEmailToken } from './email-tokens.ts'
+import { findUserByEmail } from './find.ts'
+import type { RegisterInput } from './input.ts'
+import { assertPassword } from './password-rules.ts'
+import type { Caller, UserRow } from './rows.ts'
+import { endSession, startSession } from './sessions.ts'
+import type { StartedSession } from './sessions.ts'
+
+/** Logged in at once, or waiting for the email to be verified until `expiresAt`. */
+export type Registration =
+  | { readonly user: UserRow; readonly session: StartedSession; readonly expiresAt: null }
+  | { readonly user: UserRow; readonly session: null; readonly expiresAt: number }
+
+const maxAheadMs = 5 * 60_000
+
+/** @throws AppError AUTH_REGISTRATION_DISABLED; asked before the body is looked at */
+export function assertRegistrationOpen(shop: Pick<ShopContext, 'db'>): void {
+  if (!setting(shop.db, 'registration.enabled')) {
+    throw new AppError('AUTH_REGISTRATION_DISABLED', 'This shop does not take registrations at present.')
+  }
+}
+
+/**
+ * Makes an account from a registration and starts its session, or queues the verification email when the shop asks for
+ * one. `caller.nonce` has been checked; it stays good for the session.
+ *
+ * @throws AppError VALIDATION_FAILED, AUTH_RATE_LIMITED (register_ip, register_email), PASSWORD_POLICY_VIOLATION and
+ *   AUTH_REGISTRATION_FAILED, in this order; INTERNAL_SERVER_ERROR when the account was made but not logged in
+ */
+export async function register(
+  shop: ShopContext,
+  input: RegisterInput,
+  caller: Caller,
+  now: number
+): Promise<Registration> {
+  assertRegistrationOpen(shop)
+  assertTimes(input, now)
+  await takePoint(shop, { bucket: 'register_ip', key: caller.addressKey })
+  await takePoint(shop, { bucket: 'register_email', key: emailCounter(compareKey(input.email)) })
+  await assertPassword(shop, input.password, input)
+  // A taken email is refused either way (the answers to 201 and 400 tell it): no need to spend a hash on it.
+  if (findUserByEmail(shop.db, input.email) !== undefined) throw registrationFailed()
+  const passwordHash = await shop.passwords.hash(input.password)
+  const pending = setting(shop.db, 'registration.emailVerification')
+  const created = write(shop.db, (tx) => createAccount(tx, shop, { ...input, passwordHash, pending }, now))
+  if (created.expiresAt !== null) return { ...created, session: null, expiresAt: created.expiresAt }
+  return { user: created.user, session: logIn(shop, created.user, caller, now), expiresAt: null }
+}
+
+function createAccount(
+  tx: Tx,
+  shop: ShopContext,
+  input: RegisterInput & { passwordHash: string; pending: boolean },
+  now: number
+): { user: UserRow; expiresAt: number | null } {
+  const user = createUser(
+    tx,
+    {
+      email: input.email,
+      displayName: input.displayName,
+      passwordHash: input.passwordHash,
+      firstName: input.firstName,
+      lastName: input.lastName,
+      marketingOptIn: input.marketingOptIn,
+      verified: false,
+      verificationPending: input.pending,
+      termsAcceptedAt: input.termsAcceptedAt ?? now,
+      privacyAcceptedAt: input.privacyAcceptedAt
+    },
+    now
+  )
+  if (!input.pending) return { user, expiresAt: null }
+  const token = createEmailToken(tx, shop.keys, { kind: 'verify', userId: user.id }, now)
+  const data = { userId: user.id, tokenId: token.id }
+  queueMail(tx, { template: 'verify_email', recipient: user.email, data }, now)
+  return { user, expiresAt: token.expiresAt }
+}
+
+/** In a transaction of its own: what fails here must not take the account back (interface.md 7, register's 500). */
+function logIn(shop: ShopContext, user: UserRow, caller: Caller, now: number): StartedSession {
+  try {
+    return write(shop.db, (tx) => {
+      if (caller.identity !== null) endSession(tx, caller.identity.session.tokenHash)
+      return startSession(tx, { userId: user.id, rememberMe: false, startNonce: caller.nonce }, now)
+    })
+  } catch (cause) {
+    const message = 'Your account was created, but you could not be logged in. Please log in yourself.'
+    throw new AppError('INTERNAL_SERVER_ERROR', message, {}, { cause })
+  }
+}
+
+function assertTimes(input: RegisterInput, now: number): void {
+  const errors: FieldErrors = {}
+  for (const field of ['termsAcceptedAt', 'privacyAcceptedAt'] as const) {
+    if ((input[field] ?? now) - now > maxAheadMs) errors[field] = ['Must not lie in the future.']
+  }
+  if (Object.keys(errors).length > 0) throw validationFailed(errors)
+}

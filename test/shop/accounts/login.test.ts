@@ -1,0 +1,286 @@
+import { describe, expect, it } from 'vitest'
+import { hash } from '@node-rs/argon2'
+import { tokenHash } from '../../../src/platform/crypto/secrets.ts'
+import { write } from '../../../src/platform/db/database.ts'
+import { getUserById } from '../../../src/shop/accounts/find.ts'
+import { loginInput } from '../../../src/shop/accounts/input.ts'
+import { login } from '../../../src/shop/accounts/login.ts'
+import { logout } from '../../../src/shop/accounts/logout.ts'
+import { checkNonce, issueNonce } from '../../../src/shop/accounts/nonce.ts'
+import { findSession } from '../../../src/shop/accounts/sessions.ts'
+import { setSetting } from '../../../src/shop/settings/settings.ts'
+import { caller, goodPassword, makeUser } from '../../support/people.ts'
+import { openTestShop } from '../../support/shop-context.ts'
+import type { TestShop } from '../../support/shop-context.ts'
+
+const send = (shop: TestShop, body: object = {}, from = caller()) =>
+  login(shop, loginInput.parse({ email: 'mira@shop.example', password: goodPassword, ...body }), from, shop.clock.now())
+const refusal = (code: string, details: object = {}) =>
+  expect.objectContaining({ code, details: expect.objectContaining(details) })
+const codeOf = (result: PromiseSettledResult<unknown>): string =>
+  result.status === 'fulfilled' ? 'in' : String(result.reason.code)
+const tally = (results: PromiseSettledResult<unknown>[]): Record<string, number> => {
+  const counts: Record<string, number> = {}
+  for (const result of results) counts[codeOf(result)] = (counts[codeOf(result)] ?? 0) + 1
+  return counts
+}
+const atOnce = (times: number, work: (index: number) => Promise<unknown>) =>
+  Promise.allSettled(Array.from({ length: times }, (_, index) => work(index)))
+
+describe('a login', () => {
+  it('takes the email, the username, or the email as a username; the email wins', async () => {
+    using shop = openTestShop()
+    const user = await makeUser(shop)
+    const bodies = [
+      {},
+      { email: 'MIRA@Shop.example ' },
+      { email: null, username: 'Mira' },
+      { email: '', username: 'mira@SHOP.example' },
+      { username: 'somebody-else' }
+    ]
+    for (const body of bodies) expect((await send(shop, body)).user.id).toBe(user.id)
+    await expect(send(shop, { email: 'nobody@shop.example', username: 'mira' })).rejects.toThrow(
+      refusal('AUTH_INVALID_CREDENTIALS')
+    )
+  })
+
+  it('answers an unknown account and a wrong password with the same words', async () => {
+    using shop = openTestShop()
+    await makeUser(shop)
+    const wrong = await send(shop, { password: 'wrong' }).catch((error: unknown) => error)
+    const unknown = await send(shop, { email: 'nobody@shop.example' }).catch((error: unknown) => error)
+    expect(wrong).toMatchObject({ code: 'AUTH_INVALID_CREDENTIALS', status: 401 })
+    expect(unknown).toEqual(wrong)
+  })
+
+  it('compares the password exactly as it was sent', async () => {
+    using shop = openTestShop()
+    const password = ' Pa\u0308sse \u{1F512} harbour '
+    await makeUser(shop, { passwordHash: await shop.passwords.hash(password) })
+    for (const other of [password.trim(), password.normalize('NFC'), password.toLowerCase(), `${password}\u0000`]) {
+      await expect(send(shop, { password: other })).rejects.toThrow(refusal('AUTH_INVALID_CREDENTIALS'))
+    }
+    await expect(send(shop, { password })).resolves.toBeDefined()
+  })
+
+  it('tells of a deactivated or unverified account only after the right password, deactivation first', async () => {
+    using shop = openTestShop()
+    await makeUser(shop, { verificationPending: true })
+    await expect(send(shop, { password: 'wrong' })).rejects.toThrow(refusal('AUTH_INVALID_CREDENTIALS'))
+    await expect(send(shop)).rejects.toThrow(refusal('AUTH_EMAIL_NOT_VERIFIED'))
+    shop.db.sqlite.prepare(`UPDATE users SET status = 'deactivated'`).run()
+    await expect(send(shop, { password: 'wrong' })).rejects.toThrow(refusal('AUTH_INVALID_CREDENTIALS'))
+    await expect(send(shop)).rejects.toThrow(refusal('AUTH_ACCOUNT_DEACTIVATED'))
+    expect(shop.db.sqlite.prepare('SELECT count(*) FROM sessions').pluck().get()).toBe(0)
+  })
+
+  it('starts a session of its own and ends the one it came with', async () => {
+    using shop = openTestShop()
+    await makeUser(shop)
+    const first = await send(shop)
+    const found = findSession(shop.db, first.session.token, shop.clock.now())
+    const second = await send(shop, { rememberMe: true }, caller({ identity: found ?? null }))
+    expect(second.session.token).not.toBe(first.session.token)
+    expect(second.session.maxAgeSeconds).toBe(2_592_000)
+    expect(findSession(shop.db, first.session.token, shop.clock.now())).toBeUndefined()
+    expect(findSession(shop.db, second.session.token, shop.clock.now())).toBeDefined()
+  })
+
+  it('hashes the password anew when the parameters have moved on, even twice at once', async () => {
+    using shop = openTestShop()
+    const old = await hash(goodPassword, { memoryCost: 8192, timeCost: 2, parallelism: 1 })
+    const user = await makeUser(shop, { passwordHash: old })
+    expect(tally(await atOnce(5, () => send(shop)))).toEqual({ in: 5 })
+    expect(getUserById(shop.db, user.id).passwordHash).toContain('m=19456,t=2,p=1')
+    await expect(send(shop)).resolves.toBeDefined()
+  })
+
+  it('cannot be made with a stored hash that is malformed or asks for too much', async () => {
+    using shop = openTestShop()
+    const user = await makeUser(shop)
+    const set = shop.db.sqlite.prepare('UPDATE users SET password_hash = ? WHERE id = ?')
+    const salt = 'c2FsdHNhbHRzYWx0c2FsdA'
+    const digest = 'A'.repeat(43)
+    for (const stored of [
+      '',
+      'x',
+      `$argon2id$v=19$m=999999,t=2,p=1$${salt}$${digest}`,
+      `$argon2id$v=19$m=19456,t=2,p=1$abcdefghijklm$${digest}`
+    ]) {
+      set.run(stored, user.id)
+      await expect(send(shop)).rejects.toThrow(refusal('AUTH_INVALID_CREDENTIALS'))
+    }
+  })
+})
+
+describe('the nonce sent with a login', () => {
+  const bearerOf = (shop: TestShop, token: string) => {
+    const session = findSession(shop.db, token, shop.clock.now())?.session
+    return { sessionTokenHash: session?.tokenHash ?? null, startNonceHash: session?.startNonceHash ?? null }
+  }
+
+  it('stays good for the session it starts, whether it was anonymous or the last session’s', async () => {
+    using shop = openTestShop()
+    await makeUser(shop)
+    const now = shop.clock.now()
+    const nonce = issueNonce(shop.keys, null, now)
+    const first = await send(shop, {}, caller({ nonce }))
+    expect(checkNonce(shop.keys, nonce, bearerOf(shop, first.session.token), now)).toBe(true)
+    const bound = issueNonce(shop.keys, first.session.tokenHash, now)
+    const identity = findSession(shop.db, first.session.token, now) ?? null
+    const second = await send(shop, {}, caller({ nonce: bound, identity }))
+    expect(checkNonce(shop.keys, bound, bearerOf(shop, second.session.token), now)).toBe(true)
+    expect(checkNonce(shop.keys, nonce, bearerOf(shop, second.session.token), now)).toBe(false)
+  })
+
+  it('is not made good by it when it was not', async () => {
+    using shop = openTestShop()
+    await makeUser(shop)
+    for (const nonce of ['made up', issueNonce(shop.keys, tokenHash('somebody else'), shop.clock.now())]) {
+      const { session } = await send(shop, {}, caller({ nonce }))
+      expect(findSession(shop.db, session.token, shop.clock.now())?.session.startNonceHash).toBeNull()
+    }
+  })
+})
+
+describe('logout', () => {
+  it('ends the session and the nonces issued to it; without a session it does nothing', async () => {
+    using shop = openTestShop()
+    await makeUser(shop)
+    const { session } = await send(shop)
+    const nonce = issueNonce(shop.keys, session.tokenHash, shop.clock.now())
+    logout(shop, { identity: findSession(shop.db, session.token, shop.clock.now()) ?? null })
+    expect(findSession(shop.db, session.token, shop.clock.now())).toBeUndefined()
+    const nobody = { sessionTokenHash: null, startNonceHash: null }
+    expect(checkNonce(shop.keys, nonce, nobody, shop.clock.now())).toBe(false)
+    expect(() => logout(shop, { identity: null })).not.toThrow()
+  })
+})
+
+describe('failed logins', () => {
+  it('are limited for each account, known or not, by whatever name it is called and from any address', async () => {
+    using shop = openTestShop()
+    await makeUser(shop)
+    setSetting(shop.db, 'limits.login_account', '4/60', 0)
+    for (const email of ['mira@shop.example', 'nobody@shop.example']) {
+      for (let index = 0; index < 4; index += 1) {
+        const names = index % 2 === 0 || email.startsWith('nobody') ? { email } : { email: null, username: 'mira' }
+        const from = caller({ addressKey: `192.0.2.${index}` })
+        await expect(send(shop, { ...names, password: 'wrong' }, from)).rejects.toThrow(
+          refusal('AUTH_INVALID_CREDENTIALS')
+        )
+      }
+      const limited = await send(shop, { email }).catch((error: unknown) => error)
+      expect(limited).toMatchObject({ code: 'AUTH_RATE_LIMITED', details: { bucket: 'login_account' } })
+      expect(limited).toHaveProperty('headers.Retry-After', expect.stringMatching(/^[1-9]\d?$/))
+    }
+  })
+
+  it('are limited for each address over all accounts', async () => {
+    using shop = openTestShop()
+    await makeUser(shop)
+    setSetting(shop.db, 'limits.login_ip', '3/60', 0)
+    for (let index = 0; index < 3; index += 1) await send(shop, { email: `a${index}@x.example` }).catch(() => undefined)
+    await expect(send(shop)).rejects.toThrow(refusal('AUTH_RATE_LIMITED', { bucket: 'login_ip' }))
+    await expect(send(shop, {}, caller({ addressKey: '198.51.100.1' }))).resolves.toBeDefined()
+  })
+
+  it('are what is counted: right passwords are not', async () => {
+    using shop = openTestShop()
+    await makeUser(shop)
+    setSetting(shop.db, 'limits.login_account', '2/60', 0)
+    setSetting(shop.db, 'limits.login_ip', '2/60', 0)
+    for (let index = 0; index < 5; index += 1) await expect(send(shop)).resolves.toBeDefined()
+    await send(shop, { password: 'wrong' }).catch(() => undefined)
+    await expect(send(shop)).resolves.toBeDefined()
+  })
+
+  it('sent a hundred at once get no more tries than the points that are left', async () => {
+    using shop = openTestShop()
+    await makeUser(shop)
+    expect(tally(await atOnce(100, (index) => send(shop, { password: `wrong ${index}` })))).toEqual({
+      AUTH_INVALID_CREDENTIALS: 10,
+      AUTH_RATE_LIMITED: 90
+    })
+    await expect(send(shop)).rejects.toThrow(refusal('AUTH_RATE_LIMITED', { bucket: 'login_account' }))
+  })
+
+  it('on a hundred accounts at once count as a hundred of their address', async () => {
+    using shop = openTestShop()
+    await makeUser(shop)
+    const results = await atOnce(105, (index) => send(shop, { email: `nobody${index}@shop.example` }))
+    expect(tally(results)).toEqual({ AUTH_INVALID_CREDENTIALS: 100, AUTH_RATE_LIMITED: 5 })
+    await expect(send(shop)).rejects.toThrow(refusal('AUTH_RATE_LIMITED', { bucket: 'login_ip' }))
+  })
+
+  it('do not open a way for a right password behind too many wrong ones, nor close it before', async () => {
+    using shop = openTestShop()
+    await makeUser(shop)
+    const results = await atOnce(30, (index) => send(shop, index === 5 || index === 25 ? {} : { password: 'wrong' }))
+    expect([results[5], results[25]].map((result) => result && codeOf(result))).toEqual(['in', 'AUTH_RATE_LIMITED'])
+    expect(tally(results)).toEqual({ in: 1, AUTH_INVALID_CREDENTIALS: 10, AUTH_RATE_LIMITED: 19 })
+  })
+
+  it('end with their window, however often one was refused in it', async () => {
+    using shop = openTestShop()
+    await makeUser(shop)
+    setSetting(shop.db, 'limits.login_account', '1/1', 0)
+    await send(shop, { password: 'wrong' }).catch(() => undefined)
+    for (let index = 0; index < 5; index += 1) await send(shop).catch(() => undefined)
+    await new Promise((resolve) => setTimeout(resolve, 1100))
+    await expect(send(shop)).resolves.toBeDefined()
+  })
+})
+
+describe('right passwords', () => {
+  it('are not refused for one another, even with one point left', async () => {
+    using shop = openTestShop()
+    await makeUser(shop)
+    setSetting(shop.db, 'limits.login_account', '2/60', 0)
+    await send(shop, { password: 'wrong' }).catch(() => undefined)
+    expect(tally(await atOnce(40, () => send(shop)))).toEqual({ in: 40 })
+  })
+
+  it('past what the shop can check at once are put off, not counted', async () => {
+    using shop = openTestShop()
+    await makeUser(shop)
+    const results = await atOnce(400, () => send(shop))
+    const counts = tally(results)
+    expect(counts.in).toBeGreaterThanOrEqual(256)
+    expect(counts).toEqual({ in: counts.in, DEPENDENCY_UNAVAILABLE: 400 - (counts.in ?? 0) })
+    const put = results.find((result) => codeOf(result) === 'DEPENDENCY_UNAVAILABLE')
+    expect(put).toHaveProperty('reason.headers.Retry-After', '2')
+    await expect(send(shop)).resolves.toBeDefined()
+  })
+})
+
+describe('a login under way', () => {
+  const deactivate = (shop: TestShop) =>
+    write(shop.db, (tx) => {
+      tx.sqlite.prepare(`UPDATE users SET status = 'deactivated'`).run()
+      tx.sqlite.prepare('DELETE FROM sessions').run()
+    })
+
+  it('does not overtake a deactivation', async () => {
+    using shop = openTestShop()
+    await makeUser(shop)
+    setSetting(shop.db, 'limits.login_account', 'off', 0)
+    const results = await Promise.allSettled([
+      ...Array.from({ length: 20 }, () => send(shop)),
+      new Promise((resolve) => setTimeout(resolve, 30)).then(() => deactivate(shop))
+    ])
+    const codes = new Set(results.slice(0, 20).map(codeOf))
+    expect([...codes].every((code) => code === 'in' || code === 'AUTH_ACCOUNT_DEACTIVATED')).toBe(true)
+    expect(shop.db.sqlite.prepare('SELECT count(*) FROM sessions').pluck().get()).toBe(0)
+  })
+
+  it('with a password that is changed meanwhile gets no session', async () => {
+    using shop = openTestShop()
+    const user = await makeUser(shop)
+    const changed = await shop.passwords.hash('another-harbour-43')
+    const under = send(shop)
+    await Promise.resolve()
+    shop.db.sqlite.prepare('UPDATE users SET password_hash = ? WHERE id = ?').run(changed, user.id)
+    await expect(under).rejects.toThrow(refusal('AUTH_INVALID_CREDENTIALS'))
+  })
+})
