@@ -1,10 +1,9 @@
 import { eq } from 'drizzle-orm'
-import type { Tx } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
+import type { Counts } from '../catalog/changes.ts'
 import type { CampaignInput, PlanInput } from '../catalog/import/format.ts'
 import type { PlanRow } from './rows.ts'
 import { campaigns, plans } from './schema.ts'
-
-export type Counts = { created: number; updated: number; unchanged: number }
 
 /** Makes the shop's plans what the file says of them, by slug; plans it does not name stay. */
 export function applyPlans(tx: Tx, given: readonly PlanInput[]): Counts {
@@ -29,11 +28,11 @@ export function applyCampaigns(tx: Tx, given: readonly CampaignInput[]): Counts 
   })
 }
 
-export function findPlan(db: Tx, slug: string): PlanRow | undefined {
+export function findPlan(db: Db, slug: string): PlanRow | undefined {
   return db.orm.select().from(plans).where(eq(plans.slug, slug)).get()
 }
 
-function findCampaign(db: Tx, slug: string) {
+function findCampaign(db: Db, slug: string) {
   return db.orm.select().from(campaigns).where(eq(campaigns.slug, slug)).get()
 }
 

@@ -97,7 +97,6 @@ const downloadsOfUser = statement((orm) =>
       file: downloadPermissions.file,
       startedAt: downloadPermissions.startedAt,
       endsAt: downloadPermissions.expiresAt,
-      ended: sql<number>`0`.mapWith(Boolean),
       orderId: downloadPermissions.orderId
     })
     .from(downloadPermissions)
@@ -146,7 +145,7 @@ export function enrolmentsOf(db: Db, userId: number) {
   return enrolmentsOfUser(db).all({ userId })
 }
 
-/** Download permissions that were not taken back, whether or not they have expired; periods on end are one. */
+/** Download permissions that were not taken back, whether or not they have begun or expired, each period for itself. */
 export function downloadsOf(db: Db, userId: number) {
-  return joinPeriods(downloadsOfUser(db).all({ userId }))
+  return downloadsOfUser(db).all({ userId })
 }
