@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import { queryInteger } from '../../platform/http/query.ts'
+import { codePoints } from '../../platform/text.ts'
+
+/** Query of GET /affiliates/referrals. Nobody chooses whose referrals are shown, so anything else is refused. */
+export const referralsQuery = z.strictObject({
+  limit: queryInteger({ min: 1, max: 100, default: 20 }),
+  cursor: z.string().optional().meta({ description: 'nextCursor of the page before.' })
+})
+export type ReferralsQuery = z.output<typeof referralsQuery>
+
+const webAddress = z.string().max(2048).refine(isWebAddress, 'Must be an http or https address.')
+
+/** Body of POST /affiliates/apply; null counts as absent. */
+export const applyBody = z.object({
+  website: webAddress.nullish(),
+  message: z
+    .string()
+    .refine((text) => codePoints(text) <= 2000, 'Must have at most 2000 characters.')
+    .nullish(),
+  marketingOptIn: z.boolean().nullish().meta({ description: 'The partner opt-in; absent counts as false.' })
+})
+export type ApplyInput = z.output<typeof applyBody>
+
+/** Body of POST /affiliates/terms. */
+export const termsBody = z.object({ version: z.string().min(1).max(100) })
+
+/** Credentials in an address would end up on an operator's screen, control characters in a table or a file. */
+function isWebAddress(text: string): boolean {
+  // oxlint-disable-next-line no-control-regex
+  if (/[\u0000-\u0020\u007f]/.test(text) || !URL.canParse(text)) return false
+  const { protocol, username, password } = new URL(text)
+  return (protocol === 'http:' || protocol === 'https:') && username === '' && password === ''
+}

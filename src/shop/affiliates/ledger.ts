@@ -1,0 +1,67 @@
+import { asc, eq, sql } from 'drizzle-orm'
+import { rawStatement, statement } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
+import type { CommissionEntryRow, ReferralRow } from './rows.ts'
+import { commissionEntries } from './schema.ts'
+
+const insertEntry = statement((orm) =>
+  orm
+    .insert(commissionEntries)
+    .values({
+      affiliateId: sql.placeholder('affiliateId'),
+      referralId: sql.placeholder('referralId'),
+      payoutId: sql.placeholder('payoutId'),
+      kind: sql.placeholder('kind'),
+      amountMinor: sql.placeholder('amountMinor'),
+      currency: sql.placeholder('currency'),
+      reason: sql.placeholder('reason'),
+      at: sql.placeholder('at')
+    })
+    .prepare()
+)
+const entriesOfReferral = statement((orm) =>
+  orm
+    .select()
+    .from(commissionEntries)
+    .where(eq(commissionEntries.referralId, sql.placeholder('id')))
+    .orderBy(asc(commissionEntries.id))
+    .prepare()
+)
+const creditOfReferral = rawStatement<[number], { creditMinor: number }>(
+  `SELECT coalesce(sum(amount_minor), 0) AS creditMinor FROM commission_entries WHERE referral_id = ? AND kind <> 'paid_out'`
+)
+
+export type EntryOrigin = Pick<ReferralRow, 'id' | 'affiliateId' | 'currency'>
+
+/** A referral's moves, the first one first. */
+export function entriesOf(db: Db, referralId: number): CommissionEntryRow[] {
+  return entriesOfReferral(db).all({ id: referralId })
+}
+
+/**
+ * Writes the one entry, if any, that brings what a referral has earned to `targetMinor`: `earned` for what is missing,
+ * `taken_back` for what is too much. What was paid out stays paid out; when it turns out to be too much, the entries of
+ * the referral sum to less than zero, and the affiliate's next payout is smaller by that.
+ */
+export function settleCredit(tx: Tx, referral: EntryOrigin, targetMinor: number, reason: string, now: number): void {
+  const change = targetMinor - (creditOfReferral(tx).get(referral.id)?.creditMinor ?? 0)
+  if (change === 0) return
+  const kind = change > 0 ? 'earned' : 'taken_back'
+  insertEntry(tx).run({ ...origin(referral), payoutId: null, kind, amountMinor: change, reason, at: now })
+}
+
+/** Writes that a payout settled what was owed for a referral; a negative `owedMinor` sets off what was owed back. */
+export function settleByPayout(
+  tx: Tx,
+  referral: EntryOrigin,
+  payout: { id: number; owedMinor: number },
+  now: number
+): void {
+  const reason = payout.owedMinor < 0 ? `set off in payout ${payout.id}` : `payout ${payout.id}`
+  const amountMinor = -payout.owedMinor
+  insertEntry(tx).run({ ...origin(referral), payoutId: payout.id, kind: 'paid_out', amountMinor, reason, at: now })
+}
+
+function origin({ id, affiliateId, currency }: EntryOrigin) {
+  return { referralId: id, affiliateId, currency }
+}

@@ -1,0 +1,53 @@
+import { and, desc, eq, lt, sql } from 'drizzle-orm'
+import { statement } from '../../platform/db/database.ts'
+import type { ShopContext } from '../context.ts'
+import { openCursor, sealCursor } from './cursor.ts'
+import { findAffiliateOfUser } from './find.ts'
+import { requireActiveAffiliate } from './gate.ts'
+import type { ReferralsQuery } from './input.ts'
+import { referrals } from './schema.ts'
+import { toReferral } from './view.ts'
+import type { ReferralView } from './view.ts'
+
+const pageBefore = statement((orm) =>
+  orm
+    .select({
+      id: referrals.id,
+      amountMinor: referrals.amountMinor,
+      currency: referrals.currency,
+      status: referrals.status,
+      createdAt: referrals.createdAt
+    })
+    .from(referrals)
+    .where(
+      and(eq(referrals.affiliateId, sql.placeholder('affiliateId')), lt(referrals.id, sql.placeholder('beforeId')))
+    )
+    .orderBy(desc(referrals.id))
+    .limit(sql.placeholder('limit'))
+    .prepare()
+)
+
+/**
+ * One page of the referrals of a user's affiliate account, newest first. Pages go by id, so the last of a million costs
+ * what the first does, and rows that arrive meanwhile move nothing.
+ *
+ * @throws AppError VALIDATION_FAILED on `cursor`, also for a user without an affiliate account: parameters are
+ *   judged before the account is; then as `requireActiveAffiliate`.
+ */
+export function listReferrals(
+  shop: Pick<ShopContext, 'db' | 'keys'>,
+  userId: number,
+  query: ReferralsQuery
+): { referrals: ReferralView[]; nextCursor: string | null } {
+  const { db, keys } = shop
+  const { limit, cursor } = query
+  const candidate = findAffiliateOfUser(db, userId)
+  const beforeId = cursor === undefined ? Number.MAX_SAFE_INTEGER : openCursor(keys.cursor, candidate?.id, cursor)
+  const affiliate = requireActiveAffiliate(db, candidate)
+  // One more than asked for tells whether another page follows.
+  const rows = pageBefore(db).all({ affiliateId: affiliate.id, beforeId, limit: limit + 1 })
+  const page = rows.slice(0, limit)
+  const last = page.at(-1)
+  const nextCursor = rows.length > limit && last !== undefined ? sealCursor(keys.cursor, affiliate.id, last.id) : null
+  return { referrals: page.map(toReferral), nextCursor }
+}

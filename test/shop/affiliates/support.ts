@@ -1,0 +1,56 @@
+import { write } from '../../../src/platform/db/database.ts'
+import { getAffiliateById } from '../../../src/shop/affiliates/find.ts'
+import { findReferralOfOrder } from '../../../src/shop/affiliates/find-referral.ts'
+import { entriesOf } from '../../../src/shop/affiliates/ledger.ts'
+import { createReferral } from '../../../src/shop/affiliates/referrals.ts'
+import type { AffiliateRow, ReferralRow } from '../../../src/shop/affiliates/rows.ts'
+import { affiliates } from '../../../src/shop/affiliates/schema.ts'
+import { recordVisit } from '../../../src/shop/affiliates/visits.ts'
+import { compareKey } from '../../../src/platform/text.ts'
+import { makeUser } from '../../support/people.ts'
+import type { TestShop } from '../../support/shop-context.ts'
+
+/** An active affiliate, with an account of his own. */
+export async function makeAffiliate(
+  shop: TestShop,
+  changes: Partial<typeof affiliates.$inferInsert> = {}
+): Promise<AffiliateRow> {
+  const code = changes.code ?? 'mira'
+  const userId =
+    changes.userId ?? (await makeUser(shop, { email: `${code}@shop.example`, passwordHash: 'not a hash' })).id
+  const now = shop.clock.now()
+  const row = { status: 'active' as const, createdAt: now, updatedAt: now, ...changes }
+  return shop.db.orm
+    .insert(affiliates)
+    .values({ ...row, userId, code, codeKey: compareKey(code) })
+    .returning()
+    .get()
+}
+
+/** The visit and the pending referral of an order of `totalMinor` euro cents. */
+export function refer(shop: TestShop, affiliateId: number, orderId: number, totalMinor = 10_000): ReferralRow {
+  const now = shop.clock.now()
+  write(shop.db, (tx) => {
+    const visitId = recordVisit(tx, { affiliateId, orderId, campaign: null }, now)
+    const affiliate = getAffiliateById(tx, affiliateId)
+    createReferral(tx, { affiliate, orderId, visitId, baseMinor: totalMinor, currency: 'EUR' }, now)
+  })
+  return referralOf(shop, orderId)
+}
+
+export function referralOf(shop: TestShop, orderId: number): ReferralRow {
+  const referral = findReferralOfOrder(shop.db, orderId)
+  if (referral === undefined) throw new Error(`Order ${orderId} has no referral.`)
+  return referral
+}
+
+/** `kind amountMinor` of each entry of the order's referral. */
+export function ledgerOf(shop: TestShop, orderId: number): string[] {
+  return entriesOf(shop.db, referralOf(shop, orderId).id).map((entry) => `${entry.kind} ${entry.amountMinor}`)
+}
+
+/** Types of the events that tell of referrals and affiliates, in their order. */
+export function told(shop: TestShop): string[] {
+  const types = shop.db.sqlite.prepare('SELECT type FROM events ORDER BY id').pluck().all().map(String)
+  return types.filter((type) => /^(referral|affiliate)\./.test(type))
+}
