@@ -1,0 +1,29 @@
+import Database from 'better-sqlite3'
+import { drizzle } from 'drizzle-orm/better-sqlite3'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { accountSummary } from '../../../src/shop/entitlements/entitlements.ts'
+import { openTestShop } from '../../support/shop-context.ts'
+import { person } from '../benefits/temporary-shop.ts'
+import { placeOrder } from './records.ts'
+
+it('a summary takes five statements, however many orders there are, and neither scans nor sorts them', async () => {
+  using shop = openTestShop()
+  const user = await person(shop)
+  for (let index = 0; index < 50; index += 1) placeOrder(shop, user.id, 'completed', index)
+  const said: string[] = []
+  const sqlite = new Database(join(shop.dataDir, 'shopstead.db'), { verbose: (source) => said.push(String(source)) })
+  try {
+    accountSummary({ sqlite, orm: drizzle(sqlite) }, user, { isLoggedIn: true }, shop.clock.now())
+    expect(said).toHaveLength(5)
+    const ofOrders = said.filter((source) => source.includes('orders'))
+    const steps = ofOrders.flatMap((source) => shop.db.sqlite.prepare(`EXPLAIN QUERY PLAN ${source}`).all())
+    const slow = steps
+      .map((step) => JSON.stringify(step))
+      .filter((step) => /SCAN (orders|customer)|TEMP B-TREE/.test(step))
+    expect(ofOrders).toHaveLength(2)
+    expect(slow).toEqual([])
+  } finally {
+    sqlite.close()
+  }
+})
