@@ -6,6 +6,7 @@ import { affiliates, commissionEntries, referrals } from '../affiliates/schema.t
 import { setting } from '../settings/settings.ts'
 import { findAttribution, getOrder } from './find.ts'
 import type { OrderAttributionRow, OrderRow } from './rows.ts'
+import { isPaidStatus } from './states.ts'
 import { isVisitConverted } from './view.ts'
 
 /** One rule, what it looked at and what came of it. */
@@ -113,9 +114,21 @@ function whyStatus(db: Db, order: OrderRow, referral: ReferralRow): Omit<Step, '
   const input = `order ${order.status}, affiliates.autoAccept ${setting(db, 'affiliates.autoAccept')}`
   if (referral.status === 'rejected')
     return { input, outcome: `rejected: ${referral.rejectedFor ?? 'no reason given'}` }
-  if (referral.status === 'pending') return { input, outcome: 'pending: waits for the payment and its acceptance' }
+  if (referral.status === 'pending') return { input, outcome: `pending: ${whyPending(db, order, referral)}` }
   const accepted = referral.acceptedAt === null ? 'accepted' : `accepted ${toIso(referral.acceptedAt)}`
   return { input, outcome: referral.status === 'paid' ? `paid out; ${accepted}` : `unpaid; ${accepted}` }
+}
+
+function whyPending(db: Db, order: OrderRow, referral: ReferralRow): string {
+  if (!isPaidStatus(order.status)) return 'waits for the order to be paid'
+  const affiliate = db.orm
+    .select({ status: affiliates.status })
+    .from(affiliates)
+    .where(eq(affiliates.id, referral.affiliateId))
+    .get()
+  return affiliate?.status === 'active'
+    ? 'waits to be accepted by hand'
+    : 'its affiliate was not active when the order was paid'
 }
 
 function describeAffiliate(db: Db, affiliateId: number): string {

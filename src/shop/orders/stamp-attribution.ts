@@ -33,7 +33,7 @@ const insertRow = statement((orm) =>
 
 /**
  * Writes where an order came from, once and for good, and with a credited affiliate the visit and the pending referral.
- * An order that costs nothing has its visit but earns nobody a commission.
+ * An order that costs nothing has its visit but no referral.
  */
 export function stampAttribution(tx: Tx, order: OrderRow, attribution: DraftAttribution, now: number): void {
   const { credit, ...values } = attribution
@@ -53,6 +53,5 @@ export function stampAttribution(tx: Tx, order: OrderRow, attribution: DraftAttr
     affiliateCampaign: campaign ?? '',
     utmContent: `visit:${visitId}`
   })
-  if (order.totalMinor === 0) return
   createReferral(tx, { affiliate, orderId, visitId, baseMinor: order.totalMinor, currency: order.currency }, now)
 }

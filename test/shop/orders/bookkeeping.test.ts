@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
 import { orderStatuses } from '../../../src/shop/orders/schema.ts'

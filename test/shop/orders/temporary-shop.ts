@@ -202,7 +202,9 @@ export function eventsOf(db: Db, prefix = 'order.'): string[] {
     .from(events)
     .all()
     .filter((event) => event.type.startsWith(prefix))
-    .map(({ type, payload }) => (type === 'order.status_changed' ? `${payload['from']} to ${payload['to']}` : type))
+    .map(({ type, payload }) =>
+      type === 'order.status_changed' ? `${String(payload['from'])} to ${String(payload['to'])}` : type
+    )
 }
 
 export function mailsOf(db: Db): { template: string; recipient: string; data: unknown }[] {

@@ -1,0 +1,49 @@
+import { eq, sql } from 'drizzle-orm'
+import { statement } from '../../platform/db/database.ts'
+import type { Tx } from '../../platform/db/database.ts'
+import { compareKey } from '../../platform/text.ts'
+import { findUserById } from '../accounts/find.ts'
+import { getAffiliateById, isSelfReferral } from '../affiliates/find.ts'
+import { rejectReferral } from '../affiliates/referrals.ts'
+import { findAttribution, getOrder } from './find.ts'
+import type { OrderRow } from './rows.ts'
+import { orderCoupons, orders } from './schema.ts'
+
+const setEmail = statement((orm) =>
+  orm
+    .update(orders)
+    .set({
+      email: sql`${sql.placeholder('email')}`,
+      emailKey: sql`${sql.placeholder('emailKey')}`,
+      updatedAt: sql`${sql.placeholder('now')}`
+    })
+    .where(eq(orders.id, sql.placeholder('id')))
+    .returning()
+    .prepare()
+)
+/**
+ * Writes down the email of a guest whose order had none (it was asked on the hosted page, or the gateway knew it); an
+ * order that has one keeps it. Where it turns out that the credited affiliate bought himself, the attribution stays and
+ * the referral is rejected.
+ */
+export function recordBuyerEmail(tx: Tx, orderId: number, email: string, now: number): OrderRow {
+  const order = getOrder(tx, orderId)
+  if (order.email !== null) return order
+  const emailKey = compareKey(email)
+  const known = setEmail(tx).get({ id: orderId, email, emailKey, now })
+  tx.orm
+    .update(orderCoupons)
+    .set({ customerKey: sql`coalesce(${orderCoupons.customerKey}, ${`email:${emailKey}`})` })
+    .where(eq(orderCoupons.orderId, orderId))
+    .run()
+  if (isCreditedAffiliate(tx, known, emailKey)) rejectReferral(tx, orderId, 'self', now)
+  return known
+}
+
+function isCreditedAffiliate(tx: Tx, { id, userId }: OrderRow, emailKey: string): boolean {
+  const affiliateId = findAttribution(tx, id)?.affiliateId ?? null
+  if (affiliateId === null) return false
+  const affiliate = getAffiliateById(tx, affiliateId)
+  const owner = findUserById(tx, affiliate.userId)
+  return owner !== undefined && isSelfReferral(affiliate, owner, { userId, emailKeys: [emailKey] })
+}

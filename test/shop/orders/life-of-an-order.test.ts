@@ -1,0 +1,205 @@
+import { describe, expect, test } from 'vitest'
+import { write } from '../../../src/platform/db/database.ts'
+import { enrolments } from '../../../src/shop/benefits/schema.ts'
+import { listAllOrders, showOrder } from '../../../src/shop/orders/admin-view.ts'
+import { anonymiseOrdersOf } from '../../../src/shop/orders/anonymise.ts'
+import { claimGuestOrders } from '../../../src/shop/orders/claim-guest-orders.ts'
+import { overdueOrderIds } from '../../../src/shop/orders/expire-holds.ts'
+import { explainOrder } from '../../../src/shop/orders/explain.ts'
+import { couponsOf, findAttribution, getOrder } from '../../../src/shop/orders/find.ts'
+import { listOrders } from '../../../src/shop/orders/list-orders.ts'
+import { recordBuyerEmail } from '../../../src/shop/orders/record-buyer.ts'
+import {
+  couponLine,
+  credited,
+  draft,
+  emptyShop,
+  line,
+  makeAffiliate,
+  makeCoupon,
+  makeProduct,
+  makeUser,
+  move,
+  noon,
+  place,
+  referralOf,
+  typein
+} from './temporary-shop.ts'
+
+describe("a guest's orders", () => {
+  const setup = () => {
+    const db = emptyShop()
+    const grants = [{ kind: 'course' as const, course: 'wick-trimming' }]
+    const lines = [line(makeProduct(db), { type: 'digital', grants })]
+    const paid = place(db, draft(lines, { email: 'Lena@Shop.example' }))
+    const open = place(db, draft(lines, { email: 'lena@shop.example' }))
+    const foreign = place(db, draft(lines, { email: 'other@shop.example' }))
+    move(db, paid.id, 'completed')
+    return { db, paid, open, foreign }
+  }
+
+  test('join an account with their email once it is verified, and give what the paid ones grant', () => {
+    const { db, paid, open, foreign } = setup()
+    const lena = makeUser(db, 'lena@shop.example')
+    expect(db.orm.select().from(enrolments).all()).toEqual([])
+    expect(write(db, (tx) => claimGuestOrders(tx, lena, noon))).toBe(2)
+    expect(listOrders(db, lena.id, { page: 1, perPage: 20 }).orders.map((order) => order.id)).toEqual([
+      open.id,
+      paid.id
+    ])
+    expect(db.orm.select().from(enrolments).all()).toMatchObject([{ userId: lena.id, orderId: paid.id }])
+    expect(getOrder(db, foreign.id).userId).toBeNull()
+    expect(write(db, (tx) => claimGuestOrders(tx, lena, noon))).toBe(0)
+  })
+
+  test('stay where they are while the email is not verified', () => {
+    const { db } = setup()
+    const lena = makeUser(db, 'lena@shop.example', false)
+    expect(write(db, (tx) => claimGuestOrders(tx, lena, noon))).toBe(0)
+    expect(listOrders(db, lena.id, { page: 1, perPage: 20 }).pagination.total).toBe(0)
+  })
+})
+
+test('the orders whose hold has ended are the pending ones, the longest overdue first', () => {
+  const db = emptyShop()
+  const productId = makeProduct(db, { stock: 9 })
+  const at = (time: number): number => place(db, draft([line(productId)]), time).id
+  const later = at(noon)
+  const sooner = at(noon - 1)
+  const paid = at(noon)
+  at(noon + 1)
+  move(db, paid, 'processing')
+  expect(overdueOrderIds(db, noon + 60 * 60_000)).toEqual([sooner, later])
+  move(db, later, 'cancelled')
+  expect(overdueOrderIds(db, noon + 60 * 60_000)).toEqual([sooner])
+})
+
+test('the orders of an erased account keep their sums and nothing of the person', () => {
+  const db = emptyShop()
+  const lena = makeUser(db, 'lena@shop.example')
+  const coupon = makeCoupon(db)
+  const lines = [line(makeProduct(db))]
+  const mine = draft(lines, {
+    userId: lena.id,
+    email: lena.email,
+    notes: 'Ring at Hansen',
+    shippingAddress: { city: 'Kiel' },
+    coupons: [couponLine(coupon, { customerKey: 'email:lena@shop.example' })]
+  })
+  const order = place(db, mine)
+  const foreign = place(db, draft(lines))
+  write(db, (tx) => anonymiseOrdersOf(tx, lena.id))
+  expect(getOrder(db, order.id)).toEqual({
+    ...order,
+    email: null,
+    emailKey: null,
+    contact: {},
+    billingAddress: null,
+    shippingAddress: null,
+    notes: null
+  })
+  expect(db.sqlite.prepare('SELECT customer_key FROM order_coupons').pluck().all()).toEqual([`user:${lena.id}`])
+  expect(getOrder(db, foreign.id)).toEqual(foreign)
+})
+
+test('the operator sees what the buyer sees, and email, discount, refunds, coupons, payment and history', () => {
+  const db = emptyShop()
+  const lena = makeUser(db, 'lena@shop.example')
+  const coupon = couponLine(makeCoupon(db), { discountMinor: 250 })
+  const lines = [line(makeProduct(db), { quantity: 2, discountMinor: 250 })]
+  const { id } = place(db, draft(lines, { userId: lena.id, email: lena.email, coupons: [coupon] }))
+  move(db, id, 'processing')
+  const [view] = listOrders(db, lena.id, { page: 1, perPage: 1 }).orders
+  const shown = showOrder(db, id, () => 'succeeded')
+  expect(shown.order).toEqual({
+    ...view,
+    email: 'lena@shop.example',
+    discount: 2.5,
+    refunded: 0,
+    coupons: [{ code: 'WELCOME10', discount: 2.5 }],
+    paymentStatus: 'succeeded'
+  })
+  expect(shown.history).toEqual([
+    { from: null, to: 'pending', at: '2026-06-01T12:00:00.000Z', by: 'checkout', reason: 'created' },
+    { from: 'pending', to: 'processing', at: '2026-06-01T12:00:01.000Z', by: 'test', reason: 'a test' }
+  ])
+  place(db, draft(lines))
+  const none = () => null
+  expect(listAllOrders(db, { limit: 10 }, none).map((order) => order.id)).toEqual([id + 1, id])
+  expect(listAllOrders(db, { limit: 10, userId: lena.id }, none)).toEqual([{ ...shown.order, paymentStatus: null }])
+  expect(listAllOrders(db, { limit: 10, status: 'pending' }, none).map((order) => order.id)).toEqual([id + 1])
+  expect(listAllOrders(db, { limit: 1 }, none)).toHaveLength(1)
+})
+
+describe('the email of a guest that only the payment page finds out', () => {
+  const setup = (email: string | null) => {
+    const db = emptyShop()
+    const mira = makeAffiliate(db, makeUser(db, 'mira@shop.example').id)
+    const coupons = [couponLine(makeCoupon(db))]
+    const { id } = place(db, draft([line(makeProduct(db))], { email, coupons, attribution: credited(mira) }))
+    return { db, id }
+  }
+
+  test('is written down, for the coupon too, and only where none was known', () => {
+    const { db, id } = setup(null)
+    write(db, (tx) => recordBuyerEmail(tx, id, 'Lena@shop.example', noon + 1))
+    write(db, (tx) => recordBuyerEmail(tx, id, 'other@shop.example', noon + 2))
+    expect(getOrder(db, id)).toMatchObject({ email: 'Lena@shop.example', emailKey: 'lena@shop.example' })
+    expect(couponsOf(db, id)[0]?.customerKey).toBe('email:lena@shop.example')
+    expect(referralOf(db, id)?.status).toBe('pending')
+  })
+
+  test("rejects the referral for good and leaves the attribution when it is the affiliate's own", () => {
+    const { db, id } = setup(null)
+    write(db, (tx) => recordBuyerEmail(tx, id, 'MIRA@shop.example', noon + 1))
+    move(db, id, 'failed')
+    move(db, id, 'processing')
+    expect(referralOf(db, id)).toMatchObject({ status: 'rejected', rejectedFor: 'self' })
+    expect(findAttribution(db, id)).toMatchObject({ affiliateRef: 'mira', sourceType: 'referral' })
+  })
+})
+
+describe('an explanation', () => {
+  test('names each rule of a credited order, what it looked at and what came of it', () => {
+    const db = emptyShop()
+    const mira = makeAffiliate(db, makeUser(db, 'mira@shop.example').id)
+    const attribution = { ...credited(mira, 'summer'), marketingUtmSource: 'news' }
+    const { id } = place(db, draft([line(makeProduct(db))], { attribution }))
+    move(db, id, 'processing')
+    const { lines, attribution: steps, referral } = explainOrder(db, id)
+    expect(steps.map((step) => step.rule)).toEqual([
+      'ref',
+      'source type',
+      'order attribution',
+      'marketing values',
+      'visit'
+    ])
+    expect(steps[0]).toEqual({
+      rule: 'ref',
+      input: 'ref=mira',
+      outcome: 'credited: it names an active affiliate who is not the buyer'
+    })
+    expect(referral[0]).toMatchObject({
+      rule: 'commission',
+      input: '10% of €12.50, refunded €0.00',
+      outcome: '€1.25 now'
+    })
+    expect(referral.at(-1)).toEqual({
+      rule: 'visit converted',
+      input: 'order processing, referral unpaid',
+      outcome: 'true'
+    })
+    expect(lines.join('\n')).toContain('source=affiliate:mira medium=affiliate campaign=summer content=visit:')
+    expect(lines.join('\n')).toContain('source=news, kept whatever the attribution')
+  })
+
+  test('says why a ref did not count and why there is no referral', () => {
+    const db = emptyShop()
+    const attribution = { ...typein, refSent: 'nobody', refOutcome: 'unknown' as const }
+    const { id } = place(db, draft([line(makeProduct(db))], { attribution }))
+    const { attribution: steps, referral } = explainOrder(db, id)
+    expect(steps[0]?.outcome).toBe('counts as no ref: no affiliate has this code or id')
+    expect(steps[1]?.outcome).toBe('typein: no credited affiliate and no valid utm value')
+    expect(referral).toEqual([{ rule: 'referral', input: 'no credited affiliate', outcome: 'none' }])
+  })
+})
