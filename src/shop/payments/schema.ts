@@ -41,7 +41,9 @@ export const paymentAttempts = sqliteTable(
     uniqueIndex('payment_attempts_object').on(t.objectId),
     index('payment_attempts_by_intent').on(t.paymentIntentId),
     index('payment_attempts_by_order').on(t.orderId, t.id),
-    index('payment_attempts_open').on(t.updatedAt).where(sql`outcome IS NULL`),
+    index('payment_attempts_open')
+      .on(t.updatedAt)
+      .where(sql`outcome IS NULL`),
     check('payment_attempts_gateway', sql`${t.gateway} IN ('stripe', 'sandbox', 'manual', 'none')`),
     check('payment_attempts_kind', sql`${t.kind} IN ('checkout_session', 'payment_intent', 'manual', 'none')`),
     check('payment_attempts_outcome', sql`${t.outcome} IN ('paid', 'failed', 'expired', 'abandoned')`),
@@ -105,6 +107,8 @@ export const paymentWarnings = sqliteTable(
   },
   (t) => [
     uniqueIndex('payment_warnings_once').on(t.kind, t.objectId),
-    index('payment_warnings_open').on(t.createdAt).where(sql`resolved_at IS NULL`)
+    index('payment_warnings_open')
+      .on(t.createdAt)
+      .where(sql`resolved_at IS NULL`)
   ]
 )
