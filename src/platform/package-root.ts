@@ -31,3 +31,22 @@ export function packageVersion(): string {
 export function assetPath(...segments: string[]): string {
   return join(packageRoot, buildFlavor === 'source' ? 'src' : 'dist', ...segments)
 }
+
+/** The commit of a checkout, or a digest of the published package: two that differ run different code. */
+export function buildId(): string {
+  const stamp = join(packageRoot, 'dist', 'build-id')
+  if (buildFlavor === 'dist' && existsSync(stamp)) return readFileSync(stamp, 'utf8').trim()
+  return commit() ?? `v${packageVersion()}`
+}
+
+function commit(): string | undefined {
+  const git = join(packageRoot, '.git')
+  try {
+    const head = readFileSync(join(git, 'HEAD'), 'utf8').trim()
+    const ref = /^ref: (.+)$/.exec(head)?.[1]
+    return ref === undefined ? head : readFileSync(join(git, ref), 'utf8').trim()
+  } catch {
+    // No checkout, or one whose refs are packed: the version has to do.
+    return undefined
+  }
+}

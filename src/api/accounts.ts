@@ -1,0 +1,104 @@
+import type { StartedSession } from '../shop/accounts/sessions.ts'
+import { toIso } from '../platform/clock.ts'
+import { loginInput, registerInput } from '../shop/accounts/input.ts'
+import { login } from '../shop/accounts/login.ts'
+import { logout } from '../shop/accounts/logout.ts'
+import { issueNonce } from '../shop/accounts/nonce.ts'
+import { assertRegistrationOpen, register } from '../shop/accounts/register.ts'
+import type { UserRow } from '../shop/accounts/rows.ts'
+import { toUser } from '../shop/accounts/view.ts'
+import { accountSummary } from '../shop/entitlements/entitlements.ts'
+import { rolesOf } from '../shop/entitlements/roles.ts'
+import { route } from './route.ts'
+import type { Call, Reply } from './route.ts'
+import { endedSessionCookie, sessionCookie } from './session-cookie.ts'
+
+export const accountRoutes = [
+  route({
+    method: 'GET',
+    path: '/nonce',
+    summary: 'Issue a CSRF nonce',
+    session: 'optional',
+    nonce: 'never',
+    proxy: { nonce: false, query: [] },
+    invalid: 400,
+    handler: ({ shop, identity, now }) => {
+      const nonce = issueNonce(shop.keys, identity?.session.tokenHash ?? null, now)
+      const common = { nonce, headerName: 'X-Nonce' }
+      if (identity === null) return { data: { ...common, userLoggedIn: false, user: null } }
+      const user = toUser(identity.user, rolesOf(shop.db, identity.user), { billing: false })
+      return { data: { ...common, userLoggedIn: true, userId: user.id, user } }
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/auth/register',
+    summary: 'Create an account',
+    session: 'optional',
+    nonce: 'anonymous',
+    proxy: { nonce: true, query: [] },
+    invalid: 422,
+    gate: ({ shop }) => assertRegistrationOpen(shop),
+    body: registerInput,
+    handler: async (call, { body }) => {
+      const { user, session, expiresAt } = await register(call.shop, body, call, call.now)
+      if (session !== null)
+        return { ...startedReply(call, user, session), status: 201, meta: { extend: { nextStep: 'NONE' } } }
+      return {
+        status: 201,
+        data: { ...identityData(call, user, { isLoggedIn: false }), registrationStatus: 'pending_verification' },
+        meta: { extend: { nextStep: 'VERIFY_EMAIL', expiresAt: toIso(expiresAt) } }
+      }
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/auth/login',
+    summary: 'Start a session',
+    session: 'optional',
+    nonce: 'never',
+    proxy: { nonce: true, query: [] },
+    invalid: 400,
+    body: loginInput,
+    handler: async (call, { body }) => {
+      const { user, session } = await login(call.shop, body, call, call.now)
+      return startedReply(call, user, session)
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/auth/logout',
+    summary: 'End the session',
+    session: 'optional',
+    nonce: 'never',
+    proxy: { nonce: true, query: [] },
+    invalid: 422,
+    handler: (call) => {
+      logout(call.shop, call)
+      return { data: { loggedOut: true }, cookies: [endedSessionCookie(call.shop)] }
+    }
+  }),
+  route({
+    method: 'GET',
+    path: '/me',
+    summary: 'The current user',
+    session: 'required',
+    nonce: 'never',
+    proxy: { nonce: true, query: [] },
+    invalid: 400,
+    handler: ({ shop, identity, now }) => ({ data: accountSummary(shop.db, identity.user, { isLoggedIn: true }, now) })
+  })
+]
+
+/** What register and login say of the account (interface.md 4.2 and 4.3). */
+function identityData({ shop, now }: Call, account: UserRow, options: { isLoggedIn: boolean }) {
+  const { user, flags, entitlements } = accountSummary(shop.db, account, options, now)
+  return { user, flags, entitlements }
+}
+
+function startedReply(call: Call, user: UserRow, session: StartedSession): Reply {
+  return {
+    data: { ...identityData(call, user, { isLoggedIn: true }), next: `${call.shop.config.apiPrefix}/me` },
+    cookies: [sessionCookie(call.shop, session.token, session.maxAgeSeconds)]
+  }
+}

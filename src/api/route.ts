@@ -1,0 +1,98 @@
+import type { z } from 'zod'
+import type { RequestIds } from '../platform/http/envelope.ts'
+import type { SessionRow, UserRow } from '../shop/accounts/rows.ts'
+import type { Claim } from '../shop/checkout/idempotency.ts'
+import type { ShopContext } from '../shop/context.ts'
+
+export type Method = 'GET' | 'POST' | 'PATCH'
+
+/** Who is calling: the session that came with the request, or nobody. */
+export type Identity = { session: SessionRow; user: UserRow }
+
+/** One request on its way through the stages. */
+export type Call = {
+  readonly shop: ShopContext
+  readonly request: Request
+  readonly ids: RequestIds
+  /** Taken once; everything that this request decides happens at this time. */
+  readonly now: number
+  /** Client address by which limits count (IPv6 by its /64). */
+  readonly addressKey: string
+  readonly identity: Identity | null
+  /** The X-Nonce that was sent, whether or not the route asks for one. */
+  readonly nonce: string | null
+  /** The Idempotency-Key that this request holds, and the order that an earlier one under it left unsettled. */
+  readonly claim?: Claim
+  readonly resumes?: number
+}
+
+/** What leaves: `meta` replaces or extends the envelope's, null leaves it out. */
+export type Reply = {
+  data: unknown
+  status?: number
+  meta?: { extend: Record<string, unknown> } | { replace: Record<string, unknown> } | null
+  cookies?: string[]
+  headers?: readonly (readonly [string, string])[]
+}
+
+/** A route that needs a session gets its identity as a type without null. */
+export type UserCall = Call & { readonly identity: Identity }
+
+type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
+
+export type Route<
+  Query extends z.ZodType | undefined = z.ZodType | undefined,
+  Body extends z.ZodType | undefined = z.ZodType | undefined
+> = {
+  readonly method: Method
+  /** Under api_root; matched exactly. */
+  readonly path: string
+  /** One line for the API description. */
+  readonly summary: string
+  /** `none` looks for no session, `optional` takes one if it is there, `required` answers 401 without. */
+  readonly session: 'none' | 'optional' | 'required'
+  /** Whether the service itself asks for a nonce; `anonymous` takes one issued to nobody whatever cookie comes along. */
+  readonly nonce: 'never' | 'anonymous'
+  /** Whether the first-party proxy asks for a nonce; null keeps the route out of the proxy. */
+  readonly proxy: { readonly nonce: boolean; readonly query: readonly string[] } | null
+  /** Webhooks come from another site by nature. */
+  readonly crossSite?: 'allowed'
+  readonly cache?: 'public'
+  /** Status of its VALIDATION_FAILED (interface.md 7). */
+  readonly invalid: 400 | 422
+  /** `raw` hands the bytes over unread (webhooks). */
+  readonly bodyLimitBytes?: number
+  readonly query?: Query
+  readonly body?: Body
+  /** Parameters not named by the query schema: ignored unless the route refuses them. */
+  readonly unknownQuery?: 'refused'
+  /** Turns a failure that nobody foresaw into the route's own code. */
+  readonly unforeseen?: 'UPSTREAM_UNAVAILABLE'
+  /** Checks that come before the body is read. */
+  readonly gate?: (call: Call) => void
+  /** Wraps everything after the body's bytes are in: checkout's own gates and its Idempotency-Key. */
+  readonly around?: (call: Call, body: Uint8Array, next: (call: Call) => Promise<Response>) => Promise<Response>
+  readonly handler: (
+    call: Call,
+    input: { query: Parsed<Query>; body: Parsed<Body>; raw: Uint8Array }
+  ) => Reply | Response | Promise<Reply | Response>
+}
+
+/**
+ * Types a route's handler by its schemas, and by its session: where one is required, `identity` is never null.
+ */
+export function route<
+  Query extends z.ZodType | undefined = undefined,
+  Body extends z.ZodType | undefined = undefined,
+  Session extends Route['session'] = Route['session']
+>(
+  definition: Omit<Route<Query, Body>, 'handler' | 'session'> & {
+    session: Session
+    handler: (
+      call: Session extends 'required' ? UserCall : Call,
+      input: { query: Parsed<Query>; body: Parsed<Body>; raw: Uint8Array }
+    ) => Reply | Response | Promise<Reply | Response>
+  }
+): Route {
+  return definition as unknown as Route
+}

@@ -1,0 +1,19 @@
+import { accountRoutes } from './accounts.ts'
+import { affiliateRoutes } from './affiliates.ts'
+import { checkoutRoutes } from './checkout.ts'
+import { healthRoutes } from './health.ts'
+import { offerRoutes } from './offers.ts'
+import { orderRoutes } from './orders.ts'
+import type { Route } from './route.ts'
+import { webhookRoutes } from './webhooks.ts'
+
+/** Every route there is: the server, the proxy's allowlist and the API description are read off this one table. */
+export const routes: readonly Route[] = [
+  ...accountRoutes,
+  ...orderRoutes,
+  ...offerRoutes,
+  ...checkoutRoutes,
+  ...affiliateRoutes,
+  ...healthRoutes,
+  ...webhookRoutes
+]

@@ -1,0 +1,33 @@
+import { parseCookies, serializeCookie } from '../platform/http/cookies.ts'
+import type { ShopContext } from '../shop/context.ts'
+
+/** `__Host-` makes browsers refuse the cookie from anywhere but this very host over https; plain http cannot have it. */
+export function sessionCookieName(shop: ShopContext): string {
+  return isHttps(shop) ? '__Host-shopstead_session' : 'shopstead_session'
+}
+
+function isHttps(shop: ShopContext): boolean {
+  return shop.publicUrl().startsWith('https:')
+}
+
+/** The session token that came with a request. A cookie that was sent in twice is no session: one of them was planted. */
+export function sessionToken(shop: ShopContext, cookieHeader: string | null): string | null {
+  if (cookieHeader === null) return null
+  const values = parseCookies(cookieHeader).get(sessionCookieName(shop))
+  return values?.length === 1 ? (values[0] ?? null) : null
+}
+
+/** Without maxAgeSeconds it lives as long as the browser's own session. */
+export function sessionCookie(shop: ShopContext, token: string, maxAgeSeconds: number | null): string {
+  return serializeCookie(sessionCookieName(shop), token, {
+    httpOnly: true,
+    sameSite: 'Lax',
+    path: '/',
+    secure: isHttps(shop),
+    ...(maxAgeSeconds === null ? {} : { maxAgeSeconds })
+  })
+}
+
+export function endedSessionCookie(shop: ShopContext): string {
+  return sessionCookie(shop, '', 0)
+}

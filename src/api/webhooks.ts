@@ -1,0 +1,20 @@
+import { receiveWebhook } from '../shop/payments/webhook.ts'
+import { route } from './route.ts'
+
+export const webhookRoutes = [
+  route({
+    method: 'POST',
+    path: '/webhooks/stripe',
+    summary: "Takes Stripe's webhooks",
+    session: 'none',
+    nonce: 'never',
+    proxy: null,
+    crossSite: 'allowed',
+    invalid: 422,
+    bodyLimitBytes: 256 * 1024,
+    handler: async ({ shop, request }, { raw }) => {
+      await receiveWebhook(shop, Buffer.from(raw).toString('utf8'), request.headers.get('stripe-signature'))
+      return { data: { received: true } }
+    }
+  })
+]

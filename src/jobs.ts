@@ -1,0 +1,77 @@
+import type { App } from './app.ts'
+import { write } from './platform/db/database.ts'
+import { describeError } from './platform/log.ts'
+import { purgeSessions } from './shop/accounts/sessions.ts'
+import { dropExpiredKeys } from './shop/checkout/idempotency.ts'
+import { pageUrls } from './shop/checkout/pay.ts'
+import { startMailer } from './shop/mail/mailer.ts'
+import { getOrder } from './shop/orders/find.ts'
+import { overdueOrders } from './shop/orders/expire-holds.ts'
+import { endHold, reconcile } from './shop/payments/reconcile.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+
+export type Jobs = { stop(): Promise<void> }
+
+/**
+ * What the server does without being asked: sends mail, settles payments whose outcome is open, ends holds, clears what
+ * has run out. Nothing relies on a job having run; each failure is logged and tried again next time.
+ */
+export function startJobs(app: App): Jobs {
+  const mailer = startMailer(app)
+  app.sandbox?.start()
+  const timers = [
+    // At the start nobody else is at work on what an earlier process left behind.
+    repeat(app, 'payments', minuteMs, (first) => settlePayments(app, first ? 0 : undefined)),
+    repeat(app, 'housekeeping', hourMs, async () => clearOut(app))
+  ]
+  return {
+    async stop() {
+      await Promise.all(timers.map((timer) => timer.stop()))
+      await mailer.stop()
+    }
+  }
+}
+
+/** Brings orders and gateway together, then ends the holds that are over. */
+export async function settlePayments(app: App, youngerThanMs?: number): Promise<void> {
+  await reconcile(app, {
+    ...(youngerThanMs === undefined ? {} : { youngerThanMs }),
+    urlsOf: (attempt) => pageUrls(app, getOrder(app.db, attempt.orderId))
+  })
+  for (const orderId of overdueOrders(app.db, app.clock.now())) {
+    try {
+      await endHold(app, orderId)
+    } catch (error) {
+      app.log.warn('a hold could not be ended', { orderId, error: describeError(error) })
+    }
+  }
+}
+
+function clearOut(app: App): void {
+  const now = app.clock.now()
+  write(app.db, (tx) => void dropExpiredKeys(tx, now))
+  write(app.db, (tx) => void purgeSessions(tx, now))
+}
+
+/** Runs `work` at once and then every so often, one run at a time; stop() waits for the run under way. */
+function repeat(app: App, name: string, everyMs: number, work: (first: boolean) => Promise<void>): Jobs {
+  let running: Promise<void> = Promise.resolve()
+  let busy = false
+  const run = (first: boolean): void => {
+    if (busy) return
+    busy = true
+    running = work(first)
+      .catch((error: unknown) => app.log.error('a job failed', { job: name, error: describeError(error) }))
+      .finally(() => void (busy = false))
+  }
+  setImmediate(() => run(true))
+  const timer = setInterval(() => run(false), everyMs)
+  return {
+    async stop() {
+      clearInterval(timer)
+      await running
+    }
+  }
+}
