@@ -1,0 +1,59 @@
+import type { Command } from 'commander'
+import { AppError } from '../errors.ts'
+import type { App } from '../app.ts'
+import { messages } from './output.ts'
+import { addCommand, guarded, loadConfig } from './run.ts'
+import type { CommonOptions } from './run.ts'
+import { demoLogins } from './seeding/logins.ts'
+import { addServingOptions } from './serve.ts'
+
+type DevOptions = CommonOptions & { host?: string; port?: string; https?: boolean; storefront?: boolean }
+
+export function define(program: Command): void {
+  const about = 'run a seeded shop to develop against: migrated, filled when empty, sandbox payments, mail to files'
+  const command = addServingOptions(addCommand(program, 'dev', about, 'dev --port 3000')).option(
+    '--no-storefront',
+    'leave the demo storefront out'
+  )
+  command.action(async () => {
+    const options = command.opts<DevOptions>()
+    await guarded(options.json ?? false, async () => {
+      const { createApp } = await import('../app.ts')
+      const { serveUntilStopped } = await import('./serving.ts')
+      const config = await loadConfig(options)
+      if (config.env === 'production')
+        throw new AppError('CONFIG_INVALID', 'SHOPSTEAD_ENV is production: use "shopstead serve".')
+      const app = createApp(config, { database: 'create' })
+      try {
+        await prepare(app)
+        await serveUntilStopped(app, ({ url }) => announce(app, url, options.json ?? false))
+      } finally {
+        app.close()
+      }
+    })
+  })
+}
+
+/** Migrates, and fills a shop that holds nothing yet with the demo shop. */
+async function prepare(app: App): Promise<void> {
+  const { migrateDatabase } = await import('../platform/db/migrate.ts')
+  const { isEmptyShop, seedDemo } = await import('./seeding/demo.ts')
+  migrateDatabase(app.db)
+  if (isEmptyShop(app.db)) await seedDemo(app, app.clock.now())
+}
+
+function announce(app: App, url: string, asJson: boolean): void {
+  const apiRoot = `${app.publicUrl()}${app.config.apiPrefix}`
+  const logins = demoLogins(app.db)
+  if (asJson) {
+    process.stdout.write(
+      `${JSON.stringify({ url: app.publicUrl(), apiRoot, proxyRoot: `${app.publicUrl()}/api/secure`, logins })}\n`
+    )
+    return
+  }
+  messages.success(`Shopstead listens on ${url}`)
+  messages.log(`  API        ${apiRoot}`)
+  messages.log(`  Data       ${app.config.dataDir}`)
+  if (logins.length > 0) messages.log(`  Logins     password of each: ${logins[0]?.password ?? ''}`)
+  for (const login of logins) messages.log(`    ${login.email.padEnd(24)} ${login.role}`)
+}

@@ -1,0 +1,23 @@
+import type { Command } from 'commander'
+
+/** A first word of the command line, and the module that knows its commands. */
+type Group = { name: string; about: string; load: () => Promise<{ define(program: Command): void }> }
+
+export const groups: readonly Group[] = [
+  { name: 'dev', about: 'run a seeded shop to develop against', load: () => import('./dev.ts') },
+  { name: 'serve', about: 'run the production server', load: () => import('./serve.ts') },
+  { name: 'migrate', about: 'bring the database up to date', load: () => import('./migrate.ts') },
+  { name: 'seed', about: 'fill the shop from a file, or with the demo shop', load: () => import('./seed.ts') },
+  { name: 'admin', about: 'administrators', load: () => import('./admin.ts') },
+  { name: 'users', about: 'accounts', load: () => import('./users.ts') },
+  { name: 'offers', about: 'the catalogue', load: () => import('./offers.ts') },
+  { name: 'coupons', about: 'coupon codes', load: () => import('./coupons.ts') },
+  { name: 'modules', about: 'switch modules on and off', load: () => import('./modules.ts') },
+  { name: 'settings', about: 'what can be changed while the shop runs', load: () => import('./settings.ts') },
+  { name: 'orders', about: 'orders and refunds', load: () => import('./orders.ts') },
+  { name: 'affiliates', about: 'affiliates', load: () => import('./affiliates.ts') },
+  { name: 'referrals', about: 'referrals and payouts', load: () => import('./referrals.ts') },
+  { name: 'benefits', about: 'memberships, courses and other benefits', load: () => import('./benefits.ts') },
+  { name: 'sandbox', about: 'the Stripe stand-in', load: () => import('./sandbox.ts') },
+  { name: 'health', about: 'what is well and what is not', load: () => import('./health.ts') }
+]

@@ -1,0 +1,40 @@
+import type { Command } from 'commander'
+import { listModules, parseModuleName, switchModule } from '../shop/settings/settings.ts'
+import type { Work } from './run.ts'
+import { table } from './output.ts'
+import type { Answer } from './output.ts'
+import { addCommand, runs } from './run.ts'
+
+export function define(program: Command): void {
+  const group = program
+    .command('modules')
+    .description('switch modules on and off; what they hold is hidden, not deleted')
+  runs(addCommand(group, 'list', 'every module', 'modules list'), 'migrated', answer)
+  for (const enabled of [true, false]) {
+    const verb = enabled ? 'enable' : 'disable'
+    runs(
+      addCommand(
+        group,
+        `${verb} <name>`,
+        `${verb} a module; a running server sees it at once`,
+        `modules ${verb} affiliates`
+      ),
+      'migrated',
+      (work: Work<object>, name: string) => {
+        switchModule(work.app.db, parseModuleName(name), enabled, work.now)
+        return answer(work)
+      }
+    )
+  }
+}
+
+function answer({ app }: Work<object>): Answer {
+  const modules = listModules(app.db)
+  return {
+    json: { modules },
+    human: table(
+      ['Module', 'State'],
+      modules.map(({ name, enabled }) => [name, enabled ? 'on' : 'off'])
+    )
+  }
+}

@@ -1,0 +1,49 @@
+import type { Command } from 'commander'
+import { messages } from './output.ts'
+import { addCommand, guarded, loadConfig } from './run.ts'
+import type { CommonOptions } from './run.ts'
+
+type ServeOptions = CommonOptions & { host?: string; port?: string; https?: boolean }
+
+export function define(program: Command): void {
+  const command = addServingOptions(addCommand(program, 'serve', 'run the production server', 'serve --port 3000'))
+  command.action(async () => {
+    const options = command.opts<ServeOptions>()
+    await guarded(options.json ?? false, async () => {
+      const { createApp } = await import('../app.ts')
+      const { checkServes } = await import('../platform/config/config.ts')
+      const { serveUntilStopped } = await import('./serving.ts')
+      const config = await loadConfig(options)
+      checkServes(config)
+      const app = createApp(config, { database: 'migrated' })
+      try {
+        warnOfMissingKeys(app.config)
+        await serveUntilStopped(app, ({ url }) => {
+          const apiRoot = `${app.publicUrl()}${app.config.apiPrefix}`
+          if (options.json) process.stdout.write(`${JSON.stringify({ url, publicUrl: app.publicUrl(), apiRoot })}\n`)
+          else messages.success(`Shopstead listens on ${url} (API at ${apiRoot})`)
+        })
+      } finally {
+        app.close()
+      }
+    })
+  })
+}
+
+export function addServingOptions(command: Command): Command {
+  return command
+    .option('--host <host>', 'address to listen on (default: SHOPSTEAD_HOST or 127.0.0.1)')
+    .option('--port <port>', 'port to listen on, 0 for any free one (default: SHOPSTEAD_PORT or 3000)')
+    .option('--https', 'serve https with a self-signed certificate, for development')
+}
+
+/** A shop without keys can show its offers, so it starts; nobody can pay by card until they are there. */
+function warnOfMissingKeys(config: import('../platform/config/config.ts').Config): void {
+  if (!config.payments.includes('stripe')) return
+  for (const [name, value] of [
+    ['SHOPSTEAD_STRIPE_SECRET_KEY', config.stripe.secretKey],
+    ['SHOPSTEAD_STRIPE_WEBHOOK_SECRET', config.stripe.webhookSecret]
+  ] as const) {
+    if (value === null) messages.warn(`${name} is not set: card payments do not work until it is.`)
+  }
+}
