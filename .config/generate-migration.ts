@@ -9,7 +9,17 @@ const folder = 'src/platform/db/migrations'
 const before = new Set(globSync(`${folder}/*.sql`))
 execFileSync(
   'npx',
-  ['drizzle-kit', 'generate', '--dialect', 'sqlite', '--schema', 'src/shop/*/schema.ts', '--out', folder, ...process.argv.slice(2)],
+  [
+    'drizzle-kit',
+    'generate',
+    '--dialect',
+    'sqlite',
+    '--schema',
+    'src/shop/*/schema.ts',
+    '--out',
+    folder,
+    ...process.argv.slice(2)
+  ],
   { stdio: 'inherit' }
 )
 for (const file of globSync(`${folder}/*.sql`)) {

@@ -74,7 +74,10 @@ const variables = {
     .optional(),
   SHOPSTEAD_STRIPE_WEBHOOK_SECRET: z
     .string()
-    .regex(/^whsec_[A-Za-z0-9+/=_-]+$/, "the signing secret of Stripe's webhook endpoint: whsec_… (its id, we_…, is not the secret)")
+    .regex(
+      /^whsec_[A-Za-z0-9+/=_-]+$/,
+      "the signing secret of Stripe's webhook endpoint: whsec_… (its id, we_…, is not the secret)"
+    )
     .optional(),
   SHOPSTEAD_STRIPE_API_BASE: z.string().transform(stripeApiBase).optional(),
   SHOPSTEAD_SMTP_URL: z
@@ -86,7 +89,9 @@ const variables = {
     .regex(/^[^\r\n]*[^\s@<>]+@[^\s@<>]+>?$/, 'an address such as shop@example.com or Shop <shop@example.com>')
     .default('shop@localhost'),
   SHOPSTEAD_SECRET: z.string().min(32, 'at least 32 characters').optional(),
-  SHOPSTEAD_LOG: z.enum(['debug', 'info', 'warn', 'error', 'silent'], 'debug, info, warn, error or silent').default('info')
+  SHOPSTEAD_LOG: z
+    .enum(['debug', 'info', 'warn', 'error', 'silent'], 'debug, info, warn, error or silent')
+    .default('info')
 }
 
 const environmentSchema = z.object(variables)
@@ -172,7 +177,8 @@ function portRule(): string {
 
 function httpUrl(text: string): URL | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') return undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
+    return undefined
   return url
 }
 

@@ -60,7 +60,10 @@ export function loadSecret(dataDir: string): string {
   if (!existsSync(file)) createOnce(file, `${randomToken()}\n`)
   const secret = readFileSync(file, 'utf8').trim()
   if (secret.length < 32) {
-    throw new AppError('CONFIG_INVALID', `${file} holds fewer than 32 characters: restore it from a backup or remove it.`)
+    throw new AppError(
+      'CONFIG_INVALID',
+      `${file} holds fewer than 32 characters: restore it from a backup or remove it.`
+    )
   }
   if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600)
   return secret

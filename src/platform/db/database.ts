@@ -72,7 +72,8 @@ export function rawStatement<Params extends unknown[] | {} = unknown[], Row = un
   source: string
 ): (db: Db) => Database.Statement<Params extends unknown[] ? Params : [Params], Row> {
   return perDatabase(
-    (db) => db.sqlite.prepare(source) as unknown as Database.Statement<Params extends unknown[] ? Params : [Params], Row>
+    (db) =>
+      db.sqlite.prepare(source) as unknown as Database.Statement<Params extends unknown[] ? Params : [Params], Row>
   )
 }
 

@@ -21,7 +21,9 @@ const migrationsFolder = (): string => assetPath('platform', 'db', 'migrations')
 
 /** Which migrations the database has and lacks; reads only. */
 export function migrationStatus(db: Db): MigrationStatus {
-  const { entries } = journalSchema.parse(JSON.parse(readFileSync(join(migrationsFolder(), 'meta', '_journal.json'), 'utf8')))
+  const { entries } = journalSchema.parse(
+    JSON.parse(readFileSync(join(migrationsFolder(), 'meta', '_journal.json'), 'utf8'))
+  )
   const times = new Set(appliedTimes(db))
   const applied = entries.filter((entry) => times.has(entry.when)).map((entry) => entry.tag)
   const pending = entries.filter((entry) => !times.has(entry.when)).map((entry) => entry.tag)

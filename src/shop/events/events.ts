@@ -34,7 +34,11 @@ export type ShopEventType = keyof ShopEvents
 const insertEvent = statement((orm) =>
   orm
     .insert(events)
-    .values({ type: sql.placeholder('type'), payload: sql.placeholder('payload'), createdAt: sql.placeholder('createdAt') })
+    .values({
+      type: sql.placeholder('type'),
+      payload: sql.placeholder('payload'),
+      createdAt: sql.placeholder('createdAt')
+    })
     .returning({ id: events.id })
     .prepare()
 )

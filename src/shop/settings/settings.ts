@@ -25,8 +25,21 @@ function snapshot(db: Db): Snapshot {
   if (known !== undefined && known.revision === current && !db.sqlite.inTransaction) return known
   const fresh: Snapshot = {
     revision: current,
-    values: new Map(db.orm.select().from(settings).all().map((row) => [row.key, JSON.parse(row.value)])),
-    switchedOff: new Set(db.orm.select().from(modules).where(eq(modules.enabled, false)).all().map((row) => row.name))
+    values: new Map(
+      db.orm
+        .select()
+        .from(settings)
+        .all()
+        .map((row) => [row.key, JSON.parse(row.value)])
+    ),
+    switchedOff: new Set(
+      db.orm
+        .select()
+        .from(modules)
+        .where(eq(modules.enabled, false))
+        .all()
+        .map((row) => row.name)
+    )
   }
   // Inside a transaction the rows may yet be rolled back.
   if (!db.sqlite.inTransaction) snapshots.set(db.sqlite, fresh)
@@ -63,7 +76,8 @@ export function listSettings(db: Db): SettingView[] {
 /** @throws AppError NOT_FOUND when there is no such setting. */
 export function parseSettingKey(key: string): SettingKey {
   const known = settingKeys.find((candidate) => candidate === key)
-  if (known === undefined) throw new AppError('NOT_FOUND', `There is no setting "${key}": "shopstead settings list" names them.`)
+  if (known === undefined)
+    throw new AppError('NOT_FOUND', `There is no setting "${key}": "shopstead settings list" names them.`)
   return known
 }
 
@@ -118,7 +132,8 @@ export function listModules(db: Db): { name: ModuleName; enabled: boolean }[] {
 /** @throws AppError NOT_FOUND when there is no such module. */
 export function parseModuleName(name: string): ModuleName {
   const known = moduleNames.find((candidate) => candidate === name)
-  if (known === undefined) throw new AppError('NOT_FOUND', `There is no module "${name}": one of ${moduleNames.join(', ')}.`)
+  if (known === undefined)
+    throw new AppError('NOT_FOUND', `There is no module "${name}": one of ${moduleNames.join(', ')}.`)
   return known
 }
 
