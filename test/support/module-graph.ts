@@ -1,0 +1,77 @@
+import { globSync, readFileSync } from 'node:fs'
+import { posix } from 'node:path'
+import ts from 'typescript'
+
+/** One source file as the architecture rules see it. */
+export type Module = {
+  /** Path below src, with forward slashes: `shop/orders/view.ts`. */
+  path: string
+  /** Files below src that it imports in any way, types included. */
+  imports: string[]
+  packages: string[]
+  /** It declares nothing of its own and only hands on what others export. */
+  onlyHandsOn: boolean
+  readsEnvironment: boolean
+  /** Something that runs when the file is imported and is no declaration. */
+  runsOnImport: boolean
+}
+
+export function readModules(folder: string): Module[] {
+  return globSync('**/*.ts', { cwd: folder })
+    .map((path) => path.replaceAll('\\', '/'))
+    .filter((path) => !path.endsWith('.d.ts'))
+    .toSorted()
+    .map((path) => readModule(path, readFileSync(posix.join(folder, path), 'utf8')))
+}
+
+export function readModule(path: string, source: string): Module {
+  const file = ts.createSourceFile(path, source, ts.ScriptTarget.ESNext, true)
+  const specifiers = new Set<string>()
+  let readsEnvironment = false
+  const visit = (node: ts.Node): void => {
+    const specifier = specifierOf(node)
+    if (specifier !== undefined) specifiers.add(specifier)
+    if (isEnvironment(node)) readsEnvironment = true
+    ts.forEachChild(node, visit)
+  }
+  visit(file)
+  const all = [...specifiers]
+  return {
+    path,
+    imports: all.filter(isRelative).map((specifier) => posix.join(posix.dirname(path), specifier)),
+    packages: all.filter((specifier) => !isRelative(specifier)).map(packageOf),
+    onlyHandsOn: file.statements.length > 0 && file.statements.every(handsOn),
+    readsEnvironment,
+    runsOnImport: file.statements.some(ts.isExpressionStatement)
+  }
+}
+
+/** What a node imports: a declaration, `import('…')` as a call, or `import('…')` as a type. */
+function specifierOf(node: ts.Node): string | undefined {
+  if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return textOf(node.moduleSpecifier)
+  if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) return textOf(node.argument.literal)
+  if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword)
+    return textOf(node.arguments[0])
+  return undefined
+}
+
+function textOf(node: ts.Node | undefined): string | undefined {
+  return node !== undefined && ts.isStringLiteralLike(node) ? node.text : undefined
+}
+
+function isRelative(specifier: string): boolean {
+  return specifier.startsWith('.')
+}
+
+function packageOf(specifier: string): string {
+  const [scope = '', name = ''] = specifier.split('/')
+  return scope.startsWith('@') ? `${scope}/${name}` : scope
+}
+
+function handsOn(statement: ts.Statement): boolean {
+  return ts.isImportDeclaration(statement) || ts.isExportDeclaration(statement) || ts.isExportAssignment(statement)
+}
+
+function isEnvironment(node: ts.Node): boolean {
+  return ts.isPropertyAccessExpression(node) && node.getText() === 'process.env'
+}
