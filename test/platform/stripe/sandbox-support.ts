@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import Stripe from 'stripe'
+import { Stripe } from 'stripe'
 import { createStripeClient } from '../../../src/platform/stripe/client.ts'
 import { createSandbox } from '../../../src/platform/stripe/sandbox/sandbox.ts'
 import type { Sandbox, SandboxOptions } from '../../../src/platform/stripe/sandbox/sandbox.ts'

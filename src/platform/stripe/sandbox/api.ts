@@ -35,6 +35,8 @@ export type ApiParts = {
   /** Called when a request may have left events to deliver. */
   onEffect: () => void
   onKill: () => void
+  /** Told of an error of the sandbox's own; its caller gets a 500. */
+  onError: (error: unknown) => void
 }
 
 type Prepared = {
@@ -65,7 +67,8 @@ export async function handleApi(parts: ApiParts, request: ApiRequest): Promise<A
     return fault && fault.fault !== 'slow' ? actOut(fault, answer, respond, parts.onKill) : respond(answer)
   } catch (error) {
     if (error instanceof StripeRefusal) return respond({ status: error.status, body: { error: error.body } })
-    throw error
+    parts.onError(error)
+    return respond({ status: 500, body: { error: { type: 'api_error', message: 'The sandbox failed.' } } })
   }
 }
 

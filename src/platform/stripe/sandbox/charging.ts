@@ -15,6 +15,12 @@ import { setTimer } from './timers.ts'
 /** How long a `processing` payment takes. */
 const settlingMs = 5_000
 
+const forcedDecline: Decline = {
+  code: 'card_declined',
+  decline_code: 'generic_decline',
+  message: 'Your card was declined.'
+}
+
 export type Attempt = {
   returnUrl: string | null
   /** The bank's question comes back as an error instead of as a next action. */
@@ -54,6 +60,18 @@ export function answerChallenge(context: Context, intent: Stripe.PaymentIntent, 
     message: 'The provided PaymentMethod has failed authentication. Try again, or with another PaymentMethod.',
     payment_method: method.object
   })
+}
+
+/** Charges a kept card without its owner, who has been asked when it was kept; `forced` overrules the card. */
+export function chargeOffSession(
+  context: Context,
+  intent: Stripe.PaymentIntent,
+  method: Method,
+  forced?: 'paid' | 'failed'
+): Paid {
+  if (forced === 'failed') return failPayment(context, intent, method, forcedDecline)
+  if (forced !== 'paid') return takePayment(context, intent, withoutDelay(method))
+  return succeed(context, intent, createCharge(context, intent, withoutDelay(method)), method)
 }
 
 /** Ends a payment that was processing. */
@@ -145,7 +163,7 @@ function failUncharged(context: Context, intent: Stripe.PaymentIntent, error: Er
     status: 'requires_payment_method',
     payment_method: null,
     next_action: null,
-    last_payment_error: full as unknown as Stripe.PaymentIntent.LastPaymentError
+    last_payment_error: full
   }
   save(context, 'payment_intent', failed)
   emit(context, 'payment_intent.payment_failed', failed)
@@ -158,4 +176,9 @@ function nextAction(context: Context, intentId: string, returnUrl: string | null
     return { type: 'use_stripe_sdk', use_stripe_sdk: { type: 'three_d_secure_redirect', stripe_js: page } }
   }
   return { type: 'redirect_to_url', redirect_to_url: { return_url: returnUrl, url: page } }
+}
+
+function withoutDelay(method: Method): Method {
+  const { settlesAs: _, ...card } = method.card
+  return { ...method, card }
 }

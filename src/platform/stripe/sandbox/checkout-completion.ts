@@ -1,8 +1,11 @@
 import type Stripe from 'stripe'
+import { settleFirstInvoice, startSubscription } from './billing.ts'
 import { getKept, save } from './context.ts'
 import type { Context } from './context.ts'
 import { redeemCoupon } from './coupons.ts'
+import { customerOf } from './customers.ts'
 import { emit } from './events.ts'
+import type { SessionPlan } from './objects.ts'
 import { clearTimer } from './timers.ts'
 
 /** An open session whose time is up, or whose owner ends it: nothing can be paid by it any more. */
@@ -23,8 +26,9 @@ export function completeSession(
   payment: 'paid' | 'unpaid' | 'no_payment_required'
 ): Stripe.Checkout.Session {
   const { object, hidden } = getKept(context, 'checkout.session', id)
+  const intent = hidden.intentId === null ? null : getKept(context, 'payment_intent', hidden.intentId).object
   const complete = save(context, 'checkout.session', {
-    ...object,
+    ...withBuyer(context, object, hidden, intent),
     status: 'complete',
     payment_status: payment,
     url: null
@@ -46,12 +50,24 @@ export function afterPayment(context: Context, intent: Stripe.PaymentIntent): vo
     return
   }
   if (session.payment_status !== 'unpaid' || session.status !== 'complete') return
+  if (session.mode === 'subscription') settleFirstInvoice(context, session, intent)
   if (intent.status === 'succeeded') {
     const paid = save(context, 'checkout.session', { ...session, payment_status: 'paid' })
     emit(context, 'checkout.session.async_payment_succeeded', paid)
   } else if (intent.status === 'requires_payment_method') {
     emit(context, 'checkout.session.async_payment_failed', session)
   }
+}
+
+/** The session with what its completion makes: a subscription, a customer, or neither. */
+function withBuyer(
+  context: Context,
+  session: Stripe.Checkout.Session,
+  plan: SessionPlan,
+  intent: Stripe.PaymentIntent | null
+): Stripe.Checkout.Session {
+  if (session.mode === 'subscription') return startSubscription(context, session, plan, intent)
+  return session.customer_creation === 'always' ? { ...session, customer: customerOf(context, session) } : session
 }
 
 function cancelIntent(context: Context, id: string | null): void {

@@ -38,9 +38,7 @@ export function payCheckout(
   }
   const session = withEmail(context, kept, paid.email)
   if (!session) return { kind: 'email_needed', sessionId: id }
-  if (session.object.amount_total === 0) {
-    return { kind: 'complete', url: successUrl(completeSession(context, id, 'no_payment_required')) }
-  }
+  if (session.object.amount_total === 0) return completeFree(context, session, paid.paymentMethod)
   return attempt(context, session, paid.paymentMethod)
 }
 
@@ -61,6 +59,15 @@ export function answerBankPage(context: Context, intentId: string, approved: boo
 
 export function successUrl(session: Stripe.Checkout.Session): string {
   return (session.success_url ?? '').replaceAll('{CHECKOUT_SESSION_ID}', session.id)
+}
+
+/** Nothing is due now; a subscription keeps the card for what comes later. */
+function completeFree(context: Context, { object, hidden }: Session, paymentMethod: string): PageOutcome {
+  if (object.mode === 'subscription') {
+    const methodId = useMethod(context, paymentMethod).object.id
+    save(context, 'checkout.session', object, { ...hidden, methodId })
+  }
+  return { kind: 'complete', url: successUrl(completeSession(context, object.id, 'no_payment_required')) }
 }
 
 function attempt(context: Context, session: Session, paymentMethod: string): PageOutcome {

@@ -37,6 +37,10 @@ const createShape = {
   billing_address_collection: choice('auto', 'required'),
   phone_number_collection: shape({ enabled: needed(flag()) }),
   payment_method_types: list(choice('card')),
+  adaptive_pricing: shape({ enabled: flag() }),
+  allow_promotion_codes: flag(),
+  automatic_tax: shape({ enabled: needed(flag()) }),
+  payment_method_collection: choice('always', 'if_required'),
   ui_mode: choice('hosted', 'hosted_page'),
   payment_intent_data: shape({
     capture_method: choice('automatic', 'automatic_async'),
@@ -84,7 +88,8 @@ function createSession(context: Context, params: Params): Stripe.Checkout.Sessio
     metadata: mergeMetadata({}, params.metadata),
     successUrl: params.success_url,
     cancelUrl: params.cancel_url ?? null,
-    locale: params.locale ?? null
+    locale: params.locale ?? null,
+    customerCreation: params.customer_creation ?? (params.mode === 'payment' ? 'if_required' : 'always')
   })
   const data = params.payment_intent_data
   save(context, 'checkout.session', session, {
@@ -101,7 +106,8 @@ function createSession(context: Context, params: Params): Stripe.Checkout.Sessio
       metadata: mergeMetadata({}, params.subscription_data?.metadata)
     },
     couponId: coupon?.id ?? null,
-    intentId: null
+    intentId: null,
+    methodId: null
   })
   setTimer(context, session.id, 'expire_session', expiresAt * 1000)
   return session

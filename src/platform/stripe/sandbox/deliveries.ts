@@ -66,6 +66,18 @@ export async function deliverBatch(sender: Sender, batch: string): Promise<void>
   for (let waited = 0; waited < sendTimeoutMs && sending.get(batch); waited += 10) await sleep(10)
 }
 
+/** Waits until whoever sends has sent a transaction's events that were due at `nowMs`; false when that took too long. */
+export async function awaitDelivery(store: Store, batch: string, nowMs: number, waitMs: number): Promise<boolean> {
+  const open = store.prepare(
+    `SELECT 1 FROM deliveries WHERE batch = ? AND (state = 'sending' OR (state = 'waiting' AND due_at <= ?)) LIMIT 1`
+  )
+  for (let waited = 0; open.get(batch, nowMs); waited += 20) {
+    if (waited >= waitMs) return false
+    await sleep(20)
+  }
+  return true
+}
+
 function claim(store: Store, batch: string, nowMs: number): Row[] {
   const claimed = store.prepare<Row>(`
     UPDATE deliveries SET state = 'sending', due_at = ?, attempts = attempts + 1

@@ -1,6 +1,5 @@
 import { badParameter } from './errors.ts'
 import { listAnswer } from './lists.ts'
-import type { Kind, Objects } from './objects.ts'
 import type { Store } from './store.ts'
 
 const maxDepth = 4
@@ -57,7 +56,7 @@ function expanded(store: Store, fields: Fields, step: string, path: string): unk
       path,
       'object' in fields && fields['object'] === 'list' ? `You may want to try expanding 'data.${path}' instead.` : ''
     )
-  return found.body as Objects[Kind]
+  return found.body
 }
 
 function cannotExpand(path: string, more = ''): Error {

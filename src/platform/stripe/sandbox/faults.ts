@@ -1,3 +1,4 @@
+import { AppError } from '../../../errors.ts'
 import type { Store } from './store.ts'
 
 export const webhookFaults = ['late', 'twice', 'out_of_order', 'lost'] as const
@@ -50,12 +51,15 @@ type Row = {
 
 const defaultDelayMs: Partial<Record<Fault['fault'], number>> = { late: 30_000, out_of_order: 1_500, slow: 1_000 }
 
-/** Puts a fault in place, for every process that shares the file; it stays until it is used up or cleared. */
-export function addFault(store: Store, request: FaultRequest): Fault {
+/** Puts a fault in place (AppError USAGE for one that could never strike), for every process that shares the file; it stays until it is used up or cleared. */
+export function addFault(store: Store, request: FaultRequest, routeNames: readonly string[]): Fault {
   const forWebhook = request.target.startsWith('webhook:')
   const known: readonly string[] = forWebhook ? webhookFaults : apiFaults
   if (!known.includes(request.fault)) {
-    throw new TypeError(`A fault of ${forWebhook ? 'webhooks' : 'requests'} is one of ${known.join(', ')}.`)
+    throw new AppError('USAGE', `A fault of ${forWebhook ? 'webhooks' : 'requests'} is one of ${known.join(', ')}.`)
+  }
+  if (!forWebhook && !routeNames.some((name) => matches(request.target, name))) {
+    throw new AppError('USAGE', `A fault's target is *, webhook:* or one of ${routeNames.join(', ')}.`)
   }
   const { target, fault, moment = 'before', skip = 0, times = 1, delayMs = defaultDelayMs[fault] ?? 0 } = request
   const added = store

@@ -38,7 +38,13 @@ export function httpClientOver(handle: Handle): Stripe.HttpClient {
   }
   return {
     getClientName: () => 'sandbox',
-    makeRequest: async (...request) => (await (client ??= load())).makeRequest(...request)
+    makeRequest: async (...request) => {
+      const response = await (await (client ??= load())).makeRequest(...request)
+      // `lastResponse.headers` is to be the plain object that its type promises and Node's client gives.
+      const raw = { statusCode: response.getStatusCode(), headers: response.getHeaders() }
+      response.getRawResponse = () => raw
+      return response
+    }
   }
 }
 

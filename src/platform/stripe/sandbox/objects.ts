@@ -30,6 +30,8 @@ export type SessionPlan = {
   couponId: string | null
   /** The intent of the first attempt to pay; the session itself names it only in payment mode. */
   intentId: string | null
+  /** What a subscription renews with that cost nothing at first, and so has no intent. */
+  methodId: string | null
 }
 
 /** What the sandbox alone knows of an object. */
@@ -40,5 +42,6 @@ export type Hidden = {
   coupon: { deleted: boolean }
   payment_intent: { sessionId: string | null; returnUrl: string | null }
   payment_method: { card: string }
+  subscription: { couponId: string | null }
 }
 export type HiddenOf<K extends Kind> = K extends keyof Hidden ? Hidden[K] : undefined

@@ -102,11 +102,7 @@ export function choice<const T extends string>(...known: readonly T[]): Param<T>
       const value = plain(raw, path, 'string')
       const found = known.find((option) => option === value)
       if (found) return found
-      const last =
-        path
-          .split(/[[\]]+/)
-          .filter(Boolean)
-          .at(-1) ?? path
+      const last = /(\w+)\]?$/.exec(path)?.[1] ?? path
       throw badParameter(`Invalid ${last}: must be one of ${known.join(', ')}`, { param: path })
     }
   }

@@ -3,23 +3,34 @@ import { chargeRoutes } from './charges.ts'
 import { checkoutSessionRoutes } from './checkout-sessions.ts'
 import type { Route } from './context.ts'
 import { couponRoutes } from './coupons.ts'
+import { customerRoutes } from './customers.ts'
 import { disputeRoutes } from './disputes.ts'
 import { eventRoutes } from './events.ts'
+import { invoiceRoutes } from './invoices.ts'
 import { paymentIntentRoutes } from './payment-intents.ts'
 import { paymentMethodRoutes } from './payment-methods.ts'
 import { priceRoutes } from './prices.ts'
+import { refundRoutes } from './refunds.ts'
+import { subscriptionRoutes } from './subscriptions.ts'
 
 const routes: readonly Route[] = [
   ...accountRoutes,
   ...chargeRoutes,
   ...checkoutSessionRoutes,
   ...couponRoutes,
+  ...customerRoutes,
   ...disputeRoutes,
   ...eventRoutes,
+  ...invoiceRoutes,
   ...paymentIntentRoutes,
   ...paymentMethodRoutes,
-  ...priceRoutes
+  ...priceRoutes,
+  ...refundRoutes,
+  ...subscriptionRoutes
 ]
+
+/** What a fault can be aimed at. */
+export const routeNames: readonly string[] = routes.map(({ name }) => name)
 
 const compiled = routes.map((route) => ({
   route,

@@ -1,10 +1,12 @@
 import type Stripe from 'stripe'
+import { describeError } from '../../log.ts'
 import { stripeApiVersion } from '../client.ts'
 import { handleApi } from './api.ts'
 import type { ApiOutcome, ApiParts, ApiRequest } from './api.ts'
 import type { Context } from './context.ts'
 import { createControls } from './controls.ts'
 import type { Controls } from './controls.ts'
+import { createBackground } from './background.ts'
 import { deliverBatch, deliverDue } from './deliveries.ts'
 import type { Deliver, Sender } from './deliveries.ts'
 import { fetchOver, httpClientOver } from './fetch.ts'
@@ -41,14 +43,12 @@ export type Sandbox = Controls & {
   handleApi: (request: ApiRequest) => Promise<ApiOutcome>
   /** The hosted pages under /sandbox/; undefined for any other path. */
   pages: (request: Request) => Promise<Response | undefined>
-  /** Sends what is due, at once and from now on; without it events wait for a process that has started. */
+  /** Sends webhooks from now on, as they come due; without it they wait for a process that does. */
   start: () => void
   /** Sends the webhooks that are due at `nowMs`; resolves when they were answered. */
   deliverDue: (nowMs?: number) => Promise<number>
   close: () => void
 }
-
-const pollMs = 500
 
 export function createSandbox(options: SandboxOptions): Sandbox {
   const store = openStore(options.file)
@@ -98,6 +98,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     secretKey: options.secretKey,
     newContext,
     onEffect: background.kick,
+    onError: (error) => options.log.warn('The sandbox failed.', { error: describeError(error) }),
     onKill: options.onKill ?? (() => process.kill(process.pid, 'SIGKILL'))
   }
   const handle = async (request: ApiRequest): Promise<ApiOutcome> => handleApi(parts, request)
@@ -112,44 +113,6 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     close: () => {
       background.stop()
       store.close()
-    }
-  }
-}
-
-type Background = { start: () => void; kick: () => void; stop: () => void }
-
-/** Runs `work` when kicked and twice a second, one run at a time; never keeps the process alive by itself. */
-function createBackground(work: () => Promise<unknown>, onError: (message: string) => void): Background {
-  let timer: NodeJS.Timeout | undefined
-  let running = false
-  let again = false
-  const run = async (): Promise<void> => {
-    if (running || timer === undefined) {
-      again = running
-      return
-    }
-    running = true
-    do {
-      again = false
-      // After a stop the database is closed; what was under way then is sent by the next process.
-      await work().catch((error: unknown) => {
-        if (timer !== undefined) onError(error instanceof Error ? error.message : 'unknown')
-      })
-    } while (again && timer !== undefined)
-    running = false
-  }
-  const kick = (): void => {
-    if (timer !== undefined) setImmediate(() => void run())
-  }
-  return {
-    start: () => {
-      timer ??= setInterval(kick, pollMs).unref()
-      kick()
-    },
-    kick,
-    stop: () => {
-      clearInterval(timer)
-      timer = undefined
     }
   }
 }

@@ -9,7 +9,8 @@ CREATE TABLE objects (
 ) STRICT;
 CREATE INDEX objects_kind ON objects (kind, seq);
 CREATE INDEX objects_payment_intent ON objects (kind, body ->> '$.payment_intent');
-CREATE INDEX objects_reference ON objects (body ->> '$.client_reference_id') WHERE kind = 'checkout.session';
+CREATE INDEX objects_created ON objects (kind, body ->> '$.created');
+CREATE INDEX objects_reference ON objects (kind, body ->> '$.client_reference_id');
 
 -- An answer under its key, or (status null, until running_until) a request that is still being executed.
 CREATE TABLE idempotency_keys (

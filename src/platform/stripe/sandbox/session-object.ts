@@ -16,6 +16,7 @@ export type SessionTerms = {
   successUrl: string
   cancelUrl: string | null
   locale: string | null
+  customerCreation: 'always' | 'if_required'
 }
 
 /** An open session with the page that it is paid on; not stored. */
@@ -48,7 +49,7 @@ export function newSession(context: Context, terms: SessionTerms): Stripe.Checko
     custom_text: { after_submit: null, shipping_address: null, submit: null, terms_of_service_acceptance: null },
     customer: terms.customer?.id ?? null,
     customer_account: null,
-    customer_creation: terms.mode === 'payment' ? 'if_required' : 'always',
+    customer_creation: terms.customer ? null : terms.customerCreation,
     customer_details: email === null ? null : customerDetails(email),
     customer_email: terms.customerEmail,
     discounts: terms.coupon ? [{ coupon: terms.coupon.id, promotion_code: null }] : [],

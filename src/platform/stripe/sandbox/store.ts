@@ -2,7 +2,7 @@ import Database from 'better-sqlite3'
 import { schemaSql } from './schema.ts'
 import type { HiddenOf, Kind, Objects } from './objects.ts'
 
-const schemaVersion = 1
+const schemaVersion = 2
 const busyTimeoutMs = 5_000
 
 export type Kept<K extends Kind> = { object: Objects[K]; hidden: HiddenOf<K> }
@@ -62,9 +62,9 @@ function createSchema(sqlite: Database.Database): void {
 }
 
 function storeOver(sqlite: Database.Database): Store {
-  const statements = new Map<string, Database.Statement<unknown[], unknown>>()
+  const statements = new Map<string, Database.Statement>()
   const prepare = <R = unknown>(sql: string): Database.Statement<unknown[], R> => {
-    const known = statements.get(sql) ?? sqlite.prepare<unknown[], unknown>(sql)
+    const known = statements.get(sql) ?? sqlite.prepare(sql)
     statements.set(sql, known)
     return known as Database.Statement<unknown[], R>
   }

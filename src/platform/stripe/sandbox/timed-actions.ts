@@ -1,11 +1,18 @@
+import { renewSubscription } from './billing.ts'
 import { afterPayment, expireSession } from './checkout-completion.ts'
 import { settlePayment } from './charging.ts'
 import type { Context } from './context.ts'
+import { settleRefund } from './refunds.ts'
 import { isTimerDue, takeDueTimer } from './timers.ts'
 import type { TimedAction } from './timers.ts'
 
-const actions: Readonly<Partial<Record<TimedAction, (context: Context, objectId: string) => void>>> = {
+const actions: Readonly<Record<TimedAction, (context: Context, objectId: string) => void>> = {
   expire_session: expireSession,
+  renew_subscription: (context, id) => {
+    const status = context.store.find('subscription', id)?.object.status
+    if (status === 'active' || status === 'past_due') renewSubscription(context, id)
+  },
+  settle_refund: settleRefund,
   settle_payment: (context, id) => {
     const intent = context.store.find('payment_intent', id)?.object
     if (intent) afterPayment(context, settlePayment(context, intent).intent)
@@ -16,6 +23,6 @@ const actions: Readonly<Partial<Record<TimedAction, (context: Context, objectId:
 export function runDueTimers(context: Context): void {
   if (!isTimerDue(context.store, context.nowMs)) return
   for (let due = takeDueTimer(context.store, context.nowMs); due; due = takeDueTimer(context.store, context.nowMs)) {
-    actions[due.action]?.(context, due.object_id)
+    actions[due.action](context, due.object_id)
   }
 }

@@ -1,0 +1,154 @@
+import type { Stripe } from 'stripe'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createBench, refusalOf, sessionParams } from './sandbox-support.ts'
+import type { Bench } from './sandbox-support.ts'
+
+let bench: Bench
+
+beforeEach(async () => {
+  bench = await createBench()
+})
+
+afterEach(() => bench.close())
+
+const dayMs = 86_400_000
+
+function monthly(overrides: Partial<Stripe.Checkout.SessionCreateParams> = {}): Stripe.Checkout.SessionCreateParams {
+  const { payment_intent_data: _, ...common } = sessionParams()
+  return {
+    ...common,
+    mode: 'subscription',
+    line_items: [
+      {
+        price_data: {
+          currency: 'eur',
+          unit_amount: 900,
+          product_data: { name: 'Club' },
+          recurring: { interval: 'month' }
+        },
+        quantity: 1
+      }
+    ],
+    subscription_data: { metadata: { order_id: '7' } },
+    ...overrides
+  }
+}
+
+async function subscribe(
+  payment_method = 'pm_card_visa',
+  overrides: Partial<Stripe.Checkout.SessionCreateParams> = {}
+) {
+  const { id, url } = await bench.stripe.checkout.sessions.create(monthly(overrides))
+  const page = await bench.page(new URL(url ?? '').pathname, { payment_method })
+  const session = await bench.stripe.checkout.sessions.retrieve(id, { expand: ['subscription', 'invoice.payments'] })
+  return { page, session, id: (session.subscription as Stripe.Subscription | null)?.id ?? '' }
+}
+
+const newEvents = async (): Promise<string[]> => {
+  await bench.sandbox.deliverDue()
+  return bench.received.splice(0).map(({ type }) => type)
+}
+
+describe('a subscription', () => {
+  test('starts with its first payment, a customer and a paid invoice', async () => {
+    const { page, session } = await subscribe()
+    expect(page.status).toBe(303)
+    expect(session).toMatchObject({
+      payment_status: 'paid',
+      payment_intent: null,
+      subscription: { status: 'active', metadata: { order_id: '7' }, cancel_at_period_end: false },
+      invoice: { status: 'paid', amount_paid: 900, billing_reason: 'subscription_create' }
+    })
+    const payment = (session.invoice as Stripe.Invoice).payments?.data[0]?.payment
+    expect(payment).toMatchObject({
+      type: 'payment_intent',
+      payment_intent: bench.sandbox.ledger().charges[0]?.payment_intent
+    })
+    expect(await newEvents()).toEqual(
+      expect.arrayContaining(['customer.subscription.created', 'invoice.paid', 'checkout.session.completed'])
+    )
+  })
+
+  test('is not started by a card that is declined', async () => {
+    const { page, session } = await subscribe('pm_card_chargeDeclined')
+    expect(page.status).toBe(402)
+    expect(session).toMatchObject({ status: 'open', subscription: null })
+  })
+
+  test('renews by itself when its month is over, on the same day of the month', async () => {
+    const { id } = await subscribe()
+    const first = (await bench.stripe.subscriptions.retrieve(id)).items.data[0]
+    await newEvents()
+    bench.pass(32 * dayMs)
+    const renewed = await bench.stripe.subscriptions.retrieve(id, { expand: ['latest_invoice'] })
+    expect(renewed.items.data[0]?.current_period_start).toBe(first?.current_period_end)
+    expect(renewed).toMatchObject({
+      status: 'active',
+      latest_invoice: { status: 'paid', billing_reason: 'subscription_cycle' }
+    })
+    expect(bench.sandbox.ledger().charges).toHaveLength(2)
+    expect(await newEvents()).toEqual(expect.arrayContaining(['invoice.paid', 'customer.subscription.updated']))
+  })
+
+  test('is past due when a renewal fails, and active again when it is paid', async () => {
+    const { id } = await subscribe()
+    await newEvents()
+    expect(bench.sandbox.renewSubscription(id, 'failed')).toMatchObject({ status: 'past_due' })
+    expect(await newEvents()).toEqual(
+      expect.arrayContaining(['invoice.payment_failed', 'customer.subscription.updated'])
+    )
+    expect(bench.sandbox.renewSubscription(id)).toMatchObject({ status: 'active' })
+    const invoices = await bench.stripe.invoices.list({ subscription: id })
+    expect(invoices.data.map(({ status }) => status)).toEqual(['paid', 'paid'])
+  })
+
+  test('that nobody pays ends after its last attempt', async () => {
+    const { id } = await subscribe()
+    for (let attempt = 0; attempt < 4; attempt += 1) bench.sandbox.renewSubscription(id, 'failed')
+    expect(await bench.stripe.subscriptions.retrieve(id)).toMatchObject({ status: 'canceled' })
+    expect(await newEvents()).toContain('customer.subscription.deleted')
+  })
+
+  test('that is to end at its period stays until then', async () => {
+    const { id } = await subscribe()
+    const ending = await bench.stripe.subscriptions.update(id, { cancel_at_period_end: true })
+    expect(ending).toMatchObject({
+      status: 'active',
+      cancel_at_period_end: true,
+      cancel_at: ending.items.data[0]?.current_period_end
+    })
+    bench.pass(32 * dayMs)
+    expect(await bench.stripe.subscriptions.retrieve(id)).toMatchObject({ status: 'canceled' })
+    expect(bench.sandbox.ledger().charges).toHaveLength(1)
+  })
+
+  test('can be cancelled at once, and only once', async () => {
+    const { id } = await subscribe()
+    expect(await bench.stripe.subscriptions.cancel(id)).toMatchObject({ status: 'canceled' })
+    expect(await refusalOf(bench.stripe.subscriptions.cancel(id))).toMatchObject({ statusCode: 400 })
+    expect((await bench.stripe.subscriptions.list()).data).toEqual([])
+    expect((await bench.stripe.subscriptions.list({ status: 'all' })).data).toHaveLength(1)
+  })
+
+  test('that is free at first keeps the card for later', async () => {
+    const coupon = await bench.stripe.coupons.create({ percent_off: 100, duration: 'once' })
+    const { session, id } = await subscribe('pm_card_visa', { discounts: [{ coupon: coupon.id }] })
+    expect(session).toMatchObject({
+      payment_status: 'no_payment_required',
+      invoice: { amount_paid: 0, status: 'paid' }
+    })
+    expect(bench.sandbox.renewSubscription(id)).toMatchObject({ status: 'active' })
+    expect(bench.sandbox.ledger().charges).toMatchObject([{ amount: 900 }])
+  })
+
+  test('is refused in payment mode, and a session of the other mode without it', async () => {
+    const wrong = monthly()
+    expect(await refusalOf(bench.stripe.checkout.sessions.create({ ...wrong, mode: 'payment' }))).toMatchObject({
+      param: 'subscription_data'
+    })
+    const plain = sessionParams().line_items ?? []
+    expect(await refusalOf(bench.stripe.checkout.sessions.create(monthly({ line_items: plain })))).toMatchObject({
+      param: 'line_items'
+    })
+  })
+})
