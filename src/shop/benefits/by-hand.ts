@@ -1,3 +1,4 @@
+import { eq } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import type { GrantSpec } from '../catalog/schema.ts'
@@ -5,6 +6,7 @@ import { endBenefit } from './end-benefit.ts'
 import type { BenefitKind } from './end-benefit.ts'
 import { findPlan } from './plans.ts'
 import { byHand } from './rows.ts'
+import { subscriptions } from './schema.ts'
 import { startDonation, startDownload, startEnrolment, startMembership, startSubscription } from './start-benefit.ts'
 
 type SpecOf<Kind extends GrantSpec['kind']> = Extract<GrantSpec, { kind: Kind }>
@@ -39,9 +41,14 @@ export function grantByHand(tx: Tx, userId: number, grant: HandGrant, now: numbe
 /**
  * Ends one benefit at once, whoever gave it; its order does not give it again.
  *
+ * @returns Stripe's id of a subscription that Stripe would go on charging for.
  * @throws AppError NOT_FOUND when there is none, or it has ended before.
  */
-export function revokeByHand(tx: Tx, kind: BenefitKind, id: number, now: number): void {
-  if (endBenefit(tx, kind, id, false, now)) return
-  throw new AppError('NOT_FOUND', `There is no ${kind} ${id} that could be revoked.`)
+export function revokeByHand(tx: Tx, kind: BenefitKind, id: number, now: number): { gatewayId: string | null } {
+  if (!endBenefit(tx, kind, id, false, now)) {
+    throw new AppError('NOT_FOUND', `There is no ${kind} ${id} that could be revoked.`)
+  }
+  if (kind !== 'subscription') return { gatewayId: null }
+  const row = tx.orm.select().from(subscriptions).where(eq(subscriptions.id, id)).get()
+  return { gatewayId: row?.gatewayId?.replace(/#.*/, '') ?? null }
 }

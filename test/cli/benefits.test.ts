@@ -1,0 +1,81 @@
+import { execFile } from 'node:child_process'
+import { describe, expect, it } from 'vitest'
+import { write } from '../../src/platform/db/database.ts'
+import { applyPlans } from '../../src/shop/benefits/plans.ts'
+import { openTestShop } from '../support/shop-context.ts'
+import type { TestShop } from '../support/shop-context.ts'
+import { person, product } from '../shop/benefits/temporary-shop.ts'
+
+type Outcome = { code: number; answer: Record<string, unknown> }
+
+/** One command line with --json on the shop's own data folder, as a process of its own. */
+function shopstead(shop: TestShop, ...args: string[]): Promise<Outcome> {
+  const env = { ...process.env, SHOPSTEAD_ENV: 'test', SHOPSTEAD_LOG: 'silent' }
+  const argv = ['bin/shopstead.js', 'benefits', ...args, '--json', '--data-dir', shop.dataDir]
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, argv, { env }, (error, stdout, stderr) => {
+      const code = error === null ? 0 : error.code
+      if (typeof code !== 'number' || stdout === '') return reject(new Error(stderr))
+      resolve({ code, answer: JSON.parse(stdout) })
+    })
+  })
+}
+
+describe('benefits on the command line', () => {
+  it('are given, listed and revoked', async () => {
+    using shop = openTestShop()
+    const user = await person(shop)
+    product(shop, 'tide-letter')
+    const plan = { slug: 'keepers-circle', name: "Keepers' Circle", module: 'A' as const, rank: 20, pro: false }
+    write(shop.db, (tx) => applyPlans(tx, [plan]))
+    const given = [
+      ['membership', '--plan', 'keepers-circle', '--period', 'P1Y'],
+      ['subscription', '--product', 'tide-letter', '--interval', 'month', '--pro'],
+      ['course', '--course', 'knots'],
+      ['download', '--product', 'tide-letter', '--file', 'letter.txt', '--days', '30'],
+      ['donation', '--amount', '12.50']
+    ]
+    for (const grant of given) expect((await shopstead(shop, 'grant', user.email, ...grant)).code).toBe(0)
+    const { answer } = await shopstead(shop, 'list', user.email)
+    expect(answer).toMatchObject({
+      user: { id: user.id, email: user.email },
+      memberships: [{ id: 1, planSlug: 'keepers-circle', status: 'active', orderId: null }],
+      subscriptions: [{ id: 1, interval: 'month', status: 'active' }],
+      courses: [{ course: 'knots' }],
+      downloads: [{ file: 'letter.txt' }],
+      donations: [{ amount: 12.5, currency: 'EUR', campaign: null }]
+    })
+    expect(await shopstead(shop, 'revoke', 'membership', '1', '--yes')).toEqual({
+      code: 0,
+      answer: { revoked: { kind: 'membership', id: 1, gatewayId: null } }
+    })
+    const again = await shopstead(shop, 'revoke', 'membership', '1', '--yes')
+    expect(again).toMatchObject({ code: 1, answer: { error: { code: 'NOT_FOUND' } } })
+  })
+
+  it('name what is missing, what is another kind’s, and what there is none of', async () => {
+    using shop = openTestShop()
+    const { email } = await person(shop)
+    expect(await shopstead(shop, 'grant', email, 'membership', '--course', 'knots')).toMatchObject({
+      code: 1,
+      answer: {
+        error: {
+          code: 'VALIDATION_FAILED',
+          details: { fieldErrors: { plan: [expect.any(String)], course: [expect.any(String)] } }
+        }
+      }
+    })
+    expect(await shopstead(shop, 'grant', email, 'membership', '--plan', 'nope')).toMatchObject({
+      code: 1,
+      answer: { error: { code: 'NOT_FOUND' } }
+    })
+    expect(await shopstead(shop, 'revoke', 'castle', '1', '--yes')).toMatchObject({
+      code: 2,
+      answer: { error: { code: 'USAGE' } }
+    })
+    expect(await shopstead(shop, 'revoke', 'course', '1')).toMatchObject({
+      code: 2,
+      answer: { error: { code: 'USAGE' } }
+    })
+  })
+})
