@@ -1,5 +1,4 @@
-import { write } from '../../platform/db/database.ts'
-import type { Db, Tx } from '../../platform/db/database.ts'
+import type { Tx } from '../../platform/db/database.ts'
 import { applyCoupon } from './apply-coupon.ts'
 import { ApplyRun, applyProduct } from './apply-product.ts'
 import type { ApplyOptions } from './apply-product.ts'
@@ -31,26 +30,4 @@ export function applyCatalogFile(
     coupons: countChanges(coupons),
     changes: [...products, ...coupons]
   }
-}
-
-/** What `applyCatalogFile` would do: it is done and taken back, so that the two never differ. */
-export function planCatalogFile(
-  db: Db,
-  file: Pick<CatalogFile, 'products' | 'coupons'>,
-  options: ApplyOptions,
-  now: number
-): CatalogResult {
-  const planned: CatalogResult[] = []
-  const takeBack = new Error('Only planned.')
-  try {
-    write(db, (tx) => {
-      planned.push(applyCatalogFile(tx, file, options, now))
-      throw takeBack
-    })
-  } catch (error) {
-    if (error !== takeBack) throw error
-  }
-  const [result] = planned
-  if (result === undefined) throw takeBack
-  return result
 }

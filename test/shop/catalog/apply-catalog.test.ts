@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
 import { write } from '../../../src/platform/db/database.ts'
-import { planCatalogFile } from '../../../src/shop/catalog/apply-catalog.ts'
+import { applyCatalogFile } from '../../../src/shop/catalog/apply-catalog.ts'
+import { rehearse } from '../../../src/shop/catalog/rehearse.ts'
 import { couponScope, findCoupon } from '../../../src/shop/catalog/coupons.ts'
 import { readCatalogFile } from '../../../src/shop/catalog/import/read-file.ts'
 import { findSellable } from '../../../src/shop/catalog/sellable.ts'
@@ -135,7 +136,7 @@ test('a dry run tells what would change and changes nothing', () => {
     coupons: [{ code: 'A', percent: 5 }]
   })
   const { file } = readCatalogFile(content, { currency: 'EUR' })
-  const plan = planCatalogFile(db, file, { keepStock: false }, noon)
+  const plan = rehearse(db, (tx) => applyCatalogFile(tx, file, { keepStock: false }, noon))
   expect(plan.changes.map(({ key, outcome }) => [key, outcome])).toEqual([
     ['mug', 'updated'],
     ['cup', 'created'],

@@ -1,0 +1,119 @@
+import type { Command } from 'commander'
+import type { App } from '../app.ts'
+import { AppError } from '../errors.ts'
+import { toIso } from '../platform/clock.ts'
+import { write } from '../platform/db/database.ts'
+import { parseWith } from '../platform/http/zod-errors.ts'
+import { formatMoney, toMinor } from '../platform/money.ts'
+import { createCoupon } from '../shop/catalog/apply-coupon.ts'
+import { disableCoupon, listCoupons, toCoupon } from '../shop/catalog/coupons.ts'
+import type { CouponView } from '../shop/catalog/coupons.ts'
+import { formatSchemas } from '../shop/catalog/import/format-schemas.ts'
+import type { CouponInput } from '../shop/catalog/import/format.ts'
+import type { CouponRow } from '../shop/catalog/rows.ts'
+import { setting } from '../shop/settings/settings.ts'
+import { table } from './output.ts'
+import type { Answer } from './output.ts'
+import { addCommand, runs } from './run.ts'
+import type { Work } from './run.ts'
+
+type CreateOptions = {
+  code: string
+  percent?: string
+  amount?: string
+  minTotal?: string
+  maxUses?: string
+  maxUsesPerCustomer?: string
+  startsAt?: string
+  endsAt?: string
+  product: string[]
+  category: string[]
+}
+
+export function define(program: Command): void {
+  const group = program.command('coupons').description('coupon codes')
+  runs(addCommand(group, 'list', 'every coupon with its uses', 'coupons list'), 'migrated', list)
+  const create = addCommand(group, 'create', 'a new coupon', 'coupons create --code SPRING --percent 10 --max-uses 100')
+    .requiredOption('--code <code>', 'what buyers type, in any case')
+    .option('--percent <n>', 'percent off, up to two decimals')
+    .option('--amount <n>', "amount off, in the shop's currency")
+    .option('--min-total <n>', 'smallest total of an order that it counts for')
+    .option('--max-uses <n>', 'how many orders can carry it')
+    .option('--max-uses-per-customer <n>', "how many of one customer's")
+    .option('--starts-at <time>', 'ISO 8601 date or time from which it counts')
+    .option('--ends-at <time>', 'ISO 8601 date or time from which it no longer counts')
+    .option('--product <slug>', 'counts for this product; can be repeated', collect, [])
+    .option('--category <name>', 'counts for this category; can be repeated', collect, [])
+  runs(create, 'migrated', ({ app, options, now }: Work<CreateOptions>) => {
+    const input = parseCoupon(options, setting(app.db, 'shop.currency'))
+    return answer(
+      app,
+      write(app.db, (tx) => createCoupon(tx, input, now))
+    )
+  })
+  const disable = addCommand(group, 'disable <code>', 'orders that carry it keep it', 'coupons disable SPRING')
+  runs(disable, 'migrated', ({ app }, code: string) =>
+    answer(
+      app,
+      write(app.db, (tx) => disableCoupon(tx, code))
+    )
+  )
+}
+
+/** @throws AppError USAGE without exactly one of percent and amount, VALIDATION_FAILED for a value that cannot be. */
+function parseCoupon(options: CreateOptions, currency: string): CouponInput {
+  if ((options.percent === undefined) === (options.amount === undefined)) {
+    throw new AppError('USAGE', 'A coupon takes --percent or --amount, one of the two.')
+  }
+  const { code, amount, minTotal, startsAt, endsAt } = options
+  return parseWith(formatSchemas(currency).coupon, {
+    code,
+    amount,
+    minTotal,
+    startsAt,
+    endsAt,
+    percent: toNumber(options.percent),
+    maxUses: toNumber(options.maxUses),
+    maxUsesPerCustomer: toNumber(options.maxUsesPerCustomer),
+    products: options.product,
+    categories: options.category
+  })
+}
+
+function list({ app }: Work<object>): Answer {
+  const currency = setting(app.db, 'shop.currency')
+  const coupons = listCoupons(app.db).map((row) => toCoupon(app.db, row, currency))
+  const rows = coupons.map((coupon) => [
+    coupon.code,
+    discountOf(coupon, currency),
+    coupon.maxUses === null ? String(coupon.used) : `${coupon.used} of ${coupon.maxUses}`,
+    coupon.endsAt ?? '',
+    coupon.enabled ? 'on' : 'off'
+  ])
+  return { json: { coupons }, human: table(['Code', 'Discount', 'Used', 'Until', 'State'], rows) }
+}
+
+function answer(app: App, row: CouponRow): Answer {
+  const currency = setting(app.db, 'shop.currency')
+  const coupon = toCoupon(app.db, row, currency)
+  const scope = [...coupon.products, ...coupon.categories].join(', ')
+  return {
+    json: { coupon },
+    human: [
+      `${coupon.code}: ${discountOf(coupon, currency)} off ${scope === '' ? 'everything' : scope}`,
+      `${coupon.enabled ? 'on' : 'off'}, used ${coupon.used} times, made ${toIso(row.createdAt)}`
+    ]
+  }
+}
+
+function discountOf({ percent, amount }: CouponView, currency: string): string {
+  return percent === null ? formatMoney(toMinor(amount ?? 0, currency), currency) : `${percent} %`
+}
+
+function toNumber(text: string | undefined): number | string | undefined {
+  return text !== undefined && /^\d+(\.\d+)?$/.test(text) ? Number(text) : text
+}
+
+function collect(value: string, earlier: string[]): string[] {
+  return [...earlier, value]
+}

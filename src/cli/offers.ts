@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import type { App } from '../app.ts'
+import { AppError } from '../errors.ts'
+import { write } from '../platform/db/database.ts'
+import { formatMoney, toMinor } from '../platform/money.ts'
+import { exportCatalog } from '../shop/catalog/export-catalog.ts'
+import { productAddress } from '../shop/catalog/product-address.ts'
+import { getProduct, listProducts, setPublished, toProduct } from '../shop/catalog/products.ts'
+import type { ProductView } from '../shop/catalog/products.ts'
+import { setting } from '../shop/settings/settings.ts'
+import { importFile } from './import-file.ts'
+import { table } from './output.ts'
+import type { Answer } from './output.ts'
+import { addCommand, runs } from './run.ts'
+import type { Work } from './run.ts'
+
+export function define(program: Command): void {
+  const group = program.command('offers').description('the catalogue')
+  runs(addCommand(group, 'list', 'every product, hidden and sold out ones too', 'offers list'), 'migrated', list)
+  runs(
+    addCommand(group, 'show <slug>', 'one product, by slug or id', 'offers show mug'),
+    'migrated',
+    ({ app, now }, slug: string) => show(app, slug, now)
+  )
+  const command = addCommand(
+    group,
+    'import <file>',
+    'take over products from JSON, or a product CSV export of WooCommerce or Shopify',
+    'offers import products.csv --dry-run'
+  ).option('--dry-run', 'only tell what would change')
+  runs(command, 'migrated', ({ app, options, now, json }: Work<{ dryRun?: boolean }>, file: string) =>
+    importFile(app, readInput(file), { dryRun: options.dryRun ?? false, json }, now)
+  )
+  runs(
+    addCommand(group, 'export', 'every product and coupon in use, as JSON', 'offers export > products.json'),
+    'migrated',
+    ({ app }) => {
+      const file = exportCatalog(app.db, setting(app.db, 'shop.currency'))
+      return { json: file, human: JSON.stringify(file, null, 2) }
+    }
+  )
+  for (const published of [true, false]) {
+    const verb = published ? 'publish' : 'unpublish'
+    const about = published ? 'offer a product for sale' : 'take a product off sale; orders of it stay'
+    runs(addCommand(group, `${verb} <slug>`, about, `offers ${verb} mug`), 'migrated', ({ app, now }, slug: string) => {
+      write(app.db, (tx) => setPublished(tx, slug, published, now))
+      return show(app, slug, now)
+    })
+  }
+}
+
+function list({ app, now }: Work<object>): Answer {
+  const offers = listProducts(app.db).map((row) => toProduct(app.db, row, termsOf(app), now))
+  const rows = offers.map((offer) => [
+    offer.productId,
+    offer.productSlug,
+    price(offer),
+    stockOf(offer),
+    states[offer.state]
+  ])
+  return { json: { offers }, human: table(['Id', 'Slug', 'Price', 'Stock', 'State'], rows) }
+}
+
+function show(app: App, slug: string, now: number): Answer {
+  const offer = toProduct(app.db, getProduct(app.db, slug), termsOf(app), now)
+  const variations = offer.variations.map(({ variationId, sku, name, stock, ...prices }) => [
+    variationId,
+    sku,
+    name,
+    prices.price,
+    prices.salePrice,
+    stock
+  ])
+  const stock = stockOf(offer)
+  const human = [
+    `${offer.name} (${offer.productSlug}, id ${offer.productId}): ${states[offer.state]}`,
+    `${price(offer)}, ${offer.type}, ${stock === null ? 'stock not counted' : `${stock} in stock`}`,
+    offer.url,
+    `Categories: ${offer.categories.join(', ') || 'none'}. Tags: ${offer.tags.join(', ') || 'none'}.`,
+    ...offer.grants.map((grant) => `Grants: ${JSON.stringify(grant)}`)
+  ]
+  const head = ['Id', 'SKU', 'Variation', 'Price', 'Sale', 'Stock']
+  return { json: { offer }, human: variations.length === 0 ? human : [...human, '', table(head, variations)] }
+}
+
+const states = { listed: 'on sale', sold_out: 'sold out', unpublished: 'hidden' }
+
+function termsOf(app: App) {
+  return { currency: setting(app.db, 'shop.currency'), addressOf: productAddress(app) }
+}
+
+function price({ price: { currency, amount, originalAmount } }: ProductView): string {
+  const money = (major: number) => formatMoney(toMinor(major, currency), currency)
+  return originalAmount === null ? money(amount) : `${money(amount)} instead of ${money(originalAmount)}`
+}
+
+/** With variations, what all of them have left; null as soon as one is not counted. */
+function stockOf({ stock, variations }: ProductView): number | null {
+  if (variations.length === 0) return stock
+  const own = variations.flatMap((variation) => variation.stock ?? [])
+  if (own.length < variations.length && stock === null) return null
+  return own.reduce((sum, units) => sum + units, own.length < variations.length ? (stock ?? 0) : 0)
+}
+
+/** The path was typed by the operator, so the system's own word about it is what helps. */
+function readInput(file: string): Uint8Array {
+  try {
+    return readFileSync(file)
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new AppError('NOT_FOUND', `The file cannot be read: ${reason}.`, {}, { cause })
+  }
+}

@@ -1,0 +1,103 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const folder = mkdtempSync(join(tmpdir(), 'shopstead-cli-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** Runs the command line as an operator would, with `--json`. */
+function shopstead(...args: string[]): Promise<{ exitCode: number; json: unknown }> {
+  const argv = ['bin/shopstead.js', ...args, '--json', '--data-dir', join(folder, 'data')]
+  return new Promise((resolve) => {
+    execFile(process.execPath, argv, (error, stdout) => {
+      resolve({ exitCode: error === null ? 0 : Number(error.code), json: JSON.parse(stdout) })
+    })
+  })
+}
+
+function fileOf(content: unknown): string {
+  const file = join(folder, 'catalogue.json')
+  writeFileSync(file, JSON.stringify(content))
+  return file
+}
+
+beforeAll(() => shopstead('migrate'))
+
+test('offers are imported after a dry run, shown, hidden and exported', async () => {
+  const file = fileOf({
+    products: [{ slug: 'mug', name: 'Mug', price: '12.00' }],
+    plans: [{ slug: 'club', name: 'Club', module: 'A' }]
+  })
+  const created = { products: 1, coupons: 0, plans: 1, campaigns: 0 }
+  const none = { products: 0, coupons: 0, plans: 0, campaigns: 0 }
+  const plan = await shopstead('offers', 'import', file, '--dry-run')
+  expect(plan).toMatchObject({ exitCode: 0, json: { created, dryRun: true } })
+  expect(await shopstead('offers', 'list')).toMatchObject({ json: { offers: [] } })
+  expect(await shopstead('offers', 'import', file)).toMatchObject({ json: { created, updated: none, unchanged: none } })
+  expect(await shopstead('offers', 'import', file)).toMatchObject({ json: { created: none, unchanged: created } })
+  expect(await shopstead('offers', 'unpublish', 'mug')).toMatchObject({ json: { offer: { state: 'unpublished' } } })
+  expect(await shopstead('offers', 'show', '1')).toMatchObject({
+    json: { offer: { productSlug: 'mug', state: 'unpublished' } }
+  })
+  expect(await shopstead('offers', 'publish', 'mug')).toMatchObject({ json: { offer: { state: 'listed' } } })
+  expect(await shopstead('offers', 'export')).toMatchObject({
+    json: { products: [{ slug: 'mug', price: 12 }], coupons: [] }
+  })
+})
+
+test('a file with a mistake is refused whole, with its line and cause', async () => {
+  const file = fileOf([
+    { slug: 'good', name: 'Good', price: 1 },
+    { slug: 'bad', name: 'Bad' }
+  ])
+  const refused = await shopstead('offers', 'import', file)
+  expect(refused).toMatchObject({
+    exitCode: 1,
+    json: {
+      error: { code: 'VALIDATION_FAILED', details: { errors: [{ line: 1, column: '1.price', cause: 'Is required.' }] } }
+    }
+  })
+  expect(await shopstead('offers', 'show', 'good')).toMatchObject({
+    exitCode: 1,
+    json: { error: { code: 'NOT_FOUND' } }
+  })
+})
+
+test('coupons are made once, listed and disabled', async () => {
+  const coupon = {
+    code: 'Spring',
+    percent: 12.5,
+    maxUses: 5,
+    endsAt: '2027-01-01T00:00:00.000Z',
+    used: 0,
+    enabled: true
+  }
+  const create = [
+    'coupons',
+    'create',
+    '--code',
+    'Spring',
+    '--percent',
+    '12.5',
+    '--max-uses',
+    '5',
+    '--ends-at',
+    '2027-01-01'
+  ]
+  expect(await shopstead(...create)).toMatchObject({ exitCode: 0, json: { coupon } })
+  expect(await shopstead(...create)).toMatchObject({ exitCode: 1, json: { error: { code: 'CONFLICT' } } })
+  expect(await shopstead('coupons', 'disable', 'SPRING')).toMatchObject({ json: { coupon: { enabled: false } } })
+  expect(await shopstead('coupons', 'list')).toMatchObject({ json: { coupons: [{ ...coupon, enabled: false }] } })
+})
+
+test.each([
+  [2, 'USAGE', ['--percent', '5', '--amount', '5']],
+  [2, 'USAGE', []],
+  [1, 'VALIDATION_FAILED', ['--amount', '5', '--ends-at', 'soon']],
+  [1, 'VALIDATION_FAILED', ['--amount', '5', '--product', 'nothing']]
+])('exit %i and %s for a coupon with %j', async (exitCode, code, options) => {
+  const refused = await shopstead('coupons', 'create', '--code', 'X', ...options)
+  expect(refused).toMatchObject({ exitCode, json: { error: { code } } })
+})
