@@ -3,7 +3,6 @@ import { AppError } from '../../errors.ts'
 import { statement } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { compareKey } from '../../platform/text.ts'
-import type { UserRow } from '../accounts/rows.ts'
 import type { AffiliateRow, AffiliateStatus } from './rows.ts'
 import { affiliates } from './schema.ts'
 
@@ -71,19 +70,4 @@ export function getAffiliate(db: Db, ref: string): AffiliateRow {
 export function listAffiliates(db: Db, filter: { status?: AffiliateStatus } = {}): AffiliateRow[] {
   const condition = filter.status === undefined ? sql`true` : eq(affiliates.status, filter.status)
   return db.orm.select().from(affiliates).where(condition).orderBy(asc(affiliates.id)).all()
-}
-
-/** Who is buying, as far as it is known: the account, and the compare key of every email that is his or on the order. */
-export type Buyer = { userId: number | null; emailKeys: readonly string[] }
-
-/** Whether the buyer is the affiliate himself: by account, or by the affiliate's account or billing email. */
-export function isSelfReferral(
-  affiliate: Pick<AffiliateRow, 'userId'>,
-  affiliateUser: Pick<UserRow, 'emailKey' | 'billingEmail'>,
-  buyer: Buyer
-): boolean {
-  if (buyer.userId === affiliate.userId) return true
-  const { emailKey, billingEmail } = affiliateUser
-  const own = billingEmail === null ? [emailKey] : [emailKey, compareKey(billingEmail)]
-  return own.some((key) => buyer.emailKeys.includes(key))
 }

@@ -4,7 +4,7 @@ import { write } from '../../../src/platform/db/database.ts'
 import type { Tx } from '../../../src/platform/db/database.ts'
 import { percentOf } from '../../../src/platform/money.ts'
 import { netCommissionMinor } from '../../../src/shop/affiliates/commission.ts'
-import { findAffiliateByRef, getAffiliate, isSelfReferral, listAffiliates } from '../../../src/shop/affiliates/find.ts'
+import { findAffiliateByRef, getAffiliate, listAffiliates } from '../../../src/shop/affiliates/find.ts'
 import {
   acceptReferral,
   createReferral,
@@ -12,6 +12,7 @@ import {
   reviveReferral,
   takeBackShare
 } from '../../../src/shop/affiliates/referrals.ts'
+import { isSelfReferral } from '../../../src/shop/affiliates/credit.ts'
 import { recordVisit } from '../../../src/shop/affiliates/visits.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { openTestShop } from '../../support/shop-context.ts'
@@ -320,14 +321,14 @@ describe('an affiliate', () => {
   it('is the buyer himself by account, account email or billing email', () => {
     const affiliate = { userId: 7 }
     const user = { emailKey: 'mira@shop.example', billingEmail: 'Office@Mira.example' }
-    const stranger = { userId: 8, emailKeys: ['b@shop.example'] }
+    const stranger = { userId: 8, emails: ['b@shop.example'] }
     expect(isSelfReferral(affiliate, user, stranger)).toBe(false)
-    expect(isSelfReferral(affiliate, user, { userId: null, emailKeys: [] })).toBe(false)
+    expect(isSelfReferral(affiliate, user, { userId: null, emails: [] })).toBe(false)
     expect(isSelfReferral(affiliate, user, { ...stranger, userId: 7 })).toBe(true)
-    expect(isSelfReferral(affiliate, user, { userId: null, emailKeys: ['x@y.example', 'mira@shop.example'] })).toBe(
+    expect(isSelfReferral(affiliate, user, { userId: null, emails: ['x@y.example', 'mira@shop.example'] })).toBe(
       true
     )
-    expect(isSelfReferral(affiliate, user, { userId: null, emailKeys: ['office@mira.example'] })).toBe(true)
+    expect(isSelfReferral(affiliate, user, { userId: null, emails: [null, undefined, ' office@MIRA.example '] })).toBe(true)
     expect(isSelfReferral(affiliate, { ...user, billingEmail: null }, stranger)).toBe(false)
   })
 })
