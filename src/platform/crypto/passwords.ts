@@ -54,7 +54,10 @@ export function createPasswordHasher(slots: number = availableParallelism()): Pa
     const usable = isAcceptable(storedHash)
     const nobody = await absent
     // The library throws, and at once, on salt or hash that is no base64.
-    const notDecoded = async (): Promise<false> => !(await verify(nobody, password)) && false
+    const notDecoded = async (): Promise<boolean> => {
+      await verify(nobody, password)
+      return false
+    }
     const right = await inTurn(() =>
       usable ? verify(storedHash, password).catch(notDecoded) : verify(nobody, password)
     )

@@ -9,23 +9,13 @@ import { logout } from '../../../src/shop/accounts/logout.ts'
 import { checkNonce, issueNonce } from '../../../src/shop/accounts/nonce.ts'
 import { findSession } from '../../../src/shop/accounts/sessions.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
+import { atOnce, outcome, refusal, tally } from '../../support/accounts.ts'
 import { caller, goodPassword, makeUser } from '../../support/people.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import type { TestShop } from '../../support/shop-context.ts'
 
 const send = (shop: TestShop, body: object = {}, from = caller()) =>
   login(shop, loginInput.parse({ email: 'mira@shop.example', password: goodPassword, ...body }), from, shop.clock.now())
-const refusal = (code: string, details: object = {}) =>
-  expect.objectContaining({ code, details: expect.objectContaining(details) })
-const codeOf = (result: PromiseSettledResult<unknown>): string =>
-  result.status === 'fulfilled' ? 'in' : String(result.reason.code)
-const tally = (results: PromiseSettledResult<unknown>[]): Record<string, number> => {
-  const counts: Record<string, number> = {}
-  for (const result of results) counts[codeOf(result)] = (counts[codeOf(result)] ?? 0) + 1
-  return counts
-}
-const atOnce = (times: number, work: (index: number) => Promise<unknown>) =>
-  Promise.allSettled(Array.from({ length: times }, (_, index) => work(index)))
 
 describe('a login', () => {
   it('takes the email, the username, or the email as a username; the email wins', async () => {
@@ -217,7 +207,7 @@ describe('failed logins', () => {
     using shop = openTestShop()
     await makeUser(shop)
     const results = await atOnce(30, (index) => send(shop, index === 5 || index === 25 ? {} : { password: 'wrong' }))
-    expect([results[5], results[25]].map((result) => result && codeOf(result))).toEqual(['in', 'AUTH_RATE_LIMITED'])
+    expect([results[5], results[25]].map(outcome)).toEqual(['in', 'AUTH_RATE_LIMITED'])
     expect(tally(results)).toEqual({ in: 1, AUTH_INVALID_CREDENTIALS: 10, AUTH_RATE_LIMITED: 19 })
   })
 
@@ -248,7 +238,7 @@ describe('right passwords', () => {
     const counts = tally(results)
     expect(counts.in).toBeGreaterThanOrEqual(256)
     expect(counts).toEqual({ in: counts.in, DEPENDENCY_UNAVAILABLE: 400 - (counts.in ?? 0) })
-    const put = results.find((result) => codeOf(result) === 'DEPENDENCY_UNAVAILABLE')
+    const put = results.find((result) => outcome(result) === 'DEPENDENCY_UNAVAILABLE')
     expect(put).toHaveProperty('reason.headers.Retry-After', '2')
     await expect(send(shop)).resolves.toBeDefined()
   })
@@ -269,7 +259,7 @@ describe('a login under way', () => {
       ...Array.from({ length: 20 }, () => send(shop)),
       new Promise((resolve) => setTimeout(resolve, 30)).then(() => deactivate(shop))
     ])
-    const codes = new Set(results.slice(0, 20).map(codeOf))
+    const codes = new Set(results.slice(0, 20).map(outcome))
     expect([...codes].every((code) => code === 'in' || code === 'AUTH_ACCOUNT_DEACTIVATED')).toBe(true)
     expect(shop.db.sqlite.prepare('SELECT count(*) FROM sessions').pluck().get()).toBe(0)
   })

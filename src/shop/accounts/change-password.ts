@@ -1,0 +1,41 @@
+import { AppError } from '../../errors.ts'
+import { write } from '../../platform/db/database.ts'
+import type { ShopContext } from '../context.ts'
+import { findUserById } from './find.ts'
+import type { ChangePasswordInput } from './input.ts'
+import { invalidCredentials, verifyPassword } from './login.ts'
+import { assertPassword } from './password-rules.ts'
+import type { SessionRow, UserRow } from './rows.ts'
+import { startSession } from './sessions.ts'
+import type { StartedSession } from './sessions.ts'
+import { replacePassword } from './set-password.ts'
+
+/**
+ * Changes the password of whoever is logged in and knows the present one. All sessions end with it; this one goes on
+ * under a new token.
+ *
+ * @throws AppError AUTH_RATE_LIMITED (as a failed login), AUTH_INVALID_CREDENTIALS, PASSWORD_POLICY_VIOLATION,
+ *   NOT_AUTHENTICATED when the account was deactivated meanwhile
+ */
+export async function changePassword(
+  shop: ShopContext,
+  input: ChangePasswordInput,
+  caller: { readonly addressKey: string; readonly identity: { readonly session: SessionRow; readonly user: UserRow } },
+  now: number
+): Promise<{ user: UserRow; session: StartedSession }> {
+  const { user, session } = caller.identity
+  await verifyPassword(shop, user, input.currentPassword, [
+    { bucket: 'login_ip', key: caller.addressKey },
+    { bucket: 'login_account', key: `user-${user.id}` }
+  ])
+  await assertPassword(shop, input.newPassword, user)
+  const passwordHash = await shop.passwords.hash(input.newPassword)
+  return write(shop.db, (tx) => {
+    const current = findUserById(tx, user.id)
+    if (current?.status !== 'active') throw new AppError('NOT_AUTHENTICATED', 'Please log in.')
+    // Another change came first: what was checked is not the password any more.
+    if (current.passwordHash !== user.passwordHash) throw invalidCredentials()
+    const changed = replacePassword(tx, user.id, passwordHash, now)
+    return { user: changed, session: startSession(tx, { userId: user.id, rememberMe: session.rememberMe }, now) }
+  })
+}

@@ -1,0 +1,41 @@
+import { eq } from 'drizzle-orm'
+import { AppError } from '../../errors.ts'
+import type { Tx } from '../../platform/db/database.ts'
+import { emit } from '../events/events.ts'
+import { endEmailTokens } from './email-tokens.ts'
+import { getUserById } from './find.ts'
+import type { UserRow } from './rows.ts'
+import { users } from './schema.ts'
+import { endUserSessions } from './sessions.ts'
+
+/**
+ * Shuts an account: its sessions and open links end in the same transaction.
+ *
+ * @throws AppError NOT_FOUND, CONFLICT for an erased one
+ */
+export function deactivateUser(tx: Tx, userId: number, now: number): UserRow {
+  const user = getStanding(tx, userId)
+  if (user.status === 'deactivated') return user
+  endUserSessions(tx, userId)
+  endEmailTokens(tx, userId, now)
+  emit(tx, 'account.deactivated', { userId }, now)
+  return setStatus(tx, user, 'deactivated', now)
+}
+
+/** @throws AppError NOT_FOUND, CONFLICT for an erased account */
+export function activateUser(tx: Tx, userId: number, now: number): UserRow {
+  const user = getStanding(tx, userId)
+  return user.status === 'active' ? user : setStatus(tx, user, 'active', now)
+}
+
+/** An account that has not been erased: of that one nothing is left to act upon. */
+export function getStanding(tx: Tx, userId: number): UserRow {
+  const user = getUserById(tx, userId)
+  if (user.status === 'erased') throw new AppError('CONFLICT', 'This account has been erased.')
+  return user
+}
+
+function setStatus(tx: Tx, user: UserRow, status: 'active' | 'deactivated', now: number): UserRow {
+  tx.orm.update(users).set({ status, updatedAt: now }).where(eq(users.id, user.id)).run()
+  return { ...user, status, updatedAt: now }
+}

@@ -1,0 +1,54 @@
+import { desc, eq } from 'drizzle-orm'
+import { toIso } from '../../platform/clock.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { mails } from '../events/schema.ts'
+import type { UserRow } from './rows.ts'
+import { sessions } from './schema.ts'
+import { toAccountRecord, toUser } from './view.ts'
+
+/**
+ * Everything that the shop keeps of a person, as one JSON document (GDPR Art. 15 and 20). Secrets such as the password's
+ * hash are not of the person and stay out.
+ *
+ * @param above what the parts above accounts keep, under names of their own (`orders`, `affiliate`, `entitlements` …)
+ */
+export function exportUser(
+  db: Db,
+  user: UserRow,
+  roles: readonly string[],
+  above: Readonly<Record<string, unknown>>,
+  now: number
+) {
+  return {
+    exportedAt: toIso(now),
+    user: toUser(user, roles, { billing: true }),
+    account: toAccountRecord(db, user),
+    sessions: sessionsOf(db, user.id),
+    messages: messagesTo(db, user.email),
+    ...above
+  }
+}
+
+function sessionsOf(db: Db, userId: number) {
+  return db.orm
+    .select()
+    .from(sessions)
+    .where(eq(sessions.userId, userId))
+    .orderBy(desc(sessions.createdAt))
+    .all()
+    .map(({ createdAt, lastSeenAt, rememberMe }) => ({
+      createdAt: toIso(createdAt),
+      lastSeenAt: toIso(lastSeenAt),
+      rememberMe
+    }))
+}
+
+function messagesTo(db: Db, email: string) {
+  return db.orm
+    .select()
+    .from(mails)
+    .where(eq(mails.recipient, email))
+    .orderBy(desc(mails.id))
+    .all()
+    .map(({ template, state, createdAt }) => ({ template, state, createdAt: toIso(createdAt) }))
+}

@@ -1,0 +1,35 @@
+import { eq } from 'drizzle-orm'
+import { write } from '../../platform/db/database.ts'
+import type { Tx } from '../../platform/db/database.ts'
+import type { ShopContext } from '../context.ts'
+import { queueMail } from '../events/events.ts'
+import { endEmailTokens } from './email-tokens.ts'
+import { getUserById } from './find.ts'
+import { assertPassword } from './password-rules.ts'
+import type { UserRow } from './rows.ts'
+import { users } from './schema.ts'
+import { endUserSessions } from './sessions.ts'
+
+/**
+ * Gives an account its new password: every session and every open reset link ends with the old one, and the person is
+ * told by email (ASVS 6.3.7).
+ */
+export function replacePassword(tx: Tx, userId: number, passwordHash: string, now: number): UserRow {
+  const user = getUserById(tx, userId)
+  tx.orm.update(users).set({ passwordHash, updatedAt: now }).where(eq(users.id, userId)).run()
+  endUserSessions(tx, userId)
+  endEmailTokens(tx, userId, now, 'reset')
+  queueMail(tx, { template: 'password_changed', recipient: user.email, data: { userId } }, now)
+  return { ...user, passwordHash, updatedAt: now }
+}
+
+/**
+ * An operator's new password for an account.
+ *
+ * @throws AppError PASSWORD_POLICY_VIOLATION
+ */
+export async function setPassword(shop: ShopContext, user: UserRow, password: string, now: number): Promise<UserRow> {
+  await assertPassword(shop, password, user)
+  const passwordHash = await shop.passwords.hash(password)
+  return write(shop.db, (tx) => replacePassword(tx, user.id, passwordHash, now))
+}
