@@ -315,7 +315,7 @@ describe('the account', () => {
     const { lastResponse } = await bench.stripe.balance.retrieve()
     expect(Date.parse(lastResponse.headers['date'] ?? '')).toBe(Math.floor(bench.now() / 1000) * 1000)
     expect((await bench.stripe.webhookEndpoints.list()).data).toMatchObject([
-      { status: 'enabled', url: 'http://shop.test/webhooks/stripe' }
+      { status: 'enabled', url: 'http://shop.test/api/v1/webhooks/stripe' }
     ])
   })
 

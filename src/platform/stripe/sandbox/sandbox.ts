@@ -13,6 +13,7 @@ import { fetchOver, httpClientOver } from './fetch.ts'
 import { newId } from './ids.ts'
 import { servePage } from './pages.ts'
 import { openStore } from './store.ts'
+import type { Store } from './store.ts'
 import { runDueTimers } from './timed-actions.ts'
 import { isTimerDue } from './timers.ts'
 
@@ -25,6 +26,8 @@ export type SandboxOptions = {
   webhookSecret: string
   deliver: Deliver
   log: { warn(message: string, fields?: Readonly<Record<string, string>>): void }
+  /** Where the shop takes webhooks, as the endpoint's object says; `deliver` brings them there. */
+  webhookPath?: string
   /** The only key let in; any test key when it is left out. */
   secretKey?: string
   /** The event types that the webhook endpoint takes; all when left out. */
@@ -57,18 +60,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     async () => deliverAllDue(),
     (error) => options.log.warn('The sandbox could not send its webhooks.', { error })
   )
-  const newContext = (nowMs: number, request: Context['request']): Context => ({
-    store,
-    nowMs,
-    now: Math.floor(nowMs / 1000),
-    publicUrl: options.publicUrl(),
-    apiVersion: stripeApiVersion,
-    webhookUrl: `${options.publicUrl()}/webhooks/stripe`,
-    request,
-    batch: newId('batch'),
-    webhookEvents: options.webhookEvents,
-    minimumAmounts: options.minimumAmounts ?? true
-  })
+  const newContext: ApiParts['newContext'] = (nowMs, request) => contextOf(options, store, nowMs, request)
   const sender: Sender = {
     store,
     deliver: options.deliver,
@@ -114,5 +106,21 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       background.stop()
       store.close()
     }
+  }
+}
+
+function contextOf(options: SandboxOptions, store: Store, nowMs: number, request: Context['request']): Context {
+  const publicUrl = options.publicUrl()
+  return {
+    store,
+    nowMs,
+    now: Math.floor(nowMs / 1000),
+    publicUrl,
+    apiVersion: stripeApiVersion,
+    webhookUrl: publicUrl + (options.webhookPath ?? '/api/v1/webhooks/stripe'),
+    request,
+    batch: newId('batch'),
+    webhookEvents: options.webhookEvents,
+    minimumAmounts: options.minimumAmounts ?? true
   }
 }

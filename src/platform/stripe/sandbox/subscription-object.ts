@@ -12,6 +12,46 @@ export type SubscriptionTerms = {
   status: 'active' | 'incomplete'
 }
 
+/** Fields of a subscription that stay as they are in the sandbox. */
+const unused = {
+  application: null,
+  application_fee_percent: null,
+  automatic_tax: { disabled_reason: null, enabled: false, liability: null },
+  billing_cycle_anchor_config: null,
+  billing_mode: { flexible: null, type: 'flexible' },
+  billing_schedules: [],
+  billing_thresholds: null,
+  cancellation_details: { comment: null, feedback: null, feedback_option: null, reason: null },
+  collection_method: 'charge_automatically',
+  customer_account: null,
+  days_until_due: null,
+  default_source: null,
+  default_tax_rates: [],
+  discounts: [],
+  invoice_settings: {
+    account_tax_ids: null,
+    custom_fields: null,
+    description: null,
+    footer: null,
+    issuer: { type: 'self' }
+  },
+  livemode: false,
+  managed_payments: null,
+  next_pending_invoice_item_invoice: null,
+  on_behalf_of: null,
+  pause_collection: null,
+  payment_settings: { payment_method_options: null, payment_method_types: null, save_default_payment_method: 'off' },
+  pending_invoice_item_interval: null,
+  pending_setup_intent: null,
+  pending_update: null,
+  schedule: null,
+  test_clock: null,
+  transfer_data: null,
+  trial_end: null,
+  trial_settings: null,
+  trial_start: null
+} satisfies Partial<Stripe.Subscription>
+
 /** A subscription whose first period begins now; not stored. */
 export function newSubscription(context: Context, terms: SubscriptionTerms): Stripe.Subscription {
   const id = newId('sub')
@@ -19,59 +59,24 @@ export function newSubscription(context: Context, terms: SubscriptionTerms): Str
     line.price?.recurring ? [subscriptionItem(context, id, line, line.price)] : []
   )
   return {
+    ...unused,
     id,
     object: 'subscription',
-    application: null,
-    application_fee_percent: null,
-    automatic_tax: { disabled_reason: null, enabled: false, liability: null },
     billing_cycle_anchor: context.now,
-    billing_cycle_anchor_config: null,
-    billing_mode: { flexible: null, type: 'flexible' },
-    billing_schedules: [],
-    billing_thresholds: null,
     cancel_at: null,
     cancel_at_period_end: false,
     canceled_at: null,
-    cancellation_details: { comment: null, feedback: null, feedback_option: null, reason: null },
-    collection_method: 'charge_automatically',
     created: context.now,
     currency: terms.lines[0]?.currency ?? '',
     customer: terms.customer,
-    customer_account: null,
-    days_until_due: null,
     default_payment_method: terms.paymentMethod,
-    default_source: null,
-    default_tax_rates: [],
     description: terms.description,
-    discounts: [],
     ended_at: null,
-    invoice_settings: {
-      account_tax_ids: null,
-      custom_fields: null,
-      description: null,
-      footer: null,
-      issuer: { type: 'self' }
-    },
     items: listAnswer(items, `/v1/subscription_items?subscription=${id}`),
     latest_invoice: null,
-    livemode: false,
-    managed_payments: null,
     metadata: terms.metadata,
-    next_pending_invoice_item_invoice: null,
-    on_behalf_of: null,
-    pause_collection: null,
-    payment_settings: { payment_method_options: null, payment_method_types: null, save_default_payment_method: 'off' },
-    pending_invoice_item_interval: null,
-    pending_setup_intent: null,
-    pending_update: null,
-    schedule: null,
     start_date: context.now,
-    status: terms.status,
-    test_clock: null,
-    transfer_data: null,
-    trial_end: null,
-    trial_settings: null,
-    trial_start: null
+    status: terms.status
   }
 }
 

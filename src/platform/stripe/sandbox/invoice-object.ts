@@ -1,0 +1,164 @@
+import type Stripe from 'stripe'
+import type { Context } from './context.ts'
+import { idOf, newId } from './ids.ts'
+import { listAnswer } from './lists.ts'
+
+type Period = { start: number; end: number }
+export type InvoiceLine = {
+  description: string
+  amountMinor: number
+  discountMinor: number
+  quantity: number
+  priceId: string
+  productId: string
+}
+export type InvoiceTerms = {
+  subscription: Stripe.Subscription
+  lines: readonly InvoiceLine[]
+  reason: 'subscription_create' | 'subscription_cycle'
+  customerEmail: string | null
+  /** Seconds, as all of Stripe's times. */
+  period: Period
+}
+
+/** Fields of an invoice that stay as they are in the sandbox. */
+const unused = {
+  account_country: 'DE',
+  account_name: 'Sandbox',
+  account_tax_ids: null,
+  amount_overpaid: 0,
+  amount_shipping: 0,
+  application: null,
+  auto_advance: true,
+  automatic_tax: { disabled_reason: null, enabled: false, liability: null, provider: null, status: null },
+  automatically_finalizes_at: null,
+  collection_method: 'charge_automatically',
+  custom_fields: null,
+  customer_account: null,
+  customer_address: null,
+  customer_name: null,
+  customer_phone: null,
+  customer_shipping: null,
+  customer_tax_exempt: 'none',
+  default_payment_method: null,
+  default_source: null,
+  default_tax_rates: [],
+  description: null,
+  discounts: [],
+  due_date: null,
+  ending_balance: 0,
+  footer: null,
+  from_invoice: null,
+  hosted_invoice_url: null,
+  invoice_pdf: null,
+  issuer: { type: 'self' },
+  last_finalization_error: null,
+  latest_revision: null,
+  livemode: false,
+  metadata: {},
+  next_payment_attempt: null,
+  on_behalf_of: null,
+  payment_settings: { default_mandate: null, payment_method_options: null, payment_method_types: null },
+  post_payment_credit_notes_amount: 0,
+  pre_payment_credit_notes_amount: 0,
+  receipt_number: null,
+  rendering: null,
+  shipping_cost: null,
+  shipping_details: null,
+  starting_balance: 0,
+  statement_descriptor: null,
+  test_clock: null,
+  total_discount_amounts: [],
+  total_pretax_credit_amounts: [],
+  total_taxes: []
+} satisfies Partial<Stripe.Invoice>
+
+/** An open invoice for one period of a subscription; not stored. */
+export function newInvoice(context: Context, terms: InvoiceTerms): Stripe.Invoice {
+  const id = newId('in')
+  const { subscription, period } = terms
+  const subtotal = terms.lines.reduce((sum, line) => sum + line.amountMinor, 0)
+  const total = terms.lines.reduce((sum, line) => sum + line.amountMinor - line.discountMinor, 0)
+  const lines = terms.lines.map((line) => invoiceLine(line, id, subscription, period))
+  return {
+    ...unused,
+    id,
+    object: 'invoice',
+    amount_due: total,
+    amount_paid: 0,
+    amount_remaining: total,
+    attempt_count: 0,
+    attempted: false,
+    billing_reason: terms.reason,
+    created: context.now,
+    currency: subscription.currency,
+    customer: idOf(subscription.customer),
+    customer_email: terms.customerEmail,
+    effective_at: context.now,
+    lines: listAnswer(lines, `/v1/invoices/${id}/lines`),
+    number: `SANDBOX-${id.slice(-8).toUpperCase()}`,
+    parent: {
+      quote_details: null,
+      subscription_details: { metadata: subscription.metadata, subscription: subscription.id },
+      type: 'subscription_details'
+    },
+    period_end: period.end,
+    period_start: period.start,
+    status: 'open',
+    status_transitions: { finalized_at: context.now, marked_uncollectible_at: null, paid_at: null, voided_at: null },
+    subtotal,
+    subtotal_excluding_tax: subtotal,
+    total,
+    total_excluding_tax: total,
+    webhooks_delivered_at: context.now
+  }
+}
+
+function invoiceLine(
+  line: InvoiceLine,
+  invoice: string,
+  subscription: Stripe.Subscription,
+  period: Period
+): Stripe.InvoiceLineItem {
+  const item = subscription.items.data.find(({ price }) => price.id === line.priceId)
+  return {
+    id: newId('il'),
+    object: 'line_item',
+    amount: line.amountMinor,
+    currency: subscription.currency,
+    description: line.description,
+    discount_amounts: [],
+    discountable: true,
+    discounts: [],
+    invoice,
+    livemode: false,
+    metadata: {},
+    parent: item ? itemParent(subscription.id, item.id) : null,
+    period,
+    pretax_credit_amounts: [],
+    pricing: {
+      price_details: { price: line.priceId, product: line.productId },
+      type: 'price_details',
+      unit_amount_decimal: null
+    },
+    quantity: line.quantity,
+    quantity_decimal: null,
+    subscription: subscription.id,
+    subtotal: line.amountMinor,
+    taxes: []
+  }
+}
+
+function itemParent(subscription: string, subscriptionItem: string): Stripe.InvoiceLineItem.Parent {
+  return {
+    invoice_item_details: null,
+    subscription_item_details: {
+      invoice_item: null,
+      proration: false,
+      proration_details: null,
+      subscription,
+      subscription_item: subscriptionItem
+    },
+    type: 'subscription_item_details'
+  }
+}
