@@ -17,7 +17,7 @@ const overdue = statement((orm) =>
  * Pending orders whose hold has ended, the longest overdue first. Whether one is given up is for payments to say
  * (`endHold`): not while its payment is processing or awaits the bank.
  */
-export function overdueOrderIds(db: Db, now: number): number[] {
+export function overdueOrders(db: Db, now: number): number[] {
   return overdue(db)
     .all({ now })
     .map(({ id }) => id)

@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { getOrder, itemsOf } from './find.ts'
 import type { OrderRow } from './rows.ts'
-import { paidStatus } from './states.ts'
+import { isPaidStatus, paidStatus } from './states.ts'
 import { moveOrder } from './transition.ts'
 import type { Move } from './transition.ts'
 
@@ -20,4 +20,17 @@ export function payOrder(tx: Tx, orderId: number, move: Move, now: number): Orde
 /** The state that this order is in when it is paid. */
 export function paidStatusOf(db: Db, orderId: number): 'processing' | 'completed' {
   return paidStatus(itemsOf(db, orderId))
+}
+
+/**
+ * An operator has seen the money, or settles what a late payment left on hold. An order that is paid already stays as
+ * it is.
+ *
+ * @throws AppError TRANSITION_REFUSED for an order that was given up after it had been paid, and for a refunded one.
+ */
+export function confirmPayment(tx: Tx, orderId: number, cause: { by: string; reason: string }, now: number): OrderRow {
+  const order = getOrder(tx, orderId)
+  if (isPaidStatus(order.status)) return order
+  const latePayment = order.status === 'cancelled' && order.paidAt === null
+  return moveOrder(tx, orderId, paidStatusOf(tx, orderId), { ...cause, latePayment }, now)
 }

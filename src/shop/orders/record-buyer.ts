@@ -3,7 +3,8 @@ import { statement } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { compareKey } from '../../platform/text.ts'
 import { findUserById } from '../accounts/find.ts'
-import { getAffiliateById, isSelfReferral } from '../affiliates/find.ts'
+import { isSelfReferral } from '../affiliates/credit.ts'
+import { getAffiliateById } from '../affiliates/find.ts'
 import { rejectReferral } from '../affiliates/referrals.ts'
 import { findAttribution, getOrder } from './find.ts'
 import type { OrderRow } from './rows.ts'
@@ -36,14 +37,14 @@ export function recordBuyerEmail(tx: Tx, orderId: number, email: string, now: nu
     .set({ customerKey: sql`coalesce(${orderCoupons.customerKey}, ${`email:${emailKey}`})` })
     .where(eq(orderCoupons.orderId, orderId))
     .run()
-  if (isCreditedAffiliate(tx, known, emailKey)) rejectReferral(tx, orderId, 'self', now)
+  if (isCreditedAffiliate(tx, known)) rejectReferral(tx, orderId, 'self', now)
   return known
 }
 
-function isCreditedAffiliate(tx: Tx, { id, userId }: OrderRow, emailKey: string): boolean {
+function isCreditedAffiliate(tx: Tx, { id, userId, email }: OrderRow): boolean {
   const affiliateId = findAttribution(tx, id)?.affiliateId ?? null
   if (affiliateId === null) return false
   const affiliate = getAffiliateById(tx, affiliateId)
   const owner = findUserById(tx, affiliate.userId)
-  return owner !== undefined && isSelfReferral(affiliate, owner, { userId, emailKeys: [emailKey] })
+  return owner !== undefined && isSelfReferral(affiliate, owner, { userId, emails: [email] })
 }

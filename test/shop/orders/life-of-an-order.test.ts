@@ -1,13 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
+import type { Db } from '../../../src/platform/db/database.ts'
 import { enrolments } from '../../../src/shop/benefits/schema.ts'
 import { listAllOrders, showOrder } from '../../../src/shop/orders/admin-view.ts'
 import { anonymiseOrdersOf } from '../../../src/shop/orders/anonymise.ts'
 import { claimGuestOrders } from '../../../src/shop/orders/claim-guest-orders.ts'
-import { overdueOrderIds } from '../../../src/shop/orders/expire-holds.ts'
+import { overdueOrders } from '../../../src/shop/orders/expire-holds.ts'
 import { explainOrder } from '../../../src/shop/orders/explain.ts'
 import { couponsOf, findAttribution, getOrder } from '../../../src/shop/orders/find.ts'
 import { listOrders } from '../../../src/shop/orders/list-orders.ts'
+import { confirmPayment } from '../../../src/shop/orders/pay-order.ts'
 import { recordBuyerEmail } from '../../../src/shop/orders/record-buyer.ts'
 import {
   couponLine,
@@ -69,9 +71,9 @@ test('the orders whose hold has ended are the pending ones, the longest overdue 
   const paid = at(noon)
   at(noon + 1)
   move(db, paid, 'processing')
-  expect(overdueOrderIds(db, noon + 60 * 60_000)).toEqual([sooner, later])
+  expect(overdueOrders(db, noon + 60 * 60_000)).toEqual([sooner, later])
   move(db, later, 'cancelled')
-  expect(overdueOrderIds(db, noon + 60 * 60_000)).toEqual([sooner])
+  expect(overdueOrders(db, noon + 60 * 60_000)).toEqual([sooner])
 })
 
 test('the orders of an erased account keep their sums and nothing of the person', () => {
@@ -156,6 +158,44 @@ describe('the email of a guest that only the payment page finds out', () => {
     move(db, id, 'processing')
     expect(referralOf(db, id)).toMatchObject({ status: 'rejected', rejectedFor: 'self' })
     expect(findAttribution(db, id)).toMatchObject({ affiliateRef: 'mira', sourceType: 'referral' })
+  })
+})
+
+describe("an operator's word that the money has arrived", () => {
+  const confirm = (db: Db, id: number) =>
+    write(db, (tx) => confirmPayment(tx, id, { by: 'operator', reason: 'seen' }, noon + 5))
+
+  test('pays an order that waits or had been given up, and changes nothing on one that is paid', () => {
+    const db = emptyShop()
+    const lines = [line(makeProduct(db))]
+    const before = ['pending', 'on-hold', 'failed', 'cancelled'] as const
+    for (const status of before) {
+      const { id } = place(db, draft(lines))
+      move(db, id, status)
+      expect(confirm(db, id)).toMatchObject({ status: 'processing', paidAt: noon + 5 })
+      move(db, id, 'completed')
+      expect(confirm(db, id).status).toBe('completed')
+    }
+  })
+
+  test('settles what a late payment left on hold', () => {
+    const db = emptyShop()
+    const productId = makeProduct(db, { stock: 1 })
+    const { id } = place(db, draft([line(productId)]))
+    move(db, id, 'cancelled')
+    place(db, draft([line(productId)]))
+    expect(confirm(db, id).status).toBe('on-hold')
+    expect(confirm(db, id).status).toBe('processing')
+  })
+
+  test('is refused for an order that was given up after it had been paid', () => {
+    const db = emptyShop()
+    for (const to of ['cancelled', 'refunded'] as const) {
+      const { id } = place(db, draft([line(makeProduct(db))]))
+      confirm(db, id)
+      move(db, id, to)
+      expect(() => confirm(db, id)).toThrow(`cannot go from ${to} to processing`)
+    }
   })
 })
 

@@ -1,0 +1,160 @@
+import { Option } from 'commander'
+import type { Command } from 'commander'
+import type { App } from '../app.ts'
+import { AppError } from '../errors.ts'
+import { write } from '../platform/db/database.ts'
+import { formatMoney, toMinor } from '../platform/money.ts'
+import { getUser } from '../shop/accounts/find.ts'
+import { pageUrls } from '../shop/checkout/pay.ts'
+import { listAllOrders, showOrder } from '../shop/orders/admin-view.ts'
+import type { AdminOrder } from '../shop/orders/admin-view.ts'
+import { explainOrder } from '../shop/orders/explain.ts'
+import { getOrder } from '../shop/orders/find.ts'
+import { confirmPayment } from '../shop/orders/pay-order.ts'
+import { orderStatuses } from '../shop/orders/schema.ts'
+import type { OrderStatus } from '../shop/orders/schema.ts'
+import { moveOrder } from '../shop/orders/transition.ts'
+import { paymentStatusOf } from '../shop/payments/attempts.ts'
+import { reconcile } from '../shop/payments/reconcile.ts'
+import { refundOrder } from '../shop/payments/refund.ts'
+import { table } from './output.ts'
+import type { Answer } from './output.ts'
+import { addCommand, confirmOrRefuse, runs } from './run.ts'
+import type { Work } from './run.ts'
+
+type ListOptions = { user?: string; status?: OrderStatus; limit: string }
+type SureOptions = { yes?: boolean }
+
+const by = 'operator'
+
+export function define(program: Command): void {
+  const group = program.command('orders').description('orders and refunds')
+  const listing = addCommand(group, 'list', 'the newest orders', 'orders list --status processing --limit 50')
+    .option('--user <email-or-id>', "one customer's orders")
+    .addOption(new Option('--status <status>', 'orders in one state').choices(orderStatuses))
+    .option('--limit <n>', 'how many, up to 1000', '20')
+  runs(listing, 'migrated', list)
+  runs(
+    addCommand(group, 'show <id>', 'one order with its history', 'orders show 12'),
+    'migrated',
+    ({ app }, id: string) => answer(app, parseId(id))
+  )
+  const explaining = addCommand(group, 'explain <id>', 'why it has its attribution and referral', 'orders explain 12')
+  runs(explaining, 'migrated', ({ app }, id: string) => {
+    const { lines, ...explanation } = explainOrder(app.db, parseId(id))
+    return { json: explanation, human: lines }
+  })
+  defineMoves(group)
+  const reconciling = addCommand(
+    group,
+    'reconcile',
+    "settle open payments from the gateway's own answer",
+    'orders reconcile'
+  )
+  runs(reconciling, 'migrated', reconcileNow)
+}
+
+/** Each goes through the same function as the API's and the webhooks' moves. */
+function defineMoves(group: Command): void {
+  const paid = addCommand(group, 'paid <id>', 'its money has arrived: by transfer, in cash, or late', 'orders paid 12')
+  runs(paid, 'migrated', ({ app, now }, id: string) => {
+    write(app.db, (tx) => confirmPayment(tx, parseId(id), { by, reason: 'marked as paid' }, now))
+    return answer(app, parseId(id))
+  })
+  const complete = addCommand(group, 'complete <id>', 'the buyer has everything', 'orders complete 12')
+  runs(complete, 'migrated', ({ app, now }, id: string) => {
+    write(app.db, (tx) => moveOrder(tx, parseId(id), 'completed', { by, reason: 'marked as completed' }, now))
+    return answer(app, parseId(id))
+  })
+  const cancel = addCommand(
+    group,
+    'cancel <id>',
+    'stock, coupons and benefits go back; money does not',
+    'orders cancel 12'
+  )
+  runs(cancel.option('--yes', 'do not ask'), 'migrated', async (work: Work<SureOptions>, id: string) => {
+    const { app, now } = work
+    await askAtTerminal(`Cancel order ${parseId(id)}?`, work)
+    write(app.db, (tx) => moveOrder(tx, parseId(id), 'cancelled', { by, reason: 'cancelled' }, now))
+    return answer(app, parseId(id))
+  })
+  const refund = addCommand(
+    group,
+    'refund <id>',
+    'give money back, all that is left or a part',
+    'orders refund 12 --amount 5.50'
+  )
+    .option('--amount <n>', "a part, in the order's currency")
+    .option('--yes', 'do not ask')
+  runs(refund, 'migrated', async (work: Work<SureOptions & { amount?: string }>, id: string) => {
+    const { app, options } = work
+    const { currency } = getOrder(app.db, parseId(id))
+    const amountMinor = options.amount === undefined ? undefined : toMinor(options.amount, currency)
+    const what = amountMinor === undefined ? 'all that is left' : formatMoney(amountMinor, currency)
+    await askAtTerminal(`Refund ${what} of order ${parseId(id)}?`, work)
+    await refundOrder(app, parseId(id), amountMinor, by)
+    return answer(app, parseId(id))
+  })
+}
+
+function list({ app, options }: Work<ListOptions>): Answer {
+  const filter = {
+    limit: parseLimit(options.limit),
+    ...(options.user === undefined ? {} : { userId: getUser(app.db, options.user).id }),
+    ...(options.status === undefined ? {} : { status: options.status })
+  }
+  const orders = listAllOrders(app.db, filter, (id) => paymentStatusOf(app.db, id))
+  const rows = orders.map((order) => [
+    order.id,
+    order.status,
+    money(order, order.total),
+    order.email ?? '',
+    order.createdAt
+  ])
+  return { json: { orders }, human: table(['Order', 'State', 'Total', 'Email', 'Placed'], rows) }
+}
+
+function answer(app: App, id: number): Answer {
+  const { order, history } = showOrder(app.db, id, (orderId) => paymentStatusOf(app.db, orderId))
+  const moves = history.map((row) => [row.at, row.from ?? '', row.to, row.by, row.reason])
+  return {
+    json: { order, history },
+    human: [
+      `Order ${order.id}: ${order.status}, ${money(order, order.total)}, ${order.email ?? 'no email'}`,
+      `Payment: ${order.paymentStatus ?? 'none tried'}; refunded ${money(order, order.refunded)}`,
+      ...order.lineItems.map((item) => `  ${item.quantity} × ${item.name}: ${money(order, item.total)}`),
+      ...order.coupons.map((coupon) => `  Coupon ${coupon.code}: ${money(order, coupon.discount)} off`),
+      table(['At', 'From', 'To', 'By', 'Reason'], moves)
+    ]
+  }
+}
+
+async function reconcileNow({ app }: Work<object>): Promise<Answer> {
+  const report = await reconcile(app, { urlsOf: (attempt) => pageUrls(app, getOrder(app.db, attempt.orderId)) })
+  const { attempts, settled, refunds, events, failed } = report
+  return {
+    json: report,
+    human: `${settled} of ${attempts} open payments settled, ${refunds} refunds and ${events} missed events taken in, ${failed} failed.`,
+    ...(failed > 0 ? { exitCode: 1 } : {})
+  }
+}
+
+/** Where nobody can be asked, the command itself is the answer: nothing here is lost, every move is in the history. */
+async function askAtTerminal(question: string, { options, json }: Work<SureOptions>): Promise<void> {
+  if (process.stdin.isTTY && !json) await confirmOrRefuse(question, options)
+}
+
+function money(order: AdminOrder, amount: number): string {
+  return formatMoney(toMinor(amount, order.currency), order.currency)
+}
+
+function parseId(text: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new AppError('USAGE', 'An order is named by its number, such as 12.')
+  return Number(text)
+}
+
+function parseLimit(text: string): number {
+  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0
+  if (limit < 1 || limit > 1000) throw new AppError('USAGE', '--limit takes a whole number from 1 to 1000.')
+  return limit
+}
