@@ -1,0 +1,66 @@
+import type { Db } from '../../platform/db/database.ts'
+import { findUserById } from '../accounts/find.ts'
+import { isSelfReferral } from '../affiliates/credit.ts'
+import type { Buyer } from '../affiliates/credit.ts'
+import { findAffiliateByRef } from '../affiliates/find.ts'
+import type { AffiliateRow } from '../affiliates/rows.ts'
+import type { DraftAttribution } from '../orders/draft.ts'
+import { isModuleOn } from '../settings/settings.ts'
+import type { CheckoutQuery } from './input.ts'
+
+/**
+ * Decides an order's attribution from the checkout's own query parameters, nothing else (interface.md 4.7, rules 3 to 8):
+ * a ref that counts wins, then any valid utm value, then typein. Valid utm values are kept as marketing values whatever
+ * wins. Why a ref did or did not count is kept for `orders explain`.
+ */
+export function decideAttribution(db: Db, query: CheckoutQuery, buyer: Buyer): DraftAttribution {
+  const { outcome, affiliate } = judgeRef(db, query.ref, buyer)
+  const utm = {
+    source: query.utm_source,
+    medium: query.utm_medium,
+    campaign: query.utm_campaign,
+    content: query.utm_content
+  }
+  const common = {
+    marketingUtmSource: utm.source,
+    marketingUtmMedium: utm.medium,
+    marketingUtmCampaign: utm.campaign,
+    marketingUtmContent: utm.content,
+    refSent: query.ref,
+    refOutcome: outcome
+  }
+  if (affiliate !== null) {
+    return {
+      ...common,
+      sourceType: 'referral',
+      utmSource: `affiliate:${affiliate.code}`,
+      utmMedium: 'affiliate',
+      utmCampaign: query.campaign,
+      utmContent: null,
+      credit: { affiliate, campaign: query.campaign }
+    }
+  }
+  return {
+    ...common,
+    sourceType: Object.values(utm).some((value) => value !== null) ? 'utm' : 'typein',
+    utmSource: utm.source,
+    utmMedium: utm.medium,
+    utmCampaign: utm.campaign,
+    utmContent: utm.content,
+    credit: null
+  }
+}
+
+type Judgement = { outcome: DraftAttribution['refOutcome']; affiliate: AffiliateRow | null }
+
+function judgeRef(db: Db, ref: string | null, buyer: Buyer): Judgement {
+  if (ref === null) return { outcome: 'none', affiliate: null }
+  if (!isModuleOn(db, 'affiliates')) return { outcome: 'module_off', affiliate: null }
+  const affiliate = findAffiliateByRef(db, ref)
+  if (affiliate === undefined) return { outcome: 'unknown', affiliate: null }
+  if (affiliate.status !== 'active') return { outcome: 'not_active', affiliate: null }
+  const owner = findUserById(db, affiliate.userId)
+  if (owner === undefined || owner.status !== 'active') return { outcome: 'not_active', affiliate: null }
+  if (isSelfReferral(affiliate, owner, buyer)) return { outcome: 'self', affiliate: null }
+  return { outcome: 'credited', affiliate }
+}

@@ -1,0 +1,152 @@
+import { validationFailed } from '../../errors.ts'
+import type { FieldErrors } from '../../errors.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { compareKey } from '../../platform/text.ts'
+import { couponRefusals, discountLines, refuseCoupon } from '../catalog/coupon-rules.ts'
+import type { CouponScope } from '../catalog/coupon-rules.ts'
+import { couponScope, findCoupon } from '../catalog/coupons.ts'
+import type { CouponRow } from '../catalog/rows.ts'
+import { findSellable, notSellable } from '../catalog/sellable.ts'
+import type { Sellable } from '../catalog/sellable.ts'
+import type { DraftCoupon, DraftLine } from '../orders/draft.ts'
+import type { CheckoutBody } from './input.ts'
+
+type Item = { productId: number; variationId?: number | undefined; quantity: number }
+
+/** One product or variation of the cart, under the first item that named it. */
+type CartLine = { path: string; sellable: Sellable; quantity: number }
+
+/** Who buys, as far as it is known, for a coupon's limit per customer. */
+export type CartBuyer = { userId: number | null; emailKey: string | null }
+
+export type PricedCart = { lines: DraftLine[]; coupons: DraftCoupon[] }
+
+/** A code that did not apply, for the limit on guessing codes. */
+export class CouponsRefused extends Error {
+  override readonly name = 'CouponsRefused'
+}
+
+/**
+ * Works out what the items cost at `now`: prices and stock are the catalogue's, never the client's; equal products and
+ * variations merge into one line; coupons fall on the lines.
+ *
+ * @throws AppError VALIDATION_FAILED naming each item or code that does not hold, with a CouponsRefused as its cause when
+ *   it was a code.
+ */
+export function priceCart(
+  db: Db,
+  input: { items: readonly Item[]; codes: readonly GivenCode[]; currency: string },
+  buyer: CartBuyer,
+  now: number
+): PricedCart {
+  const cart = findLines(db, input.items, now)
+  const discountable = cart.map(({ sellable, quantity }) => ({
+    productId: sellable.product.id,
+    categoryIds: sellable.categoryIds,
+    totalMinor: sellable.unitPriceMinor * quantity
+  }))
+  const coupons = findCoupons(db, input.codes, discountable, now)
+  const discounts = discountLines(
+    discountable,
+    coupons.map(({ coupon, scope }) => ({ ...coupon, ...scope })),
+    input.currency
+  )
+  return {
+    lines: cart.map((line, index) => toDraftLine(line, discounts.byLine[index] ?? 0)),
+    coupons: coupons.map(({ path, coupon }, index) => ({
+      path,
+      couponId: coupon.id,
+      code: coupon.code,
+      discountMinor: discounts.byCoupon[index] ?? 0,
+      customerKey: customerKey(buyer)
+    }))
+  }
+}
+
+function findLines(db: Db, items: readonly Item[], now: number): CartLine[] {
+  const errors: FieldErrors = {}
+  const lines = new Map<string, CartLine>()
+  for (const [index, item] of items.entries()) {
+    const path = `items.${index}`
+    const sellable = findSellable(db, item.productId, item.variationId ?? null, now)
+    if (typeof sellable === 'string') {
+      const { field, message } = notSellable[sellable]
+      errors[`${path}.${field}`] = [message]
+      continue
+    }
+    const key = `${sellable.product.id}/${sellable.variation?.id ?? ''}`
+    const line = lines.get(key) ?? { path, sellable, quantity: 0 }
+    line.quantity += item.quantity
+    lines.set(key, line)
+    if (sellable.stock !== null && line.quantity > sellable.stock)
+      errors[`${path}.quantity`] = ['There are not that many left.']
+  }
+  if (Object.keys(errors).length > 0) throw validationFailed(errors, 'Some items cannot be bought.')
+  return [...lines.values()]
+}
+
+function toDraftLine({ path, sellable, quantity }: CartLine, discountMinor: number): DraftLine {
+  return {
+    path,
+    productId: sellable.product.id,
+    variationId: sellable.variation?.id ?? null,
+    name: sellable.name,
+    quantity,
+    unitPriceMinor: sellable.unitPriceMinor,
+    discountMinor,
+    totalMinor: sellable.unitPriceMinor * quantity - discountMinor,
+    type: sellable.type,
+    grants: sellable.grants
+  }
+}
+
+/** A code with the path under which it was sent. */
+export type GivenCode = { path: string; code: string }
+
+const mostCodes = 10
+
+/** `couponCode` joins `couponCodes`; empty ones are none, and a code sent twice counts once. */
+export function givenCodes(body: Pick<CheckoutBody, 'couponCode' | 'couponCodes'>): GivenCode[] {
+  const sent = [
+    { path: 'couponCode', code: body.couponCode ?? '' },
+    ...(body.couponCodes ?? []).map((code, index) => ({ path: `couponCodes.${index}`, code }))
+  ]
+  const once = new Map<string, GivenCode>()
+  for (const given of sent) {
+    const key = compareKey(given.code)
+    if (key !== '' && !once.has(key)) once.set(key, given)
+  }
+  if (once.size > mostCodes) throw validationFailed({ couponCodes: [`Takes at most ${mostCodes} codes.`] })
+  return [...once.values()]
+}
+
+type Applied = { path: string; coupon: CouponRow; scope: CouponScope }
+
+function findCoupons(
+  db: Db,
+  codes: readonly GivenCode[],
+  lines: Parameters<typeof discountLines>[0],
+  now: number
+): Applied[] {
+  const errors: FieldErrors = {}
+  const applied: Applied[] = []
+  for (const { path, code } of codes) {
+    const coupon = findCoupon(db, code)
+    const scope = coupon === undefined ? { productIds: [], categoryIds: [] } : couponScope(db, coupon.id)
+    // The limit per customer is judged where the order takes its use, under the lock that decides who comes first.
+    const refusal = refuseCoupon(coupon, scope, { lines, customerUses: 0, now })
+    if (coupon === undefined || refusal !== undefined) errors[path] = [couponRefusals[refusal ?? 'unknown']]
+    else applied.push({ path, coupon, scope })
+  }
+  if (Object.keys(errors).length > 0) {
+    const refused = validationFailed(errors, 'A coupon code does not apply.')
+    refused.cause = new CouponsRefused()
+    throw refused
+  }
+  return applied
+}
+
+function customerKey({ userId, emailKey }: CartBuyer): string | null {
+  if (userId !== null) return `user:${userId}`
+  return emailKey === null ? null : `email:${emailKey}`
+}

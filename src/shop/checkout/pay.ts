@@ -1,0 +1,125 @@
+import { AppError } from '../../errors.ts'
+import type { ShopContext } from '../context.ts'
+import { getOrder } from '../orders/find.ts'
+import type { OrderRow } from '../orders/rows.ts'
+import { attemptsOf } from '../payments/attempts.ts'
+import { openCheckoutPage } from '../payments/checkout-page.ts'
+import type { PageUrls } from '../payments/checkout-page.ts'
+import { checkoutFailed, readGatewayError } from '../payments/gateway-failure.ts'
+import { failAttempt } from '../payments/settle.ts'
+import { payByToken } from '../payments/token-handoff.ts'
+import type { AttemptRow } from '../payments/rows.ts'
+import { rateLimit } from '../settings/settings.ts'
+import { write } from '../../platform/db/database.ts'
+import type { CheckoutCaller, PlacedOrder } from './checkout.ts'
+import type { CheckoutBody } from './input.ts'
+import { withResult } from './return-url.ts'
+
+export type RedirectResult = { checkoutUrl: string; orderId: string }
+export type HandoffResult = {
+  orderId: number
+  mode: 'test' | 'live'
+  strategy: 'token_handoff'
+  provider: 'stripe'
+  paymentStatus: string
+  status: string
+  redirectUrl?: string
+}
+
+/**
+ * Takes a placed order to its payment. Done again for the same order (a repeated key after a crash or a 504) it asks the
+ * gateway under the same keys, so nothing is charged twice.
+ *
+ * @throws AppError CHECKOUT_FAILED 402, 502 or 504
+ */
+export function payPlaced(
+  shop: ShopContext,
+  placed: PlacedOrder,
+  body: CheckoutBody,
+  caller: CheckoutCaller
+): Promise<RedirectResult | HandoffResult> {
+  return placed.order.strategy === 'token_handoff' ? handOff(shop, placed, body, caller) : redirect(shop, placed)
+}
+
+/** The order and the attempt that an earlier request under the same key left behind. */
+export function placedBefore(shop: ShopContext, orderId: number): PlacedOrder {
+  const order = getOrder(shop.db, orderId)
+  const [newest] = attemptsOf(shop.db, orderId)
+  return { order, attempt: newest === undefined || newest.kind === 'none' ? null : newest }
+}
+
+async function redirect(shop: ShopContext, { order, attempt }: PlacedOrder): Promise<RedirectResult> {
+  const orderId = String(order.id)
+  if (attempt === null) {
+    const page = order.paidAt === null ? '' : 'done/'
+    return { checkoutUrl: `${shop.publicUrl()}/checkout/${page}${order.publicToken}`, orderId }
+  }
+  if (attempt.url !== null) return { checkoutUrl: attempt.url, orderId }
+  try {
+    const opened = await openCheckoutPage(shop, attempt, pageUrls(shop, order))
+    if (opened.url === null) throw new Error('the gateway gave no address for its page')
+    return { checkoutUrl: opened.url, orderId }
+  } catch (error) {
+    throw pageFailure(shop, attempt, error)
+  }
+}
+
+/** Where the gateway's page sends the buyer: the site's own addresses, or ours where it gave none. */
+export function pageUrls(shop: ShopContext, order: OrderRow): PageUrls {
+  const own = `${shop.publicUrl()}/checkout/done/${order.publicToken}`
+  return {
+    successUrl: order.returnUrl === null ? own : withResult(order.returnUrl, order.id, 'success'),
+    cancelUrl: order.cancelUrl === null ? own : withResult(order.cancelUrl, order.id, 'cancelled')
+  }
+}
+
+/** A page that was refused fails the order; one that may have been made leaves it to the reconciler. */
+function pageFailure(shop: ShopContext, attempt: AttemptRow, error: unknown): AppError {
+  const failure = readGatewayError(error)
+  const known = { ...failure, kind: failure.answered ? ('broken' as const) : ('unknown' as const) }
+  shop.log.warn('a payment page could not be opened', {
+    orderId: attempt.orderId,
+    kind: known.kind,
+    code: failure.error.code ?? failure.error.type,
+    param: failure.error.param
+  })
+  if (known.kind === 'broken') {
+    write(shop.db, (tx) => failAttempt(tx, attempt.id, 'the payment page was refused', shop.clock.now()))
+  }
+  return checkoutFailed(known, 'create_intent', attempt.orderId)
+}
+
+async function handOff(
+  shop: ShopContext,
+  { order, attempt }: PlacedOrder,
+  body: CheckoutBody,
+  caller: CheckoutCaller
+): Promise<HandoffResult> {
+  const common = { orderId: order.id, mode: modeOf(shop), strategy: 'token_handoff', provider: 'stripe' } as const
+  if (attempt === null || attempt.outcome === 'paid') {
+    return { ...common, paymentStatus: attempt?.gatewayStatus ?? 'not_required', status: order.status }
+  }
+  const { paymentToken, returnUrl } = body
+  if (paymentToken === undefined || returnUrl === undefined) throw new Error('token_handoff came without its fields')
+  try {
+    const state = await payByToken(shop, attempt, { paymentToken, returnUrl })
+    const { status } = getOrder(shop.db, order.id)
+    return {
+      ...common,
+      paymentStatus: state.status,
+      status,
+      ...(state.redirectUrl === null ? {} : { redirectUrl: state.redirectUrl })
+    }
+  } catch (error) {
+    if (error instanceof AppError && error.status === 402) await countDecline(shop, caller)
+    throw error
+  }
+}
+
+function modeOf(shop: ShopContext): 'test' | 'live' {
+  return shop.cards?.livemode === true ? 'live' : 'test'
+}
+
+async function countDecline(shop: ShopContext, caller: CheckoutCaller): Promise<void> {
+  await shop.limiter.consume('checkout_decline', caller.addressKey, rateLimit(shop.db, 'checkout_decline'))
+}

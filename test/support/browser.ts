@@ -1,0 +1,88 @@
+/** An answer of the service with its envelope read. */
+export type Answer<Data = Record<string, unknown>> = {
+  status: number
+  headers: Headers
+  text: string
+  data: Data
+  meta: Record<string, unknown> | undefined
+  error: { code: string; message: string; details: Record<string, unknown> }
+}
+
+/** Someone with a cookie jar who talks to the API the way a site's front end does. */
+export class Browser {
+  readonly cookies = new Map<string, string>()
+  private readonly apiRoot: string
+  private readonly headers: Record<string, string>
+
+  constructor(apiRoot: string, headers: Record<string, string> = {}) {
+    this.apiRoot = apiRoot
+    this.headers = headers
+  }
+
+  get<Data = Record<string, unknown>>(path: string, headers: Record<string, string> = {}): Promise<Answer<Data>> {
+    return this.send('GET', path, undefined, headers)
+  }
+
+  post<Data = Record<string, unknown>>(
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {}
+  ): Promise<Answer<Data>> {
+    return this.send('POST', path, body, headers)
+  }
+
+  async send<Data>(
+    method: string,
+    path: string,
+    body: unknown,
+    headers: Record<string, string> = {}
+  ): Promise<Answer<Data>> {
+    const response = await this.fetch(path.startsWith('http') ? path : `${this.apiRoot}${path}`, {
+      method,
+      headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) })
+    })
+    const text = await response.text()
+    const json = response.headers.get('content-type')?.startsWith('application/json')
+      ? (JSON.parse(text) as object)
+      : {}
+    return { status: response.status, headers: response.headers, text, ...json } as Answer<Data>
+  }
+
+  /** Any request, with the jar's cookies; redirects are not followed. */
+  async fetch(url: string, init: RequestInit = {}): Promise<Response> {
+    const headers = new Headers({ ...this.headers, ...(init.headers as Record<string, string>) })
+    if (this.cookies.size > 0)
+      headers.set('cookie', [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; '))
+    const response = await fetch(url, { ...init, headers, redirect: 'manual' })
+    for (const line of response.headers.getSetCookie()) this.keep(line)
+    return response
+  }
+
+  /** Posts a form as a page's button does. */
+  form(url: string, fields: Record<string, string>): Promise<Response> {
+    return this.fetch(url, { method: 'POST', body: new URLSearchParams(fields) })
+  }
+
+  async nonce(): Promise<string> {
+    return (await this.get<{ nonce: string }>('/nonce')).data.nonce
+  }
+
+  async register(fields: Record<string, unknown> = {}): Promise<Answer> {
+    const body = {
+      email: 'ada@example.com',
+      password: 'tidal-basalt-93',
+      displayName: 'Ada Quill',
+      acceptTerms: true,
+      ...fields
+    }
+    return this.post('/auth/register', body, { 'x-nonce': await this.nonce() })
+  }
+
+  private keep(line: string): void {
+    const [pair = '', ...attributes] = line.split('; ')
+    const [name = '', value = ''] = pair.split('=')
+    if (value === '' || attributes.includes('Max-Age=0')) this.cookies.delete(name)
+    else this.cookies.set(name, value)
+  }
+}

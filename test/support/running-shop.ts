@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createApp } from '../../src/app.ts'
+import type { App, Overrides } from '../../src/app.ts'
+import { parseConfig } from '../../src/platform/config/config.ts'
+import { migrateDatabase } from '../../src/platform/db/migrate.ts'
+import { write } from '../../src/platform/db/database.ts'
+import { startServer } from '../../src/server.ts'
+import { applyCatalogFile } from '../../src/shop/catalog/apply-catalog.ts'
+import { readCatalogFile } from '../../src/shop/catalog/import/read-file.ts'
+import { Browser } from './browser.ts'
+
+export type RunningShop = {
+  app: App
+  dataDir: string
+  url: string
+  apiRoot: string
+  /** A visitor with a cookie jar of his own. */
+  visitor(headers?: Record<string, string>): Browser
+  stop(): Promise<void>
+}
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
+
+/** A whole shop on a port of its own with real parts, in a temporary folder; what `seed` names is in its catalogue. */
+export async function startShop(
+  options: { env?: Record<string, string>; seed?: object | null; overrides?: Overrides; dataDir?: string } = {}
+): Promise<RunningShop> {
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'shopstead-'))
+  const config = parseConfig({
+    SHOPSTEAD_ENV: 'test',
+    SHOPSTEAD_PORT: '0',
+    SHOPSTEAD_LOG: 'silent',
+    SHOPSTEAD_DATA_DIR: dataDir,
+    ...options.env
+  })
+  const app = createApp(config, { database: 'create' }, { log: silent, ...options.overrides })
+  migrateDatabase(app.db)
+  if (options.seed !== null) seed(app, options.seed ?? smallCatalogue)
+  const server = await startServer(app)
+  const url = `http://127.0.0.1:${server.port}`
+  return {
+    app,
+    dataDir,
+    url,
+    apiRoot: `${url}${config.apiPrefix}`,
+    visitor: (headers) => new Browser(`${url}${config.apiPrefix}`, headers),
+    async stop() {
+      await server.stop()
+      app.close()
+      if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true })
+    }
+  }
+}
+
+function seed(app: App, catalogue: object): void {
+  const { file } = readCatalogFile(JSON.stringify(catalogue), { currency: 'EUR' })
+  write(app.db, (tx) => void applyCatalogFile(tx, file, { keepStock: false }, app.clock.now()))
+}
+
+/** A few goods that most tests get by with. */
+export const smallCatalogue = {
+  products: [
+    { slug: 'mug', name: 'Mug', price: '12.50', categories: ['Kitchen'], tags: ['enamel'] },
+    { slug: 'lamp', name: 'Lamp', price: '40.00', salePrice: '30.00', categories: ['Light'] },
+    { slug: 'print', name: 'Print', price: '9.99', type: 'digital' },
+    { slug: 'last', name: 'Last one', price: '5.00', stock: 1 },
+    { slug: 'free-sheet', name: 'Free sheet', price: '0.00', type: 'digital' },
+    { slug: 'hidden', name: 'Hidden', price: '1.00', published: false }
+  ],
+  coupons: [
+    { code: 'TEN', percent: 10 },
+    { code: 'FIVER', amount: '5.00' },
+    { code: 'ONCE', percent: 50, maxUses: 1 },
+    { code: 'OLD', percent: 10, endsAt: '2020-01-01' }
+  ]
+}
