@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { validationFailed } from '../../errors.ts'
 import { queryInteger } from '../../platform/http/query.ts'
 import { codePoints } from '../../platform/text.ts'
 
@@ -31,4 +32,15 @@ function isWebAddress(text: string): boolean {
   if (/[\u0000-\u0020\u007f]/.test(text) || !URL.canParse(text)) return false
   const { protocol, username, password } = new URL(text)
   return (protocol === 'http:' || protocol === 'https:') && username === '' && password === ''
+}
+
+/**
+ * A rate as an operator types it, in percent with up to two decimals, as hundredths of a percent.
+ *
+ * @throws AppError VALIDATION_FAILED on `rate`
+ */
+export function parseRate(percent: string): number {
+  const rateBps = /^\d{1,3}(\.\d{1,2})?$/.test(percent) ? Math.round(Number(percent) * 100) : Number.NaN
+  if (!(rateBps <= 10_000)) throw validationFailed({ rate: ['Takes a percentage from 0 to 100, such as 12.5.'] })
+  return rateBps
 }

@@ -1,0 +1,51 @@
+import { eq } from 'drizzle-orm'
+import { validationFailed } from '../../errors.ts'
+import type { Tx } from '../../platform/db/database.ts'
+import { findUserByEmail } from '../accounts/find.ts'
+import type { AffiliateInput } from '../catalog/import/format.ts'
+import { createAffiliate } from './create-affiliate.ts'
+import { findAffiliateByCode } from './find.ts'
+import type { AffiliateRow } from './rows.ts'
+import { affiliates } from './schema.ts'
+
+export type Counts = { created: number; updated: number; unchanged: number }
+
+/**
+ * Brings the shop's affiliates to what a file says of them, by code; those it does not name stay, and the same file
+ * again changes nothing. Pending is where an account begins: a file that says so does not take a decision back. Nobody
+ * is written to about what a file decides.
+ *
+ * @throws AppError VALIDATION_FAILED on `affiliates.N.user` for an account that does not exist or is another's; else as
+ *   `createAffiliate`
+ */
+export function applyAffiliates(tx: Tx, given: readonly AffiliateInput[], now: number): Counts {
+  const counts: Counts = { created: 0, updated: 0, unchanged: 0 }
+  for (const [index, entry] of given.entries()) counts[applyOne(tx, entry, `affiliates.${index}.user`, now)] += 1
+  return counts
+}
+
+function applyOne(tx: Tx, entry: AffiliateInput, path: string, now: number): keyof Counts {
+  const { code, status, rateBps } = entry
+  const user = findUserByEmail(tx, entry.user)
+  if (user === undefined) throw validationFailed({ [path]: ['There is no account with this email.'] })
+  const known = findAffiliateByCode(tx, code)
+  if (known === undefined) {
+    createAffiliate(tx, { userId: user.id, code, status, rateBps }, now)
+    return 'created'
+  }
+  if (known.userId !== user.id) throw validationFailed({ [path]: ['The code belongs to another account.'] })
+  return update(tx, known, { code, rateBps, status: status === 'pending' ? known.status : status }, now)
+}
+
+type Wanted = Pick<AffiliateRow, 'code' | 'rateBps' | 'status'>
+
+function update(tx: Tx, known: AffiliateRow, wanted: Wanted, now: number): keyof Counts {
+  const { code, rateBps, status } = known
+  if (code === wanted.code && rateBps === wanted.rateBps && status === wanted.status) return 'unchanged'
+  tx.orm
+    .update(affiliates)
+    .set({ ...wanted, updatedAt: now })
+    .where(eq(affiliates.id, known.id))
+    .run()
+  return 'updated'
+}

@@ -1,0 +1,70 @@
+import { stringify } from 'csv-stringify/sync'
+import { toIso, toIsoOrNull } from '../../platform/clock.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { toDecimalText } from '../../platform/money.ts'
+import { getUserById } from '../accounts/find.ts'
+import type { ReferralFilter } from './admin-referrals.ts'
+import { allReferrals } from './admin-referrals.ts'
+import { getAffiliateById } from './find.ts'
+import type { PaidPayout } from './pay-payouts.ts'
+
+/** The payouts of a run, a line each, as a bank or a bookkeeper takes them; amounts in major units. */
+export function payoutsCsv(db: Db, paid: readonly PaidPayout[]): string {
+  const columns = ['payout', 'affiliate', 'name', 'email', 'amount', 'currency', 'referrals', 'reference', 'created_at']
+  const rows = paid.map(({ payout, plan }) => {
+    const { code, userId } = getAffiliateById(db, payout.affiliateId)
+    const { displayName, email } = getUserById(db, userId)
+    const amount = toDecimalText(payout.amountMinor, payout.currency)
+    const referrals = plan.lines.filter((line) => line.status === 'unpaid').length
+    return [
+      payout.id,
+      code,
+      displayName,
+      email,
+      amount,
+      payout.currency,
+      referrals,
+      payout.reference,
+      toIso(payout.createdAt)
+    ]
+  })
+  return toCsv(columns, rows)
+}
+
+/** Referrals, a line each, the oldest first. */
+export function referralsCsv(db: Db, filter: ReferralFilter): string {
+  const columns = [
+    'referral',
+    'affiliate',
+    'order',
+    'visit',
+    'campaign',
+    'status',
+    'amount',
+    'currency',
+    'rate_percent',
+    'rejected_for',
+    'created_at',
+    'accepted_at'
+  ]
+  const rows = allReferrals(db, filter).map(({ referral, affiliateCode, campaign }) => [
+    referral.id,
+    affiliateCode,
+    referral.orderId,
+    referral.visitId,
+    campaign,
+    referral.status,
+    toDecimalText(referral.amountMinor, referral.currency),
+    referral.currency,
+    referral.rateBps / 100,
+    referral.rejectedFor,
+    toIso(referral.createdAt),
+    toIsoOrNull(referral.acceptedAt)
+  ])
+  return toCsv(columns, rows)
+}
+
+/** Names and codes are other people's words: one that begins like a formula is defused for spreadsheets. */
+function toCsv(columns: readonly string[], rows: readonly (string | number | null)[][]): string {
+  return stringify([[...columns], ...rows], { escape_formulas: true })
+}

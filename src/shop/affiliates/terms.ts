@@ -1,0 +1,33 @@
+import { eq } from 'drizzle-orm'
+import { validationFailed } from '../../errors.ts'
+import type { Tx } from '../../platform/db/database.ts'
+import { emit } from '../events/events.ts'
+import { setting } from '../settings/settings.ts'
+import { findAffiliateOfUser } from './find.ts'
+import { requireAffiliate } from './gate.ts'
+import type { AffiliateRow } from './rows.ts'
+import { affiliates } from './schema.ts'
+import { isTermsVersion, requiredTermsVersion } from './terms-version.ts'
+
+/**
+ * An affiliate accepts the current terms, whatever the state of his account: an applicant may read them first. The same
+ * again changes nothing.
+ *
+ * @throws AppError AFFILIATE_NOT_FOUND; CONFIG_INVALID_AFFILIATE_TERMS_VERSION as `requiredTermsVersion`;
+ *   VALIDATION_FAILED on `version` when it is not the current one, or when the shop has none
+ */
+export function acceptTerms(tx: Tx, userId: number, version: string, now: number): AffiliateRow {
+  const affiliate = requireAffiliate(tx, findAffiliateOfUser(tx, userId))
+  const current = requiredTermsVersion(tx) ?? setting(tx, 'affiliates.termsVersion')
+  if (version !== current || !isTermsVersion(current)) {
+    throw validationFailed({ version: ['Is not the current version of the terms.'] })
+  }
+  if (affiliate.termsVersion === version) return affiliate
+  emit(tx, 'affiliate.terms_accepted', { affiliateId: affiliate.id, version }, now)
+  return tx.orm
+    .update(affiliates)
+    .set({ termsVersion: version, termsAcceptedAt: now, updatedAt: now })
+    .where(eq(affiliates.id, affiliate.id))
+    .returning()
+    .get()
+}

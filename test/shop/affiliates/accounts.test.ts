@@ -1,0 +1,242 @@
+import { describe, expect, it } from 'vitest'
+import { AppError } from '../../../src/errors.ts'
+import { messageFor } from '../../../src/platform/http/zod-errors.ts'
+import { write } from '../../../src/platform/db/database.ts'
+import { findUserById } from '../../../src/shop/accounts/find.ts'
+import type { UserRow } from '../../../src/shop/accounts/rows.ts'
+import { applyAffiliates } from '../../../src/shop/affiliates/apply-affiliates.ts'
+import { applyAsAffiliate } from '../../../src/shop/affiliates/apply.ts'
+import { getOwnAffiliate } from '../../../src/shop/affiliates/balance.ts'
+import { createAffiliate } from '../../../src/shop/affiliates/create-affiliate.ts'
+import { decideAffiliate } from '../../../src/shop/affiliates/decide.ts'
+import type { Decision } from '../../../src/shop/affiliates/decide.ts'
+import { findAffiliateOfUser, getAffiliate } from '../../../src/shop/affiliates/find.ts'
+import { applyBody, parseRate } from '../../../src/shop/affiliates/input.ts'
+import type { ApplyInput } from '../../../src/shop/affiliates/input.ts'
+import type { AffiliateRow } from '../../../src/shop/affiliates/rows.ts'
+import { acceptTerms } from '../../../src/shop/affiliates/terms.ts'
+import { setSetting, switchModule } from '../../../src/shop/settings/settings.ts'
+import { makeUser } from '../../support/people.ts'
+import { openTestShop } from '../../support/shop-context.ts'
+import type { TestShop } from '../../support/shop-context.ts'
+import { makeAffiliate, told } from './support.ts'
+
+const code = (code: string) => expect.objectContaining({ code })
+const person = (shop: TestShop, email: string, username?: string) =>
+  makeUser(shop, { email, passwordHash: 'not a hash', ...(username === undefined ? {} : { username }) })
+
+function apply(shop: TestShop, user: UserRow, input: ApplyInput = {}): AffiliateRow {
+  return write(shop.db, (tx) => applyAsAffiliate(tx, user, input, shop.clock.now()))
+}
+
+function decide(shop: TestShop, ref: string, decision: Decision): AffiliateRow {
+  return write(shop.db, (tx) => decideAffiliate(tx, getAffiliate(tx, ref), decision, shop.clock.now()))
+}
+
+function outcomeOf(shop: TestShop, decision: Decision): string {
+  try {
+    return decide(shop, 'mira', decision).status
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'TRANSITION_REFUSED') return 'refused'
+    throw error
+  }
+}
+
+describe('applying', () => {
+  it('makes a pending account with a code from the username, without a rate of its own', async () => {
+    using shop = openTestShop()
+    const mira = await person(shop, 'mira@shop.example')
+    const input = { website: 'https://mira.example/', message: 'Hello' }
+    expect(apply(shop, mira, input)).toMatchObject({ ...input, code: 'mira', status: 'pending', rateBps: null })
+    expect(told(shop)).toEqual(['affiliate.applied'])
+    expect(getOwnAffiliate(shop.db, mira.id)).toEqual({
+      affiliate: { id: 1, code: 'mira', status: 'pending', rate: 10, termsVersion: null, termsAcceptedAt: null },
+      balance: { currency: 'EUR', pendingMinor: 0, unpaidMinor: 0, paidMinor: 0 }
+    })
+  })
+
+  it('finds a code that is free and cannot be taken for an id', async () => {
+    using shop = openTestShop()
+    await makeAffiliate(shop, { code: 'zoe-muller' })
+    const codes: string[] = []
+    for (const [index, username] of ['zoe.muller', 'Zoe_Muller', '12345', '---'].entries()) {
+      codes.push(apply(shop, await person(shop, `p${index}@shop.example`, username)).code)
+    }
+    expect(codes).toEqual(['zoe-muller-2', 'zoe-muller-3', 'partner-12345', 'partner'])
+  })
+
+  it('keeps the answer to the partner opt-in with its time, and in the biography', async () => {
+    using shop = openTestShop()
+    const yes = await person(shop, 'yes@shop.example')
+    const silent = await person(shop, 'silent@shop.example')
+    apply(shop, yes, { marketingOptIn: true })
+    apply(shop, silent, { marketingOptIn: null })
+    const stored = findUserById(shop.db, yes.id)
+    expect(stored).toMatchObject({ partnerOptIn: 'yes', partnerOptInAt: shop.clock.now(), marketingOptIn: 'no' })
+    expect(stored?.biography?.split('\n').slice(2)).toEqual([
+      'Partner marketing opt-in: yes',
+      'Partner marketing opt-in at: 2026-01-15T12:00:00.000Z'
+    ])
+    expect(findUserById(shop.db, silent.id)).toMatchObject({ partnerOptIn: 'no', partnerOptInAt: null })
+  })
+
+  it('is refused to one who has an account in any state, and while the module is off', async () => {
+    using shop = openTestShop()
+    const mira = await person(shop, 'mira@shop.example')
+    const petra = await person(shop, 'petra@shop.example')
+    apply(shop, mira)
+    decide(shop, 'mira', 'reject')
+    expect(() => apply(shop, mira, { marketingOptIn: true })).toThrow(code('AFFILIATE_EXISTS'))
+    expect(findUserById(shop.db, mira.id)?.partnerOptIn).toBe('no')
+    switchModule(shop.db, 'affiliates', false, 0)
+    expect(() => apply(shop, petra)).toThrow(code('AFFILIATE_NOT_FOUND'))
+    expect(() => getOwnAffiliate(shop.db, mira.id)).toThrow(code('AFFILIATE_NOT_FOUND'))
+  })
+
+  it('takes a website, a message and a yes or no, and ignores what it does not know', () => {
+    const refused = (body: object) =>
+      applyBody.safeParse(body, { error: messageFor }).error?.issues.map((issue) => issue.path.join('.'))
+    expect(applyBody.parse({ website: null, status: 'active', rateBps: 10_000 })).toEqual({ website: null })
+    expect(refused({ message: 'x'.repeat(2_000), website: 'http://a.example/?b=c' })).toBeUndefined()
+    expect(refused({ message: 'x'.repeat(2_001), website: 'a', marketingOptIn: 'yes' })?.sort()).toEqual([
+      'marketingOptIn',
+      'message',
+      'website'
+    ])
+    for (const website of [
+      'javascript:alert(1)',
+      'https://a:b@c.example',
+      'https://a.example/\n',
+      'ftp://a.example',
+      ''
+    ]) {
+      expect(refused({ website })).toEqual(['website'])
+    }
+  })
+})
+
+describe('accepting the terms', () => {
+  it('is kept with its version and time, once', async () => {
+    using shop = openTestShop()
+    const { userId } = await makeAffiliate(shop, { status: 'pending' })
+    setSetting(shop.db, 'affiliates.termsVersion', '2026-01-31', 0)
+    const accept = (version: string) => write(shop.db, (tx) => acceptTerms(tx, userId, version, shop.clock.now()))
+    const first = accept('2026-01-31')
+    expect(first).toMatchObject({ termsVersion: '2026-01-31', termsAcceptedAt: shop.clock.now() })
+    shop.clock.advance(1_000)
+    expect(accept('2026-01-31')).toEqual(first)
+    expect(told(shop)).toEqual(['affiliate.terms_accepted'])
+    expect(() => accept('2025-01-31')).toThrow(code('VALIDATION_FAILED'))
+  })
+
+  it('needs terms that are set up, and an affiliate account', async () => {
+    using shop = openTestShop()
+    const { userId } = await makeAffiliate(shop)
+    const accept = (version: string, id = userId) => write(shop.db, (tx) => acceptTerms(tx, id, version, 0))
+    for (const version of ['', 'draft']) {
+      setSetting(shop.db, 'affiliates.termsVersion', version, 0)
+      setSetting(shop.db, 'affiliates.termsGating', 'false', 0)
+      expect(() => accept(version)).toThrow(code('VALIDATION_FAILED'))
+      setSetting(shop.db, 'affiliates.termsGating', 'true', 0)
+      expect(() => accept(version)).toThrow(code('CONFIG_INVALID_AFFILIATE_TERMS_VERSION'))
+    }
+    expect(() => accept('draft', 99)).toThrow(code('AFFILIATE_NOT_FOUND'))
+    expect(findAffiliateOfUser(shop.db, userId)?.termsVersion).toBeNull()
+  })
+})
+
+describe('deciding about an affiliate', () => {
+  const table: [AffiliateRow['status'], Decision, AffiliateRow['status'] | 'refused'][] = [
+    ['pending', 'approve', 'active'],
+    ['pending', 'reject', 'rejected'],
+    ['pending', 'deactivate', 'refused'],
+    ['active', 'approve', 'active'],
+    ['active', 'reject', 'refused'],
+    ['active', 'deactivate', 'inactive'],
+    ['inactive', 'approve', 'active'],
+    ['inactive', 'reject', 'refused'],
+    ['inactive', 'deactivate', 'inactive'],
+    ['rejected', 'approve', 'active'],
+    ['rejected', 'reject', 'rejected'],
+    ['rejected', 'deactivate', 'refused']
+  ]
+  it.each(table)('%s, %s: %s', async (status, decision, outcome) => {
+    using shop = openTestShop()
+    await makeAffiliate(shop, { status })
+    expect(outcomeOf(shop, decision)).toBe(outcome)
+  })
+
+  it('is told by event and mail, once', async () => {
+    using shop = openTestShop()
+    await makeAffiliate(shop, { status: 'pending' })
+    decide(shop, 'mira', 'reject')
+    decide(shop, 'mira', 'reject')
+    decide(shop, 'MIRA', 'approve')
+    decide(shop, '1', 'deactivate')
+    expect(told(shop)).toEqual(['affiliate.rejected', 'affiliate.approved'])
+    const mails = shop.db.sqlite.prepare('SELECT template, recipient, data FROM mails ORDER BY id').all()
+    expect(mails).toEqual([
+      { template: 'affiliate_decision', recipient: 'mira@shop.example', data: '{"affiliateId":1,"approved":false}' },
+      { template: 'affiliate_decision', recipient: 'mira@shop.example', data: '{"affiliateId":1,"approved":true}' }
+    ])
+  })
+})
+
+describe('an affiliate made by an operator', () => {
+  const create = (shop: TestShop, userId: number, code: string) =>
+    write(shop.db, (tx) => createAffiliate(tx, { userId, code, status: 'active', rateBps: 1_250 }, 0))
+
+  it('has the code and the rate he was given', async () => {
+    using shop = openTestShop()
+    const { id } = await person(shop, 'mira@shop.example')
+    expect(create(shop, id, ' Mira ')).toMatchObject({ code: 'Mira', codeKey: 'mira', rateBps: 1_250 })
+    expect(getOwnAffiliate(shop.db, id).affiliate.rate).toBe(12.5)
+    expect(told(shop)).toEqual(['affiliate.applied', 'affiliate.approved'])
+  })
+
+  it('shares neither his account nor his code, and has a code that can be one', async () => {
+    using shop = openTestShop()
+    const mira = await person(shop, 'mira@shop.example')
+    const petra = await person(shop, 'petra@shop.example')
+    create(shop, mira.id, 'mira')
+    expect(() => create(shop, mira.id, 'other')).toThrow(code('AFFILIATE_EXISTS'))
+    expect(() => create(shop, petra.id, 'MIRA')).toThrow(code('CONFLICT'))
+    for (const bad of ['', ' ', '123', 'a b', 'a\u0007', 'x'.repeat(101)]) {
+      expect(() => create(shop, petra.id, bad)).toThrow(code('VALIDATION_FAILED'))
+    }
+  })
+
+  it('has a rate in percent with two decimals at most', () => {
+    expect(['0', '10', '12.5', '12.34', '100'].map(parseRate)).toEqual([0, 1_000, 1_250, 1_234, 10_000])
+    for (const bad of ['', '-1', '100.01', '1e1', '12.345', 'ten', '10%'])
+      expect(() => parseRate(bad)).toThrow(code('VALIDATION_FAILED'))
+  })
+})
+
+describe('affiliates from a file', () => {
+  const entry = { code: 'mira', user: 'mira@shop.example', status: 'active' as const, rateBps: 1_500 }
+
+  it('are made, changed and left alone, so that the same file again changes nothing', async () => {
+    using shop = openTestShop()
+    await person(shop, 'mira@shop.example')
+    const seed = (changes: object = {}) => write(shop.db, (tx) => applyAffiliates(tx, [{ ...entry, ...changes }], 0))
+    expect(seed()).toEqual({ created: 1, updated: 0, unchanged: 0 })
+    expect(seed()).toEqual({ created: 0, updated: 0, unchanged: 1 })
+    expect(seed({ status: 'pending' })).toEqual({ created: 0, updated: 0, unchanged: 1 })
+    expect(seed({ rateBps: null, code: 'Mira' })).toEqual({ created: 0, updated: 1, unchanged: 0 })
+    expect(getAffiliate(shop.db, 'mira')).toMatchObject({ code: 'Mira', status: 'active', rateBps: null })
+  })
+
+  it('name the account that is not there, or not theirs', async () => {
+    using shop = openTestShop()
+    await makeAffiliate(shop, { code: 'petra' })
+    await person(shop, 'mira@shop.example')
+    const path = { details: { fieldErrors: { 'affiliates.0.user': [expect.any(String)] } } }
+    for (const bad of [
+      { ...entry, user: 'nobody@shop.example' },
+      { ...entry, code: 'petra' }
+    ]) {
+      expect(() => write(shop.db, (tx) => applyAffiliates(tx, [bad], 0))).toThrow(expect.objectContaining(path))
+    }
+  })
+})
