@@ -210,7 +210,7 @@ function lastingCoupon(context: Context, subscription: Stripe.Subscription): Str
   return coupon?.duration === 'forever' ? coupon : undefined
 }
 
-export function periodOf(subscription: Stripe.Subscription): { start: number; end: number } {
+function periodOf(subscription: Stripe.Subscription): { start: number; end: number } {
   const item = subscription.items.data[0]
   return { start: item?.current_period_start ?? 0, end: item?.current_period_end ?? 0 }
 }

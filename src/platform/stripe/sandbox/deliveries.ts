@@ -30,7 +30,7 @@ export function queueDelivery(context: Context, event: Stripe.Event): void {
 }
 
 /** The header that proves an event's origin (docs.stripe.com/webhooks/signature). */
-export function signatureHeader(rawBody: string, secret: string, nowMs: number): string {
+function signatureHeader(rawBody: string, secret: string, nowMs: number): string {
   const timestamp = Math.floor(nowMs / 1000)
   const signature = createHmac('sha256', secret).update(`${timestamp}.${rawBody}`).digest('hex')
   return `t=${timestamp},v1=${signature}`
@@ -63,7 +63,7 @@ export async function deliverDue(sender: Sender, nowMs: number): Promise<number>
 export async function deliverBatch(sender: Sender, batch: string): Promise<void> {
   await sendClaimed(sender, claim(sender.store, batch, sender.now()))
   const sending = sender.store.prepare(`SELECT 1 FROM deliveries WHERE batch = ? AND state = 'sending' LIMIT 1`)
-  for (let waited = 0; waited < sendTimeoutMs && sending.get(batch); waited += 10) await sleep(10)
+  await until(() => sending.get(batch) === undefined, sendTimeoutMs)
 }
 
 /** Waits until whoever sends has sent a transaction's events that were due at `nowMs`; false when that took too long. */
@@ -71,7 +71,17 @@ export async function awaitDelivery(store: Store, batch: string, nowMs: number, 
   const open = store.prepare(
     `SELECT 1 FROM deliveries WHERE batch = ? AND (state = 'sending' OR (state = 'waiting' AND due_at <= ?)) LIMIT 1`
   )
-  for (let waited = 0; open.get(batch, nowMs); waited += 20) {
+  return until(() => open.get(batch, nowMs) === undefined, waitMs)
+}
+
+/** Waits for what other runs, in this process or another, are sending at the moment. */
+export async function awaitSending(store: Store): Promise<boolean> {
+  const sending = store.prepare(`SELECT 1 FROM deliveries WHERE state = 'sending' LIMIT 1`)
+  return until(() => sending.get() === undefined, 5_000)
+}
+
+async function until(isDone: () => boolean, waitMs: number): Promise<boolean> {
+  for (let waited = 0; !isDone(); waited += 20) {
     if (waited >= waitMs) return false
     await sleep(20)
   }

@@ -43,7 +43,7 @@ export function findReplay(store: Store, request: KeyedRequest): Replay | undefi
   throw keyInUse()
 }
 
-export function keyInUse(): StripeRefusal {
+function keyInUse(): StripeRefusal {
   const message = 'There is currently another in-progress request using this idempotent key. Please try again later.'
   return new StripeRefusal(409, { type: 'idempotency_error', code: 'idempotency_key_in_use', message }, false)
 }

@@ -16,7 +16,7 @@ const address = shape({
   postal_code: emptyable(text()),
   state: emptyable(text())
 })
-export const billingDetails = shape({
+const billingDetails = shape({
   address: emptyable(address),
   email: emptyable(email()),
   name: emptyable(text()),

@@ -7,7 +7,7 @@ import type { Context } from './context.ts'
 import { createControls } from './controls.ts'
 import type { Controls } from './controls.ts'
 import { createBackground } from './background.ts'
-import { deliverBatch, deliverDue } from './deliveries.ts'
+import { awaitSending, deliverBatch, deliverDue } from './deliveries.ts'
 import type { Deliver, Sender } from './deliveries.ts'
 import { fetchOver, httpClientOver } from './fetch.ts'
 import { newId } from './ids.ts'
@@ -48,7 +48,7 @@ export type Sandbox = Controls & {
   pages: (request: Request) => Promise<Response | undefined>
   /** Sends webhooks from now on, as they come due; without it they wait for a process that does. */
   start: () => void
-  /** Sends the webhooks that are due at `nowMs`; resolves when they were answered. */
+  /** Sends the webhooks that are due at `nowMs`; resolves when they, and those that another run is sending, were answered. */
   deliverDue: (nowMs?: number) => Promise<number>
   close: () => void
 }
@@ -101,7 +101,11 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     handleApi: handle,
     pages: async (request) => servePage({ store, act, delivered }, request),
     start: background.start,
-    deliverDue: deliverAllDue,
+    deliverDue: async (nowMs) => {
+      const sent = await deliverAllDue(nowMs)
+      await awaitSending(store)
+      return sent
+    },
     close: () => {
       background.stop()
       store.close()
