@@ -1,22 +1,19 @@
 import type { App } from '../app.ts'
-import { AppError } from '../errors.ts'
 import { write } from '../platform/db/database.ts'
 import type { Tx } from '../platform/db/database.ts'
 import { applyCampaigns, applyPlans } from '../shop/benefits/plans.ts'
 import { applyCatalogFile } from '../shop/catalog/apply-catalog.ts'
-import type { Change, Counts } from '../shop/catalog/changes.ts'
+import type { Change } from '../shop/catalog/changes.ts'
 import type { CatalogFile } from '../shop/catalog/import/format.ts'
-import { describeError } from '../shop/catalog/import/problems.ts'
-import type { FileError } from '../shop/catalog/import/problems.ts'
-import { readCatalogFile } from '../shop/catalog/import/read-file.ts'
 import type { ImportReport } from '../shop/catalog/import/report.ts'
 import { productAddress } from '../shop/catalog/product-address.ts'
 import { rehearse } from '../shop/catalog/rehearse.ts'
 import { setting } from '../shop/settings/settings.ts'
-import { messages } from './output.ts'
+import { byOutcome, describeCounts, readCatalogueFile } from './catalogue-file.ts'
+import type { CountsByKind } from './catalogue-file.ts'
 import type { Answer } from './output.ts'
 
-type Imported = { counts: Record<string, Counts>; changes: Change[] }
+type Imported = { counts: CountsByKind; changes: Change[] }
 
 const listedChanges = 40
 
@@ -26,24 +23,15 @@ const listedChanges = 40
  *
  * @throws AppError VALIDATION_FAILED; where a person reads along, every problem of the file has been printed.
  */
-export function importFile(
-  app: App,
-  content: Uint8Array,
-  options: { dryRun: boolean; json: boolean },
-  now: number
-): Answer {
-  const { file, report } = readFile(content, setting(app.db, 'shop.currency'), options.json)
+export function importFile(app: App, path: string, options: { dryRun: boolean; json: boolean }, now: number): Answer {
+  const { file, report } = readCatalogueFile(path, setting(app.db, 'shop.currency'), options.json)
   const addressOf = productAddress(app)
   const work = (tx: Tx): Imported => applyFile(tx, file, addressOf, now)
   const { counts, changes } = options.dryRun ? rehearse(app.db, work) : write(app.db, work)
-  const byOutcome = (outcome: keyof Counts) =>
-    Object.fromEntries(Object.entries(counts).map(([kind, numbers]) => [kind, numbers[outcome]]))
   const affiliates = file.affiliates.length
   return {
     json: {
-      created: byOutcome('created'),
-      updated: byOutcome('updated'),
-      unchanged: byOutcome('unchanged'),
+      ...byOutcome(counts),
       dryRun: options.dryRun,
       changes: changes.filter(({ outcome }) => outcome !== 'unchanged'),
       report
@@ -52,23 +40,10 @@ export function importFile(
       ...describeChanges(changes),
       ...describeReport(report),
       ...(affiliates === 0 ? [] : [`${affiliates} affiliates left alone: "shopstead seed" takes them.`]),
-      ...Object.entries(counts).flatMap(([kind, numbers]) => describeCounts(kind, numbers)),
+      ...describeCounts(counts),
       ...(options.dryRun ? ['Nothing was changed: this was a dry run.'] : [])
     ]
   }
-}
-
-function readFile(content: Uint8Array, currency: string, json: boolean): { file: CatalogFile; report: ImportReport } {
-  try {
-    return readCatalogFile(content, { currency })
-  } catch (error) {
-    if (!json && error instanceof AppError) for (const line of problemLines(error)) messages.log(line)
-    throw error
-  }
-}
-
-function problemLines({ details: { errors } }: AppError): string[] {
-  return Array.isArray(errors) ? errors.map((error: FileError) => `  ${describeError(error)}`) : []
 }
 
 function applyFile(tx: Tx, file: CatalogFile, addressOf: (slug: string) => string, now: number): Imported {
@@ -91,10 +66,4 @@ function describeChanges(changes: readonly Change[]): string[] {
 
 function describeReport({ ignored, warnings }: ImportReport): string[] {
   return [...ignored.map(({ column, count, why }) => `Left out: ${count} of ${column}. ${why}`), ...warnings]
-}
-
-/** A kind that the file does not hold is not worth a line; products always are. */
-function describeCounts(kind: string, { created, updated, unchanged }: Counts): string[] {
-  const isAbsent = kind !== 'products' && created + updated + unchanged === 0
-  return isAbsent ? [] : [`${kind}: ${created} created, ${updated} updated, ${unchanged} unchanged`]
 }

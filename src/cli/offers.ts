@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { App } from '../app.ts'
-import { AppError } from '../errors.ts'
 import { write } from '../platform/db/database.ts'
 import { formatMoney, toMinor } from '../platform/money.ts'
 import { exportCatalog } from '../shop/catalog/export-catalog.ts'
@@ -30,7 +28,7 @@ export function define(program: Command): void {
     'offers import products.csv --dry-run'
   ).option('--dry-run', 'only tell what would change')
   runs(command, 'migrated', ({ app, options, now, json }: Work<{ dryRun?: boolean }>, file: string) =>
-    importFile(app, readInput(file), { dryRun: options.dryRun ?? false, json }, now)
+    importFile(app, file, { dryRun: options.dryRun ?? false, json }, now)
   )
   runs(
     addCommand(group, 'export', 'every product and coupon in use, as JSON', 'offers export > products.json'),
@@ -101,14 +99,4 @@ function stockOf({ stock, variations }: ProductView): number | null {
   const own = variations.flatMap((variation) => variation.stock ?? [])
   if (own.length < variations.length && stock === null) return null
   return own.reduce((sum, units) => sum + units, own.length < variations.length ? (stock ?? 0) : 0)
-}
-
-/** The path was typed by the operator, so the system's own word about it is what helps. */
-function readInput(file: string): Uint8Array {
-  try {
-    return readFileSync(file)
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new AppError('NOT_FOUND', `The file cannot be read: ${reason}.`, {}, { cause })
-  }
 }

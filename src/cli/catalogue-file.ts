@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs'
+import { AppError } from '../errors.ts'
+import type { Counts } from '../shop/catalog/changes.ts'
+import type { CatalogFile } from '../shop/catalog/import/format.ts'
+import { describeError } from '../shop/catalog/import/problems.ts'
+import type { FileError } from '../shop/catalog/import/problems.ts'
+import { readCatalogFile } from '../shop/catalog/import/read-file.ts'
+import type { ImportReport } from '../shop/catalog/import/report.ts'
+import { messages } from './output.ts'
+
+/** What a file did, by kind: products, coupons, plans, … */
+export type CountsByKind = Record<string, Counts>
+
+/**
+ * Reads a catalogue file that an operator named; amounts are in `currency`.
+ *
+ * @throws AppError NOT_FOUND; VALIDATION_FAILED, and where a person reads along, every problem has been printed
+ */
+export function readCatalogueFile(
+  path: string,
+  currency: string,
+  json: boolean
+): { file: CatalogFile; report: ImportReport } {
+  try {
+    return readCatalogFile(readInput(path), { currency })
+  } catch (error) {
+    if (!json && error instanceof AppError) for (const line of problemLines(error)) messages.log(line)
+    throw error
+  }
+}
+
+/** The path was typed by the operator, so the system's own word about it is what helps. */
+function readInput(path: string): Uint8Array {
+  try {
+    return readFileSync(path)
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new AppError('NOT_FOUND', `The file cannot be read: ${reason}.`, {}, { cause })
+  }
+}
+
+function problemLines({ details: { errors } }: AppError): string[] {
+  return Array.isArray(errors) ? errors.map((error: FileError) => `  ${describeError(error)}`) : []
+}
+
+/** `{created: {products: 3, …}, updated: {…}, unchanged: {…}}` */
+export function byOutcome(counts: CountsByKind): Record<keyof Counts, Record<string, number>> {
+  const numbers = (outcome: keyof Counts) =>
+    Object.fromEntries(Object.entries(counts).map(([kind, numbersOf]) => [kind, numbersOf[outcome]]))
+  return { created: numbers('created'), updated: numbers('updated'), unchanged: numbers('unchanged') }
+}
+
+/** A line for each kind; one that the file does not hold is not worth it, but products always are. */
+export function describeCounts(counts: CountsByKind): string[] {
+  return Object.entries(counts).flatMap(([kind, { created, updated, unchanged }]) => {
+    const isAbsent = kind !== 'products' && created + updated + unchanged === 0
+    return isAbsent ? [] : [`${kind}: ${created} created, ${updated} updated, ${unchanged} unchanged`]
+  })
+}
