@@ -50,5 +50,5 @@ export function revokeByHand(tx: Tx, kind: BenefitKind, id: number, now: number)
   }
   if (kind !== 'subscription') return { gatewayId: null }
   const row = tx.orm.select().from(subscriptions).where(eq(subscriptions.id, id)).get()
-  return { gatewayId: row?.gatewayId?.replace(/#.*/, '') ?? null }
+  return { gatewayId: row?.gatewayId ?? null }
 }

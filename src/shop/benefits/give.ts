@@ -93,6 +93,6 @@ function giveItem(
 export function revokeGrants(tx: Tx, orderId: number, now: number, _reason: string): { gatewayIds: string[] } {
   const given = givenByOrder(tx).all({ orderId })
   for (const { kind, id } of given) endBenefit(tx, kind, id, true, now)
-  const ids = given.flatMap(({ gatewayId }) => (gatewayId === null ? [] : [gatewayId.replace(/#.*/, '')]))
+  const ids = given.flatMap(({ gatewayId }) => (gatewayId === null ? [] : [gatewayId]))
   return { gatewayIds: [...new Set(ids)] }
 }

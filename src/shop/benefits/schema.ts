@@ -71,14 +71,17 @@ export const subscriptions = sqliteTable(
     cancelAtPeriodEnd: bool('cancel_at_period_end').notNull().default(false),
     pastDueSince: instant('past_due_since'),
     cancelledAt: instant('cancelled_at'),
-    /** Stripe's id when Stripe renews it; null for one fixed period. */
+    /**
+     * Stripe's id when Stripe renews it; null for one fixed period. One subscription of Stripe's carries every
+     * subscription product of its cart, so it may stand in several rows.
+     */
     gatewayId: text('gateway_id'),
     ...source()
   },
   (t) => [
     index('subscriptions_by_user').on(t.userId),
     index('subscriptions_by_order').on(t.orderId),
-    uniqueIndex('subscriptions_gateway').on(t.gatewayId),
+    index('subscriptions_by_gateway').on(t.gatewayId),
     check('subscriptions_interval', sql`${t.interval} IN ('month', 'year')`),
     check('subscriptions_is_pro', sql`${t.isPro} IN (0, 1)`),
     check('subscriptions_cancel_at_period_end', sql`${t.cancelAtPeriodEnd} IN (0, 1)`)

@@ -1,24 +1,15 @@
-import { and, eq, isNull, or, sql } from 'drizzle-orm'
+import { and, eq, isNull, sql } from 'drizzle-orm'
 import { statement } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { emit } from '../events/events.ts'
 import type { SubscriptionRow } from './rows.ts'
 import { subscriptions } from './schema.ts'
 
-/**
- * One subscription of Stripe's carries every subscription product of its cart. The first row has Stripe's id, the others
- * `<id>#<row>`, since the id is unique; `#` and `$` are neighbours, and Stripe's ids hold neither.
- */
 const byGatewayId = statement((orm) =>
   orm
     .select()
     .from(subscriptions)
-    .where(
-      or(
-        eq(subscriptions.gatewayId, sql.placeholder('gatewayId')),
-        sql`${subscriptions.gatewayId} >= ${sql.placeholder('gatewayId')} || '#' AND ${subscriptions.gatewayId} < ${sql.placeholder('gatewayId')} || '$'`
-      )
-    )
+    .where(eq(subscriptions.gatewayId, sql.placeholder('gatewayId')))
     .orderBy(subscriptions.id)
     .prepare()
 )
@@ -46,8 +37,8 @@ export function linkSubscription(
     .where(and(eq(subscriptions.orderId, link.orderId), isNull(subscriptions.cancelledAt)))
     .orderBy(subscriptions.id)
     .all()
-  for (const [index, row] of rows.entries()) {
-    const gatewayId = row.gatewayId ?? (index === 0 ? link.gatewayId : `${link.gatewayId}#${row.id}`)
+  for (const row of rows) {
+    const gatewayId = row.gatewayId ?? link.gatewayId
     update(tx, row, { gatewayId, startedAt: Math.min(row.startedAt, now), currentPeriodEnd: link.currentPeriodEnd })
   }
 }

@@ -263,7 +263,7 @@ CREATE TABLE `subscriptions` (
 --> statement-breakpoint
 CREATE INDEX `subscriptions_by_user` ON `subscriptions` (`user_id`);--> statement-breakpoint
 CREATE INDEX `subscriptions_by_order` ON `subscriptions` (`order_id`);--> statement-breakpoint
-CREATE UNIQUE INDEX `subscriptions_gateway` ON `subscriptions` (`gateway_id`);--> statement-breakpoint
+CREATE INDEX `subscriptions_by_gateway` ON `subscriptions` (`gateway_id`);--> statement-breakpoint
 CREATE TABLE `categories` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`slug` text NOT NULL,

@@ -16,13 +16,19 @@ CREATE TRIGGER `modules_updated` AFTER UPDATE ON `modules` BEGIN UPDATE `revisio
 --> statement-breakpoint
 CREATE TRIGGER `products_inserted` AFTER INSERT ON `products` BEGIN UPDATE `revisions` SET `value` = `value` + 1 WHERE `name` = 'catalog'; END;
 --> statement-breakpoint
-CREATE TRIGGER `products_updated` AFTER UPDATE ON `products` BEGIN UPDATE `revisions` SET `value` = `value` + 1 WHERE `name` = 'catalog'; END;
+CREATE TRIGGER `products_updated` AFTER UPDATE OF `slug`, `name`, `description`, `url`, `type`, `price_minor`, `sale_price_minor`, `sale_starts_at`, `sale_ends_at`, `published`, `position` ON `products` BEGIN UPDATE `revisions` SET `value` = `value` + 1 WHERE `name` = 'catalog'; END;
+--> statement-breakpoint
+-- A sale of counted stock changes no offer until the last unit goes or the first comes back.
+CREATE TRIGGER `products_sold_out` AFTER UPDATE OF `stock` ON `products` WHEN (coalesce(OLD.`stock`, 1) > 0) <> (coalesce(NEW.`stock`, 1) > 0) BEGIN UPDATE `revisions` SET `value` = `value` + 1 WHERE `name` = 'catalog'; END;
 --> statement-breakpoint
 CREATE TRIGGER `products_deleted` AFTER DELETE ON `products` BEGIN UPDATE `revisions` SET `value` = `value` + 1 WHERE `name` = 'catalog'; END;
 --> statement-breakpoint
 CREATE TRIGGER `variations_inserted` AFTER INSERT ON `variations` BEGIN UPDATE `revisions` SET `value` = `value` + 1 WHERE `name` = 'catalog'; END;
 --> statement-breakpoint
-CREATE TRIGGER `variations_updated` AFTER UPDATE ON `variations` BEGIN UPDATE `revisions` SET `value` = `value` + 1 WHERE `name` = 'catalog'; END;
+CREATE TRIGGER `variations_updated` AFTER UPDATE OF `sku`, `name`, `price_minor`, `sale_price_minor`, `is_default`, `position`, `available` ON `variations` BEGIN UPDATE `revisions` SET `value` = `value` + 1 WHERE `name` = 'catalog'; END;
+--> statement-breakpoint
+-- One without a stock of its own draws on its product's, so null is told from counted.
+CREATE TRIGGER `variations_sold_out` AFTER UPDATE OF `stock` ON `variations` WHEN OLD.`stock` IS NULL OR NEW.`stock` IS NULL OR (OLD.`stock` > 0) <> (NEW.`stock` > 0) BEGIN UPDATE `revisions` SET `value` = `value` + 1 WHERE `name` = 'catalog'; END;
 --> statement-breakpoint
 CREATE TRIGGER `variations_deleted` AFTER DELETE ON `variations` BEGIN UPDATE `revisions` SET `value` = `value` + 1 WHERE `name` = 'catalog'; END;
 --> statement-breakpoint
