@@ -1,0 +1,127 @@
+import { desc, eq, isNull, or, sql } from 'drizzle-orm'
+import { randomToken } from '../../platform/crypto/secrets.ts'
+import { statement } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
+import type { OrderRow } from '../orders/rows.ts'
+import type { AttemptRow } from './rows.ts'
+import { paymentAttempts } from './schema.ts'
+
+const insertAttempt = statement((orm) =>
+  orm
+    .insert(paymentAttempts)
+    .values({
+      orderId: sql.placeholder('orderId'),
+      gateway: sql.placeholder('gateway'),
+      kind: sql.placeholder('kind'),
+      token: sql.placeholder('token'),
+      createKey: sql.placeholder('createKey'),
+      confirmKey: sql.placeholder('confirmKey'),
+      amountMinor: sql.placeholder('amountMinor'),
+      currency: sql.placeholder('currency'),
+      livemode: sql.placeholder('livemode'),
+      expiresAt: sql.placeholder('expiresAt'),
+      createdAt: sql.placeholder('createdAt'),
+      updatedAt: sql.placeholder('createdAt')
+    })
+    .returning()
+    .prepare()
+)
+const byId = statement((orm) =>
+  orm
+    .select()
+    .from(paymentAttempts)
+    .where(eq(paymentAttempts.id, sql.placeholder('id')))
+    .prepare()
+)
+const byToken = statement((orm) =>
+  orm
+    .select()
+    .from(paymentAttempts)
+    .where(eq(paymentAttempts.token, sql.placeholder('token')))
+    .prepare()
+)
+const byObject = statement((orm) =>
+  orm
+    .select()
+    .from(paymentAttempts)
+    .where(
+      or(
+        eq(paymentAttempts.objectId, sql.placeholder('objectId')),
+        eq(paymentAttempts.paymentIntentId, sql.placeholder('objectId'))
+      )
+    )
+    .prepare()
+)
+const ofOrder = statement((orm) =>
+  orm
+    .select()
+    .from(paymentAttempts)
+    .where(eq(paymentAttempts.orderId, sql.placeholder('orderId')))
+    .orderBy(desc(paymentAttempts.id))
+    .prepare()
+)
+const open = statement((orm) =>
+  orm.select().from(paymentAttempts).where(isNull(paymentAttempts.outcome)).orderBy(paymentAttempts.updatedAt).prepare()
+)
+
+/**
+ * Writes down that an order is about to be paid, before the gateway hears of it. The keys are random, so that a repeat
+ * of the same call charges once and no other order's call can ever meet it.
+ */
+export function createAttempt(
+  tx: Tx,
+  order: Pick<OrderRow, 'id' | 'totalMinor' | 'currency' | 'holdEndsAt'>,
+  how: Pick<AttemptRow, 'gateway' | 'kind' | 'livemode'>,
+  now: number
+): AttemptRow {
+  return insertAttempt(tx).get({
+    ...how,
+    orderId: order.id,
+    amountMinor: order.totalMinor,
+    currency: order.currency,
+    token: randomToken(),
+    createKey: `create-${randomToken()}`,
+    confirmKey: `confirm-${randomToken()}`,
+    expiresAt: order.holdEndsAt,
+    createdAt: now
+  })
+}
+
+export function getAttempt(db: Db, id: number): AttemptRow {
+  const attempt = byId(db).get({ id })
+  if (attempt === undefined) throw new Error(`payment attempt ${id} is missing`)
+  return attempt
+}
+
+export function findAttemptByToken(db: Db, token: string): AttemptRow | undefined {
+  return byToken(db).get({ token })
+}
+
+/** By the id of its Checkout Session or of the PaymentIntent beneath. */
+export function findAttemptByObject(db: Db, objectId: string): AttemptRow | undefined {
+  return byObject(db).get({ objectId })
+}
+
+/** Newest first. */
+export function attemptsOf(db: Db, orderId: number): AttemptRow[] {
+  return ofOrder(db).all({ orderId })
+}
+
+/** Those without a final outcome, the ones longest untouched first. */
+export function openAttempts(db: Db): AttemptRow[] {
+  return open(db).all()
+}
+
+export function updateAttempt(tx: Tx, id: number, change: Partial<AttemptRow>, now: number): void {
+  tx.orm
+    .update(paymentAttempts)
+    .set({ ...change, updatedAt: now })
+    .where(eq(paymentAttempts.id, id))
+    .run()
+}
+
+/** Where an order's payment stands, in the gateway's own word; null when nothing has been tried. */
+export function paymentStatusOf(db: Db, orderId: number): string | null {
+  const [newest] = attemptsOf(db, orderId)
+  return newest === undefined ? null : (newest.gatewayStatus ?? newest.outcome ?? 'created')
+}
