@@ -7,26 +7,18 @@ import type { ReferralFilter } from './admin-referrals.ts'
 import { allReferrals } from './admin-referrals.ts'
 import { getAffiliateById } from './find.ts'
 import type { PaidPayout } from './pay-payouts.ts'
+import type { PayoutPlan } from './payouts.ts'
 
-/** The payouts of a run, a line each, as a bank or a bookkeeper takes them; amounts in major units. */
-export function payoutsCsv(db: Db, paid: readonly PaidPayout[]): string {
+/** Payouts, paid or only planned, a line each, as a bank or a bookkeeper takes them; amounts in major units. */
+export function payoutsCsv(db: Db, payouts: readonly (PaidPayout | { plan: PayoutPlan; payout: null })[]): string {
   const columns = ['payout', 'affiliate', 'name', 'email', 'amount', 'currency', 'referrals', 'reference', 'created_at']
-  const rows = paid.map(({ payout, plan }) => {
-    const { code, userId } = getAffiliateById(db, payout.affiliateId)
+  const rows = payouts.map(({ payout, plan }) => {
+    const { code, userId } = getAffiliateById(db, plan.affiliateId)
     const { displayName, email } = getUserById(db, userId)
-    const amount = toDecimalText(payout.amountMinor, payout.currency)
+    const amount = toDecimalText(plan.amountMinor, plan.currency)
     const referrals = plan.lines.filter((line) => line.status === 'unpaid').length
-    return [
-      payout.id,
-      code,
-      displayName,
-      email,
-      amount,
-      payout.currency,
-      referrals,
-      payout.reference,
-      toIso(payout.createdAt)
-    ]
+    const made = [payout?.reference ?? null, toIsoOrNull(payout?.createdAt)]
+    return [payout?.id ?? null, code, displayName, email, amount, plan.currency, referrals, ...made]
   })
   return toCsv(columns, rows)
 }

@@ -1,0 +1,63 @@
+import { write } from '../platform/db/database.ts'
+import { applyAsAffiliate } from '../shop/affiliates/apply.ts'
+import { getOwnAffiliate } from '../shop/affiliates/balance.ts'
+import { applyBody, referralsQuery, termsBody } from '../shop/affiliates/input.ts'
+import { listReferrals } from '../shop/affiliates/list-referrals.ts'
+import { acceptTerms } from '../shop/affiliates/terms.ts'
+import { toAffiliate } from '../shop/affiliates/view.ts'
+import { route } from './route.ts'
+import type { Route } from './route.ts'
+
+export const affiliateRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path: '/affiliates/referrals',
+    summary: "The current affiliate's referrals, newest first",
+    session: 'required',
+    nonce: 'never',
+    proxy: { nonce: true, query: ['limit', 'cursor'] },
+    invalid: 422,
+    query: referralsQuery,
+    unknownQuery: 'refused',
+    unforeseen: 'UPSTREAM_UNAVAILABLE',
+    handler: ({ shop, identity }, { query }) => ({ data: listReferrals(shop, identity.user.id, query), meta: null })
+  }),
+  route({
+    method: 'GET',
+    path: '/affiliates/me',
+    summary: "The current user's affiliate account and its balance",
+    session: 'required',
+    nonce: 'never',
+    proxy: { nonce: true, query: [] },
+    invalid: 422,
+    handler: ({ shop, identity }) => ({ data: getOwnAffiliate(shop.db, identity.user.id) })
+  }),
+  route({
+    method: 'POST',
+    path: '/affiliates/apply',
+    summary: 'Ask to become an affiliate',
+    session: 'required',
+    nonce: 'never',
+    proxy: { nonce: true, query: [] },
+    invalid: 422,
+    body: applyBody,
+    handler: ({ shop, identity, now }, { body }) => {
+      const affiliate = write(shop.db, (tx) => applyAsAffiliate(tx, identity.user, body, now))
+      return { data: { affiliate: toAffiliate(shop.db, affiliate) } }
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/affiliates/terms',
+    summary: 'Accept the current affiliate terms',
+    session: 'required',
+    nonce: 'never',
+    proxy: { nonce: true, query: [] },
+    invalid: 422,
+    body: termsBody,
+    handler: ({ shop, identity, now }, { body }) => {
+      const affiliate = write(shop.db, (tx) => acceptTerms(tx, identity.user.id, body.version, now))
+      return { data: { affiliate: toAffiliate(shop.db, affiliate) } }
+    }
+  })
+]

@@ -1,0 +1,120 @@
+import { Option } from 'commander'
+import type { Command } from 'commander'
+import type { App } from '../app.ts'
+import { AppError } from '../errors.ts'
+import { write } from '../platform/db/database.ts'
+import { formatMoney } from '../platform/money.ts'
+import { allReferrals, listAdminReferrals, showReferral, toAdminReferral } from '../shop/affiliates/admin-referrals.ts'
+import type { ReferralFilter } from '../shop/affiliates/admin-referrals.ts'
+import { referralsCsv } from '../shop/affiliates/csv.ts'
+import { acceptByHand, rejectByHand } from '../shop/affiliates/decide-referral.ts'
+import { getAffiliate } from '../shop/affiliates/find.ts'
+import type { ReferralStatus } from '../shop/affiliates/rows.ts'
+import { referrals } from '../shop/affiliates/schema.ts'
+import { writeCsv } from './csv-file.ts'
+import { definePayouts, isOrderPaid } from './referral-payouts.ts'
+import { table } from './output.ts'
+import type { Answer } from './output.ts'
+import { addCommand, runs } from './run.ts'
+import type { Work } from './run.ts'
+
+type FilterOptions = { affiliate?: string; status?: ReferralStatus }
+
+const statuses = referrals.status.enumValues
+
+export function define(program: Command): void {
+  const group = program.command('referrals').description('referrals and payouts')
+  const listing = addCommand(group, 'list', 'the newest referrals', 'referrals list --affiliate mira --status unpaid')
+  runs(filtered(listing).option('--limit <n>', 'how many, up to 1000', '20'), 'migrated', list)
+  runs(
+    addCommand(group, 'show <id>', 'one referral with its ledger', 'referrals show 12'),
+    'migrated',
+    ({ app }, id: string) => answer(app, parseId(id))
+  )
+  const accept = addCommand(group, 'accept <id>', "credit a paid order's referral", 'referrals accept 12')
+  runs(accept, 'migrated', ({ app, now }, id: string) => {
+    write(app.db, (tx) => acceptByHand(tx, parseId(id), isOrderPaid(app), now))
+    return answer(app, parseId(id))
+  })
+  const reject = addCommand(group, 'reject <id>', 'take back what it earned, for good', 'referrals reject 12')
+  runs(
+    reject.option('--reason <text>', 'kept with it', ''),
+    'migrated',
+    ({ app, options, now }: Work<{ reason: string }>, id: string) => {
+      write(app.db, (tx) => rejectByHand(tx, parseId(id), options.reason, now))
+      return answer(app, parseId(id))
+    }
+  )
+  definePayouts(group)
+  const exporting = addCommand(
+    group,
+    'export',
+    'referrals as CSV',
+    'referrals export --status paid --out referrals.csv'
+  )
+  runs(filtered(exporting).option('--out <file>', 'write a file instead of printing'), 'migrated', exportCsv)
+}
+
+function filtered(command: Command): Command {
+  return command
+    .option('--affiliate <code>', "one affiliate's")
+    .addOption(new Option('--status <status>', 'those in one state').choices(statuses))
+}
+
+function filterOf(app: App, { affiliate, status }: FilterOptions): ReferralFilter {
+  return {
+    ...(affiliate === undefined ? {} : { affiliateId: getAffiliate(app.db, affiliate).id }),
+    ...(status === undefined ? {} : { status })
+  }
+}
+
+function list({ app, options }: Work<FilterOptions & { limit: string }>): Answer {
+  const limit = /^\d{1,4}$/.test(options.limit) ? Number(options.limit) : 0
+  if (limit < 1 || limit > 1000) throw new AppError('USAGE', '--limit takes a whole number from 1 to 1000.')
+  const found = listAdminReferrals(app.db, { ...filterOf(app, options), limit })
+  const rows = found.map((row) => [
+    row.id,
+    row.affiliateCode,
+    row.orderId,
+    formatMoney(row.amountMinor, row.currency),
+    row.status,
+    row.createdAtUtc
+  ])
+  return {
+    json: { referrals: found },
+    human: table(['Referral', 'Affiliate', 'Order', 'Amount', 'State', 'Since'], rows)
+  }
+}
+
+function answer(app: App, id: number): Answer {
+  const shown = showReferral(app.db, id)
+  const { referral, entries } = shown
+  const money = (minor: number): string => formatMoney(minor, referral.currency)
+  const why = referral.rejectedFor === null ? '' : ` (${referral.rejectedFor})`
+  const rows = entries.map((entry) => [entry.at, entry.kind, money(entry.amountMinor), entry.reason])
+  return {
+    json: shown,
+    human: [
+      `Referral ${referral.id}: ${referral.status}${why}, ${money(referral.amountMinor)} at ${referral.rate} %`,
+      `Affiliate ${referral.affiliateCode}, order ${referral.orderId}, visit ${referral.visitId}, ${referral.createdAtUtc}`,
+      ...(rows.length === 0 ? [] : [table(['At', 'Entry', 'Amount', 'Reason'], rows)])
+    ]
+  }
+}
+
+function exportCsv({ app, options }: Work<FilterOptions & { out?: string }>): Answer {
+  const filter = filterOf(app, options)
+  const found = allReferrals(app.db, filter).map((row) => toAdminReferral(row.referral, row.affiliateCode))
+  const csv = referralsCsv(app.db, filter)
+  if (options.out === undefined) return { json: { referrals: found }, human: csv.trimEnd() }
+  writeCsv(options.out, csv)
+  return {
+    json: { file: options.out, referrals: found },
+    human: `${found.length} referrals written to ${options.out}.`
+  }
+}
+
+function parseId(text: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new AppError('USAGE', 'A referral is named by its number, such as 12.')
+  return Number(text)
+}
