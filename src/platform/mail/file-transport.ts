@@ -1,0 +1,21 @@
+import { rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { MailMessage } from './message.ts'
+
+/**
+ * Writes a message as `<time>-<id>.json`, whole or not at all. The name follows from when it was queued, so that a repeat
+ * after a crash writes the same file again. Returns the name.
+ */
+export async function writeMailFile(folder: string, message: MailMessage): Promise<string> {
+  const name = `${fileTime(message.createdAt)}-${message.id}.json`
+  const { to, subject, text, html, links } = message
+  const draft = join(folder, `.${name}.${process.pid}`)
+  await writeFile(draft, `${JSON.stringify({ to, subject, text, html, links }, null, 2)}\n`, { mode: 0o600 })
+  await rename(draft, join(folder, name))
+  return name
+}
+
+/** ISO 8601 without the colons that some file systems refuse: `2026-01-15T12-00-00.000Z`. */
+function fileTime(epochMs: number): string {
+  return new Date(epochMs).toISOString().replaceAll(':', '-')
+}

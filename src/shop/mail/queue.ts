@@ -1,0 +1,74 @@
+import { and, asc, eq, lte, sql } from 'drizzle-orm'
+import { statement, write } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
+import { mails } from '../events/schema.ts'
+
+export type MailRow = typeof mails.$inferSelect
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+/**
+ * How long after each try the next one follows: nine tries over a good three days. The first is longer than one try can
+ * take, so that a claim is never made while an earlier one is still being worked off.
+ */
+const nextTryMs = [minuteMs, 5 * minuteMs, 30 * minuteMs, 2 * hourMs, 6 * hourMs, 12 * hourMs, 24 * hourMs, 30 * hourMs]
+const mostTries = nextTryMs.length + 1
+const keptMs = 30 * 24 * hourMs
+
+const firstDue = statement((orm) =>
+  orm
+    .select()
+    .from(mails)
+    .where(and(eq(mails.state, 'queued'), lte(mails.nextAttemptAt, sql.placeholder('now'))))
+    .orderBy(asc(mails.nextAttemptAt), asc(mails.id))
+    .limit(1)
+    .prepare()
+)
+
+/** The next message that is due, its try written down; undefined when there is none. */
+export function claimNext(db: Db, now: number): MailRow | undefined {
+  if (firstDue(db).get({ now }) === undefined) return undefined
+  return write(db, (tx) => {
+    for (;;) {
+      // Read again under the lock: another process may have taken it meanwhile.
+      const due = firstDue(tx).get({ now })
+      if (due === undefined) return undefined
+      if (due.attempts < mostTries) return countTry(tx, due, now)
+      // The last try was cut short by a crash.
+      change(tx, due.id, { state: 'failed', lastError: due.lastError ?? 'gave up' })
+    }
+  })
+}
+
+function countTry(tx: Tx, mail: MailRow, now: number): MailRow {
+  const claimed = { attempts: mail.attempts + 1, nextAttemptAt: now + (nextTryMs[mail.attempts] ?? hourMs) }
+  change(tx, mail.id, claimed)
+  return { ...mail, ...claimed }
+}
+
+export function markSent(db: Db, id: number, now: number): void {
+  write(db, (tx) => change(tx, id, { state: 'sent', sentAt: now, lastError: null }))
+}
+
+/** Remembers why a try failed; true when there will be no further one. `reason` holds no address and no secret. */
+export function noteFailure(db: Db, mail: MailRow, reason: string, permanent: boolean): boolean {
+  const final = permanent || mail.attempts >= mostTries
+  write(db, (tx) => change(tx, mail.id, { state: final ? 'failed' : 'queued', lastError: reason }))
+  return final
+}
+
+export function giveUp(db: Db, id: number, reason: string): void {
+  write(db, (tx) => change(tx, id, { state: 'failed', lastError: reason }))
+}
+
+/** Forgets messages a month after they were queued, with the addresses they went to; those that still wait stay. */
+export function purgeMails(tx: Tx, now: number): number {
+  return tx.orm
+    .delete(mails)
+    .where(and(sql`${mails.state} <> 'queued'`, lte(mails.createdAt, now - keptMs)))
+    .run().changes
+}
+
+function change(tx: Tx, id: number, values: Partial<MailRow>): void {
+  tx.orm.update(mails).set(values).where(eq(mails.id, id)).run()
+}
