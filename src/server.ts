@@ -5,6 +5,7 @@ import { startJobs } from './jobs.ts'
 import { failure, requestIds } from './platform/http/envelope.ts'
 import { listenHttp } from './platform/http/listen.ts'
 import { rawPath, rawTarget } from './platform/http/node-request.ts'
+import { serveDownload } from './pages/downloads.ts'
 import { createPages } from './pages/pages.ts'
 
 /** How long requests under way may still take once the server has been told to stop. */
@@ -30,6 +31,7 @@ export async function startServer(app: App): Promise<RunningServer> {
     if (path.startsWith('/sandbox/') && app.sandbox !== null)
       return (await app.sandbox.pages(request)) ?? notFound(app, request)
     if (path.startsWith(`${app.config.apiPrefix}/`)) return api(request)
+    if (path.startsWith('/downloads/')) return (await serveDownload(app, request)) ?? notFound(app, request)
     return (await pages(request)) ?? notFound(app, request)
   }
   app.setWebhookReceiver(async (body, headers) => {

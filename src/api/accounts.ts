@@ -35,7 +35,7 @@ export const accountRoutes = [
     path: '/auth/register',
     summary: 'Create an account',
     session: 'optional',
-    nonce: 'anonymous',
+    nonce: 'always',
     proxy: { nonce: true, query: [] },
     invalid: 422,
     gate: ({ shop }) => assertRegistrationOpen(shop),

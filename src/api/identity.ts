@@ -42,16 +42,24 @@ export function requireSession(call: Call): asserts call is UserCall {
   if (call.identity === null) throw new AppError('NOT_AUTHENTICATED', 'Please log in first.')
 }
 
-/** Register takes a nonce that was issued to nobody, sent in exactly one header. */
-export function requireAnonymousNonce(call: Call): void {
+/**
+ * Asks for a good nonce in exactly one header: one issued to nobody, whatever cookie comes along, or the session's own.
+ */
+export function requireNonce(call: Call): void {
   const sent = headerValues(call.request, 'x-nonce')
   if (sent.length === 0 || sent[0] === '') throw csrfFailed('missing_nonce', 'The X-Nonce header is missing.')
   const [nonce] = sent
-  const good =
-    sent.length === 1 &&
-    nonce !== undefined &&
-    checkNonce(call.shop.keys, nonce, { sessionTokenHash: null, startNonceHash: null }, call.now)
-  if (!good) throw csrfFailed('invalid_nonce', 'The nonce is not valid (any more): fetch a new one and try again.')
+  if (sent.length > 1 || nonce === undefined || !isGoodNonce(call, nonce))
+    throw csrfFailed('invalid_nonce', 'The nonce is not valid (any more): fetch a new one and try again.')
+}
+
+function isGoodNonce({ shop, identity, now }: Call, nonce: string): boolean {
+  const nobody = { sessionTokenHash: null, startNonceHash: null }
+  const bearer =
+    identity === null
+      ? nobody
+      : { sessionTokenHash: identity.session.tokenHash, startNonceHash: identity.session.startNonceHash }
+  return checkNonce(shop.keys, nonce, nobody, now) || checkNonce(shop.keys, nonce, bearer, now)
 }
 
 /** A request that changes something and says that it comes from another site is refused. */

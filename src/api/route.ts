@@ -51,8 +51,8 @@ export type Route<
   readonly summary: string
   /** `none` looks for no session, `optional` takes one if it is there, `required` answers 401 without. */
   readonly session: 'none' | 'optional' | 'required'
-  /** Whether the service itself asks for a nonce; `anonymous` takes one issued to nobody whatever cookie comes along. */
-  readonly nonce: 'never' | 'anonymous'
+  /** Whether the service itself asks for a nonce (interface.md 5). */
+  readonly nonce: 'never' | 'always'
   /** Whether the first-party proxy asks for a nonce; null keeps the route out of the proxy. */
   readonly proxy: { readonly nonce: boolean; readonly query: readonly string[] } | null
   /** Webhooks come from another site by nature. */

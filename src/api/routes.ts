@@ -1,6 +1,7 @@
 import { accountRoutes } from './accounts.ts'
 import { affiliateRoutes } from './affiliates.ts'
 import { checkoutRoutes } from './checkout.ts'
+import { downloadRoutes } from './downloads.ts'
 import { healthRoutes } from './health.ts'
 import { offerRoutes } from './offers.ts'
 import { orderRoutes } from './orders.ts'
@@ -14,6 +15,7 @@ export const routes: readonly Route[] = [
   ...offerRoutes,
   ...checkoutRoutes,
   ...affiliateRoutes,
+  ...downloadRoutes,
   ...healthRoutes,
   ...webhookRoutes
 ]

@@ -1,0 +1,22 @@
+import { listDownloads } from '../shop/benefits/download-links.ts'
+import { route } from './route.ts'
+
+export const downloadRoutes = [
+  route({
+    method: 'GET',
+    path: '/me/downloads',
+    summary: 'What the current user may download now',
+    session: 'required',
+    nonce: 'never',
+    proxy: { nonce: true, query: [] },
+    invalid: 422,
+    handler: ({ shop, identity, now }) => ({
+      data: {
+        downloads: listDownloads(shop.db, shop.keys, identity.user.id, now).map((download) => ({
+          ...download,
+          url: `${shop.publicUrl()}${download.url}`
+        }))
+      }
+    })
+  })
+]
