@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
-import type { Tx } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { emit } from '../events/events.ts'
 import { endEmailTokens } from './email-tokens.ts'
 import { getUserById } from './find.ts'
@@ -28,9 +28,13 @@ export function activateUser(tx: Tx, userId: number, now: number): UserRow {
   return user.status === 'active' ? user : setStatus(tx, user, 'active', now)
 }
 
-/** An account that has not been erased: of that one nothing is left to act upon. */
-export function getStanding(tx: Tx, userId: number): UserRow {
-  const user = getUserById(tx, userId)
+/**
+ * An account that has not been erased: of that one nothing is left to act upon.
+ *
+ * @throws AppError NOT_FOUND, CONFLICT for an erased account
+ */
+export function getStanding(db: Db, userId: number): UserRow {
+  const user = getUserById(db, userId)
   if (user.status === 'erased') throw new AppError('CONFLICT', 'This account has been erased.')
   return user
 }

@@ -26,8 +26,9 @@ export function eraseUser(tx: Tx, userId: number, now: number, onErased: OnErase
   tx.orm.delete(emailTokens).where(eq(emailTokens.userId, userId)).run()
   tx.orm.delete(registrationProfiles).where(eq(registrationProfiles.userId, userId)).run()
   tx.orm.delete(registrationConsents).where(eq(registrationConsents.userId, userId)).run()
-  eraseMails(tx, user.email, email)
   onErased(tx, user, email, now)
+  // After what stands above, which may have had a last word to send.
+  eraseMails(tx, user.email, email)
   if (user.status === 'active') emit(tx, 'account.deactivated', { userId }, now)
   return tx.orm
     .update(users)

@@ -38,6 +38,15 @@ export const loginInput = z
   )
 export type LoginInput = z.output<typeof loginInput>
 
+/** What an operator says of an account that he makes. */
+export const newAccountInput = z.object({
+  email: emailField,
+  displayName: nameField(100),
+  firstName: optionalLine(100),
+  lastName: optionalLine(100)
+})
+export type NewAccountInput = z.output<typeof newAccountInput>
+
 const token = z.string().min(1).max(200)
 
 export const tokenInput = z.object({ token })

@@ -2,13 +2,13 @@ import { rawStatement, write } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { compareKey } from '../../platform/text.ts'
 import type { ShopContext } from '../context.ts'
-import { queueMail } from '../events/events.ts'
 import { countFailures, emailCounter, takePoint } from './attempts.ts'
-import { createEmailToken, findUsableToken, redeemEmailToken } from './email-tokens.ts'
+import { findUsableToken, redeemEmailToken } from './email-tokens.ts'
 import type { EmailTokenKind } from './email-tokens.ts'
 import { findUserByEmail, getUserById } from './find.ts'
 import type { ResetPasswordInput } from './input.ts'
 import { assertPassword } from './password-rules.ts'
+import { queueLink } from './queue-link.ts'
 import type { Caller, UserRow } from './rows.ts'
 import { replacePassword } from './set-password.ts'
 import { markVerified, tokenInvalid } from './verify-email.ts'
@@ -50,18 +50,6 @@ async function sendLink(
     if (user === undefined || !mayHave(user)) queueNothing(tx, shop, kind, now)
     else queueLink(tx, shop, kind, user, now)
   })
-}
-
-function queueLink(
-  tx: Tx,
-  shop: Pick<ShopContext, 'keys'>,
-  kind: EmailTokenKind,
-  user: Pick<UserRow, 'id' | 'email'>,
-  now: number
-): void {
-  const { id: tokenId } = createEmailToken(tx, shop.keys, { kind, userId: user.id }, now)
-  const template = kind === 'reset' ? 'reset_password' : 'verify_email'
-  queueMail(tx, { template, recipient: user.email, data: { userId: user.id, tokenId } }, now)
 }
 
 /**

@@ -4,14 +4,13 @@ import { write } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { compareKey } from '../../platform/text.ts'
 import type { ShopContext } from '../context.ts'
-import { queueMail } from '../events/events.ts'
 import { setting } from '../settings/settings.ts'
 import { emailCounter, takePoint } from './attempts.ts'
 import { createUser, registrationFailed } from './create-user.ts'
-import { createEmailToken } from './email-tokens.ts'
 import { findUserByEmail } from './find.ts'
 import type { RegisterInput } from './input.ts'
 import { assertPassword } from './password-rules.ts'
+import { queueLink } from './queue-link.ts'
 import type { Caller, UserRow } from './rows.ts'
 import { endSession, startSession } from './sessions.ts'
 import type { StartedSession } from './sessions.ts'
@@ -80,10 +79,7 @@ function createAccount(
     now
   )
   if (!input.pending) return { user, expiresAt: null }
-  const token = createEmailToken(tx, shop.keys, { kind: 'verify', userId: user.id }, now)
-  const data = { userId: user.id, tokenId: token.id }
-  queueMail(tx, { template: 'verify_email', recipient: user.email, data }, now)
-  return { user, expiresAt: token.expiresAt }
+  return { user, expiresAt: queueLink(tx, shop, 'verify', user, now).expiresAt }
 }
 
 /** In a transaction of its own: what fails here must not take the account back (interface.md 7, register's 500). */

@@ -3,8 +3,8 @@ import { write } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import type { ShopContext } from '../context.ts'
 import { queueMail } from '../events/events.ts'
+import { getStanding } from './deactivate.ts'
 import { endEmailTokens } from './email-tokens.ts'
-import { getUserById } from './find.ts'
 import { assertPassword } from './password-rules.ts'
 import type { UserRow } from './rows.ts'
 import { users } from './schema.ts'
@@ -15,7 +15,7 @@ import { endUserSessions } from './sessions.ts'
  * told by email (ASVS 6.3.7).
  */
 export function replacePassword(tx: Tx, userId: number, passwordHash: string, now: number): UserRow {
-  const user = getUserById(tx, userId)
+  const user = getStanding(tx, userId)
   tx.orm.update(users).set({ passwordHash, updatedAt: now }).where(eq(users.id, userId)).run()
   endUserSessions(tx, userId)
   endEmailTokens(tx, userId, now, 'reset')
@@ -26,10 +26,10 @@ export function replacePassword(tx: Tx, userId: number, passwordHash: string, no
 /**
  * An operator's new password for an account.
  *
- * @throws AppError PASSWORD_POLICY_VIOLATION
+ * @throws AppError CONFLICT for an erased account, PASSWORD_POLICY_VIOLATION
  */
 export async function setPassword(shop: ShopContext, user: UserRow, password: string, now: number): Promise<UserRow> {
-  await assertPassword(shop, password, user)
+  await assertPassword(shop, password, getStanding(shop.db, user.id))
   const passwordHash = await shop.passwords.hash(password)
   return write(shop.db, (tx) => replacePassword(tx, user.id, passwordHash, now))
 }

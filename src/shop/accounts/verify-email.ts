@@ -5,8 +5,8 @@ import type { Tx } from '../../platform/db/database.ts'
 import type { ShopContext } from '../context.ts'
 import { emit } from '../events/events.ts'
 import { countFailures } from './attempts.ts'
+import { getStanding } from './deactivate.ts'
 import { endEmailTokens, redeemEmailToken } from './email-tokens.ts'
-import { getUserById } from './find.ts'
 import type { Caller, UserRow } from './rows.ts'
 import { users } from './schema.ts'
 
@@ -39,7 +39,7 @@ export async function verifyEmail(
 
 /** Notes that the email is the person's; of an account that is verified already nothing changes. */
 export function markVerified(tx: Tx, userId: number, now: number, onVerified: OnVerified): UserRow {
-  const user = getUserById(tx, userId)
+  const user = getStanding(tx, userId)
   if (user.emailVerifiedAt !== null && !user.verificationPending) return user
   const change = { emailVerifiedAt: now, verificationPending: false, updatedAt: now }
   tx.orm.update(users).set(change).where(eq(users.id, userId)).run()

@@ -1,0 +1,84 @@
+import type { Command } from 'commander'
+import type { App } from '../app.ts'
+import { write } from '../platform/db/database.ts'
+import { parseWith } from '../platform/http/zod-errors.ts'
+import { listAdministrators, setAdministrator } from '../shop/accounts/administrators.ts'
+import { findUserByEmail, getUser } from '../shop/accounts/find.ts'
+import { newAccountInput } from '../shop/accounts/input.ts'
+import { openAccount } from '../shop/accounts/open-account.ts'
+import type { UserRow } from '../shop/accounts/rows.ts'
+import { toUser } from '../shop/accounts/view.ts'
+import { rolesOf } from '../shop/entitlements/roles.ts'
+import { claimGuestOrders } from '../shop/orders/claim-guest-orders.ts'
+import { messages, table } from './output.ts'
+import type { Answer } from './output.ts'
+import { addCommand, confirmOrRefuse, readPassword, runs } from './run.ts'
+import type { Work } from './run.ts'
+
+type CreateOptions = { email: string; displayName?: string; passwordStdin?: boolean }
+
+export function define(program: Command): void {
+  const group = program.command('admin').description('administrators')
+  const creating = addCommand(
+    group,
+    'create',
+    'an administrator; asks for the password',
+    'admin create --email a@b.example'
+  )
+    .requiredOption('--email <email>', 'to log in with; an account that exists becomes administrator')
+    .option('--display-name <name>', 'what the shop calls the person')
+    .option('--password-stdin', 'take the password from standard input')
+  runs(creating, 'migrated', create)
+  runs(addCommand(group, 'list', 'who is administrator', 'admin list'), 'migrated', list)
+  const revoking = addCommand(group, 'revoke <email-or-id>', 'the account stays; its sessions end', 'admin revoke 12')
+  runs(revoking.option('--yes', 'do not ask'), 'migrated', revoke)
+}
+
+/** Run again it changes nothing, so that a set-up script may do so. */
+async function create({ app, options, now }: Work<CreateOptions>): Promise<Answer> {
+  const displayName = options.displayName ?? options.email.split('@')[0]
+  const input = parseWith(newAccountInput, { email: options.email, displayName })
+  const known = findUserByEmail(app.db, input.email)
+  if (known !== undefined) return promote(app, known, now)
+  const state = { password: await readPassword(options), isAdmin: true, verified: true }
+  const user = await openAccount(app, { ...input, ...state }, now, claimGuestOrders)
+  return {
+    json: { user: view(app, user), created: true },
+    human: `${user.email} is administrator, account ${user.id}.`
+  }
+}
+
+function promote(app: App, known: UserRow, now: number): Answer {
+  const { user, changed } = write(app.db, (tx) => setAdministrator(tx, known.id, true, now))
+  return {
+    json: { user: view(app, user), created: false, granted: changed },
+    human: changed
+      ? `${user.email} had an account and is administrator now; the password stays as it was.`
+      : `${user.email} is administrator already; nothing was changed.`
+  }
+}
+
+function list({ app }: Work<object>): Answer {
+  const administrators = listAdministrators(app.db)
+  const rows = administrators.map(({ id, email, displayName, status }) => [id, email, displayName, status])
+  return {
+    json: { administrators: administrators.map((user) => ({ ...view(app, user), status: user.status })) },
+    human: rows.length === 0 ? 'There is no administrator.' : table(['Id', 'Email', 'Name', 'State'], rows)
+  }
+}
+
+async function revoke({ app, options, now, json }: Work<{ yes?: boolean }>, who: string): Promise<Answer> {
+  const known = getUser(app.db, who)
+  // Where nobody can be asked, the command itself is the answer: it can be taken back.
+  if (process.stdin.isTTY && !json) await confirmOrRefuse(`Revoke administrator from ${known.email}?`, options)
+  const { user, changed } = write(app.db, (tx) => setAdministrator(tx, known.id, false, now))
+  if (changed && listAdministrators(app.db).length === 0) messages.warn('There is no administrator any more.')
+  return {
+    json: { user: view(app, user), revoked: changed },
+    human: changed ? `${user.email} is no administrator any more.` : `${user.email} is no administrator.`
+  }
+}
+
+function view(app: App, user: UserRow) {
+  return toUser(user, rolesOf(app.db, user), { billing: true })
+}

@@ -1,0 +1,199 @@
+import { Option } from 'commander'
+import type { Command } from 'commander'
+import type { App } from '../app.ts'
+import { AppError } from '../errors.ts'
+import { write } from '../platform/db/database.ts'
+import type { Tx } from '../platform/db/database.ts'
+import { parseWith } from '../platform/http/zod-errors.ts'
+import { activateUser, deactivateUser } from '../shop/accounts/deactivate.ts'
+import { eraseUser } from '../shop/accounts/erase.ts'
+import { exportUser } from '../shop/accounts/export.ts'
+import { getUser } from '../shop/accounts/find.ts'
+import { newAccountInput } from '../shop/accounts/input.ts'
+import { listUsers } from '../shop/accounts/list-users.ts'
+import { openAccount } from '../shop/accounts/open-account.ts'
+import type { UserRow } from '../shop/accounts/rows.ts'
+import { endUserSessions } from '../shop/accounts/sessions.ts'
+import { setPassword } from '../shop/accounts/set-password.ts'
+import { markVerified } from '../shop/accounts/verify-email.ts'
+import { toAccountRecord, toUser } from '../shop/accounts/view.ts'
+import { balanceOf } from '../shop/affiliates/balance.ts'
+import { decideAffiliate } from '../shop/affiliates/decide.ts'
+import { findAffiliateOfUser } from '../shop/affiliates/find.ts'
+import { toAffiliate } from '../shop/affiliates/view.ts'
+import { listBenefits } from '../shop/benefits/list-benefits.ts'
+import { accountSummary } from '../shop/entitlements/entitlements.ts'
+import { rolesOf } from '../shop/entitlements/roles.ts'
+import { listAllOrders } from '../shop/orders/admin-view.ts'
+import { anonymiseOrdersOf } from '../shop/orders/anonymise.ts'
+import { claimGuestOrders } from '../shop/orders/claim-guest-orders.ts'
+import { paymentStatusOf } from '../shop/payments/attempts.ts'
+import { table } from './output.ts'
+import type { Answer } from './output.ts'
+import { addCommand, confirmOrRefuse, readPassword, runs } from './run.ts'
+import type { Work } from './run.ts'
+
+type SureOptions = { yes?: boolean }
+type ListOptions = { status?: UserRow['status']; search?: string; limit: string }
+type CreateOptions = {
+  email: string
+  displayName: string
+  firstName?: string
+  lastName?: string
+  verified?: boolean
+  passwordStdin?: boolean
+}
+
+export function define(program: Command): void {
+  const group = program.command('users').description('accounts')
+  defineReading(group)
+  defineMaking(group)
+  defineChanges(group)
+  const erasing = addCommand(group, 'erase <email-or-id>', 'take a person out of the shop for good', 'users erase 12')
+  runs(erasing.option('--yes', 'do not ask'), 'migrated', erase)
+}
+
+function defineReading(group: Command): void {
+  const listing = addCommand(group, 'list', 'accounts, the newest first', 'users list --search lena')
+    .addOption(new Option('--status <status>', 'accounts in one state').choices(['active', 'deactivated', 'erased']))
+    .option('--search <text>', 'part of an email, username or display name')
+    .option('--limit <n>', 'how many, up to 1000', '50')
+  runs(listing, 'migrated', list)
+  const showing = addCommand(group, 'show <email-or-id>', 'one account, what it agreed to and holds', 'users show 12')
+  runs(showing, 'migrated', ({ app, now }, who: string) => answer(app, getUser(app.db, who), now))
+  const about = 'everything the shop keeps of a person, as JSON'
+  const exporting = addCommand(group, 'export <email-or-id>', about, 'users export lena@shop.example > lena.json')
+  runs(exporting, 'migrated', exportPerson)
+}
+
+function defineMaking(group: Command): void {
+  const example = 'users create --email lena@shop.example --display-name "Lena Hartmann" --verified'
+  const creating = addCommand(group, 'create', 'a new account; asks for its password', example)
+    .requiredOption('--email <email>', 'to log in with')
+    .requiredOption('--display-name <name>', 'what the shop calls the person')
+    .option('--first-name <name>')
+    .option('--last-name <name>')
+    .option('--verified', 'the email is known to be right')
+    .option('--password-stdin', 'take the password from standard input')
+  runs(creating, 'migrated', create)
+  const passwords = addCommand(
+    group,
+    'set-password <email-or-id>',
+    'a new password; sessions end',
+    'users set-password 12'
+  )
+  runs(
+    passwords.option('--password-stdin', 'take the password from standard input'),
+    'migrated',
+    async ({ app, options, now }: Work<{ passwordStdin?: boolean }>, who: string) => {
+      const user = getUser(app.db, who)
+      return answer(app, await setPassword(app, user, await readPassword(options), now), now)
+    }
+  )
+}
+
+/** Changes that take an account and nothing else, each in one transaction. */
+function defineChanges(group: Command): void {
+  const change = (command: Command, act: (tx: Tx, user: UserRow, now: number) => void, question?: string): Command =>
+    runs(command, 'migrated', async ({ app, options, now, json }: Work<SureOptions>, who: string) => {
+      const user = getUser(app.db, who)
+      // Where nobody can be asked, the command itself is the answer: all of this can be taken back.
+      if (question !== undefined && process.stdin.isTTY && !json) {
+        await confirmOrRefuse(`${question} ${user.email}?`, options)
+      }
+      write(app.db, (tx) => act(tx, user, now))
+      return answer(app, getUser(app.db, user.id), now)
+    })
+  const verifying = addCommand(group, 'verify <email-or-id>', 'the email is known to be right', 'users verify 12')
+  change(verifying, (tx, { id }, now) => void markVerified(tx, id, now, claimGuestOrders))
+  const closing = addCommand(group, 'deactivate <email-or-id>', 'shut an account; sessions end', 'users deactivate 12')
+  change(closing.option('--yes', 'do not ask'), (tx, { id }, now) => void deactivateUser(tx, id, now), 'Deactivate')
+  const opening = addCommand(group, 'activate <email-or-id>', 'open a deactivated account', 'users activate 12')
+  change(opening, (tx, { id }, now) => void activateUser(tx, id, now))
+  const ending = addCommand(group, 'logout <email-or-id>', 'end all sessions of an account', 'users logout 12')
+  change(ending, (tx, { id }) => endUserSessions(tx, id))
+}
+
+async function create({ app, options, now }: Work<CreateOptions>): Promise<Answer> {
+  const { email, displayName, firstName, lastName } = options
+  const input = parseWith(newAccountInput, { email, displayName, firstName, lastName })
+  const password = await readPassword(options)
+  const state = { password, isAdmin: false, verified: options.verified ?? false }
+  const user = await openAccount(app, { ...input, ...state }, now, claimGuestOrders)
+  const view = toUser(user, rolesOf(app.db, user), { billing: true })
+  return { json: { user: view }, human: `${user.email} has account ${user.id}, username ${user.username}.` }
+}
+
+function list({ app, options }: Work<ListOptions>): Answer {
+  const limit = /^\d{1,4}$/.test(options.limit) ? Number(options.limit) : 0
+  if (limit < 1 || limit > 1000) throw new AppError('USAGE', '--limit takes a whole number from 1 to 1000.')
+  const users = listUsers(app.db, { status: options.status, search: options.search, limit }).map((user) => ({
+    ...toUser(user, rolesOf(app.db, user), { billing: true }),
+    username: user.username,
+    status: user.status
+  }))
+  const rows = users.map(({ id, email, displayName, status, roles }) => [
+    id,
+    email,
+    displayName,
+    status,
+    roles.join(', ')
+  ])
+  return { json: { users }, human: table(['Id', 'Email', 'Name', 'State', 'Roles'], rows) }
+}
+
+function answer(app: App, user: UserRow, now: number): Answer {
+  const { user: view, roles, entitlements } = accountSummary(app.db, user, { isLoggedIn: false }, now)
+  const record = toAccountRecord(app.db, user)
+  const names = [record.profile.firstName, record.profile.lastName].filter((name) => name !== null).join(' ')
+  const { ordersSummary, membershipsSummary, subscriptionsSummary } = entitlements
+  return {
+    json: { user: view, ...record, entitlements },
+    human: [
+      `${view.displayName} <${view.email}>, account ${view.id}, username ${record.username}`,
+      `${record.status}, email ${record.emailVerifiedAt === null ? 'not verified' : `verified ${record.emailVerifiedAt}`}`,
+      `Name: ${names === '' ? 'none given' : names}; roles: ${roles.wpRoles.join(', ')}; since ${view.createdAt}`,
+      `Terms accepted: ${record.consent.termsAcceptedAt ?? 'never'}; privacy: ${record.consent.privacyAcceptedAt ?? 'never'}`,
+      ...(record.biography ?? '').split('\n'),
+      `${ordersSummary.totalOrders} orders, ${membershipsSummary.activeMembershipCount} active memberships, ` +
+        `${subscriptionsSummary.activeSubscriptionCount} active subscriptions`
+    ]
+  }
+}
+
+function exportPerson({ app, now }: Work<object>, who: string): Answer {
+  const user = getUser(app.db, who)
+  const affiliate = findAffiliateOfUser(app.db, user.id)
+  const everyOrder = { userId: user.id, limit: 1_000_000 }
+  const above = {
+    orders: listAllOrders(app.db, everyOrder, (id) => paymentStatusOf(app.db, id)),
+    benefits: listBenefits(app.db, user.id, now),
+    affiliate:
+      affiliate === undefined
+        ? null
+        : {
+            ...toAffiliate(app.db, affiliate),
+            website: affiliate.website,
+            message: affiliate.message,
+            balance: balanceOf(app.db, affiliate.id)
+          }
+  }
+  const document = exportUser(app.db, user, rolesOf(app.db, user), above, now)
+  return { json: document, human: JSON.stringify(document, null, 2) }
+}
+
+async function erase({ app, options, now }: Work<SureOptions>, who: string): Promise<Answer> {
+  const user = getUser(app.db, who)
+  await confirmOrRefuse(`Erase ${user.email} for good? It cannot be undone.`, options)
+  const erased = write(app.db, (tx) => eraseUser(tx, user.id, now, letGo))
+  const view = toUser(erased, rolesOf(app.db, erased), { billing: true })
+  return { json: { user: view, status: erased.status }, human: `Account ${user.id} has been erased; its orders stay.` }
+}
+
+/** What stands above accounts lets go of a person in the same transaction. */
+function letGo(tx: Tx, { id }: UserRow, _erasedEmail: string, now: number): void {
+  anonymiseOrdersOf(tx, id)
+  const affiliate = findAffiliateOfUser(tx, id)
+  if (affiliate?.status === 'active') decideAffiliate(tx, affiliate, 'deactivate', now)
+  if (affiliate?.status === 'pending') decideAffiliate(tx, affiliate, 'reject', now)
+}

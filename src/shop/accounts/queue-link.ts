@@ -1,0 +1,20 @@
+import type { Tx } from '../../platform/db/database.ts'
+import type { ShopContext } from '../context.ts'
+import { queueMail } from '../events/events.ts'
+import { createEmailToken } from './email-tokens.ts'
+import type { EmailTokenKind } from './email-tokens.ts'
+import type { EmailTokenRow, UserRow } from './rows.ts'
+
+/** Makes the token of a link and queues the message that brings it; earlier links of its kind end. */
+export function queueLink(
+  tx: Tx,
+  shop: Pick<ShopContext, 'keys'>,
+  kind: EmailTokenKind,
+  user: Pick<UserRow, 'id' | 'email'>,
+  now: number
+): EmailTokenRow {
+  const token = createEmailToken(tx, shop.keys, { kind, userId: user.id }, now)
+  const template = kind === 'reset' ? 'reset_password' : 'verify_email'
+  queueMail(tx, { template, recipient: user.email, data: { userId: user.id, tokenId: token.id } }, now)
+  return token
+}
