@@ -31,7 +31,7 @@ export function addCommand(parent: Command, usage: string, about: string, exampl
  *
  * @param database what the command needs of the database (see createApp)
  */
-export function runs<Options extends object, Args extends (string | undefined)[]>(
+export function runs<Options extends object, Args extends (string | string[] | undefined)[]>(
   command: Command,
   database: 'migrated' | 'create' | 'any',
   work: (work: Work<Options>, ...args: Args) => Answer | Promise<Answer>

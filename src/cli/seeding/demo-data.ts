@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { packageRoot } from '../../platform/package-root.ts'
+import { readCatalogFile } from '../../shop/catalog/import/read-file.ts'
+import type { CatalogFile } from '../../shop/catalog/import/format.ts'
+import { orderStatuses } from '../../shop/orders/schema.ts'
+
+const optionalText = z.string().optional()
+
+const person = z.strictObject({
+  email: z.string(),
+  displayName: z.string(),
+  username: optionalText,
+  firstName: optionalText,
+  lastName: optionalText,
+  roles: z.array(z.literal('administrator')).default([]),
+  verified: z.boolean(),
+  active: z.boolean(),
+  marketingOptIn: z.boolean(),
+  billingEmail: optionalText,
+  billingPhone: optionalText,
+  companyName: optionalText,
+  registeredDaysAgo: z.number().nonnegative()
+})
+export type DemoPerson = z.output<typeof person>
+
+const order = z.strictObject({
+  daysAgo: z.number().nonnegative(),
+  /** The email of an account; null for a guest, whose email is then in `email`. */
+  customer: z.string().nullable(),
+  email: optionalText,
+  items: z.array(z.strictObject({ slug: z.string(), sku: optionalText, quantity: z.int().positive() })).min(1),
+  coupon: optionalText,
+  ref: optionalText,
+  campaign: optionalText,
+  utm: z
+    .strictObject({ source: optionalText, medium: optionalText, campaign: optionalText, content: optionalText })
+    .optional(),
+  state: z.enum(orderStatuses),
+  /** Part of the total that went back, in major units; the state stays. */
+  refund: optionalText,
+  billing: z.strictObject({
+    firstName: z.string(),
+    lastName: z.string(),
+    company: optionalText,
+    address1: z.string(),
+    address2: optionalText,
+    city: z.string(),
+    state: optionalText,
+    postcode: z.string(),
+    country: z.string(),
+    phone: optionalText
+  }),
+  notes: optionalText
+})
+export type DemoOrder = z.output<typeof order>
+
+export type DemoData = { catalogue: CatalogFile; people: DemoPerson[]; orders: DemoOrder[] }
+
+/** The demo shop as the package carries it; prices are read in `currency`. */
+export function readDemoData(currency: string): DemoData {
+  return {
+    catalogue: readCatalogFile(readFileSync(demoPath('catalogue.json')), { currency }).file,
+    people: z.array(person).parse(readJson('people.json')),
+    orders: z.array(order).parse(readJson('orders.json'))
+  }
+}
+
+export function demoPath(name: string): string {
+  return join(packageRoot, 'seeds', 'demo', name)
+}
+
+function readJson(name: string): unknown {
+  return JSON.parse(readFileSync(demoPath(name), 'utf8'))
+}

@@ -1,0 +1,118 @@
+import { and, eq, isNull } from 'drizzle-orm'
+import type { App } from '../../app.ts'
+import { AppError } from '../../errors.ts'
+import { write } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
+import { createUser } from '../../shop/accounts/create-user.ts'
+import { findUserByEmail } from '../../shop/accounts/find.ts'
+import type { UserRow } from '../../shop/accounts/rows.ts'
+import { listAffiliates } from '../../shop/affiliates/find.ts'
+import { products } from '../../shop/catalog/schema.ts'
+import { findSellable } from '../../shop/catalog/sellable.ts'
+import { checkoutQuery } from '../../shop/checkout/input.ts'
+import type { OrderStatus } from '../../shop/orders/schema.ts'
+import { chancesOf } from './chances.ts'
+import type { Chances } from './chances.ts'
+import { countOrders } from './demo.ts'
+import { demoPassword } from './logins.ts'
+import { dayMs, relive } from './moments.ts'
+import type { Moment } from './moments.ts'
+import { lifeOf } from './purchase.ts'
+
+/** So many in one transaction: a kill costs a second's work, and a running shop gets its turn in between. */
+const batchSize = 500
+const spanMs = 365 * dayMs
+/** A shop of this many orders has a fourth as many accounts. */
+const ordersPerAccount = 4
+
+const fates: readonly (readonly [OrderStatus, number])[] = [
+  ['completed', 0.84],
+  ['processing', 0.04],
+  ['refunded', 0.04],
+  ['failed', 0.04],
+  ['cancelled', 0.04]
+]
+const sources = [null, null, 'newsletter', 'search', 'social'] as const
+
+/** What made-up buyers choose from, and who sends them. */
+type Assortment = { goods: number[]; granting: number[]; refs: string[]; passwordHash: string }
+
+/**
+ * Makes up orders over the past year until the shop has `wanted` of them, by the shop's own rules. The same numbers make the
+ * same shop. Batches are transactions of their own: stopped half way it goes on from there next time.
+ *
+ * @param tell hears of each batch
+ * @throws AppError CONFLICT when nothing is for sale that made-up buyers could take
+ */
+export async function makeUpOrders(app: App, wanted: number, now: number, tell: (done: number) => void): Promise<void> {
+  const before = countOrders(app.db)
+  if (before >= wanted) return
+  const assortment = { ...assortmentOf(app.db, now), passwordHash: await app.passwords.hash(demoPassword) }
+  for (let first = before; first < wanted; first += batchSize) {
+    const numbers = Array.from({ length: Math.min(batchSize, wanted - first) }, (_, offset) => first + offset)
+    const life = numbers.flatMap((number) => lifeOfNumber(number, wanted, assortment, now))
+    write(app.db, (tx) => relive(tx, life))
+    tell(first + numbers.length)
+  }
+}
+
+/** Uncounted goods only: an order too many must not sell the shop out. */
+function assortmentOf(db: Db, now: number): Omit<Assortment, 'passwordHash'> {
+  const condition = and(eq(products.published, true), isNull(products.stock))
+  const found = db.orm.select({ id: products.id }).from(products).where(condition).orderBy(products.id).all()
+  const sellable = found.flatMap(({ id }) => {
+    const item = findSellable(db, id, null, now - spanMs)
+    return typeof item === 'string' || item.stock !== null ? [] : [item]
+  })
+  const idsOf = (items: typeof sellable): number[] => items.map(({ product }) => product.id)
+  const goods = idsOf(sellable.filter(({ grants }) => grants.length === 0))
+  if (goods.length === 0)
+    throw new AppError('CONFLICT', 'No product without counted stock is for sale: run "shopstead seed --demo" first.')
+  return {
+    goods,
+    granting: idsOf(sellable.filter(({ grants }) => grants.length > 0)),
+    refs: listAffiliates(db, { status: 'active' }).map(({ code }) => code)
+  }
+}
+
+function lifeOfNumber(number: number, wanted: number, assortment: Assortment, now: number): Moment[] {
+  const chances = chancesOf(number)
+  const at = Math.round(now - spanMs + (spanMs * number) / wanted)
+  const fate = { state: chances.weighted(fates), by: 'seed' }
+  return lifeOf((tx) => purchaseOf(tx, number, chances, assortment, at), fate, at, now)
+}
+
+function purchaseOf(tx: Tx, number: number, chances: Chances, assortment: Assortment, at: number) {
+  const user = chances.happens(0.75) ? accountOf(tx, number, assortment, at) : null
+  const choice =
+    user !== null && chances.happens(0.1) && assortment.granting.length > 0 ? assortment.granting : assortment.goods
+  const items = Array.from({ length: chances.upTo(3) }, () => ({
+    productId: chances.oneOf(choice),
+    variationId: undefined,
+    quantity: chances.upTo(3)
+  }))
+  const byRef = assortment.refs.length > 0 && chances.happens(0.3)
+  return {
+    userId: user?.id ?? null,
+    email: user?.email ?? `guest-${number}@orders.example`,
+    contact: { firstName: 'Buyer', lastName: String(number) },
+    billingAddress: null,
+    notes: null,
+    items,
+    couponCodes: [],
+    query: checkoutQuery.parse({
+      ref: byRef ? chances.oneOf(assortment.refs) : undefined,
+      utm_source: chances.oneOf(sources) ?? undefined
+    })
+  }
+}
+
+/** One of the accounts that there are by then, made when it buys for the first time; each has the demo's password. */
+function accountOf(tx: Tx, number: number, { passwordHash }: Assortment, at: number): UserRow {
+  const account = chancesOf(number).upTo(Math.floor(number / ordersPerAccount) + 1)
+  const email = `buyer-${account}@orders.example`
+  const known = findUserByEmail(tx, email)
+  if (known !== undefined) return known
+  const consent = { marketingOptIn: account % 3 === 0, termsAcceptedAt: at, privacyAcceptedAt: null }
+  return createUser(tx, { email, displayName: `Buyer ${account}`, passwordHash, verified: true, ...consent }, at)
+}

@@ -1,0 +1,72 @@
+import type { App } from '../../app.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
+import { createUser } from '../../shop/accounts/create-user.ts'
+import type { NewUser } from '../../shop/accounts/create-user.ts'
+import { deactivateUser } from '../../shop/accounts/deactivate.ts'
+import { findUserByEmail, getUser } from '../../shop/accounts/find.ts'
+import type { DemoPerson } from './demo-data.ts'
+import { demoPassword } from './logins.ts'
+import { dayMs } from './moments.ts'
+import type { Moment } from './moments.ts'
+
+/** Somebody of the demo shop with a hash of the password that all of them have, under a salt of his own. */
+export type Newcomer = { person: DemoPerson; passwordHash: string }
+
+/** Those who have no account here yet. The hashes take time, so this comes before the transaction. */
+export async function findNewcomers(app: App, people: readonly DemoPerson[]): Promise<Newcomer[]> {
+  return Promise.all(
+    people
+      .filter(({ email }) => isUnknown(app.db, email))
+      .map(async (person) => ({ person, passwordHash: await app.passwords.hash(demoPassword) }))
+  )
+}
+
+function isUnknown(db: Db, email: string): boolean {
+  return findUserByEmail(db, email) === undefined
+}
+
+/** Who has registered in the meantime keeps his account as it is. */
+export function stillNew(tx: Tx, newcomers: readonly Newcomer[]): Newcomer[] {
+  return newcomers.filter(({ person }) => isUnknown(tx, person.email))
+}
+
+/** They register, each at his time, and those who are not active any more have left by `now`. */
+export function lifeOfPeople(newcomers: readonly Newcomer[], now: number): Moment[] {
+  return newcomers.flatMap(({ person, passwordHash }): Moment[] => {
+    const registered: Moment = {
+      at: registeredAt(person, now),
+      happens: (tx, at) => void createUser(tx, toNewUser(person, passwordHash, at), at)
+    }
+    if (person.active) return [registered]
+    const left: Moment = {
+      at: now,
+      happens: (tx, at) => void deactivateUser(tx, getUser(tx, person.email).id, at)
+    }
+    return [registered, left]
+  })
+}
+
+export function registeredAt(person: DemoPerson, now: number): number {
+  return Math.round(now - person.registeredDaysAgo * dayMs)
+}
+
+function toNewUser(person: DemoPerson, passwordHash: string, at: number): NewUser {
+  const { username } = person
+  return {
+    email: person.email,
+    displayName: person.displayName,
+    passwordHash,
+    firstName: person.firstName ?? null,
+    lastName: person.lastName ?? null,
+    marketingOptIn: person.marketingOptIn,
+    verified: person.verified,
+    verificationPending: !person.verified,
+    termsAcceptedAt: at,
+    privacyAcceptedAt: at,
+    ...(username === undefined ? {} : { username }),
+    isAdmin: person.roles.includes('administrator'),
+    billingEmail: person.billingEmail ?? null,
+    billingPhone: person.billingPhone ?? null,
+    companyName: person.companyName ?? null
+  }
+}

@@ -1,0 +1,109 @@
+import { compareKey } from '../../platform/text.ts'
+import type { Tx } from '../../platform/db/database.ts'
+import { decideAttribution } from '../../shop/checkout/attribution.ts'
+import { givenCodes, priceCart } from '../../shop/checkout/cart.ts'
+import type { CheckoutQuery } from '../../shop/checkout/input.ts'
+import { insertOrder } from '../../shop/orders/create-order.ts'
+import { getOrder } from '../../shop/orders/find.ts'
+import { payOrder } from '../../shop/orders/pay-order.ts'
+import { recordRefund } from '../../shop/orders/refund-order.ts'
+import type { OrderRow } from '../../shop/orders/rows.ts'
+import type { Address, OrderContact, OrderStatus } from '../../shop/orders/schema.ts'
+import { moveOrder } from '../../shop/orders/transition.ts'
+import { setting } from '../../shop/settings/settings.ts'
+import { dayMs } from './moments.ts'
+import type { Moment } from './moments.ts'
+
+/** What a buyer once sent to the checkout. */
+export type Purchase = {
+  userId: number | null
+  email: string
+  contact: OrderContact
+  billingAddress: Address | null
+  notes: string | null
+  items: readonly { productId: number; variationId: number | undefined; quantity: number }[]
+  couponCodes: string[]
+  query: CheckoutQuery
+}
+
+/** How a purchase went on. */
+export type Fate = {
+  state: OrderStatus
+  /** Part of the total that went back after the order was done; the state stays. */
+  refundMinor?: number | undefined
+  /** Who the audit rows name. */
+  by: string
+}
+
+const minuteMs = 60_000
+/** A seeded order that nobody has paid waits this long, so that the shop does not empty while one looks at it. */
+const patienceMinutes = 30 * 24 * 60
+
+/**
+ * An order's life as the real checkout, payment and shipping would have led it: prices, coupons, stock, attribution,
+ * grants and referrals are what the shop's own rules make of them at those times.
+ *
+ * @param purchaseOf asked when it happens, since the buyer may not have registered before
+ * @param until nothing happens after this time
+ */
+export function lifeOf(purchaseOf: (tx: Tx) => Purchase, fate: Fate, at: number, until: number): Moment[] {
+  const placed: { id?: number } = {}
+  const place: Moment = {
+    at,
+    happens: (tx, now) => void (placed.id = placeOrder(tx, purchaseOf(tx), until, now).id)
+  }
+  const later = stepsTo(fate).map(({ afterMs, take }): Moment => ({
+    at: Math.min(at + afterMs, until),
+    happens(tx, now) {
+      if (placed.id === undefined) throw new Error('an order was moved before it was placed')
+      take(tx, placed.id, now)
+    }
+  }))
+  return [place, ...later]
+}
+
+function placeOrder(tx: Tx, purchase: Purchase, until: number, now: number): OrderRow {
+  const { userId, email, contact, billingAddress, notes, items, query } = purchase
+  const emailKey = compareKey(email)
+  const currency = setting(tx, 'shop.currency')
+  const codes = givenCodes({ couponCode: undefined, couponCodes: purchase.couponCodes })
+  const cart = priceCart(tx, { items, codes, currency }, { userId, emailKey }, now)
+  const attribution = decideAttribution(tx, query, { userId, emails: [email] })
+  const draft = { userId, email, contact, billingAddress, shippingAddress: null, notes, currency, ...cart, attribution }
+  const holdMinutes = Math.ceil((until - now) / minuteMs) + patienceMinutes
+  const channel = { strategy: 'redirect_to_store', returnUrl: null, cancelUrl: null, holdMinutes } as const
+  return insertOrder(tx, { ...draft, ...channel }, now)
+}
+
+type Step = { afterMs: number; take: (tx: Tx, orderId: number, now: number) => void }
+
+function stepsTo({ state, refundMinor, by }: Fate): Step[] {
+  const move = (afterMs: number, to: OrderStatus, reason: string): Step => ({
+    afterMs,
+    take: (tx, orderId, now) => void moveOrder(tx, orderId, to, { by, reason }, now)
+  })
+  const refund = (afterMs: number, amountMinor?: number): Step => ({
+    afterMs,
+    take: (tx, orderId, now) => giveBack(tx, orderId, amountMinor, by, now)
+  })
+  const paid: Step = {
+    afterMs: 2 * minuteMs,
+    take: (tx, orderId, now) => void payOrder(tx, orderId, { by, reason: 'paid' }, now)
+  }
+  const done = [paid, move(2 * dayMs, 'completed', 'sent')]
+  const ways: Record<OrderStatus, Step[]> = {
+    pending: [],
+    failed: [move(minuteMs, 'failed', 'the card was declined')],
+    cancelled: [move(60 * minuteMs, 'cancelled', 'it was not paid in time')],
+    'on-hold': [move(minuteMs, 'on-hold', 'a bank transfer is awaited')],
+    processing: [paid],
+    completed: refundMinor === undefined ? done : [...done, refund(6 * dayMs, refundMinor)],
+    refunded: [...done, refund(8 * dayMs)]
+  }
+  return ways[state]
+}
+
+function giveBack(tx: Tx, orderId: number, amountMinor: number | undefined, by: string, now: number): void {
+  const { totalMinor, refundedMinor } = getOrder(tx, orderId)
+  recordRefund(tx, orderId, amountMinor ?? totalMinor - refundedMinor, { by, reason: 'sent back' }, now)
+}
