@@ -15,7 +15,8 @@ import { markVerified, tokenInvalid } from './verify-email.ts'
 import type { OnVerified } from './verify-email.ts'
 
 /** No account has this number. */
-const nobody = -1
+const nobody = { id: -1, email: '' }
+const deferForeignKeys = rawStatement('PRAGMA defer_foreign_keys = ON')
 const dropLastMail = rawStatement('DELETE FROM mails WHERE id = last_insert_rowid()')
 const dropTokens = rawStatement<[number]>('DELETE FROM email_tokens WHERE user_id = ?')
 
@@ -47,20 +48,21 @@ async function sendLink(
   await takePoint(shop, { bucket: 'recovery_email', key: emailCounter(compareKey(email)) })
   write(shop.db, (tx) => {
     const user = findUserByEmail(tx, email)
-    if (user === undefined || !mayHave(user)) queueNothing(tx, shop, kind, now)
-    else queueLink(tx, shop, kind, user, now)
+    const receiver = user !== undefined && mayHave(user) ? user : nobody
+    // Nobody's token is taken back before the transaction's end, when its account is looked for.
+    deferForeignKeys(tx).run()
+    queueLink(tx, shop, kind, receiver, now)
+    if (receiver === nobody) takeBack(tx)
   })
 }
 
 /**
- * The same rows written and taken back before they are committed: without the work and the wait for the disk, an answer's
- * time would tell which emails have accounts.
+ * The rows of nobody's link go before they are committed. Without them an answer for an unknown email would come sooner,
+ * by the work of writing and by the wait for the disk, and so tell which emails have accounts.
  */
-function queueNothing(tx: Tx, shop: Pick<ShopContext, 'keys'>, kind: EmailTokenKind, now: number): void {
-  tx.sqlite.pragma('defer_foreign_keys = ON')
-  queueLink(tx, shop, kind, { id: nobody, email: '' }, now)
+function takeBack(tx: Tx): void {
   dropLastMail(tx).run()
-  dropTokens(tx).run(nobody)
+  dropTokens(tx).run(nobody.id)
 }
 
 /**
