@@ -37,7 +37,7 @@ function appliedTimes(db: Db): number[] {
 }
 
 /**
- * Applies what is pending, all of it or nothing.
+ * Applies what is pending, all of it or nothing; the answer's `applied` names what this call has applied.
  *
  * drizzle's migrator works inside BEGIN, where switching foreign keys off does nothing: a table that a migration
  * rebuilds would take its children's rows along. So they are off before it begins, and checked after.
@@ -47,7 +47,7 @@ function appliedTimes(db: Db): number[] {
 export function migrateDatabase(db: Db): MigrationStatus {
   const before = migrationStatus(db)
   if (before.newer) throw newerDatabase()
-  if (before.pending.length === 0) return before
+  if (before.pending.length === 0) return { ...before, applied: [] }
   db.sqlite.pragma('foreign_keys = OFF')
   try {
     runMigrations(db.orm, { migrationsFolder: migrationsFolder() })
