@@ -1,0 +1,183 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createApi } from '../../src/api/server.ts'
+import { createApp } from '../../src/app.ts'
+import type { App } from '../../src/app.ts'
+import { parseConfig } from '../../src/platform/config/config.ts'
+import { write } from '../../src/platform/db/database.ts'
+import { migrateDatabase } from '../../src/platform/db/migrate.ts'
+import { startSession } from '../../src/shop/accounts/sessions.ts'
+import type { AffiliateStatus } from '../../src/shop/affiliates/rows.ts'
+import { createAffiliate } from '../../src/shop/affiliates/create-affiliate.ts'
+import { createReferral } from '../../src/shop/affiliates/referrals.ts'
+import { recordVisit } from '../../src/shop/affiliates/visits.ts'
+import { setSetting, switchModule } from '../../src/shop/settings/settings.ts'
+import { makeUser } from '../support/people.ts'
+
+type Body = {
+  data?: Record<string, unknown>
+  meta?: object
+  error?: { code: string; details: { fieldErrors?: object } }
+}
+type Answer = { status: number; headers: Headers; body: Body }
+
+let app: App
+let dataDir: string
+let handle: (request: Request) => Promise<Response>
+
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'shopstead-test-'))
+  const env = { SHOPSTEAD_ENV: 'test', SHOPSTEAD_DATA_DIR: dataDir, SHOPSTEAD_LOG: 'silent' }
+  app = createApp(parseConfig(env), { database: 'create' })
+  migrateDatabase(app.db)
+  handle = createApi(app)
+})
+afterEach(() => {
+  app.close()
+  rmSync(dataDir, { recursive: true, force: true })
+})
+
+/** A logged-in user, with an affiliate account in the state given; his calls by path, with a body for POST. */
+async function user(name: string, status: AffiliateStatus | null) {
+  const { id } = await makeUser(app, { email: `${name}@shop.example`, passwordHash: 'none' })
+  const now = app.clock.now()
+  const { token, affiliate } = write(app.db, (tx) => ({
+    token: startSession(tx, { userId: id, rememberMe: false }, now).token,
+    affiliate: status && createAffiliate(tx, { userId: id, code: name, status, rateBps: null }, now)
+  }))
+  const refer = (orderId: number): void =>
+    write(app.db, (tx) => {
+      if (affiliate === null) throw new Error('Nobody to refer to.')
+      const visitId = recordVisit(tx, { affiliateId: affiliate.id, orderId, campaign: null }, now)
+      createReferral(tx, { affiliate, orderId, visitId, baseMinor: 5_000, currency: 'EUR' }, now)
+    })
+  return { refer, call: (path: string, body?: object) => call(path, body, `shopstead_session=${token}`) }
+}
+
+async function call(path: string, body?: object, cookie?: string): Promise<Answer> {
+  const response = await handle(
+    new Request(`http://localhost:3000/api/v1/affiliates${path}`, {
+      headers: {
+        ...(cookie === undefined ? {} : { cookie }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' })
+      },
+      ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) })
+    })
+  )
+  return { status: response.status, headers: response.headers, body: (await response.json()) as Body }
+}
+
+const refusal = ({ status, body }: Answer) => [status, body.error?.code]
+const fields = ({ body }: Answer) => Object.keys(body.error?.details.fieldErrors ?? {})
+
+describe('GET /affiliates/referrals', () => {
+  it('answers data alone, page by page', async () => {
+    const mira = await user('mira', 'active')
+    for (const orderId of [1, 2, 3]) mira.refer(orderId)
+    const first = await mira.call('/referrals?limit=2')
+    expect([first.status, Object.keys(first.body), first.headers.get('cache-control')]).toEqual([
+      200,
+      ['data'],
+      'no-store'
+    ])
+    expect(first.body.data?.referrals).toEqual([
+      {
+        id: 3,
+        amountMinor: 500,
+        currency: 'EUR',
+        status: 'pending',
+        createdAtUtc: expect.stringMatching(/^\d{4}-.*Z$/)
+      },
+      expect.objectContaining({ id: 2 })
+    ])
+    const second = await mira.call(`/referrals?limit=2&cursor=${String(first.body.data?.nextCursor)}`)
+    expect(second.body).toEqual({ data: { referrals: [expect.objectContaining({ id: 1 })], nextCursor: null } })
+  })
+
+  it('refuses each in its turn, in the order of the contract', async () => {
+    const petra = await user('petra', 'inactive')
+    const nobody = await user('new', null)
+    const mira = await user('mira', 'active')
+    setSetting(app.db, 'affiliates.termsGating', 'true', 0)
+    expect(refusal(await call('/referrals?limit=0'))).toEqual([401, 'NOT_AUTHENTICATED'])
+    expect(refusal(await nobody.call('/referrals?limit=0'))).toEqual([422, 'VALIDATION_FAILED'])
+    expect(refusal(await nobody.call('/referrals?cursor=forged'))).toEqual([422, 'VALIDATION_FAILED'])
+    expect(refusal(await nobody.call('/referrals'))).toEqual([404, 'AFFILIATE_NOT_FOUND'])
+    expect(refusal(await petra.call('/referrals'))).toEqual([403, 'AFFILIATE_NOT_ACTIVE'])
+    expect(refusal(await mira.call('/referrals'))).toEqual([500, 'CONFIG_INVALID_AFFILIATE_TERMS_VERSION'])
+    setSetting(app.db, 'affiliates.termsVersion', '2026-01-31', 0)
+    expect(refusal(await mira.call('/referrals'))).toEqual([403, 'AFFILIATE_TERMS_REQUIRED'])
+    expect((await mira.call('/terms', { version: '2026-01-31' })).status).toBe(200)
+    expect((await mira.call('/referrals')).status).toBe(200)
+    switchModule(app.db, 'affiliates', false, 0)
+    expect(refusal(await mira.call('/referrals'))).toEqual([404, 'AFFILIATE_NOT_FOUND'])
+  })
+
+  it('names the parameter that it refuses', async () => {
+    const mira = await user('mira', 'active')
+    const refused = [
+      'limit=101',
+      'limit=',
+      'limit=1e1',
+      'limit=5&limit=5',
+      'cursor=',
+      'cursor=AAAA',
+      'affiliateId=1',
+      'userId=2',
+      'page=1'
+    ]
+    for (const query of [...refused, 'constructor=1', '__proto__=1']) {
+      const answer = await mira.call(`/referrals?${query}`)
+      expect([query, ...refusal(answer)]).toEqual([query, 422, 'VALIDATION_FAILED'])
+      expect(fields(answer)).toEqual([query.slice(0, query.indexOf('='))])
+    }
+  })
+
+  it("refuses another affiliate's cursor", async () => {
+    const mira = await user('mira', 'active')
+    const petra = await user('petra', 'active')
+    for (const orderId of [1, 2]) mira.refer(orderId)
+    const { nextCursor } = (await mira.call('/referrals?limit=1')).body.data ?? {}
+    const answer = await petra.call(`/referrals?cursor=${String(nextCursor)}`)
+    expect([...refusal(answer), ...fields(answer)]).toEqual([422, 'VALIDATION_FAILED', 'cursor'])
+  })
+
+  it('answers UPSTREAM_UNAVAILABLE when anything else fails, and says nothing of it', async () => {
+    const mira = await user('mira', 'active')
+    app.db.sqlite.exec('ALTER TABLE referrals RENAME TO elsewhere')
+    const answer = await mira.call('/referrals')
+    expect(refusal(answer)).toEqual([500, 'UPSTREAM_UNAVAILABLE'])
+    expect(JSON.stringify(answer.body)).not.toMatch(/SQL|table|elsewhere/i)
+  })
+})
+
+describe('becoming an affiliate', () => {
+  it('begins with an application, once', async () => {
+    const lena = await user('lena', null)
+    expect(refusal(await call('/apply', {}))).toEqual([401, 'NOT_AUTHENTICATED'])
+    const affiliate = { id: 1, code: 'lena', status: 'pending', rate: 10, termsVersion: null, termsAcceptedAt: null }
+    const applied = await lena.call('/apply', {
+      website: 'https://lena.example',
+      status: 'active',
+      marketingOptIn: true
+    })
+    expect([applied.status, applied.body.data]).toEqual([200, { affiliate }])
+    expect(refusal(await lena.call('/apply', {}))).toEqual([409, 'AFFILIATE_EXISTS'])
+    expect(fields(await lena.call('/apply', { website: 'lena' }))).toEqual(['website'])
+    const balance = { currency: 'EUR', pendingMinor: 0, unpaidMinor: 0, paidMinor: 0 }
+    expect((await lena.call('/me')).body.data).toEqual({ affiliate, balance })
+    expect(refusal(await (await user('new', null)).call('/me'))).toEqual([404, 'AFFILIATE_NOT_FOUND'])
+  })
+
+  it('goes on with the current version of the terms', async () => {
+    const mira = await user('mira', 'active')
+    setSetting(app.db, 'affiliates.termsVersion', '1.2.0', 0)
+    for (const body of [{}, { version: '1.1.0' }, { version: 1 }])
+      expect(fields(await mira.call('/terms', body))).toEqual(['version'])
+    expect((await mira.call('/terms', { version: '1.2.0' })).body.data).toMatchObject({
+      affiliate: { termsVersion: '1.2.0' }
+    })
+  })
+})

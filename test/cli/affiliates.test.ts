@@ -1,0 +1,183 @@
+import { execFile } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { write } from '../../src/platform/db/database.ts'
+import type { AffiliateRow } from '../../src/shop/affiliates/rows.ts'
+import { moveOrder } from '../../src/shop/orders/transition.ts'
+import { insertOrder } from '../../src/shop/orders/create-order.ts'
+import { getAffiliate } from '../../src/shop/affiliates/find.ts'
+import { setSetting } from '../../src/shop/settings/settings.ts'
+import { makeUser } from '../support/people.ts'
+import { openTestShop } from '../support/shop-context.ts'
+import type { TestShop } from '../support/shop-context.ts'
+import { credited, draft, line, makeProduct } from '../shop/orders/temporary-shop.ts'
+
+type Outcome = { code: number; stdout: string; stderr: string }
+
+/** One command line on the shop's own data folder, as a process of its own. */
+function shopstead(shop: TestShop, ...args: string[]): Promise<Outcome> {
+  // Under NODE_ENV=test or TEST consola keeps what a person would read to itself.
+  const env = { ...process.env, SHOPSTEAD_ENV: 'test', SHOPSTEAD_LOG: 'silent', NO_COLOR: '1', NODE_ENV: '', TEST: '' }
+  const argv = ['bin/shopstead.js', ...args, '--data-dir', shop.dataDir]
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, argv, { env }, (error, stdout, stderr) => {
+      const code = error === null ? 0 : error.code
+      if (typeof code !== 'number') reject(new Error(stderr))
+      else resolve({ code, stdout, stderr })
+    })
+  })
+}
+
+async function json(shop: TestShop, ...args: string[]): Promise<{ code: number; answer: Record<string, unknown> }> {
+  const { code, stdout, stderr } = await shopstead(shop, ...args, '--json')
+  if (stdout === '') throw new Error(stderr)
+  return { code, answer: JSON.parse(stdout) }
+}
+
+async function withAffiliate(shop: TestShop): Promise<AffiliateRow> {
+  await makeUser(shop, { email: 'mira@shop.example', passwordHash: 'none' })
+  await json(shop, 'affiliates', 'create', '--user', 'mira@shop.example', '--code', 'mira', '--status', 'active')
+  return getAffiliate(shop.db, 'mira')
+}
+
+/** An order of 20.00 that came by the affiliate; paid long ago unless told otherwise. */
+function order(shop: TestShop, affiliate: AffiliateRow, paid = true): number {
+  const lines = [line(makeProduct(shop.db), { unitPriceMinor: 2_000 })]
+  const longAgo = Date.UTC(2026, 0, 1)
+  return write(shop.db, (tx) => {
+    const { id } = insertOrder(tx, draft(lines, { attribution: credited(affiliate, 'spring') }), longAgo)
+    if (paid) moveOrder(tx, id, 'completed', { by: 'test', reason: 'a test' }, longAgo)
+    return id
+  })
+}
+
+describe('affiliates on the command line', () => {
+  it('are created, decided about, listed and shown', async () => {
+    using shop = openTestShop()
+    await makeUser(shop, { email: 'mira@shop.example', passwordHash: 'none' })
+    const created = await json(
+      shop,
+      'affiliates',
+      'create',
+      '--user',
+      'mira@shop.example',
+      '--code',
+      'Mira',
+      '--rate',
+      '12.5'
+    )
+    expect(created).toMatchObject({
+      code: 0,
+      answer: { affiliate: { id: 1, code: 'Mira', status: 'pending', rate: 12.5, email: 'mira@shop.example' } }
+    })
+    expect((await json(shop, 'affiliates', 'approve', 'mira')).answer).toMatchObject({
+      affiliate: { status: 'active' }
+    })
+    order(shop, getAffiliate(shop.db, 'mira'))
+    expect((await json(shop, 'affiliates', 'show', '1')).answer).toMatchObject({
+      visits: { visits: 1, conversions: 1, conversionRate: 100, earnedMinor: 250 },
+      campaigns: [{ campaign: 'spring', visits: 1 }],
+      balance: { unpaidMinor: 250 }
+    })
+    expect((await shopstead(shop, 'affiliates', 'show', 'mira')).stdout).toContain(
+      'Visits: 1, of which 1 converted (100 %)'
+    )
+    expect((await json(shop, 'affiliates', 'deactivate', 'mira')).answer).toMatchObject({
+      affiliate: { status: 'inactive' }
+    })
+    expect((await json(shop, 'affiliates', 'list', '--status', 'inactive')).answer).toMatchObject({
+      affiliates: [{ code: 'Mira' }]
+    })
+    expect((await json(shop, 'affiliates', 'list', '--status', 'active')).answer).toEqual({ affiliates: [] })
+  })
+
+  it('refuse what cannot be, with its exit code', async () => {
+    using shop = openTestShop()
+    await withAffiliate(shop)
+    const refusals: [string[], number, string][] = [
+      [['affiliates', 'approve', 'nobody'], 1, 'NOT_FOUND'],
+      [['affiliates', 'reject', 'mira'], 1, 'TRANSITION_REFUSED'],
+      [['affiliates', 'create', '--user', 'mira@shop.example', '--code', 'x', '--rate', '101'], 1, 'VALIDATION_FAILED'],
+      [['affiliates', 'list', '--status', 'happy'], 2, 'USAGE'],
+      [['referrals', 'show', 'mira'], 2, 'USAGE']
+    ]
+    const outcomes = await Promise.all(refusals.map(([args]) => json(shop, ...args)))
+    expect(outcomes).toMatchObject(refusals.map(([, code, error]) => ({ code, answer: { error: { code: error } } })))
+  })
+})
+
+describe('referrals on the command line', () => {
+  it('are listed, shown, accepted once their order is paid, and rejected', async () => {
+    using shop = openTestShop()
+    const mira = await withAffiliate(shop)
+    setSetting(shop.db, 'affiliates.autoAccept', 'false', 0)
+    const paid = order(shop, mira)
+    const open = order(shop, mira, false)
+    const row = { affiliateCode: 'mira', amountMinor: 200, currency: 'EUR', createdAtUtc: '2026-01-01T00:00:00.000Z' }
+    expect((await json(shop, 'referrals', 'list', '--affiliate', 'mira', '--status', 'pending')).answer).toEqual({
+      referrals: [
+        { ...row, id: 2, orderId: open, visitId: 2, status: 'pending' },
+        { ...row, id: 1, orderId: paid, visitId: 1, status: 'pending' }
+      ]
+    })
+    expect((await json(shop, 'referrals', 'accept', '1')).answer).toMatchObject({
+      referral: { status: 'unpaid' },
+      entries: [{ kind: 'earned', amountMinor: 200 }]
+    })
+    expect(await json(shop, 'referrals', 'accept', '2')).toMatchObject({
+      code: 1,
+      answer: { error: { code: 'TRANSITION_REFUSED' } }
+    })
+    expect((await json(shop, 'referrals', 'reject', '2', '--reason', 'fraud')).answer).toMatchObject({
+      referral: { status: 'rejected', rejectedFor: 'operator: fraud' }
+    })
+    expect((await shopstead(shop, 'referrals', 'show', '1')).stdout).toContain('Referral 1: unpaid, €2.00 at 10 %')
+  })
+
+  it('are paid after a dry run, with a file, and only when somebody says so', async () => {
+    using shop = openTestShop()
+    const mira = await withAffiliate(shop)
+    order(shop, mira)
+    order(shop, mira)
+    const file = join(shop.dataDir, 'payouts.csv')
+    const due = {
+      payoutId: null,
+      affiliateCode: 'mira',
+      currency: 'EUR',
+      earnedMinor: 400,
+      setOffMinor: 0,
+      heldMinor: 0,
+      amountMinor: 400,
+      referralIds: [1, 2],
+      reference: null
+    }
+    expect((await json(shop, 'referrals', 'pay', '--dry-run')).answer).toEqual({ payouts: [due] })
+    expect(await json(shop, 'referrals', 'pay')).toMatchObject({ code: 2, answer: { error: { code: 'USAGE' } } })
+    expect(existsSync(file)).toBe(false)
+    const run = ['referrals', 'pay', '--yes', '--reference', 'SEPA-7', '--csv', file]
+    expect((await json(shop, ...run)).answer).toEqual({ payouts: [{ ...due, payoutId: 1, reference: 'SEPA-7' }] })
+    expect(readFileSync(file, 'utf8')).toMatch(/^\uFEFFpayout,affiliate.*\n1,mira,Mira Okafor,.*,4\.00,EUR,2,SEPA-7,/)
+    expect((await json(shop, ...run)).answer).toEqual({ payouts: [] })
+    expect((await json(shop, 'referrals', 'list', '--status', 'paid')).answer).toMatchObject({ referrals: [{}, {}] })
+  })
+
+  it('are not paid when the file cannot be written', async () => {
+    using shop = openTestShop()
+    order(shop, await withAffiliate(shop))
+    const run = ['referrals', 'pay', '--yes', '--csv', join(shop.dataDir, 'secret.key')]
+    expect(await json(shop, ...run)).toMatchObject({ code: 1, answer: { error: { code: 'CONFLICT' } } })
+    expect((await json(shop, 'referrals', 'list', '--status', 'unpaid')).answer).toMatchObject({ referrals: [{}] })
+  })
+
+  it('are exported as CSV', async () => {
+    using shop = openTestShop()
+    order(shop, await withAffiliate(shop))
+    const { stdout } = await shopstead(shop, 'referrals', 'export', '--affiliate', 'mira')
+    expect(stdout.split('\n')).toEqual([
+      'referral,affiliate,order,visit,campaign,status,amount,currency,rate_percent,rejected_for,created_at,accepted_at',
+      '1,mira,1,1,spring,unpaid,2.00,EUR,10,,2026-01-01T00:00:00.000Z,2026-01-01T00:00:00.000Z',
+      ''
+    ])
+  })
+})

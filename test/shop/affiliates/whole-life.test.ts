@@ -1,0 +1,220 @@
+import { describe, expect, it } from 'vitest'
+import { write } from '../../../src/platform/db/database.ts'
+import type { Db } from '../../../src/platform/db/database.ts'
+import { acceptByHand } from '../../../src/shop/affiliates/decide-referral.ts'
+import { payPayouts } from '../../../src/shop/affiliates/pay-payouts.ts'
+import { accountSummary } from '../../../src/shop/entitlements/entitlements.ts'
+import { findOrder } from '../../../src/shop/orders/find.ts'
+import { findOrderView } from '../../../src/shop/orders/list-orders.ts'
+import { confirmPayment } from '../../../src/shop/orders/pay-order.ts'
+import { recordRefund } from '../../../src/shop/orders/refund-order.ts'
+import type { OrderStatus } from '../../../src/shop/orders/schema.ts'
+import { isPaidStatus } from '../../../src/shop/orders/states.ts'
+import { setSetting } from '../../../src/shop/settings/settings.ts'
+import {
+  credited,
+  draft,
+  emptyShop,
+  line,
+  makeAffiliate,
+  makeProduct,
+  makeUser,
+  move,
+  noon,
+  place,
+  referralOf
+} from '../orders/temporary-shop.ts'
+
+type Step = (db: Db, orderId: number) => void
+
+const cause = { by: 'test', reason: 'a test' }
+const to =
+  (status: OrderStatus): Step =>
+  (db, orderId) =>
+    void move(db, orderId, status)
+const paidLate: Step = (db, orderId) => void write(db, (tx) => confirmPayment(tx, orderId, cause, noon))
+const refund =
+  (amountMinor: number): Step =>
+  (db, orderId) =>
+    void write(db, (tx) => recordRefund(tx, orderId, amountMinor, cause, noon))
+const payOut: Step = (db) => void write(db, (tx) => payPayouts(tx, {}, noon + 40 * 86_400_000))
+
+/** What the order shows and what the ledger holds: of an order of 20.00, of which a tenth is the affiliate's. */
+type Outcome = { order: OrderStatus; referral: string; converted: boolean; amountMinor: number; ledgerMinor: number }
+const outcome = (
+  order: OrderStatus,
+  referral: string,
+  converted: boolean,
+  amountMinor: number,
+  ledgerMinor: number
+) => ({
+  order,
+  referral,
+  converted,
+  amountMinor,
+  ledgerMinor
+})
+
+const waits = (order: OrderStatus, amountMinor = 200): Outcome => outcome(order, 'pending', false, amountMinor, 0)
+const off = (order: OrderStatus, amountMinor = 200, ledgerMinor = 0): Outcome =>
+  outcome(order, 'rejected', false, amountMinor, ledgerMinor)
+const earned = (order: OrderStatus, amountMinor = 200): Outcome =>
+  outcome(order, 'unpaid', true, amountMinor, amountMinor)
+
+const lives: { life: string; steps: Step[]; auto: Outcome; manual: Outcome }[] = [
+  { life: 'created', steps: [], auto: waits('pending'), manual: waits('pending') },
+  { life: 'paid', steps: [to('processing')], auto: earned('processing'), manual: waits('processing') },
+  {
+    life: 'completed',
+    steps: [to('processing'), to('completed')],
+    auto: earned('completed'),
+    manual: waits('completed')
+  },
+  { life: 'failed', steps: [to('failed')], auto: off('failed'), manual: off('failed') },
+  {
+    life: 'failed, then paid',
+    steps: [to('failed'), to('processing')],
+    auto: earned('processing'),
+    manual: waits('processing')
+  },
+  {
+    life: 'failed, tried again, then paid',
+    steps: [to('failed'), to('pending'), to('processing')],
+    auto: earned('processing'),
+    manual: waits('processing')
+  },
+  { life: 'cancelled', steps: [to('cancelled')], auto: off('cancelled'), manual: off('cancelled') },
+  {
+    life: 'cancelled, then paid late',
+    steps: [to('cancelled'), paidLate],
+    auto: earned('processing'),
+    manual: waits('processing')
+  },
+  {
+    life: 'paid, then cancelled',
+    steps: [to('processing'), to('cancelled')],
+    auto: off('cancelled'),
+    manual: off('cancelled')
+  },
+  {
+    life: 'refunded',
+    steps: [to('completed'), refund(2_000)],
+    auto: off('refunded', 0),
+    manual: off('refunded', 0)
+  },
+  {
+    life: 'half refunded',
+    steps: [to('completed'), refund(1_000)],
+    auto: earned('completed', 100),
+    manual: waits('completed', 100)
+  },
+  {
+    life: 'refunded by halves',
+    steps: [to('completed'), refund(1_000), refund(1_000)],
+    auto: off('refunded', 0),
+    manual: off('refunded', 0)
+  },
+  {
+    life: 'paid out',
+    steps: [to('completed'), payOut],
+    auto: outcome('completed', 'paid', true, 200, 0),
+    manual: waits('completed')
+  },
+  {
+    life: 'half refunded after the payout',
+    steps: [to('completed'), payOut, refund(1_000)],
+    auto: outcome('completed', 'paid', true, 100, -100),
+    manual: waits('completed', 100)
+  },
+  {
+    life: 'refunded after the payout',
+    steps: [to('completed'), payOut, refund(2_000)],
+    auto: off('refunded', 0, -200),
+    manual: off('refunded', 0)
+  },
+  {
+    life: 'dispute lost',
+    steps: [to('completed'), to('on-hold'), to('refunded')],
+    auto: off('refunded', 0),
+    manual: off('refunded', 0)
+  },
+  {
+    life: 'dispute won',
+    steps: [to('completed'), to('on-hold'), to('completed')],
+    auto: earned('completed'),
+    manual: waits('completed')
+  }
+]
+
+function live(autoAccept: boolean, steps: readonly Step[]) {
+  const db = emptyShop()
+  setSetting(db, 'affiliates.autoAccept', String(autoAccept), noon)
+  const mira = makeUser(db, 'mira@shop.example')
+  const affiliate = makeAffiliate(db, mira.id)
+  const lines = [line(makeProduct(db), { quantity: 1, unitPriceMinor: 2_000 })]
+  const { id } = place(db, draft(lines, { attribution: credited(affiliate, 'spring') }))
+  for (const step of steps) step(db, id)
+  return { db, id, mira, affiliate }
+}
+
+function outcomeOf(db: Db, orderId: number): Outcome {
+  const view = findOrderView(db, orderId)
+  const referral = referralOf(db, orderId)
+  const ledgerMinor = db.sqlite.prepare('SELECT coalesce(sum(amount_minor), 0) FROM commission_entries').pluck().get()
+  if (view === undefined || referral === undefined) throw new Error('The order is not whole.')
+  expect(view).toMatchObject({
+    affiliateRef: 'mira',
+    affiliateCampaign: 'spring',
+    affiliateReferralCreated: true,
+    affiliateVisitId: 1,
+    affiliateReferralId: referral.id
+  })
+  return {
+    order: view.status,
+    referral: referral.status,
+    converted: view.affiliateVisitConverted === true,
+    amountMinor: referral.amountMinor,
+    ledgerMinor: Number(ledgerMinor)
+  }
+}
+
+describe.each(lives)('an order that came by an affiliate: $life', ({ steps, auto, manual }) => {
+  it('with referrals accepted at once', () => {
+    const { db, id } = live(true, steps)
+    expect(outcomeOf(db, id)).toEqual(auto)
+  })
+
+  it('with referrals accepted by hand', () => {
+    const { db, id } = live(false, steps)
+    expect(outcomeOf(db, id)).toEqual(manual)
+  })
+
+  it('leaves the affiliate an affiliate', () => {
+    const { db, mira, affiliate } = live(true, steps)
+    const { entitlements } = accountSummary(db, mira, { isLoggedIn: true }, noon)
+    expect(entitlements.affiliate).toEqual({ id: affiliate.id, isActive: true, status: 'active' })
+  })
+})
+
+describe('accepting by hand', () => {
+  const isOrderPaid = (db: Db) => (orderId: number) => isPaidStatus(findOrder(db, orderId)?.status ?? 'pending')
+  const accept = (db: Db, orderId: number) =>
+    write(db, (tx) => acceptByHand(tx, referralOf(db, orderId)?.id ?? 0, isOrderPaid(db), noon))
+
+  it.each([
+    { life: 'created', steps: [] },
+    { life: 'failed', steps: [to('failed')] },
+    { life: 'on hold', steps: [to('on-hold')] },
+    { life: 'refunded', steps: [to('completed'), refund(2_000)] }
+  ])('is refused while the order is $life', ({ steps }) => {
+    const { db, id } = live(false, steps)
+    expect(() => accept(db, id)).toThrow(expect.objectContaining({ code: 'TRANSITION_REFUSED' }))
+    expect(outcomeOf(db, id).converted).toBe(false)
+  })
+
+  it('converts the visit of a paid order', () => {
+    const { db, id } = live(false, [to('processing'), refund(500)])
+    accept(db, id)
+    expect(outcomeOf(db, id)).toEqual(earned('processing', 150))
+  })
+})
