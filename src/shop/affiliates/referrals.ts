@@ -89,11 +89,14 @@ export function rejectReferral(tx: Tx, orderId: number, reason: string, now: num
 
 /** The same by the referral itself. */
 export function reject(tx: Tx, referral: ReferralRow, reason: string, now: number): ReferralRow {
-  if (referral.status === 'rejected' && !replaces(reason, referral.rejectedFor)) return referral
-  settleCredit(tx, referral, 0, reason, now)
   const amountMinor = reason === 'order_refunded' ? 0 : referral.amountMinor
+  if (referral.status === 'rejected') {
+    const rejectedFor = replaces(reason, referral.rejectedFor) ? reason : referral.rejectedFor
+    return storeReferral(tx, referral, { rejectedFor, amountMinor }, now)
+  }
+  settleCredit(tx, referral, 0, reason, now)
   const rejected = storeReferral(tx, referral, { status: 'rejected', rejectedFor: reason, amountMinor }, now)
-  if (referral.status !== 'rejected') emit(tx, 'referral.rejected', { ...factsOf(rejected), reason }, now)
+  emit(tx, 'referral.rejected', { ...factsOf(rejected), reason }, now)
   return rejected
 }
 

@@ -1,8 +1,7 @@
-import type { affiliates, commissionEntries, payouts, referrals, visits } from './schema.ts'
+import type { affiliates, commissionEntries, payouts, referrals } from './schema.ts'
 
 export type AffiliateRow = typeof affiliates.$inferSelect
 export type AffiliateStatus = AffiliateRow['status']
-export type VisitRow = typeof visits.$inferSelect
 export type ReferralRow = typeof referrals.$inferSelect
 export type ReferralStatus = ReferralRow['status']
 export type CommissionEntryRow = typeof commissionEntries.$inferSelect

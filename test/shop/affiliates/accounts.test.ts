@@ -4,6 +4,7 @@ import { messageFor } from '../../../src/platform/http/zod-errors.ts'
 import { write } from '../../../src/platform/db/database.ts'
 import { findUserById } from '../../../src/shop/accounts/find.ts'
 import type { UserRow } from '../../../src/shop/accounts/rows.ts'
+import { anonymiseAffiliateOf } from '../../../src/shop/affiliates/anonymise.ts'
 import { applyAffiliates } from '../../../src/shop/affiliates/apply-affiliates.ts'
 import { applyAsAffiliate } from '../../../src/shop/affiliates/apply.ts'
 import { getOwnAffiliate } from '../../../src/shop/affiliates/balance.ts'
@@ -210,6 +211,32 @@ describe('an affiliate made by an operator', () => {
     expect(['0', '10', '12.5', '12.34', '100'].map(parseRate)).toEqual([0, 1_000, 1_250, 1_234, 10_000])
     for (const bad of ['', '-1', '100.01', '1e1', '12.345', 'ten', '10%'])
       expect(() => parseRate(bad)).toThrow(code('VALIDATION_FAILED'))
+  })
+})
+
+describe('the affiliate account of somebody who is erased', () => {
+  const erase = (shop: TestShop, userId: number) =>
+    write(shop.db, (tx) => anonymiseAffiliateOf(tx, userId, shop.clock.now()))
+
+  it('is closed, and says nothing of the person any more', async () => {
+    using shop = openTestShop()
+    const { id, userId } = await makeAffiliate(shop, { website: 'https://mira.example', message: 'I am Mira' })
+    erase(shop, userId)
+    const code = `erased-${id}`
+    const closed = { status: 'inactive', code, codeKey: code, website: null, message: null }
+    expect(findAffiliateOfUser(shop.db, userId)).toMatchObject(closed)
+    erase(shop, userId)
+    expect(told(shop)).toEqual([])
+  })
+
+  it('ends an application without a mail', async () => {
+    using shop = openTestShop()
+    const { userId } = await makeAffiliate(shop, { status: 'pending' })
+    erase(shop, userId)
+    expect(findAffiliateOfUser(shop.db, userId)?.status).toBe('rejected')
+    expect(told(shop)).toEqual(['affiliate.rejected'])
+    expect(shop.db.sqlite.prepare('SELECT count(*) FROM mails').pluck().get()).toBe(0)
+    erase(shop, 99)
   })
 })
 

@@ -236,6 +236,14 @@ describe('a referral', () => {
       events: ['rejected']
     },
     {
+      name: 'a self-referral, refunded after',
+      steps: [reject('self'), reject('order_refunded'), revive],
+      status: 'rejected',
+      amountMinor: 0,
+      ledger: [],
+      events: ['rejected']
+    },
+    {
       name: 'revived when nothing was rejected',
       steps: [accept, revive],
       status: 'unpaid',
