@@ -23,7 +23,7 @@ export const checkoutRoutes = [
     summary: 'Create a checkout session',
     session: 'optional',
     nonce: 'never',
-    proxy: { nonce: true, query: tracking },
+    proxy: { nonce: true, query: tracking, timeoutMs: 30_000 },
     invalid: 422,
     query: checkoutQuery,
     body: checkoutBody,

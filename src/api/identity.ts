@@ -3,6 +3,7 @@ import { AppError } from '../errors.ts'
 import { addressKey, clientAddress } from '../platform/http/client-address.ts'
 import type { TrustedProxies } from '../platform/http/client-address.ts'
 import { isCrossSite } from '../platform/http/cross-site.ts'
+import { checkNonceHeader, csrfFailed, sentNonce } from '../platform/http/csrf.ts'
 import type { RequestIds } from '../platform/http/envelope.ts'
 import { headerValues, socketAddress } from '../platform/http/node-request.ts'
 import { checkNonce } from '../shop/accounts/nonce.ts'
@@ -42,24 +43,25 @@ export function requireSession(call: Call): asserts call is UserCall {
   if (call.identity === null) throw new AppError('NOT_AUTHENTICATED', 'Please log in first.')
 }
 
-/**
- * Asks for a good nonce in exactly one header: one issued to nobody, whatever cookie comes along, or the session's own.
- */
-export function requireNonce(call: Call): void {
-  const sent = headerValues(call.request, 'x-nonce')
-  if (sent.length === 0 || sent[0] === '') throw csrfFailed('missing_nonce', 'The X-Nonce header is missing.')
-  const [nonce] = sent
-  if (sent.length > 1 || nonce === undefined || !isGoodNonce(call, nonce))
-    throw csrfFailed('invalid_nonce', 'The nonce is not valid (any more): fetch a new one and try again.')
-}
+const nobody = { sessionTokenHash: null, startNonceHash: null }
 
-function isGoodNonce({ shop, identity, now }: Call, nonce: string): boolean {
-  const nobody = { sessionTokenHash: null, startNonceHash: null }
-  const bearer =
-    identity === null
-      ? nobody
-      : { sessionTokenHash: identity.session.tokenHash, startNonceHash: identity.session.startNonceHash }
-  return checkNonce(shop.keys, nonce, nobody, now) || checkNonce(shop.keys, nonce, bearer, now)
+/**
+ * Checks the nonce where the service's own policy asks for it, and where a first-party proxy leaves it to the service.
+ * Good is one issued to the caller's session, or the one that came with the request which started it; one issued to
+ * nobody is good for whoever has no session, and where sessions start (register, login) whatever cookie comes along.
+ *
+ * @throws CSRF_FAILED
+ */
+export function requireNonce(route: Route, call: Call): void {
+  const { request, shop, now } = call
+  if (route.nonce !== 'always' && !(route.proxy?.nonce === true && request.headers.has(checkNonceHeader))) return
+  const nonce = sentNonce(headerValues(request, 'x-nonce'))
+  const session = (route.session === 'none' ? findIdentity(shop, request, now) : call.identity)?.session
+  const own =
+    session === undefined ? nobody : { sessionTokenHash: session.tokenHash, startNonceHash: session.startNonceHash }
+  if (checkNonce(shop.keys, nonce, own, now)) return
+  if (route.startsSession === true && checkNonce(shop.keys, nonce, nobody, now)) return
+  throw csrfFailed('invalid_nonce', 'The nonce is not valid (any more): fetch a new one and try again.')
 }
 
 /** A request that changes something and says that it comes from another site is refused. */
@@ -74,8 +76,4 @@ export function refuseCrossSite(app: App, request: Request): void {
     development: app.config.env === 'development'
   })
   if (refused) throw csrfFailed('cross_site', 'This request came from another site.')
-}
-
-export function csrfFailed(reason: 'missing_nonce' | 'invalid_nonce' | 'cross_site', message: string): AppError {
-  return new AppError('CSRF_FAILED', message, { reason })
 }

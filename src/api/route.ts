@@ -4,6 +4,9 @@ import type { SessionRow, UserRow } from '../shop/accounts/rows.ts'
 import type { Claim } from '../shop/checkout/idempotency.ts'
 import type { ShopContext } from '../shop/context.ts'
 
+/** Of a request's body, where the route does not say otherwise. */
+export const defaultBodyLimitBytes = 64 * 1024
+
 export type Method = 'GET' | 'POST' | 'PATCH'
 
 /** Who is calling: the session that came with the request, or nobody. */
@@ -38,6 +41,15 @@ export type Reply = {
 /** A route that needs a session gets its identity as a type without null. */
 export type UserCall = Call & { readonly identity: Identity }
 
+export type ProxyPolicy = {
+  /** Whether it asks for a nonce. */
+  readonly nonce: boolean
+  /** Parameters that it forwards; it drops all others. */
+  readonly query: readonly string[]
+  /** How long it waits for the answer, where 15 s are too few. */
+  readonly timeoutMs?: number
+}
+
 type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
 
 export type Route<
@@ -53,8 +65,10 @@ export type Route<
   readonly session: 'none' | 'optional' | 'required'
   /** Whether the service itself asks for a nonce (interface.md 5). */
   readonly nonce: 'never' | 'always'
-  /** Whether the first-party proxy asks for a nonce; null keeps the route out of the proxy. */
-  readonly proxy: { readonly nonce: boolean; readonly query: readonly string[] } | null
+  /** A session starts here, so a nonce that was issued to nobody is good whatever cookie comes along. */
+  readonly startsSession?: true
+  /** How the first-party proxy treats the route; null keeps it out of the proxy. */
+  readonly proxy: ProxyPolicy | null
   /** Webhooks come from another site by nature. */
   readonly crossSite?: 'allowed'
   readonly cache?: 'public'

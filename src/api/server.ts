@@ -2,6 +2,7 @@ import { H3 } from 'h3'
 import type { App } from '../app.ts'
 import { AppError, validationFailed } from '../errors.ts'
 import type { FieldErrors } from '../errors.ts'
+import { methodNotAllowed, notFound } from '../platform/http/addresses.ts'
 import { parseJsonBody, readBody, requireJson } from '../platform/http/body.ts'
 import { parseTrustedProxies } from '../platform/http/client-address.ts'
 import { failure, metaOf, requestIds, success } from '../platform/http/envelope.ts'
@@ -11,10 +12,9 @@ import { parseQuery } from '../platform/http/query.ts'
 import { messageFor, toFieldErrors } from '../platform/http/zod-errors.ts'
 import { describeError } from '../platform/log.ts'
 import { identify, refuseCrossSite, requireNonce, requireSession } from './identity.ts'
+import { defaultBodyLimitBytes } from './route.ts'
 import type { Call, Method, Reply, Route } from './route.ts'
 import { routes } from './routes.ts'
-
-const defaultBodyLimitBytes = 64 * 1024
 
 type Methods = ReadonlyMap<Method, Route>
 
@@ -27,7 +27,7 @@ export function createApi(app: App): (request: Request) => Promise<Response> {
   async function pass(route: Route, request: Request, ids: RequestIds, now: number): Promise<Response> {
     if (route.method !== 'GET' && route.crossSite !== 'allowed') refuseCrossSite(app, request)
     const call = identify(app, trusted, route, request, ids, now)
-    if (route.nonce === 'always') requireNonce(call)
+    requireNonce(route, call)
     if (route.session === 'required') requireSession(call)
     route.gate?.(call)
     const raw = await readBody(request, route.bodyLimitBytes ?? defaultBodyLimitBytes)
@@ -85,16 +85,10 @@ function tableOf(apiPrefix: string): ReadonlyMap<string, Methods> {
 }
 
 function findRoute(methods: Methods | undefined, method: string): Route {
-  if (methods === undefined) throw new AppError('NOT_FOUND', 'There is nothing at this address.')
+  if (methods === undefined) throw notFound()
   const wanted = method === 'HEAD' ? 'GET' : method
   for (const [known, route] of methods) if (known === wanted) return route
-  const allowed = [...methods.keys()].flatMap((known) => (known === 'GET' ? ['GET', 'HEAD'] : [known]))
-  throw new AppError(
-    'METHOD_NOT_ALLOWED',
-    'This address does not take that method.',
-    {},
-    { headers: { Allow: allowed.join(', ') } }
-  )
+  throw methodNotAllowed(methods.keys())
 }
 
 /** Query and body are judged together, so that one answer names everything that is wrong. */

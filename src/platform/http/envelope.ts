@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { FastResponse } from 'srvx'
 import type { AppError, ErrorDetails } from '../../errors.ts'
 import { toIso } from '../clock.ts'
@@ -20,8 +19,8 @@ const correlationPattern = /^[A-Za-z0-9._-]{1,128}$/
 export function requestIds(inboundCorrelationId?: string | null): RequestIds {
   const inbound = inboundCorrelationId ?? ''
   return {
-    requestId: randomUUID(),
-    correlationId: correlationPattern.test(inbound) ? inbound : randomUUID()
+    requestId: crypto.randomUUID(),
+    correlationId: correlationPattern.test(inbound) ? inbound : crypto.randomUUID()
   }
 }
 

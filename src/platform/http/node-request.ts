@@ -22,11 +22,21 @@ export function rawPath(target: string): string {
   return query === -1 ? target : target.slice(0, query)
 }
 
-/** The address at the other end of the socket; nothing in memory and once the peer has gone. */
+/**
+ * The address at the other end of the socket, or the one that a request in memory was handed on for; nothing once the
+ * peer has gone.
+ */
 export function socketAddress(request: Request): string | undefined {
   // Node takes the socket off a request whose body stream was cancelled, whatever its types say.
   const socket: Socket | null | undefined = nodeRequest(request)?.socket
-  return socket?.remoteAddress
+  return socket?.remoteAddress ?? handedOnFor.get(request)
+}
+
+const handedOnFor = new WeakMap<Request, string>()
+
+/** Tells for whom a request is handed on inside this process, where no socket can tell it. */
+export function handOnFor(request: Request, clientAddress: string): void {
+  handedOnFor.set(request, clientAddress)
 }
 
 /**
