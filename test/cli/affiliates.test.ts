@@ -17,8 +17,7 @@ type Outcome = { code: number; stdout: string; stderr: string }
 
 /** One command line on the shop's own data folder, as a process of its own. */
 function shopstead(shop: TestShop, ...args: string[]): Promise<Outcome> {
-  // Under NODE_ENV=test or TEST consola keeps what a person would read to itself.
-  const env = { ...process.env, SHOPSTEAD_ENV: 'test', SHOPSTEAD_LOG: 'silent', NO_COLOR: '1', NODE_ENV: '', TEST: '' }
+  const env = { ...process.env, SHOPSTEAD_ENV: 'test', SHOPSTEAD_LOG: 'silent', NO_COLOR: '1' }
   const argv = ['bin/shopstead.js', ...args, '--data-dir', shop.dataDir]
   return new Promise((resolve, reject) => {
     execFile(process.execPath, argv, { env }, (error, stdout, stderr) => {
