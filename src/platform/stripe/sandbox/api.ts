@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { ApiOutcome } from './outcome.ts'
 import type { Answer, Context, Route } from './context.ts'
 import { StripeRefusal, badParameter } from './errors.ts'
 import { expandAnswer } from './expand.ts'
@@ -18,12 +19,6 @@ import { isTimerDue } from './timers.ts'
 
 /** One request to the API; `path` has its query, header names are lower-case. */
 export type ApiRequest = { method: string; path: string; headers: Readonly<Record<string, string>>; body: string }
-
-/** What the caller's connection sees: an answer, or what a fault does to it. A cut body is sent, and then no more. */
-export type ApiOutcome =
-  | { kind: 'answer' | 'truncated' | 'stalled'; status: number; headers: Record<string, string>; body: string }
-  | { kind: 'reset' }
-  | { kind: 'timeout' }
 
 export type ApiParts = {
   store: Store

@@ -1,4 +1,4 @@
-import type { ApiOutcome } from './api.ts'
+import type { ApiOutcome } from './outcome.ts'
 import type { Answer } from './context.ts'
 import type { ErrorBody } from './errors.ts'
 import type { Fault } from './faults.ts'

@@ -1,5 +1,6 @@
 import type Stripe from 'stripe'
-import type { ApiOutcome, ApiRequest } from './api.ts'
+import type { ApiRequest } from './api.ts'
+import type { ApiOutcome } from './outcome.ts'
 
 type Handle = (request: ApiRequest) => Promise<ApiOutcome>
 

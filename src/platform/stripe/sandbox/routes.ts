@@ -32,13 +32,10 @@ const routes: readonly Route[] = [
 /** What a fault can be aimed at. */
 export const routeNames: readonly string[] = routes.map(({ name }) => name)
 
-const compiled = routes.map((route) => ({
-  route,
-  steps: route.path.split('/'),
-  // A literal step wins over `:id`, so that no id is mistaken for a verb.
-  weight: route.path.includes(':id') ? 1 : 0
-}))
-compiled.sort((a, b) => a.weight - b.weight)
+/** A literal step wins over `:id`, so that no id is mistaken for a verb. */
+const compiled = routes
+  .map((route) => ({ route, steps: route.path.split('/'), weight: route.path.includes(':id') ? 1 : 0 }))
+  .toSorted((a, b) => a.weight - b.weight)
 
 /** The route of a method and path (without query), and the id in the path or an empty string. */
 export function findRoute(method: string, path: string): { route: Route; id: string } | undefined {

@@ -1,7 +1,8 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { ApiOutcome, ApiRequest } from './api.ts'
+import type { ApiRequest } from './api.ts'
+import type { ApiOutcome } from './outcome.ts'
 
 const maxBodyBytes = 1_048_576
 
