@@ -1,10 +1,12 @@
 import type { App } from './app.ts'
 import { write } from './platform/db/database.ts'
 import { describeError } from './platform/log.ts'
+import { purgeEmailTokens } from './shop/accounts/email-tokens.ts'
 import { purgeSessions } from './shop/accounts/sessions.ts'
 import { dropExpiredKeys } from './shop/checkout/idempotency.ts'
 import { pageUrls } from './shop/checkout/pay.ts'
 import { startMailer } from './shop/mail/mailer.ts'
+import { purgeMails } from './shop/mail/queue.ts'
 import { getOrder } from './shop/orders/find.ts'
 import { overdueOrders } from './shop/orders/expire-holds.ts'
 import { endHold, reconcile } from './shop/payments/reconcile.ts'
@@ -53,6 +55,8 @@ function clearOut(app: App): void {
   const now = app.clock.now()
   write(app.db, (tx) => void dropExpiredKeys(tx, now))
   write(app.db, (tx) => void purgeSessions(tx, now))
+  write(app.db, (tx) => void purgeEmailTokens(tx, now))
+  write(app.db, (tx) => void purgeMails(tx, now))
 }
 
 /** Runs `work` at once and then every so often, one run at a time; stop() waits for the run under way. */

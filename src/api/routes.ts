@@ -1,3 +1,4 @@
+import { accountCareRoutes } from './account-care.ts'
 import { accountRoutes } from './accounts.ts'
 import { affiliateRoutes } from './affiliates.ts'
 import { checkoutRoutes } from './checkout.ts'
@@ -11,6 +12,7 @@ import { webhookRoutes } from './webhooks.ts'
 /** Every route there is: the server, the proxy's allowlist and the API description are read off this one table. */
 export const routes: readonly Route[] = [
   ...accountRoutes,
+  ...accountCareRoutes,
   ...orderRoutes,
   ...offerRoutes,
   ...checkoutRoutes,

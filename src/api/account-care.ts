@@ -1,0 +1,109 @@
+import { write } from '../platform/db/database.ts'
+import { changePassword } from '../shop/accounts/change-password.ts'
+import {
+  changePasswordInput,
+  emailInput,
+  profileInput,
+  resetPasswordInput,
+  tokenInput
+} from '../shop/accounts/input.ts'
+import { forgotPassword, resendVerification, resetPassword } from '../shop/accounts/recover.ts'
+import { updateProfile } from '../shop/accounts/update-profile.ts'
+import { verifyEmail } from '../shop/accounts/verify-email.ts'
+import { accountSummary } from '../shop/entitlements/entitlements.ts'
+import { claimGuestOrders } from '../shop/orders/claim-guest-orders.ts'
+import { route } from './route.ts'
+import { endedSessionCookie, sessionCookie } from './session-cookie.ts'
+
+const proxied = { nonce: true, query: [] } as const
+
+/** Endpoints beyond the interface, since nobody keeps an account without them (CONTRACT A5). */
+export const accountCareRoutes = [
+  route({
+    method: 'POST',
+    path: '/auth/verify-email',
+    summary: 'Verify an email by the token of its message',
+    session: 'none',
+    nonce: 'never',
+    proxy: proxied,
+    invalid: 422,
+    body: tokenInput,
+    handler: async (call, { body }) => {
+      await verifyEmail(call.shop, body.token, call, call.now, claimGuestOrders)
+      return { data: { verified: true } }
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/auth/resend-verification',
+    summary: 'Send the verification message again; answers alike for every email',
+    session: 'none',
+    nonce: 'never',
+    proxy: proxied,
+    invalid: 422,
+    body: emailInput,
+    handler: async ({ shop, now }, { body }) => {
+      await resendVerification(shop, body.email, now)
+      return { data: { accepted: true } }
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/auth/forgot-password',
+    summary: 'Send a link to set a new password; answers alike for every email',
+    session: 'none',
+    nonce: 'never',
+    proxy: proxied,
+    invalid: 422,
+    body: emailInput,
+    handler: async ({ shop, now }, { body }) => {
+      await forgotPassword(shop, body.email, now)
+      return { data: { accepted: true } }
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/auth/reset-password',
+    summary: 'Set a new password by the token of a message; every session ends',
+    session: 'none',
+    nonce: 'never',
+    proxy: proxied,
+    invalid: 422,
+    body: resetPasswordInput,
+    handler: async (call, { body }) => {
+      await resetPassword(call.shop, body, call, call.now, claimGuestOrders)
+      return { data: { reset: true }, cookies: [endedSessionCookie(call.shop)] }
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/auth/change-password',
+    summary: 'Change the password; other sessions end, this one gets a new cookie',
+    session: 'required',
+    nonce: 'never',
+    proxy: proxied,
+    invalid: 422,
+    body: changePasswordInput,
+    handler: async (call, { body }) => {
+      const { session } = await changePassword(call.shop, body, call, call.now)
+      return {
+        data: { changed: true },
+        cookies: [sessionCookie(call.shop, session.token, session.maxAgeSeconds)]
+      }
+    }
+  }),
+  route({
+    method: 'PATCH',
+    path: '/me',
+    summary: 'Change the profile; null clears an optional field',
+    session: 'required',
+    nonce: 'never',
+    proxy: proxied,
+    invalid: 422,
+    body: profileInput,
+    handler: ({ shop, identity, now }, { body }) => {
+      const user = write(shop.db, (tx) => updateProfile(tx, identity.user.id, body, now))
+      return { data: accountSummary(shop.db, user, { isLoggedIn: true }, now) }
+    }
+  })
+]
