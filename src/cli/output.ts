@@ -4,16 +4,17 @@ import { AppError } from '../errors.ts'
 
 /** Messages to the operator go to standard error, so that what is piped on is the result alone. */
 export const messages = createConsola({
+  level: 3,
   stdout: process.stderr,
   stderr: process.stderr,
   throttle: 0,
   formatOptions: { date: false }
 })
+/** Results are written as they are: no mark, no level that an environment (CI, NODE_ENV=test) could turn down. */
 const results = createConsola({
-  stdout: process.stdout,
-  stderr: process.stdout,
+  level: 3,
   throttle: 0,
-  formatOptions: { date: false }
+  reporters: [{ log: ({ args }) => void process.stdout.write(`${args.join(' ')}\n`) }]
 })
 
 /** What a command has to say: one JSON document, or the same for a person. */
