@@ -18,7 +18,7 @@ import { setPassword } from '../shop/accounts/set-password.ts'
 import { markVerified } from '../shop/accounts/verify-email.ts'
 import { toAccountRecord, toUser } from '../shop/accounts/view.ts'
 import { balanceOf } from '../shop/affiliates/balance.ts'
-import { decideAffiliate } from '../shop/affiliates/decide.ts'
+import { anonymiseAffiliateOf } from '../shop/affiliates/anonymise.ts'
 import { findAffiliateOfUser } from '../shop/affiliates/find.ts'
 import { toAffiliate } from '../shop/affiliates/view.ts'
 import { listBenefits } from '../shop/benefits/list-benefits.ts'
@@ -193,7 +193,5 @@ async function erase({ app, options, now }: Work<SureOptions>, who: string): Pro
 /** What stands above accounts lets go of a person in the same transaction. */
 function letGo(tx: Tx, { id }: UserRow, _erasedEmail: string, now: number): void {
   anonymiseOrdersOf(tx, id)
-  const affiliate = findAffiliateOfUser(tx, id)
-  if (affiliate?.status === 'active') decideAffiliate(tx, affiliate, 'deactivate', now)
-  if (affiliate?.status === 'pending') decideAffiliate(tx, affiliate, 'reject', now)
+  anonymiseAffiliateOf(tx, id, now)
 }

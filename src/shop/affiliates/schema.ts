@@ -109,7 +109,8 @@ export const commissionEntries = sqliteTable(
     at: instant('at').notNull()
   },
   (t) => [
-    index('commission_entries_by_affiliate').on(t.affiliateId, t.id),
+    // Covers the balance, which sums an affiliate's whole ledger.
+    index('commission_entries_by_affiliate').on(t.affiliateId, t.currency, t.kind, t.amountMinor),
     index('commission_entries_by_referral').on(t.referralId, t.id),
     check('commission_entries_kind', sql`${t.kind} IN ('earned', 'taken_back', 'paid_out')`)
   ]

@@ -113,7 +113,7 @@ CREATE TABLE `commission_entries` (
 	CONSTRAINT "commission_entries_kind" CHECK("commission_entries"."kind" IN ('earned', 'taken_back', 'paid_out'))
 ) STRICT;
 --> statement-breakpoint
-CREATE INDEX `commission_entries_by_affiliate` ON `commission_entries` (`affiliate_id`,`id`);--> statement-breakpoint
+CREATE INDEX `commission_entries_by_affiliate` ON `commission_entries` (`affiliate_id`,`currency`,`kind`,`amount_minor`);--> statement-breakpoint
 CREATE INDEX `commission_entries_by_referral` ON `commission_entries` (`referral_id`,`id`);--> statement-breakpoint
 CREATE TABLE `payouts` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
