@@ -47,7 +47,7 @@ async function serve(): Promise<Server> {
   const child = spawn(process.execPath, [program, 'serve', '--port', '0', '--json'], {
     cwd: home,
     env: environment,
-    stdio: ['ignore', 'pipe', 'inherit']
+    stdio: ['ignore', 'pipe', 'ignore']
   })
   started.push(child)
   for await (const line of createInterface({ input: child.stdout })) return { process: child, ...JSON.parse(line) }
