@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from './errors.ts'
 import { systemClock } from './platform/clock.ts'
@@ -129,8 +129,12 @@ function openShopDatabase(config: Config, expectation: 'create' | 'migrated' | '
   if (expectation !== 'create' && !existsSync(file)) {
     throw new AppError('CONFLICT', `There is no database at ${file}: run "shopstead migrate" first.`)
   }
+  const inode = statSync(file, { throwIfNoEntry: false })?.ino
   const db = openDatabase(file)
   try {
+    // Whoever opened the old file while a restore was putting another in its place would write into the past.
+    if (inode !== undefined && statSync(file).ino !== inode)
+      throw new AppError('CONFLICT', 'The database has just been replaced: try again.')
     if (expectation === 'migrated') assertMigrated(db)
     return db
   } catch (error) {

@@ -18,6 +18,7 @@ const floors: readonly (readonly string[])[] = [
   ['shop/payments'],
   ['shop/checkout', 'shop/entitlements', 'shop/mail'],
   ['app.ts'],
+  ['backups.ts'],
   ['jobs.ts'],
   ['api'],
   ['proxy', 'pages'],

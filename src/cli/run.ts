@@ -1,6 +1,7 @@
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
+import { systemClock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/config.ts'
 import { messages, printAnswer, printError } from './output.ts'
 import type { Answer } from './output.ts'
@@ -48,6 +49,25 @@ export function runs<Options extends object, Args extends (string | string[] | u
       } finally {
         app.close()
       }
+    })
+  })
+}
+
+/** What a command works with that must not, or need not, open the shop. */
+export type FileWork<Options> = { config: Config; options: Options & CommonOptions; now: number; json: boolean }
+
+/** Like `runs`, for a command that works on the data folder with no App open. */
+export function runsOnFiles<Options extends object>(
+  command: Command,
+  work: (work: FileWork<Options>, ...args: string[]) => Answer | Promise<Answer>
+): Command {
+  return command.action(async (...given: unknown[]) => {
+    const options = command.opts<Options & CommonOptions>()
+    const args = given.slice(0, command.registeredArguments.length) as string[]
+    const json = options.json ?? false
+    await guarded(json, async () => {
+      const config = await loadConfig(options)
+      printAnswer(await work({ config, options, now: systemClock.now(), json }, ...args), json)
     })
   })
 }

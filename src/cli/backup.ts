@@ -1,0 +1,97 @@
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { toIso, toIsoOrNull } from '../platform/clock.ts'
+import type { BackupInfo } from '../platform/backup/inspect.ts'
+import { table } from './output.ts'
+import type { Answer } from './output.ts'
+import { showProgress } from './progress.ts'
+import { addCommand, confirmOrRefuse, runs, runsOnFiles } from './run.ts'
+import type { FileWork, Work } from './run.ts'
+
+export function define(program: Command): void {
+  const group = program.command('backup').description('copies of the database and the secret key')
+  const create = addCommand(
+    group,
+    'create',
+    'make a verified backup in data/backups while the shop runs',
+    'backup create --json'
+  ).option('--scheduled', 'count it as a scheduled one: older ones beyond backup.keep are removed')
+  runs(create, 'migrated', createOne)
+  runsOnFiles(addCommand(group, 'list', 'every backup in data/backups, newest first', 'backup list'), list)
+  const verify = 'go through a backup and open a shop on a copy of it'
+  runsOnFiles(
+    addCommand(group, 'verify <file>', verify, 'backup verify data/backups/2026-01-15T03-00-00.000Z.db'),
+    check
+  )
+  const restore = addCommand(
+    group,
+    'restore <file>',
+    'put a verified backup in the place of the database, which stays beside it',
+    'backup restore data/backups/2026-01-15T03-00-00.000Z.db --yes'
+  ).option('--yes', 'do not ask')
+  runsOnFiles(restore, putBack)
+}
+
+async function createOne({ app, options, json }: Work<{ scheduled?: boolean }>): Promise<Answer> {
+  const { backUp } = await import('../backups.ts')
+  const progress = showProgress(json)
+  const info = await backUp(app, options.scheduled ? 'scheduled' : 'manual', progress.step).finally(progress.done)
+  return { json: toJson(info), human: `${info.file} (${size(info.bytes)}), verified.` }
+}
+
+async function list({ config }: FileWork<object>): Promise<Answer> {
+  const { backupFolder } = await import('../platform/backup/create.ts')
+  const { backupFiles } = await import('../platform/backup/files.ts')
+  const { glanceAtBackup } = await import('../platform/backup/inspect.ts')
+  const folder = backupFolder(config.dataDir)
+  const backups = backupFiles(folder).map(glanceAtBackup)
+  const rows = backups.map(({ file, bytes, verified }) => [
+    file.slice(folder.length + 1),
+    size(bytes),
+    verified ? 'verified' : 'DOUBTFUL'
+  ])
+  return {
+    json: { backups: backups.map(toJson) },
+    human: rows.length === 0 ? `There are none in ${folder}.` : [folder, table(['File', 'Size', 'State'], rows)]
+  }
+}
+
+async function check({ config, json }: FileWork<object>, file: string): Promise<Answer> {
+  const { verifyBackup } = await import('../backups.ts')
+  const progress = showProgress(json)
+  try {
+    const { counts, ...info } = verifyBackup(config, resolve(file), progress.step)
+    progress.done()
+    const filled = Object.entries(counts).filter(([, count]) => count > 0)
+    return {
+      json: { ...toJson(info), counts },
+      human: [`${info.file} is sound.`, table(['Table', 'Rows'], filled)]
+    }
+  } finally {
+    progress.done()
+  }
+}
+
+async function putBack({ config, options, now, json }: FileWork<{ yes?: boolean }>, file: string): Promise<Answer> {
+  const { restore } = await import('../backups.ts')
+  await confirmOrRefuse(`Replace the database in ${config.dataDir} by this backup?`, { ...options, json })
+  const progress = showProgress(json)
+  const done = await restore(config, resolve(file), now, progress.step).finally(progress.done)
+  return {
+    json: { ...done, restored: true, createdAt: toIso(done.createdAt) },
+    human: [
+      `The shop is as it was at ${toIso(done.createdAt)}.`,
+      ...(done.kept === null ? [] : [`What was there before: ${done.kept}`]),
+      ...(done.secretRestored ? [] : ['The backup holds no secret key: set SHOPSTEAD_SECRET as it was.']),
+      'Run "shopstead migrate" if this Shopstead is newer, then start the server.'
+    ]
+  }
+}
+
+function toJson({ file, bytes, createdAt, verified }: BackupInfo): object {
+  return { file, bytes, createdAt: toIsoOrNull(createdAt), verified }
+}
+
+function size(bytes: number): string {
+  return `${(bytes / 1024 / 1024).toFixed(1)} MB`
+}

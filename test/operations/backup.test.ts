@@ -1,0 +1,271 @@
+import { spawn } from 'node:child_process'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync
+} from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { inspectBackup } from '../../src/platform/backup/inspect.ts'
+import { thinOut } from '../../src/platform/backup/create.ts'
+import { exitOf, runShopstead, spawnShopstead, temporaryFolder } from '../support/command-line.ts'
+import { startShop } from '../support/running-shop.ts'
+
+type Created = { file: string; bytes: number; createdAt: string; verified: boolean }
+
+/** A shop's folder with a lantern in the catalogue, and no server on it. */
+async function quietShop(): Promise<{ dataDir: string; productId: number }> {
+  const dataDir = join(temporaryFolder(), 'data')
+  const shop = await startShop({ dataDir, seed: { products: [{ slug: 'lantern', name: 'Lantern', price: '12.50' }] } })
+  await shop.stop()
+  return { dataDir, productId: 1 }
+}
+
+async function backUp(dataDir: string): Promise<Created> {
+  const { json, exitCode } = await runShopstead<Created>(dataDir, ['backup', 'create', '--json'])
+  expect(exitCode).toBe(0)
+  return json
+}
+
+function finished(dataDir: string): string[] {
+  const folder = join(dataDir, 'backups')
+  return existsSync(folder) ? readdirSync(folder).filter((name) => !name.startsWith('.')) : []
+}
+
+function rename(dataDir: string, slug: string): void {
+  const sqlite = new Database(join(dataDir, 'shopstead.db'))
+  sqlite.prepare('UPDATE products SET slug = ?').run(slug)
+  sqlite.close()
+}
+
+function slugIn(file: string): unknown {
+  const sqlite = new Database(file, { readonly: true })
+  try {
+    return sqlite.prepare('SELECT slug FROM products').pluck().get()
+  } finally {
+    sqlite.close()
+  }
+}
+
+describe('a backup', () => {
+  test('holds every order acknowledged before it was begun, while 300 a second are written', async () => {
+    const { dataDir, productId } = await quietShop()
+    const database = join(dataDir, 'shopstead.db')
+    const writer = spawn(process.execPath, ['test/operations/order-writer.ts', database, String(productId)])
+    onTestFinished(() => void writer.kill('SIGKILL'))
+    let printed = ''
+    writer.stdout.on('data', (chunk: Buffer) => void (printed += chunk.toString()))
+    const acknowledged = (): number[] => printed.split('\n').slice(0, -1).map(Number)
+    while (acknowledged().length < 300) await new Promise((resolve) => setTimeout(resolve, 20))
+
+    const before = acknowledged()
+    const { file, verified, bytes, createdAt } = await backUp(dataDir)
+    expect(acknowledged().length).toBeGreaterThan(before.length)
+    expect({ verified, bytes }).toEqual({ verified: true, bytes: statSync(file).size })
+    expect(createdAt).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
+
+    const sqlite = new Database(file, { readonly: true })
+    onTestFinished(() => void sqlite.close())
+    const kept = new Set(sqlite.prepare('SELECT id FROM orders').pluck().all())
+    expect(before.filter((id) => !kept.has(id))).toEqual([])
+    expect(sqlite.prepare('SELECT count(*) FROM order_items').pluck().get()).toBe(kept.size)
+  })
+
+  test('is one private file with the secret key in it', async () => {
+    const { dataDir } = await quietShop()
+    const { file } = await backUp(dataDir)
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(inspectBackup(file).manifest.secret).toBe(readFileSync(join(dataDir, 'secret.key'), 'utf8'))
+    expect(readdirSync(join(dataDir, 'backups'))).toEqual([file.slice(join(dataDir, 'backups').length + 1)])
+    const { json } = await runShopstead<{ backups: Created[] }>(dataDir, ['backup', 'list', '--json'])
+    expect(json.backups).toMatchObject([{ file, verified: true }])
+  })
+
+  test('does not carry what has been deleted', async () => {
+    const { dataDir } = await quietShop()
+    const sqlite = new Database(join(dataDir, 'shopstead.db'))
+    sqlite.prepare(`INSERT INTO settings (key, value, updated_at) VALUES ('gone', '"lena@shop.example"', 0)`).run()
+    sqlite.prepare(`DELETE FROM settings WHERE key = 'gone'`).run()
+    sqlite.close()
+    const { file } = await backUp(dataDir)
+    expect(readFileSync(file).includes('lena@shop.example')).toBe(false)
+  })
+
+  test('that is killed at any moment leaves nothing under a final name, and the next one clears up after it', async () => {
+    const { dataDir } = await quietShop()
+    const sqlite = new Database(join(dataDir, 'shopstead.db'))
+    const filler = sqlite.prepare('INSERT INTO events (type, payload, created_at) VALUES (?, ?, 0)')
+    sqlite.transaction(() => {
+      for (let count = 0; count < 40_000; count += 1)
+        filler.run('order.paid', JSON.stringify({ text: 'x'.repeat(200) }))
+    })()
+    sqlite.close()
+    const started = performance.now()
+    await backUp(dataDir)
+    const wholeMs = performance.now() - started
+    let cutShort = 0
+    for (let moment = 1; moment <= 10; moment += 1) {
+      const before = finished(dataDir)
+      const child = spawnShopstead(dataDir, ['backup', 'create'])
+      const ended = exitOf(child)
+      await new Promise((resolve) => setTimeout(resolve, (wholeMs * moment) / 10.5))
+      child.kill('SIGKILL')
+      if ((await ended) === 'SIGKILL') cutShort += 1
+      for (const name of finished(dataDir).filter((name) => !before.includes(name))) {
+        expect(inspectBackup(join(dataDir, 'backups', name)).verified).toBe(true)
+      }
+    }
+    expect(cutShort).toBeGreaterThan(4)
+    await backUp(dataDir)
+    expect(readdirSync(join(dataDir, 'backups')).filter((name) => name.startsWith('.'))).toEqual([])
+  })
+
+  test('of the scheduled kind goes when it is one of too many, one made by hand stays', () => {
+    const dataDir = temporaryFolder()
+    mkdirSync(join(dataDir, 'backups'))
+    const days = ['01', '02', '03', '04'].map((day) => `2026-01-${day}T03-00-00.000Z-scheduled.db`)
+    for (const name of [...days, '2025-01-01T03-00-00.000Z.db']) writeFileSync(join(dataDir, 'backups', name), '')
+    thinOut(dataDir, 2)
+    expect(finished(dataDir).toSorted()).toEqual(['2025-01-01T03-00-00.000Z.db', ...days.slice(2)])
+  })
+})
+
+describe('a doubtful backup', () => {
+  /** Changes a copy of a good backup and tells what verify and restore say of it. */
+  async function refusalsOf(spoil: (copy: string, dataDir: string) => void): Promise<string[]> {
+    const { dataDir } = await quietShop()
+    const { file } = await backUp(dataDir)
+    const copy = join(dataDir, 'copy.db')
+    copyFileSync(file, copy)
+    spoil(copy, dataDir)
+    const before = readFileSync(join(dataDir, 'shopstead.db'))
+    const said: string[] = []
+    for (const args of [
+      ['backup', 'verify', copy, '--json'],
+      ['backup', 'restore', copy, '--yes', '--json']
+    ]) {
+      const { json, exitCode } = await runShopstead<{ error: { message: string } }>(dataDir, args)
+      expect(exitCode).toBe(1)
+      said.push(json.error.message)
+    }
+    expect(readFileSync(join(dataDir, 'shopstead.db')).equals(before)).toBe(true)
+    return said.map((message) => message.replace(/^.* relied on: /, ''))
+  }
+
+  test('is refused when a byte of a text has changed', async () => {
+    const said = await refusalsOf((copy) => {
+      const content = readFileSync(copy)
+      content.write('Lanterm', content.indexOf('Lantern'))
+      writeFileSync(copy, content)
+    })
+    expect(new Set(said)).toEqual(new Set(['its content is not what was written.']))
+  })
+
+  test('is refused when it has been cut short', async () => {
+    for (const message of await refusalsOf((copy) => truncateSync(copy, statSync(copy).size - 8192))) {
+      expect(message).toMatch(/integrity|malformed|disk image/i)
+    }
+  })
+
+  test('is refused when rows are missing', async () => {
+    const said = await refusalsOf((copy) => {
+      const sqlite = new Database(copy)
+      sqlite.prepare('DELETE FROM product_tags').run()
+      sqlite.prepare('DELETE FROM products').run()
+      sqlite.close()
+    })
+    expect(said[0]).toBe('products holds 0 rows instead of 1.')
+  })
+
+  test('is refused when it is any database, or no database at all', async () => {
+    const plain = await refusalsOf((copy, dataDir) => copyFileSync(join(dataDir, 'shopstead.db'), copy))
+    expect(plain[0]).toBe('it is no backup that Shopstead has made and verified.')
+    const text = await refusalsOf((copy) =>
+      writeFileSync(copy, 'not a database, but long enough for its header '.repeat(9))
+    )
+    expect(text[0]).toMatch(/not a database/)
+  })
+})
+
+describe('a restore', () => {
+  test('brings database and secret back and keeps what was there', async () => {
+    const { dataDir } = await quietShop()
+    const secret = readFileSync(join(dataDir, 'secret.key'), 'utf8')
+    const { file } = await backUp(dataDir)
+    rename(dataDir, 'later')
+    writeFileSync(join(dataDir, 'secret.key'), `${'another'.repeat(8)}\n`)
+    const { json, exitCode } = await runShopstead<{ kept: string }>(dataDir, [
+      'backup',
+      'restore',
+      file,
+      '--yes',
+      '--json'
+    ])
+    expect({ exitCode, json }).toMatchObject({ exitCode: 0, json: { restored: true, secretRestored: true } })
+    expect(slugIn(join(dataDir, 'shopstead.db'))).toBe('lantern')
+    expect(slugIn(json.kept)).toBe('later')
+    expect(readFileSync(join(dataDir, 'secret.key'), 'utf8')).toBe(secret)
+    expect(statSync(join(dataDir, 'shopstead.db')).mode & 0o777).toBe(0o600)
+    expect((await runShopstead(dataDir, ['offers', 'show', 'lantern', '--json'])).exitCode).toBe(0)
+  })
+
+  test('asks first, and without a terminal wants --yes', async () => {
+    const { dataDir } = await quietShop()
+    const { file } = await backUp(dataDir)
+    expect((await runShopstead(dataDir, ['backup', 'restore', file])).exitCode).toBe(2)
+  })
+
+  test('is refused while a server has the database open', async () => {
+    const dataDir = join(temporaryFolder(), 'data')
+    const shop = await startShop({ dataDir })
+    const { file } = await backUp(dataDir)
+    const refused = await runShopstead(dataDir, ['backup', 'restore', file, '--yes', '--json'])
+    expect(refused).toMatchObject({ exitCode: 1, json: { error: { code: 'CONFLICT' } } })
+    expect(refused.stdout).toContain('stop the server')
+    expect(finished(join(dataDir, '..', 'data'))).toHaveLength(1)
+    expect((await shop.visitor().get('/health')).status).toBe(200)
+    await shop.stop()
+    expect((await runShopstead(dataDir, ['backup', 'restore', file, '--yes', '--json'])).exitCode).toBe(0)
+  })
+
+  test('works in an empty folder, and over a database that is beyond reading with its stale log', async () => {
+    const { dataDir } = await quietShop()
+    const { file } = await backUp(dataDir)
+    const empty = join(temporaryFolder(), 'data')
+    expect((await runShopstead(empty, ['backup', 'restore', file, '--yes', '--json'])).exitCode).toBe(0)
+    expect(slugIn(join(empty, 'shopstead.db'))).toBe('lantern')
+
+    writeFileSync(join(dataDir, 'shopstead.db'), 'garbage '.repeat(4096))
+    writeFileSync(join(dataDir, 'shopstead.db-wal'), 'more garbage '.repeat(4096))
+    expect((await runShopstead(dataDir, ['backup', 'restore', file, '--yes', '--json'])).exitCode).toBe(0)
+    expect(slugIn(join(dataDir, 'shopstead.db'))).toBe('lantern')
+    expect(readdirSync(dataDir).filter((name) => name.startsWith('shopstead.db.before-restore'))).not.toEqual([])
+  })
+
+  test('that is killed at any moment leaves one of the two databases, whole', async () => {
+    const { dataDir } = await quietShop()
+    const { file } = await backUp(dataDir)
+    rename(dataDir, 'later')
+    const started = performance.now()
+    await runShopstead(dataDir, ['backup', 'verify', file])
+    const wholeMs = performance.now() - started
+    for (let moment = 1; moment <= 10; moment += 1) {
+      const child = spawnShopstead(dataDir, ['backup', 'restore', file, '--yes'])
+      const ended = exitOf(child)
+      await new Promise((resolve) => setTimeout(resolve, wholeMs * (0.5 + moment / 12)))
+      child.kill('SIGKILL')
+      await ended
+      const sqlite = new Database(join(dataDir, 'shopstead.db'))
+      expect(sqlite.pragma('integrity_check', { simple: true })).toBe('ok')
+      expect(['lantern', 'later']).toContain(sqlite.prepare('SELECT slug FROM products').pluck().get())
+      sqlite.prepare('UPDATE products SET slug = ?').run('later')
+      sqlite.close()
+    }
+  })
+})

@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openDatabase, write } from '../../src/platform/db/database.ts'
+import { insertOrder } from '../../src/shop/orders/create-order.ts'
+
+// A busy server's writing, as a process of its own: node order-writer.ts DATABASE PRODUCT_ID. About 300 orders a second;
+// each id is printed once its order has been committed.
+const [file = '', productId = '0'] = process.argv.slice(2)
+const db = openDatabase(file)
+const line = {
+  path: 'items.0',
+  productId: Number(productId),
+  variationId: null,
+  name: 'Lantern',
+  type: 'physical' as const,
+  grants: [],
+  quantity: 1,
+  unitPriceMinor: 1250,
+  discountMinor: 0,
+  totalMinor: 1250
+}
+for (;;) {
+  for (let count = 0; count < 3; count += 1) {
+    const { id } = write(db, (tx) =>
+      insertOrder(
+        tx,
+        {
+          userId: null,
+          email: 'guest@shop.example',
+          contact: {},
+          billingAddress: null,
+          shippingAddress: null,
+          notes: null,
+          returnUrl: null,
+          cancelUrl: null,
+          strategy: 'redirect_to_store',
+          holdMinutes: 60,
+          currency: 'EUR',
+          lines: [line],
+          coupons: [],
+          attribution: {
+            sourceType: 'typein',
+            utmSource: null,
+            utmMedium: null,
+            utmCampaign: null,
+            utmContent: null,
+            marketingUtmSource: null,
+            marketingUtmMedium: null,
+            marketingUtmCampaign: null,
+            marketingUtmContent: null,
+            refSent: null,
+            refOutcome: 'none',
+            credit: null
+          }
+        },
+        Date.now()
+      )
+    )
+    process.stdout.write(`${id}\n`)
+  }
+  await sleep(8)
+}
