@@ -7,6 +7,7 @@ import { listenHttp } from './platform/http/listen.ts'
 import { rawPath, rawTarget } from './platform/http/node-request.ts'
 import { serveDownload } from './pages/downloads.ts'
 import { createPages } from './pages/pages.ts'
+import { mountProxy, mountedAt } from './proxy/mounted.ts'
 
 /** How long requests under way may still take once the server has been told to stop. */
 const drainMs = 10_000
@@ -22,6 +23,7 @@ export type RunningServer = {
 /** Serves the API, the hosted pages and the sandbox's pages of one App, and runs its jobs. */
 export async function startServer(app: App): Promise<RunningServer> {
   const api = createApi(app)
+  const proxy = mountProxy(app, api)
   const pages = createPages(app)
   let stopping = false
   const handle = async (request: Request): Promise<Response> => {
@@ -31,6 +33,7 @@ export async function startServer(app: App): Promise<RunningServer> {
     if (path.startsWith('/sandbox/') && app.sandbox !== null)
       return (await app.sandbox.pages(request)) ?? notFound(app, request)
     if (path.startsWith(`${app.config.apiPrefix}/`)) return api(request)
+    if (path.startsWith(`${mountedAt}/`)) return proxy(request)
     if (path.startsWith('/downloads/')) return (await serveDownload(app, request)) ?? notFound(app, request)
     return (await pages(request)) ?? notFound(app, request)
   }

@@ -19,5 +19,7 @@ export const groups: readonly Group[] = [
   { name: 'referrals', about: 'referrals and payouts', load: () => import('./referrals.ts') },
   { name: 'benefits', about: 'memberships, courses and other benefits', load: () => import('./benefits.ts') },
   { name: 'sandbox', about: 'the Stripe stand-in', load: () => import('./sandbox.ts') },
+  { name: 'backup', about: 'copies of the database and the secret key', load: () => import('./backup.ts') },
+  { name: 'proxy', about: 'the first-party proxy, and a check of other ones', load: () => import('./proxy.ts') },
   { name: 'health', about: 'what is well and what is not', load: () => import('./health.ts') }
 ]

@@ -1,0 +1,67 @@
+import type { Command } from 'commander'
+import { AppError } from '../errors.ts'
+import type { Config } from '../platform/config/config.ts'
+import type { Logger } from '../platform/log.ts'
+import { messages } from './output.ts'
+import { addCommand, guarded, loadConfig } from './run.ts'
+import type { CommonOptions } from './run.ts'
+
+type ProxyCommandOptions = CommonOptions & { upstream?: string; host: string; port: string }
+
+export function define(program: Command): void {
+  const about = 'run the first-party proxy in front of a service elsewhere'
+  const command = addCommand(program, 'proxy', about, 'proxy --upstream http://127.0.0.1:3000 --port 8080')
+    .option('--upstream <url>', "the service's origin, or its api_root where that is not /api/v1")
+    .option('--host <host>', 'address to listen on', '127.0.0.1')
+    .option('--port <port>', 'port to listen on, 0 for any free one', '8080')
+  // Its own options and those of `proxy check` have the same names.
+  command.enablePositionalOptions()
+  command.action(async () => {
+    const options = command.opts<ProxyCommandOptions>()
+    await guarded(options.json ?? false, () => serveProxy(options))
+  })
+}
+
+/** Runs until it is stopped. The service has to name this machine in its SHOPSTEAD_TRUSTED_PROXIES to count clients. */
+async function serveProxy(options: ProxyCommandOptions): Promise<void> {
+  const { listenHttp } = await import('../platform/http/listen.ts')
+  const { createLogger } = await import('../platform/log.ts')
+  const config = await loadConfig({ host: options.host, port: options.port })
+  const log = createLogger({ env: config.env, level: config.log })
+  const handle = await createHandle(options.upstream, config, log)
+  const listener = await listenHttp({ handle, host: config.host, port: config.port, log })
+  const proxyRoot = `${listener.url}/api/secure`
+  if (options.json) process.stdout.write(`${JSON.stringify({ url: listener.url, proxyRoot })}\n`)
+  else messages.success(`The proxy listens on ${proxyRoot}`)
+  await new Promise((resolve) => {
+    process.once('SIGINT', resolve)
+    process.once('SIGTERM', resolve)
+  })
+  await listener.close({ graceMs: 10_000 })
+}
+
+async function createHandle(
+  upstream: string | undefined,
+  config: Config,
+  log: Logger
+): Promise<(request: Request) => Promise<Response>> {
+  const { createProxy } = await import('../proxy/proxy.ts')
+  const { clientAddress, parseTrustedProxies } = await import('../platform/http/client-address.ts')
+  const { socketAddress } = await import('../platform/http/node-request.ts')
+  const { describeError } = await import('../platform/log.ts')
+  if (upstream === undefined) throw new AppError('USAGE', 'Say where the service is: --upstream URL.')
+  const trusted = parseTrustedProxies(config.trustedProxies)
+  try {
+    return createProxy({
+      upstream,
+      publicUrl: config.publicUrl ?? '',
+      origins: config.origins,
+      development: config.env === 'development',
+      clientAddress: (request) =>
+        clientAddress(socketAddress(request), request.headers.get('x-forwarded-for'), trusted),
+      onFailure: (error) => log.error('the service could not be asked', { error: describeError(error) })
+    })
+  } catch (cause) {
+    throw new AppError('USAGE', '--upstream takes an http or https address.', {}, { cause })
+  }
+}

@@ -1,0 +1,33 @@
+import type { App } from '../app.ts'
+import { clientAddress, parseTrustedProxies } from '../platform/http/client-address.ts'
+import { handOnFor, socketAddress } from '../platform/http/node-request.ts'
+import { describeError } from '../platform/log.ts'
+import { createProxy } from './proxy.ts'
+
+/** Where the proxy answers on the service's own server. */
+export const mountedAt = '/api/secure'
+
+/**
+ * The proxy inside the service's own process: it hands requests to the API itself, without a network between.
+ *
+ * @param api the API's own handler
+ */
+export function mountProxy(
+  app: App,
+  api: (request: Request) => Promise<Response>
+): (request: Request) => Promise<Response> {
+  const trusted = parseTrustedProxies(app.config.trustedProxies)
+  return createProxy({
+    upstream: `http://localhost${app.config.apiPrefix}`,
+    prefix: mountedAt,
+    publicUrl: app.publicUrl,
+    origins: app.config.origins,
+    development: app.config.env === 'development',
+    clientAddress: (request) => clientAddress(socketAddress(request), request.headers.get('x-forwarded-for'), trusted),
+    send: (request, address) => {
+      if (address !== undefined) handOnFor(request, address)
+      return api(request)
+    },
+    onFailure: (error) => app.log.error('the proxy could not ask the API', { error: describeError(error) })
+  })
+}

@@ -1,0 +1,220 @@
+import { createServer } from 'node:http'
+import type { RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { H3 } from 'h3'
+import { toNodeHandler } from 'srvx/node'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { listenHttp } from '../../src/platform/http/listen.ts'
+import { toNodeListener } from '../../src/proxy/node.ts'
+import { createProxy } from '../../src/proxy/proxy.ts'
+import { startShop } from '../support/running-shop.ts'
+import type { RunningShop } from '../support/running-shop.ts'
+import { visitThrough } from './journey.ts'
+import { exchangeWith } from './raw.ts'
+import { fakeService } from './upstream.ts'
+
+let shop: RunningShop
+const closing: (() => Promise<unknown>)[] = []
+
+beforeAll(async () => {
+  shop = await startShop({ env: { SHOPSTEAD_TRUSTED_PROXIES: '127.0.0.1' } })
+})
+afterAll(() => shop.stop())
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+
+async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  closing.push(() => {
+    server.closeAllConnections()
+    return new Promise((resolve) => server.close(resolve))
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const silent = { error: () => undefined }
+
+describe('the proxy', () => {
+  it('carries a visitor inside the service’s own server', async () => {
+    expect(await visitThrough(`${shop.url}/api/secure`)).toBe(401)
+  })
+
+  it('carries a visitor on a port of its own', async () => {
+    const listener = await listenHttp({
+      handle: createProxy({ upstream: shop.url }),
+      host: '127.0.0.1',
+      port: 0,
+      log: silent
+    })
+    closing.push(() => listener.close({ graceMs: 1000 }))
+    expect(await visitThrough(`${listener.url}/api/secure`)).toBe(401)
+  })
+
+  it('carries a visitor in a plain Node server', async () => {
+    const url = await serve(toNodeListener(createProxy({ upstream: shop.url })))
+    expect(await visitThrough(`${url}/api/secure`)).toBe(401)
+  })
+
+  it('carries a visitor in an h3 app', async () => {
+    const proxy = createProxy({ upstream: shop.url })
+    const site = new H3().get('/', () => 'the site').all('/api/secure/**', (event) => proxy(event.req))
+    const url = await serve(toNodeHandler((request) => site.fetch(request)) as RequestListener)
+    expect(await (await fetch(url)).text()).toBe('the site')
+    expect(await visitThrough(`${url}/api/secure`)).toBe(401)
+  })
+
+  it('carries a visitor as a function from Request to Response, as Next.js and Nuxt take it', async () => {
+    const handler: (request: Request) => Promise<Response> = createProxy({ upstream: shop.url })
+    // A route handler of a framework: it has no socket and no Node underneath.
+    const url = await serve(
+      toNodeHandler(async (request) => {
+        const body = request.method === 'GET' || request.method === 'HEAD' ? null : await request.arrayBuffer()
+        return handler(new Request(request.url, { method: request.method, headers: request.headers, body }))
+      }) as RequestListener
+    )
+    expect(await visitThrough(`${url}/api/secure`)).toBe(401)
+  })
+})
+
+describe.each(['mounted', 'listener', 'plain Node', 'h3'] as const)('a path with tricks, %s', (form) => {
+  async function open(): Promise<string> {
+    if (form === 'mounted') return shop.url
+    const proxy = createProxy({ upstream: shop.url })
+    if (form === 'plain Node') return serve(toNodeListener(proxy))
+    if (form === 'h3') {
+      const site = new H3().all('/api/secure/**', (event) => proxy(event.req))
+      return serve(toNodeHandler((request) => site.fetch(request)) as RequestListener)
+    }
+    const listener = await listenHttp({ handle: proxy, host: '127.0.0.1', port: 0, log: silent })
+    closing.push(() => listener.close({ graceMs: 1000 }))
+    return listener.url
+  }
+
+  it('is no path of ours as it was sent', async () => {
+    const url = await open()
+    const paths = [
+      '/api/secure/../v1/health',
+      '/api/secure/x/../health',
+      '/api/secure/%2e%2e/health',
+      '/api/secure/./health',
+      '/api/secure//health',
+      '/api/secure/health/',
+      '/api/secure/%68ealth',
+      '/api/secure/health%00',
+      '/api/secure/health;a=b',
+      '/api/secure\\health',
+      '/api/secure/store%2Foffers',
+      '/api/secure/HEALTH',
+      '/api/secure/webhooks/stripe'
+    ]
+    for (const path of paths) {
+      const answer = await exchangeWith(url, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+      expect([path, answer.slice(0, 12)]).toEqual([path, 'HTTP/1.1 404'])
+    }
+  })
+
+  it('does not keep a good path out', async () => {
+    const url = await open()
+    const request = 'GET /api/secure/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
+    expect(await exchangeWith(url, request)).toMatch(/^HTTP\/1.1 200/)
+  })
+
+  it('takes exactly one nonce, and loses none to a Connection header', async () => {
+    const url = await open()
+    const { data } = (await (await fetch(`${url}/api/secure/nonce`)).json()) as { data: { nonce: string } }
+    const get = (headers: string): Promise<string> =>
+      exchangeWith(url, `GET /api/secure/me HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n`)
+    const nonce = `X-Nonce: ${data.nonce}\r\n`
+    expect(await get(`${nonce}Connection: close, x-nonce`)).toContain('"NOT_AUTHENTICATED"')
+    expect(await get(`${nonce}${nonce}Connection: close`)).toContain('"invalid_nonce"')
+    expect(await get(`X-Nonce: \r\nConnection: close`)).toContain('"missing_nonce"')
+  })
+})
+
+describe('the client’s address', () => {
+  const spendLimit = async (proxyRoot: string, headers: Record<string, string>): Promise<number> => {
+    const { data } = (await (await fetch(`${proxyRoot}/nonce`)).json()) as { data: { nonce: string } }
+    const response = await fetch(`${proxyRoot}/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-nonce': data.nonce, ...headers },
+      body: JSON.stringify({ email: 'nobody@example.com', password: 'wrong password' })
+    })
+    return response.status
+  }
+
+  it('is the one that a trusted proxy hands on, inside the process and over the network', async () => {
+    const limited = await startShop({ env: { SHOPSTEAD_TRUSTED_PROXIES: '127.0.0.1' } })
+    closing.push(() => limited.stop())
+    limited.app.db.sqlite.exec(
+      `INSERT INTO settings (key, value, updated_at) VALUES ('limits.login_ip', '"2/3600"', 0), ('limits.login_account', '"off"', 0)`
+    )
+    const alone = await listenHttp({
+      handle: createProxy({ upstream: limited.url, clientAddress: (request) => request.headers.get('x-test') ?? '' }),
+      host: '127.0.0.1',
+      port: 0,
+      log: silent
+    })
+    closing.push(() => alone.close({ graceMs: 1000 }))
+    const mounted = `${limited.url}/api/secure`
+    const standing = `${alone.url}/api/secure`
+    const from = (address: string): Record<string, string> => ({ 'x-test': address, 'x-forwarded-for': address })
+    expect(await spendLimit(mounted, from('198.51.100.1'))).toBe(401)
+    expect(await spendLimit(standing, from('198.51.100.1'))).toBe(401)
+    expect(await spendLimit(mounted, from('198.51.100.1'))).toBe(429)
+    expect(await spendLimit(standing, from('198.51.100.1'))).toBe(429)
+    expect(await spendLimit(mounted, from('198.51.100.2'))).toBe(401)
+  })
+
+  it('is the socket’s, whatever the client claims, where nobody is trusted', async () => {
+    const service = await fakeService()
+    closing.push(() => service.stop())
+    const url = await serve(toNodeListener(createProxy({ upstream: service.url })))
+    await fetch(`${url}/api/secure/health`, { headers: { 'x-forwarded-for': '10.0.0.1' } })
+    expect(service.received[0]?.headers['x-forwarded-for']).toBe('127.0.0.1')
+  })
+})
+
+describe('a service behind https', () => {
+  it('keeps its __Host- cookie over an http upstream', async () => {
+    const secure = await startShop({ env: { SHOPSTEAD_PUBLIC_URL: 'https://shop.example' } })
+    closing.push(() => secure.stop())
+    const proxy = createProxy({ upstream: secure.url })
+    const ask = (path: string, init?: RequestInit): Promise<Response> =>
+      proxy(new Request(`https://shop.example/api/secure${path}`, init))
+    const { data } = (await (await ask('/nonce')).json()) as { data: { nonce: string } }
+    const registered = await ask('/auth/register', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-nonce': data.nonce, origin: 'https://shop.example' },
+      body: JSON.stringify({
+        email: 'ada@example.com',
+        password: 'tidal-basalt-93',
+        displayName: 'Ada',
+        acceptTerms: true
+      })
+    })
+    const [cookie = ''] = registered.headers.getSetCookie()
+    expect(cookie).toMatch(/^__Host-shopstead_session=[^;]+; Path=\/; SameSite=Lax; HttpOnly; Secure$/)
+    const me = await ask('/me', { headers: { cookie: cookie.split(';')[0] ?? '', 'x-nonce': data.nonce } })
+    expect(me.status).toBe(200)
+  })
+})
+
+describe('an answer that breaks off', () => {
+  it('breaks off the client’s connection too and leaves the server standing', async () => {
+    const service = await fakeService((req, res) => {
+      res.writeHead(200, { 'content-type': 'application/json' }).write('{"data":')
+      setTimeout(() => req.socket.destroy(), 20)
+    })
+    closing.push(() => service.stop())
+    const proxy = createProxy({ upstream: service.url })
+    const listener = await listenHttp({ handle: proxy, host: '127.0.0.1', port: 0, log: silent })
+    closing.push(() => listener.close({ graceMs: 1000 }))
+    for (const url of [listener.url, await serve(toNodeListener(proxy))]) {
+      await expect(fetch(`${url}/api/secure/health`).then((response) => response.text())).rejects.toBeInstanceOf(Error)
+      await expect(fetch(`${url}/api/secure/health`).then((response) => response.text())).rejects.toBeInstanceOf(Error)
+      expect((await fetch(`${url}/api/secure/none`)).status).toBe(404)
+    }
+  })
+})

@@ -1,0 +1,379 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { routes } from '../../src/api/routes.ts'
+import { createProxy } from '../../src/proxy/proxy.ts'
+import type { ProxyOptions } from '../../src/proxy/proxy.ts'
+import { fakeService } from './upstream.ts'
+import type { FakeService } from './upstream.ts'
+
+const site = 'https://site.example/api/secure'
+const running: FakeService[] = []
+
+afterEach(async () => {
+  for (const service of running.splice(0)) await service.stop()
+})
+
+async function inFront(
+  answer?: Parameters<typeof fakeService>[0],
+  options: Partial<ProxyOptions> = {}
+): Promise<{
+  service: FakeService
+  send: (path: string, init?: RequestInit) => Promise<Response>
+  failures: unknown[]
+}> {
+  const service = await fakeService(answer)
+  running.push(service)
+  const failures: unknown[] = []
+  const proxy = createProxy({ upstream: service.url, onFailure: (error) => failures.push(error), ...options })
+  return { service, failures, send: (path, init) => proxy(new Request(`${site}${path}`, init)) }
+}
+
+async function errorOf(response: Response): Promise<unknown[]> {
+  const { error, meta } = (await response.json()) as {
+    error: { code: string; details: { reason?: string } }
+    meta: { request_id: string; correlationId: string }
+  }
+  expect(meta.request_id).toBe(response.headers.get('x-request-id'))
+  return [response.status, error.code, error.details.reason]
+}
+
+const nonce = { 'x-nonce': 'n'.repeat(80) }
+const post = (headers: Record<string, string> = {}, body = '{}'): RequestInit => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json', ...nonce, ...headers },
+  body
+})
+
+describe('what the proxy lets through', () => {
+  it('is every route but the webhook, by its own path and method', async () => {
+    const { service, send } = await inFront()
+    for (const { method, path } of routes) {
+      const response = await send(path, method === 'GET' ? { headers: nonce } : { method, headers: nonce })
+      expect([path, response.status]).toEqual([path, path === '/webhooks/stripe' ? 404 : 200])
+    }
+    const expected = routes
+      .filter((route) => route.proxy !== null)
+      .map(({ method, path }) => `${method} /api/v1${path}`)
+    expect(service.received.map(({ method, url }) => `${method} ${url}`)).toEqual(expected)
+    expect(expected.length).toBeGreaterThan(10)
+  })
+
+  it.each([
+    '/webhooks/stripe',
+    '',
+    '/',
+    '/admin',
+    '/me/',
+    '/ME',
+    '//me',
+    '/me;x=1',
+    '/%6de',
+    '/store%2foffers',
+    '/me%00',
+    '/__proto__',
+    '/constructor'
+  ])('is not %j', async (path) => {
+    const { service, send } = await inFront()
+    expect(await errorOf(await send(path, { headers: nonce }))).toEqual([404, 'NOT_FOUND', undefined])
+    expect(service.received).toEqual([])
+  })
+
+  it('is no other method, and the refusal names those that are', async () => {
+    const { service, send } = await inFront()
+    const refused = await send('/me', { method: 'DELETE' })
+    expect(refused.headers.get('allow')?.split(', ')).toEqual(expect.arrayContaining(['GET', 'HEAD']))
+    expect(await errorOf(refused)).toEqual([405, 'METHOD_NOT_ALLOWED', undefined])
+    expect((await send('/health', { method: 'POST' })).headers.get('allow')).toBe('GET, HEAD')
+    expect((await send('/auth/login', { method: 'OPTIONS' })).status).toBe(405)
+    expect(service.received).toEqual([])
+  })
+
+  it('is each route with its own query parameters only, as they were sent', async () => {
+    const { service, send } = await inFront()
+    const sent: [string, string][] = [
+      ['/store/offers?page=2&category=x', '/api/v1/store/offers'],
+      ['/health?x=1', '/api/v1/health'],
+      ['/orders?page=2&user=7&perPage=3&__proto__=1', '/api/v1/orders?page=2&perPage=3'],
+      ['/orders?page=1&page=2', '/api/v1/orders?page=1&page=2'],
+      ['/orders?%70age=2&perPage=%zz&%zz=1', '/api/v1/orders?%70age=2&perPage=%zz'],
+      ['/affiliates/referrals?limit=5&cursor=abc&affiliateId=9', '/api/v1/affiliates/referrals?limit=5&cursor=abc']
+    ]
+    for (const [path] of sent) await send(path, { headers: nonce })
+    await send('/store/checkout-session?ref=mira&utm_source=a+b&price=0&campaign=%C3%A9', post())
+    expect(service.received.map(({ url }) => url)).toEqual([
+      ...sent.map(([, arrives]) => arrives),
+      '/api/v1/store/checkout-session?ref=mira&utm_source=a+b&campaign=%C3%A9'
+    ])
+  })
+})
+
+describe('what the proxy refuses by itself', () => {
+  it('is a mutating request from another site, before it looks for a nonce', async () => {
+    const { service, send } = await inFront()
+    const elsewhere = await send('/auth/login', { method: 'POST', headers: { 'sec-fetch-site': 'cross-site' } })
+    expect(await errorOf(elsewhere)).toEqual([403, 'CSRF_FAILED', 'cross_site'])
+    const origin = await send('/auth/login', post({ origin: 'https://evil.example' }))
+    expect(await errorOf(origin)).toEqual([403, 'CSRF_FAILED', 'cross_site'])
+    expect(service.received).toEqual([])
+    expect((await send('/auth/login', post({ origin: 'https://site.example' }))).status).toBe(200)
+    expect((await send('/auth/login', post({ 'sec-fetch-site': 'same-origin' }))).status).toBe(200)
+  })
+
+  it('is another origin unless the site names it', async () => {
+    const { send } = await inFront(undefined, {
+      publicUrl: 'https://www.site.example',
+      origins: ['https://app.example']
+    })
+    for (const origin of ['https://www.site.example', 'https://app.example']) {
+      expect((await send('/auth/login', post({ origin }))).status).toBe(200)
+    }
+  })
+
+  it('is a request without a nonce where the route asks for one', async () => {
+    const { service, send } = await inFront()
+    for (const { method, path, proxy } of routes) {
+      if (proxy === null) continue
+      const response = await send(path, { method })
+      expect([path, response.status]).toEqual([path, proxy.nonce ? 403 : 200])
+      expect((await response.text()).includes('"reason":"missing_nonce"')).toBe(proxy.nonce)
+    }
+    expect(await errorOf(await send('/me', { headers: { 'x-nonce': '' } }))).toEqual([
+      403,
+      'CSRF_FAILED',
+      'missing_nonce'
+    ])
+    expect(service.received.map(({ url }) => url)).toEqual(['/api/v1/nonce', '/api/v1/store/offers', '/api/v1/health'])
+  })
+})
+
+describe('what reaches the service', () => {
+  it('are the named headers, and nothing of the client about itself', async () => {
+    const { service, send } = await inFront(undefined, { clientAddress: () => '198.51.100.7' })
+    await send(
+      '/auth/login',
+      post({
+        'idempotency-key': 'k1',
+        'x-correlation-id': 'c1',
+        accept: 'application/json',
+        'if-none-match': '"e"',
+        connection: 'x-nonce',
+        authorization: 'Bearer stolen',
+        forwarded: 'for=10.0.0.1',
+        'x-forwarded-for': '10.0.0.1',
+        'x-forwarded-host': 'evil.example',
+        'x-forwarded-proto': 'https',
+        'x-real-ip': '10.0.0.1',
+        'x-shopstead-proxy': 'forged',
+        origin: 'https://site.example',
+        'sec-fetch-site': 'same-origin',
+        'x-anything': 'else'
+      })
+    )
+    const headers = { ...service.received[0]?.headers }
+    for (const own of ['host', 'connection', 'content-length', 'accept-encoding', 'accept-language', 'user-agent'])
+      delete headers[own]
+    // fetch's own
+    for (const own of ['sec-fetch-mode', 'cache-control', 'pragma']) delete headers[own]
+    expect(headers).toEqual({
+      ...nonce,
+      'idempotency-key': 'k1',
+      'x-correlation-id': 'c1',
+      'content-type': 'application/json',
+      accept: 'application/json',
+      'if-none-match': '"e"',
+      'x-forwarded-for': '198.51.100.7',
+      'x-shopstead-proxy': '1'
+    })
+    expect(service.received[0]?.body).toBe('{}')
+  })
+
+  it('are Shopstead’s own cookies as they were sent, twice if twice, and no others', async () => {
+    const { service, send } = await inFront()
+    const cookie =
+      'theme=dark; __Host-shopstead_session=a; shopstead_session=b; shopstead_ref=mira; x_shopstead_session=c; shopstead_campaign=s%20x; __Host-shopstead_session=d; shopstead_admin=1'
+    await send('/me', { headers: { ...nonce, cookie } })
+    expect(service.received[0]?.headers.cookie).toBe(
+      '__Host-shopstead_session=a; __Host-shopstead_session=d; shopstead_session=b; shopstead_ref=mira; shopstead_campaign=s%20x'
+    )
+    await send('/me', { headers: { ...nonce, cookie: 'theme=dark' } })
+    expect(service.received[1]?.headers.cookie).toBeUndefined()
+  })
+
+  it('is no client address that the site does not know', async () => {
+    const { service, send } = await inFront()
+    await send('/health', { headers: { 'x-forwarded-for': '10.0.0.1' } })
+    expect(service.received[0]?.headers['x-forwarded-for']).toBeUndefined()
+  })
+
+  it('is the request to check the nonce only where the route asks for one', async () => {
+    const { service, send } = await inFront()
+    await send('/store/offers', { headers: { 'x-shopstead-proxy': '1' } })
+    expect(service.received[0]?.headers['x-shopstead-proxy']).toBeUndefined()
+  })
+
+  it('is a body within its limit as it was sent, and one byte too many of any that is larger', async () => {
+    const { service, send } = await inFront()
+    const whole = JSON.stringify({ text: 'é'.repeat(30_000) })
+    await send('/auth/login', post({}, whole))
+    const stream = new ReadableStream({
+      pull(controller) {
+        controller.enqueue(new Uint8Array(16_384))
+      }
+    })
+    const endless: RequestInit & { duplex: 'half' } = { ...post(), body: stream, duplex: 'half' }
+    await send('/auth/login', endless)
+    expect(service.received[0]?.body).toBe(whole)
+    expect(service.received[1]?.body.length).toBe(64 * 1024 + 1)
+  })
+
+  it('is HEAD as HEAD', async () => {
+    const { service, send } = await inFront()
+    const response = await send('/health', { method: 'HEAD' })
+    expect([response.status, await response.text(), service.received[0]?.method]).toEqual([200, '', 'HEAD'])
+  })
+})
+
+describe('what comes back', () => {
+  it('are the named headers and each cookie as the site’s own, and nothing else of the service', async () => {
+    const { send } = await inFront((_req, res) => {
+      res.writeHead(
+        429,
+        [
+          ['content-type', 'application/json; charset=utf-8', 'etag', '"e1"', 'cache-control', 'no-store'],
+          ['retry-after', '7', 'allow', 'GET', 'x-request-id', 'r1', 'idempotency-replayed', 'true'],
+          ['server', 'secret/1.0', 'location', 'http://internal/', 'x-powered-by', 'us', 'via', '1.1 inner'],
+          ['access-control-allow-origin', '*', 'content-security-policy', 'none'],
+          ['set-cookie', '__Host-shopstead_session=a; Path=/; Secure; HttpOnly; SameSite=Lax'],
+          ['set-cookie', 'shopstead_ref=m; Domain=internal.example; Path=/; Expires=Wed, 21 Oct 2026 07:28:00 GMT'],
+          ['set-cookie', 'shopstead_campaign=domain; DOMAIN = x ;Secure']
+        ].flat()
+      )
+      res.end('{"error":{}}')
+    })
+    const response = await send('/health')
+    expect([...response.headers].filter(([name]) => name !== 'set-cookie')).toEqual([
+      ['allow', 'GET'],
+      ['cache-control', 'no-store'],
+      ['content-type', 'application/json; charset=utf-8'],
+      ['etag', '"e1"'],
+      ['idempotency-replayed', 'true'],
+      ['retry-after', '7'],
+      ['x-content-type-options', 'nosniff'],
+      ['x-request-id', 'r1']
+    ])
+    expect(response.headers.getSetCookie()).toEqual([
+      '__Host-shopstead_session=a; Path=/; Secure; HttpOnly; SameSite=Lax',
+      'shopstead_ref=m; Path=/; Expires=Wed, 21 Oct 2026 07:28:00 GMT',
+      'shopstead_campaign=domain;Secure'
+    ])
+    expect([response.status, await response.text()]).toEqual([429, '{"error":{}}'])
+  })
+
+  it('is a 304 as it is', async () => {
+    const { send } = await inFront((_req, res) => void res.writeHead(304, { etag: '"e"' }).end())
+    const response = await send('/store/offers', { headers: { 'if-none-match': '"e"' } })
+    expect([response.status, response.headers.get('etag'), response.body]).toEqual([304, '"e"', null])
+  })
+
+  it('is an answer as it comes, before the service has finished it', async () => {
+    const finish = Promise.withResolvers<void>()
+    const { send } = await inFront((_req, res) => {
+      res.writeHead(200, { 'content-type': 'application/json' }).write('{"data":')
+      void finish.promise.then(() => res.end('1}'))
+    })
+    const reader = (await send('/health')).body?.getReader()
+    expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('{"data":')
+    finish.resolve()
+    expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('1}')
+    expect((await reader?.read())?.done).toBe(true)
+  })
+})
+
+describe('a service that fails', () => {
+  const unavailable = (reason: string): unknown[] => [503, 'DEPENDENCY_UNAVAILABLE', reason]
+
+  it('is unavailable when it is down', async () => {
+    const { service, send, failures } = await inFront()
+    await service.stop()
+    const response = await send('/health')
+    expect(response.headers.get('retry-after')).toBe('5')
+    expect(await errorOf(response)).toEqual(unavailable('unreachable'))
+    expect(failures).toHaveLength(1)
+  })
+
+  it('is given up when it hangs, before its answer and in it', async () => {
+    const { send } = await inFront(() => undefined, { timeoutMs: 50 })
+    expect(await errorOf(await send('/health'))).toEqual(unavailable('timeout'))
+    const halfway = await inFront(
+      (_req, res) => void res.writeHead(200, { 'content-type': 'application/json' }).write('{"da'),
+      { timeoutMs: 200 }
+    )
+    const response = await halfway.send('/health')
+    expect(response.status).toBe(200)
+    await expect(response.text()).rejects.toBeInstanceOf(Error)
+  })
+
+  it('is given up although whoever asks it does not listen to being cut off', async () => {
+    const deaf = createProxy({ upstream: 'http://x', timeoutMs: 30, send: () => new Promise(() => undefined) })
+    expect(await errorOf(await deaf(new Request(`${site}/health`)))).toEqual(unavailable('timeout'))
+  })
+
+  it.each([
+    [
+      'a page of HTML',
+      (res: { end(text: string): void; setHeader(name: string, value: string): void }) => {
+        res.setHeader('content-type', 'text/html')
+        res.end('<h1>502</h1>')
+      }
+    ],
+    ['nothing that says what it is', (res: { end(text: string): void }) => res.end('x')]
+  ])('is unavailable when it answers %s', async (_what, answer) => {
+    const { send } = await inFront((_req, res) => answer(res))
+    expect(await errorOf(await send('/health'))).toEqual(unavailable('malformed'))
+  })
+
+  it('is unavailable when it sends the client elsewhere, wherever that is', async () => {
+    const { send } = await inFront((_req, res) => void res.writeHead(302, { location: 'http://127.0.0.1:1/' }).end())
+    const response = await send('/health')
+    expect(response.headers.get('location')).toBeNull()
+    expect(await errorOf(response)).toEqual(unavailable('malformed'))
+  })
+
+  it('is unavailable when what it says is no HTTP', async () => {
+    const { send } = await inFront((req) => void req.socket.end('SSH-2.0-OpenSSH\r\n'))
+    expect(await errorOf(await send('/health'))).toEqual(unavailable('unreachable'))
+  })
+
+  it('breaks the answer off where the service does, so that half of it does not look whole', async () => {
+    const { send } = await inFront((req, res) => {
+      res.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' }).write('{"data":')
+      setTimeout(() => req.socket.destroy(), 20)
+    })
+    await expect(send('/health').then((response) => response.text())).rejects.toBeInstanceOf(Error)
+  })
+})
+
+describe('an upstream', () => {
+  it.each([
+    ['http://127.0.0.1:1234', 'http://127.0.0.1:1234/api/v1/health'],
+    ['https://shop.example/', 'https://shop.example/api/v1/health'],
+    ['https://shop.example/inner/v1/', 'https://shop.example/inner/v1/health']
+  ])('%s is asked at %s', async (upstream, asked) => {
+    const urls: string[] = []
+    const proxy = createProxy({
+      upstream,
+      send: async (request) => {
+        urls.push(request.url)
+        return Response.json({})
+      }
+    })
+    await proxy(new Request(`${site}/health`))
+    expect(urls).toEqual([asked])
+  })
+
+  it.each(['', 'shop.example', 'ftp://shop.example', 'https://user@shop.example', 'https://shop.example/?a=1'])(
+    '%j is refused',
+    (upstream) => {
+      expect(() => createProxy({ upstream })).toThrow(TypeError)
+    }
+  )
+})
