@@ -1,14 +1,17 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { AppError } from '../errors.ts'
-import { headerValues, rawTarget } from '../platform/http/node-request.ts'
+import { hmac } from '../platform/crypto/secrets.ts'
 import { serializeCookie } from '../platform/http/cookies.ts'
-import { FastResponse } from 'srvx'
-import { payPlaced, placedBefore } from '../shop/checkout/pay.ts'
+import { jsonResponse } from '../platform/http/envelope.ts'
+import { headerValues, rawPath, rawTarget } from '../platform/http/node-request.ts'
 import { placeOrder } from '../shop/checkout/checkout.ts'
-import type { CheckoutCaller } from '../shop/checkout/checkout.ts'
+import type { CheckoutCaller, CheckoutInput } from '../shop/checkout/checkout.ts'
 import { claimKey, keepAnswer, parseIdempotencyKey, releaseKey } from '../shop/checkout/idempotency.ts'
-import type { Claim } from '../shop/checkout/idempotency.ts'
+import type { KeptAnswer } from '../shop/checkout/idempotency.ts'
 import { checkoutBody, checkoutQuery } from '../shop/checkout/input.ts'
+import { payPlaced } from '../shop/checkout/pay.ts'
+import { payAgain } from '../shop/checkout/resume.ts'
+import type { Resumed } from '../shop/checkout/resume.ts'
 import { findAttribution } from '../shop/orders/find.ts'
 import { isModuleOn, setting } from '../shop/settings/settings.ts'
 import { route } from './route.ts'
@@ -32,20 +35,21 @@ export const checkoutRoutes = [
       return idempotent(call, raw, next)
     },
     handler: async (call, input) => {
-      const caller: CheckoutCaller = {
-        user: call.identity?.user ?? null,
-        addressKey: call.addressKey,
-        claim: call.claim ?? null
-      }
-      const placed =
-        call.resumes === undefined
-          ? await placeOrder(call.shop, input, caller, call.now)
-          : placedBefore(call.shop, call.resumes)
-      const data = await payPlaced(call.shop, placed, input.body, caller)
-      return { data, cookies: trackingCookies(call, placed.order.id) }
+      const { order, result } = await checkOut(call, input)
+      return { data: result, cookies: trackingCookies(call, order.id) }
     }
   })
 ]
+
+/** An order that an earlier request under the same key left unsettled comes before a new one. */
+async function checkOut(call: Call, input: CheckoutInput): Promise<Resumed> {
+  const { shop, addressKey, claim = null, resumes } = call
+  const caller: CheckoutCaller = { user: call.identity?.user ?? null, addressKey, claim }
+  const resumed = resumes === undefined ? undefined : await payAgain(shop, resumes, input.body, caller)
+  if (resumed !== undefined) return resumed
+  const placed = await placeOrder(shop, input, caller, call.now)
+  return { order: placed.order, result: await payPlaced(shop, placed, input.body, caller) }
+}
 
 function assertCheckoutOpen({ shop, identity }: Call): void {
   if (!setting(shop.db, 'checkout.enabled') || !isModuleOn(shop.db, 'commerce')) {
@@ -79,22 +83,21 @@ async function idempotent(call: Call, raw: Uint8Array, next: (call: Call) => Pro
   const key = parseIdempotencyKey(headerValues(call.request, 'idempotency-key'))
   if (key === null) return next(call)
   const { db } = call.shop
-  const claim: Claim = { scope: scopeOf(call), key, fingerprint: fingerprintOf(call, raw) }
-  const claimed = claimKey(db, claim, call.now)
+  const claimed = claimKey(db, { scope: scopeOf(call), key, fingerprint: fingerprintOf(call, raw) }, call.now)
   if (claimed.kind === 'replay') return replay(call, claimed)
-  let status = 0
+  const { claim } = claimed
+  let kept = false
   try {
-    const response = await next({ ...call, claim, ...(claimed.kind === 'resume' ? { resumes: claimed.orderId } : {}) })
-    status = response.status
-    if (isKept(status))
-      keepAnswer(db, claim, {
-        status,
-        body: Buffer.from(await response.clone().arrayBuffer()),
-        setCookies: response.headers.getSetCookie()
-      })
+    const response = await next(
+      claimed.kind === 'resume' ? { ...call, claim, resumes: claimed.orderId } : { ...call, claim }
+    )
+    if (isKept(response.status)) {
+      keepAnswer(db, claim, await answerOf(response))
+      kept = true
+    }
     return response
   } finally {
-    if (!isKept(status)) releaseKey(db, claim)
+    if (!kept) releaseKey(db, claim)
   }
 }
 
@@ -102,23 +105,29 @@ function isKept(status: number): boolean {
   return (status >= 200 && status < 300) || status === 402 || status === 502
 }
 
-function replay(call: Call, answer: { status: number; body: Buffer; setCookies: string[] }): Response {
-  const headers: [string, string][] = [
-    ['content-type', 'application/json; charset=utf-8'],
-    ['x-content-type-options', 'nosniff'],
-    ['cache-control', 'no-store'],
-    ['x-request-id', call.ids.requestId],
-    ['idempotency-replayed', 'true'],
-    ...answer.setCookies.map((cookie): [string, string] => ['set-cookie', cookie])
-  ]
-  return new FastResponse(new Uint8Array(answer.body), { status: answer.status, headers })
+async function answerOf(response: Response): Promise<KeptAnswer> {
+  const body = Buffer.from(await response.clone().arrayBuffer())
+  return { status: response.status, body, setCookies: response.headers.getSetCookie() }
+}
+
+function replay(call: Call, answer: KeptAnswer): Response {
+  return jsonResponse(answer.body.toString('utf8'), call.ids, answer.status, {
+    noStore: true,
+    headers: [['idempotency-replayed', 'true'], ...answer.setCookies.map((cookie) => ['set-cookie', cookie] as const)]
+  })
 }
 
 function scopeOf({ identity, addressKey }: Call): string {
   return identity === null ? `address:${addressKey}` : `session:${identity.session.tokenHash}`
 }
 
-function fingerprintOf(call: Call, raw: Uint8Array): string {
-  const target = rawTarget(call.request)
-  return createHash('sha256').update(target).update('\0').update(raw).digest('hex')
+/**
+ * What makes a request another one: its body as sent and the parameters that count; a proxy or a cache buster may change
+ * the others. Keyed, because a body may hold a password that a bare hash would let a thief of the database try out.
+ */
+function fingerprintOf({ shop, request }: Call, raw: Uint8Array): string {
+  const target = rawTarget(request)
+  const sent = new URLSearchParams(target.slice(rawPath(target).length))
+  const query = JSON.stringify(tracking.map((name) => sent.getAll(name)))
+  return hmac(shop.keys.nonce, `checkout\0${query}\0${hash('sha256', raw, 'hex')}`).toString('hex')
 }

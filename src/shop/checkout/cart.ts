@@ -21,9 +21,15 @@ export type CartBuyer = { userId: number | null; emailKey: string | null }
 
 export type PricedCart = { lines: DraftLine[]; coupons: DraftCoupon[] }
 
-/** A code that did not apply, for the limit on guessing codes. */
+/** Codes that did not apply, for the limit on guessing codes. */
 export class CouponsRefused extends Error {
   override readonly name = 'CouponsRefused'
+  readonly count: number
+
+  constructor(count: number) {
+    super(`${count} codes did not apply`)
+    this.count = count
+  }
 }
 
 /**
@@ -80,6 +86,8 @@ function findLines(db: Db, items: readonly Item[], now: number): CartLine[] {
     lines.set(key, line)
     if (sellable.stock !== null && line.quantity > sellable.stock)
       errors[`${path}.quantity`] = ['There are not that many left.']
+    else if (!Number.isSafeInteger(sellable.unitPriceMinor * line.quantity))
+      errors[`${path}.quantity`] = ['Comes to more than can be paid at once.']
   }
   if (Object.keys(errors).length > 0) throw validationFailed(errors, 'Some items cannot be bought.')
   return [...lines.values()]
@@ -103,8 +111,6 @@ function toDraftLine({ path, sellable, quantity }: CartLine, discountMinor: numb
 /** A code with the path under which it was sent. */
 export type GivenCode = { path: string; code: string }
 
-const mostCodes = 10
-
 /** `couponCode` joins `couponCodes`; empty ones are none, and a code sent twice counts once. */
 export function givenCodes(body: Pick<CheckoutBody, 'couponCode' | 'couponCodes'>): GivenCode[] {
   const sent = [
@@ -116,8 +122,25 @@ export function givenCodes(body: Pick<CheckoutBody, 'couponCode' | 'couponCodes'
     const key = compareKey(given.code)
     if (key !== '' && !once.has(key)) once.set(key, given)
   }
-  if (once.size > mostCodes) throw validationFailed({ couponCodes: [`Takes at most ${mostCodes} codes.`] })
   return [...once.values()]
+}
+
+/**
+ * The gateway's page takes one rhythm of payment at a time.
+ *
+ * @throws AppError VALIDATION_FAILED on the items whose subscription renews at another interval than the first one's
+ */
+export function assertOneInterval(lines: readonly DraftLine[]): void {
+  const errors: FieldErrors = {}
+  let first: string | undefined
+  for (const { path, grants } of lines) {
+    for (const grant of grants) {
+      if (grant.kind !== 'subscription') continue
+      first ??= grant.interval
+      if (grant.interval !== first) errors[`${path}.productId`] = ['Renews at another interval than the others do.']
+    }
+  }
+  if (Object.keys(errors).length > 0) throw validationFailed(errors, 'Some items cannot be bought together.')
 }
 
 type Applied = { path: string; coupon: CouponRow; scope: CouponScope }
@@ -140,7 +163,7 @@ function findCoupons(
   }
   if (Object.keys(errors).length > 0) {
     const refused = validationFailed(errors, 'A coupon code does not apply.')
-    refused.cause = new CouponsRefused()
+    refused.cause = new CouponsRefused(Object.keys(errors).length)
     throw refused
   }
   return applied

@@ -1,9 +1,9 @@
 import { AppError, validationFailed } from '../../errors.ts'
+import type { FieldErrors } from '../../errors.ts'
 import { write } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { compareKey } from '../../platform/text.ts'
-import { createUser } from '../accounts/create-user.ts'
-import { findUserByEmail } from '../accounts/find.ts'
-import { checkPassword } from '../accounts/password-rules.ts'
+import type { NewUser } from '../accounts/create-user.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import type { ShopContext } from '../context.ts'
 import { insertOrder } from '../orders/create-order.ts'
@@ -13,13 +13,18 @@ import type { OrderRow } from '../orders/rows.ts'
 import { createAttempt, updateAttempt } from '../payments/attempts.ts'
 import { isReady } from '../payments/gateway.ts'
 import type { AttemptRow } from '../payments/rows.ts'
-import { rateLimit, setting } from '../settings/settings.ts'
+import { setting } from '../settings/settings.ts'
 import { decideAttribution } from './attribution.ts'
-import { CouponsRefused, givenCodes, priceCart } from './cart.ts'
+import { assertOneInterval, CouponsRefused, givenCodes, priceCart } from './cart.ts'
+import type { GivenCode, PricedCart } from './cart.ts'
 import { tieOrder } from './idempotency.ts'
 import type { Claim } from './idempotency.ts'
 import type { CheckoutBody, CheckoutQuery } from './input.ts'
-import { checkReturnUrl } from './return-url.ts'
+import { makeAccount, prepareAccount, readAccountWish } from './new-account.ts'
+import { refuseWhenUsedUp, takePoints } from './rates.ts'
+
+/** What was sent, read and checked for its form. */
+export type CheckoutInput = { body: CheckoutBody; query: CheckoutQuery }
 
 export type Strategy = OrderDraft['strategy']
 
@@ -38,46 +43,76 @@ export type PlacedOrder = { order: OrderRow; attempt: AttemptRow | null }
  */
 export async function placeOrder(
   shop: ShopContext,
-  { body, query }: { body: CheckoutBody; query: CheckoutQuery },
+  input: CheckoutInput,
   caller: CheckoutCaller,
   now: number
 ): Promise<PlacedOrder> {
+  const { body } = input
   const strategy = body.strategy ?? 'redirect_to_store'
-  const urls = checkUrls(shop, body)
+  assertOrigins(shop, body)
   const email = buyerEmail(shop, body, caller.user, strategy)
-  await takePoint(shop, caller, 'checkout_ip')
-  if (strategy === 'token_handoff') await refuseCardTesting(shop, caller)
+  const wish = caller.user === null ? await readAccountWish(shop, body.customer, email) : null
+  const codes = givenCodes(body)
+  await assertRates(shop, caller, strategy, codes)
   assertOffered(shop, strategy)
-  const draft = { ...draftOf(shop, body, caller.user, email), ...urls, strategy }
-  const account = await newAccount(shop, body, caller.user, email)
   try {
-    return write(shop.db, (tx) => {
-      const created = account === null ? null : createUser(tx, account, now)
-      const owner = created?.verificationPending === true ? null : created
-      const userId = caller.user?.id ?? owner?.id ?? null
-      const buyer = { userId, emailKey: email === null ? null : compareKey(email) }
-      const currency = setting(tx, 'shop.currency')
-      const cart = priceCart(tx, { items: body.items, codes: givenCodes(body), currency }, buyer, now)
-      const emails = [email, caller.user?.billingEmail, body.customer?.email, body.billingAddress?.email]
-      const attribution = decideAttribution(tx, query, { userId, emails })
-      const order = insertOrder(tx, { ...draft, userId, currency, ...cart, attribution }, now)
-      if (caller.claim !== null) tieOrder(tx, caller.claim, order.id)
-      return startPayment(shop, tx, order, strategy, now)
-    })
+    // A cart that will be refused shall cost no hash and tell nothing of the email.
+    if (wish !== null) priceItems(shop.db, input, { userId: null, email }, now)
+    const account = wish === null ? null : await prepareAccount(shop, wish, caller.addressKey)
+    return write(shop.db, (tx) => makeOrder(tx, shop, input, { caller, email, account, strategy }, now))
   } catch (error) {
     if (error instanceof AppError && error.cause instanceof CouponsRefused)
-      await takePoint(shop, caller, 'coupon_failure')
+      await takePoints(shop, 'coupon_failure', caller.addressKey, error.cause.count)
     throw error
   }
 }
 
-function startPayment(
-  shop: ShopContext,
-  tx: Parameters<typeof createAttempt>[0],
-  order: OrderRow,
-  strategy: Strategy,
+type Buying = { caller: CheckoutCaller; email: string | null; account: NewUser | null; strategy: Strategy }
+
+/** Account, order, key and payment attempt, or none of them. */
+function makeOrder(tx: Tx, shop: ShopContext, input: CheckoutInput, buying: Buying, now: number): PlacedOrder {
+  const { body, query } = input
+  const { caller, email, account, strategy } = buying
+  const created = account === null ? null : makeAccount(tx, shop, account, now)
+  // Until its email is verified the new account is nobody's yet, and the order stays a guest's.
+  const userId = caller.user?.id ?? (created?.verificationPending === false ? created.id : null)
+  const cart = priceItems(tx, input, { userId, email }, now)
+  const emails = [email, caller.user?.billingEmail, body.customer?.email, body.billingAddress?.email]
+  const attribution = decideAttribution(tx, query, { userId, emails })
+  const fixed = draftOf(shop, body, caller.user, email)
+  const currency = setting(tx, 'shop.currency')
+  const order = insertOrder(tx, { ...fixed, strategy, userId, currency, ...cart, attribution }, now)
+  if (caller.claim !== null) tieOrder(tx, caller.claim, order.id)
+  return startPayment(shop, tx, order, strategy, now)
+}
+
+function priceItems(
+  db: Db,
+  { body }: CheckoutInput,
+  { userId, email }: { userId: number | null; email: string | null },
   now: number
-): PlacedOrder {
+): PricedCart {
+  const currency = setting(db, 'shop.currency')
+  const buyer = { userId, emailKey: email === null ? null : compareKey(email) }
+  const cart = priceCart(db, { items: body.items, codes: givenCodes(body), currency }, buyer, now)
+  if (body.strategy !== 'token_handoff') assertOneInterval(cart.lines)
+  return cart
+}
+
+/** @throws AppError RATE_LIMITED */
+async function assertRates(
+  shop: ShopContext,
+  { addressKey }: CheckoutCaller,
+  strategy: Strategy,
+  codes: readonly GivenCode[]
+): Promise<void> {
+  await takePoints(shop, 'checkout_ip', addressKey)
+  // Cards that keep being declined from one address are somebody trying out stolen numbers.
+  if (strategy === 'token_handoff') await refuseWhenUsedUp(shop, 'checkout_decline', addressKey)
+  if (codes.length > 0) await refuseWhenUsedUp(shop, 'coupon_failure', addressKey)
+}
+
+function startPayment(shop: ShopContext, tx: Tx, order: OrderRow, strategy: Strategy, now: number): PlacedOrder {
   if (order.totalMinor === 0) {
     const free = createAttempt(tx, order, { gateway: 'none', kind: 'none', livemode: false }, now)
     updateAttempt(tx, free.id, { outcome: 'paid', gatewayStatus: 'not_required', settledAt: now }, now)
@@ -104,12 +139,17 @@ function assertOffered(shop: ShopContext, strategy: Strategy): void {
   }
 }
 
-function checkUrls(shop: ShopContext, body: CheckoutBody): { returnUrl: string | null; cancelUrl: string | null } {
+/** @throws AppError VALIDATION_FAILED naming each address that is not of an origin that the shop allows */
+function assertOrigins(shop: ShopContext, body: Pick<CheckoutBody, 'returnUrl' | 'cancelUrl'>): void {
   const origins = setting(shop.db, 'checkout.returnOrigins')
-  return {
-    returnUrl: checkReturnUrl('returnUrl', body.returnUrl, origins),
-    cancelUrl: checkReturnUrl('cancelUrl', body.cancelUrl, origins)
+  if (origins.length === 0) return
+  const errors: FieldErrors = {}
+  for (const field of ['returnUrl', 'cancelUrl'] as const) {
+    const url = body[field]
+    if (url !== undefined && !origins.includes(new URL(url).origin))
+      errors[field] = ['Must be an address of one of the origins that this shop allows.']
   }
+  if (Object.keys(errors).length > 0) throw validationFailed(errors)
 }
 
 /** A logged-in customer's own email; a guest's customer.email, else billingAddress.email. */
@@ -121,7 +161,10 @@ function buyerEmail(shop: ShopContext, body: CheckoutBody, user: UserRow | null,
   return email
 }
 
-type FixedPart = Pick<OrderDraft, 'email' | 'contact' | 'billingAddress' | 'shippingAddress' | 'notes' | 'holdMinutes'>
+type FixedPart = Pick<
+  OrderDraft,
+  'email' | 'contact' | 'billingAddress' | 'shippingAddress' | 'notes' | 'returnUrl' | 'cancelUrl' | 'holdMinutes'
+>
 
 function draftOf(shop: ShopContext, body: CheckoutBody, user: UserRow | null, email: string | null): FixedPart {
   const { firstName, lastName, phone, companyName } = body.customer ?? {}
@@ -136,6 +179,8 @@ function draftOf(shop: ShopContext, body: CheckoutBody, user: UserRow | null, em
     billingAddress: addressOf(body.billingAddress),
     shippingAddress: addressOf(body.shippingAddress),
     notes: body.notes ?? null,
+    returnUrl: body.returnUrl ?? null,
+    cancelUrl: body.cancelUrl ?? null,
     holdMinutes: setting(shop.db, 'checkout.holdMinutes')
   }
 }
@@ -149,70 +194,4 @@ function addressOf(given: CheckoutBody['billingAddress']): OrderDraft['billingAd
 /** The fields that hold something. */
 function present<T extends Record<string, string | null | undefined>>(fields: T): { [K in keyof T]?: string } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value)) as { [K in keyof T]?: string }
-}
-
-/**
- * The account that a guest asks for along with the order, its password hashed: slow work is done before the
- * transaction. Undefined and switched-off requests make none.
- */
-async function newAccount(
-  shop: ShopContext,
-  body: CheckoutBody,
-  user: UserRow | null,
-  email: string | null
-): Promise<Parameters<typeof createUser>[1] | null> {
-  const wanted = user === null && body.customer?.createAccount === true && setting(shop.db, 'checkout.accountCreation')
-  if (!wanted) return null
-  if (email === null) throw validationFailed({ 'customer.email': ['Is required for an account.'] })
-  const password = body.customer?.password
-  if (password === undefined || password === '')
-    throw validationFailed({ 'customer.password': ['Is required for an account.'] })
-  const displayName =
-    [body.customer?.firstName, body.customer?.lastName].filter(Boolean).join(' ') || (email.split('@')[0] ?? email)
-  const broken = await checkPassword(password, {
-    email,
-    displayName,
-    shopName: setting(shop.db, 'shop.name'),
-    minLength: setting(shop.db, 'registration.passwordMinLength')
-  })
-  if (broken.length > 0) throw validationFailed({ 'customer.password': ['Is too easy to guess or too short.'] })
-  if (findUserByEmail(shop.db, email) !== undefined)
-    throw validationFailed({ 'customer.email': ['Cannot be used for a new account.'] })
-  const verificationPending = setting(shop.db, 'registration.emailVerification')
-  return {
-    email,
-    displayName,
-    passwordHash: await shop.passwords.hash(password),
-    firstName: body.customer?.firstName ?? null,
-    lastName: body.customer?.lastName ?? null,
-    marketingOptIn: false,
-    verified: false,
-    verificationPending,
-    termsAcceptedAt: null,
-    privacyAcceptedAt: null
-  }
-}
-
-async function takePoint(
-  shop: ShopContext,
-  caller: CheckoutCaller,
-  bucket: 'checkout_ip' | 'coupon_failure'
-): Promise<void> {
-  const verdict = await shop.limiter.consume(bucket, caller.addressKey, rateLimit(shop.db, bucket))
-  if (!verdict.allowed) throw rateLimited(bucket, verdict.retryAfterSeconds)
-}
-
-/** Cards that keep being declined from one address are somebody trying out stolen numbers. */
-async function refuseCardTesting(shop: ShopContext, caller: CheckoutCaller): Promise<void> {
-  const verdict = await shop.limiter.peek('checkout_decline', caller.addressKey, rateLimit(shop.db, 'checkout_decline'))
-  if (!verdict.allowed) throw rateLimited('checkout_decline', verdict.retryAfterSeconds)
-}
-
-export function rateLimited(bucket: string, retryAfterSeconds: number): AppError {
-  return new AppError(
-    'RATE_LIMITED',
-    'Too many attempts; please wait a little.',
-    { bucket },
-    { headers: { 'Retry-After': String(retryAfterSeconds) } }
-  )
 }

@@ -10,17 +10,25 @@ const keptMs = 24 * 60 * 60 * 1000
 const longestRunMs = 60_000
 
 /** This process, so that a key left running by one that died can be told from one at work. */
-const owner = `${process.pid}:${randomUUID()}`
+const thisProcess = `${process.pid}:${randomUUID()}`
 const nobody = ''
 
-export type Claim = { scope: string; key: string; fingerprint: string }
+/** A key as one request holds it: `owner` is that request, so that none that was given up writes over its successor. */
+export type Claim = {
+  readonly scope: string
+  readonly key: string
+  readonly fingerprint: string
+  readonly owner: string
+}
+
+/** What was answered, to be answered again byte for byte. */
+export type KeptAnswer = { status: number; body: Buffer; setCookies: string[] }
 
 export type Claimed =
-  | { kind: 'fresh' }
-  /** Answered before: the same bytes go out again. */
-  | { kind: 'replay'; status: number; body: Buffer; setCookies: string[] }
+  | { kind: 'fresh'; claim: Claim }
+  | ({ kind: 'replay' } & KeptAnswer)
   /** An order was made under this key and its payment's outcome never told: that order is settled first. */
-  | { kind: 'resume'; orderId: number }
+  | { kind: 'resume'; claim: Claim; orderId: number }
 
 /** @throws AppError VALIDATION_FAILED for a key that is no 1 to 255 printable ASCII characters. */
 export function parseIdempotencyKey(values: readonly string[]): string | null {
@@ -35,54 +43,52 @@ export function parseIdempotencyKey(values: readonly string[]): string | null {
 /**
  * Takes a key for one request, or says what was answered under it.
  *
+ * @param asked whose key it is and what was sent with it; the fingerprint tells two requests apart
  * @throws AppError IDEMPOTENCY_KEY_REUSE_CONFLICT for another request under the same key (`payload_mismatch`) or one
  *   that is still running (`in_progress`).
  */
-export function claimKey(db: Db, claim: Claim, now: number): Claimed {
+export function claimKey(db: Db, asked: Omit<Claim, 'owner'>, now: number): Claimed {
+  const claim = { ...asked, owner: `${thisProcess}:${randomUUID()}` }
   return write(db, (tx): Claimed => {
     const known = tx.orm.select().from(idempotencyKeys).where(byKey(claim)).get()
     if (known === undefined || known.expiresAt <= now) {
-      forgetKey(tx, claim)
+      tx.orm.delete(idempotencyKeys).where(byKey(claim)).run()
+      const times = { createdAt: now, expiresAt: now + keptMs }
       tx.orm
         .insert(idempotencyKeys)
-        .values({ ...claim, state: 'running', owner, createdAt: now, expiresAt: now + keptMs })
+        .values({ ...claim, state: 'running', ...times })
         .run()
-      return { kind: 'fresh' }
+      return { kind: 'fresh', claim }
     }
     if (known.fingerprint !== claim.fingerprint) throw conflict('payload_mismatch')
-    if (known.state === 'answered') {
-      return {
-        kind: 'replay',
-        status: known.status ?? 200,
-        body: known.body ?? Buffer.alloc(0),
-        setCookies: known.setCookies === null ? [] : (JSON.parse(known.setCookies) as string[])
-      }
-    }
+    if (known.state === 'answered') return { kind: 'replay', ...answerOf(known) }
     if (isRunning(known.owner, known.createdAt, now)) throw conflict('in_progress')
-    tx.orm.update(idempotencyKeys).set({ owner, createdAt: now }).where(byKey(claim)).run()
-    return known.orderId === null ? { kind: 'fresh' } : { kind: 'resume', orderId: known.orderId }
+    tx.orm.update(idempotencyKeys).set({ owner: claim.owner, createdAt: now }).where(byKey(claim)).run()
+    return known.orderId === null ? { kind: 'fresh', claim } : { kind: 'resume', claim, orderId: known.orderId }
   })
 }
 
-/** Ties the key to the order in the transaction that makes the order: after a crash the same key finds it. */
+/**
+ * Ties the key to the order in the transaction that makes the order: after a crash the same key finds it.
+ *
+ * @throws AppError IDEMPOTENCY_KEY_REUSE_CONFLICT when the request took so long that another one took over; the order
+ *   must not be made then
+ */
 export function tieOrder(tx: Tx, claim: Claim, orderId: number): void {
-  tx.orm.update(idempotencyKeys).set({ orderId }).where(byKey(claim)).run()
+  const tied = tx.orm.update(idempotencyKeys).set({ orderId }).where(byClaim(claim)).run()
+  if (tied.changes === 0) throw conflict('in_progress')
 }
 
-export function keepAnswer(db: Db, claim: Claim, answer: { status: number; body: Buffer; setCookies: string[] }): void {
+export function keepAnswer(db: Db, claim: Claim, answer: KeptAnswer): void {
+  const { status, body } = answer
+  const setCookies = JSON.stringify(answer.setCookies)
   write(
     db,
     (tx) =>
       void tx.orm
         .update(idempotencyKeys)
-        .set({
-          state: 'answered',
-          owner: nobody,
-          status: answer.status,
-          body: answer.body,
-          setCookies: JSON.stringify(answer.setCookies)
-        })
-        .where(byKey(claim))
+        .set({ state: 'answered', owner: nobody, status, body, setCookies })
+        .where(byClaim(claim))
         .run()
   )
 }
@@ -92,9 +98,9 @@ export function releaseKey(db: Db, claim: Claim): void {
   write(db, (tx) => {
     tx.orm
       .delete(idempotencyKeys)
-      .where(and(byKey(claim), isNull(idempotencyKeys.orderId)))
+      .where(and(byClaim(claim), isNull(idempotencyKeys.orderId)))
       .run()
-    tx.orm.update(idempotencyKeys).set({ owner: nobody }).where(byKey(claim)).run()
+    tx.orm.update(idempotencyKeys).set({ owner: nobody }).where(byClaim(claim)).run()
   })
 }
 
@@ -103,17 +109,24 @@ export function dropExpiredKeys(tx: Tx, now: number): number {
   return tx.orm.delete(idempotencyKeys).where(lt(idempotencyKeys.expiresAt, now)).run().changes
 }
 
-function forgetKey(tx: Tx, claim: Claim): void {
-  tx.orm.delete(idempotencyKeys).where(byKey(claim)).run()
+type KeyRow = typeof idempotencyKeys.$inferSelect
+
+function answerOf({ status, body, setCookies }: KeyRow): KeptAnswer {
+  if (status === null || body === null) throw new Error('an answered key came without its answer')
+  return { status, body, setCookies: setCookies === null ? [] : (JSON.parse(setCookies) as string[]) }
 }
 
-function byKey(claim: Claim) {
-  return and(eq(idempotencyKeys.scope, claim.scope), eq(idempotencyKeys.key, claim.key))
+function byKey({ scope, key }: Pick<Claim, 'scope' | 'key'>) {
+  return and(eq(idempotencyKeys.scope, scope), eq(idempotencyKeys.key, key))
+}
+
+function byClaim(claim: Claim) {
+  return and(byKey(claim), eq(idempotencyKeys.owner, claim.owner))
 }
 
 function isRunning(holder: string, since: number, now: number): boolean {
   if (holder === nobody || now - since > longestRunMs) return false
-  if (holder === owner) return true
+  if (holder.startsWith(`${thisProcess}:`)) return true
   const pid = Number(holder.split(':')[0])
   return pid !== process.pid && isAlive(pid)
 }

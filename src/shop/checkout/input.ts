@@ -1,155 +1,159 @@
 import { z } from 'zod'
-import { codePoints } from '../../platform/text.ts'
+import { codePoints, compareKey } from '../../platform/text.ts'
+import { emailField, lineField } from '../accounts/fields.ts'
+import { isCountry } from './countries.ts'
+import { readWebAddress } from './return-url.ts'
 
-/** `null` counts as absent wherever a field is optional. */
-const optional = <T extends z.ZodType>(schema: T) =>
-  z.preprocess((value) => (value === null ? undefined : value), schema.optional())
+/** `null` counts as absent wherever a field is optional (CONTRACT A3). */
+const optional = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined)
 
-const text = (limit: number) =>
-  z.string('Takes text.').refine((value) => codePoints(value) <= limit, `Takes at most ${limit} characters.`)
+/** One line of text, at most so many code points; an empty or blank one counts as not given. */
+const optionalLine = (limit: number) =>
+  lineField(limit)
+    .nullish()
+    .transform((text) => (text ? text : undefined))
 
-/** An empty or blank optional text counts as not given. */
-const optionalText = (limit: number) =>
-  optional(
-    text(limit)
-      .transform((value) => value.trim())
-      .transform((value) => (value === '' ? undefined : value))
-  )
+const isText = (value: unknown): value is string => typeof value === 'string'
 
-const id = z.int('Takes a whole number above 0.').positive('Takes a whole number above 0.')
+/** As a browser's form sends it: untouched is empty. */
+const optionalEmail = z
+  .string()
+  .nullish()
+  .transform((text) => (text?.trim() ? text : undefined))
+  .pipe(emailField.optional())
+
+const atMost = (limit: number) =>
+  z.string().refine((text) => codePoints(text) <= limit, `Must have at most ${limit} characters.`)
+
+const positive = z.int('Must be a whole number above 0.').positive('Must be a whole number above 0.')
+const quantityRule = 'Must be a whole number from 1 to 50.'
 
 const item = z.strictObject({
-  productId: id,
-  quantity: z
-    .int('Takes a whole number from 1 to 50.')
-    .min(1, 'Takes a whole number from 1 to 50.')
-    .max(50, 'Takes a whole number from 1 to 50.'),
-  variationId: optional(id)
+  productId: positive,
+  quantity: z.int(quantityRule).min(1, quantityRule).max(50, quantityRule),
+  variationId: optional(positive)
 })
 
-const email = optional(
-  text(254)
-    .transform((value) => value.normalize('NFC').trim())
-    .pipe(
-      z.union(
-        [z.literal(''), z.string().regex(/^[^\s@\p{C}]+@[^\s@\p{C}]+\.[^\s@.\p{C}]+$/u, 'Takes an email address.')],
-        'Takes an email address.'
-      )
-    )
-    .transform((value) => (value === '' ? undefined : value))
-)
+const countryRule = 'Must be a country as two letters, such as DE.'
+const country = z
+  .string(countryRule)
+  .nullish()
+  .transform((text) => text?.trim().toUpperCase() || undefined)
+  .refine((code) => code === undefined || isCountry(code), countryRule)
 
-/** The same things by other names: Stripe's, and WooCommerce's snake_case. */
-const aliases: Readonly<Record<string, string>> = {
-  line1: 'address1',
-  line2: 'address2',
-  address_1: 'address1',
-  address_2: 'address2',
-  postalCode: 'postcode',
-  postal_code: 'postcode',
-  province: 'state',
-  first_name: 'firstName',
-  last_name: 'lastName',
-  company_name: 'companyName',
-  create_account: 'createAccount'
+/**
+ * An object whose fields may come by other names as well: Stripe's, and WooCommerce's snake_case. A field's own name wins
+ * over the others; what has no name here is left out.
+ */
+function withAliases<S extends z.ZodRawShape>(shape: S, aliases: { [K in keyof S]?: readonly string[] }) {
+  const named = Object.entries(aliases as Record<string, readonly string[]>)
+  const others = named.flatMap(([name, names]) => names.map((alias) => [alias, shape[name]] as const))
+  return z.object({ ...shape, ...Object.fromEntries(others) }).transform((given) => {
+    const values = given as Record<string, unknown>
+    const valueOf = (name: string): unknown =>
+      [name, ...(aliases[name as keyof S] ?? [])].map((each) => values[each]).find((value) => value !== undefined)
+    return Object.fromEntries(Object.keys(shape).map((name) => [name, valueOf(name)])) as z.output<z.ZodObject<S>>
+  })
 }
 
-function renamed(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  const own = Object.entries(value)
-  const named = new Set(own.filter(([, content]) => content !== null).map(([name]) => name))
-  return Object.fromEntries(
-    own.flatMap(([name, content]) => {
-      const target = aliases[name]
-      if (target === undefined) return [[name, content]]
-      return named.has(target) ? [] : [[target, content]]
-    })
-  )
-}
-
-const regions = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
-const noCountry = new Set(['EU', 'EZ', 'UN', 'QO', 'XA', 'XB', 'ZZ', 'XK'])
-
-const country = optional(
-  z
-    .string('Takes a country as two letters, such as DE.')
-    .transform((value) => value.trim().toUpperCase())
-    .refine((value) => value === '' || isCountry(value), 'Takes a country as two letters, such as DE.')
-    .transform((value) => (value === '' ? undefined : value))
+const customer = withAliases(
+  {
+    email: optionalEmail,
+    firstName: optionalLine(100),
+    lastName: optionalLine(100),
+    phone: optionalLine(40),
+    companyName: optionalLine(100),
+    createAccount: optional(z.boolean()),
+    password: optional(z.string())
+  },
+  {
+    firstName: ['first_name'],
+    lastName: ['last_name'],
+    companyName: ['company_name'],
+    createAccount: ['create_account']
+  }
 )
 
-function isCountry(code: string): boolean {
-  return /^[A-Z]{2}$/.test(code) && !noCountry.has(code) && regions.of(code) !== undefined
-}
-
-const customer = optional(
-  z.preprocess(
-    renamed,
-    z.object(
-      {
-        email,
-        firstName: optionalText(100),
-        lastName: optionalText(100),
-        phone: optionalText(40),
-        companyName: optionalText(100),
-        createAccount: optional(z.boolean('Takes true or false.')),
-        password: optional(z.string('Takes text.'))
-      },
-      'Takes an object.'
-    )
-  )
+const address = withAliases(
+  {
+    firstName: optionalLine(100),
+    lastName: optionalLine(100),
+    company: optionalLine(100),
+    address1: optionalLine(200),
+    address2: optionalLine(200),
+    city: optionalLine(200),
+    state: optionalLine(200),
+    postcode: optionalLine(200),
+    country,
+    phone: optionalLine(40),
+    email: optionalEmail
+  },
+  {
+    firstName: ['first_name'],
+    lastName: ['last_name'],
+    address1: ['line1', 'address_1'],
+    address2: ['line2', 'address_2'],
+    state: ['province'],
+    postcode: ['postalCode', 'postal_code']
+  }
 )
 
-const address = optional(
-  z.preprocess(
-    renamed,
-    z.object(
-      {
-        firstName: optionalText(100),
-        lastName: optionalText(100),
-        company: optionalText(100),
-        address1: optionalText(200),
-        address2: optionalText(200),
-        city: optionalText(200),
-        state: optionalText(200),
-        postcode: optionalText(40),
-        country,
-        phone: optionalText(40),
-        email
-      },
-      'Takes an object.'
-    )
-  )
-)
+const couponCode = atMost(64).transform((code) => code.trim())
 
-const couponCode = text(64).transform((value) => value.trim())
+const webAddress = atMost(2048).transform((text, context): string => {
+  const url = readWebAddress(text)
+  if (url !== undefined) return url.href
+  context.addIssue('Must be an http or https address without a user name in it.')
+  return z.NEVER
+})
+
+const itemsRule = 'Must be a list of 1 to 30 items.'
+const codesRule = 'Must be a list of at most 10 codes.'
 
 /** interface.md 4.7 with CONTRACT 5 and A3: unknown names at the top level and in items are refused. */
 export const checkoutBody = z
   .strictObject({
-    items: z
-      .array(item, 'Takes a list of 1 to 30 items.')
-      .min(1, 'Takes a list of 1 to 30 items.')
-      .max(30, 'Takes a list of 1 to 30 items.'),
+    items: z.array(item, itemsRule).min(1, itemsRule).max(30, itemsRule),
     couponCode: optional(couponCode),
-    couponCodes: optional(z.array(couponCode, 'Takes a list of codes.').max(10, 'Takes at most 10 codes.')),
-    returnUrl: optionalText(2048),
-    cancelUrl: optionalText(2048),
-    notes: optional(text(2000)),
-    paymentToken: optionalText(255),
-    customer,
-    billingAddress: address,
-    shippingAddress: address,
-    strategy: optional(z.enum(['redirect_to_store', 'token_handoff'], 'Takes redirect_to_store or token_handoff.'))
+    couponCodes: optional(z.array(couponCode, codesRule).max(10, codesRule)),
+    returnUrl: optional(webAddress),
+    cancelUrl: optional(webAddress),
+    notes: optional(atMost(2000)),
+    paymentToken: optional(atMost(255).transform((token) => (token.trim() === '' ? undefined : token))),
+    customer: optional(customer),
+    billingAddress: optional(address),
+    shippingAddress: optional(address),
+    strategy: optional(z.enum(['redirect_to_store', 'token_handoff'], 'Must be redirect_to_store or token_handoff.'))
   })
-  .superRefine((body, context) => {
-    if (body.strategy !== 'token_handoff') return
-    for (const field of ['returnUrl', 'paymentToken'] as const) {
-      if (body[field] === undefined)
-        context.addIssue({ code: 'custom', path: [field], message: 'Is required for token_handoff.' })
-    }
-  })
+  .refine((body) => distinctCodes(body) <= 10, { path: ['couponCodes'], error: codesRule })
+  .refine((body) => body.strategy !== 'token_handoff' || body.returnUrl !== undefined, onlyForHandoff('returnUrl'))
+  .refine(
+    (body) => body.strategy !== 'token_handoff' || body.paymentToken !== undefined,
+    onlyForHandoff('paymentToken')
+  )
 export type CheckoutBody = z.output<typeof checkoutBody>
+
+type Codes = { couponCode?: string | undefined; couponCodes?: string[] | undefined }
+
+/** `couponCode` joins `couponCodes`; the limit is on both together. */
+function distinctCodes({ couponCode: code, couponCodes = [] }: Codes): number {
+  return new Set(
+    [code, ...couponCodes]
+      .filter(isText)
+      .map(compareKey)
+      .filter((key) => key !== '')
+  ).size
+}
+
+/** Said along with everything else that is wrong, unless the field itself is among it. */
+function onlyForHandoff(field: 'returnUrl' | 'paymentToken') {
+  return {
+    path: [field] as PropertyKey[],
+    error: 'Is required for token_handoff.',
+    when: ({ value, issues }: { value: unknown; issues: readonly { path?: PropertyKey[] | undefined }[] }) =>
+      typeof value === 'object' && value !== null && !issues.some((issue) => issue.path?.[0] === field)
+  }
+}
 
 /** Longer than it may be, or not a word that can be written down: dropped, not refused. */
 const tracked = (limit: number) =>

@@ -2,17 +2,16 @@ import { AppError } from '../../errors.ts'
 import type { ShopContext } from '../context.ts'
 import { getOrder } from '../orders/find.ts'
 import type { OrderRow } from '../orders/rows.ts'
-import { attemptsOf } from '../payments/attempts.ts'
 import { openCheckoutPage } from '../payments/checkout-page.ts'
 import type { PageUrls } from '../payments/checkout-page.ts'
 import { checkoutFailed, readGatewayError } from '../payments/gateway-failure.ts'
 import { failAttempt } from '../payments/settle.ts'
 import { payByToken } from '../payments/token-handoff.ts'
 import type { AttemptRow } from '../payments/rows.ts'
-import { rateLimit } from '../settings/settings.ts'
 import { write } from '../../platform/db/database.ts'
 import type { CheckoutCaller, PlacedOrder } from './checkout.ts'
 import type { CheckoutBody } from './input.ts'
+import { countFailure } from './rates.ts'
 import { withResult } from './return-url.ts'
 
 export type RedirectResult = { checkoutUrl: string; orderId: string }
@@ -41,16 +40,9 @@ export function payPlaced(
   return placed.order.strategy === 'token_handoff' ? handOff(shop, placed, body, caller) : redirect(shop, placed)
 }
 
-/** The order and the attempt that an earlier request under the same key left behind. */
-export function placedBefore(shop: ShopContext, orderId: number): PlacedOrder {
-  const order = getOrder(shop.db, orderId)
-  const [newest] = attemptsOf(shop.db, orderId)
-  return { order, attempt: newest === undefined || newest.kind === 'none' ? null : newest }
-}
-
 async function redirect(shop: ShopContext, { order, attempt }: PlacedOrder): Promise<RedirectResult> {
   const orderId = String(order.id)
-  if (attempt === null) {
+  if (attempt === null || order.paidAt !== null) {
     const page = order.paidAt === null ? '' : 'done/'
     return { checkoutUrl: `${shop.publicUrl()}/checkout/${page}${order.publicToken}`, orderId }
   }
@@ -86,7 +78,7 @@ function pageFailure(shop: ShopContext, attempt: AttemptRow, error: unknown): Ap
   if (known.kind === 'broken') {
     write(shop.db, (tx) => failAttempt(tx, attempt.id, 'the payment page was refused', shop.clock.now()))
   }
-  return checkoutFailed(known, 'create_intent', attempt.orderId)
+  return checkoutFailed(known, 'create_intent')
 }
 
 async function handOff(
@@ -96,11 +88,12 @@ async function handOff(
   caller: CheckoutCaller
 ): Promise<HandoffResult> {
   const common = { orderId: order.id, mode: modeOf(shop), strategy: 'token_handoff', provider: 'stripe' } as const
-  if (attempt === null || attempt.outcome === 'paid') {
+  if (attempt === null || order.paidAt !== null || attempt.outcome === 'paid') {
     return { ...common, paymentStatus: attempt?.gatewayStatus ?? 'not_required', status: order.status }
   }
-  const { paymentToken, returnUrl } = body
-  if (paymentToken === undefined || returnUrl === undefined) throw new Error('token_handoff came without its fields')
+  const { paymentToken } = body
+  const { returnUrl } = order
+  if (paymentToken === undefined || returnUrl === null) throw new Error('token_handoff came without its fields')
   try {
     const state = await payByToken(shop, attempt, { paymentToken, returnUrl })
     const { status } = getOrder(shop.db, order.id)
@@ -111,15 +104,13 @@ async function handOff(
       ...(state.redirectUrl === null ? {} : { redirectUrl: state.redirectUrl })
     }
   } catch (error) {
-    if (error instanceof AppError && error.status === 402) await countDecline(shop, caller)
+    if (error instanceof AppError && error.status === 402) {
+      await countFailure(shop, 'checkout_decline', caller.addressKey)
+    }
     throw error
   }
 }
 
 function modeOf(shop: ShopContext): 'test' | 'live' {
   return shop.cards?.livemode === true ? 'live' : 'test'
-}
-
-async function countDecline(shop: ShopContext, caller: CheckoutCaller): Promise<void> {
-  await shop.limiter.consume('checkout_decline', caller.addressKey, rateLimit(shop.db, 'checkout_decline'))
 }

@@ -1,31 +1,27 @@
-import { validationFailed } from '../../errors.ts'
-import type { FieldErrors } from '../../errors.ts'
-
-const rule = 'Takes an http or https address without a user name in it.'
-
 /**
- * Judges an address that a browser will be sent to. Backslashes, control characters and spaces are refused before
- * parsing, because browsers and URL parsers disagree about them; so are credentials (`https://shop@evil.example`).
- *
- * @param origins when not empty, the only origins it may have
+ * Reads an address that a browser will be sent to. Backslashes, control characters and spaces are refused before parsing,
+ * because browsers and URL parsers disagree about them; so are credentials (`https://shop@evil.example`). What comes back
+ * is what was judged, in the one spelling that all parsers read alike: never use the text itself.
  */
-export function checkReturnUrl(field: string, url: string | undefined, origins: readonly string[]): string | null {
-  if (url === undefined) return null
-  const parsed =
-    /[\\\s\p{C}]/u.test(url) || !/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url) ? undefined : new URL(url)
-  const errors: FieldErrors = {}
-  if (parsed === undefined || parsed.username !== '' || parsed.password !== '' || /^https?:\/\/[^/?#]*@/i.test(url))
-    errors[field] = [rule]
-  else if (origins.length > 0 && !origins.includes(parsed.origin))
-    errors[field] = ['Takes an address of one of the origins that this shop allows.']
-  if (Object.keys(errors).length > 0) throw validationFailed(errors)
-  return parsed?.href ?? null
+export function readWebAddress(text: string): URL | undefined {
+  if (/[\\\s\p{C}]/u.test(text) || !/^https?:\/\/[^/?#]/i.test(text) || !URL.canParse(text)) return undefined
+  const url = new URL(text)
+  const hasCredentials = url.username !== '' || url.password !== '' || /^[^/]*\/\/[^/?#]*@/.test(text)
+  return hasCredentials ? undefined : url
 }
 
-/** Where a buyer comes back to: what it says proves nothing, so the site asks /orders. */
+/**
+ * Where a buyer comes back to: what it says proves nothing, so the site asks /orders. The rest of the query stays as the
+ * site wrote it; an `orderId` or `result` left in it by an earlier try is replaced.
+ */
 export function withResult(url: string, orderId: number, result: 'success' | 'pending' | 'cancelled'): string {
   const target = new URL(url)
-  target.searchParams.set('orderId', String(orderId))
-  target.searchParams.set('result', result)
+  const kept = target.search.slice(1).split('&').filter(isTheSites)
+  target.search = [...kept, `orderId=${orderId}`, `result=${result}`].join('&')
   return target.href
+}
+
+function isTheSites(part: string): boolean {
+  const [name] = new URLSearchParams(part).keys()
+  return part !== '' && name !== 'orderId' && name !== 'result'
 }

@@ -1,0 +1,41 @@
+import { AppError } from '../../errors.ts'
+import type { ShopContext } from '../context.ts'
+import { rateLimit } from '../settings/settings.ts'
+import type { Bucket } from '../settings/definitions.ts'
+
+type Rates = Pick<ShopContext, 'db' | 'limiter'>
+
+/**
+ * Takes points of a bucket.
+ *
+ * @throws AppError RATE_LIMITED (details.bucket, Retry-After) when there are not that many
+ */
+export async function takePoints(shop: Rates, bucket: Bucket, key: string, points = 1): Promise<void> {
+  const verdict = await shop.limiter.consume(bucket, key, rateLimit(shop.db, bucket), points)
+  if (!verdict.allowed) throw rateLimited(bucket, verdict.retryAfterSeconds)
+}
+
+/**
+ * Refuses while a bucket that only counts failures is used up: past it not even a good code or card is told from a bad
+ * one, or the limit would not keep anybody from trying.
+ *
+ * @throws AppError RATE_LIMITED
+ */
+export async function refuseWhenUsedUp(shop: Rates, bucket: Bucket, key: string): Promise<void> {
+  const verdict = await shop.limiter.peek(bucket, key, rateLimit(shop.db, bucket))
+  if (!verdict.allowed) throw rateLimited(bucket, verdict.retryAfterSeconds)
+}
+
+/** A failure that has been told already: it counts, and nobody is refused over it. */
+export async function countFailure(shop: Rates, bucket: Bucket, key: string): Promise<void> {
+  await shop.limiter.consume(bucket, key, rateLimit(shop.db, bucket))
+}
+
+function rateLimited(bucket: Bucket, retryAfterSeconds: number): AppError {
+  return new AppError(
+    'RATE_LIMITED',
+    'Too many attempts; please wait a little.',
+    { bucket },
+    { headers: { 'Retry-After': String(retryAfterSeconds) } }
+  )
+}

@@ -1,0 +1,120 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { readWebAddress, withResult } from '../../../src/shop/checkout/return-url.ts'
+
+describe('an address that a browser is sent to', () => {
+  test.each([
+    'https://shop.example',
+    'http://localhost:5173/thanks?x=1#done',
+    'https://[::1]:8443/a',
+    'https://xn--bcher-kva.example/',
+    'https://bücher.example/späti?q=ö',
+    'HTTPS://Shop.Example/x@y?mail=a@b'
+  ])('may be %s', (text) => {
+    expect(readWebAddress(text)?.origin).toBe(new URL(text).origin)
+  })
+
+  test.each([
+    ['', 'nothing'],
+    ['/thanks', 'a path'],
+    ['//shop.example/', 'no scheme'],
+    ['shop.example', 'no scheme'],
+    ['javascript:alert(1)', 'a script'],
+    ['data:text/html,x', 'data'],
+    ['ftp://shop.example/', 'another scheme'],
+    ['https:shop.example', 'no slashes'],
+    ['https:///shop.example', 'three slashes'],
+    ['https://?x', 'no host'],
+    ['https://shop.example@evil.example/', 'a user name'],
+    ['https://shop.example:pw@evil.example/', 'a user name and password'],
+    ['https://@evil.example/', 'an empty user name'],
+    ['https://:@evil.example/', 'an empty user name and password'],
+    ['https://shop.example%40evil.example/', 'an encoded @ in its host'],
+    ['https:\\\\shop.example/', 'backslashes for slashes'],
+    ['https://shop.example\\@evil.example/', 'a backslash before an @'],
+    ['https://shop.example/a\\b', 'a backslash in its path'],
+    [' https://shop.example/', 'a space before it'],
+    ['https://shop.example/ ', 'a space behind it'],
+    ['https://shop.example/a b', 'a space in it'],
+    ['https://shop.example/\n', 'a line break behind it'],
+    ['ht\ntps://shop.example/', 'a line break in its scheme'],
+    ['https://shop\t.example/', 'a tab in its host'],
+    ['https://shop.example/\u0000', 'a NUL'],
+    ['https://shop.example/\u202Etxt', 'a mark that turns the direction'],
+    ['https://shop.example/\u00A0', 'a no-break space'],
+    ['https://shop.example:99999/', 'no such port'],
+    ['https://sh|op.example/', 'a host that is none']
+  ])('may not be %j: %s', (text) => {
+    expect(readWebAddress(text)).toBeUndefined()
+  })
+
+  test('is never read as an address with credentials, another scheme or a host that the text does not show', () => {
+    const known = [
+      'https:',
+      'http:',
+      '//',
+      '/',
+      '\\',
+      '@',
+      ':',
+      '.',
+      '#',
+      '?',
+      '%40',
+      '%2f',
+      ' ',
+      '\t',
+      '[',
+      ']',
+      '::1',
+      '80'
+    ]
+    const alike = ['\u3002', '\uFF0F', '\uFF20', '\u2024', 'shop.example', 'evil.example', 'user']
+    const piece = fc.constantFrom(...known, ...alike)
+    const text = fc
+      .array(piece, { maxLength: 10 })
+      .map((pieces) => pieces.join(''))
+      .chain((tail) => fc.constantFrom(tail, `https://${tail}`, `https://shop.example${tail}`))
+    fc.assert(
+      fc.property(text, (sent) => {
+        const url = readWebAddress(sent)
+        fc.pre(url !== undefined)
+        expect(url.protocol).toMatch(/^https?:$/)
+        expect([url.username, url.password, url.href.includes('\\')]).toEqual(['', '', false])
+        // What is kept reads the same again, also by the plainest of parsers.
+        expect(readWebAddress(url.href)?.href).toBe(url.href)
+        expect(/^https?:\/\/([^/?#]+)/.exec(url.href)?.[1]).toBe(url.host)
+      }),
+      { numRuns: 2_000 }
+    )
+  })
+})
+
+describe('the address a buyer comes back to', () => {
+  test.each([
+    ['https://shop.example', 'https://shop.example/?orderId=7&result=success'],
+    ['https://shop.example/t?a=1', 'https://shop.example/t?a=1&orderId=7&result=success'],
+    ['https://shop.example/t?a=b%20c&flag#frag', 'https://shop.example/t?a=b%20c&flag&orderId=7&result=success#frag'],
+    ['https://shop.example/t?orderId=3&a=1&result=cancelled', 'https://shop.example/t?a=1&orderId=7&result=success'],
+    ['https://shop.example/t?%6frderId=3', 'https://shop.example/t?orderId=7&result=success'],
+    ['https://shop.example/t?', 'https://shop.example/t?orderId=7&result=success'],
+    [
+      'https://shop.example/t?s={CHECKOUT_SESSION_ID}',
+      'https://shop.example/t?s={CHECKOUT_SESSION_ID}&orderId=7&result=success'
+    ]
+  ])('%s becomes %s', (url, expected) => {
+    expect(withResult(url, 7, 'success')).toBe(expected)
+  })
+
+  test('keeps its origin, path and the rest of its query whatever they are', () => {
+    fc.assert(
+      fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true }), (sent) => {
+        const before = new URL(sent)
+        const after = new URL(withResult(sent, 12, 'pending'))
+        expect([after.origin, after.pathname, after.hash]).toEqual([before.origin, before.pathname, before.hash])
+        expect(after.searchParams.getAll('orderId')).toEqual(['12'])
+        expect(after.searchParams.getAll('result')).toEqual(['pending'])
+      })
+    )
+  })
+})
