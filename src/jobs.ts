@@ -1,4 +1,5 @@
 import type { App } from './app.ts'
+import { startBackupSchedule } from './backup-schedule.ts'
 import { write } from './platform/db/database.ts'
 import { describeError } from './platform/log.ts'
 import { purgeEmailTokens } from './shop/accounts/email-tokens.ts'
@@ -17,11 +18,12 @@ const hourMs = 60 * minuteMs
 export type Jobs = { stop(): Promise<void> }
 
 /**
- * What the server does without being asked: sends mail, settles payments whose outcome is open, ends holds, clears what
+ * What the server does without being asked: sends mail, makes backups, settles payments whose outcome is open, ends holds, clears what
  * has run out. Nothing relies on a job having run; each failure is logged and tried again next time.
  */
 export function startJobs(app: App): Jobs {
   const mailer = startMailer(app)
+  const backups = startBackupSchedule(app)
   app.sandbox?.start()
   const timers = [
     // At the start nobody else is at work on what an earlier process left behind.
@@ -32,6 +34,7 @@ export function startJobs(app: App): Jobs {
     async stop() {
       await Promise.all(timers.map((timer) => timer.stop()))
       await mailer.stop()
+      await backups.stop()
     }
   }
 }

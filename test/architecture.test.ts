@@ -18,7 +18,7 @@ const floors: readonly (readonly string[])[] = [
   ['shop/payments'],
   ['shop/checkout', 'shop/entitlements', 'shop/mail'],
   ['app.ts'],
-  ['backups.ts'],
+  ['backups.ts', 'backup-schedule.ts'],
   ['jobs.ts'],
   ['api'],
   ['proxy', 'pages'],

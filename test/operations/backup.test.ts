@@ -136,6 +136,23 @@ describe('a backup', () => {
   })
 })
 
+test('a server makes backups by backup.schedule, also when that is set while it runs, and keeps backup.keep of them', async () => {
+  const dataDir = join(temporaryFolder(), 'data')
+  const shop = await startShop({ dataDir })
+  onTestFinished(() => shop.stop())
+  expect((await runShopstead(dataDir, ['settings', 'set', 'backup.schedule', 'each night', '--json'])).exitCode).toBe(1)
+  await runShopstead(dataDir, ['settings', 'set', 'backup.keep', '2'])
+  await runShopstead(dataDir, ['settings', 'set', 'backup.schedule', '* * * * * *'])
+  const seen = new Set<string>()
+  while (seen.size < 4) {
+    for (const name of finished(dataDir)) seen.add(name)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  await runShopstead(dataDir, ['settings', 'unset', 'backup.schedule'])
+  expect([...seen].every((name) => name.endsWith('-scheduled.db'))).toBe(true)
+  expect(finished(dataDir).length).toBeLessThanOrEqual(3)
+})
+
 describe('a doubtful backup', () => {
   /** Changes a copy of a good backup and tells what verify and restore say of it. */
   async function refusalsOf(spoil: (copy: string, dataDir: string) => void): Promise<string[]> {

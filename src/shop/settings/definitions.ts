@@ -1,3 +1,4 @@
+import { CronPattern } from 'croner'
 import { z } from 'zod'
 import { isCurrency } from '../../platform/money.ts'
 
@@ -119,7 +120,10 @@ export const definitions = {
   'backup.schedule': text(
     '',
     'When serve makes backups, as a cron line such as 0 3 * * *; empty for never',
-    z.string('text').max(100, 'at most 100 characters')
+    z
+      .string('text')
+      .max(100, 'at most 100 characters')
+      .refine(isCronLine, 'a cron line such as 0 3 * * * (minute, hour, day, month, weekday), or nothing')
   ),
   'backup.keep': integer(14, 1, 1000, 'How many scheduled backups are kept'),
   'limits.register_ip': limit('300/3600', 'Registrations from one address'),
@@ -151,3 +155,13 @@ export const moduleNames = [
   'courses'
 ] as const
 export type ModuleName = (typeof moduleNames)[number]
+
+function isCronLine(line: string): boolean {
+  if (line === '') return true
+  try {
+    return new CronPattern(line) instanceof CronPattern
+  } catch {
+    // Its messages speak of positions; the setting's own says what it takes.
+    return false
+  }
+}
