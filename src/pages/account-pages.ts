@@ -1,0 +1,92 @@
+import { AppError } from '../errors.ts'
+import { rawTarget } from '../platform/http/node-request.ts'
+import { parseQuery } from '../platform/http/query.ts'
+import { findUsableToken } from '../shop/accounts/email-tokens.ts'
+import { resetPassword } from '../shop/accounts/recover.ts'
+import { verifyEmail } from '../shop/accounts/verify-email.ts'
+import type { OnVerified } from '../shop/accounts/verify-email.ts'
+import { claimGuestOrders } from '../shop/orders/claim-guest-orders.ts'
+import { setting } from '../shop/settings/settings.ts'
+import { readForm } from './form.ts'
+import { messagePage } from './page.ts'
+import type { PageCall, PageReply, PageRoute } from './page.ts'
+
+// A link only shows a page and the page's form uses the token up: mail scanners open every link they find, and send no
+// forms (RFC 9110 9.2.1).
+
+export const accountPages: readonly PageRoute[] = [
+  { method: 'GET', path: /^\/account\/verify$/, name: '/account/verify', handle: showVerify },
+  { method: 'POST', path: /^\/account\/verify$/, name: '/account/verify', handle: verify },
+  { method: 'GET', path: /^\/account\/verify\/done$/, name: '/account/verify/done', handle: () => verified },
+  { method: 'GET', path: /^\/account\/reset$/, name: '/account/reset', handle: showReset },
+  { method: 'POST', path: /^\/account\/reset$/, name: '/account/reset', handle: reset },
+  { method: 'GET', path: /^\/account\/reset\/done$/, name: '/account/reset/done', handle: () => changed }
+]
+
+const verified = messagePage(200, 'Your email is verified', ['Thank you. You can log in now.'])
+const changed = messagePage(200, 'Your password is changed', [
+  'You can log in with it now. Other devices have been logged out.'
+])
+const verifyOver = messagePage(410, 'This link no longer works', [
+  'It was used before, has expired, or a newer one was sent.',
+  'If you have verified your email already, simply log in. Otherwise have a new link sent to you where you log in.'
+])
+const resetOver = messagePage(410, 'This link no longer works', [
+  'It was used before, has expired, or a newer one was sent.',
+  'If you still need a new password, ask for another link where you log in.'
+])
+
+const takeOrders: OnVerified = (tx, user, now) => void claimGuestOrders(tx, user, now)
+
+function showVerify({ app, request, now }: PageCall): PageReply {
+  const token = tokenOf(request)
+  if (findUsableToken(app.db, 'verify', token, now) === undefined) return verifyOver
+  return { status: 200, template: 'verify', title: 'Verify your email', data: { token } }
+}
+
+async function verify({ app, request, addressKey, now }: PageCall): Promise<PageReply> {
+  const form = await readForm(request)
+  try {
+    await verifyEmail(app, form.get('token') ?? '', { addressKey }, now, takeOrders)
+    // Another address, so that a reload does not send the used token again.
+    return { redirect: '/account/verify/done' }
+  } catch (error) {
+    if (isCode(error, 'TOKEN_INVALID')) return verifyOver
+    throw error
+  }
+}
+
+function showReset(call: PageCall): PageReply {
+  const token = tokenOf(call.request)
+  if (findUsableToken(call.app.db, 'reset', token, call.now) === undefined) return resetOver
+  return resetForm(call, token, 200, null)
+}
+
+async function reset(call: PageCall): Promise<PageReply> {
+  const { app, request, addressKey, now } = call
+  const form = await readForm(request)
+  const token = form.get('token') ?? ''
+  const password = form.get('password') ?? ''
+  if (password === '') return resetForm(call, token, 422, 'Please type the new password.')
+  try {
+    await resetPassword(app, { token, password }, { addressKey }, now, takeOrders)
+    return { redirect: '/account/reset/done' }
+  } catch (error) {
+    if (isCode(error, 'TOKEN_INVALID')) return resetOver
+    if (isCode(error, 'PASSWORD_POLICY_VIOLATION')) return resetForm(call, token, error.status, error.message)
+    throw error
+  }
+}
+
+function resetForm({ app }: PageCall, token: string, status: number, error: string | null): PageReply {
+  const minLength = setting(app.db, 'registration.passwordMinLength')
+  return { status, template: 'reset', title: 'Choose a new password', data: { token, minLength, error } }
+}
+
+function tokenOf(request: Request): string {
+  return parseQuery(rawTarget(request)).get('token') ?? ''
+}
+
+function isCode(error: unknown, code: AppError['code']): error is AppError {
+  return error instanceof AppError && error.code === code
+}

@@ -1,0 +1,100 @@
+import type { App } from '../app.ts'
+import { refuseCrossSite } from '../api/identity.ts'
+import { AppError } from '../errors.ts'
+import { addressKey, clientAddress, parseTrustedProxies } from '../platform/http/client-address.ts'
+import type { TrustedProxies } from '../platform/http/client-address.ts'
+import { rawPath, rawTarget, socketAddress } from '../platform/http/node-request.ts'
+import { describeError } from '../platform/log.ts'
+import { setting } from '../shop/settings/settings.ts'
+import { accountPages } from './account-pages.ts'
+import { loadAssets } from './assets.ts'
+import { checkoutPages } from './checkout-page.ts'
+import { errorPage } from './error-page.ts'
+import { donePages } from './order-page.ts'
+import type { PageCall, PageReply, PageRoute } from './page.ts'
+import { createRenderer } from './render.ts'
+
+const routes: readonly PageRoute[] = [
+  { method: 'GET', path: /^\/$/, name: '/', handle: frontPage },
+  ...accountPages,
+  ...donePages,
+  ...checkoutPages
+]
+
+/**
+ * Serves what people see: account links, hosted checkout, and the style of these pages. Undefined for a path that is no
+ * page's. Everything works without script.
+ */
+export function createPages(app: App): (request: Request) => Promise<Response | undefined> {
+  const assets = loadAssets()
+  const render = createRenderer(app, assets)
+  const trusted = parseTrustedProxies(app.config.trustedProxies)
+  return async (request) => {
+    // URL and routers resolve `..` and `%2e`; a page is where it was asked for, and nowhere else.
+    const path = rawPath(rawTarget(request))
+    const matching = routes.filter((route) => route.path.test(path))
+    if (matching.length === 0) return isRead(request) ? assets.find(path) : undefined
+    const started = performance.now()
+    const response = render(await answer(app, trusted, matching, path, request))
+    const ms = Math.round((performance.now() - started) * 10) / 10
+    app.log.info('page', { method: request.method, path: matching[0]?.name, status: response.status, ms })
+    return response
+  }
+}
+
+/** A page for a browser that asked for an address where there is nothing. */
+export function createNotFoundPage(app: App): () => Response {
+  const render = createRenderer(app, loadAssets())
+  return () => render(errorPage(new AppError('NOT_FOUND', 'There is nothing at this address.')))
+}
+
+/** Whether whoever asks would rather read a page than JSON: browsers name HTML, programs do not. */
+export function prefersHtml(request: Request): boolean {
+  return isRead(request) && /\btext\/html\b/i.test(request.headers.get('accept') ?? '')
+}
+
+async function answer(
+  app: App,
+  trusted: TrustedProxies,
+  matching: readonly PageRoute[],
+  path: string,
+  request: Request
+): Promise<PageReply> {
+  try {
+    const route = routeFor(matching, request)
+    if (route.method === 'POST') refuseCrossSite(app, request)
+    const address = clientAddress(socketAddress(request), request.headers.get('x-forwarded-for'), trusted)
+    const call: PageCall = {
+      app,
+      request,
+      now: app.clock.now(),
+      addressKey: addressKey(address),
+      param: route.path.exec(path)?.[1] ?? ''
+    }
+    return await route.handle(call)
+  } catch (error) {
+    if (error instanceof AppError && error.status !== 500) return errorPage(error)
+    app.log.error('a page failed', { path: matching[0]?.name, error: describeError(error) })
+    return errorPage(new AppError('INTERNAL_SERVER_ERROR', 'Something went wrong on our side.'))
+  }
+}
+
+function routeFor(matching: readonly PageRoute[], request: Request): PageRoute {
+  const wanted = isRead(request) ? 'GET' : request.method
+  const route = matching.find((candidate) => candidate.method === wanted)
+  if (route !== undefined) return route
+  const allowed = matching.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ')
+  throw new AppError('METHOD_NOT_ALLOWED', 'This page does not take that method.', {}, { headers: { Allow: allowed } })
+}
+
+function isRead({ method }: Request): boolean {
+  return method === 'GET' || method === 'HEAD'
+}
+
+/** Says what this is, to whoever opens the address of the service itself. */
+function frontPage({ app }: PageCall): PageReply {
+  const shown = app.config.env === 'development' || setting(app.db, 'storefront.enabled')
+  if (!shown) throw new AppError('NOT_FOUND', 'There is nothing at this address.')
+  const api = `${app.publicUrl()}${app.config.apiPrefix}`
+  return { status: 200, template: 'front', title: setting(app.db, 'shop.name'), data: { api } }
+}

@@ -1,0 +1,54 @@
+import type { App } from '../app.ts'
+import { assetPath } from '../platform/package-root.ts'
+import { openTemplates } from '../platform/templates.ts'
+import { setting } from '../shop/settings/settings.ts'
+import type { Assets } from './assets.ts'
+import type { PageReply } from './page.ts'
+
+/** Turns replies into responses with the headers that every page carries. */
+export function createRenderer(app: App, assets: Assets): (reply: PageReply) => Response {
+  const templates = openTemplates(assetPath('pages', 'templates'))
+  return (reply) => {
+    if ('redirect' in reply) {
+      return new Response(null, {
+        status: 303,
+        headers: { location: reply.redirect, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }
+      })
+    }
+    const { status, template, title, data = {}, leadsTo = [], headers = {} } = reply
+    const common = { title, shopName: setting(app.db, 'shop.name'), assets: assets.urls }
+    return new Response(templates.html(`${template}.eta`, { ...common, ...data }), {
+      status,
+      headers: {
+        ...headers,
+        'content-type': 'text/html; charset=utf-8',
+        'cache-control': 'no-store',
+        'content-security-policy': contentSecurityPolicy([app.publicUrl(), ...leadsTo]),
+        // Paths and queries of these pages hold tokens.
+        'referrer-policy': 'no-referrer',
+        'x-content-type-options': 'nosniff',
+        'x-robots-tag': 'noindex'
+      }
+    })
+  }
+}
+
+/** Chromium applies form-action to the redirect that answers a form too, so where a form leads has to be in it. */
+function contentSecurityPolicy(leadsTo: readonly (string | null)[]): string {
+  const sources = new Set(leadsTo.flatMap((url) => (url === null ? [] : [sourceOf(url)])))
+  return [
+    "default-src 'none'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    `form-action 'self' ${[...sources].join(' ')}`,
+    "frame-ancestors 'none'",
+    "base-uri 'none'"
+  ].join('; ')
+}
+
+/** An origin, or a scheme alone (`https:`). A policy cannot name an IPv6 address: its scheme stands for it. */
+function sourceOf(url: string): string {
+  if (/^https?:$/.test(url)) return url
+  const { hostname, protocol, origin } = new URL(url)
+  return hostname.startsWith('[') ? protocol : origin
+}

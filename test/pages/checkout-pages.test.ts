@@ -1,0 +1,265 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { write } from '../../src/platform/db/database.ts'
+import { findOrderByPublicToken } from '../../src/shop/orders/find.ts'
+import type { OrderRow } from '../../src/shop/orders/rows.ts'
+import { moveOrder } from '../../src/shop/orders/transition.ts'
+import { attemptsOf } from '../../src/shop/payments/attempts.ts'
+import { refundOrder } from '../../src/shop/payments/refund.ts'
+import { endHold } from '../../src/shop/payments/reconcile.ts'
+import { setSetting } from '../../src/shop/settings/settings.ts'
+import type { Browser } from '../support/browser.ts'
+import { startShop } from '../support/running-shop.ts'
+import type { RunningShop } from '../support/running-shop.ts'
+
+let shop: RunningShop
+beforeAll(async () => {
+  shop = await startShop({ env: { SHOPSTEAD_PAYMENTS: 'sandbox,manual' } })
+  setSetting(shop.app.db, 'payments.manualInstructions', 'Transfer to <DE00 1234>.', Date.now())
+})
+afterAll(() => shop.stop())
+
+/** The public URL names localhost, which may resolve to another address than the one that is listened on. */
+const onLoopback = (url: string | null): string => (url ?? '').replace('//localhost:', '//127.0.0.1:')
+
+type Placed = { url: string; done: string; order: () => OrderRow }
+
+async function place(visitor: Browser, body: object = {}, slug = 'mug'): Promise<Placed> {
+  const { data } = await visitor.get<{ offers: { productId: number; productSlug: string }[] }>('/store/offers')
+  const productId = data.offers.find((offer) => offer.productSlug === slug)?.productId
+  const created = await visitor.post<{ checkoutUrl: string }>('/store/checkout-session', {
+    items: [{ productId, quantity: slug === 'last' ? 1 : 2 }],
+    ...body
+  })
+  expect(created).toMatchObject({ status: 200 })
+  const url = onLoopback(created.data.checkoutUrl)
+  const token = url.slice(url.lastIndexOf('/') + 1)
+  const order = (): OrderRow => {
+    const found = findOrderByPublicToken(shop.app.db, token)
+    if (found === undefined) throw new Error(`no order under ${url}`)
+    return found
+  }
+  return { url, done: `${shop.url}/checkout/done/${token}`, order }
+}
+
+const pageOf = async (visitor: Browser, url: string): Promise<[number, string]> => {
+  const page = await visitor.fetch(url)
+  return [page.status, await page.text()]
+}
+
+describe('the hosted checkout', () => {
+  it('asks for what is missing and offers the payment methods that are on', async () => {
+    const visitor = shop.visitor()
+    const { url } = await place(visitor, {
+      returnUrl: 'https://site.example/thanks',
+      cancelUrl: 'https://site.example/cart'
+    })
+    const page = await visitor.fetch(url)
+    const html = await page.text()
+    expect(page.status).toBe(200)
+    expect(page.headers.get('content-security-policy')).toMatch(
+      /form-action 'self' http:\/\/localhost:\d+ https:\/\/site\.example;/
+    )
+    expect(html).toMatch(/Mug <span class="quantity">× 2<\/span>/)
+    expect(html).toContain('€25.00')
+    expect(html).toContain('name="email"')
+    expect(html).toMatch(/name="payment_method" value="card" checked[\s\S]*name="payment_method" value="manual"/)
+    expect(html).toContain('Transfer to &lt;DE00 1234&gt;.')
+    expect(html).toMatch(/href="https:\/\/site\.example\/cart\?orderId=\d+&amp;result=cancelled"/)
+  })
+
+  it('does not ask for an email that is known, nor take another', async () => {
+    const visitor = shop.visitor()
+    const { url, order } = await place(visitor, { customer: { email: 'lena@example.com', lastName: 'Brandt' } })
+    expect((await pageOf(visitor, url))[1]).not.toMatch(/name="(email|firstName)"/)
+    await visitor.form(url, {
+      payment_method: 'manual',
+      email: 'other@example.com',
+      lastName: 'Other',
+      firstName: 'Lena'
+    })
+    expect(order()).toMatchObject({ email: 'lena@example.com', contact: { firstName: 'Lena', lastName: 'Brandt' } })
+  })
+
+  it('says at the field what is wrong, and shows again what was typed', async () => {
+    const visitor = shop.visitor()
+    const { url, order } = await place(visitor)
+    const sent = await visitor.form(url, { payment_method: 'manual', email: 'not "an" email', firstName: 'Lena' })
+    const html = await sent.text()
+    expect(sent.status).toBe(422)
+    expect(html).toContain('Please give an email address such as name@example.com.')
+    expect(html).toContain('value="not &quot;an&quot; email"')
+    expect(html).toMatch(/value="manual" checked/)
+    expect((await visitor.form(url, { payment_method: 'manual' })).status).toBe(422)
+    expect((await visitor.form(url, { payment_method: 'barter', email: 'lena@example.com' })).status).toBe(422)
+    expect([order().status, order().email]).toEqual(['pending', null])
+  })
+
+  it('takes an order by hand: on hold with the instructions, told to the site as pending', async () => {
+    const visitor = shop.visitor()
+    const { url, done, order } = await place(visitor, { returnUrl: 'https://site.example/thanks?a=1' })
+    const sent = await visitor.form(url, { payment_method: 'manual', email: 'lena@example.com' })
+    expect(sent.status).toBe(303)
+    expect(sent.headers.get('location')).toBe(`https://site.example/thanks?a=1&orderId=${order().id}&result=pending`)
+    expect(order()).toMatchObject({ status: 'on-hold', email: 'lena@example.com' })
+    const [status, html] = await pageOf(visitor, done)
+    expect(status).toBe(200)
+    expect(html).toContain('waiting for your payment')
+    expect(html).toContain('Transfer to &lt;DE00 1234&gt;.')
+  })
+
+  it('makes one attempt of a double click, a reload and a change of mind', async () => {
+    const visitor = shop.visitor()
+    const { url, order } = await place(visitor)
+    const card = { payment_method: 'card', email: 'lena@example.com' }
+    const clicks = await Promise.all([visitor.form(url, card), visitor.form(url, card), visitor.form(url, card)])
+    expect(clicks.map(({ status }) => status)).toEqual([303, 303, 303])
+    expect(new Set(clicks.map(({ headers }) => headers.get('location'))).size).toBe(1)
+    expect(attemptsOf(shop.app.db, order().id)).toHaveLength(1)
+
+    const manual = { payment_method: 'manual' }
+    const after = await Promise.all([visitor.form(url, manual), visitor.form(url, manual)])
+    expect(after.map(({ status, headers }) => [status, headers.get('location')])).toEqual([
+      [303, `/checkout/done/${order().publicToken}`],
+      [303, `/checkout/done/${order().publicToken}`]
+    ])
+    expect(attemptsOf(shop.app.db, order().id).map(({ kind, outcome }) => [kind, outcome])).toEqual([
+      ['manual', null],
+      ['checkout_session', 'expired']
+    ])
+    expect(order().status).toBe('on-hold')
+    const gatewayPage = onLoopback(clicks[0]?.headers.get('location') ?? null)
+    expect((await visitor.form(gatewayPage, { payment_method: 'pm_card_visa' })).status).toBe(410)
+  })
+
+  it('leads to the card page, and from there back with the order paid', async () => {
+    const visitor = shop.visitor()
+    const { url, done, order } = await place(visitor, { returnUrl: 'https://site.example/thanks' })
+    const chosen = await visitor.form(url, { payment_method: 'card', email: 'lena@example.com' })
+    expect((await pageOf(visitor, done))[1]).toContain('is not paid yet')
+    const paid = await visitor.form(onLoopback(chosen.headers.get('location')), { payment_method: 'pm_card_visa' })
+    expect(paid.headers.get('location')).toBe(`https://site.example/thanks?orderId=${order().id}&result=success`)
+    const [status, html] = await pageOf(visitor, done)
+    expect([status, html]).toEqual([200, expect.stringContaining('Thank you for your order')])
+    expect(html).toContain('result=success')
+    const again = await visitor.form(url, { payment_method: 'manual', email: 'lena@example.com' })
+    expect(again.headers.get('location')).toContain('result=success')
+    expect(await pageOf(visitor, url)).toEqual([200, expect.stringContaining('Thank you for your order')])
+    expect(order().status).toBe('processing')
+  })
+
+  it('lets a failed order be paid after all, unless its last piece has gone', async () => {
+    const visitor = shop.visitor()
+    const declined = async (slug: string): Promise<Placed> => {
+      const placed = await place(visitor, {}, slug)
+      const move = { by: 'test', reason: 'declined' }
+      write(shop.app.db, (tx) => void moveOrder(tx, placed.order().id, 'failed', move, Date.now()))
+      return placed
+    }
+    const card = { payment_method: 'card', email: 'lena@example.com' }
+    const mug = await declined('mug')
+    expect((await pageOf(visitor, mug.done))[1]).toContain('did not go through')
+    expect((await visitor.form(mug.url, card)).status).toBe(303)
+    expect(mug.order().status).toBe('pending')
+
+    const last = await declined('last')
+    await place(visitor, {}, 'last')
+    for (const method of ['card', 'manual']) {
+      const refused = await visitor.form(last.url, { ...card, payment_method: method })
+      expect([refused.status, await refused.text()]).toEqual([410, expect.stringContaining('sold out')])
+    }
+    expect(last.order()).toMatchObject({ status: 'failed', email: null })
+  })
+
+  it('is gone once the order has expired, was cancelled or refunded', async () => {
+    const visitor = shop.visitor()
+    const expired = await place(visitor)
+    await endHold(shop.app, expired.order().id)
+    expect(await pageOf(visitor, expired.url)).toEqual([410, expect.stringContaining('This order has expired')])
+    expect((await visitor.form(expired.url, { payment_method: 'manual', email: 'a@example.com' })).status).toBe(410)
+    expect(await pageOf(visitor, expired.done)).toEqual([200, expect.stringContaining('This order has expired')])
+
+    const cancelled = await place(visitor)
+    write(
+      shop.app.db,
+      (tx) => void moveOrder(tx, cancelled.order().id, 'cancelled', { by: 'operator', reason: 'wish' }, Date.now())
+    )
+    expect(await pageOf(visitor, cancelled.url)).toEqual([410, expect.stringContaining('This order was cancelled')])
+
+    const refunded = await place(visitor)
+    const chosen = await visitor.form(refunded.url, { payment_method: 'card', email: 'a@example.com' })
+    await visitor.form(onLoopback(chosen.headers.get('location')), { payment_method: 'pm_card_visa' })
+    await refundOrder(shop.app, refunded.order().id, 500, 'operator')
+    expect((await pageOf(visitor, refunded.done))[1]).toContain('-€5.00')
+    await refundOrder(shop.app, refunded.order().id, undefined, 'operator')
+    expect(await pageOf(visitor, refunded.url)).toEqual([410, expect.stringContaining('This order was refunded')])
+  })
+
+  it('knows only its own orders', async () => {
+    const visitor = shop.visitor()
+    for (const path of ['/checkout/abc', '/checkout/done/abc', '/checkout/done']) {
+      expect(await pageOf(visitor, `${shop.url}${path}`)).toEqual([
+        404,
+        expect.stringContaining('There is nothing here')
+      ])
+    }
+    for (const path of ['/checkout/', '/checkout/abc%2f', '/checkout/a/b', '/Checkout/abc', '//checkout/abc']) {
+      expect((await visitor.fetch(`${shop.url}${path}`)).status).toBe(404)
+    }
+  })
+
+  it('refuses a form of another site', async () => {
+    const { url, order } = await place(shop.visitor())
+    const sent = await shop
+      .visitor({ 'sec-fetch-site': 'cross-site' })
+      .form(url, { payment_method: 'manual', email: 'a@example.com' })
+    expect([sent.status, order().status]).toEqual([403, 'pending'])
+  })
+})
+
+describe('an order that the site paid by token', () => {
+  it('is shown, but cannot be paid a second time on our page', async () => {
+    const visitor = shop.visitor()
+    const { data } = await visitor.get<{ offers: { productId: number }[] }>('/store/offers')
+    const items = [{ productId: data.offers[0]?.productId, quantity: 1 }]
+    const body = {
+      items,
+      strategy: 'token_handoff',
+      paymentToken: 'pm_card_chargeDeclined',
+      returnUrl: 'https://site.example/thanks'
+    }
+    await visitor.post('/store/checkout-session', body)
+    const order = shop.app.db.sqlite
+      .prepare('SELECT public_token token, status FROM orders ORDER BY id DESC')
+      .get() as { token: string; status: string }
+    expect(order.status).toBe('failed')
+    const url = `${shop.url}/checkout/${order.token}`
+    const [status, html] = await pageOf(visitor, url)
+    expect([status, html]).toEqual([200, expect.stringContaining('did not go through')])
+    expect(html).not.toContain('Pay now')
+    await visitor.form(url, { payment_method: 'manual', email: 'a@example.com' })
+    expect(shop.app.db.sqlite.prepare('SELECT status FROM orders ORDER BY id DESC').get()).toEqual({ status: 'failed' })
+  })
+})
+
+describe('the style', () => {
+  it('has an address of its own for each content and may be kept for ever', async () => {
+    const visitor = shop.visitor()
+    const [, html] = await pageOf(visitor, `${shop.url}/checkout/abc`)
+    const paths = [...html.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, path]) => path)
+    expect(new Set(paths).size).toBe(2)
+    for (const path of paths) {
+      const asset = await visitor.fetch(`${shop.url}${path}`)
+      expect([asset.status, asset.headers.get('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable'])
+    }
+    expect((await visitor.fetch(`${shop.url}/assets/style-000000000000.css`)).status).toBe(404)
+  })
+})
+
+describe('the front page', () => {
+  it('is there while the storefront is on', async () => {
+    const visitor = shop.visitor()
+    expect((await visitor.fetch(`${shop.url}/`)).status).toBe(404)
+    setSetting(shop.app.db, 'storefront.enabled', 'true', Date.now())
+    expect(await pageOf(visitor, `${shop.url}/`)).toEqual([200, expect.stringContaining('/api/v1')])
+  })
+})
