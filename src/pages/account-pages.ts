@@ -2,6 +2,7 @@ import { AppError } from '../errors.ts'
 import { rawTarget } from '../platform/http/node-request.ts'
 import { parseQuery } from '../platform/http/query.ts'
 import { findUsableToken } from '../shop/accounts/email-tokens.ts'
+import { getUserById } from '../shop/accounts/find.ts'
 import { resetPassword } from '../shop/accounts/recover.ts'
 import { verifyEmail } from '../shop/accounts/verify-email.ts'
 import type { OnVerified } from '../shop/accounts/verify-email.ts'
@@ -57,9 +58,7 @@ async function verify({ app, request, addressKey, now }: PageCall): Promise<Page
 }
 
 function showReset(call: PageCall): PageReply {
-  const token = tokenOf(call.request)
-  if (findUsableToken(call.app.db, 'reset', token, call.now) === undefined) return resetOver
-  return resetForm(call, token, 200, null)
+  return resetForm(call, tokenOf(call.request), 200, null)
 }
 
 async function reset(call: PageCall): Promise<PageReply> {
@@ -78,9 +77,13 @@ async function reset(call: PageCall): Promise<PageReply> {
   }
 }
 
-function resetForm({ app }: PageCall, token: string, status: number, error: string | null): PageReply {
+/** Names the account, whose email whoever has the token reads anyway: password managers file the password under it. */
+function resetForm({ app, now }: PageCall, token: string, status: number, error: string | null): PageReply {
+  const row = findUsableToken(app.db, 'reset', token, now)
+  if (row === undefined) return resetOver
+  const { email } = getUserById(app.db, row.userId)
   const minLength = setting(app.db, 'registration.passwordMinLength')
-  return { status, template: 'reset', title: 'Choose a new password', data: { token, minLength, error } }
+  return { status, template: 'reset', title: 'Choose a new password', data: { token, email, minLength, error } }
 }
 
 function tokenOf(request: Request): string {

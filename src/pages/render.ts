@@ -24,8 +24,9 @@ export function createRenderer(app: App, assets: Assets): (reply: PageReply) => 
         'content-type': 'text/html; charset=utf-8',
         'cache-control': 'no-store',
         'content-security-policy': contentSecurityPolicy([app.publicUrl(), ...leadsTo]),
-        // Paths and queries of these pages hold tokens.
-        'referrer-policy': 'no-referrer',
+        // Paths and queries hold tokens, so no other site hears of them. Not no-referrer: under it browsers send forms with
+        // `Origin: null` (Fetch, "append a request Origin header"), which those without Sec-Fetch-Site are refused for.
+        'referrer-policy': 'same-origin',
         'x-content-type-options': 'nosniff',
         'x-robots-tag': 'noindex'
       }

@@ -97,12 +97,20 @@ describe('the link to choose a new password', () => {
   })
 })
 
+describe('a browser without Sec-Fetch-Site', () => {
+  it('can send the forms of our pages, told by their Origin', async () => {
+    const visitor = shop.visitor({ origin: shop.url })
+    const answer = await visitor.form(`${shop.url}/account/verify`, { token: 'unknown' })
+    expect(answer.status).toBe(410)
+  })
+})
+
 describe('pages with tokens', () => {
-  it('are kept by nobody, name themselves to nobody and run nothing', async () => {
+  it('are kept by nobody, name themselves to no other site and run nothing', async () => {
     const page = await shop.visitor().fetch(`${shop.url}/account/reset?token=abc`)
     expect(Object.fromEntries(page.headers)).toMatchObject({
       'cache-control': 'no-store',
-      'referrer-policy': 'no-referrer',
+      'referrer-policy': 'same-origin',
       'x-content-type-options': 'nosniff',
       'content-security-policy': expect.stringMatching(
         /^default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self' http:\/\/localhost:\d+; frame-ancestors 'none'; base-uri 'none'$/
