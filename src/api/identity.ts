@@ -12,15 +12,18 @@ import type { ShopContext } from '../shop/context.ts'
 import type { Call, Identity, Route, UserCall } from './route.ts'
 import { sessionToken } from './session-cookie.ts'
 
-/** First stage: who calls, from where, and when. */
-export function identify(
-  app: App,
-  trusted: TrustedProxies,
-  route: Route,
-  request: Request,
-  ids: RequestIds,
-  now: number
-): Call {
+/** A request as it came in, before anything is known of it. */
+export type Arrival = {
+  readonly app: App
+  readonly trusted: TrustedProxies
+  readonly request: Request
+  readonly ids: RequestIds
+  /** Taken once; everything that this request decides happens at this time. */
+  readonly now: number
+}
+
+/** Who calls, and from where. */
+export function identify(route: Route, { app, trusted, request, ids, now }: Arrival): Call {
   const address = clientAddress(socketAddress(request), request.headers.get('x-forwarded-for'), trusted)
   return {
     shop: app,

@@ -1,4 +1,4 @@
-import { parseCookies, serializeCookie } from '../platform/http/cookies.ts'
+import { cookieValues, serializeCookie } from '../platform/http/cookies.ts'
 import type { ShopContext } from '../shop/context.ts'
 
 /** `__Host-` makes browsers refuse the cookie from anywhere but this very host over https; plain http cannot have it. */
@@ -12,9 +12,8 @@ function isHttps(shop: ShopContext): boolean {
 
 /** The session token that came with a request. A cookie that was sent in twice is no session: one of them was planted. */
 export function sessionToken(shop: ShopContext, cookieHeader: string | null): string | null {
-  if (cookieHeader === null) return null
-  const values = parseCookies(cookieHeader).get(sessionCookieName(shop))
-  return values?.length === 1 ? (values[0] ?? null) : null
+  const [token, ...others] = cookieValues(cookieHeader, sessionCookieName(shop))
+  return token === undefined || others.length > 0 ? null : token
 }
 
 /** Without maxAgeSeconds it lives as long as the browser's own session. */

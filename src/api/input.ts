@@ -1,0 +1,33 @@
+import { validationFailed } from '../errors.ts'
+import type { FieldErrors } from '../errors.ts'
+import { parseJsonBody } from '../platform/http/body.ts'
+import { rawTarget } from '../platform/http/node-request.ts'
+import { parseQuery } from '../platform/http/query.ts'
+import { fieldPath, messageFor, toFieldErrors } from '../platform/http/zod-errors.ts'
+import type { Route } from './route.ts'
+
+/**
+ * What a request says, by the schemas of its route. Query and body are judged together, so that one answer names
+ * everything that is wrong.
+ *
+ * @throws VALIDATION_FAILED
+ */
+export function parseInput(route: Route, request: Request, raw: Uint8Array): { query: unknown; body: unknown } {
+  const sent = parseQuery(rawTarget(request))
+  const query = route.query?.safeParse(Object.fromEntries(sent), { error: messageFor })
+  const body = route.body?.safeParse(parseJsonBody(raw), { error: messageFor })
+  const errors: FieldErrors = {
+    ...refusedParameters(route, sent),
+    ...(query?.error === undefined ? {} : toFieldErrors(query.error)),
+    ...(body?.error === undefined ? {} : toFieldErrors(body.error))
+  }
+  if (Object.keys(errors).length > 0) throw validationFailed(errors)
+  return { query: query?.data, body: body?.data }
+}
+
+/** By entries, since an assignment would lose a parameter that is called `__proto__`. */
+function refusedParameters(route: Route, sent: ReadonlyMap<string, string>): FieldErrors {
+  if (route.unknownQuery !== 'refused') return {}
+  const unknown = [...sent.keys()].filter((name) => !route.proxy?.query.includes(name))
+  return Object.fromEntries(unknown.map((name) => [fieldPath([name]), ['Is not a parameter here.']]))
+}

@@ -1,0 +1,58 @@
+import type { App } from '../app.ts'
+import { AppError } from '../errors.ts'
+import { failure, metaOf, success } from '../platform/http/envelope.ts'
+import type { RequestIds } from '../platform/http/envelope.ts'
+import { describeError } from '../platform/log.ts'
+import type { Reply, Route } from './route.ts'
+
+/** What a handler gave, in the envelope of its route. */
+export function toResponse(route: Route, reply: Reply | Response, ids: RequestIds, now: number): Response {
+  if (reply instanceof Response) return reply
+  const cookies = (reply.cookies ?? []).map((cookie) => ['set-cookie', cookie] as const)
+  return success(reply.data, ids, now, {
+    status: reply.status ?? 200,
+    meta: metaFor(reply, ids, now),
+    headers: [...(reply.headers ?? []), ...cookies],
+    noStore: route.cache !== 'public'
+  })
+}
+
+function metaFor({ meta }: Reply, ids: RequestIds, now: number): object | null {
+  if (meta === null) return null
+  if (meta === undefined) return metaOf(ids, now)
+  return 'replace' in meta ? meta.replace : { ...metaOf(ids, now), ...meta.extend }
+}
+
+/**
+ * The one place where an error becomes an answer. What nobody foresaw says nothing of its cause outside the log, which
+ * has it under the request's id.
+ */
+export function toFailure(
+  app: App,
+  route: Route | undefined,
+  error: unknown,
+  { ids, now }: { ids: RequestIds; now: number }
+): Response {
+  const known = error instanceof AppError ? error : unforeseen(route)
+  logFailure(app, route, known, error, ids)
+  return failure(withStatusOf(route, known), ids, now, { noStore: true })
+}
+
+function unforeseen(route: Route | undefined): AppError {
+  return new AppError(route?.unforeseen ?? 'INTERNAL_SERVER_ERROR', 'Something went wrong on our side.')
+}
+
+/** Refusals that are part of the day's work have the request's own line; the cause of one at fault is told only here. */
+function logFailure(app: App, route: Route | undefined, known: AppError, error: unknown, ids: RequestIds): void {
+  if (known.logLevel === 'info') return
+  const place = { requestId: ids.requestId, path: route?.path ?? 'none', code: known.code }
+  if (known.logLevel === 'warn') return app.log.warn('a request was refused', place)
+  const stack = error instanceof Error && known.status === 500 ? error.stack : undefined
+  app.log.error('a request failed', { ...place, error: describeError(error), stack })
+}
+
+/** VALIDATION_FAILED has the status that interface.md gives the endpoint. */
+function withStatusOf(route: Route | undefined, error: AppError): AppError {
+  if (route === undefined || error.code !== 'VALIDATION_FAILED' || error.status === route.invalid) return error
+  return new AppError(error.code, error.message, error.details, { status: route.invalid, headers: error.headers })
+}

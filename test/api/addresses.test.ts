@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bareRequest } from '../support/bare-socket.ts'
+import { startShop } from '../support/running-shop.ts'
+import type { RunningShop } from '../support/running-shop.ts'
+
+let shop: RunningShop
+beforeAll(async () => {
+  shop = await startShop({ seed: null })
+})
+afterAll(() => shop.stop())
+
+async function code(method: string, target: string): Promise<[number, string]> {
+  const { status, body } = await bareRequest(shop.url, method, target)
+  return [status, JSON.parse(body).error?.code]
+}
+
+describe('an address is matched exactly as it was sent', () => {
+  it.each([
+    '/api/v1//health',
+    '/api/v1/health/',
+    '/api/v1/health//',
+    '/api/v1/Health',
+    '/api/v1/HEALTH',
+    '/api/v1/%68ealth',
+    '/api/v1/health%20',
+    '/api/v1/health%00',
+    '/api/v1/health%2f',
+    '/api/v1%2fhealth',
+    '/api/v1/auth%2flogin',
+    '/api/v1/auth%2Flogin',
+    '/api/v1/health;',
+    '/api/v1/health;a=1',
+    '/api/v1;/health',
+    '/api/v1/./health',
+    '/api/v1/me/../health',
+    '/api/v1/%2e/health',
+    '/api/v1/auth/..%2fhealth',
+    '/api/v1/health#',
+    '/api/v1/health\\',
+    '/api/v1\\health',
+    '/API/v1/health',
+    '/api/V1/health',
+    '//api/v1/health',
+    '/./api/v1/health',
+    '/x/../api/v1/health',
+    '/api/v1/',
+    '/api/v1',
+    '/api/v2/health',
+    '/api/v1/__proto__',
+    '/api/v1/constructor',
+    '/api/v1/health/:id',
+    '/api/v1/*',
+    '/api/v1/**'
+  ])('%s is nowhere', async (target) => {
+    expect(await code('GET', target)).toEqual([404, 'NOT_FOUND'])
+  })
+
+  it('with any query behind it, or an empty one', async () => {
+    for (const target of ['/api/v1/health?', '/api/v1/health?a=b', '/api/v1/health?/../x;y']) {
+      expect((await bareRequest(shop.url, 'GET', target)).status).toBe(200)
+    }
+  })
+
+  it('repeats nothing of what was asked for', async () => {
+    const { body } = await bareRequest(shop.url, 'GET', '/api/v1/<script>alert(1)</script>', ['X-Host: evil.example'])
+    expect(body).not.toMatch(/script|evil|localhost|127/)
+  })
+})
+
+describe('a method that an address does not take', () => {
+  it.each([
+    ['/health', 'POST', 'GET, HEAD'],
+    ['/health', 'OPTIONS', 'GET, HEAD'],
+    ['/health', 'TRACE', 'GET, HEAD'],
+    ['/health', 'PROPFIND', 'GET, HEAD'],
+    ['/nonce', 'POST', 'GET, HEAD'],
+    ['/store/offers', 'DELETE', 'GET, HEAD'],
+    ['/orders', 'PUT', 'GET, HEAD'],
+    ['/affiliates/referrals', 'POST', 'GET, HEAD'],
+    ['/auth/login', 'GET', 'POST'],
+    ['/auth/register', 'OPTIONS', 'POST'],
+    ['/auth/register', 'PUT', 'POST'],
+    ['/store/checkout-session', 'GET', 'POST'],
+    ['/me', 'POST', 'GET, HEAD, PATCH'],
+    ['/me', 'OPTIONS', 'GET, HEAD, PATCH']
+  ])('%s %s is 405 and names those it does', async (path, method, allow) => {
+    const { status, headers, body } = await bareRequest(shop.url, method, `/api/v1${path}`)
+    expect([status, headers.get('allow')]).toEqual([405, allow])
+    expect(JSON.parse(body).error).toMatchObject({ code: 'METHOD_NOT_ALLOWED', details: {} })
+  })
+
+  it('is refused before anything else: a login by GET asks for no nonce and no session', async () => {
+    const visitor = shop.visitor({ 'sec-fetch-site': 'cross-site' })
+    expect((await visitor.send('DELETE', '/auth/register', undefined)).status).toBe(405)
+    expect((await visitor.send('PUT', '/me', undefined)).status).toBe(405)
+  })
+
+  it('is not known at an address that is none', async () => {
+    expect(await code('OPTIONS', '/api/v1/nowhere')).toEqual([404, 'NOT_FOUND'])
+  })
+})
+
+describe('other origins', () => {
+  it('are told nothing that would let their pages read an answer', async () => {
+    const headers = ['Origin: https://evil.example', 'Access-Control-Request-Method: POST']
+    for (const [method, path] of [
+      ['GET', '/health'],
+      ['GET', '/nonce'],
+      ['OPTIONS', '/auth/login'],
+      ['POST', '/auth/login']
+    ] as const) {
+      const answer = await bareRequest(shop.url, method, `/api/v1${path}`, headers)
+      expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([])
+    }
+  })
+})

@@ -1,0 +1,36 @@
+import { connect } from 'node:net'
+
+export type BareAnswer = { status: number; headers: Map<string, string>; body: string }
+
+/**
+ * Sends a request byte for byte as written, where fetch would tidy it up first: odd targets, a header twice, any method.
+ * `Host` and `Connection: close` are added.
+ */
+export async function bareRequest(
+  url: string,
+  method: string,
+  target: string,
+  headers: readonly string[] = [],
+  body = ''
+): Promise<BareAnswer> {
+  const { port, hostname, host } = new URL(url)
+  const length = body === '' ? [] : [`Content-Length: ${Buffer.byteLength(body)}`]
+  const head = [`${method} ${target} HTTP/1.1`, `Host: ${host}`, 'Connection: close', ...length, ...headers]
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  const socket = connect(Number(port), hostname)
+  let answer = ''
+  socket.on('data', (chunk) => (answer += chunk.toString('utf8')))
+  socket.on('error', reject)
+  socket.on('close', () => resolve(answer))
+  socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
+  return parse(await promise)
+}
+
+function parse(answer: string): BareAnswer {
+  const end = answer.indexOf('\r\n\r\n')
+  const [statusLine = '', ...lines] = answer.slice(0, end).split('\r\n')
+  const headers = new Map(
+    lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()])
+  )
+  return { status: Number(statusLine.split(' ')[1]), headers, body: answer.slice(end + 4) }
+}
