@@ -6,7 +6,7 @@ import { failure, requestIds } from './platform/http/envelope.ts'
 import { listenHttp } from './platform/http/listen.ts'
 import { rawPath, rawTarget } from './platform/http/node-request.ts'
 import { serveDownload } from './pages/downloads.ts'
-import { createPages } from './pages/pages.ts'
+import { createNotFoundPage, createPages, prefersHtml } from './pages/pages.ts'
 import { mountProxy, mountedAt } from './proxy/mounted.ts'
 
 /** How long requests under way may still take once the server has been told to stop. */
@@ -20,22 +20,28 @@ export type RunningServer = {
   stop(): Promise<void>
 }
 
-/** Serves the API, the hosted pages and the sandbox's pages of one App, and runs its jobs. */
+type Serve = (request: Request) => Response | undefined | Promise<Response | undefined>
+
+/** Serves the API, the proxy, the hosted pages and the sandbox's pages of one App, and runs its jobs. */
 export async function startServer(app: App): Promise<RunningServer> {
-  const api = createApi(app)
-  const proxy = mountProxy(app, api)
-  const pages = createPages(app)
   let stopping = false
+  const api = createApi(app)
+  const pages = createPages(app)
+  /** Who answers below an address; the first that fits, and the pages for the rest. */
+  const faces: [below: string, serve: Serve][] = [
+    [`${app.config.apiPrefix}/`, api],
+    [`${mountedAt}/`, mountProxy(app, api)],
+    ['/downloads/', (request) => serveDownload(app, request)],
+    ['/livez', () => new Response('ok\n')],
+    ['/readyz', () => readiness(app, stopping)],
+    ...(app.sandbox === null ? [] : [['/sandbox/', app.sandbox.pages] satisfies [string, Serve]])
+  ]
+  const nothing = nothingHere(app)
   const handle = async (request: Request): Promise<Response> => {
     const path = rawPath(rawTarget(request))
-    if (path === '/livez') return new Response('ok\n')
-    if (path === '/readyz') return readiness(app, stopping)
-    if (path.startsWith('/sandbox/') && app.sandbox !== null)
-      return (await app.sandbox.pages(request)) ?? notFound(app, request)
-    if (path.startsWith(`${app.config.apiPrefix}/`)) return api(request)
-    if (path.startsWith(`${mountedAt}/`)) return proxy(request)
-    if (path.startsWith('/downloads/')) return (await serveDownload(app, request)) ?? notFound(app, request)
-    return (await pages(request)) ?? notFound(app, request)
+    const [, serve = pages] =
+      faces.find(([below]) => (below.endsWith('/') ? path.startsWith(below) : path === below)) ?? []
+    return (await serve(request)) ?? nothing(request)
   }
   app.setWebhookReceiver(async (body, headers) => {
     const response = await api(
@@ -73,9 +79,13 @@ function readiness(app: App, stopping: boolean): Response {
   }
 }
 
-function notFound(app: App, request: Request): Response {
-  const ids = requestIds(request.headers.get('x-correlation-id'))
-  return failure(new AppError('NOT_FOUND', 'There is nothing at this address.'), ids, app.clock.now(), {
-    noStore: true
-  })
+/** A page for a browser, the envelope for everybody else. */
+function nothingHere(app: App): (request: Request) => Response {
+  const page = createNotFoundPage(app)
+  return (request) => {
+    if (prefersHtml(request)) return page()
+    const ids = requestIds(request.headers.get('x-correlation-id'))
+    const error = new AppError('NOT_FOUND', 'There is nothing at this address.')
+    return failure(error, ids, app.clock.now(), { noStore: true })
+  }
 }
