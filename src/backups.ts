@@ -13,7 +13,8 @@ import { dropManifest, readManifest } from './platform/backup/manifest.ts'
 import { restoreBackup } from './platform/backup/restore.ts'
 import type { Restored } from './platform/backup/restore.ts'
 import type { Config } from './platform/config/config.ts'
-import { migrateDatabase } from './platform/db/migrate.ts'
+import { holdsRows, migrateDatabase, migrationStatus } from './platform/db/migrate.ts'
+import type { MigrationStatus } from './platform/db/migrate.ts'
 import { describeError } from './platform/log.ts'
 import { listOffers } from './shop/catalog/offers.ts'
 import { isModuleOn, listSettings, setting } from './shop/settings/settings.ts'
@@ -35,6 +36,27 @@ export async function backUp(app: App, kind: BackupKind, onStep?: OnStep): Promi
   })
   if (kind === 'scheduled') thinOut(config.dataDir, setting(db, 'backup.keep'))
   return info
+}
+
+/**
+ * Brings the database up to date. One that holds something is copied to data/backups before, for a migration that does
+ * what it should and still turns out to be regretted; one that fails is taken back by its transaction.
+ */
+export async function migrateShop(app: App, onStep?: OnStep): Promise<MigrationStatus & { snapshot: string | null }> {
+  const { db, config } = app
+  const { pending, newer } = migrationStatus(db)
+  const wanted = pending.length > 0 && !newer && holdsRows(db)
+  const snapshot = wanted
+    ? await createBackup({
+        db,
+        dataDir: config.dataDir,
+        kind: 'before-migration',
+        now: app.clock.now(),
+        ...(onStep === undefined ? {} : { onStep })
+      })
+    : null
+  onStep?.('migrating')
+  return { ...migrateDatabase(db), snapshot: snapshot?.file ?? null }
 }
 
 export type Verified = BackupInfo & { counts: Record<string, number> }

@@ -36,9 +36,9 @@ export function define(program: Command): void {
 
 /** Migrates, and fills a shop that holds nothing yet with the demo shop. */
 async function prepare(app: App): Promise<void> {
-  const { migrateDatabase } = await import('../platform/db/migrate.ts')
+  const { migrateShop } = await import('../backups.ts')
   const { isEmptyShop, seedDemo } = await import('./seeding/demo.ts')
-  migrateDatabase(app.db)
+  await migrateShop(app)
   if (isEmptyShop(app.db)) await seedDemo(app, app.clock.now())
 }
 

@@ -1,21 +1,68 @@
+import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
-import { migrateDatabase, migrationStatus } from '../platform/db/migrate.ts'
-import { addCommand, runs } from './run.ts'
+import { openDatabase } from '../platform/db/database.ts'
+import { journal, migrationStatus } from '../platform/db/migrate.ts'
+import type { MigrationStatus } from '../platform/db/migrate.ts'
+import type { Answer } from './output.ts'
+import { showProgress } from './progress.ts'
+import { addCommand, runsOnFiles } from './run.ts'
+import type { FileWork } from './run.ts'
 
 export function define(program: Command): void {
   const command = addCommand(
     program,
     'migrate',
-    'bring the database up to date, making it if there is none',
-    'migrate'
+    'bring the database up to date, making it if there is none; one that holds something is copied first',
+    'migrate --status'
   ).option('--status', 'only tell what is applied and what is pending')
-  runs(command, 'create', ({ app, options }: { app: import('../app.ts').App; options: { status?: boolean } }) => {
-    const { version, applied, pending } = options.status ? migrationStatus(app.db) : migrateDatabase(app.db)
-    const told = options.status
-      ? `${applied.length} applied, ${pending.length} pending.`
-      : applied.length === 0
-        ? 'Nothing to do.'
-        : `Applied: ${applied.join(', ')}.`
-    return { json: { version, applied, pending }, human: [`Database at ${version ?? 'no version yet'}.`, told] }
-  })
+  runsOnFiles(command, (work: FileWork<{ status?: boolean }>) => (work.options.status ? tell(work) : migrate(work)))
+}
+
+async function migrate({ config, json }: FileWork<object>): Promise<Answer> {
+  const { createApp } = await import('../app.ts')
+  const { migrateShop } = await import('../backups.ts')
+  const app = createApp(config, { database: 'create' })
+  const progress = showProgress(json)
+  try {
+    const { version, applied, pending, snapshot } = await migrateShop(app, progress.step)
+    progress.done()
+    return {
+      json: { version, applied, pending, snapshot },
+      human: [
+        `Database at ${version ?? 'no version yet'}.`,
+        applied.length === 0 ? 'Nothing to do.' : `Applied: ${applied.join(', ')}.`,
+        ...(snapshot === null ? [] : [`As it was before: ${snapshot}`])
+      ]
+    }
+  } finally {
+    progress.done()
+    app.close()
+  }
+}
+
+async function tell({ config }: FileWork<object>): Promise<Answer> {
+  const { databaseFile } = await import('../app.ts')
+  const { version, applied, pending, newer } = statusOf(databaseFile(config))
+  return {
+    json: { version, applied, pending },
+    human: [
+      `Database at ${version ?? 'no version yet'}.`,
+      newer
+        ? 'It was migrated by a newer Shopstead than this one.'
+        : `${applied.length} applied, ${pending.length} pending.`
+    ]
+  }
+}
+
+/** Makes nothing: a database that is not there has everything pending. */
+function statusOf(file: string): MigrationStatus {
+  if (!existsSync(file)) {
+    return { version: null, applied: [], pending: journal().map((migration) => migration.tag), newer: false }
+  }
+  const db = openDatabase(file, { mustExist: true })
+  try {
+    return migrationStatus(db)
+  } finally {
+    db.sqlite.close()
+  }
 }

@@ -1,0 +1,134 @@
+import type Database from 'better-sqlite3'
+
+type Values = Record<string, string | number | null | Buffer>
+
+/** A row or two for each table in which the demo shop has none. A table of a later schema is added here. */
+export function fillEmptyTables(sqlite: Database.Database, now: number): void {
+  const insert = (table: string, values: Values): void => {
+    const names = Object.keys(values)
+    const columns = names.map((name) => `"${name}"`).join(', ')
+    sqlite
+      .prepare(`INSERT INTO "${table}" (${columns}) VALUES (${names.map((name) => `@${name}`).join(', ')})`)
+      .run(values)
+  }
+  accountRows(insert, now)
+  paymentRows(insert, now)
+  outboxRows(insert, now)
+  insert('payouts', { affiliate_id: 1, amount_minor: 1234, currency: 'EUR', reference: 'run 7', created_at: now })
+  insert('coupon_products', { coupon_id: 1, product_id: 1 })
+  insert('modules', { name: 'courses', enabled: 0, updated_at: now })
+  insert('settings', { key: 'shop.name', value: '"Lanterns & Søns"', updated_at: now })
+}
+
+type Insert = (table: string, values: Values) => void
+
+function accountRows(insert: Insert, now: number): void {
+  const user = { user_id: 1, created_at: now }
+  insert('sessions', {
+    ...user,
+    token_hash: 'a'.repeat(64),
+    remember_me: 1,
+    start_nonce_hash: null,
+    last_seen_at: now,
+    ends_at: now + 86_400_000
+  })
+  insert('email_tokens', {
+    ...user,
+    kind: 'reset',
+    salt: 'salt',
+    token_hash: 'b'.repeat(64),
+    expires_at: now + 86_400_000,
+    used_at: null
+  })
+  insert('idempotency_keys', {
+    scope: 'session a',
+    key: 'key-1',
+    fingerprint: 'f',
+    state: 'answered',
+    owner: 'o',
+    order_id: 1,
+    status: 200,
+    body: Buffer.from('{"data":{}}'),
+    set_cookies: null,
+    created_at: now,
+    expires_at: now + 86_400_000
+  })
+}
+
+function paymentRows(insert: Insert, now: number): void {
+  insert('payment_attempts', {
+    order_id: 1,
+    gateway: 'stripe',
+    kind: 'payment_intent',
+    token: 'token',
+    create_key: 'create',
+    confirm_key: 'confirm',
+    amount_minor: 2500,
+    currency: 'EUR',
+    livemode: 1,
+    object_id: 'pi_golden',
+    payment_intent_id: 'pi_golden',
+    outcome: 'paid',
+    settled_at: now,
+    created_at: now,
+    updated_at: now
+  })
+  insert('refunds', {
+    order_id: 1,
+    attempt_id: 1,
+    amount_minor: 500,
+    currency: 'EUR',
+    gateway_key: 'refund',
+    gateway_refund_id: 're_golden',
+    state: 'done',
+    by: 'operator',
+    reason: 'a dent',
+    created_at: now,
+    updated_at: now
+  })
+  insert('payment_warnings', {
+    order_id: 1,
+    kind: 'late',
+    object_id: 'pi_golden',
+    message: 'Paid after it was cancelled.',
+    created_at: now
+  })
+  insert('webhook_inbox', {
+    event_id: 'evt_golden',
+    type: 'payment_intent.succeeded',
+    object_id: 'pi_golden',
+    outcome: 'applied',
+    event_created_at: now,
+    applied_at: now
+  })
+}
+
+function outboxRows(insert: Insert, now: number): void {
+  insert('mails', {
+    event_id: 1,
+    template: 'order_receipt',
+    recipient: 'lena@shop.example',
+    data: '{"orderId":1}',
+    state: 'sent',
+    attempts: 1,
+    next_attempt_at: now,
+    created_at: now,
+    sent_at: now
+  })
+  insert('webhook_endpoints', {
+    url: 'https://site.example/hook',
+    types: '["order.paid"]',
+    secret: 'whsec_Z29sZGVuIGdvbGRlbiBnb2xkZW4gZ29sZGVu',
+    created_at: now
+  })
+  insert('webhook_deliveries', {
+    endpoint_id: 1,
+    event_id: 1,
+    state: 'failed',
+    attempts: 3,
+    next_attempt_at: now,
+    last_status: 500,
+    last_error: 'HTTP 500',
+    created_at: now
+  })
+}
