@@ -1,0 +1,130 @@
+import { expect, test } from 'vitest'
+import { mailsOf, newestToken } from '../support/accounts.ts'
+import { goodPassword, makeUser } from '../support/people.ts'
+import { checkOut, count, fieldErrors, handoff, hidden, mug, orderOf, set, shopFor } from './checkout-support.ts'
+
+const customer = {
+  email: 'Ada@example.com',
+  firstName: 'Ada',
+  lastName: 'Quill',
+  createAccount: true,
+  password: goodPassword
+}
+const body = { items: [mug], customer }
+
+test('a guest who asks for an account gets one with the order, and can log in', async () => {
+  const shop = await shopFor()
+  const answer = await checkOut(shop.visitor(), body)
+  expect(orderOf(shop, answer).order).toMatchObject({ userId: 1, email: 'Ada@example.com' })
+  const login = await shop.visitor().post('/auth/login', { email: 'ada@example.com', password: goodPassword })
+  expect(login.data).toMatchObject({ user: { email: 'Ada@example.com', displayName: 'Ada Quill' } })
+  // The order is in the account, and nobody was logged in by buying.
+  expect(answer.headers.getSetCookie()).toEqual([])
+})
+
+test('the account is made for a payment by token as well, and takes the email’s name when no other is given', async () => {
+  const shop = await shopFor()
+  const answer = await checkOut(shop.visitor(), {
+    ...body,
+    ...handoff,
+    customer: { createAccount: true, password: goodPassword },
+    billingAddress: { email: 'tove@example.com' }
+  })
+  expect(orderOf(shop, answer).order).toMatchObject({ userId: 1, status: 'processing' })
+  expect(shop.app.db.sqlite.prepare('SELECT email, display_name AS name FROM users').all()).toEqual([
+    { email: 'tove@example.com', name: 'tove' }
+  ])
+})
+
+test.each([
+  ['no email', { email: null }, 'customer.email'],
+  ['no password', { password: undefined }, 'customer.password'],
+  ['an empty password', { password: '' }, 'customer.password'],
+  ['a short password', { password: 'kelp-93' }, 'customer.password'],
+  ['a common password', { password: 'password123' }, 'customer.password'],
+  ['a password that is the name', { password: 'adaquill' }, 'customer.password'],
+  ['a password that is too long', { password: 'kelp'.repeat(65) }, 'customer.password']
+])('%s is refused on the field, with no order and no account', async (_what, changes, path) => {
+  const shop = await shopFor()
+  const answer = await checkOut(shop.visitor(), { items: [mug], customer: { ...customer, ...changes } })
+  expect([answer.status, answer.error.code, fieldErrors(answer)]).toEqual([422, 'VALIDATION_FAILED', [path]])
+  expect([count(shop, 'orders'), count(shop, 'users')]).toEqual([0, 0])
+})
+
+test('a taken email is refused, in any case, and the order is not made', async () => {
+  const shop = await shopFor()
+  await makeUser(shop.app, { email: 'ADA@example.com' })
+  const answer = await checkOut(shop.visitor(), body)
+  expect([answer.status, fieldErrors(answer)]).toEqual([422, ['customer.email']])
+  expect(count(shop, 'orders')).toBe(0)
+})
+
+test('of ten that want one email at once, one gets the account and its order, and nine are refused', async () => {
+  const shop = await shopFor({ settings: { 'limits.register_email': 'off' } })
+  const answers = await Promise.all(Array.from({ length: 10 }, () => checkOut(shop.visitor(), body)))
+  const refused = answers.filter((answer) => answer.status === 422)
+  expect(refused.map(fieldErrors)).toEqual(Array.from({ length: 9 }, () => ['customer.email']))
+  expect([count(shop, 'orders'), count(shop, 'users')]).toEqual([1, 1])
+})
+
+test('a cart that is refused makes no account and tells nothing of the email', async () => {
+  const shop = await shopFor()
+  await makeUser(shop.app, { email: 'ada@example.com' })
+  const answer = await checkOut(shop.visitor(), { ...body, items: [hidden] })
+  expect(fieldErrors(answer)).toEqual(['items.0.productId'])
+})
+
+test('asking which emails have an account is limited as registering is', async () => {
+  const shop = await shopFor({ settings: { 'limits.register_email': '2/60' } })
+  await makeUser(shop.app, { email: 'ada@example.com' })
+  const statuses = []
+  for (let round = 0; round < 3; round += 1) statuses.push((await checkOut(shop.visitor(), body)).status)
+  expect(statuses).toEqual([422, 422, 429])
+})
+
+test('accounts made while buying count as registrations from their address', async () => {
+  const shop = await shopFor({ settings: { 'limits.register_ip': '1/60' } })
+  expect((await checkOut(shop.visitor(), body)).status).toBe(200)
+  const limited = await checkOut(shop.visitor(), { ...body, customer: { ...customer, email: 'uma@example.com' } })
+  expect([limited.status, limited.error.code, limited.error.details]).toEqual([
+    429,
+    'RATE_LIMITED',
+    { bucket: 'register_ip' }
+  ])
+  expect((await checkOut(shop.visitor())).status).toBe(200)
+})
+
+test('while the email waits to be verified the order is a guest’s; verifying takes it in', async () => {
+  const shop = await shopFor({ settings: { 'registration.emailVerification': 'true' } })
+  const answer = await checkOut(shop.visitor(), body)
+  expect(orderOf(shop, answer).order.userId).toBeNull()
+  expect(mailsOf(shop.app).map(({ template, recipient }) => [template, recipient])).toEqual([
+    ['verify_email', 'Ada@example.com']
+  ])
+  const login = { email: 'ada@example.com', password: goodPassword }
+  expect((await shop.visitor().post('/auth/login', login)).error.code).toBe('AUTH_EMAIL_NOT_VERIFIED')
+  expect((await shop.visitor().post('/auth/verify-email', { token: newestToken(shop.app) })).status).toBe(200)
+  expect(orderOf(shop, answer).order.userId).toBe(1)
+  expect((await shop.visitor().post('/auth/login', login)).status).toBe(200)
+})
+
+test('where accounts are switched off, and for who is logged in, the wish is passed over', async () => {
+  const shop = await shopFor({ settings: { 'checkout.accountCreation': 'false' } })
+  expect(orderOf(shop, await checkOut(shop.visitor(), body)).order.userId).toBeNull()
+  expect(count(shop, 'users')).toBe(0)
+  set(shop, { 'checkout.accountCreation': 'true' })
+  const visitor = shop.visitor()
+  await visitor.register({ email: 'tove@example.com' })
+  const answer = await checkOut(visitor, body)
+  expect(orderOf(shop, answer).order).toMatchObject({ userId: 1, email: 'tove@example.com' })
+  expect(count(shop, 'users')).toBe(1)
+})
+
+test('the password is stored nowhere but in its hash', async () => {
+  const shop = await shopFor()
+  await checkOut(shop.visitor(), body, { key: 'k' })
+  const tables = ['orders', 'idempotency_keys', 'events', 'mails', 'order_history'].map((table) =>
+    JSON.stringify(shop.app.db.sqlite.prepare(`SELECT * FROM ${table}`).all())
+  )
+  expect(tables.filter((rows) => rows.includes(goodPassword))).toEqual([])
+})
