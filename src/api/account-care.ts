@@ -12,6 +12,7 @@ import { updateProfile } from '../shop/accounts/update-profile.ts'
 import { verifyEmail } from '../shop/accounts/verify-email.ts'
 import { accountSummary } from '../shop/entitlements/entitlements.ts'
 import { claimGuestOrders } from '../shop/orders/claim-guest-orders.ts'
+import { done, meData } from './answers/account.ts'
 import { route } from './route.ts'
 import { endedSessionCookie, sessionCookie } from './session-cookie.ts'
 
@@ -23,6 +24,8 @@ export const accountCareRoutes = [
     method: 'POST',
     path: '/auth/verify-email',
     summary: 'Verify an email by the token of its message',
+    answers: [{ data: done('verified') }],
+    refuses: ['TOKEN_INVALID', 'AUTH_RATE_LIMITED'],
     session: 'none',
     nonce: 'never',
     proxy: proxied,
@@ -37,6 +40,8 @@ export const accountCareRoutes = [
     method: 'POST',
     path: '/auth/resend-verification',
     summary: 'Send the verification message again; answers alike for every email',
+    answers: [{ data: done('accepted') }],
+    refuses: ['AUTH_RATE_LIMITED'],
     session: 'none',
     nonce: 'never',
     proxy: proxied,
@@ -51,6 +56,8 @@ export const accountCareRoutes = [
     method: 'POST',
     path: '/auth/forgot-password',
     summary: 'Send a link to set a new password; answers alike for every email',
+    answers: [{ data: done('accepted') }],
+    refuses: ['AUTH_RATE_LIMITED'],
     session: 'none',
     nonce: 'never',
     proxy: proxied,
@@ -65,6 +72,8 @@ export const accountCareRoutes = [
     method: 'POST',
     path: '/auth/reset-password',
     summary: 'Set a new password by the token of a message; every session ends',
+    answers: [{ data: done('reset') }],
+    refuses: ['TOKEN_INVALID', 'PASSWORD_POLICY_VIOLATION', 'AUTH_RATE_LIMITED', 'DEPENDENCY_UNAVAILABLE'],
     session: 'none',
     nonce: 'never',
     proxy: proxied,
@@ -79,6 +88,8 @@ export const accountCareRoutes = [
     method: 'POST',
     path: '/auth/change-password',
     summary: 'Change the password; other sessions end, this one gets a new cookie',
+    answers: [{ data: done('changed') }],
+    refuses: ['AUTH_INVALID_CREDENTIALS', 'PASSWORD_POLICY_VIOLATION', 'AUTH_RATE_LIMITED', 'DEPENDENCY_UNAVAILABLE'],
     session: 'required',
     nonce: 'never',
     proxy: proxied,
@@ -96,6 +107,8 @@ export const accountCareRoutes = [
     method: 'PATCH',
     path: '/me',
     summary: 'Change the profile; null clears an optional field',
+    answers: [{ data: meData }],
+    refuses: [],
     session: 'required',
     nonce: 'never',
     proxy: proxied,

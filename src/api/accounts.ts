@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { StartedSession } from '../shop/accounts/sessions.ts'
 import { toIso } from '../platform/clock.ts'
 import { loginInput, registerInput } from '../shop/accounts/input.ts'
@@ -9,8 +10,10 @@ import type { UserRow } from '../shop/accounts/rows.ts'
 import { toUser } from '../shop/accounts/view.ts'
 import { accountSummary } from '../shop/entitlements/entitlements.ts'
 import { rolesOf } from '../shop/entitlements/roles.ts'
+import { done, meData, nonceData, pendingData, startedData } from './answers/account.ts'
+import { time } from './answers/fields.ts'
 import { route } from './route.ts'
-import type { Call, Reply } from './route.ts'
+import type { Call } from './route.ts'
 import { endedSessionCookie, sessionCookie } from './session-cookie.ts'
 
 export const accountRoutes = [
@@ -18,6 +21,8 @@ export const accountRoutes = [
     method: 'GET',
     path: '/nonce',
     summary: 'Issue a CSRF nonce',
+    answers: [{ data: nonceData }],
+    refuses: [],
     session: 'optional',
     nonce: 'never',
     proxy: { nonce: false, query: [] },
@@ -34,6 +39,27 @@ export const accountRoutes = [
     method: 'POST',
     path: '/auth/register',
     summary: 'Create an account',
+    answers: [
+      {
+        status: 201,
+        data: startedData,
+        meta: { extend: z.object({ nextStep: z.literal('NONE') }) },
+        about: 'Logged in at once.'
+      },
+      {
+        status: 201,
+        data: pendingData,
+        meta: { extend: z.object({ nextStep: z.literal('VERIFY_EMAIL'), expiresAt: time }) },
+        about: 'The email has to be verified first.'
+      }
+    ],
+    refuses: [
+      'AUTH_REGISTRATION_FAILED',
+      'PASSWORD_POLICY_VIOLATION',
+      'AUTH_REGISTRATION_DISABLED',
+      'AUTH_RATE_LIMITED',
+      'DEPENDENCY_UNAVAILABLE'
+    ],
     session: 'optional',
     nonce: 'always',
     startsSession: true,
@@ -56,6 +82,14 @@ export const accountRoutes = [
     method: 'POST',
     path: '/auth/login',
     summary: 'Start a session',
+    answers: [{ data: startedData }],
+    refuses: [
+      'AUTH_INVALID_CREDENTIALS',
+      'AUTH_EMAIL_NOT_VERIFIED',
+      'AUTH_ACCOUNT_DEACTIVATED',
+      'AUTH_RATE_LIMITED',
+      'DEPENDENCY_UNAVAILABLE'
+    ],
     session: 'optional',
     nonce: 'never',
     startsSession: true,
@@ -71,6 +105,8 @@ export const accountRoutes = [
     method: 'POST',
     path: '/auth/logout',
     summary: 'End the session',
+    answers: [{ data: done('loggedOut') }],
+    refuses: [],
     session: 'optional',
     nonce: 'never',
     proxy: { nonce: true, query: [] },
@@ -84,6 +120,8 @@ export const accountRoutes = [
     method: 'GET',
     path: '/me',
     summary: 'The current user',
+    answers: [{ data: meData }],
+    refuses: [],
     session: 'required',
     nonce: 'never',
     proxy: { nonce: true, query: [] },
@@ -98,7 +136,7 @@ function identityData({ shop, now }: Call, account: UserRow, options: { isLogged
   return { user, flags, entitlements }
 }
 
-function startedReply(call: Call, user: UserRow, session: StartedSession): Reply {
+function startedReply(call: Call, user: UserRow, session: StartedSession) {
   return {
     data: { ...identityData(call, user, { isLoggedIn: true }), next: `${call.shop.config.apiPrefix}/me` },
     cookies: [sessionCookie(call.shop, session.token, session.maxAgeSeconds)]

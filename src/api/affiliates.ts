@@ -5,6 +5,7 @@ import { applyBody, referralsQuery, termsBody } from '../shop/affiliates/input.t
 import { listReferrals } from '../shop/affiliates/list-referrals.ts'
 import { acceptTerms } from '../shop/affiliates/terms.ts'
 import { toAffiliate } from '../shop/affiliates/view.ts'
+import { affiliateData, ownAffiliateData, referralsData } from './answers/affiliates.ts'
 import { route } from './route.ts'
 import type { Route } from './route.ts'
 
@@ -13,6 +14,13 @@ export const affiliateRoutes: Route[] = [
     method: 'GET',
     path: '/affiliates/referrals',
     summary: "The current affiliate's referrals, newest first",
+    answers: [{ data: referralsData, meta: null }],
+    refuses: [
+      'AFFILIATE_NOT_FOUND',
+      'AFFILIATE_NOT_ACTIVE',
+      'AFFILIATE_TERMS_REQUIRED',
+      'CONFIG_INVALID_AFFILIATE_TERMS_VERSION'
+    ],
     session: 'required',
     nonce: 'never',
     proxy: { nonce: true, query: ['limit', 'cursor'] },
@@ -26,6 +34,8 @@ export const affiliateRoutes: Route[] = [
     method: 'GET',
     path: '/affiliates/me',
     summary: "The current user's affiliate account and its balance",
+    answers: [{ data: ownAffiliateData }],
+    refuses: ['AFFILIATE_NOT_FOUND'],
     session: 'required',
     nonce: 'never',
     proxy: { nonce: true, query: [] },
@@ -36,6 +46,8 @@ export const affiliateRoutes: Route[] = [
     method: 'POST',
     path: '/affiliates/apply',
     summary: 'Ask to become an affiliate',
+    answers: [{ data: affiliateData }],
+    refuses: ['AFFILIATE_NOT_FOUND', 'AFFILIATE_EXISTS'],
     session: 'required',
     nonce: 'never',
     proxy: { nonce: true, query: [] },
@@ -50,6 +62,8 @@ export const affiliateRoutes: Route[] = [
     method: 'POST',
     path: '/affiliates/terms',
     summary: 'Accept the current affiliate terms',
+    answers: [{ data: affiliateData }],
+    refuses: ['AFFILIATE_NOT_FOUND', 'CONFIG_INVALID_AFFILIATE_TERMS_VERSION'],
     session: 'required',
     nonce: 'never',
     proxy: { nonce: true, query: [] },

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { z } from 'zod'
 import { AppError } from '../errors.ts'
 import { hmac } from '../platform/crypto/secrets.ts'
 import { serializeCookie } from '../platform/http/cookies.ts'
@@ -14,6 +15,7 @@ import { payAgain } from '../shop/checkout/resume.ts'
 import type { Resumed } from '../shop/checkout/resume.ts'
 import { findAttribution } from '../shop/orders/find.ts'
 import { isModuleOn, setting } from '../shop/settings/settings.ts'
+import { checkoutData } from './answers/store.ts'
 import { route } from './route.ts'
 import type { Call } from './route.ts'
 
@@ -24,6 +26,27 @@ export const checkoutRoutes = [
     method: 'POST',
     path: '/store/checkout-session',
     summary: 'Create a checkout session',
+    answers: [{ data: checkoutData }],
+    refuses: [
+      'NOT_AUTHENTICATED',
+      'CHECKOUT_FAILED',
+      'CHECKOUT_DISABLED',
+      'IDEMPOTENCY_KEY_REUSE_CONFLICT',
+      'RATE_LIMITED',
+      'CHECKOUT_NOT_IMPLEMENTED',
+      'CHECKOUT_GATEWAY_NOT_CONFIGURED',
+      'DEPENDENCY_UNAVAILABLE'
+    ],
+    headers: z.object({
+      'Idempotency-Key': z
+        .string()
+        .regex(/^[\x20-\x7e]{1,255}$/)
+        .optional()
+        .meta({
+          description: 'Kept for 24 hours: the same key answers the same again and charges nothing twice.',
+          example: '2f1c8a52-cart-17'
+        })
+    }),
     session: 'optional',
     nonce: 'never',
     proxy: { nonce: true, query: tracking, timeoutMs: 30_000 },

@@ -1,4 +1,5 @@
 import { listDownloads } from '../shop/benefits/download-links.ts'
+import { downloadsData } from './answers/account.ts'
 import { route } from './route.ts'
 
 export const downloadRoutes = [
@@ -6,6 +7,8 @@ export const downloadRoutes = [
     method: 'GET',
     path: '/me/downloads',
     summary: 'What the current user may download now',
+    answers: [{ data: downloadsData }],
+    refuses: [],
     session: 'required',
     nonce: 'never',
     proxy: { nonce: true, query: [] },

@@ -3,6 +3,7 @@ import { AppError } from '../errors.ts'
 import type { ShopContext } from '../shop/context.ts'
 import { isModuleOn } from '../shop/settings/settings.ts'
 import type { ModuleName } from '../shop/settings/definitions.ts'
+import { healthData } from './answers/service.ts'
 import { route } from './route.ts'
 
 const fingerprint = {
@@ -17,6 +18,8 @@ export const healthRoutes = [
     method: 'GET',
     path: '/health',
     summary: 'Service status',
+    answers: [{ data: healthData }],
+    refuses: ['METHOD_NOT_ALLOWED', 'DEPENDENCY_UNAVAILABLE'],
     session: 'none',
     nonce: 'never',
     proxy: { nonce: false, query: [] },

@@ -4,6 +4,7 @@ import { jsonResponse } from '../platform/http/envelope.ts'
 import { queryInteger } from '../platform/http/query.ts'
 import { codePoints } from '../platform/text.ts'
 import { listOffers } from '../shop/catalog/offers.ts'
+import { offersData } from './answers/store.ts'
 import { route } from './route.ts'
 import type { Route } from './route.ts'
 
@@ -12,6 +13,14 @@ export const offerRoutes: Route[] = [
     method: 'GET',
     path: '/store/offers',
     summary: 'What can be bought now, by category and search',
+    answers: [{ data: offersData, meta: 'empty' }],
+    refuses: ['DEPENDENCY_UNAVAILABLE'],
+    headers: z.object({
+      'If-None-Match': z
+        .string()
+        .optional()
+        .meta({ description: 'An ETag that the client holds: 304 while it is still good.' })
+    }),
     session: 'none',
     nonce: 'never',
     proxy: { nonce: false, query: [] },

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { queryInteger } from '../platform/http/query.ts'
 import { listOrders } from '../shop/orders/list-orders.ts'
+import { ordersData } from './answers/store.ts'
 import { route } from './route.ts'
 import type { Route } from './route.ts'
 
@@ -9,6 +10,8 @@ export const orderRoutes: Route[] = [
     method: 'GET',
     path: '/orders',
     summary: "The logged-in customer's orders, newest first",
+    answers: [{ data: ordersData }],
+    refuses: [],
     session: 'required',
     nonce: 'never',
     proxy: { nonce: true, query: ['page', 'perPage'] },

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { ErrorCode } from '../errors.ts'
 import type { RequestIds } from '../platform/http/envelope.ts'
 import type { SessionRow, UserRow } from '../shop/accounts/rows.ts'
 import type { Claim } from '../shop/checkout/idempotency.ts'
@@ -30,8 +31,8 @@ export type Call = {
 }
 
 /** What leaves: `meta` replaces or extends the envelope's, null leaves it out. */
-export type Reply = {
-  data: unknown
+export type Reply<Data = unknown> = {
+  data: Data
   status?: number
   meta?: { extend: Record<string, unknown> } | { replace: Record<string, unknown> } | null
   cookies?: string[]
@@ -50,6 +51,19 @@ export type ProxyPolicy = {
   readonly timeoutMs?: number
 }
 
+/** A success as the API description tells of it; what a handler answers is held to its schema. */
+export type Answer = {
+  /** 200 unless told otherwise. */
+  readonly status?: 201
+  readonly data: z.ZodType
+  /** What meta has beyond the standard fields, or instead of them; null where there is no meta. */
+  readonly meta?: { readonly extend: z.ZodObject } | 'empty' | null
+  /** One line, where there is more than one answer. */
+  readonly about?: string
+}
+
+type DataOf<Answers> = Answers extends readonly Answer[] ? z.output<Answers[number]['data']> : unknown
+
 type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
 
 export type Route<
@@ -61,6 +75,12 @@ export type Route<
   readonly path: string
   /** One line for the API description. */
   readonly summary: string
+  /** What it answers when all is well. */
+  readonly answers: readonly Answer[]
+  /** The codes with which it refuses, beyond those that follow from the rest of this entry. */
+  readonly refuses: readonly ErrorCode[]
+  /** Request headers that mean something here and nowhere else. */
+  readonly headers?: z.ZodObject
   /** `none` looks for no session, `optional` takes one if it is there, `required` answers 401 without. */
   readonly session: 'none' | 'optional' | 'required'
   /** Whether the service itself asks for a nonce (interface.md 5). */
@@ -93,19 +113,22 @@ export type Route<
 }
 
 /**
- * Types a route's handler by its schemas, and by its session: where one is required, `identity` is never null.
+ * Types a route's handler by its schemas, what it answers included, and by its session: where one is required,
+ * `identity` is never null.
  */
 export function route<
   Query extends z.ZodType | undefined = undefined,
   Body extends z.ZodType | undefined = undefined,
-  Session extends Route['session'] = Route['session']
+  Session extends Route['session'] = Route['session'],
+  const Answers extends readonly Answer[] = readonly Answer[]
 >(
-  definition: Omit<Route<Query, Body>, 'handler' | 'session'> & {
+  definition: Omit<Route<Query, Body>, 'handler' | 'session' | 'answers'> & {
     session: Session
+    answers: Answers
     handler: (
       call: Session extends 'required' ? UserCall : Call,
       input: { query: Parsed<Query>; body: Parsed<Body>; raw: Uint8Array }
-    ) => Reply | Response | Promise<Reply | Response>
+    ) => Reply<DataOf<Answers>> | Response | Promise<Reply<DataOf<Answers>> | Response>
   }
 ): Route {
   return definition as unknown as Route

@@ -1,4 +1,5 @@
 import { receiveWebhook } from '../shop/payments/webhook.ts'
+import { webhookData } from './answers/service.ts'
 import { route } from './route.ts'
 
 export const webhookRoutes = [
@@ -6,6 +7,8 @@ export const webhookRoutes = [
     method: 'POST',
     path: '/webhooks/stripe',
     summary: "Takes Stripe's webhooks",
+    answers: [{ data: webhookData }],
+    refuses: ['WEBHOOK_SIGNATURE_INVALID', 'CHECKOUT_GATEWAY_NOT_CONFIGURED'],
     session: 'none',
     nonce: 'never',
     proxy: null,

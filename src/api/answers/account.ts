@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import { entitlements } from './entitlements.ts'
+import { id, time } from './fields.ts'
+import { flags } from './flags.ts'
+
+const wpRoles = z
+  .array(z.string())
+  .meta({ description: 'Of customer, affiliate and administrator.', example: ['customer'] })
+
+const nonceUser = z
+  .object({
+    id,
+    email: z.string().meta({ example: 'ada@example.com' }),
+    displayName: z.string().meta({ example: 'Ada Quill' }),
+    roles: wpRoles,
+    createdAt: time
+  })
+  .meta({ id: 'NonceUser', description: 'A user without the billing and company fields.' })
+
+const user = z
+  .object({
+    ...nonceUser.shape,
+    billingEmail: z.string().exactOptional().meta({ example: 'accounts@example.com' }),
+    billingPhone: z.string().exactOptional().meta({ example: '+49 40 555 0100' }),
+    companyName: z.string().exactOptional().meta({ example: 'Quill & Co' })
+  })
+  .meta({ id: 'User', description: 'The three billing and company fields are left out while they are unset.' })
+
+const roles = z
+  .object({
+    wpRoles,
+    serviceRoles: z.array(z.string()).meta({ description: 'Of member, pro, affiliate and admin.', example: ['member'] })
+  })
+  .meta({ id: 'Roles' })
+
+const profile = z
+  .object({
+    firstName: z.string().nullable().meta({ example: 'Ada' }),
+    lastName: z.string().nullable().meta({ example: 'Quill' })
+  })
+  .meta({ id: 'Profile' })
+
+const consent = z
+  .object({ marketingOptIn: z.boolean(), termsAcceptedAt: time.nullable(), privacyAcceptedAt: time.nullable() })
+  .meta({ id: 'Consent' })
+
+export const nonceData = z
+  .object({
+    nonce: z.string().meta({ example: 'AbCdEfGh'.repeat(10) }),
+    headerName: z.string().meta({ const: 'X-Nonce' }),
+    userLoggedIn: z.boolean(),
+    userId: z.int().exactOptional().meta({ description: 'Left out without a session.', example: 17 }),
+    user: nonceUser.nullable()
+  })
+  .meta({ id: 'Nonce' })
+
+const account = { user, flags, entitlements }
+
+export const startedData = z
+  .object({
+    ...account,
+    next: z.string().meta({ description: 'The path of GET /me.', example: '/api/v1/me' })
+  })
+  .meta({ id: 'StartedSession' })
+
+export const pendingData = z
+  .object({ ...account, registrationStatus: z.string().meta({ const: 'pending_verification' }) })
+  .meta({ id: 'PendingRegistration' })
+
+export const meData = z.object({ ...account, roles, profile, consent }).meta({ id: 'Me' })
+
+const download = z
+  .object({
+    id,
+    productId: id,
+    name: z.string().meta({ example: 'tide-letter.pdf' }),
+    url: z.string().meta({
+      format: 'uri',
+      description: 'Good until expiresAt for whoever holds it.',
+      example: 'https://shop.example/downloads/1.abc.def'
+    }),
+    expiresAt: time
+  })
+  .meta({ id: 'Download' })
+
+export const downloadsData = z.object({ downloads: z.array(download) })
+
+/** What a step of an account's life answers: its name, true. */
+export function done<const Name extends string>(name: Name) {
+  return z.object({ [name]: z.boolean().meta({ const: true }) } as Record<Name, z.ZodBoolean>)
+}

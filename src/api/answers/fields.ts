@@ -1,0 +1,19 @@
+import { z } from 'zod'
+
+/** ISO 8601 in UTC with milliseconds, as every time of ours is written. */
+export const time = z.string().meta({ format: 'date-time', example: '2026-03-14T09:26:53.589Z' })
+export const id = z.int().meta({ example: 17 })
+export const currency = z.string().meta({ description: 'ISO 4217.', example: 'EUR' })
+/** Major units with the currency's own number of decimals. */
+export const amount = z.number().meta({ example: 12.5 })
+export const count = z.int().meta({ example: 3 })
+export const flag = z.boolean()
+
+/** One of a few words. */
+export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {
+  return z.enum(words).meta({ example: words[0] })
+}
+
+export const pagination = z
+  .object({ page: count, perPage: count, total: count, totalPages: count })
+  .meta({ id: 'Pagination', example: { page: 1, perPage: 20, total: 3, totalPages: 1 } })

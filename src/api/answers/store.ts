@@ -1,0 +1,82 @@
+import { z } from 'zod'
+import { amount, count, currency, id, pagination, time } from './fields.ts'
+
+const offer = z
+  .object({
+    offerId: z.string().meta({ example: 'offer-3' }),
+    productId: id,
+    productSlug: z.string().meta({ example: 'harbour-lantern' }),
+    name: z.string().meta({ example: 'Harbour lantern' }),
+    description: z.string().meta({ example: 'Burns for nine hours in any weather.' }),
+    url: z.string().meta({ example: 'https://shop.example/products/harbour-lantern' }),
+    price: z.object({ currency, amount, originalAmount: amount.nullable(), isOnSale: z.boolean() }),
+    categories: z.array(z.string()).meta({ example: ['Light'] }),
+    tags: z.array(z.string()).meta({ example: ['brass'] })
+  })
+  .meta({ id: 'Offer', description: 'A product that can be bought now; a variable one at its default variation.' })
+
+export const offersData = z.object({ offers: z.array(offer), pagination })
+
+const attributed = z.string().nullable()
+
+const order = z
+  .object({
+    id,
+    status: z
+      .enum(['pending', 'failed', 'on-hold', 'processing', 'completed', 'cancelled', 'refunded'])
+      .meta({ example: 'processing' }),
+    currency,
+    total: amount,
+    createdAt: time,
+    updatedAt: time,
+    lineItems: z
+      .array(z.object({ name: z.string().meta({ example: 'Harbour lantern' }), quantity: count, total: amount }))
+      .meta({ description: 'Totals after their share of the discounts; they sum to the total of the order.' }),
+    affiliateRef: z.string().meta({ description: 'Empty without an affiliate.', example: 'mira' }),
+    affiliateCampaign: z.string().meta({ example: '' }),
+    affiliateReferralCreated: z.boolean(),
+    affiliateVisitId: z.number().nullable(),
+    affiliateReferralId: z.number().nullable(),
+    affiliateVisitConverted: z
+      .boolean()
+      .nullable()
+      .meta({ description: 'True once the order is paid and its referral accepted; null without a visit.' }),
+    orderAttributionSourceType: attributed.meta({ description: 'referral, utm or typein.', example: 'referral' }),
+    orderAttributionUtmSource: attributed.meta({ example: 'affiliate:mira' }),
+    orderAttributionUtmMedium: attributed.meta({ example: 'affiliate' }),
+    orderAttributionUtmCampaign: attributed,
+    orderAttributionUtmContent: attributed.meta({ example: 'visit:8' }),
+    marketingUtmSource: attributed,
+    marketingUtmMedium: attributed,
+    marketingUtmCampaign: attributed,
+    marketingUtmContent: attributed
+  })
+  .meta({ id: 'Order' })
+
+export const ordersData = z.object({ orders: z.array(order), pagination })
+
+const redirect = z
+  .object({
+    checkoutUrl: z.string().meta({ format: 'uri', example: 'https://shop.example/checkout/V1StGXR8' }),
+    orderId: z.string().nullable().meta({ example: '42' })
+  })
+  .meta({ id: 'CheckoutRedirect', description: 'strategy redirect_to_store: send the buyer to checkoutUrl.' })
+
+const handoff = z
+  .object({
+    orderId: z.int().meta({ example: 42 }),
+    mode: z.string().meta({ description: 'test or live.', example: 'test' }),
+    strategy: z.string().meta({ example: 'token_handoff' }),
+    provider: z.string().meta({ example: 'stripe' }),
+    paymentStatus: z
+      .string()
+      .meta({ description: "The PaymentIntent's status, or not_required for a zero total.", example: 'succeeded' }),
+    status: z.string().meta({ description: "The order's status.", example: 'processing' }),
+    redirectUrl: z
+      .string()
+      .exactOptional()
+      .meta({ description: 'Where the bank asks for a further step.', example: 'https://bank.example/3ds' })
+  })
+  .meta({ id: 'CheckoutHandoff', description: 'strategy token_handoff: the payment was tried.' })
+
+export const checkoutData = z.union([redirect, handoff])
