@@ -1,0 +1,257 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { setSetting } from '../../src/shop/settings/settings.ts'
+import type { Answer } from '../support/browser.ts'
+import { bareRequest } from '../support/bare-socket.ts'
+import { startShop } from '../support/running-shop.ts'
+import type { RunningShop } from '../support/running-shop.ts'
+
+let shop: RunningShop
+beforeAll(async () => {
+  shop = await startShop()
+  setSetting(shop.app.db, 'limits.login_ip', 'off', 0)
+  setSetting(shop.app.db, 'limits.login_account', 'off', 0)
+})
+afterAll(() => shop.stop())
+
+type Refusal = [status: number, code: string, fields: string[]]
+
+function refusal({ status, error }: Answer<unknown>): Refusal {
+  return [status, error.code, Object.keys(error.details['fieldErrors'] ?? {})]
+}
+
+async function login(body: string, headers: Record<string, string> = {}): Promise<Answer> {
+  return shop.visitor().post('/auth/login', body, headers)
+}
+
+async function registering(body: unknown): Promise<Answer> {
+  const visitor = shop.visitor()
+  return visitor.post('/auth/register', body, { 'x-nonce': await visitor.nonce() })
+}
+
+describe('a body', () => {
+  it.each([
+    '',
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data',
+    'application/jsonp',
+    'text/json'
+  ])('said to be %j is 415', async (type) => {
+    const { status, error } = await login('{}', { 'content-type': type })
+    expect([status, error.code, error.details]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE', {}])
+  })
+
+  it.each([
+    'application/json',
+    'APPLICATION/JSON',
+    'application/json; charset=utf-8',
+    'application/json;charset="UTF-8"'
+  ])('said to be %j is read', async (type) => {
+    expect((await login('{}', { 'content-type': type })).status).toBe(400)
+  })
+
+  it('of more than 64 KiB is 413, whatever it holds, and of 64 KiB is read', async () => {
+    const limit = 64 * 1024
+    expect((await login(' '.repeat(limit))).status).toBe(400)
+    const { status, error } = await login(' '.repeat(limit + 1))
+    expect([status, error.code]).toEqual([413, 'PAYLOAD_TOO_LARGE'])
+    const over = await login('x'.repeat(limit * 4), { 'content-type': 'text/plain' })
+    expect([over.status, over.error.code]).toEqual([413, 'PAYLOAD_TOO_LARGE'])
+  })
+
+  it('sent in chunks past the limit is 413 too, and the next request is answered', async () => {
+    const chunk = `ffff\r\n${'a'.repeat(0xffff)}\r\n`
+    const answer = await bareRequest(shop.url, 'POST', '/api/v1/auth/login', [
+      'Transfer-Encoding: chunked',
+      `Content-Type: application/json\r\n\r\n${chunk}${chunk}0`
+    ])
+    expect(answer.status).toBe(413)
+    expect((await shop.visitor().get('/health')).status).toBe(200)
+  })
+
+  it('that is empty counts as {} whatever its type', async () => {
+    for (const type of ['text/plain', 'application/json', '']) {
+      const answer = await login('', { 'content-type': type })
+      expect(refusal(answer)).toEqual([400, 'VALIDATION_FAILED', ['password', 'username', 'email']])
+    }
+    const none = await bareRequest(shop.url, 'POST', '/api/v1/auth/login')
+    expect(JSON.parse(none.body).error.code).toBe('VALIDATION_FAILED')
+    expect((await shop.visitor().post('/auth/logout')).status).toBe(200)
+  })
+
+  it.each([
+    '{',
+    '{"email":}',
+    'null',
+    '[]',
+    '"text"',
+    '7',
+    "{'a':1}",
+    '{"a":1}{"b":2}',
+    '{"a":01}',
+    '{"a":NaN}',
+    '\ud800'
+  ])('%j is no JSON object: VALIDATION_FAILED with the endpoint’s own status', async (body) => {
+    expect(refusal(await login(body))).toEqual([400, 'VALIDATION_FAILED', ['_body']])
+    expect(refusal(await registering(body))).toEqual([422, 'VALIDATION_FAILED', ['_body']])
+    expect(refusal(await shop.visitor().post('/auth/verify-email', body))).toEqual([
+      422,
+      'VALIDATION_FAILED',
+      ['_body']
+    ])
+    expect(refusal(await shop.visitor().post('/store/checkout-session', body))).toEqual([
+      422,
+      'VALIDATION_FAILED',
+      ['_body']
+    ])
+  })
+
+  it.each([
+    ['{"__proto__":{"isAdmin":true}}', '__proto__'],
+    ['{"email":"a@b.example","constructor":{}}', 'constructor'],
+    ['{"a":{"b":[{"__proto__":1}]}}', 'a.b.0.__proto__'],
+    ['{"a":1e999}', 'a'],
+    ['{"a":9007199254740993}', 'a'],
+    [`${'{"a":'.repeat(13)}1${'}'.repeat(13)}`, Array.from({ length: 12 }, () => 'a').join('.')],
+    ['{"email":"a@b.example","email":"c@d.example"}', '_body'],
+    ['{"email":"\\ud800"}', 'email']
+  ])('%s is refused at its place', async (body, field) => {
+    expect(refusal(await login(body))).toEqual([400, 'VALIDATION_FAILED', [field]])
+  })
+
+  it('with a byte order mark is read', async () => {
+    expect(refusal(await login('\uFEFF{"username":"x"}'))).toEqual([400, 'VALIDATION_FAILED', ['password']])
+  })
+
+  it('has unknown fields ignored, and never assigned', async () => {
+    const visitor = shop.visitor()
+    const answer = await visitor.register({
+      email: 'mallory@example.com',
+      isAdmin: true,
+      roles: ['administrator'],
+      id: 77,
+      emailVerifiedAt: 1,
+      status: 'erased'
+    })
+    expect(answer.status).toBe(201)
+    expect(answer.data).toMatchObject({ user: { roles: ['customer'] }, flags: { isAdmin: false } })
+    expect((answer.data['user'] as { id: number }).id).not.toBe(77)
+  })
+})
+
+describe('a refusal of fields', () => {
+  it('names every field at once, and repeats no value', async () => {
+    const marker = 'never-to-be-repeated'
+    const { status, error, text } = await registering({
+      email: `${marker} @ nowhere`,
+      password: [marker],
+      displayName: { name: marker },
+      acceptTerms: marker,
+      firstName: 7,
+      lastName: [marker],
+      marketingOptIn: marker,
+      termsAcceptedAt: marker,
+      privacyAcceptedAt: marker
+    })
+    expect([status, error.code]).toEqual([422, 'VALIDATION_FAILED'])
+    const fields = error.details['fieldErrors'] as Record<string, string[]>
+    expect(Object.keys(fields).toSorted()).toEqual(
+      [
+        'acceptTerms',
+        'displayName',
+        'email',
+        'firstName',
+        'lastName',
+        'marketingOptIn',
+        'password',
+        'privacyAcceptedAt',
+        'termsAcceptedAt'
+      ].toSorted()
+    )
+    for (const messages of Object.values(fields)) {
+      expect(messages.length).toBeGreaterThan(0)
+      for (const message of messages) expect(message).toMatch(/^[A-Z].*\.$/)
+    }
+    expect(text).not.toContain(marker)
+  })
+
+  it('lists at most twenty', async () => {
+    const many = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`unknown${index}`, 1]))
+    const visitor = shop.visitor()
+    await visitor.register({ email: 'many@example.com' })
+    const patched = await visitor.send('PATCH', '/me', many)
+    expect(refusal(patched)).toEqual([
+      422,
+      'VALIDATION_FAILED',
+      expect.toSatisfy((fields: string[]) => fields.length === 20)
+    ])
+    const query = Array.from({ length: 50 }, (_, index) => `unknown${index}=1`).join('&')
+    const asked = await visitor.get(`/affiliates/referrals?${query}`)
+    expect(refusal(asked)[2]).toHaveLength(20)
+    const twice = await visitor.get(`/orders?${query}&${query}`)
+    expect(refusal(twice)[2]).toHaveLength(20)
+  })
+
+  it('cuts a long name that a caller made up', async () => {
+    const visitor = shop.visitor()
+    await visitor.register({ email: 'long@example.com' })
+    const name = 'n'.repeat(5000)
+    for (const answer of [
+      await visitor.send('PATCH', '/me', { [name]: 1 }),
+      await visitor.get(`/affiliates/referrals?${name}=1`),
+      await visitor.get(`/orders?${name}=1&${name}=2`)
+    ]) {
+      expect(answer.error.code).toBe('VALIDATION_FAILED')
+      expect(answer.text.length).toBeLessThan(1000)
+    }
+  })
+})
+
+describe('a query', () => {
+  it.each([
+    '1e3',
+    '0x10',
+    '+5',
+    '',
+    '-1',
+    '0',
+    '1.0',
+    ' 1',
+    '١',
+    '1,000',
+    'Infinity',
+    '1000001',
+    '99999999999999999999'
+  ])('page %j is refused', async (page) => {
+    const answer = await shop.visitor().get(`/store/offers?page=${encodeURIComponent(page)}`)
+    expect(refusal(answer)).toEqual([400, 'VALIDATION_FAILED', ['page']])
+  })
+
+  it('with a parameter twice is refused wherever it goes, with the endpoint’s own status', async () => {
+    const visitor = shop.visitor()
+    await visitor.register({ email: 'twice@example.com' })
+    expect(refusal(await visitor.get('/store/offers?page=1&page=1'))).toEqual([400, 'VALIDATION_FAILED', ['page']])
+    expect(refusal(await visitor.get('/orders?page=1&p%61ge=2'))).toEqual([400, 'VALIDATION_FAILED', ['page']])
+    expect(refusal(await visitor.get('/me?x=1&x=1'))).toEqual([400, 'VALIDATION_FAILED', ['x']])
+    expect(refusal(await visitor.get('/affiliates/referrals?limit=1&limit=1'))).toEqual([
+      422,
+      'VALIDATION_FAILED',
+      ['limit']
+    ])
+    expect(refusal(await visitor.post('/store/checkout-session?ref=a&ref=b', { items: [] }))[2]).toEqual(['ref'])
+  })
+
+  it('with parameters nobody knows is answered, but for referrals', async () => {
+    const visitor = shop.visitor()
+    await visitor.register({ email: 'unknown@example.com' })
+    for (const path of ['/me?fields=all', '/orders?userId=1', '/store/offers?__proto__=1', '/nonce?a', '/health?x=y']) {
+      expect([path, (await visitor.get(path)).status]).toEqual([path, 200])
+    }
+    expect(refusal(await visitor.get('/affiliates/referrals?userId=1'))).toEqual([422, 'VALIDATION_FAILED', ['userId']])
+    expect(refusal(await visitor.get('/affiliates/referrals?__proto__=1'))).toEqual([
+      422,
+      'VALIDATION_FAILED',
+      ['__proto__']
+    ])
+  })
+})
