@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest'
+import { write } from '../../../src/platform/db/database.ts'
+import { claimKey, dropExpiredKeys, keepAnswer, releaseKey, tieOrder } from '../../../src/shop/checkout/idempotency.ts'
+import type { Claim } from '../../../src/shop/checkout/idempotency.ts'
+import { idempotencyKeys } from '../../../src/shop/checkout/schema.ts'
+import { refusal } from '../../support/accounts.ts'
+import { draft, emptyShop, line, makeProduct, noon, place } from '../orders/temporary-shop.ts'
+import type { TestDb } from '../orders/temporary-shop.ts'
+
+const asked = { scope: 'address:192.0.2.7', key: 'k', fingerprint: 'f' }
+const answer = { status: 200, body: Buffer.from('{}'), setCookies: ['a=b'] }
+
+function claimed(db: TestDb, now = noon): Claim {
+  const result = claimKey(db, asked, now)
+  if (result.kind === 'replay') throw new Error('it has been answered')
+  return result.claim
+}
+
+/** As a process leaves a key that dies; `pid` is its number. */
+function leftBy(db: TestDb, pid: number, orderId: number | null = null): void {
+  db.orm
+    .insert(idempotencyKeys)
+    .values({ ...asked, orderId, state: 'running', owner: `${pid}:x:y`, createdAt: noon, expiresAt: noon + 1_000_000 })
+    .run()
+}
+
+describe('a key that is running', () => {
+  test('belongs to the request that took it, in this process and to others', () => {
+    const db = emptyShop()
+    claimed(db)
+    expect(() => claimKey(db, asked, noon)).toThrow(
+      refusal('IDEMPOTENCY_KEY_REUSE_CONFLICT', { reason: 'in_progress' })
+    )
+    expect(() => claimKey(db, { ...asked, fingerprint: 'g' }, noon)).toThrow(
+      refusal('IDEMPOTENCY_KEY_REUSE_CONFLICT', { reason: 'payload_mismatch' })
+    )
+    expect(claimKey(db, { ...asked, scope: 'address:192.0.2.8' }, noon).kind).toBe('fresh')
+  })
+
+  test('of another process is respected while that lives, and free at once when it is dead', () => {
+    const living = emptyShop()
+    leftBy(living, process.ppid)
+    expect(() => claimKey(living, asked, noon)).toThrow(refusal('IDEMPOTENCY_KEY_REUSE_CONFLICT'))
+    const dead = emptyShop()
+    leftBy(dead, 2 ** 22 + 1)
+    expect(claimKey(dead, asked, noon).kind).toBe('fresh')
+    // A container's first process has the same number before and after a crash.
+    const reborn = emptyShop()
+    leftBy(reborn, process.pid)
+    expect(claimKey(reborn, asked, noon).kind).toBe('fresh')
+  })
+
+  test('is given up after a minute, and who took so long can no longer make an order or answer by it', () => {
+    const db = emptyShop()
+    const slow = claimed(db)
+    const order = place(db, draft([line(makeProduct(db))]))
+    expect(() => claimKey(db, asked, noon + 60_000)).toThrow(refusal('IDEMPOTENCY_KEY_REUSE_CONFLICT'))
+    const next = claimed(db, noon + 60_001)
+    expect(() => write(db, (tx) => tieOrder(tx, slow, order.id))).toThrow(refusal('IDEMPOTENCY_KEY_REUSE_CONFLICT'))
+    keepAnswer(db, slow, { ...answer, body: Buffer.from('"late"') })
+    releaseKey(db, slow)
+    keepAnswer(db, next, answer)
+    expect(claimKey(db, asked, noon + 60_002)).toEqual({ kind: 'replay', ...answer })
+  })
+})
+
+describe('a key that was let go', () => {
+  test('is free when no order was made, and otherwise leads to that order', () => {
+    const db = emptyShop()
+    releaseKey(db, claimed(db))
+    expect(db.orm.select().from(idempotencyKeys).all()).toEqual([])
+    const second = claimed(db)
+    const order = place(db, draft([line(makeProduct(db))]))
+    write(db, (tx) => tieOrder(tx, second, order.id))
+    releaseKey(db, second)
+    expect(claimKey(db, asked, noon)).toMatchObject({ kind: 'resume', orderId: order.id })
+  })
+
+  test('by a process that died with its order made leads to that order', () => {
+    const db = emptyShop()
+    const order = place(db, draft([line(makeProduct(db))]))
+    leftBy(db, 2 ** 22 + 1, order.id)
+    expect(claimKey(db, asked, noon)).toMatchObject({ kind: 'resume', orderId: order.id })
+  })
+})
+
+test('keys whose day is over are dropped, and no others', () => {
+  const db = emptyShop()
+  keepAnswer(db, claimed(db), answer)
+  const day = 24 * 60 * 60_000
+  expect(write(db, (tx) => dropExpiredKeys(tx, noon + day))).toBe(0)
+  expect(write(db, (tx) => dropExpiredKeys(tx, noon + day + 1))).toBe(1)
+})
