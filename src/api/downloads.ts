@@ -14,12 +14,7 @@ export const downloadRoutes = [
     proxy: { nonce: true, query: [] },
     invalid: 422,
     handler: ({ shop, identity, now }) => ({
-      data: {
-        downloads: listDownloads(shop.db, shop.keys, identity.user.id, now).map((download) => ({
-          ...download,
-          url: `${shop.publicUrl()}${download.url}`
-        }))
-      }
+      data: { downloads: listDownloads(shop.db, shop.keys, identity.user.id, now) }
     })
   })
 ]

@@ -1,5 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
+import { methodNotAllowed } from '../platform/http/addresses.ts'
+import { failure, requestIds } from '../platform/http/envelope.ts'
 import { rawPath, rawTarget } from '../platform/http/node-request.ts'
 import type { DownloadFile } from '../shop/benefits/download-file.ts'
 import { findDownloadFile } from '../shop/benefits/download-file.ts'
@@ -14,7 +16,8 @@ const pattern = /^\/downloads\/([\w.-]{1,200})$/
  */
 export async function serveDownload(shop: ShopContext, request: Request): Promise<Response | undefined> {
   const token = pattern.exec(rawPath(rawTarget(request)))?.[1]
-  if (token === undefined || (request.method !== 'GET' && request.method !== 'HEAD')) return undefined
+  if (token === undefined) return undefined
+  if (request.method !== 'GET' && request.method !== 'HEAD') return refuseMethod(shop, request)
   const file = openDownload(shop.db, shop.keys, token, shop.clock.now())
   const found = file === undefined ? undefined : await findDownloadFile(shop.config.dataDir, file)
   if (file === undefined || found === undefined) return undefined
@@ -27,13 +30,22 @@ export async function serveDownload(shop: ShopContext, request: Request): Promis
     'x-content-type-options': 'nosniff',
     etag
   }
-  const ifRange = request.headers.get('if-range')
-  const asked = ifRange === null || ifRange === etag ? request.headers.get('range') : null
-  const range = parseRange(asked, found.sizeBytes)
+  const range = parseRange(askedRange(request, etag), found.sizeBytes)
   if (range === 'unsatisfiable') {
     return new Response(null, { status: 416, headers: { ...headers, 'content-range': `bytes */${found.sizeBytes}` } })
   }
   return range === undefined ? whole(request, found, headers) : part(request, found, headers, range)
+}
+
+function refuseMethod(shop: ShopContext, request: Request): Response {
+  const ids = requestIds(request.headers.get('x-correlation-id'))
+  return failure(methodNotAllowed(['GET']), ids, shop.clock.now(), { noStore: true })
+}
+
+/** Ranges are defined for GET alone (RFC 9110, 14.2), and count only while the file is the one that was begun. */
+function askedRange({ method, headers }: Request, etag: string): string | null {
+  const ifRange = headers.get('if-range')
+  return method === 'GET' && (ifRange === null || ifRange === etag) ? headers.get('range') : null
 }
 
 type Range = { start: number; end: number }
@@ -58,7 +70,7 @@ function bodyOf(request: Request, file: DownloadFile, range: Range | undefined):
 
 /** One range is served; several, or what is no range of bytes, count as none asked for. */
 function parseRange(header: string | null, size: number): Range | 'unsatisfiable' | undefined {
-  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '')
+  const match = /^bytes=(\d*)-(\d*)$/i.exec(header ?? '')
   if (match === null || (match[1] === '' && match[2] === '')) return undefined
   const [first, last] = [match[1], match[2]].map((text) => (text === '' ? undefined : Number(text)))
   const start = first ?? Math.max(0, size - (last ?? 0))

@@ -75,9 +75,9 @@ const download = z
     productId: id,
     name: z.string().meta({ example: 'tide-letter.pdf' }),
     url: z.string().meta({
-      format: 'uri',
-      description: 'Good until expiresAt for whoever holds it.',
-      example: 'https://shop.example/downloads/1.abc.def'
+      format: 'uri-reference',
+      description: 'A path on the public URL, good until expiresAt for whoever holds it.',
+      example: '/downloads/1.abc.def'
     }),
     expiresAt: time
   })

@@ -1,0 +1,160 @@
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { onTestFinished, vi } from 'vitest'
+import { applyCatalogue } from '../../src/cli/seeding/catalogue.ts'
+import { write } from '../../src/platform/db/database.ts'
+import { readCatalogFile } from '../../src/shop/catalog/import/read-file.ts'
+import type { SettingKey } from '../../src/shop/settings/definitions.ts'
+import { setSetting } from '../../src/shop/settings/settings.ts'
+import type { Answer, Browser } from '../support/browser.ts'
+import { startShop } from '../support/running-shop.ts'
+import type { RunningShop } from '../support/running-shop.ts'
+import { testClock } from '../support/shop-context.ts'
+import type { TestClock } from '../support/shop-context.ts'
+
+export const dayMs = 86_400_000
+
+/** A shop on a port of its own whose clock stands still until told. */
+export type JourneyShop = RunningShop & { clock: TestClock }
+export type Entry = { [key: string]: unknown }
+export type Me = {
+  user: Entry & { id: number; roles: string[] }
+  roles: { wpRoles: string[]; serviceRoles: string[] }
+  flags: Record<string, boolean>
+  profile: Entry
+  entitlements: Entry & {
+    orders: Entry[]
+    memberships: Entry[]
+    subscriptions: Entry[]
+    donations: { donations: Entry[] }
+    membershipsSummary: Entry
+    subscriptionsSummary: Entry
+    donationsSummary: Entry
+    ordersSummary: Entry
+    affiliate: Entry
+    dependencies: Record<string, boolean>
+    formsProvider: string | null
+  }
+}
+export type Order = Entry & { id: number; status: string; total: number }
+export type Bought = { orderId: number; url: string }
+
+/** A shop that ends with the test; `catalogue` is a file as an operator imports it. */
+export async function openShop(catalogue: object, settings: { [K in SettingKey]?: string } = {}): Promise<JourneyShop> {
+  const clock = testClock()
+  const shop = await startShop({ seed: null, overrides: { clock } })
+  onTestFinished(() => shop.stop())
+  const { file } = readCatalogFile(JSON.stringify(catalogue), { currency: 'EUR' })
+  write(shop.app.db, (tx) => void applyCatalogue(shop.app, tx, file, clock.now()))
+  set(shop, settings)
+  return { ...shop, clock }
+}
+
+export function set(shop: RunningShop, settings: { [K in SettingKey]?: string }): void {
+  for (const [key, value] of Object.entries(settings)) {
+    setSetting(shop.app.db, key as SettingKey, value, shop.app.clock.now())
+  }
+}
+
+const password = 'tidal-basalt-93'
+
+/** Somebody who has just registered and is logged in. */
+export async function newcomer(shop: RunningShop, name: string): Promise<Browser> {
+  const visitor = shop.visitor()
+  const answer = await visitor.register({ email: `${name}@shop.example`, displayName: 'A buyer', password })
+  if (answer.status !== 201) throw new Error(answer.text)
+  return visitor
+}
+
+/** The same person another day, when the session has ended. */
+export async function comesBack(shop: RunningShop, name: string): Promise<Browser> {
+  const visitor = shop.visitor()
+  const answer = await visitor.post('/auth/login', { email: `${name}@shop.example`, password, rememberMe: true })
+  if (answer.status !== 200) throw new Error(answer.text)
+  return visitor
+}
+
+export async function me(visitor: Browser): Promise<Me> {
+  const answer = await visitor.get<Me>('/me')
+  if (answer.status !== 200) throw new Error(answer.text)
+  return answer.data
+}
+
+export async function ordersOf(visitor: Browser): Promise<Order[]> {
+  return (await visitor.get<{ orders: Order[] }>('/orders?perPage=100')).data.orders
+}
+
+export function productId(shop: RunningShop, slug: string): number {
+  return Number(shop.app.db.sqlite.prepare('SELECT id FROM products WHERE slug = ?').pluck().get(slug))
+}
+
+type Cart = { quantity?: number; query?: string; body?: object }
+
+/** Puts one product into a checkout that leads to the sandbox's page. */
+export async function order(shop: RunningShop, visitor: Browser, slug: string, cart: Cart = {}): Promise<Bought> {
+  const { quantity = 1, query = '', body = {} } = cart
+  const items = [{ productId: productId(shop, slug), quantity }]
+  const answer = await visitor.post<{ checkoutUrl: string; orderId: string }>(`/store/checkout-session${query}`, {
+    items,
+    ...body
+  })
+  if (answer.status !== 200) throw new Error(answer.text)
+  return { orderId: Number(answer.data.orderId), url: here(answer.data.checkoutUrl) }
+}
+
+/** Presses the button of the sandbox's page. */
+export async function pay(visitor: Browser, { url }: Bought, fields: Record<string, string> = {}): Promise<void> {
+  const answer = await visitor.form(url, { payment_method: 'pm_card_visa', ...fields })
+  if (answer.status !== 303) throw new Error(`The payment page answered ${answer.status}.`)
+}
+
+/** Orders and pays at once. */
+export async function buy(shop: RunningShop, visitor: Browser, slug: string, cart: Cart = {}): Promise<Bought> {
+  const bought = await order(shop, visitor, slug, cart)
+  await pay(visitor, bought)
+  return bought
+}
+
+/** Pays by a card's token, with nobody led anywhere. */
+export function handOff(
+  shop: RunningShop,
+  visitor: Browser,
+  slug: string,
+  { quantity = 1, query = '', body = {} }: Cart = {}
+): Promise<Answer<{ orderId: number; status: string }>> {
+  return visitor.post(`/store/checkout-session${query}`, {
+    items: [{ productId: productId(shop, slug), quantity }],
+    strategy: 'token_handoff',
+    returnUrl: 'https://site.example/done',
+    paymentToken: 'pm_card_visa',
+    ...body
+  })
+}
+
+/** The public URL names localhost, which may resolve to another address than the one that is listened on. */
+export function here(url: string): string {
+  return url.replace('//localhost:', '//127.0.0.1:')
+}
+
+/** Puts a file where the shop's downloads lie. */
+export function putDownload(shop: RunningShop, path: string, content: string | Uint8Array): string {
+  const file = join(shop.dataDir, 'downloads', path)
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, content)
+  return file
+}
+
+/** The token in the link to verify that somebody was sent. */
+export function mailedToken(shop: RunningShop, recipient: string): Promise<string> {
+  return vi.waitFor(
+    () => {
+      const files = globSync('mail/*.json', { cwd: shop.dataDir }).map((name) => join(shop.dataDir, name))
+      const mails = files.map((file) => JSON.parse(readFileSync(file, 'utf8')) as Mail)
+      const link = mails.find(({ to, links }) => to === recipient && links.verify !== undefined)?.links.verify
+      return new URL(link ?? '').searchParams.get('token') ?? ''
+    },
+    { timeout: 10_000 }
+  )
+}
+
+type Mail = { to: string; links: { verify?: string } }
