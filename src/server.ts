@@ -1,3 +1,4 @@
+import { createDescription } from './api/openapi.ts'
 import { createApi } from './api/server.ts'
 import { AppError } from './errors.ts'
 import type { App } from './app.ts'
@@ -26,12 +27,15 @@ type Serve = (request: Request) => Response | undefined | Promise<Response | und
 export async function startServer(app: App): Promise<RunningServer> {
   let stopping = false
   const api = createApi(app)
+  const description = createDescription(app)
   const pages = createPages(app)
   /** Who answers below an address; the first that fits, and the pages for the rest. */
   const faces: [below: string, serve: Serve][] = [
     [`${app.config.apiPrefix}/`, api],
     [`${mountedAt}/`, mountProxy(app, api)],
     ['/downloads/', (request) => serveDownload(app, request)],
+    ['/openapi.json', description],
+    ['/docs', description],
     ['/livez', () => new Response('ok\n')],
     ['/readyz', () => readiness(app, stopping)],
     ...(app.sandbox === null ? [] : [['/sandbox/', app.sandbox.pages] satisfies [string, Serve]])

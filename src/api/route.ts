@@ -1,9 +1,9 @@
 import type { z } from 'zod'
-import type { ErrorCode } from '../errors.ts'
 import type { RequestIds } from '../platform/http/envelope.ts'
 import type { SessionRow, UserRow } from '../shop/accounts/rows.ts'
 import type { Claim } from '../shop/checkout/idempotency.ts'
 import type { ShopContext } from '../shop/context.ts'
+import type { PublicCode } from './answers/errors.ts'
 
 /** Of a request's body, where the route does not say otherwise. */
 export const defaultBodyLimitBytes = 64 * 1024
@@ -78,7 +78,7 @@ export type Route<
   /** What it answers when all is well. */
   readonly answers: readonly Answer[]
   /** The codes with which it refuses, beyond those that follow from the rest of this entry. */
-  readonly refuses: readonly ErrorCode[]
+  readonly refuses: readonly PublicCode[]
   /** Request headers that mean something here and nowhere else. */
   readonly headers?: z.ZodObject
   /** `none` looks for no session, `optional` takes one if it is there, `required` answers 401 without. */

@@ -2,11 +2,11 @@ import { cookieValues, serializeCookie } from '../platform/http/cookies.ts'
 import type { ShopContext } from '../shop/context.ts'
 
 /** `__Host-` makes browsers refuse the cookie from anywhere but this very host over https; plain http cannot have it. */
-export function sessionCookieName(shop: ShopContext): string {
+export function sessionCookieName(shop: Pick<ShopContext, 'publicUrl'>): string {
   return isHttps(shop) ? '__Host-shopstead_session' : 'shopstead_session'
 }
 
-function isHttps(shop: ShopContext): boolean {
+function isHttps(shop: Pick<ShopContext, 'publicUrl'>): boolean {
   return shop.publicUrl().startsWith('https:')
 }
 

@@ -21,5 +21,6 @@ export const groups: readonly Group[] = [
   { name: 'sandbox', about: 'the Stripe stand-in', load: () => import('./sandbox.ts') },
   { name: 'backup', about: 'copies of the database and the secret key', load: () => import('./backup.ts') },
   { name: 'proxy', about: 'the first-party proxy, and a check of other ones', load: () => import('./proxy.ts') },
+  { name: 'openapi', about: 'the API description', load: () => import('./openapi.ts') },
   { name: 'health', about: 'what is well and what is not', load: () => import('./health.ts') }
 ]

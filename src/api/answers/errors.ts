@@ -1,0 +1,116 @@
+import { z } from 'zod'
+import type { ErrorCode } from '../../errors.ts'
+
+/** One code as the API description tells of it. */
+type Told = { when: string; details: z.ZodObject; example?: Record<string, unknown> }
+
+const none = z.object({})
+const bucket = z.object({ bucket: z.string().meta({ description: 'Names the limit that is used up.' }) })
+
+const checkoutFailed = z.object({
+  safeReason: z.string().meta({
+    description:
+      'Safe to act on: payment_fraud_blocked, payment_card_declined_generic, payment_insufficient_funds, payment_card_expired, payment_card_incorrect, payment_authentication_required, payment_gateway_unavailable or payment_failed.'
+  }),
+  phase: z.string(),
+  step: z.enum(['create_intent', 'confirm_intent']),
+  gatewayError: z.object({
+    type: z.string(),
+    code: z.string().optional(),
+    decline_code: z.string().nullable(),
+    param: z.string(),
+    message: z.string()
+  }),
+  gatewayRequestId: z.string()
+})
+
+const declined = {
+  safeReason: 'payment_card_declined_generic',
+  phase: 'payment',
+  step: 'confirm_intent',
+  gatewayError: {
+    type: 'card_error',
+    code: 'card_declined',
+    decline_code: 'lost_card',
+    param: 'payment_method',
+    message: 'Your card has been declined.'
+  },
+  gatewayRequestId: 'req_8RjQ2n'
+}
+
+/** The codes that leave by HTTP: when, and with which details. */
+export const errors = {
+  AFFILIATE_EXISTS: { when: 'The user has an affiliate account already.', details: none },
+  AFFILIATE_NOT_ACTIVE: { when: 'The affiliate account is not active.', details: none },
+  AFFILIATE_NOT_FOUND: { when: 'The user has no affiliate account, or the affiliate module is off.', details: none },
+  AFFILIATE_TERMS_REQUIRED: { when: 'The current terms have to be accepted first.', details: none },
+  AUTH_ACCOUNT_DEACTIVATED: { when: 'The account is deactivated.', details: none },
+  AUTH_EMAIL_NOT_VERIFIED: { when: 'The email has to be verified first.', details: none },
+  AUTH_INVALID_CREDENTIALS: { when: 'Unknown user or wrong password; the answer does not say which.', details: none },
+  AUTH_RATE_LIMITED: { when: 'Too many tries.', details: bucket, example: { bucket: 'login_account' } },
+  AUTH_REGISTRATION_DISABLED: { when: 'The shop takes no registrations.', details: none },
+  AUTH_REGISTRATION_FAILED: { when: 'The account cannot be made; the answer does not say why.', details: none },
+  CHECKOUT_DISABLED: { when: 'Nothing can be bought at the moment.', details: none },
+  CHECKOUT_FAILED: {
+    when: '402: the payment was declined. 502: the gateway failed and charged nothing. 504: the outcome is not known yet.',
+    details: checkoutFailed,
+    example: declined
+  },
+  CHECKOUT_GATEWAY_NOT_CONFIGURED: { when: "The gateway's credentials are missing.", details: none },
+  CHECKOUT_NOT_IMPLEMENTED: { when: 'The configured gateway does not offer this strategy.', details: none },
+  CONFIG_INVALID_AFFILIATE_TERMS_VERSION: { when: "The shop's terms version is not valid.", details: none },
+  CSRF_FAILED: {
+    when: 'The nonce is missing or not valid (any more), or another site sent the request.',
+    details: z.object({ reason: z.enum(['missing_nonce', 'invalid_nonce', 'cross_site']) }),
+    example: { reason: 'invalid_nonce' }
+  },
+  DEPENDENCY_UNAVAILABLE: {
+    when: 'Something that is needed does not answer, or too much is asked at once; try again after Retry-After.',
+    details: z.object({
+      reason: z.string().optional().meta({ description: 'From the proxy: unreachable, timeout or malformed.' })
+    })
+  },
+  IDEMPOTENCY_KEY_REUSE_CONFLICT: {
+    when: 'The key came with another request before, or that request is still running.',
+    details: z.object({ reason: z.enum(['payload_mismatch', 'in_progress']) }),
+    example: { reason: 'payload_mismatch' }
+  },
+  INTERNAL_SERVER_ERROR: { when: 'A fault of the service; its log has the cause under request_id.', details: none },
+  METHOD_NOT_ALLOWED: { when: 'The address does not take this method; Allow names those it takes.', details: none },
+  NOT_AUTHENTICATED: { when: 'There is no valid session.', details: none },
+  NOT_FOUND: { when: 'There is nothing at this address.', details: none },
+  PASSWORD_POLICY_VIOLATION: {
+    when: 'The password is too weak.',
+    details: z.object({
+      reason: z.string().meta({ const: 'password_policy' }),
+      rules: z.array(z.string()).meta({ description: 'The rules that it breaks.' })
+    }),
+    example: { reason: 'password_policy', rules: ['too_common'] }
+  },
+  PAYLOAD_TOO_LARGE: {
+    when: 'The body has more bytes than the address takes.',
+    details: z.object({ limitBytes: z.int() }),
+    example: { limitBytes: 65_536 }
+  },
+  RATE_LIMITED: { when: 'Too many tries.', details: bucket, example: { bucket: 'checkout_decline' } },
+  TOKEN_INVALID: { when: 'The token is unknown, used or expired.', details: none },
+  UNSUPPORTED_MEDIA_TYPE: { when: 'The body is not sent as application/json.', details: none },
+  UPSTREAM_UNAVAILABLE: { when: 'A fault of the service while it looked for referrals.', details: none },
+  VALIDATION_FAILED: {
+    when: 'Fields are missing or invalid.',
+    details: z.object({
+      fieldErrors: z
+        .record(z.string(), z.array(z.string()))
+        .meta({ description: 'Messages by dotted path (items.0.quantity); _body is the body as a whole.' })
+    }),
+    example: { fieldErrors: { email: ['Must be an email address.'] } }
+  },
+  WEBHOOK_SIGNATURE_INVALID: { when: 'The signature is missing, wrong or too old.', details: none }
+} satisfies Partial<Record<ErrorCode, Told>>
+
+export type PublicCode = keyof typeof errors
+
+/** A code as it is told of, whichever it is. */
+export function told(code: PublicCode): Told {
+  return errors[code]
+}

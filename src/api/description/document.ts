@@ -1,0 +1,119 @@
+import { createDocument } from 'zod-openapi'
+import type { CreateDocumentOptions, ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi'
+import { packageVersion } from '../../platform/package-root.ts'
+import type { Route } from '../route.ts'
+import { routes } from '../routes.ts'
+import { requestExamples } from './examples.ts'
+import { introduction, tags } from './introduction.ts'
+import { parametersOf, withProxyNotes } from './parameters.ts'
+import { addExamples, responsesOf } from './responses.ts'
+
+export type ApiDocument = ReturnType<typeof createDocument>
+
+/**
+ * The API as OpenAPI 3.1, made of the schemas that validate what comes in and of those that handlers are held to.
+ *
+ * @param place where this shop answers, and how its session cookie is called
+ */
+export function describeApi(place: { publicUrl: string; apiPrefix: string; cookieName: string }): ApiDocument {
+  const document = createDocument(
+    {
+      openapi: '3.1.1',
+      info: {
+        title: 'Shopstead',
+        version: packageVersion(),
+        description: introduction,
+        license: { name: 'MIT', identifier: 'MIT' }
+      },
+      servers: [
+        { url: `${place.publicUrl}/api/secure`, description: 'The first-party proxy.' },
+        { url: `${place.publicUrl}${place.apiPrefix}`, description: 'The service itself, for servers.' }
+      ],
+      tags: tags.map(({ name, description }) => ({ name, description })),
+      paths: pathsOf(routes),
+      components: {
+        securitySchemes: {
+          session: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: place.cookieName,
+            description: 'Set by login and register; HttpOnly, so a page need not and cannot touch it.'
+          },
+          nonce: {
+            type: 'apiKey',
+            in: 'header',
+            name: 'X-Nonce',
+            description: 'The nonce of GET /nonce. Good for 12 hours, for the session it was issued to.'
+          }
+        }
+      }
+    },
+    options
+  )
+  addExamples(document)
+  withProxyNotes(document, routes)
+  return document
+}
+
+function pathsOf(all: readonly Route[]): ZodOpenApiPathsObject {
+  const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {}
+  for (const route of all) (paths[route.path] ??= {})[route.method.toLowerCase()] = operationOf(route)
+  return paths
+}
+
+function operationOf(route: Route): ZodOpenApiOperationObject {
+  return {
+    operationId: operationIdOf(route),
+    summary: route.summary,
+    description: nonceNote(route),
+    tags: [tagOf(route)],
+    security: securityOf(route),
+    requestParams: parametersOf(route),
+    ...(route.body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            content: {
+              'application/json': { schema: route.body, example: requestExamples[`${route.method} ${route.path}`] }
+            }
+          }
+        }),
+    responses: responsesOf(route)
+  }
+}
+
+/** `POST /store/checkout-session` is postStoreCheckoutSession. */
+export function operationIdOf({ method, path }: Pick<Route, 'method' | 'path'>): string {
+  const words = path.split(/[/-]/).filter((word) => word !== '')
+  return [method.toLowerCase(), ...words.map((word) => `${word[0]?.toUpperCase() ?? ''}${word.slice(1)}`)].join('')
+}
+
+function tagOf({ path }: Route): string {
+  const area = path.split('/')[1] ?? ''
+  return tags.find(({ areas }) => areas.includes(area))?.name ?? 'Service'
+}
+
+function nonceNote({ nonce, proxy }: Route): string {
+  if (proxy === null) return 'Not through the first-party proxy.'
+  if (nonce === 'always') return 'Needs a nonce, at the service itself too.'
+  return proxy.nonce ? 'Needs a nonce through the first-party proxy.' : 'Needs no nonce.'
+}
+
+/** As the proxy asks; the service itself asks for less where nonceNote says so. */
+function securityOf({ session, nonce, proxy }: Route): Record<string, string[]>[] {
+  const base: Record<string, string[]> = nonce === 'always' || proxy?.nonce === true ? { nonce: [] } : {}
+  const withSession = { ...base, session: [] }
+  if (session === 'required') return [withSession]
+  return session === 'optional' ? [base, withSession] : [base]
+}
+
+const options: CreateDocumentOptions = {
+  override: ({ jsonSchema, io }) => {
+    // Numbers of ours are exact; zod would write that out at each of them.
+    if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+    if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+    // Answers may gain fields within v1, so a client must not refuse what it does not know.
+    if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
+  }
+}

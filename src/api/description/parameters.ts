@@ -1,0 +1,32 @@
+import { z } from 'zod'
+import type { ZodOpenApiParameters } from 'zod-openapi'
+import type { Route } from '../route.ts'
+import type { ApiDocument } from './document.ts'
+
+const correlation = z
+  .string()
+  .regex(/^[A-Za-z0-9._-]{1,128}$/)
+  .optional()
+  .meta({
+    id: 'CorrelationId',
+    description: 'Comes back in meta, and stands in the log; one that does not fit is replaced.',
+    example: 'page-7f3a'
+  })
+
+export function parametersOf({ query, headers }: Route): ZodOpenApiParameters {
+  return {
+    header: z.object({ ...headers?.shape, 'X-Correlation-Id': correlation }),
+    ...(query instanceof z.ZodObject ? { query } : {})
+  }
+}
+
+/** Says of each parameter that the proxy keeps to itself that it does. */
+export function withProxyNotes(document: ApiDocument, routes: readonly Route[]): void {
+  for (const { method, path, proxy } of routes) {
+    const operation = document.paths?.[path]?.[method.toLowerCase() as 'get']
+    for (const parameter of operation?.parameters ?? []) {
+      if (!('in' in parameter) || parameter.in !== 'query' || proxy?.query.includes(parameter.name ?? '')) continue
+      parameter.description = `${parameter.description ?? ''} The first-party proxy drops it.`.trim()
+    }
+  }
+}

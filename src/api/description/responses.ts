@@ -1,0 +1,78 @@
+import { z } from 'zod'
+import type { ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi'
+import { told } from '../answers/errors.ts'
+import type { PublicCode } from '../answers/errors.ts'
+import type { Answer, Route } from '../route.ts'
+import type { ApiDocument } from './document.ts'
+import { failureExample, failureSchema, successSchema } from './envelopes.ts'
+import { exampleOf } from './examples.ts'
+import { refusalsOf } from './refusals.ts'
+
+const requestId = { schema: { type: 'string' }, description: 'As request_id in meta; always new.' } as const
+const text = { schema: { type: 'string' } } as const
+
+export function responsesOf(route: Route): ZodOpenApiResponsesObject {
+  const responses: Record<`${1 | 2 | 3 | 4 | 5}${string}`, ZodOpenApiResponseObject> = {
+    [`${route.answers[0]?.status ?? 200}` as const]: successOf(route)
+  }
+  if (route.cache === 'public') {
+    responses['304'] = { description: 'What the client holds is still good.', headers: { ETag: text } }
+  }
+  for (const [status, codes] of refusalsOf(route)) responses[`${status}` as '400'] = refusalOf(status, codes)
+  return responses
+}
+
+function successOf({ answers, cache, startsSession, path }: Route): ZodOpenApiResponseObject {
+  const schemas = answers.map(successSchema)
+  const [first = z.object({}), ...more] = schemas
+  return {
+    description: descriptionOf(answers),
+    headers: {
+      'X-Request-Id': requestId,
+      'Cache-Control': text,
+      ...(cache === 'public' ? { ETag: { ...text, description: 'For If-None-Match.' } } : {}),
+      ...(startsSession === true ? { 'Set-Cookie': { ...text, description: 'The session.' } } : {}),
+      ...(path === '/store/checkout-session'
+        ? { 'Idempotency-Replayed': { ...text, description: 'true where an earlier answer is repeated.' } }
+        : {})
+    },
+    content: { 'application/json': { schema: more.length === 0 ? first : z.union([first, ...more]) } }
+  }
+}
+
+function descriptionOf(answers: readonly Answer[]): string {
+  return answers.flatMap(({ about }) => about ?? []).join(' Or: ') || 'Done.'
+}
+
+function refusalOf(status: number, codes: readonly PublicCode[]): ZodOpenApiResponseObject {
+  return {
+    description: codes.map((code) => `\`${code}\`: ${told(code).when}`).join('\n\n'),
+    headers: {
+      'X-Request-Id': requestId,
+      ...(status === 429 || status === 503
+        ? { 'Retry-After': { schema: { type: 'integer' }, description: 'Seconds.' } as const }
+        : {}),
+      ...(status === 405 ? { Allow: text } : {})
+    },
+    content: {
+      'application/json': {
+        schema: failureSchema(codes),
+        examples: Object.fromEntries(codes.map((code) => [code, { value: failureExample(code) }]))
+      }
+    }
+  }
+}
+
+/** Successes show what their schemas' own examples add up to. */
+export function addExamples(document: ApiDocument): void {
+  const components = document.components?.schemas ?? {}
+  for (const path of Object.values(document.paths ?? {})) {
+    for (const operation of [path.get, path.post, path.patch]) {
+      for (const [status, response] of Object.entries(operation?.responses ?? {})) {
+        const content = status.startsWith('2') && 'content' in response ? response.content : undefined
+        const media = content?.['application/json']
+        if (media !== undefined) media.example = exampleOf(media.schema, components)
+      }
+    }
+  }
+}

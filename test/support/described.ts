@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { describeApi } from '../../src/api/description/document.ts'
+import { asSchema } from '../../src/api/description/fields.ts'
+import type { Schema } from '../../src/api/description/fields.ts'
+
+let known: Schema | undefined
+
+export function apiDocument(): Schema {
+  return (known ??= asSchema(
+    describeApi({ publicUrl: 'https://shop.test', apiPrefix: '/api/v1', cookieName: 'shopstead_session' })
+  ))
+}
+
+const checks = new Map<string, z.ZodType>()
+
+/**
+ * What is wrong with an answer by the API description: an operation, a status or a field that the description does not
+ * know, or one that it promises and that is missing. Empty when it is as described.
+ *
+ * @param path below api_root, with or without a query
+ */
+export function undescribed(method: string, path: string, status: number, body: unknown): string[] {
+  const address = path.split('?')[0] ?? ''
+  const item = asSchema(asSchema(apiDocument()['paths'])[address])
+  // Other addresses and methods are refused in one way, which the introduction tells.
+  if (status === 404 && !(address in asSchema(apiDocument()['paths']))) return []
+  if (status === 405) return []
+  const operation = asSchema(item[(method === 'HEAD' ? 'GET' : method).toLowerCase()])
+  const response = asSchema(operation['responses'])[String(status)]
+  const place = `${method} ${address} ${status}`
+  if (response === undefined) return [`${place} is not described: ${JSON.stringify(body)}`]
+  if (method === 'HEAD' || status === 304) return []
+  const check =
+    checks.get(place) ?? strictly(asSchema(asSchema(asSchema(response)['content'])['application/json'])['schema'])
+  checks.set(place, check)
+  const result = check.safeParse(body)
+  return result.success ? [] : [`${place} is not as described: ${z.prettifyError(result.error)}`]
+}
+
+/** A schema of the document as a check that takes no field beyond it. */
+function strictly(schema: unknown): z.ZodType {
+  const definitions = asSchema(asSchema(apiDocument()['components'])['schemas'])
+  const closed = close({ ...asSchema(schema), $defs: definitions })
+  return z.fromJSONSchema(closed as Parameters<typeof z.fromJSONSchema>[0])
+}
+
+/** The document leaves answers open, since they may gain fields; a test must not. */
+function close(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(close)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([name, part]) => [
+    name,
+    name === '$ref' ? String(part).replace('#/components/schemas/', '#/$defs/') : close(part)
+  ])
+  const closed = Object.fromEntries(entries) as Record<string, unknown>
+  return closed['type'] === 'object' && closed['additionalProperties'] === undefined
+    ? { ...closed, additionalProperties: false }
+    : closed
+}
