@@ -10,7 +10,11 @@ import { startMailer } from './shop/mail/mailer.ts'
 import { purgeMails } from './shop/mail/queue.ts'
 import { getOrder } from './shop/orders/find.ts'
 import { overdueOrders } from './shop/orders/expire-holds.ts'
-import { endHold, reconcile } from './shop/payments/reconcile.ts'
+import { dropOldEvents } from './shop/payments/apply-event.ts'
+import { endHold } from './shop/payments/end-hold.ts'
+import type { EventCursor } from './shop/payments/missed-events.ts'
+import { reconcile } from './shop/payments/reconcile.ts'
+import type { ReconcileOptions } from './shop/payments/reconcile.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
@@ -25,9 +29,10 @@ export function startJobs(app: App): Jobs {
   const mailer = startMailer(app)
   const backups = startBackupSchedule(app)
   app.sandbox?.start()
+  const events: EventCursor = { since: null }
   const timers = [
     // At the start nobody else is at work on what an earlier process left behind.
-    repeat(app, 'payments', minuteMs, (first) => settlePayments(app, first ? 0 : undefined)),
+    repeat(app, 'payments', minuteMs, (first) => settlePayments(app, { underWay: first ? 'take' : 'leave', events })),
     repeat(app, 'housekeeping', hourMs, async () => clearOut(app))
   ]
   return {
@@ -40,11 +45,8 @@ export function startJobs(app: App): Jobs {
 }
 
 /** Brings orders and gateway together, then ends the holds that are over. */
-export async function settlePayments(app: App, youngerThanMs?: number): Promise<void> {
-  await reconcile(app, {
-    ...(youngerThanMs === undefined ? {} : { youngerThanMs }),
-    urlsOf: (attempt) => pageUrls(app, getOrder(app.db, attempt.orderId))
-  })
+export async function settlePayments(app: App, options: Omit<ReconcileOptions, 'urlsOf'> = {}): Promise<void> {
+  await reconcile(app, { ...options, urlsOf: (attempt) => pageUrls(app, getOrder(app.db, attempt.orderId)) })
   for (const orderId of overdueOrders(app.db, app.clock.now())) {
     try {
       await endHold(app, orderId)
@@ -58,6 +60,7 @@ function clearOut(app: App): void {
   const now = app.clock.now()
   write(app.db, (tx) => void dropExpiredKeys(tx, now))
   write(app.db, (tx) => void purgeSessions(tx, now))
+  write(app.db, (tx) => void dropOldEvents(tx, now))
   write(app.db, (tx) => void purgeEmailTokens(tx, now))
   write(app.db, (tx) => void purgeMails(tx, now))
 }

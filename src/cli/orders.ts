@@ -130,7 +130,10 @@ function answer(app: App, id: number): Answer {
 }
 
 async function reconcileNow({ app }: Work<object>): Promise<Answer> {
-  const report = await reconcile(app, { urlsOf: (attempt) => pageUrls(app, getOrder(app.db, attempt.orderId)) })
+  const report = await reconcile(app, {
+    underWay: 'wait',
+    urlsOf: (attempt) => pageUrls(app, getOrder(app.db, attempt.orderId))
+  })
   const { attempts, settled, refunds, events, failed } = report
   return {
     json: report,

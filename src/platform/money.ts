@@ -2,14 +2,14 @@ import { AppError } from '../errors.ts'
 
 // Decimals as Stripe counts them in an amount (docs.stripe.com/currencies). Intl's digits differ for 13 currencies
 // (HUF, IDR, ISK and others have none there and two here), so Intl is never asked how many a currency has.
-const withoutDecimals = new Set('BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF UGX VND VUV XAF XOF XPF'.split(' '))
+const withoutDecimals = new Set('BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF'.split(' '))
 const withThreeDecimals = new Set('BHD JOD KWD OMR TND'.split(' '))
 const withTwoDecimals = new Set(
   (
     'AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BMD BND BOB BRL BSD BWP BYN BZD CAD CDF CHF CNY COP CRC ' +
     'CVE CZK DKK DOP DZD EGP ETB EUR FJD FKP GBP GEL GIP GMD GTQ GYD HKD HNL HTG HUF IDR ILS INR ISK JMD KES KGS KHR ' +
     'KYD KZT LAK LBP LKR LRD LSL MAD MDL MKD MMK MNT MOP MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD PAB PEN PGK ' +
-    'PHP PKR PLN QAR RON RSD RUB SAR SBD SCR SEK SGD SHP SLE SOS SRD STD SZL THB TJS TOP TRY TTD TWD TZS UAH USD UYU ' +
+    'PHP PKR PLN QAR RON RSD RUB SAR SBD SCR SEK SGD SHP SLE SOS SRD STD SZL THB TJS TOP TRY TTD TWD TZS UAH UGX USD UYU ' +
     'UZS WST XCD XCG YER ZAR ZMW'
   ).split(' ')
 )
@@ -30,11 +30,12 @@ export function currencyDecimals(currency: string): number {
 }
 
 /**
- * The step, in minor units, that an amount sent to Stripe must be a multiple of: ISK is counted with two decimals but
- * charged in whole krónur, and currencies of three decimals end in 0 (docs.stripe.com/currencies#special-cases).
+ * The step, in minor units, that an amount sent to Stripe must be a multiple of: ISK and UGX are counted with two
+ * decimals but charged in whole units, and currencies of three decimals end in 0
+ * (docs.stripe.com/currencies#special-cases).
  */
 export function chargeStepMinor(currency: string): number {
-  if (currency === 'ISK') return 100
+  if (currency === 'ISK' || currency === 'UGX') return 100
   return currencyDecimals(currency) === 3 ? 10 : 1
 }
 

@@ -189,7 +189,7 @@ describe('after a 504', () => {
   test('and once the reconciler has found the payment made, the same key says so', async () => {
     const shop = await shopFor()
     await lose(shop, 'after')
-    await settlePayments(shop.app, 0)
+    await settlePayments(shop.app, { underWay: 'take' })
     const answer = await checkOut(shop.visitor(), byToken, { key })
     expect(outcome(shop, answer)).toEqual({ status: 200, orderId: 1, orders: ['processing'], charges: 1 })
   })
@@ -197,7 +197,7 @@ describe('after a 504', () => {
   test('and once the reconciler has called the payment off, the same key pays the same order anew', async () => {
     const shop = await shopFor()
     await lose(shop, 'before')
-    await settlePayments(shop.app, 0)
+    await settlePayments(shop.app, { underWay: 'take' })
     expect(orderOf(shop, { data: { orderId: 1 } } as Answer<Result>).order.status).toBe('failed')
     const answer = await checkOut(shop.visitor(), byToken, { key })
     expect(outcome(shop, answer)).toEqual({ status: 200, orderId: 1, orders: ['processing'], charges: 1 })
@@ -208,7 +208,7 @@ describe('after a 504', () => {
     const shop = await shopFor()
     const body = { ...byToken, items: [lastOne] }
     await lose(shop, 'before', body)
-    await settlePayments(shop.app, 0)
+    await settlePayments(shop.app, { underWay: 'take' })
     expect((await checkOut(shop.visitor(), body)).status).toBe(200)
     const answer = await checkOut(shop.visitor(), body, { key })
     expect([answer.status, fieldErrors(answer)]).toEqual([422, ['items.0.quantity']])
@@ -221,7 +221,7 @@ describe('after a 504', () => {
     const move = { by: 'operator', reason: 'asked to' }
     write(shop.app.db, (tx) => void moveOrder(tx, 1, 'cancelled', move, shop.app.clock.now()))
     expect((await checkOut(shop.visitor(), byToken, { key })).status).toBe(504)
-    await settlePayments(shop.app, 0)
+    await settlePayments(shop.app, { underWay: 'take' })
     const answer = await checkOut(shop.visitor(), byToken, { key })
     expect(outcome(shop, answer)).toEqual({ status: 200, orderId: 2, orders: ['cancelled', 'processing'], charges: 1 })
   })

@@ -2,13 +2,9 @@ import { AppError } from '../../errors.ts'
 import type { ShopContext } from '../context.ts'
 import { getOrder } from '../orders/find.ts'
 import type { OrderRow } from '../orders/rows.ts'
-import { openCheckoutPage } from '../payments/checkout-page.ts'
+import { offerCheckoutPage } from '../payments/checkout-page.ts'
 import type { PageUrls } from '../payments/checkout-page.ts'
-import { checkoutFailed, readGatewayError } from '../payments/gateway-failure.ts'
-import { failAttempt } from '../payments/settle.ts'
 import { payByToken } from '../payments/token-handoff.ts'
-import type { AttemptRow } from '../payments/rows.ts'
-import { write } from '../../platform/db/database.ts'
 import type { CheckoutCaller, PlacedOrder } from './checkout.ts'
 import type { CheckoutBody } from './input.ts'
 import { countFailure } from './rates.ts'
@@ -47,13 +43,7 @@ async function redirect(shop: ShopContext, { order, attempt }: PlacedOrder): Pro
     return { checkoutUrl: `${shop.publicUrl()}/checkout/${page}${order.publicToken}`, orderId }
   }
   if (attempt.url !== null) return { checkoutUrl: attempt.url, orderId }
-  try {
-    const opened = await openCheckoutPage(shop, attempt, pageUrls(shop, order))
-    if (opened.url === null) throw new Error('the gateway gave no address for its page')
-    return { checkoutUrl: opened.url, orderId }
-  } catch (error) {
-    throw pageFailure(shop, attempt, error)
-  }
+  return { checkoutUrl: await offerCheckoutPage(shop, attempt, pageUrls(shop, order)), orderId }
 }
 
 /** Where the gateway's page sends the buyer: the site's own addresses, or ours where it gave none. */
@@ -63,22 +53,6 @@ export function pageUrls(shop: ShopContext, order: OrderRow): PageUrls {
     successUrl: order.returnUrl === null ? own : withResult(order.returnUrl, order.id, 'success'),
     cancelUrl: order.cancelUrl === null ? own : withResult(order.cancelUrl, order.id, 'cancelled')
   }
-}
-
-/** A page that was refused fails the order; one that may have been made leaves it to the reconciler. */
-function pageFailure(shop: ShopContext, attempt: AttemptRow, error: unknown): AppError {
-  const failure = readGatewayError(error)
-  const known = { ...failure, kind: failure.answered ? ('broken' as const) : ('unknown' as const) }
-  shop.log.warn('a payment page could not be opened', {
-    orderId: attempt.orderId,
-    kind: known.kind,
-    code: failure.error.code ?? failure.error.type,
-    param: failure.error.param
-  })
-  if (known.kind === 'broken') {
-    write(shop.db, (tx) => failAttempt(tx, attempt.id, 'the payment page was refused', shop.clock.now()))
-  }
-  return checkoutFailed(known, 'create_intent')
 }
 
 async function handOff(

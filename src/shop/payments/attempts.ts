@@ -1,10 +1,12 @@
 import { desc, eq, isNull, or, sql } from 'drizzle-orm'
 import { randomToken } from '../../platform/crypto/secrets.ts'
-import { statement } from '../../platform/db/database.ts'
+import { statement, write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import type { ShopContext } from '../context.ts'
 import type { OrderRow } from '../orders/rows.ts'
 import type { AttemptRow } from './rows.ts'
 import { paymentAttempts } from './schema.ts'
+import { wasWarned } from './warnings.ts'
 
 const insertAttempt = statement((orm) =>
   orm
@@ -118,6 +120,29 @@ export function updateAttempt(tx: Tx, id: number, change: Partial<AttemptRow>, n
     .set({ ...change, updatedAt: now })
     .where(eq(paymentAttempts.id, id))
     .run()
+}
+
+/** A payment that came after the order had been paid in another way: the order does not rest on it. */
+export function isSurplus(db: Db, { objectId }: AttemptRow): boolean {
+  return objectId !== null && wasWarned(db, 'paid_twice', objectId)
+}
+
+/** The card payment that an order rests on; undefined while it is unpaid, and when the money came by hand. */
+export function findPayingAttempt(db: Db, orderId: number): AttemptRow | undefined {
+  return attemptsOf(db, orderId).find((row) => row.outcome === 'paid' && row.objectId !== null && !isSurplus(db, row))
+}
+
+/** Stands in the place of the gateway's word when its answer was lost: nobody is at work on the attempt any more. */
+export const unanswered = 'unknown'
+
+/** Somebody goes on with an attempt: the reconciler keeps away for a while. */
+export function takeUpAttempt(shop: ShopContext, id: number): AttemptRow {
+  const attempt = getAttempt(shop.db, id)
+  if (attempt.gatewayStatus !== unanswered) return attempt
+  return write(shop.db, (tx) => {
+    updateAttempt(tx, id, { gatewayStatus: null }, shop.clock.now())
+    return getAttempt(tx, id)
+  })
 }
 
 /** Where an order's payment stands, in the gateway's own word; null when nothing has been tried. */

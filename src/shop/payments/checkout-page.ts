@@ -1,13 +1,17 @@
 import type Stripe from 'stripe'
+import { write } from '../../platform/db/database.ts'
 import type { ShopContext } from '../context.ts'
 import { getOrder, itemsOf } from '../orders/find.ts'
 import type { OrderRow } from '../orders/rows.ts'
+import { getAttempt, takeUpAttempt, unanswered, updateAttempt } from './attempts.ts'
 import { startDeadline } from './deadline.ts'
 import type { Deadline } from './deadline.ts'
+import { checkoutFailed, readGatewayError } from './gateway-failure.ts'
 import { readyGateway } from './gateway.ts'
 import { stateOfSession } from './gateway-state.ts'
 import type { AttemptRow } from './rows.ts'
-import { settleAttempt } from './settle.ts'
+import { failAttempt, settleAttempt } from './settle.ts'
+import { subscriptionInterval } from './subscription-interval.ts'
 
 /** Stripe takes 30 minutes to 24 hours; a minute more keeps a hold of exactly 30 above the floor when the call is slow. */
 const shortestPageMs = 31 * 60_000
@@ -15,6 +19,22 @@ const longestPageMs = 24 * 60 * 60_000 - 60_000
 
 /** Where the gateway's page sends the buyer; both are GETs and prove nothing. */
 export type PageUrls = { successUrl: string; cancelUrl: string }
+
+/**
+ * The address of the gateway's own page for an attempt, opened when it has none yet. A page that was refused fails the
+ * order, one that may have been opened leaves it to the reconciler.
+ *
+ * @throws AppError CHECKOUT_FAILED: 502 refused, 504 unknown
+ */
+export async function offerCheckoutPage(shop: ShopContext, attempt: AttemptRow, urls: PageUrls): Promise<string> {
+  try {
+    const { url } = await openCheckoutPage(shop, takeUpAttempt(shop, attempt.id), urls)
+    if (url === null) throw new Error('the gateway gave no address for its page')
+    return url
+  } catch (error) {
+    throw pageFailure(shop, attempt, error)
+  }
+}
 
 /**
  * Opens the gateway's own payment page for an attempt and remembers it. Calling it again for the same attempt asks with
@@ -31,22 +51,20 @@ export async function openCheckoutPage(
   const stripe = await readyGateway(shop).client()
   const order = getOrder(shop.db, attempt.orderId)
   const discounts = await adHocCoupon(stripe, order, attempt, deadline)
+  const params: Stripe.Checkout.SessionCreateParams = {
+    ...purchase(shop, order, attempt),
+    ...(discounts === undefined ? {} : { discounts }),
+    ...(order.email === null ? {} : { customer_email: order.email }),
+    // In another currency than the order's, an amount could not be told from a wrong one.
+    adaptive_pricing: { enabled: false },
+    client_reference_id: String(order.id),
+    metadata: metadataOf(attempt),
+    expires_at: Math.floor(pageEnd(attempt) / 1000),
+    success_url: urls.successUrl,
+    cancel_url: urls.cancelUrl
+  }
   const session = await deadline.call(({ timeout }) =>
-    stripe.checkout.sessions.create(
-      {
-        mode: 'payment',
-        line_items: lineItems(shop, order),
-        ...(discounts === undefined ? {} : { discounts }),
-        ...(order.email === null ? {} : { customer_email: order.email }),
-        client_reference_id: String(order.id),
-        metadata: metadataOf(attempt),
-        payment_intent_data: { metadata: metadataOf(attempt), description: `Order ${order.id}` },
-        expires_at: Math.floor(pageEnd(order) / 1000),
-        success_url: urls.successUrl,
-        cancel_url: urls.cancelUrl
-      },
-      { idempotencyKey: attempt.createKey, timeout }
-    )
+    stripe.checkout.sessions.create(params, { idempotencyKey: attempt.createKey, timeout })
   )
   return settleAttempt(shop, attempt.id, stateOfSession(session), 'checkout').attempt
 }
@@ -55,21 +73,34 @@ export function metadataOf(attempt: AttemptRow): { order_id: string; attempt: st
   return { order_id: String(attempt.orderId), attempt: attempt.token }
 }
 
-/** In step with the hold, within what Stripe takes. Counted from the order, so that a repeat asks for the same. */
-function pageEnd(order: OrderRow): number {
-  const wanted = order.holdEndsAt ?? order.createdAt + shortestPageMs
-  return Math.min(Math.max(wanted, order.createdAt + shortestPageMs), order.createdAt + longestPageMs)
+/** In step with the hold, within what Stripe takes. Counted from the attempt, so that a repeat asks for the same. */
+function pageEnd({ expiresAt, createdAt }: AttemptRow): number {
+  return Math.min(Math.max(expiresAt ?? 0, createdAt + shortestPageMs), createdAt + longestPageMs)
 }
 
-function lineItems(shop: ShopContext, order: OrderRow): Stripe.Checkout.SessionCreateParams.LineItem[] {
-  return itemsOf(shop.db, order.id).map((item) => ({
-    quantity: item.quantity,
-    price_data: {
-      currency: order.currency.toLowerCase(),
-      unit_amount: item.unitPriceMinor,
-      product_data: { name: item.name }
+/** What is sold: at once, or, with a subscription among it, for as long as the buyer stays. */
+function purchase(
+  shop: ShopContext,
+  order: OrderRow,
+  attempt: AttemptRow
+): Pick<Stripe.Checkout.SessionCreateParams, 'mode' | 'line_items' | 'payment_intent_data' | 'subscription_data'> {
+  const items = itemsOf(shop.db, order.id)
+  const lines = items.map(({ quantity, unitPriceMinor, name, grants }) => {
+    const interval = subscriptionInterval([{ grants }])
+    return {
+      quantity,
+      price_data: {
+        currency: order.currency.toLowerCase(),
+        unit_amount: unitPriceMinor,
+        product_data: { name },
+        ...(interval === null ? {} : { recurring: { interval } })
+      }
     }
-  }))
+  })
+  const data = { metadata: metadataOf(attempt), description: `Order ${order.id}` }
+  return subscriptionInterval(items) === null
+    ? { mode: 'payment', line_items: lines, payment_intent_data: data }
+    : { mode: 'subscription', line_items: lines, subscription_data: data }
 }
 
 /** The order's whole discount as one coupon that can be used once. */
@@ -93,4 +124,18 @@ async function adHocCoupon(
     )
   )
   return [{ coupon: coupon.id }]
+}
+
+function pageFailure(shop: ShopContext, attempt: AttemptRow, error: unknown): Error {
+  const failure = readGatewayError(error)
+  const kind = failure.answered ? 'broken' : 'unknown'
+  const now = shop.clock.now()
+  write(shop.db, (tx) => {
+    if (kind === 'broken') failAttempt(tx, attempt.id, 'the payment page was refused', now)
+    else if (getAttempt(tx, attempt.id).objectId === null)
+      updateAttempt(tx, attempt.id, { gatewayStatus: unanswered }, now)
+  })
+  const { code, type, param } = failure.error
+  shop.log.warn('a payment page could not be opened', { orderId: attempt.orderId, kind, code: code ?? type, param })
+  return checkoutFailed({ ...failure, kind }, 'create_intent')
 }

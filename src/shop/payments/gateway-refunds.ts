@@ -3,9 +3,11 @@ import type Stripe from 'stripe'
 import type { Tx } from '../../platform/db/database.ts'
 import { getOrder } from '../orders/find.ts'
 import { recordRefund } from '../orders/refund-order.ts'
-import type { AttemptRow } from './rows.ts'
+import { isSurplus } from './attempts.ts'
+import type { Booking } from './booking.ts'
+import type { AttemptRow, RefundRow } from './rows.ts'
 import { refunds } from './schema.ts'
-import { warn } from './warnings.ts'
+import { resolveWarning, warn } from './warnings.ts'
 
 /** A refund as the gateway has it; `key` is ours when we asked for it. */
 export type GatewayRefund = { id: string; amountMinor: number; status: 'done' | 'open' | 'failed'; key: string | null }
@@ -27,72 +29,85 @@ export function toGatewayRefund(refund: Stripe.Refund): GatewayRefund {
 
 /** Takes in every refund of a payment, those made in the gateway's dashboard too; each counts once. */
 export function applyRefunds(
-  tx: Tx,
+  booking: Booking,
   attempt: AttemptRow,
-  found: readonly GatewayRefund[],
-  by: string,
-  now: number
+  found: readonly GatewayRefund[]
 ): 'applied' | 'ignored' {
-  const changed = found.map((refund) => applyRefund(tx, attempt, refund, by, now))
+  const changed = found.map((refund) => applyRefund(booking, attempt, refund))
   return changed.some(Boolean) ? 'applied' : 'ignored'
 }
 
-function applyRefund(tx: Tx, attempt: AttemptRow, refund: GatewayRefund, by: string, now: number): boolean {
-  const known = findRefund(tx, refund)
-  if (known?.state === 'done' || (known?.state === 'failed' && refund.status === 'failed')) {
-    return known.state === 'done' && refund.status === 'failed' ? warnOfReturn(tx, attempt, refund, now) : false
-  }
+function applyRefund(booking: Booking, attempt: AttemptRow, refund: GatewayRefund): boolean {
+  const known = findRefund(booking.tx, refund)
+  if (refund.status === 'failed') return takeFailure(booking, attempt, known, refund)
+  if (known?.state === 'done') return false
+  const row = keep(booking, attempt, known, refund)
   if (refund.status === 'open') return false
-  const state = refund.status
-  if (known === undefined) {
-    if (state === 'failed') return false
-    tx.orm
-      .insert(refunds)
-      .values({
-        orderId: attempt.orderId,
-        attemptId: attempt.id,
-        amountMinor: refund.amountMinor,
-        currency: attempt.currency,
-        gatewayKey: refund.key ?? refund.id,
-        gatewayRefundId: refund.id,
-        state,
-        by,
-        reason: 'refunded at the gateway',
-        createdAt: now,
-        updatedAt: now
-      })
-      .run()
-  } else {
-    tx.orm
-      .update(refunds)
-      .set({ state, gatewayRefundId: refund.id, updatedAt: now })
-      .where(eq(refunds.id, known.id))
-      .run()
-  }
-  if (state === 'failed') return warnOfReturn(tx, attempt, refund, now)
-  const left = getOrder(tx, attempt.orderId)
-  const amountMinor = Math.min(refund.amountMinor, left.totalMinor - left.refundedMinor)
-  if (amountMinor > 0 && left.status !== 'refunded') {
-    recordRefund(
-      tx,
-      attempt.orderId,
-      amountMinor,
-      { by: known?.by ?? by, reason: known?.reason ?? `refunded at the gateway: ${refund.id}` },
-      now
-    )
-  }
+  count(booking, attempt, row)
   return true
 }
 
-function findRefund(tx: Tx, refund: GatewayRefund) {
+/** Money that did not reach the buyer: nothing has gone back yet, or somebody has to pay him back in another way. */
+function takeFailure(
+  booking: Booking,
+  { orderId }: AttemptRow,
+  known: RefundRow | undefined,
+  { id }: GatewayRefund
+): boolean {
+  if (known === undefined || known.state === 'failed') return false
+  if (known.state === 'requested') setState(booking, known.id, 'failed', id)
+  const message = `Refund ${id} of order ${orderId} failed at the gateway: pay the buyer back in another way.`
+  warn(booking, { orderId, kind: 'refund_failed', objectId: id, message })
+  return true
+}
+
+/** Our row of it, with the gateway's id from the first time that it is heard of. */
+function keep(booking: Booking, attempt: AttemptRow, known: RefundRow | undefined, refund: GatewayRefund): RefundRow {
+  const { tx, by, now } = booking
+  const state = refund.status === 'done' ? 'done' : 'requested'
+  if (known !== undefined) return setState(booking, known.id, state, refund.id)
+  return tx.orm
+    .insert(refunds)
+    .values({
+      orderId: attempt.orderId,
+      attemptId: attempt.id,
+      amountMinor: refund.amountMinor,
+      currency: attempt.currency,
+      gatewayKey: refund.key ?? refund.id,
+      gatewayRefundId: refund.id,
+      state,
+      by,
+      reason: `refunded at the gateway: ${refund.id}`,
+      createdAt: now,
+      updatedAt: now
+    })
+    .returning()
+    .get()
+}
+
+function setState({ tx, now }: Booking, id: number, state: RefundRow['state'], gatewayRefundId: string): RefundRow {
+  return tx.orm
+    .update(refunds)
+    .set({ state, gatewayRefundId, updatedAt: now })
+    .where(eq(refunds.id, id))
+    .returning()
+    .get()
+}
+
+/** What goes back of a payment that never counted for the order settles that payment, not the order. */
+function count(booking: Booking, attempt: AttemptRow, { amountMinor, by, reason }: RefundRow): void {
+  const { tx, now } = booking
+  const { id, paidAt, status, totalMinor, refundedMinor } = getOrder(tx, attempt.orderId)
+  if (paidAt === null || isSurplus(tx, attempt)) {
+    for (const kind of ['mismatch', 'paid_twice'] as const) resolveWarning(booking, kind, attempt.objectId ?? '')
+    return
+  }
+  const leftMinor = Math.min(amountMinor, totalMinor - refundedMinor)
+  if (leftMinor > 0 && status !== 'refunded') recordRefund(tx, id, leftMinor, { by, reason }, now)
+}
+
+function findRefund(tx: Tx, refund: GatewayRefund): RefundRow | undefined {
   const byId = tx.orm.select().from(refunds).where(eq(refunds.gatewayRefundId, refund.id)).get()
   if (byId !== undefined || refund.key === null) return byId
   return tx.orm.select().from(refunds).where(eq(refunds.gatewayKey, refund.key)).get()
-}
-
-/** The bank sent the money back to the shop: somebody has to pay the buyer in another way. */
-function warnOfReturn(tx: Tx, attempt: AttemptRow, refund: GatewayRefund, now: number): boolean {
-  const message = `Refund ${refund.id} of order ${attempt.orderId} failed at the gateway: pay the buyer back in another way.`
-  warn(tx, { orderId: attempt.orderId, kind: 'refund_failed', objectId: refund.id, message }, now)
-  return true
 }

@@ -1,4 +1,6 @@
 import type Stripe from 'stripe'
+import { readGatewayError } from './gateway-failure.ts'
+import type { GatewayFailure } from './gateway-failure.ts'
 import type { AttemptRow } from './rows.ts'
 
 /** What the gateway itself says of one attempt, reduced to what the shop decides by. */
@@ -18,40 +20,49 @@ export type GatewayState = {
   /** Where the buyer confirms at the bank. */
   redirectUrl: string | null
   url: string | null
-  subscriptionId: string | null
+  /** Why the last try to pay came to nothing. */
+  failure: GatewayFailure | null
+  /** What Stripe renews from now on, and until when (epoch ms) it is paid. */
+  subscription: { id: string; periodEnd: number } | null
 }
 
-const intentVerdicts: Readonly<Record<Stripe.PaymentIntent.Status, GatewayState['verdict']>> = {
+const intentVerdicts: Readonly<Record<string, GatewayState['verdict']>> = {
   succeeded: 'paid',
   processing: 'waiting',
   requires_capture: 'waiting',
   requires_action: 'action',
   requires_confirmation: 'open',
-  requires_payment_method: 'failed',
   canceled: 'failed'
-}
+} satisfies Partial<Record<Stripe.PaymentIntent.Status, GatewayState['verdict']>>
 
 export function stateOfIntent(intent: Stripe.PaymentIntent): GatewayState {
   return {
     objectId: intent.id,
     paymentIntentId: intent.id,
-    verdict: intentVerdicts[intent.status] ?? 'waiting',
+    verdict: intentVerdict(intent),
     status: intent.status,
     amountMinor: intent.status === 'succeeded' ? intent.amount_received : intent.amount,
     currency: intent.currency.toUpperCase(),
     livemode: intent.livemode,
     token: intent.metadata?.attempt ?? null,
-    email: intent.receipt_email,
+    email: intent.receipt_email ?? objectOf(intent.payment_method)?.billing_details?.email ?? null,
     redirectUrl: intent.next_action?.redirect_to_url?.url ?? null,
     url: null,
-    subscriptionId: null
+    failure: intent.last_payment_error ? readGatewayError(intent.last_payment_error) : null,
+    subscription: null
   }
+}
+
+/** Without a payment method it has either been declined or not been tried yet; its last error tells which. */
+function intentVerdict({ status, last_payment_error: lastError }: Stripe.PaymentIntent): GatewayState['verdict'] {
+  if (status === 'requires_payment_method') return lastError ? 'failed' : 'open'
+  return intentVerdicts[status] ?? 'waiting'
 }
 
 export function stateOfSession(session: Stripe.Checkout.Session): GatewayState {
   return {
     objectId: session.id,
-    paymentIntentId: idOf(session.payment_intent),
+    paymentIntentId: idOf(session.payment_intent) ?? firstPaymentOf(session.invoice),
     verdict: sessionVerdict(session),
     status: session.payment_status === 'paid' ? 'paid' : (session.status ?? session.payment_status),
     amountMinor: session.amount_total ?? 0,
@@ -61,18 +72,43 @@ export function stateOfSession(session: Stripe.Checkout.Session): GatewayState {
     email: session.customer_details?.email ?? session.customer_email,
     redirectUrl: null,
     url: session.url,
-    subscriptionId: idOf(session.subscription)
+    failure: null,
+    subscription: subscriptionOf(session.subscription)
   }
 }
 
+/** A page that is complete but unpaid waits for the bank, until what it waited for has failed. */
 function sessionVerdict(session: Stripe.Checkout.Session): GatewayState['verdict'] {
   if (session.payment_status === 'paid' || session.payment_status === 'no_payment_required') return 'paid'
   if (session.status === 'expired') return 'expired'
-  return session.status === 'complete' ? 'waiting' : 'open'
+  if (session.status !== 'complete') return 'open'
+  const intent = objectOf(session.payment_intent)
+  const gaveUp = objectOf(session.subscription)?.status === 'incomplete_expired'
+  return gaveUp || (intent !== undefined && intentVerdict(intent) === 'failed') ? 'failed' : 'waiting'
 }
 
-function idOf(reference: string | { id: string } | null): string | null {
+function subscriptionOf(reference: Stripe.Checkout.Session['subscription']): GatewayState['subscription'] {
+  const subscription = objectOf(reference)
+  return subscription === undefined ? null : { id: subscription.id, periodEnd: periodEndOf(subscription) }
+}
+
+/** When what has been paid for runs out, epoch ms. */
+export function periodEndOf(subscription: Stripe.Subscription): number {
+  return Math.max(...subscription.items.data.map((item) => item.current_period_end), 0) * 1000
+}
+
+/** A subscription's first payment stands under its invoice. */
+function firstPaymentOf(reference: Stripe.Checkout.Session['invoice']): string | null {
+  return idOf(objectOf(reference)?.payments?.data[0]?.payment.payment_intent ?? null)
+}
+
+export function idOf(reference: string | { id: string } | null | undefined): string | null {
   return typeof reference === 'string' ? reference : (reference?.id ?? null)
+}
+
+/** What a reference was expanded to; undefined when only its id is there. */
+function objectOf<T extends object>(reference: string | T | null | undefined): T | undefined {
+  return typeof reference === 'string' || reference === null ? undefined : reference
 }
 
 /** Why an object cannot be this attempt's payment, in words for the operator; undefined when it fits. */

@@ -1,140 +1,173 @@
-import { desc } from 'drizzle-orm'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type Stripe from 'stripe'
 import { write } from '../../platform/db/database.ts'
 import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
 import { findOrder } from '../orders/find.ts'
-import { moveOrder } from '../orders/transition.ts'
-import { getAttempt, openAttempts, updateAttempt } from './attempts.ts'
+import { getAttempt, openAttempts, unanswered } from './attempts.ts'
 import { openCheckoutPage } from './checkout-page.ts'
 import type { PageUrls } from './checkout-page.ts'
+import { readGatewayError } from './gateway-failure.ts'
+import type { GatewayState } from './gateway-state.ts'
 import { isReady } from './gateway.ts'
 import { callOff, lookUp } from './look-up.ts'
-import { requestRefund, unansweredRefunds } from './refund.ts'
+import { applyMissedEvents } from './missed-events.ts'
+import type { EventCursor } from './missed-events.ts'
+import { openRefunds, settleRefund } from './refund.ts'
 import type { AttemptRow } from './rows.ts'
-import { webhookInbox } from './schema.ts'
 import { failAttempt, settleAttempt } from './settle.ts'
-import { applyEvent } from './webhook.ts'
+import { endUnwantedSubscriptions } from './subscription-ends.ts'
 
-/** A checkout under way may still be talking to the gateway for this long. */
-const youngMs = 30_000
-/** How far back undelivered events are looked for when none has ever arrived. */
-const firstLookBackMs = 24 * 60 * 60_000
-/** Events are listed anew from a little before the newest applied one: they do not arrive in order. */
-const overlapMs = 10 * 60_000
+/** A checkout talks to the gateway for 20 s at most; one that was heard of less than this ago may still be at it. */
+const atWorkMs = 25_000
+/** After so many calls in a row without an answer the gateway is left alone until the next round. */
+const mostUnanswered = 3
 
 export type ReconcileReport = { attempts: number; settled: number; events: number; refunds: number; failed: number }
 
-type Options = {
-  /** Attempts younger than this are left to whoever made them; 0 when nobody else can be at work. */
-  youngerThanMs?: number
+export type ReconcileOptions = {
   urlsOf: (attempt: AttemptRow) => PageUrls
+  /**
+   * What to do about attempts that a checkout may still be at work on: `leave` them to it, `wait` until it has ended,
+   * or `take` them, when no checkout can be under way. Taken too early they are refused to the buyer, never charged.
+   */
+  underWay?: 'leave' | 'wait' | 'take'
+  /** Kept from round to round, so that no event is listed again and again. */
+  events?: EventCursor
 }
+
+/** One round: its report, and how it deals with what fails. */
+type Round = { report: ReconcileReport; attempt: (what: string, work: () => Promise<void>) => Promise<void> }
 
 /**
  * Brings orders and gateway together again: every attempt without a final outcome is settled from the gateway's own
- * answer, refunds whose answer was lost are asked for again, and events that were never delivered are applied. What
- * cannot be settled now is tried again next time; one failure holds up nothing else.
+ * answer, refunds are followed to their end, and events that were never delivered are applied. What cannot be settled
+ * now is tried again next time; one failure holds up nothing else.
  */
-export async function reconcile(shop: ShopContext, options: Options): Promise<ReconcileReport> {
+export async function reconcile(shop: ShopContext, options: ReconcileOptions): Promise<ReconcileReport> {
   const report: ReconcileReport = { attempts: 0, settled: 0, events: 0, refunds: 0, failed: 0 }
   if (!isReady(shop.cards)) return report
   const stripe = await shop.cards.client()
-  const before = shop.clock.now() - (options.youngerThanMs ?? youngMs)
-  const attempt = async (what: string, work: () => Promise<void>): Promise<void> => {
-    try {
-      await work()
-    } catch (error) {
-      report.failed += 1
-      shop.log.warn('could not be reconciled', { what, error: describeError(error) })
+  if (options.underWay === 'wait') await waitForCheckouts(shop)
+  const round = startRound(shop, report)
+  await settleAttempts(shop, stripe, round, options)
+  for (const refund of openRefunds(shop.db).filter((row) => isQuiet(shop, row, options))) {
+    report.refunds += 1
+    await round.attempt(`refund of order ${refund.orderId}`, () => settleRefund(shop, stripe, refund))
+  }
+  await round.attempt('subscriptions', () => endUnwantedSubscriptions(shop, stripe))
+  await round.attempt('events', async () => {
+    const missed = await applyMissedEvents(shop, stripe, options.events ?? { since: null })
+    report.events = missed.applied
+    report.failed += missed.failed
+  })
+  return report
+}
+
+function startRound(shop: ShopContext, report: ReconcileReport): Round {
+  let silent = 0
+  return {
+    report,
+    async attempt(what, work) {
+      try {
+        if (silent >= mostUnanswered) throw new Error('the gateway does not answer')
+        await work()
+        silent = 0
+      } catch (error) {
+        report.failed += 1
+        if (silent < mostUnanswered) silent = isSilence(error) ? silent + 1 : 0
+        shop.log.warn('could not be reconciled', { what, error: describeError(error) })
+      }
     }
   }
-  for (const open of openAttempts(shop.db).filter(
-    (row) => row.gateway === shop.cards?.name && row.updatedAt <= before
-  )) {
+}
+
+function isSilence(error: unknown): boolean {
+  const { kind, answered } = readGatewayError(error)
+  return kind === 'unknown' && !answered
+}
+
+function isQuiet(shop: ShopContext, { updatedAt }: { updatedAt: number }, { underWay }: ReconcileOptions): boolean {
+  return underWay === 'take' || updatedAt <= shop.clock.now() - atWorkMs
+}
+
+/** Until every checkout under way has got its answer, or can get none any more. */
+async function waitForCheckouts(shop: ShopContext): Promise<void> {
+  const endsAt = performance.now() + atWorkMs
+  while (performance.now() < endsAt && openAttempts(shop.db).some((row) => isUnderWay(shop, row))) await sleep(250)
+}
+
+/** Whether a checkout may still be at work on it: it is young, and nobody has been told yet how it stands. */
+function isUnderWay(shop: ShopContext, row: AttemptRow): boolean {
+  const { gateway, kind, objectId, gatewayStatus } = row
+  if (gateway !== shop.cards?.name || gatewayStatus === unanswered) return false
+  const isTold = kind === 'checkout_session' ? objectId !== null : !beforeConfirmation.has(gatewayStatus)
+  return !isTold && row.updatedAt > shop.clock.now() - atWorkMs
+}
+
+const beforeConfirmation = new Set([null, 'requires_payment_method', 'requires_confirmation'])
+
+async function settleAttempts(
+  shop: ShopContext,
+  stripe: Stripe,
+  { report, attempt }: Round,
+  options: ReconcileOptions
+): Promise<void> {
+  for (const open of openAttempts(shop.db)) {
+    const isTheirs = options.underWay !== 'take' && isUnderWay(shop, open)
+    if (open.gateway !== shop.cards?.name || isTheirs) continue
     report.attempts += 1
     await attempt(`order ${open.orderId}`, async () => {
       await settleOpen(shop, stripe, open, options)
       if (getAttempt(shop.db, open.id).outcome !== null) report.settled += 1
     })
   }
-  for (const refund of unansweredRefunds(shop.db).filter((row) => row.updatedAt <= before)) {
-    report.refunds += 1
-    await attempt(`refund of order ${refund.orderId}`, () => requestRefund(shop, refund))
-  }
-  await attempt('events', async () => void (report.events = await catchUpOnEvents(shop, stripe)))
-  return report
 }
 
-async function settleOpen(shop: ShopContext, stripe: Stripe, attempt: AttemptRow, options: Options): Promise<void> {
+async function settleOpen(
+  shop: ShopContext,
+  stripe: Stripe,
+  attempt: AttemptRow,
+  options: ReconcileOptions
+): Promise<void> {
   const known = attempt.objectId === null ? await startAgain(shop, attempt, options) : attempt
   if (known === undefined) return
   const state = await lookUp(stripe, known)
   if (state === undefined) return
-  const { status, holdEndsAt } = findOrder(shop.db, attempt.orderId) ?? {}
-  const holdOver = holdEndsAt !== undefined && holdEndsAt !== null && holdEndsAt <= shop.clock.now()
-  const abandoned = status !== 'pending' || holdOver || (attempt.kind === 'payment_intent' && state.verdict === 'open')
-  const unpaid = state.verdict === 'open' || state.verdict === 'action'
-  const final = unpaid && abandoned ? await callOff(stripe, known) : state
+  const final = isGivenUp(shop, known, state) ? await callOff(stripe, known) : state
   if (final !== undefined) settleAttempt(shop, attempt.id, final, 'reconciler')
+}
+
+/** Nobody will confirm an intent whose checkout has ended; a page is the buyer's while the order waits for it. */
+function isGivenUp(shop: ShopContext, { orderId, kind }: AttemptRow, { verdict }: GatewayState): boolean {
+  if (verdict !== 'open' && verdict !== 'action') return false
+  const order = findOrder(shop.db, orderId)
+  const holdIsOver = (order?.holdEndsAt ?? Number.POSITIVE_INFINITY) <= shop.clock.now()
+  return order?.status !== 'pending' || holdIsOver || (kind === 'payment_intent' && verdict === 'open')
 }
 
 /**
  * The call that would have told us the object's id had no answer. A page is asked for again under the same key, so that
  * whatever was made is found; an intent that nobody confirmed charges nobody, and its order has failed.
  */
-async function startAgain(shop: ShopContext, attempt: AttemptRow, options: Options): Promise<AttemptRow | undefined> {
-  if (attempt.kind === 'checkout_session') return openCheckoutPage(shop, attempt, options.urlsOf(attempt))
-  write(shop.db, (tx) => failAttempt(tx, attempt.id, 'the payment was never confirmed', shop.clock.now(), 'reconciler'))
-  return undefined
+async function startAgain(
+  shop: ShopContext,
+  attempt: AttemptRow,
+  { urlsOf }: ReconcileOptions
+): Promise<AttemptRow | undefined> {
+  if (attempt.kind !== 'checkout_session') return giveUp(shop, attempt, 'the payment was never confirmed')
+  try {
+    return await openCheckoutPage(shop, attempt, urlsOf(attempt))
+  } catch (error) {
+    // A refusal is certain: there is no page under this key, and there never will be.
+    if (!readGatewayError(error).answered) throw error
+    return giveUp(shop, attempt, 'the payment page was refused')
+  }
 }
 
-/** Lists what happened since the newest event we applied, oldest first, and applies what never reached us. */
-async function catchUpOnEvents(shop: ShopContext, stripe: Stripe): Promise<number> {
-  const newest = shop.db.orm
-    .select({ at: webhookInbox.eventCreatedAt })
-    .from(webhookInbox)
-    .orderBy(desc(webhookInbox.eventCreatedAt))
-    .limit(1)
-    .get()
-  const since = newest === undefined ? shop.clock.now() - firstLookBackMs : newest.at - overlapMs
-  const missed: Stripe.Event[] = []
-  for await (const event of stripe.events.list({ created: { gte: Math.floor(since / 1000) }, limit: 100 }))
-    missed.push(event)
-  let applied = 0
-  for (const event of missed.toReversed()) {
-    if ((await applyEvent(shop, stripe, event, 'reconciler')) === 'applied') applied += 1
-  }
-  return applied
-}
-
-/**
- * Ends the hold of an order that was not paid in time: first nothing can be charged any more, then stock and coupons go
- * back. One whose payment waits for the bank is left alone.
- *
- * @returns whether the order was cancelled
- */
-export async function endHold(shop: ShopContext, orderId: number): Promise<boolean> {
-  for (const attempt of openAttempts(shop.db).filter((row) => row.orderId === orderId)) {
-    if (!(await closeAttempt(shop, attempt))) return false
-  }
-  return write(shop.db, (tx) => {
-    if (findOrder(tx, orderId)?.status !== 'pending') return false
-    moveOrder(tx, orderId, 'cancelled', { by: 'hold', reason: 'it was not paid in time' }, shop.clock.now())
-    return true
+function giveUp(shop: ShopContext, { id }: AttemptRow, reason: string): undefined {
+  const now = shop.clock.now()
+  write(shop.db, (tx) => {
+    if (getAttempt(tx, id).objectId === null) failAttempt(tx, id, reason, now, 'reconciler')
   })
-}
-
-/** True once nothing more can come of the attempt. */
-async function closeAttempt(shop: ShopContext, attempt: AttemptRow): Promise<boolean> {
-  if (attempt.gateway === 'manual' || !isReady(shop.cards) || attempt.objectId === null) {
-    write(shop.db, (tx) =>
-      updateAttempt(tx, attempt.id, { outcome: 'abandoned', settledAt: shop.clock.now() }, shop.clock.now())
-    )
-    return true
-  }
-  const state = await callOff(await shop.cards.client(), attempt)
-  if (state === undefined) return false
-  settleAttempt(shop, attempt.id, state, 'hold')
-  return state.verdict !== 'waiting'
 }

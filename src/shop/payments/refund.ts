@@ -1,17 +1,19 @@
 import { and, eq, sql } from 'drizzle-orm'
+import type Stripe from 'stripe'
 import { AppError } from '../../errors.ts'
 import { randomToken } from '../../platform/crypto/secrets.ts'
-import { write } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
 import type { ShopContext } from '../context.ts'
 import { getOrder } from '../orders/find.ts'
 import { checkRefund, recordRefund } from '../orders/refund-order.ts'
 import type { OrderRow } from '../orders/rows.ts'
-import { attemptsOf, getAttempt } from './attempts.ts'
+import { findPayingAttempt, getAttempt } from './attempts.ts'
+import { book } from './booking.ts'
+import type { Booking } from './booking.ts'
 import { readGatewayError } from './gateway-failure.ts'
-import { applyRefunds, toGatewayRefund } from './gateway-refunds.ts'
+import { applyRefunds, refundsOf, toGatewayRefund } from './gateway-refunds.ts'
 import { readyGateway } from './gateway.ts'
-import type { RefundRow } from './rows.ts'
+import type { AttemptRow, RefundRow } from './rows.ts'
 import { refunds } from './schema.ts'
 
 /**
@@ -28,39 +30,40 @@ export async function refundOrder(
   amountMinor: number | undefined,
   by: string
 ): Promise<OrderRow> {
-  const asked = write(shop.db, (tx) => {
-    const order = getOrder(tx, orderId)
-    const leftMinor = order.totalMinor - order.refundedMinor - requestedMinor(tx, orderId)
-    const wanted = amountMinor ?? leftMinor
-    checkRefund(order, wanted)
-    if (wanted > leftMinor) throw new AppError('CONFLICT', `A refund of order ${orderId} is still under way.`)
-    const now = shop.clock.now()
-    const paid = attemptsOf(tx, orderId).find(
-      (attempt) => attempt.outcome === 'paid' && attempt.paymentIntentId !== null
-    )
-    if (paid === undefined)
-      return { settled: recordRefund(tx, orderId, wanted, { by, reason: 'refunded by hand' }, now) }
-    const row = tx.orm
-      .insert(refunds)
-      .values({
-        orderId,
-        attemptId: paid.id,
-        amountMinor: wanted,
-        currency: order.currency,
-        gatewayKey: `refund-${randomToken()}`,
-        state: 'requested',
-        by,
-        reason: 'refunded',
-        createdAt: now,
-        updatedAt: now
-      })
-      .returning()
-      .get()
-    return { row }
-  })
-  if (asked.row === undefined) return asked.settled
-  await requestRefund(shop, asked.row)
+  const asked = book(shop, by, (booking) => askRefund(booking, orderId, amountMinor))
+  if (asked !== null) await requestRefund(shop, asked)
   return getOrder(shop.db, orderId)
+}
+
+/** Writes the refund down; what came by hand is given back with that, and null is answered. */
+function askRefund({ tx, by, now }: Booking, orderId: number, amountMinor: number | undefined): RefundRow | null {
+  const order = getOrder(tx, orderId)
+  const leftMinor = order.totalMinor - order.refundedMinor - requestedMinor(tx, orderId)
+  const wanted = amountMinor ?? leftMinor
+  if (wanted > leftMinor && leftMinor < order.totalMinor - order.refundedMinor)
+    throw new AppError('CONFLICT', `A refund of order ${orderId} is still under way.`)
+  checkRefund(order, wanted)
+  const paid = findPayingAttempt(tx, orderId)
+  if (paid === undefined) {
+    recordRefund(tx, orderId, wanted, { by, reason: 'refunded by hand' }, now)
+    return null
+  }
+  return tx.orm
+    .insert(refunds)
+    .values({
+      orderId,
+      attemptId: paid.id,
+      amountMinor: wanted,
+      currency: order.currency,
+      gatewayKey: `refund-${randomToken()}`,
+      state: 'requested',
+      by,
+      reason: 'refunded',
+      createdAt: now,
+      updatedAt: now
+    })
+    .returning()
+    .get()
 }
 
 function requestedMinor(db: Db, orderId: number): number {
@@ -73,36 +76,56 @@ function requestedMinor(db: Db, orderId: number): number {
 }
 
 /** Asks the gateway for a refund that has been written down; again and again it is the same refund. */
-export async function requestRefund(shop: ShopContext, row: RefundRow): Promise<void> {
-  const attempt = getAttempt(shop.db, row.attemptId ?? 0)
+async function requestRefund(shop: ShopContext, row: RefundRow): Promise<void> {
   const stripe = await readyGateway(shop).client()
+  const attempt = getAttempt(shop.db, row.attemptId ?? 0)
   try {
     const refund = await stripe.refunds.create(
       {
-        payment_intent: attempt.paymentIntentId ?? '',
+        payment_intent: intentOf(attempt),
         amount: row.amountMinor,
         metadata: { order_id: String(row.orderId), refund_key: row.gatewayKey }
       },
       { idempotencyKey: row.gatewayKey }
     )
-    write(shop.db, (tx) => applyRefunds(tx, attempt, [toGatewayRefund(refund)], row.by, shop.clock.now()))
+    book(shop, row.by, (booking) => applyRefunds(booking, attempt, [toGatewayRefund(refund)]))
   } catch (error) {
-    const failure = readGatewayError(error)
-    shop.log.warn('a refund failed', { orderId: row.orderId, kind: failure.kind, code: failure.error.code })
-    if (failure.kind === 'unknown') {
-      throw new AppError(
-        'DEPENDENCY_UNAVAILABLE',
-        `The gateway did not say whether order ${row.orderId} was refunded; it will be asked again.`
-      )
-    }
-    write(shop.db, (tx) => {
-      tx.orm.update(refunds).set({ state: 'failed', updatedAt: shop.clock.now() }).where(eq(refunds.id, row.id)).run()
-    })
-    throw new AppError('CONFLICT', `The gateway refused the refund: ${failure.error.message || failure.error.type}`)
+    throw refundFailure(shop, row, error)
   }
 }
 
-/** Refunds that were asked for and whose answer was lost. */
-export function unansweredRefunds(db: Db): RefundRow[] {
+function refundFailure(shop: ShopContext, { id, orderId }: RefundRow, error: unknown): Error {
+  if (error instanceof AppError) return error
+  const failure = readGatewayError(error)
+  const { type, code, message } = failure.error
+  shop.log.warn('a refund failed', { orderId, kind: failure.kind, code: code ?? type })
+  if (failure.kind === 'unknown') {
+    const why = `The gateway did not say whether order ${orderId} was refunded; it will be asked again.`
+    return new AppError('DEPENDENCY_UNAVAILABLE', why)
+  }
+  book(shop, 'gateway', ({ tx, now }) => {
+    tx.orm.update(refunds).set({ state: 'failed', updatedAt: now }).where(eq(refunds.id, id)).run()
+  })
+  return new AppError('CONFLICT', `The gateway refused the refund: ${message || type}`)
+}
+
+function intentOf({ orderId, paymentIntentId }: AttemptRow): string {
+  if (paymentIntentId !== null) return paymentIntentId
+  throw new AppError('CONFLICT', `The gateway has not said which payment of order ${orderId} to refund.`)
+}
+
+/**
+ * Finds out what has become of a refund that was asked for: its answer was lost, or the bank takes its time. Only one
+ * that the gateway has never heard of is asked for again; keys are forgotten after a day, refunds are not.
+ */
+export async function settleRefund(shop: ShopContext, stripe: Stripe, row: RefundRow): Promise<void> {
+  const attempt = getAttempt(shop.db, row.attemptId ?? 0)
+  const found = await refundsOf(stripe, intentOf(attempt))
+  book(shop, row.by, (booking) => applyRefunds(booking, attempt, found))
+  if (found.every(({ id, key }) => id !== row.gatewayRefundId && key !== row.gatewayKey)) await requestRefund(shop, row)
+}
+
+/** Refunds that the gateway has not brought to an end yet, as far as the shop knows. */
+export function openRefunds(db: Db): RefundRow[] {
   return db.orm.select().from(refunds).where(eq(refunds.state, 'requested')).all()
 }

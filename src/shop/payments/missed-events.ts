@@ -1,0 +1,61 @@
+import { desc } from 'drizzle-orm'
+import type Stripe from 'stripe'
+import type { Db } from '../../platform/db/database.ts'
+import { describeError } from '../../platform/log.ts'
+import type { ShopContext } from '../context.ts'
+import { applyEvent } from './apply-event.ts'
+import { webhookInbox } from './schema.ts'
+
+/** From when on (epoch ms) events are listed; null until the first list has been read. */
+export type EventCursor = { since: number | null }
+
+/** Stripe tries for three days to deliver an event; a list read for the first time goes back at least as far. */
+const firstLookBackMs = 3 * 24 * 60 * 60_000
+/** Stripe keeps events for 30 days. */
+const longestLookBackMs = 30 * 24 * 60 * 60_000
+/** Events are listed anew from a little before the newest one: they do not appear in order. */
+const overlapMs = 10 * 60_000
+
+/**
+ * Lists what happened at the gateway since the last list and applies what never reached us, oldest first. One event that
+ * fails holds up no other, and is listed again until it has been applied.
+ */
+export async function applyMissedEvents(
+  shop: ShopContext,
+  stripe: Stripe,
+  cursor: EventCursor
+): Promise<{ applied: number; failed: number }> {
+  const now = shop.clock.now()
+  const since = Math.max(cursor.since ?? firstSince(shop.db, now), now - longestLookBackMs)
+  const listed: Stripe.Event[] = []
+  for await (const event of stripe.events.list({ created: { gte: Math.floor(since / 1000) }, limit: 100 }))
+    listed.push(event)
+  const result = { applied: 0, failed: 0 }
+  let next = Math.max(since, now - overlapMs)
+  for (const event of listed.toReversed()) {
+    try {
+      if ((await applyEvent(shop, stripe, event, 'reconciler')) === 'applied') result.applied += 1
+    } catch (error) {
+      result.failed += 1
+      next = Math.min(next, event.created * 1000)
+      shop.log.warn('a gateway event could not be applied', {
+        event: event.id,
+        type: event.type,
+        error: describeError(error)
+      })
+    }
+  }
+  cursor.since = next
+  return result
+}
+
+/** After a long pause everything since the newest event that we know has to be seen. */
+function firstSince(db: Db, now: number): number {
+  const newest = db.orm
+    .select({ at: webhookInbox.eventCreatedAt })
+    .from(webhookInbox)
+    .orderBy(desc(webhookInbox.eventCreatedAt))
+    .limit(1)
+    .get()
+  return Math.min(now - firstLookBackMs, (newest?.at ?? now) - overlapMs)
+}

@@ -1,0 +1,299 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { payByToken } from '../../../src/shop/payments/token-handoff.ts'
+import { openTill } from './till.ts'
+import type { Till } from './till.ts'
+
+let till: Till
+beforeAll(async () => {
+  till = await openTill()
+  // One address plays every declined buyer here.
+  till.shop.app.db.sqlite
+    .prepare("INSERT INTO settings (key, value, updated_at) VALUES ('limits.checkout_decline', '\"off\"', 0)")
+    .run()
+})
+afterAll(() => till.close())
+
+const charges = () => till.sandbox.ledger().charges.filter(({ paid }) => paid)
+const chargesOf = (orderId: number) => charges().filter(({ metadata }) => metadata.order_id === String(orderId))
+
+describe('a card that is good', () => {
+  it.each(['pm_card_visa', 'tok_visa'])('pays the order with %s', async (token) => {
+    const paid = await till.handOff(token, { quantity: 2 })
+    expect(paid.status).toBe(200)
+    expect(paid.data).toEqual({
+      orderId: expect.any(Number),
+      mode: 'test',
+      strategy: 'token_handoff',
+      provider: 'stripe',
+      paymentStatus: 'succeeded',
+      status: 'processing'
+    })
+    expect(chargesOf(Number(paid.data.orderId))).toMatchObject([{ amount: 2500, currency: 'eur' }])
+  })
+
+  it('pays with a confirmation token, which only the second step takes', async () => {
+    const paid = await till.handOff('ctoken_visa')
+    expect(paid.data).toMatchObject({ paymentStatus: 'succeeded', status: 'processing' })
+    const intent = await till.stripe.paymentIntents.retrieve(till.ofNewest().attempt.objectId ?? '')
+    expect(intent).toMatchObject({ status: 'succeeded', amount: 1250 })
+  })
+
+  it('completes at once what has nothing to ship', async () => {
+    expect((await till.handOff('pm_card_visa', { slug: 'print' })).data.status).toBe('completed')
+  })
+
+  it('is confirmed with exactly the returnUrl of the site, and says whose order it pays', async () => {
+    const returnUrl = 'https://site.example/back?step=2&x=%C3%A4#top'
+    await till.handOff('pm_card_authenticationRequired', { body: { returnUrl } })
+    const { order, attempt } = till.ofNewest()
+    const intent = await till.stripe.paymentIntents.retrieve(attempt.objectId ?? '')
+    expect(intent.next_action?.redirect_to_url?.return_url).toBe(returnUrl)
+    expect(intent.metadata).toEqual({ order_id: String(order.id), attempt: attempt.token })
+  })
+})
+
+describe('the bank asks for a further step', () => {
+  const begin = async () => {
+    const { data } = await till.handOff('pm_card_authenticationRequired', { slug: 'mug' })
+    expect(data).toMatchObject({ paymentStatus: 'requires_action', status: 'pending' })
+    const page = String(data.redirectUrl).replace('//localhost:', '//127.0.0.1:')
+    return { id: Number(data.orderId), page }
+  }
+
+  it('and an approved payment pays the order before the buyer is back', async () => {
+    const { id, page } = await begin()
+    const back = await till.shop.visitor().form(page, { outcome: 'approve' })
+    expect(back.status).toBe(303)
+    expect(back.headers.get('location')).toContain('https://site.example/thanks')
+    expect(till.order(id).status).toBe('processing')
+    expect(chargesOf(id)).toHaveLength(1)
+  })
+
+  it('and a refused one fails it without a charge', async () => {
+    const { id, page } = await begin()
+    await till.shop.visitor().form(page, { outcome: 'fail' })
+    await till.deliver()
+    expect(till.order(id).status).toBe('failed')
+    expect(chargesOf(id)).toEqual([])
+  })
+
+  it('and the return alone proves nothing', async () => {
+    const { id } = await begin()
+    await till.settle()
+    expect(till.order(id).status).toBe('pending')
+  })
+})
+
+describe('a payment that takes its time', () => {
+  it('keeps its order past the hold, until the bank has decided', async () => {
+    const { data } = await till.handOff('pm_sandbox_processing')
+    expect(data).toMatchObject({ paymentStatus: 'processing', status: 'pending' })
+    const id = Number(data.orderId)
+    till.shop.app.db.sqlite.prepare('UPDATE orders SET hold_ends_at = ? WHERE id = ?').run(till.clock.now() - 1, id)
+    await till.settle()
+    expect(till.order(id).status).toBe('pending')
+    till.clock.advance(60_000)
+    await till.deliver()
+    expect(till.order(id).status).toBe('processing')
+  })
+
+  it('fails its order when the bank says no in the end', async () => {
+    const { data } = await till.handOff('pm_sandbox_processing_fail')
+    till.clock.advance(60_000)
+    await till.deliver()
+    expect(till.order(Number(data.orderId)).status).toBe('failed')
+  })
+
+  it('fails the order of a page too, which is complete and unpaid then', async () => {
+    const { id, sessionId } = await till.redirect()
+    await till.sandbox.payCheckout(sessionId, { paymentMethod: 'pm_sandbox_processing_fail' })
+    expect(till.order(id).status).toBe('pending')
+    till.clock.advance(60_000)
+    await till.deliver()
+    expect(till.order(id).status).toBe('failed')
+  })
+})
+
+describe('a card that is declined', () => {
+  const table: [string, string, string, string | null][] = [
+    ['pm_sandbox_code_fraud', 'payment_fraud_blocked', 'fraud', null],
+    ['pm_card_visa_chargeDeclined', 'payment_card_declined_generic', 'card_declined', 'generic_decline'],
+    ['pm_card_visa_chargeDeclinedLostCard', 'payment_card_declined_generic', 'card_declined', 'lost_card'],
+    ['pm_card_visa_chargeDeclinedStolenCard', 'payment_card_declined_generic', 'card_declined', 'stolen_card'],
+    ['pm_sandbox_decline_fraudulent', 'payment_card_declined_generic', 'card_declined', 'fraudulent'],
+    ['pm_sandbox_decline_merchant_blacklist', 'payment_card_declined_generic', 'card_declined', 'merchant_blacklist'],
+    [
+      'pm_card_visa_chargeDeclinedInsufficientFunds',
+      'payment_insufficient_funds',
+      'card_declined',
+      'insufficient_funds'
+    ],
+    ['tok_chargeDeclinedExpiredCard', 'payment_card_expired', 'expired_card', 'expired_card'],
+    ['pm_card_chargeDeclinedIncorrectCvc', 'payment_card_incorrect', 'incorrect_cvc', 'incorrect_cvc'],
+    [
+      'pm_sandbox_decline_authentication_required',
+      'payment_authentication_required',
+      'card_declined',
+      'authentication_required'
+    ],
+    [
+      'pm_sandbox_decline_card_velocity_exceeded',
+      'payment_card_declined_generic',
+      'card_declined',
+      'card_velocity_exceeded'
+    ]
+  ]
+  it.each(table)('%s answers 402 with %s', async (token, safeReason, code, declineCode) => {
+    const { status, error } = await till.handOff(token)
+    expect(status).toBe(402)
+    expect(error.code).toBe('CHECKOUT_FAILED')
+    expect(error.details).toEqual({
+      safeReason,
+      phase: 'payment',
+      step: 'confirm_intent',
+      gatewayError: {
+        type: 'card_error',
+        code,
+        decline_code: declineCode,
+        param: expect.any(String),
+        message: expect.any(String)
+      },
+      gatewayRequestId: expect.stringMatching(/^req_/)
+    })
+    const { order } = till.ofNewest()
+    expect(order.status).toBe('failed')
+    expect(chargesOf(order.id)).toEqual([])
+  })
+
+  it('gives its stock back', async () => {
+    await till.handOff('pm_card_visa_chargeDeclined', { slug: 'last' })
+    expect(till.stockOf('last')).toBe(1)
+  })
+})
+
+describe('a token that nobody knows', () => {
+  it.each(['pm_nobody', 'tok_nobody', 'ctoken_nobody', 'garbage <>'])('answers 402 for %s', async (token) => {
+    const { status, error } = await till.handOff(token)
+    expect(status).toBe(402)
+    expect(error.details).toMatchObject({
+      safeReason: 'payment_failed',
+      gatewayError: {
+        type: 'invalid_request_error',
+        code: 'resource_missing',
+        decline_code: null,
+        param: 'payment_method'
+      }
+    })
+    expect(till.ofNewest().order.status).toBe('failed')
+  })
+})
+
+describe('when the gateway fails', () => {
+  const strike = (
+    target: string,
+    fault: '500' | '429' | '409' | 'reset' | 'html' | 'truncated',
+    moment: 'before' | 'after'
+  ) => till.sandbox.addFault({ target, fault, moment, times: 4 })
+
+  it.each(['500', '429', '409'] as const)('a %s of the creation is 502: nothing was charged', async (fault) => {
+    strike('payment_intents.create', fault, 'before')
+    const { status, error } = await till.handOff('pm_card_visa')
+    till.sandbox.clearFaults()
+    expect(status).toBe(502)
+    expect(error.details).toMatchObject({ safeReason: 'payment_gateway_unavailable', step: 'create_intent' })
+    expect(till.ofNewest().order.status).toBe('failed')
+  })
+
+  it.each(['500', '429', '409'] as const)(
+    'a %s instead of the confirmation is 502, and it can never charge',
+    async (fault) => {
+      strike('payment_intents.confirm', fault, 'before')
+      const { status, error } = await till.handOff('pm_card_visa')
+      till.sandbox.clearFaults()
+      expect(status).toBe(502)
+      expect(error.details).toMatchObject({ step: 'confirm_intent' })
+      const { order, attempt } = till.ofNewest()
+      expect(order.status).toBe('failed')
+      expect(await till.stripe.paymentIntents.retrieve(attempt.objectId ?? '')).toMatchObject({ status: 'canceled' })
+    }
+  )
+
+  it('a 500 after the charge is a success: the intent itself is asked', async () => {
+    strike('payment_intents.confirm', '500', 'after')
+    const { status, data } = await till.handOff('pm_card_visa')
+    till.sandbox.clearFaults()
+    expect(status).toBe(200)
+    expect(data).toMatchObject({ paymentStatus: 'succeeded', status: 'processing' })
+    expect(chargesOf(Number(data.orderId))).toHaveLength(1)
+  })
+
+  it.each(['reset', 'html', 'truncated'] as const)(
+    'no answer (%s) to the confirmation is 504; the order waits and is settled',
+    async (fault) => {
+      till.loseWebhooks()
+      strike('payment_intents.confirm', fault, 'after')
+      const { status, error } = await till.handOff('pm_card_visa')
+      expect(status).toBe(504)
+      expect(error.details).toMatchObject({
+        safeReason: 'payment_gateway_unavailable',
+        gatewayError: { decline_code: null, param: '' }
+      })
+      expect(Object.keys(error.details)).toEqual(['safeReason', 'phase', 'step', 'gatewayError', 'gatewayRequestId'])
+      const { order } = till.ofNewest()
+      expect(order.status).toBe('pending')
+      till.sandbox.clearFaults()
+      await till.settle({ underWay: 'leave' })
+      expect(till.order(order.id).status).toBe('processing')
+      expect(chargesOf(order.id)).toHaveLength(1)
+    }
+  )
+
+  it('no answer before the charge is 504 too, and the reconciler fails the order for good', async () => {
+    strike('payment_intents.confirm', 'reset', 'before')
+    expect((await till.handOff('pm_card_visa')).status).toBe(504)
+    till.sandbox.clearFaults()
+    const { order, attempt } = till.ofNewest()
+    await till.settle({ underWay: 'leave' })
+    expect(till.order(order.id).status).toBe('failed')
+    expect(await till.stripe.paymentIntents.retrieve(attempt.objectId ?? '')).toMatchObject({ status: 'canceled' })
+  })
+})
+
+describe('the same request again after a 504', () => {
+  it('goes on where the first one broke off and charges once', async () => {
+    till.sandbox.addFault({ target: 'payment_intents.confirm', fault: 'reset', moment: 'after', times: 3 })
+    const visitor = till.shop.visitor()
+    const first = await till.handOff('pm_card_visa', { visitor, key: 'again-1' })
+    expect(first.status).toBe(504)
+    till.sandbox.clearFaults()
+    const second = await till.handOff('pm_card_visa', { visitor, key: 'again-1' })
+    expect(second.data).toMatchObject({ paymentStatus: 'succeeded', status: 'processing' })
+    expect(chargesOf(Number(second.data.orderId))).toHaveLength(1)
+  })
+
+  it('pays by a new attempt when the first one has been given up since, and charges once', async () => {
+    till.sandbox.addFault({ target: 'payment_intents.create', fault: 'reset', moment: 'after', times: 3 })
+    const visitor = till.shop.visitor()
+    expect((await till.handOff('pm_card_visa', { visitor, key: 'again-2' })).status).toBe(504)
+    till.sandbox.clearFaults()
+    await till.settle()
+    expect(till.ofNewest().order.status).toBe('failed')
+    const second = await till.handOff('pm_card_visa', { visitor, key: 'again-2' })
+    expect(second.data).toMatchObject({ orderId: till.ofNewest().order.id, status: 'processing' })
+    expect(chargesOf(Number(second.data.orderId))).toHaveLength(1)
+  })
+
+  it('of an attempt that was given up meanwhile confirms nothing', async () => {
+    till.sandbox.addFault({ target: 'payment_intents.create', fault: 'reset', moment: 'after', times: 3 })
+    await till.handOff('pm_card_visa')
+    till.sandbox.clearFaults()
+    await till.settle()
+    const { order, attempt } = till.ofNewest()
+    const again = payByToken(till.shop.app, attempt, {
+      paymentToken: 'pm_card_visa',
+      returnUrl: 'https://site.example'
+    })
+    await expect(again).rejects.toMatchObject({ code: 'CHECKOUT_FAILED', status: 502 })
+    expect(chargesOf(order.id)).toEqual([])
+  })
+})

@@ -1,0 +1,169 @@
+import { createHmac } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { paymentChecks } from '../../../src/cli/diagnosis/payment-checks.ts'
+import { openWarnings } from '../../../src/shop/payments/warnings.ts'
+import { eventOf, openTill } from './till.ts'
+import type { Till } from './till.ts'
+
+let till: Till
+beforeAll(async () => {
+  till = await openTill()
+})
+beforeEach(() => {
+  till.sandbox.clearFaults()
+  till.logged.length = 0
+})
+afterAll(() => till.close())
+
+const health = async () => paymentChecks.find(({ name }) => name === 'payment warnings')?.run(till.shop.app)
+const inbox = () =>
+  till.shop.app.db.sqlite
+    .prepare<[], { id: string; outcome: string }>('SELECT event_id AS id, outcome FROM webhook_inbox')
+    .all()
+
+/** A paid page whose webhook never came. */
+async function paidUnnoticed() {
+  till.loseWebhooks()
+  const opened = await till.redirect()
+  await till.sandbox.payCheckout(opened.sessionId)
+  till.sandbox.clearFaults()
+  expect(till.order(opened.id).status).toBe('pending')
+  const session = await till.stripe.checkout.sessions.retrieve(opened.sessionId)
+  return { ...opened, event: eventOf('checkout.session.completed', session) }
+}
+
+describe('the signature', () => {
+  it('lets a delivery of the last five minutes through, and of the next five', async () => {
+    for (const atMs of [till.clock.now() - 290_000, till.clock.now() + 290_000]) {
+      const { id, event } = await paidUnnoticed()
+      expect(await till.webhook(event, { atMs })).toMatchObject({ status: 200, data: { received: true } })
+      expect(till.order(id).status).toBe('processing')
+    }
+  })
+
+  it('refuses one that is missing, wrong, of another secret, old, or ahead, and does nothing', async () => {
+    const { id, event } = await paidUnnoticed()
+    const now = till.clock.now()
+    const at = Math.floor(now / 1000)
+    const good = createHmac('sha256', till.shop.app.cards?.webhookSecret ?? '')
+      .update(`${at}.${JSON.stringify(event)}`)
+      .digest('hex')
+    const bad = [
+      { header: '' },
+      { header: 't=,v1=' },
+      { header: `t=${at},v1=${'0'.repeat(64)}` },
+      { header: `t=${at},t=${at - 1},v1=${good}` },
+      { header: `v1=${good}` },
+      { secret: 'whsec_another' },
+      { atMs: now - 310_000 },
+      { atMs: now + 310_000 }
+    ]
+    for (const sign of bad) {
+      const { status, error } = await till.webhook(event, sign)
+      expect({ sign, status, code: error?.code }).toEqual({ sign, status: 400, code: 'WEBHOOK_SIGNATURE_INVALID' })
+    }
+    expect(till.order(id).status).toBe('pending')
+    expect(inbox().map(({ id: eventId }) => eventId)).not.toContain(event.id)
+  })
+})
+
+describe('an event', () => {
+  it('counts once, however often and by however many deliveries at once it comes', async () => {
+    const { id, event } = await paidUnnoticed()
+    const answers = await Promise.all(Array.from({ length: 8 }, () => till.webhook(event)))
+    expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200))
+    expect(inbox().filter((row) => row.id === event.id)).toHaveLength(1)
+    const moves = till.shop.app.db.sqlite.prepare('SELECT 1 FROM order_history WHERE order_id = ?').all(id)
+    expect(moves).toHaveLength(2)
+  })
+
+  it('is believed for what the gateway says now, not for the copy that it carries', async () => {
+    till.loseWebhooks()
+    const { id, sessionId } = await till.redirect()
+    const session = await till.stripe.checkout.sessions.retrieve(sessionId)
+    await till.webhook(
+      eventOf('checkout.session.completed', { ...session, status: 'complete', payment_status: 'paid' })
+    )
+    expect(till.order(id).status).toBe('pending')
+  })
+
+  it('of creation, between the two steps, does not fail a payment that has not been tried', async () => {
+    const { data } = await till.handOff('ctoken_visa')
+    await till.deliver()
+    const moves = till.shop.app.db.sqlite
+      .prepare<[number], { to: string }>('SELECT to_status AS "to" FROM order_history WHERE order_id = ? ORDER BY id')
+      .all(Number(data.orderId))
+    expect(moves.map(({ to }) => to)).toEqual(['pending', 'processing'])
+  })
+
+  it('that comes late says nothing new of a payment that has arrived', async () => {
+    const { id, event, sessionId } = await paidUnnoticed()
+    await till.webhook(event)
+    await till.webhook(eventOf('checkout.session.expired', { id: sessionId }))
+    expect(till.order(id).status).toBe('processing')
+    expect(till.attempt(id)).toMatchObject({ outcome: 'paid', gatewayStatus: 'paid' })
+  })
+
+  it.each([
+    ['of an unknown type', eventOf('radar.early_fraud_warning.created', { id: 'issfr_1' })],
+    ['without an object', eventOf('v1.billing.meter.error_report_triggered', {}, { data: undefined })],
+    ['about a payment of somebody else', eventOf('payment_intent.succeeded', { id: 'pi_somebody_else', metadata: {} })]
+  ])('%s is taken and ignored', async (_what, event) => {
+    expect((await till.webhook(event)).status).toBe(200)
+    expect(inbox().find(({ id }) => id === event.id)?.outcome).toBe('ignored')
+  })
+
+  it('that meets trouble of our own is answered 500 and kept out of the inbox, so that it comes again', async () => {
+    const { id, event } = await paidUnnoticed()
+    till.sandbox.addFault({ target: 'checkout.sessions.retrieve', fault: '500', times: 3 })
+    const { status, error } = await till.webhook(event)
+    expect([status, error.code]).toEqual([500, 'INTERNAL_SERVER_ERROR'])
+    expect(till.order(id).status).toBe('pending')
+    await till.webhook(event)
+    expect(till.order(id).status).toBe('processing')
+  })
+})
+
+describe('a payment that does not fit its order', () => {
+  const wrongs: [string, string][] = [
+    ['another amount', 'UPDATE payment_attempts SET amount_minor = amount_minor + 1 WHERE order_id = ?'],
+    ['another currency', "UPDATE payment_attempts SET currency = 'USD' WHERE order_id = ?"],
+    ['another mode', 'UPDATE payment_attempts SET livemode = 1 WHERE order_id = ?'],
+    ['another token', "UPDATE payment_attempts SET token = 'another' WHERE order_id = ?"]
+  ]
+  it.each(wrongs)('(%s) leaves the order as it is, with one warning in the log and in health', async (_what, sql) => {
+    const { id, event, sessionId } = await paidUnnoticed()
+    till.shop.app.db.sqlite.prepare(sql).run(id)
+    expect((await till.webhook(event)).status).toBe(200)
+    await till.webhook(eventOf('checkout.session.completed', { id: sessionId }))
+    expect(till.order(id)).toMatchObject({ status: 'pending', paidAt: null })
+    expect(openWarnings(till.shop.app.db).filter(({ orderId }) => orderId === id)).toHaveLength(1)
+    expect(till.logged.filter(({ fields }) => fields.kind === 'mismatch')).toMatchObject([
+      { fields: { orderId: id, object: sessionId } }
+    ])
+    expect(await health()).toMatchObject({ status: 'warning', message: expect.stringContaining(sessionId) })
+  })
+
+  it('(an event of the other mode) is warned of and not looked at', async () => {
+    const { id, event } = await paidUnnoticed()
+    expect((await till.webhook({ ...event, livemode: true })).status).toBe(200)
+    expect(till.order(id).status).toBe('pending')
+    expect(till.logged).toMatchObject([{ fields: { kind: 'mismatch', object: event.id } }])
+  })
+
+  it('(an object that names an order it was not made for) is warned of', async () => {
+    const { id } = await till.redirect()
+    const intent = await till.stripe.paymentIntents.create({
+      amount: 1250,
+      currency: 'eur',
+      confirm: true,
+      payment_method: 'pm_card_visa',
+      return_url: 'https://site.example',
+      metadata: { order_id: String(id), attempt: 'guessed' }
+    })
+    await till.deliver()
+    expect(till.order(id).status).toBe('pending')
+    expect(await health()).toMatchObject({ status: 'warning', message: expect.stringContaining(intent.id) })
+    expect(till.logged.map(({ fields }) => fields.object)).toContain(intent.id)
+  })
+})
