@@ -14,6 +14,8 @@ import { dropOldEvents } from './shop/payments/apply-event.ts'
 import { endHold } from './shop/payments/end-hold.ts'
 import type { EventCursor } from './shop/payments/missed-events.ts'
 import { reconcile } from './shop/payments/reconcile.ts'
+import { purgeDeliveries } from './shop/webhooks/deliveries.ts'
+import { startWebhookSender } from './shop/webhooks/sender.ts'
 import type { ReconcileOptions } from './shop/payments/reconcile.ts'
 
 const minuteMs = 60_000
@@ -22,11 +24,13 @@ const hourMs = 60 * minuteMs
 export type Jobs = { stop(): Promise<void> }
 
 /**
- * What the server does without being asked: sends mail, makes backups, settles payments whose outcome is open, ends holds, clears what
- * has run out. Nothing relies on a job having run; each failure is logged and tried again next time.
+ * What the server does without being asked: sends mail and webhooks, settles payments whose outcome is open, ends holds,
+ * makes backups, clears what has run out. Nothing relies on a job having run; each failure is logged and tried again
+ * next time.
  */
 export function startJobs(app: App): Jobs {
   const mailer = startMailer(app)
+  const webhooks = startWebhookSender(app)
   const backups = startBackupSchedule(app)
   app.sandbox?.start()
   const events: EventCursor = { since: null }
@@ -39,6 +43,7 @@ export function startJobs(app: App): Jobs {
     async stop() {
       await Promise.all(timers.map((timer) => timer.stop()))
       await mailer.stop()
+      await webhooks.stop()
       await backups.stop()
     }
   }
@@ -63,6 +68,7 @@ function clearOut(app: App): void {
   write(app.db, (tx) => void dropOldEvents(tx, now))
   write(app.db, (tx) => void purgeEmailTokens(tx, now))
   write(app.db, (tx) => void purgeMails(tx, now))
+  write(app.db, (tx) => void purgeDeliveries(tx, now))
 }
 
 /** Runs `work` at once and then every so often, one run at a time; stop() waits for the run under way. */

@@ -16,7 +16,7 @@ const floors: readonly (readonly string[])[] = [
   ['shop/affiliates', 'shop/benefits'],
   ['shop/orders'],
   ['shop/payments'],
-  ['shop/checkout', 'shop/entitlements', 'shop/mail'],
+  ['shop/checkout', 'shop/entitlements', 'shop/mail', 'shop/webhooks'],
   ['app.ts'],
   ['backups.ts', 'backup-schedule.ts'],
   ['jobs.ts'],

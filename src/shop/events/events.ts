@@ -1,4 +1,4 @@
-import { statement } from '../../platform/db/database.ts'
+import { rawStatement, statement } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { sql } from 'drizzle-orm'
 import { events, mails } from './schema.ts'
@@ -43,9 +43,20 @@ const insertEvent = statement((orm) =>
     .prepare()
 )
 
-/** Writes what happened into the outbox, in the transaction that made it happen; returns the event's id. */
+/** Exactly the endpoints that exist at this moment hear of it: none of what was before it was added, all since. */
+const queueDeliveries = rawStatement<[{ eventId: number; type: string; now: number }]>(`
+  INSERT INTO webhook_deliveries (endpoint_id, event_id, state, attempts, next_attempt_at, created_at)
+  SELECT id, @eventId, 'queued', 0, @now, @now FROM webhook_endpoints
+  WHERE active = 1 AND (types IS NULL OR EXISTS (SELECT 1 FROM json_each(types) WHERE value = @type))`)
+
+/**
+ * Writes what happened into the outbox, and a delivery for each endpoint that wants to hear of it, in the transaction
+ * that made it happen; returns the event's id.
+ */
 export function emit<T extends ShopEventType>(tx: Tx, type: T, payload: ShopEvents[T], now: number): number {
-  return insertEvent(tx).get({ type, payload, createdAt: now }).id
+  const eventId = insertEvent(tx).get({ type, payload, createdAt: now }).id
+  queueDeliveries(tx).run({ eventId, type, now })
+  return eventId
 }
 
 /** What each message needs beside its recipient. Links are derived when it is written, so no token is stored. */

@@ -1,0 +1,50 @@
+import type { Command } from 'commander'
+import { AppError } from '../errors.ts'
+import { toIso } from '../platform/clock.ts'
+import { eventTypes, isEventType } from '../shop/webhooks/event-types.ts'
+import { listEvents } from '../shop/webhooks/list-events.ts'
+import { parseLimit, parseRowId } from './numbers.ts'
+import { table } from './output.ts'
+import type { Answer } from './output.ts'
+import { addCommand, runs, runsOnFiles } from './run.ts'
+import type { Work } from './run.ts'
+
+export function define(program: Command): void {
+  const group = program.command('events').description('what has happened in the shop')
+  const list = addCommand(group, 'list', 'events, the newest first', 'events list --type order.paid --limit 10')
+    .option('--type <type>', 'of one type')
+    .option('--after <id>', 'those after an event, in their order', parseRowId)
+    .option('--limit <n>', 'at most so many', parseLimit, 50)
+  runs(list, 'migrated', listSome)
+  runsOnFiles(addCommand(group, 'types', 'every type of event there is', 'events types'), () => ({
+    json: { types: Object.entries(eventTypes).map(([type, about]) => ({ type, about })) },
+    human: table(['Event', 'When'], Object.entries(eventTypes))
+  }))
+}
+
+function listSome({ app, options }: Work<{ type?: string; after?: number; limit: number }>): Answer {
+  const { type, after, limit } = options
+  if (type !== undefined && !isEventType(type))
+    throw new AppError('USAGE', `There is no event "${type}": "shopstead events types" names them.`)
+  const events = listEvents(app.db, { type, after, limit })
+  const rows = events.map((event) => [
+    event.id,
+    toIso(event.createdAt).slice(0, 19),
+    event.type,
+    Object.entries(event.payload)
+      .map(([name, value]) => `${name} ${String(value)}`)
+      .join(', ')
+      .slice(0, 30)
+  ])
+  return {
+    json: {
+      events: events.map((event) => ({
+        id: event.id,
+        type: event.type,
+        timestamp: toIso(event.createdAt),
+        data: event.payload
+      }))
+    },
+    human: rows.length === 0 ? 'There are none.' : table(['Id', 'At (UTC)', 'Event', 'Data'], rows)
+  }
+}

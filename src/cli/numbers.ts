@@ -1,0 +1,13 @@
+import { AppError } from '../errors.ts'
+
+/** The id of a row, as an argument or option. @throws AppError USAGE */
+export function parseRowId(text: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new AppError('USAGE', 'An id is a whole number such as 12.')
+  return Number(text)
+}
+
+/** How many rows are shown. @throws AppError USAGE */
+export function parseLimit(text: string): number {
+  if (!/^[1-9]\d{0,4}$/.test(text)) throw new AppError('USAGE', '--limit takes a whole number from 1 to 99999.')
+  return Number(text)
+}

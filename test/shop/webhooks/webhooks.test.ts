@@ -1,0 +1,255 @@
+import { createServer } from 'node:http'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Webhook } from 'standardwebhooks'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { write } from '../../../src/platform/db/database.ts'
+import { emit } from '../../../src/shop/events/events.ts'
+import {
+  claimDelivery,
+  listDeliveries,
+  purgeDeliveries,
+  replayDeliveries,
+  replayFailed,
+  undeliveredTotals
+} from '../../../src/shop/webhooks/deliveries.ts'
+import { addEndpoint, listEndpoints, removeEndpoint } from '../../../src/shop/webhooks/endpoints.ts'
+import type { EndpointRow } from '../../../src/shop/webhooks/endpoints.ts'
+import { startWebhookSender } from '../../../src/shop/webhooks/sender.ts'
+import { openTestShop } from '../../support/shop-context.ts'
+import type { TestShop } from '../../support/shop-context.ts'
+
+const hourMs = 60 * 60_000
+
+type Received = { body: string; headers: IncomingHttpHeaders; path: string }
+
+/** A site that notes what it is sent and answers as told. */
+async function receiver(answer: (response: ServerResponse) => void = (response) => response.writeHead(204).end()) {
+  const received: Received[] = []
+  const server = createServer((request, response) => {
+    let body = ''
+    request.setEncoding('utf8').on('data', (text: string) => void (body += text))
+    request.on('end', () => {
+      received.push({ body, headers: request.headers, path: request.url ?? '' })
+      answer(response)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { received, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` }
+}
+
+/** A port on which nothing listens any more. */
+async function addressOfNobody(): Promise<string> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return `http://127.0.0.1:${port}/`
+}
+
+function openShop(): TestShop {
+  const shop = openTestShop()
+  shop.clock.set(Date.now())
+  onTestFinished(() => shop[Symbol.dispose]())
+  return shop
+}
+
+function add(shop: TestShop, url: string, types: string[] | null = null): EndpointRow {
+  return write(shop.db, (tx) => addEndpoint(tx, { url, types }, shop.clock.now()))
+}
+
+function pay(shop: TestShop, orderId: number): void {
+  write(shop.db, (tx) => void emit(tx, 'order.paid', { orderId, totalMinor: 2500, currency: 'EUR' }, shop.clock.now()))
+}
+
+/** Sends until nothing is due, or until `done`. */
+async function sendAll(shop: TestShop, done?: () => boolean, timeoutMs?: number): Promise<void> {
+  const sender = startWebhookSender(shop, timeoutMs === undefined ? {} : { timeoutMs })
+  const due = (): boolean =>
+    listDeliveries(shop.db, { limit: 1000 }).some(
+      (row) => row.state === 'queued' && (row.nextAttemptAt <= shop.clock.now() || row.lastStatus === null)
+    )
+  const isDone = done ?? ((): boolean => !due())
+  for (let tries = 0; tries < 400 && !isDone(); tries += 1) await new Promise((resolve) => setTimeout(resolve, 10))
+  await sender.stop()
+  expect(isDone()).toBe(true)
+}
+
+const statesOf = (shop: TestShop): string[] => listDeliveries(shop.db, { limit: 100 }).map((row) => row.state)
+
+describe('an outgoing webhook', () => {
+  test('is verified by the library of Standard Webhooks, and not when a byte of it is another', async () => {
+    const shop = openShop()
+    const site = await receiver()
+    const { secret } = add(shop, site.url)
+    pay(shop, 7)
+    await sendAll(shop)
+    const [message] = site.received
+    const headers = message?.headers as Record<string, string>
+    expect(new Webhook(secret).verify(message?.body ?? '', headers)).toEqual({
+      type: 'order.paid',
+      timestamp: new Date(shop.clock.now()).toISOString(),
+      data: { orderId: 7, totalMinor: 2500, currency: 'EUR' }
+    })
+    expect(() => new Webhook(secret).verify(`${message?.body} `, headers)).toThrow('No matching signature')
+    expect(() => new Webhook('whsec_b3RoZXI=').verify(message?.body ?? '', headers)).toThrow()
+    expect(statesOf(shop)).toEqual(['delivered'])
+  })
+
+  test('tells of what happens after its address was added, of the types it asked for, and only while it is there', async () => {
+    const shop = openShop()
+    const [all, some] = [await receiver(), await receiver()]
+    pay(shop, 1)
+    const { id } = add(shop, all.url)
+    add(shop, some.url, ['order.refunded'])
+    pay(shop, 2)
+    await sendAll(shop)
+    expect(all.received.map(({ body }) => JSON.parse(body).data.orderId)).toEqual([2])
+    expect(some.received).toEqual([])
+    write(shop.db, (tx) => void removeEndpoint(tx, id))
+    pay(shop, 3)
+    expect(listDeliveries(shop.db, { limit: 10 })).toEqual([])
+  })
+
+  test('does not exist when the transaction of its event is taken back', () => {
+    const shop = openShop()
+    add(shop, 'https://site.example/hook')
+    expect(() =>
+      write(shop.db, (tx) => {
+        emit(tx, 'account.registered', { userId: 1 }, shop.clock.now())
+        throw new Error('taken back')
+      })
+    ).toThrow('taken back')
+    expect(statesOf(shop)).toEqual([])
+  })
+
+  test('is tried again for three days under the same id, then given up; its address stays on and hears the next event', async () => {
+    const shop = openShop()
+    const site = await receiver((response) => response.writeHead(500).end('no'))
+    add(shop, site.url)
+    pay(shop, 1)
+    const begun = shop.clock.now()
+    let lastTry = begun
+    while (statesOf(shop)[0] === 'queued') {
+      const before = site.received.length
+      await sendAll(
+        shop,
+        () => site.received.length > before && listDeliveries(shop.db, { limit: 1 })[0]?.lastStatus === 500
+      )
+      lastTry = shop.clock.now()
+      const [row] = listDeliveries(shop.db, { limit: 1 })
+      if (row?.state === 'queued') {
+        expect(row.nextAttemptAt).toBeGreaterThan(shop.clock.now())
+        shop.clock.set(row.nextAttemptAt)
+      }
+    }
+    expect(lastTry - begun).toBeGreaterThan(72 * hourMs)
+    expect(site.received).toHaveLength(10)
+    expect(new Set(site.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+    expect(new Set(site.received.map(({ headers }) => headers['webhook-timestamp'])).size).toBe(10)
+    expect(undeliveredTotals(shop.db, begun + hourMs)).toEqual({ failed: 1, late: 0 })
+    expect(listEndpoints(shop.db)[0]?.active).toBe(true)
+    pay(shop, 2)
+    await sendAll(shop, () => site.received.length === 11)
+  })
+
+  test('is sent again when it is replayed, delivered or given up', async () => {
+    const shop = openShop()
+    const site = await receiver()
+    add(shop, site.url)
+    pay(shop, 1)
+    await sendAll(shop)
+    const [row] = listDeliveries(shop.db, { limit: 1 })
+    write(shop.db, (tx) => void replayDeliveries(tx, [row?.id ?? 0], shop.clock.now()))
+    await sendAll(shop)
+    expect(site.received).toHaveLength(2)
+    expect(new Set(site.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+    shop.db.sqlite.exec(`UPDATE webhook_deliveries SET state = 'failed', attempts = 10`)
+    expect(write(shop.db, (tx) => replayFailed(tx, undefined, shop.clock.now()))).toBe(1)
+    await sendAll(shop)
+    expect(site.received).toHaveLength(3)
+    expect(() => write(shop.db, (tx) => void replayDeliveries(tx, [99], 0))).toThrow('no delivery 99')
+  })
+
+  test('to a receiver that never answers, or is not there, holds up no other', async () => {
+    const shop = openShop()
+    const silent = await receiver(() => undefined)
+    const good = await receiver()
+    add(shop, silent.url)
+    add(shop, await addressOfNobody())
+    add(shop, good.url)
+    for (let orderId = 1; orderId <= 30; orderId += 1) pay(shop, orderId)
+    const started = performance.now()
+    await sendAll(shop, () => good.received.length === 30 && silent.received.length >= 4)
+    expect(silent.received).toHaveLength(4)
+    expect(performance.now() - started).toBeLessThan(15_000)
+    const lost = listDeliveries(shop.db, { endpointId: 2, limit: 100 })
+    expect(new Set(lost.map(({ lastError, state }) => `${state} ${lastError}`))).toEqual(
+      new Set(['queued ECONNREFUSED'])
+    )
+  })
+
+  test('to a receiver that takes too long counts as not delivered', async () => {
+    const shop = openShop()
+    const silent = await receiver(() => undefined)
+    add(shop, silent.url)
+    pay(shop, 1)
+    await sendAll(shop, () => listDeliveries(shop.db, { limit: 1 })[0]?.lastError !== null, 50)
+    expect(listDeliveries(shop.db, { limit: 1 })).toMatchObject([{ state: 'queued', lastError: 'no answer in time' }])
+  })
+
+  test('does not follow a redirect', async () => {
+    const shop = openShop()
+    const inside = await receiver()
+    const site = await receiver((response) => response.writeHead(307, { location: inside.url }).end())
+    add(shop, site.url)
+    pay(shop, 1)
+    await sendAll(
+      shop,
+      () => site.received.length === 1 && listDeliveries(shop.db, { limit: 1 })[0]?.lastStatus === 307
+    )
+    expect(inside.received).toEqual([])
+    expect(listDeliveries(shop.db, { limit: 1 })).toMatchObject([{ state: 'queued', lastError: 'HTTP 307' }])
+  })
+
+  test('that a killed process was sending is sent again after a minute, and by nobody else before', () => {
+    const shop = openShop()
+    const { id } = add(shop, 'https://site.example/hook')
+    pay(shop, 1)
+    expect(claimDelivery(shop.db, id, shop.clock.now())).toMatchObject({ delivery: { attempts: 1 } })
+    expect(claimDelivery(shop.db, id, shop.clock.now() + 59_000)).toBeUndefined()
+    expect(claimDelivery(shop.db, id, shop.clock.now() + 60_000)).toMatchObject({ delivery: { attempts: 2 } })
+  })
+
+  test('is forgotten a month after it was delivered', async () => {
+    const shop = openShop()
+    const site = await receiver()
+    add(shop, site.url)
+    pay(shop, 1)
+    await sendAll(shop)
+    const later = shop.clock.now() + 31 * 24 * hourMs
+    expect(write(shop.db, (tx) => purgeDeliveries(tx, later - 2 * 24 * hourMs))).toBe(0)
+    expect(write(shop.db, (tx) => purgeDeliveries(tx, later))).toBe(1)
+  })
+})
+
+test.each(['ftp://site.example', 'https://user:word@site.example', 'site.example', 'javascript:alert(1)'])(
+  '%s is no address for webhooks',
+  (url) => {
+    const shop = openShop()
+    expect(() => add(shop, url)).toThrow(expect.objectContaining({ code: 'VALIDATION_FAILED' }))
+  }
+)
+
+test('an address is added once, and an unknown event is refused', () => {
+  const shop = openShop()
+  add(shop, 'https://site.example/hook')
+  expect(() => add(shop, 'https://site.example/hook')).toThrow(expect.objectContaining({ code: 'CONFLICT' }))
+  expect(() => add(shop, 'https://other.example/', ['order.eaten'])).toThrow(
+    expect.objectContaining({ code: 'VALIDATION_FAILED' })
+  )
+})
