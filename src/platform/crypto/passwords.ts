@@ -23,12 +23,13 @@ export type PasswordHasher = {
 }
 
 /**
- * argon2id, at most as many at once as there are cores; up to 256 more wait their turn, and past that a caller is
- * turned away, so that a flood of logins cannot starve everything else.
+ * argon2id, one hash fewer at once than there are cores, so that the thread which answers everything else keeps a core
+ * of its own; up to 256 more wait their turn, and past that a caller is turned away, so that a flood of logins cannot
+ * starve the rest.
  *
  * @throws AppError DEPENDENCY_UNAVAILABLE with Retry-After from any call that would wait behind a full queue.
  */
-export function createPasswordHasher(slots: number = availableParallelism()): PasswordHasher {
+export function createPasswordHasher(slots: number = Math.max(1, availableParallelism() - 1)): PasswordHasher {
   let running = 0
   const waiting: (() => void)[] = []
 

@@ -1,0 +1,145 @@
+/**
+ * Whether a flood of logins can starve the shop: while 200 logins are under way at every moment, /store/offers is asked
+ * on another connection. Then 1000 come at one moment, of which those that do not fit have to be put off with 503 and
+ * Retry-After. Prints the figures of both, and exits 1 when the first lets the p99 of the offers reach 100 ms, the second
+ * puts none off, or a login is answered in any other way.
+ *
+ * Usage: node test/bench/login-flood.ts [--seconds 10] [--logins 200] [--burst 1000]
+ */
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '10' },
+    logins: { type: 'string', default: '200' },
+    burst: { type: 'string', default: '1000' }
+  }
+})
+const promisedMs = 100
+const offersEveryMs = 10
+const people = ['lena', 'mira', 'jonas', 'petra', 'new'].map((name) => `${name}@shop.example`)
+const password = 'harbour-lantern-42'
+
+type Answered = { status: number; ms: number; retryAfter: string | undefined }
+
+const offersAgent = new Agent({ keepAlive: true, maxSockets: 1 })
+const loginAgent = new Agent({ keepAlive: true })
+
+/** One request on a socket of its agent, timed from its sending to the end of its answer. */
+function ask(url: string, agent: Agent, body?: object): Promise<Answered> {
+  const started = performance.now()
+  const method = body === undefined ? 'GET' : 'POST'
+  const headers = body === undefined ? {} : { 'content-type': 'application/json' }
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { agent, method, headers }, (response) => {
+      response.on('end', () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          ms: performance.now() - started,
+          retryAfter: response.headers['retry-after']
+        })
+      )
+      response.resume()
+    })
+    sent.on('error', reject).end(body === undefined ? undefined : JSON.stringify(body))
+  })
+}
+
+function logIn(apiRoot: string, index: number): Promise<Answered> {
+  return ask(`${apiRoot}/auth/login`, loginAgent, { email: people[index % people.length], password })
+}
+
+/** Asks for the offers again and again until `done`, however the answer before took. */
+async function askForOffers(apiRoot: string, done: () => boolean): Promise<number[]> {
+  const times: number[] = []
+  while (!done()) {
+    const { status, ms } = await ask(`${apiRoot}/store/offers`, offersAgent)
+    if (status !== 200) throw new Error(`The offers answered ${status}.`)
+    times.push(ms)
+    await sleep(offersEveryMs)
+  }
+  return times
+}
+
+function percentile(times: readonly number[], share: number): number {
+  const sorted = times.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+}
+
+/** Prints one part's figures. Every login has to be answered 200, or 503 with Retry-After; tells how many were put off. */
+function report(what: string, times: readonly number[], logins: readonly Answered[]): { p99: number; putOff: number } {
+  const [p50, p99, worst] = [percentile(times, 0.5), percentile(times, 0.99), Math.max(...times)]
+  const through = logins.filter(({ status }) => status === 200).length
+  const putOff = logins.filter(({ status, retryAfter }) => status === 503 && Number(retryAfter) > 0).length
+  const odd = logins.length - through - putOff
+  process.stdout.write(
+    `${what}: offers p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, worst ${worst.toFixed(1)} ms of ${times.length}; ` +
+      `logins 200 ${through}, 503 with Retry-After ${putOff}, otherwise ${odd}\n`
+  )
+  if (odd > 0) broken(`${odd} logins were answered in another way.`)
+  return { p99, putOff }
+}
+
+function broken(why: string): void {
+  process.stdout.write(`BROKEN: ${why}\n`)
+  process.exitCode = 1
+}
+
+async function flood(apiRoot: string): Promise<void> {
+  const until = performance.now() + Number(values.seconds) * 1000
+  const done = (): boolean => performance.now() > until
+  const logins: Answered[] = []
+  const keepLoggingIn = async (index: number): Promise<void> => {
+    while (!done()) logins.push(await logIn(apiRoot, index))
+  }
+  const [times] = await Promise.all([
+    askForOffers(apiRoot, done),
+    ...Array.from({ length: Number(values.logins) }, (_, index) => keepLoggingIn(index))
+  ])
+  const { p99 } = report(`${values.logins} logins at every moment for ${values.seconds} s`, times, logins)
+  if (!(p99 < promisedMs)) broken(`the offers' p99 is not under ${promisedMs} ms.`)
+}
+
+async function burst(apiRoot: string): Promise<void> {
+  let over = false
+  const offers = askForOffers(apiRoot, () => over)
+  const logins = await Promise.all(Array.from({ length: Number(values.burst) }, (_, index) => logIn(apiRoot, index)))
+  over = true
+  const { putOff } = report(`${values.burst} logins at one moment`, await offers, logins)
+  if (putOff === 0) broken('none was put off, so nothing shows that what does not fit is refused.')
+}
+
+const dataDir = mkdtempSync(join(tmpdir(), 'shopstead-flood-'))
+const env = { ...process.env, SHOPSTEAD_ENV: 'test', SHOPSTEAD_LOG: 'silent' }
+const commandLine = (args: readonly string[]): string[] => ['bin/shopstead.js', ...args, '--data-dir', dataDir]
+const server = spawn(process.execPath, commandLine(['dev', '--port', '0', '--json']), {
+  stdio: ['ignore', 'pipe', 'ignore'],
+  env
+})
+const ended = new Promise((resolve) => server.once('exit', resolve))
+try {
+  const { value } = (await createInterface({ input: server.stdout })[Symbol.asyncIterator]().next()) as {
+    value?: string
+  }
+  const { apiRoot } = JSON.parse(value ?? '{}') as { apiRoot: string }
+  // The flood is to reach the hashes, not to end at a limit.
+  for (const bucket of ['login_ip', 'login_account']) {
+    spawnSync(process.execPath, commandLine(['settings', 'set', `limits.${bucket}`, 'off']), { env })
+  }
+  await askForOffers(apiRoot, () => true)
+  await flood(apiRoot)
+  await burst(apiRoot)
+} finally {
+  server.kill('SIGTERM')
+  await ended
+  loginAgent.destroy()
+  offersAgent.destroy()
+  rmSync(dataDir, { recursive: true })
+}
