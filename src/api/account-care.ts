@@ -74,14 +74,16 @@ export const accountCareRoutes = [
     summary: 'Set a new password by the token of a message; every session ends',
     answers: [{ data: done('reset') }],
     refuses: ['TOKEN_INVALID', 'PASSWORD_POLICY_VIOLATION', 'AUTH_RATE_LIMITED', 'DEPENDENCY_UNAVAILABLE'],
-    session: 'none',
+    session: 'optional',
     nonce: 'never',
     proxy: proxied,
     invalid: 422,
     body: resetPasswordInput,
     handler: async (call, { body }) => {
-      await resetPassword(call.shop, body, call, call.now, claimGuestOrders)
-      return { data: { reset: true }, cookies: [endedSessionCookie(call.shop)] }
+      const { id } = await resetPassword(call.shop, body, call, call.now, claimGuestOrders)
+      // Somebody else may be logged in here, whose session goes on.
+      const goesOn = call.identity !== null && call.identity.user.id !== id
+      return { data: { reset: true }, cookies: goesOn ? [] : [endedSessionCookie(call.shop)] }
     }
   }),
   route({

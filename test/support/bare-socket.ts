@@ -32,5 +32,16 @@ function parse(answer: string): BareAnswer {
   const headers = new Map(
     lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()])
   )
-  return { status: Number(statusLine.split(' ')[1]), headers, body: answer.slice(end + 4) }
+  const rest = answer.slice(end + 4)
+  const body = headers.get('transfer-encoding') === 'chunked' ? joined(rest) : rest
+  return { status: Number(statusLine.split(' ')[1]), headers, body }
+}
+
+/** A chunked body's chunks; what the service answers is ASCII enough for their sizes to be characters. */
+function joined(chunked: string): string {
+  const end = chunked.indexOf('\r\n')
+  const size = Number.parseInt(chunked.slice(0, end), 16)
+  if (!size) return ''
+  const start = end + 2
+  return chunked.slice(start, start + size) + joined(chunked.slice(start + size + 2))
 }

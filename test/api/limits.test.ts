@@ -1,0 +1,210 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { setSetting } from '../../src/shop/settings/settings.ts'
+import type { SettingKey } from '../../src/shop/settings/definitions.ts'
+import type { Answer } from '../support/browser.ts'
+import { goodPassword, makeUser } from '../support/people.ts'
+import { startShop } from '../support/running-shop.ts'
+import type { RunningShop } from '../support/running-shop.ts'
+
+let shop: RunningShop
+afterEach(() => shop.stop())
+
+async function open(settings: Partial<Record<SettingKey, string>>, options: Parameters<typeof startShop>[0] = {}) {
+  shop = await startShop({ seed: null, ...options })
+  for (const [key, value] of Object.entries(settings)) setSetting(shop.app.db, key as SettingKey, value, 0)
+}
+
+const email = 'mira@shop.example'
+
+/** From a further address each time, where the shop believes its proxy. */
+let address = 0
+function elsewhere(): Record<string, string> {
+  address += 1
+  return { 'x-forwarded-for': `198.51.100.${address % 250}` }
+}
+const trusting = { env: { SHOPSTEAD_TRUSTED_PROXIES: '127.0.0.1' } }
+
+function login(body: object, headers: Record<string, string> = {}): Promise<Answer> {
+  return shop.visitor(headers).post('/auth/login', body)
+}
+
+const wrong = (who: string, headers: Record<string, string> = {}) =>
+  login({ username: who, password: 'wrong' }, headers)
+
+/** Status, bucket, and whether Retry-After is a number of seconds within the window. */
+function limited({ status, error, headers }: Answer, windowSeconds: number): unknown[] {
+  const wait = headers.get('retry-after') ?? ''
+  return [status, error.code, error.details, /^[1-9]\d*$/.test(wait) && Number(wait) <= windowSeconds]
+}
+
+function refusedBy(bucket: string): unknown[] {
+  return [429, 'AUTH_RATE_LIMITED', { bucket }, true]
+}
+
+describe('registrations are limited', () => {
+  it('by address, and those that are refused for other reasons before do not count', async () => {
+    await open({ 'limits.register_ip': '2/60' })
+    for (let round = 0; round < 5; round += 1) {
+      expect((await shop.visitor().register({ email: 'no email' })).status).toBe(422)
+      expect((await shop.visitor().post('/auth/register', {})).status).toBe(403)
+    }
+    expect((await shop.visitor().register({ password: 'short' })).status).toBe(400)
+    expect((await shop.visitor().register()).status).toBe(201)
+    expect(limited(await shop.visitor().register({ email: 'c@example.com' }), 60)).toEqual(refusedBy('register_ip'))
+  })
+
+  it('by email from any address, in any spelling', async () => {
+    await open({ 'limits.register_email': '2/60' }, trusting)
+    await shop.visitor(elsewhere()).register()
+    await shop.visitor(elsewhere()).register({ email: ' ADA@example.com ' })
+    const third = await shop.visitor(elsewhere()).register({ email: 'Ada@Example.com' })
+    expect(limited(third, 60)).toEqual(refusedBy('register_email'))
+    expect((await shop.visitor(elsewhere()).register({ email: 'other@example.com' })).status).toBe(201)
+  })
+})
+
+describe('failed logins are limited', () => {
+  it('by account, known or not, by whatever name and from any address; it opens again by itself', async () => {
+    await open({ 'limits.login_account': '3/1' }, trusting)
+    await makeUser(shop.app)
+    for (const who of ['mira', email]) {
+      await wrong('mira', elsewhere())
+      await wrong(email, elsewhere())
+      await wrong('MIRA', elsewhere())
+      const right = await login({ username: who, password: goodPassword }, elsewhere())
+      expect(limited(right, 1)).toEqual(refusedBy('login_account'))
+      await new Promise((resolve) => setTimeout(resolve, 1100))
+      expect((await login({ username: who, password: goodPassword }, elsewhere())).status).toBe(200)
+    }
+    for (let round = 0; round < 3; round += 1) await wrong('nobody@shop.example', elsewhere())
+    expect(limited(await wrong('Nobody@shop.example', elsewhere()), 1)).toEqual(refusedBy('login_account'))
+  })
+
+  it('by address over all accounts; right ones and malformed ones do not count', async () => {
+    await open({ 'limits.login_ip': '3/60' })
+    await makeUser(shop.app)
+    for (let round = 0; round < 6; round += 1) {
+      expect((await login({ email, password: goodPassword })).status).toBe(200)
+      expect((await login({ email })).status).toBe(400)
+    }
+    for (const who of ['a', 'b', 'c']) expect((await wrong(who)).status).toBe(401)
+    expect(limited(await wrong('d'), 60)).toEqual(refusedBy('login_ip'))
+    expect(limited(await login({ email, password: goodPassword }), 60)).toEqual(refusedBy('login_ip'))
+  })
+
+  it('a hundred at once as a hundred', async () => {
+    await open({ 'limits.login_account': '7/60' })
+    await makeUser(shop.app)
+    const answers = await Promise.all(Array.from({ length: 100 }, () => wrong('mira')))
+    const statuses = answers.map(({ status }) => status)
+    expect(statuses.filter((status) => status === 401)).toHaveLength(7)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(93)
+    expect(limited(await login({ email, password: goodPassword }), 60)).toEqual(refusedBy('login_account'))
+  })
+
+  it('and right ones sent at once are not refused for one another', async () => {
+    await open({ 'limits.login_account': '1/60', 'limits.login_ip': '1/60' })
+    await makeUser(shop.app)
+    const answers = await Promise.all(Array.from({ length: 12 }, () => login({ email, password: goodPassword })))
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+  })
+
+  it('also where a password is asked for to change it', async () => {
+    await open({ 'limits.login_account': '2/60' })
+    const visitor = shop.visitor()
+    await visitor.register()
+    const change = { currentPassword: 'wrong', newPassword: 'granite-willow-71' }
+    for (let round = 0; round < 2; round += 1) {
+      expect((await visitor.post('/auth/change-password', change)).status).toBe(401)
+    }
+    expect(limited(await visitor.post('/auth/change-password', change), 60)).toEqual(refusedBy('login_account'))
+    expect(limited(await wrong('ada'), 60)).toEqual(refusedBy('login_account'))
+  })
+})
+
+describe('recovery is limited', () => {
+  it('by email, known or not, both kinds of message together', async () => {
+    await open({ 'limits.recovery_email': '2/60' })
+    await makeUser(shop.app)
+    for (const who of [email, 'nobody@shop.example']) {
+      const visitor = shop.visitor()
+      expect((await visitor.post('/auth/forgot-password', { email: who })).status).toBe(200)
+      expect((await visitor.post('/auth/resend-verification', { email: who.toUpperCase() })).status).toBe(200)
+      const third = await visitor.post('/auth/forgot-password', { email: who })
+      expect(limited(third, 60)).toEqual(refusedBy('recovery_email'))
+    }
+  })
+
+  it('by address for wrong tokens of either kind', async () => {
+    await open({ 'limits.token_ip': '2/60' })
+    const visitor = shop.visitor()
+    const password = 'granite-willow-71'
+    expect((await visitor.post('/auth/verify-email', { token: 'x' })).error.code).toBe('TOKEN_INVALID')
+    expect((await visitor.post('/auth/reset-password', { token: 'x', password })).error.code).toBe('TOKEN_INVALID')
+    expect(limited(await visitor.post('/auth/verify-email', { token: 'y' }), 60)).toEqual(refusedBy('token_ip'))
+  })
+})
+
+describe('limits', () => {
+  it('are kept over a restart', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'shopstead-limits-'))
+    try {
+      await open({ 'limits.login_ip': '2/600' }, { dataDir })
+      for (const who of ['a', 'b']) await wrong(who)
+      await shop.stop()
+      await open({}, { dataDir })
+      expect(limited(await wrong('c'), 600)).toEqual(refusedBy('login_ip'))
+    } finally {
+      await shop.stop()
+      rmSync(dataDir, { recursive: true })
+      await open({})
+    }
+  })
+
+  it('can be changed while the shop runs, and switched off', async () => {
+    await open({ 'limits.login_ip': '1/60' })
+    await wrong('a')
+    expect((await wrong('b')).status).toBe(429)
+    setSetting(shop.app.db, 'limits.login_ip', 'off', 0)
+    expect((await wrong('b')).status).toBe(401)
+  })
+
+  it('do not believe X-Forwarded-For of whoever is no trusted proxy', async () => {
+    await open({ 'limits.login_ip': '2/60' })
+    for (const who of ['a', 'b']) await wrong(who, elsewhere())
+    expect(limited(await wrong('c', elsewhere()), 60)).toEqual(refusedBy('login_ip'))
+  })
+
+  it('believe a trusted proxy’s own word, and nothing that the client wrote before it', async () => {
+    await open({ 'limits.login_ip': '2/60' }, { env: { SHOPSTEAD_TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8' } })
+    const from = (forwarded: string) => wrong('a', { 'x-forwarded-for': forwarded })
+    await from('203.0.113.9')
+    await from('6.6.6.6, 203.0.113.9, 10.1.2.3')
+    expect(limited(await from('7.7.7.7, 203.0.113.9'), 60)).toEqual(refusedBy('login_ip'))
+    expect((await from('203.0.113.10')).status).toBe(401)
+  })
+
+  it('count IPv6 by its /64', async () => {
+    await open({ 'limits.login_ip': '2/60' }, trusting)
+    const from = (forwarded: string) => wrong('a', { 'x-forwarded-for': forwarded })
+    await from('2001:db8:1:2::1')
+    await from('2001:db8:1:2:ffff::9')
+    expect(limited(await from('2001:DB8:0001:2::abcd'), 60)).toEqual(refusedBy('login_ip'))
+    expect((await from('2001:db8:1:3::1')).status).toBe(401)
+  })
+
+  it('count a proxy’s visitors one by one on the service’s own proxy', async () => {
+    await open({ 'limits.login_ip': '1/60' }, trusting)
+    const via = async (from: string) => {
+      const visitor = shop.visitor({ 'x-forwarded-for': from })
+      const nonce = await visitor.nonce()
+      return visitor.post(`${shop.url}/api/secure/auth/login`, { username: 'a', password: 'x' }, { 'x-nonce': nonce })
+    }
+    expect((await via('203.0.113.1')).status).toBe(401)
+    expect(limited(await via('203.0.113.1'), 60)).toEqual(refusedBy('login_ip'))
+    expect((await via('203.0.113.2')).status).toBe(401)
+  })
+})
