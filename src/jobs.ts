@@ -14,9 +14,9 @@ import { dropOldEvents } from './shop/payments/apply-event.ts'
 import { endHold } from './shop/payments/end-hold.ts'
 import type { EventCursor } from './shop/payments/missed-events.ts'
 import { reconcile } from './shop/payments/reconcile.ts'
+import type { ReconcileOptions } from './shop/payments/reconcile.ts'
 import { purgeDeliveries } from './shop/webhooks/deliveries.ts'
 import { startWebhookSender } from './shop/webhooks/sender.ts'
-import type { ReconcileOptions } from './shop/payments/reconcile.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs

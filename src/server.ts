@@ -3,7 +3,9 @@ import { createApi } from './api/server.ts'
 import { AppError } from './errors.ts'
 import type { App } from './app.ts'
 import { startJobs } from './jobs.ts'
+import { parseTrustedProxies } from './platform/http/client-address.ts'
 import { failure, requestIds } from './platform/http/envelope.ts'
+import { watchForwarding } from './platform/http/forwarding.ts'
 import { listenHttp } from './platform/http/listen.ts'
 import { rawPath, rawTarget } from './platform/http/node-request.ts'
 import { serveDownload } from './pages/downloads.ts'
@@ -41,7 +43,10 @@ export async function startServer(app: App): Promise<RunningServer> {
     ...(app.sandbox === null ? [] : [['/sandbox/', app.sandbox.pages] satisfies [string, Serve]])
   ]
   const nothing = nothingHere(app)
+  const trusted = parseTrustedProxies(app.config.trustedProxies)
+  const watch = watchForwarding(app.config.dataDir, trusted, app.clock.now, app.log)
   const handle = async (request: Request): Promise<Response> => {
+    watch(request)
     const path = rawPath(rawTarget(request))
     const [, serve = pages] =
       faces.find(([below]) => (below.endsWith('/') ? path.startsWith(below) : path === below)) ?? []

@@ -1,34 +1,39 @@
 import type { Command } from 'commander'
-import { messages } from './output.ts'
-import { addCommand, guarded, loadConfig } from './run.ts'
-import { printAnswer } from './output.ts'
-import type { CommonOptions } from './run.ts'
+import type { Answer } from './output.ts'
+import { showProgress } from './progress.ts'
+import { addCommand, runsOnFiles } from './run.ts'
+import type { FileWork } from './run.ts'
 
 export function define(program: Command): void {
-  const command = addCommand(
-    program,
-    'health',
-    'what is well, what is not, and what to do about it; works with the server down',
-    'health --json'
-  )
-  command.action(async () => {
-    const options = command.opts<CommonOptions>()
-    await guarded(options.json ?? false, async () => {
-      const { createApp } = await import('../app.ts')
-      const { diagnose } = await import('./diagnosis/diagnose.ts')
-      const app = createApp(await loadConfig(options), { database: 'any' })
-      try {
-        const report = await diagnose(app)
-        const marks = { ok: 'ok     ', warning: 'warning', failed: 'FAILED ' }
-        const human = report.checks.flatMap(({ status, name, message, advice }) => [
-          `${marks[status]}  ${name}: ${message}`,
-          ...(status === 'ok' || advice === '' ? [] : [`         ${advice}`])
-        ])
-        printAnswer({ json: report, human, exitCode: report.status === 'failed' ? 1 : 0 }, options.json ?? false)
-        if (report.status === 'failed') messages.error('Something needs you.')
-      } finally {
-        app.close()
-      }
-    })
-  })
+  const about = 'what is well, what is not, and what to do about it; works with the server down'
+  runsOnFiles(addCommand(program, 'health', about, 'health --json'), tell)
+}
+
+const marks = { ok: 'ok     ', warning: 'warning', failed: 'FAILED ' }
+const margin = ' '.repeat(9)
+
+async function tell({ config, json }: FileWork<object>): Promise<Answer> {
+  const { diagnose } = await import('./diagnosis/diagnose.ts')
+  const progress = showProgress(json)
+  progress.step('looking')
+  const report = await diagnose(config).finally(progress.done)
+  const human = report.checks.flatMap(({ status, name, message, advice }) => [
+    ...wrap(`${marks[status]}  ${name}: ${message}`),
+    ...(status === 'ok' || advice === '' ? [] : wrap(`${margin}${advice}`))
+  ])
+  return { json: report, human, exitCode: report.status === 'failed' ? 1 : 0 }
+}
+
+/** Breaks a line between words so that it fits 80 columns; a long word stays whole, to be copied. */
+function wrap(line: string): string[] {
+  const lines: string[] = []
+  let rest = line
+  while (rest.length > 80) {
+    const space = rest.lastIndexOf(' ', 80)
+    const end = space > margin.length ? space : rest.indexOf(' ', 80)
+    if (end < 0) break
+    lines.push(rest.slice(0, end))
+    rest = margin + rest.slice(end + 1)
+  }
+  return [...lines, rest]
 }

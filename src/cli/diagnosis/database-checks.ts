@@ -1,37 +1,35 @@
 import { existsSync, statSync } from 'node:fs'
 import { databaseFile } from '../../app.ts'
 import { migrationStatus } from '../../platform/db/migrate.ts'
-import { failed, ok, warning } from './check.ts'
+import { failed, megabytes, ok, warning } from './check.ts'
 import type { Check } from './check.ts'
 
 const largeWalBytes = 256 * 1024 * 1024
+const restoreAdvice = 'Stop the server and run "shopstead backup restore FILE" with the newest backup.'
 
 export const databaseChecks: readonly Check[] = [
   {
     name: 'database',
     run({ db, config }) {
       const verdict = db.sqlite.pragma('integrity_check(1)', { simple: true })
-      if (verdict !== 'ok')
-        return failed(`The database is damaged: ${String(verdict)}`, 'Stop the server and restore the newest backup.')
+      if (verdict !== 'ok') return failed(`The database is damaged: ${String(verdict)}`, restoreAdvice)
       const orphans = db.sqlite.pragma('foreign_key_check')
-      if (Array.isArray(orphans) && orphans.length > 0) {
-        return failed(
-          `${orphans.length} rows point at rows that are not there.`,
-          'Restore the newest backup, or report this.'
-        )
-      }
+      if (Array.isArray(orphans) && orphans.length > 0)
+        return failed(`${orphans.length} rows point at rows that are not there.`, restoreAdvice)
       return ok(`Sound, ${megabytes(statSync(databaseFile(config)).size)}.`)
     }
   },
   {
     name: 'durability',
     run({ db }) {
-      const journal = db.sqlite.pragma('journal_mode', { simple: true })
-      const synchronous = db.sqlite.pragma('synchronous', { simple: true })
-      if (journal === 'wal' && synchronous === 2) return ok('WAL, every commit is synced to the disk.')
+      const journal = String(db.sqlite.pragma('journal_mode', { simple: true }))
+      const synchronous = Number(db.sqlite.pragma('synchronous', { simple: true }))
+      const foreignKeys = Number(db.sqlite.pragma('foreign_keys', { simple: true }))
+      if (journal === 'wal' && synchronous === 2 && foreignKeys === 1)
+        return ok('WAL, every commit is synced to the disk, foreign keys hold.')
       return failed(
-        `journal_mode ${String(journal)}, synchronous ${String(synchronous)}.`,
-        'Move the data folder to a local disk that SQLite can lock.'
+        `journal_mode ${journal}, synchronous ${synchronous}, foreign_keys ${foreignKeys}.`,
+        'Move the data folder to a local disk on which SQLite can lock files.'
       )
     }
   },
@@ -49,15 +47,11 @@ export const databaseChecks: readonly Check[] = [
     run({ config }) {
       const file = `${databaseFile(config)}-wal`
       const bytes = existsSync(file) ? statSync(file).size : 0
-      if (bytes <= largeWalBytes) return ok(megabytes(bytes))
+      if (bytes <= largeWalBytes) return ok(`${megabytes(bytes)}.`)
       return warning(
-        `${megabytes(bytes)} and growing.`,
-        'A long-running reader keeps it from being folded in: restart what holds the database open.'
+        `${megabytes(bytes)}, which is much.`,
+        'A reader that never ends keeps it from being folded in: restart what has the database open.'
       )
     }
   }
 ]
-
-function megabytes(bytes: number): string {
-  return `${(bytes / 1024 / 1024).toFixed(1)} MB`
-}

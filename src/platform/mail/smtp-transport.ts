@@ -39,6 +39,18 @@ export function openSmtp({ url, from }: Options): MailTransport {
   }
 }
 
+/** Connects and logs in, as a message would, and sends nothing. @throws MailFailure */
+export async function verifySmtp(url: string): Promise<void> {
+  const transporter = await connect(url)
+  try {
+    await transporter.verify()
+  } catch (error) {
+    throw toFailure(error)
+  } finally {
+    transporter.close()
+  }
+}
+
 /** nodemailer is loaded with the first message: a shop that starts does not wait for it. */
 async function connect(url: string): Promise<Transporter> {
   const { createTransport } = await import('nodemailer')
