@@ -1,3 +1,6 @@
+import { expect } from 'vitest'
+import { undescribed } from './described.ts'
+
 /** An answer of the service with its envelope read. */
 export type Answer<Data = Record<string, unknown>> = {
   status: number
@@ -46,6 +49,8 @@ export class Browser {
     const json = response.headers.get('content-type')?.startsWith('application/json')
       ? (JSON.parse(text) as object)
       : {}
+    // Whatever a test is about, the API description must have told of this answer.
+    if (path.startsWith('/')) expect(undescribed(method, path, response.status, json)).toEqual([])
     return { status: response.status, headers: response.headers, text, ...json } as Answer<Data>
   }
 
