@@ -1,0 +1,371 @@
+import { describe, expect, it } from 'vitest'
+import { isOrderPaid } from '../../src/cli/referral-payouts.ts'
+import { write } from '../../src/platform/db/database.ts'
+import { balanceOf } from '../../src/shop/affiliates/balance.ts'
+import { acceptByHand, rejectByHand } from '../../src/shop/affiliates/decide-referral.ts'
+import { decideAffiliate } from '../../src/shop/affiliates/decide.ts'
+import { getAffiliate } from '../../src/shop/affiliates/find.ts'
+import { payPayouts } from '../../src/shop/affiliates/pay-payouts.ts'
+import { planPayouts } from '../../src/shop/affiliates/payouts.ts'
+import { explainOrder } from '../../src/shop/orders/explain.ts'
+import { confirmPayment } from '../../src/shop/orders/pay-order.ts'
+import { moveOrder } from '../../src/shop/orders/transition.ts'
+import type { OrderStatus } from '../../src/shop/orders/schema.ts'
+import { refundOrder } from '../../src/shop/payments/refund.ts'
+import type { Browser } from '../support/browser.ts'
+import { comesBack, dayMs, handOff, me, newcomer, openShop, order, ordersOf, pay } from './shop.ts'
+import type { JourneyShop } from './shop.ts'
+
+const catalogue = {
+  products: [
+    { slug: 'mug', name: 'Mug', price: '20.00' },
+    { slug: 'odd', name: 'Odd price', price: '9.99' },
+    { slug: 'print', name: 'Print', price: '20.00', type: 'digital' },
+    { slug: 'sheet', name: 'Free sheet', price: '0.00', type: 'digital' }
+  ],
+  coupons: [{ code: 'HALF', percent: 50 }]
+}
+
+type Referral = { id: number; amountMinor: number; currency: string; status: string; createdAtUtc: string }
+
+/** A shop with mira, an active affiliate, and lena, who buys. */
+async function affiliateShop(autoAccept = true) {
+  const shop = await openShop(catalogue, { 'affiliates.autoAccept': String(autoAccept) })
+  const mira = await newcomer(shop, 'mira')
+  expect((await mira.post('/affiliates/apply', { website: 'https://mira.example' })).status).toBe(200)
+  decide(shop, 'approve')
+  return { shop, mira, lena: await newcomer(shop, 'lena') }
+}
+
+function decide(shop: JourneyShop, decision: 'approve' | 'deactivate'): void {
+  write(shop.app.db, (tx) => void decideAffiliate(tx, getAffiliate(tx, 'mira'), decision, shop.clock.now()))
+}
+
+async function referrals(mira: Browser): Promise<Referral[]> {
+  const answer = await mira.get<{ referrals: Referral[] }>('/affiliates/referrals?limit=100')
+  expect(Object.keys(JSON.parse(answer.text) as object)).toEqual(['data'])
+  return answer.data.referrals
+}
+
+async function balance(mira: Browser) {
+  return (await mira.get<{ balance: Record<string, unknown> }>('/affiliates/me')).data.balance
+}
+
+const by = { by: 'operator', reason: 'a test' }
+
+function move(shop: JourneyShop, orderId: number, to: OrderStatus): void {
+  write(shop.app.db, (tx) => void moveOrder(tx, orderId, to, by, shop.clock.now()))
+}
+
+function accept(shop: JourneyShop, id: number): void {
+  write(shop.app.db, (tx) => void acceptByHand(tx, id, isOrderPaid(shop.app), shop.clock.now()))
+}
+
+const plansOf = (shop: JourneyShop) =>
+  planPayouts(shop.app.db, shop.clock.now(), { isOrderPaid: isOrderPaid(shop.app) })
+
+function payOut(shop: JourneyShop) {
+  const run = { isOrderPaid: isOrderPaid(shop.app), approved: plansOf(shop) }
+  return write(shop.app.db, (tx) => payPayouts(tx, run, shop.clock.now()))
+}
+
+/** What the buyer and the affiliate see: state, converted, referral's state and amount, and what the shop owes. */
+async function seen(lena: Browser, mira: Browser) {
+  const [bought] = await ordersOf(lena)
+  const [referral] = await referrals(mira)
+  const { unpaidMinor, paidMinor } = await balance(mira)
+  const converted = bought?.['affiliateVisitConverted']
+  return [bought?.status, converted, referral?.status, referral?.amountMinor, unpaidMinor, paidMinor]
+}
+
+const link = { query: '?ref=mira&campaign=spring' }
+
+describe('the whole life of a referral', () => {
+  it('accepted at once: ordered, paid, completed, partly refunded, paid out, refunded, set off', async () => {
+    const { shop, mira, lena } = await affiliateShop()
+    const placed = await order(shop, lena, 'mug', link)
+    expect((await ordersOf(lena))[0]).toMatchObject({
+      affiliateRef: 'mira',
+      affiliateCampaign: 'spring',
+      affiliateReferralCreated: true,
+      affiliateVisitId: 1,
+      affiliateReferralId: 1,
+      affiliateVisitConverted: false,
+      orderAttributionSourceType: 'referral',
+      orderAttributionUtmSource: 'affiliate:mira',
+      orderAttributionUtmMedium: 'affiliate',
+      orderAttributionUtmCampaign: 'spring',
+      orderAttributionUtmContent: 'visit:1'
+    })
+    expect(await referrals(mira)).toEqual([
+      { id: 1, amountMinor: 200, currency: 'EUR', status: 'pending', createdAtUtc: '2026-01-15T12:00:00.000Z' }
+    ])
+    expect(await balance(mira)).toEqual({ currency: 'EUR', pendingMinor: 200, unpaidMinor: 0, paidMinor: 0 })
+    await pay(lena, placed)
+    expect(await seen(lena, mira)).toEqual(['processing', true, 'unpaid', 200, 200, 0])
+    move(shop, placed.orderId, 'completed')
+    expect(await seen(lena, mira)).toEqual(['completed', true, 'unpaid', 200, 200, 0])
+    await refundOrder(shop.app, placed.orderId, 500, 'operator')
+    expect(await seen(lena, mira)).toEqual(['completed', true, 'unpaid', 150, 150, 0])
+
+    shop.clock.advance(30 * dayMs - 1)
+    expect(plansOf(shop)).toMatchObject([{ amountMinor: 0, heldMinor: 150 }])
+    expect(payOut(shop)).toEqual([])
+    shop.clock.advance(1)
+    expect(payOut(shop)).toMatchObject([{ payout: { amountMinor: 150 } }])
+    expect(payOut(shop)).toEqual([])
+    const [lena2, mira2] = [await comesBack(shop, 'lena'), await comesBack(shop, 'mira')]
+    expect(await seen(lena2, mira2)).toEqual(['completed', true, 'paid', 150, 0, 150])
+    await refundOrder(shop.app, placed.orderId, 1_000, 'operator')
+    expect(await seen(lena2, mira2)).toEqual(['completed', true, 'paid', 50, -100, 150])
+    await refundOrder(shop.app, placed.orderId, undefined, 'operator')
+    expect(await seen(lena2, mira2)).toEqual(['refunded', false, 'rejected', 0, -150, 150])
+
+    await pay(lena2, await order(shop, lena2, 'mug', { ...link, quantity: 2 }))
+    expect(await balance(mira2)).toMatchObject({ unpaidMinor: 250, paidMinor: 150 })
+    shop.clock.advance(31 * dayMs)
+    expect(payOut(shop)).toMatchObject([{ payout: { amountMinor: 250 } }])
+    const mira3 = await comesBack(shop, 'mira')
+    expect(await balance(mira3)).toEqual({ currency: 'EUR', pendingMinor: 0, unpaidMinor: 0, paidMinor: 400 })
+  })
+
+  it('accepted by hand: not before the order is paid, and only then converted', async () => {
+    const { shop, mira, lena } = await affiliateShop(false)
+    const refusal = expect.objectContaining({ code: 'TRANSITION_REFUSED' })
+    const placed = await order(shop, lena, 'mug', link)
+    expect(() => accept(shop, 1)).toThrow(refusal)
+    await pay(lena, placed)
+    expect(await seen(lena, mira)).toEqual(['processing', false, 'pending', 200, 0, 0])
+    move(shop, placed.orderId, 'on-hold')
+    expect(() => accept(shop, 1)).toThrow(refusal)
+    move(shop, placed.orderId, 'completed')
+    expect(await seen(lena, mira)).toEqual(['completed', false, 'pending', 200, 0, 0])
+    await refundOrder(shop.app, placed.orderId, 1_000, 'operator')
+    expect(await seen(lena, mira)).toEqual(['completed', false, 'pending', 100, 0, 0])
+    accept(shop, 1)
+    accept(shop, 1)
+    expect(await seen(lena, mira)).toEqual(['completed', true, 'unpaid', 100, 100, 0])
+    await refundOrder(shop.app, placed.orderId, undefined, 'operator')
+    expect(await seen(lena, mira)).toEqual(['refunded', false, 'rejected', 0, 0, 0])
+    expect(() => accept(shop, 1)).toThrow(refusal)
+  })
+
+  it.each([true, false])('failed, then paid after all (accepted at once: %s)', async (autoAccept) => {
+    const { shop, mira, lena } = await affiliateShop(autoAccept)
+    const card = { paymentToken: 'pm_card_visa_chargeDeclined' }
+    const declined = await handOff(shop, lena, 'mug', { ...link, body: card })
+    expect(declined.status).toBe(402)
+    expect(await seen(lena, mira)).toEqual(['failed', false, 'rejected', 200, 0, 0])
+    const [failed] = await ordersOf(lena)
+    write(shop.app.db, (tx) => confirmPayment(tx, failed?.id ?? 0, by, shop.clock.now()))
+    const accepted = ['processing', true, 'unpaid', 200, 200, 0]
+    expect(await seen(lena, mira)).toEqual(autoAccept ? accepted : ['processing', false, 'pending', 200, 0, 0])
+    expect(await referrals(mira)).toHaveLength(1)
+  })
+
+  it.each([true, false])('cancelled, then paid late (accepted at once: %s)', async (autoAccept) => {
+    const { shop, mira, lena } = await affiliateShop(autoAccept)
+    const placed = await order(shop, lena, 'mug', link)
+    move(shop, placed.orderId, 'cancelled')
+    expect(await seen(lena, mira)).toEqual(['cancelled', false, 'rejected', 200, 0, 0])
+    await pay(lena, placed)
+    const accepted = ['processing', true, 'unpaid', 200, 200, 0]
+    expect(await seen(lena, mira)).toEqual(autoAccept ? accepted : ['processing', false, 'pending', 200, 0, 0])
+  })
+
+  it('disputed: held while it is open, back when it is won, gone when it is lost', async () => {
+    const { shop, mira, lena } = await affiliateShop()
+    const { sandbox } = shop.app
+    const dispute = async (orderIndex: number): Promise<string> => {
+      const opened = sandbox?.openDispute(sandbox.ledger().intents[orderIndex]?.id ?? '')
+      await sandbox?.deliverDue()
+      return opened?.id ?? ''
+    }
+    const end = async (id: string, outcome: 'won' | 'lost') => {
+      sandbox?.decideDispute(id, outcome)
+      await sandbox?.deliverDue()
+    }
+    await pay(lena, await order(shop, lena, 'mug', link))
+    const first = await dispute(0)
+    expect(await seen(lena, mira)).toEqual(['on-hold', false, 'unpaid', 200, 200, 0])
+    shop.clock.advance(31 * dayMs)
+    expect(plansOf(shop)).toMatchObject([{ amountMinor: 0, heldMinor: 200 }])
+    const [lena2, mira2] = [await comesBack(shop, 'lena'), await comesBack(shop, 'mira')]
+    await end(first, 'won')
+    expect(await seen(lena2, mira2)).toEqual(['processing', true, 'unpaid', 200, 200, 0])
+    expect(payOut(shop)).toHaveLength(1)
+    expect(await seen(lena2, mira2)).toEqual(['processing', true, 'paid', 200, 0, 200])
+    const second = await dispute(0)
+    expect(await seen(lena2, mira2)).toEqual(['on-hold', false, 'paid', 200, 0, 200])
+    await end(second, 'lost')
+    expect(await seen(lena2, mira2)).toEqual(['refunded', false, 'rejected', 0, -200, 200])
+  })
+
+  it('rejected by an operator: for good, also of an order that is paid later', async () => {
+    const { shop, mira, lena } = await affiliateShop()
+    const placed = await order(shop, lena, 'mug', link)
+    write(shop.app.db, (tx) => void rejectByHand(tx, 1, 'made up', shop.clock.now()))
+    await pay(lena, placed)
+    expect(await seen(lena, mira)).toEqual(['processing', false, 'rejected', 200, 0, 0])
+    accept(shop, 1)
+    expect(await seen(lena, mira)).toEqual(['processing', true, 'unpaid', 200, 200, 0])
+  })
+
+  it('not credited to an affiliate who was deactivated before the order was paid', async () => {
+    const { shop, lena } = await affiliateShop()
+    const placed = await order(shop, lena, 'mug', link)
+    decide(shop, 'deactivate')
+    await pay(lena, placed)
+    expect((await ordersOf(lena))[0]).toMatchObject({ status: 'processing', affiliateVisitConverted: false })
+    expect(balanceOf(shop.app.db, 1)).toMatchObject({ pendingMinor: 200, unpaidMinor: 0 })
+    expect(() => accept(shop, 1)).toThrow(expect.objectContaining({ code: 'TRANSITION_REFUSED' }))
+    decide(shop, 'approve')
+    accept(shop, 1)
+    expect((await ordersOf(lena))[0]).toMatchObject({ affiliateVisitConverted: true })
+  })
+
+  it('a tenth of the total after discounts, half up', async () => {
+    const { shop, mira, lena } = await affiliateShop()
+    await order(shop, lena, 'odd', link)
+    await order(shop, lena, 'odd', { ...link, body: { couponCode: 'HALF' } })
+    // 9.99 gives 99.9, and 4.99 or 5.00 the nearest to a tenth of itself.
+    const [half, whole] = await referrals(mira)
+    const total = (await ordersOf(lena))[0]?.total ?? 0
+    expect([whole?.amountMinor, half?.amountMinor]).toEqual([100, Math.round(total * 10)])
+  })
+})
+
+describe('who is never credited', () => {
+  const nothing = {
+    affiliateRef: '',
+    affiliateCampaign: '',
+    affiliateReferralCreated: false,
+    affiliateVisitId: null,
+    affiliateReferralId: null,
+    affiliateVisitConverted: null,
+    orderAttributionSourceType: 'typein'
+  }
+
+  it('the buyer himself, logged in', async () => {
+    const { shop, mira } = await affiliateShop()
+    await order(shop, mira, 'mug', link)
+    expect((await ordersOf(mira))[0]).toMatchObject(nothing)
+    expect(await referrals(mira)).toEqual([])
+    expect(explainOrder(shop.app.db, 1).lines.join('\n')).toContain('the buyer is the affiliate')
+  })
+
+  it.each([
+    { how: 'his account’s email', body: { customer: { email: 'MIRA@shop.example' } } },
+    { how: 'his account’s email in the billing address', body: { billingAddress: { email: ' mira@Shop.example ' } } },
+    { how: 'his billing email', body: { customer: { email: 'Bills@mira.example' } } },
+    {
+      how: 'his billing email in the billing address, beside another',
+      body: { customer: { email: 'else@shop.example' }, billingAddress: { email: 'bills@mira.example' } }
+    }
+  ])('the buyer himself as a guest, by $how', async ({ body }) => {
+    const { shop, mira } = await affiliateShop()
+    await mira.send('PATCH', '/me', { billingEmail: 'bills@mira.example' })
+    const guest = shop.visitor()
+    const { orderId } = await order(shop, guest, 'mug', { ...link, body })
+    expect(explainOrder(shop.app.db, orderId).lines.join('\n')).toContain('the buyer is the affiliate')
+    expect(await referrals(mira)).toEqual([])
+    expect(guest.cookies.has('shopstead_ref')).toBe(false)
+  })
+
+  it('the buyer himself, who is known only from the hosted page: the attribution stays, the referral is rejected', async () => {
+    const { shop, mira } = await affiliateShop()
+    const guest = shop.visitor()
+    const placed = await order(shop, guest, 'mug', link)
+    expect((await referrals(mira)).map(({ status }) => status)).toEqual(['pending'])
+    await pay(guest, placed, { email: 'Mira@shop.example' })
+    expect(await referrals(mira)).toMatchObject([{ status: 'rejected' }])
+    expect(await balance(mira)).toMatchObject({ pendingMinor: 0, unpaidMinor: 0 })
+    const { attribution, referral } = explainOrder(shop.app.db, placed.orderId)
+    expect(JSON.stringify(attribution)).toContain('affiliate:mira')
+    expect(referral).toContainEqual(expect.objectContaining({ rule: 'status', outcome: 'rejected: self' }))
+    expect(referral).toContainEqual(expect.objectContaining({ rule: 'visit converted', outcome: 'false' }))
+    expect(() => accept(shop, 1)).toThrow(expect.objectContaining({ code: 'TRANSITION_REFUSED' }))
+  })
+
+  it('an affiliate for an order that costs nothing, though the visit counts', async () => {
+    const { shop, mira, lena } = await affiliateShop()
+    await order(shop, lena, 'sheet', link)
+    expect((await ordersOf(lena))[0]).toMatchObject({
+      status: 'completed',
+      affiliateRef: 'mira',
+      affiliateReferralCreated: false,
+      affiliateVisitId: 1,
+      affiliateReferralId: null,
+      affiliateVisitConverted: false,
+      orderAttributionSourceType: 'referral'
+    })
+    expect(await referrals(mira)).toEqual([])
+    expect(explainOrder(shop.app.db, 1).lines.join('\n')).toContain('nothing to earn a commission on')
+  })
+
+  it.each(['unknown', '2', '0', 'mira2', '%20'])('nobody by the ref %s', async (ref) => {
+    const { shop, lena } = await affiliateShop()
+    await order(shop, lena, 'mug', { query: `?ref=${ref}&campaign=spring` })
+    expect((await ordersOf(lena))[0]).toMatchObject(nothing)
+  })
+
+  it('an affiliate who is not active', async () => {
+    const { shop, lena } = await affiliateShop()
+    decide(shop, 'deactivate')
+    await order(shop, lena, 'mug', { query: '?ref=mira&utm_source=letter' })
+    expect((await ordersOf(lena))[0]).toMatchObject({ ...nothing, orderAttributionSourceType: 'utm' })
+    expect(explainOrder(shop.app.db, 1).lines.join('\n')).toContain('the affiliate was not active')
+  })
+})
+
+describe('who is credited', () => {
+  it.each(['mira', 'MIRA', 'Mira', '1', '%20mira%20'])('mira, by the ref %s', async (ref) => {
+    const { shop, mira, lena } = await affiliateShop()
+    await order(shop, lena, 'mug', { query: `?ref=${ref}` })
+    expect((await ordersOf(lena))[0]).toMatchObject({
+      affiliateRef: 'mira',
+      affiliateCampaign: '',
+      orderAttributionUtmSource: 'affiliate:mira',
+      orderAttributionUtmCampaign: null
+    })
+    expect(await referrals(mira)).toHaveLength(1)
+    expect(lena.cookies.get('shopstead_ref')).toBe('mira')
+  })
+
+  it('is told as an affiliate by the entitlements at every stage', async () => {
+    const { shop, mira } = await affiliateShop()
+    const standing = async () => (await me(mira)).entitlements.affiliate
+    expect(await standing()).toEqual({ id: 1, isActive: true, status: 'active' })
+    decide(shop, 'deactivate')
+    expect(await standing()).toEqual({ id: 1, isActive: false, status: 'inactive' })
+  })
+})
+
+describe('explaining an order', () => {
+  it('tells rule by rule, for an order with a referral and for one without', async () => {
+    const { shop, lena } = await affiliateShop(false)
+    const placed = await order(shop, lena, 'mug', { query: '?ref=mira&utm_source=letter' })
+    await pay(lena, placed)
+    const told = explainOrder(shop.app.db, placed.orderId)
+    expect(told.attribution.map(({ rule }) => rule)).toEqual([
+      'ref',
+      'source type',
+      'order attribution',
+      'marketing values',
+      'visit'
+    ])
+    expect(told.referral).toMatchObject([
+      { rule: 'commission', input: expect.stringContaining('10%') },
+      { rule: 'status', outcome: 'pending: waits to be accepted by hand' },
+      { rule: 'visit converted', outcome: 'false' }
+    ])
+    accept(shop, 1)
+    await refundOrder(shop.app, placed.orderId, 1_000, 'operator')
+    const ledger = explainOrder(shop.app.db, placed.orderId).referral.filter(({ rule }) => rule === 'ledger')
+    expect(ledger.map(({ input }) => input.split(',')[0])).toEqual(['earned', 'taken_back'])
+    const bare = await order(shop, shop.visitor(), 'mug')
+    expect(explainOrder(shop.app.db, bare.orderId).referral).toEqual([
+      { rule: 'referral', input: 'no credited affiliate', outcome: 'none' }
+    ])
+  })
+})
