@@ -1,68 +1,115 @@
-import { count, lt, and, isNull } from 'drizzle-orm'
-import { describeError } from '../../platform/log.ts'
+import { and, count, inArray, isNull, lt } from 'drizzle-orm'
+import type { App } from '../../app.ts'
+import type { CardGateway } from '../../shop/context.ts'
 import { isReady } from '../../shop/payments/gateway.ts'
+import type { ReadyGateway } from '../../shop/payments/gateway.ts'
 import { readGatewayError } from '../../shop/payments/gateway-failure.ts'
 import { paymentAttempts } from '../../shop/payments/schema.ts'
 import { openWarnings } from '../../shop/payments/warnings.ts'
 import { failed, ok, warning } from './check.ts'
-import type { Check } from './check.ts'
+import type { Check, Finding } from './check.ts'
 
 const stuckAfterMs = 24 * 60 * 60_000
+/** One quick question: whoever runs `health` waits for it. */
+const quick = { timeout: 5_000, maxNetworkRetries: 0 }
+/** Without these a payment, a refund or a dispute is noticed by the reconciler only. */
+const neededEvents = [
+  'checkout.session.completed',
+  'checkout.session.async_payment_succeeded',
+  'checkout.session.async_payment_failed',
+  'checkout.session.expired',
+  'payment_intent.succeeded',
+  'payment_intent.payment_failed',
+  'charge.refunded',
+  'refund.updated',
+  'charge.dispute.created',
+  'charge.dispute.closed',
+  'customer.subscription.updated',
+  'customer.subscription.deleted',
+  'invoice.paid',
+  'invoice.payment_failed'
+]
 
 export const paymentChecks: readonly Check[] = [
-  {
-    name: 'payments',
-    async run({ cards, config }) {
-      if (cards === null) return ok('By hand only.')
-      if (cards.name === 'sandbox')
-        return config.env === 'production'
-          ? failed('The sandbox takes no real money.', 'Set SHOPSTEAD_PAYMENTS=stripe.')
-          : ok('Sandbox.')
-      if (!isReady(cards))
-        return failed('SHOPSTEAD_STRIPE_SECRET_KEY is not set.', "Set it to the secret key from Stripe's dashboard.")
-      try {
-        await (await cards.client()).balance.retrieve()
-        return ok(`Stripe answers (${cards.livemode ? 'live' : 'test'} mode).`)
-      } catch (error) {
-        return failed(
-          `Stripe does not accept the key: ${readGatewayError(error).error.type || describeError(error)}.`,
-          'Check SHOPSTEAD_STRIPE_SECRET_KEY and the network.'
-        )
-      }
-    }
-  },
-  {
-    name: 'webhook secret',
-    run({ cards }) {
-      if (cards?.name !== 'stripe') return ok('Not needed.')
-      if (cards.webhookSecret !== undefined) return ok('Set.')
-      return failed(
-        'SHOPSTEAD_STRIPE_WEBHOOK_SECRET is not set.',
-        'Without it payments are noticed by the reconciler only, a minute late.'
-      )
-    }
-  },
-  {
-    name: 'open payments',
-    run({ db, clock }) {
-      const stuck = db.orm
-        .select({ count: count() })
-        .from(paymentAttempts)
-        .where(and(isNull(paymentAttempts.outcome), lt(paymentAttempts.createdAt, clock.now() - stuckAfterMs)))
-        .get()
-      if ((stuck?.count ?? 0) === 0) return ok('None is stuck.')
-      return warning(`${stuck?.count} have been open for more than a day.`, 'Run "shopstead orders reconcile".')
-    }
-  },
-  {
-    name: 'payment warnings',
-    run({ db }) {
-      const [newest, ...others] = openWarnings(db)
-      if (newest === undefined) return ok('None.')
-      return warning(
-        `${newest.message}${others.length > 0 ? ` And ${others.length} more.` : ''}`,
-        'Look at the orders named, and at the gateway.'
-      )
-    }
-  }
+  { name: 'payments', run: checkGateway },
+  { name: 'webhooks from Stripe', run: checkWebhooks },
+  { name: 'open payments', run: checkOpenPayments },
+  { name: 'payment warnings', run: checkWarnings }
 ]
+
+async function checkGateway({ cards, config }: App): Promise<Finding> {
+  if (cards === null) return ok('By hand only.')
+  if (cards.name === 'sandbox')
+    return config.env === 'production'
+      ? failed('The sandbox takes no real money.', 'Set SHOPSTEAD_PAYMENTS=stripe.')
+      : ok('Sandbox.')
+  if (!isReady(cards))
+    return failed('SHOPSTEAD_STRIPE_SECRET_KEY is not set.', "Set it to the secret key from Stripe's dashboard.")
+  try {
+    await (await cards.client()).balance.retrieve({}, quick)
+    return ok(`Stripe answers (${cards.livemode ? 'live' : 'test'} mode).`)
+  } catch (error) {
+    return failed(
+      `Stripe does not accept the key, or does not answer: ${saidBy(error)}.`,
+      'Check SHOPSTEAD_STRIPE_SECRET_KEY and the network.'
+    )
+  }
+}
+
+async function checkWebhooks(app: App): Promise<Finding> {
+  const { cards } = app
+  if (!isStripe(cards)) return ok('Not needed.')
+  if (cards.webhookSecret === undefined) {
+    return failed(
+      'SHOPSTEAD_STRIPE_WEBHOOK_SECRET is not set.',
+      'Without it payments are noticed by the reconciler only, a minute late.'
+    )
+  }
+  const url = `${app.publicUrl()}${app.config.apiPrefix}/webhooks/stripe`
+  try {
+    const { data } = await (await cards.client()).webhookEndpoints.list({ limit: 100 }, quick)
+    const ours = data.find((endpoint) => endpoint.url === url && endpoint.status === 'enabled')
+    if (ours === undefined)
+      return warning(`No endpoint of the Stripe account points to ${url}.`, "Add it in Stripe's dashboard.")
+    const missing = neededEvents.filter((type) => !ours.enabled_events.some((on) => on === '*' || on === type))
+    return missing.length === 0
+      ? ok('The secret is set and Stripe sends here.')
+      : warning(`Stripe does not send ${missing.join(', ')}.`, `Add them to the endpoint ${ours.id}.`)
+  } catch (error) {
+    return warning(`The endpoints could not be listed: ${saidBy(error)}.`, "Look at them in Stripe's dashboard.")
+  }
+}
+
+function isStripe(cards: CardGateway | null): cards is ReadyGateway {
+  return cards?.name === 'stripe' && isReady(cards)
+}
+
+/** A gateway's error in a word, without anything of its contents. */
+function saidBy(error: unknown): string {
+  const { code, type } = readGatewayError(error).error
+  return code ?? (type || 'an unknown error')
+}
+
+function checkOpenPayments({ db, clock }: App): Finding {
+  const stuck = db.orm
+    .select({ count: count() })
+    .from(paymentAttempts)
+    .where(
+      and(
+        isNull(paymentAttempts.outcome),
+        // A bank transfer may well take days.
+        inArray(paymentAttempts.gateway, ['stripe', 'sandbox']),
+        lt(paymentAttempts.createdAt, clock.now() - stuckAfterMs)
+      )
+    )
+    .get()
+  if (stuck === undefined || stuck.count === 0) return ok('None is stuck.')
+  return warning(`${stuck.count} have been open for more than a day.`, 'Run "shopstead orders reconcile".')
+}
+
+function checkWarnings({ db }: App): Finding {
+  const [newest, ...others] = openWarnings(db)
+  if (newest === undefined) return ok('None.')
+  const more = others.length > 0 ? ` And ${others.length} more.` : ''
+  return warning(`${newest.message}${more}`, 'Look at the orders named, and at the gateway.')
+}
