@@ -25,6 +25,7 @@ export function isEmail(text: string): boolean {
 /** An email as it is kept: NFC and trimmed, its letters' case as typed. */
 export const emailField = z
   .string()
+  .meta({ format: 'email', maxLength: maxEmail })
   .transform((text) => text.normalize('NFC').trim())
   .refine((text) => codePoints(text) <= maxEmail, { error: `Must have at most ${maxEmail} characters.`, abort: true })
   .refine((text) => text !== '', { error: 'Must not be empty.', abort: true })
@@ -34,6 +35,7 @@ export const emailField = z
 export function lineField(max: number) {
   return z
     .string()
+    .meta({ maxLength: max })
     .refine((text) => !forbidden.test(text), 'Must not hold control characters or line breaks.')
     .transform((text) => text.trim())
     .refine((text) => codePoints(text) <= max, `Must have at most ${max} character${max === 1 ? '' : 's'}.`)

@@ -17,6 +17,7 @@ export const applyBody = z.object({
   website: webAddress.nullish(),
   message: z
     .string()
+    .meta({ maxLength: 2000 })
     .refine((text) => codePoints(text) <= 2000, 'Must have at most 2000 characters.')
     .nullish(),
   marketingOptIn: z.boolean().nullish().meta({ description: 'The partner opt-in; absent counts as false.' })

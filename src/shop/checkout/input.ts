@@ -23,7 +23,10 @@ const optionalEmail = z
   .pipe(emailField.optional())
 
 const atMost = (limit: number) =>
-  z.string().refine((text) => codePoints(text) <= limit, `Must have at most ${limit} characters.`)
+  z
+    .string()
+    .meta({ maxLength: limit })
+    .refine((text) => codePoints(text) <= limit, `Must have at most ${limit} characters.`)
 
 const positive = z.int('Must be a whole number above 0.').positive('Must be a whole number above 0.')
 const quantityRule = 'Must be a whole number from 1 to 50.'
