@@ -92,7 +92,7 @@ function readiness(app: App, stopping: boolean): Response {
 function nothingHere(app: App): (request: Request) => Response {
   const page = createNotFoundPage(app)
   return (request) => {
-    if (prefersHtml(request)) return page()
+    if (prefersHtml(request)) return page(request)
     const ids = requestIds(request.headers.get('x-correlation-id'))
     const error = new AppError('NOT_FOUND', 'There is nothing at this address.')
     return failure(error, ids, app.clock.now(), { noStore: true })

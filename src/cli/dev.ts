@@ -20,7 +20,7 @@ export function define(program: Command): void {
     await guarded(options.json ?? false, async () => {
       const { createApp } = await import('../app.ts')
       const { serveUntilStopped } = await import('./serving.ts')
-      const config = await loadConfig(options)
+      const config = await loadConfig({ ...options, storefront: options.storefront ?? true })
       if (config.env === 'production')
         throw new AppError('CONFIG_INVALID', 'SHOPSTEAD_ENV is production: use "shopstead serve".')
       const app = createApp(config, { database: 'create' })

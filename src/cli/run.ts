@@ -87,6 +87,7 @@ export async function loadConfig(flags: {
   port?: string | undefined
   https?: boolean | undefined
   dataDir?: string | undefined
+  storefront?: boolean | undefined
 }): Promise<Config> {
   const { existsSync } = await import('node:fs')
   const { parseConfig } = await import('../platform/config/config.ts')

@@ -1,39 +1,97 @@
 import { hash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { join, posix } from 'node:path'
 import { assetPath } from '../platform/package-root.ts'
+import { acceptedEncoding, compressed } from './compression.ts'
+import type { Encoding } from './compression.ts'
+import { readModule } from './browser-module.ts'
 
-const files = { style: 'style.css', icon: 'lantern.svg' } as const
-const types: Readonly<Record<string, string>> = { css: 'text/css; charset=utf-8', svg: 'image/svg+xml' }
+/** What templates name; everything else is found from these. */
+const entries = {
+  style: 'style.css',
+  icon: 'lantern.svg',
+  storefrontStyle: 'storefront.css',
+  goods: 'goods.svg',
+  offers: 'offers.js',
+  product: 'product.js',
+  cart: 'cart.js',
+  thanks: 'thanks.js',
+  login: 'login.js',
+  register: 'register.js',
+  forgot: 'forgot.js',
+  account: 'account.js',
+  orders: 'orders.js',
+  referrals: 'referrals.js'
+} as const
+
+export type AssetName = keyof typeof entries
+
+const types: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+  js: 'text/javascript; charset=utf-8'
+}
 
 export type Assets = {
   /** Address of each, which changes with its content. */
-  readonly urls: Readonly<Record<keyof typeof files, string>>
+  readonly urls: Readonly<Record<AssetName, string>>
+  /** The scripts that one of them imports, itself first, to be fetched in one go. */
+  modulesOf(name: AssetName): readonly string[]
   /** Undefined for a path that is none of theirs. */
-  find(path: string): Response | undefined
+  find(path: string, request: Request): Response | undefined
 }
 
-/** Style and icon of the pages: their addresses carry a digest, so that browsers may keep them for ever. */
+type Asset = { path: string; body: Buffer<ArrayBuffer>; type: string; imports: readonly string[] }
+
+let loaded: Assets | undefined
+
+/** Style, pictures and scripts of the pages: their addresses carry a digest, so that browsers may keep them for ever. */
 export function loadAssets(): Assets {
-  const byPath = new Map<string, { body: Buffer<ArrayBuffer>; type: string }>()
-  const load = (file: string): string => {
-    const body = readFileSync(assetPath('pages', 'assets', file))
-    const [name = '', ending = ''] = file.split('.')
+  return (loaded ??= readAssets())
+}
+
+function readAssets(): Assets {
+  const byFile = new Map<string, Asset>()
+  const byPath = new Map<string, Asset>()
+  /** What a script imports is published first: its address stands in the importing script, and so in that one's digest. */
+  const publish = (file: string): Asset => {
+    const known = byFile.get(file)
+    if (known !== undefined) return known
+    const imports: Asset[] = []
+    const ending = file.slice(file.lastIndexOf('.') + 1).replace('ts', 'js')
+    const body = readModule(join(assetPath(), file), (specifier) => {
+      const imported = publish(posix.join(posix.dirname(file), specifier))
+      imports.push(imported)
+      return imported.path
+    })
+    const name = posix.basename(file).replace(/\.\w+$/, '')
     const path = `/assets/${name}-${hash('sha256', body, 'hex').slice(0, 12)}.${ending}`
-    byPath.set(path, { body, type: types[ending] ?? 'application/octet-stream' })
-    return path
+    const deep = imports.flatMap((asset) => [asset.path, ...asset.imports])
+    const asset = { path, body, type: types[ending] ?? 'application/octet-stream', imports: [...new Set(deep)] }
+    byFile.set(file, asset)
+    byPath.set(path, asset)
+    return asset
   }
+  const urls = Object.fromEntries(
+    Object.entries(entries).map(([name, file]) => [name, publish(`pages/assets/${file}`).path])
+  ) as Record<AssetName, string>
   return {
-    urls: { style: load(files.style), icon: load(files.icon) },
-    find(path) {
+    urls,
+    modulesOf: (name) => [urls[name], ...(byPath.get(urls[name])?.imports ?? [])],
+    find(path, request) {
       const asset = byPath.get(path)
-      if (asset === undefined) return undefined
-      return new Response(asset.body, {
-        headers: {
-          'content-type': asset.type,
-          'cache-control': 'public, max-age=31536000, immutable',
-          'x-content-type-options': 'nosniff'
-        }
-      })
+      return asset === undefined ? undefined : answer(asset, acceptedEncoding(request))
     }
   }
+}
+
+function answer({ path, body, type }: Asset, encoding: Encoding | null): Response {
+  return new Response(encoding === null ? body : compressed(path, body, encoding), {
+    headers: {
+      'content-type': type,
+      'cache-control': 'public, max-age=31536000, immutable',
+      'x-content-type-options': 'nosniff',
+      vary: 'accept-encoding',
+      ...(encoding === null ? {} : { 'content-encoding': encoding })
+    }
+  })
 }

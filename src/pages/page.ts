@@ -1,4 +1,5 @@
 import type { App } from '../app.ts'
+import type { AssetName } from './assets.ts'
 
 /** What a page's handler knows of its request. */
 export type PageCall = {
@@ -7,7 +8,7 @@ export type PageCall = {
   readonly now: number
   /** The client's address, as limits count it. */
   readonly addressKey: string
-  /** What the path names: an order's public token. */
+  /** What the path names: an order's public token, a product's slug. */
   readonly param: string
 }
 
@@ -22,6 +23,8 @@ export type PageReply =
       /** Addresses that a form on this page may lead to in the end, beside our own. */
       readonly leadsTo?: readonly (string | null)[]
       readonly headers?: Readonly<Record<string, string>>
+      /** The script of a storefront page. Such a page is the same for everybody: it may be kept and compressed. */
+      readonly script?: AssetName
     }
   | { readonly redirect: string }
 

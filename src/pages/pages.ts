@@ -5,7 +5,6 @@ import { addressKey, clientAddress, parseTrustedProxies } from '../platform/http
 import type { TrustedProxies } from '../platform/http/client-address.ts'
 import { rawPath, rawTarget, socketAddress } from '../platform/http/node-request.ts'
 import { describeError } from '../platform/log.ts'
-import { setting } from '../shop/settings/settings.ts'
 import { accountPages } from './account-pages.ts'
 import { loadAssets } from './assets.ts'
 import { checkoutPages } from './checkout-page.ts'
@@ -13,17 +12,13 @@ import { errorPage } from './error-page.ts'
 import { donePages } from './order-page.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
 import { createRenderer } from './render.ts'
+import { storefrontPages } from './storefront/storefront.ts'
 
-const routes: readonly PageRoute[] = [
-  { method: 'GET', path: /^\/$/, name: '/', handle: frontPage },
-  ...accountPages,
-  ...donePages,
-  ...checkoutPages
-]
+const routes: readonly PageRoute[] = [...storefrontPages, ...accountPages, ...donePages, ...checkoutPages]
 
 /**
- * Serves what people see: account links, hosted checkout, and the style of these pages. Undefined for a path that is no
- * page's. Everything works without script.
+ * Serves what people see: account links, hosted checkout, the demo storefront, and the style of these pages. Undefined
+ * for a path that is no page's.
  */
 export function createPages(app: App): (request: Request) => Promise<Response | undefined> {
   const assets = loadAssets()
@@ -33,9 +28,9 @@ export function createPages(app: App): (request: Request) => Promise<Response | 
     // URL and routers resolve `..` and `%2e`; a page is where it was asked for, and nowhere else.
     const path = rawPath(rawTarget(request))
     const matching = routes.filter((route) => route.path.test(path))
-    if (matching.length === 0) return isRead(request) ? assets.find(path) : undefined
+    if (matching.length === 0) return isRead(request) ? assets.find(path, request) : undefined
     const started = performance.now()
-    const response = render(await answer(app, trusted, matching, path, request))
+    const response = render(await answer(app, trusted, matching, path, request), request)
     const ms = Math.round((performance.now() - started) * 10) / 10
     app.log.info('page', { method: request.method, path: matching[0]?.name, status: response.status, ms })
     return response
@@ -43,9 +38,9 @@ export function createPages(app: App): (request: Request) => Promise<Response | 
 }
 
 /** A page for a browser that asked for an address where there is nothing. */
-export function createNotFoundPage(app: App): () => Response {
+export function createNotFoundPage(app: App): (request: Request) => Response {
   const render = createRenderer(app, loadAssets())
-  return () => render(errorPage(new AppError('NOT_FOUND', 'There is nothing at this address.')))
+  return (request) => render(errorPage(new AppError('NOT_FOUND', 'There is nothing at this address.')), request)
 }
 
 /** Whether whoever asks would rather read a page than JSON: browsers name HTML, programs do not. */
@@ -89,12 +84,4 @@ function routeFor(matching: readonly PageRoute[], request: Request): PageRoute {
 
 function isRead({ method }: Request): boolean {
   return method === 'GET' || method === 'HEAD'
-}
-
-/** Says what this is, to whoever opens the address of the service itself. */
-function frontPage({ app }: PageCall): PageReply {
-  const shown = app.config.env === 'development' || setting(app.db, 'storefront.enabled')
-  if (!shown) throw new AppError('NOT_FOUND', 'There is nothing at this address.')
-  const api = `${app.publicUrl()}${app.config.apiPrefix}`
-  return { status: 200, template: 'front', title: setting(app.db, 'shop.name'), data: { api } }
 }

@@ -3,27 +3,38 @@ import { assetPath } from '../platform/package-root.ts'
 import { openTemplates } from '../platform/templates.ts'
 import { setting } from '../shop/settings/settings.ts'
 import type { Assets } from './assets.ts'
+import { acceptedEncoding, compressedPage } from './compression.ts'
 import type { PageReply } from './page.ts'
 
 /** Turns replies into responses with the headers that every page carries. */
-export function createRenderer(app: App, assets: Assets): (reply: PageReply) => Response {
+export function createRenderer(app: App, assets: Assets): (reply: PageReply, request: Request) => Response {
   const templates = openTemplates(assetPath('pages', 'templates'))
-  return (reply) => {
+  return (reply, request) => {
     if ('redirect' in reply) {
       return new Response(null, {
         status: 303,
         headers: { location: reply.redirect, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }
       })
     }
-    const { status, template, title, data = {}, leadsTo = [], headers = {} } = reply
-    const common = { title, shopName: setting(app.db, 'shop.name'), assets: assets.urls }
-    return new Response(templates.html(`${template}.eta`, { ...common, ...data }), {
+    const { status, template, title, data = {}, leadsTo = [], headers = {}, script } = reply
+    const common = {
+      title,
+      shopName: setting(app.db, 'shop.name'),
+      assets: assets.urls,
+      scripts: script === undefined ? [] : assets.modulesOf(script)
+    }
+    const html = templates.html(`${template}.eta`, { ...common, ...data })
+    // A page that holds something of a person stays uncompressed: the length would tell of it (BREACH).
+    const encoding = script === undefined ? null : acceptedEncoding(request)
+    return new Response(encoding === null ? html : compressedPage(html, encoding), {
       status,
       headers: {
         ...headers,
+        ...(encoding === null ? {} : { 'content-encoding': encoding }),
+        ...(script === undefined ? {} : { vary: 'accept-encoding' }),
         'content-type': 'text/html; charset=utf-8',
-        'cache-control': 'no-store',
-        'content-security-policy': contentSecurityPolicy([app.publicUrl(), ...leadsTo]),
+        'cache-control': script === undefined ? 'no-store' : 'no-cache',
+        'content-security-policy': contentSecurityPolicy(script !== undefined, [app.publicUrl(), ...leadsTo]),
         // Paths and queries hold tokens, so no other site hears of them. Not no-referrer: under it browsers send forms with
         // `Origin: null` (Fetch, "append a request Origin header"), which those without Sec-Fetch-Site are refused for.
         'referrer-policy': 'same-origin',
@@ -35,10 +46,11 @@ export function createRenderer(app: App, assets: Assets): (reply: PageReply) => 
 }
 
 /** Chromium applies form-action to the redirect that answers a form too, so where a form leads has to be in it. */
-function contentSecurityPolicy(leadsTo: readonly (string | null)[]): string {
+function contentSecurityPolicy(isScripted: boolean, leadsTo: readonly (string | null)[]): string {
   const sources = new Set(leadsTo.flatMap((url) => (url === null ? [] : [sourceOf(url)])))
   return [
     "default-src 'none'",
+    ...(isScripted ? ["script-src 'self'", "connect-src 'self'"] : []),
     "style-src 'self'",
     "img-src 'self' data:",
     `form-action 'self' ${[...sources].join(' ')}`,

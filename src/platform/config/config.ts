@@ -29,6 +29,8 @@ export type Config = {
   /** From the environment; null for data/secret.key. */
   secret: string | null
   log: LogLevel
+  /** Whether the demo storefront is shown; null leaves it to the setting. */
+  storefront: boolean | null
 }
 
 /** What command-line flags put above the environment. */
@@ -37,6 +39,7 @@ export type ConfigFlags = {
   port?: string | undefined
   https?: boolean | undefined
   dataDir?: string | undefined
+  storefront?: boolean | undefined
 }
 
 const list = z.string().transform((text) =>
@@ -113,15 +116,15 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>, f
     const issue = parsed.error.issues[0]
     throw invalid(String(issue?.path[0] ?? 'SHOPSTEAD_*'), issue?.message ?? 'a valid value')
   }
-  return checkTogether(toConfig(parsed.data, flags.https ?? false))
+  return checkTogether(toConfig(parsed.data, flags))
 }
 
-function toConfig(values: z.infer<typeof environmentSchema>, https: boolean): Config {
+function toConfig(values: z.infer<typeof environmentSchema>, flags: ConfigFlags): Config {
   return {
     env: values.SHOPSTEAD_ENV,
     host: values.SHOPSTEAD_HOST,
     port: values.SHOPSTEAD_PORT,
-    https,
+    https: flags.https ?? false,
     publicUrl: values.SHOPSTEAD_PUBLIC_URL ?? null,
     dataDir: resolve(values.SHOPSTEAD_DATA_DIR),
     apiPrefix: values.SHOPSTEAD_API_PREFIX,
@@ -136,7 +139,8 @@ function toConfig(values: z.infer<typeof environmentSchema>, https: boolean): Co
     smtpUrl: values.SHOPSTEAD_SMTP_URL ?? null,
     mailFrom: values.SHOPSTEAD_MAIL_FROM,
     secret: values.SHOPSTEAD_SECRET ?? null,
-    log: values.SHOPSTEAD_LOG
+    log: values.SHOPSTEAD_LOG,
+    storefront: flags.storefront ?? null
   }
 }
 

@@ -15,3 +15,8 @@ const assigned = new Set(
 export function isCountry(code: string): boolean {
   return assigned.has(code)
 }
+
+/** All of them, in the order of their codes. */
+export function countryCodes(): string[] {
+  return [...assigned]
+}

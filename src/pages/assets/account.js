@@ -1,0 +1,127 @@
+import { day, h, money, showPage } from './dom.js'
+import { onSend } from './form.js'
+import { service } from './service.js'
+import './shell.js'
+import { toneOf } from './words.js'
+
+async function make() {
+  const [me, { downloads }] = await Promise.all([service.me(), service.downloads()])
+  const { user, roles, entitlements, profile, consent } = me
+  return h(
+    'div',
+    { class: 'panels' },
+    h(
+      'section',
+      {},
+      h('h2', {}, `Hello, ${user.displayName}`),
+      h('p', { class: 'hint' }, user.email),
+      h('p', {}, ...roles.serviceRoles.map((role) => h('span', { class: 'state good' }, role))),
+      logOut()
+    ),
+    list('Memberships', entitlements.memberships, membership, 'You are no member yet.'),
+    list('Subscriptions', entitlements.subscriptions, subscription, 'You have no subscription.'),
+    list('Downloads', downloads, download, 'There is nothing to download.'),
+    list('Donations', entitlements.donations.donations, donation, 'You have not donated yet.'),
+    h('section', {}, h('h2', {}, 'About you'), profileForm(user, profile, consent))
+  )
+}
+
+function list(title, items, toItem, none) {
+  return h(
+    'section',
+    {},
+    h('h2', {}, title),
+    items.length === 0
+      ? h('p', { class: 'hint' }, none)
+      : h('ul', { class: 'plain-list' }, ...items.map((item) => h('li', {}, ...toItem(item))))
+  )
+}
+
+function membership({ planName, status, expiresAt, isPro }) {
+  const until = expiresAt === null ? ['for life'] : [status === 'active' ? 'until ' : 'ended ', day(expiresAt)]
+  return [
+    h('strong', {}, planName),
+    ' ',
+    h('span', { class: `state ${toneOf(status)}` }, status),
+    isPro ? h('span', { class: 'state good' }, 'pro') : null,
+    h('div', { class: 'hint' }, ...until)
+  ]
+}
+
+function subscription({ name, status, interval, currentPeriodEnd, cancelAtPeriodEnd }) {
+  return [
+    h('strong', {}, name),
+    ' ',
+    h('span', { class: `state ${toneOf(status)}` }, status.replace('_', ' ')),
+    h(
+      'div',
+      { class: 'hint' },
+      `every ${interval}, `,
+      cancelAtPeriodEnd || status !== 'active' ? 'until ' : 'renews on ',
+      day(currentPeriodEnd)
+    )
+  ]
+}
+
+function download({ name, url, expiresAt }) {
+  return [
+    h('a', { href: new URL(url).pathname, download: true }, name),
+    h('div', { class: 'hint' }, 'this link works until ', day(expiresAt))
+  ]
+}
+
+function donation({ amount, currency, campaign, createdAt }) {
+  return [
+    h('strong', {}, money(amount, currency)),
+    campaign === null ? '' : ` for ${campaign}`,
+    h('div', { class: 'hint' }, day(createdAt))
+  ]
+}
+
+function logOut() {
+  return h(
+    'p',
+    {},
+    h(
+      'button',
+      { type: 'button', class: 'quiet', onclick: () => service.logout().then(() => location.assign('/')) },
+      'Log out'
+    )
+  )
+}
+
+function profileForm(user, profile, consent) {
+  const field = (name, label, value, autocomplete) =>
+    h(
+      'div',
+      { class: 'field' },
+      h('label', { for: name }, label),
+      h('input', { id: name, name, value: value ?? '', autocomplete })
+    )
+  const form = h(
+    'form',
+    { novalidate: true },
+    field('displayName', 'Display name', user.displayName, 'name'),
+    h(
+      'div',
+      { class: 'pair' },
+      field('firstName', 'First name', profile.firstName, 'given-name'),
+      field('lastName', 'Last name', profile.lastName, 'family-name')
+    ),
+    h(
+      'label',
+      { class: 'tick' },
+      h('input', { type: 'checkbox', name: 'marketingOptIn', checked: consent.marketingOptIn }),
+      h('span', {}, 'Write to me now and then about new things')
+    ),
+    h('button', { type: 'submit', class: 'quiet' }, 'Save'),
+    h('p', { role: 'status', class: 'added' })
+  )
+  onSend(form, async ({ displayName, firstName, lastName, marketingOptIn }) => {
+    await service.updateMe({ displayName, firstName: firstName || null, lastName: lastName || null, marketingOptIn })
+    form.querySelector('[role=status]').textContent = 'Saved.'
+  })
+  return form
+}
+
+void showPage(make)

@@ -1,0 +1,169 @@
+import { readCart, writeCart } from './cart-store.js'
+import { find, h, message, money, picture } from './dom.js'
+import { onSend } from './form.js'
+import { service } from './service.js'
+import { session } from './shell.js'
+import { tracking } from './tracking.js'
+import { declineWords } from './words.js'
+
+const lines = find('[data-lines]')
+const form = find('[data-form]')
+const cards = document.querySelector('[data-cards]')
+
+function show() {
+  const cart = readCart()
+  form.hidden = cart.length === 0
+  if (cart.length === 0) {
+    lines.replaceChildren(
+      message('Your cart is empty', 'There is room for something warm in it.', ['Look around', '/'])
+    )
+    return
+  }
+  const total = cart.reduce((sum, { amount, quantity }) => sum + amount * quantity, 0)
+  const { currency } = cart[0]
+  lines.replaceChildren(
+    h('ul', { class: 'lines' }, ...cart.map(row)),
+    h(
+      'p',
+      { class: 'sum' },
+      'Together ',
+      h('strong', {}, money(total, currency)),
+      h('span', { class: 'hint' }, ' before coupons')
+    )
+  )
+  find('[data-shipping]').hidden = cart.every(({ type }) => type === 'digital')
+}
+
+function row(line, index) {
+  const id = `quantity-${index}`
+  return h(
+    'li',
+    {},
+    picture(line.picture),
+    h('a', { class: 'name', href: `/products/${line.slug}` }, line.name),
+    h(
+      'div',
+      { class: 'amounts' },
+      h('label', { class: 'unseen', for: id }, `Quantity of ${line.name}`),
+      h('input', {
+        id,
+        type: 'number',
+        inputmode: 'numeric',
+        min: 1,
+        max: 50,
+        value: line.quantity,
+        onchange: (event) => change(index, event.target)
+      }),
+      h('span', { class: 'price' }, money(line.amount * line.quantity, line.currency)),
+      h(
+        'button',
+        { type: 'button', class: 'plain', 'aria-label': `Remove ${line.name}`, onclick: () => remove(index) },
+        'Remove'
+      )
+    )
+  )
+}
+
+function change(index, input) {
+  const quantity = Math.min(50, Math.max(1, Math.round(Number(input.value) || 1)))
+  writeCart(readCart().map((line, at) => (at === index ? { ...line, quantity } : line)))
+  show()
+  document.getElementById(`quantity-${index}`)?.focus()
+}
+
+function remove(index) {
+  writeCart(readCart().filter((_, at) => at !== index))
+  show()
+  find('main').focus()
+}
+
+/** Prices are the shop's; a cart may be weeks old. What has variations keeps the price that its page showed. */
+async function refresh() {
+  const { offers } = await service.offers({ perPage: 100 })
+  const priceOf = new Map(offers.map(({ productId, price }) => [productId, price.amount]))
+  const cart = readCart()
+  writeCart(
+    cart.map((line) => ({ ...line, amount: (line.variationId === null && priceOf.get(line.productId)) || line.amount }))
+  )
+  if (readCart().some(({ amount }, index) => amount !== cart[index].amount)) show()
+}
+
+/** The same purchase sent twice is one purchase: it keeps its key until the service has answered for good. */
+function keyFor(body) {
+  const text = JSON.stringify(body)
+  const kept = JSON.parse(sessionStorage.getItem('shopstead.checkout') ?? '{}')
+  if (kept.text === text) return kept.key
+  const key = [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+  sessionStorage.setItem('shopstead.checkout', JSON.stringify({ text, key }))
+  return key
+}
+
+const address = (values) => ({
+  firstName: values.firstName,
+  lastName: values.lastName,
+  address1: values.address1,
+  address2: values.address2,
+  postcode: values.postcode,
+  city: values.city,
+  country: values.country
+})
+
+function bodyOf(values, isGuest) {
+  const cart = readCart()
+  const { email, firstName, lastName, createAccount, password } = values
+  const account = createAccount ? { createAccount, password } : {}
+  return {
+    items: cart.map(({ productId, variationId, quantity }) => ({ productId, variationId, quantity })),
+    strategy: values.strategy,
+    returnUrl: `${location.origin}/thanks`,
+    cancelUrl: `${location.origin}/cart`,
+    couponCode: values.couponCode,
+    notes: values.notes,
+    ...(isGuest ? { customer: { email, firstName, lastName, ...account } } : {}),
+    ...(cart.some(({ type }) => type === 'physical') ? { shippingAddress: address(values) } : {}),
+    ...(values.strategy === 'token_handoff' ? { paymentToken: values.paymentToken } : {})
+  }
+}
+
+async function pay(values) {
+  const known = await session
+  const body = bodyOf(values, known?.userLoggedIn !== true)
+  try {
+    const result = await service.checkout(body, tracking(), keyFor(body))
+    location.assign(
+      result.checkoutUrl ?? result.redirectUrl ?? `/thanks?orderId=${result.orderId}&result=${outcome(result)}`
+    )
+  } catch (error) {
+    if (error.status !== 504) sessionStorage.removeItem('shopstead.checkout')
+    throw explained(error)
+  }
+}
+
+function outcome({ status }) {
+  return status === 'processing' || status === 'completed' ? 'success' : 'pending'
+}
+
+function explained(error) {
+  if (error.code !== 'CHECKOUT_FAILED') return error
+  return Object.assign(error, { message: declineWords(error.details.safeReason) })
+}
+
+const button = find('[data-pay]')
+form.addEventListener('change', () => {
+  const isHere = form.elements.strategy.value === 'token_handoff'
+  if (cards !== null) cards.hidden = !isHere
+  button.textContent = isHere ? 'Pay now' : 'Go to payment'
+  for (const tick of form.querySelectorAll('[data-shows]')) {
+    const shown = document.getElementById(tick.dataset.shows)
+    shown.hidden = !tick.checked
+    for (const field of shown.querySelectorAll('input')) field.required = tick.checked
+  }
+})
+onSend(form, pay)
+show()
+void session.then((known) => (find('[data-guest]').hidden = known?.userLoggedIn === true))
+// The cart's own prices do where the shop does not answer: what is paid is decided by the checkout.
+void refresh().catch(() => undefined)
+if (new URLSearchParams(location.search).get('result') === 'cancelled') {
+  lines.before(h('p', { class: 'note', role: 'status' }, 'Nothing was charged. Your cart is as you left it.'))
+}

@@ -1,0 +1,80 @@
+/** Makes an element; what is a string stays text, so that nothing of the service's answers is read as HTML. */
+export function h(tag, properties = {}, ...children) {
+  const isSvg = tag === 'svg' || tag === 'use'
+  const element = isSvg ? document.createElementNS('http://www.w3.org/2000/svg', tag) : document.createElement(tag)
+  for (const [name, value] of Object.entries(properties)) {
+    if (name.startsWith('on')) element.addEventListener(name.slice(2), value)
+    else if (value === true) element.setAttribute(name, '')
+    else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, String(value))
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false))
+  return element
+}
+
+/** The one element of the page that the selector names. */
+export function find(selector) {
+  const element = document.querySelector(selector)
+  if (element === null) throw new Error(`The page has no ${selector}`)
+  return element
+}
+
+const { goods, decimals } = document.body.dataset
+
+export function picture(name) {
+  const svg = h(
+    'svg',
+    { viewBox: '0 0 200 160', 'aria-hidden': 'true', focusable: 'false' },
+    h('use', { href: `${goods}#${name}` })
+  )
+  return h('span', { class: `art art-${name}` }, svg)
+}
+
+/** An amount in major units, as the shop's own pages write it. */
+export function money(amount, currency) {
+  const digits = { minimumFractionDigits: Number(decimals), maximumFractionDigits: Number(decimals) }
+  return new Intl.NumberFormat('en', { style: 'currency', currency, ...digits }).format(amount)
+}
+
+export function minorMoney(amountMinor, currency) {
+  return money(amountMinor / 10 ** Number(decimals), currency)
+}
+
+export function day(iso) {
+  const text = new Date(iso).toLocaleDateString('en', { day: 'numeric', month: 'long', year: 'numeric' })
+  return h('time', { datetime: iso }, text)
+}
+
+/** A page in one sentence, with links to go on by. */
+export function message(title, text, ...links) {
+  return h(
+    'div',
+    { class: 'empty' },
+    h('h2', {}, title),
+    h('p', {}, text),
+    h('p', { class: 'actions' }, ...links.map(([label, href]) => h('a', { class: 'button', href }, label)))
+  )
+}
+
+/** Shows a page that its script makes, and says what went wrong where it cannot. */
+export async function showPage(make) {
+  const place = find('[data-page]')
+  try {
+    place.replaceChildren(await make())
+  } catch (error) {
+    place.replaceChildren(trouble(error))
+  }
+  place.removeAttribute('aria-busy')
+}
+
+function trouble(error) {
+  const here = `${location.pathname}${location.search}`
+  if (error.code === 'NOT_AUTHENTICATED')
+    return message(
+      'Please log in',
+      'This page is yours alone.',
+      ['Log in', `/login?next=${encodeURIComponent(here)}`],
+      ['Create an account', `/register?next=${encodeURIComponent(here)}`]
+    )
+  const text = error.code === undefined ? 'The shop does not answer. Are you connected?' : error.message
+  return message('That did not work', text, ['Try again', here])
+}

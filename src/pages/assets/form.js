@@ -1,0 +1,92 @@
+import { h } from './dom.js'
+
+/**
+ * Sends a form by script: once at a time, with what is wrong said at its field, or above the form where it has none.
+ *
+ * @param send gets the form's values and does the work
+ * @param fields which field a path of the service's fieldErrors is about, where the names differ
+ */
+export function onSend(form, send, fields = {}) {
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault()
+    const button = form.querySelector('button[type=submit]')
+    if (button.getAttribute('aria-disabled') === 'true') return
+    clear(form)
+    if (!checkHere(form)) return
+    button.setAttribute('aria-disabled', 'true')
+    try {
+      await send(valuesOf(form))
+    } catch (error) {
+      show(form, error, fields)
+    } finally {
+      button.removeAttribute('aria-disabled')
+    }
+  })
+}
+
+function valuesOf(form) {
+  const values = Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value)]))
+  const ticks = [...form.querySelectorAll('input[type=checkbox]')].map(({ name, checked }) => [name, checked])
+  return { ...values, ...Object.fromEntries(ticks) }
+}
+
+function checkHere(form) {
+  const wrong = [...form.elements].filter((field) => field.name && field.offsetParent !== null && !field.validity.valid)
+  for (const field of wrong) mark(field, field.validationMessage)
+  wrong[0]?.focus()
+  return wrong.length === 0
+}
+
+function show(form, error, fields) {
+  const byPath = Object.entries(error.details?.fieldErrors ?? {})
+  const marked = byPath.flatMap(([path, messages]) => {
+    const field = form.elements.namedItem(fields[path] ?? path.split('.').at(-1))
+    if (!(field instanceof HTMLElement) || field.offsetParent === null) return []
+    mark(field, messages.join(' '))
+    return [field]
+  })
+  if (marked.length > 0) return marked[0].focus()
+  const others = byPath.flatMap(([, messages]) => messages)
+  const words = others.length > 0 ? others.join(' ') : wordsFor(error)
+  say(form, words)
+}
+
+function wordsFor(error) {
+  return error.code === undefined ? 'The shop does not answer. Please try again.' : error.message
+}
+
+/** Says something above the form, where a screen reader hears it and the eye finds it. */
+export function say(form, ...words) {
+  form.querySelector('[data-said]')?.remove()
+  const said = h('div', { class: 'error', role: 'alert', tabindex: '-1', 'data-said': true }, ...words)
+  form.prepend(said)
+  said.focus()
+}
+
+function mark(field, message) {
+  const id = `${field.id || field.name}-error`
+  const known = document.getElementById(id)
+  const place = known ?? h('p', { class: 'error', id })
+  place.textContent = message
+  place.hidden = false
+  if (known === null) field.insertAdjacentElement('afterend', place)
+  field.setAttribute('aria-invalid', 'true')
+  field.dataset.describedBy ??= field.getAttribute('aria-describedby') ?? ''
+  field.setAttribute('aria-describedby', `${id} ${field.dataset.describedBy}`.trim())
+}
+
+function clear(form) {
+  form.querySelector('[data-said]')?.remove()
+  for (const field of form.querySelectorAll('[aria-invalid]')) {
+    field.removeAttribute('aria-invalid')
+    field.setAttribute('aria-describedby', field.dataset.describedBy ?? '')
+    const place = document.getElementById(`${field.id || field.name}-error`)
+    if (place !== null) place.hidden = true
+  }
+}
+
+/** Where a page that asked for a login wants to be led back to: a path of this site, or the fallback. */
+export function nextPath(fallback) {
+  const next = new URLSearchParams(location.search).get('next') ?? ''
+  return /^\/(?![/\\])/.test(next) ? next : fallback
+}

@@ -1,0 +1,30 @@
+import { find, h } from './dom.js'
+import { nextPath, onSend, say } from './form.js'
+import { service } from './service.js'
+import './shell.js'
+
+const form = find('[data-form]')
+const next = nextPath('/')
+if (next !== '/') find('[data-register]').href = `/register?next=${encodeURIComponent(next)}`
+
+async function logIn({ email, password, rememberMe }) {
+  try {
+    // People type their user name as well, which the service takes in `username` only.
+    await service.login({ ...(email.includes('@') ? { email } : { username: email }), password, rememberMe })
+    location.assign(next)
+  } catch (error) {
+    if (error.code !== 'AUTH_EMAIL_NOT_VERIFIED') throw error
+    say(
+      form,
+      'Please open the link that we sent to your email first. ',
+      h('button', { type: 'button', class: 'plain', onclick: () => resend(email) }, 'Send it again')
+    )
+  }
+}
+
+async function resend(email) {
+  await service.resendVerification(email)
+  say(form, 'A new link is on its way to you.')
+}
+
+onSend(form, logIn, { username: 'email' })

@@ -1,0 +1,94 @@
+import { find, h, money, picture } from './dom.js'
+import { service } from './service.js'
+import './shell.js'
+
+const place = find('[data-offers]')
+const cards = find('[data-cards]')
+const status = find('[data-status]')
+const heading = find('[data-heading]')
+const search = find('#search')
+const rules = JSON.parse(place.dataset.rules)
+const chips = [...place.querySelectorAll('[data-category]')]
+
+/** Found anew with each letter; an answer that a later question has overtaken is not shown. */
+let asked = 0
+
+async function show(category, text) {
+  const turn = ++asked
+  try {
+    const { offers, pagination } = await service.offers({ category, search: text, perPage: 100 })
+    if (turn !== asked) return
+    cards.replaceChildren(...offers.map(card))
+    const { total } = pagination
+    status.textContent =
+      total === 0
+        ? 'Nothing matches. Try another word, or look at everything.'
+        : `${total} ${total === 1 ? 'thing' : 'things'}`
+  } catch (error) {
+    if (turn !== asked) return
+    cards.replaceChildren()
+    status.textContent = error.code === undefined ? 'The shop does not answer. Are you connected?' : error.message
+  }
+  const chip = chips.find((link) => link.dataset.category === category)
+  heading.textContent =
+    text === '' ? (category === '' ? 'Everything in the shop' : chip?.textContent) : `Found for “${text}”`
+  for (const link of chips)
+    link === chip ? link.setAttribute('aria-current', 'true') : link.removeAttribute('aria-current')
+  find('[data-pages]').hidden = true
+}
+
+function card({ name, url, productSlug, categories, price }) {
+  const { amount, originalAmount, currency } = price
+  const now = h('strong', originalAmount === null ? {} : { class: 'now' }, money(amount, currency))
+  const before =
+    originalAmount === null
+      ? []
+      : [' ', h('s', {}, h('span', { class: 'unseen' }, 'instead of '), money(originalAmount, currency))]
+  const { origin, pathname } = new URL(url, location.href)
+  const ownHost = /^\/products\//.test(pathname) && new URL(url, location.href).port === location.port
+  return h(
+    'li',
+    { class: 'card' },
+    h(
+      'a',
+      { href: origin === location.origin || ownHost ? pathname : url },
+      picture(pictureOf(productSlug, categories)),
+      h('span', { class: 'name' }, name),
+      h('span', { class: 'price' }, now, ...before),
+      originalAmount === null ? null : h('span', { class: 'flag', 'aria-hidden': 'true' }, 'Sale')
+    )
+  )
+}
+
+function pictureOf(slug, categories) {
+  const words = `${slug} ${categories.join(' ')}`.toLowerCase()
+  return rules.find(([word]) => words.includes(word))?.[1] ?? 'parcel'
+}
+
+function go(category, text) {
+  const query = new URLSearchParams(Object.entries({ category, search: text }).filter(([, value]) => value !== ''))
+  history.replaceState(null, '', query.size === 0 ? '/' : `/?${query}`)
+  void show(category, text)
+}
+
+function current() {
+  return chips.find((link) => link.getAttribute('aria-current') === 'true')?.dataset.category ?? ''
+}
+
+let pause
+search.addEventListener('input', () => {
+  clearTimeout(pause)
+  pause = setTimeout(() => go(current(), search.value.trim()), 150)
+})
+search.form.addEventListener('submit', (event) => {
+  event.preventDefault()
+  clearTimeout(pause)
+  go(current(), search.value.trim())
+})
+for (const link of chips) {
+  link.addEventListener('click', (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return
+    event.preventDefault()
+    go(link.dataset.category, search.value.trim())
+  })
+}

@@ -1,0 +1,24 @@
+import { h, message, showPage } from './dom.js'
+import { orderCard } from './order-card.js'
+import { service } from './service.js'
+import './shell.js'
+
+async function make(page = 1) {
+  const { orders, pagination } = await service.orders({ page, perPage: 10 })
+  if (pagination.total === 0)
+    return message('No orders yet', 'What you order will be listed here.', ['Look around', '/'])
+  const list = h('div', { class: 'orders' }, ...orders.map(orderCard))
+  const more = h('button', { type: 'button', class: 'quiet' }, 'Show older orders')
+  let last = page
+  more.addEventListener('click', async () => {
+    const older = await service.orders({ page: ++last, perPage: 10 })
+    const cards = older.orders.map(orderCard)
+    list.append(...cards)
+    more.hidden = last >= older.pagination.totalPages
+    cards[0]?.querySelector('summary')?.focus()
+  })
+  more.hidden = pagination.totalPages <= page
+  return h('div', {}, list, h('p', { class: 'actions' }, more))
+}
+
+void showPage(make)

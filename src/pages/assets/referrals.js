@@ -1,0 +1,145 @@
+import { day, h, message, minorMoney, showPage } from './dom.js'
+import { onSend } from './form.js'
+import { service } from './service.js'
+import './shell.js'
+import { toneOf } from './words.js'
+
+async function make() {
+  try {
+    const { affiliate, balance } = await service.affiliate()
+    return h('div', {}, standing(affiliate, balance), await rows(affiliate))
+  } catch (error) {
+    if (error.code !== 'AFFILIATE_NOT_FOUND') throw error
+    return application()
+  }
+}
+
+function standing({ code, status, rate }, { currency, pendingMinor, unpaidMinor, paidMinor }) {
+  const link = `${location.origin}/?ref=${code}`
+  const sum = (label, amount) => h('div', {}, h('dt', {}, label), h('dd', {}, minorMoney(amount, currency)))
+  return h(
+    'section',
+    { class: 'standing' },
+    h(
+      'p',
+      {},
+      'You earn ',
+      h('strong', {}, `${rate} %`),
+      ' of what comes through your link ',
+      h('code', {}, link),
+      ' ',
+      h('span', { class: `state ${status === 'active' ? 'good' : 'wait'}` }, status)
+    ),
+    h('dl', { class: 'sums' }, sum('Waiting', pendingMinor), sum('Earned', unpaidMinor), sum('Paid out', paidMinor))
+  )
+}
+
+async function rows(affiliate) {
+  try {
+    return table(await service.referrals({ limit: 20 }))
+  } catch (error) {
+    if (error.code === 'AFFILIATE_NOT_ACTIVE')
+      return message(
+        affiliate.status === 'pending' ? 'We are looking at your application' : 'Your account is not active',
+        'Referrals are listed here once it is active.',
+        ['Back to the shop', '/']
+      )
+    if (error.code === 'AFFILIATE_TERMS_REQUIRED') return terms(error)
+    throw error
+  }
+}
+
+function table({ referrals, nextCursor }) {
+  if (referrals.length === 0)
+    return message('No referrals yet', 'Share your link, and what people buy through it is listed here.', [
+      'Back to the shop',
+      '/'
+    ])
+  const body = h('tbody', {}, ...referrals.map(row))
+  const more = h('button', { type: 'button', class: 'quiet' }, 'Show older referrals')
+  let cursor = nextCursor
+  more.hidden = cursor === null
+  more.addEventListener('click', async () => {
+    const older = await service.referrals({ limit: 20, cursor })
+    cursor = older.nextCursor
+    body.append(...older.referrals.map(row))
+    more.hidden = cursor === null
+  })
+  const head = h(
+    'tr',
+    {},
+    ...['Referral', 'Day', 'Status', 'Amount'].map((title, at) =>
+      h('th', { scope: 'col', class: at === 3 ? 'amount' : null }, title)
+    )
+  )
+  return h(
+    'div',
+    {},
+    h(
+      'div',
+      { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Referrals' },
+      h('table', { class: 'rows' }, h('thead', {}, head), body)
+    ),
+    h('p', { class: 'actions' }, more)
+  )
+}
+
+function row({ id, amountMinor, currency, status, createdAtUtc }) {
+  return h(
+    'tr',
+    {},
+    h('td', {}, String(id)),
+    h('td', {}, day(createdAtUtc)),
+    h('td', {}, h('span', { class: `state ${status === 'pending' ? 'wait' : toneOf(status)}` }, status)),
+    h('td', { class: 'amount' }, minorMoney(amountMinor, currency))
+  )
+}
+
+function terms(error) {
+  const version = error.details.requiredVersion
+  const accept = async () => {
+    await service.acceptTerms(version)
+    await showPage(make)
+  }
+  return h(
+    'div',
+    { class: 'empty' },
+    h('h2', {}, 'New terms'),
+    h('p', {}, `Please accept the terms of ${version} to see your referrals.`),
+    h('p', { class: 'actions' }, h('button', { type: 'button', onclick: accept }, 'I accept them'))
+  )
+}
+
+function application() {
+  const form = h(
+    'form',
+    { class: 'narrow', novalidate: true },
+    h('p', {}, 'Send people to this shop and earn a share of what they buy.'),
+    h(
+      'div',
+      { class: 'field' },
+      h('label', { for: 'website' }, 'Your website (optional)'),
+      h('input', { id: 'website', name: 'website', type: 'url', autocomplete: 'url' })
+    ),
+    h(
+      'div',
+      { class: 'field' },
+      h('label', { for: 'message' }, 'How would you tell people of us? (optional)'),
+      h('textarea', { id: 'message', name: 'message', rows: '4' })
+    ),
+    h(
+      'label',
+      { class: 'tick' },
+      h('input', { type: 'checkbox', name: 'marketingOptIn' }),
+      h('span', {}, 'Write to me about news for partners')
+    ),
+    h('button', { type: 'submit' }, 'Become an affiliate')
+  )
+  onSend(form, async ({ website, message: text, marketingOptIn }) => {
+    await service.applyAsAffiliate({ website: website || null, message: text || null, marketingOptIn })
+    await showPage(make)
+  })
+  return form
+}
+
+void showPage(make)

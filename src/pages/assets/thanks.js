@@ -1,0 +1,63 @@
+import { writeCart } from './cart-store.js'
+import { h, message, showPage } from './dom.js'
+import { orderCard } from './order-card.js'
+import { service } from './service.js'
+import { session } from './shell.js'
+
+const query = new URLSearchParams(location.search)
+const orderId = Number(query.get('orderId'))
+const result = query.get('result')
+
+/** The address proves nothing: a customer's order is looked up; a guest is told what the payment said. */
+async function make() {
+  const known = await session
+  if (known?.userLoggedIn) {
+    const { orders } = await service.orders({ perPage: 100 })
+    const order = orders.find(({ id }) => id === orderId)
+    if (order !== undefined) return standing(order)
+  }
+  if (result === 'success') {
+    done()
+    return message('Thank you for your order', `Order ${orderId} is paid. The receipt is on its way to your email.`, [
+      'Back to the shop',
+      '/'
+    ])
+  }
+  if (result === 'pending') {
+    done()
+    return message(
+      'Your order is waiting',
+      `Order ${orderId} is not paid yet. We write to you as soon as the payment arrives.`,
+      ['Back to the shop', '/']
+    )
+  }
+  return message('The payment did not go through', 'Nothing was charged. Your cart is as you left it.', [
+    'Back to the cart',
+    '/cart'
+  ])
+}
+
+function standing(order) {
+  const isPaid = order.status === 'processing' || order.status === 'completed'
+  if (order.status === 'failed' || order.status === 'cancelled')
+    return message('The payment did not go through', 'Nothing was charged. Your cart is as you left it.', [
+      'Back to the cart',
+      '/cart'
+    ])
+  done()
+  const title = isPaid ? 'Thank you for your order' : 'Your order is waiting for its payment'
+  return h(
+    'div',
+    {},
+    h('h2', { class: `tone ${isPaid ? 'good' : 'wait'}` }, title),
+    orderCard(order),
+    h('p', { class: 'actions' }, h('a', { class: 'button', href: '/orders' }, 'My orders'))
+  )
+}
+
+function done() {
+  writeCart([])
+  sessionStorage.removeItem('shopstead.checkout')
+}
+
+void showPage(make)

@@ -1,0 +1,23 @@
+/**
+ * Where a visitor came from: what the landing page's address says travels to the checkout's query. A later landing
+ * replaces it as a whole, so that no affiliate is credited for another's campaign.
+ */
+const names = ['ref', 'campaign', 'utm_source', 'utm_medium', 'utm_campaign', 'utm_content']
+const key = 'shopstead.tracking'
+const keptMs = 30 * 24 * 60 * 60 * 1000
+
+export function rememberLanding() {
+  const query = new URLSearchParams(location.search)
+  const given = names.filter((name) => query.get(name)).map((name) => [name, query.get(name)])
+  if (given.length === 0) return
+  localStorage.setItem(key, JSON.stringify({ at: Date.now(), ...Object.fromEntries(given) }))
+}
+
+/** The query of a checkout. An affiliate's cookie, which the service wrote with an earlier order, counts where no landing does. */
+export function tracking() {
+  const { at = 0, ...landing } = JSON.parse(localStorage.getItem(key) ?? '{}')
+  if (Date.now() - at < keptMs) return landing
+  const cookies = new Map(document.cookie.split('; ').map((pair) => pair.split('=')))
+  const cookie = (name) => decodeURIComponent(cookies.get(name) ?? '')
+  return { ref: cookie('shopstead_ref'), campaign: cookie('shopstead_campaign') }
+}

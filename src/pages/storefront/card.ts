@@ -1,0 +1,23 @@
+import { formatMoney, toMinor } from '../../platform/money.ts'
+import type { Offer } from '../../shop/catalog/offer-view.ts'
+import { pictureOf } from './pictures.ts'
+
+/** An offer as the list shows it. */
+export type Card = { name: string; href: string; picture: string; price: string; original: string | null }
+
+export function toCard(offer: Offer, publicUrl: string): Card {
+  const { currency, amount, originalAmount } = offer.price
+  const money = (major: number): string => formatMoney(toMinor(major, currency), currency)
+  return {
+    name: offer.name,
+    href: ownPath(offer.url, publicUrl),
+    picture: pictureOf(offer.productSlug, offer.categories),
+    price: money(amount),
+    original: originalAmount === null ? null : money(originalAmount)
+  }
+}
+
+/** A page of ours is linked by its path, so that whoever came by another name of the host stays there. */
+function ownPath(url: string, publicUrl: string): string {
+  return url.startsWith(`${publicUrl}/`) ? url.slice(publicUrl.length) : url
+}
