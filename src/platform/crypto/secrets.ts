@@ -1,4 +1,5 @@
-import { createHmac, hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHmac, createSecretKey, hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import { chmodSync, existsSync, linkSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
@@ -14,7 +15,18 @@ export function tokenHash(token: string): string {
 }
 
 export function hmac(key: Buffer, text: string): Buffer {
-  return createHmac('sha256', key).update(text).digest()
+  return createHmac('sha256', keyObject(key)).update(text).digest()
+}
+
+const keyObjects = new WeakMap<Buffer, KeyObject>()
+
+/** Made once for each key: made for each use it would cost five times the HMAC itself. */
+function keyObject(key: Buffer): KeyObject {
+  const known = keyObjects.get(key)
+  if (known !== undefined) return known
+  const fresh = createSecretKey(key)
+  keyObjects.set(key, fresh)
+  return fresh
 }
 
 /** Compares without telling by its time how much is right. */

@@ -3,8 +3,9 @@ import { AppError } from '../../errors.ts'
 import { randomToken, tokenHash } from '../../platform/crypto/secrets.ts'
 import { rawStatement, statement } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { findUserById } from './find.ts'
 import type { SessionRow, UserRow } from './rows.ts'
-import { sessions, users } from './schema.ts'
+import { sessions } from './schema.ts'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -23,23 +24,15 @@ export type StartedSession = {
   maxAgeSeconds: number | null
 }
 
-const sessionWithUser = statement((orm) =>
+const byHash = statement((orm) =>
   orm
-    .select({ session: sessions, user: users })
+    .select()
     .from(sessions)
-    .innerJoin(users, eq(users.id, sessions.userId))
-    .where(and(eq(sessions.tokenHash, sql.placeholder('hash')), eq(users.status, 'active')))
+    .where(eq(sessions.tokenHash, sql.placeholder('hash')))
     .prepare()
 )
 const touch = rawStatement<[number, string, number]>(
   'UPDATE sessions SET last_seen_at = ? WHERE token_hash = ? AND last_seen_at < ?'
-)
-const statusOf = statement((orm) =>
-  orm
-    .select({ status: users.status })
-    .from(users)
-    .where(eq(users.id, sql.placeholder('id')))
-    .prepare()
 )
 const endOldest = rawStatement<[number, number]>(
   `DELETE FROM sessions WHERE token_hash IN
@@ -59,7 +52,7 @@ export function startSession(
   options: { userId: number; rememberMe: boolean; startNonce?: string | null },
   now: number
 ): StartedSession {
-  if (statusOf(tx).get({ id: options.userId })?.status !== 'active') {
+  if (findUserById(tx, options.userId)?.status !== 'active') {
     throw new AppError('AUTH_ACCOUNT_DEACTIVATED', 'This account has been deactivated.')
   }
   endOldest(tx).run(options.userId, maxPerUser - 1)
@@ -83,10 +76,13 @@ export function startSession(
  */
 export function findSession(db: Db, token: string, now: number): { session: SessionRow; user: UserRow } | undefined {
   if (!tokenShape.test(token)) return undefined
-  const found = sessionWithUser(db).get({ hash: tokenHash(token) })
-  if (found === undefined || hasEnded(found.session, now)) return undefined
-  if (now - found.session.lastSeenAt >= touchEveryMs) touch(db).run(now, found.session.tokenHash, now)
-  return found
+  const session = byHash(db).get({ hash: tokenHash(token) })
+  if (session === undefined || hasEnded(session, now)) return undefined
+  // By itself: joined, the two rows cost three times as much.
+  const user = findUserById(db, session.userId)
+  if (user?.status !== 'active') return undefined
+  if (now - session.lastSeenAt >= touchEveryMs) touch(db).run(now, session.tokenHash, now)
+  return { session, user }
 }
 
 function hasEnded(session: SessionRow, now: number): boolean {
