@@ -48,7 +48,7 @@ function refer(shop: JourneyShop, code: string, count: number): void {
 const list = (visitor: Browser, query = '') => visitor.get<Page>(`/affiliates/referrals${query}`)
 const ids = ({ data }: Answer<Page>) => data.referrals.map(({ id }) => id)
 const refusal = ({ status, error }: Answer<unknown>) => [status, error.code]
-const fields = ({ error }: Answer<unknown>) => Object.keys((error.details['fieldErrors'] ?? {}) as object)
+const fields = ({ error }: Answer<unknown>) => Object.keys(error.details['fieldErrors'] ?? {})
 
 describe('GET /affiliates/referrals', () => {
   it('answers data alone, each row with exactly its five fields', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isOrderPaid } from '../../src/cli/referral-payouts.ts'
 import { write } from '../../src/platform/db/database.ts'
+import { activateUser, deactivateUser } from '../../src/shop/accounts/deactivate.ts'
 import { balanceOf } from '../../src/shop/affiliates/balance.ts'
 import { acceptByHand, rejectByHand } from '../../src/shop/affiliates/decide-referral.ts'
 import { decideAffiliate } from '../../src/shop/affiliates/decide.ts'
@@ -220,6 +221,19 @@ describe('the whole life of a referral', () => {
     expect(balanceOf(shop.app.db, 1)).toMatchObject({ pendingMinor: 200, unpaidMinor: 0 })
     expect(() => accept(shop, 1)).toThrow(expect.objectContaining({ code: 'TRANSITION_REFUSED' }))
     decide(shop, 'approve')
+    accept(shop, 1)
+    expect((await ordersOf(lena))[0]).toMatchObject({ affiliateVisitConverted: true })
+  })
+
+  it('not credited to an affiliate whose account was shut before the order was paid', async () => {
+    const { shop, mira, lena } = await affiliateShop()
+    const placed = await order(shop, lena, 'mug', link)
+    const { id } = (await me(mira)).user
+    write(shop.app.db, (tx) => void deactivateUser(tx, id, shop.clock.now()))
+    await pay(lena, placed)
+    expect((await ordersOf(lena))[0]).toMatchObject({ status: 'processing', affiliateVisitConverted: false })
+    expect(() => accept(shop, 1)).toThrow(expect.objectContaining({ code: 'TRANSITION_REFUSED' }))
+    write(shop.app.db, (tx) => void activateUser(tx, id, shop.clock.now()))
     accept(shop, 1)
     expect((await ordersOf(lena))[0]).toMatchObject({ affiliateVisitConverted: true })
   })

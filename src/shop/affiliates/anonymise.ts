@@ -15,7 +15,8 @@ export function anonymiseAffiliateOf(tx: Tx, userId: number, now: number): void 
   const { id } = affiliate
   if (affiliate.status === 'pending') emit(tx, 'affiliate.rejected', { affiliateId: id }, now)
   const status = affiliate.status === 'pending' || affiliate.status === 'rejected' ? 'rejected' : 'inactive'
-  const code = `erased-${id}`
+  // No code that is asked for has a space (code.ts), so nobody can have this one already.
+  const code = `erased ${id}`
   tx.orm
     .update(affiliates)
     .set({ status, code, codeKey: code, website: null, message: null, updatedAt: now })

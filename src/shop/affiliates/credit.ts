@@ -1,4 +1,6 @@
+import type { Db } from '../../platform/db/database.ts'
 import { compareKey } from '../../platform/text.ts'
+import { findUserById } from '../accounts/find.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import type { AffiliateRow } from './rows.ts'
 
@@ -15,4 +17,9 @@ export function isSelfReferral(
   const { emailKey, billingEmail } = affiliateUser
   const own = new Set(billingEmail === null ? [emailKey] : [emailKey, compareKey(billingEmail)])
   return buyer.emails.some((email) => typeof email === 'string' && own.has(compareKey(email)))
+}
+
+/** Whether anything is credited to an affiliate: he is active, and so is the account that he is paid by. */
+export function isCreditable(db: Db, { status, userId }: Pick<AffiliateRow, 'status' | 'userId'>): boolean {
+  return status === 'active' && findUserById(db, userId)?.status === 'active'
 }

@@ -1,5 +1,6 @@
 import { AppError } from '../../errors.ts'
 import type { Tx } from '../../platform/db/database.ts'
+import { isCreditable } from './credit.ts'
 import { getReferral } from './find-referral.ts'
 import { getAffiliateById } from './find.ts'
 import { accept, reject } from './referrals.ts'
@@ -16,7 +17,7 @@ const byOperator = 'operator'
  *
  * @param isOrderPaid whether the order is processing or completed
  * @throws AppError NOT_FOUND; TRANSITION_REFUSED when its order is not paid, when it was rejected for another reason,
- *   and while its affiliate is not active
+ *   and while its affiliate is not active or his account is shut
  */
 export function acceptByHand(tx: Tx, referralId: number, isOrderPaid: IsOrderPaid, now: number): ReferralRow {
   const referral = getReferral(tx, referralId)
@@ -25,7 +26,7 @@ export function acceptByHand(tx: Tx, referralId: number, isOrderPaid: IsOrderPai
     throw refused(referral, `was rejected (${referral.rejectedFor ?? 'no reason given'})`)
   }
   if (!isOrderPaid(referral.orderId)) throw refused(referral, 'belongs to an order that is not paid')
-  if (getAffiliateById(tx, referral.affiliateId).status !== 'active') {
+  if (!isCreditable(tx, getAffiliateById(tx, referral.affiliateId))) {
     throw refused(referral, 'belongs to an affiliate who is not active')
   }
   return accept(tx, referral, now)

@@ -3,6 +3,7 @@ import { statement } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { emit } from '../events/events.ts'
 import { currentRateBps, netCommissionMinor } from './commission.ts'
+import { isCreditable } from './credit.ts'
 import { findReferralOfOrder } from './find-referral.ts'
 import { getAffiliateById } from './find.ts'
 import { settleCredit } from './ledger.ts'
@@ -56,13 +57,13 @@ export function createReferral(tx: Tx, given: NewReferral, now: number): Referra
 
 /**
  * The order is paid and its referral counts: pending becomes unpaid, and the commission, less what has been refunded
- * by now, is earned. Any other status stays. So does the referral of an affiliate who is not active (any more): nothing
- * is credited to him, and an operator accepts it once he is again, or rejects it.
+ * by now, is earned. Any other status stays. So does the referral of an affiliate who is not active (any more), or whose
+ * account has been shut: nothing is credited to him, and an operator accepts it once he is again, or rejects it.
  */
 export function acceptReferral(tx: Tx, orderId: number, now: number): void {
   const referral = findReferralOfOrder(tx, orderId)
   if (referral?.status !== 'pending') return
-  if (getAffiliateById(tx, referral.affiliateId).status === 'active') accept(tx, referral, now)
+  if (isCreditable(tx, getAffiliateById(tx, referral.affiliateId))) accept(tx, referral, now)
 }
 
 /** Without asking whether it may be. */

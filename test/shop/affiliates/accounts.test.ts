@@ -222,11 +222,20 @@ describe('the affiliate account of somebody who is erased', () => {
     using shop = openTestShop()
     const { id, userId } = await makeAffiliate(shop, { website: 'https://mira.example', message: 'I am Mira' })
     erase(shop, userId)
-    const code = `erased-${id}`
+    const code = `erased ${id}`
     const closed = { status: 'inactive', code, codeKey: code, website: null, message: null }
     expect(findAffiliateOfUser(shop.db, userId)).toMatchObject(closed)
     erase(shop, userId)
     expect(told(shop)).toEqual([])
+  })
+
+  it('is closed also where somebody else is called like an erased one', async () => {
+    using shop = openTestShop()
+    await makeAffiliate(shop, { code: 'erased-2' })
+    const { id, userId } = await makeAffiliate(shop)
+    expect(id).toBe(2)
+    erase(shop, userId)
+    expect(findAffiliateOfUser(shop.db, userId)).toMatchObject({ status: 'inactive', code: 'erased 2' })
   })
 
   it('ends an application without a mail', async () => {
