@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest'
+import { seedDemo } from '../../src/cli/seeding/demo.ts'
+import type { Browser } from '../support/browser.ts'
+import { shopstead } from '../support/shopstead.ts'
+import { benefitCatalogue } from './catalogue.ts'
+import { buy, me, newcomer, openShop, putDownload } from './shop.ts'
+import type { JourneyShop, Me } from './shop.ts'
+
+const inForce = (shop: JourneyShop, ...args: string[]) => shopstead(shop.dataDir, ['benefits', ...args, '--json'])
+
+describe('what an operator gives by hand, beside a running shop', () => {
+  it('is in /me at once, of every kind, and gone at once when it is revoked', async () => {
+    const shop = await openShop(benefitCatalogue)
+    // The command line has the time of day.
+    shop.clock.set(Date.now() + 60_000)
+    putDownload(shop, 'song.txt', 'la')
+    const lena = await newcomer(shop, 'lena')
+    const grant = (...args: string[]) => inForce(shop, 'grant', 'lena@shop.example', ...args)
+    const kinds = [
+      ['membership', '--plan', 'head-keeper', '--period', 'P1Y'],
+      ['subscription', '--product', 'almanac', '--interval', 'month'],
+      ['course', '--course', 'glazing'],
+      ['download', '--product', 'song', '--file', 'song.txt'],
+      ['donation', '--amount', '12.50', '--campaign', 'panes']
+    ]
+    for (const args of kinds) expect([args[0], (await grant(...args)).code]).toEqual([args[0], 0])
+    const given = await me(lena)
+    expect(given.flags).toMatchObject({
+      hasActiveMembershipA: true,
+      hasProAccess: true,
+      hasActiveSubscription: true,
+      hasCourseEnrollments: true
+    })
+    expect(given.entitlements.donations.donations).toMatchObject([{ amount: 12.5, orderId: null, campaign: 'panes' }])
+    expect(await downloadNames(lena)).toEqual(['song.txt'])
+    for (const [kind = ''] of kinds) expect((await inForce(shop, 'revoke', kind, '1', '--yes')).code).toBe(0)
+    const taken = await me(lena)
+    expect(taken.flags).toMatchObject({
+      hasActiveMembershipA: false,
+      hasProAccess: false,
+      hasActiveSubscription: false,
+      hasCourseEnrollments: false
+    })
+    expect(taken.entitlements.donations.donations).toEqual([])
+    expect(await downloadNames(lena)).toEqual([])
+    expect((await inForce(shop, 'revoke', 'course', '1', '--yes')).json).toMatchObject({ error: { code: 'NOT_FOUND' } })
+  })
+
+  it('is refused with a word of what is wrong', async () => {
+    const shop = await openShop(benefitCatalogue)
+    await newcomer(shop, 'lena')
+    const refusals: [string[], number, string][] = [
+      [['grant', 'nobody@shop.example', 'course', '--course', 'x'], 1, 'NOT_FOUND'],
+      [['grant', 'lena@shop.example', 'membership', '--plan', 'none'], 1, 'NOT_FOUND'],
+      [['grant', 'lena@shop.example', 'membership', '--plan', 'guild', '--period', 'PT1H'], 1, 'VALIDATION_FAILED'],
+      [['grant', 'lena@shop.example', 'download', '--product', 'song', '--file', '../x'], 1, 'VALIDATION_FAILED'],
+      [['grant', 'lena@shop.example', 'course'], 1, 'VALIDATION_FAILED'],
+      [['grant', 'lena@shop.example', 'medal'], 1, 'VALIDATION_FAILED'],
+      [['grant', 'lena@shop.example', 'donation', '--amount', '-1'], 1, 'VALIDATION_FAILED'],
+      [['revoke', 'course', '1'], 2, 'USAGE'],
+      [['revoke', 'medal', '1', '--yes'], 2, 'USAGE']
+    ]
+    for (const [args, code, error] of refusals) {
+      const ran = await inForce(shop, ...args)
+      expect([args.join(' '), ran.code, ran.json]).toEqual([
+        args.join(' '),
+        code,
+        { error: expect.objectContaining({ code: error }) }
+      ])
+    }
+  })
+
+  it('is not given again by the order it was revoked from', async () => {
+    const shop = await openShop(benefitCatalogue)
+    const lena = await newcomer(shop, 'lena')
+    const { orderId } = await buy(shop, lena, 'glazing')
+    expect((await inForce(shop, 'revoke', 'course', '1', '--yes')).code).toBe(0)
+    await shopstead(shop.dataDir, ['orders', 'paid', String(orderId)])
+    await shopstead(shop.dataDir, ['orders', 'reconcile'])
+    expect((await me(lena)).flags['hasCourseEnrollments']).toBe(false)
+  })
+})
+
+async function downloadNames(visitor: Browser): Promise<unknown[]> {
+  const { data } = await visitor.get<{ downloads: { name: string }[] }>('/me/downloads')
+  return data.downloads.map(({ name }) => name)
+}
+
+describe('the demo shop', () => {
+  it('has people in every state, as the API tells them', async () => {
+    const shop = await openShop({ products: [] })
+    await seedDemo(shop.app, shop.clock.now())
+    const login = async (name: string) => {
+      const visitor = shop.visitor()
+      const answer = await visitor.post<Me>('/auth/login', {
+        email: `${name}@shop.example`,
+        password: 'harbour-lantern-42'
+      })
+      return { visitor, answer }
+    }
+    const flagsOf = async (name: string) => (await login(name)).answer.data.flags
+    expect(await flagsOf('admin')).toMatchObject({ isAdmin: true })
+    expect(await flagsOf('jonas')).toMatchObject({ isAffiliate: true, isAffiliateApproved: false })
+    expect(await flagsOf('new')).toMatchObject({ isAffiliate: false, hasAnyCompletedStoreOrder: false })
+    const { visitor: mira } = await login('mira')
+    const page = await mira.get<{ referrals: object[]; nextCursor: string | null }>('/affiliates/referrals')
+    expect([page.data.referrals.length, typeof page.data.nextCursor]).toEqual([20, 'string'])
+    const { answer: lena } = await login('lena')
+    expect(lena.data.flags).toMatchObject({ hasAnyCompletedStoreOrder: true, hasActiveSubscription: true })
+    expect(lena.data.flags['hasActiveMembershipA'] || lena.data.flags['hasActiveMembershipB']).toBe(true)
+    const states = new Set(lena.data.entitlements.orders.map(({ status }) => status))
+    expect([...states].map(String).toSorted()).toEqual(
+      ['pending', 'failed', 'on-hold', 'processing', 'completed', 'cancelled', 'refunded'].toSorted()
+    )
+    const { visitor: petra } = await login('petra')
+    expect((await petra.get('/affiliates/referrals')).error.code).toBe('AFFILIATE_NOT_ACTIVE')
+    expect((await login('closed')).answer.error.code).toBe('AUTH_ACCOUNT_DEACTIVATED')
+    expect((await login('unverified')).answer.error.code).toBe('AUTH_EMAIL_NOT_VERIFIED')
+  })
+})

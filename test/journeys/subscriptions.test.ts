@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest'
+import { settlePayments } from '../../src/jobs.ts'
+import { refundOrder } from '../../src/shop/payments/refund.ts'
+import type { Browser } from '../support/browser.ts'
+import { benefitCatalogue } from './catalogue.ts'
+import { buy, comesBack, dayMs, me, newcomer, openShop } from './shop.ts'
+import type { JourneyShop } from './shop.ts'
+
+async function subscriber() {
+  const shop = await openShop(benefitCatalogue)
+  const lena = await newcomer(shop, 'lena')
+  const { orderId } = await buy(shop, lena, 'almanac-pro')
+  return { shop, lena, orderId }
+}
+
+function subscriptionId(shop: JourneyShop): string {
+  return shop.app.sandbox?.ledger().subscriptions[0]?.id ?? ''
+}
+
+async function renew(shop: JourneyShop, forced?: 'paid' | 'failed'): Promise<void> {
+  shop.app.sandbox?.renewSubscription(subscriptionId(shop), forced)
+  await shop.app.sandbox?.deliverDue()
+}
+
+async function seen(visitor: Browser) {
+  const { flags, entitlements } = await me(visitor)
+  const [subscription] = entitlements.subscriptions
+  const { status, currentPeriodEnd, cancelAtPeriodEnd } = subscription ?? {}
+  const { hasActiveSubscription, hasProAccess } = flags
+  return [status, String(currentPeriodEnd).slice(0, 10), cancelAtPeriodEnd, hasActiveSubscription, hasProAccess]
+}
+
+describe('a subscription that Stripe renews', () => {
+  it('goes on with each paid period', async () => {
+    const { shop, lena } = await subscriber()
+    expect(await seen(lena)).toEqual(['active', '2027-01-15', false, true, true])
+    await renew(shop, 'paid')
+    expect(await seen(lena)).toEqual(['active', '2028-01-15', false, true, true])
+    expect((await me(lena)).entitlements.subscriptionsSummary).toEqual({
+      activeSubscriptionCount: 1,
+      totalSubscriptions: 1
+    })
+  })
+
+  it('gives nothing while a renewal is owed, and all again when it is paid', async () => {
+    const { shop, lena } = await subscriber()
+    await renew(shop, 'failed')
+    expect(await seen(lena)).toEqual(['past_due', '2027-01-15', false, false, false])
+    await renew(shop, 'paid')
+    expect(await seen(lena)).toEqual(['active', '2028-01-15', false, true, true])
+  })
+
+  it('that is cancelled lasts to the end of what is paid, and not a moment longer', async () => {
+    const { shop, lena } = await subscriber()
+    const stripe = await shop.app.cards?.client?.()
+    await stripe?.subscriptions.update(subscriptionId(shop), { cancel_at_period_end: true })
+    await shop.app.sandbox?.deliverDue()
+    expect(await seen(lena)).toEqual(['active', '2027-01-15', true, true, true])
+    shop.clock.set(Date.parse('2027-01-15T12:00:00.000Z') - 1)
+    const then = await comesBack(shop, 'lena')
+    expect(await seen(then)).toEqual(['active', '2027-01-15', true, true, true])
+    shop.clock.advance(1)
+    expect(await seen(then)).toEqual(['cancelled', '2027-01-15', true, false, false])
+  })
+
+  it('that is ended at once by the gateway stays paid to its date', async () => {
+    const { shop, lena } = await subscriber()
+    const stripe = await shop.app.cards?.client?.()
+    await stripe?.subscriptions.cancel(subscriptionId(shop))
+    await shop.app.sandbox?.deliverDue()
+    expect(await seen(lena)).toEqual(['cancelled', '2027-01-15', false, true, true])
+    shop.clock.advance(365 * dayMs)
+    expect((await seen(await comesBack(shop, 'lena'))).slice(3)).toEqual([false, false])
+  })
+
+  it('is over with a refund, and is not renewed by a report that comes late', async () => {
+    const { shop, lena, orderId } = await subscriber()
+    await refundOrder(shop.app, orderId, undefined, 'operator')
+    expect(await seen(lena)).toEqual(['cancelled', '2026-01-15', false, false, false])
+    await settlePayments(shop.app)
+    expect(shop.app.sandbox?.ledger().subscriptions[0]?.status).toBe('canceled')
+    await shop.app.sandbox?.deliverDue()
+    expect(await seen(lena)).toEqual(['cancelled', '2026-01-15', false, false, false])
+  })
+})
+
+describe('an account that a checkout makes', () => {
+  it('has at once what its order bought', async () => {
+    const shop = await openShop(benefitCatalogue)
+    const guest = shop.visitor()
+    const customer = {
+      email: 'tove@shop.example',
+      firstName: 'Tove',
+      lastName: 'Lind',
+      createAccount: true,
+      password: 'tidal-basalt-93'
+    }
+    await buy(shop, guest, 'guild', { body: { customer } })
+    const tove = await comesBack(shop, 'tove')
+    expect((await me(tove)).flags).toMatchObject({ hasActiveMembershipB: true, hasAnyCompletedStoreOrder: true })
+  })
+})
