@@ -1,20 +1,19 @@
-import { z } from 'zod'
 import { AppError } from '../errors.ts'
 import type { FieldErrors } from '../errors.ts'
-import { formatMoney } from '../platform/money.ts'
 import { toFieldErrors } from '../platform/http/zod-errors.ts'
 import { codePoints } from '../platform/text.ts'
-import { isEmail, optionalLine } from '../shop/accounts/fields.ts'
 import { getOrder } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/rows.ts'
-import { setting } from '../shop/settings/settings.ts'
-import { choosePayment, offeredMethods } from './choose-payment.ts'
+import { choiceInput, choicePage, readValues, untouched } from './checkout-form.ts'
+import type { Filled } from './checkout-form.ts'
+import { choosePayment } from './choose-payment.ts'
 import { readForm } from './form.ts'
-import { backUrl, getOrderByToken, isPayable, orderPage, summaryOf } from './order-page.ts'
+import { backUrl, getOrderByToken, isPayable, orderPage } from './order-page.ts'
 import { standingOf } from './order-standing.ts'
 import type { Standing } from './order-standing.ts'
 import { messagePage } from './page.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
+import { takeCoupon } from './take-coupon.ts'
 
 const path = /^\/checkout\/([A-Za-z0-9_-]{1,100})$/
 
@@ -22,11 +21,6 @@ export const checkoutPages: readonly PageRoute[] = [
   { method: 'GET', path, name: '/checkout/:token', handle: show },
   { method: 'POST', path, name: '/checkout/:token', handle: choose }
 ]
-
-/** What the form shows again when something is wrong. */
-type Filled = { values: Readonly<Record<string, string>>; errors: FieldErrors; message: string | null }
-
-const untouched: Filled = { values: {}, errors: {}, message: null }
 
 function show(call: PageCall): PageReply {
   const order = getOrderByToken(call.app, call.param)
@@ -38,18 +32,43 @@ async function choose(call: PageCall): Promise<PageReply> {
   const { app, now } = call
   const order = getOrderByToken(app, call.param)
   const form = await readForm(call.request)
-  const values = Object.fromEntries(
-    ['email', 'firstName', 'lastName', 'payment_method'].map((name) => [name, form.get(name) ?? ''])
-  )
-  const parsed = choiceInput(call).safeParse(values)
-  if (!parsed.success) return refused(call, order, 422, { values, errors: toFieldErrors(parsed.error), message: null })
-  const { payment_method: method, email, firstName, lastName } = parsed.data
+  const code = form.get('coupon')
+  if (code !== null) return applyCode(call, order, code)
+  const values = readValues(form)
+  const given = { ...values, address: values }
+  const parsed = choiceInput(app, order, values).safeParse(given)
+  if (!parsed.success) {
+    return refused(call, order, 422, { values, errors: byField(toFieldErrors(parsed.error)), message: null })
+  }
+  const { payment_method: method, ...buyer } = parsed.data
   try {
-    const page = await choosePayment(app, order.id, { method, email, firstName, lastName })
+    const page = await choosePayment(app, order.id, { method, ...buyer })
     return page === null ? afterwards(call, getOrder(app.db, order.id)) : { redirect: page }
   } catch (error) {
     return answerRefusal(call, order, values, error, now)
   }
+}
+
+/** Led to the page anew when it counts, so that a reload does not send it again. */
+async function applyCode(call: PageCall, order: OrderRow, typed: string): Promise<PageReply> {
+  const code = typed.trim()
+  const values = { coupon: code }
+  const wrong = (coupon: string): PageReply =>
+    refused(call, order, 422, { values, errors: { coupon: [coupon] }, message: null })
+  if (code === '' || codePoints(code) > 64) return wrong('Please type the code of a coupon.')
+  try {
+    await takeCoupon(call.app, order.id, code, call.addressKey)
+    return { redirect: `/checkout/${order.publicToken}` }
+  } catch (error) {
+    return answerRefusal(call, order, values, error, call.now)
+  }
+}
+
+/** The form knows its address's fields by their own names. */
+function byField(errors: FieldErrors): FieldErrors {
+  return Object.fromEntries(
+    Object.entries(errors).map(([path, messages]) => [path.replace(/^address\./, ''), messages])
+  )
 }
 
 function answerRefusal(
@@ -98,46 +117,4 @@ function settledPage({ app, now }: PageCall, order: OrderRow, standing: Standing
 
 function isOver(standing: Standing): boolean {
   return standing === 'expired' || standing === 'cancelled' || standing === 'refunded'
-}
-
-function choicePage({ app }: PageCall, order: OrderRow, status: number, filled: Filled): PageReply {
-  const methods = offeredMethods(app)
-  const { contact, billingAddress } = order
-  return {
-    status,
-    template: 'checkout',
-    title: 'Pay your order',
-    data: {
-      ...filled,
-      action: `/checkout/${order.publicToken}`,
-      summary: summaryOf(app, order),
-      total: formatMoney(order.totalMinor, order.currency),
-      asksEmail: order.email === null,
-      asksName: (contact.firstName ?? contact.lastName ?? billingAddress?.lastName) === undefined,
-      methods,
-      chosen: filled.values['payment_method'] === 'manual' ? 'manual' : methods[0],
-      instructions: setting(app.db, 'payments.manualInstructions'),
-      testCards: app.cards?.name === 'sandbox',
-      back: backUrl(order, 'cancelled')
-    },
-    // Stripe's page can have a domain of the shop's own, which is not known here.
-    leadsTo: [order.returnUrl, app.cards?.name === 'stripe' ? 'https:' : null]
-  }
-}
-
-function choiceInput({ app }: PageCall) {
-  const methods = offeredMethods(app)
-  return z.object({
-    payment_method: z.enum(methods, 'Please choose how to pay.'),
-    email: z
-      .string()
-      .transform((text) => text.normalize('NFC').trim())
-      .refine(
-        (text) => text === '' || (codePoints(text) <= 254 && isEmail(text)),
-        'Please give an email address such as name@example.com.'
-      )
-      .transform((text) => (text === '' ? null : text)),
-    firstName: optionalLine(100),
-    lastName: optionalLine(100)
-  })
 }

@@ -9,6 +9,7 @@ import { getOrder } from '../shop/orders/find.ts'
 import { recordBuyerEmail } from '../shop/orders/record-buyer.ts'
 import type { OrderRow } from '../shop/orders/rows.ts'
 import { orders } from '../shop/orders/schema.ts'
+import type { Address } from '../shop/orders/schema.ts'
 import { moveOrder } from '../shop/orders/transition.ts'
 import { attemptsOf, createAttempt } from '../shop/payments/attempts.ts'
 import { openCheckoutPage } from '../shop/payments/checkout-page.ts'
@@ -28,6 +29,8 @@ export type Choice = {
   email: string | null
   firstName: string | null
   lastName: string | null
+  /** Where to ship to, when it was asked. */
+  address?: Address | undefined
 }
 
 /** Stripe opens no page for less than 30 minutes. */
@@ -69,7 +72,8 @@ function recordBuyer(tx: Tx, order: OrderRow, choice: Choice, now: number): void
   const { firstName, lastName } = choice
   const given = { ...(firstName === null ? {} : { firstName }), ...(lastName === null ? {} : { lastName }) }
   const contact = { ...given, ...order.contact }
-  tx.orm.update(orders).set({ contact, updatedAt: now }).where(eq(orders.id, order.id)).run()
+  const shippingAddress = choice.address === undefined ? order.shippingAddress : { ...given, ...choice.address }
+  tx.orm.update(orders).set({ contact, shippingAddress, updatedAt: now }).where(eq(orders.id, order.id)).run()
 }
 
 function payByCard(tx: Tx, shop: ShopContext, order: OrderRow, now: number): AttemptRow {

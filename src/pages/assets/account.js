@@ -65,7 +65,7 @@ function subscription({ name, status, interval, currentPeriodEnd, cancelAtPeriod
 
 function download({ name, url, expiresAt }) {
   return [
-    h('a', { href: new URL(url).pathname, download: true }, name),
+    h('a', { href: new URL(url, location.href).pathname, download: true }, name),
     h('div', { class: 'hint' }, 'this link works until ', day(expiresAt))
   ]
 }

@@ -67,6 +67,8 @@ export async function showPage(make) {
 }
 
 function trouble(error) {
+  // A mistake of ours shall not pass for the network's.
+  if (error.code === undefined) reportError(error)
   const here = `${location.pathname}${location.search}`
   if (error.code === 'NOT_AUTHENTICATED')
     return message(

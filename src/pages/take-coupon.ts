@@ -1,0 +1,50 @@
+import { AppError, validationFailed } from '../errors.ts'
+import { write } from '../platform/db/database.ts'
+import type { Db, Tx } from '../platform/db/database.ts'
+import { countFailure, refuseWhenUsedUp } from '../shop/checkout/rates.ts'
+import type { ShopContext } from '../shop/context.ts'
+import { addCoupon } from '../shop/orders/add-coupon.ts'
+import { getOrder } from '../shop/orders/find.ts'
+import { payOrder } from '../shop/orders/pay-order.ts'
+import type { OrderRow } from '../shop/orders/rows.ts'
+import { attemptsOf, createAttempt, updateAttempt } from '../shop/payments/attempts.ts'
+import { isPayable } from './order-page.ts'
+import { standingOf } from './order-standing.ts'
+
+/** A sum that a payment page asks for already stays as it is. */
+export function canTakeCoupon(db: Db, order: OrderRow): boolean {
+  return order.status === 'pending' && attemptsOf(db, order.id).every(({ outcome }) => outcome !== null)
+}
+
+/**
+ * Takes the code that a buyer typed on the hosted page. An order that then costs nothing is paid; one that is settled
+ * already stays as it is.
+ *
+ * @throws AppError VALIDATION_FAILED (`coupon`), RATE_LIMITED
+ */
+export async function takeCoupon(shop: ShopContext, orderId: number, code: string, addressKey: string): Promise<void> {
+  await refuseWhenUsedUp(shop, 'coupon_failure', addressKey)
+  try {
+    write(shop.db, (tx) => apply(tx, orderId, code, shop.clock.now()))
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'VALIDATION_FAILED')
+      await countFailure(shop, 'coupon_failure', addressKey)
+    throw error
+  }
+}
+
+function apply(tx: Tx, orderId: number, code: string, now: number): void {
+  const before = getOrder(tx, orderId)
+  if (!isPayable(before, standingOf(tx, before, now))) return
+  if (!canTakeCoupon(tx, before)) {
+    throw validationFailed({ coupon: ['A payment has been begun, so its sum can no longer change.'] })
+  }
+  const order = addCoupon(tx, orderId, code, now)
+  if (order.totalMinor === 0) payNothing(tx, order, now)
+}
+
+function payNothing(tx: Tx, order: OrderRow, now: number): void {
+  const free = createAttempt(tx, order, { gateway: 'none', kind: 'none', livemode: false }, now)
+  updateAttempt(tx, free.id, { outcome: 'paid', gatewayStatus: 'not_required', settledAt: now }, now)
+  payOrder(tx, order.id, { by: 'checkout', reason: 'nothing to pay' }, now)
+}
