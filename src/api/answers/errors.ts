@@ -43,7 +43,11 @@ export const errors = {
   AFFILIATE_EXISTS: { when: 'The user has an affiliate account already.', details: none },
   AFFILIATE_NOT_ACTIVE: { when: 'The affiliate account is not active.', details: none },
   AFFILIATE_NOT_FOUND: { when: 'The user has no affiliate account, or the affiliate module is off.', details: none },
-  AFFILIATE_TERMS_REQUIRED: { when: 'The current terms have to be accepted first.', details: none },
+  AFFILIATE_TERMS_REQUIRED: {
+    when: 'The current terms have to be accepted first.',
+    details: z.object({ requiredVersion: z.string(), acceptedVersion: z.string().nullable() }),
+    example: { requiredVersion: '2026-01-31', acceptedVersion: null }
+  },
   AUTH_ACCOUNT_DEACTIVATED: { when: 'The account is deactivated.', details: none },
   AUTH_EMAIL_NOT_VERIFIED: { when: 'The email has to be verified first.', details: none },
   AUTH_INVALID_CREDENTIALS: { when: 'Unknown user or wrong password; the answer does not say which.', details: none },
