@@ -42,6 +42,18 @@ export function findIdentity(shop: ShopContext, request: Request, now: number): 
   return token === null ? null : (findSession(shop.db, token, now) ?? null)
 }
 
+/**
+ * The caller as he stands once his body is in: he may take half a minute to send it, and an account that is shut or a
+ * password that is changed meanwhile must count.
+ */
+export function identifyAgain(route: Route, call: Call): Call {
+  if (call.identity === null) return call
+  const identified = { ...call, identity: findIdentity(call.shop, call.request, call.now) }
+  if (route.session === 'required') requireSession(identified)
+  return identified
+}
+
+/** @throws NOT_AUTHENTICATED */
 export function requireSession(call: Call): asserts call is UserCall {
   if (call.identity === null) throw new AppError('NOT_AUTHENTICATED', 'Please log in first.')
 }

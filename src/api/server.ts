@@ -5,7 +5,7 @@ import { readBody, requireJson } from '../platform/http/body.ts'
 import { parseTrustedProxies } from '../platform/http/client-address.ts'
 import { requestIds } from '../platform/http/envelope.ts'
 import { rawPath, rawTarget } from '../platform/http/node-request.ts'
-import { identify, refuseCrossSite, requireNonce, requireSession } from './identity.ts'
+import { identify, identifyAgain, refuseCrossSite, requireNonce, requireSession } from './identity.ts'
 import type { Arrival } from './identity.ts'
 import { parseInput } from './input.ts'
 import { toFailure, toResponse } from './reply.ts'
@@ -56,12 +56,13 @@ export function createApi(app: App): (request: Request) => Promise<Response> {
 async function pass(route: Route, arrival: Arrival): Promise<Response> {
   const { request } = arrival
   if (route.method !== 'GET' && route.crossSite !== 'allowed') refuseCrossSite(arrival.app, request)
-  const call = identify(route, arrival)
-  requireNonce(route, call)
-  if (route.session === 'required') requireSession(call)
-  route.gate?.(call)
+  const caller = identify(route, arrival)
+  requireNonce(route, caller)
+  if (route.session === 'required') requireSession(caller)
+  route.gate?.(caller)
   const raw = await readBody(request, route.bodyLimitBytes ?? defaultBodyLimitBytes)
   if (route.body !== undefined) requireJson(raw, request.headers.get('content-type'))
+  const call = raw.length === 0 ? caller : identifyAgain(route, caller)
   if (route.around === undefined) return handle(route, call, raw)
   return route.around(call, raw, (settled) =>
     handle(route, settled, raw).catch((error: unknown) => toFailure(arrival.app, route, error, arrival))

@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { write } from '../../src/platform/db/database.ts'
 import { activateUser, deactivateUser } from '../../src/shop/accounts/deactivate.ts'
@@ -26,6 +27,23 @@ function tally(answers: readonly Answer[]): Record<string, number> {
     counts[outcome] = (counts[outcome] ?? 0) + 1
   }
   return counts
+}
+
+/** Sends a request whose body waits for `meanwhile`, which begins once the server has let the request in. */
+async function slowRequest(url: string, head: readonly string[], body: string, meanwhile: () => Promise<unknown>) {
+  const { port, hostname } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  let answer = ''
+  const letIn = new Promise((resolve) => socket.once('data', resolve))
+  socket.on('data', (chunk) => (answer += chunk.toString('utf8')))
+  const closed = new Promise((resolve) => socket.on('close', resolve))
+  const type = ['Content-Type: application/json', `Content-Length: ${body.length}`, 'Expect: 100-continue']
+  socket.write(`${[...head, 'Host: x', 'Connection: close', ...type].join('\r\n')}\r\n\r\n`)
+  await letIn
+  await meanwhile()
+  socket.write(body)
+  await closed
+  return answer.replace('HTTP/1.1 100 Continue\r\n\r\n', '')
 }
 
 function atOnce(times: number, send: (index: number) => Promise<Answer>): Promise<Answer[]> {
@@ -109,6 +127,18 @@ describe('at once', () => {
     expect(shop.app.db.sqlite.prepare('SELECT count(*) FROM sessions WHERE user_id = ?').pluck().get(id)).toBe(1)
     expect((await owner.get('/me')).status).toBe(200)
     expect(getUser(shop.app.db, email).status).toBe('active')
+  })
+
+  it('a body that is still on its way does not outlive its session', async () => {
+    const visitor = shop.visitor()
+    const email = 'slow@example.com'
+    await visitor.register({ email })
+    const cookie = `Cookie: shopstead_session=${visitor.cookies.get('shopstead_session')}`
+    const body = JSON.stringify({ firstName: 'Late' })
+    const head = ['PATCH /api/v1/me HTTP/1.1', cookie]
+    const answer = await slowRequest(shop.url, head, body, () => visitor.post('/auth/logout'))
+    expect(answer).toMatch(/^HTTP\/1\.1 401 .*"NOT_AUTHENTICATED"/s)
+    expect(getUser(shop.app.db, email).firstName).toBeNull()
   })
 
   it('two logouts of one session both answer 200', async () => {

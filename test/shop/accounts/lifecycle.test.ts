@@ -54,6 +54,17 @@ describe('a profile', () => {
     expect(toProfile(shop.db, changed)).toEqual({ firstName: 'Mira', lastName: 'Okafor' })
   })
 
+  it('of an account that is shut or erased is not written any more', async () => {
+    using shop = openTestShop()
+    const user = await makeUser(shop, { passwordHash, firstName: 'Mira' })
+    const rename = () => write(shop.db, (tx) => updateProfile(tx, user.id, { firstName: 'Late' }, 7))
+    write(shop.db, (tx) => deactivateUser(tx, user.id, 5))
+    expect(rename).toThrow(expect.objectContaining({ code: 'NOT_AUTHENTICATED' }))
+    write(shop.db, (tx) => eraseUser(tx, user.id, 6, nobodyElse))
+    expect(rename).toThrow(expect.objectContaining({ code: 'NOT_AUTHENTICATED' }))
+    expect(getUserById(shop.db, user.id).firstName).toBeNull()
+  })
+
   it('with a word on marketing has its time and biography rewritten', async () => {
     using shop = openTestShop()
     const user = await makeUser(shop, { passwordHash })
