@@ -24,5 +24,7 @@ export const groups: readonly Group[] = [
   { name: 'backup', about: 'copies of the database and the secret key', load: () => import('./backup.ts') },
   { name: 'proxy', about: 'the first-party proxy, and a check of other ones', load: () => import('./proxy.ts') },
   { name: 'openapi', about: 'the API description', load: () => import('./openapi.ts') },
+  { name: 'completion', about: 'completion of commands in a shell', load: () => import('./completion.ts') },
+  { name: 'systemd', about: 'a systemd unit', load: () => import('./systemd.ts') },
   { name: 'health', about: 'what is well and what is not', load: () => import('./health.ts') }
 ]

@@ -57,37 +57,50 @@ function detailLines(error: AppError): string[] {
   return Object.entries(fields).map(([field, problems]) => `  ${field}: ${[problems].flat().join(' ')}`)
 }
 
-/** A table that fits 80 columns: plain columns two spaces apart, no lines drawn. */
+/** A table that fits 80 columns: plain columns two spaces apart, no lines drawn; what is too wide goes on below. */
 export function table(head: readonly string[], rows: readonly (readonly (string | number | null)[])[]): string {
+  const all = [head, ...rows.map((row) => row.map((cell) => (cell === null ? '-' : String(cell))))]
+  const widths = narrowed(head.map((_title, column) => Math.max(...all.map((row) => row[column]?.length ?? 0))))
   const plain = new Table({
-    head: [...head],
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 2 },
-    chars: Object.fromEntries(
-      [
-        'top',
-        'top-mid',
-        'top-left',
-        'top-right',
-        'bottom',
-        'bottom-mid',
-        'bottom-left',
-        'bottom-right',
-        'left',
-        'left-mid',
-        'mid',
-        'mid-mid',
-        'right',
-        'right-mid',
-        'middle'
-      ].map((part) => [part, ''])
-    )
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': gap },
+    chars: Object.fromEntries(borders.map((part) => [part, '']))
   })
-  for (const row of rows) plain.push(row.map((cell) => (cell === null ? '-' : String(cell))))
+  for (const row of all) plain.push(row.map((cell, column) => broken(cell, widths[column] ?? cell.length)))
   return plain
     .toString()
     .split('\n')
     .map((line) => line.trimEnd())
     .join('\n')
+}
+
+const gap = 2
+const mostColumns = 80
+const borders = [
+  ...['top', 'bottom'].flatMap((side) => [side, `${side}-mid`, `${side}-left`, `${side}-right`]),
+  ...['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid', 'middle']
+]
+
+/** Takes from the widest column until all fit. */
+function narrowed(widths: readonly number[]): number[] {
+  const left = [...widths]
+  const width = (): number => left.reduce((sum, one) => sum + one + gap, -gap)
+  while (width() > mostColumns) {
+    const widest = left.indexOf(Math.max(...left))
+    left[widest] = (left[widest] ?? 0) - 1
+  }
+  return left
+}
+
+/** Breaks a cell between words, and a word only where it has a line of its own and is still too long. */
+function broken(cell: string, width: number): string {
+  const lines: string[] = []
+  let rest = cell
+  while (rest.length > width) {
+    const space = rest.lastIndexOf(' ', width)
+    lines.push(space > 0 ? rest.slice(0, space) : rest.slice(0, width))
+    rest = space > 0 ? rest.slice(space + 1) : rest.slice(width)
+  }
+  return [...lines, rest].join('\n')
 }
 
 /** A reader that went away (`shopstead orders list | head`) ends the command quietly. */
