@@ -22,6 +22,8 @@ export function eraseUser(tx: Tx, userId: number, now: number, onErased: OnErase
   if (user.status === 'erased') return user
   const name = `erased-${userId}`
   const email = `${name}@erased.invalid`
+  // With a space in it no registration can hold the key already, and so block the erasure.
+  const key = `erased ${userId}`
   endUserSessions(tx, userId)
   tx.orm.delete(emailTokens).where(eq(emailTokens.userId, userId)).run()
   tx.orm.delete(registrationProfiles).where(eq(registrationProfiles.userId, userId)).run()
@@ -32,7 +34,7 @@ export function eraseUser(tx: Tx, userId: number, now: number, onErased: OnErase
   if (user.status === 'active') emit(tx, 'account.deactivated', { userId }, now)
   return tx.orm
     .update(users)
-    .set({ ...nothing, email, emailKey: email, username: name, usernameKey: name, updatedAt: now })
+    .set({ ...nothing, email, emailKey: key, username: name, usernameKey: key, updatedAt: now })
     .where(eq(users.id, userId))
     .returning()
     .get()

@@ -171,6 +171,14 @@ describe('a person who is erased', () => {
     expect(findUserByEmail(shop.db, user.email)).toBeUndefined()
   })
 
+  it('is erased whatever names others have registered', async () => {
+    using shop = openTestShop()
+    const user = await makeUser(shop)
+    await makeUser(shop, { email: `erased-${user.id}@erased.invalid`, username: `erased-${user.id}` })
+    write(shop.db, (tx) => eraseUser(tx, user.id, shop.clock.now(), () => undefined))
+    expect(findUserById(shop.db, user.id)?.status).toBe('erased')
+  })
+
   it('is erased once, and is neither activated nor made administrator again', async () => {
     using shop = openTestShop()
     const user = await makeUser(shop, { passwordHash })
