@@ -176,7 +176,7 @@ describe('a person who is erased', () => {
     const user = await makeUser(shop)
     await makeUser(shop, { email: `erased-${user.id}@erased.invalid`, username: `erased-${user.id}` })
     write(shop.db, (tx) => eraseUser(tx, user.id, shop.clock.now(), () => undefined))
-    expect(findUserById(shop.db, user.id)?.status).toBe('erased')
+    expect(getUserById(shop.db, user.id).status).toBe('erased')
   })
 
   it('is erased once, and is neither activated nor made administrator again', async () => {
