@@ -1,6 +1,5 @@
-import { Argument, Command } from 'commander'
-import type { Option } from 'commander'
-import { groups } from './groups.ts'
+import { Argument } from 'commander'
+import type { Command } from 'commander'
 import { completionScripts, shells } from './completion-scripts.ts'
 import type { Shell } from './completion-scripts.ts'
 import { printAnswer } from './output.ts'
@@ -15,82 +14,4 @@ export function define(program: Command): void {
     const script = completionScripts[shell]
     printAnswer({ json: { shell, script }, human: script.trimEnd() }, command.opts<CommonOptions>().json ?? false)
   })
-}
-
-/** What the scripts understand after the suggestions: whether file names may be offered besides. */
-const offerFiles = ':0'
-const noFiles = ':4'
-
-/**
- * Answers such a script: a suggestion a line with its description, then what else may be offered. The words are those
- * typed so far, the last of them unfinished.
- */
-export async function complete(words: readonly string[]): Promise<void> {
-  const typed = words[0] === '--' ? words.slice(1) : words
-  const current = typed.at(-1) ?? ''
-  const program = await programFor(typed[0])
-  const { suggestions, files } = suggest(program, typed.slice(0, -1), current)
-  const lines = suggestions
-    .filter(({ value }) => value.startsWith(current))
-    .map(({ value, about }) => `${value}\t${about.split('\n')[0] ?? ''}`)
-  process.stdout.write(`${[...lines, files ? offerFiles : noFiles].join('\n')}\n`)
-}
-
-/** Only the group that has been typed is loaded, since somebody waits. */
-async function programFor(word: string | undefined): Promise<Command> {
-  const program = new Command('shopstead')
-  for (const group of groups) {
-    if (group.name === word) (await group.load()).define(program)
-    else program.command(group.name).description(group.about)
-  }
-  return program
-}
-
-type Suggestions = { suggestions: { value: string; about: string }[]; files: boolean }
-
-function suggest(program: Command, before: readonly string[], current: string): Suggestions {
-  const { command, positionals, option } = walk(program, before)
-  if (option !== undefined) return { ...choices(option.argChoices), files: option.argChoices === undefined }
-  if (current.startsWith('-')) {
-    const visible = command.createHelp().visibleOptions(command)
-    return {
-      suggestions: visible.map((one) => ({ value: one.long ?? one.flags, about: one.description })),
-      files: false
-    }
-  }
-  if (command.commands.length > 0)
-    return {
-      suggestions: command.commands.map((one) => ({ value: one.name(), about: one.description() })),
-      files: false
-    }
-  const declared = command.registeredArguments
-  const argument = declared[positionals] ?? (declared.at(-1)?.variadic ? declared.at(-1) : undefined)
-  if (argument === undefined) return { suggestions: [], files: false }
-  return { ...choices(argument.argChoices), files: /file/i.test(argument.name()) }
-}
-
-function choices(values: readonly string[] | undefined): Pick<Suggestions, 'suggestions'> {
-  return { suggestions: (values ?? []).map((value) => ({ value, about: '' })) }
-}
-
-/** Where the words lead: the command, how many of its arguments are there, and the option whose value comes next. */
-function walk(
-  program: Command,
-  words: readonly string[]
-): { command: Command; positionals: number; option: Option | undefined } {
-  let command = program
-  let positionals = 0
-  let option: Option | undefined
-  for (const word of words) {
-    if (option !== undefined) option = undefined
-    else if (word.startsWith('-')) {
-      const named = command.options.find(({ long, short }) => word === long || word === short)
-      option = named !== undefined && (named.required || named.optional) ? named : undefined
-    } else {
-      const next = command.commands.find((one) => one.name() === word)
-      if (next === undefined) positionals += 1
-      else command = next
-    }
-  }
-  return { command, positionals, option }
 }

@@ -7,7 +7,7 @@ import { AppError } from '../errors.ts'
 /** Runs one command line; sets process.exitCode and returns when its work is done (a server's when it has stopped). */
 export async function main(argv: readonly string[]): Promise<void> {
   endQuietlyOnBrokenPipe()
-  if (argv[0] === 'complete') return (await import('./completion.ts')).complete(argv.slice(1))
+  if (argv[0] === 'complete') return (await import('./complete.ts')).complete(argv.slice(1))
   const program = new Command('shopstead')
     .description('A headless storefront and account service for a small shop.')
     .version(packageVersion())
