@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { routes } from '../../src/api/routes.ts'
 import { bareRequest } from '../support/bare-socket.ts'
 import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
@@ -101,6 +102,17 @@ describe('a request that only reads', () => {
       'Origin: https://evil.example'
     ])
     expect(status).toBe(200)
+  })
+
+  it('changes nothing in the database, with a session or without', async () => {
+    const visitor = development.visitor()
+    await visitor.register()
+    const { sqlite } = development.app.db
+    const before = sqlite.prepare('SELECT total_changes()').pluck().get()
+    for (const { path } of routes.filter(({ method }) => method === 'GET')) {
+      for (const someone of [visitor, development.visitor()]) await someone.get(path)
+    }
+    expect(sqlite.prepare('SELECT total_changes()').pluck().get()).toBe(before)
   })
 })
 
