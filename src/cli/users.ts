@@ -28,6 +28,7 @@ import { listAllOrders } from '../shop/orders/admin-view.ts'
 import { anonymiseOrdersOf } from '../shop/orders/anonymise.ts'
 import { claimGuestOrders } from '../shop/orders/claim-guest-orders.ts'
 import { paymentStatusOf } from '../shop/payments/attempts.ts'
+import { entitlementLines } from './entitlement-lines.ts'
 import { table } from './output.ts'
 import type { Answer } from './output.ts'
 import { addCommand, confirmOrRefuse, readPassword, runs } from './run.ts'
@@ -146,7 +147,6 @@ function answer(app: App, user: UserRow, now: number): Answer {
   const { user: view, roles, entitlements } = accountSummary(app.db, user, { isLoggedIn: false }, now)
   const record = toAccountRecord(app.db, user)
   const names = [record.profile.firstName, record.profile.lastName].filter((name) => name !== null).join(' ')
-  const { ordersSummary, membershipsSummary, subscriptionsSummary } = entitlements
   return {
     json: { user: view, ...record, entitlements },
     human: [
@@ -155,8 +155,7 @@ function answer(app: App, user: UserRow, now: number): Answer {
       `Name: ${names === '' ? 'none given' : names}; roles: ${roles.wpRoles.join(', ')}; since ${view.createdAt}`,
       `Terms accepted: ${record.consent.termsAcceptedAt ?? 'never'}; privacy: ${record.consent.privacyAcceptedAt ?? 'never'}`,
       ...(record.biography ?? '').split('\n'),
-      `${ordersSummary.totalOrders} orders, ${membershipsSummary.activeMembershipCount} active memberships, ` +
-        `${subscriptionsSummary.activeSubscriptionCount} active subscriptions`
+      ...entitlementLines(entitlements)
     ]
   }
 }
