@@ -41,7 +41,7 @@ export function printError(error: unknown, asJson: boolean): void {
     const { code, message, details } = known
     process.stdout.write(`${JSON.stringify({ error: { code, message, details } })}\n`)
   } else {
-    messages.error(known.message)
+    messages.fail(known.message)
     for (const line of detailLines(known)) messages.log(line)
   }
   process.exitCode = known.exitCode
