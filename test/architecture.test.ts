@@ -7,7 +7,7 @@ import type { Module } from './support/module-graph.ts'
  * A name is a file or folder below src.
  */
 const floors: readonly (readonly string[])[] = [
-  ['errors.ts'],
+  ['errors.ts', 'client'],
   ['platform'],
   ['shop/context.ts'],
   ['shop/settings'],

@@ -37,7 +37,9 @@ export type ProxyOptions = {
 
 /**
  * The first-party proxy: what a site mounts at /api/secure so that the shop's cookies are the site's own. It lets the
- * service's public routes through and nothing else, asks for the nonce, and passes on only what CONTRACT.md 7 names.
+ * service's public routes through and nothing else, asks for the nonce, and passes on named headers and parameters only.
+ * What it makes is a web-standard handler, as Next.js and Nuxt routes and h3 take it; toNodeListener of
+ * shopstead/proxy/node mounts it in a plain node:http server.
  *
  * @throws TypeError for an upstream that is no http or https address
  */
@@ -85,7 +87,7 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
 }
 
 /** The address of api_root without a slash at its end. */
-export function parseUpstream(upstream: string | URL): string {
+function parseUpstream(upstream: string | URL): string {
   const url = URL.parse(String(upstream))
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.search !== '' || url.hash !== '')
     throw new TypeError('The upstream must be an http or https address, such as http://127.0.0.1:3000.')

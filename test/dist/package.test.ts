@@ -1,10 +1,12 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFile, execFileSync, spawn } from 'node:child_process'
 import type { ChildProcessByStdio } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Browser } from '../support/browser.ts'
 
@@ -79,7 +81,7 @@ describe('the package', () => {
       (file) => !/^(bin|dist|seeds)\/|^(package\.json|README\.md|LICENSE)$/.test(file)
     )
     expect(foreign).toEqual([])
-    expect(packed.files.filter((file) => file.endsWith('.ts'))).toEqual([])
+    expect(packed.files.filter((file) => /(?<!\.d)\.ts$/.test(file))).toEqual([])
     const notices = readFileSync(join(installed, 'dist', 'THIRD-PARTY-NOTICES.txt'), 'utf8')
     expect(notices).toContain('drizzle-orm')
     expect(notices).toContain('Apache License')
@@ -93,6 +95,43 @@ describe('the package', () => {
     })
     expect(sources.length).toBeGreaterThan(200)
     expect(sources.filter((source) => !/(^|\/)(src|node_modules\/drizzle-orm)\//.test(source))).toEqual([])
+  })
+
+  it('gives a site a client that is small and a proxy that brings nothing of the shop along', () => {
+    const read = (file: string): Buffer => readFileSync(join(installed, 'dist', file))
+    expect(gzipSync(read('client/client.js')).length).toBeLessThan(6 * 1024)
+    for (const file of ['client/client.js', 'proxy/proxy.js', 'proxy/node.js']) {
+      const imports = [
+        ...read(file)
+          .toString('utf8')
+          .matchAll(/^import .* from "([^"]+)"/gm)
+      ].map(([, name]) => name)
+      expect(imports.filter((name) => !name?.startsWith('node:'))).toEqual([])
+    }
+  })
+
+  it('tells TypeScript what its client and its proxy take and answer', async () => {
+    const file = join(home, 'site.mts')
+    writeFileSync(
+      file,
+      `import { createClient, ShopError } from 'shopstead/client'
+import { createProxy } from 'shopstead/proxy'
+import { toNodeListener } from 'shopstead/proxy/node'
+const client = createClient()
+const { user } = await client.get('/me')
+export const id: number = user.id
+// @ts-expect-error there is no such path
+await client.get('/nowhere')
+export const about = (error: ShopError) => (error.is('AUTH_RATE_LIMITED') ? error.details.bucket : '')
+export const handle: (request: Request) => Promise<Response> = createProxy({ upstream: 'http://127.0.0.1:3000' })
+export const listener = toNodeListener(handle)
+`
+    )
+    const flags = ['--noEmit', '--strict', '--target', 'es2024', '--module', 'nodenext', '--types', 'node']
+    const typeRoots = ['--typeRoots', join(process.cwd(), 'node_modules', '@types')]
+    const tsc = join(process.cwd(), 'node_modules', 'typescript', 'bin', 'tsc')
+    const checked = await promisify(execFile)(process.execPath, [tsc, ...flags, ...typeRoots, file], { cwd: home })
+    expect(checked.stdout).toBe('')
   })
 
   it('sells something to a guest, from an empty folder', async () => {
@@ -113,6 +152,30 @@ describe('the package', () => {
     expect(paid.status).toBe(303)
     expect(paid.headers.get('location')).toContain('result=success')
     expect(shopstead('orders', 'show', orderId)).toMatchObject({ order: { status: 'processing' } })
+    expect(await stop(server)).toBe(0)
+  })
+
+  it('carries a visitor of a site that mounts its proxy and uses its client', async () => {
+    const site = join(home, 'site.mjs')
+    writeFileSync(
+      site,
+      `import { createServer } from 'node:http'
+import { createClient, ShopError } from 'shopstead/client'
+import { createProxy } from 'shopstead/proxy'
+import { toNodeListener } from 'shopstead/proxy/node'
+const server = createServer(toNodeListener(createProxy({ upstream: process.argv[2] })))
+await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+const client = createClient({ baseUrl: 'http://127.0.0.1:' + server.address().port + '/api/secure' })
+const { status } = await client.get('/health')
+const refused = await client.get('/me').catch((error) => error)
+console.log(JSON.stringify({ status, code: refused instanceof ShopError && refused.code }))
+server.close()
+server.closeAllConnections()
+`
+    )
+    const server = await serve()
+    const { stdout } = await promisify(execFile)(process.execPath, [site, server.url], { cwd: home })
+    expect(JSON.parse(stdout)).toEqual({ status: 'ok', code: 'NOT_AUTHENTICATED' })
     expect(await stop(server)).toBe(0)
   })
 })

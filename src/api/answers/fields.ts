@@ -7,12 +7,6 @@ export const currency = z.string().meta({ description: 'ISO 4217.', example: 'EU
 /** Major units with the currency's own number of decimals. */
 export const amount = z.number().meta({ example: 12.5 })
 export const count = z.int().meta({ example: 3 })
-export const flag = z.boolean()
-
-/** One of a few words. */
-export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {
-  return z.enum(words).meta({ example: words[0] })
-}
 
 export const pagination = z
   .object({ page: count, perPage: count, total: count, totalPages: count })

@@ -3,12 +3,11 @@ import type { CreateDocumentOptions, ZodOpenApiOperationObject, ZodOpenApiPathsO
 import { packageVersion } from '../../platform/package-root.ts'
 import type { Route } from '../route.ts'
 import { routes } from '../routes.ts'
+import type { ApiDocument } from './api-document.ts'
 import { requestExamples } from './examples.ts'
 import { introduction, tags } from './introduction.ts'
 import { parametersOf, withProxyNotes } from './parameters.ts'
 import { addExamples, responsesOf } from './responses.ts'
-
-export type ApiDocument = ReturnType<typeof createDocument>
 
 /**
  * The API as OpenAPI 3.1, made of the schemas that validate what comes in and of those that handlers are held to.

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ZodOpenApiParameters } from 'zod-openapi'
 import type { Route } from '../route.ts'
-import type { ApiDocument } from './document.ts'
+import type { ApiDocument } from './api-document.ts'
 
 const correlation = z
   .string()

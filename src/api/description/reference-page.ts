@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ApiDocument } from './document.ts'
+import type { ApiDocument } from './api-document.ts'
 import { asSchema, fieldsOf, textOf, typeName } from './fields.ts'
 import type { Field, Schema } from './fields.ts'
 import { referenceStyle } from './reference-style.ts'

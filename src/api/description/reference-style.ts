@@ -12,7 +12,7 @@ h3 { margin-top: 2.5rem; }
 nav ul, .plain { list-style: none; padding: 0; }
 nav li { margin: .25rem 0; }
 article { border-top: 1px solid var(--line); }
-.method { display: inline-block; min-width: 3.6rem; font-weight: 700; }
+.method { display: inline-block; min-width: 4.4rem; font-weight: 700; }
 .quiet { color: var(--quiet); }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; }

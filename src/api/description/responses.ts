@@ -3,7 +3,7 @@ import type { ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-op
 import { told } from '../answers/errors.ts'
 import type { PublicCode } from '../answers/errors.ts'
 import type { Answer, Route } from '../route.ts'
-import type { ApiDocument } from './document.ts'
+import type { ApiDocument } from './api-document.ts'
 import { failureExample, failureSchema, successSchema } from './envelopes.ts'
 import { exampleOf } from './examples.ts'
 import { refusalsOf } from './refusals.ts'

@@ -1,0 +1,3 @@
+import type { createDocument } from 'zod-openapi'
+
+export type ApiDocument = ReturnType<typeof createDocument>

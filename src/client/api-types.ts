@@ -1,0 +1,517 @@
+// Written by "npm run client:generate" from the API description; a test tells when it is behind.
+
+/** What each operation takes and answers, by method and path. */
+export type Operations = {
+  'GET /nonce': {
+    query: undefined
+    body: undefined
+    answer: { data: Nonce; meta: Meta }
+  }
+  'POST /auth/register': {
+    query: undefined
+    body: {
+      email: string
+      password: string
+      displayName: string
+      acceptTerms: true
+      firstName?: string | null
+      lastName?: string | null
+      marketingOptIn?: boolean | null
+      termsAcceptedAt?: string | null
+      privacyAcceptedAt?: string | null
+    }
+    answer:
+      | {
+          data: StartedSession
+          meta: {
+            correlationId: string | null
+            correlation_id: string | null
+            request_id: string | null
+            timestamp: string
+            nextStep: 'NONE'
+          }
+        }
+      | {
+          data: PendingRegistration
+          meta: {
+            correlationId: string | null
+            correlation_id: string | null
+            request_id: string | null
+            timestamp: string
+            nextStep: 'VERIFY_EMAIL'
+            expiresAt: string
+          }
+        }
+  }
+  'POST /auth/login': {
+    query: undefined
+    body: { username?: string | null; email?: string | null; password: string; rememberMe?: boolean | null }
+    answer: { data: StartedSession; meta: Meta }
+  }
+  'POST /auth/logout': {
+    query: undefined
+    body: undefined
+    answer: { data: { loggedOut: true }; meta: Meta }
+  }
+  'GET /me': {
+    query: undefined
+    body: undefined
+    answer: { data: Me; meta: Meta }
+  }
+  'PATCH /me': {
+    query: undefined
+    body: {
+      displayName?: string
+      firstName?: string | null
+      lastName?: string | null
+      billingEmail?: string | null
+      billingPhone?: string | null
+      companyName?: string | null
+      marketingOptIn?: boolean | null
+    }
+    answer: { data: Me; meta: Meta }
+  }
+  'POST /auth/verify-email': {
+    query: undefined
+    body: { token: string }
+    answer: { data: { verified: true }; meta: Meta }
+  }
+  'POST /auth/resend-verification': {
+    query: undefined
+    body: { email: string }
+    answer: { data: { accepted: true }; meta: Meta }
+  }
+  'POST /auth/forgot-password': {
+    query: undefined
+    body: { email: string }
+    answer: { data: { accepted: true }; meta: Meta }
+  }
+  'POST /auth/reset-password': {
+    query: undefined
+    body: { token: string; password: string }
+    answer: { data: { reset: true }; meta: Meta }
+  }
+  'POST /auth/change-password': {
+    query: undefined
+    body: { currentPassword: string; newPassword: string }
+    answer: { data: { changed: true }; meta: Meta }
+  }
+  'GET /orders': {
+    query: { page?: number | undefined; perPage?: number | undefined }
+    body: undefined
+    answer: { data: { orders: Order[]; pagination: Pagination }; meta: Meta }
+  }
+  'GET /store/offers': {
+    query: {
+      page?: number | undefined
+      perPage?: number | undefined
+      category?: string | undefined
+      search?: string | undefined
+    }
+    body: undefined
+    answer: { data: { offers: Offer[]; pagination: Pagination }; meta: { [name: string]: never } }
+  }
+  'POST /store/checkout-session': {
+    query: {
+      ref?: string | undefined
+      campaign?: string | undefined
+      utm_source?: string | undefined
+      utm_medium?: string | undefined
+      utm_campaign?: string | undefined
+      utm_content?: string | undefined
+    }
+    body: {
+      items: { productId: number; quantity: number; variationId?: number | null }[]
+      couponCode?: string | null
+      couponCodes?: string[] | null
+      returnUrl?: string | null
+      cancelUrl?: string | null
+      notes?: string | null
+      paymentToken?: string | null
+      customer?: {
+        email?: string | null
+        firstName?: string | null
+        lastName?: string | null
+        phone?: string | null
+        companyName?: string | null
+        createAccount?: boolean | null
+        password?: string | null
+        first_name?: string | null
+        last_name?: string | null
+        company_name?: string | null
+        create_account?: boolean | null
+      } | null
+      billingAddress?: {
+        firstName?: string | null
+        lastName?: string | null
+        company?: string | null
+        address1?: string | null
+        address2?: string | null
+        city?: string | null
+        state?: string | null
+        postcode?: string | null
+        country?: string | null
+        phone?: string | null
+        email?: string | null
+        first_name?: string | null
+        last_name?: string | null
+        line1?: string | null
+        address_1?: string | null
+        line2?: string | null
+        address_2?: string | null
+        province?: string | null
+        postalCode?: string | null
+        postal_code?: string | null
+      } | null
+      shippingAddress?: {
+        firstName?: string | null
+        lastName?: string | null
+        company?: string | null
+        address1?: string | null
+        address2?: string | null
+        city?: string | null
+        state?: string | null
+        postcode?: string | null
+        country?: string | null
+        phone?: string | null
+        email?: string | null
+        first_name?: string | null
+        last_name?: string | null
+        line1?: string | null
+        address_1?: string | null
+        line2?: string | null
+        address_2?: string | null
+        province?: string | null
+        postalCode?: string | null
+        postal_code?: string | null
+      } | null
+      strategy?: 'redirect_to_store' | 'token_handoff' | null
+    }
+    answer: { data: CheckoutRedirect | CheckoutHandoff; meta: Meta }
+  }
+  'GET /affiliates/referrals': {
+    query: { limit?: number | undefined; cursor?: string | undefined }
+    body: undefined
+    answer: { data: { referrals: Referral[]; nextCursor: string | null } }
+  }
+  'GET /affiliates/me': {
+    query: undefined
+    body: undefined
+    answer: { data: { affiliate: Affiliate; balance: AffiliateBalance }; meta: Meta }
+  }
+  'POST /affiliates/apply': {
+    query: undefined
+    body: { website?: string | null; message?: string | null; marketingOptIn?: boolean | null }
+    answer: { data: { affiliate: Affiliate }; meta: Meta }
+  }
+  'POST /affiliates/terms': {
+    query: undefined
+    body: { version: string }
+    answer: { data: { affiliate: Affiliate }; meta: Meta }
+  }
+  'GET /me/downloads': {
+    query: undefined
+    body: undefined
+    answer: { data: { downloads: Download[] }; meta: Meta }
+  }
+  'GET /health': {
+    query: undefined
+    body: undefined
+    answer: { data: Health; meta: Meta }
+  }
+  'POST /webhooks/stripe': {
+    query: undefined
+    body: undefined
+    answer: { data: { received: true }; meta: Meta }
+  }
+}
+
+/** The details that come with each code. */
+export type ErrorDetails = {
+  AFFILIATE_EXISTS: { [name: string]: never }
+  AFFILIATE_NOT_ACTIVE: { [name: string]: never }
+  AFFILIATE_NOT_FOUND: { [name: string]: never }
+  AFFILIATE_TERMS_REQUIRED: { requiredVersion: string; acceptedVersion: string | null }
+  AUTH_ACCOUNT_DEACTIVATED: { [name: string]: never }
+  AUTH_EMAIL_NOT_VERIFIED: { [name: string]: never }
+  AUTH_INVALID_CREDENTIALS: { [name: string]: never }
+  AUTH_RATE_LIMITED: { bucket: string }
+  AUTH_REGISTRATION_DISABLED: { [name: string]: never }
+  AUTH_REGISTRATION_FAILED: { [name: string]: never }
+  CHECKOUT_DISABLED: { [name: string]: never }
+  CHECKOUT_FAILED: {
+    safeReason: string
+    phase: string
+    step: 'create_intent' | 'confirm_intent'
+    gatewayError: { type: string; code?: string; decline_code: string | null; param: string; message: string }
+    gatewayRequestId: string
+  }
+  CHECKOUT_GATEWAY_NOT_CONFIGURED: { [name: string]: never }
+  CHECKOUT_NOT_IMPLEMENTED: { [name: string]: never }
+  CONFIG_INVALID_AFFILIATE_TERMS_VERSION: { [name: string]: never }
+  CSRF_FAILED: { reason: 'missing_nonce' | 'invalid_nonce' | 'cross_site' }
+  DEPENDENCY_UNAVAILABLE: { reason?: string }
+  IDEMPOTENCY_KEY_REUSE_CONFLICT: { reason: 'payload_mismatch' | 'in_progress' }
+  INTERNAL_SERVER_ERROR: { [name: string]: never }
+  METHOD_NOT_ALLOWED: { [name: string]: never }
+  NOT_AUTHENTICATED: { [name: string]: never }
+  PASSWORD_POLICY_VIOLATION: { reason: 'password_policy'; rules: string[] }
+  PAYLOAD_TOO_LARGE: { limitBytes: number }
+  RATE_LIMITED: { bucket: string }
+  TOKEN_INVALID: { [name: string]: never }
+  UNSUPPORTED_MEDIA_TYPE: { [name: string]: never }
+  UPSTREAM_UNAVAILABLE: { [name: string]: never }
+  VALIDATION_FAILED: { fieldErrors: { [name: string]: string[] } }
+  WEBHOOK_SIGNATURE_INVALID: { [name: string]: never }
+}
+
+export type Nonce = {
+  nonce: string
+  headerName: 'X-Nonce'
+  userLoggedIn: boolean
+  userId?: number
+  user: NonceUser | null
+}
+
+export type NonceUser = { id: number; email: string; displayName: string; roles: string[]; createdAt: string }
+
+export type Meta = {
+  correlationId: string | null
+  correlation_id: string | null
+  request_id: string | null
+  timestamp: string
+}
+
+export type StartedSession = { user: User; flags: Flags; entitlements: Entitlements; next: string }
+
+export type User = {
+  id: number
+  email: string
+  displayName: string
+  roles: string[]
+  createdAt: string
+  billingEmail?: string
+  billingPhone?: string
+  companyName?: string
+}
+
+export type Flags = {
+  isLoggedIn: boolean
+  isAdmin: boolean
+  hasCommerce: boolean
+  hasMembershipsA: boolean
+  hasAffiliates: boolean
+  hasDownloads: boolean
+  hasMembershipsB: boolean
+  hasFormsA: boolean
+  hasFormsB: boolean
+  hasDonations: boolean
+  hasActiveMembershipA: boolean
+  hasActiveMembershipB: boolean
+  hasAnyCompletedStoreOrder: boolean
+  hasActiveSubscription: boolean
+  hasProAccess: boolean
+  isAffiliate: boolean
+  isAffiliateApproved: boolean
+  hasMembershipB: boolean
+  hasCourseEnrollments: boolean
+}
+
+export type Entitlements = {
+  flags: Flags
+  formsProvider: string | null
+  ordersSummary: OrdersSummary
+  orders: RecentOrder[]
+  donations: { donations: Donation[] }
+  donationsSummary: DonationsSummary
+  memberships: Membership[]
+  membershipsSummary: MembershipsSummary
+  subscriptions: Subscription[]
+  subscriptionsSummary: SubscriptionsSummary
+  affiliate: AffiliateStanding
+  dependencies: Dependencies
+  summaries: Summaries
+}
+
+export type OrdersSummary = { hasAnyCompletedOrder: boolean; totalOrders: number; lastOrderAt: string | null }
+
+export type RecentOrder = { id: number; status: string; currency: string; total: number; createdAt: string }
+
+export type Donation = {
+  id: number
+  orderId: number | null
+  amount: number
+  currency: string
+  campaign: string | null
+  createdAt: string
+}
+
+export type DonationsSummary = { hasDonations: boolean; totalDonations: number; lastDonationAt: string | null }
+
+export type Membership = {
+  id: number
+  module: 'A' | 'B'
+  planId: number
+  planSlug: string
+  planName: string
+  status: 'active' | 'expired' | 'cancelled'
+  startedAt: string
+  expiresAt: string | null
+  isPro: boolean
+}
+
+export type MembershipsSummary = {
+  activeMembershipCount: number
+  totalMemberships: number
+  primaryPlan: PrimaryPlan | null
+}
+
+export type PrimaryPlan = {
+  planId: number
+  planSlug: string
+  planName: string
+  module: 'A' | 'B'
+  status: 'active' | 'expired' | 'cancelled'
+  expiresAt: string | null
+}
+
+export type Subscription = {
+  id: number
+  productId: number
+  name: string
+  status: 'active' | 'past_due' | 'cancelled' | 'expired'
+  interval: 'month' | 'year'
+  currentPeriodEnd: string
+  cancelAtPeriodEnd: boolean
+}
+
+export type SubscriptionsSummary = { activeSubscriptionCount: number; totalSubscriptions: number }
+
+export type AffiliateStanding = { id: number | string | null; isActive: boolean; status: string | null }
+
+export type Dependencies = {
+  hasCommerce: boolean
+  hasMembershipsA: boolean
+  hasAffiliates: boolean
+  hasCourses: boolean
+  hasMembershipsB: boolean
+  hasDownloads: boolean
+  hasFormsA: boolean
+  hasFormsB: boolean
+  hasDonations: boolean
+}
+
+export type Summaries = {
+  orders: OrdersSummary
+  donations: DonationsSummary
+  memberships: MembershipsSummary
+  subscriptions: SubscriptionsSummary
+  affiliate: AffiliateStanding
+  dependencies: Dependencies
+}
+
+export type PendingRegistration = {
+  user: User
+  flags: Flags
+  entitlements: Entitlements
+  registrationStatus: 'pending_verification'
+}
+
+export type Me = {
+  user: User
+  flags: Flags
+  entitlements: Entitlements
+  roles: Roles
+  profile: Profile
+  consent: Consent
+}
+
+export type Roles = { wpRoles: string[]; serviceRoles: string[] }
+
+export type Profile = { firstName: string | null; lastName: string | null }
+
+export type Consent = { marketingOptIn: boolean; termsAcceptedAt: string | null; privacyAcceptedAt: string | null }
+
+export type Order = {
+  id: number
+  status: 'pending' | 'failed' | 'on-hold' | 'processing' | 'completed' | 'cancelled' | 'refunded'
+  currency: string
+  total: number
+  createdAt: string
+  updatedAt: string
+  lineItems: { name: string; quantity: number; total: number }[]
+  affiliateRef: string
+  affiliateCampaign: string
+  affiliateReferralCreated: boolean
+  affiliateVisitId: number | null
+  affiliateReferralId: number | null
+  affiliateVisitConverted: boolean | null
+  orderAttributionSourceType: string | null
+  orderAttributionUtmSource: string | null
+  orderAttributionUtmMedium: string | null
+  orderAttributionUtmCampaign: string | null
+  orderAttributionUtmContent: string | null
+  marketingUtmSource: string | null
+  marketingUtmMedium: string | null
+  marketingUtmCampaign: string | null
+  marketingUtmContent: string | null
+}
+
+export type Pagination = { page: number; perPage: number; total: number; totalPages: number }
+
+export type Offer = {
+  offerId: string
+  productId: number
+  productSlug: string
+  name: string
+  description: string
+  url: string
+  price: { currency: string; amount: number; originalAmount: number | null; isOnSale: boolean }
+  categories: string[]
+  tags: string[]
+}
+
+export type CheckoutRedirect = { checkoutUrl: string; orderId: string | null }
+
+export type CheckoutHandoff = {
+  orderId: number
+  mode: string
+  strategy: string
+  provider: string
+  paymentStatus: string
+  status: string
+  redirectUrl?: string
+}
+
+export type Referral = {
+  id: number
+  amountMinor: number
+  currency: string
+  status: 'pending' | 'unpaid' | 'paid' | 'rejected'
+  createdAtUtc: string
+}
+
+export type Affiliate = {
+  id: number
+  code: string
+  status: 'pending' | 'active' | 'inactive' | 'rejected'
+  rate: number
+  termsVersion: string | null
+  termsAcceptedAt: string | null
+}
+
+export type AffiliateBalance = { currency: string; pendingMinor: number; unpaidMinor: number; paidMinor: number }
+
+export type Download = { id: number; productId: number; name: string; url: string; expiresAt: string }
+
+export type Health = {
+  status: string
+  version: string
+  env: 'development' | 'test' | 'production'
+  wpVersion: string
+  phpVersion: string
+  dependencies: { commerce: 'active' | 'missing'; membershipsA: 'active' | 'missing'; affiliates: 'active' | 'missing' }
+  buildId: string
+  buildFlavor: 'source' | 'dist'
+  nonceBootstrapStrategy: string
+}
