@@ -2,8 +2,44 @@ import { createConsola } from 'consola'
 import type { ConsolaReporter } from 'consola'
 import type { Environment, LogLevel } from './config/config.ts'
 
-/** Values that a log line may carry; what is named nowhere is written nowhere. */
-export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>
+/** What a log line may tell besides its message; anything else is left out, whoever hands it in. */
+const allowedFields = [
+  'answered',
+  'apiRoot',
+  'attempt',
+  'by',
+  'cause',
+  'code',
+  'correlationId',
+  'delivery',
+  'endpoint',
+  'error',
+  'event',
+  'file',
+  'gatewayRequestId',
+  'job',
+  'kind',
+  'mail',
+  'method',
+  'ms',
+  'object',
+  'orderId',
+  'outcome',
+  'param',
+  'path',
+  'reason',
+  'requestId',
+  'stack',
+  'status',
+  'step',
+  'template',
+  'type',
+  'url',
+  'what'
+] as const
+
+type LogField = (typeof allowedFields)[number]
+export type LogFields = Readonly<Partial<Record<LogField, string | number | boolean | null | undefined>>>
 
 export type Logger = {
   debug(message: string, fields?: LogFields): void
@@ -14,7 +50,10 @@ export type Logger = {
 
 const levels: Record<LogLevel, number> = { silent: -999, error: 0, warn: 1, info: 3, debug: 4 }
 
-/** Human lines in development, JSON lines in production; always on standard error, so that `--json` stays clean. */
+/**
+ * Human lines in development, JSON lines in production; always on standard error, so that `--json` stays clean. No line
+ * holds a field that is not allowed, a secret, or a person's address, also where an error's own words repeat one.
+ */
 export function createLogger(options: { env: Environment; level: LogLevel }): Logger {
   const console = createConsola({
     level: levels[options.level],
@@ -25,8 +64,11 @@ export function createLogger(options: { env: Environment; level: LogLevel }): Lo
   })
   const line =
     (type: 'debug' | 'info' | 'warn' | 'error') =>
-    (message: string, fields?: LogFields): void =>
-      options.env === 'production' ? console[type](message, fields ?? {}) : console[type](readable(message, fields))
+    (message: string, fields: LogFields = {}): void => {
+      const told = allowed(fields)
+      if (options.env === 'production') console[type](withoutSecrets(message), told)
+      else console[type](readable(withoutSecrets(message), told))
+    }
   return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') }
 }
 
@@ -39,11 +81,39 @@ const jsonLines: ConsolaReporter = {
   }
 }
 
-function readable(message: string, fields: LogFields = {}): string {
-  const parts = Object.entries(fields)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${name}=${String(value)}`)
-  return [message, ...parts].join(' ')
+/** Random or checked where they come in; digits in a row are no card number there. */
+const ids: ReadonlySet<LogField> = new Set<LogField>(['requestId', 'correlationId', 'gatewayRequestId'])
+
+function allowed(fields: LogFields): LogFields {
+  const given: Partial<Record<LogField, LogFields[LogField]>> = {}
+  for (const name of allowedFields) {
+    const value = fields[name]
+    if (value !== undefined) given[name] = typeof value === 'string' && !ids.has(name) ? withoutSecrets(value) : value
+  }
+  return given
+}
+
+function readable(message: string, fields: LogFields): string {
+  return [message, ...Object.entries(fields).map(([name, value]) => `${name}=${String(value)}`)].join(' ')
+}
+
+const secrets: readonly [pattern: RegExp, instead: string][] = [
+  [/(:\/\/)[^\s/@]+@/g, '$1[secret]@'],
+  // Emails, Unicode ones too; a package such as @node-rs/argon2 in a stack has no domain behind its @.
+  [/[\p{L}\p{N}.!#$%&'*+=?^_`{|}~-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+/gu, '[address]'],
+  [/\b(?:sk|rk)_(?:live|test)_\w+|\bwhsec_[\w+/=-]+|\b\w+_secret_\w+|\$argon2\S+/g, '[secret]'],
+  [/\b(Bearer|Basic)\s+[\w.~+/=-]+/gi, '$1 [secret]'],
+  [/([?&#](?:token|key|secret|signature|password)=)[^\s&#"']+/gi, '$1[secret]'],
+  [/(shopstead_session=)[^\s;,"']+/g, '$1[secret]'],
+  // Card numbers; a time in milliseconds is one digit shorter than the shortest in use.
+  [/\b\d(?:[ -]?\d){13,18}\b/g, '[number]']
+]
+
+/** Text as it may stand in a log, which more people read than the database. */
+function withoutSecrets(text: string): string {
+  // Most texts are words of our own; one look spares them the rest.
+  if (!/[@_=$]|\d{4}|bearer|basic/i.test(text)) return text
+  return secrets.reduce((told, [pattern, instead]) => told.replaceAll(pattern, instead), text)
 }
 
 /** An error in words for the log: name, message and the causes beneath, without its properties. */
