@@ -50,12 +50,12 @@ export function openDatabase(file: string, options: { mustExist?: boolean; reado
  * work is done.
  */
 export function write<T>(db: Db, work: (tx: Tx) => T extends PromiseLike<unknown> ? never : T): T {
-  return db.sqlite.transaction(() => work(db as Tx)).immediate() as T
+  return db.sqlite.transaction(() => work(db as Tx)).immediate()
 }
 
 /** Reads several statements from one snapshot. */
 export function readSnapshot<T>(db: Db, work: (db: Db) => T extends PromiseLike<unknown> ? never : T): T {
-  return db.sqlite.transaction(() => work(db)).deferred() as T
+  return db.sqlite.transaction(() => work(db)).deferred()
 }
 
 /**

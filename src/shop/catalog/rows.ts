@@ -1,6 +1,5 @@
-import type { categories, coupons, products, variations } from './schema.ts'
+import type { coupons, products, variations } from './schema.ts'
 
 export type ProductRow = typeof products.$inferSelect
 export type VariationRow = typeof variations.$inferSelect
-export type CategoryRow = typeof categories.$inferSelect
 export type CouponRow = typeof coupons.$inferSelect

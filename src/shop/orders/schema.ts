@@ -6,7 +6,15 @@ import { affiliates, visits } from '../affiliates/schema.ts'
 import { coupons, products, variations } from '../catalog/schema.ts'
 import type { GrantSpec } from '../catalog/schema.ts'
 
-export const orderStatuses = ['pending', 'on-hold', 'processing', 'completed', 'failed', 'cancelled', 'refunded'] as const
+export const orderStatuses = [
+  'pending',
+  'on-hold',
+  'processing',
+  'completed',
+  'failed',
+  'cancelled',
+  'refunded'
+] as const
 export type OrderStatus = (typeof orderStatuses)[number]
 
 /** As a buyer gave it; every field optional. */
@@ -58,10 +66,14 @@ export const orders = sqliteTable(
   (t) => [
     uniqueIndex('orders_public_token').on(t.publicToken),
     index('orders_by_user').on(t.userId, t.createdAt, t.id),
-    index('orders_completed_by_user').on(t.userId).where(sql`status = 'completed'`),
+    index('orders_completed_by_user')
+      .on(t.userId)
+      .where(sql`status = 'completed'`),
     index('orders_by_status').on(t.status, t.createdAt, t.id),
     index('orders_by_email').on(t.emailKey, t.id),
-    index('orders_held').on(t.holdEndsAt).where(sql`status = 'pending'`),
+    index('orders_held')
+      .on(t.holdEndsAt)
+      .where(sql`status = 'pending'`),
     check(
       'orders_status',
       sql`${t.status} IN ('pending', 'on-hold', 'processing', 'completed', 'failed', 'cancelled', 'refunded')`
@@ -130,7 +142,9 @@ export const orderAttributions = sqliteTable(
     marketingUtmContent: text('marketing_utm_content'),
     /** What was sent as ref and why it did or did not count, for `orders explain`. */
     refSent: text('ref_sent'),
-    refOutcome: text('ref_outcome', { enum: ['none', 'credited', 'unknown', 'not_active', 'self', 'module_off'] }).notNull()
+    refOutcome: text('ref_outcome', {
+      enum: ['none', 'credited', 'unknown', 'not_active', 'self', 'module_off']
+    }).notNull()
   },
   (t) => [
     index('order_attributions_by_affiliate').on(t.affiliateId),
