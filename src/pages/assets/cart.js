@@ -98,6 +98,10 @@ function keyFor(body) {
   return key
 }
 
+function forgetKey() {
+  sessionStorage.removeItem('shopstead.checkout')
+}
+
 const address = (values) => ({
   firstName: values.firstName,
   lastName: values.lastName,
@@ -130,11 +134,13 @@ async function pay(values) {
   const body = bodyOf(values, known?.userLoggedIn !== true)
   try {
     const result = await service.checkout(body, tracking(), keyFor(body))
+    forgetKey()
     location.assign(
       result.checkoutUrl ?? result.redirectUrl ?? `/thanks?orderId=${result.orderId}&result=${outcome(result)}`
     )
   } catch (error) {
-    if (error.status !== 504) sessionStorage.removeItem('shopstead.checkout')
+    // Without an answer, or with none that is final, the next try asks for the same purchase.
+    if (error.status !== 504 && error.status !== 0) forgetKey()
     throw explained(error)
   }
 }
@@ -160,8 +166,11 @@ form.addEventListener('change', () => {
   }
 })
 onSend(form, pay)
-show()
-void session.then((known) => (find('[data-guest]').hidden = known?.userLoggedIn === true))
+// What is asked depends on who is here.
+void session.then((known) => {
+  find('[data-guest]').hidden = known?.userLoggedIn === true
+  show()
+})
 // The cart's own prices do where the shop does not answer: what is paid is decided by the checkout.
 void refresh().catch(() => undefined)
 if (new URLSearchParams(location.search).get('result') === 'cancelled') {

@@ -77,6 +77,7 @@ function trouble(error) {
       ['Log in', `/login?next=${encodeURIComponent(here)}`],
       ['Create an account', `/register?next=${encodeURIComponent(here)}`]
     )
-  const text = error.code === undefined ? 'The shop does not answer. Are you connected?' : error.message
+  const text =
+    error.code === undefined ? 'Something went wrong on this page. It is our fault, not yours.' : error.message
   return message('That did not work', text, ['Try again', here])
 }

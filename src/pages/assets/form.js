@@ -52,7 +52,10 @@ function show(form, error, fields) {
 }
 
 function wordsFor(error) {
-  return error.code === undefined ? 'The shop does not answer. Please try again.' : error.message
+  if (error.code !== undefined) return error.message
+  // A mistake of ours shall not pass for the network's.
+  reportError(error)
+  return 'Something went wrong on this page. Please try again.'
 }
 
 /** Says something above the form, where a screen reader hears it and the eye finds it. */

@@ -27,7 +27,7 @@ async function show(category, text) {
   } catch (error) {
     if (turn !== asked) return
     cards.replaceChildren()
-    status.textContent = error.code === undefined ? 'The shop does not answer. Are you connected?' : error.message
+    status.textContent = error.message
   }
   const chip = chips.find((link) => link.dataset.category === category)
   heading.textContent =

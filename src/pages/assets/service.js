@@ -1,73 +1,30 @@
-/** A refusal of the service; `code` says which. */
-export class ServiceError extends Error {
-  constructor(status, { code, message, details }) {
-    super(message)
-    this.name = 'ServiceError'
-    this.status = status
-    this.code = code
-    this.details = details ?? {}
-  }
-}
+import { createClient } from '../../client/client.ts'
 
 const { api, proxy } = document.body.dataset
 
-let nonce
+/** Everything that is a person's goes through the site's own proxy, which asks for a nonce that the client brings. */
+const secure = createClient({ baseUrl: proxy })
+/** Offers are for everybody, and the proxy drops their query: they are asked for where the service itself answers. */
+const open = createClient({ baseUrl: api })
 
-async function fetchNonce() {
-  const answer = await send('GET', `${proxy}/nonce`)
-  nonce = answer.data.nonce
-  return answer
-}
-
-async function send(method, url, { body, headers = {} } = {}) {
-  const response = await fetch(url, {
-    method,
-    headers: {
-      accept: 'application/json',
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...headers
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) })
-  })
-  const answer = await response.json()
-  if (!response.ok) throw new ServiceError(response.status, answer.error)
-  return answer
-}
-
-async function secure(method, path, options = {}, again = true) {
-  if (nonce === undefined) await fetchNonce()
-  try {
-    return await send(method, `${proxy}${path}`, { ...options, headers: { 'x-nonce': nonce, ...options.headers } })
-  } catch (error) {
-    if (!again || error.code !== 'CSRF_FAILED' || error.details.reason !== 'invalid_nonce') throw error
-    nonce = undefined
-    return secure(method, path, options, false)
-  }
-}
-
-function query(values) {
-  const given = Object.entries(values).filter(([, value]) => value !== undefined && value !== '')
-  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`
-}
-
-const data = async (answer) => (await answer).data
+const given = (values) => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''))
 
 export const service = {
-  session: () => data(fetchNonce()),
-  offers: (filter) => data(send('GET', `${api}/store/offers${query(filter)}`)),
-  register: (body) => secure('POST', '/auth/register', { body }),
-  login: (body) => data(secure('POST', '/auth/login', { body })),
-  logout: () => data(secure('POST', '/auth/logout')),
-  forgotPassword: (email) => data(secure('POST', '/auth/forgot-password', { body: { email } })),
-  resendVerification: (email) => data(secure('POST', '/auth/resend-verification', { body: { email } })),
-  me: () => data(secure('GET', '/me')),
-  updateMe: (body) => data(secure('PATCH', '/me', { body })),
-  downloads: () => data(secure('GET', '/me/downloads')),
-  orders: (page) => data(secure('GET', `/orders${query(page)}`)),
-  checkout: (body, tracking, key) =>
-    data(secure('POST', `/store/checkout-session${query(tracking)}`, { body, headers: { 'idempotency-key': key } })),
-  affiliate: () => data(secure('GET', '/affiliates/me')),
-  referrals: (page) => data(secure('GET', `/affiliates/referrals${query(page)}`)),
-  applyAsAffiliate: (body) => data(secure('POST', '/affiliates/apply', { body })),
-  acceptTerms: (version) => data(secure('POST', '/affiliates/terms', { body: { version } }))
+  session: () => secure.get('/nonce'),
+  offers: (query) => open.get('/store/offers', { query: given(query) }),
+  register: (body) => secure.request('POST', '/auth/register', { body }),
+  login: (body) => secure.post('/auth/login', body),
+  logout: () => secure.post('/auth/logout'),
+  forgotPassword: (email) => secure.post('/auth/forgot-password', { email }),
+  resendVerification: (email) => secure.post('/auth/resend-verification', { email }),
+  me: () => secure.get('/me'),
+  updateMe: (body) => secure.patch('/me', body),
+  downloads: () => secure.get('/me/downloads'),
+  orders: (query) => secure.get('/orders', { query }),
+  checkout: (body, tracking, idempotencyKey) =>
+    secure.post('/store/checkout-session', body, { query: given(tracking), idempotencyKey }),
+  affiliate: () => secure.get('/affiliates/me'),
+  referrals: (query) => secure.get('/affiliates/referrals', { query }),
+  applyAsAffiliate: (body) => secure.post('/affiliates/apply', body),
+  acceptTerms: (version) => secure.post('/affiliates/terms', { version })
 }

@@ -17,14 +17,14 @@ async function make() {
     if (order !== undefined) return standing(order)
   }
   if (result === 'success') {
-    done()
+    writeCart([])
     return message('Thank you for your order', `Order ${orderId} is paid. The receipt is on its way to your email.`, [
       'Back to the shop',
       '/'
     ])
   }
   if (result === 'pending') {
-    done()
+    writeCart([])
     return message(
       'Your order is waiting',
       `Order ${orderId} is not paid yet. We write to you as soon as the payment arrives.`,
@@ -44,7 +44,7 @@ function standing(order) {
       'Back to the cart',
       '/cart'
     ])
-  done()
+  writeCart([])
   const title = isPaid ? 'Thank you for your order' : 'Your order is waiting for its payment'
   return h(
     'div',
@@ -53,11 +53,6 @@ function standing(order) {
     orderCard(order),
     h('p', { class: 'actions' }, h('a', { class: 'button', href: '/orders' }, 'My orders'))
   )
-}
-
-function done() {
-  writeCart([])
-  sessionStorage.removeItem('shopstead.checkout')
 }
 
 void showPage(make)

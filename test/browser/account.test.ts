@@ -1,0 +1,108 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { setSetting } from '../../src/shop/settings/settings.ts'
+import type { RunningShop } from '../support/running-shop.ts'
+import { launchBrowser, logIn, look, newVisitor } from './support/chromium.ts'
+import { demoPassword, mailTo, startDemoShop } from './support/demo-shop.ts'
+
+let shop: RunningShop
+let browser: Browser
+beforeAll(async () => {
+  ;[shop, browser] = await Promise.all([startDemoShop(), launchBrowser()])
+})
+afterAll(async () => {
+  await browser.close()
+  await shop.stop()
+})
+
+test('a new account logs in once its email is verified by the link in the message', async () => {
+  setSetting(shop.app.db, 'registration.emailVerification', 'true', Date.now())
+  const { page, complaints } = await newVisitor(browser)
+  await page.goto(`${shop.url}/register`)
+  await page.getByRole('button', { name: 'Create my account' }).click()
+  await look(page, 'register-errors')
+  await page.getByLabel('Your name').fill('Grace Hooper')
+  await page.getByLabel('Email', { exact: true }).fill('grace@example.com')
+  await page.getByLabel('Password').fill('password')
+  await page.getByLabel('I accept the terms').check()
+  await page.getByRole('button', { name: 'Create my account' }).click()
+  await page.getByRole('alert').waitFor()
+  await look(page, 'register-refused')
+  await page.getByLabel('Password').fill('tidal-basalt-93')
+  await page.getByRole('button', { name: 'Create my account' }).click()
+  await page.getByRole('heading', { name: 'Almost there' }).waitFor()
+  await look(page, 'register-sent')
+
+  await page.goto(`${shop.url}/login`)
+  await page.getByLabel('Email').fill('grace@example.com')
+  await page.getByLabel('Password').fill('tidal-basalt-93')
+  await page.getByRole('button', { name: 'Log in' }).click()
+  await page.getByText('Please open the link').waitFor()
+  await look(page, 'login-unverified')
+
+  const { links } = await mailTo(shop, 'grace@example.com')
+  await page.goto(links.verify ?? '')
+  await look(page, 'verify')
+  await page.getByRole('button', { name: 'Verify my email' }).click()
+  await page.getByRole('heading', { name: 'Your email is verified' }).waitFor()
+  await look(page, 'verified')
+  await page.goto(links.verify ?? '')
+  await page.getByRole('heading', { name: 'This link no longer works' }).waitFor()
+  await look(page, 'verify-over')
+  await logIn(page, shop.url, 'grace@example.com', 'tidal-basalt-93')
+  await page.getByRole('heading', { name: 'Hello, Grace Hooper' }).waitFor()
+  await look(page, 'account-empty')
+  setSetting(shop.app.db, 'registration.emailVerification', 'false', Date.now())
+  expect(complaints).toEqual([])
+})
+
+test('a forgotten password is replaced by the link in the message', async () => {
+  const { page, complaints } = await newVisitor(browser)
+  await page.goto(`${shop.url}/login`)
+  await page.getByLabel('Email').fill('new@shop.example')
+  await page.getByLabel('Password').fill('what was it again')
+  await page.getByRole('button', { name: 'Log in' }).click()
+  await page.getByRole('alert').waitFor()
+  await look(page, 'login-refused')
+  await page.getByRole('link', { name: 'Forgot your password?' }).click()
+  await look(page, 'forgot')
+  await page.getByLabel('Email').fill('new@shop.example')
+  await page.getByRole('button', { name: 'Send me the link' }).click()
+  await page.getByRole('heading', { name: 'Look into your mail' }).waitFor()
+
+  const { links } = await mailTo(shop, 'new@shop.example')
+  await page.goto(links.reset ?? '')
+  await look(page, 'reset')
+  await page.getByLabel('New password').fill('password')
+  await page.getByRole('button', { name: 'Set my password' }).click()
+  await page.getByRole('alert').waitFor()
+  await look(page, 'reset-refused')
+  await page.getByLabel('New password').fill('quiet-heron-lands-7')
+  await page.getByRole('button', { name: 'Set my password' }).click()
+  await page.getByRole('heading', { name: 'Your password is changed' }).waitFor()
+  await look(page, 'reset-done')
+  await logIn(page, shop.url, 'new@shop.example', 'quiet-heron-lands-7')
+  expect(complaints).toEqual([])
+})
+
+test('a customer sees what she is entitled to, changes her name, and logs out', async () => {
+  const { page, complaints } = await newVisitor(browser)
+  await logIn(page, shop.url, 'lena@shop.example', demoPassword)
+  await page.getByRole('heading', { name: 'Memberships' }).waitFor()
+  await look(page, 'account')
+  await page.getByLabel('Display name').fill('Lena Brandt')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Saved.').waitFor()
+  await page.reload()
+  await page.getByRole('heading', { name: 'Hello, Lena Brandt' }).waitFor()
+  await page.goto(`${shop.url}/orders`)
+  await page.getByRole('article').first().waitFor()
+  await look(page, 'orders-all-states')
+  await page.goto(`${shop.url}/account`)
+  await page.getByRole('button', { name: 'Log out' }).click()
+  await page.getByRole('link', { name: 'Log in' }).waitFor()
+  await page.goto(`${shop.url}/orders`)
+  await page.getByRole('heading', { name: 'Please log in' }).waitFor()
+  await look(page, 'logged-out')
+  expect(complaints).toEqual([])
+})

@@ -1,0 +1,84 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { setSetting } from '../../src/shop/settings/settings.ts'
+import type { RunningShop } from '../support/running-shop.ts'
+import { runShopstead } from '../support/command-line.ts'
+import { addToCart, fillAddress, launchBrowser, logIn, look, newVisitor } from './support/chromium.ts'
+import { demoPassword, startDemoShop } from './support/demo-shop.ts'
+
+let shop: RunningShop
+let browser: Browser
+beforeAll(async () => {
+  ;[shop, browser] = await Promise.all([startDemoShop(), launchBrowser()])
+})
+afterAll(async () => {
+  await browser.close()
+  await shop.stop()
+})
+
+test('somebody applies, is approved, sends a buyer, and counts the referral', async () => {
+  const { page, complaints } = await newVisitor(browser)
+  await logIn(page, shop.url, 'new@shop.example', demoPassword)
+  await page.getByRole('link', { name: 'Referrals' }).click()
+  await page.getByLabel('Your website').fill('https://lights.example')
+  await look(page, 'affiliate-apply')
+  await page.getByRole('button', { name: 'Become an affiliate' }).click()
+  await page.getByRole('heading', { name: 'We are looking at your application' }).waitFor()
+  await look(page, 'affiliate-pending')
+
+  const link = await page.getByText('/?ref=').innerText()
+  const code = new URL(link).searchParams.get('ref') ?? ''
+  expect(await runShopstead(shop.dataDir, ['affiliates', 'approve', code, '--json'])).toMatchObject({ exitCode: 0 })
+  await page.reload()
+  await page.getByRole('heading', { name: 'No referrals yet' }).waitFor()
+  await look(page, 'referrals-empty')
+
+  const buyer = (await newVisitor(browser)).page
+  await buyer.goto(link)
+  await addToCart(buyer, shop.url, 'storm-lantern')
+  await buyer.getByLabel('Email for the receipt').fill('buyer@example.com')
+  await fillAddress(buyer)
+  await buyer.getByRole('button', { name: 'Go to payment' }).click()
+  await buyer.waitForURL('**/sandbox/checkout/**')
+  await buyer.getByRole('button', { name: /^Pay/ }).click()
+  await buyer.waitForURL('**/thanks**')
+  await buyer.getByRole('heading', { name: 'Thank you for your order' }).waitFor()
+
+  await page.reload()
+  await page.getByRole('cell', { name: 'unpaid' }).waitFor()
+  expect(await page.getByRole('row').nth(1).innerText()).toContain('€4.80')
+  expect(complaints).toEqual([])
+})
+
+test('an affiliate accepts new terms, pages through all referrals, and each is shown once', async () => {
+  const { page, complaints } = await newVisitor(browser)
+  await logIn(page, shop.url, 'mira@shop.example', demoPassword)
+  setSetting(shop.app.db, 'affiliates.termsVersion', '2026-11-01', Date.now())
+  setSetting(shop.app.db, 'affiliates.termsGating', 'true', Date.now())
+  await page.goto(`${shop.url}/referrals`)
+  await page.getByRole('heading', { name: 'New terms' }).waitFor()
+  await look(page, 'affiliate-terms')
+  await page.getByRole('button', { name: 'I accept them' }).click()
+  const more = page.getByRole('button', { name: 'Show older referrals' })
+  await more.waitFor()
+  await look(page, 'referrals')
+  while (await more.isVisible()) {
+    const before = await page.getByRole('row').count()
+    await more.click()
+    await expect.poll(() => page.getByRole('row').count()).toBeGreaterThan(before)
+  }
+  const ids = await page.locator('tbody td:first-child').allInnerTexts()
+  expect(ids.length).toBeGreaterThanOrEqual(22)
+  expect(new Set(ids).size).toBe(ids.length)
+  setSetting(shop.app.db, 'affiliates.termsGating', 'false', Date.now())
+  expect(complaints).toEqual([])
+})
+
+test('one who is not active any more is told so', async () => {
+  const { page, complaints } = await newVisitor(browser)
+  await logIn(page, shop.url, 'petra@shop.example', demoPassword)
+  await page.goto(`${shop.url}/referrals`)
+  await page.getByRole('heading', { name: 'Your account is not active' }).waitFor()
+  await look(page, 'affiliate-inactive')
+  expect(complaints).toEqual([])
+})

@@ -1,0 +1,118 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { switchModule } from '../../src/shop/settings/settings.ts'
+import type { RunningShop } from '../support/running-shop.ts'
+import { launchBrowser, look, newVisitor } from './support/chromium.ts'
+import { startDemoShop } from './support/demo-shop.ts'
+
+let shop: RunningShop
+let browser: Browser
+beforeAll(async () => {
+  ;[shop, browser] = await Promise.all([startDemoShop(), launchBrowser()])
+})
+afterAll(async () => {
+  await browser.close()
+  await shop.stop()
+})
+
+const limitBytes = 60 * 1024
+
+test('the first load weighs less than 60 KB and asks no other address', async () => {
+  const { page, complaints, addresses } = await newVisitor(browser)
+  const network = await page.context().newCDPSession(page)
+  let bytes = 0
+  await network.send('Network.enable')
+  network.on('Network.loadingFinished', ({ encodedDataLength }) => void (bytes += encodedDataLength))
+  await page.goto(shop.url, { waitUntil: 'networkidle' })
+  expect(bytes).toBeGreaterThan(10_000)
+  expect(bytes).toBeLessThan(limitBytes)
+  expect(addresses.filter((address) => !address.startsWith(`${shop.url}/`))).toEqual([])
+  expect(complaints).toEqual([])
+})
+
+test('offers are found by category and by what is typed', async () => {
+  const { page, complaints } = await newVisitor(browser)
+  await page.goto(shop.url)
+  await look(page, 'home')
+  await page.getByRole('navigation', { name: 'Categories' }).getByRole('link', { name: 'Candles' }).click()
+  await page.getByRole('heading', { name: 'Candles' }).waitFor()
+  expect(page.url()).toBe(`${shop.url}/?category=candles`)
+  await page.getByLabel('Search the shop').fill('beeswax')
+  await page.getByRole('heading', { name: 'Found for' }).waitFor()
+  await expect.poll(() => page.getByRole('listitem').count()).toBeLessThan(4)
+  await page.getByRole('link', { name: 'Beeswax pillar candle' }).waitFor()
+  await look(page, 'search')
+  await page.getByLabel('Search the shop').fill('submarine')
+  await page.getByText('Nothing matches.').waitFor()
+  await look(page, 'search-empty')
+  expect(complaints).toEqual([])
+})
+
+test('the list of offers works without script', async () => {
+  const { page } = await newVisitor(browser, { javaScriptEnabled: false })
+  await page.goto(shop.url)
+  await page.getByRole('link', { name: 'Next page' }).click()
+  await page.getByRole('link', { name: 'Previous page' }).waitFor()
+  await page.getByLabel('Search the shop').fill('kettle')
+  await page.getByRole('button', { name: 'Search' }).click()
+  await page.getByRole('link', { name: 'Enamel kettle' }).click()
+  await page.getByText('The cart needs JavaScript.').waitFor()
+})
+
+test('a product is chosen and put into the cart by keyboard alone', async () => {
+  const { page, complaints } = await newVisitor(browser)
+  await page.goto(`${shop.url}/products/hurricane-lamp`)
+  await page.keyboard.press('Tab')
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
+  await page.keyboard.press('Enter')
+  for (let step = 0; step < 8; step++) {
+    await page.keyboard.press('Tab')
+    if ((await page.evaluate('document.activeElement.name')) === 'variation') break
+  }
+  await page.keyboard.press('ArrowRight')
+  await page.getByText('€69.00').waitFor()
+  await look(page, 'product')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('ArrowUp')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await page.getByText('It is in your cart.').waitFor()
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await page.getByRole('link', { name: 'Hurricane lamp - Sea green glass' }).waitFor()
+  expect(await page.getByLabel('Quantity of').inputValue()).toBe('2')
+  await page.getByRole('button', { name: 'Remove' }).click()
+  await page.getByRole('heading', { name: 'Your cart is empty' }).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('what is sold out, gone or closed is said in words', async () => {
+  const { page, complaints } = await newVisitor(browser)
+  await page.goto(`${shop.url}/products/fog-lamp`)
+  await page.getByText('Sold out.').waitFor()
+  await look(page, 'product-sold-out')
+  await page.goto(`${shop.url}/products/last-lantern`)
+  await page.getByText('Only 1 left').waitFor()
+  await page.goto(`${shop.url}/products/keel-lantern`)
+  await page.getByRole('heading', { name: 'There is nothing here' }).waitFor()
+  await look(page, 'not-found')
+  await page.goto(`${shop.url}/thanks?orderId=1&result=cancelled`)
+  await page.getByRole('heading', { name: 'The payment did not go through' }).waitFor()
+  switchModule(shop.app.db, 'commerce', false, Date.now())
+  await page.goto(shop.url)
+  await page.getByText('Nothing can be bought at the moment.').waitFor()
+  await look(page, 'closed')
+  switchModule(shop.app.db, 'commerce', true, Date.now())
+  expect(complaints).toEqual([])
+})
+
+test('a page whose service does not answer says so', async () => {
+  const { page } = await newVisitor(browser)
+  await page.goto(`${shop.url}/login`)
+  await page.context().setOffline(true)
+  await page.getByLabel('Email').fill('lena@shop.example')
+  await page.getByLabel('Password').fill('harbour-lantern-42')
+  await page.getByRole('button', { name: 'Log in' }).click()
+  await page.getByText('cannot be reached').waitFor()
+  await look(page, 'offline')
+})

@@ -1,0 +1,94 @@
+import { mkdirSync } from 'node:fs'
+import { AxeBuilder } from '@axe-core/playwright'
+import { chromium } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { expect } from 'vitest'
+
+const output = 'test/browser/output'
+
+export function launchBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync'
+    ]
+  })
+}
+
+/** Somebody new at the shop, with what went wrong in his browser. */
+export type Visitor = { page: Page; complaints: string[]; addresses: string[] }
+
+export async function newVisitor(browser: Browser, options: BrowserContextOptions = {}): Promise<Visitor> {
+  const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, locale: 'en', ...options })
+  const page = await context.newPage()
+  page.setDefaultTimeout(15_000)
+  const complaints: string[] = []
+  const addresses: string[] = []
+  page.on('pageerror', (error) => complaints.push(error.message))
+  page.on('console', (message) => {
+    // The browser writes an error for each answer that is no success; what the page makes of it is what counts.
+    if (message.type() === 'error' && !/Failed to load resource/.test(message.text())) complaints.push(message.text())
+  })
+  page.on('request', (request) => addresses.push(request.url()))
+  return { page, complaints, addresses }
+}
+
+/**
+ * Looks at the page as it stands: no violation of serious or critical weight and nothing wider than the window, in light,
+ * in dark and at 320 pixels; a picture of each is left in the output folder.
+ */
+export async function look(page: Page, name: string): Promise<void> {
+  mkdirSync(output, { recursive: true })
+  const before = page.viewportSize() ?? { width: 1200, height: 900 }
+  for (const [kind, colorScheme, width] of [
+    ['light', 'light', 1200],
+    ['dark', 'dark', 1200],
+    ['320', 'light', 320]
+  ] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    await page.setViewportSize({ width, height: 900 })
+    await page.screenshot({ path: `${output}/${name}-${kind}.png`, fullPage: true })
+    expect(await violations(page, kind === 'dark'), `${name}, ${kind}`).toEqual([])
+    const wide = await page.evaluate<number>('document.documentElement.scrollWidth')
+    expect(wide, `${name}, ${kind}: wider than the window`).toBeLessThanOrEqual(width)
+  }
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.setViewportSize(before)
+}
+
+/** Of a page in other colours only these are looked at again. */
+async function violations(page: Page, coloursOnly: boolean): Promise<string[]> {
+  const axe = new AxeBuilder({ page })
+  const { violations: found } = await (coloursOnly ? axe.withRules(['color-contrast']) : axe).analyze()
+  return found
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' | ')}`)
+}
+
+export async function logIn(page: Page, url: string, email: string, password: string): Promise<void> {
+  await page.goto(`${url}/login?next=/account`)
+  await page.getByLabel('Email').fill(email)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Log in' }).click()
+  await page.waitForURL(`${url}/account`)
+}
+
+export async function addToCart(page: Page, url: string, slug: string): Promise<void> {
+  await page.goto(`${url}/products/${slug}`)
+  await page.getByRole('button', { name: 'Add to cart' }).click()
+  await page.getByRole('link', { name: 'Go to the cart' }).click()
+  await page.getByRole('heading', { name: 'How would you like to pay?' }).waitFor()
+}
+
+export async function fillAddress(page: Page): Promise<void> {
+  await page.getByLabel('Street and number').fill('Quay 7')
+  await page.getByLabel('Postcode').fill('20457')
+  await page.getByLabel('Town or city').fill('Hamburg')
+  await page.getByLabel('Country').selectOption('DE')
+}
