@@ -226,6 +226,15 @@ describe('after a 504', () => {
     expect(outcome(shop, answer)).toEqual({ status: 200, orderId: 2, orders: ['cancelled', 'processing'], charges: 1 })
   })
 
+  test('asking again and again under the key is limited as every checkout is', async () => {
+    const shop = await shopFor({ settings: { 'limits.checkout_ip': '1/600' } })
+    await lose(shop, 'before')
+    const answer = await checkOut(shop.visitor(), byToken, { key })
+    expect([answer.status, answer.error.details]).toEqual([429, { bucket: 'checkout_ip' }])
+    set(shop, { 'limits.checkout_ip': 'off' })
+    expect(outcome(shop, await checkOut(shop.visitor(), byToken, { key }))).toMatchObject({ orderId: 1, charges: 1 })
+  })
+
   test('another request under the key is refused all the same', async () => {
     const shop = await shopFor()
     await lose(shop, 'after')

@@ -39,7 +39,17 @@ const catalogue = {
     },
     subscription('monthly', 'month'),
     subscription('yearly', 'year'),
-    { slug: 'palace', name: 'Palace', price: '90000000000000.00' }
+    { slug: 'palace', name: 'Palace', price: '90000000000000.00' },
+    {
+      slug: 'scarf',
+      name: 'Scarf',
+      price: '15.00',
+      stock: 2,
+      variations: [
+        { sku: 'red', name: 'Red', price: '15.00' },
+        { sku: 'blue', name: 'Blue', price: '15.00' }
+      ]
+    }
   ],
   coupons: [
     ...smallCatalogue.coupons,
@@ -110,6 +120,16 @@ describe('what is bought', () => {
     expect([answer.status, fieldErrors(answer)]).toEqual([422, ['items.1.quantity']])
     expect((await checkOut(shop.visitor(), { items: [lastOne] })).status).toBe(200)
     expect(fieldErrors(await checkOut(shop.visitor(), { items: [lastOne] }))).toEqual(['items.0.quantity'])
+  })
+
+  test('variations that draw on one stock are refused where it ends', async () => {
+    const shop = await shopFor({ seed: catalogue })
+    const scarves = (quantity: number) => [
+      { productId: 11, quantity: 1, variationId: 4 },
+      { productId: 11, quantity, variationId: 5 }
+    ]
+    expect(fieldErrors(await checkOut(shop.visitor(), { items: scarves(2) }))).toEqual(['items.1.quantity'])
+    expect((await checkOut(shop.visitor(), { items: scarves(1) })).status).toBe(200)
   })
 
   test('renews at one interval where the gateway’s page takes the payment', async () => {

@@ -9,7 +9,7 @@ import type { CouponRow } from '../catalog/rows.ts'
 import { findSellable, notSellable } from '../catalog/sellable.ts'
 import type { Sellable } from '../catalog/sellable.ts'
 import type { DraftCoupon, DraftLine } from '../orders/draft.ts'
-import type { CheckoutBody } from './input.ts'
+import type { Codes } from './input.ts'
 
 type Item = { productId: number; variationId?: number | undefined; quantity: number }
 
@@ -112,7 +112,7 @@ function toDraftLine({ path, sellable, quantity }: CartLine, discountMinor: numb
 export type GivenCode = { path: string; code: string }
 
 /** `couponCode` joins `couponCodes`; empty ones are none, and a code sent twice counts once. */
-export function givenCodes(body: Pick<CheckoutBody, 'couponCode' | 'couponCodes'>): GivenCode[] {
+export function givenCodes(body: Codes): GivenCode[] {
   const sent = [
     { path: 'couponCode', code: body.couponCode ?? '' },
     ...(body.couponCodes ?? []).map((code, index) => ({ path: `couponCodes.${index}`, code }))

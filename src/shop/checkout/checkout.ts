@@ -16,17 +16,17 @@ import type { AttemptRow } from '../payments/rows.ts'
 import { setting } from '../settings/settings.ts'
 import { decideAttribution } from './attribution.ts'
 import { assertOneInterval, CouponsRefused, givenCodes, priceCart } from './cart.ts'
-import type { GivenCode, PricedCart } from './cart.ts'
+import type { PricedCart } from './cart.ts'
 import { tieOrder } from './idempotency.ts'
 import type { Claim } from './idempotency.ts'
 import type { CheckoutBody, CheckoutQuery } from './input.ts'
 import { makeAccount, prepareAccount, readAccountWish } from './new-account.ts'
-import { refuseWhenUsedUp, takePoints } from './rates.ts'
+import { refuseWhenUsedUp, takeCheckoutPoint, takePoints } from './rates.ts'
 
 /** What was sent, read and checked for its form. */
 export type CheckoutInput = { body: CheckoutBody; query: CheckoutQuery }
 
-export type Strategy = OrderDraft['strategy']
+type Strategy = OrderDraft['strategy']
 
 /** Who asks for a checkout, and from where. */
 export type CheckoutCaller = { user: UserRow | null; addressKey: string; claim: Claim | null }
@@ -52,8 +52,8 @@ export async function placeOrder(
   assertOrigins(shop, body)
   const email = buyerEmail(shop, body, caller.user, strategy)
   const wish = caller.user === null ? await readAccountWish(shop, body.customer, email) : null
-  const codes = givenCodes(body)
-  await assertRates(shop, caller, strategy, codes)
+  await takeCheckoutPoint(shop, caller.addressKey, strategy)
+  if (givenCodes(body).length > 0) await refuseWhenUsedUp(shop, 'coupon_failure', caller.addressKey)
   assertOffered(shop, strategy)
   try {
     // A cart that will be refused shall cost no hash and tell nothing of the email.
@@ -97,19 +97,6 @@ function priceItems(
   const cart = priceCart(db, { items: body.items, codes: givenCodes(body), currency }, buyer, now)
   if (body.strategy !== 'token_handoff') assertOneInterval(cart.lines)
   return cart
-}
-
-/** @throws AppError RATE_LIMITED */
-async function assertRates(
-  shop: ShopContext,
-  { addressKey }: CheckoutCaller,
-  strategy: Strategy,
-  codes: readonly GivenCode[]
-): Promise<void> {
-  await takePoints(shop, 'checkout_ip', addressKey)
-  // Cards that keep being declined from one address are somebody trying out stolen numbers.
-  if (strategy === 'token_handoff') await refuseWhenUsedUp(shop, 'checkout_decline', addressKey)
-  if (codes.length > 0) await refuseWhenUsedUp(shop, 'coupon_failure', addressKey)
 }
 
 function startPayment(shop: ShopContext, tx: Tx, order: OrderRow, strategy: Strategy, now: number): PlacedOrder {

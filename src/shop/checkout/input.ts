@@ -110,6 +110,9 @@ const webAddress = atMost(2048).transform((text, context): string => {
   return z.NEVER
 })
 
+// Whoever reads them in a terminal shall not run what they hold.
+const notes = atMost(2000).refine((text) => !/[^\P{Cc}\t\n\r]/u.test(text), 'Must not hold control characters.')
+
 const itemsRule = 'Must be a list of 1 to 30 items.'
 const codesRule = 'Must be a list of at most 10 codes.'
 
@@ -121,7 +124,7 @@ export const checkoutBody = z
     couponCodes: optional(z.array(couponCode, codesRule).max(10, codesRule)),
     returnUrl: optional(webAddress),
     cancelUrl: optional(webAddress),
-    notes: optional(atMost(2000)),
+    notes: optional(notes),
     paymentToken: optional(atMost(255).transform((token) => (token.trim() === '' ? undefined : token))),
     customer: optional(customer),
     billingAddress: optional(address),
@@ -136,7 +139,7 @@ export const checkoutBody = z
   )
 export type CheckoutBody = z.output<typeof checkoutBody>
 
-type Codes = { couponCode?: string | undefined; couponCodes?: string[] | undefined }
+export type Codes = { couponCode?: string | undefined; couponCodes?: string[] | undefined }
 
 /** `couponCode` joins `couponCodes`; the limit is on both together. */
 function distinctCodes({ couponCode: code, couponCodes = [] }: Codes): number {

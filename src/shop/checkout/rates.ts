@@ -1,5 +1,6 @@
 import { AppError } from '../../errors.ts'
 import type { ShopContext } from '../context.ts'
+import type { OrderDraft } from '../orders/draft.ts'
 import { rateLimit } from '../settings/settings.ts'
 import type { Bucket } from '../settings/definitions.ts'
 
@@ -24,6 +25,21 @@ export async function takePoints(shop: Rates, bucket: Bucket, key: string, point
 export async function refuseWhenUsedUp(shop: Rates, bucket: Bucket, key: string): Promise<void> {
   const verdict = await shop.limiter.peek(bucket, key, rateLimit(shop.db, bucket))
   if (!verdict.allowed) throw rateLimited(bucket, verdict.retryAfterSeconds)
+}
+
+/**
+ * What every checkout takes, one that goes on with an earlier one's order too. Cards that keep being declined from one
+ * address are somebody trying out stolen numbers.
+ *
+ * @throws AppError RATE_LIMITED
+ */
+export async function takeCheckoutPoint(
+  shop: Rates,
+  addressKey: string,
+  strategy: OrderDraft['strategy']
+): Promise<void> {
+  await takePoints(shop, 'checkout_ip', addressKey)
+  if (strategy === 'token_handoff') await refuseWhenUsedUp(shop, 'checkout_decline', addressKey)
 }
 
 /** A failure that has been told already: it counts, and nobody is refused over it. */

@@ -12,6 +12,7 @@ import type { CheckoutCaller, PlacedOrder } from './checkout.ts'
 import type { CheckoutBody } from './input.ts'
 import { payPlaced } from './pay.ts'
 import type { HandoffResult, RedirectResult } from './pay.ts'
+import { takeCheckoutPoint } from './rates.ts'
 
 /** A second payment is only begun while the first one's refusal left most of a checkout's time. */
 const secondTryWithinMs = 5_000
@@ -24,7 +25,7 @@ export type Resumed = { order: OrderRow; result: RedirectResult | HandoffResult 
  * order once it is known to have come to nothing.
  *
  * @returns undefined when that order is over for good and nothing was paid; a new one may then be made
- * @throws AppError CHECKOUT_FAILED
+ * @throws AppError RATE_LIMITED, CHECKOUT_FAILED
  */
 export async function payAgain(
   shop: ShopContext,
@@ -32,6 +33,7 @@ export async function payAgain(
   body: CheckoutBody,
   caller: CheckoutCaller
 ): Promise<Resumed | undefined> {
+  await takeCheckoutPoint(shop, caller.addressKey, body.strategy ?? 'redirect_to_store')
   const started = performance.now()
   const left = pickUp(shop, orderId)
   if (left === undefined) return undefined

@@ -127,7 +127,7 @@ function takeHoldings(tx: Tx, draft: OrderDraft): number[] {
   const gone: FieldErrors = {}
   const taken = draft.lines.map((line) => {
     const units = takeUnits(tx, line, line.quantity)
-    if (units === null) gone[line.path] = ['There is not enough of this in stock.']
+    if (units === null) gone[`${line.path}.quantity`] = ['There is not enough of this in stock.']
     return units ?? 0
   })
   for (const coupon of draft.coupons) {

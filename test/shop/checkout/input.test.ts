@@ -96,6 +96,8 @@ describe('fields beside the items', () => {
     ['couponCodes', ['x'.repeat(65)], 'couponCodes.0'],
     ['couponCodes', Array.from({ length: 11 }, (_, index) => `C${index}`)],
     ['notes', {}],
+    ['notes', 'Ring \u001b[2Jtwice'],
+    ['notes', 'Ring\u0085twice'],
     ['paymentToken', 1],
     ['customer', 'Ada'],
     ['customer', []],

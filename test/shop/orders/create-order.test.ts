@@ -103,7 +103,7 @@ describe('a new order', () => {
       place(db, draft(lines, { coupons: [couponLine(once, { path: 'couponCodes.1' })] }))
     )
     expect(refused).toEqual({
-      'items.2': ['There is not enough of this in stock.'],
+      'items.2.quantity': ['There is not enough of this in stock.'],
       'couponCodes.1': ['This coupon has been used up.']
     })
     expect([stockOf(db, scarce), stockOf(db, plenty)]).toEqual([1, 9])
