@@ -46,6 +46,22 @@ describe('the codes of a checkout', () => {
     expect([answer.status, answer.error.code, answer.error.details.reason]).toEqual([403, 'CSRF_FAILED', 'cross_site'])
   })
 
+  test('CSRF_FAILED 403: the proxy finds the nonce missing or invalid', async () => {
+    const shop = await shopFor()
+    const ask = (headers: Record<string, string>) =>
+      shop.visitor().post(`${shop.url}/api/secure/store/checkout-session`, { items: [mug] }, headers)
+    const [missing, wrong] = [await ask({}), await ask({ 'x-nonce': 'made-up' })]
+    expect([missing.status, missing.error.code, missing.error.details.reason]).toEqual([
+      403,
+      'CSRF_FAILED',
+      'missing_nonce'
+    ])
+    expect([wrong.status, wrong.error.code, wrong.error.details.reason]).toEqual([403, 'CSRF_FAILED', 'invalid_nonce'])
+    const good = await ask({ 'x-nonce': await shop.visitor().nonce(), 'idempotency-key': 'k' })
+    const again = await ask({ 'x-nonce': await shop.visitor().nonce(), 'idempotency-key': 'k' })
+    expect([good.status, again.text, again.headers.get('idempotency-replayed')]).toEqual([200, good.text, 'true'])
+  })
+
   test('CHECKOUT_DISABLED 403: checkout is off, or the commerce module is', async () => {
     const shop = await shopFor({ settings: { 'checkout.enabled': 'false' } })
     const off = await checkOut(shop.visitor())
