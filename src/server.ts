@@ -3,6 +3,7 @@ import { createApi } from './api/server.ts'
 import { AppError } from './errors.ts'
 import type { App } from './app.ts'
 import { startJobs } from './jobs.ts'
+import { startMetrics } from './metrics.ts'
 import { parseTrustedProxies } from './platform/http/client-address.ts'
 import { failure, requestIds } from './platform/http/envelope.ts'
 import { watchForwarding } from './platform/http/forwarding.ts'
@@ -58,6 +59,8 @@ export async function startServer(app: App): Promise<RunningServer> {
     )
     return { status: response.status }
   })
+  const { metricsPort } = app.config
+  const metrics = metricsPort === null ? undefined : await startMetrics(app, metricsPort)
   const listener = await listenHttp({
     handle,
     host: app.config.host,
@@ -74,6 +77,7 @@ export async function startServer(app: App): Promise<RunningServer> {
       stopping = true
       await listener.close({ graceMs: drainMs })
       await jobs.stop()
+      await metrics?.stop()
     }
   }
 }

@@ -18,7 +18,7 @@ const floors: readonly (readonly string[])[] = [
   ['shop/payments'],
   ['shop/checkout', 'shop/entitlements', 'shop/mail', 'shop/webhooks'],
   ['app.ts'],
-  ['backups.ts', 'backup-schedule.ts'],
+  ['backups.ts', 'backup-schedule.ts', 'metrics.ts'],
   ['jobs.ts'],
   ['api'],
   ['proxy', 'pages'],

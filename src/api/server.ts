@@ -4,6 +4,8 @@ import { methodNotAllowed, notFound } from '../platform/http/addresses.ts'
 import { readBody, requireJson } from '../platform/http/body.ts'
 import { parseTrustedProxies } from '../platform/http/client-address.ts'
 import { requestIds } from '../platform/http/envelope.ts'
+import { finishedRequests } from '../platform/http/finished-requests.ts'
+import type { FinishedRequest } from '../platform/http/finished-requests.ts'
 import { rawPath, rawTarget } from '../platform/http/node-request.ts'
 import { identify, identifyAgain, refuseCrossSite, requireNonce, requireSession } from './identity.ts'
 import type { Arrival } from './identity.ts'
@@ -33,14 +35,14 @@ export function createApi(app: App): (request: Request) => Promise<Response> {
     } catch (error) {
       response = toFailure(app, route, error, arrival)
     }
-    app.log.info('request', {
+    const finished: FinishedRequest = {
       method: request.method,
       path: route?.path ?? 'none',
       status: response.status,
-      ms: Math.round((performance.now() - started) * 10) / 10,
-      requestId: ids.requestId,
-      correlationId: ids.correlationId
-    })
+      ms: Math.round((performance.now() - started) * 10) / 10
+    }
+    finishedRequests.publish(finished)
+    app.log.info('request', { ...finished, requestId: ids.requestId, correlationId: ids.correlationId })
     return response
   }
 

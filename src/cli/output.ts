@@ -77,7 +77,13 @@ const gap = 2
 const mostColumns = 80
 const borders = [
   ...['top', 'bottom'].flatMap((side) => [side, `${side}-mid`, `${side}-left`, `${side}-right`]),
-  ...['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid', 'middle']
+  'left',
+  'left-mid',
+  'mid',
+  'mid-mid',
+  'right',
+  'right-mid',
+  'middle'
 ]
 
 /** Takes from the widest column until all fit. */

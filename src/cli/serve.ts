@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import { messages } from './output.ts'
+import type { Config } from '../platform/config/config.ts'
+import type { Logger } from '../platform/log.ts'
 import { addCommand, guarded, loadConfig } from './run.ts'
 import type { CommonOptions } from './run.ts'
 
@@ -12,16 +13,17 @@ export function define(program: Command): void {
     await guarded(options.json ?? false, async () => {
       const { createApp } = await import('../app.ts')
       const { checkServes } = await import('../platform/config/config.ts')
-      const { serveUntilStopped } = await import('./serving.ts')
+      const { operatorLog, serveUntilStopped } = await import('./serving.ts')
       const config = await loadConfig(options)
       checkServes(config)
       const app = createApp(config, { database: 'migrated' })
       try {
-        warnOfMissingKeys(app.config)
+        const say = operatorLog(app)
+        warnOfMissingKeys(app.config, say)
         await serveUntilStopped(app, ({ url }) => {
           const apiRoot = `${app.publicUrl()}${app.config.apiPrefix}`
           if (options.json) process.stdout.write(`${JSON.stringify({ url, publicUrl: app.publicUrl(), apiRoot })}\n`)
-          else messages.success(`Shopstead listens on ${url} (API at ${apiRoot})`)
+          else say.info(`Shopstead listens on ${url} (API at ${apiRoot})`)
         })
       } finally {
         app.close()
@@ -38,12 +40,12 @@ export function addServingOptions(command: Command): Command {
 }
 
 /** A shop without keys can show its offers, so it starts; nobody can pay by card until they are there. */
-function warnOfMissingKeys(config: import('../platform/config/config.ts').Config): void {
+function warnOfMissingKeys(config: Config, say: Pick<Logger, 'warn'>): void {
   if (!config.payments.includes('stripe')) return
   for (const [name, value] of [
     ['SHOPSTEAD_STRIPE_SECRET_KEY', config.stripe.secretKey],
     ['SHOPSTEAD_STRIPE_WEBHOOK_SECRET', config.stripe.webhookSecret]
   ] as const) {
-    if (value === null) messages.warn(`${name} is not set: card payments do not work until it is.`)
+    if (value === null) say.warn(`${name} is not set: card payments do not work until it is.`)
   }
 }

@@ -1,7 +1,14 @@
 import type { App } from '../app.ts'
+import type { Logger } from '../platform/log.ts'
 import { startServer } from '../server.ts'
 import type { RunningServer } from '../server.ts'
 import { messages } from './output.ts'
+
+/** Where a server speaks to its operator: in production its standard error is a log of JSON lines and nothing else. */
+export function operatorLog({ config, log }: App): Pick<Logger, 'info' | 'warn'> {
+  if (config.env === 'production') return log
+  return { info: (text) => messages.info(text), warn: (text) => messages.warn(text) }
+}
 
 /**
  * Serves until SIGINT or SIGTERM, then finishes what is under way. A second signal ends the process at once.
@@ -17,6 +24,6 @@ export async function serveUntilStopped(app: App, announce: (server: RunningServ
   announce(server)
   const signal = await stopped
   process.once(signal, () => process.exit(130))
-  messages.info('Stopping: requests under way are finished first.')
+  operatorLog(app).info('Stopping: requests under way are finished first.')
   await server.stop()
 }

@@ -81,12 +81,17 @@ const jsonLines: ConsolaReporter = {
   }
 }
 
+const names: ReadonlySet<string> = new Set(allowedFields)
 /** Random or checked where they come in; digits in a row are no card number there. */
 const ids: ReadonlySet<LogField> = new Set<LogField>(['requestId', 'correlationId', 'gatewayRequestId'])
 
+function isAllowed(name: string): name is LogField {
+  return names.has(name)
+}
+
 function allowed(fields: LogFields): LogFields {
   const given: Partial<Record<LogField, LogFields[LogField]>> = {}
-  for (const name of allowedFields) {
+  for (const name of Object.keys(fields).filter(isAllowed)) {
     const value = fields[name]
     if (value !== undefined) given[name] = typeof value === 'string' && !ids.has(name) ? withoutSecrets(value) : value
   }
@@ -100,8 +105,8 @@ function readable(message: string, fields: LogFields): string {
 const secrets: readonly [pattern: RegExp, instead: string][] = [
   [/(:\/\/)[^\s/@]+@/g, '$1[secret]@'],
   // Emails, Unicode ones too; a package such as @node-rs/argon2 in a stack has no domain behind its @.
-  [/[\p{L}\p{N}.!#$%&'*+=?^_`{|}~-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+/gu, '[address]'],
-  [/\b(?:sk|rk)_(?:live|test)_\w+|\bwhsec_[\w+/=-]+|\b\w+_secret_\w+|\$argon2\S+/g, '[secret]'],
+  [/[\p{L}\p{N}.!#$%&'*+=?^_`{|}~-]{1,64}@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+/gu, '[address]'],
+  [/\b(?:sk|rk)_(?:live|test)_\w+|\bwhsec_[\w+/=-]+|\b\w{1,64}_secret_\w+|\$argon2\S+/g, '[secret]'],
   [/\b(Bearer|Basic)\s+[\w.~+/=-]+/gi, '$1 [secret]'],
   [/([?&#](?:token|key|secret|signature|password)=)[^\s&#"']+/gi, '$1[secret]'],
   [/(shopstead_session=)[^\s;,"']+/g, '$1[secret]'],
@@ -109,11 +114,14 @@ const secrets: readonly [pattern: RegExp, instead: string][] = [
   [/\b\d(?:[ -]?\d){13,18}\b/g, '[number]']
 ]
 
+/** No answer of another service decides how much is written, or how long it is searched. */
+const longest = 4_000
+
 /** Text as it may stand in a log, which more people read than the database. */
 function withoutSecrets(text: string): string {
   // Most texts are words of our own; one look spares them the rest.
   if (!/[@_=$]|\d{4}|bearer|basic/i.test(text)) return text
-  return secrets.reduce((told, [pattern, instead]) => told.replaceAll(pattern, instead), text)
+  return secrets.reduce((told, [pattern, instead]) => told.replaceAll(pattern, instead), text.slice(0, longest))
 }
 
 /** An error in words for the log: name, message and the causes beneath, without its properties. */

@@ -29,6 +29,8 @@ export type Config = {
   /** From the environment; null for data/secret.key. */
   secret: string | null
   log: LogLevel
+  /** Where Prometheus is answered, on this machine only; null for nowhere. */
+  metricsPort: number | null
   /** Whether the demo storefront is shown; null leaves it to the setting. */
   storefront: boolean | null
 }
@@ -52,12 +54,8 @@ const list = z.string().transform((text) =>
 const variables = {
   SHOPSTEAD_ENV: z.enum(environments, 'development, test or production').default('development'),
   SHOPSTEAD_HOST: z.string().min(1).default('127.0.0.1'),
-  SHOPSTEAD_PORT: z
-    .string()
-    .regex(/^\d{1,5}$/, portRule())
-    .transform(Number)
-    .refine((port) => port <= 65_535, portRule())
-    .default(3000),
+  SHOPSTEAD_PORT: port().default(3000),
+  SHOPSTEAD_METRICS_PORT: port().optional(),
   SHOPSTEAD_PUBLIC_URL: z.string().transform(publicUrl).optional(),
   SHOPSTEAD_DATA_DIR: z.string().min(1).default('data'),
   SHOPSTEAD_API_PREFIX: z
@@ -139,6 +137,7 @@ function toConfig(values: z.infer<typeof environmentSchema>, flags: ConfigFlags)
     smtpUrl: values.SHOPSTEAD_SMTP_URL ?? null,
     mailFrom: values.SHOPSTEAD_MAIL_FROM,
     secret: values.SHOPSTEAD_SECRET ?? null,
+    metricsPort: values.SHOPSTEAD_METRICS_PORT ?? null,
     log: values.SHOPSTEAD_LOG,
     storefront: flags.storefront ?? null
   }
@@ -173,6 +172,14 @@ export function checkServes(config: Config): void {
 
 export function invalid(variable: string, takes: string): AppError {
   return new AppError('CONFIG_INVALID', `${variable} takes ${takes}.`, { variable })
+}
+
+function port() {
+  return z
+    .string()
+    .regex(/^\d{1,5}$/, portRule())
+    .transform(Number)
+    .refine((number) => number <= 65_535, portRule())
 }
 
 function portRule(): string {

@@ -111,6 +111,8 @@ async function send(endpoint: EndpointRow, event: EventRow, now: number, limits:
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'failed'
   if (error.name === 'TimeoutError') return 'no answer in time'
-  const { code } = (error.cause ?? error) as { code?: unknown }
-  return typeof code === 'string' ? code : error.name
+  const { code, message } = (error.cause ?? error) as { code?: unknown; message?: unknown }
+  if (typeof code === 'string') return code
+  // undici's own refusals ("bad port") have no code.
+  return error.cause !== undefined && typeof message === 'string' ? message.slice(0, 100) : error.name
 }

@@ -1,0 +1,37 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { startMetrics } from '../../src/metrics.ts'
+import { startShop } from '../support/running-shop.ts'
+
+test('requests, orders and what waits are told to Prometheus, with nothing of a person', async () => {
+  const shop = await startShop()
+  onTestFinished(() => shop.stop())
+  const metrics = await startMetrics(shop.app, 0)
+  onTestFinished(() => metrics.stop())
+  const visitor = shop.visitor()
+  await visitor.register({ email: 'lena@shop.example' })
+  await visitor.get('/me')
+  await visitor.get('/nothing/lena@shop.example')
+  const response = await fetch(`http://127.0.0.1:${metrics.port}/metrics`)
+  const text = await response.text()
+  expect(response.headers.get('content-type')).toContain('version=0.0.4')
+  expect(text).toContain('shopstead_http_request_duration_seconds_count{method="GET",path="/me",status="200"} 1')
+  expect(text).toContain('path="none",status="404"')
+  expect(text).toMatch(/^shopstead_accounts 1$/m)
+  expect(text).toMatch(/^shopstead_database_bytes [1-9]\d+$/m)
+  expect(text).toMatch(/^shopstead_process_cpu_seconds_total /m)
+  expect(text).not.toContain('lena')
+  expect((await fetch(`http://127.0.0.1:${metrics.port}/`)).status).toBe(404)
+  expect((await visitor.get(`${shop.url}/metrics`)).status).toBe(404)
+})
+
+test('are on the port that is asked for, and a taken one stops the start with a line', async () => {
+  const taken = createServer()
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void taken.close())
+  const { port } = taken.address() as AddressInfo
+  const shop = await startShop()
+  onTestFinished(() => shop.stop())
+  await expect(startMetrics(shop.app, port)).rejects.toThrow(`SHOPSTEAD_METRICS_PORT: port ${port}`)
+})
