@@ -1,7 +1,7 @@
 import { describe, it } from 'vitest'
 import { everyKill, playKills } from './kills.ts'
 import { noResult, playMatrix, report } from './matrix.ts'
-import { everyRun, pairwise } from './runs.ts'
+import { everyRun, mostDangerous, pairwise } from './runs.ts'
 
 const minutes = 5 * 60_000
 
@@ -9,7 +9,7 @@ describe.concurrent('an order is charged at most once, and exactly once when it 
   it(
     'whatever the gateway does',
     async ({ expect: hopes }) => {
-      const runs = pairwise(everyRun())
+      const runs = [...mostDangerous(), ...pairwise(everyRun())]
       const result = noResult()
       await playMatrix(runs, result)
       process.stdout.write(`${report(result)}\n`)

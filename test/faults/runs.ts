@@ -59,6 +59,20 @@ function momentsOf(call: string, fault: Run['fault']): readonly Moment[] {
   return call.endsWith('.retrieve') ? ['before'] : moments[fault]
 }
 
+/** Those in which the money has moved and the shop is told nothing of it: here a mistake costs the buyer twice. */
+export function mostDangerous(): Run[] {
+  return everyRun().filter(
+    (run) =>
+      run.call === 'payment_intents.confirm' &&
+      run.buyer === 'card' &&
+      run.moment !== 'before' &&
+      run.fault !== 'timeout' &&
+      run.strikes === 'always' &&
+      run.webhooks === 'lost' &&
+      run.transport === 'in process'
+  )
+}
+
 /** As few of the runs as it takes for each two values of two columns that can meet to meet once. */
 export function pairwise<T extends Record<string, string>>(runs: readonly T[]): T[] {
   const pairsOf = (run: T): string[] => {

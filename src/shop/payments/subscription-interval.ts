@@ -1,4 +1,3 @@
-import { validationFailed } from '../../errors.ts'
 import type { GrantSpec } from '../catalog/schema.ts'
 
 type Line = { grants: readonly GrantSpec[] }
@@ -9,19 +8,4 @@ export function subscriptionInterval(lines: readonly Line[]): 'month' | 'year' |
     if (grant.kind === 'subscription') return grant.interval
   }
   return null
-}
-
-/**
- * Stripe renews a cart as one subscription, in one rhythm.
- *
- * @throws AppError VALIDATION_FAILED on each line that renews in another rhythm than the first that renews at all
- */
-export function assertOneInterval(lines: readonly (Line & { path: string })[]): void {
-  const first = subscriptionInterval(lines)
-  const others = lines.filter(({ grants }) =>
-    grants.some((grant) => grant.kind === 'subscription' && grant.interval !== first)
-  )
-  if (others.length === 0) return
-  const message = 'Cannot be bought together with a subscription of another interval.'
-  throw validationFailed(Object.fromEntries(others.map(({ path }) => [`${path}.productId`, [message]])))
 }

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { endBenefit } from '../../../src/shop/benefits/end-benefit.ts'
 import { write } from '../../../src/platform/db/database.ts'
 import { refundOrder } from '../../../src/shop/payments/refund.ts'
-import { assertOneInterval } from '../../../src/shop/payments/subscription-interval.ts'
 import type { Browser } from '../../support/browser.ts'
 import { openTill } from './till.ts'
 import type { Till } from './till.ts'
@@ -146,19 +145,6 @@ describe('a subscription that has ended here', () => {
 })
 
 describe('a cart', () => {
-  it('renews in one rhythm', () => {
-    const month = { path: 'items.0', grants: [{ kind: 'subscription', interval: 'month', pro: false }] } as const
-    const year = { path: 'items.1', grants: [{ kind: 'subscription', interval: 'year', pro: false }] } as const
-    const plain = { path: 'items.2', grants: [] }
-    expect(() => assertOneInterval([month, plain])).not.toThrow()
-    expect(() => assertOneInterval([plain, month, year])).toThrow(
-      expect.objectContaining({
-        code: 'VALIDATION_FAILED',
-        details: { fieldErrors: { 'items.1.productId': [expect.any(String)] } }
-      })
-    )
-  })
-
   it('with a token handed over buys one fixed period', async () => {
     const { data } = await till.handOff('pm_card_visa', { slug: 'club', visitor: await login() })
     expect(data).toMatchObject({ status: 'completed' })

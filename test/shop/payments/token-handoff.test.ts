@@ -1,5 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { DeadlinePassed, startDeadline } from '../../../src/shop/payments/deadline.ts'
 import { payByToken } from '../../../src/shop/payments/token-handoff.ts'
+import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { openTill } from './till.ts'
 import type { Till } from './till.ts'
 
@@ -49,6 +51,23 @@ describe('a card that is good', () => {
     const intent = await till.stripe.paymentIntents.retrieve(attempt.objectId ?? '')
     expect(intent.next_action?.redirect_to_url?.return_url).toBe(returnUrl)
     expect(intent.metadata).toEqual({ order_id: String(order.id), attempt: attempt.token })
+  })
+})
+
+describe('the email of a guest', () => {
+  it("is the payment method's where the order has none", async () => {
+    const { id } = await till.stripe.paymentMethods.create({
+      type: 'card',
+      card: { token: 'tok_visa' },
+      billing_details: { email: 'card@example.com' }
+    })
+    const { data } = await till.handOff(id)
+    expect(till.order(Number(data.orderId)).email).toBe('card@example.com')
+  })
+
+  it('stays the one that was given', async () => {
+    const { data } = await till.handOff('pm_card_visa', { body: { customer: { email: 'given@example.com' } } })
+    expect(till.order(Number(data.orderId)).email).toBe('given@example.com')
   })
 })
 
@@ -295,5 +314,36 @@ describe('the same request again after a 504', () => {
     })
     await expect(again).rejects.toMatchObject({ code: 'CHECKOUT_FAILED', status: 502 })
     expect(chargesOf(order.id)).toEqual([])
+  })
+})
+
+describe('a currency that is counted in cents but charged in whole units', () => {
+  it.each(['UGX', 'ISK'])('%s is charged for what it costs', async (currency) => {
+    const other = await openTill({
+      products: [{ slug: 'mug', name: 'Mug', price: '1255.00' }],
+      coupons: [{ code: 'TEN', percent: 10 }]
+    })
+    onTestFinished(() => other.close())
+    setSetting(other.shop.app.db, 'shop.currency', currency, other.clock.now())
+    const paid = await other.handOff('pm_card_visa', { body: { couponCode: 'TEN' } })
+    expect(paid.data).toMatchObject({ paymentStatus: 'succeeded', status: 'processing' })
+    // Ten percent are 125.50, of which the half cannot be given.
+    const [charge] = other.sandbox.ledger().charges
+    expect(charge).toMatchObject({ currency: currency.toLowerCase(), amount: other.ofNewest().order.totalMinor })
+    expect(charge?.amount).toBeOneOf([112_900, 113_000])
+  })
+})
+
+describe('the time that a checkout may take', () => {
+  it('is shared by all its calls, and a call that gets no answer ends with it', async () => {
+    const deadline = startDeadline(50)
+    const never = () => new Promise<never>(() => undefined)
+    await expect(deadline.call(never)).rejects.toThrow(DeadlinePassed)
+    await expect(deadline.call(async () => 'never asked')).rejects.toThrow(DeadlinePassed)
+  })
+
+  it('leaves each call at most ten seconds', async () => {
+    expect(await startDeadline().call(async ({ timeout }) => timeout)).toBe(10_000)
+    expect(await startDeadline(5_000).call(async ({ timeout }) => timeout)).toBeLessThanOrEqual(5_000)
   })
 })
