@@ -2,31 +2,131 @@ import type { Command } from 'commander'
 import { AppError } from '../errors.ts'
 import type { App } from '../app.ts'
 import type { PageOutcome } from '../platform/stripe/sandbox/checkout-payment.ts'
+import { apiFaults, webhookFaults } from '../platform/stripe/sandbox/faults.ts'
+import type { FaultRequest } from '../platform/stripe/sandbox/faults.ts'
+import type { Sandbox } from '../platform/stripe/sandbox/sandbox.ts'
 import { attemptsOf } from '../shop/payments/attempts.ts'
 import { getOrder } from '../shop/orders/find.ts'
 import { receiveWebhook } from '../shop/payments/webhook.ts'
+import { table } from './output.ts'
+import type { Answer } from './output.ts'
 import { addCommand, runs } from './run.ts'
 import type { Work } from './run.ts'
 
 export function define(program: Command): void {
   const group = program.command('sandbox').description('the Stripe stand-in')
+  definePay(group)
+  defineFaults(group)
+  defineDispute(group)
+  defineRenew(group)
+}
+
+function definePay(group: Command): void {
   const pay = addCommand(group, 'pay <order>', "pay an order's open payment page", 'sandbox pay 12')
     .option('--payment-method <pm>', "one of Stripe's test payment methods", 'pm_card_visa')
     .option('--email <email>', 'the buyer, when the order has none')
   runs(pay, 'migrated', async ({ app, options }: Work<PayOptions>, order: string) => {
-    const sandbox = sandboxOf(app)
-    // No server may be running, so the webhook is taken right here.
-    app.setWebhookReceiver(async (body, headers) => {
-      await receiveWebhook(app, body, headers['stripe-signature'] ?? null)
-      return { status: 200 }
-    })
+    const sandbox = openSandbox(app)
     const { paymentMethod, email = null } = options
     const { outcome } = await sandbox.payCheckout(openPageOf(app, order), { paymentMethod, email, waitMs: 0 })
     if (outcome.kind !== 'complete' && outcome.kind !== 'challenge') throw notPaid(order, outcome)
-    await sandbox.deliverDue()
-    const { status } = getOrder(app.db, Number(order))
-    return { json: { orderId: Number(order), status, next: outcome.url }, human: `Order ${order} is ${status}.` }
+    return told(app, sandbox, order, { next: outcome.url })
   })
+}
+
+/** Faults are kept in the sandbox's database, so a running server meets them at once. */
+function defineFaults(group: Command): void {
+  const add = addCommand(
+    group,
+    'fault <target> <fault>',
+    'make the sandbox fail: a request such as payment_intents.confirm, or webhook:* late, twice, out_of_order or lost',
+    'sandbox fault payment_intents.confirm timeout --times 3'
+  )
+    .option('--moment <moment>', 'before or after the request has its effect, or kept under its key', 'before')
+    .option('--times <n>', 'how often; -1 for always', '1')
+    .option('--skip <n>', 'how many pass first', '0')
+    .option('--delay-ms <ms>', 'for late and slow')
+  runs(add, 'any', ({ app, options }: Work<FaultOptions>, target: string, fault: string) => {
+    const added = sandboxOf(app).addFault(parseFault(target, fault, options))
+    return { json: { fault: added }, human: `Fault ${added.id}: ${added.target} ${added.fault}, ${added.moment}.` }
+  })
+  runs(addCommand(group, 'faults', 'the faults in place', 'sandbox faults'), 'any', ({ app }) => listed(app))
+  runs(addCommand(group, 'clear-faults', 'take every fault away', 'sandbox clear-faults'), 'any', ({ app }) => {
+    sandboxOf(app).clearFaults()
+    return listed(app)
+  })
+}
+
+function listed(app: App): Answer {
+  const faults = sandboxOf(app).listFaults()
+  const rows = faults.map(({ id, target, fault, moment, skip, times }) => [id, target, fault, moment, skip, times])
+  return { json: { faults }, human: table(['Id', 'Target', 'Fault', 'Moment', 'Skip', 'Times'], rows) }
+}
+
+function defineDispute(group: Command): void {
+  const command = addCommand(
+    group,
+    'dispute <order>',
+    "dispute an order's payment, as a bank does",
+    'sandbox dispute 12 --lost'
+  )
+    .option('--won', 'and decide it for the shop')
+    .option('--lost', 'and decide it for the buyer')
+  runs(command, 'migrated', async ({ app, options }: Work<DisputeOptions>, order: string) => {
+    const sandbox = openSandbox(app)
+    const intent = attemptsOf(app.db, Number(order)).find((attempt) => attempt.outcome === 'paid')?.paymentIntentId
+    if (!intent) throw new AppError('NOT_FOUND', `Order ${order} has no payment by card.`)
+    const dispute = sandbox.openDispute(intent)
+    if (options.won || options.lost) sandbox.decideDispute(dispute.id, options.won ? 'won' : 'lost')
+    return told(app, sandbox, order, { dispute: dispute.id })
+  })
+}
+
+function defineRenew(group: Command): void {
+  const command = addCommand(
+    group,
+    'renew <subscription>',
+    "end a subscription's period now",
+    'sandbox renew sub_123'
+  ).option('--failed', 'let the payment fail')
+  runs(command, 'migrated', async ({ app, options }: Work<{ failed?: boolean }>, id: string) => {
+    const sandbox = openSandbox(app)
+    const { status } = sandbox.renewSubscription(id, options.failed ? 'failed' : undefined)
+    await sandbox.deliverDue()
+    return { json: { subscription: id, status }, human: `Subscription ${id} is ${status} at the sandbox.` }
+  })
+}
+
+type DisputeOptions = { won?: boolean; lost?: boolean }
+type FaultOptions = { moment: string; times: string; skip: string; delayMs?: string }
+
+function parseFault(target: string, name: string, { moment, times, skip, delayMs }: FaultOptions): FaultRequest {
+  const fault = [...apiFaults, ...webhookFaults].find((known) => known === name)
+  const when = (['before', 'after', 'kept'] as const).find((known) => known === moment)
+  if (fault === undefined)
+    throw new AppError('USAGE', `A fault is one of ${[...apiFaults, ...webhookFaults].join(', ')}.`)
+  if (when === undefined) throw new AppError('USAGE', '--moment takes before, after or kept.')
+  const delay = delayMs === undefined ? {} : { delayMs: wholeNumber('--delay-ms', delayMs) }
+  return {
+    target,
+    fault,
+    moment: when,
+    times: wholeNumber('--times', times),
+    skip: wholeNumber('--skip', skip),
+    ...delay
+  }
+}
+
+function wholeNumber(option: string, text: string): number {
+  if (!/^-1$|^\d{1,9}$/.test(text)) throw new AppError('USAGE', `${option} takes a whole number.`)
+  return Number(text)
+}
+
+/** Sends what the sandbox has to say and answers with the order as it is then. */
+async function told(app: App, sandbox: Sandbox, order: string, more: Record<string, string>): Promise<Answer> {
+  await sandbox.deliverDue()
+  const { status } = getOrder(app.db, Number(order))
+  return { json: { orderId: Number(order), status, ...more }, human: `Order ${order} is ${status}.` }
 }
 
 type PayOptions = { paymentMethod: string; email?: string }
@@ -41,7 +141,16 @@ function notPaid(order: string, outcome: Exclude<PageOutcome, { kind: 'complete'
   return new AppError('CHECKOUT_FAILED', `Order ${order} was not paid: ${why}.`)
 }
 
-function sandboxOf(app: App) {
+/** No server may be running, so what the sandbox sends is taken right here. */
+function openSandbox(app: App): Sandbox {
+  app.setWebhookReceiver(async (body, headers) => {
+    await receiveWebhook(app, body, headers['stripe-signature'] ?? null)
+    return { status: 200 }
+  })
+  return sandboxOf(app)
+}
+
+function sandboxOf(app: App): Sandbox {
   if (app.sandbox === null) throw new AppError('CONFLICT', 'SHOPSTEAD_PAYMENTS does not name the sandbox.')
   return app.sandbox
 }
