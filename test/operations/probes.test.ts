@@ -1,0 +1,24 @@
+import { renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { createApp } from '../../src/app.ts'
+import { parseConfig } from '../../src/platform/config/config.ts'
+import { migrateDatabase } from '../../src/platform/db/migrate.ts'
+import { startServer } from '../../src/server.ts'
+import { temporaryFolder } from '../support/command-line.ts'
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
+
+test('/livez tells that the process answers, /readyz and /health that the database does too', async () => {
+  const dataDir = join(temporaryFolder(), 'data')
+  const env = { SHOPSTEAD_ENV: 'test', SHOPSTEAD_DATA_DIR: dataDir, SHOPSTEAD_PORT: '0' }
+  const app = createApp(parseConfig(env), { database: 'create' }, { log: silent })
+  migrateDatabase(app.db)
+  const server = await startServer(app)
+  onTestFinished(() => server.stop())
+  const statusOf = async (path: string) => (await fetch(`http://127.0.0.1:${server.port}${path}`)).status
+  expect(await Promise.all(['/livez', '/readyz', '/api/v1/health'].map(statusOf))).toEqual([200, 200, 200])
+  renameSync(join(dataDir, 'shopstead.db'), join(dataDir, 'gone.db'))
+  app.close()
+  expect(await Promise.all(['/livez', '/readyz', '/api/v1/health'].map(statusOf))).toEqual([200, 503, 503])
+})
