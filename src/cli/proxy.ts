@@ -3,6 +3,7 @@ import { AppError } from '../errors.ts'
 import type { Config } from '../platform/config/config.ts'
 import type { Logger } from '../platform/log.ts'
 import { messages } from './output.ts'
+import { defineCheck } from './proxy-check.ts'
 import { addCommand, guarded, loadConfig } from './run.ts'
 import type { CommonOptions } from './run.ts'
 
@@ -14,8 +15,7 @@ export function define(program: Command): void {
     .option('--upstream <url>', "the service's origin, or its api_root where that is not /api/v1")
     .option('--host <host>', 'address to listen on', '127.0.0.1')
     .option('--port <port>', 'port to listen on, 0 for any free one', '8080')
-  // Its own options and those of `proxy check` have the same names.
-  command.enablePositionalOptions()
+  defineCheck(command)
   command.action(async () => {
     const options = command.opts<ProxyCommandOptions>()
     await guarded(options.json ?? false, () => serveProxy(options))

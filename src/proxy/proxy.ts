@@ -30,7 +30,7 @@ export type ProxyOptions = {
   /** How requests reach the service; `fetch` unless told otherwise. */
   send?: Send
   /** Replaces the 15 s (checkout: 30 s) after which a silent service is given up. */
-  timeoutMs?: number
+  timeoutMs?: number | ((usualMs: number) => number)
   /** Told what went wrong between the proxy and the service; the client is told only that something did. */
   onFailure?: (error: unknown) => void
 }
@@ -71,7 +71,7 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
       (signal) => new Request(url, { ...init, signal }),
       options.send ?? ((sent) => fetch(sent)),
       clientAddress,
-      options.timeoutMs ?? entry.timeoutMs
+      timeoutFor(entry, options)
     )
     return new Response(answer.body, { status: answer.status, headers: headersForClient(answer.headers) })
   }
@@ -84,6 +84,10 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
       return refusal(request, error)
     }
   }
+}
+
+function timeoutFor({ timeoutMs }: Allowed, { timeoutMs: replaced = timeoutMs }: ProxyOptions): number {
+  return typeof replaced === 'number' ? replaced : replaced(timeoutMs)
 }
 
 /** The address of api_root without a slash at its end. */

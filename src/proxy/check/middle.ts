@@ -1,0 +1,113 @@
+import { createServer } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export type Arrived = {
+  method: string
+  /** Below the service's api_root. */
+  path: string
+  headers: IncomingMessage['headersDistinct']
+  body: string
+}
+
+type Answering = (res: ServerResponse) => void
+
+/** Stands between a proxy and its service: keeps what arrives, hands it on, and answers in the service's place if told. */
+export type Middle = {
+  port: number
+  arrived: Arrived[]
+  /** Answers requests for a path itself until the returned function is called. */
+  answer(path: string, answering: Answering): () => void
+  /** Refuses connections while the work is done. */
+  whileDown<T>(work: () => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+/**
+ * @param service the service's api_root
+ * @param port where the proxy under test has its upstream
+ */
+export async function standBetween(service: URL, port: number, host = '127.0.0.1'): Promise<Middle> {
+  const arrived: Arrived[] = []
+  const own = new Map<string, Answering>()
+  const server = createServer((req, res) => {
+    void receive(req).then((request) => {
+      arrived.push(request)
+      const answering = own.get(request.path.split('?')[0] ?? '')
+      return answering === undefined ? handOn(service, request, res) : answering(res)
+    })
+  })
+  await listen(server, port, host)
+  const bound = (server.address() as AddressInfo).port
+  return {
+    port: bound,
+    arrived,
+    answer(path, answering) {
+      own.set(path, answering)
+      return () => void own.delete(path)
+    },
+    async whileDown(work) {
+      await close(server)
+      try {
+        return await work()
+      } finally {
+        await listen(server, bound, host)
+      }
+    },
+    close: () => close(server)
+  }
+}
+
+async function receive(req: IncomingMessage): Promise<Arrived> {
+  const chunks: Buffer[] = []
+  for await (const chunk of req) chunks.push(chunk as Buffer)
+  const { method = '', url = '', headersDistinct: headers } = req
+  // Whatever prefix the proxy was told, an api_root ends in /v1.
+  const path = url.includes('/v1/') ? url.slice(url.indexOf('/v1/') + 3) : url
+  return { method, path, headers, body: Buffer.concat(chunks).toString('utf8') }
+}
+
+async function handOn(service: URL, request: Arrived, res: ServerResponse): Promise<void> {
+  const headers = new Headers()
+  for (const [name, values] of Object.entries(request.headers)) {
+    if (hopByHop.has(name)) continue
+    for (const value of values ?? []) headers.append(name, value)
+  }
+  const hasBody = request.body !== '' && request.method !== 'GET' && request.method !== 'HEAD'
+  try {
+    const url = `${service.href.replace(/\/$/, '')}${request.path}`
+    const body = hasBody ? request.body : null
+    const answer = await fetch(url, { method: request.method, headers, body, redirect: 'manual' })
+    const sent = [...answer.headers].filter(([name]) => name !== 'set-cookie' && !hopByHop.has(name))
+    const cookies = answer.headers.getSetCookie().map((cookie): [string, string] => ['set-cookie', cookie])
+    res.writeHead(answer.status, [...sent, ...cookies].flat())
+    res.end(Buffer.from(await answer.arrayBuffer()))
+  } catch {
+    // The service is down, and that is what the proxy is to see.
+    res.destroy()
+  }
+}
+
+const hopByHop = new Set([
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+  'content-length',
+  'host',
+  'content-encoding'
+])
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}
+
+function close(server: Server): Promise<void> {
+  server.closeAllConnections()
+  return new Promise((resolve) => server.close(() => resolve()))
+}
