@@ -56,7 +56,7 @@ test('the list of offers works without script', async () => {
   await page.getByLabel('Search the shop').fill('kettle')
   await page.getByRole('button', { name: 'Search' }).click()
   await page.getByRole('link', { name: 'Enamel kettle' }).click()
-  await page.getByText('The cart needs JavaScript.').waitFor()
+  await page.getByRole('heading', { name: 'Enamel kettle' }).waitFor()
 })
 
 test('a product is chosen and put into the cart by keyboard alone', async () => {

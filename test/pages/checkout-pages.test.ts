@@ -254,12 +254,3 @@ describe('the style', () => {
     expect((await visitor.fetch(`${shop.url}/assets/style-000000000000.css`)).status).toBe(404)
   })
 })
-
-describe('the front page', () => {
-  it('is there while the storefront is on', async () => {
-    const visitor = shop.visitor()
-    expect((await visitor.fetch(`${shop.url}/`)).status).toBe(404)
-    setSetting(shop.app.db, 'storefront.enabled', 'true', Date.now())
-    expect(await pageOf(visitor, `${shop.url}/`)).toEqual([200, expect.stringContaining('/api/v1')])
-  })
-})

@@ -135,6 +135,8 @@ async function pay(values) {
   try {
     const result = await service.checkout(body, tracking(), keyFor(body))
     forgetKey()
+    // The bank leads back to returnUrl, which was named before there was an order.
+    sessionStorage.setItem('shopstead.order', String(result.orderId))
     location.assign(
       result.checkoutUrl ?? result.redirectUrl ?? `/thanks?orderId=${result.orderId}&result=${outcome(result)}`
     )

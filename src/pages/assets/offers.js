@@ -7,6 +7,7 @@ const cards = find('[data-cards]')
 const status = find('[data-status]')
 const heading = find('[data-heading]')
 const search = find('#search')
+const hero = document.querySelector('.hero')
 const rules = JSON.parse(place.dataset.rules)
 const chips = [...place.querySelectorAll('[data-category]')]
 
@@ -35,6 +36,7 @@ async function show(category, text) {
   for (const link of chips)
     link === chip ? link.setAttribute('aria-current', 'true') : link.removeAttribute('aria-current')
   find('[data-pages]').hidden = true
+  if (hero !== null) hero.hidden = category !== '' || text !== ''
 }
 
 function card({ name, url, productSlug, categories, price }) {

@@ -5,8 +5,9 @@ import { service } from './service.js'
 import { session } from './shell.js'
 
 const query = new URLSearchParams(location.search)
-const orderId = Number(query.get('orderId'))
-const result = query.get('result')
+const orderId = Number(query.get('orderId') ?? sessionStorage.getItem('shopstead.order'))
+/** By the service's own word, or by what the gateway says when a bank has led back. */
+const result = query.get('result') ?? (query.get('redirect_status') === 'succeeded' ? 'success' : 'cancelled')
 
 /** The address proves nothing: a customer's order is looked up; a guest is told what the payment said. */
 async function make() {

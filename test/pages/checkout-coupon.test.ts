@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { write } from '../../src/platform/db/database.ts'
+import { createUser } from '../../src/shop/accounts/create-user.ts'
+import { createAffiliate } from '../../src/shop/affiliates/create-affiliate.ts'
+import { couponsOf, findOrderByPublicToken, itemsOf } from '../../src/shop/orders/find.ts'
+import type { OrderRow } from '../../src/shop/orders/rows.ts'
+import { startShop } from '../support/running-shop.ts'
+import type { RunningShop } from '../support/running-shop.ts'
+
+let shop: RunningShop
+beforeAll(async () => {
+  shop = await startShop({
+    env: { SHOPSTEAD_PAYMENTS: 'sandbox,manual' },
+    seed: {
+      products: [
+        { slug: 'mug', name: 'Mug', price: '10.00', categories: ['Kitchen'] },
+        { slug: 'lamp', name: 'Lamp', price: '40.00', categories: ['Light'] }
+      ],
+      coupons: [
+        { code: 'TEN', percent: 10 },
+        { code: 'FIVER', amount: '5.00' },
+        { code: 'ALL', percent: 100 },
+        { code: 'ONCE', percent: 50, maxUses: 1 },
+        { code: 'OLD', percent: 10, endsAt: '2020-01-01' },
+        { code: 'BIG', percent: 10, minTotal: '500.00' }
+      ]
+    }
+  })
+  write(shop.app.db, (tx) => {
+    const person = { email: 'mira@example.com', displayName: 'Mira', passwordHash: 'none' }
+    const user = createUser(
+      tx,
+      { ...person, marketingOptIn: false, verified: true, termsAcceptedAt: null, privacyAcceptedAt: null },
+      Date.now()
+    )
+    createAffiliate(tx, { userId: user.id, code: 'mira', status: 'active', rateBps: null }, Date.now())
+  })
+})
+afterAll(() => shop.stop())
+
+const visitor = () => shop.visitor()
+
+async function place(query = '', body: object = {}): Promise<{ url: string; order: () => OrderRow }> {
+  const { data } = await visitor().get<{ offers: { productId: number }[] }>('/store/offers')
+  const items = data.offers.map(({ productId }) => ({ productId, quantity: 1 }))
+  const created = await visitor().post<{ checkoutUrl: string }>(`/store/checkout-session${query}`, { items, ...body })
+  const url = created.data.checkoutUrl.replace('//localhost:', '//127.0.0.1:')
+  const order = (): OrderRow => {
+    const found = findOrderByPublicToken(shop.app.db, url.slice(url.lastIndexOf('/') + 1))
+    if (found === undefined) throw new Error('the order is gone')
+    return found
+  }
+  return { url, order }
+}
+
+const referralOf = (orderId: number) =>
+  shop.app.db.sqlite.prepare('SELECT status, amount_minor AS amount FROM referrals WHERE order_id = ?').get(orderId)
+
+describe('a coupon on the hosted page', () => {
+  it('counts beside those that the order has, on each line, and for the referral', async () => {
+    const { url, order } = await place('?ref=mira', { couponCode: 'TEN' })
+    expect(order().totalMinor).toBe(4500)
+    expect(referralOf(order().id)).toEqual({ status: 'pending', amount: 450 })
+    const sent = await visitor().form(url, { coupon: ' fiver ' })
+    expect([sent.status, sent.headers.get('location')]).toEqual([303, new URL(url).pathname])
+    expect(order()).toMatchObject({ subtotalMinor: 5000, discountMinor: 1000, totalMinor: 4000 })
+    expect(couponsOf(shop.app.db, order().id).map(({ code, discountMinor }) => [code, discountMinor])).toEqual([
+      ['TEN', 500],
+      ['FIVER', 500]
+    ])
+    expect(itemsOf(shop.app.db, order().id).map(({ totalMinor }) => totalMinor)).toEqual([800, 3200])
+    expect(referralOf(order().id)).toEqual({ status: 'pending', amount: 400 })
+    await visitor().form(url, { coupon: 'FIVER' })
+    expect(order().totalMinor).toBe(4000)
+    expect(await (await visitor().fetch(url)).text()).toMatch(/Coupon FIVER[\s\S]*Order for €40\.00/)
+  })
+
+  it('pays the order when nothing is left to pay', async () => {
+    const { url, order } = await place('?ref=mira')
+    const sent = await visitor().form(url, { coupon: 'ALL' })
+    expect(sent.status).toBe(303)
+    expect(order()).toMatchObject({ totalMinor: 0, status: 'processing' })
+    expect(referralOf(order().id)).toMatchObject({ status: 'rejected' })
+    expect(await (await visitor().fetch(url)).text()).toContain('Thank you for your order')
+  })
+
+  it('says at its field why it does not count, and changes nothing', async () => {
+    const { url, order } = await place()
+    for (const [code, words] of [
+      ['OLD', 'has expired'],
+      ['NOSUCH', 'is not valid'],
+      ['BIG', 'too small'],
+      ['', 'type the code'],
+      ['x'.repeat(65), 'type the code']
+    ] as const) {
+      const sent = await visitor().form(url, { coupon: code })
+      expect([sent.status, await sent.text()]).toEqual([422, expect.stringContaining(words)])
+    }
+    expect(order()).toMatchObject({ discountMinor: 0, totalMinor: 5000 })
+  })
+
+  it('gives its last use to one order', async () => {
+    const orders = await Promise.all([place(), place(), place()])
+    const sent = await Promise.all(orders.map(({ url }) => visitor().form(url, { coupon: 'ONCE' })))
+    expect(sent.map(({ status }) => status).toSorted()).toEqual([303, 422, 422])
+    expect(orders.map(({ order }) => order().totalMinor).toSorted()).toEqual([2500, 5000, 5000])
+  })
+
+  it('is not taken any more once a payment page asks for the sum', async () => {
+    const { url, order } = await place()
+    await visitor().form(url, { payment_method: 'card', email: 'a@example.com' })
+    expect(await (await visitor().fetch(url)).text()).not.toContain('name="coupon"')
+    expect((await visitor().form(url, { coupon: 'TEN' })).status).toBe(422)
+    expect(order().totalMinor).toBe(5000)
+  })
+})
+
+describe('the address on the hosted page', () => {
+  const typed = {
+    payment_method: 'manual',
+    email: 'a@example.com',
+    address1: 'Quay 7',
+    postcode: '20457',
+    city: 'Hamburg'
+  }
+
+  it('is asked for what has to be shipped, and kept', async () => {
+    const { url, order } = await place()
+    expect(await (await visitor().fetch(url)).text()).toContain('name="address1"')
+    const refused = await visitor().form(url, { ...typed, city: ' ', country: 'XX' })
+    const page = await refused.text()
+    expect(refused.status).toBe(422)
+    expect(page).toContain('Please give a town or city.')
+    expect(page).toContain('Please choose a country.')
+    expect(page).toContain('value="Quay 7"')
+    expect((await visitor().form(url, { ...typed, address2: '', country: 'de' })).status).toBe(303)
+    expect(order().shippingAddress).toEqual({ address1: 'Quay 7', postcode: '20457', city: 'Hamburg', country: 'DE' })
+  })
+
+  it('is not asked where it is known', async () => {
+    const { url, order } = await place('', { shippingAddress: { address1: 'Pier 1', city: 'Kiel' } })
+    expect(await (await visitor().fetch(url)).text()).not.toContain('name="address1"')
+    await visitor().form(url, { ...typed, country: 'DE' })
+    expect(order().shippingAddress).toEqual({ address1: 'Pier 1', city: 'Kiel' })
+  })
+})

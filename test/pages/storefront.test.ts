@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parseConfig } from '../../src/platform/config/config.ts'
+import { setSetting, switchModule } from '../../src/shop/settings/settings.ts'
+import { bareRequest } from '../support/bare-socket.ts'
+import { startShop } from '../support/running-shop.ts'
+import type { RunningShop } from '../support/running-shop.ts'
+
+let shop: RunningShop
+beforeAll(async () => {
+  shop = await startShop({
+    seed: {
+      products: [
+        {
+          slug: 'mug',
+          name: 'Mug <blue>',
+          price: '12.50',
+          salePrice: '9.50',
+          categories: ['Kitchen'],
+          tags: ['tea & more']
+        },
+        { slug: 'lamp', name: 'Lamp', price: '40.00', categories: ['Light'], description: 'Warm.\n\nBright.' },
+        {
+          slug: 'cap',
+          name: 'Cap',
+          price: '20.00',
+          stock: 3,
+          variations: [
+            { sku: 'C-S', name: 'Small', price: '20.00', stock: 0, default: true },
+            { sku: 'C-L', name: 'Large', price: '22.00' }
+          ]
+        },
+        { slug: 'gone', name: 'Gone', price: '5.00', stock: 0 },
+        { slug: 'hidden', name: 'Hidden', price: '1.00', published: false },
+        {
+          slug: 'club',
+          name: 'Club',
+          price: '60.00',
+          type: 'digital',
+          grants: [{ kind: 'subscription', interval: 'year' }]
+        }
+      ]
+    }
+  })
+  setSetting(shop.app.db, 'storefront.enabled', 'true', Date.now())
+})
+afterAll(() => shop.stop())
+
+const get = (path: string, headers: Record<string, string> = {}) => shop.visitor(headers).fetch(`${shop.url}${path}`)
+const html = async (path: string): Promise<string> => (await get(path)).text()
+
+describe('the storefront', () => {
+  it('is where dev wants it, and elsewhere as the setting says', async () => {
+    setSetting(shop.app.db, 'storefront.enabled', 'false', Date.now())
+    for (const path of ['/', '/cart', '/login', '/products/mug']) expect((await get(path)).status).toBe(404)
+    setSetting(shop.app.db, 'storefront.enabled', 'true', Date.now())
+    expect((await get('/')).status).toBe(200)
+    expect(parseConfig({}).storefront).toBeNull()
+    expect(parseConfig({}, { storefront: false }).storefront).toBe(false)
+  })
+
+  it('lets nothing run or load that is not its own', async () => {
+    const policy = (await get('/')).headers.get('content-security-policy')
+    expect(policy).toMatch(
+      /^default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'/
+    )
+    expect(policy).not.toContain('unsafe')
+    expect(await html('/')).not.toMatch(/<script(?![^>]* src=)|<style|\son\w+=|\sstyle=/)
+  })
+
+  it('shows offers with their prices, escaped, and links its products by path', async () => {
+    const page = await html('/')
+    expect(page).toContain('Mug &lt;blue&gt;')
+    expect(page).toMatch(/href="\/products\/mug"/)
+    expect(page).toMatch(/€9\.50<\/strong>\s*<s><span class="unseen">instead of <\/span>€12\.50/)
+    expect(page).not.toMatch(/Gone|Hidden/)
+  })
+
+  it('finds by category and search, and leaves out of a query what does not fit', async () => {
+    expect(await html('/?category=light')).toMatch(/<h1[^>]*>Light<\/h1>[\s\S]*1 thing[\s\S]*Lamp/)
+    expect(await html('/?search=mug')).not.toContain('href="/products/lamp"')
+    expect(await html('/?search=%3Cscript%3E')).toMatch(/Found for “&lt;script&gt;”[\s\S]*Nothing matches/)
+    for (const query of ['page=0', 'page=x&page=2', `search=${'x'.repeat(300)}`, '%ff', 'category=%00']) {
+      expect((await get(`/?${query}`)).status, query).toBe(200)
+    }
+    expect(await html('/?page=99')).toContain('Previous page')
+  })
+
+  it('shows a product with what can be chosen of it', async () => {
+    const cap = await html('/products/cap')
+    expect(cap).toMatch(/data-name="Small"[^>]* disabled>/)
+    expect(cap).toMatch(/data-name="Large"[^>]* checked>/)
+    expect(cap).toContain('Only 3 left')
+    expect(cap).toContain('max="3"')
+    expect(await html('/products/lamp')).toMatch(/<p>Warm\.<\/p>\s*<p>Bright\.<\/p>/)
+    expect(await html('/products/mug')).toContain('href="/?search=tea%20%26%20more"')
+    expect(await html('/products/club')).toContain('Renews every year until you cancel')
+    expect(await html('/products/gone')).toMatch(/Sold out\.(?![\s\S]*data-add)/)
+    for (const slug of ['hidden', 'nothing', 'Mug']) expect((await get(`/products/${slug}`)).status).toBe(404)
+  })
+
+  it('says so while nothing can be bought', async () => {
+    switchModule(shop.app.db, 'commerce', false, Date.now())
+    const page = await get('/')
+    expect([page.status, await page.text()]).toEqual([503, expect.stringContaining('Nothing can be bought')])
+    switchModule(shop.app.db, 'commerce', true, Date.now())
+  })
+})
+
+describe('scripts and pictures', () => {
+  it('are all there under the names that pages and scripts call them by', async () => {
+    const seen = new Set<string>()
+    const queue = [...(await html('/cart')).matchAll(/"(\/assets\/[^"#]+)/g)].map(([, path]) => path ?? '')
+    for (const path of queue) {
+      if (seen.has(path)) continue
+      seen.add(path)
+      const asset = await get(path)
+      expect([path, asset.status, asset.headers.get('cache-control')]).toEqual([
+        path,
+        200,
+        'public, max-age=31536000, immutable'
+      ])
+      if (!path.endsWith('.js')) continue
+      const script = await asset.text()
+      expect(script).not.toMatch(/from '\.|import type|: string\b/)
+      queue.push(...[...script.matchAll(/(?:from|import) '([^']+)'/g)].map(([, name]) => name ?? ''))
+    }
+    expect([...seen].filter((path) => path.endsWith('.js')).length).toBeGreaterThan(5)
+    expect([...seen].some((path) => path.startsWith('/assets/client-'))).toBe(true)
+  })
+
+  it('come compressed as the browser likes it', async () => {
+    const [, path = ''] = /"(\/assets\/storefront-[^"]+)"/.exec(await html('/')) ?? []
+    const raw = async (encoding: string) => {
+      const response = await fetch(`${shop.url}${path}`, { headers: { 'accept-encoding': encoding } })
+      return { name: response.headers.get('content-encoding'), text: await response.text() }
+    }
+    const plain = await raw('identity')
+    expect(plain.name).toBeNull()
+    expect(await raw('gzip')).toEqual({ name: 'gzip', text: plain.text })
+    expect(await raw('gzip, br')).toEqual({ name: 'br', text: plain.text })
+    expect(await raw('br;q=0, gzip')).toEqual({ name: 'gzip', text: plain.text })
+    const page = await bareRequest(shop.url, 'HEAD', '/', ['Accept-Encoding: br'])
+    expect([page.status, page.headers.get('content-encoding'), page.headers.get('vary')]).toEqual([
+      200,
+      'br',
+      'accept-encoding'
+    ])
+  })
+
+  it('leave pages that hold something of a person uncompressed', async () => {
+    const page = await get('/account/verify?token=abc', { 'accept-encoding': 'br' })
+    expect([page.headers.get('content-encoding'), page.headers.get('cache-control')]).toEqual([null, 'no-store'])
+  })
+})
