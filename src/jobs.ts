@@ -9,9 +9,8 @@ import { pageUrls } from './shop/checkout/pay.ts'
 import { startMailer } from './shop/mail/mailer.ts'
 import { purgeMails } from './shop/mail/queue.ts'
 import { getOrder } from './shop/orders/find.ts'
-import { overdueOrders } from './shop/orders/expire-holds.ts'
 import { dropOldEvents } from './shop/payments/apply-event.ts'
-import { endHold } from './shop/payments/end-hold.ts'
+import { endHolds } from './shop/payments/end-hold.ts'
 import type { EventCursor } from './shop/payments/missed-events.ts'
 import { reconcile } from './shop/payments/reconcile.ts'
 import type { ReconcileOptions } from './shop/payments/reconcile.ts'
@@ -52,13 +51,7 @@ export function startJobs(app: App): Jobs {
 /** Brings orders and gateway together, then ends the holds that are over. */
 export async function settlePayments(app: App, options: Omit<ReconcileOptions, 'urlsOf'> = {}): Promise<void> {
   await reconcile(app, { ...options, urlsOf: (attempt) => pageUrls(app, getOrder(app.db, attempt.orderId)) })
-  for (const orderId of overdueOrders(app.db, app.clock.now())) {
-    try {
-      await endHold(app, orderId)
-    } catch (error) {
-      app.log.warn('a hold could not be ended', { orderId, error: describeError(error) })
-    }
-  }
+  await endHolds(app)
 }
 
 function clearOut(app: App): void {

@@ -1,6 +1,7 @@
 import { and, count, inArray, isNull, lt } from 'drizzle-orm'
 import type { App } from '../../app.ts'
 import type { CardGateway } from '../../shop/context.ts'
+import { handledTypes } from '../../shop/payments/gateway-event.ts'
 import { isReady } from '../../shop/payments/gateway.ts'
 import type { ReadyGateway } from '../../shop/payments/gateway.ts'
 import { readGatewayError } from '../../shop/payments/gateway-failure.ts'
@@ -12,24 +13,6 @@ import type { Check, Finding } from './check.ts'
 const stuckAfterMs = 24 * 60 * 60_000
 /** One quick question: whoever runs `health` waits for it. */
 const quick = { timeout: 5_000, maxNetworkRetries: 0 }
-/** Without these a payment, a refund or a dispute is noticed by the reconciler only. */
-const neededEvents = [
-  'checkout.session.completed',
-  'checkout.session.async_payment_succeeded',
-  'checkout.session.async_payment_failed',
-  'checkout.session.expired',
-  'payment_intent.succeeded',
-  'payment_intent.payment_failed',
-  'charge.refunded',
-  'refund.updated',
-  'charge.dispute.created',
-  'charge.dispute.closed',
-  'customer.subscription.updated',
-  'customer.subscription.deleted',
-  'invoice.paid',
-  'invoice.payment_failed'
-]
-
 export const paymentChecks: readonly Check[] = [
   { name: 'payments', run: checkGateway },
   { name: 'webhooks from Stripe', run: checkWebhooks },
@@ -71,10 +54,13 @@ async function checkWebhooks(app: App): Promise<Finding> {
     const ours = data.find((endpoint) => endpoint.url === url && endpoint.status === 'enabled')
     if (ours === undefined)
       return warning(`No endpoint of the Stripe account points to ${url}.`, "Add it in Stripe's dashboard.")
-    const missing = neededEvents.filter((type) => !ours.enabled_events.some((on) => on === '*' || on === type))
+    const missing = handledTypes.filter((type) => !ours.enabled_events.some((on) => on === '*' || on === type))
     return missing.length === 0
       ? ok('The secret is set and Stripe sends here.')
-      : warning(`Stripe does not send ${missing.join(', ')}.`, `Add them to the endpoint ${ours.id}.`)
+      : warning(
+          `Stripe does not send ${missing.join(', ')}.`,
+          `Add them to the endpoint ${ours.id}: the reconciler notices them a minute late.`
+        )
   } catch (error) {
     return warning(`The endpoints could not be listed: ${saidBy(error)}.`, "Look at them in Stripe's dashboard.")
   }

@@ -1,13 +1,28 @@
 import { write } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
+import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
+import { overdueOrders } from '../orders/expire-holds.ts'
 import { findOrder } from '../orders/find.ts'
 import { moveOrder } from '../orders/transition.ts'
 import { attemptsOf, getAttempt, updateAttempt } from './attempts.ts'
+import { isSilence } from './gateway-failure.ts'
 import { isReady } from './gateway.ts'
 import { callOff } from './look-up.ts'
 import type { AttemptRow } from './rows.ts'
 import { settleAttempt } from './settle.ts'
+
+/** Ends the holds that are over; what cannot be ended now is tried again next time. */
+export async function endHolds(shop: ShopContext): Promise<void> {
+  for (const orderId of overdueOrders(shop.db, shop.clock.now())) {
+    try {
+      await endHold(shop, orderId)
+    } catch (error) {
+      shop.log.warn('a hold could not be ended', { orderId, error: describeError(error) })
+      if (isSilence(error)) return
+    }
+  }
+}
 
 /**
  * Ends the hold of an order that was not paid in time: first nothing can be charged any more, then stock and coupons go

@@ -73,6 +73,12 @@ export function readGatewayError(error: unknown): GatewayFailure {
   }
 }
 
+/** Whether a call got no answer at all: what is asked next will hardly get one either. */
+export function isSilence(error: unknown): boolean {
+  const { kind, answered } = readGatewayError(error)
+  return kind === 'unknown' && !answered
+}
+
 function kindOf(status: number, type: string, param: string): GatewayFailure['kind'] {
   if (type === 'card_error') return 'refused'
   if (type === 'invalid_request_error' && param === 'payment_method') return 'refused'

@@ -35,7 +35,9 @@ export async function callOff(
       ? stateOfSession(await stripe.checkout.sessions.expire(objectId, {}, options))
       : stateOfIntent(await stripe.paymentIntents.cancel(objectId, {}, options))
   } catch (error) {
-    if (readGatewayError(error).missing) return undefined
+    const { missing, answered } = readGatewayError(error)
+    if (missing) return undefined
+    if (!answered) throw error
     // It is refused when it was paid or over already: then its own state tells.
     const state = await lookUp(stripe, attempt, options)
     if (state?.verdict === 'open' || state?.verdict === 'action') throw error

@@ -4,6 +4,7 @@ import type { Db } from '../../platform/db/database.ts'
 import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
 import { applyEvent } from './apply-event.ts'
+import { handledTypes } from './gateway-event.ts'
 import { webhookInbox } from './schema.ts'
 
 /** From when on (epoch ms) events are listed; null until the first list has been read. */
@@ -28,8 +29,8 @@ export async function applyMissedEvents(
   const now = shop.clock.now()
   const since = Math.max(cursor.since ?? firstSince(shop.db, now), now - longestLookBackMs)
   const listed: Stripe.Event[] = []
-  for await (const event of stripe.events.list({ created: { gte: Math.floor(since / 1000) }, limit: 100 }))
-    listed.push(event)
+  const query = { created: { gte: Math.floor(since / 1000) }, types: [...handledTypes], limit: 100 }
+  for await (const event of stripe.events.list(query)) listed.push(event)
   const result = { applied: 0, failed: 0 }
   let next = Math.max(since, now - overlapMs)
   for (const event of listed.toReversed()) {

@@ -7,7 +7,7 @@ import { findOrder } from '../orders/find.ts'
 import { getAttempt, openAttempts, unanswered } from './attempts.ts'
 import { openCheckoutPage } from './checkout-page.ts'
 import type { PageUrls } from './checkout-page.ts'
-import { readGatewayError } from './gateway-failure.ts'
+import { isSilence, readGatewayError } from './gateway-failure.ts'
 import type { GatewayState } from './gateway-state.ts'
 import { isReady } from './gateway.ts'
 import { callOff, lookUp } from './look-up.ts'
@@ -69,22 +69,21 @@ function startRound(shop: ShopContext, report: ReconcileReport): Round {
   return {
     report,
     async attempt(what, work) {
+      if (silent >= mostUnanswered) {
+        report.failed += 1
+        return
+      }
       try {
-        if (silent >= mostUnanswered) throw new Error('the gateway does not answer')
         await work()
         silent = 0
       } catch (error) {
         report.failed += 1
-        if (silent < mostUnanswered) silent = isSilence(error) ? silent + 1 : 0
+        silent = isSilence(error) ? silent + 1 : 0
         shop.log.warn('could not be reconciled', { what, error: describeError(error) })
+        if (silent === mostUnanswered) shop.log.warn('the gateway does not answer: the rest waits for the next round')
       }
     }
   }
-}
-
-function isSilence(error: unknown): boolean {
-  const { kind, answered } = readGatewayError(error)
-  return kind === 'unknown' && !answered
 }
 
 function isQuiet(shop: ShopContext, { updatedAt }: { updatedAt: number }, { underWay }: ReconcileOptions): boolean {

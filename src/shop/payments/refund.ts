@@ -120,6 +120,8 @@ function intentOf({ orderId, paymentIntentId }: AttemptRow): string {
  */
 export async function settleRefund(shop: ShopContext, stripe: Stripe, row: RefundRow): Promise<void> {
   const attempt = getAttempt(shop.db, row.attemptId ?? 0)
+  // A gateway that the shop has left cannot be asked from here.
+  if (attempt.gateway !== shop.cards?.name) return
   const found = await refundsOf(stripe, intentOf(attempt))
   book(shop, row.by, (booking) => applyRefunds(booking, attempt, found))
   if (found.every(({ id, key }) => id !== row.gatewayRefundId && key !== row.gatewayKey)) await requestRefund(shop, row)
