@@ -1,7 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 
-const imports = /(?<=\b(?:from|import) ')(\.[^']+)(?=')/g
+const imports = /(?<=\b(?:from|import) ['"])\.[^'"]+(?=['"])/g
+/** Maps stay behind: their addresses would lead nowhere. */
+const mapAddress = /^\/\/# sourceMappingURL=.*$/m
 
 /**
  * A file as browsers are to have it. In a script, what it imports is called by the name that `publish` gives it; one in
@@ -15,7 +17,7 @@ export function readModule(file: string, publish: (specifier: string) => string)
 function readScript(file: string): string {
   if (file.endsWith('.js')) return readFileSync(file, 'utf8')
   const built = file.replace(/\.ts$/, '.js')
-  if (!existsSync(file)) return readFileSync(built, 'utf8')
+  if (!existsSync(file)) return readFileSync(built, 'utf8').replace(mapAddress, '')
   return withoutWarning(() => stripTypeScriptTypes(readFileSync(file, 'utf8')))
 }
 

@@ -1,5 +1,5 @@
 import { readCart, writeCart } from './cart-store.js'
-import { find, h, message, money, picture } from './dom.js'
+import { find, findMaybe, h, message, money, picture } from './dom.js'
 import { onSend } from './form.js'
 import { service } from './service.js'
 import { session } from './shell.js'
@@ -8,7 +8,7 @@ import { declineWords } from './words.js'
 
 const lines = find('[data-lines]')
 const form = find('[data-form]')
-const cards = document.querySelector('[data-cards]')
+const cards = findMaybe('[data-cards]')
 
 function show() {
   const cart = readCart()
@@ -137,9 +137,7 @@ async function pay(values) {
     forgetKey()
     // The bank leads back to returnUrl, which was named before there was an order.
     sessionStorage.setItem('shopstead.order', String(result.orderId))
-    location.assign(
-      result.checkoutUrl ?? result.redirectUrl ?? `/thanks?orderId=${result.orderId}&result=${outcome(result)}`
-    )
+    location.assign(nextPage(result))
   } catch (error) {
     // Without an answer, or with none that is final, the next try asks for the same purchase.
     if (error.status !== 504 && error.status !== 0) forgetKey()
@@ -147,8 +145,12 @@ async function pay(values) {
   }
 }
 
-function outcome({ status }) {
-  return status === 'processing' || status === 'completed' ? 'success' : 'pending'
+/** The payment page, the bank's question, or, with nothing left to do, our own page. */
+function nextPage(result) {
+  if ('checkoutUrl' in result) return result.checkoutUrl
+  const { redirectUrl, orderId, status } = result
+  const isPaid = status === 'processing' || status === 'completed'
+  return redirectUrl ?? `/thanks?orderId=${orderId}&result=${isPaid ? 'success' : 'pending'}`
 }
 
 function explained(error) {
@@ -162,7 +164,7 @@ form.addEventListener('change', () => {
   if (cards !== null) cards.hidden = !isHere
   button.textContent = isHere ? 'Pay now' : 'Go to payment'
   for (const tick of form.querySelectorAll('[data-shows]')) {
-    const shown = document.getElementById(tick.dataset.shows)
+    const shown = find(`#${tick.dataset.shows}`)
     shown.hidden = !tick.checked
     for (const field of shown.querySelectorAll('input')) field.required = tick.checked
   }
@@ -174,7 +176,7 @@ void session.then((known) => {
   show()
 })
 // The cart's own prices do where the shop does not answer: what is paid is decided by the checkout.
-void refresh().catch(() => undefined)
+void session.then(refresh).catch(() => undefined)
 if (new URLSearchParams(location.search).get('result') === 'cancelled') {
   lines.before(h('p', { class: 'note', role: 'status' }, 'Nothing was charged. Your cart is as you left it.'))
 }

@@ -11,9 +11,34 @@ export function h(tag, properties = {}, ...children) {
   return element
 }
 
-/** The one element of the page that the selector names. */
+/**
+ * The first element of the page that the selector names, or null.
+ *
+ * @param {string} selector
+ * @returns {HTMLElement | null}
+ */
+export function findMaybe(selector) {
+  return document.querySelector(selector)
+}
+
+/**
+ * @param {string} selector
+ * @returns {HTMLElement[]}
+ */
+export function findAll(selector) {
+  /** @type {NodeListOf<HTMLElement>} */
+  const found = document.querySelectorAll(selector)
+  return [...found]
+}
+
+/**
+ * The one element of the page that the selector names. Its kind is the caller's to know.
+ *
+ * @param {string} selector
+ * @returns {any}
+ */
 export function find(selector) {
-  const element = document.querySelector(selector)
+  const element = findMaybe(selector)
   if (element === null) throw new Error(`The page has no ${selector}`)
   return element
 }

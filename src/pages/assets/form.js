@@ -25,7 +25,7 @@ export function onSend(form, send, fields = {}) {
 }
 
 function valuesOf(form) {
-  const values = Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value)]))
+  const values = Object.fromEntries(new FormData(form))
   const ticks = [...form.querySelectorAll('input[type=checkbox]')].map(({ name, checked }) => [name, checked])
   return { ...values, ...Object.fromEntries(ticks) }
 }

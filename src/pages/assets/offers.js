@@ -1,4 +1,4 @@
-import { find, h, money, picture } from './dom.js'
+import { find, findMaybe, h, money, picture } from './dom.js'
 import { service } from './service.js'
 import './shell.js'
 
@@ -7,7 +7,8 @@ const cards = find('[data-cards]')
 const status = find('[data-status]')
 const heading = find('[data-heading]')
 const search = find('#search')
-const hero = document.querySelector('.hero')
+const hero = findMaybe('.hero')
+const { publicUrl = '' } = document.body.dataset
 const rules = JSON.parse(place.dataset.rules)
 const chips = [...place.querySelectorAll('[data-category]')]
 
@@ -33,8 +34,10 @@ async function show(category, text) {
   const chip = chips.find((link) => link.dataset.category === category)
   heading.textContent =
     text === '' ? (category === '' ? 'Everything in the shop' : chip?.textContent) : `Found for “${text}”`
-  for (const link of chips)
-    link === chip ? link.setAttribute('aria-current', 'true') : link.removeAttribute('aria-current')
+  for (const link of chips) {
+    if (link === chip) link.setAttribute('aria-current', 'true')
+    else link.removeAttribute('aria-current')
+  }
   find('[data-pages]').hidden = true
   if (hero !== null) hero.hidden = category !== '' || text !== ''
 }
@@ -46,14 +49,14 @@ function card({ name, url, productSlug, categories, price }) {
     originalAmount === null
       ? []
       : [' ', h('s', {}, h('span', { class: 'unseen' }, 'instead of '), money(originalAmount, currency))]
-  const { origin, pathname } = new URL(url, location.href)
-  const ownHost = /^\/products\//.test(pathname) && new URL(url, location.href).port === location.port
+  // A page of ours is linked by its path, so that whoever came by another name of the host stays there.
+  const href = url.startsWith(`${publicUrl}/`) ? url.slice(publicUrl.length) : url
   return h(
     'li',
     { class: 'card' },
     h(
       'a',
-      { href: origin === location.origin || ownHost ? pathname : url },
+      { href },
       picture(pictureOf(productSlug, categories)),
       h('span', { class: 'name' }, name),
       h('span', { class: 'price' }, now, ...before),

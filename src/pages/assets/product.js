@@ -1,38 +1,35 @@
 import { addToCart } from './cart-store.js'
-import { find, h } from './dom.js'
+import { find, findAll, findMaybe, h } from './dom.js'
 import './shell.js'
 
-const form = document.querySelector('[data-add]')
-
+/** The variation that is chosen; null for a product without any. */
 function chosen() {
-  return form.querySelector('input[name=variation]:checked')
+  return findMaybe('[data-add] input:checked')
 }
 
 function showPrice() {
-  const { price, original } = chosen().dataset
+  const { price = '', original = '' } = chosen()?.dataset ?? {}
   const now = h('strong', original === '' ? {} : { class: 'now' }, price)
   find('[data-price]').replaceChildren(now, ...(original === '' ? [] : [' ', h('s', {}, original)]))
 }
 
 function add(event) {
   event.preventDefault()
-  const { productId, slug, name, type, currency, amount, picture } = form.dataset
-  const variation = chosen()
+  const { productId, slug, name, type, currency, amount, picture } = find('[data-add]').dataset
+  const variation = chosen()?.dataset
   addToCart({
     productId: Number(productId),
-    variationId: variation === null ? null : Number(variation.value),
+    variationId: variation === undefined ? null : Number(variation.id),
     slug,
-    name: variation === null ? name : `${name} - ${variation.dataset.name}`,
+    name: variation === undefined ? name : `${name} - ${variation.name}`,
     type,
     picture,
     currency,
-    amount: Number(variation?.dataset.amount ?? amount),
+    amount: Number(variation?.amount ?? amount),
     quantity: Number(find('#quantity').value)
   })
   find('[data-added]').replaceChildren('It is in your cart. ', h('a', { href: '/cart' }, 'Go to the cart'))
 }
 
-if (form !== null) {
-  form.addEventListener('submit', add)
-  for (const input of form.querySelectorAll('input[name=variation]')) input.addEventListener('change', showPrice)
-}
+findMaybe('[data-add]')?.addEventListener('submit', add)
+for (const input of findAll('[data-add] input[name=variation]')) input.addEventListener('change', showPrice)

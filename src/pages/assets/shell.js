@@ -1,18 +1,18 @@
 import { readCart } from './cart-store.js'
+import { findAll } from './dom.js'
 import { service } from './service.js'
 import { rememberLanding } from './tracking.js'
 
 function showCount() {
   const count = readCart().reduce((sum, { quantity }) => sum + quantity, 0)
-  for (const place of document.querySelectorAll('[data-cart-count]')) {
+  for (const place of findAll('[data-cart-count]')) {
     place.textContent = String(count)
     place.hidden = count === 0
   }
 }
 
 function showSignedIn(isSignedIn) {
-  for (const link of document.querySelectorAll('[data-signed]'))
-    link.hidden = (link.dataset.signed === 'in') !== isSignedIn
+  for (const link of findAll('[data-signed]')) link.hidden = (link.dataset.signed === 'in') !== isSignedIn
 }
 
 rememberLanding()

@@ -17,7 +17,10 @@ export function rememberLanding() {
 export function tracking() {
   const { at = 0, ...landing } = JSON.parse(localStorage.getItem(key) ?? '{}')
   if (Date.now() - at < keptMs) return landing
-  const cookies = new Map(document.cookie.split('; ').map((pair) => pair.split('=')))
-  const cookie = (name) => decodeURIComponent(cookies.get(name) ?? '')
   return { ref: cookie('shopstead_ref'), campaign: cookie('shopstead_campaign') }
+}
+
+function cookie(name) {
+  const [, value = ''] = new RegExp(`(?:^|; )${name}=([^;]*)`).exec(document.cookie) ?? []
+  return decodeURIComponent(value)
 }

@@ -51,11 +51,12 @@ export function isOpen({ config, db }: App): boolean {
 }
 
 /** What every page tells its script of the service. */
-function siteFacts({ config, db }: App): object {
+function siteFacts({ config, db, publicUrl }: App): object {
   const currency = setting(db, 'shop.currency')
   return {
     api: config.apiPrefix,
     proxy: '/api/secure',
+    publicUrl: publicUrl(),
     decimals: currencyDecimals(currency),
     hasAffiliates: isModuleOn(db, 'affiliates')
   }
