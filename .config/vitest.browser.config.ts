@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     include: ['test/browser/**/*.test.ts'],
     environment: 'node',
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     hookTimeout: 120_000,
     // Each file has a shop and a browser of its own.
     maxWorkers: 2
