@@ -1,3 +1,4 @@
+import { FastResponse } from 'srvx'
 import type { App } from '../app.ts'
 import { clientAddress, parseTrustedProxies } from '../platform/http/client-address.ts'
 import { handOnFor, socketAddress } from '../platform/http/node-request.ts'
@@ -28,6 +29,7 @@ export function mountProxy(
       if (address !== undefined) handOnFor(request, address)
       return api(request)
     },
+    respond: (body, init) => new FastResponse(body, init),
     onFailure: (error) => app.log.error('the proxy could not ask the API', { error: describeError(error) })
   })
 }

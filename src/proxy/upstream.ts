@@ -4,36 +4,44 @@ import { AppError } from '../errors.ts'
 export type Send = (request: Request, clientAddress: string | undefined) => Promise<Response>
 
 /** An answer of the service, its body still on the way, and cut off at the deadline that the whole exchange has. */
-export type UpstreamAnswer = { status: number; headers: Headers; body: ReadableStream<Uint8Array> | null }
+export type UpstreamAnswer = { status: number; headers: Headers; body: AnswerBody | null }
+
+export type AnswerBody = ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>
+
+type Asking = {
+  /** Makes the request, which the signal cuts off. */
+  build: (signal: AbortSignal) => Request
+  send: Send
+  clientAddress: string | undefined
+  timeoutMs: number
+  /** Waits for all of the body, as is best for one that never leaves this process. */
+  whole: boolean
+}
 
 /**
  * Sends one request on and waits at most `timeoutMs` for all of its answer.
  *
- * @param build makes the request, which the signal cuts off
  * @throws DEPENDENCY_UNAVAILABLE with `reason`: `unreachable`, `timeout`, or `malformed` for an answer that no service
  *   of ours gives (a redirect, a page of HTML)
  */
-export async function askService(
-  build: (signal: AbortSignal) => Request,
-  send: Send,
-  clientAddress: string | undefined,
-  timeoutMs: number
-): Promise<UpstreamAnswer> {
+export async function askService({ build, send, clientAddress, timeoutMs, whole }: Asking): Promise<UpstreamAnswer> {
   const deadline = startDeadline(timeoutMs)
   try {
     const request = build(deadline.signal)
     const response = await deadline.race(send(request, clientAddress))
-    const hasBody = response.body !== null && request.method !== 'HEAD' && response.status !== 304
+    const mayHaveBody = request.method !== 'HEAD' && response.status !== 304
+    // Asking one that is in memory for its stream would make one.
+    const hasBody = mayHaveBody && (whole || response.body !== null)
     if (!isOurs(response, hasBody)) {
       void response.body?.cancel().catch(() => undefined)
       throw unavailable('malformed', `status ${response.status}`)
     }
-    if (!hasBody) deadline.end()
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: hasBody && response.body !== null ? passOn(response.body, deadline) : null
+    const { status, headers } = response
+    if (hasBody) {
+      return { status, headers, body: whole ? await readWhole(response, deadline) : passOn(response, deadline) }
     }
+    deadline.end()
+    return { status, headers, body: null }
   } catch (error) {
     deadline.end()
     throw error instanceof AppError ? error : unavailable('unreachable', error)
@@ -67,8 +75,9 @@ function isOurs({ status, headers }: Response, hasBody: boolean): boolean {
 }
 
 /** The body as it comes. What breaks off or hangs breaks the client's answer off as well, as it must not look whole. */
-function passOn(body: ReadableStream<Uint8Array>, deadline: Deadline): ReadableStream<Uint8Array> {
-  const reader = body.getReader()
+function passOn({ body }: Response, deadline: Deadline): ReadableStream<Uint8Array> {
+  if (body === null) throw new TypeError('an answer with a body has one')
+  const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader()
   return new ReadableStream({
     async pull(controller) {
       try {
@@ -86,6 +95,12 @@ function passOn(body: ReadableStream<Uint8Array>, deadline: Deadline): ReadableS
       return reader.cancel(reason)
     }
   })
+}
+
+async function readWhole(response: Response, deadline: Deadline): Promise<Uint8Array<ArrayBuffer>> {
+  const body = await deadline.race(response.arrayBuffer())
+  deadline.end()
+  return new Uint8Array(body)
 }
 
 function unavailable(reason: 'unreachable' | 'timeout' | 'malformed', cause: unknown): AppError {
