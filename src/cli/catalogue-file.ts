@@ -7,6 +7,7 @@ import type { FileError } from '../shop/catalog/import/problems.ts'
 import { readCatalogFile } from '../shop/catalog/import/read-file.ts'
 import type { ImportReport } from '../shop/catalog/import/report.ts'
 import { messages } from './output.ts'
+import { whileShowing } from './progress.ts'
 
 /** What a file did, by kind: products, coupons, plans, … */
 export type CountsByKind = Record<string, Counts>
@@ -22,7 +23,7 @@ export function readCatalogueFile(
   json: boolean
 ): { file: CatalogFile; report: ImportReport } {
   try {
-    return readCatalogFile(readInput(path), { currency })
+    return whileShowing(json, `reading ${path}`, () => readCatalogFile(readInput(path), { currency }))
   } catch (error) {
     if (!json && error instanceof AppError) for (const line of problemLines(error)) messages.log(line)
     throw error

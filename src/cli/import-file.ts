@@ -12,6 +12,7 @@ import { setting } from '../shop/settings/settings.ts'
 import { byOutcome, describeCounts, readCatalogueFile } from './catalogue-file.ts'
 import type { CountsByKind } from './catalogue-file.ts'
 import type { Answer } from './output.ts'
+import { whileShowing } from './progress.ts'
 
 type Imported = { counts: CountsByKind; changes: Change[] }
 
@@ -27,7 +28,9 @@ export function importFile(app: App, path: string, options: { dryRun: boolean; j
   const { file, report } = readCatalogueFile(path, setting(app.db, 'shop.currency'), options.json)
   const addressOf = productAddress(app)
   const work = (tx: Tx): Imported => applyFile(tx, file, addressOf, now)
-  const { counts, changes } = options.dryRun ? rehearse(app.db, work) : write(app.db, work)
+  const { counts, changes } = whileShowing(options.json, `taking over ${file.products.length} products`, () =>
+    options.dryRun ? rehearse(app.db, work) : write(app.db, work)
+  )
   const affiliates = file.affiliates.length
   return {
     json: {

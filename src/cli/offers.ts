@@ -10,6 +10,7 @@ import { setting } from '../shop/settings/settings.ts'
 import { importFile } from './import-file.ts'
 import { table } from './output.ts'
 import type { Answer } from './output.ts'
+import { whileShowing } from './progress.ts'
 import { addCommand, runs } from './run.ts'
 import type { Work } from './run.ts'
 
@@ -33,8 +34,9 @@ export function define(program: Command): void {
   runs(
     addCommand(group, 'export', 'every product and coupon in use, as JSON', 'offers export > products.json'),
     'migrated',
-    ({ app }) => {
-      const file = exportCatalog(app.db, setting(app.db, 'shop.currency'))
+    ({ app, json }) => {
+      const currency = setting(app.db, 'shop.currency')
+      const file = whileShowing(json, 'reading the catalogue', () => exportCatalog(app.db, currency))
       return { json: file, human: JSON.stringify(file, null, 2) }
     }
   )

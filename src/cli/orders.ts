@@ -14,11 +14,12 @@ import { confirmPayment } from '../shop/orders/pay-order.ts'
 import { orderStatuses } from '../shop/orders/schema.ts'
 import type { OrderStatus } from '../shop/orders/schema.ts'
 import { moveOrder } from '../shop/orders/transition.ts'
-import { paymentStatusOf } from '../shop/payments/attempts.ts'
+import { openAttempts, paymentStatusOf } from '../shop/payments/attempts.ts'
 import { reconcile } from '../shop/payments/reconcile.ts'
 import { refundOrder } from '../shop/payments/refund.ts'
 import { table } from './output.ts'
 import type { Answer } from './output.ts'
+import { showProgress } from './progress.ts'
 import { addCommand, confirmOrRefuse, runs } from './run.ts'
 import type { Work } from './run.ts'
 
@@ -129,11 +130,13 @@ function answer(app: App, id: number): Answer {
   }
 }
 
-async function reconcileNow({ app }: Work<object>): Promise<Answer> {
+async function reconcileNow({ app, json }: Work<object>): Promise<Answer> {
+  const progress = showProgress(json)
+  progress.step(`asking the gateway about ${openAttempts(app.db).length} open payments, refunds and events`)
   const report = await reconcile(app, {
     underWay: 'wait',
     urlsOf: (attempt) => pageUrls(app, getOrder(app.db, attempt.orderId))
-  })
+  }).finally(progress.done)
   const { attempts, settled, refunds, events, failed } = report
   return {
     json: report,

@@ -15,6 +15,7 @@ import { writeCsv } from './csv-file.ts'
 import { definePayouts, isOrderPaid } from './referral-payouts.ts'
 import { table } from './output.ts'
 import type { Answer } from './output.ts'
+import { whileShowing } from './progress.ts'
 import { addCommand, runs } from './run.ts'
 import type { Work } from './run.ts'
 
@@ -102,10 +103,12 @@ function answer(app: App, id: number): Answer {
   }
 }
 
-function exportCsv({ app, options }: Work<FilterOptions & { out?: string }>): Answer {
+function exportCsv({ app, options, json }: Work<FilterOptions & { out?: string }>): Answer {
   const filter = filterOf(app, options)
-  const found = allReferrals(app.db, filter).map((row) => toAdminReferral(row.referral, row.affiliateCode))
-  const csv = referralsCsv(app.db, filter)
+  const { found, csv } = whileShowing(json, 'reading referrals', () => ({
+    found: allReferrals(app.db, filter).map((row) => toAdminReferral(row.referral, row.affiliateCode)),
+    csv: referralsCsv(app.db, filter)
+  }))
   if (options.out === undefined) return { json: { referrals: found }, human: csv.trimEnd() }
   writeCsv(options.out, csv)
   return {

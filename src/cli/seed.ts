@@ -7,6 +7,7 @@ import { setting } from '../shop/settings/settings.ts'
 import { byOutcome, describeCounts, readCatalogueFile } from './catalogue-file.ts'
 import type { CountsByKind } from './catalogue-file.ts'
 import type { Answer } from './output.ts'
+import { showProgress } from './progress.ts'
 import { addCommand, runs } from './run.ts'
 import type { Work } from './run.ts'
 
@@ -55,10 +56,8 @@ async function seedFiles(app: App, paths: readonly string[], json: boolean, now:
 
 async function seedOrders(app: App, wanted: number, json: boolean, now: number): Promise<void> {
   const { makeUpOrders } = await import('./seeding/made-up-orders.ts')
-  const shows = process.stderr.isTTY && !json
-  await makeUpOrders(app, wanted, now, (done) => {
-    if (shows) process.stderr.write(`\r${done} of ${wanted} orders${done === wanted ? '\n' : ''}`)
-  })
+  const progress = showProgress(json)
+  await makeUpOrders(app, wanted, now, (done) => progress.step(`${done} of ${wanted} orders`)).finally(progress.done)
 }
 
 function sum(parts: readonly CountsByKind[]): CountsByKind {

@@ -31,6 +31,7 @@ import { paymentStatusOf } from '../shop/payments/attempts.ts'
 import { entitlementLines } from './entitlement-lines.ts'
 import { table } from './output.ts'
 import type { Answer } from './output.ts'
+import { whileShowing } from './progress.ts'
 import { addCommand, confirmOrRefuse, readPassword, runs } from './run.ts'
 import type { Work } from './run.ts'
 
@@ -160,8 +161,13 @@ function answer(app: App, user: UserRow, now: number): Answer {
   }
 }
 
-function exportPerson({ app, now }: Work<object>, who: string): Answer {
+function exportPerson({ app, now, json }: Work<object>, who: string): Answer {
   const user = getUser(app.db, who)
+  const document = whileShowing(json, `gathering what is kept of account ${user.id}`, () => recordOf(app, user, now))
+  return { json: document, human: JSON.stringify(document, null, 2) }
+}
+
+function recordOf(app: App, user: UserRow, now: number): ReturnType<typeof exportUser> {
   const affiliate = findAffiliateOfUser(app.db, user.id)
   const everyOrder = { userId: user.id, limit: 1_000_000 }
   const above = {
@@ -177,8 +183,7 @@ function exportPerson({ app, now }: Work<object>, who: string): Answer {
             balance: balanceOf(app.db, affiliate.id)
           }
   }
-  const document = exportUser(app.db, user, rolesOf(app.db, user), above, now)
-  return { json: document, human: JSON.stringify(document, null, 2) }
+  return exportUser(app.db, user, rolesOf(app.db, user), above, now)
 }
 
 async function erase({ app, options, now }: Work<SureOptions>, who: string): Promise<Answer> {
