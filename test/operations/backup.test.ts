@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import {
+  chownSync,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -151,6 +152,17 @@ test('a server makes backups by backup.schedule, also when that is set while it 
   await runShopstead(dataDir, ['settings', 'unset', 'backup.schedule'])
   expect([...seen].every((name) => name.endsWith('-scheduled.db'))).toBe(true)
   expect(finished(dataDir).length).toBeLessThanOrEqual(3)
+})
+
+test.skipIf(process.getuid?.() !== 0)("a backup that is another user's is called that, not doubtful", async () => {
+  const { dataDir } = await quietShop()
+  const { file } = await backUp(dataDir)
+  const copy = join(temporaryFolder(), 'copy.db')
+  copyFileSync(file, copy)
+  const folder = temporaryFolder()
+  chownSync(folder, 65_534, 65_534)
+  const { exitCode, stderr } = await runShopstead(folder, ['backup', 'restore', copy, '--yes'], { uid: 65_534 })
+  expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining(`may not read ${copy}`) })
 })
 
 describe('a doubtful backup', () => {

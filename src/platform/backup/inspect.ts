@@ -1,7 +1,7 @@
+import { accessSync, constants, statSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { AppError } from '../../errors.ts'
 import { describeError } from '../log.ts'
-import { statSync } from 'node:fs'
 import { measure, readManifest } from './manifest.ts'
 import type { Manifest } from './manifest.ts'
 
@@ -17,11 +17,10 @@ export type BackupInfo = {
  * Opens a backup and goes through all of it: integrity, foreign keys, and every row against what was written down when
  * it was made. Reads only.
  *
- * @throws AppError NOT_FOUND without a file, CONFLICT saying what is doubtful about it.
+ * @throws AppError NOT_FOUND without a file that we may read, CONFLICT saying what is doubtful about it.
  */
 export function inspectBackup(file: string): BackupInfo & { manifest: Manifest } {
-  const bytes = statSync(file, { throwIfNoEntry: false })?.size
-  if (bytes === undefined) throw new AppError('NOT_FOUND', `There is no file ${file}.`)
+  const bytes = sizeOf(file)
   const sqlite = openBackup(file)
   try {
     const manifest = readManifest(sqlite)
@@ -33,6 +32,19 @@ export function inspectBackup(file: string): BackupInfo & { manifest: Manifest }
     throw error instanceof AppError ? error : doubtful(file, describeError(error))
   } finally {
     sqlite.close()
+  }
+}
+
+/** A backup of another user's is not doubtful, and SQLite would not say why it cannot open it. */
+function sizeOf(file: string): number {
+  try {
+    const stat = statSync(file, { throwIfNoEntry: false })
+    if (!stat?.isFile()) throw new AppError('NOT_FOUND', `There is no file ${file}.`)
+    accessSync(file, constants.R_OK)
+    return stat.size
+  } catch (cause) {
+    if (cause instanceof AppError) throw cause
+    throw new AppError('NOT_FOUND', `This user may not read ${file}: ${describeError(cause)}.`, {}, { cause })
   }
 }
 
