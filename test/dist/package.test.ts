@@ -127,7 +127,17 @@ export const handle: (request: Request) => Promise<Response> = createProxy({ ups
 export const listener = toNodeListener(handle)
 `
     )
-    const flags = ['--noEmit', '--strict', '--target', 'es2024', '--module', 'nodenext', '--types', 'node']
+    const flags = [
+      '--ignoreConfig',
+      '--noEmit',
+      '--strict',
+      '--target',
+      'es2024',
+      '--module',
+      'nodenext',
+      '--types',
+      'node'
+    ]
     const typeRoots = ['--typeRoots', join(process.cwd(), 'node_modules', '@types')]
     const tsc = join(process.cwd(), 'node_modules', 'typescript', 'bin', 'tsc')
     const checked = await promisify(execFile)(process.execPath, [tsc, ...flags, ...typeRoots, file], { cwd: home })

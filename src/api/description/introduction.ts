@@ -10,6 +10,7 @@ A server may ask the service itself.
 
 **Nonce.** Fetch one from \`GET /nonce\` and send it as \`X-Nonce\` with each request that needs one. On 403 CSRF_FAILED
 with reason \`invalid_nonce\` fetch a new one and send the request once more. Fetch a new one after a logout too.
+A proxy of one's own leaves the verdict to the service by sending \`X-Shopstead-Proxy: 1\` along.
 
 **Methods.** HEAD works where GET does; anything else is 405 with \`Allow\`. An address that is not listed is 404.
 `.trim()
