@@ -19,6 +19,7 @@ import { reconcile } from '../shop/payments/reconcile.ts'
 import { refundOrder } from '../shop/payments/refund.ts'
 import { table } from './output.ts'
 import type { Answer } from './output.ts'
+import { defineWarnings } from './payment-warnings.ts'
 import { showProgress } from './progress.ts'
 import { addCommand, confirmOrRefuse, runs } from './run.ts'
 import type { Work } from './run.ts'
@@ -53,6 +54,7 @@ export function define(program: Command): void {
     'orders reconcile'
   )
   runs(reconciling, 'migrated', reconcileNow)
+  defineWarnings(group)
 }
 
 /** Each goes through the same function as the API's and the webhooks' moves. */

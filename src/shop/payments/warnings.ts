@@ -1,5 +1,6 @@
 import { and, desc, eq, getTableColumns, isNull, ne, or } from 'drizzle-orm'
-import type { Db } from '../../platform/db/database.ts'
+import { AppError } from '../../errors.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { orders } from '../orders/schema.ts'
 import type { Booking } from './booking.ts'
 import { paymentWarnings } from './schema.ts'
@@ -31,6 +32,17 @@ export function resolveWarning({ tx, now }: Booking, kind: WarningKind, objectId
     .set({ resolvedAt: now })
     .where(and(isAbout(kind, objectId), isNull(paymentWarnings.resolvedAt)))
     .run()
+}
+
+/**
+ * An operator has dealt with it by hand.
+ *
+ * @throws AppError NOT_FOUND when no such warning is open
+ */
+export function settleWarning(tx: Tx, id: number, now: number): void {
+  const open = and(eq(paymentWarnings.id, id), isNull(paymentWarnings.resolvedAt))
+  const { changes } = tx.orm.update(paymentWarnings).set({ resolvedAt: now }).where(open).run()
+  if (changes === 0) throw new AppError('NOT_FOUND', `There is no open warning ${id}.`)
 }
 
 /** Whether it was ever said, settled since or not. */

@@ -1,0 +1,35 @@
+import type { Command } from 'commander'
+import { toIso } from '../platform/clock.ts'
+import { write } from '../platform/db/database.ts'
+import { openWarnings, settleWarning } from '../shop/payments/warnings.ts'
+import { parseRowId } from './numbers.ts'
+import { table } from './output.ts'
+import { addCommand, runs } from './run.ts'
+import type { Work } from './run.ts'
+
+/** What `shopstead health` warns of, and the word that somebody has dealt with it. */
+export function defineWarnings(group: Command): void {
+  const command = addCommand(
+    group,
+    'warnings',
+    'payments that somebody has to look at',
+    'orders warnings --settled 3'
+  ).option('--settled <id>', 'this one has been dealt with; health is silent about it from now on')
+  runs(command, 'migrated', ({ app, options, now }: Work<{ settled?: string }>) => {
+    const { settled } = options
+    if (settled !== undefined) write(app.db, (tx) => settleWarning(tx, parseRowId(settled), now))
+    const warnings = openWarnings(app.db).map(({ id, orderId, kind, objectId, message, createdAt }) => ({
+      id,
+      orderId,
+      kind,
+      objectId,
+      message,
+      createdAt: toIso(createdAt)
+    }))
+    const rows = warnings.map(({ id, orderId, message }) => [id, orderId, message])
+    return {
+      json: { warnings },
+      human: warnings.length === 0 ? 'Nothing to look at.' : table(['Id', 'Order', 'What'], rows)
+    }
+  })
+}
