@@ -7,7 +7,7 @@ import type { Config } from './platform/config/config.ts'
 import { createPasswordHasher } from './platform/crypto/passwords.ts'
 import { deriveKeys, loadSecret } from './platform/crypto/secrets.ts'
 import type { Keys } from './platform/crypto/secrets.ts'
-import { openDatabase } from './platform/db/database.ts'
+import { isDamage, openDatabase } from './platform/db/database.ts'
 import type { Db } from './platform/db/database.ts'
 import { migrationStatus, newerDatabase } from './platform/db/migrate.ts'
 import { openRateLimiter } from './platform/limits.ts'
@@ -130,7 +130,7 @@ function openShopDatabase(config: Config, expectation: 'create' | 'migrated' | '
     throw new AppError('CONFLICT', `There is no database at ${file}: run "shopstead migrate" first.`)
   }
   const inode = statSync(file, { throwIfNoEntry: false })?.ino
-  const db = openDatabase(file)
+  const db = openReadable(file)
   try {
     // Whoever opened the old file while a restore was putting another in its place would write into the past.
     if (inode !== undefined && statSync(file).ino !== inode)
@@ -140,6 +140,17 @@ function openShopDatabase(config: Config, expectation: 'create' | 'migrated' | '
   } catch (error) {
     db.sqlite.close()
     throw error
+  }
+}
+
+/** Opens the file, or says what an operator can do about it: a damaged one needs a backup, a busy one only patience. */
+function openReadable(file: string): Db {
+  try {
+    return openDatabase(file)
+  } catch (cause) {
+    const remedy = isDamage(cause) ? ' Restore it with "shopstead backup restore".' : ''
+    const message = `The database ${file} cannot be opened (${describeError(cause)}).${remedy}`
+    throw new AppError('DEPENDENCY_UNAVAILABLE', message, {}, { cause })
   }
 }
 

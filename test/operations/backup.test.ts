@@ -272,6 +272,8 @@ describe('a restore', () => {
 
     writeFileSync(join(dataDir, 'shopstead.db'), 'garbage '.repeat(4096))
     writeFileSync(join(dataDir, 'shopstead.db-wal'), 'more garbage '.repeat(4096))
+    const damaged = await runShopstead(dataDir, ['orders', 'list', '--json'])
+    expect(damaged.stdout).toContain('Restore it with \\"shopstead backup restore\\"')
     expect((await runShopstead(dataDir, ['backup', 'restore', file, '--yes', '--json'])).exitCode).toBe(0)
     expect(slugIn(join(dataDir, 'shopstead.db'))).toBe('lantern')
     expect(readdirSync(dataDir).filter((name) => name.startsWith('shopstead.db.before-restore'))).not.toEqual([])
