@@ -39,8 +39,8 @@ export async function startServer(app: App): Promise<RunningServer> {
     ['/downloads/', (request) => serveDownload(app, request)],
     ['/openapi.json', description],
     ['/docs', description],
-    ['/livez', () => new Response('ok\n')],
-    ['/readyz', () => readiness(app, stopping)],
+    ['/livez', probe(() => new Response('ok\n'))],
+    ['/readyz', probe(() => readiness(app, stopping))],
     ...(app.sandbox === null ? [] : [['/sandbox/', app.sandbox.pages] satisfies [string, Serve]])
   ]
   const nothing = nothingHere(app)
@@ -80,6 +80,14 @@ export async function startServer(app: App): Promise<RunningServer> {
       await metrics?.stop()
     }
   }
+}
+
+/** Probes are read, nothing else. */
+function probe(answer: () => Response): Serve {
+  return ({ method }) =>
+    method === 'GET' || method === 'HEAD'
+      ? answer()
+      : new Response(null, { status: 405, headers: { allow: 'GET, HEAD' } })
 }
 
 /** Ready while the database answers and nobody has asked the server to stop. */

@@ -18,6 +18,8 @@ test('/livez tells that the process answers, /readyz and /health that the databa
   onTestFinished(() => server.stop())
   const statusOf = async (path: string) => (await fetch(`http://127.0.0.1:${server.port}${path}`)).status
   expect(await Promise.all(['/livez', '/readyz', '/api/v1/health'].map(statusOf))).toEqual([200, 200, 200])
+  const posted = await fetch(`http://127.0.0.1:${server.port}/livez`, { method: 'POST' })
+  expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
   renameSync(join(dataDir, 'shopstead.db'), join(dataDir, 'gone.db'))
   app.close()
   expect(await Promise.all(['/livez', '/readyz', '/api/v1/health'].map(statusOf))).toEqual([200, 503, 503])
