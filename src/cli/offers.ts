@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { App } from '../app.ts'
 import { write } from '../platform/db/database.ts'
 import { formatMoney, toMinor } from '../platform/money.ts'
+import { exportBenefits } from '../shop/benefits/plans.ts'
 import { exportCatalog } from '../shop/catalog/export-catalog.ts'
 import { productAddress } from '../shop/catalog/product-address.ts'
 import { getProduct, listProducts, setPublished, toProduct } from '../shop/catalog/products.ts'
@@ -36,7 +37,10 @@ export function define(program: Command): void {
     'migrated',
     ({ app, json }) => {
       const currency = setting(app.db, 'shop.currency')
-      const file = whileShowing(json, 'reading the catalogue', () => exportCatalog(app.db, currency))
+      const file = whileShowing(json, 'reading the catalogue', () => ({
+        ...exportCatalog(app.db, currency),
+        ...exportBenefits(app.db)
+      }))
       return { json: file, human: JSON.stringify(file, null, 2) }
     }
   )

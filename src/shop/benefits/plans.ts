@@ -28,6 +28,16 @@ export function applyCampaigns(tx: Tx, given: readonly CampaignInput[]): Counts 
   })
 }
 
+/** Plans and campaigns in the words of the import format, by slug, so that an exported catalogue keeps what it grants. */
+export function exportBenefits(db: Db): { plans: PlanInput[]; campaigns: CampaignInput[] } {
+  const planRows = db.orm.select().from(plans).orderBy(plans.slug).all()
+  const campaignRows = db.orm.select().from(campaigns).orderBy(campaigns.slug).all()
+  return {
+    plans: planRows.map(({ slug, name, module, rank, isPro }) => ({ slug, name, module, rank, pro: isPro })),
+    campaigns: campaignRows.map(({ slug, name }) => ({ slug, name }))
+  }
+}
+
 export function findPlan(db: Db, slug: string): PlanRow | undefined {
   return db.orm.select().from(plans).where(eq(plans.slug, slug)).get()
 }
