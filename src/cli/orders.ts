@@ -15,6 +15,7 @@ import { orderStatuses } from '../shop/orders/schema.ts'
 import type { OrderStatus } from '../shop/orders/schema.ts'
 import { moveOrder } from '../shop/orders/transition.ts'
 import { openAttempts, paymentStatusOf } from '../shop/payments/attempts.ts'
+import { cancelOrder } from '../shop/payments/end-hold.ts'
 import { reconcile } from '../shop/payments/reconcile.ts'
 import { refundOrder } from '../shop/payments/refund.ts'
 import { table } from './output.ts'
@@ -76,9 +77,9 @@ function defineMoves(group: Command): void {
     'orders cancel 12'
   )
   runs(cancel.option('--yes', 'do not ask'), 'migrated', async (work: Work<SureOptions>, id: string) => {
-    const { app, now } = work
+    const { app } = work
     await askAtTerminal(`Cancel order ${parseId(id)}?`, work)
-    write(app.db, (tx) => moveOrder(tx, parseId(id), 'cancelled', { by, reason: 'cancelled' }, now))
+    await cancelOrder(app, parseId(id), by)
     return answer(app, parseId(id))
   })
   const refund = addCommand(

@@ -74,7 +74,7 @@ export function table(head: readonly string[], rows: readonly (readonly (string 
 }
 
 const gap = 2
-const mostColumns = 80
+export const mostColumns = 80
 const borders = [
   ...['top', 'bottom'].flatMap((side) => [side, `${side}-mid`, `${side}-left`, `${side}-right`]),
   'left',

@@ -1,8 +1,11 @@
+import { Help } from 'commander'
 import type { Command } from 'commander'
 import { definitions } from '../shop/settings/definitions.ts'
 import { listSettings, parseSettingKey, setSetting, setting, unsetSetting } from '../shop/settings/settings.ts'
+import type { SettingView } from '../shop/settings/settings.ts'
+import { isTermsVersion } from '../shop/affiliates/terms-version.ts'
 import type { Db } from '../platform/db/database.ts'
-import { table } from './output.ts'
+import { messages, mostColumns } from './output.ts'
 import type { Answer } from './output.ts'
 import { addCommand, runs } from './run.ts'
 
@@ -10,12 +13,8 @@ export function define(program: Command): void {
   const group = program.command('settings').description('what can be changed while the shop runs')
   runs(addCommand(group, 'list', 'every setting with its value', 'settings list'), 'migrated', ({ app }) => {
     const settings = listSettings(app.db)
-    const rows = settings.map(({ key, value, default: standard }) => [
-      key,
-      show(value),
-      value === standard ? '' : show(standard)
-    ])
-    return { json: { settings }, human: table(['Setting', 'Value', 'Default'], rows) }
+    const human = settings.flatMap((view) => explained(view))
+    return { json: { settings }, human }
   })
   runs(addCommand(group, 'get <key>', 'one setting', 'settings get shop.name'), 'migrated', ({ app }, key: string) =>
     answer(app.db, key)
@@ -30,6 +29,11 @@ export function define(program: Command): void {
     'migrated',
     ({ app, now }, key: string, value: string) => {
       setSetting(app.db, parseSettingKey(key), value, now)
+      if (key === 'affiliates.termsVersion' && value !== '' && !isTermsVersion(value)) {
+        messages.warn(
+          'This is neither a date (2026-01-31) nor a semver (1.2.0): affiliates get an error while gating is on.'
+        )
+      }
       return answer(app.db, key)
     }
   )
@@ -47,10 +51,20 @@ function answer(db: Db, name: string): Answer {
   const key = parseSettingKey(name)
   const value = setting(db, key)
   const { default: standard, about } = definitions[key]
-  return {
-    json: { key, value, default: standard },
-    human: [`${key} = ${show(value)}`, `${about} (default ${show(standard)})`]
-  }
+  return { json: { key, value, default: standard }, human: explained({ key, value, default: standard, about }) }
+}
+
+/** The setting with its value, and below it, set in, the rest of a long value and what it means. */
+function explained({ key, value, default: standard, about }: Omit<SettingView, 'type'>): string[] {
+  const moved = show(value) === show(standard) ? '' : ` (default ${show(standard)})`
+  const [first = '', ...rest] = folded(`${key} = ${show(value)}${moved}`)
+  return [first, ...[...rest, ...folded(about)].map((line) => indent + line)]
+}
+
+const indent = '    '
+
+function folded(text: string): string[] {
+  return new Help().boxWrap(text, mostColumns - indent.length).split('\n')
 }
 
 function show(value: unknown): string {

@@ -1,9 +1,11 @@
+import { AppError } from '../../errors.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
 import { overdueOrders } from '../orders/expire-holds.ts'
-import { findOrder } from '../orders/find.ts'
+import { findOrder, getOrder } from '../orders/find.ts'
+import { isPaidStatus } from '../orders/states.ts'
 import { moveOrder } from '../orders/transition.ts'
 import { attemptsOf, getAttempt, updateAttempt } from './attempts.ts'
 import { isSilence } from './gateway-failure.ts'
@@ -32,7 +34,7 @@ export async function endHolds(shop: ShopContext): Promise<void> {
  */
 export async function endHold(shop: ShopContext, orderId: number): Promise<boolean> {
   for (const attempt of openOnesOf(shop.db, orderId)) {
-    if (!(await closeAttempt(shop, attempt))) return false
+    if (!(await closeAttempt(shop, attempt, 'hold'))) return false
   }
   return write(shop.db, (tx) => {
     const isOver = findOrder(tx, orderId)?.status === 'pending' && openOnesOf(tx, orderId).length === 0
@@ -45,13 +47,39 @@ function openOnesOf(db: Db, orderId: number): AttemptRow[] {
   return attemptsOf(db, orderId).filter(({ outcome }) => outcome === null)
 }
 
+/**
+ * Cancels an order for an operator. One that waits for its payment is first called off at the gateway, so that nobody
+ * is charged for an order that is no more.
+ *
+ * @throws AppError TRANSITION_REFUSED when it was paid meanwhile or cannot be cancelled, CONFLICT while its payment
+ *   waits for the bank, DEPENDENCY_UNAVAILABLE when the gateway does not answer
+ */
+export async function cancelOrder(shop: ShopContext, orderId: number, by: string): Promise<void> {
+  if (getOrder(shop.db, orderId).status === 'pending') await callOffPayments(shop, orderId, by)
+  write(shop.db, (tx) => void moveOrder(tx, orderId, 'cancelled', { by, reason: 'cancelled' }, shop.clock.now()))
+}
+
+async function callOffPayments(shop: ShopContext, orderId: number, by: string): Promise<void> {
+  for (const attempt of openOnesOf(shop.db, orderId)) {
+    const isOver = await closeAttempt(shop, attempt, by).catch((cause: unknown) => {
+      throw new AppError('DEPENDENCY_UNAVAILABLE', 'The gateway does not answer: try again.', {}, { cause })
+    })
+    if (!isOver) throw new AppError('CONFLICT', `The payment of order ${orderId} waits for the bank.`)
+  }
+  const { status } = getOrder(shop.db, orderId)
+  if (isPaidStatus(status)) {
+    const message = `Order ${orderId} has been paid meanwhile: refund it instead.`
+    throw new AppError('TRANSITION_REFUSED', message, { from: status, to: 'cancelled' })
+  }
+}
+
 /** True once nothing more can come of the attempt. */
-async function closeAttempt(shop: ShopContext, attempt: AttemptRow): Promise<boolean> {
+async function closeAttempt(shop: ShopContext, attempt: AttemptRow, by: string): Promise<boolean> {
   // What another gateway holds cannot be asked from here: should it be paid after all, that is a late payment.
   const isOurs = isReady(shop.cards) && shop.cards.name === attempt.gateway && attempt.objectId !== null
   const state = isOurs && isReady(shop.cards) ? await callOff(await shop.cards.client(), attempt) : undefined
   if (state === undefined) abandon(shop, attempt)
-  else settleAttempt(shop, attempt.id, state, 'hold')
+  else settleAttempt(shop, attempt.id, state, by)
   return getAttempt(shop.db, attempt.id).outcome !== null
 }
 

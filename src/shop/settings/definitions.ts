@@ -31,6 +31,11 @@ const text = (
   about
 })
 
+function isProductUrl(template: string): boolean {
+  const filled = template.replace(/^\{publicUrl\}/, 'https://shop.example').replaceAll('{slug}', 'mug')
+  return template.includes('{slug}') && /^https?:\/\/[^\s\p{C}]+$/u.test(filled) && URL.canParse(filled)
+}
+
 const integer = (value: number, min: number, max: number, about: string): Definition<number> => ({
   type: 'integer',
   schema: z.int(`a whole number from ${min} to ${max}`).min(min, `at least ${min}`).max(max, `at most ${max}`),
@@ -68,7 +73,11 @@ export const definitions = {
   ),
   'store.productUrl': text(
     '{publicUrl}/products/{slug}',
-    "Address of a product's page; {publicUrl} and {slug} are filled in"
+    "Address of a product's page; {publicUrl} and {slug} are filled in",
+    z
+      .string('text')
+      .max(2000, 'at most 2000 characters')
+      .refine(isProductUrl, 'an http or https address with {slug} in it, which may begin with {publicUrl}')
   ),
   'registration.enabled': flag(true, 'Whether people may register'),
   'registration.emailVerification': flag(false, 'Whether a new account must verify its email before it can log in'),

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import { rawStatement, write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
@@ -84,7 +84,8 @@ export function parseSettingKey(key: string): SettingKey {
 /**
  * Sets one setting from text as an operator types it (`true`, `15`, `Harbour Shop`, `["https://a.example"]`).
  *
- * @throws AppError VALIDATION_FAILED naming the setting and what it takes.
+ * @throws AppError VALIDATION_FAILED naming the setting and what it takes, CONFLICT for the currency once there is an
+ *   order.
  */
 export function setSetting(db: Db, key: SettingKey, given: string, now: number): void {
   const result = (definitions[key].schema as z.ZodType).safeParse(readValue(key, given))
@@ -92,7 +93,19 @@ export function setSetting(db: Db, key: SettingKey, given: string, now: number):
     const takes = result.error.issues[0]?.message ?? 'another value'
     throw new AppError('VALIDATION_FAILED', `${key} takes ${takes}.`, { fieldErrors: { [key]: [`Takes ${takes}.`] } })
   }
-  write(db, (tx) => store(tx, key, JSON.stringify(result.data), now))
+  write(db, (tx) => {
+    assertChangeable(tx, key, result.data)
+    store(tx, key, JSON.stringify(result.data), now)
+  })
+}
+
+const anyOrder = rawStatement<[], { id: number }>('SELECT id FROM orders LIMIT 1')
+
+/** Prices are numbers without a currency of their own, so once somebody has paid some they mean what they meant then. */
+function assertChangeable(tx: Tx, key: SettingKey, value: unknown): void {
+  if (key !== 'shop.currency' || value === setting(tx, key) || anyOrder(tx).get() === undefined) return
+  const rule = 'shop.currency is fixed once there is an order.'
+  throw new AppError('CONFLICT', rule, { fieldErrors: { [key]: [rule] } })
 }
 
 function store(tx: Tx, key: SettingKey, value: string, now: number): void {
@@ -103,9 +116,12 @@ function store(tx: Tx, key: SettingKey, value: string, now: number): void {
     .run()
 }
 
-/** Back to the default. */
+/** Back to the default. @throws AppError CONFLICT for the currency once there is an order */
 export function unsetSetting(db: Db, key: SettingKey): void {
-  write(db, (tx) => void tx.orm.delete(settings).where(eq(settings.key, key)).run())
+  write(db, (tx) => {
+    assertChangeable(tx, key, definitions[key].default)
+    tx.orm.delete(settings).where(eq(settings.key, key)).run()
+  })
 }
 
 function readValue(key: SettingKey, given: string): unknown {
