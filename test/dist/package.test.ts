@@ -1,38 +1,20 @@
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import type { ChildProcessByStdio } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { Browser } from '../support/browser.ts'
+import { installPacked } from '../support/packed.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'shopstead-package-'))
-const home = join(folder, 'home')
-const installed = join(home, 'node_modules', 'shopstead')
-const packed: { name?: string; files: string[] } = { files: [] }
-
-/** Its package is built, packed and installed into an empty folder, as npm would bring it to somebody. */
-beforeAll(() => {
-  mkdirSync(home)
-  const answer = JSON.parse(npm(['pack', '--json', '--pack-destination', folder], process.cwd())) as PackAnswer
-  const [tarball] = answer
-  packed.files = tarball.files.map(({ path }) => path)
-  npm(['install', join(folder, tarball.filename), '--no-audit', '--no-fund', '--prefer-offline'], home)
-}, 300_000)
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
-
-type PackAnswer = [{ filename: string; files: { path: string }[] }]
-
-function npm(args: string[], cwd: string): string {
-  return execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: 'pipe' })
-}
+const packed = installPacked()
+const { folder, home, installed, program } = packed
+afterAll(() => packed.remove())
 
 const environment = { PATH: process.env.PATH, HOME: folder, SHOPSTEAD_LOG: 'warn' }
-const program = join(installed, 'bin', 'shopstead.js')
 
 /** Runs the installed command in the empty folder; what it keeps lands in `data` there. */
 function shopstead(...args: string[]): unknown {

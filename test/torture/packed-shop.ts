@@ -1,0 +1,80 @@
+import { execFile, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import type { Packed } from '../support/packed.ts'
+
+export type Setting = {
+  dataDir: string
+  env?: Record<string, string>
+  /** What the process is started under (`['strace', '-f']`). */
+  under?: readonly string[]
+}
+
+export type PackedServer = {
+  child: ChildProcess
+  url: string
+  apiRoot: string
+  /** What it has written to standard error, lines of its log among it. */
+  errors: string[]
+  /** Its exit code or the signal it died of, once it is dead. */
+  ended: Promise<number | NodeJS.Signals | null>
+  /** Sends the signal and waits for its end. */
+  end(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals | null>
+}
+
+const standing = new Set<ChildProcess>()
+process.on('exit', () => standing.forEach((child) => child.kill('SIGKILL')))
+
+function surroundings({ dataDir, env }: Setting): NodeJS.ProcessEnv {
+  const { PATH, HOME } = process.env
+  return { PATH, HOME, SHOPSTEAD_LOG: 'warn', SHOPSTEAD_DATA_DIR: dataDir, NO_COLOR: '1', ...env }
+}
+
+function command(packed: Packed, { under = [] }: Setting, ...words: string[]): [string, ...string[]] {
+  const [program, ...args] = [...under, process.execPath, packed.program, ...words]
+  return [program ?? process.execPath, ...args]
+}
+
+/** Starts `shopstead serve` of the installed package on a free port, and waits until it listens. */
+export async function servePacked(packed: Packed, setting: Setting): Promise<PackedServer> {
+  const [program, ...args] = command(packed, setting)
+  const port = setting.env?.['SHOPSTEAD_PORT'] ?? '0'
+  const child = spawn(program, [...args, 'serve', '--port', port, '--json'], {
+    cwd: packed.home,
+    env: surroundings(setting),
+    stdio: ['ignore', 'pipe', 'pipe']
+  })
+  standing.add(child)
+  const errors: string[] = []
+  createInterface({ input: child.stderr }).on('line', (line) => errors.push(line))
+  const ended = new Promise<number | NodeJS.Signals | null>((resolve) =>
+    child.once('exit', (code, signal) => {
+      standing.delete(child)
+      resolve(code ?? signal)
+    })
+  )
+  for await (const line of createInterface({ input: child.stdout })) {
+    child.stdout.resume()
+    const { url, apiRoot } = JSON.parse(line) as { url: string; apiRoot: string }
+    const end = (signal: NodeJS.Signals = 'SIGTERM') => {
+      child.kill(signal)
+      return ended
+    }
+    return { child, url, apiRoot, errors, ended, end }
+  }
+  throw new Error(`the server ended before it listened (${String(await ended)}): ${errors.join('\n')}`)
+}
+
+export type Ran = { exitCode: number; stdout: string; stderr: string }
+
+/** Runs a command of the installed package to its end, whatever that is. */
+export function runPacked(packed: Packed, setting: Setting, ...words: string[]): Promise<Ran> {
+  const [program, ...args] = command(packed, setting, ...words)
+  const options = { cwd: packed.home, env: surroundings(setting), maxBuffer: 2 ** 28 }
+  return new Promise((resolve) => {
+    execFile(program, args, options, (error, stdout, stderr) => {
+      const exitCode = error === null ? 0 : typeof error.code === 'number' ? error.code : 1
+      resolve({ exitCode, stdout, stderr })
+    })
+  })
+}

@@ -1,0 +1,88 @@
+/**
+ * Ill-treats the packed package with real processes, by `npm run torture`: every part prints what it tried, how often,
+ * and what it found; the exit code is 1 when a promise was broken.
+ *
+ *     npm run torture                          everything, for hours
+ *     npm run torture -- --short               the short form of each part, as CI runs it
+ *     npm run torture -- --short crash storage these parts alone
+ *     npm run torture -- --seed 42             the chance of an earlier run
+ */
+import { randomInt } from 'node:crypto'
+import { parseArgs } from 'node:util'
+import { installPacked } from '../support/packed.ts'
+import type { Packed } from '../support/packed.ts'
+import { Dice } from './dice.ts'
+import { NotHere } from './part.ts'
+import type { Field, Part } from './part.ts'
+
+const parts: readonly Part[] = []
+
+const { values, positionals } = parseArgs({
+  options: { short: { type: 'boolean', default: false }, seed: { type: 'string' }, list: { type: 'boolean' } },
+  allowPositionals: true
+})
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`)
+const tell = (line: string): void => void process.stderr.write(`${line}\n`)
+
+if (values.list) {
+  for (const { name, about } of parts) print(`${name.padEnd(14)}${about}`)
+} else {
+  await torture(chosen(positionals), Number(values.seed ?? randomInt(2 ** 31)))
+}
+
+function chosen(names: readonly string[]): readonly Part[] {
+  const unknown = names.find((name) => !parts.some((part) => part.name === name))
+  if (unknown !== undefined)
+    throw new Error(`There is no part "${unknown}": ${parts.map(({ name }) => name).join(', ')}.`)
+  return names.length === 0 ? parts : parts.filter(({ name }) => names.includes(name))
+}
+
+async function torture(those: readonly Part[], seed: number): Promise<void> {
+  print(`seed ${seed}, ${values.short ? 'short' : 'whole'}`)
+  tell('building, packing and installing the package')
+  const packed = installPacked()
+  const outcomes = []
+  try {
+    for (const part of those) outcomes.push(await play(part, packed, seed))
+  } finally {
+    packed.remove()
+  }
+  const failed = outcomes.filter((outcome) => outcome === 'failed').length
+  print(`${outcomes.filter((outcome) => outcome === 'passed').length} parts passed, ${failed} failed`)
+  process.exitCode = failed > 0 ? 1 : 0
+}
+
+type Outcome = 'passed' | 'failed' | 'not here'
+
+/** Plays one part; its dice do not depend on the parts before it. */
+async function play(part: Part, packed: Packed, seed: number): Promise<Outcome> {
+  const counts = new Map<string, number>()
+  const figures: string[] = []
+  const violations: string[] = []
+  const started = performance.now()
+  const field: Field = {
+    isWhole: !values.short,
+    packed,
+    dice: new Dice(seed),
+    tried: (what, times = 1) => void counts.set(what, (counts.get(what) ?? 0) + times),
+    violation: (text) => void violations.push(text),
+    figure: (text) => void figures.push(text),
+    tell: (line) => tell(`  ${part.name}: ${line}`)
+  }
+  print(`\n${part.name}: ${part.about}`)
+  try {
+    await part.run(field)
+  } catch (error) {
+    if (error instanceof NotHere) {
+      print(`  not run here: ${error.message}`)
+      return 'not here'
+    }
+    violations.push(error instanceof Error ? (error.stack ?? error.message) : String(error))
+  }
+  for (const [what, times] of counts) print(`  ${what}: ${times}`)
+  for (const figure of figures) print(`  ${figure}`)
+  print(`  violations: ${violations.length} (${Math.round((performance.now() - started) / 1000)} s, seed ${seed})`)
+  for (const text of violations.slice(0, 20)) print(`    ${text.replaceAll('\n', '\n    ')}`)
+  return violations.length > 0 ? 'failed' : 'passed'
+}
