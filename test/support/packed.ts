@@ -25,7 +25,9 @@ export function installPacked(): Packed {
   const home = join(folder, 'home')
   const installed = join(home, 'node_modules', 'shopstead')
   mkdirSync(home)
-  const [tarball] = JSON.parse(npm(['pack', '--json', '--pack-destination', folder], process.cwd())) as PackAnswer
+  // What the build prints would stand before the answer.
+  const pack = ['pack', '--json', '--foreground-scripts=false', '--pack-destination', folder]
+  const [tarball] = JSON.parse(npm(pack, process.cwd())) as PackAnswer
   npm(['install', join(folder, tarball.filename), '--no-audit', '--no-fund', '--prefer-offline'], home)
   return {
     folder,
