@@ -1,5 +1,7 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import type { Stripe } from 'stripe'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { createStripeClient } from '../../../src/platform/stripe/client.ts'
 import { serveSandbox } from '../../../src/platform/stripe/sandbox/socket.ts'
 import type { SandboxServer } from '../../../src/platform/stripe/sandbox/socket.ts'
@@ -81,6 +83,16 @@ describe.each(Object.entries(clients))('stripe-node %s', (_where, client) => {
     expect(replay.lastResponse.headers['idempotent-replayed']).toBe('true')
     expect(charges()).toBe(1)
     expect(bench.sandbox.listFaults()).toEqual([])
+  })
+
+  test('gives up in time also when memory is collected while it waits', async () => {
+    const stripe = await client()
+    bench.sandbox.addFault({ target: 'payment_intents.create', fault: 'timeout', moment: 'before' })
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    const collecting = setInterval(collect, 20)
+    onTestFinished(() => clearInterval(collecting))
+    expect(await refusalOf(stripe.paymentIntents.create(payment))).toMatchObject({ type: 'StripeConnectionError' })
   })
 
   test('tries again by itself after a reset, without a second charge', async () => {

@@ -11,7 +11,8 @@ type Handle = (request: ApiRequest) => Promise<ApiOutcome>
 export function fetchOver(handle: Handle): typeof fetch {
   return async (input, init) => {
     const request = new Request(input, init)
-    const { signal } = request
+    // A Request only follows its caller's signal for as long as it is not collected itself.
+    const signal = init?.signal ?? request.signal
     signal.throwIfAborted()
     const { pathname, search } = new URL(request.url)
     const headers = Object.fromEntries(request.headers)
