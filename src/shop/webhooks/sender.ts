@@ -73,7 +73,7 @@ async function deliver(
 ): Promise<void> {
   const outcome = await send(endpoint, event, shop.clock.now(), limits)
   // Cut short by our own stop: the lease runs out and it is tried again.
-  if (limits.stopping.aborted && outcome.error !== null) return
+  if (limits.stopping.aborted && outcome.status === null) return
   try {
     const state = settleDelivery(shop.db, delivery, outcome, shop.clock.now())
     if (state === 'delivered') return

@@ -135,11 +135,8 @@ describe('an outgoing webhook', () => {
     const begun = shop.clock.now()
     let lastTry = begun
     while (statesOf(shop)[0] === 'queued') {
-      const before = site.received.length
-      await sendAll(
-        shop,
-        () => site.received.length > before && listDeliveries(shop.db, { limit: 1 })[0]?.lastStatus === 500
-      )
+      shop.db.sqlite.exec('UPDATE webhook_deliveries SET last_status = NULL')
+      await sendAll(shop, () => listDeliveries(shop.db, { limit: 1 })[0]?.lastStatus === 500)
       lastTry = shop.clock.now()
       const [row] = listDeliveries(shop.db, { limit: 1 })
       if (row?.state === 'queued') {
