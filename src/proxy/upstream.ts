@@ -88,6 +88,8 @@ function passOn({ body }: Response, deadline: Deadline): ReadableStream<Uint8Arr
       } catch (error) {
         deadline.end()
         controller.error(error)
+        // The signal alone would not do: fetch follows it only while the request has not been collected.
+        void reader.cancel(error).catch(() => undefined)
       }
     },
     cancel(reason) {

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { routes } from '../../src/api/routes.ts'
 import { createProxy } from '../../src/proxy/proxy.ts'
 import type { ProxyOptions } from '../../src/proxy/proxy.ts'
+import { collectGarbage } from '../support/garbage.ts'
 import { fakeService } from './upstream.ts'
 import type { FakeService } from './upstream.ts'
 
@@ -310,6 +311,21 @@ describe('a service that fails', () => {
     const response = await halfway.send('/health')
     expect(response.status).toBe(200)
     await expect(response.text()).rejects.toBeInstanceOf(Error)
+  })
+
+  it('is let go of when its answer hangs, also when memory was collected meanwhile', async () => {
+    const { promise: letGo, resolve } = Promise.withResolvers<void>()
+    const { send } = await inFront(
+      (_req, res) => {
+        res.on('close', resolve)
+        res.writeHead(200, { 'content-type': 'application/json' }).write('{"da')
+      },
+      { timeoutMs: 200 }
+    )
+    const response = await send('/health')
+    collectGarbage()
+    await expect(response.text()).rejects.toBeInstanceOf(Error)
+    await letGo
   })
 
   it('is given up although whoever asks it does not listen to being cut off', async () => {

@@ -1,10 +1,9 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import type { Stripe } from 'stripe'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { createStripeClient } from '../../../src/platform/stripe/client.ts'
 import { serveSandbox } from '../../../src/platform/stripe/sandbox/socket.ts'
 import type { SandboxServer } from '../../../src/platform/stripe/sandbox/socket.ts'
+import { collectGarbage } from '../../support/garbage.ts'
 import { createBench, refusalOf, sessionParams } from './sandbox-support.ts'
 import type { Bench } from './sandbox-support.ts'
 
@@ -88,9 +87,7 @@ describe.each(Object.entries(clients))('stripe-node %s', (_where, client) => {
   test('gives up in time also when memory is collected while it waits', async () => {
     const stripe = await client()
     bench.sandbox.addFault({ target: 'payment_intents.create', fault: 'timeout', moment: 'before' })
-    setFlagsFromString('--expose-gc')
-    const collect = runInNewContext('gc') as () => void
-    const collecting = setInterval(collect, 20)
+    const collecting = setInterval(collectGarbage, 20)
     onTestFinished(() => clearInterval(collecting))
     expect(await refusalOf(stripe.paymentIntents.create(payment))).toMatchObject({ type: 'StripeConnectionError' })
   })
