@@ -44,16 +44,19 @@ async function prepare(app: App): Promise<void> {
 
 function announce(app: App, url: string, asJson: boolean): void {
   const apiRoot = `${app.publicUrl()}${app.config.apiPrefix}`
+  const proxyRoot = `${app.publicUrl()}/api/secure`
   const logins = demoLogins(app.db)
   if (asJson) {
-    process.stdout.write(
-      `${JSON.stringify({ url: app.publicUrl(), apiRoot, proxyRoot: `${app.publicUrl()}/api/secure`, logins })}\n`
-    )
+    process.stdout.write(`${JSON.stringify({ url: app.publicUrl(), apiRoot, proxyRoot, logins })}\n`)
     return
   }
   messages.success(`Shopstead listens on ${url}`)
-  messages.log(`  API        ${apiRoot}`)
+  if (app.config.storefront !== false) messages.log(`  Storefront ${app.publicUrl()}/`)
+  messages.log(`  API        ${apiRoot}  (described at ${app.publicUrl()}/docs)`)
+  messages.log(`  Proxy      ${proxyRoot}`)
   messages.log(`  Data       ${app.config.dataDir}`)
   if (logins.length > 0) messages.log(`  Logins     password of each: ${logins[0]?.password ?? ''}`)
-  for (const login of logins) messages.log(`    ${login.email.padEnd(24)} ${login.role}`)
+  const widest = Math.max(...logins.map(({ email }) => email.length))
+  for (const { email, role, affiliateCode } of logins)
+    messages.log(`    ${email.padEnd(widest)}  ${role}${affiliateCode === null ? '' : ` "${affiliateCode}"`}`)
 }
