@@ -25,8 +25,10 @@ export function readCatalogueFile(
   try {
     return whileShowing(json, `reading ${path}`, () => readCatalogFile(readInput(path), { currency }))
   } catch (error) {
-    if (!json && error instanceof AppError) for (const line of problemLines(error)) messages.log(line)
-    throw error
+    if (!(error instanceof AppError) || error.code !== 'VALIDATION_FAILED') throw error
+    if (!json) for (const line of problemLines(error)) messages.log(line)
+    // Several files can be named at once.
+    throw new AppError(error.code, `${path}: ${error.message}`, error.details, { cause: error })
   }
 }
 

@@ -6,6 +6,7 @@ import { write } from '../platform/db/database.ts'
 import { parseWith } from '../platform/http/zod-errors.ts'
 import { formatMoney, toMinor } from '../platform/money.ts'
 import { createCoupon } from '../shop/catalog/apply-coupon.ts'
+import { refuseAnyone } from '../shop/catalog/coupon-rules.ts'
 import { disableCoupon, listCoupons, toCoupon } from '../shop/catalog/coupons.ts'
 import type { CouponView } from '../shop/catalog/coupons.ts'
 import { formatSchemas } from '../shop/catalog/import/format-schemas.ts'
@@ -80,17 +81,20 @@ function parseCoupon(options: CreateOptions, currency: string): CouponInput {
   })
 }
 
-function list({ app }: Work<object>): Answer {
+function list({ app, now }: Work<object>): Answer {
   const currency = setting(app.db, 'shop.currency')
-  const coupons = listCoupons(app.db).map((row) => toCoupon(app.db, row, currency))
-  const rows = coupons.map((coupon) => [
+  const listed = listCoupons(app.db).map((row) => ({ row, coupon: toCoupon(app.db, row, currency) }))
+  const rows = listed.map(({ row, coupon }) => [
     coupon.code,
     discountOf(coupon, currency),
     coupon.maxUses === null ? String(coupon.used) : `${coupon.used} of ${coupon.maxUses}`,
     coupon.endsAt ?? '',
-    coupon.enabled ? 'on' : 'off'
+    stateOf(row, now)
   ])
-  return { json: { coupons }, human: table(['Code', 'Discount', 'Used', 'Until', 'State'], rows) }
+  return {
+    json: { coupons: listed.map(({ coupon }) => coupon) },
+    human: table(['Code', 'Discount', 'Used', 'Until', 'State'], rows)
+  }
 }
 
 function answer(app: App, row: CouponRow): Answer {
@@ -101,9 +105,14 @@ function answer(app: App, row: CouponRow): Answer {
     json: { coupon },
     human: [
       `${coupon.code}: ${discountOf(coupon, currency)} off ${scope === '' ? 'everything' : scope}`,
-      `${coupon.enabled ? 'on' : 'off'}, used ${coupon.used} times, made ${toIso(row.createdAt)}`
+      `${stateOf(row, app.clock.now())}, used ${coupon.used} times, made ${toIso(row.createdAt)}`
     ]
   }
+}
+
+function stateOf(row: CouponRow, now: number): string {
+  const refusal = refuseAnyone(row, now)
+  return refusal === undefined ? 'on' : refusal === 'disabled' ? 'off' : refusal.replace('_', ' ')
 }
 
 function discountOf({ percent, amount }: CouponView, currency: string): string {

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -56,7 +56,11 @@ test('a file with a mistake is refused whole, with its line and cause', async ()
   expect(refused).toMatchObject({
     exitCode: 1,
     json: {
-      error: { code: 'VALIDATION_FAILED', details: { errors: [{ line: 1, column: '1.price', cause: 'Is required.' }] } }
+      error: {
+        code: 'VALIDATION_FAILED',
+        message: expect.stringContaining(`${file}: `),
+        details: { errors: [{ line: 1, column: '1.price', cause: 'Is required.' }] }
+      }
     }
   })
   expect(await shopstead('offers', 'show', 'good')).toMatchObject({
@@ -90,6 +94,19 @@ test('coupons are made once, listed and disabled', async () => {
   expect(await shopstead(...create)).toMatchObject({ exitCode: 1, json: { error: { code: 'CONFLICT' } } })
   expect(await shopstead('coupons', 'disable', 'SPRING')).toMatchObject({ json: { coupon: { enabled: false } } })
   expect(await shopstead('coupons', 'list')).toMatchObject({ json: { coupons: [{ ...coupon, enabled: false }] } })
+})
+
+test('the list tells which coupons count at the moment, and why others do not', async () => {
+  const create = (code: string, ...options: string[]) =>
+    shopstead('coupons', 'create', '--code', code, '--percent', '5', ...options)
+  await create('PAST', '--ends-at', '2020-01-01')
+  await create('LATER', '--starts-at', '2999-01-01')
+  await create('NOW')
+  const argv = ['bin/shopstead.js', 'coupons', 'list', '--data-dir', join(folder, 'data')]
+  const list = execFileSync(process.execPath, argv, { encoding: 'utf8' })
+  expect(list).toMatch(/^PAST .* expired$/m)
+  expect(list).toMatch(/^LATER .* not yet$/m)
+  expect(list).toMatch(/^NOW .* on$/m)
 })
 
 test.each([

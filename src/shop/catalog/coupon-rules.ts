@@ -49,14 +49,20 @@ export function refuseCoupon(
   { lines, customerUses, now }: CouponOccasion
 ): CouponRefusal | undefined {
   if (coupon === undefined) return 'unknown'
-  if (!coupon.enabled) return 'disabled'
-  if (coupon.startsAt !== null && now < coupon.startsAt) return 'not_yet'
-  if (coupon.endsAt !== null && now >= coupon.endsAt) return 'expired'
-  if (coupon.maxUses !== null && coupon.used >= coupon.maxUses) return 'used_up'
+  const refusal = refuseAnyone(coupon, now)
+  if (refusal !== undefined) return refusal
   if (coupon.maxUsesPerCustomer !== null && customerUses >= coupon.maxUsesPerCustomer) return 'customer_limit'
   if (coupon.minTotalMinor !== null && sum(lines.map((line) => line.totalMinor)) < coupon.minTotalMinor)
     return 'min_total'
   return lines.some((line) => isInScope(line, scope)) ? undefined : 'no_product'
+}
+
+/** Why the coupon counts for nobody at the moment, whatever he buys. */
+export function refuseAnyone(coupon: CouponRow, now: number): CouponRefusal | undefined {
+  if (!coupon.enabled) return 'disabled'
+  if (coupon.startsAt !== null && now < coupon.startsAt) return 'not_yet'
+  if (coupon.endsAt !== null && now >= coupon.endsAt) return 'expired'
+  return coupon.maxUses !== null && coupon.used >= coupon.maxUses ? 'used_up' : undefined
 }
 
 export function isInScope(line: Pick<DiscountableLine, 'productId' | 'categoryIds'>, scope: CouponScope): boolean {
