@@ -21,6 +21,7 @@ import { balanceOf } from '../shop/affiliates/balance.ts'
 import { anonymiseAffiliateOf } from '../shop/affiliates/anonymise.ts'
 import { findAffiliateOfUser } from '../shop/affiliates/find.ts'
 import { toAffiliate } from '../shop/affiliates/view.ts'
+import { endRenewals } from '../shop/benefits/end-benefit.ts'
 import { listBenefits } from '../shop/benefits/list-benefits.ts'
 import { accountSummary } from '../shop/entitlements/entitlements.ts'
 import { rolesOf } from '../shop/entitlements/roles.ts'
@@ -196,6 +197,7 @@ async function erase({ app, options, now }: Work<SureOptions>, who: string): Pro
 
 /** What stands above accounts lets go of a person in the same transaction. */
 function letGo(tx: Tx, { id }: UserRow, _erasedEmail: string, now: number): void {
+  endRenewals(tx, id, now)
   anonymiseOrdersOf(tx, id)
   anonymiseAffiliateOf(tx, id, now)
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { settlePayments } from '../../src/jobs.ts'
 import { refundOrder } from '../../src/shop/payments/refund.ts'
 import type { Browser } from '../support/browser.ts'
+import { shopstead } from '../support/shopstead.ts'
 import { benefitCatalogue } from './catalogue.ts'
 import { buy, comesBack, dayMs, me, newcomer, openShop } from './shop.ts'
 import type { JourneyShop } from './shop.ts'
@@ -48,6 +49,14 @@ describe('a subscription that Stripe renews', () => {
     expect(await seen(lena)).toEqual(['past_due', '2027-01-15', false, false, false])
     await renew(shop, 'paid')
     expect(await seen(lena)).toEqual(['active', '2028-01-15', false, true, true])
+  })
+
+  it('is charged no more once its holder has been erased', async () => {
+    const { shop } = await subscriber()
+    const erased = await shopstead(shop.app.config.dataDir, ['users', 'erase', 'lena@shop.example', '--yes', '--json'])
+    expect(erased).toMatchObject({ code: 0, json: { status: 'erased' } })
+    await settlePayments(shop.app, { underWay: 'take' })
+    expect(shop.app.sandbox?.ledger().subscriptions).toMatchObject([{ status: 'canceled' }])
   })
 
   it('that is cancelled lasts to the end of what is paid, and not a moment longer', async () => {

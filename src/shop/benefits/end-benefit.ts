@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { rawStatement } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { emit } from '../events/events.ts'
@@ -104,4 +104,14 @@ function endDownload(tx: Tx, id: number, line: Line, now: number): boolean {
   const left = leftOf(row, row.expiresAt, now)
   if (left !== undefined) moveDownloadsUp(tx).run(left)
   return true
+}
+
+/** Ends every subscription that the gateway would go on charging for, so that nobody pays who is gone. */
+export function endRenewals(tx: Tx, userId: number, now: number): void {
+  const rows = tx.orm
+    .select({ id: subscriptions.id })
+    .from(subscriptions)
+    .where(and(eq(subscriptions.userId, userId), isNotNull(subscriptions.gatewayId)))
+    .all()
+  for (const { id } of rows) endSubscription(tx, id, {}, now)
 }
