@@ -1,0 +1,184 @@
+import { hash, randomBytes } from 'node:crypto'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { hash as hashPassword } from '@node-rs/argon2'
+import Database from 'better-sqlite3'
+import type { Packed } from '../support/packed.ts'
+import { runPacked } from '../torture/packed-shop.ts'
+
+export type Size = { products: number; orders: number; users: number; referrals: number }
+
+/** What is measured: a shop that has done well for years. */
+export const grown: Size = { products: 1_000, orders: 100_000, users: 20_000, referrals: 1_000_000 }
+
+/** People whom the measurements need, by the number of their account. */
+export const people = {
+  /** Has a twentieth of all orders. */
+  regular: 1,
+  /** Has a tenth of the regular's orders. */
+  occasional: 2,
+  /** Has orders like anybody, and one of each benefit. */
+  member: 3,
+  /** Has all the referrals that there are to be. */
+  affiliate: 4,
+  /** Has a tenth of the affiliate's. */
+  smallAffiliate: 5
+} as const
+export type Person = keyof typeof people
+
+export const password = 'harbour-lantern-42'
+export const emailOf = (user: number | string): string => `user-${user}@shop.example`
+
+export type GeneratedShop = {
+  dataDir: string
+  /** Another copy of its database, as it was when it was made. */
+  copy: string
+  /** The Cookie header of a session that stands as long as the benchmark. */
+  cookieOf(person: Person): string
+  remove(): void
+}
+
+const dayMs = 86_400_000
+
+/** Makes a data folder by the packed command line, and fills its database by SQL; a minute at the size of `grown`. */
+export async function generateShop(packed: Packed, size: Size): Promise<GeneratedShop> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'shopstead-bench-'))
+  await command(packed, dataDir, 'migrate')
+  // High enough for none to be refused, and consulted all the same.
+  for (const bucket of ['checkout_ip', 'login_ip', 'login_account'])
+    await command(packed, dataDir, 'settings', 'set', `limits.${bucket}`, '100000000/60')
+  const file = join(dataDir, 'shopstead.db')
+  const tokens = new Map(Object.keys(people).map((person) => [person, randomBytes(32).toString('base64url')]))
+  const sqlite = new Database(file)
+  sqlite.pragma('synchronous = OFF')
+  fill(sqlite, size, { passwordHash: await passwordHash(), tokens, now: Date.now() })
+  sqlite.pragma('wal_checkpoint(TRUNCATE)')
+  sqlite.close()
+  const copy = join(dataDir, 'reference.db')
+  copyFileSync(file, copy)
+  return {
+    dataDir,
+    copy,
+    cookieOf: (person) => `__Host-shopstead_session=${tokens.get(person)}`,
+    remove: () => rmSync(dataDir, { recursive: true, force: true })
+  }
+}
+
+async function command(packed: Packed, dataDir: string, ...words: string[]): Promise<void> {
+  const ran = await runPacked(packed, { dataDir }, ...words)
+  if (ran.exitCode !== 0) throw new Error(`shopstead ${words.join(' ')} ended with ${ran.exitCode}: ${ran.stderr}`)
+}
+
+/** By the parameters of the shop's own hashes, so that a login does not make it anew. */
+function passwordHash(): Promise<string> {
+  return hashPassword(password, { memoryCost: 19_456, timeCost: 2, parallelism: 1 })
+}
+
+type Given = { passwordHash: string; tokens: ReadonlyMap<string, string>; now: number }
+
+function fill(sqlite: Database.Database, size: Size, given: Given): void {
+  sqlite.transaction(() => {
+    fillCatalogue(sqlite, size, given)
+    fillAccounts(sqlite, size, given)
+    fillOrders(sqlite, size, given)
+    fillReferrals(sqlite, size, given)
+    fillBenefits(sqlite, given)
+  })()
+}
+
+/** Rows numbered from 1, for `INSERT … SELECT … FROM n`. */
+const numbers = (most: number): string =>
+  `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${most})`
+
+function fillCatalogue(sqlite: Database.Database, { products }: Size, { now }: Given): void {
+  sqlite.exec(`
+    INSERT INTO products (id, slug, name, description, type, price_minor, published, position, created_at, updated_at)
+      ${numbers(products)} SELECT i, 'product-' || i, 'Lantern number ' || i,
+        'Made of tin and glass in the workshop by the harbour, number ' || i || ' of its kind, with a wick and a handle.',
+        'physical', 500 + i, 1, i, ${now}, ${now} FROM n;
+    INSERT INTO categories (id, slug, name) ${numbers(20)} SELECT i, 'room-' || i, 'Room ' || i FROM n;
+    INSERT INTO product_categories (product_id, category_id, position) SELECT id, id % 20 + 1, 0 FROM products;
+    INSERT INTO product_tags (product_id, tag, position) SELECT id, 'tag-' || id % 50, 0 FROM products;
+    INSERT INTO products_search (rowid, name, description, tags)
+      SELECT id, name, description, 'tag-' || id % 50 FROM products;
+  `)
+}
+
+function fillAccounts(sqlite: Database.Database, { users }: Size, { passwordHash, tokens, now }: Given): void {
+  sqlite
+    .prepare(
+      `INSERT INTO users (id, email, email_key, username, username_key, display_name, password_hash, status,
+         email_verified_at, first_name, last_name, billing_email, created_at, updated_at)
+       ${numbers(users)} SELECT i, 'user-' || i || '@shop.example', 'user-' || i || '@shop.example', 'user-' || i,
+         'user-' || i, 'User ' || i, ?, 'active', ${now}, 'User', 'Number ' || i, 'user-' || i || '@shop.example',
+         ${now}, ${now} FROM n`
+    )
+    .run(passwordHash)
+  sqlite.exec(`
+    INSERT INTO registration_consents (user_id, marketing_opt_in, terms_accepted_at, privacy_accepted_at, recorded_at)
+      SELECT id, 0, ${now}, ${now}, ${now} FROM users;
+  `)
+  const session = sqlite.prepare(
+    `INSERT INTO sessions (token_hash, user_id, remember_me, created_at, last_seen_at, ends_at) VALUES (?, ?, 1, ?, ?, ?)`
+  )
+  for (const [person, id] of Object.entries(people))
+    session.run(hash('sha256', tokens.get(person) ?? '', 'hex'), id, now, now, now + 30 * dayMs)
+}
+
+/** Every 20th order is the regular's, every 200th the occasional customer's, the others are everybody else's. */
+function fillOrders(sqlite: Database.Database, { orders, users, products }: Size, { now }: Given): void {
+  sqlite.exec(`
+    INSERT INTO affiliates (user_id, code, code_key, status, created_at, updated_at)
+      SELECT id, 'code' || id, 'code' || id, 'active', ${now}, ${now} FROM users
+      WHERE id IN (${people.affiliate}, ${people.smallAffiliate});
+    INSERT INTO orders (id, user_id, email, email_key, status, currency, subtotal_minor, discount_minor, total_minor,
+        strategy, contact, public_token, paid_at, created_at, updated_at)
+      ${numbers(orders)} SELECT i,
+        CASE WHEN i % 20 = 0 THEN ${people.regular} WHEN i % 200 = 1 THEN ${people.occasional} ELSE i % ${users - 2} + 3 END,
+        'a@shop.example', 'a@shop.example', 'completed', 'EUR', 2550, 0, 2550, 'redirect_to_store', '{}', 'token-' || i,
+        ${now} - (${orders} - i) * 1000, ${now} - (${orders} - i) * 1000, ${now} - (${orders} - i) * 1000 FROM n;
+    INSERT INTO order_items (order_id, product_id, name, quantity, unit_price_minor, discount_minor, total_minor, type,
+        grants, stock_taken)
+      SELECT o.id, (o.id + line.value) % ${products} + 1, 'Lantern number ' || ((o.id + line.value) % ${products} + 1), 1, 1275, 0,
+        1275, 'physical', '[]', 0
+      FROM orders o, json_each('[0,1]') line;
+    INSERT INTO order_history (order_id, from_status, to_status, by, reason, at)
+      SELECT id, NULL, 'completed', 'bench', 'made up', created_at FROM orders;
+    INSERT INTO visits (id, affiliate_id, order_id, created_at) SELECT id, 1, id, created_at FROM orders WHERE id % 5 = 0;
+    INSERT INTO order_attributions (order_id, affiliate_id, visit_id, affiliate_ref, affiliate_campaign, source_type,
+        utm_source, utm_medium, utm_content, ref_sent, ref_outcome)
+      SELECT id, 1, id, 'code4', '', 'referral', 'affiliate:code4', 'affiliate', 'visit:' || id, 'code4', 'credited'
+        FROM orders WHERE id % 5 = 0
+      UNION ALL SELECT id, NULL, NULL, '', '', 'typein', NULL, NULL, NULL, NULL, 'none' FROM orders WHERE id % 5 <> 0;
+    INSERT INTO referrals (affiliate_id, order_id, visit_id, status, rate_bps, amount_minor, currency, created_at, updated_at)
+      SELECT 1, id, id, 'unpaid', 1000, 255, 'EUR', created_at, created_at FROM orders WHERE id % 5 = 0;
+  `)
+}
+
+/** Of orders that are not there, since so many would take minutes: the list never looks at them. */
+function fillReferrals(sqlite: Database.Database, { referrals, orders }: Size, { now }: Given): void {
+  const beyond = 1_000_000_000
+  sqlite.exec(`
+    CREATE TEMP TABLE made AS ${numbers(referrals + referrals / 10)}
+      SELECT ${beyond} + i AS id, CASE WHEN i % 11 = 0 THEN 2 ELSE 1 END AS affiliate FROM n;
+    DELETE FROM made WHERE affiliate = 1 AND id > ${beyond} + ${(referrals - orders / 5) * 1.1};
+    INSERT INTO visits (id, affiliate_id, order_id, created_at) SELECT id, affiliate, id, ${now} FROM made;
+    INSERT INTO referrals (affiliate_id, order_id, visit_id, status, rate_bps, amount_minor, currency, created_at, updated_at)
+      SELECT affiliate, id, id, 'pending', 1000, id % 5000, 'EUR', ${now}, ${now} FROM made;
+    DROP TABLE made;
+  `)
+}
+
+function fillBenefits(sqlite: Database.Database, { now }: Given): void {
+  sqlite.exec(`
+    INSERT INTO plans (id, slug, name, module, rank, is_pro) VALUES (1, 'friends', 'Friends of the Shop', 'A', 10, 1);
+    INSERT INTO campaigns (id, slug, name) VALUES (1, 'new-roof', 'A new roof');
+    INSERT INTO memberships (user_id, plan_id, started_at, expires_at)
+      VALUES (${people.member}, 1, ${now}, ${now + 365 * dayMs});
+    INSERT INTO subscriptions (user_id, product_id, interval, is_pro, started_at, current_period_end)
+      VALUES (${people.member}, 1, 'month', 0, ${now}, ${now + 30 * dayMs});
+    INSERT INTO donations (user_id, campaign_id, amount_minor, currency, created_at)
+      VALUES (${people.member}, 1, 1000, 'EUR', ${now});
+  `)
+}

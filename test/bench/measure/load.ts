@@ -1,0 +1,66 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { cpuSecondsOf, pinned } from './machine.ts'
+
+/** One request, sent over and over. */
+export type Asked = {
+  url: string
+  method?: 'GET' | 'POST'
+  headers?: Readonly<Record<string, string>>
+  /** `{n}` stands for a number from 1 to 1000. */
+  body?: string
+}
+
+export type Pressure = {
+  seconds: number
+  connections: number
+  /** How long a connection waits before each request; 0 sends as fast as answers come. */
+  pauseMs?: number
+}
+
+/** Of one run. */
+export type Reading = {
+  requests: number
+  requestsASecond: number
+  p50Ms: number
+  p99Ms: number
+  /** Answers of 400 and above, timeouts, and broken connections. */
+  failures: number
+}
+
+type Report = { requests: number; micros: number; p50: number; p99: number; failures: number }
+
+export function hasGenerator(): boolean {
+  return spawnSync('wrk', ['--version']).error === undefined
+}
+
+const script = join(import.meta.dirname, 'wrk.lua')
+
+/** Sends one request over and over by wrk. */
+export function load(asked: Asked, { seconds, connections, pauseMs = 0 }: Pressure): Promise<Reading> {
+  const headers = Object.entries(asked.headers ?? {}).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
+  const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', script, ...headers]
+  const sent = [asked.url, '--', asked.method ?? 'GET', asked.body ?? '', String(pauseMs)]
+  const [program, ...args] = pinned('load', 'wrk', ...options, ...sent)
+  return new Promise((resolve, reject) => {
+    execFile(program, args, (error, stdout) => {
+      if (error !== null) return reject(new Error(`wrk failed on ${asked.url}`, { cause: error }))
+      const report = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as Report
+      resolve({
+        requests: report.requests,
+        requestsASecond: report.requests / (report.micros / 1e6),
+        p50Ms: report.p50 / 1000,
+        p99Ms: report.p99 / 1000,
+        failures: report.failures
+      })
+    })
+  })
+}
+
+/** The same, with the CPU time that each request cost the process which answered. */
+export async function loadOn(pid: number, asked: Asked, pressure: Pressure): Promise<Reading & { cpuMicros: number }> {
+  const before = cpuSecondsOf(pid)
+  const reading = await load(asked, pressure)
+  const usedMicros = (cpuSecondsOf(pid) - before) * 1e6
+  return { ...reading, cpuMicros: usedMicros / reading.requests }
+}

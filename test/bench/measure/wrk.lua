@@ -1,0 +1,38 @@
+-- What wrk sends, by the arguments behind `--`: method, body, and how many milliseconds a connection waits before each
+-- request. `{n}` in the body is a number from 1 to 1000, another one each time. Ends with one line of JSON.
+
+local method, template, pause
+
+function init(args)
+  method = args[1] or 'GET'
+  template = args[2] or ''
+  pause = tonumber(args[3] or '0')
+  wrk.method = method
+  if template ~= '' then wrk.body = template end
+  if pause > 0 then
+    function delay()
+      return pause
+    end
+  end
+  if template:find('{n}', 1, true) then
+    local count = 0
+    function request()
+      count = count % 1000 + 1
+      return wrk.format(nil, nil, nil, (template:gsub('{n}', tostring(count))))
+    end
+  end
+end
+
+function done(summary, latency)
+  local failed = summary.errors
+  io.write(
+    string.format(
+      '{"requests":%d,"micros":%d,"p50":%d,"p99":%d,"failures":%d}\n',
+      summary.requests,
+      summary.duration,
+      latency:percentile(50),
+      latency:percentile(99),
+      failed.connect + failed.read + failed.write + failed.status + failed.timeout
+    )
+  )
+end

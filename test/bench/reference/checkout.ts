@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto'
+import type Database from 'better-sqlite3'
+import { answerJson, meta } from './answer.ts'
+import type { Handler } from './answer.ts'
+
+type Product = { name: string; priceMinor: number; type: string }
+type Cart = { items: { productId: number; quantity: number }[] }
+
+const token = (): string => randomBytes(32).toString('base64url')
+const holdMs = 3_600_000
+
+/** A guest's order as the shop writes it, with all that belongs to it, in one transaction that is on disk afterwards. */
+export function answerCheckouts(sqlite: Database.Database): Handler {
+  const product = sqlite.prepare<[number], Product>(
+    'SELECT name, price_minor AS priceMinor, type FROM products WHERE id = ?'
+  )
+  const order = sqlite.prepare(
+    `INSERT INTO orders (status, currency, subtotal_minor, discount_minor, total_minor, strategy, contact, public_token,
+       hold_ends_at, created_at, updated_at) VALUES ('pending', 'EUR', ?, 0, ?, 'redirect_to_store', '{}', ?, ?, ?, ?)`
+  )
+  const item = sqlite.prepare(
+    `INSERT INTO order_items (order_id, product_id, name, quantity, unit_price_minor, discount_minor, total_minor, type,
+       grants, stock_taken) VALUES (?, ?, ?, ?, ?, 0, ?, ?, '[]', 0)`
+  )
+  const history = sqlite.prepare(
+    "INSERT INTO order_history (order_id, to_status, by, reason, at) VALUES (?, 'pending', 'checkout', 'created', ?)"
+  )
+  const event = sqlite.prepare("INSERT INTO events (type, payload, created_at) VALUES ('order.created', ?, ?)")
+  const attribution = sqlite.prepare(
+    `INSERT INTO order_attributions (order_id, affiliate_ref, affiliate_campaign, source_type, ref_outcome)
+     VALUES (?, '', '', 'typein', 'none')`
+  )
+  const attempt = sqlite.prepare(
+    `INSERT INTO payment_attempts (order_id, gateway, kind, token, create_key, confirm_key, amount_minor, currency,
+       livemode, object_id, url, gateway_status, expires_at, created_at, updated_at)
+     VALUES (?, 'sandbox', 'checkout_session', ?, ?, ?, ?, 'EUR', 0, ?, ?, 'open', ?, ?, ?)`
+  )
+  const buy = sqlite.transaction(({ items }: Cart): { checkoutUrl: string; orderId: string } => {
+    const now = Date.now()
+    const lines = items.flatMap(({ productId, quantity }) => {
+      const found = product.get(productId)
+      return found === undefined ? [] : [{ ...found, productId, quantity, totalMinor: found.priceMinor * quantity }]
+    })
+    const total = lines.reduce((sum, line) => sum + line.totalMinor, 0)
+    const id = order.run(total, total, token(), now + holdMs, now, now).lastInsertRowid
+    for (const { productId, name, quantity, priceMinor, totalMinor, type } of lines)
+      item.run(id, productId, name, quantity, priceMinor, totalMinor, type)
+    history.run(id, now)
+    event.run(JSON.stringify({ orderId: Number(id), totalMinor: total, currency: 'EUR' }), now)
+    attribution.run(id)
+    const session = `cs_test_${token()}`
+    const checkoutUrl = `http://localhost:3000/sandbox/pay/${session}`
+    const keys = [token(), `create-${token()}`, `confirm-${token()}`]
+    attempt.run(id, ...keys, total, session, checkoutUrl, now + holdMs, now, now)
+    return { checkoutUrl, orderId: String(id) }
+  })
+  return (request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const data = buy.immediate(JSON.parse(Buffer.concat(chunks).toString()) as Cart)
+      answerJson(response, JSON.stringify({ data, meta: meta() }))
+    })
+  }
+}

@@ -1,0 +1,88 @@
+import type Database from 'better-sqlite3'
+import { answerJson, meta } from './answer.ts'
+import type { Handler } from './answer.ts'
+import { sessions } from './session.ts'
+
+type Row = {
+  id: number
+  status: string
+  currency: string
+  totalMinor: number
+  createdAt: number
+  updatedAt: number
+  visitId: number | null
+  affiliateRef: string
+  affiliateCampaign: string
+  sourceType: string
+  utmSource: string | null
+  utmMedium: string | null
+  utmCampaign: string | null
+  utmContent: string | null
+  marketingUtmSource: string | null
+  marketingUtmMedium: string | null
+  marketingUtmCampaign: string | null
+  marketingUtmContent: string | null
+  referralId: number | null
+  referralStatus: string | null
+}
+type Item = { orderId: number; name: string; quantity: number; totalMinor: number }
+
+const perPage = 20
+/** The ids of the page come off the covering index alone. */
+const ids = `SELECT id FROM orders WHERE user_id = ? ORDER BY created_at DESC, id DESC LIMIT ${perPage}`
+
+/** The first page, in three statements. */
+export function answerOrders(sqlite: Database.Database): Handler {
+  const userOf = sessions(sqlite)
+  const count = sqlite.prepare<[number], { total: number }>('SELECT total FROM customer_order_totals WHERE user_id = ?')
+  const facts = sqlite.prepare<[number], Row>(
+    `SELECT o.id, o.status, o.currency, o.total_minor AS totalMinor, o.created_at AS createdAt, o.updated_at AS updatedAt,
+       a.visit_id AS visitId, a.affiliate_ref AS affiliateRef, a.affiliate_campaign AS affiliateCampaign,
+       a.source_type AS sourceType, a.utm_source AS utmSource, a.utm_medium AS utmMedium,
+       a.utm_campaign AS utmCampaign, a.utm_content AS utmContent, a.marketing_utm_source AS marketingUtmSource,
+       a.marketing_utm_medium AS marketingUtmMedium, a.marketing_utm_campaign AS marketingUtmCampaign,
+       a.marketing_utm_content AS marketingUtmContent, r.id AS referralId, r.status AS referralStatus
+     FROM orders o LEFT JOIN order_attributions a ON a.order_id = o.id LEFT JOIN referrals r ON r.order_id = o.id
+     WHERE o.id IN (${ids}) ORDER BY o.created_at DESC, o.id DESC`
+  )
+  const items = sqlite.prepare<[number], Item>(
+    `SELECT order_id AS orderId, name, quantity, total_minor AS totalMinor FROM order_items
+     WHERE order_id IN (${ids}) ORDER BY order_id, id`
+  )
+  return (request, response) => {
+    const { id: userId } = userOf(request)
+    const total = count.get(userId)?.total ?? 0
+    const rows = facts.all(userId)
+    const byOrder = Map.groupBy(items.all(userId), (item) => item.orderId)
+    const orders = rows.map((row) => toOrder(row, byOrder.get(row.id) ?? []))
+    const pagination = { page: 1, perPage, total, totalPages: Math.ceil(total / perPage) }
+    answerJson(response, JSON.stringify({ data: { orders, pagination }, meta: meta() }))
+  }
+}
+
+function toOrder(row: Row, items: readonly Item[]): object {
+  return {
+    id: row.id,
+    status: row.status,
+    currency: row.currency,
+    total: row.totalMinor / 100,
+    createdAt: new Date(row.createdAt).toISOString(),
+    updatedAt: new Date(row.updatedAt).toISOString(),
+    lineItems: items.map(({ name, quantity, totalMinor }) => ({ name, quantity, total: totalMinor / 100 })),
+    affiliateRef: row.affiliateRef,
+    affiliateCampaign: row.affiliateCampaign,
+    affiliateReferralCreated: row.referralId !== null,
+    affiliateVisitId: row.visitId,
+    affiliateReferralId: row.referralId,
+    affiliateVisitConverted: row.visitId === null ? null : row.referralStatus === 'unpaid',
+    orderAttributionSourceType: row.sourceType,
+    orderAttributionUtmSource: row.utmSource,
+    orderAttributionUtmMedium: row.utmMedium,
+    orderAttributionUtmCampaign: row.utmCampaign,
+    orderAttributionUtmContent: row.utmContent,
+    marketingUtmSource: row.marketingUtmSource,
+    marketingUtmMedium: row.marketingUtmMedium,
+    marketingUtmCampaign: row.marketingUtmCampaign,
+    marketingUtmContent: row.marketingUtmContent
+  }
+}
