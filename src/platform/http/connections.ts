@@ -3,6 +3,9 @@ import type { Socket } from 'node:net'
 
 /** How long the rest of a body may keep arriving after its request was answered, before the connection is cut. */
 const lingerMs = 5000
+/** How much of it is thrown away meanwhile: taking in all that a fast sender has would keep everybody else waiting. */
+const lingerBytes = 8 * 1024 * 1024
+const lookEveryMs = 10
 
 /**
  * Knows every connection of a server and what it is doing, so that a crowd of slow ones gives way to one that has
@@ -97,10 +100,17 @@ function hasBody(req: IncomingMessage): boolean {
 
 /**
  * A body that was refused keeps coming. Closing at once would reset the connection and take the answer with it
- * (RFC 9112 9.6), so the rest is thrown away for a while first.
+ * (RFC 9112 9.6), so some more of it is thrown away first; a sender with yet more of it is left standing.
  */
 function discardRest(req: IncomingMessage, socket: Socket): void {
+  const upTo = socket.bytesRead + lingerBytes
   req.resume()
+  // Node throws the body away without telling anybody of it, so the socket is asked.
+  const look = setInterval(() => {
+    if (socket.bytesRead > upTo) socket.pause()
+    if (socket.bytesRead > upTo || req.complete || socket.destroyed) clearInterval(look)
+  }, lookEveryMs)
+  look.unref()
   setTimeout(() => {
     if (!req.complete) socket.destroy()
   }, lingerMs).unref()

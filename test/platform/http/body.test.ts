@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parseJsonBody, readBody, requireJson } from '../../../src/platform/http/body.ts'
@@ -59,6 +61,32 @@ test('the refusal of a large upload reaches a client that sends all of it first'
     expect(response.status).toBe(413)
   }
 })
+
+/** Sends as much as is taken, whatever is answered, until the connection is cut; how much that was. */
+async function pour(framing: string): Promise<{ answer: string; taken: number }> {
+  const socket = connect(listener.port, listener.host)
+  const ended = new Promise((resolve) => socket.once('close', resolve))
+  socket.on('error', () => undefined)
+  socket.write(`POST / HTTP/1.1\r\nHost: a\r\n${framing}\r\n\r\n`)
+  const piece = Buffer.concat([Buffer.from('100000\r\n'), Buffer.alloc(0x100000, 'x'), Buffer.from('\r\n')])
+  const send = (): void => {
+    while (socket.writable && socket.write(piece)) continue
+  }
+  socket.on('drain', send)
+  send()
+  const [answer] = (await once(socket, 'data')) as [Buffer]
+  await ended
+  return { answer: String(answer), taken: socket.bytesWritten - socket.writableLength }
+}
+
+test('whoever goes on sending a body that was refused is not read any further, and cut off', async () => {
+  const poured = await Promise.all(['Content-Length: 9000000000', 'Transfer-Encoding: chunked'].map(pour))
+  for (const { answer, taken } of poured) {
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /)
+    // What it takes in, and what the two ends of the connection hold for it.
+    expect(taken).toBeLessThan(100_000_000)
+  }
+}, 20_000)
 
 test('a body that breaks off ends its request and nothing else', async () => {
   await fetch(listener.url, {
