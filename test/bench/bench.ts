@@ -14,13 +14,28 @@ import { generateShop, grown } from './generated-shop.ts'
 import type { GeneratedShop, Size } from './generated-shop.ts'
 import { hasGenerator } from './measure/load.ts'
 import { isPinned } from './measure/machine.ts'
+import { checkoutRow } from './rows/checkout.ts'
 import { endpointRows } from './rows/endpoints.ts'
+import { footprintRows } from './rows/footprint.ts'
+import { growthRows } from './rows/growth.ts'
+import { installRow } from './rows/install.ts'
+import { loginRow } from './rows/login.ts'
+import { proxyRow } from './rows/proxy.ts'
 import type { Field, Outcome, Row } from './rows/row.ts'
 import { openStage } from './stage.ts'
 import type { Payments, Stage } from './stage.ts'
 import { comparisonTable, figureTable, isNoisy, isReached, lineOf } from './verdict.ts'
 
-const rows: readonly Row[] = [...endpointRows]
+/** Those that read come before those that write: both find the shop as it was made. */
+const rows: readonly Row[] = [
+  ...endpointRows,
+  ...growthRows,
+  proxyRow,
+  loginRow,
+  ...footprintRows,
+  checkoutRow,
+  installRow
+]
 
 const help = `Usage: npm run bench -- [options]
 

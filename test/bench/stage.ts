@@ -25,7 +25,8 @@ export type Payments = 'manual' | 'sandbox'
 export async function serveShop(
   packed: Packed,
   dataDir: string,
-  payments: Payments
+  payments: Payments,
+  { everyCore = false } = {}
 ): Promise<Running & { url: string }> {
   const { PATH, HOME } = process.env
   const env = {
@@ -36,8 +37,8 @@ export async function serveShop(
     SHOPSTEAD_ENV: payments === 'sandbox' ? 'test' : 'production',
     SHOPSTEAD_PUBLIC_URL: 'https://shop.example'
   }
-  const words = [packed.program, 'serve', '--port', '0', '--json']
-  const running = await start(pinned('server', process.execPath, ...words), { env, cwd: packed.home })
+  const command = [process.execPath, packed.program, 'serve', '--port', '0', '--json'] as const
+  const running = await start(everyCore ? command : pinned('server', ...command), { env, cwd: packed.home })
   return { ...running, url: (JSON.parse(running.said) as { url: string }).url }
 }
 

@@ -3,7 +3,7 @@ import { table } from './measure/table.ts'
 import type { Comparison, Figure, Outcome } from './rows/row.ts'
 
 const whole = (value: number): string => Math.round(value).toLocaleString('en')
-const exact = (value: number): string => value.toFixed(2)
+const exact = (value: number): string => (Number.isNaN(value) ? '–' : value.toFixed(2))
 const short = (value: number): string => (value < 10 ? value.toFixed(1) : whole(value))
 
 const ratioOf = ({ shop, reference }: Comparison): number => shop.requestsASecond / reference.requestsASecond

@@ -1,0 +1,74 @@
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { emailOf, password } from '../generated-shop.ts'
+import type { Measured, Rounds, Side } from '../measure/compare.ts'
+import { load, loadOn } from '../measure/load.ts'
+import type { Reading } from '../measure/load.ts'
+import { pinned } from '../measure/machine.ts'
+import { median, spread } from '../measure/statistics.ts'
+import type { Row } from './row.ts'
+
+const health = { name: "GET /health's p99 meanwhile", unit: 'ms', most: 20 } as const
+
+/** A thousand people log in by turns, and /health is asked every 10 ms beside them. */
+export const loginRow: Row = {
+  name: 'login',
+  about: 'POST /auth/login',
+  async measure(field) {
+    const stage = await field.stage('manual')
+    const body = JSON.stringify({ email: emailOf('{n}'), password })
+    const headers = { 'Content-Type': 'application/json' }
+    const logins = stage.shop('/api/v1/auth/login', { method: 'POST', headers, body })
+    const { status } = await fetch(logins.url, { method: 'POST', headers, body: body.replace('{n}', '9') })
+    if (status !== 200) throw new Error(`A login answered ${status}.`)
+    const readings: LoginReading[] = []
+    const bare: Bare[] = []
+    for (let round = 0; round < field.rounds.rounds; round += 1) {
+      bare.push(bareArgon2(field.rounds.seconds))
+      readings.push(await logInBesideHealth(logins, stage.shop('/api/v1/health'), field.rounds))
+    }
+    const healthMs = readings.map((reading) => reading.healthP99Ms)
+    const sides = { shop: measuredLogins(readings), reference: measuredBare(bare) }
+    return [
+      { kind: 'comparison', name: this.about, against: 'bare argon2', bar: 0.8, ...sides },
+      { kind: 'figure', ...health, value: median(healthMs), spread: spread(healthMs) },
+      { kind: 'figure', name: 'logins that failed', value: sides.shop.failures, unit: 'failures', most: 0 }
+    ]
+  }
+}
+
+type LoginReading = Reading & { cpuMicros: number; healthP99Ms: number }
+type Bare = { aSecond: number; cpuMicros: number }
+
+async function logInBesideHealth(logins: Side, health: Side, rounds: Rounds): Promise<LoginReading> {
+  const [reading, beside] = await Promise.all([
+    loadOn(logins.pid, logins, rounds),
+    load(health, { seconds: rounds.seconds, connections: 1, pauseMs: 10 })
+  ])
+  return { ...reading, healthP99Ms: beside.p99Ms }
+}
+
+/** On the very core that the shop has. */
+function bareArgon2(seconds: number): Bare {
+  const script = join(import.meta.dirname, '..', 'bare-argon2.ts')
+  const [program, ...args] = pinned('server', process.execPath, script, String(seconds), password)
+  return JSON.parse(execFileSync(program, args, { encoding: 'utf8' })) as Bare
+}
+
+function measuredLogins(readings: readonly LoginReading[]): Measured {
+  const middle = (of: (reading: LoginReading) => number): number => median(readings.map(of))
+  return {
+    requestsASecond: middle((reading) => reading.requestsASecond),
+    cpuMicros: middle((reading) => reading.cpuMicros),
+    p50Ms: middle((reading) => reading.p50Ms),
+    p99Ms: middle((reading) => reading.p99Ms),
+    failures: readings.reduce((sum, { failures }) => sum + failures, 0),
+    spread: spread(readings.map((reading) => reading.requestsASecond))
+  }
+}
+
+function measuredBare(bare: readonly Bare[]): Measured {
+  const rates = bare.map(({ aSecond }) => aSecond)
+  const cpuMicros = median(bare.map((one) => one.cpuMicros))
+  return { requestsASecond: median(rates), cpuMicros, p50Ms: NaN, p99Ms: NaN, failures: 0, spread: spread(rates) }
+}
