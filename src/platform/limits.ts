@@ -22,10 +22,15 @@ export type RateLimiter = {
   close(): void
 }
 
-const sweepEveryMs = 10 * 60_000
+/** More counters than a shop has customers in an hour; whoever has that many addresses does not fill the disk with them. */
+const maxCounters = 100_000
+const tidyEveryMs = 60_000
+const tidyEveryTimes = 100
+/** How many counters are looked at in one go; nobody is kept waiting by it. */
+const lookAt = 400
 const allowed: Verdict = { allowed: true, retryAfterSeconds: 0 }
 
-export function openRateLimiter(file: string): RateLimiter {
+export function openRateLimiter(file: string, options: { maxCounters?: number } = {}): RateLimiter {
   const sqlite = new Database(file, { timeout: 5_000 })
   sqlite.pragma('busy_timeout = 5000')
   sqlite.pragma('journal_mode = WAL')
@@ -41,25 +46,16 @@ export function openRateLimiter(file: string): RateLimiter {
   const giveBack = sqlite.prepare<[number, string, number]>(
     'UPDATE rate_limits SET points = max(0, points - ?) WHERE key = ? AND expire > ?'
   )
-  const dropExpired = sqlite.prepare<[number]>('DELETE FROM rate_limits WHERE expire <= ?')
+  const tidy = createTidying(sqlite, options.maxCounters ?? maxCounters)
+  const store = keepingStatements(sqlite)
   const limiters = new Map<string, RateLimiterSQLite>()
-  let sweptAt = Date.now()
-  dropExpired.run(sweptAt)
-
-  /** Addresses come and go; without this the file would keep each one for ever. */
-  function sweep(): void {
-    const now = Date.now()
-    if (now - sweptAt < sweepEveryMs) return
-    sweptAt = now
-    dropExpired.run(now)
-  }
 
   function limiterFor(bucket: string, limit: { points: number; seconds: number }): RateLimiterSQLite {
     const name = `${bucket}:${limit.points}/${limit.seconds}`
     const known = limiters.get(name)
     if (known !== undefined) return known
     const fresh = new RateLimiterSQLite({
-      storeClient: sqlite,
+      storeClient: store,
       storeType: 'better-sqlite3',
       tableName: 'rate_limits',
       tableCreated: true,
@@ -91,7 +87,7 @@ export function openRateLimiter(file: string): RateLimiter {
   return {
     async consume(bucket, key, limit, points = 1) {
       if (limit === null) return allowed
-      sweep()
+      tidy()
       try {
         await limiterFor(bucket, limit).consume(key, points)
         return allowed
@@ -110,6 +106,62 @@ export function openRateLimiter(file: string): RateLimiter {
       if (limit !== null) giveBack.run(points, keyOf(bucket, key, limit), Date.now())
     },
     close: () => void sqlite.close()
+  }
+}
+
+/**
+ * The database as rate-limiter-flexible uses it, which prepares its one statement anew for each point: ten times the
+ * work, and memory that is given back only when the garbage collector, which cannot see it, comes by.
+ */
+function keepingStatements(sqlite: Database.Database): Pick<Database.Database, 'prepare' | 'transaction'> {
+  const kept = new Map<string, Database.Statement>()
+  const prepare = (source: string): Database.Statement => {
+    const statement = kept.get(source) ?? sqlite.prepare(source)
+    kept.set(source, statement)
+    return statement
+  }
+  // One statement is a transaction of its own.
+  return { prepare, transaction: (work: unknown) => work } as Pick<Database.Database, 'prepare' | 'transaction'>
+}
+
+/**
+ * Addresses come and go; without this the file would keep each one for ever. Every so often it goes a little way through
+ * the counters, round and round, and drops those whose time is over. When there are still too many, because somebody
+ * sends from more addresses than a shop has customers, it drops those that count least: whoever is near his limit stays.
+ */
+function createTidying(sqlite: Database.Database, most: number): () => void {
+  const count = sqlite.prepare<[], number>('SELECT count(*) FROM rate_limits').pluck()
+  const look = sqlite.prepare<[number, number], { found: number; end: number | null }>(`
+    SELECT count(*) AS found, max(rowid) AS end
+    FROM (SELECT rowid FROM rate_limits WHERE rowid > ? ORDER BY rowid LIMIT ?)`)
+  const dropExpired = sqlite.prepare<[number, number, number]>(
+    'DELETE FROM rate_limits WHERE rowid > ? AND rowid <= ? AND expire <= ?'
+  )
+  const dropLeast = sqlite.prepare<[number, number, number]>(`
+    DELETE FROM rate_limits WHERE rowid IN (
+      SELECT rowid FROM rate_limits WHERE rowid > ? AND rowid <= ? ORDER BY points, expire LIMIT ?)`)
+  let behind = 0
+  let times = 0
+  let tidiedAt = 0
+
+  const goOn = sqlite.transaction((now: number) => {
+    const { found = 0, end = null } = look.get(behind, lookAt) ?? {}
+    if (end !== null) {
+      dropExpired.run(behind, end, now)
+      const tooMany = (count.get() ?? 0) - most
+      // Half of them at most, so that it is never all that happen to stand together.
+      if (tooMany > 0) dropLeast.run(behind, end, Math.min(tooMany, Math.ceil(found / 2)))
+    }
+    behind = end === null || found < lookAt ? 0 : end
+  })
+
+  return () => {
+    const now = Date.now()
+    times += 1
+    if (times < tidyEveryTimes && now - tidiedAt < tidyEveryMs) return
+    times = 0
+    tidiedAt = now
+    goOn.immediate(now)
   }
 }
 

@@ -28,6 +28,13 @@ function endWindows(): void {
   sqlite.close()
 }
 
+function keys(): unknown[] {
+  const sqlite = new Database(file, { readonly: true })
+  const found = sqlite.prepare('SELECT key FROM rate_limits').pluck().all()
+  sqlite.close()
+  return found
+}
+
 describe('a rate limit', () => {
   it('gives its points and then says how long to wait', async () => {
     for (let index = 0; index < 3; index += 1) expect((await limiter.consume('b', 'k', limit)).allowed).toBe(true)
@@ -84,8 +91,22 @@ describe('a rate limit', () => {
     endWindows()
     limiter.close()
     limiter = openRateLimiter(file)
-    const sqlite = new Database(file, { readonly: true })
-    expect(sqlite.prepare('SELECT count(*) FROM rate_limits').pluck().get()).toBe(0)
-    sqlite.close()
+    await limiter.consume('b', 'other', limit)
+    expect(keys()).toEqual(['b:other'])
+  })
+
+  it('keeps no more counters than it may, and those that are nearest to their limit', async () => {
+    limiter.close()
+    limiter = openRateLimiter(file, { maxCounters: 50 })
+    await limiter.consume('b', 'guesser', limit, 3)
+    for (let index = 0; index < 2_000; index += 1) await limiter.consume('b', `passer-by ${index}`, limit)
+    expect(keys().length).toBeLessThanOrEqual(150)
+    expect(limiter.left('b', 'guesser', limit).points).toBe(0)
+  })
+
+  it('costs no memory by being asked often', async () => {
+    const before = process.memoryUsage.rss()
+    for (let index = 0; index < 20_000; index += 1) await limiter.consume('b', 'k', limit)
+    expect((process.memoryUsage.rss() - before) / 2 ** 20).toBeLessThan(60)
   })
 })
