@@ -11,6 +11,7 @@ import { claimKey, keepAnswer, parseIdempotencyKey, releaseKey } from '../shop/c
 import type { KeptAnswer } from '../shop/checkout/idempotency.ts'
 import { checkoutBody, checkoutQuery } from '../shop/checkout/input.ts'
 import { payPlaced } from '../shop/checkout/pay.ts'
+import { cardInTurn } from '../shop/checkout/rates.ts'
 import { payAgain } from '../shop/checkout/resume.ts'
 import type { Resumed } from '../shop/checkout/resume.ts'
 import { findAttribution } from '../shop/orders/find.ts'
@@ -58,7 +59,8 @@ export const checkoutRoutes = [
       return idempotent(call, raw, next)
     },
     handler: async (call, input) => {
-      const { order, result } = await checkOut(call, input)
+      const { shop, addressKey } = call
+      const { order, result } = await cardInTurn(shop, addressKey, input.body.strategy, () => checkOut(call, input))
       return { data: result, cookies: trackingCookies(call, order.id) }
     }
   })

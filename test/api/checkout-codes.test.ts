@@ -147,6 +147,25 @@ describe('the codes of a checkout', () => {
     expect((await checkOut(visitor)).status).toBe(200)
   })
 
+  test('RATE_LIMITED: a hundred cards that are tried at once as a hundred', async () => {
+    const shop = await shopFor({ settings: { 'limits.checkout_decline': '7/60' } })
+    shop.app.sandbox?.addFault({ target: 'payment_intents.confirm', fault: 'slow', times: 100, delayMs: 300 })
+    const declined = { items: [mug], ...handoff, paymentToken: 'pm_card_chargeDeclined' }
+    const answers = await Promise.all(Array.from({ length: 100 }, () => checkOut(shop.visitor(), declined)))
+    expect(answers.filter(({ status }) => status === 402)).toHaveLength(7)
+    expect(answers.filter(({ error }) => error.details['bucket'] === 'checkout_decline')).toHaveLength(93)
+    expect(shop.app.sandbox?.ledger().intents).toHaveLength(7)
+  })
+
+  test('RATE_LIMITED: good cards that are paid with at once are not refused for one another', async () => {
+    const shop = await shopFor({ settings: { 'limits.checkout_decline': '1/60' } })
+    shop.app.sandbox?.addFault({ target: 'payment_intents.confirm', fault: 'slow', times: 12, delayMs: 20 })
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, () => checkOut(shop.visitor(), { items: [mug], ...handoff }))
+    )
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+  })
+
   test('RATE_LIMITED: after too many declined cards the page is still open', async () => {
     const shop = await shopFor({ settings: { 'limits.checkout_decline': '1/60' } })
     const visitor = shop.visitor()

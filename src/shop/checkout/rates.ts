@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts'
+import { inTurn } from '../accounts/attempts.ts'
 import type { ShopContext } from '../context.ts'
 import type { OrderDraft } from '../orders/draft.ts'
 import { rateLimit } from '../settings/settings.ts'
@@ -40,6 +41,22 @@ export async function takeCheckoutPoint(
 ): Promise<void> {
   await takePoints(shop, 'checkout_ip', addressKey)
   if (strategy === 'token_handoff') await refuseWhenUsedUp(shop, 'checkout_decline', addressKey)
+}
+
+/**
+ * Runs a checkout, one that tries a card only while fewer run from its address than may still be declined: a hundred
+ * cards sent together get no more tries than a hundred in a row.
+ *
+ * @throws AppError DEPENDENCY_UNAVAILABLE when too many wait for their turn
+ */
+export function cardInTurn<T>(
+  shop: Rates,
+  addressKey: string,
+  strategy: OrderDraft['strategy'] | undefined,
+  checkout: () => Promise<T>
+): Promise<T> {
+  if (strategy !== 'token_handoff') return checkout()
+  return inTurn(shop, { bucket: 'checkout_decline', key: addressKey }, checkout)
 }
 
 /** A failure that has been told already: it counts, and nobody is refused over it. */
