@@ -2,6 +2,10 @@
  * The reference: bare node:http, with the shop's own bytes where they do not change, and with the best SQL known where
  * they come out of the database. No framework, and nothing is checked.
  *
+ * A value is bound as `+?`, not `?`: SQLite with STAT4, which better-sqlite3 brings, otherwise plans a statement with a
+ * join or an ORDER BY anew whenever a value is bound to it, since the best plan might depend on the value. That costs
+ * four times what the statement does.
+ *
  * Usage: node test/bench/reference-server.ts DATABASE ANSWERS, which is a file of KeptAnswer by address
  */
 import { readFileSync } from 'node:fs'

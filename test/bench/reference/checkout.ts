@@ -12,7 +12,7 @@ const holdMs = 3_600_000
 /** A guest's order as the shop writes it, with all that belongs to it, in one transaction that is on disk afterwards. */
 export function answerCheckouts(sqlite: Database.Database): Handler {
   const product = sqlite.prepare<[number], Product>(
-    'SELECT name, price_minor AS priceMinor, type FROM products WHERE id = ?'
+    'SELECT name, price_minor AS priceMinor, type FROM products WHERE id = +?'
   )
   const order = sqlite.prepare(
     `INSERT INTO orders (status, currency, subtotal_minor, discount_minor, total_minor, strategy, contact, public_token,

@@ -19,26 +19,26 @@ export function answerMe(sqlite: Database.Database): Handler {
      LEFT JOIN registration_profiles p ON p.user_id = u.id
      LEFT JOIN registration_consents c ON c.user_id = u.id
      LEFT JOIN customer_order_totals t ON t.user_id = u.id
-     WHERE u.id = ?`
+     WHERE u.id = +?`
   )
   const orders = sqlite.prepare<[number], Order>(
-    `SELECT id, status, currency, total_minor AS totalMinor, created_at AS createdAt FROM orders WHERE user_id = ?
+    `SELECT id, status, currency, total_minor AS totalMinor, created_at AS createdAt FROM orders WHERE user_id = +?
      ORDER BY created_at DESC, id DESC LIMIT 20`
   )
   const memberships = sqlite.prepare<[number], Membership>(
     `SELECT m.id, p.module, m.plan_id AS planId, p.slug AS planSlug, p.name AS planName, p.is_pro AS isPro,
        m.started_at AS startedAt, m.expires_at AS expiresAt
-     FROM memberships m JOIN plans p ON p.id = m.plan_id WHERE m.user_id = ? ORDER BY m.started_at DESC, m.id DESC`
+     FROM memberships m JOIN plans p ON p.id = m.plan_id WHERE m.user_id = +? ORDER BY m.started_at DESC, m.id DESC`
   )
   const subscriptions = sqlite.prepare<[number], Subscription>(
     `SELECT s.id, s.product_id AS productId, p.name, s.interval, s.current_period_end AS currentPeriodEnd
      FROM subscriptions s JOIN products p ON p.id = s.product_id
-     WHERE s.user_id = ? ORDER BY s.started_at DESC, s.id DESC`
+     WHERE s.user_id = +? ORDER BY s.started_at DESC, s.id DESC`
   )
   const donations = sqlite.prepare<[number], Donation>(
     `SELECT d.id, d.order_id AS orderId, d.amount_minor AS amountMinor, d.currency, c.slug AS campaign,
        d.created_at AS createdAt
-     FROM donations d LEFT JOIN campaigns c ON c.id = d.campaign_id WHERE d.user_id = ? AND d.revoked_at IS NULL
+     FROM donations d LEFT JOIN campaigns c ON c.id = d.campaign_id WHERE d.user_id = +? AND d.revoked_at IS NULL
      ORDER BY d.created_at DESC, d.id DESC LIMIT 100`
   )
   return (request, response) => {

@@ -28,13 +28,13 @@ type Row = {
 type Item = { orderId: number; name: string; quantity: number; totalMinor: number }
 
 const perPage = 20
-/** The ids of the page come off the covering index alone. */
-const ids = `SELECT id FROM orders WHERE user_id = ? ORDER BY created_at DESC, id DESC LIMIT ${perPage}`
 
-/** The first page, in three statements. */
+/** The first page, in three statements. SQLite's own JSON would be a little quicker, but writes amounts in other bytes. */
 export function answerOrders(sqlite: Database.Database): Handler {
   const userOf = sessions(sqlite)
-  const count = sqlite.prepare<[number], { total: number }>('SELECT total FROM customer_order_totals WHERE user_id = ?')
+  const count = sqlite.prepare<[number], { total: number }>(
+    'SELECT total FROM customer_order_totals WHERE user_id = +?'
+  )
   const facts = sqlite.prepare<[number], Row>(
     `SELECT o.id, o.status, o.currency, o.total_minor AS totalMinor, o.created_at AS createdAt, o.updated_at AS updatedAt,
        a.visit_id AS visitId, a.affiliate_ref AS affiliateRef, a.affiliate_campaign AS affiliateCampaign,
@@ -43,17 +43,18 @@ export function answerOrders(sqlite: Database.Database): Handler {
        a.marketing_utm_medium AS marketingUtmMedium, a.marketing_utm_campaign AS marketingUtmCampaign,
        a.marketing_utm_content AS marketingUtmContent, r.id AS referralId, r.status AS referralStatus
      FROM orders o LEFT JOIN order_attributions a ON a.order_id = o.id LEFT JOIN referrals r ON r.order_id = o.id
-     WHERE o.id IN (${ids}) ORDER BY o.created_at DESC, o.id DESC`
+     WHERE o.user_id = +? ORDER BY o.created_at DESC, o.id DESC LIMIT ${perPage}`
   )
-  const items = sqlite.prepare<[number], Item>(
+  const items = sqlite.prepare<[string], Item>(
     `SELECT order_id AS orderId, name, quantity, total_minor AS totalMinor FROM order_items
-     WHERE order_id IN (${ids}) ORDER BY order_id, id`
+     WHERE order_id IN (SELECT value FROM json_each(+?)) ORDER BY order_id, id`
   )
   return (request, response) => {
     const { id: userId } = userOf(request)
     const total = count.get(userId)?.total ?? 0
     const rows = facts.all(userId)
-    const byOrder = Map.groupBy(items.all(userId), (item) => item.orderId)
+    const ids = JSON.stringify(rows.map(({ id }) => id))
+    const byOrder = Map.groupBy(items.all(ids), (item) => item.orderId)
     const orders = rows.map((row) => toOrder(row, byOrder.get(row.id) ?? []))
     const pagination = { page: 1, perPage, total, totalPages: Math.ceil(total / perPage) }
     answerJson(response, JSON.stringify({ data: { orders, pagination }, meta: meta() }))

@@ -12,10 +12,10 @@ const limit = 20
 export function answerReferrals(sqlite: Database.Database): Handler {
   const userOf = sessions(sqlite)
   const key = createSecretKey(randomBytes(32))
-  const affiliate = sqlite.prepare<[number], { id: number }>('SELECT id FROM affiliates WHERE user_id = ?')
+  const affiliate = sqlite.prepare<[number], { id: number }>('SELECT id FROM affiliates WHERE user_id = +?')
   const page = sqlite.prepare<[number, number], Row>(
     `SELECT id, amount_minor AS amountMinor, currency, status, created_at AS createdAt FROM referrals
-     WHERE affiliate_id = ? AND id < ? ORDER BY id DESC LIMIT ${limit + 1}`
+     WHERE affiliate_id = +? AND id < +? ORDER BY id DESC LIMIT ${limit + 1}`
   )
   const seal = (affiliateId: number, lastId: number): string => {
     const id = Buffer.alloc(8)
