@@ -12,10 +12,12 @@ import { parseArgs } from 'node:util'
 import { installPacked } from '../support/packed.ts'
 import type { Packed } from '../support/packed.ts'
 import { Dice } from './dice.ts'
+import { durability } from './durability.ts'
 import { NotHere } from './part.ts'
 import type { Field, Part } from './part.ts'
+import { tornLog } from './torn-log.ts'
 
-const parts: readonly Part[] = []
+const parts: readonly Part[] = [durability, tornLog]
 
 const { values, positionals } = parseArgs({
   options: { short: { type: 'boolean', default: false }, seed: { type: 'string' }, list: { type: 'boolean' } },

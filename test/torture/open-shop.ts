@@ -1,0 +1,17 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Packed } from '../support/packed.ts'
+import { runPacked } from './packed-shop.ts'
+
+const buckets = ['register_ip', 'login_ip', 'checkout_ip', 'checkout_decline'] as const
+
+/** Makes a shop with these goods in its folder, in which one address may ask as often as it likes. */
+export async function openShop(packed: Packed, dataDir: string, products: readonly object[]): Promise<void> {
+  const catalogue = join(packed.folder, 'catalogue.json')
+  writeFileSync(catalogue, JSON.stringify({ products }))
+  const limits = buckets.map((bucket) => ['settings', 'set', `limits.${bucket}`, 'off'])
+  for (const words of [['migrate'], ['seed', catalogue], ...limits]) {
+    const { exitCode, stderr } = await runPacked(packed, { dataDir }, ...words)
+    if (exitCode !== 0) throw new Error(`shopstead ${words.join(' ')}: ${stderr}`)
+  }
+}
