@@ -1,6 +1,7 @@
 import { createConsola } from 'consola'
 import Table from 'cli-table3'
 import { AppError } from '../errors.ts'
+import { storageTrouble } from '../platform/db/trouble.ts'
 
 /** Messages to the operator go to standard error, so that what is piped on is the result alone. */
 export const messages = createConsola({
@@ -33,10 +34,7 @@ export function printAnswer(answer: Answer, asJson: boolean): void {
 
 /** Prints a refusal and sets the exit code that belongs to it. */
 export function printError(error: unknown, asJson: boolean): void {
-  const known =
-    error instanceof AppError
-      ? error
-      : new AppError('INTERNAL_SERVER_ERROR', describeUnforeseen(error), {}, { cause: error })
+  const known = error instanceof AppError ? error : toAppError(error)
   if (asJson) {
     const { code, message, details } = known
     process.stdout.write(`${JSON.stringify({ error: { code, message, details } })}\n`)
@@ -45,6 +43,12 @@ export function printError(error: unknown, asJson: boolean): void {
     for (const line of detailLines(known)) messages.log(line)
   }
   process.exitCode = known.exitCode
+}
+
+/** An operator is told the cause, which a shop's visitors are not. */
+function toAppError(error: unknown): AppError {
+  const { code, message } = storageTrouble(error) ?? { code: 'INTERNAL_SERVER_ERROR' as const, message: '' }
+  return new AppError(code, [message, describeUnforeseen(error)].filter(Boolean).join(' '), {}, { cause: error })
 }
 
 function describeUnforeseen(error: unknown): string {

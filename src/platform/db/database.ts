@@ -95,8 +95,3 @@ export function isUniqueViolation(error: unknown): boolean {
     (error.code === 'SQLITE_CONSTRAINT_UNIQUE' || error.code === 'SQLITE_CONSTRAINT_PRIMARYKEY')
   )
 }
-
-/** True when SQLite says that the file is no database, or one whose pages contradict each other. */
-export function isDamage(error: unknown): boolean {
-  return error instanceof Database.SqliteError && /^SQLITE_(NOTADB|CORRUPT)/.test(error.code)
-}

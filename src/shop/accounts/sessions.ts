@@ -3,6 +3,7 @@ import { AppError } from '../../errors.ts'
 import { randomToken, tokenHash } from '../../platform/crypto/secrets.ts'
 import { rawStatement, statement } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { isStorageTrouble } from '../../platform/db/trouble.ts'
 import { findUserById } from './find.ts'
 import type { SessionRow, UserRow } from './rows.ts'
 import { sessions } from './schema.ts'
@@ -81,8 +82,17 @@ export function findSession(db: Db, token: string, now: number): { session: Sess
   // By itself: joined, the two rows cost three times as much.
   const user = findUserById(db, session.userId)
   if (user?.status !== 'active') return undefined
-  if (now - session.lastSeenAt >= touchEveryMs) touch(db).run(now, session.tokenHash, now)
+  if (now - session.lastSeenAt >= touchEveryMs) noteVisit(db, session, now)
   return { session, user }
+}
+
+/** A visit that cannot be noted is noted the next time: nobody is logged out of a shop whose disk is full or busy. */
+function noteVisit(db: Db, { tokenHash: hash }: SessionRow, now: number): void {
+  try {
+    touch(db).run(now, hash, now)
+  } catch (error) {
+    if (!isStorageTrouble(error)) throw error
+  }
 }
 
 function hasEnded(session: SessionRow, now: number): boolean {
