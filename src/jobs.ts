@@ -1,6 +1,6 @@
 import type { App } from './app.ts'
 import { startBackupSchedule } from './backup-schedule.ts'
-import { write } from './platform/db/database.ts'
+import { writeWhenFree } from './platform/db/patience.ts'
 import { describeError } from './platform/log.ts'
 import { purgeEmailTokens } from './shop/accounts/email-tokens.ts'
 import { purgeSessions } from './shop/accounts/sessions.ts'
@@ -36,7 +36,7 @@ export function startJobs(app: App): Jobs {
   const timers = [
     // At the start nobody else is at work on what an earlier process left behind.
     repeat(app, 'payments', minuteMs, (first) => settlePayments(app, { underWay: first ? 'take' : 'leave', events })),
-    repeat(app, 'housekeeping', hourMs, async () => clearOut(app))
+    repeat(app, 'housekeeping', hourMs, () => clearOut(app))
   ]
   return {
     async stop() {
@@ -54,14 +54,14 @@ export async function settlePayments(app: App, options: Omit<ReconcileOptions, '
   await endHolds(app)
 }
 
-function clearOut(app: App): void {
+async function clearOut(app: App): Promise<void> {
   const now = app.clock.now()
-  write(app.db, (tx) => void dropExpiredKeys(tx, now))
-  write(app.db, (tx) => void purgeSessions(tx, now))
-  write(app.db, (tx) => void dropOldEvents(tx, now))
-  write(app.db, (tx) => void purgeEmailTokens(tx, now))
-  write(app.db, (tx) => void purgeMails(tx, now))
-  write(app.db, (tx) => void purgeDeliveries(tx, now))
+  await writeWhenFree(app.db, (tx) => void dropExpiredKeys(tx, now))
+  await writeWhenFree(app.db, (tx) => void purgeSessions(tx, now))
+  await writeWhenFree(app.db, (tx) => void dropOldEvents(tx, now))
+  await writeWhenFree(app.db, (tx) => void purgeEmailTokens(tx, now))
+  await writeWhenFree(app.db, (tx) => void purgeMails(tx, now))
+  await writeWhenFree(app.db, (tx) => void purgeDeliveries(tx, now))
 }
 
 /** Runs `work` at once and then every so often, one run at a time; stop() waits for the run under way. */

@@ -4,6 +4,7 @@ import { AppError } from './errors.ts'
 import type { App } from './app.ts'
 import { startJobs } from './jobs.ts'
 import { startMetrics } from './metrics.ts'
+import { neverBlock } from './platform/db/patience.ts'
 import { parseTrustedProxies } from './platform/http/client-address.ts'
 import { failure, requestIds } from './platform/http/envelope.ts'
 import { watchForwarding } from './platform/http/forwarding.ts'
@@ -28,6 +29,7 @@ type Serve = (request: Request) => Response | undefined | Promise<Response | und
 
 /** Serves the API, the proxy, the hosted pages and the sandbox's pages of one App, and runs its jobs. */
 export async function startServer(app: App): Promise<RunningServer> {
+  neverBlock(app.db.sqlite)
   let stopping = false
   const api = createApi(app)
   const description = createDescription(app)
@@ -93,7 +95,8 @@ function probe(answer: () => Response): Serve {
 /** Ready while the database answers and nobody has asked the server to stop. */
 function readiness(app: App, stopping: boolean): Response {
   try {
-    app.db.sqlite.prepare('SELECT 1').get()
+    // A statement without a table would not look at the file.
+    app.db.sqlite.prepare('SELECT count(*) FROM settings').get()
     return stopping ? new Response('stopping\n', { status: 503 }) : new Response('ready\n')
   } catch {
     return new Response('the database does not answer\n', { status: 503 })

@@ -1,4 +1,4 @@
-import { write } from '../platform/db/database.ts'
+import { writeWhenFree } from '../platform/db/patience.ts'
 import { changePassword } from '../shop/accounts/change-password.ts'
 import {
   changePasswordInput,
@@ -116,8 +116,8 @@ export const accountCareRoutes = [
     proxy: proxied,
     invalid: 422,
     body: profileInput,
-    handler: ({ shop, identity, now }, { body }) => {
-      const user = write(shop.db, (tx) => updateProfile(tx, identity.user.id, body, now))
+    handler: async ({ shop, identity, now }, { body }) => {
+      const user = await writeWhenFree(shop.db, (tx) => updateProfile(tx, identity.user.id, body, now))
       return { data: accountSummary(shop.db, user, { isLoggedIn: true }, now) }
     }
   })

@@ -111,8 +111,8 @@ export const accountRoutes = [
     nonce: 'never',
     proxy: { nonce: true, query: [] },
     invalid: 422,
-    handler: (call) => {
-      logout(call.shop, call)
+    handler: async (call) => {
+      await logout(call.shop, call)
       return { data: { loggedOut: true }, cookies: [endedSessionCookie(call.shop)] }
     }
   }),

@@ -1,4 +1,4 @@
-import { write } from '../platform/db/database.ts'
+import { writeWhenFree } from '../platform/db/patience.ts'
 import { applyAsAffiliate } from '../shop/affiliates/apply.ts'
 import { getOwnAffiliate } from '../shop/affiliates/balance.ts'
 import { applyBody, referralsQuery, termsBody } from '../shop/affiliates/input.ts'
@@ -53,8 +53,8 @@ export const affiliateRoutes: Route[] = [
     proxy: { nonce: true, query: [] },
     invalid: 422,
     body: applyBody,
-    handler: ({ shop, identity, now }, { body }) => {
-      const affiliate = write(shop.db, (tx) => applyAsAffiliate(tx, identity.user, body, now))
+    handler: async ({ shop, identity, now }, { body }) => {
+      const affiliate = await writeWhenFree(shop.db, (tx) => applyAsAffiliate(tx, identity.user, body, now))
       return { data: { affiliate: toAffiliate(shop.db, affiliate) } }
     }
   }),
@@ -69,8 +69,8 @@ export const affiliateRoutes: Route[] = [
     proxy: { nonce: true, query: [] },
     invalid: 422,
     body: termsBody,
-    handler: ({ shop, identity, now }, { body }) => {
-      const affiliate = write(shop.db, (tx) => acceptTerms(tx, identity.user.id, body.version, now))
+    handler: async ({ shop, identity, now }, { body }) => {
+      const affiliate = await writeWhenFree(shop.db, (tx) => acceptTerms(tx, identity.user.id, body.version, now))
       return { data: { affiliate: toAffiliate(shop.db, affiliate) } }
     }
   })

@@ -2,13 +2,15 @@ import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
 import { hmac } from '../platform/crypto/secrets.ts'
+import { isStorageTrouble } from '../platform/db/trouble.ts'
 import { serializeCookie } from '../platform/http/cookies.ts'
 import { jsonResponse } from '../platform/http/envelope.ts'
 import { headerValues, rawPath, rawTarget } from '../platform/http/node-request.ts'
+import { describeError } from '../platform/log.ts'
 import { placeOrder } from '../shop/checkout/checkout.ts'
 import type { CheckoutCaller, CheckoutInput } from '../shop/checkout/checkout.ts'
-import { claimKey, keepAnswer, parseIdempotencyKey, releaseKey } from '../shop/checkout/idempotency.ts'
-import type { KeptAnswer } from '../shop/checkout/idempotency.ts'
+import { claimKey, endClaim, keepAnswer, parseIdempotencyKey, releaseKey } from '../shop/checkout/idempotency.ts'
+import type { Claim, KeptAnswer } from '../shop/checkout/idempotency.ts'
 import { checkoutBody, checkoutQuery } from '../shop/checkout/input.ts'
 import { payPlaced } from '../shop/checkout/pay.ts'
 import { cardInTurn } from '../shop/checkout/rates.ts'
@@ -108,21 +110,31 @@ async function idempotent(call: Call, raw: Uint8Array, next: (call: Call) => Pro
   const key = parseIdempotencyKey(headerValues(call.request, 'idempotency-key'))
   if (key === null) return next(call)
   const { db } = call.shop
-  const claimed = claimKey(db, { scope: scopeOf(call), key, fingerprint: fingerprintOf(call, raw) }, call.now)
+  const claimed = await claimKey(db, { scope: scopeOf(call), key, fingerprint: fingerprintOf(call, raw) }, call.now)
   if (claimed.kind === 'replay') return replay(call, claimed)
   const { claim } = claimed
-  let kept = false
   try {
     const response = await next(
       claimed.kind === 'resume' ? { ...call, claim, resumes: claimed.orderId } : { ...call, claim }
     )
-    if (isKept(response.status)) {
-      keepAnswer(db, claim, await answerOf(response))
-      kept = true
-    }
+    await settleKey(call, claim, response)
     return response
   } finally {
-    if (!kept) releaseKey(db, claim)
+    endClaim(claim)
+  }
+}
+
+/**
+ * Keeps the answer or frees the key. Where neither can be written down the answer is told all the same, for it is true;
+ * whoever asks again under the key is led to its order.
+ */
+async function settleKey({ shop, ids }: Call, claim: Claim, response: Response): Promise<void> {
+  try {
+    if (isKept(response.status)) await keepAnswer(shop.db, claim, await answerOf(response))
+    else await releaseKey(shop.db, claim)
+  } catch (error) {
+    if (!isStorageTrouble(error)) throw error
+    shop.log.error('an answer could not be kept', { requestId: ids.requestId, error: describeError(error) })
   }
 }
 

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { AppError, validationFailed } from '../errors.ts'
-import { write } from '../platform/db/database.ts'
 import type { Tx } from '../platform/db/database.ts'
+import { writeWhenFree } from '../platform/db/patience.ts'
 import { describeError } from '../platform/log.ts'
 import { pageUrls } from '../shop/checkout/pay.ts'
 import type { ShopContext } from '../shop/context.ts'
@@ -12,11 +12,10 @@ import { orders } from '../shop/orders/schema.ts'
 import type { Address } from '../shop/orders/schema.ts'
 import { moveOrder } from '../shop/orders/transition.ts'
 import { attemptsOf, createAttempt } from '../shop/payments/attempts.ts'
-import { openCheckoutPage } from '../shop/payments/checkout-page.ts'
-import { readGatewayError } from '../shop/payments/gateway-failure.ts'
+import { offerCheckoutPage } from '../shop/payments/checkout-page.ts'
 import { isReady, readyGateway } from '../shop/payments/gateway.ts'
 import { callOff } from '../shop/payments/look-up.ts'
-import { failAttempt, settleAttempt } from '../shop/payments/settle.ts'
+import { settleAttempt } from '../shop/payments/settle.ts'
 import type { AttemptRow } from '../shop/payments/rows.ts'
 import { isPayable } from './order-page.ts'
 import { openPageOf, standingOf } from './order-standing.ts'
@@ -50,7 +49,7 @@ export function offeredMethods(shop: ShopContext): PaymentMethod[] {
  * @throws AppError VALIDATION_FAILED (`email`), TRANSITION_REFUSED when a failed order's stock has gone, CHECKOUT_FAILED
  */
 export async function choosePayment(shop: ShopContext, orderId: number, choice: Choice): Promise<string | null> {
-  const attempt = write(shop.db, (tx) => decide(tx, shop, orderId, choice, shop.clock.now()))
+  const attempt = await writeWhenFree(shop.db, (tx) => decide(tx, shop, orderId, choice, shop.clock.now()))
   if (attempt === null) return null
   if (attempt.kind === 'checkout_session') return attempt.url ?? openPage(shop, attempt)
   await closeCardPages(shop, orderId)
@@ -93,20 +92,14 @@ function payByHand(tx: Tx, order: OrderRow, now: number): AttemptRow {
   return attempt
 }
 
-/** @throws AppError CHECKOUT_FAILED; one that was refused fails the order, one that may have been made is reconciled */
+/** @throws AppError CHECKOUT_FAILED, in words for whoever looks at the page */
 async function openPage(shop: ShopContext, attempt: AttemptRow): Promise<string> {
   try {
-    const { url } = await openCheckoutPage(shop, attempt, pageUrls(shop, getOrder(shop.db, attempt.orderId)))
-    if (url === null) throw new Error('the gateway gave no address for its page')
-    return url
+    return await offerCheckoutPage(shop, attempt, pageUrls(shop, getOrder(shop.db, attempt.orderId)))
   } catch (error) {
-    const { answered, error: said } = readGatewayError(error)
-    shop.log.warn('a payment page could not be opened', { orderId: attempt.orderId, answered, type: said.type })
-    if (answered) {
-      write(shop.db, (tx) => failAttempt(tx, attempt.id, 'the payment page was refused', shop.clock.now()))
-    }
+    if (!(error instanceof AppError) || error.code !== 'CHECKOUT_FAILED') throw error
     const message = 'Card payments are not possible at the moment. Please try again in a moment, or pay another way.'
-    throw new AppError('CHECKOUT_FAILED', message, {}, { status: answered ? 502 : 504, cause: error })
+    throw new AppError('CHECKOUT_FAILED', message, {}, { status: error.status, cause: error })
   }
 }
 
@@ -117,7 +110,7 @@ async function closeCardPages(shop: ShopContext, orderId: number): Promise<void>
   for (const attempt of open) {
     try {
       const state = await callOff(await shop.cards.client(), attempt)
-      if (state !== undefined) settleAttempt(shop, attempt.id, state, 'checkout')
+      if (state !== undefined) await settleAttempt(shop, attempt.id, state, 'checkout')
     } catch (error) {
       shop.log.warn('a payment page could not be closed', { orderId, error: describeError(error) })
     }

@@ -1,6 +1,6 @@
 import { AppError, validationFailed } from '../errors.ts'
-import { write } from '../platform/db/database.ts'
 import type { Db, Tx } from '../platform/db/database.ts'
+import { writeWhenFree } from '../platform/db/patience.ts'
 import { countFailure, refuseWhenUsedUp } from '../shop/checkout/rates.ts'
 import type { ShopContext } from '../shop/context.ts'
 import { addCoupon } from '../shop/orders/add-coupon.ts'
@@ -25,7 +25,7 @@ export function canTakeCoupon(db: Db, order: OrderRow): boolean {
 export async function takeCoupon(shop: ShopContext, orderId: number, code: string, addressKey: string): Promise<void> {
   await refuseWhenUsedUp(shop, 'coupon_failure', addressKey)
   try {
-    write(shop.db, (tx) => apply(tx, orderId, code, shop.clock.now()))
+    await writeWhenFree(shop.db, (tx) => apply(tx, orderId, code, shop.clock.now()))
   } catch (error) {
     if (error instanceof AppError && error.code === 'VALIDATION_FAILED')
       await countFailure(shop, 'coupon_failure', addressKey)

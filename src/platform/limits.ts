@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3'
 import { RateLimiterRes, RateLimiterSQLite } from 'rate-limiter-flexible'
+import { neverBlock, whenFree } from './db/patience.ts'
 
 export type Limit = { points: number; seconds: number } | null
 
@@ -48,6 +49,7 @@ export function openRateLimiter(file: string, options: { maxCounters?: number } 
   )
   const tidy = createTidying(sqlite, options.maxCounters ?? maxCounters)
   const store = keepingStatements(sqlite)
+  neverBlock(sqlite)
   const limiters = new Map<string, RateLimiterSQLite>()
 
   function limiterFor(bucket: string, limit: { points: number; seconds: number }): RateLimiterSQLite {
@@ -87,9 +89,11 @@ export function openRateLimiter(file: string, options: { maxCounters?: number } 
   return {
     async consume(bucket, key, limit, points = 1) {
       if (limit === null) return allowed
-      tidy()
       try {
-        await limiterFor(bucket, limit).consume(key, points)
+        await whenFree(sqlite, () => {
+          tidy()
+          return limiterFor(bucket, limit).consume(key, points)
+        })
         return allowed
       } catch (refusal) {
         if (refusal instanceof RateLimiterRes) return refused(refusal)
@@ -103,7 +107,7 @@ export function openRateLimiter(file: string, options: { maxCounters?: number } 
     },
     left,
     async reward(bucket, key, limit, points = 1) {
-      if (limit !== null) giveBack.run(points, keyOf(bucket, key, limit), Date.now())
+      if (limit !== null) await whenFree(sqlite, () => giveBack.run(points, keyOf(bucket, key, limit), Date.now()))
     },
     close: () => void sqlite.close()
   }

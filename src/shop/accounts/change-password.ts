@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { write } from '../../platform/db/database.ts'
+import { writeWhenFree } from '../../platform/db/patience.ts'
 import type { ShopContext } from '../context.ts'
 import { findUserById } from './find.ts'
 import type { ChangePasswordInput } from './input.ts'
@@ -30,7 +30,7 @@ export async function changePassword(
   ])
   await assertPassword(shop, input.newPassword, user)
   const passwordHash = await shop.passwords.hash(input.newPassword)
-  return write(shop.db, (tx) => {
+  return writeWhenFree(shop.db, (tx) => {
     const current = findUserById(tx, user.id)
     if (current?.status !== 'active') throw new AppError('NOT_AUTHENTICATED', 'Please log in.')
     // Another change came first: what was checked is not the password any more.

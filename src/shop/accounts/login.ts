@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
-import { write } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
+import { writeWhenFree } from '../../platform/db/patience.ts'
 import { compareKey } from '../../platform/text.ts'
 import type { ShopContext } from '../context.ts'
 import { countFailures, emailCounter } from './attempts.ts'
@@ -36,7 +36,7 @@ export async function login(
   ])
   assertMayLogIn(user)
   const newHash = await rehash(shop, user, input.password)
-  const started = write(shop.db, (tx) => {
+  const started = await writeWhenFree(shop.db, (tx) => {
     const current = getUserById(tx, user.id)
     if (current.passwordHash !== user.passwordHash) return null
     assertMayLogIn(current)

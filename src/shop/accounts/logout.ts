@@ -1,9 +1,9 @@
-import { write } from '../../platform/db/database.ts'
+import { writeWhenFree } from '../../platform/db/patience.ts'
 import type { ShopContext } from '../context.ts'
 import type { Caller } from './rows.ts'
 import { endSession } from './sessions.ts'
 
 /** Ends the session that the request came with; without one there is nothing to do. */
-export function logout(shop: Pick<ShopContext, 'db'>, { identity }: Pick<Caller, 'identity'>): void {
-  if (identity !== null) write(shop.db, (tx) => endSession(tx, identity.session.tokenHash))
+export async function logout(shop: Pick<ShopContext, 'db'>, { identity }: Pick<Caller, 'identity'>): Promise<void> {
+  if (identity !== null) await writeWhenFree(shop.db, (tx) => endSession(tx, identity.session.tokenHash))
 }

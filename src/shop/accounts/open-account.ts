@@ -1,4 +1,4 @@
-import { write } from '../../platform/db/database.ts'
+import { writeWhenFree } from '../../platform/db/patience.ts'
 import type { ShopContext } from '../context.ts'
 import { setting } from '../settings/settings.ts'
 import { createUser, registrationFailed } from './create-user.ts'
@@ -29,7 +29,7 @@ export async function openAccount(
   const verificationPending = !input.verified && setting(shop.db, 'registration.emailVerification')
   const said = { marketingOptIn: false, termsAcceptedAt: null, privacyAcceptedAt: null }
   const names = { email, displayName, firstName, lastName }
-  return write(shop.db, (tx) => {
+  return writeWhenFree(shop.db, (tx) => {
     const state = { passwordHash, isAdmin, verified: false, verificationPending }
     const user = createUser(tx, { ...names, ...said, ...state }, now)
     if (verificationPending) queueLink(tx, shop, 'verify', user, now)

@@ -1,5 +1,6 @@
-import { rawStatement, write } from '../../platform/db/database.ts'
+import { rawStatement } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
+import { writeWhenFree } from '../../platform/db/patience.ts'
 import { compareKey } from '../../platform/text.ts'
 import type { ShopContext } from '../context.ts'
 import { countFailures, emailCounter, takePoint } from './attempts.ts'
@@ -46,7 +47,7 @@ async function sendLink(
   mayHave: (user: UserRow) => boolean
 ): Promise<void> {
   await takePoint(shop, { bucket: 'recovery_email', key: emailCounter(compareKey(email)) })
-  write(shop.db, (tx) => {
+  await writeWhenFree(shop.db, (tx) => {
     const user = findUserByEmail(tx, email)
     const receiver = user !== undefined && mayHave(user) ? user : nobody
     // Nobody's token is taken back before the transaction's end, when its account is looked for.
@@ -85,7 +86,7 @@ export async function resetPassword(
   if (row === undefined) throw tokenInvalid()
   await assertPassword(shop, input.password, getUserById(shop.db, row.userId))
   const passwordHash = await shop.passwords.hash(input.password)
-  return write(shop.db, (tx) => {
+  return writeWhenFree(shop.db, (tx) => {
     if (redeemEmailToken(tx, 'reset', input.token, now) === undefined) throw tokenInvalid()
     replacePassword(tx, row.userId, passwordHash, now)
     return markVerified(tx, row.userId, now, onVerified)

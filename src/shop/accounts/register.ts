@@ -1,7 +1,7 @@
 import { AppError, validationFailed } from '../../errors.ts'
 import type { FieldErrors } from '../../errors.ts'
-import { write } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
+import { writeWhenFree } from '../../platform/db/patience.ts'
 import { compareKey } from '../../platform/text.ts'
 import type { ShopContext } from '../context.ts'
 import { setting } from '../settings/settings.ts'
@@ -51,9 +51,11 @@ export async function register(
   if (findUserByEmail(shop.db, input.email) !== undefined) throw registrationFailed()
   const passwordHash = await shop.passwords.hash(input.password)
   const pending = setting(shop.db, 'registration.emailVerification')
-  const created = write(shop.db, (tx) => createAccount(tx, shop, { ...input, passwordHash, pending }, now))
+  const created = await writeWhenFree(shop.db, (tx) =>
+    createAccount(tx, shop, { ...input, passwordHash, pending }, now)
+  )
   if (created.expiresAt !== null) return { ...created, session: null, expiresAt: created.expiresAt }
-  return { user: created.user, session: logIn(shop, created.user, caller, now), expiresAt: null }
+  return { user: created.user, session: await logIn(shop, created.user, caller, now), expiresAt: null }
 }
 
 function createAccount(
@@ -83,9 +85,9 @@ function createAccount(
 }
 
 /** In a transaction of its own: what fails here must not take the account back (interface.md 7, register's 500). */
-function logIn(shop: ShopContext, user: UserRow, caller: Caller, now: number): StartedSession {
+async function logIn(shop: ShopContext, user: UserRow, caller: Caller, now: number): Promise<StartedSession> {
   try {
-    return write(shop.db, (tx) => {
+    return await writeWhenFree(shop.db, (tx) => {
       if (caller.identity !== null) endSession(tx, caller.identity.session.tokenHash)
       return startSession(tx, { userId: user.id, rememberMe: false, startNonce: caller.nonce }, now)
     })

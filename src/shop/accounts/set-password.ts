@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
-import { write } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
+import { writeWhenFree } from '../../platform/db/patience.ts'
 import type { ShopContext } from '../context.ts'
 import { queueMail } from '../events/events.ts'
 import { getStanding } from './deactivate.ts'
@@ -31,5 +31,5 @@ export function replacePassword(tx: Tx, userId: number, passwordHash: string, no
 export async function setPassword(shop: ShopContext, user: UserRow, password: string, now: number): Promise<UserRow> {
   await assertPassword(shop, password, getStanding(shop.db, user.id))
   const passwordHash = await shop.passwords.hash(password)
-  return write(shop.db, (tx) => replacePassword(tx, user.id, passwordHash, now))
+  return writeWhenFree(shop.db, (tx) => replacePassword(tx, user.id, passwordHash, now))
 }

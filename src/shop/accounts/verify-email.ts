@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
-import { write } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
+import { writeWhenFree } from '../../platform/db/patience.ts'
 import type { ShopContext } from '../context.ts'
 import { emit } from '../events/events.ts'
 import { countFailures } from './attempts.ts'
@@ -27,7 +27,7 @@ export async function verifyEmail(
   onVerified: OnVerified
 ): Promise<UserRow> {
   const { user } = await countFailures(shop, [{ bucket: 'token_ip', key: caller.addressKey }], async () => {
-    const verified = write(shop.db, (tx) => {
+    const verified = await writeWhenFree(shop.db, (tx) => {
       const row = redeemEmailToken(tx, 'verify', token, now)
       return row === undefined ? null : markVerified(tx, row.userId, now, onVerified)
     })

@@ -1,7 +1,7 @@
 import { AppError, validationFailed } from '../../errors.ts'
 import type { FieldErrors } from '../../errors.ts'
-import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { writeWhenFree } from '../../platform/db/patience.ts'
 import { compareKey } from '../../platform/text.ts'
 import type { NewUser } from '../accounts/create-user.ts'
 import type { UserRow } from '../accounts/rows.ts'
@@ -59,7 +59,7 @@ export async function placeOrder(
     // A cart that will be refused shall cost no hash and tell nothing of the email.
     if (wish !== null) priceItems(shop.db, input, { userId: null, email }, now)
     const account = wish === null ? null : await prepareAccount(shop, wish, caller.addressKey)
-    return write(shop.db, (tx) => makeOrder(tx, shop, input, { caller, email, account, strategy }, now))
+    return await writeWhenFree(shop.db, (tx) => makeOrder(tx, shop, input, { caller, email, account, strategy }, now))
   } catch (error) {
     if (error instanceof AppError && error.cause instanceof CouponsRefused)
       await takePoints(shop, 'coupon_failure', caller.addressKey, error.cause.count)

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { and, eq, isNull, lt } from 'drizzle-orm'
 import { AppError, validationFailed } from '../../errors.ts'
-import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { writeWhenFree } from '../../platform/db/patience.ts'
 import { idempotencyKeys } from './schema.ts'
 
 const keptMs = 24 * 60 * 60 * 1000
@@ -12,6 +12,8 @@ const longestRunMs = 60_000
 /** This process, so that a key left running by one that died can be told from one at work. */
 const thisProcess = `${process.pid}:${randomUUID()}`
 const nobody = ''
+/** The owners in this process that have not ended; what one that has ended left running, for want of a disk, is free. */
+const atWork = new Set<string>()
 
 /** A key as one request holds it: `owner` is that request, so that none that was given up writes over its successor. */
 export type Claim = {
@@ -47,25 +49,41 @@ export function parseIdempotencyKey(values: readonly string[]): string | null {
  * @throws AppError IDEMPOTENCY_KEY_REUSE_CONFLICT for another request under the same key (`payload_mismatch`) or one
  *   that is still running (`in_progress`).
  */
-export function claimKey(db: Db, asked: Omit<Claim, 'owner'>, now: number): Claimed {
+export async function claimKey(db: Db, asked: Omit<Claim, 'owner'>, now: number): Promise<Claimed> {
   const claim = { ...asked, owner: `${thisProcess}:${randomUUID()}` }
-  return write(db, (tx): Claimed => {
-    const known = tx.orm.select().from(idempotencyKeys).where(byKey(claim)).get()
-    if (known === undefined || known.expiresAt <= now) {
-      tx.orm.delete(idempotencyKeys).where(byKey(claim)).run()
-      const times = { createdAt: now, expiresAt: now + keptMs }
-      tx.orm
-        .insert(idempotencyKeys)
-        .values({ ...claim, state: 'running', ...times })
-        .run()
-      return { kind: 'fresh', claim }
-    }
-    if (known.fingerprint !== claim.fingerprint) throw conflict('payload_mismatch')
-    if (known.state === 'answered') return { kind: 'replay', ...answerOf(known) }
-    if (isRunning(known.owner, known.createdAt, now)) throw conflict('in_progress')
-    tx.orm.update(idempotencyKeys).set({ owner: claim.owner, createdAt: now }).where(byKey(claim)).run()
-    return known.orderId === null ? { kind: 'fresh', claim } : { kind: 'resume', claim, orderId: known.orderId }
-  })
+  // Before its row is there: whoever sees that must know that somebody is at work on it.
+  atWork.add(claim.owner)
+  try {
+    const claimed = await writeWhenFree(db, (tx) => takeKey(tx, claim, now))
+    if (claimed.kind === 'replay') endClaim(claim)
+    return claimed
+  } catch (error) {
+    endClaim(claim)
+    throw error
+  }
+}
+
+/** The request that held the key has ended, whether or not that could be written down. */
+export function endClaim(claim: Claim): void {
+  atWork.delete(claim.owner)
+}
+
+function takeKey(tx: Tx, claim: Claim, now: number): Claimed {
+  const known = tx.orm.select().from(idempotencyKeys).where(byKey(claim)).get()
+  if (known === undefined || known.expiresAt <= now) {
+    tx.orm.delete(idempotencyKeys).where(byKey(claim)).run()
+    const times = { createdAt: now, expiresAt: now + keptMs }
+    tx.orm
+      .insert(idempotencyKeys)
+      .values({ ...claim, state: 'running', ...times })
+      .run()
+    return { kind: 'fresh', claim }
+  }
+  if (known.fingerprint !== claim.fingerprint) throw conflict('payload_mismatch')
+  if (known.state === 'answered') return { kind: 'replay', ...answerOf(known) }
+  if (isRunning(known.owner, known.createdAt, now)) throw conflict('in_progress')
+  tx.orm.update(idempotencyKeys).set({ owner: claim.owner, createdAt: now }).where(byKey(claim)).run()
+  return known.orderId === null ? { kind: 'fresh', claim } : { kind: 'resume', claim, orderId: known.orderId }
 }
 
 /**
@@ -79,10 +97,10 @@ export function tieOrder(tx: Tx, claim: Claim, orderId: number): void {
   if (tied.changes === 0) throw conflict('in_progress')
 }
 
-export function keepAnswer(db: Db, claim: Claim, answer: KeptAnswer): void {
+export async function keepAnswer(db: Db, claim: Claim, answer: KeptAnswer): Promise<void> {
   const { status, body } = answer
   const setCookies = JSON.stringify(answer.setCookies)
-  write(
+  await writeWhenFree(
     db,
     (tx) =>
       void tx.orm
@@ -94,8 +112,8 @@ export function keepAnswer(db: Db, claim: Claim, answer: KeptAnswer): void {
 }
 
 /** After an answer that settled nothing the key is free; one that made an order remembers it, to settle that first. */
-export function releaseKey(db: Db, claim: Claim): void {
-  write(db, (tx) => {
+export async function releaseKey(db: Db, claim: Claim): Promise<void> {
+  await writeWhenFree(db, (tx) => {
     tx.orm
       .delete(idempotencyKeys)
       .where(and(byClaim(claim), isNull(idempotencyKeys.orderId)))
@@ -125,8 +143,8 @@ function byClaim(claim: Claim) {
 }
 
 function isRunning(holder: string, since: number, now: number): boolean {
-  if (holder === nobody || now - since > longestRunMs) return false
-  if (holder.startsWith(`${thisProcess}:`)) return true
+  if (holder === nobody || Math.abs(now - since) > longestRunMs) return false
+  if (holder.startsWith(`${thisProcess}:`)) return atWork.has(holder)
   const pid = Number(holder.split(':')[0])
   return pid !== process.pid && isAlive(pid)
 }

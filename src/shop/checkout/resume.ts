@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
-import { write } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
+import { writeWhenFree } from '../../platform/db/patience.ts'
 import type { ShopContext } from '../context.ts'
 import { getOrder } from '../orders/find.ts'
 import type { OrderRow } from '../orders/rows.ts'
@@ -35,7 +35,7 @@ export async function payAgain(
 ): Promise<Resumed | undefined> {
   await takeCheckoutPoint(shop, caller.addressKey, body.strategy ?? 'redirect_to_store')
   const started = performance.now()
-  const left = pickUp(shop, orderId)
+  const left = await pickUp(shop, orderId)
   if (left === undefined) return undefined
   try {
     return { order: left.order, result: await payPlaced(shop, left, body, caller) }
@@ -43,16 +43,16 @@ export async function payAgain(
     // The reconciler may have called the very same payment off meanwhile. A 502 is known not to have charged.
     const mayTryAnew = error instanceof AppError && error.status === 502
     if (!mayTryAnew || performance.now() - started > secondTryWithinMs) throw error
-    const anew = pickUp(shop, orderId)
+    const anew = await pickUp(shop, orderId)
     if (anew === undefined || anew.attempt?.id === left.attempt?.id) throw error
     return { order: anew.order, result: await payPlaced(shop, anew, body, caller) }
   }
 }
 
 /** The order with the attempt by which it is to be paid now. */
-function pickUp(shop: ShopContext, orderId: number): PlacedOrder | undefined {
+function pickUp(shop: ShopContext, orderId: number): Promise<PlacedOrder | undefined> {
   const now = shop.clock.now()
-  return write(shop.db, (tx): PlacedOrder | undefined => {
+  return writeWhenFree(shop.db, (tx): PlacedOrder | undefined => {
     const order = getOrder(tx, orderId)
     const [newest] = attemptsOf(tx, orderId)
     if (newest === undefined || newest.kind === 'none') return { order, attempt: null }

@@ -22,7 +22,7 @@ export async function deliverDueMail(
 ): Promise<void> {
   let templates: Templates | undefined
   while (!isStopped()) {
-    const mail = claimNext(shop.db, shop.clock.now())
+    const mail = await claimNext(shop.db, shop.clock.now())
     if (mail === undefined) return
     templates ??= openTemplates(assetPath('shop', 'mail', 'templates'))
     await deliver(shop, transport, templates, mail)
@@ -38,15 +38,15 @@ async function deliver(
   const named = { mail: mail.id, template: mail.template }
   try {
     await transport.send(writeMessage(shop, templates, mail))
-    markSent(shop.db, mail.id, shop.clock.now())
+    await markSent(shop.db, mail.id, shop.clock.now())
   } catch (error) {
     if (error instanceof NothingToSay) {
-      giveUp(shop.db, mail.id, `not sent: ${error.message}`)
+      await giveUp(shop.db, mail.id, `not sent: ${error.message}`)
       shop.log.info('a message was not sent', { ...named, reason: error.message })
       return
     }
     const reason = error instanceof MailFailure ? error.message : 'it could not be written'
-    const final = noteFailure(shop.db, mail, reason, error instanceof MailFailure && error.permanent)
+    const final = await noteFailure(shop.db, mail, reason, error instanceof MailFailure && error.permanent)
     const cause = error instanceof MailFailure ? undefined : String(error)
     shop.log.warn(final ? 'a message was given up' : 'a message will be sent later', { ...named, reason, cause })
   }

@@ -1,6 +1,7 @@
 import { and, asc, eq, lte, sql } from 'drizzle-orm'
-import { statement, write } from '../../platform/db/database.ts'
+import { statement } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { writeWhenFree } from '../../platform/db/patience.ts'
 import { mails } from '../events/schema.ts'
 
 export type MailRow = typeof mails.$inferSelect
@@ -26,9 +27,9 @@ const firstDue = statement((orm) =>
 )
 
 /** The next message that is due, its try written down; undefined when there is none. */
-export function claimNext(db: Db, now: number): MailRow | undefined {
+export async function claimNext(db: Db, now: number): Promise<MailRow | undefined> {
   if (firstDue(db).get({ now }) === undefined) return undefined
-  return write(db, (tx) => {
+  return writeWhenFree(db, (tx) => {
     for (;;) {
       // Read again under the lock: another process may have taken it meanwhile.
       const due = firstDue(tx).get({ now })
@@ -46,19 +47,19 @@ function countTry(tx: Tx, mail: MailRow, now: number): MailRow {
   return { ...mail, ...claimed }
 }
 
-export function markSent(db: Db, id: number, now: number): void {
-  write(db, (tx) => change(tx, id, { state: 'sent', sentAt: now, lastError: null }))
+export async function markSent(db: Db, id: number, now: number): Promise<void> {
+  await writeWhenFree(db, (tx) => change(tx, id, { state: 'sent', sentAt: now, lastError: null }))
 }
 
 /** Remembers why a try failed; true when there will be no further one. `reason` holds no address and no secret. */
-export function noteFailure(db: Db, mail: MailRow, reason: string, permanent: boolean): boolean {
+export async function noteFailure(db: Db, mail: MailRow, reason: string, permanent: boolean): Promise<boolean> {
   const final = permanent || mail.attempts >= mostTries
-  write(db, (tx) => change(tx, mail.id, { state: final ? 'failed' : 'queued', lastError: reason }))
+  await writeWhenFree(db, (tx) => change(tx, mail.id, { state: final ? 'failed' : 'queued', lastError: reason }))
   return final
 }
 
-export function giveUp(db: Db, id: number, reason: string): void {
-  write(db, (tx) => change(tx, id, { state: 'failed', lastError: reason }))
+export async function giveUp(db: Db, id: number, reason: string): Promise<void> {
+  await writeWhenFree(db, (tx) => change(tx, id, { state: 'failed', lastError: reason }))
 }
 
 /** Forgets messages a month after they were queued, with the addresses they went to; those that still wait stay. */

@@ -34,7 +34,7 @@ export async function applyEvent(
 ): Promise<EventOutcome> {
   if (isKnown(shop.db, event.id)) return 'known'
   const effect = await effectOf(shop, stripe, event)
-  const outcome = book(shop, by, (booking): EventOutcome => {
+  const outcome = await book(shop, by, (booking): EventOutcome => {
     const { tx, now } = booking
     if (isKnown(tx, event.id)) return 'known'
     const done = effect?.(booking) ?? 'ignored'

@@ -1,7 +1,8 @@
 import { desc, eq, isNull, or, sql } from 'drizzle-orm'
 import { randomToken } from '../../platform/crypto/secrets.ts'
-import { statement, write } from '../../platform/db/database.ts'
+import { statement } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { writeWhenFree } from '../../platform/db/patience.ts'
 import type { ShopContext } from '../context.ts'
 import type { OrderRow } from '../orders/rows.ts'
 import type { AttemptRow } from './rows.ts'
@@ -136,10 +137,10 @@ export function findPayingAttempt(db: Db, orderId: number): AttemptRow | undefin
 export const unanswered = 'unknown'
 
 /** Somebody goes on with an attempt: the reconciler keeps away for a while. */
-export function takeUpAttempt(shop: ShopContext, id: number): AttemptRow {
+export async function takeUpAttempt(shop: ShopContext, id: number): Promise<AttemptRow> {
   const attempt = getAttempt(shop.db, id)
   if (attempt.gatewayStatus !== unanswered) return attempt
-  return write(shop.db, (tx) => {
+  return writeWhenFree(shop.db, (tx) => {
     updateAttempt(tx, id, { gatewayStatus: null }, shop.clock.now())
     return getAttempt(tx, id)
   })

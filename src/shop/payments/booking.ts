@@ -1,5 +1,5 @@
-import { write } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
+import { writeWhenFree } from '../../platform/db/patience.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
 
@@ -11,6 +11,6 @@ export function book<T>(
   shop: Pick<ShopContext, 'db' | 'log' | 'clock'>,
   by: string,
   work: (booking: Booking) => T extends PromiseLike<unknown> ? never : T
-): T {
-  return write<T>(shop.db, (tx) => work({ tx, log: shop.log, by, now: shop.clock.now() }))
+): Promise<T> {
+  return writeWhenFree<T>(shop.db, (tx) => work({ tx, log: shop.log, by, now: shop.clock.now() }))
 }

@@ -1,14 +1,17 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type Stripe from 'stripe'
-import { write } from '../../platform/db/database.ts'
+import { writeWhenFree } from '../../platform/db/patience.ts'
+import { isStorageTrouble } from '../../platform/db/trouble.ts'
 import type { ShopContext } from '../context.ts'
 import { getOrder, itemsOf } from '../orders/find.ts'
 import type { OrderRow } from '../orders/rows.ts'
 import { getAttempt, takeUpAttempt, unanswered, updateAttempt } from './attempts.ts'
 import { startDeadline } from './deadline.ts'
 import type { Deadline } from './deadline.ts'
-import { checkoutFailed, readGatewayError } from './gateway-failure.ts'
+import { checkoutFailed, isRunningAlready, readGatewayError } from './gateway-failure.ts'
 import { readyGateway } from './gateway.ts'
 import { stateOfSession } from './gateway-state.ts'
+import { callOff } from './look-up.ts'
 import type { AttemptRow } from './rows.ts'
 import { failAttempt, settleAttempt } from './settle.ts'
 import { subscriptionInterval } from './subscription-interval.ts'
@@ -16,23 +19,38 @@ import { subscriptionInterval } from './subscription-interval.ts'
 /** Stripe takes 30 minutes to 24 hours; a minute more keeps a hold of exactly 30 above the floor when the call is slow. */
 const shortestPageMs = 31 * 60_000
 const longestPageMs = 24 * 60 * 60_000 - 60_000
+/** How long one click waits for the page that another one is opening. */
+const patienceMs = 5_000
 
 /** Where the gateway's page sends the buyer; both are GETs and prove nothing. */
 export type PageUrls = { successUrl: string; cancelUrl: string }
 
 /**
  * The address of the gateway's own page for an attempt, opened when it has none yet. A page that was refused fails the
- * order, one that may have been opened leaves it to the reconciler.
+ * order, one that may have been opened leaves it to the reconciler. However many ask at once, it is one page.
  *
  * @throws AppError CHECKOUT_FAILED: 502 refused, 504 unknown
  */
 export async function offerCheckoutPage(shop: ShopContext, attempt: AttemptRow, urls: PageUrls): Promise<string> {
   try {
-    const { url } = await openCheckoutPage(shop, takeUpAttempt(shop, attempt.id), urls)
+    const { url } = await openCheckoutPage(shop, await takeUpAttempt(shop, attempt.id), urls)
     if (url === null) throw new Error('the gateway gave no address for its page')
     return url
   } catch (error) {
-    throw pageFailure(shop, attempt, error)
+    const url = await pageOfAnother(shop, attempt.id, error)
+    if (url !== null) return url
+    throw await pageFailure(shop, attempt, error)
+  }
+}
+
+/** Who is refused because somebody else is opening the page, as a second click is, gets it as soon as it is there. */
+async function pageOfAnother(shop: ShopContext, attemptId: number, error: unknown): Promise<string | null> {
+  const until = isRunningAlready(error) ? performance.now() + patienceMs : 0
+  for (;;) {
+    const { url, outcome } = getAttempt(shop.db, attemptId)
+    if (url !== null && outcome === null) return url
+    if (outcome !== null || performance.now() >= until) return null
+    await sleep(100)
   }
 }
 
@@ -66,7 +84,18 @@ export async function openCheckoutPage(
   const session = await deadline.call(({ timeout }) =>
     stripe.checkout.sessions.create(params, { idempotencyKey: attempt.createKey, timeout })
   )
-  return settleAttempt(shop, attempt.id, stateOfSession(session), 'checkout').attempt
+  const { attempt: opened, verdict } = await settleAttempt(shop, attempt.id, stateOfSession(session), 'checkout')
+  if (verdict === 'action' && !isWanted(shop, opened)) {
+    // Nobody has been led to this page yet, and beside another way to pay nobody may be.
+    const ended = await deadline.call((options) => callOff(stripe, opened, options))
+    if (ended !== undefined) await settleAttempt(shop, opened.id, ended, 'checkout')
+    throw new Error('the payment was given up while its page was opened')
+  }
+  return opened
+}
+
+function isWanted({ db }: ShopContext, { orderId, outcome }: AttemptRow): boolean {
+  return outcome === null && getOrder(db, orderId).status === 'pending'
 }
 
 export function metadataOf(attempt: AttemptRow): { order_id: string; attempt: string } {
@@ -126,14 +155,17 @@ async function adHocCoupon(
   return [{ coupon: coupon.id }]
 }
 
-function pageFailure(shop: ShopContext, attempt: AttemptRow, error: unknown): Error {
+async function pageFailure(shop: ShopContext, attempt: AttemptRow, error: unknown): Promise<Error> {
+  if (isStorageTrouble(error) && error instanceof Error) return error
   const failure = readGatewayError(error)
-  const kind = failure.answered ? 'broken' : 'unknown'
+  const kind = failure.answered && !isRunningAlready(error) ? 'broken' : 'unknown'
   const now = shop.clock.now()
-  write(shop.db, (tx) => {
+  await writeWhenFree(shop.db, (tx) => {
+    // Another try has opened it, or the buyer chose another way.
+    const { objectId, outcome } = getAttempt(tx, attempt.id)
+    if (objectId !== null || outcome !== null) return
     if (kind === 'broken') failAttempt(tx, attempt.id, 'the payment page was refused', now)
-    else if (getAttempt(tx, attempt.id).objectId === null)
-      updateAttempt(tx, attempt.id, { gatewayStatus: unanswered }, now)
+    else updateAttempt(tx, attempt.id, { gatewayStatus: unanswered }, now)
   })
   const { code, type, param } = failure.error
   shop.log.warn('a payment page could not be opened', { orderId: attempt.orderId, kind, code: code ?? type, param })

@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
-import { write } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
+import { writeWhenFree } from '../../platform/db/patience.ts'
 import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
 import { overdueOrders } from '../orders/expire-holds.ts'
@@ -36,7 +36,7 @@ export async function endHold(shop: ShopContext, orderId: number): Promise<boole
   for (const attempt of openOnesOf(shop.db, orderId)) {
     if (!(await closeAttempt(shop, attempt, 'hold'))) return false
   }
-  return write(shop.db, (tx) => {
+  return writeWhenFree(shop.db, (tx) => {
     const isOver = findOrder(tx, orderId)?.status === 'pending' && openOnesOf(tx, orderId).length === 0
     if (isOver) moveOrder(tx, orderId, 'cancelled', { by: 'hold', reason: 'it was not paid in time' }, shop.clock.now())
     return isOver
@@ -56,7 +56,10 @@ function openOnesOf(db: Db, orderId: number): AttemptRow[] {
  */
 export async function cancelOrder(shop: ShopContext, orderId: number, by: string): Promise<void> {
   if (getOrder(shop.db, orderId).status === 'pending') await callOffPayments(shop, orderId, by)
-  write(shop.db, (tx) => void moveOrder(tx, orderId, 'cancelled', { by, reason: 'cancelled' }, shop.clock.now()))
+  await writeWhenFree(
+    shop.db,
+    (tx) => void moveOrder(tx, orderId, 'cancelled', { by, reason: 'cancelled' }, shop.clock.now())
+  )
 }
 
 async function callOffPayments(shop: ShopContext, orderId: number, by: string): Promise<void> {
@@ -78,14 +81,14 @@ async function closeAttempt(shop: ShopContext, attempt: AttemptRow, by: string):
   // What another gateway holds cannot be asked from here: should it be paid after all, that is a late payment.
   const isOurs = isReady(shop.cards) && shop.cards.name === attempt.gateway && attempt.objectId !== null
   const state = isOurs && isReady(shop.cards) ? await callOff(await shop.cards.client(), attempt) : undefined
-  if (state === undefined) abandon(shop, attempt)
-  else settleAttempt(shop, attempt.id, state, by)
+  if (state === undefined) await abandon(shop, attempt)
+  else await settleAttempt(shop, attempt.id, state, by)
   return getAttempt(shop.db, attempt.id).outcome !== null
 }
 
-function abandon(shop: ShopContext, { id }: AttemptRow): void {
+async function abandon(shop: ShopContext, { id }: AttemptRow): Promise<void> {
   const now = shop.clock.now()
-  write(shop.db, (tx) => {
+  await writeWhenFree(shop.db, (tx) => {
     if (getAttempt(tx, id).outcome === null) updateAttempt(tx, id, { outcome: 'abandoned', settledAt: now }, now)
   })
 }

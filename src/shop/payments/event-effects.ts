@@ -9,7 +9,7 @@ import type { Effect } from './gateway-event.ts'
 import { applyRefunds, refundsOf } from './gateway-refunds.ts'
 import type { GatewayState } from './gateway-state.ts'
 import { idOf } from './gateway-state.ts'
-import { lookUp } from './look-up.ts'
+import { lookUp, unlessMissing } from './look-up.ts'
 import type { AttemptRow } from './rows.ts'
 import { applyGatewayState } from './settle.ts'
 import { endSubscriptionOf } from './subscription-ends.ts'
@@ -51,7 +51,7 @@ function ownObject({ kind }: AttemptRow, event: Stripe.Event): string | null {
 
 function findAttempt(db: Db, event: Stripe.Event): AttemptRow | undefined {
   const { id, metadata } = objectOf(event)
-  const byId = id === undefined ? undefined : findAttemptByObject(db, id)
+  const byId = typeof id === 'string' ? findAttemptByObject(db, id) : undefined
   return byId ?? (metadata?.attempt === undefined ? undefined : findAttemptByToken(db, metadata.attempt))
 }
 
@@ -59,7 +59,7 @@ function findAttempt(db: Db, event: Stripe.Event): AttemptRow | undefined {
 function foreign(event: Stripe.Event): Effect {
   const { id: objectId, metadata, client_reference_id: reference } = objectOf(event)
   const claims = metadata?.order_id ?? metadata?.attempt ?? reference ?? undefined
-  if (claims === undefined || objectId === undefined) return () => 'ignored'
+  if (claims === undefined || typeof objectId !== 'string') return () => 'ignored'
   const message = `${objectId} names an order, but was not started by this shop: nothing was done.`
   return (booking) => {
     warn(booking, { orderId: null, kind: 'foreign_object', objectId, message })
@@ -79,7 +79,7 @@ async function refundEffect(shop: ShopContext, stripe: Stripe, event: Stripe.Eve
 async function disputeEffect(shop: ShopContext, stripe: Stripe, event: Stripe.Event): Promise<Effect | undefined> {
   const payment = await findPayment(shop, stripe, event)
   const { id } = objectOf(event)
-  if (payment === undefined || id === undefined) return undefined
+  if (payment === undefined || typeof id !== 'string') return undefined
   const dispute = disputeOf(await stripe.disputes.retrieve(id))
   if (dispute.status === 'lost') await endSubscriptionOf(stripe, payment.attempt)
   return (booking) => applyDispute(booking, payment.catchUp(booking), dispute)
@@ -99,8 +99,9 @@ async function findPayment(shop: ShopContext, stripe: Stripe, event: Stripe.Even
 }
 
 async function attemptOfIntent(shop: ShopContext, stripe: Stripe, intentId: string): Promise<AttemptRow | undefined> {
-  const { metadata } = await stripe.paymentIntents.retrieve(intentId)
-  return metadata?.attempt === undefined ? undefined : findAttemptByToken(shop.db, metadata.attempt)
+  const intent = await unlessMissing(stripe.paymentIntents.retrieve(intentId))
+  const token = intent?.metadata?.attempt
+  return token === undefined ? undefined : findAttemptByToken(shop.db, token)
 }
 
 async function stateOf(stripe: Stripe, attempt: AttemptRow, intentId: string): Promise<GatewayState> {

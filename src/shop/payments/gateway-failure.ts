@@ -79,6 +79,11 @@ export function isSilence(error: unknown): boolean {
   return kind === 'unknown' && !answered
 }
 
+/** Whether the very same call is still at work, sent by somebody else under the same key: it may yet succeed. */
+export function isRunningAlready(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && (error as StripeErrorLike).statusCode === 409
+}
+
 function kindOf(status: number, type: string, param: string): GatewayFailure['kind'] {
   if (type === 'card_error') return 'refused'
   if (type === 'invalid_request_error' && param === 'payment_method') return 'refused'

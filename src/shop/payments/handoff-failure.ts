@@ -1,5 +1,7 @@
 import type Stripe from 'stripe'
-import { write } from '../../platform/db/database.ts'
+import { writeWhenFree } from '../../platform/db/patience.ts'
+import { isStorageTrouble } from '../../platform/db/trouble.ts'
+import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
 import { getAttempt, unanswered, updateAttempt } from './attempts.ts'
 import type { Deadline } from './deadline.ts'
@@ -23,7 +25,7 @@ export const nothingCharged: GatewayFailure = {
 }
 
 /** An intent that was never confirmed charges nobody: whatever the gateway answers to its creation, that is certain. */
-export function afterFailedCreate({ shop, attempt }: Way, error: unknown): Error {
+export function afterFailedCreate({ shop, attempt }: Way, error: unknown): Promise<Error> {
   const failure = readGatewayError(error)
   return settleFailure(shop, attempt, 'create_intent', failure.answered ? asKnown(failure) : failure)
 }
@@ -38,14 +40,14 @@ export function afterFailedCreate({ shop, attempt }: Way, error: unknown): Error
 export async function afterFailedConfirm(way: Way, error: unknown): Promise<GatewayState> {
   const { shop, stripe, attempt } = way
   const failure = readGatewayError(error)
-  const failed = (known: GatewayFailure): Error => settleFailure(shop, attempt, 'confirm_intent', known)
-  if (!failure.answered) throw failed(asUnknown(failure))
-  if (failure.kind === 'refused' && saysDeclined(error)) throw failed(failure)
+  const failed = (known: GatewayFailure): Promise<Error> => settleFailure(shop, attempt, 'confirm_intent', known)
+  if (!failure.answered) throw await failed(asUnknown(failure))
+  if (failure.kind === 'refused' && saysDeclined(error)) throw await failed(failure)
   const state = await findIntent(way, failure)
   if (state.verdict !== 'open' && state.verdict !== 'failed') return state
-  if (state.verdict === 'failed') throw failed(asKnown(failure))
+  if (state.verdict === 'failed') throw await failed(asKnown(failure))
   const ended = await ask(way, failure, (options) => callOff(stripe, attempt, options))
-  if (ended === undefined || ended.verdict === 'failed') throw failed(asKnown(failure))
+  if (ended === undefined || ended.verdict === 'failed') throw await failed(asKnown(failure))
   return ended
 }
 
@@ -64,7 +66,7 @@ async function ask<T>(
   try {
     return await deadline.call(work)
   } catch (error) {
-    throw settleFailure(shop, attempt, 'confirm_intent', asUnknown(failure ?? readGatewayError(error)))
+    throw await settleFailure(shop, attempt, 'confirm_intent', asUnknown(failure ?? readGatewayError(error)))
   }
 }
 
@@ -83,19 +85,25 @@ function asUnknown(failure: GatewayFailure): GatewayFailure {
 }
 
 /** A failure that is known fails the order; one that is not leaves it pending for the reconciler. */
-export function settleFailure(
+export async function settleFailure(
   shop: ShopContext,
   { id, orderId }: AttemptRow,
   step: GatewayStep,
   failure: GatewayFailure
-): Error {
+): Promise<Error> {
   const now = shop.clock.now()
   const { kind, error, requestId } = failure
   const code = error.code ?? error.type
-  write(shop.db, (tx) => {
-    if (kind !== 'unknown') failAttempt(tx, id, `the payment failed: ${code}`, now)
-    else if (getAttempt(tx, id).outcome === null) updateAttempt(tx, id, { gatewayStatus: unanswered }, now)
-  })
+  try {
+    await writeWhenFree(shop.db, (tx) => {
+      if (kind !== 'unknown') failAttempt(tx, id, `the payment failed: ${code}`, now)
+      else if (getAttempt(tx, id).outcome === null) updateAttempt(tx, id, { gatewayStatus: unanswered }, now)
+    })
+  } catch (trouble) {
+    // What the gateway said is true and told all the same; the reconciler writes it down when that is possible again.
+    if (!isStorageTrouble(trouble)) throw trouble
+    shop.log.error('a failure could not be saved', { orderId, error: describeError(trouble) })
+  }
   shop.log.warn('a payment failed', { orderId, step, kind, code, gatewayRequestId: requestId })
   return checkoutFailed(failure, step)
 }

@@ -44,3 +44,13 @@ export async function callOff(
     return state
   }
 }
+
+/** What the gateway answers; undefined for an object that it does not know, which is none of ours. */
+export async function unlessMissing<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked
+  } catch (error) {
+    if (readGatewayError(error).missing) return undefined
+    throw error
+  }
+}

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type Stripe from 'stripe'
-import { write } from '../../platform/db/database.ts'
+import { writeWhenFree } from '../../platform/db/patience.ts'
 import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
 import { findOrder } from '../orders/find.ts'
 import { getAttempt, openAttempts, unanswered } from './attempts.ts'
 import { openCheckoutPage } from './checkout-page.ts'
 import type { PageUrls } from './checkout-page.ts'
-import { isSilence, readGatewayError } from './gateway-failure.ts'
+import { isRunningAlready, isSilence, readGatewayError } from './gateway-failure.ts'
 import type { GatewayState } from './gateway-state.ts'
 import { isReady } from './gateway.ts'
 import { callOff, lookUp } from './look-up.ts'
@@ -134,7 +134,7 @@ async function settleOpen(
   const state = await lookUp(stripe, known)
   if (state === undefined) return
   const final = isGivenUp(shop, known, state) ? await callOff(stripe, known) : state
-  if (final !== undefined) settleAttempt(shop, attempt.id, final, 'reconciler')
+  if (final !== undefined) await settleAttempt(shop, attempt.id, final, 'reconciler')
 }
 
 /** Nobody will confirm an intent whose checkout has ended; a page is the buyer's while the order waits for it. */
@@ -159,14 +159,14 @@ async function startAgain(
     return await openCheckoutPage(shop, attempt, urlsOf(attempt))
   } catch (error) {
     // A refusal is certain: there is no page under this key, and there never will be.
-    if (!readGatewayError(error).answered) throw error
+    if (!readGatewayError(error).answered || isRunningAlready(error)) throw error
     return giveUp(shop, attempt, 'the payment page was refused')
   }
 }
 
-function giveUp(shop: ShopContext, { id }: AttemptRow, reason: string): undefined {
+async function giveUp(shop: ShopContext, { id }: AttemptRow, reason: string): Promise<undefined> {
   const now = shop.clock.now()
-  write(shop.db, (tx) => {
+  await writeWhenFree(shop.db, (tx) => {
     if (getAttempt(tx, id).objectId === null) failAttempt(tx, id, reason, now, 'reconciler')
   })
 }

@@ -30,7 +30,7 @@ export async function refundOrder(
   amountMinor: number | undefined,
   by: string
 ): Promise<OrderRow> {
-  const asked = book(shop, by, (booking) => askRefund(booking, orderId, amountMinor))
+  const asked = await book(shop, by, (booking) => askRefund(booking, orderId, amountMinor))
   if (asked !== null) await requestRefund(shop, asked)
   return getOrder(shop.db, orderId)
 }
@@ -88,13 +88,13 @@ async function requestRefund(shop: ShopContext, row: RefundRow): Promise<void> {
       },
       { idempotencyKey: row.gatewayKey }
     )
-    book(shop, row.by, (booking) => applyRefunds(booking, attempt, [toGatewayRefund(refund)]))
+    await book(shop, row.by, (booking) => applyRefunds(booking, attempt, [toGatewayRefund(refund)]))
   } catch (error) {
-    throw refundFailure(shop, row, error)
+    throw await refundFailure(shop, row, error)
   }
 }
 
-function refundFailure(shop: ShopContext, { id, orderId }: RefundRow, error: unknown): Error {
+async function refundFailure(shop: ShopContext, { id, orderId }: RefundRow, error: unknown): Promise<Error> {
   if (error instanceof AppError) return error
   const failure = readGatewayError(error)
   const { type, code, message } = failure.error
@@ -103,7 +103,7 @@ function refundFailure(shop: ShopContext, { id, orderId }: RefundRow, error: unk
     const why = `The gateway did not say whether order ${orderId} was refunded; it will be asked again.`
     return new AppError('DEPENDENCY_UNAVAILABLE', why)
   }
-  book(shop, 'gateway', ({ tx, now }) => {
+  await book(shop, 'gateway', ({ tx, now }) => {
     tx.orm.update(refunds).set({ state: 'failed', updatedAt: now }).where(eq(refunds.id, id)).run()
   })
   return new AppError('CONFLICT', `The gateway refused the refund: ${message || type}`)
@@ -123,7 +123,7 @@ export async function settleRefund(shop: ShopContext, stripe: Stripe, row: Refun
   // A gateway that the shop has left cannot be asked from here.
   if (attempt.gateway !== shop.cards?.name) return
   const found = await refundsOf(stripe, intentOf(attempt))
-  book(shop, row.by, (booking) => applyRefunds(booking, attempt, found))
+  await book(shop, row.by, (booking) => applyRefunds(booking, attempt, found))
   if (found.every(({ id, key }) => id !== row.gatewayRefundId && key !== row.gatewayKey)) await requestRefund(shop, row)
 }
 

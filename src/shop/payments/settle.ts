@@ -41,7 +41,7 @@ export function applyGatewayState(booking: Booking, attemptId: number, state: Ga
 }
 
 /** The same in a transaction of its own, for callers that hold none. */
-export function settleAttempt(shop: ShopContext, attemptId: number, state: GatewayState, by: string): Settled {
+export function settleAttempt(shop: ShopContext, attemptId: number, state: GatewayState, by: string): Promise<Settled> {
   return book(shop, by, (booking) => applyGatewayState(booking, attemptId, state))
 }
 

@@ -1,7 +1,7 @@
 import { and, eq, isNotNull } from 'drizzle-orm'
 import type Stripe from 'stripe'
-import { write } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
+import { writeWhenFree } from '../../platform/db/patience.ts'
 import { subscriptions } from '../benefits/schema.ts'
 import type { ShopContext } from '../context.ts'
 import { readGatewayError } from './gateway-failure.ts'
@@ -21,7 +21,7 @@ export async function endUnwantedSubscriptions(shop: ShopContext, stripe: Stripe
   for (const { gatewayId } of rows) {
     if (gatewayId === null) continue
     await cancelSubscription(stripe, gatewayId)
-    write(shop.db, (tx) => forgetSubscription(tx, gatewayId))
+    await writeWhenFree(shop.db, (tx) => forgetSubscription(tx, gatewayId))
   }
 }
 

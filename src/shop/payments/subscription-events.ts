@@ -1,6 +1,7 @@
 import type Stripe from 'stripe'
 import {
   endSubscription,
+  isLinked,
   linkSubscription,
   markPastDue,
   renewSubscription,
@@ -12,6 +13,7 @@ import type { Booking } from './booking.ts'
 import { objectOf } from './gateway-event.ts'
 import type { Effect } from './gateway-event.ts'
 import { idOf, periodEndOf } from './gateway-state.ts'
+import { unlessMissing } from './look-up.ts'
 import { forgetSubscription } from './subscription-ends.ts'
 
 /**
@@ -25,7 +27,9 @@ export async function subscriptionEffect(
 ): Promise<Effect | undefined> {
   const id = subscriptionIdOf(event)
   if (id === null) return undefined
-  const subscription = await stripe.subscriptions.retrieve(id, { expand: ['latest_invoice'] })
+  const asked = stripe.subscriptions.retrieve(id, { expand: ['latest_invoice'] })
+  const subscription = isLinked(shop.db, id) ? await asked : await unlessMissing(asked)
+  if (subscription === undefined) return undefined
   const { attempt: token } = subscription.metadata
   const attempt = token === undefined ? undefined : findAttemptByToken(shop.db, token)
   // Before the first payment has been recorded there is nothing to renew.
@@ -54,9 +58,9 @@ function apply({ tx, now }: Booking, orderId: number, subscription: Stripe.Subsc
   // Stripe moves the period on before it is paid.
   if (isPaid(subscription)) {
     const currentPeriodEnd = periodEndOf(subscription)
-    const isLinked = renewSubscription(tx, gatewayId, currentPeriodEnd, now)
+    const isRenewed = renewSubscription(tx, gatewayId, currentPeriodEnd, now)
     // A guest's order gives its subscription when an account takes it in.
-    if (!isLinked) linkSubscription(tx, { orderId, gatewayId, currentPeriodEnd }, now)
+    if (!isRenewed) linkSubscription(tx, { orderId, gatewayId, currentPeriodEnd }, now)
   }
   if (owing.has(status)) markPastDue(tx, gatewayId, now)
   setCancelAtPeriodEnd(tx, gatewayId, endsWithPeriod)

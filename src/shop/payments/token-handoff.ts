@@ -1,5 +1,7 @@
 import type Stripe from 'stripe'
-import { write } from '../../platform/db/database.ts'
+import { writeWhenFree } from '../../platform/db/patience.ts'
+import { isStorageTrouble } from '../../platform/db/trouble.ts'
+import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
 import { getOrder } from '../orders/find.ts'
 import { getAttempt, takeUpAttempt, updateAttempt } from './attempts.ts'
@@ -27,15 +29,29 @@ export type Handoff = { paymentToken: string; returnUrl: string }
  */
 export async function payByToken(shop: ShopContext, { id }: AttemptRow, handoff: Handoff): Promise<GatewayState> {
   const stripe = await readyGateway(shop).client()
-  const attempt = takeUpAttempt(shop, id)
+  const attempt = await takeUpAttempt(shop, id)
   const way: Way = { shop, stripe, deadline: startDeadline(), attempt }
   if (attempt.objectId === null && attempt.outcome !== null) throw checkoutFailed(nothingCharged, 'create_intent')
   const intent = attempt.objectId === null ? await createIntent(way, handoff.paymentToken) : await findIntent(way)
-  const claimed = { ...way, attempt: claim(way, intent) }
+  const claimed = { ...way, attempt: await claim(way, intent) }
   const state = intent.verdict === 'open' ? await confirmIntent(claimed, intent, handoff) : intent
-  settleAttempt(shop, id, state, 'checkout')
+  await saveOutcome(claimed, state)
   if (state.verdict === 'failed') throw checkoutFailed(state.failure ?? nothingCharged, 'confirm_intent')
   return state
+}
+
+/**
+ * Saves what the gateway said. Where the database does not take it the outcome is unknown to the shop, and told as such:
+ * a buyer who is asked to try again would pay twice. The reconciler finds it out.
+ */
+async function saveOutcome({ shop, attempt }: Way, state: GatewayState): Promise<void> {
+  try {
+    await settleAttempt(shop, attempt.id, state, 'checkout')
+  } catch (error) {
+    if (!isStorageTrouble(error)) throw error
+    shop.log.error('an outcome could not be saved', { orderId: attempt.orderId, error: describeError(error) })
+    throw checkoutFailed({ ...nothingCharged, kind: 'unknown' }, 'confirm_intent')
+  }
 }
 
 async function createIntent(way: Way, paymentToken: string): Promise<GatewayState> {
@@ -56,7 +72,7 @@ async function createIntent(way: Way, paymentToken: string): Promise<GatewayStat
     )
     return stateOfIntent(created)
   } catch (error) {
-    throw afterFailedCreate(way, error)
+    throw await afterFailedCreate(way, error)
   }
 }
 
@@ -76,15 +92,15 @@ function paymentMethod(
  * Saves the intent's id before anything can be charged. An order that was given up while the gateway was asked (by the
  * reconciler, an operator, the end of its hold) is not paid any more.
  */
-function claim({ shop, attempt: { id } }: Way, intent: GatewayState): AttemptRow {
+async function claim({ shop, attempt: { id } }: Way, intent: GatewayState): Promise<AttemptRow> {
   const { objectId, paymentIntentId, status: gatewayStatus } = intent
-  const { attempt, wanted } = write(shop.db, (tx) => {
+  const { attempt, wanted } = await writeWhenFree(shop.db, (tx) => {
     const { outcome, orderId } = getAttempt(tx, id)
     const isWanted = outcome === null && getOrder(tx, orderId).status === 'pending'
     if (isWanted) updateAttempt(tx, id, { objectId, paymentIntentId, gatewayStatus }, shop.clock.now())
     return { attempt: getAttempt(tx, id), wanted: isWanted }
   })
-  if (!wanted && intent.verdict === 'open') throw settleFailure(shop, attempt, 'confirm_intent', nothingCharged)
+  if (!wanted && intent.verdict === 'open') throw await settleFailure(shop, attempt, 'confirm_intent', nothingCharged)
   return attempt
 }
 

@@ -4,6 +4,7 @@ import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
 import { applyEvent } from './apply-event.ts'
 import type { EventOutcome } from './apply-event.ts'
+import { readEvent } from './gateway-event.ts'
 import { readyGateway } from './gateway.ts'
 
 /** How far a delivery's time may lie from ours, either way. */
@@ -13,8 +14,8 @@ const toleranceSeconds = 300
  * Takes one delivery of the gateway's: the signature first, then the object itself is fetched, then the inbox row and
  * all that follows are one transaction. The event's own copy of the object decides nothing: it may be old.
  *
- * @throws AppError WEBHOOK_SIGNATURE_INVALID, CHECKOUT_GATEWAY_NOT_CONFIGURED; anything else is trouble of our own,
- *   after which the gateway sends again.
+ * @throws AppError WEBHOOK_SIGNATURE_INVALID, VALIDATION_FAILED, CHECKOUT_GATEWAY_NOT_CONFIGURED; anything else is
+ *   trouble of our own, after which the gateway sends again.
  */
 export async function receiveWebhook(
   shop: ShopContext,
@@ -22,10 +23,11 @@ export async function receiveWebhook(
   signature: string | null
 ): Promise<EventOutcome> {
   const stripe = await readyGateway(shop).client()
-  return applyEvent(shop, stripe, verify(shop, stripe, rawBody, signature ?? ''), 'webhook')
+  const signed = verify(shop, stripe, rawBody, signature ?? '')
+  return applyEvent(shop, stripe, readEvent(signed), 'webhook')
 }
 
-function verify(shop: ShopContext, stripe: Stripe, rawBody: string, signature: string): Stripe.Event {
+function verify(shop: ShopContext, stripe: Stripe, rawBody: string, signature: string): unknown {
   const secret = shop.cards?.webhookSecret
   if (secret === undefined) throw new AppError('CHECKOUT_GATEWAY_NOT_CONFIGURED', 'The webhook secret is not set.')
   const now = shop.clock.now()

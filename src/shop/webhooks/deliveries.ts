@@ -1,7 +1,8 @@
 import { and, asc, count, desc, eq, inArray, lt, lte, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
-import { rawStatement, statement, write } from '../../platform/db/database.ts'
+import { rawStatement, statement } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { writeWhenFree } from '../../platform/db/patience.ts'
 import { events, webhookDeliveries } from '../events/schema.ts'
 import type { EventRow } from './message.ts'
 
@@ -36,14 +37,18 @@ const nextDue = statement((orm) =>
     .prepare()
 )
 
+export function isDeliveryDue(db: Db, endpointId: number, now: number): boolean {
+  return nextDue(db).get({ now, endpointId }) !== undefined
+}
+
 /** The next delivery that is due to an endpoint, its try counted before it is made. */
-export function claimDelivery(
+export async function claimDelivery(
   db: Db,
   endpointId: number,
   now: number
-): { delivery: DeliveryRow; event: EventRow } | undefined {
-  if (nextDue(db).get({ now, endpointId }) === undefined) return undefined
-  return write(db, (tx) => {
+): Promise<{ delivery: DeliveryRow; event: EventRow } | undefined> {
+  if (!isDeliveryDue(db, endpointId, now)) return undefined
+  return writeWhenFree(db, (tx) => {
     // Read again under the lock: another process may have taken it meanwhile.
     const due = nextDue(tx).get({ now, endpointId })
     if (due === undefined) return undefined
@@ -57,11 +62,16 @@ export function claimDelivery(
 export type Outcome = { status: number | null; error: string | null }
 
 /** Writes down how a try ended; tells what follows. A receiver that fails is never switched off: it is tried to the end. */
-export function settleDelivery(db: Db, delivery: DeliveryRow, outcome: Outcome, now: number): DeliveryState {
+export async function settleDelivery(
+  db: Db,
+  delivery: DeliveryRow,
+  outcome: Outcome,
+  now: number
+): Promise<DeliveryState> {
   const seen = { lastStatus: outcome.status, lastError: outcome.error }
   const pause = pausesMs[delivery.attempts - 1]
   const state = outcome.error === null ? 'delivered' : pause === undefined ? 'failed' : 'queued'
-  write(db, (tx) =>
+  await writeWhenFree(db, (tx) =>
     change(tx, delivery.id, {
       ...seen,
       state,

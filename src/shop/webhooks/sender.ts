@@ -1,6 +1,6 @@
 import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
-import { claimDelivery, settleDelivery } from './deliveries.ts'
+import { claimDelivery, isDeliveryDue, settleDelivery } from './deliveries.ts'
 import type { DeliveryRow, Outcome } from './deliveries.ts'
 import { listEndpoints } from './endpoints.ts'
 import type { EndpointRow } from './endpoints.ts'
@@ -31,14 +31,25 @@ export function startWebhookSender(shop: ShopContext, { timeoutMs = answerTimeou
   function fill(endpoint: EndpointRow): void {
     const sending = underWay.get(endpoint.id) ?? new Set()
     underWay.set(endpoint.id, sending)
-    while (sending.size < mostAtOnce && !stopping.signal.aborted) {
-      const claimed = claimDelivery(shop.db, endpoint.id, shop.clock.now())
-      if (claimed === undefined) return
-      const one = deliver(shop, endpoint, claimed, { timeoutMs, stopping: stopping.signal }).finally(() => {
+    while (sending.size < mostAtOnce && isDeliveryDue(shop.db, endpoint.id, shop.clock.now())) {
+      const one = sendNext(endpoint).then((sent) => {
         sending.delete(one)
-        round()
+        if (sent) round()
       })
       sending.add(one)
+    }
+  }
+
+  /** False when there was nothing to send after all, or it could not even be written down: the next look is time enough. */
+  async function sendNext(endpoint: EndpointRow): Promise<boolean> {
+    try {
+      const claimed = await claimDelivery(shop.db, endpoint.id, shop.clock.now())
+      if (claimed === undefined || stopping.signal.aborted) return false
+      await deliver(shop, endpoint, claimed, { timeoutMs, stopping: stopping.signal })
+      return true
+    } catch (error) {
+      shop.log.error('a webhook could not be sent', { endpoint: endpoint.id, error: describeError(error) })
+      return false
     }
   }
 
@@ -75,7 +86,7 @@ async function deliver(
   // Cut short by our own stop: the lease runs out and it is tried again.
   if (limits.stopping.aborted && outcome.status === null) return
   try {
-    const state = settleDelivery(shop.db, delivery, outcome, shop.clock.now())
+    const state = await settleDelivery(shop.db, delivery, outcome, shop.clock.now())
     if (state === 'delivered') return
     shop.log.warn(state === 'failed' ? 'a webhook was given up' : 'a webhook will be sent again', {
       delivery: delivery.id,

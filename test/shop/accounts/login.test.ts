@@ -139,7 +139,7 @@ describe('logout', () => {
     await makeUser(shop)
     const { session } = await send(shop)
     const nonce = issueNonce(shop.keys, session.tokenHash, shop.clock.now())
-    logout(shop, { identity: findSession(shop.db, session.token, shop.clock.now()) ?? null })
+    await logout(shop, { identity: findSession(shop.db, session.token, shop.clock.now()) ?? null })
     expect(findSession(shop.db, session.token, shop.clock.now())).toBeUndefined()
     const nobody = { sessionTokenHash: null, startNonceHash: null }
     expect(checkNonce(shop.keys, nonce, nobody, shop.clock.now())).toBe(false)

@@ -10,8 +10,8 @@ import type { TestDb } from '../orders/temporary-shop.ts'
 const asked = { scope: 'address:192.0.2.7', key: 'k', fingerprint: 'f' }
 const answer = { status: 200, body: Buffer.from('{}'), setCookies: ['a=b'] }
 
-function claimed(db: TestDb, now = noon): Claim {
-  const result = claimKey(db, asked, now)
+async function claimed(db: TestDb, now = noon): Promise<Claim> {
+  const result = await claimKey(db, asked, now)
   if (result.kind === 'replay') throw new Error('it has been answered')
   return result.claim
 }
@@ -25,68 +25,68 @@ function leftBy(db: TestDb, pid: number, orderId: number | null = null): void {
 }
 
 describe('a key that is running', () => {
-  test('belongs to the request that took it, in this process and to others', () => {
+  test('belongs to the request that took it, in this process and to others', async () => {
     const db = emptyShop()
-    claimed(db)
-    expect(() => claimKey(db, asked, noon)).toThrow(
+    await claimed(db)
+    await expect(claimKey(db, asked, noon)).rejects.toThrow(
       refusal('IDEMPOTENCY_KEY_REUSE_CONFLICT', { reason: 'in_progress' })
     )
-    expect(() => claimKey(db, { ...asked, fingerprint: 'g' }, noon)).toThrow(
+    await expect(claimKey(db, { ...asked, fingerprint: 'g' }, noon)).rejects.toThrow(
       refusal('IDEMPOTENCY_KEY_REUSE_CONFLICT', { reason: 'payload_mismatch' })
     )
-    expect(claimKey(db, { ...asked, scope: 'address:192.0.2.8' }, noon).kind).toBe('fresh')
+    expect(await claimKey(db, { ...asked, scope: 'address:192.0.2.8' }, noon)).toMatchObject({ kind: 'fresh' })
   })
 
-  test('of another process is respected while that lives, and free at once when it is dead', () => {
+  test('of another process is respected while that lives, and free at once when it is dead', async () => {
     const living = emptyShop()
     leftBy(living, process.ppid)
-    expect(() => claimKey(living, asked, noon)).toThrow(refusal('IDEMPOTENCY_KEY_REUSE_CONFLICT'))
+    await expect(claimKey(living, asked, noon)).rejects.toThrow(refusal('IDEMPOTENCY_KEY_REUSE_CONFLICT'))
     const dead = emptyShop()
     leftBy(dead, 2 ** 22 + 1)
-    expect(claimKey(dead, asked, noon).kind).toBe('fresh')
+    expect(await claimKey(dead, asked, noon)).toMatchObject({ kind: 'fresh' })
     // A container's first process has the same number before and after a crash.
     const reborn = emptyShop()
     leftBy(reborn, process.pid)
-    expect(claimKey(reborn, asked, noon).kind).toBe('fresh')
+    expect(await claimKey(reborn, asked, noon)).toMatchObject({ kind: 'fresh' })
   })
 
-  test('is given up after a minute, and who took so long can no longer make an order or answer by it', () => {
+  test('is given up after a minute, and who took so long can no longer make an order or answer by it', async () => {
     const db = emptyShop()
-    const slow = claimed(db)
+    const slow = await claimed(db)
     const order = place(db, draft([line(makeProduct(db))]))
-    expect(() => claimKey(db, asked, noon + 60_000)).toThrow(refusal('IDEMPOTENCY_KEY_REUSE_CONFLICT'))
-    const next = claimed(db, noon + 60_001)
+    await expect(claimKey(db, asked, noon + 60_000)).rejects.toThrow(refusal('IDEMPOTENCY_KEY_REUSE_CONFLICT'))
+    const next = await claimed(db, noon + 60_001)
     expect(() => write(db, (tx) => tieOrder(tx, slow, order.id))).toThrow(refusal('IDEMPOTENCY_KEY_REUSE_CONFLICT'))
-    keepAnswer(db, slow, { ...answer, body: Buffer.from('"late"') })
-    releaseKey(db, slow)
-    keepAnswer(db, next, answer)
-    expect(claimKey(db, asked, noon + 60_002)).toEqual({ kind: 'replay', ...answer })
+    await keepAnswer(db, slow, { ...answer, body: Buffer.from('"late"') })
+    await releaseKey(db, slow)
+    await keepAnswer(db, next, answer)
+    expect(await claimKey(db, asked, noon + 60_002)).toEqual({ kind: 'replay', ...answer })
   })
 })
 
 describe('a key that was let go', () => {
-  test('is free when no order was made, and otherwise leads to that order', () => {
+  test('is free when no order was made, and otherwise leads to that order', async () => {
     const db = emptyShop()
-    releaseKey(db, claimed(db))
+    await releaseKey(db, await claimed(db))
     expect(db.orm.select().from(idempotencyKeys).all()).toEqual([])
-    const second = claimed(db)
+    const second = await claimed(db)
     const order = place(db, draft([line(makeProduct(db))]))
     write(db, (tx) => tieOrder(tx, second, order.id))
-    releaseKey(db, second)
-    expect(claimKey(db, asked, noon)).toMatchObject({ kind: 'resume', orderId: order.id })
+    await releaseKey(db, second)
+    expect(await claimKey(db, asked, noon)).toMatchObject({ kind: 'resume', orderId: order.id })
   })
 
-  test('by a process that died with its order made leads to that order', () => {
+  test('by a process that died with its order made leads to that order', async () => {
     const db = emptyShop()
     const order = place(db, draft([line(makeProduct(db))]))
     leftBy(db, 2 ** 22 + 1, order.id)
-    expect(claimKey(db, asked, noon)).toMatchObject({ kind: 'resume', orderId: order.id })
+    expect(await claimKey(db, asked, noon)).toMatchObject({ kind: 'resume', orderId: order.id })
   })
 })
 
-test('keys whose day is over are dropped, and no others', () => {
+test('keys whose day is over are dropped, and no others', async () => {
   const db = emptyShop()
-  keepAnswer(db, claimed(db), answer)
+  await keepAnswer(db, await claimed(db), answer)
   const day = 24 * 60 * 60_000
   expect(write(db, (tx) => dropExpiredKeys(tx, noon + day))).toBe(0)
   expect(write(db, (tx) => dropExpiredKeys(tx, noon + day + 1))).toBe(1)

@@ -1,0 +1,95 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openDatabase } from '../../src/platform/db/database.ts'
+import type { Db } from '../../src/platform/db/database.ts'
+import { runShopstead } from '../support/command-line.ts'
+import { startShop } from '../support/running-shop.ts'
+import type { RunningShop } from '../support/running-shop.ts'
+
+let shop: RunningShop
+let other: Db
+beforeAll(async () => {
+  shop = await startShop()
+  other = openDatabase(join(shop.dataDir, 'shopstead.db'))
+})
+afterAll(async () => {
+  other.sqlite.close()
+  await shop.stop()
+})
+
+/** Another process writes for so long. */
+async function whileLocked<T>(work: () => Promise<T>): Promise<T> {
+  other.sqlite.exec('BEGIN IMMEDIATE')
+  try {
+    return await work()
+  } finally {
+    other.sqlite.exec('ROLLBACK')
+  }
+}
+
+/** As on a full disk: no statement that writes is taken. */
+async function whileFull<T>(work: () => Promise<T>): Promise<T> {
+  const { sqlite } = shop.app.db
+  sqlite.pragma('query_only = ON')
+  try {
+    return await work()
+  } finally {
+    sqlite.pragma('query_only = OFF')
+  }
+}
+
+describe('while another process keeps the database to itself', () => {
+  test('reads are answered at once, writes after five seconds by 503 with Retry-After', async () => {
+    const visitor = shop.visitor()
+    await visitor.register()
+    const nonce = await visitor.nonce()
+    const { productId } = (await visitor.get<{ offers: { productId: number }[] }>('/store/offers')).data.offers[0] ?? {}
+    await whileLocked(async () => {
+      const checkout = visitor.post('/store/checkout-session', { items: [{ productId, quantity: 1 }] })
+      const logout = visitor.post('/auth/logout', undefined, { 'x-nonce': nonce })
+      for (const path of ['/health', '/me', '/orders', '/store/offers']) {
+        const started = performance.now()
+        expect((await visitor.get(path)).status).toBe(200)
+        expect(performance.now() - started).toBeLessThan(2_000)
+      }
+      for (const { status, headers, error } of await Promise.all([checkout, logout])) {
+        expect({ status, code: error.code }).toEqual({ status: 503, code: 'DEPENDENCY_UNAVAILABLE' })
+        expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+        expect(error.message).not.toMatch(/sqlite|lock/i)
+      }
+    })
+    expect((await visitor.get<{ orders: unknown[] }>('/orders')).data.orders).toEqual([])
+    const again = await visitor.post('/store/checkout-session', { items: [{ productId, quantity: 1 }] })
+    expect(again.status).toBe(200)
+  })
+
+  test('a command says so, with the cause, and ends with 69', async () => {
+    const words = ['settings', 'set', 'shop.name', 'Harbour', '--json']
+    const { exitCode, json } = await whileLocked(() =>
+      runShopstead<{ error: { code: string; message: string } }>(shop.dataDir, words)
+    )
+    expect(exitCode).toBe(69)
+    expect(json.error.code).toBe('DEPENDENCY_UNAVAILABLE')
+    expect(json.error.message).toMatch(/database is locked/)
+  })
+})
+
+describe('while nothing can be written', () => {
+  test('whoever is logged in stays so, though his visits cannot be noted', async () => {
+    const visitor = shop.visitor()
+    await visitor.register({ email: 'lena@example.com' })
+    shop.app.db.sqlite.exec('UPDATE sessions SET last_seen_at = last_seen_at - 120000')
+    await whileFull(async () => expect((await visitor.get('/me')).status).toBe(200))
+  })
+
+  test('pages and the API answer 503, and go on when it is over', async () => {
+    await whileFull(async () => {
+      const registered = await shop.visitor().register({ email: 'mira@example.com' })
+      expect(registered.status).toBe(503)
+      const reset = await shop.visitor().form(`${shop.url}/account/verify?token=${'x'.repeat(43)}`, {})
+      expect(reset.status).toBe(503)
+      expect(reset.headers.get('retry-after')).toBe('5')
+    })
+    expect((await shop.visitor().register({ email: 'mira@example.com' })).status).toBe(201)
+  })
+})

@@ -1,0 +1,65 @@
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import { openDatabase } from '../../../src/platform/db/database.ts'
+import type { Db } from '../../../src/platform/db/database.ts'
+import { neverBlock, writeWhenFree } from '../../../src/platform/db/patience.ts'
+import { temporaryFolder } from '../../support/command-line.ts'
+
+/** A server's connection, and another process's that has just begun to write. */
+function lockedDatabase(): { db: Db; release: () => void } {
+  const file = join(temporaryFolder(), 'some.db')
+  const [db, other] = [openDatabase(file), openDatabase(file)]
+  onTestFinished(() => [db, other].forEach(({ sqlite }) => void sqlite.close()))
+  db.sqlite.exec('CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT)')
+  neverBlock(db.sqlite)
+  other.sqlite.exec('BEGIN IMMEDIATE')
+  return { db, release: () => void other.sqlite.exec('COMMIT') }
+}
+
+const note = (db: Db, text: string): Promise<unknown> =>
+  writeWhenFree(db, (tx) => void tx.sqlite.prepare('INSERT INTO notes (text) VALUES (?)').run(text))
+const notes = (db: Db): unknown[] => db.sqlite.prepare('SELECT text FROM notes ORDER BY id').pluck().all()
+
+test('writes wait for the lock in the order they came in, and keep nobody else waiting', async () => {
+  const { db, release } = lockedDatabase()
+  const writes = Promise.all(['first', 'second', 'third'].map((text) => note(db, text)))
+  const started = performance.now()
+  let ticks = 0
+  for (; ticks < 20; ticks += 1) {
+    await pause(5)
+    expect(notes(db)).toEqual([])
+  }
+  expect(performance.now() - started).toBeLessThan(1_000)
+  release()
+  const late = note(db, 'fourth')
+  await Promise.all([writes, late])
+  expect(notes(db)).toEqual(['first', 'second', 'third', 'fourth'])
+})
+
+test('a write that waits in vain for five seconds is refused, and nothing of it is written', async () => {
+  const { db, release } = lockedDatabase()
+  const started = performance.now()
+  const refusals = await Promise.allSettled([note(db, 'first'), note(db, 'second')])
+  expect(refusals).toMatchObject([
+    { status: 'rejected', reason: { code: 'SQLITE_BUSY' } },
+    { status: 'rejected', reason: { code: 'SQLITE_BUSY' } }
+  ])
+  expect(performance.now() - started).toBeGreaterThan(4_900)
+  expect(performance.now() - started).toBeLessThan(6_000)
+  release()
+  await note(db, 'third')
+  expect(notes(db)).toEqual(['third'])
+})
+
+test('what is wrong with a write itself is told at once, and holds up nobody who waits', async () => {
+  const { db, release } = lockedDatabase()
+  const waiting = writeWhenFree(db, () => {
+    throw new Error('not this one')
+  })
+  const next = note(db, 'next')
+  release()
+  await expect(waiting).rejects.toThrow('not this one')
+  await next
+  expect(notes(db)).toEqual(['next'])
+})
