@@ -1,0 +1,223 @@
+import { describe, expect, it } from 'vitest'
+import { write } from '../../../src/platform/db/database.ts'
+import { historyOf } from '../../../src/shop/orders/find.ts'
+import { failAttempt } from '../../../src/shop/payments/settle.ts'
+import { openWarnings } from '../../../src/shop/payments/warnings.ts'
+import { force, makeProduct, draft, line, move, noon, place, stockOf } from '../orders/temporary-shop.ts'
+import { later, openBooks } from './books.ts'
+import type { Books } from './books.ts'
+
+const statesOf = ({ db }: Books, orderId: number) =>
+  historyOf(db, orderId).map(({ to, by, reason }) => ({ to, by, reason }))
+const warningsOf = ({ db }: Books) =>
+  openWarnings(db).map(({ kind, orderId, objectId }) => ({ kind, orderId, objectId }))
+
+describe('what the gateway says of a payment', () => {
+  it('that it was paid pays the order, by whom it was told and for which object', () => {
+    const books = openBooks()
+    const order = books.place()
+    const attempt = books.attempt(order)
+    const settled = books.tell(attempt, { url: 'https://pay.example/p' })
+    expect(settled.verdict).toBe('paid')
+    expect(settled.attempt).toEqual(books.now(attempt))
+    expect(books.now(attempt)).toMatchObject({
+      outcome: 'paid',
+      settledAt: later,
+      updatedAt: later,
+      gatewayStatus: 'succeeded',
+      objectId: `pi_${attempt.id}`,
+      paymentIntentId: `pi_${attempt.id}`,
+      url: 'https://pay.example/p'
+    })
+    expect(books.order(order.id)).toMatchObject({ status: 'processing', paidAt: later })
+    expect(statesOf(books, order.id).at(-1)).toEqual({
+      to: 'processing',
+      by: 'webhook',
+      reason: `paid: pi_${attempt.id}`
+    })
+    expect(warningsOf(books)).toEqual([])
+  })
+
+  it('a second time changes nothing, whatever it says then', () => {
+    const books = openBooks()
+    const order = books.place()
+    const attempt = books.attempt(order)
+    books.tell(attempt)
+    const before = { attempt: books.now(attempt), order: books.order(order.id) }
+    for (const verdict of ['paid', 'open', 'failed', 'expired', 'waiting'] as const) {
+      const again = books.tell(attempt, { verdict, status: 'something_else', paymentIntentId: 'pi_other' })
+      expect(again).toEqual({ verdict: 'paid', attempt: before.attempt })
+    }
+    expect({ attempt: books.now(attempt), order: books.order(order.id) }).toEqual(before)
+    expect(historyOf(books.db, order.id)).toHaveLength(2)
+  })
+
+  it.each([
+    ['token', { token: 'another' }, 'it does not carry the token of this payment'],
+    ['missing token', { token: null }, 'it does not carry the token of this payment'],
+    ['mode', { livemode: true }, 'it is a live payment in a test shop'],
+    ['currency', { currency: 'USD' }, 'it is in USD, the order in EUR'],
+    ['smaller amount', { amountMinor: 1249 }, 'it is over 1249, the order over 1250 (minor units)'],
+    ['larger amount', { amountMinor: 1251 }, 'it is over 1251, the order over 1250 (minor units)']
+  ])('that does not fit by its %s leaves all as it is and a warning, once', (_, changes, why) => {
+    const books = openBooks()
+    const order = books.place()
+    const attempt = books.attempt(order)
+    for (const _time of [1, 2]) expect(books.tell(attempt, changes)).toEqual({ verdict: 'mismatch', attempt })
+    expect(books.now(attempt)).toEqual(attempt)
+    expect(books.order(order.id)).toEqual(order)
+    expect(warningsOf(books)).toEqual([{ kind: 'mismatch', orderId: order.id, objectId: `pi_${attempt.id}` }])
+    expect(books.logged).toEqual([
+      {
+        message: `pi_${attempt.id} was not taken as payment of order ${order.id}: ${why}.`,
+        fields: { kind: 'mismatch', object: `pi_${attempt.id}`, orderId: order.id }
+      }
+    ])
+  })
+
+  it('while it is open is remembered, keeps what is known already, and is written only when it is new', () => {
+    const books = openBooks()
+    const order = books.place()
+    const attempt = books.attempt(order, 'checkout_session')
+    const open = { verdict: 'open', status: 'open', objectId: 'cs_1', paymentIntentId: null, url: 'u1' } as const
+    expect(books.tell(attempt, open).verdict).toBe('open')
+    expect(books.now(attempt)).toMatchObject({
+      outcome: null,
+      gatewayStatus: 'open',
+      objectId: 'cs_1',
+      paymentIntentId: null,
+      url: 'u1',
+      updatedAt: later
+    })
+    books.db.sqlite.prepare('UPDATE payment_attempts SET updated_at = 1').run()
+    books.tell(attempt, open)
+    expect(books.now(attempt).updatedAt).toBe(1)
+    books.tell(attempt, { ...open, paymentIntentId: 'pi_1', url: null, objectId: 'cs_2' })
+    expect(books.now(attempt)).toMatchObject({ objectId: 'cs_1', paymentIntentId: 'pi_1', url: 'u1', updatedAt: later })
+    books.tell(attempt, { ...open, status: 'complete', verdict: 'waiting' })
+    expect(books.now(attempt)).toMatchObject({ gatewayStatus: 'complete', paymentIntentId: 'pi_1', outcome: null })
+    expect(books.order(order.id).status).toBe('pending')
+  })
+
+  it('that it failed fails the order, that its page expired cancels it', () => {
+    const books = openBooks()
+    const [first, second] = [books.place(), books.place()]
+    const [failed, expired] = [books.attempt(first), books.attempt(second)]
+    expect(books.tell(failed, { verdict: 'failed', status: 'canceled' }).verdict).toBe('failed')
+    expect(books.tell(expired, { verdict: 'expired', status: 'expired' }).attempt.outcome).toBe('expired')
+    expect(books.now(failed)).toMatchObject({ outcome: 'failed', settledAt: later, gatewayStatus: 'canceled' })
+    expect(books.now(expired)).toMatchObject({ outcome: 'expired', settledAt: later })
+    expect(statesOf(books, first.id).at(-1)).toEqual({
+      to: 'failed',
+      by: 'webhook',
+      reason: 'the payment failed: canceled'
+    })
+    expect(statesOf(books, second.id).at(-1)).toEqual({
+      to: 'cancelled',
+      by: 'webhook',
+      reason: 'the payment page expired'
+    })
+  })
+
+  it('of an attempt that another has followed leaves the order to that one', () => {
+    const books = openBooks()
+    const order = books.place()
+    const old = books.attempt(order)
+    books.attempt(order)
+    books.tell(old, { verdict: 'failed' })
+    expect(books.now(old).outcome).toBe('failed')
+    expect(books.order(order.id).status).toBe('pending')
+  })
+
+  it('of an order that is not waiting any more ends the attempt alone, and once', () => {
+    const books = openBooks()
+    const order = books.place()
+    const attempt = books.attempt(order)
+    force(books.db, order.id, 'on-hold')
+    books.tell(attempt, { verdict: 'expired' })
+    books.tell(attempt, { verdict: 'failed' })
+    expect(books.now(attempt).outcome).toBe('expired')
+    expect(books.order(order.id).status).toBe('on-hold')
+  })
+})
+
+describe('a payment that comes', () => {
+  it('after another one warns that one of the two has to go back', () => {
+    const books = openBooks()
+    const order = books.place()
+    const [first, second] = [books.attempt(order), books.attempt(order)]
+    books.tell(first)
+    const before = books.order(order.id)
+    expect(books.tell(second).verdict).toBe('paid')
+    expect(books.now(second).outcome).toBe('paid')
+    expect(books.order(order.id)).toEqual(before)
+    expect(warningsOf(books)).toEqual([{ kind: 'paid_twice', orderId: order.id, objectId: `pi_${second.id}` }])
+    expect(books.logged.map(({ message }) => message)).toEqual([
+      `Order ${order.id} had been paid already when pi_${second.id} was paid too: refund one of the two.`
+    ])
+  })
+
+  it('for an order that was refunded is one too many as well', () => {
+    const books = openBooks()
+    const order = books.place()
+    const attempt = books.attempt(order)
+    force(books.db, order.id, 'refunded')
+    books.tell(attempt)
+    expect(books.order(order.id)).toMatchObject({ status: 'refunded', paidAt: null })
+    expect(warningsOf(books)).toMatchObject([{ kind: 'paid_twice' }])
+  })
+
+  it('for a cancelled order revives it while its stock is there', () => {
+    const books = openBooks()
+    const order = books.place()
+    const attempt = books.attempt(order)
+    move(books.db, order.id, 'cancelled')
+    books.tell(attempt)
+    expect(books.order(order.id).status).toBe('processing')
+    expect(warningsOf(books)).toEqual([])
+  })
+
+  it('when the stock is gone puts the order on hold and warns', () => {
+    const books = openBooks()
+    const productId = makeProduct(books.db, { stock: 1 })
+    const order = place(books.db, draft([line(productId)]))
+    const attempt = books.attempt(order)
+    move(books.db, order.id, 'cancelled')
+    place(books.db, draft([line(productId)]))
+    expect(stockOf(books.db, productId)).toBe(0)
+    books.tell(attempt)
+    expect(books.order(order.id)).toMatchObject({ status: 'on-hold', paidAt: later })
+    expect(warningsOf(books)).toEqual([{ kind: 'late_payment', orderId: order.id, objectId: `pi_${attempt.id}` }])
+    expect(books.logged.map(({ message }) => message)).toEqual([
+      `Order ${order.id} was paid late and its stock or coupon is gone: complete or refund it.`
+    ])
+  })
+
+  it("with the buyer's email gives it to an order that has none, and to no other", () => {
+    const books = openBooks()
+    const [nameless, named] = [books.place({ email: null }), books.place()]
+    const [first, second] = [books.attempt(nameless), books.attempt(named)]
+    books.tell(first, { email: 'Ada@shop.example' })
+    books.tell(second, { email: 'ada@shop.example' })
+    expect(books.order(nameless.id).email).toBe('Ada@shop.example')
+    expect(books.order(named.id).email).toBe('guest@shop.example')
+    const silent = books.place({ email: null })
+    books.tell(books.attempt(silent))
+    expect(books.order(silent.id)).toMatchObject({ email: null, status: 'processing' })
+  })
+})
+
+describe('an attempt that came to nothing', () => {
+  it('fails its order in the name of the checkout, once', () => {
+    const books = openBooks()
+    const order = books.place()
+    const attempt = books.attempt(order)
+    for (const reason of ['no money', 'no reason']) write(books.db, (tx) => failAttempt(tx, attempt.id, reason, later))
+    expect(statesOf(books, order.id)).toEqual([
+      expect.objectContaining({ to: 'pending' }),
+      { to: 'failed', by: 'checkout', reason: 'no money' }
+    ])
+    expect(books.now(attempt)).toMatchObject({ outcome: 'failed', settledAt: later, updatedAt: later })
+    expect(attempt.createdAt).toBe(noon)
+  })
+})
