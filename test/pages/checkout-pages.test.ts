@@ -254,3 +254,44 @@ describe('the style', () => {
     expect((await visitor.fetch(`${shop.url}/assets/style-000000000000.css`)).status).toBe(404)
   })
 })
+
+describe('clicks at once', () => {
+  const target = 'checkout.sessions.create'
+  const click = (visitor: Browser, url: string, method: 'card' | 'manual'): Promise<Response> =>
+    visitor.form(url, { payment_method: method, email: 'ada@example.com' })
+  const pagesOf = (order: OrderRow) =>
+    shop.app.sandbox?.ledger().sessions.filter((session) => session.client_reference_id === String(order.id))
+
+  it('are led to one page, which the first of them opens', async () => {
+    const visitor = shop.visitor()
+    const { url, order } = await place(visitor)
+    shop.app.sandbox?.addFault({ target, fault: 'slow', delayMs: 3_500 })
+    const answers = await Promise.all([1, 2, 3].map(() => click(visitor, url, 'card')))
+    expect(answers.map(({ status }) => status)).toEqual([303, 303, 303])
+    expect(new Set(answers.map(({ headers }) => headers.get('location'))).size).toBe(1)
+    expect(pagesOf(order())).toHaveLength(1)
+  }, 20_000)
+
+  it('leave the order as it was when none of them was let through', async () => {
+    const visitor = shop.visitor()
+    const { url, order } = await place(visitor)
+    shop.app.sandbox?.addFault({ target, fault: '409', moment: 'before', times: 3 })
+    expect((await click(visitor, url, 'card')).status).toBe(504)
+    expect(order().status).toBe('pending')
+    expect(await click(visitor, url, 'card')).toMatchObject({ status: 303 })
+    expect(pagesOf(order())).toHaveLength(1)
+  }, 20_000)
+
+  it('on both ways to pay leave no page open for an order that is paid by hand', async () => {
+    const visitor = shop.visitor()
+    const { url, order } = await place(visitor)
+    shop.app.sandbox?.addFault({ target, fault: 'slow', delayMs: 1_000 })
+    const byCard = click(visitor, url, 'card')
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect((await click(visitor, url, 'manual')).status).toBe(303)
+    const answer = await byCard
+    expect(answer.headers.get('location') ?? '').not.toContain('/sandbox/')
+    expect(order().status).toBe('on-hold')
+    expect(pagesOf(order())?.map(({ status }) => status)).toEqual(['expired'])
+  }, 20_000)
+})

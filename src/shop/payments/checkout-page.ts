@@ -85,7 +85,7 @@ export async function openCheckoutPage(
     stripe.checkout.sessions.create(params, { idempotencyKey: attempt.createKey, timeout })
   )
   const { attempt: opened, verdict } = await settleAttempt(shop, attempt.id, stateOfSession(session), 'checkout')
-  if (verdict === 'action' && !isWanted(shop, opened)) {
+  if (verdict === 'open' && !isWanted(shop, opened)) {
     // Nobody has been led to this page yet, and beside another way to pay nobody may be.
     const ended = await deadline.call((options) => callOff(stripe, opened, options))
     if (ended !== undefined) await settleAttempt(shop, opened.id, ended, 'checkout')
