@@ -13,6 +13,7 @@ with reason \`invalid_nonce\` fetch a new one and send the request once more. Fe
 A proxy of one's own leaves the verdict to the service by sending \`X-Shopstead-Proxy: 1\` along.
 
 **Methods.** HEAD works where GET does; anything else is 405 with \`Allow\`. An address that is not listed is 404.
+A Host header that names no host is 400 VALIDATION_FAILED everywhere.
 `.trim()
 
 export const tags: readonly { name: string; description: string; areas: readonly string[] }[] = [

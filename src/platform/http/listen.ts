@@ -8,6 +8,7 @@ import { describeError, type Logger } from '../log.ts'
 import { checkPort, portUnavailable, resolveHost } from './bind-address.ts'
 import { Connections } from './connections.ts'
 import { failure, requestIds } from './envelope.ts'
+import { nodeRequest } from './node-request.ts'
 
 export type Handle = (request: Request) => Response | Promise<Response>
 
@@ -158,16 +159,16 @@ function statusLine(code: string | undefined): string {
 }
 
 /**
- * h3 throws out of `fetch` itself on a target and Host that make no URL (`Host: [1::2::3]`), and srvx passes that on
- * as an uncaught exception or an unhandled rejection: one request would end the process.
+ * Every request is answered, whatever becomes of it. What h3 and others throw out of their `fetch` srvx passes on as an
+ * uncaught exception or an unhandled rejection: one request would end the process.
  */
 function guarded(handle: Handle, log: Log): Handle {
   const fail = (error: unknown): Response => {
     log.error('A request failed outside its handler', { error: describeError(error) })
-    const refusal = new AppError('INTERNAL_SERVER_ERROR', 'Something went wrong.')
-    return failure(refusal, requestIds(), Date.now(), { noStore: true })
+    return refusal(new AppError('INTERNAL_SERVER_ERROR', 'Something went wrong.'))
   }
   return (request) => {
+    if (!isHost(nodeRequest(request)?.headers.host)) return refusal(hostInvalid)
     try {
       const response = handle(request)
       return response instanceof Promise ? response.catch(fail) : response
@@ -175,6 +176,22 @@ function guarded(handle: Handle, log: Log): Handle {
       return fail(error)
     }
   }
+}
+
+const hostInvalid = new AppError(
+  'VALIDATION_FAILED',
+  'The Host header names no host.',
+  { fieldErrors: { Host: ['Must be a host name or an address.'] } },
+  { status: 400 }
+)
+
+function refusal(error: AppError): Response {
+  return failure(error, requestIds(), Date.now(), { noStore: true })
+}
+
+/** RFC 9112 3.2 asks for a refusal; with some targets h3 fails over a Host that makes no URL (`[1::2::3]`). */
+function isHost(host: string | undefined): boolean {
+  return host === undefined || host === '' || (!/[/?#@\\\s]/.test(host) && URL.canParse(`http://${host}/`))
 }
 
 async function close(server: Server, connections: Connections, graceMs: number): Promise<void> {

@@ -56,15 +56,36 @@ test('a chunked body over a limit, or one whose stream is cancelled, does not en
   expect(answers.map((answer) => answer.slice(9, 12))).toEqual(['413', '200', '200'])
 })
 
-test('a target and a Host that make no URL are one failed request, not the end of the process', async () => {
-  const app = new H3()
-  app.get('/**', () => 'alive')
-  const listener = await serve((request) => app.fetch(request))
-  const answer = await exchange(listener, 'GET /a/../b HTTP/1.1\r\nHost: [1::2::3]\r\nConnection: close\r\n\r\n')
-  expect(answer).toMatch(/^HTTP\/1\.1 500 /)
-  expect(answer).toContain('INTERNAL_SERVER_ERROR')
-  expect(listener.logged).toHaveLength(1)
-  expect(await (await fetch(listener.url)).text()).toBe('alive')
+test.each(['[1::2::3]', '[::1', 'localhost:99999', '1.2.3.4.5', 'a b', 'somebody@localhost', 'localhost/x'])(
+  'a Host that names no host (%s) is refused before anything is made of it',
+  async (host) => {
+    const app = new H3()
+    app.get('/**', () => 'alive')
+    const listener = await serve((request) => app.fetch(request))
+    const answer = await exchange(listener, `GET /a/../b HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+    expect(answer).toContain('VALIDATION_FAILED')
+    expect(listener.logged).toEqual([])
+    expect(await (await fetch(listener.url)).text()).toBe('alive')
+  }
+)
+
+test.each(['localhost', 'shop.example:8080', '127.0.0.1:3000', '[::1]:3000', ''])(
+  'a Host such as %s is taken',
+  async (host) => {
+    const listener = await serve(() => new Response('alive'))
+    const answer = await exchange(listener, `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /)
+  }
+)
+
+test('a handler that throws is one failed request, not the end of the process', async () => {
+  const listener = await serve(() => {
+    throw new Error('secret cause')
+  })
+  expect((await fetch(listener.url)).status).toBe(500)
+  expect((await fetch(listener.url)).status).toBe(500)
+  expect(listener.logged).toEqual(['Error: secret cause', 'Error: secret cause'])
 })
 
 test('a handler that rejects is answered with 500 and told to the log', async () => {
