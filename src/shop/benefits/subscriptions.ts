@@ -1,6 +1,6 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { statement } from '../../platform/db/database.ts'
-import type { Tx } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { emit } from '../events/events.ts'
 import type { SubscriptionRow } from './rows.ts'
 import { subscriptions } from './schema.ts'
@@ -13,6 +13,11 @@ const byGatewayId = statement((orm) =>
     .orderBy(subscriptions.id)
     .prepare()
 )
+
+/** Whether an order's lines started the gateway's subscription. */
+export function isLinked(db: Db, gatewayId: string): boolean {
+  return byGatewayId(db).all({ gatewayId }).length > 0
+}
 
 function rowsOf(tx: Tx, gatewayId: string): SubscriptionRow[] {
   return byGatewayId(tx).all({ gatewayId })

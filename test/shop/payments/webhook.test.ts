@@ -107,10 +107,37 @@ describe('an event', () => {
   it.each([
     ['of an unknown type', eventOf('radar.early_fraud_warning.created', { id: 'issfr_1' })],
     ['without an object', eventOf('v1.billing.meter.error_report_triggered', {}, { data: undefined })],
-    ['about a payment of somebody else', eventOf('payment_intent.succeeded', { id: 'pi_somebody_else', metadata: {} })]
+    ['about a payment of somebody else', eventOf('payment_intent.succeeded', { id: 'pi_somebody_else', metadata: {} })],
+    [
+      'about a refund of a payment that the gateway does not know',
+      eventOf('refund.created', { id: 're_1', payment_intent: 'pi_gone' })
+    ],
+    [
+      'about a subscription that the gateway does not know',
+      eventOf('customer.subscription.updated', { id: 'sub_gone' })
+    ],
+    ['about an invoice that has no id yet', eventOf('invoice.upcoming', { id: null, parent: null })]
   ])('%s is taken and ignored', async (_what, event) => {
     expect((await till.webhook(event)).status).toBe(200)
     expect(inbox().find(({ id }) => id === event.id)?.outcome).toBe('ignored')
+  })
+
+  it.each([
+    ['nothing', null],
+    ['no event', {}],
+    ['an id that is none', { ...eventOf('refund.created', {}), id: null }],
+    ['an id of half a character', { ...eventOf('refund.created', {}), id: '\uD800' }],
+    ['a type that is none', { ...eventOf('refund.created', {}), type: 7 }],
+    ['no time', { ...eventOf('refund.created', {}), created: undefined }],
+    ['an object that is none', eventOf('refund.created', [])],
+    ['an object with a list for an id', eventOf('payment_intent.succeeded', { id: ['pi_1'] })],
+    ['metadata that is none', eventOf('payment_intent.succeeded', { id: 'pi_1', metadata: { attempt: 7 } })],
+    ['a payment that is none', eventOf('charge.refunded', { id: 'ch_1', payment_intent: 7 })]
+  ])('that is %s is refused as it is, although it is signed', async (_what, event) => {
+    const before = inbox().length
+    const { status, error } = await till.webhook(event as object)
+    expect([status, error.code]).toEqual([422, 'VALIDATION_FAILED'])
+    expect(inbox()).toHaveLength(before)
   })
 
   it('that meets trouble of our own is answered 500 and kept out of the inbox, so that it comes again', async () => {
