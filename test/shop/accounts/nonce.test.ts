@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { deriveKeys, tokenHash } from '../../../src/platform/crypto/secrets.ts'
+import { deriveKeys, hmac, tokenHash } from '../../../src/platform/crypto/secrets.ts'
 import { checkNonce, issueNonce } from '../../../src/shop/accounts/nonce.ts'
 
 const keys = deriveKeys('a secret for tests, of forty characters.')
@@ -30,6 +30,43 @@ describe('a nonce', () => {
     expect(checkNonce(keys, nonce, nobody, now + 12 * hours - 1)).toBe(true)
     expect(checkNonce(keys, nonce, nobody, now + 12 * hours)).toBe(false)
     expect(checkNonce(keys, nonce, nobody, now - hours)).toBe(false)
+  })
+
+  it('bears a clock that was set back by five minutes, and no more', () => {
+    const nonce = issueNonce(keys, null, now)
+    expect(checkNonce(keys, nonce, nobody, now - 5 * 60_000)).toBe(true)
+    expect(checkNonce(keys, nonce, nobody, now - 5 * 60_000 - 1)).toBe(false)
+  })
+
+  it('is 60 bytes: version, key id, time, 128 random bits and a MAC over whom it is for', () => {
+    for (const sessionTokenHash of [null, tokenHash('a')]) {
+      const bytes = Buffer.from(issueNonce(keys, sessionTokenHash, now), 'base64url')
+      const head = bytes.subarray(0, 28)
+      expect(bytes).toHaveLength(60)
+      expect(head[0]).toBe(1)
+      expect(head.subarray(1, 6)).toEqual(hmac(keys.nonce, 'key id').subarray(0, 5))
+      expect(head.readUIntBE(6, 6)).toBe(now)
+      expect(bytes.subarray(28)).toEqual(
+        hmac(keys.nonce, `${head.toString('base64url')}.${sessionTokenHash ?? 'anonymous'}`)
+      )
+    }
+  })
+
+  it.each(['version', 'key id'])('of another %s is none, though its MAC be right', (part) => {
+    const bytes = Buffer.from(issueNonce(keys, null, now), 'base64url')
+    const at = part === 'version' ? 0 : 5
+    bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at)
+    const head = bytes.subarray(0, 28)
+    const forged = Buffer.concat([head, hmac(keys.nonce, `${head.toString('base64url')}.anonymous`)])
+    expect(checkNonce(keys, forged.toString('base64url'), nobody, now)).toBe(false)
+  })
+
+  it('is nothing but its 80 characters, even where the rest was started with', () => {
+    const nonce = issueNonce(keys, null, now)
+    for (const text of [`${nonce}A`, `A${nonce}`, `${nonce} `, ` ${nonce}`]) {
+      const started = { sessionTokenHash: null, startNonceHash: tokenHash(text) }
+      expect(checkNonce(keys, text, started, now)).toBe(false)
+    }
   })
 
   it('of a session is good for no other session and for nobody once the session is gone', () => {

@@ -34,6 +34,18 @@ describe('a session', () => {
     expect(find(shop, `${token} `)).toBeUndefined()
   })
 
+  it('has a token of 43 characters of base64url: no other text is looked up', async () => {
+    using shop = openTestShop()
+    const { token } = start(shop, await makeUser(shop))
+    const rename = shop.db.sqlite.prepare('UPDATE sessions SET token_hash = ?')
+    for (const other of ['a', `${token}A`, `A${token}`, token.slice(1), `${token.slice(1)}!`, `${token}\n`]) {
+      rename.run(tokenHash(other))
+      expect(find(shop, other)).toBeUndefined()
+    }
+    rename.run(tokenHash(token))
+    expect(find(shop, token)).toBeDefined()
+  })
+
   it('ends 24 hours after its last use', async () => {
     using shop = openTestShop()
     const { token, maxAgeSeconds } = start(shop, await makeUser(shop))
@@ -90,6 +102,8 @@ describe('a session', () => {
     shop.db.sqlite.prepare(`UPDATE users SET status = 'deactivated'`).run()
     expect(find(shop, token)).toBeUndefined()
     expect(() => start(shop, user)).toThrow(expect.objectContaining({ code: 'AUTH_ACCOUNT_DEACTIVATED' }))
+    const nobody = { ...user, id: user.id + 1 }
+    expect(() => start(shop, nobody)).toThrow(expect.objectContaining({ code: 'AUTH_ACCOUNT_DEACTIVATED' }))
   })
 })
 
@@ -130,9 +144,14 @@ describe('the sessions of a user', () => {
     const user = await makeUser(shop)
     start(shop, user)
     const { token } = start(shop, user, true)
-    shop.clock.advance(2 * day)
+    shop.clock.advance(day)
+    expect(write(shop.db, (tx) => purgeSessions(tx, shop.clock.now()))).toBe(0)
+    shop.clock.advance(day)
+    const live = start(shop, user)
     expect(write(shop.db, (tx) => purgeSessions(tx, shop.clock.now()))).toBe(1)
     expect(find(shop, token)).toBeDefined()
+    expect(find(shop, live.token)).toBeDefined()
+    write(shop.db, (tx) => endSession(tx, live.tokenHash))
     shop.clock.advance(28 * day)
     expect(write(shop.db, (tx) => purgeSessions(tx, shop.clock.now()))).toBe(1)
   })
