@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { setSetting } from '../../src/shop/settings/settings.ts'
 import type { Answer } from '../support/browser.ts'
 import { bareRequest } from '../support/bare-socket.ts'
+import { undescribed } from '../support/described.ts'
 import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
 
@@ -254,4 +255,13 @@ describe('a query', () => {
       ['__proto__']
     ])
   })
+})
+
+it('a body that comes where none is asked for is refused by its size, as the description says', async () => {
+  for (const path of ['/nonce', '/store/offers', '/health']) {
+    const url = `${shop.apiRoot}${path}`
+    const { status, body } = await bareRequest(url, 'GET', new URL(url).pathname, [], 'x'.repeat(65_537))
+    const answer: unknown = JSON.parse(body)
+    expect([path, status, undescribed('GET', path, status, answer as object)]).toEqual([path, 413, []])
+  }
 })

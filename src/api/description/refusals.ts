@@ -21,7 +21,8 @@ function impliedBy(route: Route): PublicCode[] {
     [true, 'VALIDATION_FAILED'],
     [route.session === 'required', 'NOT_AUTHENTICATED'],
     [asksNonce || (mutates && route.crossSite !== 'allowed'), 'CSRF_FAILED'],
-    [mutates, 'PAYLOAD_TOO_LARGE'],
+    // Where no body is asked for, one may come all the same.
+    [true, 'PAYLOAD_TOO_LARGE'],
     [route.body !== undefined, 'UNSUPPORTED_MEDIA_TYPE'],
     [true, route.unforeseen ?? 'INTERNAL_SERVER_ERROR'],
     [route.proxy !== null, 'DEPENDENCY_UNAVAILABLE']
