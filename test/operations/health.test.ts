@@ -78,6 +78,7 @@ describe('shopstead health', () => {
         'secret',
         'database',
         'durability',
+        'writes',
         'migrations',
         'write-ahead log',
         'modules',
@@ -222,6 +223,28 @@ describe('a check of the database fails', () => {
     const [, durability] = databaseChecks
     if (durability === undefined) throw new Error('no check')
     expect(await runCheck(app, durability)).toMatchObject({ name: 'durability', status: 'failed' })
+  })
+
+  test('when another process keeps the database to itself, and only then', async () => {
+    const dataDir = await quietShop()
+    const writer = openDatabase(join(dataDir, 'shopstead.db'))
+    onTestFinished(() => void writer.sqlite.close())
+    writer.sqlite.exec('BEGIN IMMEDIATE')
+    expect(await checkOf('writes', dataDir)).toMatchObject({
+      status: 'failed',
+      message: expect.stringContaining('Another process')
+    })
+    writer.sqlite.exec('COMMIT')
+    expect(await checkOf('writes', dataDir)).toMatchObject({ status: 'ok' })
+  })
+
+  test('when nothing can be committed', async () => {
+    const app = createApp(configOf(await quietShop()), { database: 'any' }, { log: silent })
+    onTestFinished(() => app.close())
+    app.db.sqlite.pragma('query_only = ON')
+    const writes = databaseChecks.find(({ name }) => name === 'writes')
+    if (writes === undefined) throw new Error('no check')
+    expect(await runCheck(app, writes)).toMatchObject({ status: 'failed', message: expect.stringMatching(/readonly/) })
   })
 
   test('when a reader keeps the write-ahead log growing', async () => {

@@ -1,8 +1,12 @@
 import { existsSync, statSync } from 'node:fs'
+import type { App } from '../../app.ts'
 import { databaseFile } from '../../app.ts'
 import { migrationStatus } from '../../platform/db/migrate.ts'
+import { writeWhenFree } from '../../platform/db/patience.ts'
+import { isBusy, isDamage } from '../../platform/db/trouble.ts'
+import { describeError } from '../../platform/log.ts'
 import { failed, megabytes, ok, warning } from './check.ts'
-import type { Check } from './check.ts'
+import type { Check, Finding } from './check.ts'
 
 const largeWalBytes = 256 * 1024 * 1024
 const restoreAdvice = 'Stop the server and run "shopstead backup restore FILE" with the newest backup.'
@@ -33,6 +37,7 @@ export const databaseChecks: readonly Check[] = [
       )
     }
   },
+  { name: 'writes', run: checkWrites },
   {
     name: 'migrations',
     run({ db }) {
@@ -55,3 +60,21 @@ export const databaseChecks: readonly Check[] = [
     }
   }
 ]
+
+/** Commits something that changes nothing: only that shows that an order could be. */
+async function checkWrites({ db, config }: App): Promise<Finding> {
+  try {
+    await writeWhenFree(db, ({ sqlite }) => {
+      sqlite.pragma(`user_version = ${Number(sqlite.pragma('user_version', { simple: true }))}`)
+    })
+    return ok('A change could be committed.')
+  } catch (error) {
+    if (isBusy(error))
+      return failed(
+        'Another process keeps the database to itself: no order can be taken.',
+        `Let its import or migration end. "fuser -v ${databaseFile(config)}" names it.`
+      )
+    const advice = 'Make room on the disk, see that it is not read-only, and look at "dmesg" for its errors.'
+    return failed(`No change can be committed: ${describeError(error)}.`, isDamage(error) ? restoreAdvice : advice)
+  }
+}

@@ -36,7 +36,8 @@ export async function whenFree<T>(sqlite: Database.Database, attempt: () => T | 
   try {
     return await attempt()
   } catch (error) {
-    if (!isBusy(error)) throw error
+    // A command has waited inside SQLite by now.
+    if (!isBusy(error) || performance.now() >= until) throw error
     return waitInLine(sqlite, until, attempt)
   }
 }
