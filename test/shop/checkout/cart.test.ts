@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { GrantSpec } from '../../../src/shop/catalog/schema.ts'
-import { assertOneInterval, givenCodes, priceCart } from '../../../src/shop/checkout/cart.ts'
+import { assertOneInterval, CouponsRefused, givenCodes, priceCart } from '../../../src/shop/checkout/cart.ts'
 import { refusal } from '../../support/accounts.ts'
 import { shopWith } from '../catalog/temporary-shop.ts'
 import { line, noon } from '../orders/temporary-shop.ts'
@@ -85,4 +85,115 @@ test('subscriptions of one cart renew at one interval', () => {
   expect(() => assertOneInterval([monthly, line(3), yearly])).toThrow(
     refusal('VALIDATION_FAILED', { fieldErrors: { 'items.3.productId': [expect.any(String)] } })
   )
+})
+
+test('an item that cannot be bought is refused under its own path, all of them at once', () => {
+  const shop = shopWith({
+    products: [
+      { slug: 'mug', name: 'Mug', price: '12.50', stock: 3 },
+      { slug: 'none', name: 'None', price: '1.00', stock: 0 },
+      { slug: 'draft', name: 'Draft', price: '1.00', published: false }
+    ]
+  })
+  const price = (...items: Parameters<typeof priceCart>[1]['items']) =>
+    priceCart(shop, { items, codes: [], currency: 'EUR' }, nobody, noon)
+  const text = [expect.any(String)]
+  expect(() =>
+    price(
+      { productId: 1, quantity: 2 },
+      { productId: 9, quantity: 1 },
+      { productId: 2, quantity: 1 },
+      { productId: 3, quantity: 1 },
+      { productId: 1, variationId: 5, quantity: 1 },
+      { productId: 1, quantity: 2 }
+    )
+  ).toThrow(
+    refusal('VALIDATION_FAILED', {
+      fieldErrors: {
+        'items.1.productId': text,
+        'items.2.quantity': text,
+        'items.3.productId': text,
+        'items.4.variationId': text,
+        'items.5.quantity': text
+      }
+    })
+  )
+  expect(price({ productId: 1, quantity: 2 }, { productId: 1, quantity: 1 }).lines).toMatchObject([{ quantity: 3 }])
+})
+
+test('a line over more than can be counted is refused', () => {
+  const shop = shopWith({ products: [{ slug: 'gold', name: 'Gold', price: '1.00' }] })
+  shop.sqlite.prepare('UPDATE products SET price_minor = ?').run(Math.floor(Number.MAX_SAFE_INTEGER / 2))
+  const price = (quantity: number) =>
+    priceCart(shop, { items: [{ productId: 1, quantity }], codes: [], currency: 'EUR' }, nobody, noon)
+  expect(price(2).lines).toHaveLength(1)
+  expect(() => price(3)).toThrow(
+    refusal('VALIDATION_FAILED', { fieldErrors: { 'items.0.quantity': [expect.any(String)] } })
+  )
+})
+
+test('codes that do not apply are all named, and counted in the cause', () => {
+  const shop = shopWith(catalogue)
+  const codes = givenCodes({ couponCode: 'nope', couponCodes: ['P50', 'SOME', 'nor this'] })
+  const price = () => priceCart(shop, { items: [{ productId: 2, quantity: 1 }], codes, currency: 'EUR' }, nobody, noon)
+  expect(price).toThrow(
+    refusal('VALIDATION_FAILED', {
+      fieldErrors: {
+        couponCode: ['This code is not valid.'],
+        'couponCodes.1': ['This code does not count for anything in this order.'],
+        'couponCodes.2': ['This code is not valid.']
+      }
+    })
+  )
+  expect(price).toThrow(expect.objectContaining({ cause: new CouponsRefused(3) }))
+  expect(price).toThrow(
+    expect.objectContaining({ cause: expect.objectContaining({ count: 3, name: 'CouponsRefused' }) })
+  )
+})
+
+test('codes are those of both fields, each once whatever its case, empty ones none', () => {
+  expect(givenCodes({})).toEqual([])
+  expect(givenCodes({ couponCode: ' ', couponCodes: ['', 'P1', 'p1 ', 'P50'] })).toEqual([
+    { path: 'couponCodes.1', code: 'P1' },
+    { path: 'couponCodes.3', code: 'P50' }
+  ])
+  expect(givenCodes({ couponCode: 'P50', couponCodes: ['p50'] })).toEqual([{ path: 'couponCode', code: 'P50' }])
+})
+
+test('what is sold is written down with the coupon and whose it is', () => {
+  const shop = shopWith({
+    products: [
+      {
+        slug: 'club',
+        name: 'Club',
+        price: '8.00',
+        type: 'digital',
+        grants: [{ kind: 'subscription', interval: 'month' }]
+      }
+    ],
+    coupons: [{ code: 'TEN', percent: 10 }]
+  })
+  const priced = (buyer: Parameters<typeof priceCart>[2]) => {
+    const input = { items: [{ productId: 1, quantity: 2 }], codes: givenCodes({ couponCode: 'ten' }), currency: 'EUR' }
+    return priceCart(shop, input, buyer, noon)
+  }
+  expect(priced(nobody)).toEqual({
+    lines: [
+      {
+        path: 'items.0',
+        productId: 1,
+        variationId: null,
+        name: 'Club',
+        quantity: 2,
+        unitPriceMinor: 800,
+        discountMinor: 160,
+        totalMinor: 1440,
+        type: 'digital',
+        grants: [{ kind: 'subscription', interval: 'month', pro: false }]
+      }
+    ],
+    coupons: [{ path: 'couponCode', couponId: 1, code: 'TEN', discountMinor: 160, customerKey: null }]
+  })
+  expect(priced({ userId: 7, emailKey: 'ada' }).coupons[0]?.customerKey).toBe('user:7')
+  expect(priced({ userId: null, emailKey: 'ada' }).coupons[0]?.customerKey).toBe('email:ada')
 })
