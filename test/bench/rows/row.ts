@@ -37,7 +37,6 @@ export type Field = {
   stage(payments: 'manual' | 'sandbox'): Promise<Stage>
   /** Ends what runs. */
   clear(): Promise<void>
-  tell(line: string): void
 }
 
 /** Something that can be measured by itself. */

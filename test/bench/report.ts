@@ -1,19 +1,24 @@
+import { cpus } from 'node:os'
+import type { Rounds } from './measure/compare.ts'
+import { isPinned } from './measure/machine.ts'
 import { mostSpread } from './measure/statistics.ts'
 import { table } from './measure/table.ts'
 import type { Comparison, Figure, Outcome } from './rows/row.ts'
 
 const whole = (value: number): string => Math.round(value).toLocaleString('en')
 const exact = (value: number): string => (Number.isNaN(value) ? '–' : value.toFixed(2))
-const short = (value: number): string => (value < 10 ? value.toFixed(1) : whole(value))
+const short = (value: number): string => (value === 0 || value >= 10 ? whole(value) : value.toFixed(1))
 
 const ratioOf = ({ shop, reference }: Comparison): number => shop.requestsASecond / reference.requestsASecond
 
+/** Answers that are refusals are quick, so a side that has one has reached nothing. */
 export function isReached(outcome: Outcome): boolean {
-  return outcome.kind === 'comparison' ? ratioOf(outcome) >= outcome.bar : outcome.value <= outcome.most
+  if (outcome.kind === 'figure') return outcome.value <= outcome.most
+  return ratioOf(outcome) >= outcome.bar && outcome.shop.failures + outcome.reference.failures === 0
 }
 
 /** Whether its runs are so far apart that they tell of the machine. */
-export function isNoisy(outcome: Outcome): boolean {
+function isNoisy(outcome: Outcome): boolean {
   return spreadOf(outcome) > mostSpread
 }
 
@@ -22,8 +27,27 @@ function spreadOf(outcome: Outcome): number {
 }
 
 function verdictOf(outcome: Outcome): string {
-  const verdict = isReached(outcome) ? 'reached' : 'MISSED'
+  const { failures } = outcome.kind === 'comparison' ? outcome.shop : { failures: 0 }
+  const verdict = isReached(outcome) ? 'reached' : failures > 0 ? `MISSED: ${failures} failures` : 'MISSED'
   return isNoisy(outcome) ? `${verdict}, noisy` : verdict
+}
+
+/** Everything that was measured, in Markdown. */
+export function report(outcomes: readonly Outcome[], { rounds, seconds, connections }: Rounds): string {
+  const where = isPinned
+    ? 'the server has one core and the load the other'
+    : 'nothing keeps to a core, since taskset or a second core is missing'
+  const noisy = outcomes.filter(isNoisy).map(({ name }) => name)
+  const reached = outcomes.filter(isReached).length
+  return [
+    `Node.js ${process.version} on ${cpus().length} × ${cpus()[0]?.model.trim()}; ${where}. Medians of ${rounds} runs of ${seconds} s by`,
+    `turns, ${connections} connections; of two figures the first is Shopstead's.`,
+    '',
+    ...(outcomes.some(isComparison) ? [comparisonTable(outcomes), ''] : []),
+    ...(outcomes.some(isFigure) ? [figureTable(outcomes), ''] : []),
+    ...(noisy.length > 0 ? [`Too noisy to tell, with runs over 20 % apart: ${noisy.join('; ')}.`] : []),
+    `${reached} of ${outcomes.length} reached.`
+  ].join('\n')
 }
 
 export function lineOf(outcome: Outcome): string {
@@ -34,7 +58,7 @@ export function lineOf(outcome: Outcome): string {
   return `${outcome.name}: ${figure}, ${verdictOf(outcome)}`
 }
 
-export function comparisonTable(outcomes: readonly Outcome[]): string {
+function comparisonTable(outcomes: readonly Outcome[]): string {
   const head = [
     'endpoint',
     'beside',
@@ -70,7 +94,7 @@ function comparisonCells(outcome: Comparison): string[] {
   ]
 }
 
-export function figureTable(outcomes: readonly Outcome[]): string {
+function figureTable(outcomes: readonly Outcome[]): string {
   return table(['', 'measured', 'at most', 'spread', ''], outcomes.filter(isFigure).map(figureCells))
 }
 
