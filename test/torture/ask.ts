@@ -1,0 +1,76 @@
+import { request } from 'node:http'
+import type { Agent, IncomingHttpHeaders } from 'node:http'
+
+export type Question = {
+  /** GET, or POST where there is a body. */
+  method?: string
+  headers?: Record<string, string>
+  /** An object is sent as JSON, fields of a form as a form, text as it is. */
+  body?: object | string
+  /** The connections it may go over; one of its own when left out. */
+  agent?: Agent
+}
+
+export type Asked = { status: number; headers: IncomingHttpHeaders; text: string; ms: number }
+
+/** Sends one request by Node's own client, which costs the least, and times it to the end of its answer. */
+export function ask(url: string, { method, headers = {}, body, agent }: Question = {}): Promise<Asked> {
+  const started = performance.now()
+  const [type, text] = written(body)
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      url,
+      {
+        method: method ?? (text === undefined ? 'GET' : 'POST'),
+        agent: agent ?? false,
+        headers: { ...(text === undefined ? {} : { ...type, 'content-length': Buffer.byteLength(text) }), ...headers }
+      },
+      (response) => {
+        const chunks: Buffer[] = []
+        response.on('data', (chunk: Buffer) => void chunks.push(chunk))
+        response.on('error', reject)
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            text: Buffer.concat(chunks).toString('utf8'),
+            ms: performance.now() - started
+          })
+        )
+      }
+    )
+    sent.on('error', reject).end(text)
+  })
+}
+
+function written(body: Question['body']): [type: Record<string, string>, text: string | undefined] {
+  if (body === undefined) return [{}, undefined]
+  if (body instanceof URLSearchParams) return [{ 'content-type': 'application/x-www-form-urlencoded' }, String(body)]
+  return [{ 'content-type': 'application/json' }, typeof body === 'string' ? body : JSON.stringify(body)]
+}
+
+/** What the envelope of an answer holds. */
+export function dataOf<Data = Record<string, unknown>>({ status, text }: Asked): Data {
+  const { data } = JSON.parse(text) as { data?: Data }
+  if (data === undefined) throw new Error(`an answer without data: ${status} ${text.slice(0, 200)}`)
+  return data
+}
+
+/** The cookies that an answer sets, as they are sent back. */
+export function cookiesOf({ headers }: Asked): string {
+  return (headers['set-cookie'] ?? []).map((line) => line.split(';')[0]).join('; ')
+}
+
+/** Does `work` for 0 to `times` - 1, never more than `width` at once. */
+export async function side<T>(times: number, width: number, work: (index: number) => Promise<T>): Promise<T[]> {
+  const results: T[] = []
+  let next = 0
+  const lane = async (): Promise<void> => {
+    while (next < times) {
+      const index = next++
+      results[index] = await work(index)
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(width, times) }, lane))
+  return results
+}

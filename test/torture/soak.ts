@@ -1,0 +1,180 @@
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo, Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ask, cookiesOf, dataOf } from './ask.ts'
+import { runPacked, servePacked } from './packed-shop.ts'
+import type { PackedServer } from './packed-shop.ts'
+import type { Field, Part } from './part.ts'
+import { courseOf, read } from './soak/readings.ts'
+import type { Reading } from './soak/readings.ts'
+import { Shoppers } from './soak/shoppers.ts'
+import type { Street } from './soak/shoppers.ts'
+import { sizeMb, Vitals } from './vitals.ts'
+
+const databases = ['shopstead.db', 'sandbox.db', 'limits.db']
+/** SQLite folds its log back at 4 MB; a reader or a long transaction may let it grow further before. */
+const mostLogMb = 16
+const products = Array.from({ length: 40 }, (_, index) => ({
+  slug: `mug-${index}`,
+  name: `Mug number ${index}`,
+  description: 'Enamelled by hand, and fired twice.',
+  price: '12.50',
+  categories: ['Kitchen']
+}))
+
+export const soak: Part = {
+  name: 'soak',
+  about: 'a long day of everything a shop does: memory, files and timers stay what they were',
+  async run(field) {
+    const dataDir = mkdtempSync(join(tmpdir(), 'shopstead-soak-'))
+    const receiver = await listening(
+      createServer((request, response) => void request.resume().on('end', () => response.end()))
+    )
+    try {
+      await soakIn(field, dataDir, `http://127.0.0.1:${portOf(receiver)}/hook`)
+    } finally {
+      receiver.close()
+      rmSync(dataDir, { recursive: true, force: true })
+    }
+  }
+}
+
+async function soakIn(field: Field, dataDir: string, hook: string): Promise<void> {
+  await prepare(field, dataDir, hook)
+  const spare = await listening(createServer())
+  const metricsPort = portOf(spare)
+  spare.close()
+  const collect = new URL('soak/collect.ts', import.meta.url)
+  const server = await servePacked(field.packed, {
+    dataDir,
+    env: { SHOPSTEAD_METRICS_PORT: String(metricsPort), NODE_OPTIONS: `--expose-gc --import=${collect.href}` }
+  })
+  const vitals = new Vitals(server.child.pid)
+  try {
+    const shoppers = new Shoppers(await openStreet(field, dataDir, server), field.dice)
+    const logs = watchLogs(dataDir)
+    const readings = await work(field, shoppers, server, vitals, `http://127.0.0.1:${metricsPort}/metrics`)
+    judge(field, readings)
+    logs.judge(field)
+  } finally {
+    vitals.stop()
+    await server.end()
+  }
+}
+
+async function prepare({ packed }: Field, dataDir: string, hook: string): Promise<void> {
+  const file = join(dataDir, 'shelf.json')
+  writeFileSync(file, JSON.stringify({ products }))
+  const limits = ['register_ip', 'checkout_ip', 'checkout_decline']
+  for (const words of [
+    ['migrate'],
+    ['seed', file],
+    ['webhooks', 'add', hook],
+    ...limits.map((bucket) => ['settings', 'set', `limits.${bucket}`, 'off'])
+  ]) {
+    const { exitCode, stderr } = await runPacked(packed, { dataDir }, ...words)
+    if (exitCode !== 0) throw new Error(`shopstead ${words.join(' ')}: ${stderr}`)
+  }
+}
+
+/** The shop as its visitors find it, and an affiliate who sends them. */
+async function openStreet(field: Field, dataDir: string, { apiRoot, url }: PackedServer): Promise<Street> {
+  const { offers } = dataOf<{ offers: { productId: number }[] }>(await ask(`${apiRoot}/store/offers?perPage=40`))
+  const { nonce } = dataOf<{ nonce: string }>(await ask(`${apiRoot}/nonce`))
+  const email = 'mira@example.com'
+  const body = { email, password: 'harbour-lantern-42', displayName: 'Mira Okafor', acceptTerms: true }
+  const registered = await ask(`${apiRoot}/auth/register`, { headers: { 'x-nonce': nonce }, body })
+  const made = ['affiliates', 'create', '--user', email, '--code', 'mira', '--status', 'active']
+  const { exitCode, stderr } = await runPacked(field.packed, { dataDir }, ...made)
+  if (exitCode !== 0) throw new Error(stderr)
+  return {
+    apiRoot,
+    url,
+    productIds: offers.map(({ productId }) => productId),
+    affiliate: { code: 'mira', cookie: cookiesOf(registered) },
+    told(what, { status, text }, expected) {
+      field.tried(what)
+      if (!expected.includes(status)) field.violation(`${what} was answered ${status}: ${text.slice(0, 200)}`)
+    }
+  }
+}
+
+async function work(
+  field: Field,
+  shoppers: Shoppers,
+  server: PackedServer,
+  vitals: Vitals,
+  metricsUrl: string
+): Promise<Reading[]> {
+  const [total, stretches] = field.isWhole ? [200_000, 40] : [8_000, 16]
+  const readings: Reading[] = []
+  for (let done = 0; done < total;) {
+    await shoppers.come(total / stretches)
+    done += total / stretches
+    await settle(server)
+    const reading = await read(vitals, metricsUrl, done)
+    readings.push(reading)
+    const { heapMb, residentMb, openFiles, timers } = reading
+    field.tell(
+      `${done}: heap ${heapMb.toFixed(1)} MB, ${residentMb.toFixed(0)} MB resident, ${openFiles} files, ${timers} timers`
+    )
+  }
+  return readings
+}
+
+/** Waits until what the last requests have set off (mail, webhooks) is through, and has the server clear up. */
+async function settle({ child }: PackedServer): Promise<void> {
+  await sleep(500)
+  for (let times = 0; times < 2; times += 1) {
+    child.kill('SIGUSR2')
+    await sleep(150)
+  }
+}
+
+/** How far a figure may rise from the second quarter to the last. */
+function judge(field: Field, readings: readonly Reading[]): void {
+  const rises = {
+    heapMb: field.isWhole ? 6 : 4,
+    residentMb: field.isWhole ? 30 : 40,
+    openFiles: 4,
+    handles: 4,
+    timers: 2
+  } as const
+  for (const figure of Object.keys(rises) as (keyof typeof rises)[]) {
+    const { first, last, perThousand } = courseOf(readings, figure)
+    const told = `${figure}: ${first.toFixed(1)} in the second quarter, ${last.toFixed(1)} in the last`
+    field.figure(`${told}, ${perThousand.toFixed(3)} more for each 1,000 requests`)
+    if (!(last - first <= rises[figure])) field.violation(`${told}: it may rise by ${rises[figure]}`)
+  }
+}
+
+/** Looks at the write-ahead logs while the shop works. */
+function watchLogs(dataDir: string): { judge(field: Field): void } {
+  const most = new Map<string, number>(databases.map((name) => [name, 0]))
+  const timer = setInterval(() => {
+    for (const [name, mb] of most) most.set(name, Math.max(mb, sizeMb(join(dataDir, `${name}-wal`))))
+  }, 50)
+  return {
+    judge(field) {
+      clearInterval(timer)
+      for (const [name, mb] of most) {
+        field.figure(`${name}: ${sizeMb(join(dataDir, name)).toFixed(1)} MB, its log at most ${mb.toFixed(1)} MB`)
+        if (mb === 0 || mb > mostLogMb) field.violation(`the log of ${name} was ${mb} MB, of at most ${mostLogMb}`)
+      }
+    }
+  }
+}
+
+async function listening(server: Server): Promise<Server> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return server
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port
+}

@@ -1,0 +1,49 @@
+import { ask } from '../ask.ts'
+import { percentile } from '../vitals.ts'
+import type { Vitals } from '../vitals.ts'
+
+/** How a server stands between two stretches of work, when nothing is under way. */
+export type Reading = {
+  requests: number
+  heapMb: number
+  residentMb: number
+  openFiles: number
+  handles: number
+  timers: number
+}
+
+/** Reads the server's metrics after it has collected what nobody uses. */
+export async function read(vitals: Vitals, metricsUrl: string, requests: number): Promise<Reading> {
+  const { text } = await ask(metricsUrl)
+  const value = (name: string): number => Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(text)?.[1])
+  return {
+    requests,
+    heapMb: value('shopstead_nodejs_heap_size_used_bytes') / 2 ** 20,
+    residentMb: vitals.residentMb(),
+    openFiles: vitals.openFiles(),
+    handles: value('shopstead_nodejs_active_handles_total'),
+    timers: Number(/^shopstead_nodejs_active_resources\{type="Timeout"\} (\d+)$/m.exec(text)?.[1] ?? 0)
+  }
+}
+
+export type Course = { first: number; last: number; perThousand: number }
+
+/**
+ * The course of one figure after its first quarter, which is warming up: the medians of the second and of the last
+ * quarter, and how much it rose between them for every thousand requests.
+ */
+export function courseOf(readings: readonly Reading[], figure: keyof Reading): Course {
+  const quarter = Math.floor(readings.length / 4)
+  const second = readings.slice(quarter, 2 * quarter)
+  const last = readings.slice(-quarter)
+  const [from, to] = [median(second, figure), median(last, figure)]
+  const thousands = (median(last, 'requests') - median(second, 'requests')) / 1000
+  return { first: from, last: to, perThousand: (to - from) / thousands }
+}
+
+function median(readings: readonly Reading[], figure: keyof Reading): number {
+  return percentile(
+    readings.map((reading) => reading[figure]),
+    0.5
+  )
+}

@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { NotHere } from './part.ts'
+
+const mega = 2 ** 20
+
+/** How a process of this machine is doing, read from outside. */
+export class Vitals {
+  private readonly pid: number
+  private peakMb = 0
+  private readonly timer
+
+  /** @throws NotHere where there is no /proc to read it from */
+  constructor(pid: number | undefined) {
+    if (process.platform !== 'linux' || pid === undefined) throw new NotHere('memory is read from /proc')
+    this.pid = pid
+    this.timer = setInterval(() => void this.residentMb(), 50)
+    this.timer.unref()
+  }
+
+  /** Resident memory now. */
+  residentMb(): number {
+    const [, pages = '0'] = readFileSync(`/proc/${this.pid}/statm`, 'utf8').split(' ')
+    const mb = (Number(pages) * 4096) / mega
+    this.peakMb = Math.max(this.peakMb, mb)
+    return mb
+  }
+
+  /** The most since it was asked last. */
+  takePeakMb(): number {
+    const peak = Math.max(this.peakMb, this.residentMb())
+    this.peakMb = 0
+    return peak
+  }
+
+  openFiles(): number {
+    return readdirSync(`/proc/${this.pid}/fd`).length
+  }
+
+  stop(): void {
+    clearInterval(this.timer)
+  }
+}
+
+export function sizeMb(file: string): number {
+  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) / mega
+}
+
+/** The value below which `share` of them lie. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+}
