@@ -38,9 +38,10 @@ export async function refundOrder(
 /** Writes the refund down; what came by hand is given back with that, and null is answered. */
 function askRefund({ tx, by, now }: Booking, orderId: number, amountMinor: number | undefined): RefundRow | null {
   const order = getOrder(tx, orderId)
-  const leftMinor = order.totalMinor - order.refundedMinor - requestedMinor(tx, orderId)
+  const askedMinor = requestedMinor(tx, orderId)
+  const leftMinor = order.totalMinor - order.refundedMinor - askedMinor
   const wanted = amountMinor ?? leftMinor
-  if (wanted > leftMinor && leftMinor < order.totalMinor - order.refundedMinor)
+  if (askedMinor > 0 && (wanted > leftMinor || leftMinor === 0))
     throw new AppError('CONFLICT', `A refund of order ${orderId} is still under way.`)
   checkRefund(order, wanted)
   const paid = findPayingAttempt(tx, orderId)

@@ -66,6 +66,7 @@ describe('a refund by the shop', () => {
     await expect(refund(id)).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
     expect(till.order(id).status).toBe('processing')
     await expect(refund(id, 100)).rejects.toMatchObject({ code: 'CONFLICT' })
+    await expect(refund(id)).rejects.toMatchObject({ code: 'CONFLICT' })
     till.sandbox.clearFaults()
     // Long after the gateway has forgotten the key.
     till.clock.advance(30 * 60 * 60_000)
