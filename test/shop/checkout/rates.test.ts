@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { countFailure, refuseWhenUsedUp, takeCheckoutPoint, takePoints } from '../../../src/shop/checkout/rates.ts'
+import type { Bucket } from '../../../src/shop/settings/definitions.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import type { TestShop } from '../../support/shop-context.ts'
@@ -11,7 +12,7 @@ const limited = (bucket: string) =>
     headers: { 'Retry-After': expect.stringMatching(/^[1-9]\d*$/) as string }
   })
 
-function limit(shop: TestShop, bucket: string, value: string): void {
+function limit(shop: TestShop, bucket: Bucket, value: string): void {
   setSetting(shop.db, `limits.${bucket}`, value, shop.clock.now())
 }
 
