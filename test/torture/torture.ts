@@ -14,12 +14,13 @@ import type { Packed } from '../support/packed.ts'
 import { abuse } from './abuse.ts'
 import { Dice } from './dice.ts'
 import { durability } from './durability.ts'
+import { mutants } from './mutants.ts'
 import { NotHere } from './part.ts'
 import type { Field, Part } from './part.ts'
 import { soak } from './soak.ts'
 import { tornLog } from './torn-log.ts'
 
-const parts: readonly Part[] = [durability, tornLog, abuse, soak]
+const parts: readonly Part[] = [durability, tornLog, abuse, soak, mutants]
 
 const { values, positionals } = parseArgs({
   options: { short: { type: 'boolean', default: false }, seed: { type: 'string' }, list: { type: 'boolean' } },
