@@ -5,12 +5,11 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openGateway, stripeEnv } from '../faults/lane.ts'
 import { Browser } from '../support/browser.ts'
-import type { Answer } from '../support/browser.ts'
 import { OrderOfEvents } from './durability/order.ts'
 import type { Acknowledged } from './durability/order.ts'
 import { readTrace, straceOptions } from './durability/trace.ts'
 import { openShop } from './open-shop.ts'
-import { servePacked } from './packed-shop.ts'
+import { runPacked, servePacked } from './packed-shop.ts'
 import type { PackedServer } from './packed-shop.ts'
 import { NotHere } from './part.ts'
 import type { Field, Part } from './part.ts'
@@ -29,6 +28,7 @@ export const durability: Part = {
     let url = ''
     const gateway = await openGateway(() => url)
     try {
+      await judgeFirstStart(field, join(folder, 'first'), trace)
       await openShop(field.packed, dataDir, [{ slug: 'mug', name: 'Mug', price: '12.50' }])
       const setting = { dataDir, env: stripeEnv(gateway.origin), under: straceOptions(trace) }
       const server = await servePacked(field.packed, setting)
@@ -52,6 +52,21 @@ function assertTraceable(): void {
   const { error, status, stderr } = spawnSync('strace', ['-f', '-o', '/dev/null', 'true'], { encoding: 'utf8' })
   if (error !== undefined) throw new NotHere('strace is not installed')
   if (status !== 0) throw new NotHere(`strace may not trace here: ${stderr.split('\n')[0]}`)
+}
+
+/** The key that the first command makes is on the disk, by content and by name, before the command ends. */
+async function judgeFirstStart(field: Field, dataDir: string, trace: string): Promise<void> {
+  const { exitCode, stderr } = await runPacked(field.packed, { dataDir, under: straceOptions(trace) }, 'migrate')
+  if (exitCode !== 0) throw new Error(`shopstead migrate: ${stderr}`)
+  await traced(trace)
+  const synced: string[] = []
+  for await (const { name, target, result } of readTrace(trace))
+    if ((name === 'fsync' || name === 'fdatasync') && result === 0) synced.push(target)
+  field.tried('first start')
+  const key = synced.findIndex((path) => path.includes('/secret.key.'))
+  if (key < 0) field.violation('the secret key was not synced')
+  if (!synced.includes(dataDir, key + 1)) field.violation("the secret key's name was not synced")
+  rmSync(trace)
 }
 
 /** Writes of every kind, first one after the other, then several at once; returns what was acknowledged. */
@@ -84,13 +99,13 @@ async function writeEach(apiRoot: string, productId: number): Promise<Acknowledg
   const send = async (
     what: (typeof kinds)[number],
     [method, path, body]: [method: string, path: string, body: object],
-    markerOf: (answer: Answer) => string,
+    markerOf: () => string,
     headers: Record<string, string> = {}
   ): Promise<void> => {
     const id = randomUUID()
     const answer = await visitor.send(method, path, body, { ...headers, 'x-correlation-id': id })
     if (answer.status >= 300) throw new Error(`${what} answered ${answer.text}`)
-    acknowledged.push({ id, what, marker: markerOf(answer) })
+    acknowledged.push({ id, what, marker: markerOf() })
   }
   const consent = { displayName: 'Ada Quill', acceptTerms: true }
   const nonce = { 'x-nonce': await visitor.nonce() }

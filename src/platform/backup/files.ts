@@ -1,5 +1,5 @@
-import { closeSync, fsyncSync, openSync, readdirSync, rmSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { readdirSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { randomToken } from '../crypto/secrets.ts'
 
 /** Why a backup was made; only the scheduled ones are thinned out. */
@@ -65,18 +65,4 @@ function listFolder(folder: string): string[] {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw error
   }
-}
-
-/** Brings a file, or the names in a folder, to the disk: a power cut does not take them back. */
-export function syncToDisk(path: string): void {
-  const handle = openSync(path, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
-}
-
-export function syncFolderOf(path: string): void {
-  syncToDisk(dirname(path))
 }

@@ -12,7 +12,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
-import { clearForgottenDrafts, draftName, syncFolderOf, syncToDisk } from './files.ts'
+import { syncFolderOf, syncToDisk } from '../disk.ts'
+import { clearForgottenDrafts, draftName } from './files.ts'
 import { doubtful, inspectBackup } from './inspect.ts'
 import { dropManifest } from './manifest.ts'
 

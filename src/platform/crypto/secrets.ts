@@ -3,6 +3,7 @@ import type { KeyObject } from 'node:crypto'
 import { chmodSync, existsSync, linkSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
+import { syncFolderOf } from '../disk.ts'
 
 /** 256 random bits as base64url. */
 export function randomToken(bytes = 32): string {
@@ -34,12 +35,16 @@ export function sameBytes(left: Buffer, right: Buffer): boolean {
   return left.length === right.length && timingSafeEqual(left, right)
 }
 
-/** A link is made whole or not at all, and by one process only; a plain write could be read half done. */
+/**
+ * A link is made whole or not at all, and by one process only; a plain write could be read half done. It is on the disk
+ * before anything is made with it: a power cut that left an empty key would keep the shop from starting.
+ */
 function createOnce(file: string, content: string): void {
   const draft = `${file}.${randomToken(6)}`
-  writeFileSync(draft, content, { flag: 'wx', mode: 0o600 })
+  writeFileSync(draft, content, { flag: 'wx', mode: 0o600, flush: true })
   try {
     linkSync(draft, file)
+    syncFolderOf(file)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   } finally {
