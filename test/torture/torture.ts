@@ -12,15 +12,17 @@ import { parseArgs } from 'node:util'
 import { installPacked } from '../support/packed.ts'
 import type { Packed } from '../support/packed.ts'
 import { abuse } from './abuse.ts'
+import { crash } from './crash.ts'
 import { Dice } from './dice.ts'
 import { durability } from './durability.ts'
+import { fuzz } from './fuzz.ts'
 import { mutants } from './mutants.ts'
 import { NotHere } from './part.ts'
 import type { Field, Part } from './part.ts'
 import { soak } from './soak.ts'
 import { tornLog } from './torn-log.ts'
 
-const parts: readonly Part[] = [durability, tornLog, abuse, soak, mutants]
+const parts: readonly Part[] = [crash, durability, tornLog, fuzz, abuse, soak, mutants]
 
 const { values, positionals } = parseArgs({
   options: { short: { type: 'boolean', default: false }, seed: { type: 'string' }, list: { type: 'boolean' } },

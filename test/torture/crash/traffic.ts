@@ -1,0 +1,18 @@
+/** Counts answers, for whoever waits until so many more have come. */
+export class Traffic {
+  private count = 0
+  private waiting: { until: number; proceed: () => void } | undefined
+
+  answered(): void {
+    this.count += 1
+    if (this.waiting !== undefined && this.count >= this.waiting.until) this.waiting.proceed()
+  }
+
+  /** Resolves when that many more answers have come. */
+  flow(answers: number): Promise<void> {
+    if (answers === 0) return Promise.resolve()
+    return new Promise((proceed) => {
+      this.waiting = { until: this.count + answers, proceed }
+    })
+  }
+}
