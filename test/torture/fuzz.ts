@@ -1,0 +1,131 @@
+import { routes } from '../../src/api/routes.ts'
+import type { Route } from '../../src/api/route.ts'
+import { mountedAt } from '../../src/proxy/mounted.ts'
+import { ApiRequests } from './fuzz/api-requests.ts'
+import type { Material } from './fuzz/api-requests.ts'
+import { talkNonsense } from './fuzz/bare-socket.ts'
+import { fire } from './fuzz/campaign.ts'
+import type { Shot, Target } from './fuzz/campaign.ts'
+import { importNonsense, readNonsense } from './fuzz/importers.ts'
+import { judgeApi, judgeElsewhere } from './fuzz/judge.ts'
+import { gather } from './fuzz/material.ts'
+import type { Gathered } from './fuzz/material.ts'
+import { pageTargets } from './fuzz/page-targets.ts'
+import { startProxy } from './fuzz/proxy-process.ts'
+import type { ProxyProcess } from './fuzz/proxy-process.ts'
+import { openWatchedShop } from './fuzz/watched-shop.ts'
+import type { WatchedShop } from './fuzz/watched-shop.ts'
+import { webhookTarget } from './fuzz/webhook-target.ts'
+import type { Field, Part } from './part.ts'
+
+export const fuzz: Part = {
+  name: 'fuzz',
+  about: 'requests, files and bytes that nobody should send, against every address and importer',
+  run
+}
+
+async function run(field: Field): Promise<void> {
+  const times = field.isWhole ? 100_000 : 2_000
+  readNonsense(times, field)
+  await fireAtShop(field, times)
+  await fireAtPages(field, times)
+}
+
+/** A shop that takes cards alone: the API, its proxy in both forms, the webhook, and what is no HTTP. */
+async function fireAtShop(field: Field, times: number): Promise<void> {
+  const shop = await openWatchedShop(field.packed)
+  const gathered = await gather(shop)
+  const proxy = await startProxy(field.packed, shop.server.url)
+  const { apiRoot, url } = shop.server
+  const mounted = `${new URL(apiRoot).origin}${mountedAt}`
+  const proxied = routes.filter((route) => route.proxy !== null)
+  const targets = [
+    ...routes.map((route) =>
+      apiTarget(`${route.method} ${route.path}`, [route], { url, root: apiRoot, material: gathered })
+    ),
+    apiTarget('the mounted proxy', proxied, { url, root: mounted, material: gathered, proxied: true }),
+    apiTarget('the proxy by itself', proxied, {
+      url: proxy.url,
+      root: proxy.proxyRoot,
+      material: gathered,
+      proxied: true
+    }),
+    webhookTarget(shop, gathered)
+  ]
+  for (const target of targets) await fireAt(target, times, shop, gathered, field)
+  // A tenth of it once more with the limits that a shop has: what they refuse has to be described as well.
+  shop.limit(true)
+  for (const target of targets.slice(0, -1))
+    await fireAt({ ...target, name: `${target.name}, limited` }, times / 10, shop, gathered, field)
+  shop.limit(false)
+  const paths = ['/livez', '/readyz', '/', '/x', ...routes.map(({ path }) => `${new URL(apiRoot).pathname}${path}`)]
+  await talkNonsense(shop, { name: 'no HTTP', url, paths, times }, field)
+  await talkNonsense(
+    shop,
+    {
+      name: 'no HTTP to the proxy',
+      url: proxy.url,
+      paths: proxied.map(({ path }) => `${mountedAt}${path}`),
+      times: times / 4
+    },
+    field
+  )
+  await importNonsense(field.isWhole ? 2_000 : 40, shop.dataDir, shop.secrets, field)
+  await endProxy(proxy, shop, field)
+  await shop.judgeEnd(field)
+}
+
+/** A shop with pages of its own: it offers to pay by hand as well, and shows the storefront. */
+async function fireAtPages(field: Field, times: number): Promise<void> {
+  const shop = await openWatchedShop(field.packed, { payments: 'sandbox,manual', storefront: true })
+  const gathered = await gather(shop)
+  const { url, apiRoot } = shop.server
+  const places = { ...gathered, apiPrefix: new URL(apiRoot).pathname }
+  for (const target of pageTargets(url, apiRoot, places)) await fireAt(target, times, shop, gathered, field)
+  await shop.judgeEnd(field)
+}
+
+async function fireAt(
+  target: Target,
+  times: number,
+  shop: WatchedShop,
+  { crowd }: Gathered,
+  field: Field
+): Promise<void> {
+  await crowd.gather()
+  await fire(target, times, shop, field)
+  shop.measure()
+  field.tell(`${target.name}, ${shop.residentMb()} MB`)
+}
+
+type Where = { url: string; root: string; material: Material; proxied?: boolean }
+
+/** Requests to some of the routes below a root; whatever else they come to ask for is judged by where it is. */
+function apiTarget(name: string, those: readonly Route[], { url, root, material, proxied = false }: Where): Target {
+  const requests = those.map((route) => new ApiRequests(route, root, material, { proxied }))
+  const { pathname } = new URL(root)
+  const known = new Set(
+    routes.filter((route) => !proxied || route.proxy !== null).map(({ path }) => `${pathname}${path}`)
+  )
+  return {
+    name,
+    url,
+    next(dice) {
+      const draft = dice.pick(requests).next(dice)
+      const path = draft.target.split('?')[0] ?? ''
+      const judge: Shot['judge'] = known.has(path)
+        ? (answer) => judgeApi(draft.method, path.slice(pathname.length), answer)
+        : (answer) => judgeElsewhere(draft.method, answer)
+      return { draft, judge }
+    }
+  }
+}
+
+async function endProxy(proxy: ProxyProcess, { secrets }: WatchedShop, field: Field): Promise<void> {
+  if (proxy.hasEnded()) field.violation('The proxy has ended by itself.')
+  for (const line of proxy.errors) {
+    if (/error/i.test(line) || secrets.leaksIn(line).length > 0)
+      field.violation(`the proxy's log: ${line.slice(0, 500)}`)
+  }
+  await proxy.end()
+}

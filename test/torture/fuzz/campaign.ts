@@ -1,0 +1,73 @@
+import { Dice } from '../dice.ts'
+import type { Field } from '../part.ts'
+import { bytesOf, describe, isLegal } from './draft.ts'
+import type { Draft } from './draft.ts'
+import { isBareRefusal, judgeAny } from './judge.ts'
+import { Line } from './wire.ts'
+import type { Answer } from './wire.ts'
+import type { WatchedShop } from './watched-shop.ts'
+
+/** One address, or a few of a kind, that requests are thrown at. */
+export type Target = {
+  name: string
+  /** Origin of the process that answers. */
+  url: string
+  next(dice: Dice): Shot
+}
+
+export type Shot = {
+  draft: Draft
+  /** What is wrong with an answer that the server gave itself, beyond what is wrong with any. */
+  judge(answer: Answer): string[]
+}
+
+const lanes = 8
+/** Of one target: more of them would say the same again. */
+const mostReports = 8
+
+/** Sends `times` requests to a target over a few connections, and judges each answer. */
+export async function fire(target: Target, times: number, shop: WatchedShop, field: Field): Promise<void> {
+  const dice = field.dice.another()
+  const reports = new Map<string, string>()
+  const statuses = new Map<string, number>()
+  let left = times
+  const shoot = async (line: Line): Promise<void> => {
+    while (left > 0 && reports.size < mostReports) {
+      left -= 1
+      const { draft, judge } = target.next(dice)
+      const legal = isLegal(draft)
+      const bytes = bytesOf(draft, dice)
+      const pieces = dice.once(25) ? dice.between(2, 4) : 1
+      const answer = legal ? await line.ask(bytes, draft.method, pieces) : await line.askOnce(bytes, draft.method)
+      const status = typeof answer === 'string' ? answer : String(answer.status)
+      statuses.set(status, (statuses.get(status) ?? 0) + 1)
+      for (const wrong of judged(answer, legal, judge, shop)) reports.set(kindOf(wrong), `${wrong}\n${describe(draft)}`)
+    }
+  }
+  const lines = Array.from({ length: lanes }, () => new Line(target.url))
+  await Promise.all(lines.map(shoot))
+  for (const line of lines) line.close()
+  for (const report of reports.values()) field.violation(`${target.name}: ${report}`)
+  for (const complaint of new Map(shop.complaints().map((line) => [kindOf(line), line])).values())
+    field.violation(`${target.name}: ${complaint}`)
+  field.tried(target.name, times - left)
+  field.figure(
+    `${target.name}: ${[...statuses]
+      .toSorted(([left], [right]) => left.localeCompare(right))
+      .map(([status, count]) => `${status} ×${count}`)
+      .join(', ')}`
+  )
+}
+
+/** Two reports that differ in their ids and numbers alone tell the same. */
+function kindOf(report: string): string {
+  return report.slice(0, 300).replaceAll(/[\da-f-]{6,}|\d+/g, '')
+}
+
+function judged(answer: Answer | string, legal: boolean, judge: Shot['judge'], { secrets }: WatchedShop): string[] {
+  if (typeof answer === 'string') return legal ? [`no answer: ${answer}`] : []
+  const wrong = judgeAny(answer, secrets)
+  return isBareRefusal(answer)
+    ? [...wrong, ...(legal ? [`a bare ${answer.status}`] : [])]
+    : [...wrong, ...judge(answer)]
+}

@@ -1,0 +1,58 @@
+import { Browser } from '../../support/browser.ts'
+import { demoPassword } from '../../../src/cli/seeding/logins.ts'
+import type { Secrets } from './judge.ts'
+
+/** Somebody who asks, as far as a request shows it. */
+export type Person = { email: string; token: string; nonce: string }
+
+/** One of each kind that the demo shop has; the last is not logged in. */
+const logins = ['admin', 'mira', 'jonas', 'petra', 'lena', 'new'].map((name) => `${name}@shop.example`)
+
+/** The people whose sessions requests are made with, and one who only has secrets. */
+export class Crowd {
+  readonly people: Person[] = []
+  readonly guest: Person = { email: '', token: '', nonce: '' }
+  private readonly apiRoot: string
+  private readonly secrets: Secrets
+
+  constructor(apiRoot: string, secrets: Secrets) {
+    this.apiRoot = apiRoot
+    this.secrets = secrets
+  }
+
+  /** Logs everybody in who is not (any more), and fetches each a nonce. */
+  async gather(): Promise<void> {
+    if (this.people.length === 0) await this.noteVictim()
+    for (const email of logins) {
+      const known = this.people.find((person) => person.email === email)
+      if (known === undefined) this.people.push(await this.enter(email))
+      else Object.assign(known, await this.enter(email, known.token))
+    }
+    this.guest.nonce = await new Browser(this.apiRoot).nonce()
+  }
+
+  private async noteVictim(): Promise<void> {
+    const victim = new Browser(this.apiRoot)
+    await victim.post('/auth/login', { email: 'tomas.brandt@example.org', password: demoPassword })
+    this.secrets.add("another's session", victim.cookies.get('shopstead_session') ?? '')
+  }
+
+  private async enter(email: string, token = ''): Promise<Person> {
+    const browser = new Browser(this.apiRoot)
+    if (token !== '') browser.cookies.set('shopstead_session', token)
+    if (token === '' || (await browser.get('/me')).status !== 200) {
+      browser.cookies.clear()
+      const { status } = await browser.post('/auth/login', { email, password: demoPassword })
+      // Somebody guessed right and changed the password: a newcomer takes the place.
+      if (status !== 200) await this.register(browser)
+    }
+    const session = browser.cookies.get('shopstead_session') ?? ''
+    this.secrets.add('a session', session)
+    return { email, token: session, nonce: await browser.nonce() }
+  }
+
+  private async register(browser: Browser): Promise<void> {
+    const { status } = await browser.register({ email: `newcomer-${crypto.randomUUID()}@example.com` })
+    if (status !== 201) throw new Error(`Nobody can register any more: ${status}.`)
+  }
+}

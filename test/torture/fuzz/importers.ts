@@ -1,0 +1,127 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { applyAffiliates } from '../../../src/shop/affiliates/apply-affiliates.ts'
+import { createUser } from '../../../src/shop/accounts/create-user.ts'
+import { applyCampaigns, applyPlans } from '../../../src/shop/benefits/plans.ts'
+import { applyCatalogFile } from '../../../src/shop/catalog/apply-catalog.ts'
+import { readCatalogFile } from '../../../src/shop/catalog/import/read-file.ts'
+import { rehearse } from '../../../src/shop/catalog/rehearse.ts'
+import { AppError } from '../../../src/errors.ts'
+import { write } from '../../../src/platform/db/database.ts'
+import { openTestShop } from '../../support/shop-context.ts'
+import type { TestShop } from '../../support/shop-context.ts'
+import { runPacked } from '../packed-shop.ts'
+import type { Field } from '../part.ts'
+import { cut } from './draft.ts'
+import { fileFor, formats } from './files.ts'
+import type { Secrets } from './judge.ts'
+
+/** Files that are hardly the ones that the importers read, in the numbers that only calls in this process allow. */
+export function readNonsense(times: number, field: Field): void {
+  using shop = openTestShop()
+  const user = {
+    email: 'mira@shop.example',
+    displayName: 'Mira',
+    passwordHash: '',
+    termsAcceptedAt: 1,
+    privacyAcceptedAt: 1
+  }
+  write(
+    shop.db,
+    (tx) =>
+      void createUser(
+        tx,
+        { firstName: null, lastName: null, marketingOptIn: false, verified: true, verificationPending: false, ...user },
+        1
+      )
+  )
+  for (const format of formats) {
+    const dice = field.dice.another()
+    const outcomes = { taken: 0, refused: 0 }
+    const reports = new Map<string, string>()
+    for (let time = 0; time < times; time += 1) {
+      const content = fileFor(format, dice)
+      const wrong = tryOut(shop, content, outcomes)
+      if (wrong !== undefined)
+        reports.set(wrong.slice(0, 150), `${wrong}\n${cut(JSON.stringify(content.toString('utf8')), 1_500)}`)
+    }
+    for (const report of [...reports.values()].slice(0, 8)) field.violation(`importing ${format}: ${report}`)
+    field.tried(`importing ${format}`, times)
+    field.figure(`importing ${format}: ${outcomes.taken} taken, ${outcomes.refused} refused`)
+  }
+}
+
+/** Takes a file over and takes that back: either it is whole, or the refusal is one that tells why. */
+function tryOut(shop: TestShop, content: Buffer, outcomes: { taken: number; refused: number }): string | undefined {
+  try {
+    const { file } = readCatalogFile(content, { currency: 'EUR' })
+    rehearse(shop.db, (tx) => {
+      applyPlans(tx, file.plans)
+      applyCampaigns(tx, file.campaigns)
+      applyCatalogFile(tx, file, { keepStock: false, addressOf: (slug) => `https://shop.example/${slug}` }, 1)
+      applyAffiliates(tx, file.affiliates, 1)
+      return true
+    })
+    outcomes.taken += 1
+    return undefined
+  } catch (error) {
+    outcomes.refused += 1
+    if (error instanceof AppError && error.status < 500) return undefined
+    return error instanceof Error ? (error.stack ?? error.message) : String(error)
+  }
+}
+
+/** The same by the command line, a process each. */
+export async function importNonsense(times: number, dataDir: string, secrets: Secrets, field: Field): Promise<void> {
+  const dice = field.dice.another()
+  const reports = new Map<string, string>()
+  let left = times
+  const lane = async (number: number): Promise<void> => {
+    while (left > 0) {
+      left -= 1
+      const format = dice.pick(formats)
+      const path = join(dataDir, `file-${number}`)
+      const content = fileFor(format, dice)
+      writeFileSync(path, content)
+      const words = dice.pick([
+        ['offers', 'import', path],
+        ['offers', 'import', path, '--dry-run'],
+        ['seed', path]
+      ])
+      const json = dice.once(2)
+      const ran = await runPacked(field.packed, { dataDir }, ...words, ...(json ? ['--json'] : []))
+      for (const wrong of judge(ran, json, secrets, path))
+        reports.set(
+          wrong.slice(0, 100),
+          `${words.slice(0, -1).join(' ')}: ${wrong}\n${cut(JSON.stringify(content.toString('utf8')), 1_500)}`
+        )
+    }
+  }
+  await Promise.all([lane(1), lane(2)])
+  for (const report of reports.values()) field.violation(`command line: ${report}`)
+  field.tried('importing by the command line', times)
+}
+
+function judge(
+  { exitCode, stdout, stderr }: { exitCode: number; stdout: string; stderr: string },
+  json: boolean,
+  secrets: Secrets,
+  path: string
+): string[] {
+  const said = `${stdout}\n${stderr}`.replaceAll(path, 'FILE')
+  return [
+    ...(exitCode === 0 || exitCode === 1 ? [] : [`exit code ${exitCode}: ${cut(said, 500)}`]),
+    ...secrets.leaksIn(said).map((what) => `${what} on the terminal: ${cut(said, 900)}`),
+    ...(json && !isJson(stdout) ? [`no JSON: ${cut(said, 500)}`] : []),
+    ...(/INTERNAL_SERVER_ERROR/.test(said) ? [`a fault: ${cut(said, 500)}`] : [])
+  ]
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}

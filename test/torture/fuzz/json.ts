@@ -1,0 +1,138 @@
+import type { Dice } from '../dice.ts'
+import { numbers, oddText } from './odd.ts'
+
+/** JSON as it is written: a name may come twice, and a number may be one that JavaScript cannot hold. */
+export type Json = null | boolean | string | Json[] | Written | Fields
+
+/** Stands in the text as it is. */
+export class Written {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+export class Fields {
+  readonly pairs: [name: string, value: Json][]
+  constructor(pairs: [name: string, value: Json][]) {
+    this.pairs = pairs
+  }
+}
+
+export function toJson(value: unknown): Json {
+  if (value === null || typeof value === 'boolean' || typeof value === 'string') return value
+  if (value instanceof Written || value instanceof Fields) return value
+  if (Array.isArray(value)) return value.map(toJson)
+  if (typeof value === 'object') return new Fields(Object.entries(value).map(([name, part]) => [name, toJson(part)]))
+  return new Written(JSON.stringify(value) ?? 'null')
+}
+
+export function writeJson(json: Json): string {
+  if (json instanceof Written) return json.text
+  if (json instanceof Fields)
+    return `{${json.pairs.map(([name, value]) => `${JSON.stringify(name)}:${writeJson(value)}`).join(',')}}`
+  if (Array.isArray(json)) return `[${json.map(writeJson).join(',')}]`
+  return JSON.stringify(json)
+}
+
+/** A place in a value, with what can be done there. */
+type Place = { value: Json; put(value: Json): void; remove?(): void; double?(): void }
+
+/** The value with one thing wrong with it; the value itself is changed. */
+export function spoilJson(root: Json, dice: Dice): Json {
+  let whole = root
+  const places = [{ value: root, put: (value: Json) => void (whole = value) }, ...placesIn(root).slice(0, mostPlaces)]
+  // Mostly a field: what is wrong at the root hides everything below it.
+  const place = dice.once(12) ? places[0] : dice.pick(places)
+  if (place !== undefined) spoil(place, dice)
+  return whole
+}
+
+/** One that was multiplied before has more places than matter. */
+const mostPlaces = 2_000
+
+function placesIn(json: Json): Place[] {
+  if (Array.isArray(json)) {
+    return json.flatMap((value, index) => [
+      {
+        value,
+        put: (other: Json) => void (json[index] = other),
+        remove: () => void json.splice(index, 1),
+        double: () => void json.push(value)
+      },
+      ...placesIn(value)
+    ])
+  }
+  if (!(json instanceof Fields)) return []
+  return json.pairs.flatMap((pair) => [
+    {
+      value: pair[1],
+      put: (other: Json) => void (pair[1] = other),
+      remove: () => void json.pairs.splice(json.pairs.indexOf(pair), 1),
+      double: () => void json.pairs.push([pair[0], pair[1]])
+    },
+    ...placesIn(pair[1])
+  ])
+}
+
+function spoil(place: Place, dice: Dice): void {
+  const { value } = place
+  switch (dice.between(1, 9)) {
+    case 1:
+      return place.remove?.()
+    case 2:
+      return place.double?.()
+    case 3:
+      return place.put(otherType(dice))
+    case 4:
+      return place.put(new Written(dice.pick(numbers)))
+    case 5:
+      return place.put(nested(dice))
+    case 6: {
+      const isLarge = typeof value === 'object' && value !== null
+      return place.put(Array.from({ length: isLarge ? dice.pick([2, 31]) : dice.pick([2, 11, 1_000]) }, () => value))
+    }
+    case 7:
+      return addField(value, dice)
+    default:
+      return place.put(oddText(dice))
+  }
+}
+
+function otherType(dice: Dice): Json {
+  return dice.pick<Json>([null, true, false, '', [], new Fields([]), new Written('7'), [[]], ['x'], 'text'])
+}
+
+function nested(dice: Dice): Json {
+  const depth = dice.pick([5, 11, 12, 13, 100, 3_000, 20_000])
+  const [open, shut] = dice.pick([
+    ['[', ']'],
+    ['{"a":', '}']
+  ])
+  return new Written(`${open.repeat(depth)}1${shut.repeat(depth)}`)
+}
+
+function addField(value: Json, dice: Dice): void {
+  if (!(value instanceof Fields)) return
+  const name = dice.pick(['__proto__', 'constructor', 'prototype', 'role', 'isAdmin', 'id', '', oddText(dice)])
+  value.pairs.push([name, dice.pick<Json>([new Fields([['isAdmin', true]]), true, 'x', new Written('1')])])
+}
+
+/** What a schema of the API description takes, roughly: enough to get past its types. */
+export function jsonFor(schema: Readonly<Record<string, unknown>>, dice: Dice): Json {
+  const options = [schema['anyOf'], schema['oneOf'], schema['allOf']].find(Array.isArray) as object[] | undefined
+  if (options !== undefined) return jsonFor(dice.pick(options) as Record<string, unknown>, dice)
+  if (Array.isArray(schema['enum'])) return toJson(dice.pick(schema['enum']))
+  if ('const' in schema) return toJson(schema['const'])
+  const type = [schema['type']].flat()
+  if (type.includes('boolean')) return dice.once(2)
+  if (type.includes('integer') || type.includes('number')) return new Written(dice.once(3) ? dice.pick(numbers) : '3')
+  if (type.includes('array')) return [jsonFor((schema['items'] ?? {}) as Record<string, unknown>, dice)]
+  if (type.includes('object')) {
+    const properties = Object.entries((schema['properties'] ?? {}) as Record<string, Record<string, unknown>>)
+    return new Fields(
+      properties.filter(() => dice.once(2)).map(([name, part]): [string, Json] => [name, jsonFor(part, dice)])
+    )
+  }
+  return dice.once(3) ? oddText(dice) : 'Some text'
+}

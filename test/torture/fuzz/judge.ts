@@ -1,0 +1,137 @@
+import { undescribed } from '../../support/described.ts'
+import { cut } from './draft.ts'
+import type { Answer } from './wire.ts'
+
+/** What no answer and no line of a log may hold. */
+export class Secrets {
+  private readonly texts = new Map<string, string>()
+
+  /** @param what how a report calls it, since it may not repeat it */
+  add(what: string, text: string): void {
+    if (text.length >= 8) this.texts.set(text, what)
+  }
+
+  leaksIn(text: string): string[] {
+    const found = [...this.texts].filter(([secret]) => text.includes(secret)).map(([, what]) => what)
+    const traces = traits.filter(([, pattern]) => pattern.test(text)).map(([what]) => what)
+    return [...found, ...traces]
+  }
+}
+
+const traits: readonly [what: string, pattern: RegExp][] = [
+  ['a stack', /^\s+at .*:\d+:\d+\)?$|\(node:internal|file:\/\/\/\S+:\d+:\d+/m],
+  [
+    'words of the database',
+    /SqliteError|SQLITE_[A-Z]|constraint failed|no such (?:table|column)|\b(?:SELECT|INSERT|UPDATE|DELETE)\b .{0,80}\b(?:FROM|INTO|SET|VALUES)\b|better-sqlite3|drizzle/
+  ],
+  ['a hash of a password', /\$argon2/],
+  ['a secret key', /\b(?:sk|rk)_(?:test|live)_|whsec_/],
+  [
+    'an error of the language',
+    /\b(?:TypeError|RangeError|SyntaxError|ReferenceError|ZodError)\b|is not a function|Cannot read properties|undefined \(reading/
+  ]
+]
+
+/** A status with which Node itself refuses what is no HTTP. */
+const bare = new Set([400, 408, 413, 417, 431, 505])
+
+const ids = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+/** What is wrong with any answer of this server, whoever gave it. */
+export function judgeAny(answer: Answer, secrets: Secrets): string[] {
+  const text = `${answer.head}\n${answer.body.toString('utf8')}`
+  return [
+    ...(Number.isNaN(answer.status) ? [`no status line: ${cut(answer.head, 200)}`] : []),
+    ...(answer.status >= 500 && !(answer.status in documented) ? [`${answer.status}: ${cut(text, 900)}`] : []),
+    ...secrets.leaksIn(text).map((what) => `${what} in the answer: ${cut(text, 1_500)}`)
+  ]
+}
+
+/** The only answers in the five hundreds that are no fault; which of them an address may give is told by its description. */
+const documented: Record<number, string> = {
+  501: 'CHECKOUT_NOT_IMPLEMENTED',
+  502: 'CHECKOUT_FAILED',
+  503: '',
+  504: 'CHECKOUT_FAILED'
+}
+
+/** Refused before it came to be a request, by Node. */
+export function isBareRefusal({ status, headers, body }: Answer): boolean {
+  return bare.has(status) && body.length === 0 && !headers.has('x-request-id')
+}
+
+/**
+ * What is wrong with an answer of the API or its proxy: the envelope, its ids, and that the description told of it.
+ *
+ * @param path below the root, or undefined when that is no address of the API's
+ */
+export function judgeApi(method: string, path: string | undefined, answer: Answer): string[] {
+  const { status, headers } = answer
+  const wrong: string[] = []
+  const requestId = headers.get('x-request-id')?.[0] ?? ''
+  if (!ids.test(requestId)) wrong.push('no request id')
+  if (headers.get('x-content-type-options')?.[0] !== 'nosniff') wrong.push('no nosniff')
+  if (status === 405 && !headers.has('allow')) wrong.push('405 without Allow')
+  if ((status === 429 || status === 503) && !headers.has('retry-after')) wrong.push(`${status} without Retry-After`)
+  if (method === 'HEAD' || status === 304) return wrong
+  const json = parse(answer.body)
+  if (json === undefined || !/^application\/json/.test(headers.get('content-type')?.[0] ?? ''))
+    return [...wrong, `no JSON: ${cut(answer.body.toString('utf8'), 300)}`]
+  wrong.push(...judgeEnvelope(status, json, requestId))
+  if (status >= 500 && json.error?.code !== undefined && !wellKnown(status, json.error.code))
+    wrong.push(`${status} ${json.error.code}`)
+  return path === undefined ? wrong : [...wrong, ...undescribed(method, path, status, json)]
+}
+
+function wellKnown(status: number, code: string): boolean {
+  return status === 503
+    ? /^(DEPENDENCY_UNAVAILABLE|CHECKOUT_GATEWAY_NOT_CONFIGURED)$/.test(code)
+    : documented[status] === code
+}
+
+type Envelope = {
+  data?: unknown
+  error?: { code?: string; message?: unknown; details?: unknown }
+  meta?: { request_id?: string }
+}
+
+function judgeEnvelope(status: number, { data, error, meta }: Envelope, requestId: string): string[] {
+  const wrong: string[] = []
+  if (status < 400 ? data === undefined : error === undefined) wrong.push(`no envelope for a ${status}`)
+  if (data !== undefined && error !== undefined) wrong.push('data beside an error')
+  if (meta?.request_id !== undefined && meta.request_id !== requestId) wrong.push('two request ids')
+  if (error === undefined) return wrong
+  if (meta?.request_id === undefined) wrong.push('an error without a request id')
+  if (typeof error.code !== 'string' || typeof error.message !== 'string' || typeof error.details !== 'object')
+    wrong.push('an error without code, message and details')
+  return wrong
+}
+
+function parse(body: Buffer): Envelope | undefined {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'))
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** What is wrong with an answer from outside the API: a page for people, the envelope for everybody else. */
+export function judgeElsewhere(method: string, answer: Answer): string[] {
+  const isJson = /^application\/json/.test(answer.headers.get('content-type')?.[0] ?? '')
+  return isJson ? judgeApi(method, undefined, answer) : judgePage(method, answer)
+}
+
+/** What is wrong with a page, or with a way to another one. */
+export function judgePage(method: string, answer: Answer): string[] {
+  const { status, headers, body } = answer
+  if (status === 303 || status === 302) return headers.has('location') ? [] : ['a redirect that leads nowhere']
+  const type = headers.get('content-type')?.[0] ?? ''
+  if (method === 'HEAD' || body.length === 0) return []
+  const isPage = /^text\/html; charset=utf-8$/i.test(type)
+  return [
+    ...(isPage && headers.get('x-content-type-options')?.[0] !== 'nosniff' ? ['a page without nosniff'] : []),
+    ...(isPage && !headers.has('content-security-policy') ? ['a page without a content security policy'] : []),
+    ...(isPage && !/<\/html>\s*$/.test(body.toString('utf8')) ? ['a page that breaks off'] : [])
+  ]
+}
