@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { checkoutFailed, readGatewayError } from '../../../src/shop/payments/gateway-failure.ts'
+import {
+  checkoutFailed,
+  isRunningAlready,
+  isSilence,
+  readGatewayError
+} from '../../../src/shop/payments/gateway-failure.ts'
+import { customerMessage, safeReason } from '../../../src/shop/payments/decline-reasons.ts'
 
 const card = (fields: object) => ({ rawType: 'card_error', statusCode: 402, ...fields })
 const details = (error: unknown) => checkoutFailed(readGatewayError(error), 'confirm_intent').details
@@ -72,5 +78,134 @@ describe('a gateway error', () => {
   it('keeps only the names of a parameter that carried a token', () => {
     for (const param of ['payment_method_data[card][token]', 'confirmation_token', 'payment_method'])
       expect(details(card({ param })).gatewayError).toMatchObject({ param: 'payment_method' })
+  })
+
+  it.each([
+    ['StripeConnectionError', 'api_connection_error'],
+    ['StripeAPIError', 'api_error'],
+    ['StripeCardError', 'StripeCardError'],
+    [undefined, '']
+  ])('of stripe-node’s class %s has the type %j, unless Stripe itself named one', (type, known) => {
+    expect(readGatewayError({ type }).error.type).toBe(known)
+    expect(readGatewayError({ type, rawType: 'idempotency_error' }).error.type).toBe('idempotency_error')
+  })
+
+  it('was answered when it has a status that says so', () => {
+    const read = (statusCode: unknown) => readGatewayError({ statusCode })
+    expect([399, 400, 404, 500].map((status) => read(status).answered)).toEqual([false, true, true, true])
+    expect([undefined, null, '500'].map((status) => read(status).answered)).toEqual([false, false, false])
+    expect([399, 400, 409, 499, 500].map((status) => read(status).kind)).toEqual([
+      'unknown',
+      'broken',
+      'unknown',
+      'broken',
+      'unknown'
+    ])
+  })
+
+  it('is about something that is not there when its status or its code says so', () => {
+    const errors = [{ statusCode: 404 }, { statusCode: 400, code: 'resource_missing' }, { statusCode: 400 }, undefined]
+    expect(errors.map((error) => readGatewayError(error).missing)).toEqual([true, true, false, false])
+  })
+
+  it('is the buyer’s only for a card and for the payment method of a request', () => {
+    const kindOf = (rawType: string, param: string) => readGatewayError({ rawType, param, statusCode: 400 }).kind
+    expect(kindOf('card_error', 'amount')).toBe('refused')
+    expect(kindOf('invalid_request_error', 'payment_method')).toBe('refused')
+    expect(kindOf('invalid_request_error', 'amount')).toBe('broken')
+    expect(kindOf('api_error', 'payment_method')).toBe('broken')
+    expect(kindOf('invalid_request_error', 'return_url')).toBe('broken')
+  })
+
+  it('holds text of 200 characters where an identifier is due, and none where there is something else', () => {
+    const { error, requestId } = readGatewayError({ code: 'x'.repeat(201), param: 5, requestId: { a: 1 }, message: 7 })
+    expect(error).toMatchObject({ code: 'x'.repeat(200), param: '', message: '' })
+    expect(requestId).toBe('')
+    expect(readGatewayError(null)).toEqual(readGatewayError('a text'))
+  })
+
+  it('keeps the words of its message, and no number that could be a card’s', () => {
+    const said = (message: string) => readGatewayError({ message }).error.message
+    expect(said('  Try 1234 or\n12-34 again.  ')).toBe('Try 1234 or 12-34 again.')
+    expect(said('12345')).toBe('')
+    expect(said('4242-4242-4242-4242!')).toBe('!')
+    expect(said('1 2 3 4 5')).toBe('')
+    expect(said('1  2  3  4  5')).toBe('1  2  3  4  5')
+    expect(said(`${'💳'.repeat(201)}`)).toBe('💳'.repeat(200))
+    expect(said(`${'x'.repeat(199)} y`)).toBe('x'.repeat(199))
+  })
+
+  it('says nothing when nobody answered, and that a twin is at work when the gateway does', () => {
+    const errors = [undefined, { type: 'StripeConnectionError' }, { statusCode: 500 }, { statusCode: 409 }, card({})]
+    expect(errors.map(isSilence)).toEqual([true, true, false, false, false])
+    expect(isSilence({ rawType: 'card_error' })).toBe(false)
+    expect([...errors, null, '409', 409].map(isRunningAlready)).toEqual([
+      false,
+      false,
+      false,
+      true,
+      false,
+      false,
+      false,
+      false
+    ])
+  })
+})
+
+describe('a declined payment', () => {
+  const refused = (code: string, decline_code: string | null = null) =>
+    ({ kind: 'refused', error: { code, decline_code } }) as const
+
+  it.each([
+    ['lost_card', 'payment_card_declined_generic'],
+    ['stolen_card', 'payment_card_declined_generic'],
+    ['fraudulent', 'payment_card_declined_generic'],
+    ['merchant_blacklist', 'payment_card_declined_generic'],
+    ['generic_decline', 'payment_card_declined_generic'],
+    ['do_not_honor', 'payment_card_declined_generic'],
+    ['insufficient_funds', 'payment_insufficient_funds'],
+    ['expired_card', 'payment_card_expired'],
+    ['incorrect_cvc', 'payment_card_incorrect'],
+    ['invalid_cvc', 'payment_card_incorrect'],
+    ['incorrect_number', 'payment_card_incorrect'],
+    ['invalid_number', 'payment_card_incorrect'],
+    ['incorrect_zip', 'payment_card_incorrect'],
+    ['invalid_expiry_month', 'payment_card_incorrect'],
+    ['invalid_expiry_year', 'payment_card_incorrect'],
+    ['authentication_required', 'payment_authentication_required']
+  ])('for %s is told as %s, whether the decline or the code says it', (code, reason) => {
+    expect(safeReason(refused('processing_error', code))).toBe(reason)
+    expect(safeReason(refused(code))).toBe(reason)
+    expect(safeReason(refused('expired_card', code))).toBe(reason)
+  })
+
+  it('is told by its code alone where the decline says nothing', () => {
+    expect(safeReason(refused('card_declined'))).toBe('payment_card_declined_generic')
+    expect(safeReason(refused('card_declined', 'unheard_of'))).toBe('payment_card_declined_generic')
+    expect(safeReason(refused('payment_intent_authentication_failure'))).toBe('payment_authentication_required')
+    // Codes, not declines.
+    expect(safeReason(refused('', 'card_declined'))).toBe('payment_failed')
+  })
+
+  it('is fraud before anything else', () => {
+    expect(safeReason(refused('fraud', 'expired_card'))).toBe('payment_fraud_blocked')
+  })
+
+  it('is the gateway’s matter when it was not refused', () => {
+    for (const kind of ['broken', 'unknown'] as const)
+      expect(safeReason({ kind, error: { decline_code: null } })).toBe('payment_gateway_unavailable')
+    expect(safeReason({ kind: 'refused', error: { decline_code: null } })).toBe('payment_failed')
+  })
+
+  it('has words of its own for each reason, and others while nobody knows', () => {
+    const codes = ['fraud', 'lost_card', 'insufficient_funds', 'expired_card', 'invalid_cvc', 'authentication_required']
+    const messages = [
+      ...[...codes, 'unheard_of'].map((code) => customerMessage(refused(code))),
+      customerMessage({ kind: 'broken', error: { decline_code: null } }),
+      customerMessage({ kind: 'unknown', error: { decline_code: null } })
+    ]
+    expect(new Set(messages).size).toBe(9)
+    for (const message of messages) expect(message).toMatch(/^[A-Z].+\.$/)
+    expect(customerMessage({ kind: 'unknown', error: { code: 'fraud', decline_code: null } })).toBe(messages.at(-1))
   })
 })
