@@ -34,7 +34,7 @@ export const abuse: Part = {
 async function slowConnections(stage: Stage): Promise<void> {
   const { field, server } = stage
   const { isWhole } = field
-  const holdMs = isWhole ? 110_000 : 6_000
+  const holdMs = isWhole ? 110_000 : 4_000
   const harm = await attack('holdConnections', { ...whereTo(server), connections: 2000, holdMs })
   for (const [kind, { opened, cut, longestMs }] of Object.entries(harm)) {
     field.tried(`connections with slow ${kind}`, opened)
@@ -86,7 +86,7 @@ async function logins(stage: Stage): Promise<void> {
   const flood = stormed(stage, {
     what: 'wrong password',
     times: 1_000_000,
-    untilMs: field.isWhole ? 30_000 : 5_000,
+    untilMs: field.isWhole ? 30_000 : 4_000,
     width: 200,
     from: { as: 'addresses' }
   })

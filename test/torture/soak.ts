@@ -128,10 +128,10 @@ async function work(
 
 /** Waits until what the last requests have set off (mail, webhooks) is through, and has the server clear up. */
 async function settle({ child }: PackedServer): Promise<void> {
-  await sleep(500)
+  await sleep(300)
   for (let times = 0; times < 2; times += 1) {
     child.kill('SIGUSR2')
-    await sleep(150)
+    await sleep(100)
   }
 }
 
