@@ -12,6 +12,7 @@ import { parseArgs } from 'node:util'
 import { installPacked } from '../support/packed.ts'
 import type { Packed } from '../support/packed.ts'
 import { abuse } from './abuse.ts'
+import { authorisation } from './authorisation.ts'
 import { crash } from './crash.ts'
 import { Dice } from './dice.ts'
 import { durability } from './durability.ts'
@@ -19,10 +20,11 @@ import { fuzz } from './fuzz.ts'
 import { mutants } from './mutants.ts'
 import { NotHere } from './part.ts'
 import type { Field, Part } from './part.ts'
+import { races } from './races.ts'
 import { soak } from './soak.ts'
 import { tornLog } from './torn-log.ts'
 
-const parts: readonly Part[] = [crash, durability, tornLog, fuzz, abuse, soak, mutants]
+const parts: readonly Part[] = [crash, durability, tornLog, fuzz, races, authorisation, abuse, soak, mutants]
 
 const { values, positionals } = parseArgs({
   options: { short: { type: 'boolean', default: false }, seed: { type: 'string' }, list: { type: 'boolean' } },

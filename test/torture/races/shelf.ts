@@ -1,0 +1,34 @@
+/** Goods that nobody runs out of, and what a webhook gives more than one thing for. */
+export const plenty = { productId: 1, quantity: 1 }
+export const bundle = { productId: 2, quantity: 1 }
+export const bundleMinor = 2000
+
+/** The one piece that a round's buyers want. */
+export function lastOf(round: number): { productId: number; quantity: number } {
+  return { productId: round + 2, quantity: 1 }
+}
+
+/** For each round a last piece and three coupons; the products' ids are their places in the list. */
+export function shelfFor(rounds: number): object {
+  const numbers = Array.from({ length: rounds }, (_, index) => index + 1)
+  const grants = [
+    { kind: 'membership', module: 'A', plan: 'friends', period: 'P1M' },
+    { kind: 'course', course: 'lantern-care' },
+    { kind: 'download', file: 'care.pdf', days: 90 },
+    { kind: 'donation', campaign: 'roof' }
+  ]
+  return {
+    plans: [{ slug: 'friends', name: 'Friends', module: 'A', rank: 10, pro: false }],
+    campaigns: [{ slug: 'roof', name: 'A new roof' }],
+    products: [
+      { slug: 'plenty', name: 'Plenty', price: '5.00' },
+      { slug: 'bundle', name: 'Bundle', price: '20.00', type: 'digital', grants },
+      ...numbers.map((number) => ({ slug: `last-${number}`, name: `Last ${number}`, price: '5.00', stock: 1 }))
+    ],
+    coupons: numbers.flatMap((number) => [
+      { code: `ONCE${number}`, percent: 10, maxUses: 1 },
+      { code: `EACH${number}`, percent: 10, maxUsesPerCustomer: 1 },
+      { code: `OWN${number}`, percent: 10, maxUsesPerCustomer: 1 }
+    ])
+  }
+}
