@@ -6,6 +6,7 @@ import { balanceOf } from '../../../src/shop/affiliates/balance.ts'
 import { payoutsCsv, referralsCsv } from '../../../src/shop/affiliates/csv.ts'
 import { acceptByHand, rejectByHand } from '../../../src/shop/affiliates/decide-referral.ts'
 import { getAffiliate } from '../../../src/shop/affiliates/find.ts'
+import { entriesOf } from '../../../src/shop/affiliates/ledger.ts'
 import { payPayouts } from '../../../src/shop/affiliates/pay-payouts.ts'
 import type { PaidPayout } from '../../../src/shop/affiliates/pay-payouts.ts'
 import { planPayouts } from '../../../src/shop/affiliates/payouts.ts'
@@ -16,6 +17,7 @@ import {
   reviveReferral,
   takeBackShare
 } from '../../../src/shop/affiliates/referrals.ts'
+import { repriceReferral } from '../../../src/shop/affiliates/reprice-referral.ts'
 import { recordVisit } from '../../../src/shop/affiliates/visits.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { openTestShop } from '../../support/shop-context.ts'
@@ -179,6 +181,127 @@ describe('a payout run', () => {
     expect(referralOf(shop, 2).status).toBe('unpaid')
     expect(pay(shop, { approved: planPayouts(shop.db, shop.clock.now()) })).toHaveLength(1)
   })
+
+  it('is the one that was approved, whoever is owed nothing in it', async () => {
+    using shop = openTestShop()
+    const mira = await makeAffiliate(shop)
+    const petra = await makeAffiliate(shop, { code: 'petra' })
+    earn(shop, mira.id, 1)
+    earn(shop, petra.id, 2)
+    const approved = planPayouts(shop.db, shop.clock.now())
+    expect(approved.map(({ amountMinor }) => amountMinor)).toEqual([0, 0])
+    expect(pay(shop, { approved })).toEqual([])
+    shop.clock.advance(30 * dayMs)
+    refundAll(shop, 2)
+    const shown = planPayouts(shop.db, shop.clock.now())
+    expect(pay(shop, { approved: shown }).map(({ payout }) => payout.affiliateId)).toEqual([mira.id])
+  })
+
+  it('approves of a plan together with what it does not pay', async () => {
+    using shop = openTestShop()
+    const mira = await makeAffiliate(shop)
+    const petra = await makeAffiliate(shop, { code: 'petra' })
+    earn(shop, mira.id, 1)
+    shop.clock.advance(30 * dayMs)
+    earn(shop, petra.id, 2)
+    const approved = planPayouts(shop.db, shop.clock.now())
+    expect(approved.map(({ amountMinor }) => amountMinor)).toEqual([1_000, 0])
+    expect(pay(shop, { approved }).map(({ plan }) => plan)).toEqual(approved.slice(0, 1))
+  })
+
+  it('says in the ledger what it paid and what it set off, and in its events of which payout', async () => {
+    using shop = openTestShop()
+    const { id } = await makeAffiliate(shop)
+    earn(shop, id, 1)
+    shop.clock.advance(30 * dayMs)
+    const [first] = pay(shop)
+    refundAll(shop, 1)
+    earn(shop, id, 2, 30_000)
+    shop.clock.advance(30 * dayMs)
+    const [second] = pay(shop)
+    expect([first, second].map((paid) => paid?.payout.amountMinor)).toEqual([1_000, 2_000])
+    const entries = [1, 2].map((orderId) =>
+      entriesOf(shop.db, referralOf(shop, orderId).id).map(({ reason, amountMinor }) => [reason, amountMinor])
+    )
+    expect(entries).toEqual([
+      [
+        ['accepted', 1_000],
+        ['payout 1', -1_000],
+        ['order_refunded', -1_000],
+        ['set off in payout 2', 1_000]
+      ],
+      [
+        ['accepted', 3_000],
+        ['payout 2', -3_000]
+      ]
+    ])
+    const events = shop.db.sqlite.prepare("SELECT payload FROM events WHERE type = 'referral.paid' ORDER BY id")
+    const told = events
+      .pluck()
+      .all()
+      .map((payload) => JSON.parse(String(payload)) as unknown)
+    expect(told).toMatchObject([
+      { affiliateId: id, orderId: 1, amountMinor: 1_000, currency: 'EUR', payoutId: 1 },
+      { affiliateId: id, orderId: 2, amountMinor: 3_000, currency: 'EUR', payoutId: 2 }
+    ])
+    expect(referralOf(shop, 1).status).toBe('rejected')
+  })
+
+  it('settles a referral that earned nothing without an entry in the ledger', async () => {
+    using shop = openTestShop()
+    const { id } = await makeAffiliate(shop)
+    earn(shop, id, 1, 1)
+    earn(shop, id, 2)
+    shop.clock.advance(30 * dayMs)
+    pay(shop)
+    expect(referralOf(shop, 1)).toMatchObject({ status: 'paid', amountMinor: 0 })
+    expect(ledgerOf(shop, 1)).toEqual([])
+  })
+
+  it('takes a debt at once, and holds what is not due', async () => {
+    using shop = openTestShop()
+    const { id } = await makeAffiliate(shop)
+    earn(shop, id, 1)
+    shop.clock.advance(30 * dayMs)
+    pay(shop)
+    write(shop.db, (tx) => takeBackShare(tx, 1, { refundedMinor: 5_000, totalMinor: 10_000 }, shop.clock.now()))
+    earn(shop, id, 2)
+    const isOrderPaid = () => false
+    expect(sums(shop, { isOrderPaid })).toEqual([[id, 0, -500, 1_000, -500]])
+    shop.clock.advance(30 * dayMs)
+    expect(sums(shop, { isOrderPaid })).toEqual([[id, 0, -500, 1_000, -500]])
+    expect(sums(shop)).toEqual([[id, 1_000, -500, 0, 500]])
+  })
+})
+
+describe('an order that costs another sum before it is paid', () => {
+  const reprice = (shop: TestShop, orderId: number, totalMinor: number) =>
+    write(shop.db, (tx) => repriceReferral(tx, orderId, totalMinor, shop.clock.now()))
+
+  it('takes its pending referral with it, at the rate that it has', async () => {
+    using shop = openTestShop()
+    const { id } = await makeAffiliate(shop)
+    refer(shop, id, 1)
+    setSetting(shop.db, 'affiliates.rate', '20', shop.clock.now())
+    reprice(shop, 1, 5_005)
+    expect(referralOf(shop, 1)).toMatchObject({ status: 'pending', amountMinor: 501, rejectedFor: null })
+  })
+
+  it('earns nothing when it costs nothing any more', async () => {
+    using shop = openTestShop()
+    refer(shop, (await makeAffiliate(shop)).id, 1)
+    reprice(shop, 1, 0)
+    expect(referralOf(shop, 1)).toMatchObject({ status: 'rejected', amountMinor: 0, rejectedFor: 'nothing_to_pay' })
+  })
+
+  it('leaves a referral alone that is not pending, and an order without one', async () => {
+    using shop = openTestShop()
+    earn(shop, (await makeAffiliate(shop)).id, 1)
+    const before = referralOf(shop, 1)
+    reprice(shop, 1, 0)
+    reprice(shop, 2, 0)
+    expect(referralOf(shop, 1)).toEqual(before)
+  })
 })
 
 describe('an operator', () => {
@@ -191,6 +314,7 @@ describe('an operator', () => {
     using shop = openTestShop()
     const { id } = refer(shop, (await makeAffiliate(shop)).id, 1)
     expect(() => accept(shop, id, false)).toThrow(refused)
+    expect(() => accept(shop, id, false)).toThrow(`Referral ${id} belongs to an order that is not paid.`)
     expect(accept(shop, id, true)).toMatchObject({ status: 'unpaid', acceptedAt: shop.clock.now() })
     expect(accept(shop, id, false).status).toBe('unpaid')
     expect(ledgerOf(shop, 1)).toEqual(['earned 1000'])
@@ -203,9 +327,32 @@ describe('an operator', () => {
     const { id } = refer(shop, mira.id, 1)
     write(shop.db, (tx) => rejectReferral(tx, 1, 'self', 0))
     expect(() => accept(shop, id, true)).toThrow(refused)
+    expect(() => accept(shop, id, true)).toThrow(`Referral ${id} was rejected (self).`)
+    shop.db.sqlite.exec('UPDATE referrals SET rejected_for = NULL')
+    expect(() => accept(shop, id, true)).toThrow(`Referral ${id} was rejected (no reason given).`)
     const second = refer(shop, mira.id, 2)
     shop.db.sqlite.exec(`UPDATE affiliates SET status = 'inactive'`)
-    expect(() => accept(shop, second.id, true)).toThrow(refused)
+    const details = { from: 'pending', to: 'unpaid' }
+    const message = `Referral ${second.id} belongs to an affiliate who is not active.`
+    expect(() => accept(shop, second.id, true)).toThrow(expect.objectContaining({ details, message }))
+  })
+
+  it('leaves a referral that is paid out as it is', async () => {
+    using shop = openTestShop()
+    const { id } = await makeAffiliate(shop)
+    earn(shop, id, 1)
+    shop.clock.advance(30 * dayMs)
+    pay(shop)
+    const before = referralOf(shop, 1)
+    expect(accept(shop, before.id, false)).toEqual(before)
+    expect(ledgerOf(shop, 1)).toEqual(['earned 1000', 'paid_out -1000'])
+  })
+
+  it('rejects without a word as well', async () => {
+    using shop = openTestShop()
+    const { id } = refer(shop, (await makeAffiliate(shop)).id, 1)
+    expect(reject(shop, id, '  ').rejectedFor).toBe('operator')
+    expect(accept(shop, id, true).status).toBe('unpaid')
   })
 
   it('rejects in his own words, and can think better of it; the order does not bring it back', async () => {
