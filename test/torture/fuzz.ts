@@ -53,6 +53,7 @@ async function fireAtShop(field: Field, times: number): Promise<void> {
     webhookTarget(shop, gathered)
   ]
   for (const target of targets) await fireAt(target, times, shop, gathered, field)
+  shop.markWarm()
   // A tenth of it once more with the limits that a shop has: what they refuse has to be described as well.
   shop.limit(true)
   for (const target of targets.slice(0, -1))
@@ -81,7 +82,11 @@ async function fireAtPages(field: Field, times: number): Promise<void> {
   const gathered = await gather(shop)
   const { url, apiRoot } = shop.server
   const places = { ...gathered, apiPrefix: new URL(apiRoot).pathname }
-  for (const target of pageTargets(url, apiRoot, places)) await fireAt(target, times, shop, gathered, field)
+  const targets = pageTargets(url, apiRoot, places)
+  for (const target of targets) await fireAt(target, times, shop, gathered, field)
+  shop.markWarm()
+  for (const target of targets)
+    await fireAt({ ...target, name: `${target.name}, again` }, times / 10, shop, gathered, field)
   await shop.judgeEnd(field)
 }
 
@@ -94,7 +99,6 @@ async function fireAt(
 ): Promise<void> {
   await crowd.gather()
   await fire(target, times, shop, field)
-  shop.measure()
   field.tell(`${target.name}, ${shop.residentMb()} MB`)
 }
 
