@@ -2,6 +2,7 @@ import Database from 'better-sqlite3'
 import type { Ledger } from '../../../src/platform/stripe/sandbox/controls.ts'
 import { Browser } from '../../support/browser.ts'
 import type { Dice } from '../dice.ts'
+import type { Field } from '../part.ts'
 import { ask, password, untilAnswered } from './customer.ts'
 import type { World } from './customer.ts'
 import { wasToldPaid } from './record.ts'
@@ -26,6 +27,7 @@ const openIntents: ReadonlySet<string> = new Set(['requires_action', 'processing
  */
 export async function judgeAccounts(world: World): Promise<ShownOrder[]> {
   const shown: ShownOrder[] = []
+  const charged = chargedOrders(world.sandbox.ledger())
   for (const account of world.record.accounts) {
     const { email } = account
     const browser = new Browser(world.shop.apiRoot)
@@ -37,7 +39,7 @@ export async function judgeAccounts(world: World): Promise<ShownOrder[]> {
     const orders = await ordersOf(browser)
     const held = await account.browser.get('/orders')
     if (held.status !== 200) world.field.violation(`lost: the session of ${email} answers ${held.status}`)
-    judgePurchases(world, account, orders)
+    judgePurchases(world.field, account, orders, charged)
     shown.push(...orders)
   }
   return shown
@@ -54,9 +56,12 @@ async function ordersOf(browser: Browser): Promise<ShownOrder[]> {
   }
 }
 
-function judgePurchases({ field, sandbox }: World, account: Account, orders: readonly ShownOrder[]): void {
-  const { email, purchases } = account
-  const charged = chargedOrders(sandbox.ledger())
+function judgePurchases(
+  field: Field,
+  { email, purchases }: Account,
+  orders: readonly ShownOrder[],
+  charged: ReadonlyMap<number, number>
+): void {
   for (const purchase of purchases) {
     const { key, told } = purchase
     const order = orders.find(({ id }) => id === told?.orderId)

@@ -9,7 +9,7 @@ export type Acknowledged = {
   what: string
 }
 
-export type Findings = {
+type Findings = {
   /** Answers of whose request something was written and synced first. */
   proved: Map<string, number>
   gatewayCalls: number
