@@ -56,7 +56,7 @@ const payouts: Race = {
 /** Somebody applies again and again, while an operator makes him an affiliate at a terminal. */
 const apply: Race = {
   name: 'one application by many',
-  short: 3,
+  short: 2,
   async run(ground, round) {
     const email = `applies-${round}@shop.example`
     const applicant = await newcomer(ground, email, round)

@@ -11,7 +11,7 @@ type Order = { id: number; status: string }
 /** Everybody clicks on the page of one order; whatever page of the gateway's he is led to is paid. */
 const doubleClick: Race = {
   name: "one order's payment, clicked by many",
-  short: 4,
+  short: 3,
   async run(ground, round) {
     const buyer = await newcomer(ground, `buyer-${round}@shop.example`, round)
     const { id, path } = await openOrder(buyer, { items: [plenty] })
@@ -30,7 +30,7 @@ const doubleClick: Race = {
 /** Half of them pay by card, half by hand: what was charged is paid, and what waits for a transfer was not charged. */
 const cardOrHand: Race = {
   name: 'a payment by card against one by hand',
-  short: 4,
+  short: 2,
   async run(ground, round) {
     const buyer = await newcomer(ground, `either-${round}@shop.example`, round)
     const { id, path } = await openOrder(buyer, { items: [plenty] })
@@ -71,7 +71,7 @@ const refund: Race = {
 /** Every delivery of a payment's webhooks goes to both servers 50 times, while an operator reconciles. */
 const webhooks: Race = {
   name: "one payment's webhooks, delivered by many",
-  short: 3,
+  short: 2,
   async run(ground, round) {
     const { affiliate, code } = await affiliateAt(ground, this.name)
     const before = await earnedBy(affiliate)
