@@ -6,11 +6,10 @@ import type { Field } from './rows/row.ts'
 import { openStage } from './stage.ts'
 import type { Payments, Stage } from './stage.ts'
 
-/** Shops are made when a row first asks for them, and go with the process. */
+/** Shops are made when a row first asks for them. */
 export function openField(packed: Packed, rounds: Rounds, tell: (line: string) => void): Field {
   const shops = new Map<Size, GeneratedShop>()
   let open: { payments: Payments; stage: Stage } | undefined
-  process.on('exit', () => shops.forEach((shop) => shop.remove()))
   const field: Field = {
     packed,
     rounds,

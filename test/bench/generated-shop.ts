@@ -1,11 +1,11 @@
 import { hash, randomBytes } from 'node:crypto'
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hash as hashPassword } from '@node-rs/argon2'
 import Database from 'better-sqlite3'
 import type { Packed } from '../support/packed.ts'
 import { runPacked } from '../torture/packed-shop.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
 export type Size = { products: number; orders: number; users: number; referrals: number }
 
@@ -36,14 +36,13 @@ export type GeneratedShop = {
   copy: string
   /** The Cookie header of a session that stands as long as the benchmark. */
   cookieOf(person: Person): string
-  remove(): void
 }
 
 const dayMs = 86_400_000
 
 /** Makes a data folder by the packed command line, and fills its database by SQL; a minute at the size of `grown`. */
 export async function generateShop(packed: Packed, size: Size): Promise<GeneratedShop> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'shopstead-bench-'))
+  const dataDir = temporaryFolder('bench')
   await command(packed, dataDir, 'migrate')
   // High enough for none to be refused, and consulted all the same.
   for (const bucket of ['checkout_ip', 'login_ip', 'login_account'])
@@ -60,8 +59,7 @@ export async function generateShop(packed: Packed, size: Size): Promise<Generate
   return {
     dataDir,
     copy,
-    cookieOf: (person) => `__Host-shopstead_session=${tokens.get(person)}`,
-    remove: () => rmSync(dataDir, { recursive: true, force: true })
+    cookieOf: (person) => `__Host-shopstead_session=${tokens.get(person)}`
   }
 }
 

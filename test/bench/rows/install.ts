@@ -1,8 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process'
-import { cpSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { execFile, execFileSync, spawn } from 'node:child_process'
+import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
+import { temporaryFolder } from '../temporary-folder.ts'
 import type { Figure, Row } from './row.ts'
 
 /** What somebody waits for who has never seen this package: every file comes over the network. */
@@ -11,30 +12,26 @@ export const installRow: Row = {
   about: 'installing with a cold cache',
   async measure(field) {
     await field.clear()
-    const folder = mkdtempSync(join(tmpdir(), 'shopstead-install-'))
-    try {
-      return [await fromCheckout(folder), ...runtimeAlone(folder, field.packed.folder)]
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
-    }
+    const folder = temporaryFolder('install')
+    return [await fromCheckout(folder), ...(await runtimeAlone(folder, field.packed.folder))]
   }
 }
 
 async function fromCheckout(folder: string): Promise<Figure> {
   const checkout = copyOfCheckout(join(folder, 'checkout'))
   const startedAt = performance.now()
-  npm(checkout, 'ci', '--cache', join(folder, 'cache-of-checkout'))
+  await npm(checkout, 'ci', '--cache', join(folder, 'cache-of-checkout'))
   await firstAnswer(checkout)
   const value = (performance.now() - startedAt) / 1000
   return { kind: 'figure', name: '`npm ci` to the first answer of `npm start`, cold cache', value, unit: 's', most: 60 }
 }
 
-function runtimeAlone(folder: string, packedIn: string): Figure[] {
+async function runtimeAlone(folder: string, packedIn: string): Promise<Figure[]> {
   const home = join(folder, 'home')
   mkdirSync(home)
   const tarball = readdirSync(packedIn).find((name) => name.endsWith('.tgz')) ?? ''
   const startedAt = performance.now()
-  npm(home, 'install', join(packedIn, tarball), '--cache', join(folder, 'cache-of-package'))
+  await npm(home, 'install', join(packedIn, tarball), '--cache', join(folder, 'cache-of-package'))
   const seconds = (performance.now() - startedAt) / 1000
   const name = 'the package alone, installed with a cold cache'
   return [
@@ -45,15 +42,13 @@ function runtimeAlone(folder: string, packedIn: string): Figure[] {
 
 /** What git knows of, as it stands now. */
 function copyOfCheckout(to: string): string {
-  const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
-    encoding: 'utf8'
-  })
-  for (const file of files.split('\0').filter((name) => name !== '')) cpSync(file, join(to, file))
+  const files = execFileSync('git', ['ls-files', '-z'], { encoding: 'utf8' }).split('\0')
+  for (const file of files) if (file !== '' && existsSync(file)) cpSync(file, join(to, file))
   return to
 }
 
-function npm(cwd: string, ...args: string[]): void {
-  execFileSync('npm', [...args, '--no-audit', '--no-fund'], { cwd, stdio: 'ignore' })
+async function npm(cwd: string, ...args: string[]): Promise<void> {
+  await promisify(execFile)('npm', [...args, '--no-audit', '--no-fund'], { cwd })
 }
 
 /** `npm start` as one types it, but on a free port and told to say where. */

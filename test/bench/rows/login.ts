@@ -1,5 +1,6 @@
-import { execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { emailOf, password } from '../generated-shop.ts'
 import type { Measured, Rounds, Side } from '../measure/compare.ts'
 import { load, loadOn } from '../measure/load.ts'
@@ -24,7 +25,7 @@ export const loginRow: Row = {
     const readings: LoginReading[] = []
     const bare: Bare[] = []
     for (let round = 0; round < field.rounds.rounds; round += 1) {
-      bare.push(bareArgon2(field.rounds.seconds))
+      bare.push(await bareArgon2(field.rounds.seconds))
       readings.push(await logInBesideHealth(logins, stage.shop('/api/v1/health'), field.rounds))
     }
     const healthMs = readings.map((reading) => reading.healthP99Ms)
@@ -49,10 +50,11 @@ async function logInBesideHealth(logins: Side, health: Side, rounds: Rounds): Pr
 }
 
 /** On the very core that the shop has. */
-function bareArgon2(seconds: number): Bare {
+async function bareArgon2(seconds: number): Promise<Bare> {
   const script = join(import.meta.dirname, '..', 'bare-argon2.ts')
   const [program, ...args] = pinned('server', process.execPath, script, String(seconds), password)
-  return JSON.parse(execFileSync(program, args, { encoding: 'utf8' })) as Bare
+  const { stdout } = await promisify(execFile)(program, args)
+  return JSON.parse(stdout) as Bare
 }
 
 function measuredLogins(readings: readonly LoginReading[]): Measured {
