@@ -12,7 +12,7 @@ export type Reading = {
   timers: number
 }
 
-/** Reads the server's metrics after it has collected what nobody uses. */
+/** Reads the server's metrics, and what the system knows of its process. */
 export async function read(vitals: Vitals, metricsUrl: string, requests: number): Promise<Reading> {
   const { text } = await ask(metricsUrl)
   const value = (name: string): number => Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(text)?.[1])
