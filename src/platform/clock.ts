@@ -6,6 +6,14 @@ export type Clock = {
 
 export const systemClock: Clock = { now: () => Date.now() }
 
+/** How far ahead of the clock a time of our own may lie, because the clock has been set back since. */
+export const setBackMs = 5 * 60_000
+
+/** Whether a time of our own lies so far ahead that the clock was wrong then or is now: nothing may rest on it. */
+export function isFromFuture(at: number, now: number): boolean {
+  return at - now > setBackMs
+}
+
 /** ISO 8601 UTC with milliseconds, as every answer of the service writes a time. */
 export function toIso(epochMs: number): string {
   return new Date(epochMs).toISOString()

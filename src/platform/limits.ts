@@ -47,6 +47,8 @@ export function openRateLimiter(file: string, options: { maxCounters?: number } 
   const giveBack = sqlite.prepare<[number, string, number]>(
     'UPDATE rate_limits SET points = max(0, points - ?) WHERE key = ? AND expire > ?'
   )
+  // A window that ends later than any can was begun by a clock that was ahead: it would last until then.
+  const shorten = sqlite.prepare<[number, string]>('UPDATE rate_limits SET expire = ? WHERE key = ?')
   const tidy = createTidying(sqlite, options.maxCounters ?? maxCounters)
   const store = keepingStatements(sqlite)
   neverBlock(sqlite)
@@ -80,9 +82,11 @@ export function openRateLimiter(file: string, options: { maxCounters?: number } 
     const now = Date.now()
     const state = stateOf.get(keyOf(bucket, key, limit), now)
     if (state === undefined) return { points: limit.points, retryAfterSeconds: 0 }
+    const latest = now + limit.seconds * 1000
+    if (state.expire > latest) shorten.run(latest, keyOf(bucket, key, limit))
     return {
       points: Math.max(0, limit.points - state.points),
-      retryAfterSeconds: Math.max(1, Math.ceil((state.expire - now) / 1000))
+      retryAfterSeconds: Math.max(1, Math.ceil((Math.min(state.expire, latest) - now) / 1000))
     }
   }
 
@@ -92,6 +96,7 @@ export function openRateLimiter(file: string, options: { maxCounters?: number } 
       try {
         await whenFree(sqlite, () => {
           tidy()
+          left(bucket, key, limit)
           return limiterFor(bucket, limit).consume(key, points)
         })
         return allowed

@@ -1,3 +1,4 @@
+import { max } from 'drizzle-orm'
 import type { App } from '../../app.ts'
 import { sessionCookieName } from '../../api/session-cookie.ts'
 import { toIso } from '../../platform/clock.ts'
@@ -6,7 +7,8 @@ import { isForwardedByStranger, parseTrustedProxies } from '../../platform/http/
 import { describeError } from '../../platform/log.ts'
 import { MailFailure } from '../../platform/mail/message.ts'
 import { verifySmtp } from '../../platform/mail/smtp-transport.ts'
-import { failed, ok, warning } from './check.ts'
+import { events } from '../../shop/events/schema.ts'
+import { failed, ok, span, warning } from './check.ts'
 import type { Check, Finding } from './check.ts'
 
 const timeoutMs = 5_000
@@ -22,7 +24,7 @@ export const networkChecks: readonly Check[] = [
     name: 'forwarded requests',
     run({ config, clock }) {
       const note = readStranger(config.dataDir)
-      const current = note !== undefined && clock.now() - note.at < strangerKeptMs
+      const current = note !== undefined && Math.abs(clock.now() - note.at) < strangerKeptMs
       if (!current || !isForwardedByStranger(note.address, 'anyone', parseTrustedProxies(config.trustedProxies)))
         return ok('All came by trusted proxies, or by none.')
       return failed(
@@ -54,8 +56,11 @@ export const networkChecks: readonly Check[] = [
 ]
 
 /** Any answer of Stripe's tells the time, also one that asks for a key. */
-async function checkClock({ cards, config, clock }: App): Promise<Finding> {
-  if (cards?.name !== 'stripe') return ok('Not compared: Stripe is not in use.')
+async function checkClock(app: App): Promise<Finding> {
+  const { cards, config, clock } = app
+  const ahead = newestEventAt(app) - clock.now()
+  if (cards?.name !== 'stripe')
+    return ahead > warningSkewMs ? setBack(ahead) : ok('Not compared: Stripe is not in use.')
   const before = clock.now()
   const answer = await ask(`${config.stripe.apiBase ?? 'https://api.stripe.com'}/healthcheck`)
   if (answer instanceof Error)
@@ -66,7 +71,25 @@ async function checkClock({ cards, config, clock }: App): Promise<Finding> {
   const message = `${Math.round(skew / 1000)} s from Stripe's.`
   const advice = "Set the clock (timedatectl set-ntp true): Stripe's signatures are refused when it is 5 minutes off."
   if (skew > failedSkewMs) return failed(message, advice)
-  return skew > warningSkewMs ? warning(message, advice) : ok(message)
+  if (skew > warningSkewMs) return warning(message, advice)
+  return ahead > warningSkewMs ? setBack(ahead) : ok(message)
+}
+
+/** What has happened cannot have happened later than now. */
+function newestEventAt({ db }: App): number {
+  return (
+    db.orm
+      .select({ at: max(events.createdAt) })
+      .from(events)
+      .get()?.at ?? 0
+  )
+}
+
+function setBack(aheadMs: number): Finding {
+  return warning(
+    `The newest event is of ${span(aheadMs)} from now: the clock was ahead then, or is behind now.`,
+    'Set the clock (timedatectl set-ntp true). What a clock that was ahead has started does not count.'
+  )
 }
 
 /**

@@ -1,7 +1,7 @@
 import { count } from 'drizzle-orm'
 import { Cron } from 'croner'
 import type { App } from '../../app.ts'
-import { toIso } from '../../platform/clock.ts'
+import { isFromFuture, toIso } from '../../platform/clock.ts'
 import { backupFolder } from '../../platform/backup/create.ts'
 import { backupFiles } from '../../platform/backup/files.ts'
 import { glanceAtBackup } from '../../platform/backup/inspect.ts'
@@ -67,7 +67,8 @@ function checkBackups({ config, db, clock }: App): Finding {
   const schedule = setting(db, 'backup.schedule')
   const newest = backupFiles(backupFolder(config.dataDir))
     .map(glanceAtBackup)
-    .find((backup) => backup.verified && backup.createdAt !== null)
+    // One that is dated later than now says nothing of how old it is.
+    .find(({ verified, createdAt }) => verified && createdAt !== null && !isFromFuture(createdAt, clock.now()))
   if (config.env !== 'production' && schedule === '' && newest === undefined)
     return ok('None; "shopstead backup create" makes one.')
   const advice =

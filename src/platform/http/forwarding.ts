@@ -26,7 +26,7 @@ export function watchForwarding(
   let notedAt = 0
   return (request) => {
     const forwardedFor = request.headers.get('x-forwarded-for')
-    if (forwardedFor === null || now() - notedAt < noteEveryMs) return
+    if (forwardedFor === null || Math.abs(now() - notedAt) < noteEveryMs) return
     const address = socketAddress(request)
     if (address === undefined || !isForwardedByStranger(address, forwardedFor, trusted)) return
     notedAt = now()

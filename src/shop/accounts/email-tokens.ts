@@ -1,4 +1,5 @@
 import { and, eq, gt, isNull, lte } from 'drizzle-orm'
+import { setBackMs } from '../../platform/clock.ts'
 import { hmac, randomToken, tokenHash } from '../../platform/crypto/secrets.ts'
 import type { Keys } from '../../platform/crypto/secrets.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
@@ -56,7 +57,7 @@ export function findEmailToken(
   const row = db.orm
     .select()
     .from(emailTokens)
-    .where(and(eq(emailTokens.id, id), isNull(emailTokens.usedAt), gt(emailTokens.expiresAt, now)))
+    .where(and(eq(emailTokens.id, id), isOpen(now)))
     .get()
   return row === undefined ? undefined : { token: deriveEmailToken(keys, row), expiresAt: row.expiresAt }
 }
@@ -81,12 +82,12 @@ export function redeemEmailToken(tx: Tx, kind: EmailTokenKind, token: string, no
 }
 
 function usable(kind: EmailTokenKind, token: string, now: number) {
-  return and(
-    eq(emailTokens.tokenHash, tokenHash(token)),
-    eq(emailTokens.kind, kind),
-    isNull(emailTokens.usedAt),
-    gt(emailTokens.expiresAt, now)
-  )
+  return and(eq(emailTokens.tokenHash, tokenHash(token)), eq(emailTokens.kind, kind), isOpen(now))
+}
+
+/** Not used, not expired, and not made by a clock that was ahead: such a token would be good for as long as that was. */
+function isOpen(now: number) {
+  return and(isNull(emailTokens.usedAt), gt(emailTokens.expiresAt, now), lte(emailTokens.createdAt, now + setBackMs))
 }
 
 /** Ends a user's open tokens, of one kind or all. */

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { isFromFuture } from '../../platform/clock.ts'
 import { hmac, sameBytes, tokenHash } from '../../platform/crypto/secrets.ts'
 import type { Keys } from '../../platform/crypto/secrets.ts'
 
@@ -17,8 +18,6 @@ const headBytes = 1 + keyIdBytes + timeBytes + randomPartBytes
 // 60 bytes are 80 characters of base64url without a bit to spare: each text is one nonce, each nonce one text.
 const shape = /^[A-Za-z0-9_-]{80}$/
 const ttlMs = 12 * 3_600_000
-/** Our own clock may have been set back since. */
-const skewMs = 5 * 60_000
 
 /**
  * A CSRF nonce for the caller, good for 12 hours and as often as it is sent. Nothing of it is stored: it is an HMAC over
@@ -43,7 +42,7 @@ export function checkNonce(keys: Pick<Keys, 'nonce'>, nonce: string, bearer: Non
   const bytes = Buffer.from(nonce, 'base64url')
   const head = bytes.subarray(0, headBytes)
   const issuedAt = head.readUIntBE(1 + keyIdBytes, timeBytes)
-  const inTime = now - issuedAt < ttlMs && issuedAt - now <= skewMs
+  const inTime = now - issuedAt < ttlMs && !isFromFuture(issuedAt, now)
   const known = head[0] === version && sameBytes(head.subarray(1, 1 + keyIdBytes), keyId(keys.nonce))
   const own = sameBytes(bytes.subarray(headBytes), mac(keys.nonce, head, bearer.sessionTokenHash))
   // It was checked when it was stored, so being the same text is enough.

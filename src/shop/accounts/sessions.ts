@@ -1,5 +1,6 @@
 import { and, eq, lt, lte, ne, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
+import { isFromFuture } from '../../platform/clock.ts'
 import { randomToken, tokenHash } from '../../platform/crypto/secrets.ts'
 import { rawStatement, statement } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
@@ -33,8 +34,9 @@ const byHash = statement((orm) =>
     .prepare()
 )
 const touch = rawStatement<[number, string, number]>(
-  'UPDATE sessions SET last_seen_at = ? WHERE token_hash = ? AND last_seen_at < ?'
+  'UPDATE sessions SET last_seen_at = ? WHERE token_hash = ? AND last_seen_at = ?'
 )
+const end = rawStatement<[string]>('DELETE FROM sessions WHERE token_hash = ?')
 const endOldest = rawStatement<[number, number]>(
   `DELETE FROM sessions WHERE token_hash IN
      (SELECT token_hash FROM sessions WHERE user_id = ? ORDER BY last_seen_at DESC, created_at DESC LIMIT -1 OFFSET ?)`
@@ -72,24 +74,32 @@ export function startSession(
 }
 
 /**
- * The live session that a cookie's token belongs to. Its end is told by comparing times, never by a job having run.
- * Notes the visit, at most once a minute.
+ * The live session that a cookie's token belongs to. Its end is told by comparing times, never by a job having run; one
+ * that begins later than now was started while the clock was wrong, and would never end. Notes the visit, at most once a
+ * minute.
  */
 export function findSession(db: Db, token: string, now: number): { session: SessionRow; user: UserRow } | undefined {
   if (!tokenShape.test(token)) return undefined
   const session = byHash(db).get({ hash: tokenHash(token) })
-  if (session === undefined || hasEnded(session, now)) return undefined
+  if (session === undefined || isFromFuture(session.createdAt, now)) return undefined
+  if (hasEnded(session, now)) {
+    // A clock that is set back must not bring it back to life.
+    unlessTrouble(() => end(db).run(session.tokenHash))
+    return undefined
+  }
   // By itself: joined, the two rows cost three times as much.
   const user = findUserById(db, session.userId)
   if (user?.status !== 'active') return undefined
-  if (now - session.lastSeenAt >= touchEveryMs) noteVisit(db, session, now)
+  // A visit of a clock that was ahead is corrected, or it would count until then.
+  if (now - session.lastSeenAt >= touchEveryMs || isFromFuture(session.lastSeenAt, now))
+    unlessTrouble(() => touch(db).run(now, session.tokenHash, session.lastSeenAt))
   return { session, user }
 }
 
-/** A visit that cannot be noted is noted the next time: nobody is logged out of a shop whose disk is full or busy. */
-function noteVisit(db: Db, { tokenHash: hash }: SessionRow, now: number): void {
+/** What cannot be noted now is noted the next time: nobody is logged out of a shop whose disk is full or busy. */
+function unlessTrouble(note: () => void): void {
   try {
-    touch(db).run(now, hash, now)
+    note()
   } catch (error) {
     if (!isStorageTrouble(error)) throw error
   }

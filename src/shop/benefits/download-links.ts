@@ -1,5 +1,5 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
-import { toIso } from '../../platform/clock.ts'
+import { isFromFuture, toIso } from '../../platform/clock.ts'
 import { hmac, sameBytes } from '../../platform/crypto/secrets.ts'
 import type { Keys } from '../../platform/crypto/secrets.ts'
 import { statement } from '../../platform/db/database.ts'
@@ -77,7 +77,13 @@ export function openDownload(db: Db, keys: Keys, token: string, now: number): st
   const id = Number(idText)
   const expiresAt = Number.parseInt(expiryText, 36)
   const permission = permissionById(db).get({ id })
-  if (permission === undefined || expiresAt <= now || !isOpen(permission, now)) return undefined
+  if (
+    permission === undefined ||
+    expiresAt <= now ||
+    isFromFuture(expiresAt - linkLifeMs, now) ||
+    !isOpen(permission, now)
+  )
+    return undefined
   const expected = signatureOf(keys, { id, file: permission.file, expiresAt })
   // As text: bytes would let two spellings of the last character pass.
   if (!sameBytes(Buffer.from(signature), Buffer.from(expected))) return undefined

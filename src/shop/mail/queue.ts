@@ -1,4 +1,4 @@
-import { and, asc, eq, lte, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, lte, or, sql } from 'drizzle-orm'
 import { statement } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/patience.ts'
@@ -14,13 +14,24 @@ const hourMs = 60 * minuteMs
  */
 const nextTryMs = [minuteMs, 5 * minuteMs, 30 * minuteMs, 2 * hourMs, 6 * hourMs, 12 * hourMs, 24 * hourMs, 30 * hourMs]
 const mostTries = nextTryMs.length + 1
+const longestPauseMs = 30 * hourMs
 const keptMs = 30 * 24 * hourMs
 
 const firstDue = statement((orm) =>
   orm
     .select()
     .from(mails)
-    .where(and(eq(mails.state, 'queued'), lte(mails.nextAttemptAt, sql.placeholder('now'))))
+    .where(
+      and(
+        eq(mails.state, 'queued'),
+        // What was queued or tried by a clock that was ahead does not wait until then.
+        or(
+          lte(mails.nextAttemptAt, sql.placeholder('now')),
+          gt(mails.nextAttemptAt, sql.placeholder('longest')),
+          eq(mails.attempts, 0)
+        )
+      )
+    )
     .orderBy(asc(mails.nextAttemptAt), asc(mails.id))
     .limit(1)
     .prepare()
@@ -28,11 +39,12 @@ const firstDue = statement((orm) =>
 
 /** The next message that is due, its try written down; undefined when there is none. */
 export async function claimNext(db: Db, now: number): Promise<MailRow | undefined> {
-  if (firstDue(db).get({ now }) === undefined) return undefined
+  const times = { now, longest: now + longestPauseMs }
+  if (firstDue(db).get(times) === undefined) return undefined
   return writeWhenFree(db, (tx) => {
     for (;;) {
       // Read again under the lock: another process may have taken it meanwhile.
-      const due = firstDue(tx).get({ now })
+      const due = firstDue(tx).get(times)
       if (due === undefined) return undefined
       if (due.attempts < mostTries) return countTry(tx, due, now)
       // The last try was cut short by a crash.

@@ -27,7 +27,9 @@ export async function applyMissedEvents(
   cursor: EventCursor
 ): Promise<{ applied: number; failed: number }> {
   const now = shop.clock.now()
-  const since = Math.max(cursor.since ?? firstSince(shop.db, now), now - longestLookBackMs)
+  // A clock that was ahead at the last list must not make this one look past what has happened since.
+  const last = Math.min(cursor.since ?? firstSince(shop.db, now), now - overlapMs)
+  const since = Math.max(last, now - longestLookBackMs)
   const listed: Stripe.Event[] = []
   const query = { created: { gte: Math.floor(since / 1000) }, types: [...handledTypes], limit: 100 }
   for await (const event of stripe.events.list(query)) listed.push(event)

@@ -87,7 +87,7 @@ function startRound(shop: ShopContext, report: ReconcileReport): Round {
 }
 
 function isQuiet(shop: ShopContext, { updatedAt }: { updatedAt: number }, { underWay }: ReconcileOptions): boolean {
-  return underWay === 'take' || updatedAt <= shop.clock.now() - atWorkMs
+  return underWay === 'take' || !isRecent(shop, updatedAt)
 }
 
 /** Until every checkout under way has got its answer, or can get none any more. */
@@ -101,7 +101,12 @@ function isUnderWay(shop: ShopContext, row: AttemptRow): boolean {
   const { gateway, kind, objectId, gatewayStatus } = row
   if (gateway !== shop.cards?.name || gatewayStatus === unanswered) return false
   const isTold = kind === 'checkout_session' ? objectId !== null : !beforeConfirmation.has(gatewayStatus)
-  return !isTold && row.updatedAt > shop.clock.now() - atWorkMs
+  return !isTold && isRecent(shop, row.updatedAt)
+}
+
+/** Either way: what a clock that was ahead has left behind is nobody's work any more. */
+function isRecent({ clock }: ShopContext, at: number): boolean {
+  return Math.abs(clock.now() - at) < atWorkMs
 }
 
 const beforeConfirmation = new Set([null, 'requires_payment_method', 'requires_confirmation'])

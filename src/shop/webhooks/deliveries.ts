@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, inArray, lt, lte, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, gt, inArray, lt, lte, or, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import { rawStatement, statement } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
@@ -19,6 +19,7 @@ const dayMs = 24 * hourMs
 const pausesMs = [5 * secondMs, 5 * minuteMs, 30 * minuteMs, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * hourMs)]
 /** A try that was begun and never ended, by a crash, is made again after this; none takes as long. */
 const leaseMs = minuteMs
+const longestPauseMs = Math.max(...pausesMs)
 const keptMs = 30 * dayMs
 
 const nextDue = statement((orm) =>
@@ -28,7 +29,12 @@ const nextDue = statement((orm) =>
     .where(
       and(
         eq(webhookDeliveries.state, 'queued'),
-        lte(webhookDeliveries.nextAttemptAt, sql.placeholder('now')),
+        // What was queued or tried by a clock that was ahead does not wait until then.
+        or(
+          lte(webhookDeliveries.nextAttemptAt, sql.placeholder('now')),
+          gt(webhookDeliveries.nextAttemptAt, sql.placeholder('longest')),
+          eq(webhookDeliveries.attempts, 0)
+        ),
         eq(webhookDeliveries.endpointId, sql.placeholder('endpointId'))
       )
     )
@@ -37,8 +43,12 @@ const nextDue = statement((orm) =>
     .prepare()
 )
 
+function findDue(db: Db, endpointId: number, now: number): DeliveryRow | undefined {
+  return nextDue(db).get({ now, longest: now + longestPauseMs, endpointId })
+}
+
 export function isDeliveryDue(db: Db, endpointId: number, now: number): boolean {
-  return nextDue(db).get({ now, endpointId }) !== undefined
+  return findDue(db, endpointId, now) !== undefined
 }
 
 /** The next delivery that is due to an endpoint, its try counted before it is made. */
@@ -50,7 +60,7 @@ export async function claimDelivery(
   if (!isDeliveryDue(db, endpointId, now)) return undefined
   return writeWhenFree(db, (tx) => {
     // Read again under the lock: another process may have taken it meanwhile.
-    const due = nextDue(tx).get({ now, endpointId })
+    const due = findDue(tx, endpointId, now)
     if (due === undefined) return undefined
     const claimed = { attempts: due.attempts + 1, nextAttemptAt: now + leaseMs }
     change(tx, due.id, claimed)
