@@ -22,9 +22,10 @@ import { NotHere } from './part.ts'
 import type { Field, Part } from './part.ts'
 import { races } from './races.ts'
 import { soak } from './soak.ts'
+import { storage } from './storage.ts'
 import { tornLog } from './torn-log.ts'
 
-const parts: readonly Part[] = [crash, durability, tornLog, fuzz, races, authorisation, abuse, soak, mutants]
+const parts: readonly Part[] = [crash, durability, tornLog, storage, fuzz, races, authorisation, abuse, soak, mutants]
 
 const { values, positionals } = parseArgs({
   options: { short: { type: 'boolean', default: false }, seed: { type: 'string' }, list: { type: 'boolean' } },
