@@ -54,7 +54,12 @@ export async function openGround(field: Field, catalogue: object): Promise<Groun
   const servers: PackedServer[] = []
   const relay = await openRelay(() => servers.map(({ url }) => url))
   const gateway = await openGateway(() => relay.origin)
-  const env = { ...stripeEnv(gateway.origin), SHOPSTEAD_PAYMENTS: 'stripe,manual' }
+  const env = {
+    ...stripeEnv(gateway.origin),
+    SHOPSTEAD_PAYMENTS: 'stripe,manual',
+    // Processes of one shop have one address, or they would ask the gateway for different pages under one key.
+    SHOPSTEAD_PUBLIC_URL: relay.origin
+  }
   const setting: Setting = { dataDir, env }
   const cli = (...words: string[]): Promise<Ran> => runPacked(field.packed, setting, ...words)
   await prepare(dataDir, catalogue, cli)
