@@ -131,7 +131,7 @@ describe('a gateway error', () => {
     expect(said('4242-4242-4242-4242!')).toBe('!')
     expect(said('1 2 3 4 5')).toBe('')
     expect(said('1  2  3  4  5')).toBe('1  2  3  4  5')
-    expect(said(`${'💳'.repeat(201)}`)).toBe('💳'.repeat(200))
+    expect(said('💳'.repeat(201))).toBe('💳'.repeat(200))
     expect(said(`${'x'.repeat(199)} y`)).toBe('x'.repeat(199))
   })
 
