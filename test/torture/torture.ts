@@ -13,6 +13,7 @@ import { installPacked } from '../support/packed.ts'
 import type { Packed } from '../support/packed.ts'
 import { abuse } from './abuse.ts'
 import { authorisation } from './authorisation.ts'
+import { clock } from './clock.ts'
 import { crash } from './crash.ts'
 import { Dice } from './dice.ts'
 import { durability } from './durability.ts'
@@ -25,7 +26,7 @@ import { soak } from './soak.ts'
 import { storage } from './storage.ts'
 import { tornLog } from './torn-log.ts'
 
-const parts: readonly Part[] = [crash, durability, tornLog, storage, fuzz, races, authorisation, abuse, soak, mutants]
+const parts: readonly Part[] = [crash, durability, tornLog, storage, clock, fuzz, races, authorisation, abuse, soak, mutants]
 
 const { values, positionals } = parseArgs({
   options: { short: { type: 'boolean', default: false }, seed: { type: 'string' }, list: { type: 'boolean' } },
