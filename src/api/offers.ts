@@ -1,7 +1,7 @@
-import { FastResponse } from 'srvx'
 import { z } from 'zod'
 import { jsonResponse } from '../platform/http/envelope.ts'
 import { queryInteger } from '../platform/http/query.ts'
+import { WholeResponse } from '../platform/http/whole-response.ts'
 import { codePoints } from '../platform/text.ts'
 import { listOffers } from '../shop/catalog/offers.ts'
 import { offersData } from './answers/store.ts'
@@ -40,7 +40,7 @@ export const offerRoutes: Route[] = [
         ['cache-control', 'no-cache']
       ] as const
       if (!isFresh(request.headers.get('if-none-match'), etag)) return jsonResponse(body, ids, 200, { headers })
-      return new FastResponse(null, { status: 304, headers: [...headers.map(copy), ['x-request-id', ids.requestId]] })
+      return new WholeResponse(null, 304, [...headers.flat(), 'x-request-id', ids.requestId])
     }
   })
 ]
@@ -61,8 +61,4 @@ function isFresh(ifNoneMatch: string | null, etag: string): boolean {
   if (ifNoneMatch === null) return false
   const tags = ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
   return tags.some((tag) => tag === '*' || tag === etag)
-}
-
-function copy([name, value]: readonly [string, string]): [string, string] {
-  return [name, value]
 }

@@ -1,6 +1,6 @@
-import { FastResponse } from 'srvx'
 import type { AppError, ErrorDetails } from '../../errors.ts'
 import { toIso } from '../clock.ts'
+import { WholeResponse } from './whole-response.ts'
 
 export type RequestIds = { requestId: string; correlationId: string }
 
@@ -61,19 +61,17 @@ export function failure(
   return jsonResponse(body, ids, error.status, { ...extras, headers: all })
 }
 
-/** Any JSON body with the headers that every answer of the service carries. A string is taken as JSON already written. */
+/** Any JSON body with the headers that every answer of the service carries. Text and bytes are taken as JSON already written. */
 export function jsonResponse(
-  body: object | string,
+  body: object | string | Uint8Array<ArrayBuffer>,
   ids: RequestIds,
   status: number,
   { noStore = false, headers = [] }: Extras = {}
 ): Response {
-  const all: [string, string][] = [
-    ['content-type', 'application/json; charset=utf-8'],
-    ['x-content-type-options', 'nosniff'],
-    ['x-request-id', ids.requestId]
-  ]
-  if (noStore) all.push(['cache-control', 'no-store'])
-  for (const [name, value] of headers) all.push([name, value])
-  return new FastResponse(typeof body === 'string' ? body : JSON.stringify(body), { status, headers: all })
+  const flatHeaders = ['content-type', 'application/json; charset=utf-8', 'x-content-type-options', 'nosniff']
+  flatHeaders.push('x-request-id', ids.requestId)
+  if (noStore) flatHeaders.push('cache-control', 'no-store')
+  for (const [name, value] of headers) flatHeaders.push(name, value)
+  const isWritten = typeof body === 'string' || body instanceof Uint8Array
+  return new WholeResponse(isWritten ? body : JSON.stringify(body), status, flatHeaders)
 }

@@ -2,13 +2,14 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { listen } from 'listhen'
-import { toNodeHandler } from 'srvx/node'
+import { NodeRequest, sendNodeResponse } from 'srvx/node'
 import { AppError } from '../../errors.ts'
 import { describeError, type Logger } from '../log.ts'
 import { checkPort, portUnavailable, resolveHost } from './bind-address.ts'
 import { Connections } from './connections.ts'
 import { failure, requestIds } from './envelope.ts'
 import { nodeRequest } from './node-request.ts'
+import { WholeResponse } from './whole-response.ts'
 
 export type Handle = (request: Request) => Response | Promise<Response>
 
@@ -45,11 +46,10 @@ export async function listenHttp(options: HttpOptions): Promise<HttpListener> {
   const address = await resolveHost(options.host)
   await checkPort(address, options.port)
   const connections = new Connections(options.maxConnections ?? 4096)
-  // srvx types its handler for HTTP/1 and HTTP/2 at once; this server speaks HTTP/1.
-  const answer = toNodeHandler(guarded(options.handle, options.log)) as RequestListener
+  const answer = guarded(options.handle, options.log)
   const onRequest = (req: IncomingMessage, res: ServerResponse): void => {
     connections.follow(req, res)
-    answer(req, res)
+    void answer(new NodeRequest({ req, res })).then((response) => send(res, response, options.log))
   }
   const secure = options.https !== undefined && options.https !== false
   const { server, port } = await bind(onRequest, address, options)
@@ -159,22 +159,30 @@ function statusLine(code: string | undefined): string {
 }
 
 /**
- * Every request is answered, whatever becomes of it. What h3 and others throw out of their `fetch` srvx passes on as an
- * uncaught exception or an unhandled rejection: one request would end the process.
+ * Every request is answered, whatever becomes of it: what h3 and others throw out of their `fetch` would end the process
+ * as an uncaught exception or an unhandled rejection.
  */
-function guarded(handle: Handle, log: Log): Handle {
-  const fail = (error: unknown): Response => {
-    log.error('A request failed outside its handler', { error: describeError(error) })
-    return refusal(new AppError('INTERNAL_SERVER_ERROR', 'Something went wrong.'))
-  }
-  return (request) => {
+function guarded(handle: Handle, log: Log): (request: Request) => Promise<Response> {
+  return async (request) => {
     if (!isHost(nodeRequest(request)?.headers.host)) return refusal(hostInvalid)
     try {
-      const response = handle(request)
-      return response instanceof Promise ? response.catch(fail) : response
+      return await handle(request)
     } catch (error) {
-      return fail(error)
+      log.error('A request failed outside its handler', { error: describeError(error) })
+      return refusal(new AppError('INTERNAL_SERVER_ERROR', 'Something went wrong.'))
     }
+  }
+}
+
+/** Writes the answer; one that is here as a whole in one go. */
+async function send(res: ServerResponse, response: Response, log: Log): Promise<void> {
+  try {
+    if (response instanceof WholeResponse) response.writeTo(res)
+    else await sendNodeResponse(res, response)
+  } catch (error) {
+    log.error('An answer could not be written', { error: describeError(error) })
+    // A broken connection is all that can still say so.
+    res.destroy()
   }
 }
 

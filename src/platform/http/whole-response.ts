@@ -1,0 +1,37 @@
+import type { ServerResponse } from 'node:http'
+import { FastResponse } from 'srvx'
+
+type Body = string | Uint8Array<ArrayBuffer> | null
+
+/**
+ * An answer that is here as a whole, text or bytes. To everybody it is a Response like any other, to be read only: a
+ * server of ours writes it in one go, as it was made, which takes half the time that Headers and a stream between would.
+ */
+export class WholeResponse extends FastResponse {
+  readonly #body: Body
+  readonly #flatHeaders: string[]
+
+  /** @param flatHeaders name and value by turns, as Node takes them unsorted; a name may come more than once */
+  constructor(body: Body, status: number, flatHeaders: string[]) {
+    super(body, {
+      status,
+      // Asked for only by who wants Headers.
+      get headers() {
+        return pairs(flatHeaders)
+      }
+    })
+    this.#body = body
+    this.#flatHeaders = flatHeaders
+  }
+
+  writeTo(res: ServerResponse): void {
+    const body = this.#body
+    const headers = this.#flatHeaders
+    if (body === null) res.writeHead(this.status, headers).end()
+    else res.writeHead(this.status, [...headers, 'content-length', String(Buffer.byteLength(body))]).end(body)
+  }
+}
+
+function pairs(flat: readonly string[]): [name: string, value: string][] {
+  return Array.from({ length: flat.length / 2 }, (_, index) => [flat[index * 2] ?? '', flat[index * 2 + 1] ?? ''])
+}
