@@ -75,7 +75,8 @@ export async function openGround(field: Field, catalogue: object): Promise<Groun
     gateway,
     relay,
     db,
-    visitor: (index, headers) => new Browser(servers[index % servers.length]?.apiRoot ?? '', headers),
+    // Not their common public address, but where each of them listens.
+    visitor: (index, headers) => new Browser(`${servers[index % servers.length]?.url ?? ''}/api/v1`, headers),
     set,
     cli,
     async close() {
