@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
-import { claimKey, dropExpiredKeys, keepAnswer, releaseKey, tieOrder } from '../../../src/shop/checkout/idempotency.ts'
+import {
+  claimKey,
+  dropExpiredKeys,
+  keepAnswer,
+  parseIdempotencyKey,
+  releaseKey,
+  tieOrder
+} from '../../../src/shop/checkout/idempotency.ts'
 import type { Claim } from '../../../src/shop/checkout/idempotency.ts'
 import { idempotencyKeys } from '../../../src/shop/checkout/schema.ts'
 import { refusal } from '../../support/accounts.ts'
@@ -90,4 +97,23 @@ test('keys whose day is over are dropped, and no others', async () => {
   const day = 24 * 60 * 60_000
   expect(write(db, (tx) => dropExpiredKeys(tx, noon + day))).toBe(0)
   expect(write(db, (tx) => dropExpiredKeys(tx, noon + day + 1))).toBe(1)
+})
+
+test('a key whose day is over is free for anything, to the millisecond', async () => {
+  const db = emptyShop()
+  await keepAnswer(db, await claimed(db), answer)
+  const day = 24 * 60 * 60_000
+  const other = { ...asked, fingerprint: 'g' }
+  await expect(claimKey(db, other, noon + day - 1)).rejects.toThrow(
+    refusal('IDEMPOTENCY_KEY_REUSE_CONFLICT', { reason: 'payload_mismatch' })
+  )
+  expect(await claimKey(db, other, noon + day)).toMatchObject({ kind: 'fresh', claim: other })
+})
+
+test('a key is one header of 1 to 255 printable characters, not all blank', () => {
+  const refused = refusal('VALIDATION_FAILED', { fieldErrors: { 'Idempotency-Key': [expect.any(String)] } })
+  expect(parseIdempotencyKey([])).toBeNull()
+  for (const key of ['k', ' k', 'x'.repeat(255), '~ !']) expect(parseIdempotencyKey([key])).toBe(key)
+  for (const values of [['a', 'a'], [''], [' '], ['x'.repeat(256)], ['a\u007f'], ['ä'], ['a\n'], ['\ta']])
+    expect(() => parseIdempotencyKey(values)).toThrow(refused)
 })
