@@ -1,7 +1,7 @@
 import { buildFlavor, buildId, packageVersion } from '../platform/package-root.ts'
 import { AppError } from '../errors.ts'
 import type { ShopContext } from '../shop/context.ts'
-import { isModuleOn } from '../shop/settings/settings.ts'
+import { modulesOf } from '../shop/settings/settings.ts'
 import type { ModuleName } from '../shop/settings/definitions.ts'
 import { healthData } from './answers/service.ts'
 import { route } from './route.ts'
@@ -42,8 +42,9 @@ export const healthRoutes = [
 
 /** Reading the modules asks the database, so it tells whether that answers too. */
 function dependencies({ db }: ShopContext): Record<'commerce' | 'membershipsA' | 'affiliates', 'active' | 'missing'> {
-  const state = (name: ModuleName): 'active' | 'missing' => (isModuleOn(db, name) ? 'active' : 'missing')
   try {
+    const isOn = modulesOf(db)
+    const state = (name: ModuleName): 'active' | 'missing' => (isOn(name) ? 'active' : 'missing')
     return { commerce: state('commerce'), membershipsA: state('membershipsA'), affiliates: state('affiliates') }
   } catch (cause) {
     throw new AppError('DEPENDENCY_UNAVAILABLE', 'The database does not answer.', {}, { cause })

@@ -23,7 +23,7 @@ export function showOffers({ app, request, now }: PageCall): Shown {
   const title = setting(app.db, 'shop.name')
   const common = { categories, category, search, page, perPage, rules: JSON.stringify(pictureRules) }
   try {
-    const { data } = JSON.parse(listOffers(app, query, now).body) as { data: Listed }
+    const { data } = JSON.parse(listOffers(app, query, now).body.toString()) as { data: Listed }
     const { total, totalPages } = data.pagination
     const name = categories.find(({ slug }) => slug === category)?.name
     const heading = search === '' ? (name ?? 'Everything in the shop') : `Found for “${search}”`

@@ -90,7 +90,7 @@ function moreOf(app: App, category: string | undefined, id: number, now: number)
   if (category === undefined) return []
   try {
     const { body } = listOffers(app, { page: 1, perPage: 5, category }, now)
-    const { data } = JSON.parse(body) as { data: { offers: Offer[] } }
+    const { data } = JSON.parse(body.toString()) as { data: { offers: Offer[] } }
     const others = data.offers.filter((offer) => offer.productId !== id)
     return others.slice(0, 4).map((offer) => toCard(offer, app.publicUrl()))
   } catch (error) {

@@ -1,6 +1,8 @@
 import Database from 'better-sqlite3'
+import { getTableColumns, getTableName } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/better-sqlite3'
 import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3'
+import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { AppError } from '../../errors.ts'
 
 export type Orm = BetterSQLite3Database
@@ -53,9 +55,30 @@ export function write<T>(db: Db, work: (tx: Tx) => T extends PromiseLike<unknown
   return db.sqlite.transaction(() => work(db as Tx)).immediate()
 }
 
-/** Reads several statements from one snapshot. */
+const begin = rawStatement('BEGIN DEFERRED')
+const commit = rawStatement('COMMIT')
+const reading = new WeakSet<Database.Database>()
+
+/**
+ * Reads several statements from one snapshot; from the third statement on that is also faster, since each by itself
+ * would lock the file and look for what is new. Inside a transaction it reads what that one sees. Nothing is written here.
+ */
 export function readSnapshot<T>(db: Db, work: (db: Db) => T extends PromiseLike<unknown> ? never : T): T {
-  return db.sqlite.transaction(() => work(db)).deferred()
+  if (db.sqlite.inTransaction) return work(db)
+  begin(db).run()
+  reading.add(db.sqlite)
+  try {
+    return work(db)
+  } finally {
+    reading.delete(db.sqlite)
+    // Over a disk that fails SQLite ends it by itself.
+    if (db.sqlite.inTransaction) commit(db).run()
+  }
+}
+
+/** Whether what is read now may yet be rolled back. */
+export function isProvisional({ sqlite }: Db): boolean {
+  return sqlite.inTransaction && !reading.has(sqlite)
 }
 
 /**
@@ -75,6 +98,30 @@ export function rawStatement<Params extends unknown[] | {} = unknown[], Row = un
     (db) =>
       db.sqlite.prepare(source) as unknown as Database.Statement<Params extends unknown[] ? Params : [Params], Row>
   )
+}
+
+/**
+ * One whole row of a table, read as SQLite hands it over: the query builder's own way of making a row costs more than
+ * finding it.
+ *
+ * @param where SQL with one `?`, which finds at most one row
+ */
+export function rowStatement<T extends SQLiteTable>(
+  table: T,
+  where: string
+): (db: Db, value: string | number) => T['$inferSelect'] | undefined {
+  const columns = Object.entries(getTableColumns(table))
+  const list = columns.map(([name, column]) => `"${column.name}" AS "${name}"`).join(', ')
+  const encoded = columns.filter(([, { dataType }]) => dataType !== 'string' && dataType !== 'number')
+  const find = rawStatement<[string | number], Record<string, unknown>>(
+    `SELECT ${list} FROM "${getTableName(table)}" WHERE ${where}`
+  )
+  return (db, value) => {
+    const row = find(db).get(value)
+    if (row === undefined) return undefined
+    for (const [name, column] of encoded) if (row[name] !== null) row[name] = column.mapFromDriverValue(row[name])
+    return row
+  }
 }
 
 function perDatabase<T>(build: (db: Db) => T): (db: Db) => T {

@@ -3,7 +3,7 @@ import { AppError } from '../../errors.ts'
 import { readSnapshot } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
 import type { ShopContext } from '../context.ts'
-import { isModuleOn, revision, setting } from '../settings/settings.ts'
+import { isModuleOn, revisions, setting } from '../settings/settings.ts'
 import { BoundedCache } from './bounded-cache.ts'
 import { listedProductIds } from './listed-offers.ts'
 import type { OfferFilter } from './listed-offers.ts'
@@ -16,13 +16,13 @@ export type OfferQuery = OfferFilter & { page: number; perPage: number }
 
 /** A whole answer as it leaves: the same bytes, and so the same strong ETag, until an offer in it changes. */
 export type OffersAnswer = {
-  body: string
+  body: Buffer<ArrayBuffer>
   etag: string
 }
 
 /** A clock that was set back makes an answer anew as well. */
 type Kept = OffersAnswer & { madeAt: number; validUntil: number }
-type Memory = { generation: string; answers: BoundedCache<Kept>; lists: BoundedCache<number[]> }
+type Memory = { generation: string; isOpen: boolean; answers: BoundedCache<Kept>; lists: BoundedCache<number[]> }
 
 const memories = new WeakMap<Db['sqlite'], Memory>()
 const answersLimitBytes = 32 * 1024 * 1024
@@ -36,10 +36,10 @@ const listsLimitEntries = 2_000_000
  * @throws AppError DEPENDENCY_UNAVAILABLE while the commerce module is off.
  */
 export function listOffers(shop: Pick<ShopContext, 'db' | 'publicUrl'>, query: OfferQuery, now: number): OffersAnswer {
-  if (!isModuleOn(shop.db, 'commerce'))
-    throw new AppError('DEPENDENCY_UNAVAILABLE', 'The shop is closed at the moment.')
+  const { isOpen, answers } = memoryOf(shop)
+  if (!isOpen) throw new AppError('DEPENDENCY_UNAVAILABLE', 'The shop is closed at the moment.')
   const key = JSON.stringify([query.page, query.perPage, query.category ?? null, query.search ?? null])
-  const known = memoryOf(shop).answers.get(key)
+  const known = answers.get(key)
   if (known !== undefined && known.madeAt <= now && now < known.validUntil) return known
   // One snapshot, so that what is kept under a revision is what that revision holds.
   return readSnapshot(shop.db, () => {
@@ -51,11 +51,13 @@ export function listOffers(shop: Pick<ShopContext, 'db' | 'publicUrl'>, query: O
 }
 
 function memoryOf({ db, publicUrl }: Pick<ShopContext, 'db' | 'publicUrl'>): Memory {
-  const generation = [revision(db, 'catalog'), revision(db, 'settings'), publicUrl()].join(' ')
+  const { catalog, settings } = revisions(db)
+  const generation = `${catalog} ${settings} ${publicUrl()}`
   const known = memories.get(db.sqlite)
   if (known?.generation === generation) return known
   const fresh = {
     generation,
+    isOpen: isModuleOn(db, 'commerce'),
     answers: new BoundedCache<Kept>(answersLimitBytes, ({ body }) => body.length + 500),
     lists: new BoundedCache<number[]>(listsLimitEntries, (ids) => ids.length + 50)
   }
@@ -72,7 +74,7 @@ function makeAnswer(shop: Pick<ShopContext, 'db' | 'publicUrl'>, memory: Memory,
     .flatMap((id) => productById(shop.db).get({ id }) ?? [])
     .map((product) => toOffer(offerParts(shop.db, product), terms, now))
   const pagination = { page, perPage, total: ids.length, totalPages: Math.ceil(ids.length / perPage) }
-  const body = JSON.stringify({ data: { offers: views.map(({ offer }) => offer), pagination }, meta: {} })
+  const body = Buffer.from(JSON.stringify({ data: { offers: views.map(({ offer }) => offer), pagination }, meta: {} }))
   const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`
   const validUntil = Math.min(...views.map(({ changesAt }) => changesAt ?? Infinity))
   return { body, etag, madeAt: now, validUntil }

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import type { z } from 'zod'
 import { AppError } from '../../errors.ts'
-import { rawStatement, write } from '../../platform/db/database.ts'
+import { isProvisional, rawStatement, write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { definitions, moduleNames, settingKeys } from './definitions.ts'
 import type { Bucket, ModuleName, RateLimit, SettingKey, SettingValue } from './definitions.ts'
@@ -11,18 +11,25 @@ import { modules, settings } from './schema.ts'
 type Snapshot = { revision: number; values: Map<string, unknown>; switchedOff: ReadonlySet<string> }
 
 const snapshots = new WeakMap<Db['sqlite'], Snapshot>()
-const revisionOf = rawStatement<[string], { value: number }>('SELECT value FROM revisions WHERE name = ?')
+const settingsRevision = rawStatement<[], { value: number }>("SELECT value FROM revisions WHERE name = 'settings'")
+const allRevisions = rawStatement<[], Revisions>(
+  `SELECT (SELECT value FROM revisions WHERE name = 'settings') AS settings,
+          (SELECT value FROM revisions WHERE name = 'catalog') AS catalog`
+)
 
-/** Counter that any change of `settings` (modules too) or of the `catalog` raises, whichever process made it. */
-export function revision(db: Db, name: 'settings' | 'catalog'): number {
-  return revisionOf(db).get(name)?.value ?? 0
+/** Counters that any change of the settings (modules too) or of the catalogue raises, whichever process made it. */
+export type Revisions = { readonly settings: number; readonly catalog: number }
+
+export function revisions(db: Db): Revisions {
+  return allRevisions(db).get() ?? { settings: 0, catalog: 0 }
 }
 
 /** One row is read to see whether the snapshot still holds, so that a server sees the command line's change at once. */
 function snapshot(db: Db): Snapshot {
-  const current = revision(db, 'settings')
+  const current = settingsRevision(db).get()?.value ?? 0
   const known = snapshots.get(db.sqlite)
-  if (known !== undefined && known.revision === current && !db.sqlite.inTransaction) return known
+  // A revision that this very transaction made is not the known one, and is nobody else's before the transaction ends.
+  if (known?.revision === current) return known
   const fresh: Snapshot = {
     revision: current,
     values: new Map(
@@ -41,8 +48,7 @@ function snapshot(db: Db): Snapshot {
         .map((row) => row.name)
     )
   }
-  // Inside a transaction the rows may yet be rolled back.
-  if (!db.sqlite.inTransaction) snapshots.set(db.sqlite, fresh)
+  if (!isProvisional(db)) snapshots.set(db.sqlite, fresh)
   return fresh
 }
 
@@ -52,7 +58,13 @@ export function setting<K extends SettingKey>(db: Db, key: K): SettingValue<K> {
 }
 
 export function isModuleOn(db: Db, name: ModuleName): boolean {
-  return !snapshot(db).switchedOff.has(name)
+  return modulesOf(db)(name)
+}
+
+/** Which modules are on at one moment. */
+export function modulesOf(db: Db): (name: ModuleName) => boolean {
+  const { switchedOff } = snapshot(db)
+  return (name) => !switchedOff.has(name)
 }
 
 export function rateLimit(db: Db, bucket: Bucket): RateLimit {

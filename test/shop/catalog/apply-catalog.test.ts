@@ -15,7 +15,7 @@ import {
   tagsOfProduct,
   variationsOfProduct
 } from '../../../src/shop/catalog/stored-product.ts'
-import { revision } from '../../../src/shop/settings/settings.ts'
+import { revisions } from '../../../src/shop/settings/settings.ts'
 import { apply, emptyShop, noon, shopWith } from './temporary-shop.ts'
 
 const demo: unknown = JSON.parse(readFileSync('seeds/demo/catalogue.json', 'utf8'))
@@ -32,12 +32,12 @@ test('the demo shop is created once, and again changes nothing, not even the rev
   const first = apply(db, demo)
   expect(first.products).toEqual({ created: 38, updated: 0, unchanged: 0 })
   expect(first.coupons).toEqual({ created: 5, updated: 0, unchanged: 0 })
-  const before = revision(db, 'catalog')
+  const before = revisions(db).catalog
   const changed = db.sqlite.prepare('SELECT total_changes()').pluck().get()
   const second = apply(db, demo, { now: noon + 1000 })
   expect(second.products).toEqual({ created: 0, updated: 0, unchanged: 38 })
   expect(second.coupons).toEqual({ created: 0, updated: 0, unchanged: 5 })
-  expect(revision(db, 'catalog')).toBe(before)
+  expect(revisions(db).catalog).toBe(before)
   expect(db.sqlite.prepare('SELECT total_changes()').pluck().get()).toBe(changed)
 })
 
@@ -125,7 +125,7 @@ test('half a sale that contradicts the half the shop had replaces it', () => {
 test('a dry run tells what would change and changes nothing', () => {
   const db = shopWith([mug])
   const before = {
-    revision: revision(db, 'catalog'),
+    revision: revisions(db).catalog,
     rows: db.sqlite.prepare('SELECT count(*) FROM products').pluck().get()
   }
   const content = JSON.stringify({
@@ -143,7 +143,7 @@ test('a dry run tells what would change and changes nothing', () => {
     ['A', 'created']
   ])
   expect({
-    revision: revision(db, 'catalog'),
+    revision: revisions(db).catalog,
     rows: db.sqlite.prepare('SELECT count(*) FROM products').pluck().get()
   }).toEqual(before)
 })

@@ -21,7 +21,7 @@ function answer(db: Db, query: Partial<OfferQuery> = {}, now = noon) {
 }
 
 function page(db: Db, query: Partial<OfferQuery> = {}, now = noon): Page {
-  return JSON.parse(answer(db, query, now).body)
+  return JSON.parse(answer(db, query, now).body.toString())
 }
 
 function slugs(db: Db, query: Partial<OfferQuery> = {}): string[] {

@@ -1,0 +1,62 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { openDatabase, readSnapshot, rowStatement, write } from '../../../src/platform/db/database.ts'
+import type { Db } from '../../../src/platform/db/database.ts'
+import { users } from '../../../src/shop/accounts/schema.ts'
+import { isModuleOn, revisions, switchModule } from '../../../src/shop/settings/settings.ts'
+import { makeUser } from '../../support/people.ts'
+import { openTestShop } from '../../support/shop-context.ts'
+
+function beside({ dataDir }: { dataDir: string }): Db & Disposable {
+  const db = openDatabase(join(dataDir, 'shopstead.db'))
+  return { ...db, [Symbol.dispose]: () => void db.sqlite.close() }
+}
+
+test('a snapshot stays as it was while another process writes, and the next one sees what that wrote', () => {
+  using shop = openTestShop()
+  using other = beside(shop)
+  const seen = readSnapshot(shop.db, () => {
+    const before = isModuleOn(shop.db, 'courses')
+    switchModule(other, 'courses', false, 0)
+    return [before, isModuleOn(shop.db, 'courses')]
+  })
+  expect(seen).toEqual([true, true])
+  expect(readSnapshot(shop.db, () => isModuleOn(shop.db, 'courses'))).toBe(false)
+})
+
+test('a snapshot whose work fails is over', () => {
+  using shop = openTestShop()
+  expect(() =>
+    readSnapshot(shop.db, () => {
+      throw new Error('no')
+    })
+  ).toThrow('no')
+  expect(shop.db.sqlite.inTransaction).toBe(false)
+  switchModule(shop.db, 'courses', false, 0)
+  expect(isModuleOn(shop.db, 'courses')).toBe(false)
+})
+
+test('settings that were rolled back are forgotten, though another change has the same number', () => {
+  using shop = openTestShop()
+  using other = beside(shop)
+  const { db } = shop
+  expect(() =>
+    write(db, (tx) => {
+      switchModule(tx, 'courses', false, 0)
+      expect(readSnapshot(tx, () => isModuleOn(tx, 'courses'))).toBe(false)
+      throw new Error('no')
+    })
+  ).toThrow('no')
+  const before = revisions(db).settings
+  switchModule(other, 'downloads', false, 0)
+  expect(revisions(db).settings).toBe(before + 1)
+  expect([isModuleOn(db, 'courses'), isModuleOn(db, 'downloads')]).toEqual([true, false])
+})
+
+test('a row read by itself is what the query builder makes of it', async () => {
+  using shop = openTestShop()
+  await makeUser(shop, { email: 'lena@shop.example' })
+  const [built] = shop.db.orm.select().from(users).all()
+  expect(rowStatement(users, 'email_key = ?')(shop.db, 'lena@shop.example')).toEqual(built)
+  expect(built?.isAdmin).toBe(false)
+})
