@@ -66,7 +66,7 @@ export function toDecimalText(minor: number, currency: string): string {
 
 /** The major-unit number that JSON carries: 1250 EUR → 12.5. */
 export function toMajor(minor: number, currency: string): number {
-  return Number(toDecimalText(minor, currency))
+  return minor / 10 ** currencyDecimals(currency)
 }
 
 /** The amount for people, in English notation with all of the currency's decimals: `€12.50`. */

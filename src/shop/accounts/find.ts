@@ -1,18 +1,12 @@
 import { eq, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
-import { statement } from '../../platform/db/database.ts'
+import { rowStatement, statement } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { compareKey } from '../../platform/text.ts'
 import type { ConsentRow, UserRow } from './rows.ts'
 import { registrationConsents, registrationProfiles, users } from './schema.ts'
 
-const byId = statement((orm) =>
-  orm
-    .select()
-    .from(users)
-    .where(eq(users.id, sql.placeholder('id')))
-    .prepare()
-)
+const byId = rowStatement(users, 'id = ?')
 const byEmailKey = statement((orm) =>
   orm
     .select()
@@ -43,7 +37,7 @@ const consentByUser = statement((orm) =>
 )
 
 export function findUserById(db: Db, id: number): UserRow | undefined {
-  return byId(db).get({ id })
+  return byId(db, id)
 }
 
 export function findUserByEmail(db: Db, email: string): UserRow | undefined {

@@ -1,6 +1,6 @@
 import { asc, eq, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
-import { statement } from '../../platform/db/database.ts'
+import { rowStatement, statement } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { compareKey } from '../../platform/text.ts'
 import type { AffiliateRow, AffiliateStatus } from './rows.ts'
@@ -20,13 +20,7 @@ const byCodeKey = statement((orm) =>
     .where(eq(affiliates.codeKey, sql.placeholder('key')))
     .prepare()
 )
-const byUser = statement((orm) =>
-  orm
-    .select()
-    .from(affiliates)
-    .where(eq(affiliates.userId, sql.placeholder('userId')))
-    .prepare()
-)
+const byUser = rowStatement(affiliates, 'user_id = ?')
 
 export function findAffiliateById(db: Db, id: number): AffiliateRow | undefined {
   return byId(db).get({ id })
@@ -45,7 +39,7 @@ export function findAffiliateByRef(db: Db, ref: string): AffiliateRow | undefine
 }
 
 export function findAffiliateOfUser(db: Db, userId: number): AffiliateRow | undefined {
-  return byUser(db).get({ userId })
+  return byUser(db, userId)
 }
 
 /** @throws AppError NOT_FOUND */

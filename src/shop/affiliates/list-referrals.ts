@@ -1,30 +1,19 @@
-import { and, desc, eq, lt, sql } from 'drizzle-orm'
-import { statement } from '../../platform/db/database.ts'
+import { rawStatement, readSnapshot } from '../../platform/db/database.ts'
 import type { ShopContext } from '../context.ts'
 import { openCursor, sealCursor } from './cursor.ts'
 import { findAffiliateOfUser } from './find.ts'
 import { requireActiveAffiliate } from './gate.ts'
 import type { ReferralsQuery } from './input.ts'
-import { referrals } from './schema.ts'
+import type { ReferralRow } from './rows.ts'
 import { toReferral } from './view.ts'
 import type { ReferralView } from './view.ts'
 
-const pageBefore = statement((orm) =>
-  orm
-    .select({
-      id: referrals.id,
-      amountMinor: referrals.amountMinor,
-      currency: referrals.currency,
-      status: referrals.status,
-      createdAt: referrals.createdAt
-    })
-    .from(referrals)
-    .where(
-      and(eq(referrals.affiliateId, sql.placeholder('affiliateId')), lt(referrals.id, sql.placeholder('beforeId')))
-    )
-    .orderBy(desc(referrals.id))
-    .limit(sql.placeholder('limit'))
-    .prepare()
+const pageBefore = rawStatement<
+  [affiliateId: number, beforeId: number, limit: number],
+  Pick<ReferralRow, 'id' | 'amountMinor' | 'currency' | 'status' | 'createdAt'>
+>(
+  `SELECT id, amount_minor AS amountMinor, currency, status, created_at AS createdAt FROM referrals
+   WHERE affiliate_id = ? AND id < ? ORDER BY id DESC LIMIT ?`
 )
 
 /**
@@ -39,13 +28,19 @@ export function listReferrals(
   userId: number,
   query: ReferralsQuery
 ): { referrals: ReferralView[]; nextCursor: string | null } {
-  const { db, keys } = shop
-  const { limit, cursor } = query
+  return readSnapshot(shop.db, () => pageOf(shop, userId, query))
+}
+
+function pageOf(
+  { db, keys }: Pick<ShopContext, 'db' | 'keys'>,
+  userId: number,
+  { limit, cursor }: ReferralsQuery
+): { referrals: ReferralView[]; nextCursor: string | null } {
   const candidate = findAffiliateOfUser(db, userId)
   const beforeId = cursor === undefined ? Number.MAX_SAFE_INTEGER : openCursor(keys.cursor, candidate?.id, cursor)
   const affiliate = requireActiveAffiliate(db, candidate)
   // One more than asked for tells whether another page follows.
-  const rows = pageBefore(db).all({ affiliateId: affiliate.id, beforeId, limit: limit + 1 })
+  const rows = pageBefore(db).all(affiliate.id, beforeId, limit + 1)
   const page = rows.slice(0, limit)
   const last = page.at(-1)
   const nextCursor = rows.length > limit && last !== undefined ? sealCursor(keys.cursor, affiliate.id, last.id) : null

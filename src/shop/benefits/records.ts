@@ -1,77 +1,66 @@
-import { and, asc, desc, eq, isNull, sql } from 'drizzle-orm'
-import { statement } from '../../platform/db/database.ts'
+import { and, asc, eq, isNull, sql } from 'drizzle-orm'
+import { rawStatement, statement } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { products } from '../catalog/schema.ts'
+import type { DonationRow, SubscriptionRow } from './rows.ts'
+import { downloadPermissions, enrolments } from './schema.ts'
 import { joinPeriods } from './spans.ts'
-import { campaigns, donations, downloadPermissions, enrolments, memberships, plans, subscriptions } from './schema.ts'
+import type { Period } from './spans.ts'
 
 const userId = sql.placeholder('userId')
 /** What /me lists of a person's donations; its totals count all. */
 const donationsListed = 100
 
-const membershipsOfUser = statement((orm) =>
-  orm
-    .select({
-      key: sql<string>`${memberships.planId}`,
-      id: memberships.id,
-      planId: memberships.planId,
-      planSlug: plans.slug,
-      planName: plans.name,
-      module: plans.module,
-      rank: plans.rank,
-      isPro: plans.isPro,
-      startedAt: memberships.startedAt,
-      endsAt: memberships.expiresAt,
-      ended: sql<number>`${memberships.cancelledAt} IS NOT NULL`.mapWith(Boolean),
-      orderId: memberships.orderId
-    })
-    .from(memberships)
-    .innerJoin(plans, eq(plans.id, memberships.planId))
-    .where(eq(memberships.userId, userId))
-    .orderBy(asc(memberships.startedAt), asc(memberships.id))
-    .prepare()
+/** A row as SQLite hands it over, which knows no booleans. */
+type AsStored<Row> = { [Name in keyof Row]: Row[Name] extends boolean ? 0 | 1 : Row[Name] }
+
+type MembershipPeriod = Omit<Period, 'key'> & {
+  id: number
+  planId: number
+  planSlug: string
+  planName: string
+  module: 'A' | 'B'
+  rank: number
+  isPro: boolean
+  orderId: number | null
+}
+
+const membershipsOfUser = rawStatement<[number], AsStored<MembershipPeriod>>(
+  `SELECT m.id, m.plan_id AS planId, p.slug AS planSlug, p.name AS planName, p.module, p.rank, p.is_pro AS isPro,
+          m.started_at AS startedAt, m.expires_at AS endsAt, m.cancelled_at IS NOT NULL AS ended, m.order_id AS orderId
+     FROM memberships m JOIN plans p ON p.id = m.plan_id WHERE m.user_id = ? ORDER BY m.started_at, m.id`
 )
 
-const subscriptionsOfUser = statement((orm) =>
-  orm
-    .select({
-      id: subscriptions.id,
-      productId: subscriptions.productId,
-      name: products.name,
-      interval: subscriptions.interval,
-      isPro: subscriptions.isPro,
-      startedAt: subscriptions.startedAt,
-      currentPeriodEnd: subscriptions.currentPeriodEnd,
-      cancelAtPeriodEnd: subscriptions.cancelAtPeriodEnd,
-      pastDueSince: subscriptions.pastDueSince,
-      cancelledAt: subscriptions.cancelledAt,
-      gatewayId: subscriptions.gatewayId,
-      orderId: subscriptions.orderId
-    })
-    .from(subscriptions)
-    .innerJoin(products, eq(products.id, subscriptions.productId))
-    .where(eq(subscriptions.userId, userId))
-    .orderBy(asc(subscriptions.startedAt), asc(subscriptions.id))
-    .prepare()
+type SubscriptionPeriod = Pick<
+  SubscriptionRow,
+  | 'id'
+  | 'productId'
+  | 'interval'
+  | 'isPro'
+  | 'startedAt'
+  | 'currentPeriodEnd'
+  | 'cancelAtPeriodEnd'
+  | 'pastDueSince'
+  | 'cancelledAt'
+  | 'gatewayId'
+  | 'orderId'
+> & { name: string }
+
+const subscriptionsOfUser = rawStatement<[number], AsStored<SubscriptionPeriod>>(
+  `SELECT s.id, s.product_id AS productId, p.name, s.interval, s.is_pro AS isPro, s.started_at AS startedAt,
+          s.current_period_end AS currentPeriodEnd, s.cancel_at_period_end AS cancelAtPeriodEnd,
+          s.past_due_since AS pastDueSince, s.cancelled_at AS cancelledAt, s.gateway_id AS gatewayId, s.order_id AS orderId
+     FROM subscriptions s JOIN products p ON p.id = s.product_id WHERE s.user_id = ? ORDER BY s.started_at, s.id`
 )
 
-const donationsOfUser = statement((orm) =>
-  orm
-    .select({
-      id: donations.id,
-      orderId: donations.orderId,
-      amountMinor: donations.amountMinor,
-      currency: donations.currency,
-      campaign: campaigns.slug,
-      createdAt: donations.createdAt,
-      total: sql<number>`count(*) OVER ()`
-    })
-    .from(donations)
-    .leftJoin(campaigns, eq(campaigns.id, donations.campaignId))
-    .where(and(eq(donations.userId, userId), isNull(donations.revokedAt)))
-    .orderBy(desc(donations.createdAt), desc(donations.id))
-    .limit(donationsListed)
-    .prepare()
+export type DonationRecord = Pick<DonationRow, 'id' | 'orderId' | 'amountMinor' | 'currency' | 'createdAt'> & {
+  campaign: string | null
+}
+
+const donationsOfUser = rawStatement<[number], DonationRecord & { total: number }>(
+  `SELECT d.id, d.order_id AS orderId, d.amount_minor AS amountMinor, d.currency, c.slug AS campaign,
+          d.created_at AS createdAt, count(*) OVER () AS total
+     FROM donations d LEFT JOIN campaigns c ON c.id = d.campaign_id WHERE d.user_id = ? AND d.revoked_at IS NULL
+    ORDER BY d.created_at DESC, d.id DESC LIMIT ${donationsListed}`
 )
 
 const enrolmentsOfUser = statement((orm) =>
@@ -107,14 +96,18 @@ const downloadsOfUser = statement((orm) =>
 
 /** Every membership, the latest first; periods on end are one. Whether one is active, `membershipStatus` says. */
 export function membershipsOf(db: Db, userId: number) {
-  return joinPeriods(membershipsOfUser(db).all({ userId })).reverse()
+  const periods = membershipsOfUser(db)
+    .all(userId)
+    .map((row) => ({ ...row, key: String(row.planId), isPro: row.isPro === 1, ended: row.ended === 1 }))
+  return joinPeriods(periods).reverse()
 }
 export type MembershipRecord = ReturnType<typeof membershipsOf>[number]
 
 /** Every subscription, the latest first; fixed terms of one product on end are one. */
 export function subscriptionsOf(db: Db, userId: number) {
   const periods = subscriptionsOfUser(db)
-    .all({ userId })
+    .all(userId)
+    .map((row) => ({ ...row, isPro: row.isPro === 1, cancelAtPeriodEnd: row.cancelAtPeriodEnd === 1 }))
     .map((row) => ({ ...row, key: termKey(row), endsAt: row.currentPeriodEnd, ended: row.cancelledAt !== null }))
   return joinPeriods(periods)
     .map((period) => ({ ...period, currentPeriodEnd: period.endsAt }))
@@ -135,10 +128,9 @@ function termKey(row: {
 
 /** The newest hundred that were not given back, and how many there are. */
 export function donationsOf(db: Db, userId: number) {
-  const rows = donationsOfUser(db).all({ userId })
+  const rows = donationsOfUser(db).all(userId)
   return { donations: rows, total: rows[0]?.total ?? 0 }
 }
-export type DonationRecord = ReturnType<typeof donationsOf>['donations'][number]
 
 /** Courses that a person is enrolled in. */
 export function enrolmentsOf(db: Db, userId: number) {

@@ -96,7 +96,9 @@ function explainReferral(db: Db, order: OrderRow, attribution: OrderAttributionR
     {
       rule: 'visit converted',
       input: `order ${order.status}, referral ${referral.status}`,
-      outcome: String(isVisitConverted({ order, attribution, referral }))
+      outcome: String(
+        isVisitConverted({ ...order, visitId: attribution?.visitId ?? null, referralStatus: referral.status })
+      )
     }
   ]
 }

@@ -1,71 +1,37 @@
-import { asc, desc, eq, inArray, sql } from 'drizzle-orm'
-import type { SQL } from 'drizzle-orm'
-import { statement } from '../../platform/db/database.ts'
-import type { Db, Orm } from '../../platform/db/database.ts'
-import { referrals } from '../affiliates/schema.ts'
+import { rawStatement, readSnapshot } from '../../platform/db/database.ts'
+import type { Db } from '../../platform/db/database.ts'
 import { isModuleOn } from '../settings/settings.ts'
-import { customerOrderTotals, orderAttributions, orderItems, orders } from './schema.ts'
 import { toOrder } from './view.ts'
-import type { OrderView } from './view.ts'
+import type { OrderFacts, OrderLine, OrderView } from './view.ts'
 
 export type Page = { page: number; perPage: number }
 export type Pagination = { page: number; perPage: number; total: number; totalPages: number }
 
-const totalOfCustomer = statement((orm) =>
-  orm
-    .select({ total: customerOrderTotals.total })
-    .from(customerOrderTotals)
-    .where(eq(customerOrderTotals.userId, sql.placeholder('userId')))
-    .prepare()
+const totalOfCustomer = rawStatement<[number], { total: number }>(
+  'SELECT total FROM customer_order_totals WHERE user_id = ?'
 )
 
-/** Ids of one page, read off the covering index alone, so that skipping to a late page touches no rows. */
-const pageIds = (orm: Orm) =>
-  orm
-    .select({ id: orders.id })
-    .from(orders)
-    .where(eq(orders.userId, sql.placeholder('userId')))
-    .orderBy(desc(orders.createdAt), desc(orders.id))
-    .limit(sql.placeholder('limit'))
-    .offset(sql.placeholder('offset'))
+const facts = `
+  SELECT o.id, o.status, o.currency, o.total_minor AS totalMinor, o.created_at AS createdAt, o.updated_at AS updatedAt,
+         a.affiliate_ref AS affiliateRef, a.affiliate_campaign AS affiliateCampaign, a.visit_id AS visitId,
+         a.source_type AS sourceType, a.utm_source AS utmSource, a.utm_medium AS utmMedium, a.utm_campaign AS utmCampaign,
+         a.utm_content AS utmContent, a.marketing_utm_source AS marketingUtmSource,
+         a.marketing_utm_medium AS marketingUtmMedium, a.marketing_utm_campaign AS marketingUtmCampaign,
+         a.marketing_utm_content AS marketingUtmContent, r.id AS referralId, r.status AS referralStatus
+    FROM orders o LEFT JOIN order_attributions a ON a.order_id = o.id LEFT JOIN referrals r ON r.order_id = o.id`
 
-const pageOfCustomer = statement((orm) => factsOf(orm, inArray(orders.id, pageIds(orm))).prepare())
-const orderFacts = statement((orm) => factsOf(orm, eq(orders.id, sql.placeholder('id'))).prepare())
-
-const itemsOfOrders = statement((orm) =>
-  orm
-    .select({
-      orderId: orderItems.orderId,
-      name: orderItems.name,
-      quantity: orderItems.quantity,
-      totalMinor: orderItems.totalMinor
-    })
-    .from(orderItems)
-    .where(sql`${orderItems.orderId} IN (SELECT value FROM json_each(${sql.placeholder('ids')}))`)
-    .orderBy(asc(orderItems.orderId), asc(orderItems.id))
-    .prepare()
+/** The ids of the page are read off the covering index alone, so that skipping to a late page touches no rows. */
+const pageOfCustomer = rawStatement<{ userId: number; limit: number; offset: number }, OrderFacts>(
+  `${facts}
+   WHERE o.id IN (SELECT id FROM orders WHERE user_id = @userId ORDER BY created_at DESC, id DESC LIMIT @limit OFFSET @offset)
+   ORDER BY o.created_at DESC, o.id DESC`
 )
+const oneOrder = rawStatement<[number], OrderFacts>(`${facts} WHERE o.id = ?`)
 
-function factsOf(orm: Orm, condition: SQL) {
-  return orm
-    .select({
-      order: {
-        id: orders.id,
-        status: orders.status,
-        currency: orders.currency,
-        totalMinor: orders.totalMinor,
-        createdAt: orders.createdAt,
-        updatedAt: orders.updatedAt
-      },
-      attribution: orderAttributions,
-      referral: { id: referrals.id, status: referrals.status }
-    })
-    .from(orders)
-    .leftJoin(orderAttributions, eq(orderAttributions.orderId, orders.id))
-    .leftJoin(referrals, eq(referrals.orderId, orders.id))
-    .where(condition)
-    .orderBy(desc(orders.createdAt), desc(orders.id))
-}
+const linesOfOrders = rawStatement<[string], OrderLine & { orderId: number }>(
+  `SELECT order_id AS orderId, name, quantity, total_minor AS totalMinor FROM order_items
+   WHERE order_id IN (SELECT value FROM json_each(?)) ORDER BY order_id, id`
+)
 
 /** One page of a customer's orders, newest first, in three statements however many there are. */
 export function listOrders(
@@ -73,24 +39,24 @@ export function listOrders(
   userId: number,
   { page, perPage }: Page
 ): { orders: OrderView[]; pagination: Pagination } {
-  if (!isModuleOn(db, 'commerce')) return { orders: [], pagination: { page, perPage, total: 0, totalPages: 0 } }
-  const total = totalOfCustomer(db).get({ userId })?.total ?? 0
-  const offset = (page - 1) * perPage
-  const rows = offset >= total ? [] : pageOfCustomer(db).all({ userId, limit: perPage, offset })
-  return { orders: withItems(db, rows), pagination: { page, perPage, total, totalPages: Math.ceil(total / perPage) } }
+  return readSnapshot(db, () => {
+    if (!isModuleOn(db, 'commerce')) return { orders: [], pagination: { page, perPage, total: 0, totalPages: 0 } }
+    const total = totalOfCustomer(db).get(userId)?.total ?? 0
+    const offset = (page - 1) * perPage
+    const rows = offset >= total ? [] : pageOfCustomer(db).all({ userId, limit: perPage, offset })
+    return { orders: withLines(db, rows), pagination: { page, perPage, total, totalPages: Math.ceil(total / perPage) } }
+  })
 }
 
 /** One order in its public form; undefined when there is none. */
 export function findOrderView(db: Db, id: number): OrderView | undefined {
-  return withItems(db, orderFacts(db).all({ id }))[0]
+  return withLines(db, oneOrder(db).all(id))[0]
 }
 
-type FactRow = ReturnType<ReturnType<typeof orderFacts>['all']>[number]
-
 /** Adds the lines of all rows by one statement. */
-export function withItems(db: Db, rows: readonly FactRow[]): OrderView[] {
+function withLines(db: Db, rows: readonly OrderFacts[]): OrderView[] {
   if (rows.length === 0) return []
-  const ids = JSON.stringify(rows.map((row) => row.order.id))
-  const byOrder = Map.groupBy(itemsOfOrders(db).all({ ids }), (item) => item.orderId)
-  return rows.map((row) => toOrder({ ...row, items: byOrder.get(row.order.id) ?? [] }))
+  const ids = JSON.stringify(rows.map((row) => row.id))
+  const byOrder = Map.groupBy(linesOfOrders(db).all(ids), (line) => line.orderId)
+  return rows.map((row) => toOrder(row, byOrder.get(row.id) ?? []))
 }

@@ -1,8 +1,9 @@
-import { and, desc, eq, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import { toIso, toIsoOrNull } from '../../platform/clock.ts'
-import { statement } from '../../platform/db/database.ts'
+import { rawStatement, statement } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { toMajor } from '../../platform/money.ts'
+import type { OrderRow } from './rows.ts'
 import { customerOrderTotals, orders } from './schema.ts'
 
 const ofCustomer = sql`${orders.userId} = ${sql.placeholder('userId')}`
@@ -23,20 +24,12 @@ const anyCompleted = statement((orm) =>
     .limit(1)
     .prepare()
 )
-const newest = statement((orm) =>
-  orm
-    .select({
-      id: orders.id,
-      status: orders.status,
-      currency: orders.currency,
-      totalMinor: orders.totalMinor,
-      createdAt: orders.createdAt
-    })
-    .from(orders)
-    .where(ofCustomer)
-    .orderBy(desc(orders.createdAt), desc(orders.id))
-    .limit(sql.placeholder('limit'))
-    .prepare()
+const newest = rawStatement<
+  [userId: number, limit: number],
+  Pick<OrderRow, 'id' | 'status' | 'currency' | 'totalMinor' | 'createdAt'>
+>(
+  `SELECT id, status, currency, total_minor AS totalMinor, created_at AS createdAt FROM orders WHERE user_id = ?
+   ORDER BY created_at DESC, id DESC LIMIT ?`
 )
 
 export type OrdersSummary = { hasAnyCompletedOrder: boolean; totalOrders: number; lastOrderAt: string | null }
@@ -47,14 +40,14 @@ export function orderSummary(db: Db, userId: number): OrdersSummary {
   return {
     hasAnyCompletedOrder: anyCompleted(db).get({ userId }) !== undefined,
     totalOrders: totals(db).get({ userId })?.total ?? 0,
-    lastOrderAt: toIsoOrNull(newest(db).get({ userId, limit: 1 })?.createdAt)
+    lastOrderAt: toIsoOrNull(newest(db).get(userId, 1)?.createdAt)
   }
 }
 
 /** A customer's newest orders in the short form that entitlements carry (CONTRACT 4). */
 export function newestOrders(db: Db, userId: number, limit: number) {
   return newest(db)
-    .all({ userId, limit })
+    .all(userId, limit)
     .map(({ id, status, currency, totalMinor, createdAt }) => ({
       id,
       status,

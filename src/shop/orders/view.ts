@@ -3,16 +3,33 @@ import { toMajor } from '../../platform/money.ts'
 import type { OrderAttributionRow, OrderItemRow, OrderRow } from './rows.ts'
 import { isPaidStatus } from './states.ts'
 
-/** What an order's public form is made of: its row, where it came from, and its affiliate's referral. */
-export type OrderFacts = {
-  order: Pick<OrderRow, 'id' | 'status' | 'currency' | 'totalMinor' | 'createdAt' | 'updatedAt'>
-  attribution: OrderAttributionRow | null
-  referral: { id: number; status: 'pending' | 'unpaid' | 'paid' | 'rejected' } | null
-  items: readonly Pick<OrderItemRow, 'name' | 'quantity' | 'totalMinor'>[]
-}
+type Nullable<T> = { [Name in keyof T]: T[Name] | null }
+
+type Attribution = Pick<
+  OrderAttributionRow,
+  | 'affiliateRef'
+  | 'affiliateCampaign'
+  | 'visitId'
+  | 'sourceType'
+  | 'utmSource'
+  | 'utmMedium'
+  | 'utmCampaign'
+  | 'utmContent'
+  | 'marketingUtmSource'
+  | 'marketingUtmMedium'
+  | 'marketingUtmCampaign'
+  | 'marketingUtmContent'
+>
+
+/** What an order's public form is made of: its own row, where it came from if that is known, and its affiliate's referral. */
+export type OrderFacts = Pick<OrderRow, 'id' | 'status' | 'currency' | 'totalMinor' | 'createdAt' | 'updatedAt'> &
+  Nullable<Attribution> & { referralId: number | null; referralStatus: ReferralStatus | null }
+export type OrderLine = Pick<OrderItemRow, 'name' | 'quantity' | 'totalMinor'>
+
+type ReferralStatus = 'pending' | 'unpaid' | 'paid' | 'rejected'
 
 /** An order as its buyer sees it (interface.md 2.5): amounts in major units, times in ISO 8601 UTC. */
-export function toOrder({ order, attribution, referral, items }: OrderFacts) {
+export function toOrder(order: OrderFacts, lines: readonly OrderLine[]) {
   return {
     id: order.id,
     status: order.status,
@@ -20,33 +37,37 @@ export function toOrder({ order, attribution, referral, items }: OrderFacts) {
     total: toMajor(order.totalMinor, order.currency),
     createdAt: toIso(order.createdAt),
     updatedAt: toIso(order.updatedAt),
-    lineItems: items.map((item) => ({
-      name: item.name,
-      quantity: item.quantity,
-      total: toMajor(item.totalMinor, order.currency)
+    lineItems: lines.map((line) => ({
+      name: line.name,
+      quantity: line.quantity,
+      total: toMajor(line.totalMinor, order.currency)
     })),
-    affiliateRef: attribution?.affiliateRef ?? '',
-    affiliateCampaign: attribution?.affiliateCampaign ?? '',
-    affiliateReferralCreated: referral !== null,
-    affiliateVisitId: attribution?.visitId ?? null,
-    affiliateReferralId: referral?.id ?? null,
-    affiliateVisitConverted: isVisitConverted({ order, attribution, referral }),
-    orderAttributionSourceType: attribution?.sourceType ?? null,
-    orderAttributionUtmSource: attribution?.utmSource ?? null,
-    orderAttributionUtmMedium: attribution?.utmMedium ?? null,
-    orderAttributionUtmCampaign: attribution?.utmCampaign ?? null,
-    orderAttributionUtmContent: attribution?.utmContent ?? null,
-    marketingUtmSource: attribution?.marketingUtmSource ?? null,
-    marketingUtmMedium: attribution?.marketingUtmMedium ?? null,
-    marketingUtmCampaign: attribution?.marketingUtmCampaign ?? null,
-    marketingUtmContent: attribution?.marketingUtmContent ?? null
+    affiliateRef: order.affiliateRef ?? '',
+    affiliateCampaign: order.affiliateCampaign ?? '',
+    affiliateReferralCreated: order.referralId !== null,
+    affiliateVisitId: order.visitId,
+    affiliateReferralId: order.referralId,
+    affiliateVisitConverted: isVisitConverted(order),
+    orderAttributionSourceType: order.sourceType,
+    orderAttributionUtmSource: order.utmSource,
+    orderAttributionUtmMedium: order.utmMedium,
+    orderAttributionUtmCampaign: order.utmCampaign,
+    orderAttributionUtmContent: order.utmContent,
+    marketingUtmSource: order.marketingUtmSource,
+    marketingUtmMedium: order.marketingUtmMedium,
+    marketingUtmCampaign: order.marketingUtmCampaign,
+    marketingUtmContent: order.marketingUtmContent
   }
 }
 
 export type OrderView = ReturnType<typeof toOrder>
 
 /** Null without a visit; true once the order is paid and its referral's acceptance is final. */
-export function isVisitConverted({ order, attribution, referral }: Omit<OrderFacts, 'items'>): boolean | null {
-  if (attribution === null || attribution.visitId === null) return null
-  return isPaidStatus(order.status) && (referral?.status === 'unpaid' || referral?.status === 'paid')
+export function isVisitConverted({
+  status,
+  visitId,
+  referralStatus
+}: Pick<OrderFacts, 'status' | 'visitId' | 'referralStatus'>): boolean | null {
+  if (visitId === null) return null
+  return isPaidStatus(status) && (referralStatus === 'unpaid' || referralStatus === 'paid')
 }
