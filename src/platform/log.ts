@@ -1,5 +1,6 @@
 import { createConsola } from 'consola'
 import type { ConsolaReporter } from 'consola'
+import { toIso } from './clock.ts'
 import type { Environment, LogLevel } from './config/config.ts'
 
 /** What a log line may tell besides its message; anything else is left out, whoever hands it in. */
@@ -62,6 +63,8 @@ export function createLogger(options: { env: Environment; level: LogLevel }): Lo
     stderr: process.stderr,
     ...(options.env === 'production' ? { reporters: [jsonLines] } : { formatOptions: { date: false } })
   })
+  // However the process ends by itself, what it has to say of that is written.
+  process.off('exit', writeOut).on('exit', writeOut)
   const line =
     (type: 'debug' | 'info' | 'warn' | 'error') =>
     (message: string, fields: LogFields = {}): void => {
@@ -75,10 +78,22 @@ export function createLogger(options: { env: Environment; level: LogLevel }): Lo
 const jsonLines: ConsolaReporter = {
   log(entry) {
     const [message, fields] = entry.args as [string, LogFields | undefined]
-    process.stderr.write(
-      `${JSON.stringify({ time: entry.date.toISOString(), level: entry.type, message, ...fields })}\n`
-    )
+    writeSoon(`${JSON.stringify({ time: toIso(entry.date.getTime()), level: entry.type, message, ...fields })}\n`)
   }
+}
+
+let unwritten = ''
+
+/** The lines of one turn of the event loop leave in one write, which costs as much as making several of them. */
+function writeSoon(line: string): void {
+  if (unwritten === '') setImmediate(writeOut)
+  unwritten += line
+}
+
+function writeOut(): void {
+  const lines = unwritten
+  unwritten = ''
+  if (lines !== '') process.stderr.write(lines)
 }
 
 const names: ReadonlySet<string> = new Set(allowedFields)
@@ -91,7 +106,8 @@ function isAllowed(name: string): name is LogField {
 
 function allowed(fields: LogFields): LogFields {
   const given: Partial<Record<LogField, LogFields[LogField]>> = {}
-  for (const name of Object.keys(fields).filter(isAllowed)) {
+  for (const name of Object.keys(fields)) {
+    if (!isAllowed(name)) continue
     const value = fields[name]
     if (value !== undefined) given[name] = typeof value === 'string' && !ids.has(name) ? withoutSecrets(value) : value
   }
