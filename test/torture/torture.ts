@@ -26,7 +26,19 @@ import { soak } from './soak.ts'
 import { storage } from './storage.ts'
 import { tornLog } from './torn-log.ts'
 
-const parts: readonly Part[] = [crash, durability, tornLog, storage, clock, fuzz, races, authorisation, abuse, soak, mutants]
+const parts: readonly Part[] = [
+  crash,
+  durability,
+  tornLog,
+  storage,
+  clock,
+  fuzz,
+  races,
+  authorisation,
+  abuse,
+  soak,
+  mutants
+]
 
 const { values, positionals } = parseArgs({
   options: { short: { type: 'boolean', default: false }, seed: { type: 'string' }, list: { type: 'boolean' } },
