@@ -1,8 +1,8 @@
-import { and, eq, lt, lte, ne, sql } from 'drizzle-orm'
+import { and, eq, lt, lte, ne } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import { isFromFuture } from '../../platform/clock.ts'
 import { randomToken, tokenHash } from '../../platform/crypto/secrets.ts'
-import { rawStatement, statement } from '../../platform/db/database.ts'
+import { rawStatement, rowStatement } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { isStorageTrouble } from '../../platform/db/trouble.ts'
 import { findUserById } from './find.ts'
@@ -26,13 +26,7 @@ export type StartedSession = {
   maxAgeSeconds: number | null
 }
 
-const byHash = statement((orm) =>
-  orm
-    .select()
-    .from(sessions)
-    .where(eq(sessions.tokenHash, sql.placeholder('hash')))
-    .prepare()
-)
+const byHash = rowStatement(sessions, 'token_hash = ?')
 const touch = rawStatement<[number, string, number]>(
   'UPDATE sessions SET last_seen_at = ? WHERE token_hash = ? AND last_seen_at = ?'
 )
@@ -80,7 +74,7 @@ export function startSession(
  */
 export function findSession(db: Db, token: string, now: number): { session: SessionRow; user: UserRow } | undefined {
   if (!tokenShape.test(token)) return undefined
-  const session = byHash(db).get({ hash: tokenHash(token) })
+  const session = byHash(db, tokenHash(token))
   if (session === undefined || isFromFuture(session.createdAt, now)) return undefined
   if (hasEnded(session, now)) {
     // A clock that is set back must not bring it back to life.
