@@ -29,7 +29,7 @@ function named(cell: Cell): { query: string; headers: Record<string, string>; bo
   const email = target === 'foreign' ? owner.email : nobody(target)
   const affiliateId = target === 'foreign' ? (owner.affiliateId ?? 0) : 999_999
   const names = { userId, user_id: userId, customer: userId, user: email, affiliateId }
-  const parameters = Object.entries(names).map(([name, value]) => [name, String(value)])
+  const parameters = Object.entries(names).map(([name, value]): [string, string] => [name, String(value)])
   return {
     query: `?${new URLSearchParams(parameters).toString()}`,
     headers: { 'x-user-id': String(userId), 'x-shopstead-user': email, 'x-forwarded-user': email },
