@@ -1,4 +1,4 @@
-import { Dice } from '../dice.ts'
+import type { Dice } from '../dice.ts'
 import type { Field } from '../part.ts'
 import { bytesOf, describe, isLegal } from './draft.ts'
 import type { Draft } from './draft.ts'

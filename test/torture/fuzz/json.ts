@@ -124,11 +124,11 @@ export function jsonFor(schema: Readonly<Record<string, unknown>>, dice: Dice): 
   if (options !== undefined) return jsonFor(dice.pick(options) as Record<string, unknown>, dice)
   if (Array.isArray(schema['enum'])) return toJson(dice.pick(schema['enum']))
   if ('const' in schema) return toJson(schema['const'])
-  const type = [schema['type']].flat()
-  if (type.includes('boolean')) return dice.once(2)
-  if (type.includes('integer') || type.includes('number')) return new Written(dice.once(3) ? dice.pick(numbers) : '3')
-  if (type.includes('array')) return [jsonFor((schema['items'] ?? {}) as Record<string, unknown>, dice)]
-  if (type.includes('object')) {
+  const type = new Set([schema['type']].flat())
+  if (type.has('boolean')) return dice.once(2)
+  if (type.has('integer') || type.has('number')) return new Written(dice.once(3) ? dice.pick(numbers) : '3')
+  if (type.has('array')) return [jsonFor((schema['items'] ?? {}) as Record<string, unknown>, dice)]
+  if (type.has('object')) {
     const properties = Object.entries((schema['properties'] ?? {}) as Record<string, Record<string, unknown>>)
     return new Fields(
       properties.filter(() => dice.once(2)).map(([name, part]): [string, Json] => [name, jsonFor(part, dice)])

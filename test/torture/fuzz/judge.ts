@@ -75,7 +75,7 @@ export function judgeApi(method: string, path: string | undefined, answer: Answe
   if ((status === 429 || status === 503) && !headers.has('retry-after')) wrong.push(`${status} without Retry-After`)
   if (method === 'HEAD' || status === 304) return wrong
   const json = parse(answer.body)
-  if (json === undefined || !/^application\/json/.test(headers.get('content-type')?.[0] ?? ''))
+  if (json === undefined || !(headers.get('content-type')?.[0] ?? '').startsWith('application/json'))
     return [...wrong, `no JSON: ${cut(answer.body.toString('utf8'), 300)}`]
   wrong.push(...judgeEnvelope(status, json, requestId))
   if (status >= 500 && json.error?.code !== undefined && !wellKnown(status, json.error.code))
@@ -118,7 +118,7 @@ function parse(body: Buffer): Envelope | undefined {
 
 /** What is wrong with an answer from outside the API: a page for people, the envelope for everybody else. */
 export function judgeElsewhere(method: string, answer: Answer): string[] {
-  const isJson = /^application\/json/.test(answer.headers.get('content-type')?.[0] ?? '')
+  const isJson = (answer.headers.get('content-type')?.[0] ?? '').startsWith('application/json')
   return isJson ? judgeApi(method, undefined, answer) : judgePage(method, answer)
 }
 
