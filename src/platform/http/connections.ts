@@ -17,6 +17,8 @@ export class Connections {
   /** Those that owe us bytes (no request yet, or half of one), longest first. */
   readonly #waiting = new Set<Socket>()
   readonly #answering = new Map<ServerResponse, Socket>()
+  /** Those whose request was answered before all of its body had come. */
+  readonly #discarding = new WeakSet<Socket>()
   readonly #limit: number
   #closing = false
 
@@ -45,6 +47,7 @@ export class Connections {
   follow(req: IncomingMessage, res: ServerResponse): void {
     const socket = req.socket
     this.#waiting.delete(socket)
+    this.#discarding.delete(socket)
     if (hasBody(req)) {
       this.#wait(socket)
       req.once('end', () => this.#waiting.delete(socket))
@@ -58,6 +61,11 @@ export class Connections {
   isAnswering(socket: unknown): boolean {
     for (const busy of this.#answering.values()) if (busy === socket) return true
     return false
+  }
+
+  /** Whether what still comes on this connection belongs to a request that has been answered. */
+  isDiscarding(socket: Socket): boolean {
+    return this.#discarding.has(socket)
   }
 
   /** From here on each answer is its connection's last; connections without a request go at once. */
@@ -80,7 +88,9 @@ export class Connections {
       return
     }
     this.#wait(socket)
-    if (!req.complete) discardRest(req, socket)
+    if (req.complete) return
+    this.#discarding.add(socket)
+    discardRest(req, socket)
   }
 
   #wait(socket: Socket): void {

@@ -141,8 +141,12 @@ function harden(server: Server, onRequest: RequestListener, connections: Connect
   server.on('error', (error) => log.error('The HTTP server reported an error', { error: describeError(error) }))
 }
 
-/** What is not HTTP gets a status line and is closed; nothing is written into an answer that is under way. */
+/** What is not HTTP gets a status line and is closed; nothing is written into or after the answer to it. */
 function refuse(error: NodeJS.ErrnoException, socket: Socket, connections: Connections): void {
+  if (connections.isDiscarding(socket)) {
+    socket.destroySoon()
+    return
+  }
   if (!socket.writable || connections.isAnswering(socket)) {
     socket.destroy()
     return

@@ -104,6 +104,24 @@ test('what is not HTTP gets 400 and a closed connection', async () => {
   }
 })
 
+test.each([
+  ['half a body', 'Content-Length: 40\r\n\r\n{"a'],
+  ['half a chunk', 'Transfer-Encoding: chunked\r\n\r\n5\r\nab'],
+  ['rubbish for a chunk', 'Transfer-Encoding: chunked\r\n\r\n5\r\nabcdeRUBBISH\r\n']
+])('%s behind an early answer gets no second one', async (_what, rest) => {
+  const listener = await serve(() => new Response('no', { status: 405 }))
+  const { promise: closed, resolve } = Promise.withResolvers<void>()
+  const socket = connect(Number(new URL(listener.url).port), '127.0.0.1').on('close', resolve)
+  let heard = ''
+  socket.on('data', (chunk) => {
+    heard += chunk.toString()
+    socket.end()
+  })
+  socket.write(`POST / HTTP/1.1\r\nHost: a\r\n${rest}`)
+  await closed
+  expect(heard.match(/HTTP\/1\.1 /g)).toHaveLength(1)
+})
+
 test('headers that are too large get 431', async () => {
   const listener = await serve(() => new Response('ok'))
   expect(await exchange(listener, `GET / HTTP/1.1\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 431 /)
