@@ -75,11 +75,18 @@ export async function countFailures<T extends { failed: boolean }>(
  * The same for an attempt that looks at its limit and counts its failure by itself: when no points are left it runs at
  * once, to be refused in its own words.
  *
+ * @param mostAtOnce how many of one counter may run together however many points it has left, for attempts that are
+ *   work enough to keep others waiting
  * @throws AppError DEPENDENCY_UNAVAILABLE when too many wait or one waits too long
  */
-export async function inTurn<T>(shop: Limits, counter: Counter, attempt: () => Promise<T>): Promise<T> {
+export async function inTurn<T>(
+  shop: Limits,
+  counter: Counter,
+  mostAtOnce: number,
+  attempt: () => Promise<T>
+): Promise<T> {
   if (rateLimit(shop.db, counter.bucket) === null) return attempt()
-  const { lane } = await takeTurn(shop, counter, shortPatienceMs)
+  const { lane } = await takeTurn(shop, counter, { waitMs: shortPatienceMs, mostAtOnce })
   try {
     return await attempt()
   } finally {
@@ -87,7 +94,11 @@ export async function inTurn<T>(shop: Limits, counter: Counter, attempt: () => P
   }
 }
 
-async function takeTurn(shop: Limits, counter: Counter, waitMs = patienceMs): Promise<Turn> {
+async function takeTurn(
+  shop: Limits,
+  counter: Counter,
+  { waitMs = patienceMs, mostAtOnce = Infinity }: { waitMs?: number; mostAtOnce?: number } = {}
+): Promise<Turn> {
   const gate = gateOf(shop, counter)
   const until = performance.now() + waitMs
   for (;;) {
@@ -96,7 +107,7 @@ async function takeTurn(shop: Limits, counter: Counter, waitMs = patienceMs): Pr
     const left = limit === null ? null : shop.limiter.left(counter.bucket, counter.key, limit)
     if (left?.points === 0) return { lane: null, retryAfterSeconds: left.retryAfterSeconds }
     const lane = laneOf(gate, counter)
-    if (left === null || lane.running < left.points) {
+    if (left === null || lane.running < Math.min(left.points, mostAtOnce)) {
       lane.running += 1
       return { lane }
     }

@@ -43,6 +43,9 @@ export async function takeCheckoutPoint(
   if (strategy === 'token_handoff') await refuseWhenUsedUp(shop, 'checkout_decline', addressKey)
 }
 
+/** So many at most from one address, each being a dozen writes: other customers are served between them. */
+const cardsAtOnce = 6
+
 /**
  * Runs a checkout, one that tries a card only while fewer run from its address than may still be declined: a hundred
  * cards sent together get no more tries than a hundred in a row.
@@ -56,7 +59,7 @@ export function cardInTurn<T>(
   checkout: () => Promise<T>
 ): Promise<T> {
   if (strategy !== 'token_handoff') return checkout()
-  return inTurn(shop, { bucket: 'checkout_decline', key: addressKey }, checkout)
+  return inTurn(shop, { bucket: 'checkout_decline', key: addressKey }, cardsAtOnce, checkout)
 }
 
 /** A failure that has been told already: it counts, and nobody is refused over it. */
