@@ -30,10 +30,13 @@ export class Line {
 
   /** Sends one request, in so many writes, and waits for its answer. */
   async ask(bytes: Buffer, method: string, pieces = 1): Promise<Answer | NoAnswer> {
+    const isUsed = this.socket !== undefined
     const socket = (this.socket ??= await this.open())
     if (pieces === 1) socket.write(bytes)
     else await writeSlowly(socket, bytes, pieces)
-    return this.answer(method)
+    const answer = await this.answer(method)
+    // A connection that was used before may end at this very moment; who sends asks again on a new one then.
+    return answer === 'closed' && isUsed ? this.ask(bytes, method, pieces) : answer
   }
 
   /** Sends what may be half a request, or several, on a connection of its own; no answer may be the right one. */
