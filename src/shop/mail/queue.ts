@@ -14,7 +14,7 @@ const hourMs = 60 * minuteMs
  */
 const nextTryMs = [minuteMs, 5 * minuteMs, 30 * minuteMs, 2 * hourMs, 6 * hourMs, 12 * hourMs, 24 * hourMs, 30 * hourMs]
 const mostTries = nextTryMs.length + 1
-const longestPauseMs = 30 * hourMs
+const longestPauseMs = Math.max(...nextTryMs)
 const keptMs = 30 * 24 * hourMs
 
 const firstDue = statement((orm) =>

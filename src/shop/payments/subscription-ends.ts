@@ -4,8 +4,7 @@ import type { Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/patience.ts'
 import { subscriptions } from '../benefits/schema.ts'
 import type { ShopContext } from '../context.ts'
-import { readGatewayError } from './gateway-failure.ts'
-import { lookUp } from './look-up.ts'
+import { lookUp, unlessMissing } from './look-up.ts'
 import type { AttemptRow } from './rows.ts'
 
 /**
@@ -42,10 +41,8 @@ export async function endSubscriptionOf(stripe: Stripe, attempt: AttemptRow): Pr
 }
 
 async function cancelSubscription(stripe: Stripe, id: string): Promise<void> {
-  try {
-    const { status } = await stripe.subscriptions.retrieve(id)
-    if (status !== 'canceled' && status !== 'incomplete_expired') await stripe.subscriptions.cancel(id)
-  } catch (error) {
-    if (!readGatewayError(error).missing) throw error
-  }
+  const subscription = await unlessMissing(stripe.subscriptions.retrieve(id))
+  if (subscription === undefined) return
+  const isOver = subscription.status === 'canceled' || subscription.status === 'incomplete_expired'
+  if (!isOver) await unlessMissing(stripe.subscriptions.cancel(id))
 }

@@ -51,15 +51,14 @@ export function isDeliveryDue(db: Db, endpointId: number, now: number): boolean 
   return findDue(db, endpointId, now) !== undefined
 }
 
-/** The next delivery that is due to an endpoint, its try counted before it is made. */
+/** The next delivery that is due to an endpoint, its try counted before it is made; `isDeliveryDue` looks without a lock. */
 export async function claimDelivery(
   db: Db,
   endpointId: number,
   now: number
 ): Promise<{ delivery: DeliveryRow; event: EventRow } | undefined> {
-  if (!isDeliveryDue(db, endpointId, now)) return undefined
   return writeWhenFree(db, (tx) => {
-    // Read again under the lock: another process may have taken it meanwhile.
+    // Under the lock, since another process may have taken it meanwhile.
     const due = findDue(tx, endpointId, now)
     if (due === undefined) return undefined
     const claimed = { attempts: due.attempts + 1, nextAttemptAt: now + leaseMs }
