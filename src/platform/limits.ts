@@ -96,6 +96,7 @@ export function openRateLimiter(file: string, options: { maxCounters?: number } 
       try {
         await whenFree(sqlite, () => {
           tidy()
+          // For what it mends: a window of a clock that was ahead.
           left(bucket, key, limit)
           return limiterFor(bucket, limit).consume(key, points)
         })
