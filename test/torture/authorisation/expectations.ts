@@ -32,6 +32,18 @@ const whoeverIsLoggedIn = (expected: Expected): Row => ({
   deactivated: noSession
 })
 
+/** Of a message's token: a guest has none, and a deactivated person's opens nothing. */
+const whoeverHasAToken: Row = {
+  guest: '400 TOKEN_INVALID',
+  unverified: only('200', '400 TOKEN_INVALID'),
+  customer: only('200', '400 TOKEN_INVALID'),
+  'other customer': only('200', '400 TOKEN_INVALID'),
+  'affiliate pending': only('200', '400 TOKEN_INVALID'),
+  'affiliate active': only('200', '400 TOKEN_INVALID'),
+  administrator: only('200', '400 TOKEN_INVALID'),
+  deactivated: '400 TOKEN_INVALID'
+}
+
 /** Routes of the API by method and path; each is asked directly and by way of the proxy. */
 export const routeExpectations: Readonly<Record<string, Row>> = {
   'GET /nonce': everybody('200'),
@@ -51,28 +63,10 @@ export const routeExpectations: Readonly<Record<string, Row>> = {
   'POST /auth/logout': everybody('200'),
   'GET /me': whoeverIsLoggedIn('200'),
   // The object is the token of the message: another's has been used, for one that has not is a key to whoever holds it.
-  'POST /auth/verify-email': {
-    guest: '400 TOKEN_INVALID',
-    unverified: only('200', '400 TOKEN_INVALID'),
-    customer: only('200', '400 TOKEN_INVALID'),
-    'other customer': only('200', '400 TOKEN_INVALID'),
-    'affiliate pending': only('200', '400 TOKEN_INVALID'),
-    'affiliate active': only('200', '400 TOKEN_INVALID'),
-    administrator: only('200', '400 TOKEN_INVALID'),
-    deactivated: '400 TOKEN_INVALID'
-  },
+  'POST /auth/verify-email': whoeverHasAToken,
   'POST /auth/resend-verification': everybody('200'),
   'POST /auth/forgot-password': everybody('200'),
-  'POST /auth/reset-password': {
-    guest: '400 TOKEN_INVALID',
-    unverified: only('200', '400 TOKEN_INVALID'),
-    customer: only('200', '400 TOKEN_INVALID'),
-    'other customer': only('200', '400 TOKEN_INVALID'),
-    'affiliate pending': only('200', '400 TOKEN_INVALID'),
-    'affiliate active': only('200', '400 TOKEN_INVALID'),
-    administrator: only('200', '400 TOKEN_INVALID'),
-    deactivated: '400 TOKEN_INVALID'
-  },
+  'POST /auth/reset-password': whoeverHasAToken,
   // The object is the present password: another person's opens nothing here.
   'POST /auth/change-password': whoeverIsLoggedIn(only('200', '401 AUTH_INVALID_CREDENTIALS')),
   'PATCH /me': whoeverIsLoggedIn(only('200', '422 VALIDATION_FAILED')),

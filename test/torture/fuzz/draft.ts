@@ -14,7 +14,8 @@ export type Draft = {
 const mostHeadBytes = 15_000
 
 const token = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/
-const known = new Set([
+/** Methods that are real ones. */
+export const knownMethods = [
   'GET',
   'HEAD',
   'POST',
@@ -26,13 +27,13 @@ const known = new Set([
   'PROPFIND',
   'LINK',
   'PURGE'
-])
+]
 
 /** Whether a server has to read it as HTTP; any other it may refuse with a bare status line. */
 export function isLegal({ method, target, headers }: Draft): boolean {
   const count = (name: string): number => headers.filter(([other]) => other.toLowerCase() === name).length
   return (
-    known.has(method) &&
+    knownMethods.includes(method) &&
     /^\/[\x21-\x7e]*$/.test(target) &&
     headers.every(([name, value]) => token.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) &&
     headOf(method, target, headers).length < mostHeadBytes &&

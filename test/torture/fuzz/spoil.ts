@@ -1,4 +1,5 @@
 import type { Dice } from '../dice.ts'
+import { knownMethods } from './draft.ts'
 import type { Draft } from './draft.ts'
 import { numbers, oddText, oddWord } from './odd.ts'
 
@@ -291,25 +292,7 @@ function spoilFraming(draft: Draft, dice: Dice): void {
   const made = dice.pick<() => void>([
     () => void (draft.chunked = true),
     () => void (draft.chunked = true),
-    () =>
-      void (draft.method = dice.pick([
-        'GET',
-        'HEAD',
-        'POST',
-        'PUT',
-        'PATCH',
-        'DELETE',
-        'OPTIONS',
-        'TRACE',
-        'PROPFIND',
-        'LINK',
-        'PURGE',
-        'CONNECT',
-        'get',
-        'FOO',
-        'QUERY',
-        ''
-      ])),
+    () => void (draft.method = dice.pick([...knownMethods, 'CONNECT', 'get', 'FOO', 'QUERY', ''])),
     () => void (draft.method = dice.pick(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'])),
     () => setHeader(draft, 'Content-Length', String(Math.max(0, length - 1))),
     () =>
