@@ -1,0 +1,33 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { openDatabase } from '../../../src/platform/db/database.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'shopstead-database-'))
+const { sqlite } = openDatabase(join(folder, 'shop.db'))
+
+afterAll(() => {
+  sqlite.close()
+  rmSync(folder, { recursive: true })
+})
+
+test('no statement leaves the planner a value to look at', () => {
+  const { source } = sqlite.prepare(
+    'SELECT ? AS a, @b AS b FROM (SELECT 1) WHERE 1 = ? ORDER BY a LIMIT ? OFFSET @most'
+  )
+  expect(source).toBe(
+    'SELECT +? AS a, +@b AS b FROM (SELECT 1) WHERE 1 = +? ORDER BY a LIMIT CAST(? AS INTEGER) OFFSET CAST(@most AS INTEGER)'
+  )
+})
+
+test('values arrive as they were given, and what only looks like a parameter is left alone', () => {
+  sqlite.exec('CREATE TABLE things (id INTEGER PRIMARY KEY, text TEXT, bytes BLOB, "of?" TEXT) STRICT')
+  sqlite
+    .prepare(`INSERT INTO things (id, text, bytes, "of?") VALUES (?, ?, ?, 'it''s ?') -- and ?`)
+    .run(7, '007', Buffer.from([0, 255]))
+  sqlite.prepare('INSERT INTO things (id, text) VALUES (@id, @text)').run({ id: 8, text: null })
+  const rows = sqlite.prepare('SELECT id, text, bytes, "of?" AS "of" FROM things ORDER BY id LIMIT ? OFFSET ?')
+  expect(rows.all(1, 0)).toEqual([{ id: 7, text: '007', bytes: Buffer.from([0, 255]), of: "it's ?" }])
+  expect(rows.all(-1, 1)).toEqual([{ id: 8, text: null, bytes: null, of: null }])
+})
