@@ -1,0 +1,25 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { toIso } from '../../src/platform/clock.ts'
+
+const farthest = 8_640_000_000_000_000
+
+test('writes any time as Date does, whichever day was written before', () => {
+  const time = fc.oneof(
+    fc.integer({ min: -farthest, max: farthest - 1 }),
+    fc.integer({ min: Date.UTC(2020), max: Date.UTC(2040) }),
+    // The edges of days, of hours, and of years with more digits.
+    fc.integer({ min: -3000, max: 3_000_000 }).map((day) => day * 86_400_000 - 1),
+    fc.integer({ min: -300_000, max: 600_000 }).map((hour) => hour * 3_600_000)
+  )
+  fc.assert(
+    fc.property(fc.array(time, { maxLength: 5 }), (times) => {
+      for (const at of times) expect(toIso(at)).toBe(new Date(at).toISOString())
+    }),
+    { numRuns: 2000 }
+  )
+})
+
+test('refuses what Date refuses', () => {
+  for (const at of [Number.NaN, Number.POSITIVE_INFINITY, farthest * 2]) expect(() => toIso(at)).toThrow(RangeError)
+})
