@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers'
 import Database from 'better-sqlite3'
 import { getTableColumns, getTableName } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/better-sqlite3'
@@ -73,7 +74,43 @@ function unpeeked(found: string, count?: string, most?: string, value?: string):
  * work is done.
  */
 export function write<T>(db: Db, work: (tx: Tx) => T extends PromiseLike<unknown> ? never : T): T {
-  return db.sqlite.transaction(() => work(db as Tx)).immediate()
+  try {
+    return db.sqlite.transaction(() => work(db as Tx)).immediate()
+  } finally {
+    moment += 1
+  }
+}
+
+/** One moment ends with every write of this process, and with the turn of its event loop. */
+let moment = 0
+let isEndAwaited = false
+
+/**
+ * Reads once what everybody asks for again and again, however many requests one turn of the event loop brings. Nobody
+ * can tell: what another process changed before a request was sent is there in the turn that the request arrives in.
+ */
+export function oncePerTurn<T>(read: (db: Db) => T): (db: Db) => T {
+  const known = new WeakMap<Database.Database, { moment: number; value: T }>()
+  return (db) => {
+    if (isProvisional(db)) return read(db)
+    const last = known.get(db.sqlite)
+    if (last?.moment === moment) return last.value
+    const value = read(db)
+    // A snapshot may be of an earlier moment.
+    if (db.sqlite.inTransaction) return value
+    known.set(db.sqlite, { moment, value })
+    awaitEndOfTurn()
+    return value
+  }
+}
+
+function awaitEndOfTurn(): void {
+  if (isEndAwaited) return
+  isEndAwaited = true
+  setImmediate(() => {
+    isEndAwaited = false
+    moment += 1
+  })
 }
 
 const begin = rawStatement('BEGIN DEFERRED')

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import type { z } from 'zod'
 import { AppError } from '../../errors.ts'
-import { isProvisional, rawStatement, write } from '../../platform/db/database.ts'
+import { isProvisional, oncePerTurn, rawStatement, write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { definitions, moduleNames, settingKeys } from './definitions.ts'
 import type { Bucket, ModuleName, RateLimit, SettingKey, SettingValue } from './definitions.ts'
@@ -11,7 +11,6 @@ import { modules, settings } from './schema.ts'
 type Snapshot = { revision: number; values: Map<string, unknown>; switchedOff: ReadonlySet<string> }
 
 const snapshots = new WeakMap<Db['sqlite'], Snapshot>()
-const settingsRevision = rawStatement<[], { value: number }>("SELECT value FROM revisions WHERE name = 'settings'")
 const allRevisions = rawStatement<[], Revisions>(
   `SELECT (SELECT value FROM revisions WHERE name = 'settings') AS settings,
           (SELECT value FROM revisions WHERE name = 'catalog') AS catalog`
@@ -20,13 +19,11 @@ const allRevisions = rawStatement<[], Revisions>(
 /** Counters that any change of the settings (modules too) or of the catalogue raises, whichever process made it. */
 export type Revisions = { readonly settings: number; readonly catalog: number }
 
-export function revisions(db: Db): Revisions {
-  return allRevisions(db).get() ?? { settings: 0, catalog: 0 }
-}
+export const revisions = oncePerTurn((db): Revisions => allRevisions(db).get() ?? { settings: 0, catalog: 0 })
 
-/** One row is read to see whether the snapshot still holds, so that a server sees the command line's change at once. */
+/** The revision tells whether the snapshot still holds, so that a server sees the command line's change at once. */
 function snapshot(db: Db): Snapshot {
-  const current = settingsRevision(db).get()?.value ?? 0
+  const current = revisions(db).settings
   const known = snapshots.get(db.sqlite)
   // A revision that this very transaction made is not the known one, and is nobody else's before the transaction ends.
   if (known?.revision === current) return known

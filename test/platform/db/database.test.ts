@@ -1,11 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
-import { openDatabase } from '../../../src/platform/db/database.ts'
+import { oncePerTurn, openDatabase, write } from '../../../src/platform/db/database.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'shopstead-database-'))
-const { sqlite } = openDatabase(join(folder, 'shop.db'))
+const file = join(folder, 'shop.db')
+const db = openDatabase(file)
+const { sqlite } = db
 
 afterAll(() => {
   sqlite.close()
@@ -30,4 +33,34 @@ test('values arrive as they were given, and what only looks like a parameter is 
   const rows = sqlite.prepare('SELECT id, text, bytes, "of?" AS "of" FROM things ORDER BY id LIMIT ? OFFSET ?')
   expect(rows.all(1, 0)).toEqual([{ id: 7, text: '007', bytes: Buffer.from([0, 255]), of: "it's ?" }])
   expect(rows.all(-1, 1)).toEqual([{ id: 8, text: null, bytes: null, of: null }])
+})
+
+test('what is read once a turn is read anew after a write, in the next turn, and inside a transaction', async () => {
+  sqlite.exec('CREATE TABLE counters (value INTEGER) STRICT; INSERT INTO counters VALUES (1)')
+  let reads = 0
+  const value = oncePerTurn((db) => {
+    reads += 1
+    return db.sqlite.prepare('SELECT value FROM counters').pluck().get()
+  })
+  const another = openDatabase(file)
+  await turn()
+  expect([value(db), value(db), value(db), reads]).toEqual([1, 1, 1, 1])
+
+  write(db, (tx) => void tx.sqlite.exec('UPDATE counters SET value = 2'))
+  expect([value(db), value(db), reads]).toEqual([2, 2, 2])
+
+  another.sqlite.exec('UPDATE counters SET value = 3')
+  await turn()
+  expect([value(db), reads]).toEqual([3, 3])
+
+  const rollBack = new Error('and back')
+  const provisional = (): unknown =>
+    write(db, (tx) => {
+      tx.sqlite.exec('UPDATE counters SET value = 4')
+      expect([value(tx), value(tx)]).toEqual([4, 4])
+      throw rollBack
+    })
+  expect(provisional).toThrow(rollBack)
+  expect(value(db)).toBe(3)
+  another.sqlite.close()
 })
