@@ -4,6 +4,8 @@ import { AppError } from './errors.ts'
 import type { App } from './app.ts'
 import { startJobs } from './jobs.ts'
 import { startMetrics } from './metrics.ts'
+import { andThen } from './platform/eventually.ts'
+import type { Eventually } from './platform/eventually.ts'
 import { neverBlock } from './platform/db/patience.ts'
 import { parseTrustedProxies } from './platform/http/client-address.ts'
 import { failure, requestIds } from './platform/http/envelope.ts'
@@ -25,7 +27,7 @@ export type RunningServer = {
   stop(): Promise<void>
 }
 
-type Serve = (request: Request) => Response | undefined | Promise<Response | undefined>
+type Serve = (request: Request) => Eventually<Response | undefined>
 
 /** Serves the API, the proxy, the hosted pages and the sandbox's pages of one App, and runs its jobs. */
 export async function startServer(app: App): Promise<RunningServer> {
@@ -48,12 +50,12 @@ export async function startServer(app: App): Promise<RunningServer> {
   const nothing = nothingHere(app)
   const trusted = parseTrustedProxies(app.config.trustedProxies)
   const watch = watchForwarding(app.config.dataDir, trusted, app.clock.now, app.log)
-  const handle = async (request: Request): Promise<Response> => {
+  const handle = (request: Request): Eventually<Response> => {
     watch(request)
     const path = rawPath(rawTarget(request))
     const [, serve = pages] =
       faces.find(([below]) => (below.endsWith('/') ? path.startsWith(below) : path === below)) ?? []
-    return (await serve(request)) ?? nothing(request)
+    return andThen(serve(request), (response) => response ?? nothing(request))
   }
   app.setWebhookReceiver(async (body, headers) => {
     const response = await api(

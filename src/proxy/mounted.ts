@@ -1,5 +1,6 @@
 import { FastResponse } from 'srvx'
 import type { App } from '../app.ts'
+import type { Eventually } from '../platform/eventually.ts'
 import { clientAddress, parseTrustedProxies } from '../platform/http/client-address.ts'
 import { handOnFor, socketAddress } from '../platform/http/node-request.ts'
 import { describeError } from '../platform/log.ts'
@@ -15,7 +16,7 @@ export const mountedAt = '/api/secure'
  */
 export function mountProxy(
   app: App,
-  api: (request: Request) => Promise<Response>
+  api: (request: Request) => Eventually<Response>
 ): (request: Request) => Promise<Response> {
   const trusted = parseTrustedProxies(app.config.trustedProxies)
   return createProxy({
@@ -25,7 +26,7 @@ export function mountProxy(
     origins: app.config.origins,
     development: app.config.env === 'development',
     clientAddress: (request) => clientAddress(socketAddress(request), request.headers.get('x-forwarded-for'), trusted),
-    send: (request, address) => {
+    send: async (request, address) => {
       if (address !== undefined) handOnFor(request, address)
       return api(request)
     },

@@ -25,7 +25,7 @@ type Answer = { status: number; headers: Headers; body: Body }
 
 let app: App
 let dataDir: string
-let handle: (request: Request) => Promise<Response>
+let handle: ReturnType<typeof createApi>
 
 beforeEach(() => {
   dataDir = mkdtempSync(join(tmpdir(), 'shopstead-test-'))

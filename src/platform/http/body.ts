@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../../errors.ts'
+import type { Eventually } from '../eventually.ts'
 import { nodeRequest } from './node-request.ts'
 import { bodyInvalid, parseStrictJson } from './strict-json.ts'
 
@@ -12,7 +13,7 @@ const empty = Buffer.alloc(0)
  *
  * @throws PAYLOAD_TOO_LARGE above `limitBytes`; VALIDATION_FAILED for a body that breaks off
  */
-export async function readBody(request: Request, limitBytes: number): Promise<Buffer> {
+export function readBody(request: Request, limitBytes: number): Eventually<Buffer> {
   const node = nodeRequest(request)
   // Node's own stream: a web stream over it costs more than all the rest of a request.
   return node === undefined ? readWebBody(request, limitBytes) : readNodeBody(node, limitBytes)
@@ -54,10 +55,10 @@ function tooLarge(limitBytes: number): AppError {
   return new AppError('PAYLOAD_TOO_LARGE', `The body may have at most ${limitBytes} bytes.`, { limitBytes })
 }
 
-function readNodeBody(req: IncomingMessage, limitBytes: number): Promise<Buffer> {
+function readNodeBody(req: IncomingMessage, limitBytes: number): Eventually<Buffer> {
   const declared = req.headers['content-length']
-  if (declared === undefined && req.headers['transfer-encoding'] === undefined) return Promise.resolve(empty)
-  if (Number(declared) > limitBytes) return Promise.reject(tooLarge(limitBytes))
+  if (declared === undefined && req.headers['transfer-encoding'] === undefined) return empty
+  if (Number(declared) > limitBytes) throw tooLarge(limitBytes)
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0

@@ -4,6 +4,8 @@ import type { Socket } from 'node:net'
 import { listen } from 'listhen'
 import { NodeRequest, sendNodeResponse } from 'srvx/node'
 import { AppError } from '../../errors.ts'
+import { andThen, orElse } from '../eventually.ts'
+import type { Eventually } from '../eventually.ts'
 import { describeError, type Logger } from '../log.ts'
 import { checkPort, portUnavailable, resolveHost } from './bind-address.ts'
 import { Connections } from './connections.ts'
@@ -11,7 +13,7 @@ import { failure, requestIds } from './envelope.ts'
 import { nodeRequest } from './node-request.ts'
 import { WholeResponse } from './whole-response.ts'
 
-export type Handle = (request: Request) => Response | Promise<Response>
+export type Handle = (request: Request) => Eventually<Response>
 
 type Log = Pick<Logger, 'error'>
 
@@ -49,7 +51,7 @@ export async function listenHttp(options: HttpOptions): Promise<HttpListener> {
   const answer = guarded(options.handle, options.log)
   const onRequest = (req: IncomingMessage, res: ServerResponse): void => {
     connections.follow(req, res)
-    void answer(new NodeRequest({ req, res })).then((response) => send(res, response, options.log))
+    void andThen(answer(new NodeRequest({ req, res })), (response) => send(res, response, options.log))
   }
   const secure = options.https !== undefined && options.https !== false
   const { server, port } = await bind(onRequest, address, options)
@@ -166,28 +168,29 @@ function statusLine(code: string | undefined): string {
  * Every request is answered, whatever becomes of it: what h3 and others throw out of their `fetch` would end the process
  * as an uncaught exception or an unhandled rejection.
  */
-function guarded(handle: Handle, log: Log): (request: Request) => Promise<Response> {
-  return async (request) => {
+function guarded(handle: Handle, log: Log): (request: Request) => Eventually<Response> {
+  return (request) => {
     if (!isHost(nodeRequest(request)?.headers.host)) return refusal(hostInvalid)
-    try {
-      return await handle(request)
-    } catch (error) {
-      log.error('A request failed outside its handler', { error: describeError(error) })
-      return refusal(new AppError('INTERNAL_SERVER_ERROR', 'Something went wrong.'))
-    }
+    return orElse(
+      () => handle(request),
+      (error) => {
+        log.error('A request failed outside its handler', { error: describeError(error) })
+        return refusal(new AppError('INTERNAL_SERVER_ERROR', 'Something went wrong.'))
+      }
+    )
   }
 }
 
 /** Writes the answer; one that is here as a whole in one go. */
-async function send(res: ServerResponse, response: Response, log: Log): Promise<void> {
-  try {
-    if (response instanceof WholeResponse) response.writeTo(res)
-    else await sendNodeResponse(res, response)
-  } catch (error) {
-    log.error('An answer could not be written', { error: describeError(error) })
-    // A broken connection is all that can still say so.
-    res.destroy()
-  }
+function send(res: ServerResponse, response: Response, log: Log): Eventually<void> {
+  return orElse(
+    () => (response instanceof WholeResponse ? response.writeTo(res) : sendNodeResponse(res, response)),
+    (error) => {
+      log.error('An answer could not be written', { error: describeError(error) })
+      // A broken connection is all that can still say so.
+      res.destroy()
+    }
+  )
 }
 
 const hostInvalid = new AppError(
@@ -203,8 +206,14 @@ function refusal(error: AppError): Response {
 
 /** RFC 9112 3.2 asks for a refusal; with some targets h3 fails over a Host that makes no URL (`[1::2::3]`). */
 function isHost(host: string | undefined): boolean {
-  return host === undefined || host === '' || (!/[/?#@\\\s]/.test(host) && URL.canParse(`http://${host}/`))
+  if (host === undefined || host === '' || host === lastHost) return true
+  if (/[/?#@\\\s]/.test(host) || !URL.canParse(`http://${host}/`)) return false
+  lastHost = host
+  return true
 }
+
+/** A shop has one name, or few. */
+let lastHost = ''
 
 async function close(server: Server, connections: Connections, graceMs: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()

@@ -26,9 +26,15 @@ export class WholeResponse extends FastResponse {
 
   writeTo(res: ServerResponse): void {
     const body = this.#body
-    const headers = this.#flatHeaders
-    if (body === null) res.writeHead(this.status, headers).end()
-    else res.writeHead(this.status, [...headers, 'content-length', String(Buffer.byteLength(body))]).end(body)
+    if (body === null) {
+      res.writeHead(this.status, this.#flatHeaders).end()
+      return
+    }
+    const length = Buffer.byteLength(body)
+    res.writeHead(this.status, [...this.#flatHeaders, 'content-length', String(length)])
+    // ASCII, as most answers are, is the same in either, and has not to be looked through again.
+    if (typeof body === 'string' && length === body.length) res.end(body, 'latin1')
+    else res.end(body)
   }
 }
 
