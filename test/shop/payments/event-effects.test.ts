@@ -2,6 +2,7 @@ import type Stripe from 'stripe'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { historyOf } from '../../../src/shop/orders/find.ts'
 import { applyEvent } from '../../../src/shop/payments/apply-event.ts'
+import { idOf } from '../../../src/shop/payments/gateway-state.ts'
 import type { AttemptRow } from '../../../src/shop/payments/rows.ts'
 import { openWarnings } from '../../../src/shop/payments/warnings.ts'
 import { eventOf, openTill } from './till.ts'
@@ -82,7 +83,7 @@ describe('an event that is quicker than the answer which would have told its obj
     await till.sandbox.payCheckout(sessionId, { waitMs: 0 })
     const { payment_intent: intent } = await till.stripe.checkout.sessions.retrieve(sessionId)
     forget(id)
-    await till.stripe.refunds.create({ payment_intent: String(intent) })
+    await till.stripe.refunds.create({ payment_intent: idOf(intent) ?? '' })
     await expect(hear('refund.created', { id: 're_1', payment_intent: intent })).rejects.toThrow('not been settled')
     expect(till.order(id)).toMatchObject({ status: 'pending', refundedMinor: 0 })
   })
@@ -170,7 +171,7 @@ describe('a subscription', () => {
     await till.sandbox.payCheckout(sessionId, { waitMs: 0 })
     await hear('checkout.session.completed', { id: sessionId })
     const { subscription } = await till.stripe.checkout.sessions.retrieve(sessionId)
-    const statusNow = async () => (await till.stripe.subscriptions.retrieve(String(subscription))).status
+    const statusNow = async () => (await till.stripe.subscriptions.retrieve(idOf(subscription) ?? '')).status
     return { id, intent: till.attempt(id).paymentIntentId ?? '', statusNow }
   }
 
