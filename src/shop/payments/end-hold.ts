@@ -4,7 +4,7 @@ import { writeWhenFree } from '../../platform/db/patience.ts'
 import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
 import { overdueOrders } from '../orders/expire-holds.ts'
-import { findOrder, getOrder } from '../orders/find.ts'
+import { getOrder } from '../orders/find.ts'
 import { isPaidStatus } from '../orders/states.ts'
 import { moveOrder } from '../orders/transition.ts'
 import { attemptsOf, getAttempt, updateAttempt } from './attempts.ts'
@@ -29,17 +29,14 @@ export async function endHolds(shop: ShopContext): Promise<void> {
 /**
  * Ends the hold of an order that was not paid in time: first nothing can be charged any more, then stock and coupons go
  * back. One whose payment waits for the bank is left alone, and so is one that begins another try meanwhile.
- *
- * @returns whether the order was cancelled
  */
-export async function endHold(shop: ShopContext, orderId: number): Promise<boolean> {
+export async function endHold(shop: ShopContext, orderId: number): Promise<void> {
   for (const attempt of openOnesOf(shop.db, orderId)) {
-    if (!(await closeAttempt(shop, attempt, 'hold'))) return false
+    if (!(await closeAttempt(shop, attempt, 'hold'))) return
   }
-  return writeWhenFree(shop.db, (tx) => {
-    const isOver = findOrder(tx, orderId)?.status === 'pending' && openOnesOf(tx, orderId).length === 0
+  await writeWhenFree(shop.db, (tx) => {
+    const isOver = getOrder(tx, orderId).status === 'pending' && openOnesOf(tx, orderId).length === 0
     if (isOver) moveOrder(tx, orderId, 'cancelled', { by: 'hold', reason: 'it was not paid in time' }, shop.clock.now())
-    return isOver
   })
 }
 

@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { write } from '../../../src/platform/db/database.ts'
+import { historyOf } from '../../../src/shop/orders/find.ts'
+import { createAttempt } from '../../../src/shop/payments/attempts.ts'
+import { cancelOrder, endHold, endHolds } from '../../../src/shop/payments/end-hold.ts'
+import { openTill } from './till.ts'
+import type { Till } from './till.ts'
+
+let till: Till
+beforeAll(async () => {
+  till = await openTill()
+})
+beforeEach(() => {
+  till.sandbox.clearFaults()
+  till.loseWebhooks()
+  till.logged.length = 0
+})
+afterAll(() => till.close())
+
+const end = (id: number) => endHold(till.shop.app, id)
+const cancel = (id: number) => cancelOrder(till.shop.app, id, 'operator')
+const lastMove = (id: number) => historyOf(till.shop.app.db, id).at(-1)
+const pageOf = async (sessionId: string) => (await till.stripe.checkout.sessions.retrieve(sessionId)).status
+const change = (id: number, sql: string) =>
+  till.shop.app.db.sqlite.prepare(`UPDATE payment_attempts SET ${sql} WHERE order_id = ?`).run(id)
+
+async function paidUnheard() {
+  const { id, sessionId } = await till.redirect()
+  await till.sandbox.payCheckout(sessionId, { waitMs: 0 })
+  return id
+}
+
+async function atTheBank() {
+  const { data } = await till.handOff('pm_sandbox_processing')
+  return Number(data.orderId)
+}
+
+/** The shop has forgotten what the gateway calls the payment, or never heard of it. */
+async function withoutObject() {
+  const { id, sessionId } = await till.redirect()
+  change(id, 'object_id = NULL')
+  return { id, sessionId }
+}
+
+describe('the end of a hold', () => {
+  it('closes the page and cancels the order, and the history says why', async () => {
+    const { id, sessionId } = await till.redirect()
+    await end(id)
+    expect(await pageOf(sessionId)).toBe('expired')
+    expect(till.attempt(id)).toMatchObject({ outcome: 'expired', settledAt: till.clock.now() })
+    expect(lastMove(id)).toMatchObject({ to: 'cancelled', by: 'hold', reason: 'the payment page expired' })
+  })
+
+  it('cancels an order whose payment the gateway cannot be asked about', async () => {
+    const { id } = await withoutObject()
+    await end(id)
+    expect(till.attempt(id)).toMatchObject({ outcome: 'abandoned', settledAt: till.clock.now() })
+    expect(lastMove(id)).toMatchObject({ to: 'cancelled', by: 'hold', reason: 'it was not paid in time' })
+  })
+
+  it('asks nothing of a gateway that holds no payment of the order', async () => {
+    const { id, sessionId } = await till.redirect()
+    change(id, "gateway = 'stripe'")
+    await end(id)
+    expect(till.attempt(id).outcome).toBe('abandoned')
+    expect(await pageOf(sessionId)).toBe('open')
+  })
+
+  it('leaves an order alone whose payment has arrived or waits for the bank', async () => {
+    const [paid, waiting] = [await paidUnheard(), await atTheBank()]
+    await end(paid)
+    expect(till.order(paid).status).toBe('processing')
+    await end(waiting)
+    expect(till.order(waiting).status).toBe('pending')
+    expect(till.attempt(waiting).outcome).toBeNull()
+  })
+
+  it('leaves an order alone for which another payment begins meanwhile', async () => {
+    const { id } = await till.redirect()
+    till.sandbox.addFault({ target: 'checkout.sessions.expire', fault: 'slow', delayMs: 200 })
+    const ending = end(id)
+    const cards = { gateway: 'sandbox', kind: 'payment_intent', livemode: false } as const
+    write(till.shop.app.db, (tx) => createAttempt(tx, till.order(id), cards, till.clock.now()))
+    await ending
+    expect(till.order(id).status).toBe('pending')
+  })
+})
+
+describe('a round over the holds that are over', () => {
+  async function overdue(): Promise<number> {
+    const { id } = await till.redirect()
+    till.shop.app.db.sqlite.prepare('UPDATE orders SET hold_ends_at = ? WHERE id = ?').run(till.clock.now() - 1, id)
+    return id
+  }
+  const rest = () => till.shop.app.db.sqlite.prepare("UPDATE orders SET hold_ends_at = NULL WHERE status = 'pending'")
+
+  it('goes on after one that could not be ended, and says which', async () => {
+    rest().run()
+    const [first, second] = [await overdue(), await overdue()]
+    till.sandbox.addFault({ target: 'checkout.sessions.expire', fault: '500', times: 3 })
+    await endHolds(till.shop.app)
+    expect([till.order(first).status, till.order(second).status]).toEqual(['pending', 'cancelled'])
+    expect(till.logged).toMatchObject([
+      { message: 'a hold could not be ended', fields: { orderId: first, error: expect.anything() } }
+    ])
+  })
+
+  it('stops at a gateway that does not answer', async () => {
+    rest().run()
+    const ids = [await overdue(), await overdue()]
+    till.sandbox.addFault({ target: '*', fault: 'reset', times: -1 })
+    await endHolds(till.shop.app)
+    expect(till.logged).toHaveLength(1)
+    expect(ids.map((id) => till.order(id).status)).toEqual(['pending', 'pending'])
+  })
+})
+
+describe('an order that an operator cancels', () => {
+  it('is called off at the gateway first', async () => {
+    const { id, sessionId } = await till.redirect()
+    await cancel(id)
+    expect(await pageOf(sessionId)).toBe('expired')
+    expect(till.order(id).status).toBe('cancelled')
+    expect(historyOf(till.shop.app.db, id).map(({ to, by }) => [to, by])).toEqual([
+      ['pending', 'checkout'],
+      ['cancelled', 'operator']
+    ])
+  })
+
+  it('is cancelled by him where the gateway knows nothing of it', async () => {
+    const { id } = await withoutObject()
+    await cancel(id)
+    expect(lastMove(id)).toMatchObject({ to: 'cancelled', by: 'operator', reason: 'cancelled' })
+  })
+
+  it('stays when its payment waits for the bank', async () => {
+    const id = await atTheBank()
+    await expect(cancel(id)).rejects.toMatchObject({ code: 'CONFLICT' })
+    expect(till.order(id).status).toBe('pending')
+  })
+
+  it('stays when it turns out to be paid', async () => {
+    const id = await paidUnheard()
+    await expect(cancel(id)).rejects.toMatchObject({
+      code: 'TRANSITION_REFUSED',
+      details: { from: 'processing', to: 'cancelled' }
+    })
+    expect(till.order(id).status).toBe('processing')
+  })
+
+  it('stays while the gateway does not answer', async () => {
+    const { id } = await till.redirect()
+    till.sandbox.addFault({ target: '*', fault: 'reset', times: -1 })
+    await expect(cancel(id)).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
+    expect(till.order(id).status).toBe('pending')
+  })
+
+  it('is cancelled without asking the gateway when it waits for no payment', async () => {
+    const { data } = await till.handOff('pm_card_visa')
+    const id = Number(data.orderId)
+    change(id, 'outcome = NULL')
+    till.sandbox.addFault({ target: '*', fault: 'reset', times: -1 })
+    await cancel(id)
+    expect(till.order(id).status).toBe('cancelled')
+    expect(till.attempt(id).outcome).toBeNull()
+  })
+})
