@@ -2,12 +2,12 @@ import { and, eq, lt, lte, ne } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import { isFromFuture } from '../../platform/clock.ts'
 import { randomToken, tokenHash } from '../../platform/crypto/secrets.ts'
-import { rawStatement, rowStatement } from '../../platform/db/database.ts'
+import { pairStatement, rawStatement } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { isStorageTrouble } from '../../platform/db/trouble.ts'
 import { findUserById } from './find.ts'
 import type { SessionRow, UserRow } from './rows.ts'
-import { sessions } from './schema.ts'
+import { sessions, users } from './schema.ts'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -26,7 +26,7 @@ export type StartedSession = {
   maxAgeSeconds: number | null
 }
 
-const byHash = rowStatement(sessions, 'token_hash = ?')
+const byHash = pairStatement(sessions, users, { on: 'users.id = sessions.user_id', where: 'token_hash = ?' })
 const touch = rawStatement<[number, string, number]>(
   'UPDATE sessions SET last_seen_at = ? WHERE token_hash = ? AND last_seen_at = ?'
 )
@@ -74,16 +74,14 @@ export function startSession(
  */
 export function findSession(db: Db, token: string, now: number): { session: SessionRow; user: UserRow } | undefined {
   if (!tokenShape.test(token)) return undefined
-  const session = byHash(db, tokenHash(token))
-  if (session === undefined || isFromFuture(session.createdAt, now)) return undefined
+  const [session, user] = byHash(db, tokenHash(token)) ?? []
+  if (session === undefined || user === undefined || isFromFuture(session.createdAt, now)) return undefined
   if (hasEnded(session, now)) {
     // A clock that is set back must not bring it back to life.
     unlessTrouble(() => end(db).run(session.tokenHash))
     return undefined
   }
-  // By itself: joined, the two rows cost three times as much.
-  const user = findUserById(db, session.userId)
-  if (user?.status !== 'active') return undefined
+  if (user.status !== 'active') return undefined
   // A visit of a clock that was ahead is corrected, or it would count until then.
   if (now - session.lastSeenAt >= touchEveryMs || isFromFuture(session.lastSeenAt, now))
     unlessTrouble(() => touch(db).run(now, session.tokenHash, session.lastSeenAt))

@@ -56,11 +56,15 @@ export type DonationRecord = Pick<DonationRow, 'id' | 'orderId' | 'amountMinor' 
   campaign: string | null
 }
 
-const donationsOfUser = rawStatement<[number], DonationRecord & { total: number }>(
+const donationsOfUser = rawStatement<[number], DonationRecord>(
   `SELECT d.id, d.order_id AS orderId, d.amount_minor AS amountMinor, d.currency, c.slug AS campaign,
-          d.created_at AS createdAt, count(*) OVER () AS total
+          d.created_at AS createdAt
      FROM donations d LEFT JOIN campaigns c ON c.id = d.campaign_id WHERE d.user_id = ? AND d.revoked_at IS NULL
     ORDER BY d.created_at DESC, d.id DESC LIMIT ${donationsListed}`
+)
+
+const donationCount = rawStatement<[number], { total: number }>(
+  'SELECT count(*) AS total FROM donations WHERE user_id = ? AND revoked_at IS NULL'
 )
 
 const enrolmentsOfUser = statement((orm) =>
@@ -128,8 +132,10 @@ function termKey(row: {
 
 /** The newest hundred that were not given back, and how many there are. */
 export function donationsOf(db: Db, userId: number) {
-  const rows = donationsOfUser(db).all(userId)
-  return { donations: rows, total: rows[0]?.total ?? 0 }
+  const donations = donationsOfUser(db).all(userId)
+  // Few have more than are listed.
+  const isCut = donations.length === donationsListed
+  return { donations, total: isCut ? (donationCount(db).get(userId)?.total ?? 0) : donations.length }
 }
 
 /** Courses that a person is enrolled in. */

@@ -1,3 +1,4 @@
+import { readSnapshot } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import { toUser } from '../accounts/view.ts'
@@ -24,7 +25,8 @@ export type AccountSummary = {
 
 /**
  * What register, login and /me say of a person (interface.md 2.1 to 2.4), from the records as they are at `now`: what has
- * run out by then has run out, whether or not any job has noticed. Five statements at most, however much was bought.
+ * run out by then has run out, whether or not any job has noticed. Five statements in one snapshot, however much was
+ * bought; one more for whoever has donated more often than is listed.
  *
  * @param user null for nobody: the shop's modules, and nothing else.
  * @param isLoggedIn whether there is a session; a registration that awaits its verification has none.
@@ -37,9 +39,11 @@ export function accountSummary(
   now: number
 ): Omit<AccountSummary, 'user'> & { user: UserView | null }
 export function accountSummary(db: Db, user: UserRow | null, { isLoggedIn }: { isLoggedIn: boolean }, now: number) {
-  const standing = standingOf(db, user)
+  const { standing, holdings } = readSnapshot(db, () => {
+    const found = standingOf(db, user)
+    return { standing: found, holdings: visibleHoldings(db, user?.id ?? null, found) }
+  })
   const { isOn, profile, consent } = standing
-  const holdings = visibleHoldings(db, user?.id ?? null, standing)
   const flags = toFlags({ user, isOn, holdings, isLoggedIn }, now)
   const wpRoles = user === null ? [] : toRoles(user, isActiveAffiliate(standing))
   return {

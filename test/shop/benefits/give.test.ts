@@ -76,6 +76,27 @@ describe('giving', () => {
     expect(amounts.toSorted((a, b) => a - b)).toEqual([500, 501])
   })
 
+  it('lists the newest hundred of somebody who donated more often, and counts all', async () => {
+    using shop = openTestShop()
+    const { id: userId } = await person(shop)
+    const productId = product(shop)
+    const grants: GrantSpec[] = [{ kind: 'donation', campaign: 'panes' }]
+    for (const [times, listed] of [
+      [100, 100],
+      [1, 100]
+    ] as const) {
+      const { total } = donationsOf(shop.db, userId)
+      for (let index = 1; index <= times; index += 1)
+        buy(shop, { userId, orderId: total + index, productId, grants, totalMinor: 100 + total + index })
+      const now = donationsOf(shop.db, userId)
+      expect([now.total, now.donations.length, now.donations[0]?.amountMinor]).toEqual([
+        total + times,
+        listed,
+        100 + total + times
+      ])
+    }
+  })
+
   it('keeps a paid order of an unknown plan, which then ranks lowest', async () => {
     using shop = openTestShop()
     const { id: userId } = await person(shop)
