@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { idOf } from '../../../src/shop/payments/gateway-state.ts'
+import { applyMissedEvents } from '../../../src/shop/payments/missed-events.ts'
+import type { EventCursor } from '../../../src/shop/payments/missed-events.ts'
+import { openTill } from './till.ts'
+import type { Till } from './till.ts'
+
+const minute = 60_000
+const day = 24 * 60 * minute
+
+let till: Till
+beforeAll(async () => {
+  till = await openTill()
+})
+beforeEach(() => {
+  till.sandbox.clearFaults()
+  till.loseWebhooks()
+  till.logged.length = 0
+  till.shop.app.db.sqlite.exec('DELETE FROM webhook_inbox')
+  // Nothing of the test before is looked back at.
+  till.clock.advance(40 * day)
+})
+afterAll(() => till.close())
+
+const catchUp = (cursor: EventCursor) => applyMissedEvents(till.shop.app, till.stripe, cursor)
+const statusOf = (id: number) => till.order(id).status
+
+/** A paid order whose refund in the gateway's dashboard nobody has heard of. */
+async function refundedUnheard(): Promise<number> {
+  const { data } = await till.handOff('pm_card_visa')
+  const id = Number(data.orderId)
+  await till.stripe.refunds.create({ payment_intent: till.attempt(id).objectId ?? '' })
+  return id
+}
+
+describe('the first list of events', () => {
+  it('goes back three days', async () => {
+    const older = await refundedUnheard()
+    till.clock.advance(2_000)
+    const newer = await refundedUnheard()
+    till.clock.advance(3 * day - 1_000)
+    const cursor: EventCursor = { since: null }
+    const { applied, failed } = await catchUp(cursor)
+    expect([statusOf(older), statusOf(newer)]).toEqual(['processing', 'refunded'])
+    expect([applied > 0, failed]).toEqual([true, 0])
+    expect(cursor.since).toBe(till.clock.now() - 10 * minute)
+  })
+
+  it('goes back to the newest event that is known, and ten minutes more, when that is longer ago', async () => {
+    const before = await refundedUnheard()
+    till.clock.advance(9 * minute)
+    const meanwhile = await refundedUnheard()
+    till.clock.advance(2 * minute)
+    till.shop.app.db.sqlite
+      .prepare("INSERT INTO webhook_inbox VALUES ('evt_known', 'refund.created', null, 'applied', ?, 0)")
+      .run(till.clock.now())
+    till.clock.advance(20 * day)
+    await catchUp({ since: null })
+    expect([before, meanwhile].map(statusOf)).toEqual(['processing', 'refunded'])
+  })
+})
+
+describe('a later list', () => {
+  it('begins where the last one ended', async () => {
+    const earlier = await refundedUnheard()
+    till.clock.advance(minute)
+    const since = till.clock.now()
+    const later = await refundedUnheard()
+    till.clock.advance(day)
+    await catchUp({ since })
+    expect([statusOf(earlier), statusOf(later)]).toEqual(['processing', 'refunded'])
+  })
+
+  it('begins ten minutes ago at the latest, whatever a clock said that was ahead', async () => {
+    const id = await refundedUnheard()
+    till.clock.advance(9 * minute)
+    const cursor = { since: till.clock.now() + day }
+    await catchUp(cursor)
+    expect(statusOf(id)).toBe('refunded')
+    expect(cursor.since).toBe(till.clock.now() - 10 * minute)
+  })
+
+  it('goes back thirty days at the most', async () => {
+    const gone = await refundedUnheard()
+    till.clock.advance(2_000)
+    const kept = await refundedUnheard()
+    till.clock.advance(30 * day - 1_000)
+    await catchUp({ since: 0 })
+    expect([statusOf(gone), statusOf(kept)]).toEqual(['processing', 'refunded'])
+  })
+
+  it('applies the oldest event first, and counts what it applied', async () => {
+    const { id, sessionId } = await till.redirect()
+    await till.sandbox.payCheckout(sessionId, { waitMs: 0 })
+    till.clock.advance(minute)
+    const { payment_intent: intent } = await till.stripe.checkout.sessions.retrieve(sessionId)
+    await till.stripe.refunds.create({ payment_intent: idOf(intent) ?? '' })
+    const { applied } = await catchUp({ since: till.clock.now() - day })
+    expect(statusOf(id)).toBe('refunded')
+    const told = till.shop.app.db.sqlite
+      .prepare<[], { at: number; outcome: string }>('SELECT event_created_at AS at, outcome FROM webhook_inbox')
+      .all()
+    const times = told.map(({ at }) => at)
+    expect(times).toEqual(times.toSorted((one, other) => one - other))
+    expect(applied).toBe(told.filter(({ outcome }) => outcome === 'applied').length)
+    expect(await catchUp({ since: till.clock.now() - day })).toEqual({ applied: 0, failed: 0 })
+  })
+
+  it('comes back to an event that could not be applied, and says which', async () => {
+    const id = await refundedUnheard()
+    const at = Math.floor(till.clock.now() / 1000) * 1000
+    till.clock.advance(day)
+    const cursor = { since: at - minute }
+    till.sandbox.addFault({ target: 'refunds.list', fault: '500', times: -1 })
+    const { failed } = await catchUp(cursor)
+    expect(failed).toBeGreaterThan(0)
+    expect(cursor.since).toBe(at)
+    expect(till.logged).toHaveLength(failed)
+    expect(till.logged[0]?.fields).toEqual({
+      event: expect.stringMatching(/^evt_/),
+      type: expect.stringMatching(/refund/),
+      error: expect.anything()
+    })
+    till.sandbox.clearFaults()
+    await catchUp(cursor)
+    expect(statusOf(id)).toBe('refunded')
+  })
+})
