@@ -1,6 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { paymentChecks } from '../../../src/cli/diagnosis/payment-checks.ts'
+import { historyOf } from '../../../src/shop/orders/find.ts'
+import { receiveWebhook } from '../../../src/shop/payments/webhook.ts'
 import { openWarnings } from '../../../src/shop/payments/warnings.ts'
 import { eventOf, openTill } from './till.ts'
 import type { Till } from './till.ts'
@@ -34,10 +36,11 @@ async function paidUnnoticed() {
 
 describe('the signature', () => {
   it('lets a delivery of the last five minutes through, and of the next five', async () => {
-    for (const atMs of [till.clock.now() - 290_000, till.clock.now() + 290_000]) {
+    for (const atMs of [till.clock.now() - 290_000, till.clock.now() + 300_000]) {
       const { id, event } = await paidUnnoticed()
       expect(await till.webhook(event, { atMs })).toMatchObject({ status: 200, data: { received: true } })
       expect(till.order(id).status).toBe('processing')
+      expect(historyOf(till.shop.app.db, id).at(-1)).toMatchObject({ to: 'processing', by: 'webhook' })
     }
   })
 
@@ -45,15 +48,19 @@ describe('the signature', () => {
     const { id, event } = await paidUnnoticed()
     const now = till.clock.now()
     const at = Math.floor(now / 1000)
-    const good = createHmac('sha256', till.shop.app.cards?.webhookSecret ?? '')
-      .update(`${at}.${JSON.stringify(event)}`)
-      .digest('hex')
+    const proofAt = (time: number) =>
+      createHmac('sha256', till.shop.app.cards?.webhookSecret ?? '')
+        .update(`${time}.${JSON.stringify(event)}`)
+        .digest('hex')
+    const good = proofAt(at)
     const bad = [
       { header: '' },
       { header: 't=,v1=' },
       { header: `t=${at},v1=${'0'.repeat(64)}` },
       { header: `t=${at},t=${at - 1},v1=${good}` },
+      { header: `t=${at - 1},t=${at},v1=${good}` },
       { header: `v1=${good}` },
+      { header: `t=${at + 400}e-9,v1=${proofAt(at + 400)}` },
       { secret: 'whsec_another' },
       { atMs: now - 310_000 },
       { atMs: now + 310_000 }
@@ -64,6 +71,19 @@ describe('the signature', () => {
     }
     expect(till.order(id).status).toBe('pending')
     expect(inbox().map(({ id: eventId }) => eventId)).not.toContain(event.id)
+    await expect(receiveWebhook(till.shop.app, JSON.stringify(event), null)).rejects.toMatchObject({
+      code: 'WEBHOOK_SIGNATURE_INVALID'
+    })
+  })
+
+  it('cannot be looked at before the secret for it is set', async () => {
+    const { app } = till.shop
+    const { cards } = app
+    if (cards === null) throw new Error('this shop takes no cards')
+    const shop = { ...app, cards: { ...cards, webhookSecret: undefined } }
+    await expect(receiveWebhook(shop, '{}', 't=1,v1=2')).rejects.toMatchObject({
+      code: 'CHECKOUT_GATEWAY_NOT_CONFIGURED'
+    })
   })
 })
 
