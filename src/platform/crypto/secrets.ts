@@ -3,6 +3,7 @@ import { chmodSync, existsSync, linkSync, readFileSync, statSync, unlinkSync, wr
 import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { syncFolderOf } from '../disk.ts'
+import { onceFor } from '../once-for.ts'
 
 /** 256 random bits as base64url. */
 export function randomToken(bytes = 32): string {
@@ -24,21 +25,15 @@ export function hmac(key: Buffer, text: string): Buffer {
   return hash('sha256', Buffer.concat([outer, within]), 'buffer')
 }
 
-type PaddedKey = { inner: Buffer; outer: Buffer }
-const paddedKeys = new WeakMap<Buffer, PaddedKey>()
 const blockBytes = 64
 
-function paddedKey(key: Buffer): PaddedKey {
-  const known = paddedKeys.get(key)
-  if (known !== undefined) return known
+const paddedKey = onceFor((key: Buffer) => {
   const block = Buffer.alloc(blockBytes)
   const short = key.length > blockBytes ? hash('sha256', key, 'buffer') : key
   short.copy(block)
   const padded = (by: number): Buffer => Buffer.from(block.map((byte) => byte ^ by))
-  const fresh = { inner: padded(0x36), outer: padded(0x5c) }
-  paddedKeys.set(key, fresh)
-  return fresh
-}
+  return { inner: padded(0x36), outer: padded(0x5c) }
+})
 
 /** Compares without telling by its time how much is right. */
 export function sameBytes(left: Buffer, right: Buffer): boolean {

@@ -5,6 +5,7 @@ import { drizzle } from 'drizzle-orm/better-sqlite3'
 import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { AppError } from '../../errors.ts'
+import { onceFor } from '../once-for.ts'
 
 export type Orm = BetterSQLite3Database
 
@@ -145,17 +146,17 @@ export function isProvisional({ sqlite }: Db): boolean {
  * @example const userById = statement((orm) => orm.select().from(users).where(eq(users.id, sql.placeholder('id'))).prepare())
  */
 export function statement<T>(build: (orm: Orm) => T): (db: Db) => T {
-  return perDatabase((db) => build(db.orm))
+  const built = onceFor(build)
+  return ({ orm }) => built(orm)
 }
 
 /** The same for SQL that the query builder cannot say. */
 export function rawStatement<Params extends unknown[] | {} = unknown[], Row = unknown>(
   source: string
 ): (db: Db) => Database.Statement<Params extends unknown[] ? Params : [Params], Row> {
-  return perDatabase(
-    (db) =>
-      db.sqlite.prepare(source) as unknown as Database.Statement<Params extends unknown[] ? Params : [Params], Row>
-  )
+  type Prepared = Database.Statement<Params extends unknown[] ? Params : [Params], Row>
+  const prepared = onceFor((sqlite: Database.Database) => sqlite.prepare(source) as unknown as Prepared)
+  return ({ sqlite }) => prepared(sqlite)
 }
 
 /**
@@ -219,17 +220,6 @@ function rowsOf<T extends SQLiteTable>(table: T) {
       }
       return row
     }
-  }
-}
-
-function perDatabase<T>(build: (db: Db) => T): (db: Db) => T {
-  const built = new WeakMap<Database.Database, T>()
-  return (db) => {
-    const known = built.get(db.sqlite)
-    if (known !== undefined) return known
-    const fresh = build(db)
-    built.set(db.sqlite, fresh)
-    return fresh
   }
 }
 

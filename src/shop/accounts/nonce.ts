@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { isFromFuture } from '../../platform/clock.ts'
 import { hmac, sameBytes, tokenHash } from '../../platform/crypto/secrets.ts'
 import type { Keys } from '../../platform/crypto/secrets.ts'
+import { onceFor } from '../../platform/once-for.ts'
 
 /** Whom a nonce is issued to or sent by; both null for a caller without a live session. */
 export type NonceBearer = {
@@ -52,9 +53,7 @@ export function checkNonce(keys: Pick<Keys, 'nonce'>, nonce: string, bearer: Non
 }
 
 /** Tells nonces of another secret apart; says nothing of the key itself. */
-function keyId(key: Buffer): Buffer {
-  return hmac(key, 'key id').subarray(0, keyIdBytes)
-}
+const keyId = onceFor((key: Buffer) => hmac(key, 'key id').subarray(0, keyIdBytes))
 
 function mac(key: Buffer, head: Buffer, sessionTokenHash: string | null): Buffer {
   return hmac(key, `${head.toString('base64url')}.${sessionTokenHash ?? 'anonymous'}`)

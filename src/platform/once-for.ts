@@ -1,0 +1,11 @@
+/** Makes something once for each object, and keeps it as long as the object is there. */
+export function onceFor<Of extends WeakKey, T>(make: (of: Of) => T): (of: Of) => T {
+  const made = new WeakMap<Of, { value: T }>()
+  return (of) => {
+    const known = made.get(of)
+    if (known !== undefined) return known.value
+    const value = make(of)
+    made.set(of, { value })
+    return value
+  }
+}
