@@ -1,5 +1,4 @@
 import { createConsola } from 'consola'
-import type { ConsolaReporter } from 'consola'
 import { toIso } from './clock.ts'
 import type { Environment, LogLevel } from './config/config.ts'
 
@@ -51,35 +50,38 @@ export type Logger = {
 
 const levels: Record<LogLevel, number> = { silent: -999, error: 0, warn: 1, info: 3, debug: 4 }
 
+type LineType = Exclude<LogLevel, 'silent'>
+type WriteLine = (type: LineType, message: string, fields: LogFields) => void
+
 /**
  * Human lines in development, JSON lines in production; always on standard error, so that `--json` stays clean. No line
  * holds a field that is not allowed, a secret, or a person's address, also where an error's own words repeat one.
  */
 export function createLogger(options: { env: Environment; level: LogLevel }): Logger {
-  const console = createConsola({
-    level: levels[options.level],
-    throttle: 0,
-    stdout: process.stderr,
-    stderr: process.stderr,
-    ...(options.env === 'production' ? { reporters: [jsonLines] } : { formatOptions: { date: false } })
-  })
+  const write = options.env === 'production' ? jsonLine : humanLines()
   // However the process ends by itself, what it has to say of that is written.
   process.off('exit', writeOut).on('exit', writeOut)
   const line =
-    (type: 'debug' | 'info' | 'warn' | 'error') =>
+    (type: LineType) =>
     (message: string, fields: LogFields = {}): void => {
-      const told = allowed(fields)
-      if (options.env === 'production') console[type](withoutSecrets(message), told)
-      else console[type](readable(withoutSecrets(message), told))
+      if (levels[type] <= levels[options.level]) write(type, withoutSecrets(message), allowed(fields))
     }
   return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') }
 }
 
-const jsonLines: ConsolaReporter = {
-  log(entry) {
-    const [message, fields] = entry.args as [string, LogFields | undefined]
-    writeSoon(`${JSON.stringify({ time: toIso(entry.date.getTime()), level: entry.type, message, ...fields })}\n`)
-  }
+function humanLines(): WriteLine {
+  const console = createConsola({
+    level: levels.debug,
+    throttle: 0,
+    stdout: process.stderr,
+    stderr: process.stderr,
+    formatOptions: { date: false }
+  })
+  return (type, message, fields) => console[type](readable(message, fields))
+}
+
+function jsonLine(level: LineType, message: string, fields: LogFields): void {
+  writeSoon(`${JSON.stringify({ time: toIso(Date.now()), level, message, ...fields })}\n`)
 }
 
 let unwritten = ''
