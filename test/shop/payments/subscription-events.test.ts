@@ -1,0 +1,146 @@
+import type Stripe from 'stripe'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { subscriptions } from '../../../src/shop/benefits/schema.ts'
+import { applyEvent } from '../../../src/shop/payments/apply-event.ts'
+import { idOf } from '../../../src/shop/payments/gateway-state.ts'
+import type { Browser } from '../../support/browser.ts'
+import { eventOf, openTill } from './till.ts'
+import type { Till } from './till.ts'
+
+const day = 24 * 60 * 60_000
+
+let till: Till
+let visitor: Browser
+beforeAll(async () => {
+  till = await openTill()
+  visitor = till.shop.visitor()
+  await visitor.register()
+})
+beforeEach(() => {
+  till.sandbox.clearFaults()
+  till.loseWebhooks()
+})
+afterAll(() => till.close())
+
+type Subscribed = { orderId: number; gatewayId: string; endsAt: number }
+
+/** A paid order of a month of the club; the shop has heard of its payment unless `heard` says no. */
+async function subscribe({ heard = true } = {}): Promise<Subscribed> {
+  const { id: orderId, sessionId } = await till.redirect({ slug: 'club', visitor })
+  await till.sandbox.payCheckout(sessionId, { waitMs: 0 })
+  if (heard) await hear('checkout.session.completed', { id: sessionId })
+  const { subscription } = await till.stripe.checkout.sessions.retrieve(sessionId)
+  const gatewayId = idOf(subscription) ?? ''
+  const { items } = await till.stripe.subscriptions.retrieve(gatewayId)
+  return { orderId, gatewayId, endsAt: (items.data[0]?.current_period_end ?? 0) * 1000 }
+}
+
+const hear = (type: string, object: object, stripe = till.stripe) =>
+  applyEvent(till.shop.app, stripe, eventOf(type, object) as unknown as Stripe.Event, 'webhook')
+const rowOf = ({ orderId }: Subscribed) =>
+  till.shop.app.db.orm
+    .select()
+    .from(subscriptions)
+    .all()
+    .find((row) => row.orderId === orderId)
+
+/** What the shop makes of it when the gateway says `changes` of a subscription. */
+function hearOf({ gatewayId }: Subscribed, changes: object, type = 'customer.subscription.updated') {
+  const { stripe } = till
+  const retrieve = async (...asked: Parameters<Stripe['subscriptions']['retrieve']>) => ({
+    ...(await stripe.subscriptions.retrieve(...asked)),
+    ...changes
+  })
+  return hear(type, { id: gatewayId }, { subscriptions: { retrieve } } as unknown as Stripe)
+}
+
+const periodTo = (at: number) => ({ items: { data: [{ current_period_end: at / 1000 }] } })
+
+describe('a subscription moves on', () => {
+  it('when its renewal is paid, whichever event tells', async () => {
+    const mine = await subscribe()
+    const [later, last] = [mine.endsAt + 30 * day, mine.endsAt + 60 * day]
+    expect(await hearOf(mine, periodTo(later))).toBe('applied')
+    expect(rowOf(mine)?.currentPeriodEnd).toBe(later)
+    const parent = { subscription_details: { subscription: mine.gatewayId } }
+    till.sandbox.renewSubscription(mine.gatewayId, 'paid')
+    expect(await hear('invoice.paid', { id: 'in_1', parent })).toBe('applied')
+    expect(await hearOf(mine, periodTo(last))).toBe('applied')
+    expect(rowOf(mine)).toMatchObject({ currentPeriodEnd: last, pastDueSince: null, cancelledAt: null })
+  })
+
+  it.each([
+    ['its invoice is open', { latest_invoice: { status: 'open' } }],
+    ['its invoice is not told', { latest_invoice: 'in_1' }],
+    ['it has no invoice', { latest_invoice: null }],
+    ['it is not active', { status: 'past_due' }]
+  ])('not while %s', async (_why, changes) => {
+    const mine = await subscribe()
+    expect(await hearOf(mine, { ...periodTo(mine.endsAt + 30 * day), ...changes })).toBe('applied')
+    expect(rowOf(mine)?.currentPeriodEnd).toBe(mine.endsAt)
+  })
+
+  it('as something owed while the gateway says that it is unpaid, until it is paid', async () => {
+    const mine = await subscribe()
+    for (const status of ['past_due', 'unpaid']) {
+      await hearOf(mine, { status })
+      expect(rowOf(mine)?.pastDueSince).toBe(till.clock.now())
+      await hearOf(mine, {})
+      expect(rowOf(mine)?.pastDueSince).toBeNull()
+    }
+  })
+
+  it('to its end when it was called off for then, or not after all', async () => {
+    const mine = await subscribe()
+    await hearOf(mine, { cancel_at_period_end: true })
+    expect(rowOf(mine)?.cancelAtPeriodEnd).toBe(true)
+    await hearOf(mine, {})
+    expect(rowOf(mine)?.cancelAtPeriodEnd).toBe(false)
+  })
+})
+
+describe('a subscription ends', () => {
+  it.each(['canceled', 'incomplete_expired'])(
+    'when the gateway says %s, and is asked about no more',
+    async (status) => {
+      const mine = await subscribe()
+      expect(await hearOf(mine, { status, ...periodTo(mine.endsAt + 30 * day) })).toBe('applied')
+      expect(rowOf(mine)).toMatchObject({
+        cancelledAt: till.clock.now(),
+        gatewayId: null,
+        currentPeriodEnd: mine.endsAt
+      })
+    }
+  )
+})
+
+describe('what is told of a subscription is let pass', () => {
+  it('before the first payment has been recorded', async () => {
+    const mine = await subscribe({ heard: false })
+    expect(await hearOf(mine, {})).toBe('ignored')
+    expect(till.order(mine.orderId).status).toBe('pending')
+    expect(rowOf(mine)).toBeUndefined()
+  })
+
+  it.each([
+    ['nothing of ours', {}],
+    ['an attempt that is not there', { attempt: 'guessed' }]
+  ])('when its metadata name %s', async (_what, metadata) => {
+    const mine = await subscribe()
+    expect(await hearOf(mine, { metadata, status: 'canceled' })).toBe('ignored')
+    expect(rowOf(mine)?.cancelledAt).toBeNull()
+  })
+
+  it('when it belongs to an invoice of none', async () => {
+    for (const parent of [null, {}, { subscription_details: null }])
+      expect(await hear('invoice.paid', { id: 'in_1', parent })).toBe('ignored')
+  })
+
+  it('when the gateway does not know it, but for one that we started: that has to come again', async () => {
+    expect(await hear('customer.subscription.updated', { id: 'sub_gone' })).toBe('ignored')
+    const mine = await subscribe()
+    const gone = `${mine.gatewayId}_gone`
+    till.shop.app.db.orm.update(subscriptions).set({ gatewayId: gone }).run()
+    await expect(hear('customer.subscription.updated', { id: gone })).rejects.toThrow('No such subscription')
+  })
+})
