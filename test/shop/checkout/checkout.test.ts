@@ -1,0 +1,358 @@
+import { eq } from 'drizzle-orm'
+import { describe, expect, test } from 'vitest'
+import { users } from '../../../src/shop/accounts/schema.ts'
+import type { UserRow } from '../../../src/shop/accounts/rows.ts'
+import { productGrants } from '../../../src/shop/catalog/schema.ts'
+import { offersChoice, placeOrder } from '../../../src/shop/checkout/checkout.ts'
+import type { CheckoutCaller } from '../../../src/shop/checkout/checkout.ts'
+import { claimKey } from '../../../src/shop/checkout/idempotency.ts'
+import { checkoutBody, checkoutQuery } from '../../../src/shop/checkout/input.ts'
+import type { CardGateway } from '../../../src/shop/context.ts'
+import { findAttribution, historyOf, itemsOf } from '../../../src/shop/orders/find.ts'
+import { attemptsOf } from '../../../src/shop/payments/attempts.ts'
+import type { SettingKey } from '../../../src/shop/settings/definitions.ts'
+import { setSetting } from '../../../src/shop/settings/settings.ts'
+import { refusal } from '../../support/accounts.ts'
+import { goodPassword } from '../../support/people.ts'
+import { openTestShop } from '../../support/shop-context.ts'
+import type { TestShop } from '../../support/shop-context.ts'
+import { makeAffiliate, makeCoupon, makeProduct, makeUser } from '../orders/temporary-shop.ts'
+
+/** A gateway that no order of these tests gets as far as. */
+const cards: CardGateway = {
+  name: 'sandbox',
+  livemode: false,
+  webhookSecret: undefined,
+  client: () => Promise.reject(new Error('the gateway was asked'))
+}
+const guest: CheckoutCaller = { user: null, addressKey: '192.0.2.7', claim: null }
+const handoff = { strategy: 'token_handoff', returnUrl: 'https://front.example/done', paymentToken: 'pm_card_visa' }
+
+function openShop(env: Record<string, string> = {}, gateway: CardGateway | null = cards) {
+  const shop = openTestShop(env)
+  makeProduct(shop.db)
+  return { shop, [Symbol.dispose]: () => shop[Symbol.dispose](), with: { ...shop, cards: gateway } }
+}
+
+type Opened = ReturnType<typeof openShop>
+
+function buy({ with: shop }: Opened, body: object = {}, caller: Partial<CheckoutCaller> = {}, query: object = {}) {
+  const input = {
+    body: checkoutBody.parse({ items: [{ productId: 1, quantity: 1 }], ...body }),
+    query: checkoutQuery.parse(query)
+  }
+  return placeOrder(shop, input, { ...guest, ...caller }, shop.clock.now())
+}
+
+function set(shop: TestShop, settings: Partial<Record<SettingKey, string>>): void {
+  for (const [key, value] of Object.entries(settings)) setSetting(shop.db, key as SettingKey, value, shop.clock.now())
+}
+
+function customer(shop: TestShop, changes: Partial<UserRow> = {}): UserRow {
+  const { id } = makeUser(shop.db, 'lena@shop.example')
+  return shop.db.orm
+    .update(users)
+    .set({ displayName: 'Lena Brandt', ...changes })
+    .where(eq(users.id, id))
+    .returning()
+    .get()
+}
+
+const invalid = (...fields: string[]) =>
+  refusal('VALIDATION_FAILED', {
+    fieldErrors: Object.fromEntries(fields.map((field) => [field, [expect.stringMatching(/\.$/)]]))
+  })
+const ordersOf = (shop: TestShop) => shop.db.sqlite.prepare('SELECT count(*) FROM orders').pluck().get()
+
+describe('an order holds what was sent', () => {
+  test('of a guest: himself, his addresses without what is empty, notes and where he comes back to', async () => {
+    using opened = openShop()
+    set(opened.shop, { 'checkout.holdMinutes': '45' })
+    const { order } = await buy(opened, {
+      customer: { email: 'ada@example.com', firstName: 'Ada', lastName: 'Quill', phone: '1', companyName: 'Kelp' },
+      billingAddress: { city: 'Hamburg', country: 'DE', address2: '' },
+      shippingAddress: { city: 'Oslo' },
+      notes: 'Ring twice.',
+      returnUrl: 'https://front.example/done',
+      cancelUrl: 'https://front.example/cart'
+    })
+    expect(order).toMatchObject({
+      userId: null,
+      email: 'ada@example.com',
+      contact: { firstName: 'Ada', lastName: 'Quill', phone: '1', companyName: 'Kelp' },
+      billingAddress: { city: 'Hamburg', country: 'DE' },
+      shippingAddress: { city: 'Oslo' },
+      notes: 'Ring twice.',
+      returnUrl: 'https://front.example/done',
+      cancelUrl: 'https://front.example/cart',
+      strategy: 'redirect_to_store',
+      currency: 'EUR',
+      totalMinor: 1250,
+      status: 'pending',
+      holdEndsAt: opened.shop.clock.now() + 45 * 60_000
+    })
+    expect(order.billingAddress).not.toHaveProperty('address2')
+  })
+
+  test('of somebody who sends nothing but items: nothing', async () => {
+    using opened = openShop()
+    const { order } = await buy(opened, { billingAddress: { city: ' ' } })
+    expect(order).toMatchObject({
+      email: null,
+      contact: {},
+      billingAddress: null,
+      shippingAddress: null,
+      notes: null,
+      returnUrl: null,
+      cancelUrl: null
+    })
+    expect(Object.keys(order.contact)).toEqual([])
+  })
+
+  test("of a customer: his account's email always, its names where he sends none", async () => {
+    using opened = openShop()
+    const user = customer(opened.shop, {
+      firstName: 'Lena',
+      lastName: 'Brandt',
+      billingPhone: '+49 30',
+      companyName: 'Tide'
+    })
+    const silent = await buy(opened, {}, { user })
+    const contact = { firstName: 'Lena', lastName: 'Brandt', phone: '+49 30', companyName: 'Tide' }
+    expect(silent.order).toMatchObject({ userId: user.id, email: 'lena@shop.example', contact })
+    const sent = { firstName: 'Ada', lastName: 'Quill', phone: '1', companyName: 'Kelp' }
+    const other = await buy(opened, { customer: { ...sent, email: 'ada@example.com' } }, { user })
+    expect(other.order).toMatchObject({ email: 'lena@shop.example', contact: sent })
+  })
+
+  test('of a guest: the email of the customer, else of the bill', async () => {
+    using opened = openShop()
+    const billingAddress = { email: 'bill@example.com' }
+    expect((await buy(opened, { billingAddress })).order.email).toBe('bill@example.com')
+    const both = { billingAddress, customer: { email: 'ada@example.com' } }
+    expect((await buy(opened, both)).order.email).toBe('ada@example.com')
+  })
+
+  test('of a guest who hands over a card: an email where the shop requires one, and no order without', async () => {
+    using opened = openShop()
+    set(opened.shop, { 'checkout.guestEmail': 'required' })
+    await expect(buy(opened, handoff)).rejects.toThrow(invalid('customer.email'))
+    expect(ordersOf(opened.shop)).toBe(0)
+    expect((await buy(opened, { ...handoff, customer: { email: 'ada@example.com' } })).order.email).toBe(
+      'ada@example.com'
+    )
+    expect((await buy(opened)).order.email).toBeNull()
+    set(opened.shop, { 'checkout.guestEmail': 'optional' })
+    expect((await buy(opened, handoff)).order.email).toBeNull()
+  })
+})
+
+describe('where the buyer comes back to', () => {
+  test('is one of the origins that the shop allows, and each that is not is named', async () => {
+    using opened = openShop()
+    set(opened.shop, { 'checkout.returnOrigins': 'https://front.example' })
+    const elsewhere = 'https://elsewhere.example/'
+    const front = 'https://front.example/x'
+    await expect(buy(opened, { returnUrl: elsewhere, cancelUrl: elsewhere })).rejects.toThrow(
+      invalid('returnUrl', 'cancelUrl')
+    )
+    await expect(buy(opened, { returnUrl: front, cancelUrl: elsewhere })).rejects.toThrow(invalid('cancelUrl'))
+    expect(ordersOf(opened.shop)).toBe(0)
+    await buy(opened, { returnUrl: front, cancelUrl: front })
+    await buy(opened)
+  })
+})
+
+describe('a way to pay that the shop does not offer is refused', () => {
+  test('a card where it takes none', async () => {
+    using opened = openShop({ SHOPSTEAD_PAYMENTS: 'manual' }, null)
+    await expect(buy(opened, handoff)).rejects.toThrow(refusal('CHECKOUT_NOT_IMPLEMENTED'))
+    const { order, attempt } = await buy(opened)
+    expect([order.status, attempt]).toEqual(['pending', null])
+  })
+
+  test('any payment before its gateway is set up, but for the one by hand', async () => {
+    using opened = openShop({}, { ...cards, client: undefined })
+    for (const body of [handoff, {}])
+      await expect(buy(opened, body)).rejects.toThrow(refusal('CHECKOUT_GATEWAY_NOT_CONFIGURED'))
+    using both = openShop({ SHOPSTEAD_PAYMENTS: 'sandbox,manual' }, { ...cards, client: undefined })
+    await expect(buy(both, handoff)).rejects.toThrow(refusal('CHECKOUT_GATEWAY_NOT_CONFIGURED'))
+    expect((await buy(both)).attempt).toBeNull()
+  })
+
+  test('anything where it has no gateway at all and takes nothing by hand', async () => {
+    using opened = openShop({}, null)
+    await expect(buy(opened)).rejects.toThrow(refusal('CHECKOUT_GATEWAY_NOT_CONFIGURED'))
+  })
+})
+
+describe('the payment that an order begins with', () => {
+  test.each([
+    ['redirect_to_store', {}, 'checkout_session'],
+    ['token_handoff', handoff, 'payment_intent']
+  ])('by %s is written down before the gateway hears of it', async (_strategy, body, kind) => {
+    using opened = openShop({}, { ...cards, livemode: true })
+    const { order, attempt } = await buy(opened, body)
+    expect(attempt).toMatchObject({
+      orderId: order.id,
+      gateway: 'sandbox',
+      kind,
+      livemode: true,
+      amountMinor: 1250,
+      outcome: null
+    })
+    expect(attemptsOf(opened.shop.db, order.id)).toEqual([attempt])
+  })
+
+  test('is chosen by the buyer on our own page where he may pay by hand, unless he hands over a card', async () => {
+    using opened = openShop({ SHOPSTEAD_PAYMENTS: 'sandbox,manual' })
+    expect(offersChoice(opened.with, 'redirect_to_store')).toBe(true)
+    expect(offersChoice(opened.with, 'token_handoff')).toBe(false)
+    expect((await buy(opened)).attempt).toBeNull()
+    expect((await buy(opened, handoff)).attempt).toMatchObject({ kind: 'payment_intent' })
+  })
+
+  test('is none where there is nothing to pay: the order is paid at once', async () => {
+    using opened = openShop()
+    const now = opened.shop.clock.now()
+    const productId = makeProduct(opened.shop.db, { priceMinor: 0 })
+    const { order, attempt } = await buy(opened, { items: [{ productId, quantity: 1 }] })
+    expect(attempt).toBeNull()
+    expect(order).toMatchObject({ status: 'processing', paidAt: now })
+    expect(attemptsOf(opened.shop.db, order.id)).toMatchObject([
+      { gateway: 'none', kind: 'none', livemode: false, outcome: 'paid', gatewayStatus: 'not_required', settledAt: now }
+    ])
+    expect(historyOf(opened.shop.db, order.id).at(-1)).toMatchObject({ by: 'checkout', reason: 'nothing to pay' })
+  })
+})
+
+describe('codes that do not apply', () => {
+  const codes = { couponCodes: ['NOPE', 'NEITHER'] }
+
+  test('count one by one, and when they are used up not even a good one is looked at', async () => {
+    using opened = openShop()
+    makeCoupon(opened.shop.db)
+    set(opened.shop, { 'limits.coupon_failure': '2/60' })
+    await expect(buy(opened, codes)).rejects.toThrow(invalid('couponCodes.0', 'couponCodes.1'))
+    const limited = refusal('RATE_LIMITED', { bucket: 'coupon_failure' })
+    await expect(buy(opened, { couponCode: 'WELCOME10' })).rejects.toThrow(limited)
+    expect((await buy(opened)).order.discountMinor).toBe(0)
+    const elsewhere = { addressKey: '192.0.2.8' }
+    expect((await buy(opened, { couponCode: 'WELCOME10' }, elsewhere)).order.discountMinor).toBe(125)
+  })
+
+  test('beyond the limit are refused as such themselves', async () => {
+    using opened = openShop()
+    set(opened.shop, { 'limits.coupon_failure': '1/60' })
+    await expect(buy(opened, codes)).rejects.toThrow(refusal('RATE_LIMITED', { bucket: 'coupon_failure' }))
+  })
+
+  test('are not what a cart fails by that holds what is not sold', async () => {
+    using opened = openShop()
+    set(opened.shop, { 'limits.coupon_failure': '1/60' })
+    for (let time = 0; time < 3; time += 1)
+      await expect(buy(opened, { items: [{ productId: 9, quantity: 1 }] })).rejects.toThrow(
+        invalid('items.0.productId')
+      )
+  })
+
+  test('apply once for a customer, by his account or by his email in any case', async () => {
+    using opened = openShop()
+    makeCoupon(opened.shop.db, { maxUsesPerCustomer: 1 })
+    const couponCode = 'WELCOME10'
+    await buy(opened, { couponCode, customer: { email: 'Ada@example.com' } })
+    await expect(buy(opened, { couponCode, customer: { email: 'ada@EXAMPLE.com' } })).rejects.toThrow(
+      invalid('couponCode')
+    )
+    const user = customer(opened.shop)
+    await buy(opened, { couponCode }, { user })
+    await expect(buy(opened, { couponCode }, { user })).rejects.toThrow(invalid('couponCode'))
+  })
+})
+
+describe('an account that is asked for with the order', () => {
+  const wish = { email: 'ada@example.com', createAccount: true, password: goodPassword }
+
+  test('has the order, unless its email has to be verified first', async () => {
+    using opened = openShop()
+    const { order } = await buy(opened, { customer: wish })
+    expect(order.userId).toBe(1)
+    set(opened.shop, { 'registration.emailVerification': 'true' })
+    const waiting = await buy(opened, { customer: { ...wish, email: 'uma@example.com' } })
+    expect(waiting.order.userId).toBeNull()
+    expect(opened.shop.db.sqlite.prepare('SELECT count(*) FROM users').pluck().get()).toBe(2)
+  })
+
+  test('costs a refused cart nothing', async () => {
+    using opened = openShop()
+    set(opened.shop, { 'limits.register_ip': '1/60' })
+    const items = [{ productId: 9, quantity: 1 }]
+    for (let time = 0; time < 2; time += 1)
+      await expect(buy(opened, { items, customer: wish })).rejects.toThrow(invalid('items.0.productId'))
+    expect((await buy(opened, { customer: wish })).order.userId).toBe(1)
+  })
+
+  test('is passed over for who has one', async () => {
+    using opened = openShop()
+    const user = customer(opened.shop)
+    expect((await buy(opened, { customer: { ...wish, password: 'weak' } }, { user })).order.userId).toBe(user.id)
+  })
+})
+
+describe('subscriptions of different lengths', () => {
+  test('do not fit on one payment page, but into one card payment', async () => {
+    using opened = openShop()
+    const each = (interval: 'month' | 'year') => {
+      const productId = makeProduct(opened.shop.db, { type: 'digital' })
+      const spec = { kind: 'subscription', interval, pro: false } as const
+      opened.shop.db.orm.insert(productGrants).values({ productId, spec, position: 0 }).run()
+      return { productId, quantity: 1 }
+    }
+    const items = [each('month'), each('year')]
+    await expect(buy(opened, { items })).rejects.toThrow(refusal('VALIDATION_FAILED'))
+    const { order } = await buy(opened, { ...handoff, items })
+    expect(itemsOf(opened.shop.db, order.id)).toHaveLength(2)
+  })
+})
+
+describe('a ref', () => {
+  test.each([
+    ['the email of the order', { customer: { email: 'mira@shop.example' } }],
+    [
+      'the email of the bill',
+      { customer: { email: 'ada@example.com' }, billingAddress: { email: 'mira@shop.example' } }
+    ]
+  ])('of the buyer himself, told by %s, counts for nobody', async (_what, body) => {
+    using opened = openShop()
+    makeAffiliate(opened.shop.db, makeUser(opened.shop.db, 'mira@shop.example').id)
+    const mine = await buy(opened, body, {}, { ref: 'mira' })
+    expect(findAttribution(opened.shop.db, mine.order.id)?.refOutcome).toBe('self')
+    const other = await buy(opened, { customer: { email: 'ada@example.com' } }, {}, { ref: 'mira' })
+    expect(findAttribution(opened.shop.db, other.order.id)?.refOutcome).toBe('credited')
+  })
+
+  test.each([
+    ['the email that his account is billed at', { billingEmail: 'mira@shop.example' }, {}],
+    ['the email that he sends', {}, { customer: { email: 'mira@shop.example' } }]
+  ])('of a customer himself, told by %s, counts for nobody', async (_what, account, body) => {
+    using opened = openShop()
+    const user = customer(opened.shop, account)
+    makeAffiliate(opened.shop.db, makeUser(opened.shop.db, 'mira@shop.example').id)
+    const { order } = await buy(opened, body, { user }, { ref: 'mira' })
+    expect(findAttribution(opened.shop.db, order.id)?.refOutcome).toBe('self')
+  })
+})
+
+test('a key is tied to its order, and to none when the order is not made', async () => {
+  using opened = openShop()
+  const { db, clock } = opened.shop
+  const asked = { scope: 'address:192.0.2.7', key: 'k', fingerprint: 'f' }
+  const claimed = await claimKey(db, asked, clock.now())
+  if (claimed.kind !== 'fresh') throw new Error('the key was not fresh')
+  const { claim } = claimed
+  const tied = () => db.sqlite.prepare('SELECT order_id FROM idempotency_keys').pluck().get()
+  await expect(buy(opened, { items: [{ productId: 9, quantity: 1 }] }, { claim })).rejects.toThrow()
+  expect(tied()).toBeNull()
+  const { order } = await buy(opened, {}, { claim })
+  expect(tied()).toBe(order.id)
+})
