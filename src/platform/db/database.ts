@@ -75,8 +75,13 @@ function unpeeked(found: string, count?: string, most?: string, value?: string):
  * work is done.
  */
 export function write<T>(db: Db, work: (tx: Tx) => T extends PromiseLike<unknown> ? never : T): T {
+  return transact<unknown>(db.sqlite, () => work(db as Tx)) as T
+}
+
+/** The same on a connection by itself. */
+export function transact<T>(sqlite: Database.Database, work: () => T): T {
   try {
-    return db.sqlite.transaction(() => work(db as Tx)).immediate()
+    return sqlite.transaction(work).immediate()
   } finally {
     moment += 1
   }
@@ -194,6 +199,24 @@ export function pairStatement<First extends SQLiteTable, Second extends SQLiteTa
   return (db, value) => {
     const values = find(db).raw().get(value)
     return values === undefined ? undefined : [ones.toRow(values, 0), others.toRow(values, ones.width)]
+  }
+}
+
+/** Changes some columns of the row with an id; what is undefined stays as it is. */
+export function updateStatement<T extends SQLiteTable>(
+  table: T
+): (tx: Tx, id: number, change: Partial<T['$inferSelect']>) => void {
+  const columns = getTableColumns(table)
+  const updates = new Map<string, (db: Db) => Database.Statement<unknown[]>>()
+  return (tx, id, change) => {
+    const changed = Object.entries(columns).filter(([name]) => change[name] !== undefined)
+    const list = changed.map(([, { name }]) => `"${name}" = ?`).join(', ')
+    const update = updates.get(list) ?? rawStatement<unknown[]>(`UPDATE ${nameOf(table)} SET ${list} WHERE id = ?`)
+    updates.set(list, update)
+    const values = changed.map(([name, column]) =>
+      change[name] === null ? null : column.mapToDriverValue(change[name])
+    )
+    update(tx).run(...values, id)
   }
 }
 

@@ -1,6 +1,6 @@
 import { desc, eq, isNull, or, sql } from 'drizzle-orm'
 import { randomToken } from '../../platform/crypto/secrets.ts'
-import { statement } from '../../platform/db/database.ts'
+import { statement, updateStatement } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/patience.ts'
 import type { ShopContext } from '../context.ts'
@@ -63,6 +63,7 @@ const ofOrder = statement((orm) =>
     .orderBy(desc(paymentAttempts.id))
     .prepare()
 )
+const update = updateStatement(paymentAttempts)
 const open = statement((orm) =>
   orm.select().from(paymentAttempts).where(isNull(paymentAttempts.outcome)).orderBy(paymentAttempts.updatedAt).prepare()
 )
@@ -116,11 +117,7 @@ export function openAttempts(db: Db): AttemptRow[] {
 }
 
 export function updateAttempt(tx: Tx, id: number, change: Partial<AttemptRow>, now: number): void {
-  tx.orm
-    .update(paymentAttempts)
-    .set({ ...change, updatedAt: now })
-    .where(eq(paymentAttempts.id, id))
-    .run()
+  update(tx, id, { ...change, updatedAt: now })
 }
 
 /** A payment that came after the order had been paid in another way: the order does not rest on it. */

@@ -63,3 +63,52 @@ test('what is wrong with a write itself is told at once, and holds up nobody who
   await next
   expect(notes(db)).toEqual(['next'])
 })
+
+test('what is asked for in one turn is one transaction, of which each takes back its own failure alone', async () => {
+  const { db, release } = lockedDatabase()
+  release()
+  db.sqlite.exec('CREATE TABLE numbers (value INTEGER PRIMARY KEY) STRICT')
+  const other = openDatabase(db.sqlite.name)
+  onTestFinished(() => void other.sqlite.close())
+  const seenBeside = (): unknown[] => other.sqlite.prepare('SELECT value FROM numbers ORDER BY value').pluck().all()
+  const put = (value: number): Promise<unknown> =>
+    writeWhenFree(db, (tx) => {
+      tx.sqlite.prepare('INSERT INTO numbers VALUES (?)').run(value)
+      if (value === 3) throw new Error('not three')
+      return seenBeside()
+    })
+  const outcomes = await Promise.allSettled([1, 2, 3, 2, 4].map((value) => put(value)))
+  expect(outcomes).toMatchObject([
+    { status: 'fulfilled', value: [] },
+    { status: 'fulfilled', value: [] },
+    { status: 'rejected', reason: { message: 'not three' } },
+    { status: 'rejected', reason: { code: 'SQLITE_CONSTRAINT_PRIMARYKEY' } },
+    { status: 'fulfilled', value: [] }
+  ])
+  expect(seenBeside()).toEqual([1, 2, 4])
+})
+
+test('what undoes a whole turn is the failure of those alone who fail by themselves', async () => {
+  const { db, release } = lockedDatabase()
+  release()
+  const undoAll = writeWhenFree(db, (tx) => {
+    tx.sqlite.prepare("INSERT INTO notes (text) VALUES ('undone')").run()
+    tx.sqlite.exec('ROLLBACK')
+    throw new Error('nothing is left')
+  })
+  const outcomes = await Promise.allSettled([note(db, 'before'), undoAll, note(db, 'after')])
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  expect(notes(db)).toEqual(['before', 'after'])
+})
+
+test('hundreds of one turn are all written, in their order, and others have their turn between', async () => {
+  const { db, release } = lockedDatabase()
+  release()
+  const texts = Array.from({ length: 300 }, (_, index) => `note ${index}`)
+  let turns = 0
+  const ticking = setInterval(() => (turns += 1), 0)
+  await Promise.all(texts.map((text) => note(db, text)))
+  clearInterval(ticking)
+  expect(notes(db)).toEqual(texts)
+  expect(turns).toBeGreaterThan(0)
+})

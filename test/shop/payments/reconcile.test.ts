@@ -62,6 +62,8 @@ describe('the reconciler', () => {
 
   it('leaves to a checkout what it may still be at work on, and takes it when that has died', async () => {
     const { data } = await till.handOff('pm_card_visa')
+    // Its webhook would settle the order again.
+    await till.deliver()
     const { db } = till.shop.app
     const id = Number(data.orderId)
     db.sqlite.prepare("UPDATE orders SET status = 'pending', paid_at = NULL WHERE id = ?").run(id)

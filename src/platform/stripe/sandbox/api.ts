@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Eventually } from '../../eventually.ts'
 import type { ApiOutcome } from './outcome.ts'
 import type { Answer, Context, Route } from './context.ts'
 import { StripeRefusal, badParameter } from './errors.ts'
@@ -57,7 +58,7 @@ export async function handleApi(parts: ApiParts, request: ApiRequest): Promise<A
     if (fault && fault.moment === 'before' && fault.fault !== 'slow')
       return actOut(fault, undefined, respond, parts.onKill)
     if (fault?.fault === 'slow') await runSlowly(parts, prepared, fault)
-    const answer = execute(parts, prepared, fault)
+    const answer = await execute(parts, prepared, fault)
     parts.onEffect()
     return fault && fault.fault !== 'slow' ? actOut(fault, answer, respond, parts.onKill) : respond(answer)
   } catch (error) {
@@ -106,12 +107,12 @@ async function runSlowly(parts: ApiParts, { keyed }: Prepared, fault: Fault): Pr
   if (keyed) releaseKey(parts.store, keyed.key)
 }
 
-function execute(parts: ApiParts, prepared: Prepared, fault: Fault | undefined): Executed {
+function execute(parts: ApiParts, prepared: Prepared, fault: Fault | undefined): Eventually<Executed> {
   const { store } = parts
   const { route, keyed, nowMs, requestId } = prepared
   const context = parts.newContext(nowMs, { id: requestId, idempotency_key: keyed?.key ?? null })
   if (route.method === 'GET' && !isTimerDue(store, nowMs)) return run(context, prepared)
-  return store.write(() => {
+  const work = (): Executed => {
     runDueTimers(context)
     const replay = keyed && findReplay(store, keyed)
     if (replay) return replay
@@ -128,7 +129,9 @@ function execute(parts: ApiParts, prepared: Prepared, fault: Fault | undefined):
         : answer
     keepAnswer(store, keyed, 'kind' in kept ? answer : kept)
     return answer
-  })
+  }
+  // A fault strikes at a moment of this one request.
+  return fault === undefined ? store.writeThisTurn(work) : store.write(work)
 }
 
 /** A refusal in the midst of execution takes back what was done, and is kept under the key all the same. */

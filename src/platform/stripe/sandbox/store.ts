@@ -1,4 +1,6 @@
 import Database from 'better-sqlite3'
+import { transact } from '../../db/database.ts'
+import { writeThisTurn } from '../../db/patience.ts'
 import { schemaSql } from './schema.ts'
 import type { HiddenOf, Kind, Objects } from './objects.ts'
 
@@ -16,6 +18,8 @@ export type Store = {
   prepare: <Row = unknown>(sql: string) => Database.Statement<unknown[], Row>
   /** One IMMEDIATE transaction: whatever `work` throws takes all of it back. */
   write: <T>(work: () => T) => T
+  /** The same, with what else comes in this turn of the event loop; told of once it is there. */
+  writeThisTurn: <T>(work: () => T) => Promise<T>
   find: <K extends Kind>(kind: K, id: string) => Kept<K> | undefined
   findAny: (id: string) => { kind: Kind; body: unknown } | undefined
   /** Inserts or replaces; `hidden` stays as it was when it is left out. */
@@ -70,7 +74,8 @@ function storeOver(sqlite: Database.Database): Store {
   }
   return {
     prepare,
-    write: (work) => sqlite.transaction(work).immediate(),
+    write: (work) => transact(sqlite, work),
+    writeThisTurn: (work) => writeThisTurn(sqlite, work),
     find: <K extends Kind>(kind: K, id: string) => {
       const row = prepare<Row>('SELECT * FROM objects WHERE id = ? AND kind = ?').get(id, kind)
       return row && keptFrom<K>(row)
