@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { placeOrder } from '../../../src/shop/checkout/checkout.ts'
+import type { CheckoutCaller, PlacedOrder } from '../../../src/shop/checkout/checkout.ts'
+import { checkoutBody, checkoutQuery } from '../../../src/shop/checkout/input.ts'
+import type { CheckoutBody } from '../../../src/shop/checkout/input.ts'
+import { pageUrls, payPlaced } from '../../../src/shop/checkout/pay.ts'
+import { refuseWhenUsedUp } from '../../../src/shop/checkout/rates.ts'
+import { setSetting } from '../../../src/shop/settings/settings.ts'
+import { openTill } from '../payments/till.ts'
+import type { Till } from '../payments/till.ts'
+
+let till: Till
+beforeAll(async () => {
+  till = await openTill()
+})
+beforeEach(() => {
+  till.sandbox.clearFaults()
+  till.loseWebhooks()
+})
+afterAll(() => till.close())
+
+const handoff = { strategy: 'token_handoff', returnUrl: 'https://site.example/thanks', paymentToken: 'pm_card_visa' }
+const caller = (addressKey = '192.0.2.7'): CheckoutCaller => ({ user: null, addressKey, claim: null })
+const nothingAnswers = () => void till.sandbox.addFault({ target: '*', fault: 'html', times: -1 })
+
+async function place(fields: object = {}, who = caller()): Promise<PlacedOrder & { body: CheckoutBody }> {
+  const body = checkoutBody.parse({ items: [{ productId: till.productId('mug'), quantity: 1 }], ...fields })
+  const input = { body, query: checkoutQuery.parse({}) }
+  return { ...(await placeOrder(till.shop.app, input, who, till.clock.now())), body }
+}
+
+const pay = ({ body, ...placed }: PlacedOrder & { body: CheckoutBody }, shop = till.shop.app, who = caller()) =>
+  payPlaced(shop, placed, body, who)
+
+describe('a buyer who is sent to a page', () => {
+  it('gets the one that the gateway opens for him', async () => {
+    const placed = await place()
+    const result = await pay(placed)
+    expect(result).toEqual({ checkoutUrl: till.attempt(placed.order.id).url, orderId: String(placed.order.id) })
+  })
+
+  it('gets the one that is open already, without the gateway being asked', async () => {
+    const placed = await place()
+    await pay(placed)
+    nothingAnswers()
+    const attempt = till.attempt(placed.order.id)
+    expect(await pay({ ...placed, attempt })).toMatchObject({ checkoutUrl: attempt.url })
+  })
+
+  it('gets ours where he chooses how to pay, and the one that thanks him once he has paid', async () => {
+    const placed = await place()
+    nothingAnswers()
+    const { publicToken } = placed.order
+    const root = till.shop.app.publicUrl()
+    expect(await pay({ ...placed, attempt: null })).toMatchObject({ checkoutUrl: `${root}/checkout/${publicToken}` })
+    const order = { ...placed.order, paidAt: 1 }
+    for (const attempt of [placed.attempt, null])
+      expect(await pay({ ...placed, order, attempt })).toEqual({
+        checkoutUrl: `${root}/checkout/done/${publicToken}`,
+        orderId: String(order.id)
+      })
+  })
+
+  it("comes back to the site's own addresses, or to ours where it gave none", async () => {
+    const { order } = await place({
+      returnUrl: 'https://site.example/thanks?a=1',
+      cancelUrl: 'https://site.example/cart'
+    })
+    expect(pageUrls(till.shop.app, order)).toEqual({
+      successUrl: `https://site.example/thanks?a=1&orderId=${order.id}&result=success`,
+      cancelUrl: `https://site.example/cart?orderId=${order.id}&result=cancelled`
+    })
+    const own = `${till.shop.app.publicUrl()}/checkout/done/${order.publicToken}`
+    expect(pageUrls(till.shop.app, { ...order, returnUrl: null, cancelUrl: null })).toEqual({
+      successUrl: own,
+      cancelUrl: own
+    })
+  })
+})
+
+describe('a buyer who handed over a card', () => {
+  it('hears that it was charged, and where the bank wants to see him', async () => {
+    const placed = await place(handoff)
+    const common = { orderId: placed.order.id, mode: 'test', strategy: 'token_handoff', provider: 'stripe' }
+    expect(await pay(placed)).toEqual({ ...common, paymentStatus: 'succeeded', status: 'processing' })
+    const asked = await place({ ...handoff, paymentToken: 'pm_card_authenticationRequired' })
+    expect(await pay(asked)).toMatchObject({
+      paymentStatus: 'requires_action',
+      status: 'pending',
+      redirectUrl: expect.stringMatching(/^http/)
+    })
+  })
+
+  it('hears of what has been paid already without the gateway being asked', async () => {
+    const placed = await place(handoff)
+    nothingAnswers()
+    const attempt = { ...till.attempt(placed.order.id), gatewayStatus: 'succeeded' }
+    const paid = { ...placed.order, paidAt: 1, status: 'completed' as const }
+    const { app } = till.shop
+    expect(await pay({ ...placed, order: paid, attempt })).toMatchObject({
+      mode: 'test',
+      paymentStatus: 'succeeded',
+      status: 'completed'
+    })
+    expect(await pay({ ...placed, attempt: { ...attempt, outcome: 'paid' } })).toMatchObject({
+      paymentStatus: 'succeeded',
+      status: 'pending'
+    })
+    expect(await pay({ ...placed, order: paid, attempt: null })).toMatchObject({ paymentStatus: 'not_required' })
+    if (app.cards === null) throw new Error('this shop takes no cards')
+    const live = { ...app, cards: { ...app.cards, livemode: true } }
+    expect(await pay({ ...placed, order: paid, attempt }, live)).toMatchObject({ mode: 'live' })
+  })
+
+  it('is not charged without his token, or without an address to come back to', async () => {
+    const placed = await place(handoff)
+    await expect(pay({ ...placed, body: { ...placed.body, paymentToken: undefined } })).rejects.toThrow('its fields')
+    await expect(pay({ ...placed, order: { ...placed.order, returnUrl: null } })).rejects.toThrow('its fields')
+    expect(till.order(placed.order.id).status).toBe('pending')
+  })
+
+  it('counts as declined when his card was refused, and not when the gateway failed', async () => {
+    const { app } = till.shop
+    setSetting(app.db, 'limits.checkout_decline', '1/60', till.clock.now())
+    const used = (addressKey: string) => refuseWhenUsedUp(app, 'checkout_decline', addressKey)
+    const unlucky = await place(handoff)
+    till.sandbox.addFault({ target: 'payment_intents.create', fault: '429', times: 3 })
+    await expect(pay(unlucky, app, caller('192.0.2.8'))).rejects.toMatchObject({ status: 502 })
+    await used('192.0.2.8')
+    till.sandbox.clearFaults()
+    const declined = await place({ ...handoff, paymentToken: 'pm_card_visa_chargeDeclined' })
+    await expect(pay(declined, app, caller('192.0.2.9'))).rejects.toMatchObject({ status: 402 })
+    await expect(used('192.0.2.9')).rejects.toMatchObject({ code: 'RATE_LIMITED' })
+  })
+})
