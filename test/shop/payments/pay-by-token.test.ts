@@ -1,0 +1,210 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { write } from '../../../src/platform/db/database.ts'
+import { moveOrder } from '../../../src/shop/orders/transition.ts'
+import { createAttempt, getAttempt, updateAttempt } from '../../../src/shop/payments/attempts.ts'
+import type { AttemptRow } from '../../../src/shop/payments/rows.ts'
+import { payByToken } from '../../../src/shop/payments/token-handoff.ts'
+import { openTill } from './till.ts'
+import type { Till } from './till.ts'
+
+let till: Till
+beforeAll(async () => {
+  till = await openTill()
+})
+beforeEach(() => {
+  till.sandbox.clearFaults()
+  till.loseWebhooks()
+})
+afterAll(() => till.close())
+
+const returnUrl = 'https://site.example/thanks'
+const pay = (attempt: AttemptRow, paymentToken = 'pm_card_visa', shop = till.shop.app) =>
+  payByToken(shop, attempt, { paymentToken, returnUrl })
+const now = ({ id }: AttemptRow) => getAttempt(till.shop.app.db, id)
+const intentsOf = ({ token }: AttemptRow) =>
+  till.sandbox.ledger().intents.filter(({ metadata }) => metadata.attempt === token)
+const set = ({ id }: AttemptRow, change: Partial<AttemptRow>) =>
+  write(till.shop.app.db, (tx) => updateAttempt(tx, id, change, till.clock.now()))
+const cancel = ({ orderId }: AttemptRow) =>
+  write(till.shop.app.db, (tx) =>
+    moveOrder(tx, orderId, 'cancelled', { by: 'operator', reason: 'test' }, till.clock.now())
+  )
+
+/** An attempt of which the gateway has not heard yet. */
+async function begin(): Promise<AttemptRow> {
+  const { id } = await till.redirect({ body: { customer: {} } })
+  const { db } = till.shop.app
+  db.sqlite.prepare('DELETE FROM payment_attempts WHERE order_id = ?').run(id)
+  const how = { gateway: 'sandbox', kind: 'payment_intent', livemode: false } as const
+  return write(db, (tx) => createAttempt(tx, till.order(id), how, till.clock.now()))
+}
+
+/** The two steps take a moment each; `meanwhile` happens within the one that is named. */
+async function payWhile(
+  attempt: AttemptRow,
+  step: 'create' | 'confirm',
+  meanwhile: () => unknown
+): Promise<PromiseSettledResult<unknown> | undefined> {
+  till.sandbox.addFault({ target: `payment_intents.${step}`, fault: 'slow', moment: 'before', delayMs: 150 })
+  const paying = Promise.allSettled([pay(attempt)])
+  await new Promise((resolve) => setTimeout(resolve, 75))
+  meanwhile()
+  const [settled] = await paying
+  return settled
+}
+
+describe('the intent of an order', () => {
+  it('is over what the order costs, and says whose it is', async () => {
+    const attempt = await begin()
+    expect(await pay(attempt)).toMatchObject({ verdict: 'paid' })
+    expect(intentsOf(attempt)).toMatchObject([
+      {
+        amount: 1250,
+        currency: 'eur',
+        description: `Order ${attempt.orderId}`,
+        metadata: { order_id: String(attempt.orderId), attempt: attempt.token },
+        status: 'succeeded'
+      }
+    ])
+    expect(now(attempt)).toMatchObject({
+      objectId: intentsOf(attempt)[0]?.id,
+      paymentIntentId: intentsOf(attempt)[0]?.id,
+      outcome: 'paid'
+    })
+  })
+
+  it.each(['pm_card_visa', 'tok_visa', 'ctoken_visa'])(
+    'is paid once by %s, however often it is asked for',
+    async (token) => {
+      const attempt = await begin()
+      const first = await pay(attempt, token)
+      expect(await pay(attempt, token)).toMatchObject({ verdict: 'paid', objectId: first.objectId })
+      // As a crash between the charge and its answer leaves it.
+      set(attempt, { objectId: null, paymentIntentId: null, outcome: null })
+      const { sqlite } = till.shop.app.db
+      sqlite.prepare("UPDATE orders SET status = 'pending', paid_at = NULL WHERE id = ?").run(attempt.orderId)
+      expect(await pay(attempt, token)).toMatchObject({ verdict: 'paid', objectId: first.objectId })
+      expect(intentsOf(attempt)).toHaveLength(1)
+    }
+  )
+
+  it('is known to the shop before anything can be charged', async () => {
+    const attempt = await begin()
+    const seen: (string | null)[] = []
+    await payWhile(attempt, 'confirm', () => seen.push(now(attempt).objectId, now(attempt).gatewayStatus))
+    expect(seen).toEqual([intentsOf(attempt)[0]?.id, 'requires_confirmation'])
+  })
+
+  it('tells the email of its card, where the order has none', async () => {
+    const { id } = await till.stripe.paymentMethods.create({
+      type: 'card',
+      card: { token: 'tok_visa' },
+      billing_details: { email: 'card@example.com' }
+    })
+    const attempt = await begin()
+    await pay(attempt, id)
+    expect(till.order(attempt.orderId).email).toBe('card@example.com')
+  })
+})
+
+describe('a payment that was given up', () => {
+  it('before the gateway heard of it is not begun', async () => {
+    const attempt = await begin()
+    set(attempt, { outcome: 'abandoned' })
+    await expect(pay(attempt)).rejects.toMatchObject({
+      code: 'CHECKOUT_FAILED',
+      status: 502,
+      details: { step: 'create_intent' }
+    })
+    expect(intentsOf(attempt)).toEqual([])
+  })
+
+  it.each([
+    ['with its order', cancel],
+    ['for itself', (attempt: AttemptRow) => set(attempt, { outcome: 'abandoned' })]
+  ])('%s while its intent was made is not confirmed', async (_how, giveUp) => {
+    const attempt = await begin()
+    expect(await payWhile(attempt, 'create', () => giveUp(attempt))).toMatchObject({
+      reason: { code: 'CHECKOUT_FAILED', status: 502, details: { step: 'confirm_intent' } }
+    })
+    expect(intentsOf(attempt)).toMatchObject([{ status: 'requires_confirmation' }])
+    expect(now(attempt).objectId).toBeNull()
+  })
+
+  it('at the gateway is told as nothing charged', async () => {
+    const attempt = await begin()
+    till.sandbox.addFault({ target: 'payment_intents.confirm', fault: 'html' })
+    await expect(pay(attempt)).rejects.toMatchObject({ status: 504 })
+    await till.stripe.paymentIntents.cancel(now(attempt).objectId ?? '')
+    await expect(pay(attempt)).rejects.toMatchObject({ status: 502, details: { step: 'confirm_intent' } })
+    expect(till.order(attempt.orderId).status).toBe('failed')
+  })
+
+  it('by the bank is told with the reason of the bank, when it is asked for again', async () => {
+    const attempt = await begin()
+    till.sandbox.addFault({ target: 'payment_intents.confirm', fault: 'html', moment: 'after' })
+    await expect(pay(attempt, 'pm_card_visa_chargeDeclined')).rejects.toMatchObject({ status: 504 })
+    await expect(pay(attempt, 'pm_card_visa_chargeDeclined')).rejects.toMatchObject({
+      status: 402,
+      details: { gatewayError: { code: 'card_declined' } }
+    })
+    expect(till.order(attempt.orderId).status).toBe('failed')
+  })
+})
+
+describe('a payment whose answer was lost', () => {
+  it('is taken up where it stood, and paid late where its order was cancelled since', async () => {
+    const attempt = await begin()
+    till.sandbox.addFault({ target: 'payment_intents.confirm', fault: 'html', moment: 'after' })
+    await expect(pay(attempt)).rejects.toMatchObject({ status: 504 })
+    expect(now(attempt)).toMatchObject({ gatewayStatus: 'unknown', outcome: null })
+    cancel(attempt)
+    expect(await pay(attempt)).toMatchObject({ verdict: 'paid' })
+    expect(till.order(attempt.orderId).status).toBe('processing')
+  })
+
+  it('is this request’s again, from the moment it is taken up', async () => {
+    const attempt = await begin()
+    set(attempt, { gatewayStatus: 'unknown' })
+    till.clock.advance(1_000)
+    const seen: unknown[] = []
+    await payWhile(attempt, 'create', () => seen.push(now(attempt).gatewayStatus, now(attempt).updatedAt))
+    expect(seen).toEqual([null, till.clock.now()])
+  })
+})
+
+describe('an outcome that cannot be saved', () => {
+  const errors: unknown[] = []
+  const shopThatTells = () => {
+    const error = (message: string, fields: unknown) => void errors.push({ message, fields })
+    return { ...till.shop.app, log: { ...till.shop.app.log, error } }
+  }
+
+  it('for want of a disk is unknown to the buyer, who might pay twice else', async () => {
+    const attempt = await begin()
+    const { sqlite } = till.shop.app.db
+    till.sandbox.addFault({ target: 'payment_intents.confirm', fault: 'slow', moment: 'before', delayMs: 150 })
+    const paying = Promise.allSettled([pay(attempt, 'pm_card_visa', shopThatTells())])
+    await new Promise((resolve) => setTimeout(resolve, 75))
+    sqlite.pragma('query_only = 1')
+    onTestFinished(() => void sqlite.pragma('query_only = 0'))
+    const [settled] = await paying
+    expect(settled).toMatchObject({
+      reason: { code: 'CHECKOUT_FAILED', status: 504, details: { step: 'confirm_intent' } }
+    })
+    expect(errors).toEqual([
+      { message: 'an outcome could not be saved', fields: { orderId: attempt.orderId, error: expect.anything() } }
+    ])
+    expect(intentsOf(attempt)).toMatchObject([{ status: 'succeeded' }])
+  })
+
+  it('for a mistake of our own is told as one', async () => {
+    const attempt = await begin()
+    const { sqlite } = till.shop.app.db
+    sqlite.exec(
+      `CREATE TEMP TRIGGER refuse BEFORE UPDATE OF paid_at ON orders BEGIN SELECT raise(ABORT, 'refused'); END`
+    )
+    onTestFinished(() => void sqlite.exec('DROP TRIGGER IF EXISTS refuse'))
+    await expect(pay(attempt)).rejects.toThrow('refused')
+  })
+})
