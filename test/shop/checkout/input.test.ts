@@ -128,6 +128,13 @@ describe('fields beside the items', () => {
     expect(wrong({ couponCode: 'C10', couponCodes: ten })).toEqual(['couponCodes'])
   })
 
+  test('a code is taken without the space around it', () => {
+    expect(read({ couponCode: ' TEN ', couponCodes: [' FIVER'] })).toMatchObject({
+      couponCode: 'TEN',
+      couponCodes: ['FIVER']
+    })
+  })
+
   test('an address is kept as it was judged', () => {
     expect(read({ returnUrl: 'HTTPS://SHOP.example:443/a/../b' }).returnUrl).toBe('https://shop.example/b')
     expect(read({ cancelUrl: 'https://bücher.example' }).cancelUrl).toBe('https://xn--bcher-kva.example/')
@@ -166,6 +173,11 @@ describe('customer and addresses', () => {
     expect(
       read({ customer: { first_name: 'Ada', last_name: 'Quill', company_name: 'Q', create_account: false } })
     ).toEqual(read({ customer: { firstName: 'Ada', lastName: 'Quill', companyName: 'Q', createAccount: false } }))
+  })
+
+  test('take a postcode by either spelling of Stripe', () => {
+    for (const name of ['postcode', 'postalCode', 'postal_code'])
+      expect(read({ billingAddress: { [name]: '20457' } }).billingAddress?.postcode).toBe('20457')
   })
 
   test('prefer a field by its own name, unless that is null or blank', () => {

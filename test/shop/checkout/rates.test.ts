@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest'
-import { countFailure, refuseWhenUsedUp, takeCheckoutPoint, takePoints } from '../../../src/shop/checkout/rates.ts'
+import {
+  cardInTurn,
+  countFailure,
+  refuseWhenUsedUp,
+  takeCheckoutPoint,
+  takePoints
+} from '../../../src/shop/checkout/rates.ts'
 import type { Bucket } from '../../../src/shop/settings/definitions.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { openTestShop } from '../../support/shop-context.ts'
@@ -45,4 +51,26 @@ test('looking takes nothing, and several points can be taken at once', async () 
   await expect(takePoints(shop, 'coupon_failure', 'a', 2)).rejects.toEqual(limited('coupon_failure'))
   await takePoints(shop, 'coupon_failure', 'b')
   await refuseWhenUsedUp(shop, 'coupon_failure', 'b')
+})
+
+test('as many cards of one address are tried at once as may still be declined, six at the most', async () => {
+  using shop = openTestShop()
+  const most = async (limitation: string, strategy: 'token_handoff' | 'redirect_to_store' | undefined) => {
+    limit(shop, 'checkout_decline', limitation)
+    let [running, seen] = [0, 0]
+    const checkout = async () => {
+      running += 1
+      seen = Math.max(seen, running)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      running -= 1
+      return 'paid'
+    }
+    const all = Array.from({ length: 9 }, () => cardInTurn(shop, limitation, strategy, checkout))
+    expect(await Promise.all(all)).toEqual(Array(9).fill('paid'))
+    return seen
+  }
+  expect(await most('2/60', 'token_handoff')).toBe(2)
+  expect(await most('50/60', 'token_handoff')).toBe(6)
+  expect(await most('2/60', 'redirect_to_store')).toBe(9)
+  expect(await most('2/60', undefined)).toBe(9)
 })
