@@ -1,17 +1,28 @@
 /**
- * The published package. The program: our own code and drizzle-orm in one bundle, because drizzle-orm's 131 modules alone
- * cost a start 400 ms; everything else stays outside, and command groups and Stripe stay chunks that are loaded when first
- * needed. And what a site takes into its own code: the typed client and the proxy, without anything of the shop.
+ * The published package. The program: our own code and the libraries that every start needs in one bundle, because reading
+ * their 400 files one by one takes longer than all the rest of a start. What is installed beside the package and stays
+ * outside is what package.json names as dependencies: native code, and what is loaded when first needed; so are command
+ * groups, as chunks. And what a site takes into its own code: the typed client and the proxy, without anything of the shop.
  */
 import { createHash } from 'node:crypto'
 import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { defineConfig } from 'rolldown'
 import type { Plugin } from 'rolldown'
 import ts from 'typescript'
 
-const outside = (id: string): boolean => !/^(\.|\/|[A-Za-z]:\\|drizzle-orm)/.test(id)
+const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { dependencies: Record<string, string> }
+/** Of listhen's, for what we never ask of it. */
+const neverLoaded = ['untun', 'clipboardy', 'jiti', '@parcel/watcher', '@parcel/watcher-wasm', 'crossws']
+const installedBeside = new Set([...Object.keys(dependencies), ...neverLoaded])
+
+function outside(id: string): boolean {
+  if (/^(\.|\/|[A-Za-z]:\\|\0)/.test(id)) return false
+  const [name = '', scoped = ''] = id.split('/')
+  return isBuiltin(id) || installedBeside.has(name.startsWith('@') ? `${name}/${scoped}` : name)
+}
 
 const forSites = defineConfig({
   input: {
@@ -41,7 +52,7 @@ const program = defineConfig({
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name]-[hash].js'
   },
-  plugins: [frozenAllowlist(), assets(), notices(), stamp()]
+  plugins: [frozenAllowlist(), lateCertificates(), assets(), notices(), stamp()]
 })
 
 // In this order: the first clears the folder, the last stamps all that is in it.
@@ -95,12 +106,49 @@ function assets(): Plugin {
   }
 }
 
-/** The Apache License asks that its text goes along with drizzle-orm's code. */
+/** listhen makes certificates by node-forge, which takes a tenth of a start: it is loaded when one is asked for. */
+function lateCertificates(): Plugin {
+  const early = "import forge from 'node-forge';"
+  return {
+    name: 'shopstead:late-certificates',
+    transform(code, id) {
+      if (!/[\\/]listhen[\\/]dist[\\/]shared[\\/].*\.mjs$/.test(id)) return null
+      if (!code.includes(early)) throw new Error('listhen no longer imports node-forge as it did.')
+      const late = "import { createRequire } from 'node:module'; const load = createRequire(import.meta.url);"
+      // Its lines stay where they were.
+      return { code: code.replace(early, late).replaceAll(/\bforge\./g, "load('node-forge')."), map: null }
+    }
+  }
+}
+
+/** The licences of what is bundled ask that their texts go along; drizzle-orm alone does not bring its own. */
 function notices(): Plugin {
+  const bundled = new Map<string, string>()
   return {
     name: 'shopstead:notices',
-    writeBundle: () => cpSync('.config/third-party-notices.txt', 'dist/THIRD-PARTY-NOTICES.txt')
+    renderChunk(_, { modules }) {
+      for (const id of Object.keys(modules)) {
+        const [, folder, name] = /^(.*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+))[\\/]/.exec(id) ?? []
+        if (folder !== undefined && name !== undefined) bundled.set(name, folder)
+      }
+      return null
+    },
+    writeBundle() {
+      const texts = [...bundled.keys()]
+        .toSorted()
+        .map((name) => `${name}\n\n${licenceOf(name, bundled.get(name) ?? '')}`)
+      const about = "Shopstead's bundle (the JavaScript files in this folder) contains code of the following packages."
+      writeFileSync('dist/THIRD-PARTY-NOTICES.txt', [about, ...texts].join(`\n\n${'-'.repeat(79)}\n\n`))
+    }
   }
+}
+
+/** @throws Error for a package that says nothing of its licence */
+function licenceOf(name: string, folder: string): string {
+  if (name === 'drizzle-orm') return readFileSync('.config/licence-drizzle-orm.txt', 'utf8').trim()
+  const [file] = globSync('{LICEN[SC]E,licen[sc]e}*', { cwd: folder })
+  if (file === undefined) throw new Error(`${name} is bundled, and its licence is not found.`)
+  return readFileSync(join(folder, file), 'utf8').trim()
 }
 
 /** A digest of all that was built, which the service reports as its build id. */

@@ -27,8 +27,8 @@ type Server = { process: ChildProcessByStdio<null, Readable, null>; apiRoot: str
 const started: Server['process'][] = []
 afterAll(() => started.forEach((child) => child.kill('SIGKILL')))
 
-async function serve(): Promise<Server> {
-  const child = spawn(process.execPath, [program, 'serve', '--port', '0', '--json'], {
+async function serve(...options: string[]): Promise<Server> {
+  const child = spawn(process.execPath, [program, 'serve', '--port', '0', '--json', ...options], {
     cwd: home,
     env: environment,
     stdio: ['ignore', 'pipe', 'ignore']
@@ -65,18 +65,25 @@ describe('the package', () => {
     expect(foreign).toEqual([])
     expect(packed.files.filter((file) => /(?<!\.d)\.ts$/.test(file))).toEqual([])
     const notices = readFileSync(join(installed, 'dist', 'THIRD-PARTY-NOTICES.txt'), 'utf8')
-    expect(notices).toContain('drizzle-orm')
     expect(notices).toContain('Apache License')
   })
 
-  it('bundles our code and drizzle-orm, and nothing else', () => {
+  it('bundles our code and libraries whose licences go along, and none that is installed beside it', () => {
     const maps = packed.files.filter((file) => file.endsWith('.js.map'))
     const sources = maps.flatMap((file) => {
       const map = JSON.parse(readFileSync(join(installed, file), 'utf8')) as { sources: string[] }
       return map.sources
     })
     expect(sources.length).toBeGreaterThan(200)
-    expect(sources.filter((source) => !/(^|\/)(src|node_modules\/drizzle-orm)\//.test(source))).toEqual([])
+    const libraries = sources.map((source) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(source)?.[1])
+    const strange = sources.filter((source, index) => libraries[index] === undefined && !/(^|\/)src\//.test(source))
+    expect(strange).toEqual([])
+    const bundled = new Set(libraries.filter((name) => name !== undefined))
+    const notices = readFileSync(join(installed, 'dist', 'THIRD-PARTY-NOTICES.txt'), 'utf8').split('\n')
+    expect([...bundled].filter((name) => !notices.includes(name))).toEqual([])
+    const manifest = readFileSync(join(installed, 'package.json'), 'utf8')
+    const { dependencies } = JSON.parse(manifest) as { dependencies: object }
+    expect(Object.keys(dependencies).filter((name) => bundled.has(name))).toEqual([])
   })
 
   it('gives a site a client that is small and a proxy that brings nothing of the shop along', () => {
@@ -168,6 +175,12 @@ server.closeAllConnections()
     const server = await serve()
     const { stdout } = await promisify(execFile)(process.execPath, [site, server.url], { cwd: home })
     expect(JSON.parse(stdout)).toEqual({ status: 'ok', code: 'NOT_AUTHENTICATED' })
+    expect(await stop(server)).toBe(0)
+  })
+
+  it('makes a certificate of its own when it is asked for one', async () => {
+    const server = await serve('--https')
+    expect(server.url).toMatch(/^https:/)
     expect(await stop(server)).toBe(0)
   })
 })

@@ -207,11 +207,11 @@ export function updateStatement<T extends SQLiteTable>(
   table: T
 ): (tx: Tx, id: number, change: Partial<T['$inferSelect']>) => void {
   const columns = getTableColumns(table)
-  const updates = new Map<string, (db: Db) => Database.Statement<unknown[]>>()
+  const updates = new Map<string, (db: Db) => Database.Statement>()
   return (tx, id, change) => {
     const changed = Object.entries(columns).filter(([name]) => change[name] !== undefined)
     const list = changed.map(([, { name }]) => `"${name}" = ?`).join(', ')
-    const update = updates.get(list) ?? rawStatement<unknown[]>(`UPDATE ${nameOf(table)} SET ${list} WHERE id = ?`)
+    const update = updates.get(list) ?? rawStatement(`UPDATE ${nameOf(table)} SET ${list} WHERE id = ?`)
     updates.set(list, update)
     const values = changed.map(([name, column]) =>
       change[name] === null ? null : column.mapToDriverValue(change[name])
