@@ -1,0 +1,183 @@
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { historyOf } from '../../../src/shop/orders/find.ts'
+import { openRefunds, refundOrder, settleRefund } from '../../../src/shop/payments/refund.ts'
+import type { RefundRow } from '../../../src/shop/payments/rows.ts'
+import { paymentAttempts, refunds } from '../../../src/shop/payments/schema.ts'
+import { openTill } from './till.ts'
+import type { Till } from './till.ts'
+
+let till: Till
+beforeAll(async () => {
+  till = await openTill()
+})
+beforeEach(() => {
+  till.sandbox.clearFaults()
+  till.loseWebhooks()
+  till.logged.length = 0
+})
+afterAll(() => till.close())
+
+const refund = (id: number, amountMinor?: number) => refundOrder(till.shop.app, id, amountMinor, 'operator')
+const rowsOf = (id: number): RefundRow[] =>
+  till.shop.app.db.orm.select().from(refunds).where(eq(refunds.orderId, id)).all()
+const refundsAt = (id: number) =>
+  till.sandbox.ledger().refunds.filter(({ metadata }) => metadata?.order_id === String(id))
+const refuse = (fault: '429' | '500' | 'html') =>
+  void till.sandbox.addFault({ target: 'refunds.create', fault, times: 3 })
+
+async function buy(): Promise<number> {
+  const { data } = await till.handOff('pm_card_visa', { quantity: 2 })
+  return Number(data.orderId)
+}
+
+/** A refund that was written down, of whose answer nothing is known. */
+async function asked(id: number, amountMinor: number): Promise<RefundRow> {
+  refuse('html')
+  await expect(refund(id, amountMinor)).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
+  till.sandbox.clearFaults()
+  const row = rowsOf(id).at(-1)
+  if (row === undefined) throw new Error('nothing was written down')
+  return row
+}
+
+const settle = (row: RefundRow) => settleRefund(till.shop.app, till.stripe, row)
+
+describe('a refund', () => {
+  it('is written down and asked for under one key', async () => {
+    const id = await buy()
+    till.clock.advance(1_000)
+    expect(await refund(id, 600)).toMatchObject({ id, status: 'processing', refundedMinor: 600 })
+    const [made] = refundsAt(id)
+    expect(rowsOf(id)).toEqual([
+      {
+        id: expect.any(Number),
+        orderId: id,
+        attemptId: till.attempt(id).id,
+        amountMinor: 600,
+        currency: 'EUR',
+        gatewayKey: made?.metadata?.refund_key,
+        gatewayRefundId: made?.id,
+        state: 'done',
+        by: 'operator',
+        reason: 'refunded',
+        createdAt: till.clock.now(),
+        updatedAt: till.clock.now()
+      }
+    ])
+    expect(made).toMatchObject({ amount: 600, payment_intent: till.attempt(id).paymentIntentId })
+    expect(made?.metadata?.refund_key).toMatch(/^refund-.{20,}$/)
+    expect(await refund(id)).toMatchObject({ status: 'refunded', refundedMinor: 2500 })
+    expect(new Set(refundsAt(id).map(({ metadata }) => metadata?.refund_key)).size).toBe(2)
+    expect(historyOf(till.shop.app.db, id).at(-1)).toMatchObject({ by: 'operator', reason: 'refunded' })
+  })
+
+  it('of money that came by hand goes back by hand, in parts too', async () => {
+    const { id } = await till.redirect()
+    const { sqlite } = till.shop.app.db
+    sqlite.prepare("UPDATE orders SET status = 'processing', paid_at = 1 WHERE id = ?").run(id)
+    expect(await refund(id, 50)).toMatchObject({ status: 'processing', refundedMinor: 50 })
+    expect(await refund(id)).toMatchObject({ status: 'refunded', refundedMinor: 1250 })
+    expect(historyOf(till.shop.app.db, id).at(-1)).toMatchObject({ by: 'operator', reason: 'refunded by hand' })
+    expect([rowsOf(id), refundsAt(id)]).toEqual([[], []])
+  })
+
+  it('leaves to another that is under way what that one takes', async () => {
+    const id = await buy()
+    await asked(id, 600)
+    await expect(refund(id, 1901)).rejects.toMatchObject({ code: 'CONFLICT' })
+    expect(await refund(id)).toMatchObject({ refundedMinor: 1900 })
+    expect(refundsAt(id).map(({ amount }) => amount)).toEqual([1900])
+    for (const amount of [undefined, 0, 1]) await expect(refund(id, amount)).rejects.toMatchObject({ code: 'CONFLICT' })
+  })
+
+  it('can be asked for anew when the gateway refused it, and says what that said', async () => {
+    const id = await buy()
+    refuse('429')
+    await expect(refund(id)).rejects.toMatchObject({
+      code: 'CONFLICT',
+      message: expect.stringMatching(/refused the refund: \S+/)
+    })
+    expect(rowsOf(id)).toMatchObject([{ state: 'failed' }])
+    expect(till.logged).toMatchObject([
+      {
+        message: 'a refund failed',
+        fields: { orderId: id, kind: 'broken', code: expect.stringMatching(/^[a-z_]+$/) }
+      }
+    ])
+    till.sandbox.clearFaults()
+    expect(await refund(id)).toMatchObject({ status: 'refunded' })
+  })
+
+  it('is unknown, and not failed, while the gateway fails', async () => {
+    const id = await buy()
+    await asked(id, 600)
+    expect(rowsOf(id)).toMatchObject([{ state: 'requested', gatewayRefundId: null }])
+    expect(till.logged).toMatchObject([{ fields: { orderId: id, kind: 'unknown' } }])
+  })
+
+  it('cannot be asked for before the gateway has said which payment it is of', async () => {
+    const id = await buy()
+    till.shop.app.db.orm
+      .update(paymentAttempts)
+      .set({ paymentIntentId: null })
+      .where(eq(paymentAttempts.orderId, id))
+      .run()
+    await expect(refund(id)).rejects.toMatchObject({ code: 'CONFLICT' })
+    expect(refundsAt(id)).toEqual([])
+    expect(till.logged).toEqual([])
+  })
+})
+
+describe('a refund whose outcome is open', () => {
+  it('is asked for again when the gateway has never heard of it, and is listed until then', async () => {
+    const id = await buy()
+    const row = await asked(id, 600)
+    expect(openRefunds(till.shop.app.db)).toContainEqual(row)
+    await settle(row)
+    expect(till.order(id).refundedMinor).toBe(600)
+    expect(refundsAt(id)).toMatchObject([{ amount: 600, metadata: { refund_key: row.gatewayKey } }])
+    expect(openRefunds(till.shop.app.db).map(({ orderId }) => orderId)).not.toContain(id)
+  })
+
+  it('is found by its key, beside others of the same payment', async () => {
+    const id = await buy()
+    const row = await asked(id, 600)
+    const payment = till.attempt(id).objectId ?? ''
+    await till.stripe.refunds.create({ payment_intent: payment, amount: 100 })
+    await till.stripe.refunds.create({
+      payment_intent: payment,
+      amount: 600,
+      metadata: { order_id: String(id), refund_key: row.gatewayKey }
+    })
+    await settle(row)
+    expect(refundsAt(id)).toHaveLength(1)
+    expect(till.order(id).refundedMinor).toBe(700)
+  })
+
+  it('is found by the name that the gateway gave it, where that has lost the key', async () => {
+    const id = await buy()
+    const row = await asked(id, 600)
+    const { id: name } = await till.stripe.refunds.create({
+      payment_intent: till.attempt(id).objectId ?? '',
+      amount: 600
+    })
+    const { orm } = till.shop.app.db
+    orm.update(refunds).set({ gatewayRefundId: name }).where(eq(refunds.id, row.id)).run()
+    await settle({ ...row, gatewayRefundId: name })
+    expect(
+      till.sandbox.ledger().refunds.filter(({ payment_intent: paid }) => paid === till.attempt(id).objectId)
+    ).toHaveLength(1)
+    expect(till.order(id).refundedMinor).toBe(600)
+  })
+
+  it('is left alone when it is another gateway that holds it', async () => {
+    const id = await buy()
+    const row = await asked(id, 600)
+    const { orm } = till.shop.app.db
+    orm.update(paymentAttempts).set({ gateway: 'stripe' }).where(eq(paymentAttempts.orderId, id)).run()
+    await settle(row)
+    expect(refundsAt(id)).toEqual([])
+    expect(rowsOf(id)).toEqual([row])
+  })
+})
