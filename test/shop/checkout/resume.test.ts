@@ -51,9 +51,9 @@ describe('an order that was left behind', () => {
   it('before it was paid is paid by its own attempt, which is this request’s from now on', async () => {
     const left = await leave()
     till.clock.advance(30_000)
-    till.sandbox.addFault({ target: 'payment_intents.create', fault: 'slow', delayMs: 150 })
+    const arrived = till.slowDown('payment_intents.create')
     const paying = again(left)
-    await new Promise((resolve) => setTimeout(resolve, 75))
+    await arrived
     expect(till.attempt(left.id).updatedAt).toBe(till.clock.now())
     expect(await paying).toMatchObject({
       order: { id: left.id },

@@ -77,8 +77,9 @@ describe('the end of a hold', () => {
 
   it('leaves an order alone for which another payment begins meanwhile', async () => {
     const { id } = await till.redirect()
-    till.sandbox.addFault({ target: 'checkout.sessions.expire', fault: 'slow', delayMs: 200 })
+    const arrived = till.slowDown('checkout.sessions.expire')
     const ending = end(id)
+    await arrived
     const cards = { gateway: 'sandbox', kind: 'payment_intent', livemode: false } as const
     write(till.shop.app.db, (tx) => createAttempt(tx, till.order(id), cards, till.clock.now()))
     await ending

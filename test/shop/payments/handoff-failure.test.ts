@@ -163,9 +163,9 @@ describe('a confirmation that failed', () => {
 
   it('and was charged while it was being called off is a payment', async () => {
     const way = await begin()
-    till.sandbox.addFault({ target: 'payment_intents.cancel', fault: 'slow', moment: 'before', delayMs: 300 })
+    const arrived = till.slowDown('payment_intents.cancel')
     const judged = afterFailedConfirm(way, brokenAnswer)
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await arrived
     await charge(way.intentId)
     expect(await judged).toMatchObject({ verdict: 'paid' })
   })

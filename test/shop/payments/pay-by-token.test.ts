@@ -39,15 +39,15 @@ async function begin(): Promise<AttemptRow> {
   return write(db, (tx) => createAttempt(tx, till.order(id), how, till.clock.now()))
 }
 
-/** The two steps take a moment each; `meanwhile` happens within the one that is named. */
+/** `meanwhile` happens while the gateway is at work on the step that is named. */
 async function payWhile(
   attempt: AttemptRow,
   step: 'create' | 'confirm',
   meanwhile: () => unknown
 ): Promise<PromiseSettledResult<unknown> | undefined> {
-  till.sandbox.addFault({ target: `payment_intents.${step}`, fault: 'slow', moment: 'before', delayMs: 150 })
+  const arrived = till.slowDown(`payment_intents.${step}`)
   const paying = Promise.allSettled([pay(attempt)])
-  await new Promise((resolve) => setTimeout(resolve, 75))
+  await arrived
   meanwhile()
   const [settled] = await paying
   return settled
@@ -183,9 +183,9 @@ describe('an outcome that cannot be saved', () => {
   it('for want of a disk is unknown to the buyer, who might pay twice else', async () => {
     const attempt = await begin()
     const { sqlite } = till.shop.app.db
-    till.sandbox.addFault({ target: 'payment_intents.confirm', fault: 'slow', moment: 'before', delayMs: 150 })
+    const arrived = till.slowDown('payment_intents.confirm')
     const paying = Promise.allSettled([pay(attempt, 'pm_card_visa', shopThatTells())])
-    await new Promise((resolve) => setTimeout(resolve, 75))
+    await arrived
     sqlite.pragma('query_only = 1')
     onTestFinished(() => void sqlite.pragma('query_only = 0'))
     const [settled] = await paying

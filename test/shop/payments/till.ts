@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type Stripe from 'stripe'
 import { settlePayments } from '../../../src/jobs.ts'
 import type { LogFields } from '../../../src/platform/log.ts'
@@ -36,6 +37,8 @@ export type Till = {
   /** Sends the webhooks that are due. */
   deliver(): Promise<void>
   loseWebhooks(): void
+  /** The gateway takes its time over the next such call; resolves when that has arrived there. */
+  slowDown(target: string): Promise<void>
   /** A delivery that is signed as `sign` says. */
   webhook(event: object, sign?: Signature): Promise<Answer>
   settle(options?: Omit<ReconcileOptions, 'urlsOf'>): Promise<void>
@@ -129,6 +132,13 @@ export async function openTill(seed: object = shelf, env: Record<string, string>
     stockOf: (slug) => product(slug).stock,
     deliver: async () => void (await sandbox.deliverDue()),
     loseWebhooks: () => void sandbox.addFault({ target: 'webhook:*', fault: 'lost', times: -1 }),
+    async slowDown(target) {
+      const { id } = sandbox.addFault({ target, fault: 'slow', delayMs: 150 })
+      for (let waitedMs = 0; waitedMs < 3_000; waitedMs += 5) {
+        if (sandbox.listFaults().every((fault) => fault.id !== id)) return
+        await sleep(5)
+      }
+    },
     webhook(event, { secret = app.cards?.webhookSecret ?? '', atMs = clock.now(), header } = {}) {
       const body = JSON.stringify(event)
       const at = Math.floor(atMs / 1000)
