@@ -21,8 +21,8 @@ export default defineConfig({
     // A narrower choice, for a run over a file or two: MUTANTS_TESTS='test/shop/payments/*.test.ts'
     include: process.env.MUTANTS_TESTS?.split(' ') ?? [
       'test/shop/{accounts,affiliates,checkout,orders,payments}/**/*.test.ts',
-      'test/api/{checkout,checkout-*,nonce,sessions,cross-site,affiliates}.test.ts',
-      'test/platform/http/{cookies,cross-site}.test.ts'
+      'test/api/{checkout,checkout-*,nonce,sessions,session-cookie,cross-site,affiliates}.test.ts',
+      'test/platform/http/{cookies,csrf,cross-site}.test.ts'
     ],
     exclude: ['test/api/checkout-crash.test.ts', 'test/shop/accounts/login.test.ts'],
     setupFiles: ['.config/mutants/no-mutant-yet.ts'],
