@@ -45,13 +45,13 @@ function ownCookies(header: string | null): string {
 }
 
 /** The headers that go back to the client: the named ones and every cookie, which becomes the site's own. */
-export function headersForClient(answer: Headers): Headers {
-  const headers = new Headers({ 'x-content-type-options': 'nosniff' })
+export function headersForClient(answer: Headers): [name: string, value: string][] {
+  const headers: [name: string, value: string][] = [['x-content-type-options', 'nosniff']]
   for (const name of broughtBack) {
     const value = answer.get(name)
-    if (value !== null) headers.set(name, value)
+    if (value !== null) headers.push([name, value])
   }
-  for (const cookie of answer.getSetCookie()) headers.append('set-cookie', withoutDomain(cookie))
+  for (const cookie of answer.getSetCookie()) headers.push(['set-cookie', withoutDomain(cookie)])
   return headers
 }
 

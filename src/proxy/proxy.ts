@@ -9,7 +9,7 @@ import { allowlist } from './allowlist.ts'
 import type { Allowed } from './allowlist.ts'
 import { headersForClient, headersForService } from './headers.ts'
 import { askService } from './upstream.ts'
-import type { AnswerBody, Send } from './upstream.ts'
+import type { Send, WholeAnswers } from './upstream.ts'
 
 export type ProxyOptions = {
   /** Where the service answers: its origin, or its api_root where that is not /api/v1 of the origin. */
@@ -29,8 +29,8 @@ export type ProxyOptions = {
   clientAddress?: (request: Request) => string | undefined
   /** How requests reach the service; `fetch` unless told otherwise. */
   send?: Send
-  /** Makes an answer that is here as a whole, where a server sends one faster than a stream. */
-  respond?: (body: AnswerBody | null, init: ResponseInit) => Response
+  /** How whole answers are read and made, where a service in the same process has ways that are faster than streams. */
+  whole?: WholeAnswers
   /** Replaces the 15 s (checkout: 30 s) after which a silent service is given up. */
   timeoutMs?: number | ((usualMs: number) => number)
   /** Told what went wrong between the proxy and the service; the client is told only that something did. */
@@ -69,16 +69,18 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
       cache: 'no-store'
     }
     const url = `${apiRoot}${entry.path}${queryFor(target, entry.query)}`
-    const { respond, send = (sent) => fetch(sent) } = options
+    const { whole, send = (sent) => fetch(sent) } = options
     const answer = await askService({
       build: (signal) => new Request(url, { ...init, signal }),
       send,
       clientAddress,
       timeoutMs: timeoutFor(entry, options),
-      whole: respond !== undefined
+      read: whole?.read
     })
-    const made = { status: answer.status, headers: headersForClient(answer.headers) }
-    return respond === undefined ? new Response(answer.body, made) : respond(answer.body, made)
+    const headers = headersForClient(answer.headers)
+    return whole === undefined
+      ? new Response(answer.body, { status: answer.status, headers })
+      : whole.make(answer.body, answer.status, headers)
   }
 
   return async (request) => {

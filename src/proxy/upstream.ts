@@ -6,7 +6,15 @@ export type Send = (request: Request, clientAddress: string | undefined) => Prom
 /** An answer of the service, its body still on the way, and cut off at the deadline that the whole exchange has. */
 export type UpstreamAnswer = { status: number; headers: Headers; body: AnswerBody | null }
 
-export type AnswerBody = ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>
+/** Text or bytes of an answer that is here as a whole. */
+export type WholeBody = string | Uint8Array<ArrayBuffer>
+
+export type WholeAnswers = {
+  read: (response: Response) => Promise<WholeBody>
+  make: (body: AnswerBody | null, status: number, headers: [name: string, value: string][]) => Response
+}
+
+export type AnswerBody = ReadableStream<Uint8Array> | WholeBody
 
 type Asking = {
   /** Makes the request, which the signal cuts off. */
@@ -15,7 +23,7 @@ type Asking = {
   clientAddress: string | undefined
   timeoutMs: number
   /** Waits for all of the body, as is best for one that never leaves this process. */
-  whole: boolean
+  read: WholeAnswers['read'] | undefined
 }
 
 /**
@@ -24,21 +32,23 @@ type Asking = {
  * @throws DEPENDENCY_UNAVAILABLE with `reason`: `unreachable`, `timeout`, or `malformed` for an answer that no service
  *   of ours gives (a redirect, a page of HTML)
  */
-export async function askService({ build, send, clientAddress, timeoutMs, whole }: Asking): Promise<UpstreamAnswer> {
+export async function askService({ build, send, clientAddress, timeoutMs, read }: Asking): Promise<UpstreamAnswer> {
   const deadline = startDeadline(timeoutMs)
   try {
     const request = build(deadline.signal)
     const response = await deadline.race(send(request, clientAddress))
     const mayHaveBody = request.method !== 'HEAD' && response.status !== 304
     // Asking one that is in memory for its stream would make one.
-    const hasBody = mayHaveBody && (whole || response.body !== null)
+    const hasBody = mayHaveBody && (read !== undefined || response.body !== null)
     if (!isOurs(response, hasBody)) {
       void response.body?.cancel().catch(() => undefined)
       throw unavailable('malformed', `status ${response.status}`)
     }
     const { status, headers } = response
     if (hasBody) {
-      return { status, headers, body: whole ? await readWhole(response, deadline) : passOn(response, deadline) }
+      const body = read === undefined ? passOn(response, deadline) : await deadline.race(read(response))
+      if (read !== undefined) deadline.end()
+      return { status, headers, body }
     }
     deadline.end()
     return { status, headers, body: null }
@@ -97,12 +107,6 @@ function passOn({ body }: Response, deadline: Deadline): ReadableStream<Uint8Arr
       return reader.cancel(reason)
     }
   })
-}
-
-async function readWhole(response: Response, deadline: Deadline): Promise<Uint8Array<ArrayBuffer>> {
-  const body = await deadline.race(response.arrayBuffer())
-  deadline.end()
-  return new Uint8Array(body)
 }
 
 function unavailable(reason: 'unreachable' | 'timeout' | 'malformed', cause: unknown): AppError {

@@ -8,7 +8,8 @@ type Body = string | Uint8Array<ArrayBuffer> | null
  * server of ours writes it in one go, as it was made, without Headers and a stream between.
  */
 export class WholeResponse extends FastResponse {
-  readonly #body: Body
+  /** What it says, not read by reading it. */
+  readonly content: Body
   readonly #flatHeaders: string[]
 
   /** @param flatHeaders name and value by turns, as Node takes them unsorted; a name may come more than once */
@@ -20,12 +21,12 @@ export class WholeResponse extends FastResponse {
         return pairs(flatHeaders)
       }
     })
-    this.#body = body
+    this.content = body
     this.#flatHeaders = flatHeaders
   }
 
   writeTo(res: ServerResponse): void {
-    const body = this.#body
+    const body = this.content
     if (body === null) {
       res.writeHead(this.status, this.#flatHeaders).end()
       return
