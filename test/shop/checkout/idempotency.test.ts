@@ -3,6 +3,7 @@ import { write } from '../../../src/platform/db/database.ts'
 import {
   claimKey,
   dropExpiredKeys,
+  endClaim,
   keepAnswer,
   parseIdempotencyKey,
   releaseKey,
@@ -63,7 +64,9 @@ describe('a key that is running', () => {
     const order = place(db, draft([line(makeProduct(db))]))
     await expect(claimKey(db, asked, noon + 60_000)).rejects.toThrow(refusal('IDEMPOTENCY_KEY_REUSE_CONFLICT'))
     const next = await claimed(db, noon + 60_001)
-    expect(() => write(db, (tx) => tieOrder(tx, slow, order.id))).toThrow(refusal('IDEMPOTENCY_KEY_REUSE_CONFLICT'))
+    expect(() => write(db, (tx) => tieOrder(tx, slow, order.id))).toThrow(
+      refusal('IDEMPOTENCY_KEY_REUSE_CONFLICT', { reason: 'in_progress' })
+    )
     await keepAnswer(db, slow, { ...answer, body: Buffer.from('"late"') })
     await releaseKey(db, slow)
     await keepAnswer(db, next, answer)
@@ -81,6 +84,13 @@ describe('a key that was let go', () => {
     write(db, (tx) => tieOrder(tx, second, order.id))
     await releaseKey(db, second)
     expect(await claimKey(db, asked, noon)).toMatchObject({ kind: 'resume', orderId: order.id })
+  })
+
+  test('is free as soon as its request has ended, though that could not be written down', async () => {
+    const db = emptyShop()
+    endClaim(await claimed(db))
+    await claimed(db)
+    await expect(claimKey(db, asked, noon)).rejects.toThrow(refusal('IDEMPOTENCY_KEY_REUSE_CONFLICT'))
   })
 
   test('by a process that died with its order made leads to that order', async () => {
