@@ -16,7 +16,8 @@ const empty = Buffer.alloc(0)
 export function readBody(request: Request, limitBytes: number): Eventually<Buffer> {
   const node = nodeRequest(request)
   // Node's own stream: a web stream over it costs more than all the rest of a request.
-  return node === undefined ? readWebBody(request, limitBytes) : readNodeBody(node, limitBytes)
+  if (node !== undefined) return readNodeBody(node, limitBytes)
+  return request.body === null ? empty : readWebBody(request, request.body, limitBytes)
 }
 
 /**
@@ -80,10 +81,13 @@ function readNodeBody(req: IncomingMessage, limitBytes: number): Eventually<Buff
   })
 }
 
-async function readWebBody(request: Request, limitBytes: number): Promise<Buffer> {
-  if (Number(request.headers.get('content-length')) > limitBytes) throw tooLarge(limitBytes)
-  if (request.body === null) return empty
-  const reader: ReadableStreamDefaultReader<Uint8Array> = request.body.getReader()
+async function readWebBody(
+  { headers }: Request,
+  body: ReadableStream<Uint8Array>,
+  limitBytes: number
+): Promise<Buffer> {
+  if (Number(headers.get('content-length')) > limitBytes) throw tooLarge(limitBytes)
+  const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader()
   const chunks: Uint8Array[] = []
   let size = 0
   for (;;) {
