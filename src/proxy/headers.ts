@@ -14,6 +14,8 @@ const broughtBack = [
   'idempotency-replayed'
 ] as const
 
+export type HeaderList = [name: string, value: string][]
+
 /** Everything else in a site's cookies is the site's own business. */
 const ownCookie = /^(__Host-)?shopstead_(session|ref|campaign)$/
 
@@ -22,17 +24,17 @@ const ownCookie = /^(__Host-)?shopstead_(session|ref|campaign)$/
  * itself knows it. Whatever the client says of its own address, of its rights (Authorization) or of hops (Connection)
  * ends here.
  */
-export function headersForService(request: Request, clientAddress: string | undefined, nonce: boolean): Headers {
-  const headers = new Headers()
+export function headersForService(request: Request, clientAddress: string | undefined, nonce: boolean): HeaderList {
+  const headers: HeaderList = []
   for (const name of passedOn) {
     // Repeats stay repeats, joined: what must come once is refused by the service as it would be without a proxy.
     const values = headerValues(request, name)
-    if (values.length > 0) headers.set(name, values.join(', '))
+    if (values.length > 0) headers.push([name, values.join(', ')])
   }
   const cookies = ownCookies(request.headers.get('cookie'))
-  if (cookies !== '') headers.set('cookie', cookies)
-  if (clientAddress !== undefined) headers.set('x-forwarded-for', clientAddress)
-  if (nonce) headers.set(checkNonceHeader, '1')
+  if (cookies !== '') headers.push(['cookie', cookies])
+  if (clientAddress !== undefined) headers.push(['x-forwarded-for', clientAddress])
+  if (nonce) headers.push([checkNonceHeader, '1'])
   return headers
 }
 
@@ -45,8 +47,8 @@ function ownCookies(header: string | null): string {
 }
 
 /** The headers that go back to the client: the named ones and every cookie, which becomes the site's own. */
-export function headersForClient(answer: Headers): [name: string, value: string][] {
-  const headers: [name: string, value: string][] = [['x-content-type-options', 'nosniff']]
+export function headersForClient(answer: Headers): HeaderList {
+  const headers: HeaderList = [['x-content-type-options', 'nosniff']]
   for (const name of broughtBack) {
     const value = answer.get(name)
     if (value !== null) headers.push([name, value])

@@ -1,12 +1,18 @@
+import type { IncomingMessage } from 'node:http'
 import { FastResponse } from 'srvx'
+import { NodeRequest } from 'srvx/node'
 import type { App } from '../app.ts'
 import type { Eventually } from '../platform/eventually.ts'
 import { clientAddress, parseTrustedProxies } from '../platform/http/client-address.ts'
 import { handOnFor, socketAddress } from '../platform/http/node-request.ts'
 import { WholeResponse } from '../platform/http/whole-response.ts'
 import { describeError } from '../platform/log.ts'
+import type { HeaderList } from './headers.ts'
 import { createProxy } from './proxy.ts'
-import type { AnswerBody, WholeBody } from './upstream.ts'
+import type { AnswerBody, Sent, WholeBody } from './upstream.ts'
+
+/** Never asked for: nothing leaves the process. */
+const inside = 'http://localhost'
 
 /** Where the proxy answers on the service's own server. */
 export const mountedAt = '/api/secure'
@@ -22,7 +28,7 @@ export function mountProxy(
 ): (request: Request) => Promise<Response> {
   const trusted = parseTrustedProxies(app.config.trustedProxies)
   return createProxy({
-    upstream: `http://localhost${app.config.apiPrefix}`,
+    upstream: `${inside}${app.config.apiPrefix}`,
     prefix: mountedAt,
     publicUrl: app.publicUrl,
     origins: app.config.origins,
@@ -32,9 +38,24 @@ export function mountProxy(
       if (address !== undefined) handOnFor(request, address)
       return api(request)
     },
-    whole: { read: readWhole, make: makeWhole },
+    inside: { request: requestInside, read: readWhole, answer: answerWhole },
     onFailure: (error) => app.log.error('the proxy could not ask the API', { error: describeError(error) })
   })
+}
+
+/**
+ * One without a body is made as the listener makes them, of what Node would have read: a Request of the platform's own
+ * kind costs more than all else that the proxy does.
+ */
+function requestInside(url: string, { method, headers, body }: Sent): Request {
+  if (body !== null) return new Request(url, { method, headers, body })
+  const req = {
+    method,
+    url: url.slice(inside.length),
+    headers: Object.fromEntries(headers),
+    rawHeaders: headers.flat()
+  }
+  return new NodeRequest({ req: req as unknown as IncomingMessage })
 }
 
 async function readWhole(response: Response): Promise<WholeBody> {
@@ -42,7 +63,7 @@ async function readWhole(response: Response): Promise<WholeBody> {
   return new Uint8Array(await response.arrayBuffer())
 }
 
-function makeWhole(body: AnswerBody | null, status: number, headers: [string, string][]): Response {
+function answerWhole(body: AnswerBody | null, status: number, headers: HeaderList): Response {
   return body instanceof ReadableStream
     ? new FastResponse(body, { status, headers })
     : new WholeResponse(body, status, headers.flat())

@@ -9,7 +9,7 @@ import { allowlist } from './allowlist.ts'
 import type { Allowed } from './allowlist.ts'
 import { headersForClient, headersForService } from './headers.ts'
 import { askService } from './upstream.ts'
-import type { Send, WholeAnswers } from './upstream.ts'
+import type { Inside, Send, Sent } from './upstream.ts'
 
 export type ProxyOptions = {
   /** Where the service answers: its origin, or its api_root where that is not /api/v1 of the origin. */
@@ -29,8 +29,8 @@ export type ProxyOptions = {
   clientAddress?: (request: Request) => string | undefined
   /** How requests reach the service; `fetch` unless told otherwise. */
   send?: Send
-  /** How whole answers are read and made, where a service in the same process has ways that are faster than streams. */
-  whole?: WholeAnswers
+  /** For a service in the same process. */
+  inside?: Inside
   /** Replaces the 15 s (checkout: 30 s) after which a silent service is given up. */
   timeoutMs?: number | ((usualMs: number) => number)
   /** Told what went wrong between the proxy and the service; the client is told only that something did. */
@@ -60,27 +60,25 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
     refuseCrossSite(request, options)
     if (entry.nonce) sentNonce(headerValues(request, 'x-nonce'))
     const clientAddress = options.clientAddress === undefined ? socketAddress(request) : options.clientAddress(request)
-    const init: RequestInit = {
+    const sent: Sent = {
       method: request.method,
       headers: headersForService(request, clientAddress, entry.nonce),
-      body: entry.method === 'GET' ? null : await bodyFor(request, entry.bodyLimitBytes),
-      redirect: 'manual',
-      // Some sites' frameworks keep what fetch brings, and would show one customer's orders to the next.
-      cache: 'no-store'
+      body: entry.method === 'GET' ? null : await bodyFor(request, entry.bodyLimitBytes)
     }
     const url = `${apiRoot}${entry.path}${queryFor(target, entry.query)}`
-    const { whole, send = (sent) => fetch(sent) } = options
+    const { inside, send = (made) => fetch(made) } = options
     const answer = await askService({
-      build: (signal) => new Request(url, { ...init, signal }),
+      build: (signal) => inside?.request(url, sent) ?? new Request(url, { ...sent, ...asWeSend, signal }),
       send,
       clientAddress,
       timeoutMs: timeoutFor(entry, options),
-      read: whole?.read
+      read: inside?.read
     })
     const headers = headersForClient(answer.headers)
-    return whole === undefined
-      ? new Response(answer.body, { status: answer.status, headers })
-      : whole.make(answer.body, answer.status, headers)
+    return (
+      inside?.answer(answer.body, answer.status, headers) ??
+      new Response(answer.body, { status: answer.status, headers })
+    )
   }
 
   return async (request) => {
@@ -91,6 +89,12 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
       return refusal(request, error)
     }
   }
+}
+
+const asWeSend: RequestInit = {
+  redirect: 'manual',
+  // Some sites' frameworks keep what fetch brings, and would show one customer's orders to the next.
+  cache: 'no-store'
 }
 
 function timeoutFor({ timeoutMs }: Allowed, { timeoutMs: replaced = timeoutMs }: ProxyOptions): number {

@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts'
+import type { HeaderList } from './headers.ts'
 
 /** Takes a request to the service. `clientAddress` is for a service in the same process, which no socket tells it. */
 export type Send = (request: Request, clientAddress: string | undefined) => Promise<Response>
@@ -9,9 +10,14 @@ export type UpstreamAnswer = { status: number; headers: Headers; body: AnswerBod
 /** Text or bytes of an answer that is here as a whole. */
 export type WholeBody = string | Uint8Array<ArrayBuffer>
 
-export type WholeAnswers = {
+/** What goes on to the service. */
+export type Sent = { method: string; headers: HeaderList; body: Uint8Array<ArrayBuffer> | null }
+
+/** How requests and answers are made where the service is in the same process, and has ways that are faster than streams. */
+export type Inside = {
+  request: (url: string, sent: Sent) => Request
   read: (response: Response) => Promise<WholeBody>
-  make: (body: AnswerBody | null, status: number, headers: [name: string, value: string][]) => Response
+  answer: (body: AnswerBody | null, status: number, headers: HeaderList) => Response
 }
 
 export type AnswerBody = ReadableStream<Uint8Array> | WholeBody
@@ -23,7 +29,7 @@ type Asking = {
   clientAddress: string | undefined
   timeoutMs: number
   /** Waits for all of the body, as is best for one that never leaves this process. */
-  read: WholeAnswers['read'] | undefined
+  read: Inside['read'] | undefined
 }
 
 /**
