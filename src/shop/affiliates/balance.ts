@@ -30,8 +30,8 @@ const pendingSum = rawStatement<[number, string], { pendingMinor: number }>(
 /** What an affiliate has coming, is owed and was paid, in the shop's currency. */
 export function balanceOf(db: Db, affiliateId: number): Balance {
   const currency = setting(db, 'shop.currency')
-  const { pendingMinor } = pendingSum(db).get(affiliateId, currency) ?? { pendingMinor: 0 }
-  const { unpaidMinor, paidMinor } = ledgerSums(db).get(affiliateId, currency) ?? { unpaidMinor: 0, paidMinor: 0 }
+  const { pendingMinor = 0 } = pendingSum(db).get(affiliateId, currency) ?? {}
+  const { unpaidMinor = 0, paidMinor = 0 } = ledgerSums(db).get(affiliateId, currency) ?? {}
   return { currency, pendingMinor, unpaidMinor, paidMinor }
 }
 
