@@ -46,6 +46,12 @@ test.each<[rule: string, clues: Partial<SiteClues>, refused: boolean]>([
   ['loopback passes in development', { origin: 'http://localhost:5173', development: true }, false],
   ['loopback by IPv4 passes in development', { origin: 'http://127.0.0.1:5173', development: true }, false],
   ['loopback by IPv6 passes in development', { origin: 'http://[::1]:5173', development: true }, false],
+  ['any loopback by IPv4 passes in development', { origin: 'http://127.12.34.56', development: true }, false],
+  ['a name on loopback passes in development', { origin: 'http://shop.localhost:5173', development: true }, false],
+  ['what ends like loopback does not', { origin: 'http://evil.127.0.0.1.example', development: true }, true],
+  ['what only begins like localhost does not', { origin: 'http://localhost.evil.example', development: true }, true],
+  ['a page of an app does not, even on loopback', { origin: 'ftp://localhost', development: true }, true],
+  ['a Host with a path does not', { origin: 'https://evil.example', host: 'evil.example/path' }, true],
   ['what looks like loopback does not', { origin: 'http://127.0.0.1.evil.example', development: true }, true],
   [
     'same-site from loopback passes in development',
@@ -57,6 +63,8 @@ test.each<[rule: string, clues: Partial<SiteClues>, refused: boolean]>([
     { method: 'GET', secFetchSite: 'cross-site', origin: 'https://evil.example' },
     false
   ],
+  ['a HEAD passes like a GET', { method: 'HEAD', secFetchSite: 'cross-site' }, false],
+  ['an OPTIONS passes like a GET', { method: 'OPTIONS', secFetchSite: 'cross-site' }, false],
   ['a PATCH is judged like a POST', { method: 'PATCH', origin: 'https://evil.example' }, true]
 ])('%s', (_rule, clues, refused) => {
   expect(isCrossSite({ ...plain, ...clues })).toBe(refused)

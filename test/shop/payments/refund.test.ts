@@ -91,6 +91,13 @@ describe('a refund', () => {
     for (const amount of [undefined, 0, 1]) await expect(refund(id, amount)).rejects.toMatchObject({ code: 'CONFLICT' })
   })
 
+  it('is of something, and of no more than was paid', async () => {
+    const id = await buy()
+    for (const amount of [0, -1, 0.5, 2501])
+      await expect(refund(id, amount)).rejects.toMatchObject({ code: 'VALIDATION_FAILED' })
+    expect([rowsOf(id), refundsAt(id)]).toEqual([[], []])
+  })
+
   it('can be asked for anew when the gateway refused it, and says what that said', async () => {
     const id = await buy()
     refuse('429')
@@ -153,6 +160,23 @@ describe('a refund whose outcome is open', () => {
     await settle(row)
     expect(refundsAt(id)).toHaveLength(1)
     expect(till.order(id).refundedMinor).toBe(700)
+  })
+
+  it('is asked for again beside others of the same payment, which are not it', async () => {
+    const id = await buy()
+    const row = await asked(id, 600)
+    await till.stripe.refunds.create({ payment_intent: till.attempt(id).objectId ?? '', amount: 100 })
+    await settle(row)
+    expect(refundsAt(id)).toMatchObject([{ amount: 600, metadata: { refund_key: row.gatewayKey } }])
+    expect(till.order(id).refundedMinor).toBe(700)
+  })
+
+  it('goes back once, however many ask for it at once', async () => {
+    const id = await buy()
+    const row = await asked(id, 600)
+    await Promise.allSettled([settle(row), settle(row), settle(row)])
+    expect(refundsAt(id)).toHaveLength(1)
+    expect(till.order(id).refundedMinor).toBe(600)
   })
 
   it('is found by the name that the gateway gave it, where that has lost the key', async () => {
