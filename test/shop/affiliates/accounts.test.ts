@@ -4,6 +4,7 @@ import { messageFor } from '../../../src/platform/http/zod-errors.ts'
 import { write } from '../../../src/platform/db/database.ts'
 import { findUserById } from '../../../src/shop/accounts/find.ts'
 import type { UserRow } from '../../../src/shop/accounts/rows.ts'
+import { toAdminAffiliate } from '../../../src/shop/affiliates/admin-affiliates.ts'
 import { anonymiseAffiliateOf } from '../../../src/shop/affiliates/anonymise.ts'
 import { applyAffiliates } from '../../../src/shop/affiliates/apply-affiliates.ts'
 import { applyAsAffiliate } from '../../../src/shop/affiliates/apply.ts'
@@ -12,11 +13,12 @@ import { createAffiliate } from '../../../src/shop/affiliates/create-affiliate.t
 import { decideAffiliate } from '../../../src/shop/affiliates/decide.ts'
 import type { Decision } from '../../../src/shop/affiliates/decide.ts'
 import { findAffiliateOfUser, getAffiliate } from '../../../src/shop/affiliates/find.ts'
-import { applyBody, parseRate } from '../../../src/shop/affiliates/input.ts'
+import { applyBody, parseRate, termsBody } from '../../../src/shop/affiliates/input.ts'
 import type { ApplyInput } from '../../../src/shop/affiliates/input.ts'
 import type { AffiliateRow } from '../../../src/shop/affiliates/rows.ts'
 import { acceptTerms } from '../../../src/shop/affiliates/terms.ts'
 import { setSetting, switchModule } from '../../../src/shop/settings/settings.ts'
+import { refusal } from '../../support/accounts.ts'
 import { makeUser } from '../../support/people.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import type { TestShop } from '../../support/shop-context.ts'
@@ -107,16 +109,25 @@ describe('applying', () => {
     for (const website of [
       'javascript:alert(1)',
       'https://a:b@c.example',
+      'https://a@c.example',
+      'https://:b@c.example',
       'https://a.example/\n',
       'ftp://a.example',
       ''
     ]) {
       expect(refused({ website })).toEqual(['website'])
     }
+    expect(refused({ website: 'https://a.example/' })).toBeUndefined()
   })
 })
 
 describe('accepting the terms', () => {
+  it('names a version of 1 to 100 characters', () => {
+    expect(termsBody.safeParse({ version: 'x'.repeat(100) }).success).toBe(true)
+    for (const version of ['', 'x'.repeat(101), 1, undefined])
+      expect(termsBody.safeParse({ version }).success).toBe(false)
+  })
+
   it('is kept with its version and time, once', async () => {
     using shop = openTestShop()
     const { userId } = await makeAffiliate(shop, { status: 'pending' })
@@ -203,14 +214,49 @@ describe('an affiliate made by an operator', () => {
     expect(() => create(shop, mira.id, 'other')).toThrow(code('AFFILIATE_EXISTS'))
     expect(() => create(shop, petra.id, 'MIRA')).toThrow(code('CONFLICT'))
     for (const bad of ['', ' ', '123', 'a b', 'a\u0007', 'x'.repeat(101)]) {
-      expect(() => create(shop, petra.id, bad)).toThrow(code('VALIDATION_FAILED'))
+      expect(() => create(shop, petra.id, bad)).toThrow(
+        refusal('VALIDATION_FAILED', { fieldErrors: { code: [expect.stringMatching(/\.$/)] } })
+      )
     }
+    for (const [index, good] of ['x'.repeat(100), '1a', '🏮'.repeat(100)].entries()) {
+      const { id } = await person(shop, `p${index}@shop.example`)
+      expect(create(shop, id, good).code).toBe(good)
+    }
+  })
+
+  it('is told of by events that say which, in whatever state he begins', async () => {
+    using shop = openTestShop()
+    const begin = async (status: 'pending' | 'active' | 'rejected') => {
+      const { id: userId } = await person(shop, `${status}@shop.example`)
+      const given = { userId, code: status, status, rateBps: null }
+      return write(shop.db, (tx) => createAffiliate(tx, given, 0)).id
+    }
+    const [pending, active, rejected] = [await begin('pending'), await begin('active'), await begin('rejected')]
+    const events = shop.db.sqlite
+      .prepare<[], { type: string; payload: string }>("SELECT type, payload FROM events WHERE type LIKE 'affiliate.%'")
+      .all()
+    expect(events.map(({ type, payload }) => [type, JSON.parse(payload)])).toEqual([
+      ['affiliate.applied', { affiliateId: pending }],
+      ['affiliate.applied', { affiliateId: active }],
+      ['affiliate.approved', { affiliateId: active }],
+      ['affiliate.applied', { affiliateId: rejected }],
+      ['affiliate.rejected', { affiliateId: rejected }]
+    ])
+  })
+
+  it('is shown to the operator with the rate of his own, if he has one', async () => {
+    using shop = openTestShop()
+    const mira = create(shop, (await person(shop, 'mira@shop.example')).id, 'mira')
+    expect(toAdminAffiliate(shop.db, mira)).toMatchObject({ code: 'mira', email: 'mira@shop.example', ownRate: 12.5 })
+    expect(toAdminAffiliate(shop.db, { ...mira, rateBps: null }).ownRate).toBeNull()
   })
 
   it('has a rate in percent with two decimals at most', () => {
     expect(['0', '10', '12.5', '12.34', '100'].map(parseRate)).toEqual([0, 1_000, 1_250, 1_234, 10_000])
     for (const bad of ['', '-1', '100.01', '1e1', '12.345', 'ten', '10%'])
-      expect(() => parseRate(bad)).toThrow(code('VALIDATION_FAILED'))
+      expect(() => parseRate(bad)).toThrow(
+        refusal('VALIDATION_FAILED', { fieldErrors: { rate: [expect.stringMatching(/\.$/)] } })
+      )
   })
 })
 
