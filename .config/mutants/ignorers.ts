@@ -18,9 +18,24 @@ function isSentence({ node, key, parent }: Path): boolean {
   return key === 0 && /^(Error|TypeError|DeadlinePassed|debug|info|warn|error)$/.test(name)
 }
 
-/** The indexes and checks of a table: migrations have made them, nothing of them is read while the shop runs. */
+/** Indexes, checks, references and counters: migrations have made them, nothing of them is read while the shop runs. */
 function isTableExtra({ node, key, parent }: Path): boolean {
-  return node.type === 'ArrowFunctionExpression' && key === 2 && parent !== null && calledName(parent) === 'sqliteTable'
+  if (parent === null) return false
+  const name = calledName(parent)
+  if (node.type === 'ArrowFunctionExpression') return (key === 2 && name === 'sqliteTable') || name === 'references'
+  return node.type === 'ObjectExpression' && key === 0 && name === 'primaryKey'
+}
+
+/** A column that is called as its property is: drizzle takes the property's name where it is given none. */
+function isColumnName({ node, key, parentPath }: Path): boolean {
+  if (node.type !== 'StringLiteral' || key !== 0) return false
+  let above = parentPath
+  while (above !== null && /^(CallExpression|MemberExpression)$/.test(above.node.type)) above = above.parentPath
+  const isOwnName = (above?.node.key as { name?: string } | undefined)?.name === node.value
+  const table = above?.parentPath?.parentPath?.node
+  return (
+    above?.node.type === 'ObjectProperty' && isOwnName && table !== undefined && calledName(table) === 'sqliteTable'
+  )
 }
 
 /** What Stryker leaves alone; each with the reason that its report shows. */
@@ -37,7 +52,17 @@ export const strykerPlugins = [
     name: 'table-extras',
     value: {
       shouldIgnore: (path: Path) =>
-        isTableExtra(path) ? 'indexes and checks are made by migrations, nothing reads them at run time' : undefined
+        isTableExtra(path)
+          ? 'indexes, checks, references and counters are made by migrations, nothing reads them at run time'
+          : undefined
+    }
+  },
+  {
+    kind: 'Ignore',
+    name: 'column-names',
+    value: {
+      shouldIgnore: (path: Path) =>
+        isColumnName(path) ? "the column's name without this one too: drizzle takes its property's" : undefined
     }
   }
 ]
