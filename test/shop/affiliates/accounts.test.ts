@@ -138,7 +138,11 @@ describe('accepting the terms', () => {
     shop.clock.advance(1_000)
     expect(accept('2026-01-31')).toEqual(first)
     expect(told(shop)).toEqual(['affiliate.terms_accepted'])
-    expect(() => accept('2025-01-31')).toThrow(code('VALIDATION_FAILED'))
+    expect(() => accept('2025-01-31')).toThrow(
+      refusal('VALIDATION_FAILED', { fieldErrors: { version: [expect.stringMatching(/\.$/)] } })
+    )
+    const event = shop.db.sqlite.prepare("SELECT payload FROM events WHERE type = 'affiliate.terms_accepted'")
+    expect(JSON.parse(String(event.pluck().get()))).toEqual({ affiliateId: first.id, version: '2026-01-31' })
   })
 
   it('needs terms that are set up, and an affiliate account', async () => {

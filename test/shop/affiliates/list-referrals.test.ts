@@ -197,7 +197,27 @@ describe('whoever wants to see referrals', () => {
 })
 
 describe('a terms version', () => {
-  it.each(['2026-01-31', '2024-02-29', '1.0.0', '0.0.1', '1.2.3-rc.1+build.5', '10.20.30'])('%s is one', (version) => {
+  it.each([
+    '2026-01-31',
+    '2024-02-29',
+    '1.0.0',
+    '0.0.1',
+    '1.2.3-rc.1+build.5',
+    '10.20.30',
+    // From semver.org's own list.
+    '1.1.2-prerelease+meta',
+    '1.1.2+meta-valid',
+    '1.0.0-alpha.beta.1',
+    '1.0.0-alpha0.valid',
+    '1.0.0-alpha.0valid',
+    '1.0.0-0A.is.legal',
+    '1.0.0-alpha-a.b-c-somethinglong+build.1-aef.1-its-okay',
+    '2.0.0+build.1848',
+    '1.2.3----RC-SNAPSHOT.12.9.1--.12+788',
+    '1.0.0+0.build.1-rc.10000aaa-kk-0.1',
+    '1.0.0-10',
+    '1.0.0-0.100.20'
+  ])('%s is one', (version) => {
     expect(isTermsVersion(version)).toBe(true)
   })
   it.each([
@@ -213,6 +233,16 @@ describe('a terms version', () => {
     '2026-01-31T00:00',
     'draft',
     '1.0.0-01',
+    '1.2.3-0123.0123',
+    '1.1.2+.123',
+    '1.0.0-alpha_beta',
+    '1.0.0-alpha..1',
+    '1.0.0-rc.',
+    '1.2.3+',
+    '1.2.3-',
+    '1.2.3+a_b',
+    '9.8.7-whatever+meta+meta',
+    '1.2.31.2.3----RC-SNAPSHOT.12.09.1--..12+788',
     '+2026-01-31'
   ])('"%s" is none', (version) => {
     expect(isTermsVersion(version)).toBe(false)
