@@ -21,7 +21,7 @@ export default defineConfig({
     // A narrower choice, for a run over a file or two: MUTANTS_TESTS='test/shop/payments/*.test.ts'
     include: process.env.MUTANTS_TESTS?.split(' ') ?? [
       'test/shop/{accounts,affiliates,checkout,orders,payments}/**/*.test.ts',
-      'test/api/{checkout,checkout-*,nonce,sessions,session-cookie,cross-site,affiliates}.test.ts',
+      'test/api/{checkout,checkout-*,nonce,sessions,session-cookie,identity,cross-site,affiliates}.test.ts',
       'test/platform/http/{cookies,csrf,cross-site}.test.ts'
     ],
     exclude: ['test/api/checkout-crash.test.ts', 'test/shop/accounts/login.test.ts'],
