@@ -6,22 +6,19 @@ import * as checkout from '../../../src/shop/checkout/schema.ts'
 import * as payments from '../../../src/shop/payments/schema.ts'
 import { emptyShop } from '../orders/temporary-shop.ts'
 
-const lists = [affiliates, checkout, payments]
+const tables = [affiliates, checkout, payments]
   .flatMap((schema) => Object.values(schema))
   .filter((table) => is(table, SQLiteTable))
-  .flatMap((table) => {
-    const { name, columns } = getTableConfig(table)
-    return columns.flatMap((column) =>
-      column.enumValues === undefined ? [] : [{ table: name, column: column.name, values: column.enumValues }]
-    )
-  })
+  .map((table) => getTableConfig(table))
 
-test.each(lists)(
-  '$table.$column takes in the database what it takes in the code: $values',
-  ({ table, column, values }) => {
-    const { sqlite } = emptyShop()
-    const sql = String(sqlite.prepare('SELECT sql FROM sqlite_master WHERE name = ?').pluck().get(table))
-    const [, allowed = ''] = new RegExp(`"${column}" IN \\(([^)]*)\\)`).exec(sql) ?? []
-    expect(allowed.split(', ')).toEqual(values.map((value: string) => `'${value}'`))
-  }
-)
+test.each(tables)('the columns of $name take in the code what they take in the database', ({ name, columns }) => {
+  const { sqlite } = emptyShop()
+  const sql = String(sqlite.prepare('SELECT sql FROM sqlite_master WHERE name = ?').pluck().get(name))
+  const lists = sql.matchAll(/"(\w+)" IN \(('[^)]*')\)/g)
+  const inDatabase = Object.fromEntries([...lists].map(([, column = '', list = '']) => [column, list.split(', ')]))
+  const quoted = (values: readonly string[]) => values.map((value) => `'${value}'`)
+  const inCode = columns.flatMap((column) =>
+    column.enumValues === undefined ? [] : [[column.name, quoted(column.enumValues)] as const]
+  )
+  expect(Object.fromEntries(inCode)).toEqual(inDatabase)
+})
