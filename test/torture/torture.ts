@@ -40,15 +40,29 @@ const parts: readonly Part[] = [
   mutants
 ]
 
+const help = `Usage: npm run torture -- [options] [part ...]
+
+  --short     the short form of each part, as CI runs it; minutes instead of hours
+  --seed N    the chance of an earlier run, which printed it
+  --list      name the parts
+`
+
 const { values, positionals } = parseArgs({
-  options: { short: { type: 'boolean', default: false }, seed: { type: 'string' }, list: { type: 'boolean' } },
+  options: {
+    short: { type: 'boolean', default: false },
+    seed: { type: 'string' },
+    list: { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' }
+  },
   allowPositionals: true
 })
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`)
 const tell = (line: string): void => void process.stderr.write(`${line}\n`)
 
-if (values.list) {
+if (values.help) {
+  print(help)
+} else if (values.list) {
   for (const { name, about } of parts) print(`${name.padEnd(14)}${about}`)
 } else {
   await torture(chosen(positionals), Number(values.seed ?? randomInt(2 ** 31)))
