@@ -65,14 +65,16 @@ if (values.help) {
 } else if (values.list) {
   for (const { name, about } of parts) print(`${name.padEnd(14)}${about}`)
 } else {
-  await torture(chosen(positionals), Number(values.seed ?? randomInt(2 ** 31)))
+  const unknown = positionals.find((given) => !parts.some(({ name }) => name === given))
+  const seed = Number(values.seed ?? randomInt(2 ** 31))
+  if (unknown !== undefined) refuse(`There is no part "${unknown}": --list names them.`)
+  else if (!Number.isSafeInteger(seed)) refuse('--seed takes a whole number.')
+  else await torture(positionals.length === 0 ? parts : parts.filter(({ name }) => positionals.includes(name)), seed)
 }
 
-function chosen(names: readonly string[]): readonly Part[] {
-  const unknown = names.find((name) => !parts.some((part) => part.name === name))
-  if (unknown !== undefined)
-    throw new Error(`There is no part "${unknown}": ${parts.map(({ name }) => name).join(', ')}.`)
-  return names.length === 0 ? parts : parts.filter(({ name }) => names.includes(name))
+function refuse(why: string): void {
+  tell(why)
+  process.exitCode = 2
 }
 
 async function torture(those: readonly Part[], seed: number): Promise<void> {
