@@ -1,6 +1,7 @@
 import { checkNonceHeader } from '../platform/http/csrf.ts'
 import { parseCookies } from '../platform/http/cookies.ts'
 import { headerValues } from '../platform/http/node-request.ts'
+import type { HeaderList } from './upstream.ts'
 
 const passedOn = ['x-nonce', 'idempotency-key', 'x-correlation-id', 'content-type', 'accept', 'if-none-match'] as const
 
@@ -13,8 +14,6 @@ const broughtBack = [
   'x-request-id',
   'idempotency-replayed'
 ] as const
-
-export type HeaderList = [name: string, value: string][]
 
 /** Everything else in a site's cookies is the site's own business. */
 const ownCookie = /^(__Host-)?shopstead_(session|ref|campaign)$/

@@ -7,9 +7,8 @@ import { clientAddress, parseTrustedProxies } from '../platform/http/client-addr
 import { handOnFor, socketAddress } from '../platform/http/node-request.ts'
 import { WholeResponse } from '../platform/http/whole-response.ts'
 import { describeError } from '../platform/log.ts'
-import type { HeaderList } from './headers.ts'
 import { createProxy } from './proxy.ts'
-import type { AnswerBody, Sent, WholeBody } from './upstream.ts'
+import type { AnswerBody, HeaderList, Sent, WholeBody } from './upstream.ts'
 
 /** Never asked for: nothing leaves the process. */
 const inside = 'http://localhost'

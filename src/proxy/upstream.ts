@@ -1,5 +1,4 @@
 import { AppError } from '../errors.ts'
-import type { HeaderList } from './headers.ts'
 
 /** Takes a request to the service. `clientAddress` is for a service in the same process, which no socket tells it. */
 export type Send = (request: Request, clientAddress: string | undefined) => Promise<Response>
@@ -9,6 +8,8 @@ export type UpstreamAnswer = { status: number; headers: Headers; body: AnswerBod
 
 /** Text or bytes of an answer that is here as a whole. */
 export type WholeBody = string | Uint8Array<ArrayBuffer>
+
+export type HeaderList = [name: string, value: string][]
 
 /** What goes on to the service. */
 export type Sent = { method: string; headers: HeaderList; body: Uint8Array<ArrayBuffer> | null }
