@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { placeOrder } from '../../../src/shop/checkout/checkout.ts'
 import type { CheckoutCaller, PlacedOrder } from '../../../src/shop/checkout/checkout.ts'
 import { checkoutBody, checkoutQuery } from '../../../src/shop/checkout/input.ts'
@@ -6,18 +6,9 @@ import type { CheckoutBody } from '../../../src/shop/checkout/input.ts'
 import { pageUrls, payPlaced } from '../../../src/shop/checkout/pay.ts'
 import { refuseWhenUsedUp } from '../../../src/shop/checkout/rates.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
-import { openTill } from '../payments/till.ts'
-import type { Till } from '../payments/till.ts'
+import { openQuietTill } from '../payments/till.ts'
 
-let till: Till
-beforeAll(async () => {
-  till = await openTill()
-})
-beforeEach(() => {
-  till.sandbox.clearFaults()
-  till.loseWebhooks()
-})
-afterAll(() => till.close())
+const till = await openQuietTill()
 
 const handoff = { strategy: 'token_handoff', returnUrl: 'https://site.example/thanks', paymentToken: 'pm_card_visa' }
 const caller = (addressKey = '192.0.2.7'): CheckoutCaller => ({ user: null, addressKey, claim: null })

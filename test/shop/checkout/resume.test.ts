@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
 import { placeOrder } from '../../../src/shop/checkout/checkout.ts'
 import type { CheckoutCaller } from '../../../src/shop/checkout/checkout.ts'
@@ -12,18 +12,9 @@ import { attemptsOf, updateAttempt } from '../../../src/shop/payments/attempts.t
 import { failAttempt } from '../../../src/shop/payments/settle.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { refusal } from '../../support/accounts.ts'
-import { openTill } from '../payments/till.ts'
-import type { Till } from '../payments/till.ts'
+import { openQuietTill } from '../payments/till.ts'
 
-let till: Till
-beforeAll(async () => {
-  till = await openTill()
-})
-beforeEach(() => {
-  till.sandbox.clearFaults()
-  till.loseWebhooks()
-})
-afterAll(() => till.close())
+const till = await openQuietTill()
 
 const caller: CheckoutCaller = { user: null, addressKey: '192.0.2.7', claim: null }
 const handoff = { strategy: 'token_handoff', returnUrl: 'https://site.example/thanks', paymentToken: 'pm_card_visa' }

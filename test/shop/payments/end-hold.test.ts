@@ -1,21 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
 import { historyOf } from '../../../src/shop/orders/find.ts'
 import { createAttempt } from '../../../src/shop/payments/attempts.ts'
 import { cancelOrder, endHold, endHolds } from '../../../src/shop/payments/end-hold.ts'
-import { openTill } from './till.ts'
-import type { Till } from './till.ts'
+import { openQuietTill } from './till.ts'
 
-let till: Till
-beforeAll(async () => {
-  till = await openTill()
-})
-beforeEach(() => {
-  till.sandbox.clearFaults()
-  till.loseWebhooks()
-  till.logged.length = 0
-})
-afterAll(() => till.close())
+const till = await openQuietTill()
 
 const end = (id: number) => endHold(till.shop.app, id)
 const cancel = (id: number) => cancelOrder(till.shop.app, id, 'operator')

@@ -1,23 +1,13 @@
 import type Stripe from 'stripe'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { historyOf } from '../../../src/shop/orders/find.ts'
 import { applyEvent } from '../../../src/shop/payments/apply-event.ts'
 import { idOf } from '../../../src/shop/payments/gateway-state.ts'
 import type { AttemptRow } from '../../../src/shop/payments/rows.ts'
 import { openWarnings } from '../../../src/shop/payments/warnings.ts'
-import { eventOf, openTill } from './till.ts'
-import type { Till } from './till.ts'
+import { eventOf, openQuietTill } from './till.ts'
 
-let till: Till
-beforeAll(async () => {
-  till = await openTill()
-})
-beforeEach(() => {
-  till.sandbox.clearFaults()
-  till.loseWebhooks()
-  till.logged.length = 0
-})
-afterAll(() => till.close())
+const till = await openQuietTill()
 
 const hear = (type: string, object: object, fields: object = {}) =>
   applyEvent(till.shop.app, till.stripe, eventOf(type, object, fields) as unknown as Stripe.Event, 'webhook')

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { historyOf } from '../../../src/shop/orders/find.ts'
 import { metadataOf } from '../../../src/shop/payments/checkout-page.ts'
 import { startDeadline } from '../../../src/shop/payments/deadline.ts'
@@ -10,19 +10,9 @@ import {
   settleFailure
 } from '../../../src/shop/payments/handoff-failure.ts'
 import type { Way } from '../../../src/shop/payments/handoff-failure.ts'
-import { openTill } from './till.ts'
-import type { Till } from './till.ts'
+import { openQuietTill } from './till.ts'
 
-let till: Till
-beforeAll(async () => {
-  till = await openTill()
-})
-beforeEach(() => {
-  till.sandbox.clearFaults()
-  till.loseWebhooks()
-  till.logged.length = 0
-})
-afterAll(() => till.close())
+const till = await openQuietTill()
 
 type Begun = Way & { orderId: number; intentId: string }
 

@@ -1,17 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { callOff, lookUp, unlessMissing } from '../../../src/shop/payments/look-up.ts'
-import { openTill } from './till.ts'
-import type { Till } from './till.ts'
+import { openQuietTill } from './till.ts'
 
-let till: Till
-beforeAll(async () => {
-  till = await openTill()
-})
-beforeEach(() => {
-  till.sandbox.clearFaults()
-  till.loseWebhooks()
-})
-afterAll(() => till.close())
+const till = await openQuietTill()
 
 const page = (objectId: string) => ({ kind: 'checkout_session', objectId }) as const
 const intent = (objectId: string) => ({ kind: 'payment_intent', objectId }) as const

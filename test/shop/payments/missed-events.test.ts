@@ -1,26 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { idOf } from '../../../src/shop/payments/gateway-state.ts'
 import { applyMissedEvents } from '../../../src/shop/payments/missed-events.ts'
 import type { EventCursor } from '../../../src/shop/payments/missed-events.ts'
-import { openTill } from './till.ts'
-import type { Till } from './till.ts'
+import { openQuietTill } from './till.ts'
 
 const minute = 60_000
 const day = 24 * 60 * minute
 
-let till: Till
-beforeAll(async () => {
-  till = await openTill()
-})
+const till = await openQuietTill()
 beforeEach(() => {
-  till.sandbox.clearFaults()
-  till.loseWebhooks()
-  till.logged.length = 0
   till.shop.app.db.sqlite.exec('DELETE FROM webhook_inbox')
   // Nothing of the test before is looked back at.
   till.clock.advance(40 * day)
 })
-afterAll(() => till.close())
 
 const catchUp = (cursor: EventCursor) => applyMissedEvents(till.shop.app, till.stripe, cursor)
 const statusOf = (id: number) => till.order(id).status

@@ -1,21 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
 import { moveOrder } from '../../../src/shop/orders/transition.ts'
 import { createAttempt, getAttempt, updateAttempt } from '../../../src/shop/payments/attempts.ts'
 import type { AttemptRow } from '../../../src/shop/payments/rows.ts'
 import { payByToken } from '../../../src/shop/payments/token-handoff.ts'
-import { openTill } from './till.ts'
-import type { Till } from './till.ts'
+import { openQuietTill } from './till.ts'
 
-let till: Till
-beforeAll(async () => {
-  till = await openTill()
-})
-beforeEach(() => {
-  till.sandbox.clearFaults()
-  till.loseWebhooks()
-})
-afterAll(() => till.close())
+const till = await openQuietTill()
 
 const returnUrl = 'https://site.example/thanks'
 const pay = (attempt: AttemptRow, paymentToken = 'pm_card_visa', shop = till.shop.app) =>

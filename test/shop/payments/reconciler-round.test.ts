@@ -1,6 +1,6 @@
 import { eq, isNull } from 'drizzle-orm'
 import type Stripe from 'stripe'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
 import { subscriptions } from '../../../src/shop/benefits/schema.ts'
 import { historyOf } from '../../../src/shop/orders/find.ts'
@@ -11,24 +11,16 @@ import { reconcile } from '../../../src/shop/payments/reconcile.ts'
 import type { ReconcileOptions } from '../../../src/shop/payments/reconcile.ts'
 import type { AttemptRow } from '../../../src/shop/payments/rows.ts'
 import { paymentAttempts, refunds } from '../../../src/shop/payments/schema.ts'
-import { eventOf, openTill } from './till.ts'
-import type { Till } from './till.ts'
+import { eventOf, openQuietTill } from './till.ts'
 
-let till: Till
-beforeAll(async () => {
-  till = await openTill()
-})
+const till = await openQuietTill()
 beforeEach(() => {
-  till.sandbox.clearFaults()
-  till.loseWebhooks()
-  till.logged.length = 0
   const { orm } = till.shop.app.db
   orm.update(paymentAttempts).set({ outcome: 'abandoned' }).where(isNull(paymentAttempts.outcome)).run()
   orm.update(refunds).set({ state: 'done' }).run()
   // What happened before is not listed any more.
   till.clock.advance(60 * 60_000)
 })
-afterAll(() => till.close())
 
 const urls = { successUrl: 'https://site.example/done', cancelUrl: 'https://site.example/cart' }
 const round = (underWay: ReconcileOptions['underWay'], shop = till.shop.app) =>

@@ -1,22 +1,12 @@
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { historyOf } from '../../../src/shop/orders/find.ts'
 import { openRefunds, refundOrder, settleRefund } from '../../../src/shop/payments/refund.ts'
 import type { RefundRow } from '../../../src/shop/payments/rows.ts'
 import { paymentAttempts, refunds } from '../../../src/shop/payments/schema.ts'
-import { openTill } from './till.ts'
-import type { Till } from './till.ts'
+import { openQuietTill } from './till.ts'
 
-let till: Till
-beforeAll(async () => {
-  till = await openTill()
-})
-beforeEach(() => {
-  till.sandbox.clearFaults()
-  till.loseWebhooks()
-  till.logged.length = 0
-})
-afterAll(() => till.close())
+const till = await openQuietTill()
 
 const refund = (id: number, amountMinor?: number) => refundOrder(till.shop.app, id, amountMinor, 'operator')
 const rowsOf = (id: number): RefundRow[] =>

@@ -1,26 +1,15 @@
 import type Stripe from 'stripe'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { subscriptions } from '../../../src/shop/benefits/schema.ts'
 import { applyEvent } from '../../../src/shop/payments/apply-event.ts'
 import { idOf } from '../../../src/shop/payments/gateway-state.ts'
-import type { Browser } from '../../support/browser.ts'
-import { eventOf, openTill } from './till.ts'
-import type { Till } from './till.ts'
+import { eventOf, openQuietTill } from './till.ts'
 
 const day = 24 * 60 * 60_000
 
-let till: Till
-let visitor: Browser
-beforeAll(async () => {
-  till = await openTill()
-  visitor = till.shop.visitor()
-  await visitor.register()
-})
-beforeEach(() => {
-  till.sandbox.clearFaults()
-  till.loseWebhooks()
-})
-afterAll(() => till.close())
+const till = await openQuietTill()
+const visitor = till.shop.visitor()
+await visitor.register()
 
 type Subscribed = { orderId: number; gatewayId: string; endsAt: number }
 

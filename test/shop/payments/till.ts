@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type Stripe from 'stripe'
+import { afterAll, beforeEach } from 'vitest'
 import { settlePayments } from '../../../src/jobs.ts'
 import type { LogFields } from '../../../src/platform/log.ts'
 import type { Sandbox } from '../../../src/platform/stripe/sandbox/sandbox.ts'
@@ -71,6 +72,18 @@ export const shelf = {
     }
   ],
   coupons: [{ code: 'TEN', percent: 10 }]
+}
+
+/** A till for all tests of a file, each of which begins without faults and warnings, and without webhooks that get through. */
+export async function openQuietTill(): Promise<Till> {
+  const till = await openTill()
+  beforeEach(() => {
+    till.sandbox.clearFaults()
+    till.loseWebhooks()
+    till.logged.length = 0
+  })
+  afterAll(() => till.close())
+  return till
 }
 
 export async function openTill(seed: object = shelf, env: Record<string, string> = {}): Promise<Till> {
