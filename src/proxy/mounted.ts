@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http'
-import { FastResponse } from 'srvx'
 import { NodeRequest } from 'srvx/node'
 import type { App } from '../app.ts'
 import type { Eventually } from '../platform/eventually.ts'
@@ -8,7 +7,7 @@ import { handOnFor, socketAddress } from '../platform/http/node-request.ts'
 import { WholeResponse } from '../platform/http/whole-response.ts'
 import { describeError } from '../platform/log.ts'
 import { createProxy } from './proxy.ts'
-import type { AnswerBody, HeaderList, Sent, WholeBody } from './upstream.ts'
+import type { Sent, WholeBody } from './upstream.ts'
 
 /** Never asked for: nothing leaves the process. */
 const inside = 'http://localhost'
@@ -37,7 +36,11 @@ export function mountProxy(
       if (address !== undefined) handOnFor(request, address)
       return api(request)
     },
-    inside: { request: requestInside, read: readWhole, answer: answerWhole },
+    inside: {
+      request: requestInside,
+      read: readWhole,
+      answer: (body, status, headers) => new WholeResponse(body, status, headers.flat())
+    },
     onFailure: (error) => app.log.error('the proxy could not ask the API', { error: describeError(error) })
   })
 }
@@ -60,10 +63,4 @@ function requestInside(url: string, { method, headers, body }: Sent): Request {
 async function readWhole(response: Response): Promise<WholeBody> {
   if (response instanceof WholeResponse) return response.content ?? ''
   return new Uint8Array(await response.arrayBuffer())
-}
-
-function answerWhole(body: AnswerBody | null, status: number, headers: HeaderList): Response {
-  return body instanceof ReadableStream
-    ? new FastResponse(body, { status, headers })
-    : new WholeResponse(body, status, headers.flat())
 }

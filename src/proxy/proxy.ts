@@ -75,10 +75,9 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
       read: inside?.read
     })
     const headers = headersForClient(answer.headers)
-    return (
-      inside?.answer(answer.body, answer.status, headers) ??
-      new Response(answer.body, { status: answer.status, headers })
-    )
+    const { body, status } = answer
+    if (inside === undefined || body instanceof ReadableStream) return new Response(body, { status, headers })
+    return inside.answer(body, status, headers)
   }
 
   return async (request) => {

@@ -18,7 +18,7 @@ export type Sent = { method: string; headers: HeaderList; body: Uint8Array<Array
 export type Inside = {
   request: (url: string, sent: Sent) => Request
   read: (response: Response) => Promise<WholeBody>
-  answer: (body: AnswerBody | null, status: number, headers: HeaderList) => Response
+  answer: (body: WholeBody | null, status: number, headers: HeaderList) => Response
 }
 
 export type AnswerBody = ReadableStream<Uint8Array> | WholeBody
@@ -52,13 +52,10 @@ export async function askService({ build, send, clientAddress, timeoutMs, read }
       throw unavailable('malformed', `status ${response.status}`)
     }
     const { status, headers } = response
-    if (hasBody) {
-      const body = read === undefined ? passOn(response, deadline) : await deadline.race(read(response))
-      if (read !== undefined) deadline.end()
-      return { status, headers, body }
-    }
+    if (hasBody && read === undefined) return { status, headers, body: passOn(response, deadline) }
+    const body = hasBody && read !== undefined ? await deadline.race(read(response)) : null
     deadline.end()
-    return { status, headers, body: null }
+    return { status, headers, body }
   } catch (error) {
     deadline.end()
     throw error instanceof AppError ? error : unavailable('unreachable', error)
