@@ -1,5 +1,6 @@
 import type { App } from '../app.ts'
 import type { Logger } from '../platform/log.ts'
+import { boundYoungSpace } from '../platform/young-space.ts'
 import { startServer } from '../server.ts'
 import type { RunningServer } from '../server.ts'
 import { messages } from './output.ts'
@@ -22,6 +23,7 @@ export async function serveUntilStopped(app: App, announce: (server: RunningServ
   })
   const server = await startServer(app)
   announce(server)
+  boundYoungSpace()
   const signal = await stopped
   process.once(signal, () => process.exit(130))
   operatorLog(app).info('Stopping: requests under way are finished first.')
