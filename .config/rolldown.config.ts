@@ -45,10 +45,15 @@ const program = defineConfig({
   input: 'src/cli/main.ts',
   platform: 'node',
   external: outside,
+  // listhen imports it a second time, for nothing but its side effects; see lateCertificates.
+  treeshake: { moduleSideEffects: [{ test: /^node-forge$/, sideEffects: false }] },
   output: {
     dir: 'dist',
     format: 'esm',
     sourcemap: true,
+    // V8 keeps the text of what it runs, and twice as large when there is one letter that is not Latin in it.
+    charset: 'ascii',
+    comments: { legal: true, annotation: false, jsdoc: false },
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name]-[hash].js'
   },

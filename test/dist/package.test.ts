@@ -86,6 +86,14 @@ describe('the package', () => {
     expect(Object.keys(dependencies).filter((name) => bundled.has(name))).toEqual([])
   })
 
+  it('starts with little: no text that V8 would hold twice as large, and nothing for certificates', () => {
+    const chunks = packed.files.filter((file) => /^dist\/(main|chunks\/.*)\.js$/.test(file))
+    const textOf = (file: string): string => readFileSync(join(installed, file), 'utf8')
+    expect(chunks.length).toBeGreaterThan(20)
+    expect(chunks.filter((file) => /\P{ASCII}/u.test(textOf(file)))).toEqual([])
+    expect(chunks.filter((file) => /^import .*"node-forge"/m.test(textOf(file)))).toEqual([])
+  })
+
   it('gives a site a client that is small and a proxy that brings nothing of the shop along', () => {
     const read = (file: string): Buffer => readFileSync(join(installed, 'dist', file))
     expect(gzipSync(read('client/client.js')).length).toBeLessThan(6 * 1024)
