@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // Plain JavaScript that any Node can read, so that an old one is told what it lacks instead of failing somewhere inside.
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import * as nodeModule from 'node:module'
+import { join } from 'node:path'
 
 const [major, minor] = process.versions.node.split('.').map(Number)
 if (major < 22 || (major === 22 && minor < 18)) {
@@ -9,19 +10,36 @@ if (major < 22 || (major === 22 && minor < 18)) {
   process.exit(1)
 }
 
+keepCompiled()
 // A checkout runs its sources; the published package has none and runs the bundle.
 const source = new URL('../src/cli/main.ts', import.meta.url)
 const isCheckout = existsSync(source)
-if (isCheckout) startFaster()
+if (isCheckout) skipModulesOfDrizzle()
 const { main } = await import(isCheckout ? source.href : '../dist/main.js')
 await main(process.argv.slice(2))
 
-/**
- * What has been compiled is kept for the next start. And drizzle-orm is taken by its CommonJS files: each of its 130 ES
- * modules would read its large package.json again, which takes 300 ms.
- */
-function startFaster() {
-  nodeModule.enableCompileCache()
+/** What has been compiled is kept for the next start; where no folder is to be had, as in some containers, it is not. */
+function keepCompiled() {
+  const { CACHE_DIRECTORY, XDG_CACHE_HOME, LOCALAPPDATA, HOME } = process.env
+  // Code is run from it, so it is never a place that others can write to, as Node's own choice is.
+  const caches = CACHE_DIRECTORY || XDG_CACHE_HOME || LOCALAPPDATA || (HOME && join(HOME, '.cache'))
+  if (caches && isFolder(caches) && isFolder(join(caches, 'shopstead'))) {
+    nodeModule.enableCompileCache(join(caches, 'shopstead'))
+  }
+}
+
+/** Makes it when it is not there. (Node would make the folders above it too, and never comes back from that in /proc.) */
+function isFolder(path) {
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch {
+    return existsSync(path)
+  }
+  return true
+}
+
+/** drizzle-orm is taken by its CommonJS files: each of its 130 ES modules would read its package.json again, in 300 ms. */
+function skipModulesOfDrizzle() {
   nodeModule.registerHooks({
     resolve(specifier, context, next) {
       const conditions = /^drizzle-orm(\/|$)/.test(specifier) ? ['node', 'require'] : context.conditions

@@ -64,6 +64,8 @@ function writeUnit({ node, program, envFile, as }: Facts): string {
     'TimeoutStopSec=30s',
     'UMask=0077',
     'LimitNOFILE=65536',
+    'CacheDirectory=shopstead',
+    'CacheDirectoryMode=0700',
     'NoNewPrivileges=yes',
     'CapabilityBoundingSet=',
     'ProtectSystem=strict',
