@@ -18,7 +18,8 @@ export type Measured = {
 
 export type Rounds = Pressure & { rounds: number }
 
-const warmUpSeconds = 1
+/** Until V8 has compiled what is asked for often; it does so on the same core, and for a whole shop that takes this long. */
+const warmUpSeconds = 10
 
 /** Both sides by turns, each first in every other round, so that whatever else the machine does falls on both. */
 export async function compare(shop: Side, reference: Side, rounds: Rounds): Promise<[Measured, Measured]> {
