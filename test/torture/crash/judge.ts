@@ -1,6 +1,7 @@
 import Database from 'better-sqlite3'
 import type { Ledger } from '../../../src/platform/stripe/sandbox/controls.ts'
 import { Browser } from '../../support/browser.ts'
+import { allOrdersOf } from '../all-orders.ts'
 import type { Dice } from '../dice.ts'
 import type { Field } from '../part.ts'
 import { ask, password, untilAnswered } from './customer.ts'
@@ -36,24 +37,13 @@ export async function judgeAccounts(world: World): Promise<ShownOrder[]> {
       world.field.violation(`lost: ${email} was told it is registered, but its login answers ${status}: ${text}`)
       continue
     }
-    const orders = await ordersOf(browser)
+    const orders = await allOrdersOf<ShownOrder>(browser)
     const held = await account.browser.get('/orders')
     if (held.status !== 200) world.field.violation(`lost: the session of ${email} answers ${held.status}`)
     judgePurchases(world.field, account, orders, charged)
     shown.push(...orders)
   }
   return shown
-}
-
-async function ordersOf(browser: Browser): Promise<ShownOrder[]> {
-  const orders: ShownOrder[] = []
-  for (let page = 1; ; page += 1) {
-    const { data } = await browser.get<{ orders: ShownOrder[]; pagination: { totalPages: number } }>(
-      `/orders?perPage=100&page=${page}`
-    )
-    orders.push(...data.orders)
-    if (page >= data.pagination.totalPages) return orders
-  }
 }
 
 function judgePurchases(

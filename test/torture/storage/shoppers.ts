@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Browser } from '../../support/browser.ts'
 import type { Answer } from '../../support/browser.ts'
+import { allOrdersOf } from '../all-orders.ts'
 import type { ShopAtRisk } from './shop-at-risk.ts'
 
 type Order = { id: number; status: string; total: number; lineItems: { name: string; quantity: number }[] }
@@ -91,8 +92,7 @@ class Shopper {
   }
 
   async orders(): Promise<Order[]> {
-    const { data } = await this.browser.get<{ orders: Order[] }>('/orders?perPage=100')
-    return data.orders
+    return allOrdersOf(this.browser)
   }
 }
 
