@@ -23,13 +23,13 @@ function keepCompiled() {
   const { CACHE_DIRECTORY, XDG_CACHE_HOME, LOCALAPPDATA, HOME } = process.env
   // Code is run from it, so it is never a place that others can write to, as Node's own choice is.
   const caches = CACHE_DIRECTORY || XDG_CACHE_HOME || LOCALAPPDATA || (HOME && join(HOME, '.cache'))
-  if (caches && isFolder(caches) && isFolder(join(caches, 'shopstead'))) {
-    nodeModule.enableCompileCache(join(caches, 'shopstead'))
-  }
+  if (!caches) return
+  const folder = join(caches, 'shopstead')
+  if (hasOrMakes(caches) && hasOrMakes(folder)) nodeModule.enableCompileCache(folder)
 }
 
-/** Makes it when it is not there. (Node would make the folders above it too, and never comes back from that in /proc.) */
-function isFolder(path) {
+/** One folder at a time: Node would make those above it too, and never comes back from that in /proc. */
+function hasOrMakes(path) {
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch {
