@@ -10,7 +10,7 @@ import type { Controls } from './controls.ts'
 import { createBackground } from './background.ts'
 import { awaitSending, deliverBatch, deliverDue } from './deliveries.ts'
 import type { Deliver, Sender } from './deliveries.ts'
-import { fetchOver, httpClientOver } from './fetch.ts'
+import { httpClientOver } from './http-client.ts'
 import { newId } from './ids.ts'
 import { servePage } from './pages.ts'
 import { openStore } from './store.ts'
@@ -43,7 +43,6 @@ export type SandboxOptions = {
 export type Sandbox = Controls & {
   /** For stripe-node's `httpClient`: the API in process. */
   httpClient: Stripe.HttpClient
-  fetch: typeof fetch
   handleApi: (request: ApiRequest) => Promise<ApiOutcome>
   /** The hosted pages under /sandbox/; undefined for any other path. */
   pages: (request: Request) => Promise<Response | undefined>
@@ -98,7 +97,6 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   return {
     ...createControls({ store, act, now }),
     httpClient: httpClientOver(handle),
-    fetch: fetchOver(handle),
     handleApi: handle,
     pages: async (request) => servePage({ store, act, delivered }, request),
     start: background.start,
