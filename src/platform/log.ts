@@ -52,6 +52,8 @@ const levels: Record<LogLevel, number> = { silent: -999, error: 0, warn: 1, info
 
 type LineType = Exclude<LogLevel, 'silent'>
 type WriteLine = (type: LineType, message: string, fields: LogFields) => void
+/** What one field tells: its own value, or that without a secret that was in it. */
+type Tell = (name: LogField, value: NonNullable<LogFields[LogField]> | null) => void
 
 /**
  * Human lines in development, JSON lines in production; always on standard error, so that `--json` stays clean. No line
@@ -64,7 +66,7 @@ export function createLogger(options: { env: Environment; level: LogLevel }): Lo
   const line =
     (type: LineType) =>
     (message: string, fields: LogFields = {}): void => {
-      if (levels[type] <= levels[options.level]) write(type, withoutSecrets(message), allowed(fields))
+      if (levels[type] <= levels[options.level]) write(type, withoutSecrets(message), fields)
     }
   return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') }
 }
@@ -77,11 +79,23 @@ function humanLines(): WriteLine {
     stderr: process.stderr,
     formatOptions: { date: false }
   })
-  return (type, message, fields) => console[type](readable(message, fields))
+  return (type, message, fields) => {
+    let line = message
+    tellAllowed(fields, (name, value) => (line += ` ${name}=${String(value)}`))
+    console[type](line)
+  }
 }
 
+/** Written piece by piece: there is one for every request, and an object made for JSON.stringify takes twice the time. */
 function jsonLine(level: LineType, message: string, fields: LogFields): void {
-  writeSoon(`${JSON.stringify({ time: toIso(Date.now()), level, message, ...fields })}\n`)
+  let line = `{"time":"${toIso(Date.now())}","level":"${level}","message":${json(message)}`
+  tellAllowed(fields, (name, value) => (line += `,"${name}":${json(value)}`))
+  writeSoon(`${line}}\n`)
+}
+
+function json(value: string | number | boolean | null): string {
+  if (typeof value === 'string') return /^[\w ./:-]*$/.test(value) ? `"${value}"` : JSON.stringify(value)
+  return Number.isFinite(value) ? String(value) : JSON.stringify(value)
 }
 
 let unwritten = ''
@@ -106,18 +120,12 @@ function isAllowed(name: string): name is LogField {
   return names.has(name)
 }
 
-function allowed(fields: LogFields): LogFields {
-  const given: Partial<Record<LogField, LogFields[LogField]>> = {}
+function tellAllowed(fields: LogFields, tell: Tell): void {
   for (const name of Object.keys(fields)) {
     if (!isAllowed(name)) continue
     const value = fields[name]
-    if (value !== undefined) given[name] = typeof value === 'string' && !ids.has(name) ? withoutSecrets(value) : value
+    if (value !== undefined) tell(name, typeof value === 'string' && !ids.has(name) ? withoutSecrets(value) : value)
   }
-  return given
-}
-
-function readable(message: string, fields: LogFields): string {
-  return [message, ...Object.entries(fields).map(([name, value]) => `${name}=${String(value)}`)].join(' ')
 }
 
 const secrets: readonly [pattern: RegExp, instead: string][] = [
