@@ -14,13 +14,7 @@ export class WholeResponse extends FastResponse {
 
   /** @param flatHeaders name and value by turns, as Node takes them unsorted; a name may come more than once */
   constructor(body: Body, status: number, flatHeaders: string[]) {
-    super(body, {
-      status,
-      // Asked for only by who wants Headers.
-      get headers() {
-        return pairs(flatHeaders)
-      }
-    })
+    super(body, new LateInit(status, flatHeaders))
     this.content = body
     this.#flatHeaders = flatHeaders
   }
@@ -39,6 +33,18 @@ export class WholeResponse extends FastResponse {
   }
 }
 
-function pairs(flat: readonly string[]): [name: string, value: string][] {
-  return Array.from({ length: flat.length / 2 }, (_, index) => [flat[index * 2] ?? '', flat[index * 2 + 1] ?? ''])
+/** Has its headers by name and value only once somebody asks for Headers. */
+class LateInit implements ResponseInit {
+  readonly status: number
+  readonly #flat: readonly string[]
+
+  constructor(status: number, flat: readonly string[]) {
+    this.status = status
+    this.#flat = flat
+  }
+
+  get headers(): [name: string, value: string][] {
+    const flat = this.#flat
+    return Array.from({ length: flat.length / 2 }, (_, index) => [flat[index * 2] ?? '', flat[index * 2 + 1] ?? ''])
+  }
 }
