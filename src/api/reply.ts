@@ -18,9 +18,8 @@ export function toResponse(route: Route, reply: Reply | Response, ids: RequestId
   })
 }
 
-function metaFor({ meta }: Reply, ids: RequestIds, now: number): object | null {
-  if (meta === null) return null
-  if (meta === undefined) return metaOf(ids, now)
+function metaFor({ meta }: Reply, ids: RequestIds, now: number): object | null | undefined {
+  if (meta === null || meta === undefined) return meta
   return 'replace' in meta ? meta.replace : { ...metaOf(ids, now), ...meta.extend }
 }
 

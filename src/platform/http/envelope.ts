@@ -41,9 +41,19 @@ export function success(
   data: unknown,
   ids: RequestIds,
   now: number,
-  { status = 200, meta = metaOf(ids, now), ...extras }: Extras & { status?: number; meta?: object | null } = {}
+  { status = 200, meta, ...extras }: Extras & { status?: number; meta?: object | null | undefined } = {}
 ): Response {
-  return jsonResponse(meta === null ? { data } : { data, meta }, ids, status, extras)
+  const written = JSON.stringify(data ?? null)
+  const body =
+    meta === null
+      ? `{"data":${written}}`
+      : `{"data":${written},"meta":${meta === undefined ? writtenMeta(ids, now) : JSON.stringify(meta)}}`
+  return jsonResponse(body, ids, status, extras)
+}
+
+/** The standard one as JSON, which nearly every answer ends with: no character of its values needs escaping. */
+function writtenMeta({ requestId, correlationId }: RequestIds, now: number): string {
+  return `{"correlationId":"${correlationId}","correlation_id":"${correlationId}","request_id":"${requestId}","timestamp":"${toIso(now)}"}`
 }
 
 /** `{error, meta}` with the error's own status and headers. */

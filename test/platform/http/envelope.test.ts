@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
-import { failure, requestIds, success } from '../../../src/platform/http/envelope.ts'
+import { failure, metaOf, requestIds, success } from '../../../src/platform/http/envelope.ts'
 
 const ids = { requestId: 'r', correlationId: 'c' }
 const meta = { correlationId: 'c', correlation_id: 'c', request_id: 'r', timestamp: '1970-01-01T00:00:01.000Z' }
@@ -24,6 +24,14 @@ test('success is data and meta, as JSON that no browser guesses about', async ()
     'x-request-id': 'r',
     'cache-control': 'no-store'
   })
+})
+
+test('success says what failure says in its meta, whatever the ids are', async () => {
+  const inbound = requestIds('a-b.c_D9')
+  for (const given of [inbound, requestIds()]) {
+    const told = (await success([], given, 1_795_176_099_089).json()) as object
+    expect(told).toEqual({ data: [], meta: metaOf(given, 1_795_176_099_089) })
+  }
 })
 
 test('meta can be replaced and left out', async () => {
