@@ -26,7 +26,7 @@ export const fuzz: Part = {
 
 async function run(field: Field): Promise<void> {
   const times = field.isWhole ? 100_000 : 2_000
-  readNonsense(times, field)
+  await readNonsense(times, field)
   await fireAtShop(field, times)
   await fireAtPages(field, times)
 }

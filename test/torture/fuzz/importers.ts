@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import { applyAffiliates } from '../../../src/shop/affiliates/apply-affiliates.ts'
 import { createUser } from '../../../src/shop/accounts/create-user.ts'
 import { applyCampaigns, applyPlans } from '../../../src/shop/benefits/plans.ts'
@@ -17,7 +18,7 @@ import { fileFor, formats } from './files.ts'
 import type { Secrets } from './judge.ts'
 
 /** Files that are hardly the ones that the importers read, in the numbers that only calls in this process allow. */
-export function readNonsense(times: number, field: Field): void {
+export async function readNonsense(times: number, field: Field): Promise<void> {
   using shop = openTestShop()
   const user = {
     email: 'mira@shop.example',
@@ -40,6 +41,8 @@ export function readNonsense(times: number, field: Field): void {
     const outcomes = { taken: 0, refused: 0 }
     const reports = new Map<string, string>()
     for (let time = 0; time < times; time += 1) {
+      // What native code has to tidy up waits for the event loop.
+      if (time % 100 === 0) await turnOfTheLoop()
       const content = fileFor(format, dice)
       const wrong = tryOut(shop, content, outcomes)
       if (wrong !== undefined)
@@ -47,6 +50,7 @@ export function readNonsense(times: number, field: Field): void {
     }
     for (const report of [...reports.values()].slice(0, 8)) field.violation(`importing ${format}: ${report}`)
     field.tried(`importing ${format}`, times)
+    field.tell(`importing ${format}, ${times} files`)
     field.figure(`importing ${format}: ${outcomes.taken} taken, ${outcomes.refused} refused`)
   }
 }
