@@ -72,6 +72,7 @@ test('a hold of a clock that was ahead is over, the longest there can be is not'
   place(shop.db, draft([line(product)]), now)
   place(shop.db, { ...draft([line(product)]), holdMinutes: 1_440 }, now + 5 * minute)
   expect(overdueOrders(shop.db, now)).toEqual([id])
+  expect(overdueOrders(shop.db, now, 30 * minute)).toEqual([id])
 })
 
 test('mail and webhooks of a clock that was ahead go out now, and a pause is kept', async () => {

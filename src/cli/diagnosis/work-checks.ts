@@ -24,7 +24,7 @@ export const workChecks: readonly Check[] = [
   {
     name: 'stuck orders',
     run({ db, clock }) {
-      const [oldest, ...others] = overdueOrders(db, clock.now() - stuckAfterMs)
+      const [oldest, ...others] = overdueOrders(db, clock.now(), stuckAfterMs)
       if (oldest === undefined) return ok('None.')
       return warning(
         `Order ${oldest}${others.length > 0 ? ` and ${others.length} more` : ''} should no longer be pending.`,

@@ -15,7 +15,10 @@ const overdue = statement((orm) =>
     .where(
       and(
         sql`status = 'pending'`,
-        or(lte(orders.holdEndsAt, sql.placeholder('now')), gt(orders.holdEndsAt, sql.placeholder('longest')))
+        or(
+          lte(orders.holdEndsAt, sql.placeholder('until')),
+          and(gt(orders.holdEndsAt, sql.placeholder('longest')), gt(orders.createdAt, sql.placeholder('future')))
+        )
       )
     )
     .orderBy(asc(orders.holdEndsAt), asc(orders.id))
@@ -23,12 +26,12 @@ const overdue = statement((orm) =>
 )
 
 /**
- * Pending orders whose hold has ended, the longest overdue first; a hold that is longer than any can be is one of a clock
- * that was ahead, and would keep its stock until then. Whether one is given up is for payments to say
- * (`endHold`): not while its payment is processing or awaits the bank.
+ * Pending orders whose hold ended `sinceMs` ago or earlier, the longest overdue first. The hold of an order from the
+ * future is one of a clock that was ahead: longer than any can be, it would keep its stock until then. Whether one is
+ * given up is for payments to say (`endHold`): not while its payment is processing or awaits the bank.
  */
-export function overdueOrders(db: Db, now: number): number[] {
+export function overdueOrders(db: Db, now: number, sinceMs = 0): number[] {
   return overdue(db)
-    .all({ now, longest: now + longestHoldMs })
+    .all({ until: now - sinceMs, longest: now + longestHoldMs, future: now + setBackMs })
     .map(({ id }) => id)
 }

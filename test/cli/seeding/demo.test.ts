@@ -19,6 +19,7 @@ import { getCoupon } from '../../../src/shop/catalog/coupons.ts'
 import { findSellable } from '../../../src/shop/catalog/sellable.ts'
 import { accountSummary } from '../../../src/shop/entitlements/entitlements.ts'
 import { orderStatuses } from '../../../src/shop/orders/schema.ts'
+import { endHolds } from '../../../src/shop/payments/end-hold.ts'
 
 const now = Date.UTC(2026, 10, 20, 12)
 const hourMs = 60 * 60_000
@@ -70,6 +71,15 @@ describe('the demo shop', () => {
     expect(getCoupon(app.db, 'WELCOME10')).toMatchObject({ percentBps: 1000 })
     expect(getCoupon(app.db, 'ONCE')).toMatchObject({ maxUses: 1, used: 0 })
     expect(getCoupon(app.db, 'EXPIRED').endsAt).toBeLessThan(now)
+  })
+
+  it('keeps its pending orders when a server ends the holds that are over', async () => {
+    const app = await demoShop()
+    const pending = () => column(app, "SELECT id FROM orders WHERE status = 'pending'")
+    const before = pending()
+    expect(before.length).toBeGreaterThan(0)
+    await endHolds(app)
+    expect(pending()).toEqual(before)
   })
 
   it('has the people that the contract names, each with the password', async () => {
