@@ -1,7 +1,8 @@
+import type Database from 'better-sqlite3'
 import { rawStatement } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { slugFor } from './import/slug.ts'
-import { toSearchQuery } from './search-query.ts'
+import { readSearch } from './search-query.ts'
 
 export type OfferFilter = {
   /** Slug of a category; its name finds it too, since that is what offers show. */
@@ -22,19 +23,20 @@ const inCategory = `
     SELECT 1 FROM product_categories pc JOIN categories c ON c.id = pc.category_id
     WHERE pc.product_id = p.id AND c.slug = ?
   )`
-const found = `
-  FROM products_search JOIN products p ON p.id = products_search.rowid
-  WHERE products_search MATCH ? AND ${buyable}`
-// A hit in the name counts most, then one in the tags; equals stand in the shop's order.
-const bestFirst = 'ORDER BY bm25(products_search, 10.0, 1.0, 5.0), p.position, p.id'
+const hasWords = 'products_search MATCH ?'
+const hasLiterals = `
+  NOT EXISTS (
+    SELECT 1 FROM json_each(?) WHERE instr(lower(s.name || ' ' || s.description || ' ' || s.tags), lower(value)) = 0
+  )`
+const inOrder = 'ORDER BY p.position, p.id'
 
-const all = rawStatement<[], number>(`SELECT p.id FROM products p WHERE ${buyable} ORDER BY p.position, p.id`)
+const all = rawStatement<[], number>(`SELECT p.id FROM products p WHERE ${buyable} ${inOrder}`)
 // CROSS JOIN keeps SQLite from walking all products in their order and asking each for its categories.
 const ofCategory = rawStatement<[string], number>(`
   SELECT p.id FROM product_categories pc CROSS JOIN products p ON p.id = pc.product_id
-  WHERE pc.category_id = (SELECT id FROM categories WHERE slug = ?) AND ${buyable} ORDER BY p.position, p.id`)
-const ofSearch = rawStatement<[string], number>(`SELECT p.id ${found} ${bestFirst}`)
-const ofBoth = rawStatement<[string, string], number>(`SELECT p.id ${found} AND ${inCategory} ${bestFirst}`)
+  WHERE pc.category_id = (SELECT id FROM categories WHERE slug = ?) AND ${buyable} ${inOrder}`)
+/** The statements of a search, by what it asks for. */
+const searches = new Map<string, (db: Db) => Database.Statement<string[], number>>()
 
 /** Ids of all products that can be bought and that the filter lets through, in the order in which they are offered. */
 export function listedProductIds(db: Db, { category, search }: OfferFilter): number[] {
@@ -42,7 +44,24 @@ export function listedProductIds(db: Db, { category, search }: OfferFilter): num
   if (search === undefined) {
     return slug === undefined ? all(db).pluck().all() : ofCategory(db).pluck().all(slug)
   }
-  const query = toSearchQuery(search)
-  if (query === undefined) return []
-  return slug === undefined ? ofSearch(db).pluck().all(query) : ofBoth(db).pluck().all(query, slug)
+  const { words, literals } = readSearch(search)
+  if (words === undefined && literals.length === 0) return []
+  return searched(db, [
+    ...(words === undefined ? [] : [[hasWords, words] as const]),
+    ...(literals.length === 0 ? [] : [[hasLiterals, JSON.stringify(literals)] as const]),
+    ...(slug === undefined ? [] : [[inCategory, slug] as const])
+  ])
+}
+
+function searched(db: Db, asked: readonly (readonly [condition: string, value: string])[]): number[] {
+  const conditions = [...asked.map(([condition]) => condition), buyable].join(' AND ')
+  const statement =
+    searches.get(conditions) ??
+    rawStatement<string[], number>(
+      `SELECT p.id FROM products_search s JOIN products p ON p.id = s.rowid WHERE ${conditions} ${inOrder}`
+    )
+  searches.set(conditions, statement)
+  return statement(db)
+    .pluck()
+    .all(...asked.map(([, value]) => value))
 }

@@ -105,6 +105,7 @@ const searched = [
   },
   { ...mug, slug: 'oil', name: 'Lamp oil', description: 'For every lantern AND lamp.', categories: ['Light'] },
   { ...mug, slug: 'hidden', name: 'Hidden lantern', published: false },
+  { ...mug, slug: 'hook', name: 'Hook_long', description: '1000 nails.' },
   { ...mug, slug: 'ladle', name: 'Ladle', description: 'Für Grüße an ΑΘΗΝΑ.' }
 ]
 
@@ -130,10 +131,15 @@ test.each([
   ['"', []],
   ["'", []],
   ['"lamp', ['oil']],
-  ['%', []],
-  ['_', []],
+  ['%', ['creme']],
+  ['_', ['hook']],
   ['l%n', []],
+  ['l_n', []],
   ['100%', ['creme']],
+  ['white 100% DISH', ['creme']],
+  ['10%', []],
+  ['k_l', ['hook']],
+  ['K_l 100%', []],
   ['*', []],
   ['lan*', ['lamp', 'oil']],
   ['storm-lantern', ['lamp']],
@@ -145,14 +151,14 @@ test.each([
   expect(slugs(shopWith(searched), { search }).toSorted()).toEqual(expected.toSorted())
 })
 
-test('a hit in the name comes before one in the text, and equals stand in the order of the shop', () => {
+test('what a search finds stands in the order of the shop', () => {
   const db = shopWith([
-    { ...mug, slug: 'a', name: 'Plain', description: 'brass' },
+    { ...mug, slug: 'a', name: 'Plain', description: 'brass', position: 9 },
     { ...mug, slug: 'b', name: 'Brass', position: 9 },
     { ...mug, slug: 'c', name: 'Brass', position: 8 },
-    { ...mug, slug: 'd', name: 'Plain', tags: ['brass'] }
+    { ...mug, slug: 'd', name: 'Plain', tags: ['brass'], position: 7 }
   ])
-  expect(slugs(db, { search: 'brass' })).toEqual(['c', 'b', 'd', 'a'])
+  expect(slugs(db, { search: 'brass' })).toEqual(['d', 'c', 'a', 'b'])
 })
 
 test('search and category hold together', () => {
