@@ -43,6 +43,7 @@ export const authorisation: Part = {
 
 async function everything(field: Field, stage: Stage): Promise<void> {
   const owner = stage.enter('affiliate active', 'owner')
+  await stage.refer(owner)
   const before = stage.recordsOf(owner)
   const questions = shuffled(field.dice, everyQuestion())
   await side(questions.length, atOnce, async (index) => {

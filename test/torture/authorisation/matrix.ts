@@ -6,7 +6,7 @@ import { kinds, targets } from './kinds.ts'
 import type { Expected, Kind, Target } from './kinds.ts'
 import { placeRequests, routeRequests } from './requests.ts'
 import type { Cell, Sent } from './requests.ts'
-import { cookieOf } from './stage.ts'
+import { cookieOf, ownersCommission } from './stage.ts'
 import type { Person, Stage } from './stage.ts'
 
 /** One question to the matrix: this kind of person, at this place, for his own, another's and nobody's. */
@@ -53,7 +53,7 @@ export async function put(stage: Stage, owner: Person, question: Question): Prom
     const { word, text } = heard[target]
     return word === expected ? [] : [`${place}, ${target}: expected ${expected}, came ${word}: ${text.slice(0, 200)}`]
   })
-  const secrets = [owner.email, owner.sessionToken ?? '', 'Name of owner']
+  const secrets = [owner.email, owner.sessionToken ?? '', 'Name of owner', ownersCommission]
   const leaks = targets.flatMap((target) =>
     secrets
       .filter((secret) => secret !== '' && heard[target].text.includes(secret))

@@ -35,6 +35,9 @@ export const ownersPassword = 'granite-willow-71'
 export const free = { productId: 1, quantity: 1 }
 export const mug = { productId: 2, quantity: 1 }
 
+/** Ten percent of seven mugs: what no other referral of the matrix comes to. */
+export const ownersCommission = '"amountMinor":875'
+
 /** What the shop of the matrix sells: something to download for nothing, and something to pay. */
 export const shelf = {
   products: [
@@ -176,6 +179,13 @@ export class Stage {
     const answer = await this.api(person, '/store/checkout-session', { items: [item] })
     const { checkoutUrl, orderId } = dataOf<{ checkoutUrl: string; orderId: string }>(answer)
     return { token: checkoutUrl.split('/').at(-1) ?? '', id: orderId }
+  }
+
+  /** Somebody buys by this affiliate's link, for `ownersCommission`. */
+  async refer({ affiliateId }: Person): Promise<void> {
+    const code = this.db.sqlite.prepare('SELECT code FROM affiliates WHERE id = ?').pluck().get(affiliateId)
+    const path = `/store/checkout-session?ref=${String(code)}`
+    dataOf(await this.api(this.enter('customer'), path, { items: [{ ...mug, quantity: 7 }] }))
   }
 
   /** The path of the gateway's page for an order that is to be paid by card. */

@@ -100,6 +100,9 @@ const shutAccount: Race = {
     const alive = await Promise.all(visitors.map(async (visitor) => wordOf(await visitor.get('/me'))))
     expectEqual(ground, `${this.name}: sessions afterwards`, Object.keys(tally(alive)), ['401 NOT_AUTHENTICATED'])
     expectEqual(ground, `${this.name}: login afterwards`, wordOf(await logIn(ground.visitor(round), email)), shut)
+    // What is left of a session is refused while the account is shut, and good again once it is opened.
+    const left = 'SELECT count(*) FROM sessions WHERE user_id = (SELECT id FROM users WHERE email = ?)'
+    expectEqual(ground, `${this.name}: sessions kept`, ground.db.sqlite.prepare(left).pluck().get(email), 0)
   }
 }
 

@@ -12,7 +12,10 @@ const ordersEach = 3
 /** Ten percent of an order of 5.00. */
 const commissionMinor = 50
 
-/** Several operators mark the same commissions as paid. */
+/**
+ * Several operators mark the same commissions as paid; in odd rounds all of them have looked before the first one can
+ * write.
+ */
 const payouts: Race = {
   name: 'one payout run by several operators',
   short: 2,
@@ -32,7 +35,14 @@ const payouts: Race = {
       bought.map(wordOf),
       Array.from({ length: ordersEach }, () => '200')
     )
-    const ended = await atOnce(3, () => ground.cli('referrals', 'pay', '--affiliate', code, '--yes', '--json'))
+    const isHeldUp = round % 2 === 1
+    if (isHeldUp) ground.db.sqlite.exec('BEGIN IMMEDIATE')
+    const paying = atOnce(3, () => ground.cli('referrals', 'pay', '--affiliate', code, '--yes', '--json'))
+    if (isHeldUp) {
+      await sleep(2_000)
+      ground.db.sqlite.exec('ROLLBACK')
+    }
+    const ended = await paying
     const told = ended.map(({ exitCode, stdout }) => ({ exitCode, ...(JSON.parse(stdout) as Payouts) }))
     const words = told.map(({ exitCode, payouts: paid = [], error }) => {
       if (error !== undefined) return `${exitCode} ${error.code}`
