@@ -10,11 +10,11 @@ import { listAllOrders, showOrder } from '../shop/orders/admin-view.ts'
 import type { AdminOrder } from '../shop/orders/admin-view.ts'
 import { explainOrder } from '../shop/orders/explain.ts'
 import { getOrder } from '../shop/orders/find.ts'
-import { confirmPayment } from '../shop/orders/pay-order.ts'
 import { orderStatuses } from '../shop/orders/schema.ts'
 import type { OrderStatus } from '../shop/orders/schema.ts'
 import { moveOrder } from '../shop/orders/transition.ts'
 import { openAttempts, paymentStatusOf } from '../shop/payments/attempts.ts'
+import { markPaid } from '../shop/payments/by-hand.ts'
 import { cancelOrder } from '../shop/payments/end-hold.ts'
 import { reconcile } from '../shop/payments/reconcile.ts'
 import { refundOrder } from '../shop/payments/refund.ts'
@@ -62,7 +62,7 @@ export function define(program: Command): void {
 function defineMoves(group: Command): void {
   const paid = addCommand(group, 'paid <id>', 'its money has arrived: by transfer, in cash, or late', 'orders paid 12')
   runs(paid, 'migrated', ({ app, now }, id: string) => {
-    write(app.db, (tx) => confirmPayment(tx, parseId(id), { by, reason: 'marked as paid' }, now))
+    write(app.db, (tx) => markPaid(tx, parseId(id), { by, reason: 'marked as paid' }, now))
     return answer(app, parseId(id))
   })
   const complete = addCommand(group, 'complete <id>', 'the buyer has everything', 'orders complete 12')

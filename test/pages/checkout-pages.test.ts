@@ -3,9 +3,10 @@ import { write } from '../../src/platform/db/database.ts'
 import { findOrderByPublicToken } from '../../src/shop/orders/find.ts'
 import type { OrderRow } from '../../src/shop/orders/rows.ts'
 import { moveOrder } from '../../src/shop/orders/transition.ts'
-import { attemptsOf } from '../../src/shop/payments/attempts.ts'
+import { attemptsOf, openAttempts, paymentStatusOf } from '../../src/shop/payments/attempts.ts'
+import { markPaid } from '../../src/shop/payments/by-hand.ts'
 import { refundOrder } from '../../src/shop/payments/refund.ts'
-import { endHold } from '../../src/shop/payments/end-hold.ts'
+import { cancelOrder, endHold } from '../../src/shop/payments/end-hold.ts'
 import { setSetting } from '../../src/shop/settings/settings.ts'
 import type { Browser } from '../support/browser.ts'
 import { startShop } from '../support/running-shop.ts'
@@ -105,6 +106,32 @@ describe('the hosted checkout', () => {
     expect(status).toBe(200)
     expect(html).toContain('waiting for your payment')
     expect(html).toContain('Transfer to &lt;DE00 1234&gt;.')
+  })
+
+  it('ends the transfer that an order waited for when it has come, and when the order is cancelled', async () => {
+    const visitor = shop.visitor()
+    const byHand = async (): Promise<Placed> => {
+      const placed = await place(visitor)
+      await visitor.form(placed.url, { payment_method: 'manual', email: 'lena@example.com' })
+      expect(paymentStatusOf(shop.app.db, placed.order().id)).toBe('created')
+      return placed
+    }
+    const { done, order } = await byHand()
+    const cause = { by: 'operator', reason: 'seen' }
+    for (let time = 0; time < 2; time += 1) write(shop.app.db, (tx) => void markPaid(tx, order().id, cause, Date.now()))
+    expect([order().status, paymentStatusOf(shop.app.db, order().id)]).toEqual(['processing', 'paid'])
+    expect((await pageOf(visitor, done))[1]).toContain('Thank you for your order')
+    await refundOrder(shop.app, order().id, undefined, 'operator')
+    expect(order().status).toBe('refunded')
+
+    const given = await byHand()
+    await cancelOrder(shop.app, given.order().id, 'operator')
+    expect([given.order().status, paymentStatusOf(shop.app.db, given.order().id)]).toEqual(['cancelled', 'abandoned'])
+    write(shop.app.db, (tx) => void markPaid(tx, given.order().id, cause, Date.now()))
+    expect([given.order().status, paymentStatusOf(shop.app.db, given.order().id)]).toEqual(['processing', 'paid'])
+    const open = openAttempts(shop.app.db).map(({ orderId }) => orderId)
+    expect(open).not.toContain(order().id)
+    expect(open).not.toContain(given.order().id)
   })
 
   it('makes one attempt of a double click, a reload and a change of mind', async () => {

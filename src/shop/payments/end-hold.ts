@@ -8,6 +8,7 @@ import { getOrder } from '../orders/find.ts'
 import { isPaidStatus } from '../orders/states.ts'
 import { moveOrder } from '../orders/transition.ts'
 import { attemptsOf, getAttempt, updateAttempt } from './attempts.ts'
+import { endTransfers } from './by-hand.ts'
 import { isSilence } from './gateway-failure.ts'
 import { isReady } from './gateway.ts'
 import { callOff } from './look-up.ts'
@@ -53,10 +54,11 @@ function openOnesOf(db: Db, orderId: number): AttemptRow[] {
  */
 export async function cancelOrder(shop: ShopContext, orderId: number, by: string): Promise<void> {
   if (getOrder(shop.db, orderId).status === 'pending') await callOffPayments(shop, orderId, by)
-  await writeWhenFree(
-    shop.db,
-    (tx) => void moveOrder(tx, orderId, 'cancelled', { by, reason: 'cancelled' }, shop.clock.now())
-  )
+  await writeWhenFree(shop.db, (tx) => {
+    const now = shop.clock.now()
+    moveOrder(tx, orderId, 'cancelled', { by, reason: 'cancelled' }, now)
+    endTransfers(tx, orderId, 'abandoned', now)
+  })
 }
 
 async function callOffPayments(shop: ShopContext, orderId: number, by: string): Promise<void> {

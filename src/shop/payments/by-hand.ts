@@ -1,0 +1,24 @@
+import type { Tx } from '../../platform/db/database.ts'
+import { confirmPayment } from '../orders/pay-order.ts'
+import type { OrderRow } from '../orders/rows.ts'
+import { attemptsOf, updateAttempt } from './attempts.ts'
+
+/**
+ * An operator has seen the money: by transfer, in cash, or late by card.
+ *
+ * @throws AppError TRANSITION_REFUSED, as `confirmPayment` does
+ */
+export function markPaid(tx: Tx, orderId: number, cause: { by: string; reason: string }, now: number): OrderRow {
+  const order = confirmPayment(tx, orderId, cause, now)
+  const isSettled = attemptsOf(tx, orderId).some(({ outcome }) => outcome === 'paid')
+  endTransfers(tx, orderId, isSettled ? 'abandoned' : 'paid', now)
+  return order
+}
+
+/** The transfers that an order waited for have come, even after it was given up, or are not waited for any longer. */
+export function endTransfers(tx: Tx, orderId: number, outcome: 'paid' | 'abandoned', now: number): void {
+  for (const { id, kind, outcome: known } of attemptsOf(tx, orderId)) {
+    if (kind !== 'manual' || known === 'paid' || known === outcome) continue
+    updateAttempt(tx, id, { outcome, settledAt: now }, now)
+  }
+}
