@@ -17,22 +17,26 @@ export function isFromFuture(at: number, now: number): boolean {
 const dayMs = 86_400_000
 const ofTwoDigits = Array.from({ length: 100 }, (_, number) => String(number).padStart(2, '0'))
 const ofThreeDigits = Array.from({ length: 1000 }, (_, number) => String(number).padStart(3, '0'))
-let lastDay = { number: Number.NaN, text: '' }
+/** The days that were asked for last, each in the place of its number: a thousand in a row have a place each. */
+const days = Array.from({ length: 1024 }, () => ({ number: Number.NaN, text: '' }))
 
 /**
- * ISO 8601 UTC with milliseconds, as every answer of the service writes a time. A list of orders has two times each, so
- * Date is asked for a day that differs from the last one alone: that is ten times faster.
+ * ISO 8601 UTC with milliseconds, as every answer of the service writes a time. A list has one or two times in each of
+ * its rows, so Date is asked for the days alone that are not known from before: that is ten times faster.
  *
  * @throws RangeError for what is no number, or beyond the years of a Date
  */
 export function toIso(epochMs: number): string {
   const number = Math.floor(epochMs / dayMs)
-  if (number !== lastDay.number)
-    lastDay = { number, text: new Date(epochMs).toISOString().slice(0, -'00:00:00.000Z'.length) }
+  const day = days[number & 1023] as { number: number; text: string }
+  if (number !== day.number) {
+    day.text = new Date(epochMs).toISOString().slice(0, -'00:00:00.000Z'.length)
+    day.number = number
+  }
   const ms = Math.floor(epochMs - number * dayMs)
   const minutes = Math.floor(ms / 60_000)
   const time = `${ofTwoDigits[Math.floor(minutes / 60)]}:${ofTwoDigits[minutes % 60]}`
-  return `${lastDay.text}${time}:${ofTwoDigits[Math.floor(ms / 1000) % 60]}.${ofThreeDigits[ms % 1000]}Z`
+  return `${day.text}${time}:${ofTwoDigits[Math.floor(ms / 1000) % 60]}.${ofThreeDigits[ms % 1000]}Z`
 }
 
 export function toIsoOrNull(epochMs: number | null | undefined): string | null {
