@@ -1,10 +1,11 @@
+import { toIsoOrNull } from '../../platform/clock.ts'
 import { readSnapshot } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import { toUser } from '../accounts/view.ts'
 import type { ConsentView, ProfileView, UserView } from '../accounts/view.ts'
 import { isSubscriptionInForce } from '../benefits/status.ts'
-import { toDonation, toMembership, toPrimaryPlan, toSubscription } from '../benefits/view.ts'
+import { statusOf, toDonation, toMembership, toPrimaryPlan, toSubscription } from '../benefits/view.ts'
 import { toFlags } from './flags.ts'
 import type { Flags } from './flags.ts'
 import { visibleHoldings } from './holdings.ts'
@@ -91,13 +92,13 @@ function toDonationsSummary({ donations: { donations, total } }: Holdings) {
   return {
     hasDonations: total > 0,
     totalDonations: total,
-    lastDonationAt: last === undefined ? null : toDonation(last).createdAt
+    lastDonationAt: toIsoOrNull(last?.createdAt)
   }
 }
 
 function toMembershipsSummary({ memberships }: Holdings, now: number) {
   return {
-    activeMembershipCount: memberships.filter((record) => toMembership(record, now).status === 'active').length,
+    activeMembershipCount: memberships.filter((record) => statusOf(record, now) === 'active').length,
     totalMemberships: memberships.length,
     primaryPlan: toPrimaryPlan(memberships, now)
   }

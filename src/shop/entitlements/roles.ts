@@ -21,11 +21,11 @@ export function isActiveAffiliate({ isOn, affiliate }: Standing): boolean {
 /** `roles.serviceRoles`: what the entitlements make of a person. */
 export function toServiceRoles(flags: Flags): string[] {
   const isMember = flags.hasActiveMembershipA || flags.hasActiveMembershipB
-  const roles = {
-    member: isMember,
-    pro: flags.hasProAccess,
-    affiliate: flags.isAffiliateApproved,
-    admin: flags.isAdmin
-  }
-  return Object.entries(roles).flatMap(([role, held]) => (held ? [role] : []))
+  const held = [
+    isMember && 'member',
+    flags.hasProAccess && 'pro',
+    flags.isAffiliateApproved && 'affiliate',
+    flags.isAdmin && 'admin'
+  ]
+  return held.filter((role) => role !== false)
 }
