@@ -9,6 +9,7 @@ import { isPaidStatus } from '../orders/states.ts'
 import { attemptsOf, getAttempt, updateAttempt } from './attempts.ts'
 import { book } from './booking.ts'
 import type { Booking } from './booking.ts'
+import { endTransfers } from './by-hand.ts'
 import { mismatch } from './gateway-state.ts'
 import type { GatewayState } from './gateway-state.ts'
 import type { AttemptRow } from './rows.ts'
@@ -73,6 +74,8 @@ function takePayment(booking: Booking, attempt: AttemptRow, state: GatewayState)
   }
   const late = order.status === 'cancelled'
   const paid = payOrder(tx, order.id, { by, reason: `paid: ${state.objectId}`, latePayment: late }, now)
+  // The buyer had chosen a transfer, and paid on the gateway's page after all.
+  endTransfers(tx, order.id, 'abandoned', now)
   if (!isPaidStatus(paid.status)) {
     const message = `Order ${order.id} was paid late and its stock or coupon is gone: complete or refund it.`
     warn(booking, { orderId: order.id, kind: 'late_payment', objectId: state.objectId, message })

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
 import { historyOf } from '../../../src/shop/orders/find.ts'
+import { moveOrder } from '../../../src/shop/orders/transition.ts'
+import { createAttempt } from '../../../src/shop/payments/attempts.ts'
 import { failAttempt } from '../../../src/shop/payments/settle.ts'
 import { openWarnings } from '../../../src/shop/payments/warnings.ts'
 import { force, makeProduct, draft, line, move, noon, place, stockOf } from '../orders/temporary-shop.ts'
@@ -36,6 +38,19 @@ describe('what the gateway says of a payment', () => {
       reason: `paid: pi_${attempt.id}`
     })
     expect(warningsOf(books)).toEqual([])
+  })
+
+  it('that it was paid ends the transfer that the order waits for', () => {
+    const books = openBooks()
+    const order = books.place()
+    const byCard = books.attempt(order)
+    const how = { gateway: 'manual', kind: 'manual', livemode: false } as const
+    const transfer = write(books.db, (tx) => createAttempt(tx, order, how, noon))
+    write(books.db, (tx) => void moveOrder(tx, order.id, 'on-hold', { by: 'buyer', reason: 'pays by hand' }, noon))
+    books.tell(byCard)
+    expect(books.order(order.id).status).toBe('processing')
+    expect(books.now(transfer)).toMatchObject({ outcome: 'abandoned', settledAt: later })
+    expect(books.now(byCard).outcome).toBe('paid')
   })
 
   it('a second time changes nothing, whatever it says then', () => {
