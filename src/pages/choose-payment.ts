@@ -12,7 +12,7 @@ import { orders } from '../shop/orders/schema.ts'
 import type { Address } from '../shop/orders/schema.ts'
 import { moveOrder } from '../shop/orders/transition.ts'
 import { attemptsOf, createAttempt } from '../shop/payments/attempts.ts'
-import { offerCheckoutPage } from '../shop/payments/checkout-page.ts'
+import { offerCheckoutPage, shortestPageMs } from '../shop/payments/checkout-page.ts'
 import { isReady, readyGateway } from '../shop/payments/gateway.ts'
 import { callOff } from '../shop/payments/look-up.ts'
 import { settleAttempt } from '../shop/payments/settle.ts'
@@ -31,9 +31,6 @@ export type Choice = {
   /** Where to ship to, when it was asked. */
   address?: Address | undefined
 }
-
-/** Stripe opens no page for less than 30 minutes. */
-const shortestPageMs = 31 * 60_000
 
 /** The ways to pay that this shop offers on its own page. */
 export function offeredMethods(shop: ShopContext): PaymentMethod[] {

@@ -17,7 +17,7 @@ import { failAttempt, settleAttempt } from './settle.ts'
 import { subscriptionInterval } from './subscription-interval.ts'
 
 /** Stripe takes 30 minutes to 24 hours; a minute more keeps a hold of exactly 30 above the floor when the call is slow. */
-const shortestPageMs = 31 * 60_000
+export const shortestPageMs = 31 * 60_000
 const longestPageMs = 24 * 60 * 60_000 - 60_000
 /** How long one click waits for the page that another one is opening. */
 const patienceMs = 5_000
