@@ -32,26 +32,21 @@ export const couponRefusals = {
 
 export type CouponRefusal = keyof typeof couponRefusals
 
-export type CouponOccasion = {
-  lines: readonly DiscountableLine[]
-  /** Orders of this customer that carry the coupon now; 0 while nobody is known. */
-  customerUses: number
-  now: number
-}
+export type CouponOccasion = { lines: readonly DiscountableLine[]; now: number }
 
 /**
  * Why the coupon does not count for this order, or undefined when it does. The minimum total is that of the whole order
- * before discounts. The limits are only looked at here; the last use is given out by `countUse`.
+ * before discounts. Its total limit is only looked at here; uses are given out, and the limit per customer judged, where
+ * the order takes its use (`takeCouponUse`), under the lock that decides who comes first.
  */
 export function refuseCoupon(
   coupon: CouponRow | undefined,
   scope: CouponScope,
-  { lines, customerUses, now }: CouponOccasion
+  { lines, now }: CouponOccasion
 ): CouponRefusal | undefined {
   if (coupon === undefined) return 'unknown'
   const refusal = refuseAnyone(coupon, now)
   if (refusal !== undefined) return refusal
-  if (coupon.maxUsesPerCustomer !== null && customerUses >= coupon.maxUsesPerCustomer) return 'customer_limit'
   if (coupon.minTotalMinor !== null && sum(lines.map((line) => line.totalMinor)) < coupon.minTotalMinor)
     return 'min_total'
   return lines.some((line) => isInScope(line, scope)) ? undefined : 'no_product'

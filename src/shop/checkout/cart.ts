@@ -8,6 +8,7 @@ import { couponScope, findCoupon } from '../catalog/coupons.ts'
 import type { CouponRow } from '../catalog/rows.ts'
 import { findSellable, notSellable } from '../catalog/sellable.ts'
 import type { Sellable } from '../catalog/sellable.ts'
+import { customerKeyOf } from '../orders/coupon-uses.ts'
 import type { DraftCoupon, DraftLine } from '../orders/draft.ts'
 import type { Codes } from './input.ts'
 
@@ -64,7 +65,7 @@ export function priceCart(
       couponId: coupon.id,
       code: coupon.code,
       discountMinor: discounts.byCoupon[index] ?? 0,
-      customerKey: customerKey(buyer)
+      customerKey: customerKeyOf(buyer)
     }))
   }
 }
@@ -156,8 +157,7 @@ function findCoupons(
   for (const { path, code } of codes) {
     const coupon = findCoupon(db, code)
     const scope = coupon === undefined ? { productIds: [], categoryIds: [] } : couponScope(db, coupon.id)
-    // The limit per customer is judged where the order takes its use, under the lock that decides who comes first.
-    const refusal = refuseCoupon(coupon, scope, { lines, customerUses: 0, now })
+    const refusal = refuseCoupon(coupon, scope, { lines, now })
     if (coupon === undefined || refusal !== undefined) errors[path] = [couponRefusals[refusal ?? 'unknown']]
     else applied.push({ path, coupon, scope })
   }
@@ -167,9 +167,4 @@ function findCoupons(
     throw refused
   }
   return applied
-}
-
-function customerKey({ userId, emailKey }: CartBuyer): string | null {
-  if (userId !== null) return `user:${userId}`
-  return emailKey === null ? null : `email:${emailKey}`
 }

@@ -8,7 +8,7 @@ import { couponScope, findCoupon } from '../catalog/coupons.ts'
 import { coupons } from '../catalog/schema.ts'
 import type { CouponRow } from '../catalog/rows.ts'
 import { categoriesOfProduct } from '../catalog/stored-product.ts'
-import { takeCouponUse } from './coupon-uses.ts'
+import { customerKeyOf, takeCouponUse } from './coupon-uses.ts'
 import { couponsOf, getOrder, itemsOf } from './find.ts'
 import type { OrderRow } from './rows.ts'
 import { orderCoupons, orderItems, orders } from './schema.ts'
@@ -27,7 +27,7 @@ export function addCoupon(tx: Tx, orderId: number, code: string, now: number): O
   if (coupon !== undefined && known.some(({ couponId }) => couponId === coupon.id)) return order
   const lines = linesOf(tx, orderId)
   const scope = coupon === undefined ? { productIds: [], categoryIds: [] } : couponScope(tx, coupon.id)
-  const refusal = refuseCoupon(coupon, scope, { lines, customerUses: 0, now })
+  const refusal = refuseCoupon(coupon, scope, { lines, now })
   if (coupon === undefined || refusal !== undefined) throw refused(couponRefusals[refusal ?? 'unknown'])
   takeUse(tx, order, coupon)
   return reprice(tx, order, lines, now)
@@ -46,11 +46,6 @@ function takeUse(tx: Tx, order: OrderRow, { id: couponId, code }: CouponRow): vo
     .insert(orderCoupons)
     .values({ orderId: order.id, couponId, code, discountMinor: 0, customerKey, counted: 1 })
     .run()
-}
-
-function customerKeyOf({ userId, emailKey }: OrderRow): string | null {
-  if (userId !== null) return `user:${userId}`
-  return emailKey === null ? null : `email:${emailKey}`
 }
 
 function linesOf(db: Db, orderId: number): DiscountableLine[] {

@@ -36,6 +36,12 @@ export function couponUsesOf(
   return usesByCustomer(db).get({ couponId, customerKey, emailKey })?.uses ?? 0
 }
 
+/** Whose use of a coupon an order's is; null while nobody is known. */
+export function customerKeyOf({ userId, emailKey }: { userId: number | null; emailKey: string | null }): string | null {
+  if (userId !== null) return `user:${userId}`
+  return emailKey === null ? null : `email:${emailKey}`
+}
+
 export type CouponUse = { couponId: number; customerKey: string | null }
 
 /**

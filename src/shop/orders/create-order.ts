@@ -5,10 +5,11 @@ import { randomToken } from '../../platform/crypto/secrets.ts'
 import { statement } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { compareKey } from '../../platform/text.ts'
+import { couponRefusals } from '../catalog/coupon-rules.ts'
 import { emit } from '../events/events.ts'
 import { recordMove } from './audit.ts'
 import { takeCouponUse } from './coupon-uses.ts'
-import type { DraftCoupon, OrderDraft } from './draft.ts'
+import type { OrderDraft } from './draft.ts'
 import { takeUnits } from './order-stock.ts'
 import type { OrderRow } from './rows.ts'
 import { orderCoupons, orderItems, orders } from './schema.ts'
@@ -131,15 +132,9 @@ function takeHoldings(tx: Tx, draft: OrderDraft): number[] {
     return units ?? 0
   })
   for (const coupon of draft.coupons) {
-    const refusal = refuseCoupon(tx, coupon, emailKeyOf(draft))
-    if (refusal !== null) gone[coupon.path] = [refusal]
+    const outcome = takeCouponUse(tx, coupon, emailKeyOf(draft))
+    if (outcome !== 'taken') gone[coupon.path] = [couponRefusals[outcome]]
   }
   if (Object.keys(gone).length > 0) throw validationFailed(gone)
   return taken
-}
-
-function refuseCoupon(tx: Tx, coupon: DraftCoupon, emailKey: string | null): string | null {
-  const outcome = takeCouponUse(tx, coupon, emailKey)
-  if (outcome === 'taken') return null
-  return outcome === 'used_up' ? 'This coupon has been used up.' : 'You have already used this coupon.'
 }
