@@ -13,7 +13,7 @@ import { getAffiliate, listAffiliates } from '../shop/affiliates/find.ts'
 import { parseRate } from '../shop/affiliates/input.ts'
 import type { AffiliateRow, AffiliateStatus } from '../shop/affiliates/rows.ts'
 import { affiliates } from '../shop/affiliates/schema.ts'
-import { table } from './output.ts'
+import { plain, table } from './output.ts'
 import type { Answer } from './output.ts'
 import { addCommand, runs } from './run.ts'
 import type { Work } from './run.ts'
@@ -111,9 +111,4 @@ function describe(affiliate: AdminAffiliate): string[] {
     ...(website === null ? [] : [`Website: ${plain(website)}`]),
     ...(message === null ? [] : [`Message: ${plain(message)}`])
   ]
-}
-
-/** An applicant's words must not move the cursor or colour the operator's terminal. */
-function plain(text: string): string {
-  return text.replaceAll(/\p{Cc}+/gu, ' ')
 }

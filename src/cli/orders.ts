@@ -18,7 +18,8 @@ import { markPaid } from '../shop/payments/by-hand.ts'
 import { cancelOrder } from '../shop/payments/end-hold.ts'
 import { reconcile } from '../shop/payments/reconcile.ts'
 import { refundOrder } from '../shop/payments/refund.ts'
-import { table } from './output.ts'
+import { buyerLines } from './buyer-lines.ts'
+import { plain, table } from './output.ts'
 import type { Answer } from './output.ts'
 import { defineWarnings } from './payment-warnings.ts'
 import { showProgress } from './progress.ts'
@@ -38,7 +39,7 @@ export function define(program: Command): void {
     .option('--limit <n>', 'how many, up to 1000', '20')
   runs(listing, 'migrated', list)
   runs(
-    addCommand(group, 'show <id>', 'one order with its history', 'orders show 12'),
+    addCommand(group, 'show <id>', 'one order, where it ships to and its history', 'orders show 12'),
     'migrated',
     ({ app }, id: string) => answer(app, parseId(id))
   )
@@ -112,7 +113,7 @@ function list({ app, options }: Work<ListOptions>): Answer {
     order.id,
     order.status,
     money(order, order.total),
-    order.email ?? '',
+    plain(order.email ?? ''),
     order.createdAt
   ])
   return { json: { orders }, human: table(['Order', 'State', 'Total', 'Email', 'Placed'], rows) }
@@ -124,10 +125,11 @@ function answer(app: App, id: number): Answer {
   return {
     json: { order, history },
     human: [
-      `Order ${order.id}: ${order.status}, ${money(order, order.total)}, ${order.email ?? 'no email'}`,
+      `Order ${order.id}: ${order.status}, ${money(order, order.total)}, ${plain(order.email ?? 'no email')}`,
       `Payment: ${order.paymentStatus ?? 'none tried'}; refunded ${money(order, order.refunded)}`,
       ...order.lineItems.map((item) => `  ${item.quantity} × ${item.name}: ${money(order, item.total)}`),
       ...order.coupons.map((coupon) => `  Coupon ${coupon.code}: ${money(order, coupon.discount)} off`),
+      ...buyerLines(order),
       table(['At', 'From', 'To', 'By', 'Reason'], moves)
     ]
   }

@@ -61,6 +61,11 @@ function detailLines(error: AppError): string[] {
   return Object.entries(fields).map(([field, problems]) => `  ${field}: ${[problems].flat().join(' ')}`)
 }
 
+/** What a stranger wrote must not move the cursor, colour the operator's terminal or turn the direction of its writing. */
+export function plain(text: string): string {
+  return text.replaceAll(/[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]+/gu, ' ')
+}
+
 /** A table that fits 80 columns: plain columns two spaces apart, no lines drawn; what is too wide goes on below. */
 export function table(head: readonly string[], rows: readonly (readonly (string | number | null)[])[]): string {
   const all = [head, ...rows.map((row) => row.map((cell) => (cell === null ? '-' : String(cell))))]

@@ -18,6 +18,8 @@ export type AdminOrder = OrderView & {
   /** The gateway's word for the payment; null while nothing has been tried. */
   paymentStatus: string | null
 }
+/** All that is kept of an order and of who placed it: for whoever ships it, and for a privacy request. */
+export type OrderRecord = AdminOrder & Pick<OrderRow, 'contact' | 'billingAddress' | 'shippingAddress' | 'notes'>
 export type HistoryEntry = { from: OrderStatus | null; to: OrderStatus; at: string; by: string; reason: string }
 
 /** Payments stand above orders, so their word is asked of the caller. */
@@ -28,8 +30,8 @@ export function showOrder(
   db: Db,
   id: number,
   paymentStatusOf: PaymentStatusOf
-): { order: AdminOrder; history: HistoryEntry[] } {
-  return { order: toAdminOrder(db, getOrder(db, id), paymentStatusOf), history: historyOf(db, id).map(toEntry) }
+): { order: OrderRecord; history: HistoryEntry[] } {
+  return { order: toRecord(db, getOrder(db, id), paymentStatusOf), history: historyOf(db, id).map(toEntry) }
 }
 
 /** The newest orders of the shop, or of one customer or state. */
@@ -64,6 +66,11 @@ function toAdminOrder(db: Db, order: OrderRow, paymentStatusOf: PaymentStatusOf)
     coupons: couponsOf(db, order.id).map(({ code, discountMinor }) => ({ code, discount: major(discountMinor) })),
     paymentStatus: paymentStatusOf(order.id)
   }
+}
+
+function toRecord(db: Db, order: OrderRow, paymentStatusOf: PaymentStatusOf): OrderRecord {
+  const { contact, billingAddress, shippingAddress, notes } = order
+  return { ...toAdminOrder(db, order, paymentStatusOf), contact, billingAddress, shippingAddress, notes }
 }
 
 function toEntry({ from, to, at, by, reason }: ReturnType<typeof historyOf>[number]): HistoryEntry {

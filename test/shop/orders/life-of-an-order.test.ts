@@ -104,7 +104,7 @@ test('the orders of an erased account keep their sums and nothing of the person'
   expect(getOrder(db, foreign.id)).toEqual(foreign)
 })
 
-test('the operator sees what the buyer sees, and email, discount, refunds, coupons, payment and history', () => {
+test('the operator sees what the buyer sees and said, and email, discount, refunds, coupons, payment and history', () => {
   const db = emptyShop()
   const lena = makeUser(db, 'lena@shop.example')
   const coupon = couponLine(makeCoupon(db), { discountMinor: 250 })
@@ -113,13 +113,20 @@ test('the operator sees what the buyer sees, and email, discount, refunds, coupo
   move(db, id, 'processing')
   const [view] = listOrders(db, lena.id, { page: 1, perPage: 1 }).orders
   const shown = showOrder(db, id, () => 'succeeded')
-  expect(shown.order).toEqual({
+  const listed = {
     ...view,
     email: 'lena@shop.example',
     discount: 2.5,
     refunded: 0,
     coupons: [{ code: 'WELCOME10', discount: 2.5 }],
     paymentStatus: 'succeeded'
+  }
+  expect(shown.order).toEqual({
+    ...listed,
+    contact: { firstName: 'Lena', phone: '+49 30 555 0100' },
+    billingAddress: { city: 'Berlin', country: 'DE' },
+    shippingAddress: null,
+    notes: null
   })
   expect(shown.history).toEqual([
     { from: null, to: 'pending', at: '2026-06-01T12:00:00.000Z', by: 'checkout', reason: 'created' },
@@ -128,7 +135,7 @@ test('the operator sees what the buyer sees, and email, discount, refunds, coupo
   place(db, draft(lines))
   const none = () => null
   expect(listAllOrders(db, { limit: 10 }, none).map((order) => order.id)).toEqual([id + 1, id])
-  expect(listAllOrders(db, { limit: 10, userId: lena.id }, none)).toEqual([{ ...shown.order, paymentStatus: null }])
+  expect(listAllOrders(db, { limit: 10, userId: lena.id }, none)).toEqual([{ ...listed, paymentStatus: null }])
   expect(listAllOrders(db, { limit: 10, status: 'pending' }, none).map((order) => order.id)).toEqual([id + 1])
   expect(listAllOrders(db, { limit: 1 }, none)).toHaveLength(1)
 })
