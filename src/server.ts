@@ -3,7 +3,9 @@ import { createApi } from './api/server.ts'
 import { AppError } from './errors.ts'
 import type { App } from './app.ts'
 import { startJobs } from './jobs.ts'
+import type { Jobs } from './jobs.ts'
 import { startMetrics } from './metrics.ts'
+import type { Metrics } from './metrics.ts'
 import { andThen } from './platform/eventually.ts'
 import type { Eventually } from './platform/eventually.ts'
 import { neverBlock } from './platform/db/patience.ts'
@@ -11,6 +13,7 @@ import { parseTrustedProxies } from './platform/http/client-address.ts'
 import { failure, requestIds } from './platform/http/envelope.ts'
 import { watchForwarding } from './platform/http/forwarding.ts'
 import { listenHttp } from './platform/http/listen.ts'
+import type { HttpListener } from './platform/http/listen.ts'
 import { rawPath, rawTarget } from './platform/http/node-request.ts'
 import { serveDownload } from './pages/downloads.ts'
 import { createNotFoundPage, createPages, prefersHtml } from './pages/pages.ts'
@@ -63,26 +66,26 @@ export async function startServer(app: App): Promise<RunningServer> {
     )
     return { status: response.status }
   })
-  const { metricsPort } = app.config
-  const metrics = metricsPort === null ? undefined : await startMetrics(app, metricsPort)
-  const listener = await listenHttp({
-    handle,
-    host: app.config.host,
-    port: app.config.port,
-    https: app.config.https,
-    log: app.log
-  })
-  app.setPublicUrl(`${app.config.https ? 'https' : 'http'}://localhost:${listener.port}`)
-  const jobs = startJobs(app)
-  return {
-    url: listener.url,
-    port: listener.port,
-    async stop() {
-      stopping = true
-      await listener.close({ graceMs: drainMs })
-      await jobs.stop()
-      await metrics?.stop()
-    }
+  let metrics: Metrics | undefined
+  let listener: HttpListener | undefined
+  let jobs: Jobs | undefined
+  const stop = async (): Promise<void> => {
+    stopping = true
+    await listener?.close({ graceMs: drainMs })
+    await jobs?.stop()
+    await metrics?.stop()
+  }
+  try {
+    const { metricsPort, host, port, https } = app.config
+    if (metricsPort !== null) metrics = await startMetrics(app, metricsPort)
+    listener = await listenHttp({ handle, host, port, https, log: app.log })
+    app.setPublicUrl(`${https ? 'https' : 'http'}://localhost:${listener.port}`)
+    jobs = startJobs(app)
+    return { url: listener.url, port: listener.port, stop }
+  } catch (error) {
+    // What is left open would keep a process alive that serves nobody.
+    await stop()
+    throw error
   }
 }
 

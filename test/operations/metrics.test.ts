@@ -1,7 +1,8 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Server } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { startMetrics } from '../../src/metrics.ts'
+import { startServer } from '../../src/server.ts'
 import { startShop } from '../support/running-shop.ts'
 
 test('requests, orders and what waits are told to Prometheus, with nothing of a person', async () => {
@@ -27,11 +28,40 @@ test('requests, orders and what waits are told to Prometheus, with nothing of a 
 })
 
 test('are on the port that is asked for, and a taken one stops the start with a line', async () => {
-  const taken = createServer()
-  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void taken.close())
-  const { port } = taken.address() as AddressInfo
+  const port = await takenPort()
   const shop = await startShop()
   onTestFinished(() => shop.stop())
   await expect(startMetrics(shop.app, port)).rejects.toThrow(`SHOPSTEAD_METRICS_PORT: port ${port}`)
 })
+
+test('are gone when the server cannot start, so that its process ends', async () => {
+  const shop = await startShop()
+  onTestFinished(() => shop.stop())
+  const [port, metricsPort] = [await takenPort(), await freePort()]
+  const config = { ...shop.app.config, port, metricsPort }
+  await expect(startServer({ ...shop.app, config })).rejects.toThrow(`Cannot listen on port ${port}`)
+  await expect(fetch(`http://127.0.0.1:${metricsPort}/metrics`)).rejects.toThrow('fetch failed')
+})
+
+async function takenPort(): Promise<number> {
+  const server = await listen()
+  onTestFinished(() => void server.close())
+  return portOf(server)
+}
+
+async function freePort(): Promise<number> {
+  const server = await listen()
+  const port = portOf(server)
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+async function listen(): Promise<Server> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return server
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port
+}
