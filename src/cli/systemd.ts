@@ -36,7 +36,9 @@ type Facts = { node: string; program: string; envFile: string; as?: { user: stri
 
 /**
  * Without a user, systemd makes one (DynamicUser) and keeps the data in /var/lib/shopstead. MemoryDenyWriteExecute is
- * left out: V8 writes the code that it runs.
+ * left out: V8 writes the code that it runs. A killed server is back at once; one that cannot start is tried again for as
+ * long as it takes, every second or so, and comes back by itself with its disk or its port. A pause that grows
+ * (RestartSteps) would grow with every kill in the life of the service, for systemd forgets none of them.
  */
 function writeUnit({ node, program, envFile, as }: Facts): string {
   const dataDir = as?.dataDir ?? '/var/lib/shopstead'
@@ -50,6 +52,7 @@ function writeUnit({ node, program, envFile, as }: Facts): string {
     'Documentation=https://www.npmjs.com/package/shopstead',
     'After=network-online.target',
     'Wants=network-online.target',
+    'StartLimitIntervalSec=0',
     '',
     '[Service]',
     'Type=exec',
@@ -60,7 +63,7 @@ function writeUnit({ node, program, envFile, as }: Facts): string {
     `ExecStartPre=${node} ${program} migrate`,
     `ExecStart=${node} ${program} serve`,
     'Restart=on-failure',
-    'RestartSec=2s',
+    'RestartSec=500ms',
     'TimeoutStopSec=30s',
     'UMask=0077',
     'LimitNOFILE=65536',

@@ -167,6 +167,14 @@ describe('systemd', () => {
     })
   })
 
+  test('starts a killed server again in less than a second, and never gives up on one that cannot start', async () => {
+    const { unit } = (await unitOf()).json
+    const [head = '', service = ''] = unit.split('[Service]')
+    expect(Number(/^RestartSec=(\d+)ms$/m.exec(service)?.[1])).toBeLessThan(1000)
+    expect(service).toContain('Restart=on-failure\n')
+    expect(head).toContain('StartLimitIntervalSec=0\n')
+  })
+
   test('runs as a user of the operator’s choice on a folder of his own', async () => {
     const { json } = await unitOf('--user', 'shop')
     expect(json.unit).toContain('User=shop')
