@@ -6,6 +6,7 @@ import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { AppError } from '../../errors.ts'
 import { onceFor } from '../once-for.ts'
+import { compareKey } from '../text.ts'
 
 export type Orm = BetterSQLite3Database
 
@@ -45,6 +46,10 @@ export function openDatabase(file: string, options: { mustExist?: boolean; reado
     sqlite.close()
     throw error
   }
+  // SQLite's own lower() knows the letters A to Z alone.
+  sqlite.function('compare_key', { deterministic: true }, (text) =>
+    typeof text === 'string' ? compareKey(text) : null
+  )
   planOnce(sqlite)
   return { sqlite, orm: drizzle(sqlite) }
 }

@@ -1,4 +1,6 @@
 import { and, desc, eq, lt, or, sql } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import type { Db } from '../../platform/db/database.ts'
 import { compareKey } from '../../platform/text.ts'
 import type { UserRow } from './rows.ts'
@@ -6,7 +8,7 @@ import { users } from './schema.ts'
 
 export type UserFilter = {
   readonly status?: UserRow['status'] | undefined
-  /** Part of an email, username or display name. */
+  /** Part of an email, username or display name, whatever the case of its letters. */
   readonly search?: string | undefined
   /** Only accounts older than this one, to go on with a list. */
   readonly beforeId?: number | undefined
@@ -15,8 +17,8 @@ export type UserFilter = {
 
 /** Accounts, newest first. */
 export function listUsers(db: Db, { status, search, beforeId, limit }: UserFilter): UserRow[] {
-  const has = (column: typeof users.emailKey | typeof users.usernameKey | typeof users.displayName) =>
-    sql`instr(${column}, ${column === users.displayName ? search : compareKey(search ?? '')}) > 0`
+  const wanted = compareKey(search ?? '')
+  const has = (key: SQL | SQLiteColumn) => sql`instr(${key}, ${wanted}) > 0`
   return db.orm
     .select()
     .from(users)
@@ -24,7 +26,9 @@ export function listUsers(db: Db, { status, search, beforeId, limit }: UserFilte
       and(
         status === undefined ? undefined : eq(users.status, status),
         beforeId === undefined ? undefined : lt(users.id, beforeId),
-        search === undefined ? undefined : or(has(users.emailKey), has(users.usernameKey), has(users.displayName))
+        search === undefined
+          ? undefined
+          : or(has(users.emailKey), has(users.usernameKey), has(sql`compare_key(${users.displayName})`))
       )
     )
     .orderBy(desc(users.id))

@@ -26,7 +26,7 @@ const inCategory = `
 const hasWords = 'products_search MATCH ?'
 const hasLiterals = `
   NOT EXISTS (
-    SELECT 1 FROM json_each(?) WHERE instr(lower(s.name || ' ' || s.description || ' ' || s.tags), lower(value)) = 0
+    SELECT 1 FROM json_each(?) WHERE instr(compare_key(s.name || ' ' || s.description || ' ' || s.tags), compare_key(value)) = 0
   )`
 const inOrder = 'ORDER BY p.position, p.id'
 

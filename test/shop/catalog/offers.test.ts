@@ -105,6 +105,7 @@ const searched = [
   },
   { ...mug, slug: 'oil', name: 'Lamp oil', description: 'For every lantern AND lamp.', categories: ['Light'] },
   { ...mug, slug: 'hidden', name: 'Hidden lantern', published: false },
+  { ...mug, slug: 'can', name: 'Kanne öl_2' },
   { ...mug, slug: 'hook', name: 'Hook_long', description: '1000 nails.' },
   { ...mug, slug: 'ladle', name: 'Ladle', description: 'Für Grüße an ΑΘΗΝΑ.' }
 ]
@@ -132,7 +133,7 @@ test.each([
   ["'", []],
   ['"lamp', ['oil']],
   ['%', ['creme']],
-  ['_', ['hook']],
+  ['_', ['can', 'hook']],
   ['l%n', []],
   ['l_n', []],
   ['100%', ['creme']],
@@ -140,6 +141,9 @@ test.each([
   ['10%', []],
   ['k_l', ['hook']],
   ['K_l 100%', []],
+  ['GRÜSSE_', []],
+  ['für_grüße', []],
+  ['ÖL_2', ['can']],
   ['*', []],
   ['lan*', ['lamp', 'oil']],
   ['storm-lantern', ['lamp']],
