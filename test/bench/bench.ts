@@ -2,7 +2,7 @@
  * Measures the packed package against the raw machine, by `npm run bench`. The server has one core and the load another
  * one, where taskset is there; what is compared runs by turns.
  *
- *     npm run bench                            everything; about ten minutes, and a quiet machine
+ *     npm run bench                            everything; a quarter of an hour, and a quiet machine
  *     npm run bench -- --check                 ends with 1 when something misses what it is to reach
  *     npm run bench -- --only me,orders        these rows alone (--list names them)
  *     npm run bench -- --seconds 5 --rounds 5  longer runs, and more of them
