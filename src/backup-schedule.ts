@@ -20,6 +20,7 @@ export function startBackupSchedule(app: App): BackupSchedule {
   let cron: Cron | undefined
   let running: Promise<void> | undefined
   let child: ChildProcess | undefined
+  let isReadable = true
   const run = (): void => {
     running ??= makeBackup(app, (started) => void (child = started)).finally(() => {
       running = undefined
@@ -27,7 +28,16 @@ export function startBackupSchedule(app: App): BackupSchedule {
     })
   }
   const look = (): void => {
-    const wanted = setting(app.db, 'backup.schedule')
+    let wanted: string
+    try {
+      wanted = setting(app.db, 'backup.schedule')
+      isReadable = true
+    } catch (error) {
+      // What held before goes on, and one line tells of all looks that fail in a row.
+      if (isReadable) app.log.error('backup.schedule could not be read', { error: describeError(error) })
+      isReadable = false
+      return
+    }
     if (wanted === line) return
     line = wanted
     cron?.stop()

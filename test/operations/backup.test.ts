@@ -12,7 +12,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { startBackupSchedule } from '../../src/backup-schedule.ts'
 import { inspectBackup } from '../../src/platform/backup/inspect.ts'
 import { thinOut } from '../../src/platform/backup/create.ts'
 import { exitOf, runShopstead, spawnShopstead, temporaryFolder } from '../support/command-line.ts'
@@ -153,6 +154,31 @@ test('a server makes backups by backup.schedule, also when that is set while it 
   expect([...seen].every((name) => name.endsWith('-scheduled.db'))).toBe(true)
   expect(finished(dataDir).length).toBeLessThanOrEqual(3)
 })
+
+test('a schedule that cannot be read ends no server, and is told of once', async () => {
+  const { app, stop } = await startShop()
+  onTestFinished(stop)
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const said: string[] = []
+  const log = { debug() {}, info() {}, warn() {}, error: (text: string) => void said.push(text) }
+  const schedule = startBackupSchedule({ ...app, log })
+  onTestFinished(() => schedule.stop())
+  const { sqlite } = app.db
+  for (let times = 1; times <= 2; times += 1) {
+    sqlite.exec('ALTER TABLE revisions RENAME TO away')
+    for (let looks = 0; looks < 3; looks += 1) await look()
+    sqlite.exec('ALTER TABLE away RENAME TO revisions')
+    expect(said).toEqual(Array.from({ length: times }, () => 'backup.schedule could not be read'))
+    await look()
+  }
+})
+
+/** The next look, in a turn of its own: within one, what was read once is not read again. */
+async function look(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve))
+  vi.advanceTimersByTime(2_000)
+}
 
 test.skipIf(process.getuid?.() !== 0)("a backup that is another user's is called that, not doubtful", async () => {
   const { dataDir } = await quietShop()
