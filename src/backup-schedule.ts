@@ -22,10 +22,14 @@ export function startBackupSchedule(app: App): BackupSchedule {
   let child: ChildProcess | undefined
   let isReadable = true
   const run = (): void => {
-    running ??= makeBackup(app, (started) => void (child = started)).finally(() => {
-      running = undefined
-      child = undefined
-    })
+    running ??= makeBackup(app, (started) => void (child = started))
+      .catch((error: unknown) => {
+        app.log.error('a scheduled backup could not be started', { error: describeError(error) })
+      })
+      .finally(() => {
+        running = undefined
+        child = undefined
+      })
   }
   const look = (): void => {
     let wanted: string
@@ -64,23 +68,19 @@ function schedule(app: App, line: string, run: () => void): Cron | undefined {
   }
 }
 
-function makeBackup(app: App, onStart: (child: ChildProcess) => void): Promise<void> {
+async function makeBackup(app: App, onStart: (child: ChildProcess) => void): Promise<void> {
   const args = ['backup', 'create', '--scheduled', '--json', '--data-dir', app.config.dataDir]
   const child = spawn(process.execPath, [join(packageRoot, 'bin', 'shopstead.js'), ...args], {
     stdio: ['ignore', 'pipe', 'ignore']
   })
   onStart(child)
   let answer = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => void (answer += text))
-  return new Promise((resolve) => {
-    child.once('error', (error) => {
-      app.log.error('a scheduled backup could not be started', { error: describeError(error) })
-      resolve()
-    })
-    child.once('close', (code) => {
-      if (code === 0) app.log.info('a scheduled backup was made')
-      else if (code !== null) app.log.error('a scheduled backup failed', { reason: answer.trim() })
-      resolve()
-    })
+  // Without a file descriptor left there is no pipe before the error is told.
+  child.once('spawn', () => child.stdout.setEncoding('utf8').on('data', (text: string) => void (answer += text)))
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', resolve)
   })
+  if (code === 0) app.log.info('a scheduled backup was made')
+  else if (code !== null) app.log.error('a scheduled backup failed', { reason: answer.trim() })
 }

@@ -16,6 +16,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { startBackupSchedule } from '../../src/backup-schedule.ts'
 import { inspectBackup } from '../../src/platform/backup/inspect.ts'
 import { thinOut } from '../../src/platform/backup/create.ts'
+import { setSetting } from '../../src/shop/settings/settings.ts'
 import { exitOf, runShopstead, spawnShopstead, temporaryFolder } from '../support/command-line.ts'
 import { startShop } from '../support/running-shop.ts'
 
@@ -172,6 +173,18 @@ test('a schedule that cannot be read ends no server, and is told of once', async
     expect(said).toEqual(Array.from({ length: times }, () => 'backup.schedule could not be read'))
     await look()
   }
+})
+
+test('a scheduled backup that cannot even be started ends no server', async () => {
+  const { app, stop } = await startShop()
+  onTestFinished(stop)
+  setSetting(app.db, 'backup.schedule', '* * * * * *', 0)
+  const said: string[] = []
+  const log = { debug() {}, info() {}, warn() {}, error: (text: string) => void said.push(text) }
+  // No process takes such an argument.
+  const schedule = startBackupSchedule({ ...app, log, config: { ...app.config, dataDir: 'a\0b' } })
+  onTestFinished(() => schedule.stop())
+  await vi.waitFor(() => expect(said).toContain('a scheduled backup could not be started'), 5_000)
 })
 
 /** The next look, in a turn of its own: within one, what was read once is not read again. */
