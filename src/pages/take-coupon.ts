@@ -5,9 +5,9 @@ import { countFailure, refuseWhenUsedUp } from '../shop/checkout/rates.ts'
 import type { ShopContext } from '../shop/context.ts'
 import { addCoupon } from '../shop/orders/add-coupon.ts'
 import { getOrder } from '../shop/orders/find.ts'
-import { payOrder } from '../shop/orders/pay-order.ts'
 import type { OrderRow } from '../shop/orders/rows.ts'
-import { attemptsOf, createAttempt, updateAttempt } from '../shop/payments/attempts.ts'
+import { attemptsOf } from '../shop/payments/attempts.ts'
+import { payNothing } from '../shop/payments/pay-nothing.ts'
 import { isPayable } from './order-page.ts'
 import { standingOf } from './order-standing.ts'
 
@@ -41,10 +41,4 @@ function apply(tx: Tx, orderId: number, code: string, now: number): void {
   }
   const order = addCoupon(tx, orderId, code, now)
   if (order.totalMinor === 0) payNothing(tx, order, now)
-}
-
-function payNothing(tx: Tx, order: OrderRow, now: number): void {
-  const free = createAttempt(tx, order, { gateway: 'none', kind: 'none', livemode: false }, now)
-  updateAttempt(tx, free.id, { outcome: 'paid', gatewayStatus: 'not_required', settledAt: now }, now)
-  payOrder(tx, order.id, { by: 'checkout', reason: 'nothing to pay' }, now)
 }

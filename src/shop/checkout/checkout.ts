@@ -8,10 +8,10 @@ import type { UserRow } from '../accounts/rows.ts'
 import type { ShopContext } from '../context.ts'
 import { insertOrder } from '../orders/create-order.ts'
 import type { OrderDraft } from '../orders/draft.ts'
-import { payOrder } from '../orders/pay-order.ts'
 import type { OrderRow } from '../orders/rows.ts'
-import { createAttempt, updateAttempt } from '../payments/attempts.ts'
+import { createAttempt } from '../payments/attempts.ts'
 import { isReady } from '../payments/gateway.ts'
+import { payNothing } from '../payments/pay-nothing.ts'
 import type { AttemptRow } from '../payments/rows.ts'
 import { setting } from '../settings/settings.ts'
 import { decideAttribution } from './attribution.ts'
@@ -100,11 +100,7 @@ function priceItems(
 }
 
 function startPayment(shop: ShopContext, tx: Tx, order: OrderRow, strategy: Strategy, now: number): PlacedOrder {
-  if (order.totalMinor === 0) {
-    const free = createAttempt(tx, order, { gateway: 'none', kind: 'none', livemode: false }, now)
-    updateAttempt(tx, free.id, { outcome: 'paid', gatewayStatus: 'not_required', settledAt: now }, now)
-    return { order: payOrder(tx, order.id, { by: 'checkout', reason: 'nothing to pay' }, now), attempt: null }
-  }
+  if (order.totalMinor === 0) return { order: payNothing(tx, order, now), attempt: null }
   const { cards } = shop
   // With manual payment in the list the buyer chooses on our own page first.
   if (cards === null || offersChoice(shop, strategy)) return { order, attempt: null }
