@@ -25,12 +25,13 @@ import { endRenewals } from '../shop/benefits/end-benefit.ts'
 import { listBenefits } from '../shop/benefits/list-benefits.ts'
 import { accountSummary } from '../shop/entitlements/entitlements.ts'
 import { rolesOf } from '../shop/entitlements/roles.ts'
-import { listAllOrders } from '../shop/orders/admin-view.ts'
+import { listOrdersOfPerson } from '../shop/orders/admin-view.ts'
 import { anonymiseOrdersOf } from '../shop/orders/anonymise.ts'
 import { claimGuestOrders } from '../shop/orders/claim-guest-orders.ts'
+import { countGuestOrders } from '../shop/orders/guest-orders.ts'
 import { paymentStatusOf } from '../shop/payments/attempts.ts'
 import { entitlementLines } from './entitlement-lines.ts'
-import { table } from './output.ts'
+import { messages, table } from './output.ts'
 import type { Answer } from './output.ts'
 import { whileShowing } from './progress.ts'
 import { addCommand, confirmOrRefuse, readPassword, runs } from './run.ts'
@@ -52,7 +53,8 @@ export function define(program: Command): void {
   defineReading(group)
   defineMaking(group)
   defineChanges(group)
-  const erasing = addCommand(group, 'erase <email-or-id>', 'take a person out of the shop for good', 'users erase 12')
+  const about = 'take a person out of the shop for good, and out of guest orders with the email; sums and history stay'
+  const erasing = addCommand(group, 'erase <email-or-id>', about, 'users erase 12')
   runs(erasing.option('--yes', 'do not ask'), 'migrated', erase)
 }
 
@@ -64,7 +66,7 @@ function defineReading(group: Command): void {
   runs(listing, 'migrated', list)
   const showing = addCommand(group, 'show <email-or-id>', 'one account, what it agreed to and holds', 'users show 12')
   runs(showing, 'migrated', ({ app, now }, who: string) => answer(app, getUser(app.db, who), now))
-  const about = 'everything the shop keeps of a person, as JSON'
+  const about = 'everything the shop keeps of a person, as JSON; guest orders with the email only if it is verified'
   const exporting = addCommand(group, 'export <email-or-id>', about, 'users export lena@shop.example > lena.json')
   runs(exporting, 'migrated', exportPerson)
 }
@@ -165,14 +167,21 @@ function answer(app: App, user: UserRow, now: number): Answer {
 function exportPerson({ app, now, json }: Work<object>, who: string): Answer {
   const user = getUser(app.db, who)
   const document = whileShowing(json, `gathering what is kept of account ${user.id}`, () => recordOf(app, user, now))
+  const leftOut = user.emailVerifiedAt === null ? countGuestOrders(app.db, user.emailKey) : 0
+  if (leftOut > 0) {
+    messages.warn(
+      `Orders placed as a guest with this email: ${leftOut}. They are left out, as the email is not verified and so does ` +
+        `not prove whose they are. If you know it, \`users verify ${user.id}\` takes them into the account.`
+    )
+  }
   return { json: document, human: JSON.stringify(document, null, 2) }
 }
 
 function recordOf(app: App, user: UserRow, now: number): ReturnType<typeof exportUser> {
   const affiliate = findAffiliateOfUser(app.db, user.id)
-  const everyOrder = { userId: user.id, limit: 1_000_000 }
   const above = {
-    orders: listAllOrders(app.db, everyOrder, (id) => paymentStatusOf(app.db, id)),
+    orders: listOrdersOfPerson(app.db, user, (id) => paymentStatusOf(app.db, id)),
+    includesGuestOrders: user.emailVerifiedAt !== null,
     benefits: listBenefits(app.db, user.id, now),
     affiliate:
       affiliate === undefined
@@ -189,15 +198,27 @@ function recordOf(app: App, user: UserRow, now: number): ReturnType<typeof expor
 
 async function erase({ app, options, now }: Work<SureOptions>, who: string): Promise<Answer> {
   const user = getUser(app.db, who)
-  await confirmOrRefuse(`Erase ${user.email} for good? It cannot be undone.`, options)
-  const erased = write(app.db, (tx) => eraseUser(tx, user.id, now, letGo))
+  await confirmOrRefuse(eraseQuestion(user, countGuestOrders(app.db, user.emailKey)), options)
+  const { guestOrders, erased } = write(app.db, (tx) => ({
+    guestOrders: countGuestOrders(tx, user.emailKey),
+    erased: eraseUser(tx, user.id, now, letGo)
+  }))
   const view = toUser(erased, rolesOf(app.db, erased), { billing: true })
-  return { json: { user: view, status: erased.status }, human: `Account ${user.id} has been erased; its orders stay.` }
+  return {
+    json: { user: view, status: erased.status, guestOrders },
+    human: `Account ${user.id} has been erased; its orders stay${guestOrders === 0 ? '' : `, and so do guest orders with its email, ${guestOrders} in number`}.`
+  }
+}
+
+function eraseQuestion({ email, emailVerifiedAt }: UserRow, guestOrders: number): string {
+  const unproven = emailVerifiedAt === null ? ', which is not verified,' : ''
+  const more = guestOrders === 0 ? '' : ` Guest orders with this email${unproven} lose their buyer too: ${guestOrders}.`
+  return `Erase ${email} for good?${more} It cannot be undone.`
 }
 
 /** What stands above accounts lets go of a person in the same transaction. */
-function letGo(tx: Tx, { id }: UserRow, _erasedEmail: string, now: number): void {
-  endRenewals(tx, id, now)
-  anonymiseOrdersOf(tx, id)
-  anonymiseAffiliateOf(tx, id, now)
+function letGo(tx: Tx, user: UserRow, _erasedEmail: string, now: number): void {
+  endRenewals(tx, user.id, now)
+  anonymiseOrdersOf(tx, user)
+  anonymiseAffiliateOf(tx, user.id, now)
 }

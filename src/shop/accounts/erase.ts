@@ -1,8 +1,9 @@
-import { and, eq } from 'drizzle-orm'
+import { and, eq, inArray } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
 import { emit } from '../events/events.ts'
 import { mails } from '../events/schema.ts'
 import { getUserById } from './find.ts'
+import { spellingsOf } from './messages.ts'
 import type { UserRow } from './rows.ts'
 import { emailTokens, registrationConsents, registrationProfiles, users } from './schema.ts'
 import { endUserSessions } from './sessions.ts'
@@ -30,7 +31,7 @@ export function eraseUser(tx: Tx, userId: number, now: number, onErased: OnErase
   tx.orm.delete(registrationConsents).where(eq(registrationConsents.userId, userId)).run()
   onErased(tx, user, email, now)
   // After what stands above, which may have had a last word to send.
-  eraseMails(tx, user.email, email)
+  eraseMails(tx, user.emailKey, email)
   if (user.status === 'active') emit(tx, 'account.deactivated', { userId }, now)
   return tx.orm
     .update(users)
@@ -64,10 +65,11 @@ const nothing: Personal = {
 }
 
 /** Messages on their way are not sent any more; of those that were, the address goes. */
-function eraseMails(tx: Tx, email: string, erasedEmail: string): void {
+function eraseMails(tx: Tx, emailKey: string, erasedEmail: string): void {
+  const theirs = inArray(mails.recipient, spellingsOf(tx, emailKey))
   tx.orm
     .delete(mails)
-    .where(and(eq(mails.recipient, email), eq(mails.state, 'queued')))
+    .where(and(theirs, eq(mails.state, 'queued')))
     .run()
-  tx.orm.update(mails).set({ recipient: erasedEmail, lastError: null }).where(eq(mails.recipient, email)).run()
+  tx.orm.update(mails).set({ recipient: erasedEmail, lastError: null }).where(theirs).run()
 }

@@ -1,22 +1,24 @@
-import { desc, eq } from 'drizzle-orm'
+import { desc, eq, inArray } from 'drizzle-orm'
 import { toIso } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { mails } from '../events/schema.ts'
+import { spellingsOf } from './messages.ts'
 import type { UserRow } from './rows.ts'
 import { sessions } from './schema.ts'
 import { toAccountRecord, toUser } from './view.ts'
 
 /**
  * Everything that the shop keeps of a person, as one JSON document (GDPR Art. 15 and 20). Secrets such as the password's
- * hash are not of the person and stay out.
+ * hash are not of the person and stay out. So do messages about an order that is not among the person's: an unverified
+ * email does not prove that what was ordered with it is this account's.
  *
- * @param above what the parts above accounts keep, under names of their own (`orders`, `affiliate`, `entitlements` …)
+ * @param above what the parts above accounts keep, under names of their own (`orders`, `affiliate`, `benefits` …)
  */
 export function exportUser(
   db: Db,
   user: UserRow,
   roles: readonly string[],
-  above: Readonly<Record<string, unknown>>,
+  above: Readonly<Record<string, unknown>> & { readonly orders: readonly { readonly id: number }[] },
   now: number
 ) {
   return {
@@ -24,7 +26,7 @@ export function exportUser(
     user: toUser(user, roles, { billing: true }),
     account: toAccountRecord(db, user),
     sessions: sessionsOf(db, user.id),
-    messages: messagesTo(db, user.email),
+    messages: messagesTo(db, user.emailKey, new Set(above.orders.map((order) => order.id))),
     ...above
   }
 }
@@ -43,12 +45,13 @@ function sessionsOf(db: Db, userId: number) {
     }))
 }
 
-function messagesTo(db: Db, email: string) {
+function messagesTo(db: Db, emailKey: string, orderIds: ReadonlySet<unknown>) {
   return db.orm
     .select()
     .from(mails)
-    .where(eq(mails.recipient, email))
+    .where(inArray(mails.recipient, spellingsOf(db, emailKey)))
     .orderBy(desc(mails.id))
     .all()
+    .filter(({ data: { orderId } }) => orderId === undefined || orderIds.has(orderId))
     .map(({ template, state, createdAt }) => ({ template, state, createdAt: toIso(createdAt) }))
 }

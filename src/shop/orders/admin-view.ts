@@ -1,8 +1,10 @@
-import { and, desc, eq } from 'drizzle-orm'
+import { and, desc, eq, or } from 'drizzle-orm'
 import { toIso } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { toMajor } from '../../platform/money.ts'
+import type { UserRow } from '../accounts/rows.ts'
 import { couponsOf, getOrder, historyOf } from './find.ts'
+import { placedAsGuest } from './guest-orders.ts'
 import { findOrderView } from './list-orders.ts'
 import type { OrderRow } from './rows.ts'
 import { orders } from './schema.ts'
@@ -52,6 +54,25 @@ export function listAllOrders(
     .limit(filter.limit)
     .all()
   return rows.map((row) => toAdminOrder(db, row, paymentStatusOf))
+}
+
+/**
+ * Every order of a person with all that is kept of it, newest first: those of the account, and those placed as a guest
+ * with its email, which only a verified email proves to be the same person's.
+ */
+export function listOrdersOfPerson(
+  db: Db,
+  { id, emailKey, emailVerifiedAt }: Pick<UserRow, 'id' | 'emailKey' | 'emailVerifiedAt'>,
+  paymentStatusOf: PaymentStatusOf
+): OrderRecord[] {
+  const ofAccount = eq(orders.userId, id)
+  const rows = db.orm
+    .select()
+    .from(orders)
+    .where(emailVerifiedAt === null ? ofAccount : or(ofAccount, placedAsGuest(emailKey)))
+    .orderBy(desc(orders.createdAt), desc(orders.id))
+    .all()
+  return rows.map((row) => toRecord(db, row, paymentStatusOf))
 }
 
 function toAdminOrder(db: Db, order: OrderRow, paymentStatusOf: PaymentStatusOf): AdminOrder {

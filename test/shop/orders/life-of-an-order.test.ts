@@ -76,9 +76,9 @@ test('the orders whose hold has ended are the pending ones, the longest overdue 
   expect(overdueOrders(db, noon + 60 * 60_000)).toEqual([sooner])
 })
 
-test('the orders of an erased account keep their sums and nothing of the person', () => {
+test('the orders of an erased account, and of a guest with its email, keep their sums and nothing of the person', () => {
   const db = emptyShop()
-  const lena = makeUser(db, 'lena@shop.example')
+  const lena = makeUser(db, 'lena@shop.example', false)
   const coupon = makeCoupon(db)
   const lines = [line(makeProduct(db))]
   const mine = draft(lines, {
@@ -89,18 +89,26 @@ test('the orders of an erased account keep their sums and nothing of the person'
     coupons: [couponLine(coupon, { customerKey: 'email:lena@shop.example' })]
   })
   const order = place(db, mine)
-  const foreign = place(db, draft(lines))
-  write(db, (tx) => anonymiseOrdersOf(tx, lena.id))
-  expect(getOrder(db, order.id)).toEqual({
-    ...order,
-    email: null,
-    emailKey: null,
-    contact: {},
-    billingAddress: null,
-    shippingAddress: null,
-    notes: null
-  })
-  expect(db.sqlite.prepare('SELECT customer_key FROM order_coupons').pluck().all()).toEqual([`user:${lena.id}`])
+  const asGuest = place(db, { ...mine, userId: null, email: 'LENA@shop.example' })
+  const other = [couponLine(coupon, { customerKey: 'email:guest@shop.example' })]
+  const foreign = place(db, draft(lines, { coupons: other }))
+  write(db, (tx) => anonymiseOrdersOf(tx, lena))
+  for (const erased of [order, asGuest]) {
+    expect(getOrder(db, erased.id)).toEqual({
+      ...erased,
+      email: null,
+      emailKey: null,
+      contact: {},
+      billingAddress: null,
+      shippingAddress: null,
+      notes: null
+    })
+  }
+  expect(db.sqlite.prepare('SELECT customer_key FROM order_coupons ORDER BY order_id').pluck().all()).toEqual([
+    `user:${lena.id}`,
+    null,
+    'email:guest@shop.example'
+  ])
   expect(getOrder(db, foreign.id)).toEqual(foreign)
 })
 

@@ -1,0 +1,13 @@
+import { and, count, eq, isNull } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
+import type { Db } from '../../platform/db/database.ts'
+import { orders } from './schema.ts'
+
+/** The orders that were placed as a guest with an email and are no account's. */
+export function placedAsGuest(emailKey: string): SQL | undefined {
+  return and(eq(orders.emailKey, emailKey), isNull(orders.userId))
+}
+
+export function countGuestOrders(db: Db, emailKey: string): number {
+  return db.orm.select({ found: count() }).from(orders).where(placedAsGuest(emailKey)).get()?.found ?? 0
+}

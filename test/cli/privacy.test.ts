@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest'
+import { write } from '../../src/platform/db/database.ts'
+import { queueMail } from '../../src/shop/events/events.ts'
+import { draft, line, makeProduct, makeUser, place } from '../shop/orders/temporary-shop.ts'
+import { openTestShop } from '../support/shop-context.ts'
+import type { TestShop } from '../support/shop-context.ts'
+import { shopstead } from '../support/shopstead.ts'
+
+const said = {
+  contact: { firstName: 'Lena', phone: '0431 555' },
+  billingAddress: { city: 'Berlin' },
+  shippingAddress: { address1: 'Hafenstraße 3', city: 'Kiel' },
+  notes: 'Ring at Hansen'
+}
+
+/** An account with an order, another as a guest in another spelling of its email, each with its receipt, and a stranger's. */
+function lenasShop(shop: TestShop, verified: boolean) {
+  const lena = makeUser(shop.db, 'lena@shop.example', verified)
+  const lines = [line(makeProduct(shop.db))]
+  const spelt = { account: 'lena@shop.example', guest: 'Lena@Shop.example', stranger: 'other@shop.example' }
+  const mine = place(shop.db, draft(lines, { ...said, userId: lena.id, email: spelt.account }))
+  const asGuest = place(shop.db, draft(lines, { ...said, email: spelt.guest }))
+  const strangers = place(shop.db, draft(lines, { contact: {}, billingAddress: null, email: spelt.stranger }))
+  for (const { id: orderId, email } of [mine, asGuest, strangers]) {
+    const mail = { template: 'order_receipt', recipient: email ?? '', data: { orderId } } as const
+    write(shop.db, (tx) => queueMail(tx, mail, orderId))
+  }
+  shop.db.sqlite.prepare(`UPDATE mails SET state = 'sent'`).run()
+  return { lena, mine: mine.id, asGuest: asGuest.id }
+}
+
+const exported = async (shop: TestShop) => {
+  const { json, stderr } = await shopstead(shop.dataDir, ['users', 'export', 'lena@shop.example', '--json'])
+  const { orders, messages } = json as { orders: { id: number }[]; messages: unknown[] }
+  return { json, stderr, orders, ids: orders.map(({ id }) => id), messages: messages.length }
+}
+
+test('an export holds all that is kept of every order, those of a guest with the verified email too', async () => {
+  using shop = openTestShop()
+  const { mine, asGuest } = lenasShop(shop, true)
+  const { json, stderr, orders, ids, messages } = await exported(shop)
+  expect(ids).toEqual([asGuest, mine])
+  expect(orders).toMatchObject([said, said])
+  expect([json['includesGuestOrders'], messages, stderr]).toEqual([true, 2, ''])
+})
+
+test("an export of an account with an unverified email leaves out a guest's orders, and says so", async () => {
+  using shop = openTestShop()
+  const { lena, mine } = lenasShop(shop, false)
+  const { json, stderr, ids, messages } = await exported(shop)
+  expect(ids).toEqual([mine])
+  expect([json['includesGuestOrders'], messages]).toEqual([false, 1])
+  expect(stderr).toContain('guest with this email: 1')
+  expect(stderr).toContain(`users verify ${lena.id}`)
+})
+
+test('an erasure leaves nothing of the person in a guest order or its receipt, verified or not', async () => {
+  using shop = openTestShop()
+  const { lena, mine } = lenasShop(shop, false)
+  const erase = (...words: string[]) => shopstead(shop.dataDir, ['users', 'erase', String(lena.id), '--json', ...words])
+  const asked = await erase()
+  expect(asked.json).toMatchObject({
+    error: { message: expect.stringMatching(/email, which is not verified, .*: 1\. It cannot/) }
+  })
+  expect((await erase('--yes')).json).toMatchObject({ status: 'erased', guestOrders: 1 })
+  const tables = shop.db.sqlite
+    .prepare<[], { name: string }>(`SELECT name FROM sqlite_schema WHERE type = 'table'`)
+    .all()
+  const kept = tables.map(({ name }) => shop.db.sqlite.prepare(`SELECT * FROM "${name}"`).all())
+  expect(JSON.stringify(kept)).not.toMatch(/lena|hansen|kiel|berlin|0431/i)
+  expect(shop.db.sqlite.prepare('SELECT count(*) FROM orders WHERE email IS NOT NULL').pluck().get()).toBe(1)
+  expect((await shopstead(shop.dataDir, ['orders', 'show', String(mine), '--json'])).json).toMatchObject({
+    order: { total: 12.5, email: null }
+  })
+})
