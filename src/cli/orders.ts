@@ -15,9 +15,11 @@ import type { OrderStatus } from '../shop/orders/schema.ts'
 import { moveOrder } from '../shop/orders/transition.ts'
 import { openAttempts, paymentStatusOf } from '../shop/payments/attempts.ts'
 import { markPaid } from '../shop/payments/by-hand.ts'
-import { cancelOrder } from '../shop/payments/end-hold.ts'
+import { cancelOrder, endHolds } from '../shop/payments/end-hold.ts'
 import { reconcile } from '../shop/payments/reconcile.ts'
+import type { ReconcileReport } from '../shop/payments/reconcile.ts'
 import { refundOrder } from '../shop/payments/refund.ts'
+import type { AttemptRow } from '../shop/payments/rows.ts'
 import { buyerLines } from './buyer-lines.ts'
 import { plain, table } from './output.ts'
 import type { Answer } from './output.ts'
@@ -52,7 +54,7 @@ export function define(program: Command): void {
   const reconciling = addCommand(
     group,
     'reconcile',
-    "settle open payments from the gateway's own answer",
+    "settle open payments from the gateway's own answer, end holds that are over",
     'orders reconcile'
   )
   runs(reconciling, 'migrated', reconcileNow)
@@ -138,16 +140,20 @@ function answer(app: App, id: number): Answer {
 async function reconcileNow({ app, json }: Work<object>): Promise<Answer> {
   const progress = showProgress(json)
   progress.step(`asking the gateway about ${openAttempts(app.db).length} open payments, refunds and events`)
-  const report = await reconcile(app, {
-    underWay: 'wait',
-    urlsOf: (attempt) => pageUrls(app, getOrder(app.db, attempt.orderId))
-  }).finally(progress.done)
-  const { attempts, settled, refunds, events, failed } = report
+  const report = await settleAll(app).finally(progress.done)
+  const { attempts, settled, refunds, events, holds, failed } = report
   return {
     json: report,
-    human: `${settled} of ${attempts} open payments settled, ${refunds} refunds and ${events} missed events taken in, ${failed} failed.`,
+    human: `${settled} of ${attempts} open payments settled, ${refunds} refunds and ${events} missed events taken in, ${holds} holds ended, ${failed} failed.`,
     ...(failed > 0 ? { exitCode: 1 } : {})
   }
+}
+
+async function settleAll(app: App): Promise<ReconcileReport & { holds: number }> {
+  const urlsOf = (attempt: AttemptRow) => pageUrls(app, getOrder(app.db, attempt.orderId))
+  const report = await reconcile(app, { underWay: 'wait', urlsOf })
+  const { ended, failed } = await endHolds(app)
+  return { ...report, holds: ended, failed: report.failed + failed }
 }
 
 /** Where nobody can be asked, the command itself is the answer: nothing here is lost, every move is in the history. */

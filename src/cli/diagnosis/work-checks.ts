@@ -15,7 +15,7 @@ import type { Check, Finding } from './check.ts'
 
 const hourMs = 60 * 60_000
 const dayMs = 24 * hourMs
-/** Housekeeping looks every minute, and the sandbox or Stripe may have to be asked first. */
+/** The server ends holds every minute, and Stripe may have to answer first. */
 const stuckAfterMs = 30 * 60_000
 const staleWithoutScheduleMs = 2 * dayMs
 
@@ -28,7 +28,7 @@ export const workChecks: readonly Check[] = [
       if (oldest === undefined) return ok('None.')
       return warning(
         `Order ${oldest}${others.length > 0 ? ` and ${others.length} more` : ''} should no longer be pending.`,
-        `Is the server running? Then "shopstead orders reconcile", and "shopstead orders explain ${oldest}".`
+        `Is the server running? "shopstead orders reconcile" does its work now; then "shopstead orders show ${oldest}".`
       )
     }
   },

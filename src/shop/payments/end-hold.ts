@@ -15,16 +15,20 @@ import { callOff } from './look-up.ts'
 import type { AttemptRow } from './rows.ts'
 import { settleAttempt } from './settle.ts'
 
-/** Ends the holds that are over; what cannot be ended now is tried again next time. */
-export async function endHolds(shop: ShopContext): Promise<void> {
+/** Ends the holds that are over and says how many; what cannot be ended now is tried again next time. */
+export async function endHolds(shop: ShopContext): Promise<{ ended: number; failed: number }> {
+  const report = { ended: 0, failed: 0 }
   for (const orderId of overdueOrders(shop.db, shop.clock.now())) {
     try {
       await endHold(shop, orderId)
+      if (getOrder(shop.db, orderId).status !== 'pending') report.ended += 1
     } catch (error) {
+      report.failed += 1
       shop.log.warn('a hold could not be ended', { orderId, error: describeError(error) })
-      if (isSilence(error)) return
+      if (isSilence(error)) break
     }
   }
+  return report
 }
 
 /**

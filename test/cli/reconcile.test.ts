@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { draft, line, makeProduct, place } from '../shop/orders/temporary-shop.ts'
+import { openTestShop } from '../support/shop-context.ts'
+import { shopstead } from '../support/shopstead.ts'
+
+const hourMs = 60 * 60_000
+
+test('orders reconcile ends the holds that are over, as a server does that is not running', async () => {
+  using shop = openTestShop()
+  const goods = draft([line(makeProduct(shop.db))])
+  const { id: overdue } = place(shop.db, goods, Date.now() - 24 * hourMs)
+  const { id: waiting } = place(shop.db, goods, Date.now())
+  const { code, json } = await shopstead(shop.dataDir, ['orders', 'reconcile', '--json'])
+  expect([code, json]).toMatchObject([0, { holds: 1, failed: 0 }])
+  const stateOf = async (id: number) => (await shopstead(shop.dataDir, ['orders', 'show', `${id}`, '--json'])).json
+  expect(await stateOf(overdue)).toMatchObject({ order: { status: 'cancelled' } })
+  expect(await stateOf(waiting)).toMatchObject({ order: { status: 'pending' } })
+})
