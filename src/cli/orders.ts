@@ -3,11 +3,13 @@ import type { Command } from 'commander'
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
 import { write } from '../platform/db/database.ts'
+import type { Db } from '../platform/db/database.ts'
 import { formatMoney, toMinor } from '../platform/money.ts'
-import { getUser } from '../shop/accounts/find.ts'
+import { compareKey } from '../platform/text.ts'
+import { findUserByEmail, getUser } from '../shop/accounts/find.ts'
 import { pageUrls } from '../shop/checkout/pay.ts'
-import { listAllOrders, showOrder } from '../shop/orders/admin-view.ts'
-import type { AdminOrder } from '../shop/orders/admin-view.ts'
+import { isEmailOfOrder, listAllOrders, showOrder } from '../shop/orders/admin-view.ts'
+import type { AdminOrder, Whose } from '../shop/orders/admin-view.ts'
 import { explainOrder } from '../shop/orders/explain.ts'
 import { getOrder } from '../shop/orders/find.ts'
 import { orderStatuses } from '../shop/orders/schema.ts'
@@ -36,7 +38,7 @@ const by = 'operator'
 export function define(program: Command): void {
   const group = program.command('orders').description('orders and refunds')
   const listing = addCommand(group, 'list', 'the newest orders', 'orders list --status processing --limit 50')
-    .option('--user <email-or-id>', "one customer's orders")
+    .option('--user <email-or-id>', "one customer's orders; by email a guest's too")
     .addOption(new Option('--status <status>', 'orders in one state').choices(orderStatuses))
     .option('--limit <n>', 'how many, up to 1000', '20')
   runs(listing, 'migrated', list)
@@ -107,7 +109,7 @@ function defineMoves(group: Command): void {
 function list({ app, options }: Work<ListOptions>): Answer {
   const filter = {
     limit: parseLimit(options.limit),
-    ...(options.user === undefined ? {} : { userId: getUser(app.db, options.user).id }),
+    ...(options.user === undefined ? {} : whoseOrders(app.db, options.user)),
     ...(options.status === undefined ? {} : { status: options.status })
   }
   const orders = listAllOrders(app.db, filter, (id) => paymentStatusOf(app.db, id))
@@ -119,6 +121,21 @@ function list({ app, options }: Work<ListOptions>): Answer {
     order.createdAt
   ])
   return { json: { orders }, human: table(['Order', 'State', 'Total', 'Email', 'Placed'], rows) }
+}
+
+/**
+ * An email finds what was ordered with it as a guest as well as its account's orders.
+ *
+ * @throws AppError NOT_FOUND when nobody is known by it
+ */
+function whoseOrders(db: Db, emailOrId: string): Whose {
+  if (!emailOrId.includes('@')) return { userId: getUser(db, emailOrId).id }
+  const userId = findUserByEmail(db, emailOrId)?.id
+  const emailKey = compareKey(emailOrId)
+  if (userId === undefined && !isEmailOfOrder(db, emailKey)) {
+    throw new AppError('NOT_FOUND', 'There is no account and no order with this email.')
+  }
+  return { userId, emailKey }
 }
 
 function answer(app: App, id: number): Answer {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { draft, line, makeProduct, place } from '../shop/orders/temporary-shop.ts'
+import { draft, line, makeProduct, makeUser, move, place } from '../shop/orders/temporary-shop.ts'
 import { openTestShop } from '../support/shop-context.ts'
 import { shopstead } from '../support/shopstead.ts'
 
@@ -58,4 +58,33 @@ test('an order of which the buyer said nothing shows nothing of him', async () =
   expect((await shopstead(shop.dataDir, ['orders', 'show', String(id), '--json'])).json).toMatchObject({
     order: { contact: {}, shippingAddress: null, billingAddress: null, notes: null }
   })
+})
+
+test("orders are listed by an email, a guest's as well as its account's", async () => {
+  using shop = openTestShop()
+  const lines = [line(makeProduct(shop.db))]
+  const asGuest = place(shop.db, draft(lines, { email: 'Lena@Shop.example' })).id
+  place(shop.db, draft(lines, { email: 'other@shop.example' }))
+  const list = async (user: string, ...words: string[]) => {
+    const { code, json } = await shopstead(shop.dataDir, ['orders', 'list', '--user', user, '--json', ...words])
+    const { orders = [], error } = json as { orders?: { id: number }[]; error?: unknown }
+    return { code, error, ids: orders.map(({ id }) => id) }
+  }
+  expect((await list('lena@shop.EXAMPLE')).ids).toEqual([asGuest])
+  const lena = makeUser(shop.db, 'lena@shop.example', false)
+  const mine = place(shop.db, draft(lines, { userId: lena.id, email: lena.email })).id
+  move(shop.db, mine, 'processing')
+  expect((await list('lena@shop.example')).ids).toEqual([mine, asGuest])
+  expect((await list('lena@shop.example', '--status', 'pending')).ids).toEqual([asGuest])
+  expect((await list(String(lena.id))).ids).toEqual([mine])
+  expect(await list('nobody@shop.example')).toMatchObject({ code: 1, error: { code: 'NOT_FOUND' } })
+})
+
+test('a known email without an order, or without one in the state, has an empty list', async () => {
+  using shop = openTestShop()
+  makeUser(shop.db, 'lena@shop.example')
+  place(shop.db, draft([line(makeProduct(shop.db))], { email: 'guest@shop.example' }))
+  const list = (...words: string[]) => shopstead(shop.dataDir, ['orders', 'list', '--json', '--user', ...words])
+  expect(await list('lena@shop.example')).toMatchObject({ code: 0, json: { orders: [] } })
+  expect(await list('guest@shop.example', '--status', 'completed')).toMatchObject({ code: 0, json: { orders: [] } })
 })

@@ -1,4 +1,4 @@
-import { and, desc, eq, or } from 'drizzle-orm'
+import { and, desc, eq, or, sql } from 'drizzle-orm'
 import { toIso } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { toMajor } from '../../platform/money.ts'
@@ -36,16 +36,23 @@ export function showOrder(
   return { order: toRecord(db, getOrder(db, id), paymentStatusOf), history: historyOf(db, id).map(toEntry) }
 }
 
+/** Whose orders are looked for: an account's, those with an email, or both together; everybody's by neither. */
+export type Whose = { userId?: number | undefined; emailKey?: string | undefined }
+
 /** The newest orders of the shop, or of one customer or state. */
 export function listAllOrders(
   db: Db,
-  filter: { userId?: number; status?: OrderStatus; limit: number },
+  filter: Whose & { status?: OrderStatus; limit: number },
   paymentStatusOf: PaymentStatusOf
 ): AdminOrder[] {
-  const conditions = [
-    filter.userId === undefined ? undefined : eq(orders.userId, filter.userId),
-    filter.status === undefined ? undefined : eq(orders.status, filter.status)
-  ]
+  const { userId, emailKey, status } = filter
+  const whose = or(
+    userId === undefined ? undefined : eq(orders.userId, userId),
+    emailKey === undefined ? undefined : eq(orders.emailKey, emailKey)
+  )
+  // A person has few orders and a state may have most of the shop's: the + keeps SQLite from looking by state then.
+  const state = whose === undefined ? sql`${orders.status}` : sql`+${orders.status}`
+  const conditions = [whose, status === undefined ? undefined : eq(state, status)]
   const rows = db.orm
     .select()
     .from(orders)
@@ -54,6 +61,12 @@ export function listAllOrders(
     .limit(filter.limit)
     .all()
   return rows.map((row) => toAdminOrder(db, row, paymentStatusOf))
+}
+
+/** Whether anybody ordered with an email, as a guest or not. */
+export function isEmailOfOrder(db: Db, emailKey: string): boolean {
+  const found = db.orm.select({ id: orders.id }).from(orders).where(eq(orders.emailKey, emailKey)).limit(1).get()
+  return found !== undefined
 }
 
 /**
