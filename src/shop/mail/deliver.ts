@@ -7,7 +7,7 @@ import type { ShopContext } from '../context.ts'
 import { setting } from '../settings/settings.ts'
 import { composeLetter } from './compose.ts'
 import { NothingToSay } from './letter.ts'
-import { claimNext, giveUp, markSent, noteFailure } from './queue.ts'
+import { claimNext, forgetMail, markSent, noteFailure } from './queue.ts'
 import type { MailRow } from './queue.ts'
 
 /**
@@ -41,7 +41,7 @@ async function deliver(
     await markSent(shop.db, mail.id, shop.clock.now())
   } catch (error) {
     if (error instanceof NothingToSay) {
-      await giveUp(shop.db, mail.id, `not sent: ${error.message}`)
+      await forgetMail(shop.db, mail.id)
       shop.log.info('a message was not sent', { ...named, reason: error.message })
       return
     }

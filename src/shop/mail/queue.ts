@@ -70,8 +70,9 @@ export async function noteFailure(db: Db, mail: MailRow, reason: string, permane
   return final
 }
 
-export async function giveUp(db: Db, id: number, reason: string): Promise<void> {
-  await writeWhenFree(db, (tx) => change(tx, id, { state: 'failed', lastError: reason }))
+/** Forgets a message that nobody is to get any more: it has not failed. */
+export async function forgetMail(db: Db, id: number): Promise<void> {
+  await writeWhenFree(db, (tx) => void tx.orm.delete(mails).where(eq(mails.id, id)).run())
 }
 
 /** Forgets messages a month after they were queued, with the addresses they went to; those that still wait stay. */
