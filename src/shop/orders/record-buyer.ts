@@ -22,14 +22,15 @@ const setEmail = statement((orm) =>
     .returning()
     .prepare()
 )
+
 /**
  * Writes down the email of a guest whose order had none (it was asked on the hosted page, or the gateway knew it); an
- * order that has one keeps it. Where it turns out that the credited affiliate bought himself, the attribution stays and
+ * order that has one keeps it, and one of an account has none only since that was erased. Where it turns out that the credited affiliate bought himself, the attribution stays and
  * the referral is rejected.
  */
 export function recordBuyerEmail(tx: Tx, orderId: number, email: string, now: number): OrderRow {
   const order = getOrder(tx, orderId)
-  if (order.email !== null) return order
+  if (order.email !== null || order.userId !== null) return order
   const emailKey = compareKey(email)
   const known = setEmail(tx).get({ id: orderId, email, emailKey, now })
   tx.orm
