@@ -96,7 +96,7 @@ async function revoke(
   const id = Number(idText)
   await confirmOrRefuse(`End ${kind} ${id} now?`, options)
   const { gatewayId } = write(app.db, (tx) => revokeByHand(tx, kind, id, now))
-  const charging = `Stripe goes on charging for it: cancel ${gatewayId} there.`
+  const charging = `The server cancels ${gatewayId} at Stripe within a minute; "shopstead orders reconcile" does it now.`
   return {
     json: { revoked: { kind, id, gatewayId } },
     human: [`${kind} ${id} has ended.`, ...(gatewayId === null ? [] : [charging])]

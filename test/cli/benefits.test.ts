@@ -2,9 +2,11 @@ import { execFile } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { write } from '../../src/platform/db/database.ts'
 import { applyPlans } from '../../src/shop/benefits/plans.ts'
+import { linkSubscription } from '../../src/shop/benefits/subscriptions.ts'
+import { runShopstead } from '../support/command-line.ts'
 import { openTestShop } from '../support/shop-context.ts'
 import type { TestShop } from '../support/shop-context.ts'
-import { person, product } from '../shop/benefits/temporary-shop.ts'
+import { buy, monthly, person, product } from '../shop/benefits/temporary-shop.ts'
 
 type Outcome = { code: number; answer: Record<string, unknown> }
 
@@ -51,6 +53,16 @@ describe('benefits on the command line', () => {
     })
     const again = await shopstead(shop, 'revoke', 'membership', '1', '--yes')
     expect(again).toMatchObject({ code: 1, answer: { error: { code: 'NOT_FOUND' } } })
+  })
+
+  it('are revoked without leaving anybody to cancel at Stripe what the server cancels itself', async () => {
+    using shop = openTestShop()
+    const { id: userId } = await person(shop)
+    buy(shop, { userId, orderId: 1, productId: product(shop), grants: [monthly] })
+    const now = shop.clock.now()
+    write(shop.db, (tx) => linkSubscription(tx, { orderId: 1, gatewayId: 'sub_1', currentPeriodEnd: now + 1 }, now))
+    const { stdout } = await runShopstead(shop.dataDir, ['benefits', 'revoke', 'subscription', '1', '--yes'])
+    expect(stdout).toContain('The server cancels sub_1 at Stripe within a minute')
   })
 
   it('name what is missing, what is another kind’s, and what there is none of', async () => {

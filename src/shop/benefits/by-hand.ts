@@ -41,7 +41,7 @@ export function grantByHand(tx: Tx, userId: number, grant: HandGrant, now: numbe
 /**
  * Ends one benefit at once, whoever gave it; its order does not give it again.
  *
- * @returns Stripe's id of a subscription that Stripe would go on charging for.
+ * @returns the gateway's id of a subscription that is charged for until the reconciler has cancelled it there.
  * @throws AppError NOT_FOUND when there is none, or it has ended before.
  */
 export function revokeByHand(tx: Tx, kind: BenefitKind, id: number, now: number): { gatewayId: string | null } {

@@ -22,19 +22,19 @@ export type GrantedItem = {
   grants: readonly GrantSpec[]
 }
 
-type Given = { kind: BenefitKind; id: number; itemId: number; gatewayId: string | null }
+type Given = { kind: BenefitKind; id: number; itemId: number }
 
 /** What an order has given and not taken back; the last period first, so that none moves up before it is taken back. */
 const givenByOrder = rawStatement<{ orderId: number }, Given>(
-  `SELECT 'membership' AS kind, id, order_item_id AS itemId, NULL AS gatewayId, started_at AS startedAt
+  `SELECT 'membership' AS kind, id, order_item_id AS itemId, started_at AS startedAt
      FROM memberships WHERE order_id = @orderId AND order_item_id IS NOT NULL
-   UNION ALL SELECT 'subscription', id, order_item_id, gateway_id, started_at
+   UNION ALL SELECT 'subscription', id, order_item_id, started_at
      FROM subscriptions WHERE order_id = @orderId AND order_item_id IS NOT NULL
-   UNION ALL SELECT 'course', id, order_item_id, NULL, started_at
+   UNION ALL SELECT 'course', id, order_item_id, started_at
      FROM enrolments WHERE order_id = @orderId AND order_item_id IS NOT NULL
-   UNION ALL SELECT 'download', id, order_item_id, NULL, started_at
+   UNION ALL SELECT 'download', id, order_item_id, started_at
      FROM download_permissions WHERE order_id = @orderId AND order_item_id IS NOT NULL
-   UNION ALL SELECT 'donation', id, order_item_id, NULL, created_at
+   UNION ALL SELECT 'donation', id, order_item_id, created_at
      FROM donations WHERE order_id = @orderId AND order_item_id IS NOT NULL
    ORDER BY startedAt DESC, id DESC`
 )
@@ -85,14 +85,9 @@ function giveItem(
 
 /**
  * Takes back what an order gave and nothing else, at once; periods of other orders that were to follow move up. Calling it
- * again does nothing. Writes `membership.ended` and `subscription.ended`.
- *
- * @param _reason stands in the order's own history.
- * @returns Stripe's ids of subscriptions that Stripe would go on charging for: the caller has to cancel them there.
+ * again does nothing. Writes `membership.ended` and `subscription.ended`. What the gateway would go on charging for is
+ * cancelled there by the reconciler.
  */
-export function revokeGrants(tx: Tx, orderId: number, now: number, _reason: string): { gatewayIds: string[] } {
-  const given = givenByOrder(tx).all({ orderId })
-  for (const { kind, id } of given) endBenefit(tx, kind, id, true, now)
-  const ids = given.flatMap(({ gatewayId }) => (gatewayId === null ? [] : [gatewayId]))
-  return { gatewayIds: [...new Set(ids)] }
+export function revokeGrants(tx: Tx, orderId: number, now: number): void {
+  for (const { kind, id } of givenByOrder(tx).all({ orderId })) endBenefit(tx, kind, id, true, now)
 }

@@ -36,7 +36,7 @@ export function giveOrderGrants(tx: Tx, order: OrderRow, now: number): void {
 /** The order is off: stock and coupons go back, the buyer loses what it gave, the affiliate earns nothing. */
 function release(tx: Tx, order: OrderRow, now: number): void {
   releaseHoldings(tx, order.id)
-  revokeGrants(tx, order.id, now, `order_${order.status}`)
+  revokeGrants(tx, order.id, now)
   rejectReferral(tx, order.id, `order_${order.status}`, now)
 }
 
