@@ -255,7 +255,10 @@ export type ErrorDetails = {
   INTERNAL_SERVER_ERROR: { [name: string]: never }
   METHOD_NOT_ALLOWED: { [name: string]: never }
   NOT_AUTHENTICATED: { [name: string]: never }
-  PASSWORD_POLICY_VIOLATION: { reason: 'password_policy'; rules: string[] }
+  PASSWORD_POLICY_VIOLATION: {
+    reason: 'password_policy'
+    rules: ('min_length' | 'max_length' | 'well_formed' | 'common' | 'personal')[]
+  }
   PAYLOAD_TOO_LARGE: { limitBytes: number }
   RATE_LIMITED: { bucket: string }
   TOKEN_INVALID: { [name: string]: never }

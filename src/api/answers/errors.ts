@@ -1,11 +1,20 @@
 import { z } from 'zod'
 import type { ErrorCode } from '../../errors.ts'
+import type { PasswordRule } from '../../shop/accounts/password-rules.ts'
 
 /** One code as the API description tells of it. */
 type Told = { when: string; details: z.ZodObject; example?: Record<string, unknown> }
 
 const none = z.object({})
 const bucket = z.object({ bucket: z.string().meta({ description: 'Names the limit that is used up.' }) })
+
+const passwordRules = [
+  'min_length',
+  'max_length',
+  'well_formed',
+  'common',
+  'personal'
+] as const satisfies readonly PasswordRule[]
 
 const checkoutFailed = z.object({
   safeReason: z.string().meta({
@@ -87,9 +96,9 @@ export const errors = {
     when: 'The password is too weak.',
     details: z.object({
       reason: z.string().meta({ const: 'password_policy' }),
-      rules: z.array(z.string()).meta({ description: 'The rules that it breaks.' })
+      rules: z.array(z.enum(passwordRules)).meta({ description: 'The rules that it breaks.' })
     }),
-    example: { reason: 'password_policy', rules: ['too_common'] }
+    example: { reason: 'password_policy', rules: ['common'] }
   },
   PAYLOAD_TOO_LARGE: {
     when: 'The body has more bytes than the address takes.',
