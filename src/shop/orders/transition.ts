@@ -14,7 +14,7 @@ import type { OrderStatus } from './schema.ts'
 import { isPaidStatus, isReleasedStatus, mayMove } from './states.ts'
 
 export type Move = {
-  /** Who moves it: `gateway`, `hold`, `reconciler`, `operator`, `user:7`. */
+  /** Who moves it: `checkout`, `buyer`, `webhook`, `hold`, `reconciler`, `operator`; seeds say `demo` or `seed`. */
   by: string
   reason: string
   /** A payment that arrived although the order had been given up: the only way out of cancelled. */
