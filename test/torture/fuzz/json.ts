@@ -27,12 +27,38 @@ export function toJson(value: unknown): Json {
   return new Written(JSON.stringify(value) ?? 'null')
 }
 
+/** What was multiplied again and again may come to more than any memory holds: nobody takes as much as this either. */
+const mostWritten = 3_000_000
+
+/** As text, broken off where it becomes larger than any body that is taken. */
 export function writeJson(json: Json): string {
-  if (json instanceof Written) return json.text
-  if (json instanceof Fields)
-    return `{${json.pairs.map(([name, value]) => `${JSON.stringify(name)}:${writeJson(value)}`).join(',')}}`
-  if (Array.isArray(json)) return `[${json.map(writeJson).join(',')}]`
-  return JSON.stringify(json)
+  const pieces: string[] = []
+  let left = mostWritten
+  const write = (piece: string): void => {
+    pieces.push(piece)
+    left -= piece.length
+  }
+  const writeAll = <T>(open: string, parts: readonly T[], writePart: (part: T) => void, shut: string): void => {
+    write(open)
+    for (const [index, part] of parts.entries()) {
+      if (left <= 0) return
+      if (index > 0) write(',')
+      writePart(part)
+    }
+    write(shut)
+  }
+  const writePart = (part: Json): void => {
+    if (part instanceof Written) write(part.text)
+    else if (Array.isArray(part)) writeAll('[', part, writePart, ']')
+    else if (part instanceof Fields) writeAll('{', part.pairs, writePair, '}')
+    else write(JSON.stringify(part))
+  }
+  const writePair = ([name, value]: [string, Json]): void => {
+    write(`${JSON.stringify(name)}:`)
+    writePart(value)
+  }
+  writePart(json)
+  return pieces.join('')
 }
 
 /** A place in a value, with what can be done there. */
@@ -41,7 +67,7 @@ type Place = { value: Json; put(value: Json): void; remove?(): void; double?(): 
 /** The value with one thing wrong with it; the value itself is changed. */
 export function spoilJson(root: Json, dice: Dice): Json {
   let whole = root
-  const places = [{ value: root, put: (value: Json) => void (whole = value) }, ...placesIn(root).slice(0, mostPlaces)]
+  const places = [{ value: root, put: (value: Json) => void (whole = value) }, ...placesIn(root).take(mostPlaces)]
   // Mostly a field: what is wrong at the root hides everything below it.
   const place = dice.once(12) ? places[0] : dice.pick(places)
   if (place !== undefined) spoil(place, dice)
@@ -51,28 +77,28 @@ export function spoilJson(root: Json, dice: Dice): Json {
 /** One that was multiplied before has more places than matter. */
 const mostPlaces = 2_000
 
-function placesIn(json: Json): Place[] {
+function* placesIn(json: Json): Generator<Place> {
   if (Array.isArray(json)) {
-    return json.flatMap((value, index) => [
-      {
+    for (const [index, value] of json.entries()) {
+      yield {
         value,
-        put: (other: Json) => void (json[index] = other),
+        put: (other) => void (json[index] = other),
         remove: () => void json.splice(index, 1),
         double: () => void json.push(value)
-      },
-      ...placesIn(value)
-    ])
+      }
+      yield* placesIn(value)
+    }
   }
-  if (!(json instanceof Fields)) return []
-  return json.pairs.flatMap((pair) => [
-    {
+  if (!(json instanceof Fields)) return
+  for (const pair of json.pairs) {
+    yield {
       value: pair[1],
-      put: (other: Json) => void (pair[1] = other),
+      put: (other) => void (pair[1] = other),
       remove: () => void json.pairs.splice(json.pairs.indexOf(pair), 1),
       double: () => void json.pairs.push([pair[0], pair[1]])
-    },
-    ...placesIn(pair[1])
-  ])
+    }
+    yield* placesIn(pair[1])
+  }
 }
 
 function spoil(place: Place, dice: Dice): void {
