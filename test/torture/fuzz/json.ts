@@ -67,7 +67,10 @@ type Place = { value: Json; put(value: Json): void; remove?(): void; double?(): 
 /** The value with one thing wrong with it; the value itself is changed. */
 export function spoilJson(root: Json, dice: Dice): Json {
   let whole = root
-  const places = [{ value: root, put: (value: Json) => void (whole = value) }, ...placesIn(root).take(mostPlaces)]
+  const places: Place[] = [{ value: root, put: (value) => void (whole = value) }]
+  for (const place of placesIn(root)) {
+    if (places.push(place) > mostPlaces) break
+  }
   // Mostly a field: what is wrong at the root hides everything below it.
   const place = dice.once(12) ? places[0] : dice.pick(places)
   if (place !== undefined) spoil(place, dice)
