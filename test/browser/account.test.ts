@@ -56,6 +56,27 @@ test('a new account logs in once its email is verified by the link in the messag
   expect(complaints).toEqual([])
 })
 
+test('a login leads on to a page of this site, and to no other', async () => {
+  const { page, complaints } = await newVisitor(browser)
+  const ledTo = async (next: string): Promise<string> => {
+    await page.goto(`${shop.url}/login?next=${encodeURIComponent(next)}`)
+    const href = await page.locator('[data-register]').getAttribute('href')
+    return new URLSearchParams(href?.split('?')[1]).get('next') ?? ''
+  }
+  expect(await ledTo('/cart?step=2#address')).toBe('/cart?step=2#address')
+  const evil = [
+    '//evil.example',
+    '/\\evil.example',
+    '/\t/evil.example',
+    '/\n\\evil.example',
+    '/.//evil.example',
+    'cart'
+  ]
+  for (const next of [...evil, 'https://evil.example/', 'javascript:alert(1)', '/:0@evil.example/../..//x.example'])
+    expect([next, await ledTo(next)]).toEqual([next, ''])
+  expect(complaints).toEqual([])
+})
+
 test('a forgotten password is replaced by the link in the message', async () => {
   const { page, complaints } = await newVisitor(browser)
   await page.goto(`${shop.url}/login`)

@@ -91,5 +91,9 @@ function clear(form) {
 /** Where a page that asked for a login wants to be led back to: a path of this site, or the fallback. */
 export function nextPath(fallback) {
   const next = new URLSearchParams(location.search).get('next') ?? ''
-  return /^\/(?![/\\])/.test(next) ? next : fallback
+  if (!next.startsWith('/') || !URL.canParse(next, location.origin)) return fallback
+  // As a browser reads it, which drops tabs and takes backslashes for slashes: `/<tab>/evil.example` is another site.
+  const { origin, href } = new URL(next, location.origin)
+  const path = href.slice(origin.length)
+  return origin === location.origin && !path.startsWith('//') ? path : fallback
 }
