@@ -59,9 +59,12 @@ function contentSecurityPolicy(isScripted: boolean, leadsTo: readonly (string | 
   ].join('; ')
 }
 
-/** An origin, or a scheme alone (`https:`). A policy cannot name an IPv6 address: its scheme stands for it. */
+/**
+ * An origin, or a scheme alone (`https:`), which also stands for what a policy cannot name: an IPv6 address, or a host
+ * with other characters than these.
+ */
 function sourceOf(url: string): string {
   if (/^https?:$/.test(url)) return url
   const { hostname, protocol, origin } = new URL(url)
-  return hostname.startsWith('[') ? protocol : origin
+  return /^[a-z\d.-]+$/.test(hostname) ? origin : protocol
 }

@@ -7,6 +7,8 @@ describe('an address that a browser is sent to', () => {
     'https://shop.example',
     'http://localhost:5173/thanks?x=1#done',
     'https://[::1]:8443/a',
+    'https://192.0.2.7/a',
+    'https://my_site.example/',
     'https://xn--bcher-kva.example/',
     'https://bücher.example/späti?q=ö',
     'HTTPS://Shop.Example/x@y?mail=a@b'
@@ -43,7 +45,10 @@ describe('an address that a browser is sent to', () => {
     ['https://shop.example/\u202Etxt', 'a mark that turns the direction'],
     ['https://shop.example/\u00A0', 'a no-break space'],
     ['https://shop.example:99999/', 'no such port'],
-    ['https://sh|op.example/', 'a host that is none']
+    ['https://sh|op.example/', 'a host that is none'],
+    ['https://a;frame-ancestors/x', 'a directive of a policy for its host'],
+    ['https://a,b.example/', 'two hosts'],
+    ["https://a'none'/", 'a word of a policy']
   ])('may not be %j: %s', (text) => {
     expect(readWebAddress(text)).toBeUndefined()
   })
