@@ -62,8 +62,9 @@ const blockTag =
   /^(?:address|article|aside|blockquote|br|caption|dd|div|dl|dt|fieldset|figcaption|figure|footer|form|h[1-6]|header|hr|li|main|nav|ol|p|pre|section|table|tbody|tfoot|thead|tr|ul)$/
 const paragraphTag = /^(?:blockquote|dl|figure|h[1-6]|ol|p|pre|table|ul)$/
 const unseenTag = /^(?:script|style|template|noscript|iframe|object|svg|head|title)$/
-// A tag never reaches past the next angle bracket, so that a text of a million `<a` is read in one go.
-const markup = /<!--|<(\/?)([a-zA-Z][a-zA-Z0-9]*)[^<>]*>/g
+// A tag never reaches past the next angle bracket, and its name is taken whole or not at all, so that neither a million
+// `<a` nor a `<` before a million letters is read more than once.
+const markup = /<!--|<(\/?)([a-zA-Z][a-zA-Z0-9]*)(?![a-zA-Z0-9])[^<>]*>/g
 const reference = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([a-zA-Z][a-zA-Z0-9]{1,31}));/g
 // Unicode's own separators stand for the breaks that tags make, until they are closed up.
 const lineBreak = '\u2028'

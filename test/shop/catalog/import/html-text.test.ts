@@ -70,4 +70,9 @@ describe('HTML as text', () => {
       expect(htmlToText(piece.repeat(200_000)).length).toBeGreaterThanOrEqual(0)
     }
   )
+
+  it.each(['<', '</', '<a '])('reads %j before a long run of letters in one go', (start) => {
+    const text = start + 'a'.repeat(300_000)
+    expect(htmlToText(text) === text).toBe(true)
+  })
 })
