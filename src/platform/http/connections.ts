@@ -27,8 +27,9 @@ export class Connections {
   }
 
   /**
-   * Watches a server's connections. Past the limit, whoever has kept us waiting longest is cut off, so slow clients
-   * (slowloris) only ever displace one another; past twice the limit new ones are dropped.
+   * Watches a server's connections. Past the limit, whoever has kept us waiting longest is cut off, be it for a request or
+   * for taking its answer, so slow clients (slowloris) only ever displace one another; past twice the limit new ones are
+   * dropped.
    */
   watch(server: Server, secure: boolean): void {
     server.maxConnections = this.#limit * 2
@@ -37,9 +38,10 @@ export class Connections {
       socket.once('close', () => this.#open.delete(socket))
     })
     server.on(secure ? 'secureConnection' : 'connection', (socket: Socket) => {
+      // Before the newcomer waits too, or he would be cut off himself where nobody else does.
+      if (this.#open.size > this.#limit) this.#evict()
       this.#wait(socket)
       socket.once('close', () => this.#waiting.delete(socket))
-      if (this.#open.size > this.#limit) this.#evict()
     })
   }
 
@@ -99,8 +101,14 @@ export class Connections {
   }
 
   #evict(): void {
-    const [longest] = this.#waiting
+    const [longest = this.#slowestReader()] = this.#waiting
     longest?.destroy()
+  }
+
+  /** Whoever has been given all of his answer longest ago and has not taken it yet. */
+  #slowestReader(): Socket | undefined {
+    for (const [res, socket] of this.#answering) if (res.writableEnded) return socket
+    return undefined
   }
 }
 

@@ -4,6 +4,7 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { assertBodySize, H3 } from 'h3'
 import { afterEach, expect, test } from 'vitest'
 import { type HttpListener, type HttpOptions } from '../../../src/platform/http/listen.ts'
+import { WholeResponse } from '../../../src/platform/http/whole-response.ts'
 import { exchange, serving } from './raw-http.ts'
 
 const listeners: HttpListener[] = []
@@ -265,6 +266,21 @@ test('bodies that never arrive give way too', async () => {
     crowd.push(await open(listener, 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc'))
   }
   expect(await (await fetch(listener.url, { method: 'POST', body: 'hello' })).text()).toBe('hello')
+  for (const socket of crowd) socket.destroy()
+})
+
+test('answers that nobody reads give way too', async () => {
+  // More than the system takes in for somebody who reads nothing.
+  const large = new WholeResponse(Buffer.alloc(32_000_000), 200, [])
+  const small = new WholeResponse('ok', 200, [])
+  const listener = await serve((request) => (request.url.endsWith('/large') ? large : small), { maxConnections: 5 })
+  const crowd: Socket[] = []
+  for (let index = 0; index < 15; index += 1) {
+    const socket = await open(listener, 'GET /large HTTP/1.1\r\nHost: a\r\n\r\n')
+    crowd.push(socket.pause())
+    if (index < 5) await once(socket, 'readable')
+  }
+  expect(await (await fetch(listener.url)).text()).toBe('ok')
   for (const socket of crowd) socket.destroy()
 })
 
