@@ -68,7 +68,9 @@ function takePayment(booking: Booking, attempt: AttemptRow, state: GatewayState)
   if (state.email !== null) recordBuyerEmail(tx, attempt.orderId, state.email, now)
   const order = getOrder(tx, attempt.orderId)
   if (order.paidAt !== null || order.status === 'refunded') {
-    const message = `Order ${order.id} had been paid already when ${state.objectId} was paid too: refund one of the two.`
+    const surplus = state.paymentIntentId ?? state.objectId
+    const advice = `refund ${surplus} at the gateway; \`orders refund\` would refund the order itself`
+    const message = `Order ${order.id} had been paid already when ${state.objectId} was paid too: ${advice}.`
     warn(booking, { orderId: order.id, kind: 'paid_twice', objectId: state.objectId, message })
     return
   }

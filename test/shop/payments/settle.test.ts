@@ -157,18 +157,19 @@ describe('what the gateway says of a payment', () => {
 })
 
 describe('a payment that comes', () => {
-  it('after another one warns that one of the two has to go back', () => {
+  it('after another one warns that it has to go back, and not the one that the order rests on', () => {
     const books = openBooks()
     const order = books.place()
     const [first, second] = [books.attempt(order), books.attempt(order)]
     books.tell(first)
     const before = books.order(order.id)
-    expect(books.tell(second).verdict).toBe('paid')
+    expect(books.tell(second, { paymentIntentId: 'pi_surplus' }).verdict).toBe('paid')
     expect(books.now(second).outcome).toBe('paid')
     expect(books.order(order.id)).toEqual(before)
     expect(warningsOf(books)).toEqual([{ kind: 'paid_twice', orderId: order.id, objectId: `pi_${second.id}` }])
     expect(books.logged.map(({ message }) => message)).toEqual([
-      `Order ${order.id} had been paid already when pi_${second.id} was paid too: refund one of the two.`
+      `Order ${order.id} had been paid already when pi_${second.id} was paid too: ` +
+        'refund pi_surplus at the gateway; `orders refund` would refund the order itself.'
     ])
   })
 
