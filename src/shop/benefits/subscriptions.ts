@@ -1,4 +1,4 @@
-import { and, eq, isNull, sql } from 'drizzle-orm'
+import { and, eq, isNull, or, sql } from 'drizzle-orm'
 import { statement } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { emit } from '../events/events.ts'
@@ -29,23 +29,28 @@ function update(tx: Tx, row: SubscriptionRow, set: Partial<SubscriptionRow>): vo
 
 /**
  * Says that Stripe renews what an order's lines started: their period is Stripe's from now on. To be called after
- * giveGrants, in the same transaction; again with the same id it changes nothing but the period.
+ * giveGrants, in the same transaction; again with the same id it changes nothing but the period, and what another id
+ * renews already is left to that one.
  */
 export function linkSubscription(
   tx: Tx,
   link: { orderId: number; gatewayId: string; currentPeriodEnd: number },
   now: number
 ): void {
+  const { gatewayId, currentPeriodEnd } = link
   const rows = tx.orm
     .select()
     .from(subscriptions)
-    .where(and(eq(subscriptions.orderId, link.orderId), isNull(subscriptions.cancelledAt)))
+    .where(
+      and(
+        eq(subscriptions.orderId, link.orderId),
+        isNull(subscriptions.cancelledAt),
+        or(isNull(subscriptions.gatewayId), eq(subscriptions.gatewayId, gatewayId))
+      )
+    )
     .orderBy(subscriptions.id)
     .all()
-  for (const row of rows) {
-    const gatewayId = row.gatewayId ?? link.gatewayId
-    update(tx, row, { gatewayId, startedAt: Math.min(row.startedAt, now), currentPeriodEnd: link.currentPeriodEnd })
-  }
+  for (const row of rows) update(tx, row, { gatewayId, startedAt: Math.min(row.startedAt, now), currentPeriodEnd })
 }
 
 /**

@@ -8,7 +8,7 @@ import {
   setCancelAtPeriodEnd
 } from '../benefits/subscriptions.ts'
 import type { ShopContext } from '../context.ts'
-import { findAttemptByToken } from './attempts.ts'
+import { findAttemptByToken, isSurplus } from './attempts.ts'
 import type { Booking } from './booking.ts'
 import { objectOf } from './gateway-event.ts'
 import type { Effect } from './gateway-event.ts'
@@ -32,8 +32,8 @@ export async function subscriptionEffect(
   if (subscription === undefined) return undefined
   const { attempt: token } = subscription.metadata
   const attempt = token === undefined ? undefined : findAttemptByToken(shop.db, token)
-  // Before the first payment has been recorded there is nothing to renew.
-  if (attempt?.outcome !== 'paid') return undefined
+  // Before the first payment has been recorded there is nothing to renew, and what came on top pays for nothing here.
+  if (attempt?.outcome !== 'paid' || isSurplus(shop.db, attempt)) return undefined
   return (booking) => {
     apply(booking, attempt.orderId, subscription)
     return 'applied'

@@ -115,6 +115,14 @@ describe('a subscription that Stripe renews', () => {
     expect(subscriptionsOf(shop.db, userId).map(({ cancelledAt }) => cancelledAt)).toEqual([now, now])
   })
 
+  it('is taken over by no other', async () => {
+    using shop = openTestShop()
+    const { userId } = await subscribed(shop)
+    const other = { orderId: 1, gatewayId: 'sub_2', currentPeriodEnd: secondEnd }
+    change(shop, (tx) => linkSubscription(tx, other, shop.clock.now()))
+    expect(subscriptionsOf(shop.db, userId)).toMatchObject([{ gatewayId: 'sub_1', currentPeriodEnd: firstEnd }])
+  })
+
   it('is not that of another whose id begins alike, nor of another shop', async () => {
     using shop = openTestShop()
     const { userId } = await subscribed(shop)

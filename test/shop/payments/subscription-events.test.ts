@@ -1,6 +1,8 @@
 import type Stripe from 'stripe'
 import { describe, expect, it } from 'vitest'
+import { write } from '../../../src/platform/db/database.ts'
 import { subscriptions } from '../../../src/shop/benefits/schema.ts'
+import { confirmPayment } from '../../../src/shop/orders/pay-order.ts'
 import { applyEvent } from '../../../src/shop/payments/apply-event.ts'
 import { idOf } from '../../../src/shop/payments/gateway-state.ts'
 import { eventOf, openQuietTill } from './till.ts'
@@ -109,6 +111,17 @@ describe('what is told of a subscription is let pass', () => {
     expect(await hearOf(mine, {})).toBe('ignored')
     expect(till.order(mine.orderId).status).toBe('pending')
     expect(rowOf(mine)).toBeUndefined()
+  })
+
+  it('when it came on top of what pays for the order', async () => {
+    const mine = await subscribe({ heard: false })
+    const byHand = { by: 'operator', reason: 'a transfer' }
+    write(till.shop.app.db, (tx) => confirmPayment(tx, mine.orderId, byHand, till.clock.now()))
+    const before = rowOf(mine)
+    await till.settle()
+    expect(till.attempt(mine.orderId).outcome).toBe('paid')
+    expect(await hearOf(mine, periodTo(mine.endsAt + 30 * day))).toBe('ignored')
+    expect(rowOf(mine)).toEqual({ ...before, gatewayId: null })
   })
 
   it.each([
