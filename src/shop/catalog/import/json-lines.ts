@@ -4,8 +4,9 @@ export type JsonPath = readonly PropertyKey[]
 export class JsonLines {
   readonly #text: string
   readonly #lineStarts: number[] = [0]
-  /** Where the entries of the long lists begin, so that a hundred errors do not read the file a hundred times. */
+  // Where the parts of lists and objects begin, so that a hundred errors do not read the file a hundred times.
   readonly #entries = new Map<number, number[]>()
+  readonly #members = new Map<number, Map<string, number>>()
 
   constructor(text: string) {
     this.#text = text
@@ -16,7 +17,7 @@ export class JsonLines {
   lineOf(path: JsonPath): number {
     let at = this.#skipSpace(0)
     for (const key of path) {
-      const next = typeof key === 'number' ? this.#entriesOf(at)[key] : this.#memberOf(at, String(key))
+      const next = typeof key === 'number' ? this.#entriesOf(at)[key] : this.#membersOf(at).get(String(key))
       if (next === undefined) break
       at = next
     }
@@ -45,17 +46,21 @@ export class JsonLines {
     return entries
   }
 
-  #memberOf(at: number, name: string): number | undefined {
-    if (this.#text[at] !== '{') return undefined
-    let found: number | undefined
-    for (let next = this.#skipSpace(at + 1); this.#opensEntry(next); next = this.#skipSpace(next)) {
-      const end = this.#endOfString(next)
-      const value = this.#skipSpace(this.#skipSpace(end) + 1)
-      // Of a key that stands twice JSON.parse keeps the last.
-      if (JSON.parse(this.#text.slice(next, end)) === name) found = value
-      next = this.#nextEntry(value)
+  #membersOf(at: number): Map<string, number> {
+    const known = this.#members.get(at)
+    if (known) return known
+    const members = new Map<string, number>()
+    if (this.#text[at] === '{') {
+      for (let next = this.#skipSpace(at + 1); this.#opensEntry(next);) {
+        const end = this.#endOfString(next)
+        const value = this.#skipSpace(this.#skipSpace(end) + 1)
+        // Of a key that stands twice JSON.parse keeps the last.
+        members.set(JSON.parse(this.#text.slice(next, end)), value)
+        next = this.#nextEntry(value)
+      }
     }
-    return found
+    this.#members.set(at, members)
+    return members
   }
 
   #opensEntry(at: number): boolean {

@@ -14,9 +14,11 @@ export class Problems {
     return this.#total === 0
   }
 
-  add(line: number | null, column: string | null, cause: string): void {
+  /** A line that has to be looked for comes as a function, which is asked only for an error that will be listed. */
+  add(line: number | null | (() => number), column: string | null, cause: string): void {
     this.#total += 1
-    if (this.#errors.length < listedErrors) this.#errors.push({ line, column, cause })
+    if (this.#errors.length >= listedErrors) return
+    this.#errors.push({ line: typeof line === 'function' ? line() : line, column, cause })
   }
 
   /** Throws VALIDATION_FAILED with `details.errors` (the first 100, in the file's order) and `details.total`. */

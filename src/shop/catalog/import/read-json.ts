@@ -47,7 +47,7 @@ function findLists(document: unknown, reader: Reader): Lists {
   }
   if ('offers' in document) return { ...empty, products: listAt(document.offers, ['offers'], reader) }
   for (const key of Object.keys(document).filter((key) => !kinds.some((kind) => kind === key))) {
-    reader.problems.add(reader.lines.lineOf([key]), key.slice(0, 80), 'Is not a known field.')
+    reader.problems.add(() => reader.lines.lineOf([key]), key.slice(0, 80), 'Is not a known field.')
   }
   const found = kinds.map((kind) => [kind, listAt(document[kind] ?? [], [kind], reader)] as const)
   return { ...empty, ...Object.fromEntries(found) }
@@ -55,7 +55,7 @@ function findLists(document: unknown, reader: Reader): Lists {
 
 function listAt(value: unknown, path: Path, { problems, lines }: Reader): { path: Path; entries: readonly unknown[] } {
   if (Array.isArray(value)) return { path, entries: value }
-  problems.add(lines.lineOf(path), path.join('.'), 'Must be a list.')
+  problems.add(() => lines.lineOf(path), path.join('.'), 'Must be a list.')
   return { path, entries: [] }
 }
 
@@ -100,7 +100,7 @@ function readList<T>(
   return list.entries.flatMap((value, index) => {
     const complain = (path: Path, cause: string) => {
       const full = [...list.path, index, ...path]
-      problems.add(lines.lineOf(full), full.map(String).join('.'), cause)
+      problems.add(() => lines.lineOf(full), full.map(String).join('.'), cause)
     }
     const entry = readEntry(schemaFor(value), value, ({ path, cause }) => complain(path, cause))
     if (entry === undefined) return []

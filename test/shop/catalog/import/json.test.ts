@@ -354,6 +354,22 @@ describe('a catalogue file in JSON is refused', () => {
     expect(errorsOf(JSON.stringify(products))).toHaveLength(100)
   })
 
+  it('in one reading, however many errors it has', () => {
+    const products = Array.from({ length: 15_000 }, (_, index) => ({ ...lamp, slug: `lamp-${index}`, price: 'dear' }))
+    const outcome = outcomeOf(() => read(`{"products": [\n${products.map((one) => JSON.stringify(one)).join(',\n')}]}`))
+    const errors = products.slice(0, 100).map((_, index) => expect.objectContaining({ line: index + 2 }))
+    expect(outcome).toMatchObject({ details: { total: 15_000, errors } })
+  })
+
+  it('in one reading, however many fields stand before the wrong ones', () => {
+    const entry = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`field${index}`, index]))
+    const outcome = outcomeOf(() => read(JSON.stringify([entry], null, 1)))
+    const errors = Array.from({ length: 97 }, (_, index) => ({ line: index + 3, column: `0.field${index}` }))
+    expect(outcome).toMatchObject({
+      details: { total: 100_003, errors: expect.arrayContaining(errors.map((error) => expect.objectContaining(error))) }
+    })
+  })
+
   it('by an AppError and nothing else, whatever it holds', () => {
     const keys = fc.constantFrom(
       ...Object.keys(whole),
