@@ -12,7 +12,7 @@ import { book } from './booking.ts'
 import type { Booking } from './booking.ts'
 import { readGatewayError } from './gateway-failure.ts'
 import { applyRefunds, refundsOf, toGatewayRefund } from './gateway-refunds.ts'
-import { readyGateway } from './gateway.ts'
+import { gatewayOf } from './gateway.ts'
 import type { AttemptRow, RefundRow } from './rows.ts'
 import { refunds } from './schema.ts'
 
@@ -21,8 +21,8 @@ import { refunds } from './schema.ts'
  * or a lost answer the reconciler asks again and nothing goes back twice. Money that came by hand goes back by hand.
  *
  * @param amountMinor what goes back; undefined for all that is left
- * @throws AppError as checkRefund; DEPENDENCY_UNAVAILABLE when the gateway's answer is unknown (it will be settled),
- *   CONFLICT when it refuses.
+ * @throws AppError as checkRefund; DEPENDENCY_UNAVAILABLE when the gateway cannot be asked (nothing is written down) or
+ *   its answer is unknown (it will be settled), CONFLICT when it refuses.
  */
 export async function refundOrder(
   shop: ShopContext,
@@ -30,13 +30,18 @@ export async function refundOrder(
   amountMinor: number | undefined,
   by: string
 ): Promise<OrderRow> {
-  const asked = await book(shop, by, (booking) => askRefund(booking, orderId, amountMinor))
+  const asked = await book(shop, by, (booking) => askRefund(shop, booking, orderId, amountMinor))
   if (asked !== null) await requestRefund(shop, asked)
   return getOrder(shop.db, orderId)
 }
 
 /** Writes the refund down; what came by hand is given back with that, and null is answered. */
-function askRefund({ tx, by, now }: Booking, orderId: number, amountMinor: number | undefined): RefundRow | null {
+function askRefund(
+  shop: ShopContext,
+  { tx, by, now }: Booking,
+  orderId: number,
+  amountMinor: number | undefined
+): RefundRow | null {
   const order = getOrder(tx, orderId)
   const askedMinor = requestedMinor(tx, orderId)
   const leftMinor = order.totalMinor - order.refundedMinor - askedMinor
@@ -45,10 +50,13 @@ function askRefund({ tx, by, now }: Booking, orderId: number, amountMinor: numbe
     throw new AppError('CONFLICT', `A refund of order ${orderId} is still under way.`)
   checkRefund(order, wanted)
   const paid = findPayingAttempt(tx, orderId)
-  if (paid === undefined) {
+  if (paid === undefined || hasLeftCards(shop)) {
     recordRefund(tx, orderId, wanted, { by, reason: 'refunded by hand' }, now)
     return null
   }
+  // What is written down will be paid out, so nothing is that cannot be asked for now.
+  gatewayOf(shop, paid)
+  intentOf(paid)
   return tx.orm
     .insert(refunds)
     .values({
@@ -67,6 +75,14 @@ function askRefund({ tx, by, now }: Booking, orderId: number, amountMinor: numbe
     .get()
 }
 
+/**
+ * A shop that was told to take no cards and holds no key can ask no gateway ever again. Settings that are missing
+ * altogether do not look like that: they mean a card gateway.
+ */
+function hasLeftCards({ cards, config }: ShopContext): boolean {
+  return cards === null && config.stripe.secretKey === null
+}
+
 function requestedMinor(db: Db, orderId: number): number {
   const row = db.orm
     .select({ sum: sql<number>`coalesce(sum(${refunds.amountMinor}), 0)` })
@@ -78,8 +94,8 @@ function requestedMinor(db: Db, orderId: number): number {
 
 /** Asks the gateway for a refund that has been written down; again and again it is the same refund. */
 async function requestRefund(shop: ShopContext, row: RefundRow): Promise<void> {
-  const stripe = await readyGateway(shop).client()
   const attempt = getAttempt(shop.db, row.attemptId ?? 0)
+  const stripe = await gatewayOf(shop, attempt).client()
   try {
     const refund = await stripe.refunds.create(
       {

@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { historyOf } from '../../../src/shop/orders/find.ts'
+import { readyGateway } from '../../../src/shop/payments/gateway.ts'
 import { openRefunds, refundOrder, settleRefund } from '../../../src/shop/payments/refund.ts'
 import type { RefundRow } from '../../../src/shop/payments/rows.ts'
 import { paymentAttempts, refunds } from '../../../src/shop/payments/schema.ts'
@@ -121,8 +122,44 @@ describe('a refund', () => {
       .where(eq(paymentAttempts.orderId, id))
       .run()
     await expect(refund(id)).rejects.toMatchObject({ code: 'CONFLICT' })
-    expect(refundsAt(id)).toEqual([])
+    expect([rowsOf(id), refundsAt(id)]).toEqual([[], []])
     expect(till.logged).toEqual([])
+  })
+
+  it('is not written down where the gateway cannot be asked, so that nothing is paid out later', async () => {
+    const id = await buy()
+    const { app } = till.shop
+    const cards = readyGateway(app)
+    const keyed = { ...app.config, stripe: { ...app.config.stripe, secretKey: 'sk_test_1' } }
+    const shops = [
+      { ...app, cards: { ...cards, client: undefined } },
+      { ...app, cards: { ...cards, name: 'stripe' as const } },
+      { ...app, cards: null, config: keyed }
+    ]
+    for (const shop of shops)
+      await expect(refundOrder(shop, id, 600, 'operator')).rejects.toMatchObject({
+        code: 'DEPENDENCY_UNAVAILABLE',
+        message: expect.stringMatching(/SHOPSTEAD_PAYMENTS=sandbox\.$/)
+      })
+    expect(rowsOf(id)).toEqual([])
+    expect(await refund(id, 600)).toMatchObject({ refundedMinor: 600 })
+    await till.settle()
+    expect(refundsAt(id)).toHaveLength(1)
+  })
+
+  it('names the key that it lacks', async () => {
+    const id = await buy()
+    const { orm } = till.shop.app.db
+    orm.update(paymentAttempts).set({ gateway: 'stripe' }).where(eq(paymentAttempts.orderId, id)).run()
+    await expect(refund(id)).rejects.toThrow('without SHOPSTEAD_PAYMENTS=stripe and SHOPSTEAD_STRIPE_SECRET_KEY.')
+  })
+
+  it('of a card payment goes back by hand where the shop takes no cards any more and has no key', async () => {
+    const id = await buy()
+    const byHand = { ...till.shop.app, cards: null }
+    expect(await refundOrder(byHand, id, undefined, 'operator')).toMatchObject({ status: 'refunded' })
+    expect(historyOf(till.shop.app.db, id).at(-1)).toMatchObject({ by: 'operator', reason: 'refunded by hand' })
+    expect([rowsOf(id), refundsAt(id)]).toEqual([[], []])
   })
 })
 
