@@ -10,7 +10,8 @@ import { moveOrder } from '../orders/transition.ts'
 import { attemptsOf, getAttempt, updateAttempt } from './attempts.ts'
 import { endTransfers } from './by-hand.ts'
 import { isSilence } from './gateway-failure.ts'
-import { isReady } from './gateway.ts'
+import { isAtTheBank } from './gateway-state.ts'
+import { findGatewayOf, gatewayOf } from './gateway.ts'
 import { callOff } from './look-up.ts'
 import type { AttemptRow } from './rows.ts'
 import { settleAttempt } from './settle.ts'
@@ -36,13 +37,24 @@ export async function endHolds(shop: ShopContext): Promise<{ ended: number; fail
  * back. One whose payment waits for the bank is left alone, and so is one that begins another try meanwhile.
  */
 export async function endHold(shop: ShopContext, orderId: number): Promise<void> {
-  for (const attempt of openOnesOf(shop.db, orderId)) {
+  const open = openOnesOf(shop.db, orderId)
+  if (open.some((attempt) => mayBePaidUnseen(shop, attempt))) return
+  for (const attempt of open) {
     if (!(await closeAttempt(shop, attempt, 'hold'))) return
   }
   await writeWhenFree(shop.db, (tx) => {
     const isOver = getOrder(tx, orderId).status === 'pending' && openOnesOf(tx, orderId).length === 0
     if (isOver) moveOrder(tx, orderId, 'cancelled', { by: 'hold', reason: 'it was not paid in time' }, shop.clock.now())
   })
+}
+
+/**
+ * A payment that the gateway cannot be asked about: while nothing but the key is missing it may be anywhere; at a gateway
+ * that the shop has left it is still on its way if it was at the bank when that was last heard of.
+ */
+function mayBePaidUnseen(shop: ShopContext, attempt: AttemptRow): boolean {
+  if (attempt.objectId === null || findGatewayOf(shop, attempt) !== undefined) return false
+  return shop.cards?.name === attempt.gateway || isAtTheBank(attempt)
 }
 
 function openOnesOf(db: Db, orderId: number): AttemptRow[] {
@@ -54,7 +66,7 @@ function openOnesOf(db: Db, orderId: number): AttemptRow[] {
  * is charged for an order that is no more.
  *
  * @throws AppError TRANSITION_REFUSED when it was paid meanwhile or cannot be cancelled, CONFLICT while its payment
- *   waits for the bank, DEPENDENCY_UNAVAILABLE when the gateway does not answer
+ *   waits for the bank, DEPENDENCY_UNAVAILABLE when the gateway does not answer or cannot be asked from here
  */
 export async function cancelOrder(shop: ShopContext, orderId: number, by: string): Promise<void> {
   if (getOrder(shop.db, orderId).status === 'pending') await callOffPayments(shop, orderId, by)
@@ -66,7 +78,9 @@ export async function cancelOrder(shop: ShopContext, orderId: number, by: string
 }
 
 async function callOffPayments(shop: ShopContext, orderId: number, by: string): Promise<void> {
-  for (const attempt of openOnesOf(shop.db, orderId)) {
+  const open = openOnesOf(shop.db, orderId)
+  for (const attempt of open) if (attempt.objectId !== null) gatewayOf(shop, attempt)
+  for (const attempt of open) {
     const isOver = await closeAttempt(shop, attempt, by).catch((cause: unknown) => {
       throw new AppError('DEPENDENCY_UNAVAILABLE', 'The gateway does not answer: try again.', {}, { cause })
     })
@@ -82,8 +96,8 @@ async function callOffPayments(shop: ShopContext, orderId: number, by: string): 
 /** True once nothing more can come of the attempt. */
 async function closeAttempt(shop: ShopContext, attempt: AttemptRow, by: string): Promise<boolean> {
   // What another gateway holds cannot be asked from here: should it be paid after all, that is a late payment.
-  const isOurs = isReady(shop.cards) && shop.cards.name === attempt.gateway && attempt.objectId !== null
-  const state = isOurs && isReady(shop.cards) ? await callOff(await shop.cards.client(), attempt) : undefined
+  const gateway = attempt.objectId === null ? undefined : findGatewayOf(shop, attempt)
+  const state = gateway === undefined ? undefined : await callOff(await gateway.client(), attempt)
   if (state === undefined) await abandon(shop, attempt)
   else await settleAttempt(shop, attempt.id, state, by)
   return getAttempt(shop.db, attempt.id).outcome !== null

@@ -59,6 +59,11 @@ function intentVerdict({ status, last_payment_error: lastError }: Stripe.Payment
   return intentVerdicts[status] ?? 'waiting'
 }
 
+/** Whether the gateway's last word for a payment, its page's or its own, was that the bank decides. */
+export function isAtTheBank({ gatewayStatus }: Pick<AttemptRow, 'gatewayStatus'>): boolean {
+  return gatewayStatus === 'complete' || intentVerdicts[gatewayStatus ?? ''] === 'waiting'
+}
+
 export function stateOfSession(session: Stripe.Checkout.Session): GatewayState {
   return {
     objectId: session.id,

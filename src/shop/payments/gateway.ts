@@ -19,16 +19,22 @@ export function isReady(cards: CardGateway | null): cards is ReadyGateway {
   return cards?.client !== undefined
 }
 
-/**
- * The gateway that holds a payment, which need not be the one that the shop uses now.
- *
- * @throws AppError DEPENDENCY_UNAVAILABLE, naming the settings without which it cannot be asked
- */
-export function gatewayOf(
+/** The gateway that holds a payment; undefined where it cannot be asked: the key is missing, or it is another one. */
+export function findGatewayOf(
   { cards }: Pick<ShopContext, 'cards'>,
-  { orderId, gateway }: Pick<AttemptRow, 'orderId' | 'gateway'>
+  { gateway }: Pick<AttemptRow, 'gateway'>
+): ReadyGateway | undefined {
+  return isReady(cards) && cards.name === gateway ? cards : undefined
+}
+
+/** @throws AppError DEPENDENCY_UNAVAILABLE, naming the settings without which the gateway cannot be asked. */
+export function gatewayOf(
+  shop: Pick<ShopContext, 'cards'>,
+  attempt: Pick<AttemptRow, 'orderId' | 'gateway'>
 ): ReadyGateway {
-  if (isReady(cards) && cards.name === gateway) return cards
+  const found = findGatewayOf(shop, attempt)
+  if (found !== undefined) return found
+  const { orderId, gateway } = attempt
   const needs = `SHOPSTEAD_PAYMENTS=${gateway}${gateway === 'stripe' ? ' and SHOPSTEAD_STRIPE_SECRET_KEY' : ''}`
   const why = `The payment of order ${orderId} is at a gateway that cannot be asked without ${needs}.`
   throw new AppError('DEPENDENCY_UNAVAILABLE', why)

@@ -3,6 +3,7 @@ import { write } from '../../../src/platform/db/database.ts'
 import { historyOf } from '../../../src/shop/orders/find.ts'
 import { createAttempt } from '../../../src/shop/payments/attempts.ts'
 import { cancelOrder, endHold, endHolds } from '../../../src/shop/payments/end-hold.ts'
+import { readyGateway } from '../../../src/shop/payments/gateway.ts'
 import { openQuietTill } from './till.ts'
 
 const till = await openQuietTill()
@@ -13,6 +14,12 @@ const lastMove = (id: number) => historyOf(till.shop.app.db, id).at(-1)
 const pageOf = async (sessionId: string) => (await till.stripe.checkout.sessions.retrieve(sessionId)).status
 const change = (id: number, sql: string) =>
   till.shop.app.db.sqlite.prepare(`UPDATE payment_attempts SET ${sql} WHERE order_id = ?`).run(id)
+
+/** The same shop, started without the gateway's key. */
+const withoutKey = () => {
+  const { app } = till.shop
+  return { ...app, cards: { ...readyGateway(app), client: undefined } }
+}
 
 async function paidUnheard() {
   const { id, sessionId } = await till.redirect()
@@ -55,6 +62,29 @@ describe('the end of a hold', () => {
     expect(till.attempt(id).outcome).toBe('abandoned')
     expect(await pageOf(sessionId)).toBe('open')
   })
+
+  it('leaves an order alone while its gateway cannot be asked for want of the key', async () => {
+    const [{ id, sessionId }, waiting] = [await till.redirect(), await atTheBank()]
+    for (const orderId of [id, waiting]) {
+      await endHold(withoutKey(), orderId)
+      expect(till.order(orderId).status).toBe('pending')
+      expect(till.attempt(orderId).outcome).toBeNull()
+    }
+    expect(await pageOf(sessionId)).toBe('open')
+    await end(id)
+    expect([till.order(id).status, await pageOf(sessionId)]).toEqual(['cancelled', 'expired'])
+  })
+
+  it.each(['processing', 'requires_capture', 'complete'])(
+    'leaves an order alone whose payment was last heard of as %s, at a gateway that the shop has left',
+    async (status) => {
+      const { id } = await till.redirect()
+      change(id, `gateway = 'stripe', gateway_status = '${status}'`)
+      for (const shop of [till.shop.app, { ...till.shop.app, cards: null }]) await endHold(shop, id)
+      expect(till.order(id).status).toBe('pending')
+      expect(till.attempt(id).outcome).toBeNull()
+    }
+  )
 
   it('leaves an order alone whose payment has arrived or waits for the bank', async () => {
     const [paid, waiting] = [await paidUnheard(), await atTheBank()]
@@ -122,6 +152,20 @@ describe('an order that an operator cancels', () => {
     const { id } = await withoutObject()
     await cancel(id)
     expect(lastMove(id)).toMatchObject({ to: 'cancelled', by: 'operator', reason: 'cancelled' })
+  })
+
+  it('stays while its gateway cannot be asked, and what that takes is named', async () => {
+    const { id, sessionId } = await till.redirect()
+    const cancelIn = (shop: typeof till.shop.app) => cancelOrder(shop, id, 'operator')
+    for (const shop of [withoutKey(), { ...till.shop.app, cards: null }])
+      await expect(cancelIn(shop)).rejects.toMatchObject({
+        code: 'DEPENDENCY_UNAVAILABLE',
+        message: expect.stringMatching(/without SHOPSTEAD_PAYMENTS=sandbox\.$/)
+      })
+    change(id, "gateway = 'stripe'")
+    await expect(cancel(id)).rejects.toThrow('without SHOPSTEAD_PAYMENTS=stripe and SHOPSTEAD_STRIPE_SECRET_KEY.')
+    expect([till.order(id).status, till.attempt(id).outcome]).toEqual(['pending', null])
+    expect(await pageOf(sessionId)).toBe('open')
   })
 
   it('stays when its payment waits for the bank', async () => {
