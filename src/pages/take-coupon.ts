@@ -1,7 +1,7 @@
-import { AppError, validationFailed } from '../errors.ts'
+import { validationFailed } from '../errors.ts'
 import type { Db, Tx } from '../platform/db/database.ts'
 import { writeWhenFree } from '../platform/db/patience.ts'
-import { countFailure, refuseWhenUsedUp } from '../shop/checkout/rates.ts'
+import { judgeCodes } from '../shop/checkout/judge-codes.ts'
 import type { ShopContext } from '../shop/context.ts'
 import { addCoupon } from '../shop/orders/add-coupon.ts'
 import { getOrder } from '../shop/orders/find.ts'
@@ -23,14 +23,9 @@ export function canTakeCoupon(db: Db, order: OrderRow): boolean {
  * @throws AppError VALIDATION_FAILED (`coupon`), RATE_LIMITED
  */
 export async function takeCoupon(shop: ShopContext, orderId: number, code: string, addressKey: string): Promise<void> {
-  await refuseWhenUsedUp(shop, 'coupon_failure', addressKey)
-  try {
-    await writeWhenFree(shop.db, (tx) => apply(tx, orderId, code, shop.clock.now()))
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'VALIDATION_FAILED')
-      await countFailure(shop, 'coupon_failure', addressKey)
-    throw error
-  }
+  await judgeCodes(shop, addressKey, (judge) =>
+    writeWhenFree(shop.db, (tx) => judge(() => apply(tx, orderId, code, shop.clock.now())))
+  )
 }
 
 function apply(tx: Tx, orderId: number, code: string, now: number): void {

@@ -147,6 +147,18 @@ describe('the codes of a checkout', () => {
     expect((await checkOut(visitor)).status).toBe(200)
   })
 
+  test('RATE_LIMITED: good codes that are sent at once are not refused for one another, nor for a wrong one', async () => {
+    const shop = await shopFor({ settings: { 'limits.coupon_failure': '2/60' } })
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, index) =>
+        checkOut(shop.visitor(), { items: [mug], couponCode: index === 5 ? 'NOPE' : 'TEN' })
+      )
+    )
+    const statuses = answers.map(({ status }) => status)
+    expect(statuses[5]).toBe(422)
+    expect(new Set(statuses.toSpliced(5, 1))).toEqual(new Set([200]))
+  })
+
   test('RATE_LIMITED: a hundred cards that are tried at once as a hundred', async () => {
     const shop = await shopFor({ settings: { 'limits.checkout_decline': '7/60' } })
     shop.app.sandbox?.addFault({ target: 'payment_intents.confirm', fault: 'slow', times: 100, delayMs: 300 })

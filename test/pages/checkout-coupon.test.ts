@@ -1,9 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { write } from '../../src/platform/db/database.ts'
 import { createUser } from '../../src/shop/accounts/create-user.ts'
 import { createAffiliate } from '../../src/shop/affiliates/create-affiliate.ts'
 import { couponsOf, findOrderByPublicToken, itemsOf } from '../../src/shop/orders/find.ts'
+import { takeCoupon } from '../../src/pages/take-coupon.ts'
 import type { OrderRow } from '../../src/shop/orders/rows.ts'
+import { orders } from '../../src/shop/orders/schema.ts'
+import { setSetting } from '../../src/shop/settings/settings.ts'
+import { atOnce, tally } from '../support/accounts.ts'
 import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
 
@@ -112,6 +116,44 @@ describe('a coupon on the hosted page', () => {
     expect(await (await visitor().fetch(url)).text()).not.toContain('name="coupon"')
     expect((await visitor().form(url, { coupon: 'TEN' })).status).toBe(422)
     expect(order().totalMinor).toBe(5000)
+  })
+})
+
+describe('codes that are guessed on the hosted page', () => {
+  const coupons = [{ code: 'TEN', percent: 10 }]
+  const open = async () => {
+    const products = [{ slug: 'mug', name: 'Mug', price: '10.00' }]
+    const guessed = await startShop({ env: { SHOPSTEAD_PAYMENTS: 'sandbox,manual' }, seed: { products, coupons } })
+    setSetting(guessed.app.db, 'limits.coupon_failure', '7/60', 0)
+    onTestFinished(() => guessed.stop())
+    const items = [{ productId: 1, quantity: 1 }]
+    const newOrder = async () => {
+      const { data } = await guessed.visitor().post<{ checkoutUrl: string }>('/store/checkout-session', { items })
+      const url = data.checkoutUrl.replace('//localhost:', '//127.0.0.1:')
+      return async (coupon: string) => (await guessed.visitor().form(url, { coupon })).status
+    }
+    return { shop: guessed, newOrder }
+  }
+
+  it('get no more tries at once than one after another', async () => {
+    const { shop: guessed, newOrder } = await open()
+    const type = await newOrder()
+    const [order] = guessed.app.db.orm.select().from(orders).all()
+    const results = await atOnce(1000, (index) =>
+      takeCoupon(guessed.app, order?.id ?? 0, index % 20 === 19 ? 'TEN' : `GUESS${index}`, '192.0.2.7')
+    )
+    expect(tally(results)).toEqual({ VALIDATION_FAILED: 7, RATE_LIMITED: 993 })
+    expect(guessed.app.db.orm.select().from(orders).all()).toEqual([order])
+    const statuses = await Promise.all(Array.from({ length: 50 }, () => type('NOPE')))
+    expect(statuses.filter((status) => status === 422)).toHaveLength(7)
+    expect(await type('TEN')).toBe(429)
+  })
+
+  it('keep no good one of the same address waiting or out while there are tries left', async () => {
+    const { newOrder } = await open()
+    const orders = await Promise.all(Array.from({ length: 20 }, newOrder))
+    const statuses = await Promise.all(orders.map((type, index) => type(index < 6 ? 'NOPE' : 'TEN')))
+    expect(statuses).toEqual([...Array<number>(6).fill(422), ...Array<number>(14).fill(303)])
   })
 })
 

@@ -9,6 +9,7 @@ import type { CouponRow } from '../catalog/rows.ts'
 import { findSellable, notSellable } from '../catalog/sellable.ts'
 import type { Sellable } from '../catalog/sellable.ts'
 import { customerKeyOf } from '../orders/coupon-uses.ts'
+import { CouponsRefused } from '../orders/coupons-refused.ts'
 import type { DraftCoupon, DraftLine } from '../orders/draft.ts'
 import type { Codes } from './input.ts'
 
@@ -21,17 +22,6 @@ type CartLine = { path: string; sellable: Sellable; quantity: number }
 export type CartBuyer = { userId: number | null; emailKey: string | null }
 
 export type PricedCart = { lines: DraftLine[]; coupons: DraftCoupon[] }
-
-/** Codes that did not apply, for the limit on guessing codes. */
-export class CouponsRefused extends Error {
-  override readonly name = 'CouponsRefused'
-  readonly count: number
-
-  constructor(count: number) {
-    super(`${count} codes did not apply`)
-    this.count = count
-  }
-}
 
 /**
  * Works out what the items cost at `now`: prices and stock are the catalogue's, never the client's; equal products and

@@ -15,13 +15,15 @@ import { payNothing } from '../payments/pay-nothing.ts'
 import type { AttemptRow } from '../payments/rows.ts'
 import { setting } from '../settings/settings.ts'
 import { decideAttribution } from './attribution.ts'
-import { assertOneInterval, CouponsRefused, givenCodes, priceCart } from './cart.ts'
+import { assertOneInterval, givenCodes, priceCart } from './cart.ts'
 import type { PricedCart } from './cart.ts'
 import { tieOrder } from './idempotency.ts'
 import type { Claim } from './idempotency.ts'
 import type { CheckoutBody, CheckoutQuery } from './input.ts'
+import { judgeCodes } from './judge-codes.ts'
+import type { Judge } from './judge-codes.ts'
 import { makeAccount, prepareAccount, readAccountWish } from './new-account.ts'
-import { refuseWhenUsedUp, takeCheckoutPoint, takePoints } from './rates.ts'
+import { takeCheckoutPoint } from './rates.ts'
 
 /** What was sent, read and checked for its form. */
 export type CheckoutInput = { body: CheckoutBody; query: CheckoutQuery }
@@ -53,18 +55,15 @@ export async function placeOrder(
   const email = buyerEmail(shop, body, caller.user, strategy)
   const wish = caller.user === null ? await readAccountWish(shop, body.customer, email) : null
   await takeCheckoutPoint(shop, caller.addressKey, strategy)
-  if (givenCodes(body).length > 0) await refuseWhenUsedUp(shop, 'coupon_failure', caller.addressKey)
-  assertOffered(shop, strategy)
-  try {
+  const place = async (judge: Judge): Promise<PlacedOrder> => {
+    assertOffered(shop, strategy)
     // A cart that will be refused shall cost no hash and tell nothing of the email.
-    if (wish !== null) priceItems(shop.db, input, { userId: null, email }, now)
+    if (wish !== null) judge(() => priceItems(shop.db, input, { userId: null, email }, now))
     const account = wish === null ? null : await prepareAccount(shop, wish, caller.addressKey)
-    return await writeWhenFree(shop.db, (tx) => makeOrder(tx, shop, input, { caller, email, account, strategy }, now))
-  } catch (error) {
-    if (error instanceof AppError && error.cause instanceof CouponsRefused)
-      await takePoints(shop, 'coupon_failure', caller.addressKey, error.cause.count)
-    throw error
+    const buying = { caller, email, account, strategy }
+    return writeWhenFree(shop.db, (tx) => judge(() => makeOrder(tx, shop, input, buying, now)))
   }
+  return givenCodes(body).length === 0 ? place((work) => work()) : judgeCodes(shop, caller.addressKey, place)
 }
 
 type Buying = { caller: CheckoutCaller; email: string | null; account: NewUser | null; strategy: Strategy }

@@ -5,7 +5,7 @@ import type { OrderDraft } from '../orders/draft.ts'
 import { rateLimit } from '../settings/settings.ts'
 import type { Bucket } from '../settings/definitions.ts'
 
-type Rates = Pick<ShopContext, 'db' | 'limiter'>
+export type Rates = Pick<ShopContext, 'db' | 'limiter'>
 
 /**
  * Takes points of a bucket.
@@ -67,7 +67,7 @@ export async function countFailure(shop: Rates, bucket: Bucket, key: string): Pr
   await shop.limiter.consume(bucket, key, rateLimit(shop.db, bucket))
 }
 
-function rateLimited(bucket: Bucket, retryAfterSeconds: number): AppError {
+export function rateLimited(bucket: Bucket, retryAfterSeconds: number): AppError {
   return new AppError(
     'RATE_LIMITED',
     'Too many attempts; please wait a little.',

@@ -9,6 +9,7 @@ import { coupons } from '../catalog/schema.ts'
 import type { CouponRow } from '../catalog/rows.ts'
 import { categoriesOfProduct } from '../catalog/stored-product.ts'
 import { customerKeyOf, takeCouponUse } from './coupon-uses.ts'
+import { CouponsRefused } from './coupons-refused.ts'
 import { couponsOf, getOrder, itemsOf } from './find.ts'
 import type { OrderRow } from './rows.ts'
 import { orderCoupons, orderItems, orders } from './schema.ts'
@@ -35,7 +36,9 @@ export function addCoupon(tx: Tx, orderId: number, code: string, now: number): O
 
 /** The code does not count; who guesses codes is counted by it. */
 function refused(message: string): AppError {
-  return validationFailed({ coupon: [message] })
+  const error = validationFailed({ coupon: [message] })
+  error.cause = new CouponsRefused(1)
+  return error
 }
 
 function takeUse(tx: Tx, order: OrderRow, { id: couponId, code }: CouponRow): void {

@@ -12,7 +12,7 @@ import { findAttribution, historyOf, itemsOf } from '../../../src/shop/orders/fi
 import { attemptsOf } from '../../../src/shop/payments/attempts.ts'
 import type { SettingKey } from '../../../src/shop/settings/definitions.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
-import { refusal } from '../../support/accounts.ts'
+import { atOnce, refusal, tally } from '../../support/accounts.ts'
 import { goodPassword } from '../../support/people.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import type { TestShop } from '../../support/shop-context.ts'
@@ -245,6 +245,38 @@ describe('codes that do not apply', () => {
     using opened = openShop()
     set(opened.shop, { 'limits.coupon_failure': '1/60' })
     await expect(buy(opened, codes)).rejects.toThrow(refusal('RATE_LIMITED', { bucket: 'coupon_failure' }))
+  })
+
+  test('get no more tries at once than one after another, also where an account is made', async () => {
+    using opened = openShop()
+    makeCoupon(opened.shop.db)
+    set(opened.shop, { 'limits.coupon_failure': '7/60', 'limits.checkout_ip': 'off', 'limits.register_ip': 'off' })
+    const results = await atOnce(1000, (index) => {
+      const customer = index % 2 === 0 ? {} : { email: `a${index}@example.com`, createAccount: true }
+      const couponCode = index % 20 === 19 ? 'WELCOME10' : `GUESS${index}`
+      return buy(opened, { couponCode, customer: { ...customer, password: goodPassword } })
+    })
+    expect(tally(results)).toEqual({ VALIDATION_FAILED: 7, RATE_LIMITED: 993 })
+    expect(ordersOf(opened.shop)).toBe(0)
+  })
+
+  test('are told of ten at a time only while there are as many points', async () => {
+    using opened = openShop()
+    makeCoupon(opened.shop.db)
+    set(opened.shop, { 'limits.coupon_failure': '25/60' })
+    const guesses = Array.from({ length: 10 }, (_, index) => `GUESS${index}`)
+    const results = await atOnce(20, (index) => buy(opened, { couponCodes: index === 10 ? ['WELCOME10'] : guesses }))
+    expect(tally(results)).toEqual({ VALIDATION_FAILED: 2, RATE_LIMITED: 18 })
+  })
+
+  test('keep out no good one that comes with them while there are tries left, nor a cart without codes after', async () => {
+    using opened = openShop()
+    makeCoupon(opened.shop.db)
+    set(opened.shop, { 'limits.coupon_failure': '3/60' })
+    const results = await atOnce(80, (index) => buy(opened, { couponCode: index < 2 ? 'NOPE' : 'WELCOME10' }))
+    expect(tally(results)).toEqual({ VALIDATION_FAILED: 2, in: 78 })
+    await expect(buy(opened, { couponCode: 'NOPE' })).rejects.toThrow(invalid('couponCode'))
+    expect(tally(await atOnce(40, () => buy(opened)))).toEqual({ in: 40 })
   })
 
   test('are not what a cart fails by that holds what is not sold', async () => {
