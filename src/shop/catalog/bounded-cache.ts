@@ -1,4 +1,7 @@
-/** Keeps the most recently used values within a bound on their weights; a value above a quarter of it is never kept. */
+/**
+ * Keeps the most recently used values within a bound in bytes, on what they weigh and on their keys, which callers may
+ * choose long; a value that would take more than a quarter of it is never kept.
+ */
 export class BoundedCache<T> {
   readonly #limit: number
   readonly #weigh: (value: T) => number
@@ -20,7 +23,7 @@ export class BoundedCache<T> {
 
   set(key: string, value: T): void {
     this.#remove(key)
-    const weight = this.#weigh(value)
+    const weight = this.#bytesOf(key, value)
     if (weight > this.#limit / 4) return
     this.#values.set(key, value)
     this.#weight += weight
@@ -34,6 +37,10 @@ export class BoundedCache<T> {
     const value = this.#values.get(key)
     if (value === undefined) return
     this.#values.delete(key)
-    this.#weight -= this.#weigh(value)
+    this.#weight -= this.#bytesOf(key, value)
+  }
+
+  #bytesOf(key: string, value: T): number {
+    return 2 * key.length + this.#weigh(value)
   }
 }

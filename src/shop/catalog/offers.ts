@@ -26,7 +26,7 @@ type Memory = { generation: string; isOpen: boolean; answers: BoundedCache<Kept>
 
 const memories = new WeakMap<Db['sqlite'], Memory>()
 const answersLimitBytes = 32 * 1024 * 1024
-const listsLimitEntries = 2_000_000
+const listsLimitBytes = 16 * 1024 * 1024
 
 /**
  * The offers that can be bought now, a page of them, as JSON. Answers and the order of offers are kept in memory; they
@@ -59,7 +59,7 @@ function memoryOf({ db, publicUrl }: Pick<ShopContext, 'db' | 'publicUrl'>): Mem
     generation,
     isOpen: isModuleOn(db, 'commerce'),
     answers: new BoundedCache<Kept>(answersLimitBytes, ({ body }) => body.length + 500),
-    lists: new BoundedCache<number[]>(listsLimitEntries, (ids) => ids.length + 50)
+    lists: new BoundedCache<number[]>(listsLimitBytes, (ids) => 8 * ids.length + 400)
   }
   memories.set(db.sqlite, fresh)
   return fresh
@@ -85,6 +85,7 @@ function idsOf(db: Db, memory: Memory, { category, search }: OfferFilter): numbe
   const known = memory.lists.get(key)
   if (known !== undefined) return known
   const ids = listedProductIds(db, { category, search })
-  memory.lists.set(key, ids)
+  // There is no end of searches that find nothing, and no second page of one.
+  if (ids.length > 0) memory.lists.set(key, ids)
   return ids
 }

@@ -8,18 +8,27 @@ function cacheOf(limit: number, ...values: string[]) {
 }
 
 test('the values used last stay, within the bound', () => {
-  const cache = cacheOf(8, 'aa', 'bb', 'cc', 'dd')
+  const cache = cacheOf(24, 'aa', 'bb', 'cc', 'dd')
   cache.get('aa')
   cache.set('ee', 'ee')
   expect(['aa', 'bb', 'cc', 'dd', 'ee'].map((key) => cache.get(key))).toEqual(['aa', undefined, 'cc', 'dd', 'ee'])
 })
 
 test('a value that would push out most others is not kept', () => {
-  const cache = cacheOf(8, 'aa', 'long')
+  const cache = cacheOf(24, 'aa', 'long')
   expect([cache.get('aa'), cache.get('long')]).toEqual(['aa', undefined])
 })
 
 test('a value in the place of another weighs once', () => {
-  const cache = cacheOf(8, 'aa', 'aa', 'aa', 'bb', 'cc', 'dd')
+  const cache = cacheOf(24, 'aa', 'aa', 'aa', 'bb', 'cc', 'dd')
   expect(cache.get('aa')).toBe('aa')
+})
+
+test('a long key weighs as well, two bytes a character', () => {
+  const cache = new BoundedCache<string>(400, () => 1)
+  const keys = ['a', 'b', 'c', 'd', 'e', 'f'].map((letter) => letter.repeat(49))
+  for (const key of keys) cache.set(key, key)
+  expect(keys.filter((key) => cache.get(key) !== undefined)).toEqual(keys.slice(2))
+  cache.set('g'.repeat(50), 'g')
+  expect(cache.get('g'.repeat(50))).toBeUndefined()
 })

@@ -189,6 +189,31 @@ test('the same bytes and ETag are answered until something changes', () => {
   expect(answer(db)).toMatchObject({ body: first.body, etag: first.etag })
 })
 
+test('a great many searches, however long, push out the answers before them', () => {
+  const db = shopWith([mug])
+  const first = answer(db)
+  const search = '\u0001'.repeat(95)
+  for (let index = 0; index < 8_000; index += 1) answer(db, { search, category: '\u0001'.repeat(250) + index })
+  expect(answer(db)).not.toBe(first)
+  expect(answer(db)).toEqual(first)
+})
+
+test('the list of a search is kept for its other pages, unless it is empty', () => {
+  const db = shopWith([{ ...mug, name: '50% mug' }])
+  let looks = 0
+  db.sqlite.function('compare_key', { deterministic: true }, (text) => {
+    looks += 1
+    return text
+  })
+  const looksFor = (query: Partial<OfferQuery>): boolean => {
+    looks = 0
+    answer(db, query)
+    return looks > 0
+  }
+  expect([1, 2].map((page) => looksFor({ search: '50%', page }))).toEqual([true, false])
+  expect([1, 2].map((page) => looksFor({ search: '60%', page }))).toEqual([true, true])
+})
+
 test('what another process changes is seen at once', () => {
   const db = shopWith([{ ...mug, stock: 1 }])
   expect(slugs(db)).toEqual(['mug'])
