@@ -24,9 +24,11 @@ const inCategory = `
     WHERE pc.product_id = p.id AND c.slug = ?
   )`
 const hasWords = 'products_search MATCH ?'
+// The LIMIT keeps SQLite from making the key of a product's text once more for each literal.
 const hasLiterals = `
   NOT EXISTS (
-    SELECT 1 FROM json_each(?) WHERE instr(compare_key(s.name || ' ' || s.description || ' ' || s.tags), compare_key(value)) = 0
+    SELECT 1 FROM (SELECT compare_key(s.name || ' ' || s.description || ' ' || s.tags) AS text LIMIT 1) CROSS JOIN json_each(?)
+    WHERE instr(text, value) = 0
   )`
 const inOrder = 'ORDER BY p.position, p.id'
 

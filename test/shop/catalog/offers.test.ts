@@ -155,6 +155,24 @@ test.each([
   expect(slugs(shopWith(searched), { search }).toSorted()).toEqual(expected.toSorted())
 })
 
+test('a long text finds the product that it is the name of', () => {
+  const name = 'A set of six hand-thrown stoneware bowls & plates in sea blue, with a 100% linen cloth'
+  const db = shopWith([...searched, { ...mug, slug: 'set', name }])
+  expect(slugs(db, { search: name })).toEqual(['set'])
+})
+
+test('a product is read once, however many words with a sign are asked of it', () => {
+  const signs = ['%a', '%b', '%c', '%d', '%e', '%f', '%g', '%h']
+  const db = shopWith([{ ...mug, name: signs.join(' ') }])
+  let looks = 0
+  db.sqlite.function('compare_key', { deterministic: true }, (text) => {
+    looks += 1
+    return text
+  })
+  expect(slugs(db, { search: signs.join(' ') })).toEqual(['mug'])
+  expect(looks).toBe(1)
+})
+
 test('what a search finds stands in the order of the shop', () => {
   const db = shopWith([
     { ...mug, slug: 'a', name: 'Plain', description: 'brass', position: 9 },

@@ -1,0 +1,49 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { readSearch } from '../../../src/shop/catalog/search-query.ts'
+
+function words(search: string): string[] {
+  return readSearch(search).words?.split(' AND ') ?? []
+}
+
+test.each([
+  ['mug', ['"mug"*']],
+  ['s '.repeat(50), ['"s"*']],
+  ['Mug MUG mu m', ['"MUG"*']],
+  ['créme Creme crème brûlée', ['"brûlée"*', '"crème"*']],
+  ['oil oilskin', ['"oilskin"*']],
+  ['ΑΘΗΝΑ αθηνα', ['"αθηνα"*']],
+  // What FTS5 tells apart stays apart.
+  ['и й', ['"й"*', '"и"*']],
+  ['가 각', ['"각"*', '"가"*']],
+  ['vitamin c', ['"vitamin"*', '"c"*']],
+  ['one two three a', ['"three"*', '"one"*', '"two"*']],
+  ['a b c d e', ['"a"*', '"b"*', '"c"*']]
+])('a search for %j asks for %j', (search, expected) => {
+  expect(words(search).toSorted()).toEqual(expected.toSorted())
+})
+
+test('the longest eight words of a long text count', () => {
+  const text = 'one two fifteen sixteen seventeen eighteen nineteen twenty thirty forty'
+  const longest = text.split(' ').filter((word) => !['one', 'two'].includes(word))
+  expect(words(text).toSorted()).toEqual(longest.map((word) => `"${word}"*`).toSorted())
+})
+
+test('words with a sign count once, without those that stand in another, and the longest eight', () => {
+  expect(readSearch('100% % 0% a_B A_b _ 100%').literals).toEqual(['100%', 'a_b'])
+  const many = Array.from({ length: 20 }, (_, index) => `%${'x'.repeat(index)}%`)
+  expect(readSearch(many.join(' ')).literals).toEqual(many.slice(12).toReversed())
+})
+
+test('no text of a hundred characters asks for more than eight words of each kind', () => {
+  const characters = Array.from('aáäbB1ß가Ω茶%_ -\u0301')
+  const text = fc
+    .array(fc.constantFrom(...characters), { minLength: 50, maxLength: 100 })
+    .map((parts) => parts.join(''))
+  fc.assert(
+    fc.property(text, (text) => {
+      expect(words(text).length).toBeLessThanOrEqual(8)
+      expect(readSearch(text).literals.length).toBeLessThanOrEqual(8)
+    })
+  )
+})
