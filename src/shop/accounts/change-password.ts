@@ -1,6 +1,7 @@
 import { AppError } from '../../errors.ts'
 import { writeWhenFree } from '../../platform/db/patience.ts'
 import type { ShopContext } from '../context.ts'
+import { emailCounter } from './attempts.ts'
 import { findUserById } from './find.ts'
 import type { ChangePasswordInput } from './input.ts'
 import { invalidCredentials, verifyPassword } from './login.ts'
@@ -14,7 +15,7 @@ import { replacePassword } from './set-password.ts'
  * Changes the password of whoever is logged in and knows the present one. All sessions end with it; this one goes on
  * under a new token.
  *
- * @throws AppError AUTH_RATE_LIMITED (as a failed login), AUTH_INVALID_CREDENTIALS, PASSWORD_POLICY_VIOLATION,
+ * @throws AppError AUTH_RATE_LIMITED (as a failed login by email), AUTH_INVALID_CREDENTIALS, PASSWORD_POLICY_VIOLATION,
  *   NOT_AUTHENTICATED when the account was deactivated meanwhile
  */
 export async function changePassword(
@@ -26,7 +27,7 @@ export async function changePassword(
   const { user, session } = caller.identity
   await verifyPassword(shop, user, input.currentPassword, [
     { bucket: 'login_ip', key: caller.addressKey },
-    { bucket: 'login_account', key: `user-${user.id}` }
+    { bucket: 'login_account', key: emailCounter(user.emailKey) }
   ])
   await assertPassword(shop, input.newPassword, user)
   const passwordHash = await shop.passwords.hash(input.newPassword)

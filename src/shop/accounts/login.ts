@@ -29,10 +29,9 @@ export async function login(
   caller: Caller,
   now: number
 ): Promise<{ user: UserRow; session: StartedSession }> {
-  const known = findAccount(shop, input)
-  const user = await verifyPassword(shop, known, input.password, [
+  const user = await verifyPassword(shop, findAccount(shop, input), input.password, [
     { bucket: 'login_ip', key: caller.addressKey },
-    { bucket: 'login_account', key: accountKey(known, input) }
+    { bucket: 'login_account', key: nameCounter(input) }
   ])
   assertMayLogIn(user)
   const newHash = await rehash(shop, user, input.password)
@@ -57,9 +56,13 @@ function findAccount(shop: ShopContext, { email, username }: LoginInput): UserRo
   return username.includes('@') ? findUserByEmail(shop.db, username) : findUserByUsername(shop.db, username)
 }
 
-/** Guesses by username and by email are guesses at one account. */
-function accountKey(user: UserRow | undefined, { email, username }: LoginInput): string {
-  return user === undefined ? emailCounter(compareKey(email ?? username ?? '')) : `user-${user.id}`
+/**
+ * What was typed is what is counted, whether an account has that name or none. Were the email and the username of an
+ * account one counter, using up the one and asking by the other would tell that there is an account; so each has its own
+ * tries.
+ */
+function nameCounter({ email, username }: LoginInput): string {
+  return emailCounter(compareKey(email ?? username ?? ''))
 }
 
 /**

@@ -138,7 +138,7 @@ export const definitions = {
   'limits.register_ip': limit('300/3600', 'Registrations from one address'),
   'limits.register_email': limit('10/3600', 'Registrations with one email'),
   'limits.login_ip': limit('100/900', 'Failed logins from one address'),
-  'limits.login_account': limit('10/900', 'Failed logins to one account'),
+  'limits.login_account': limit('10/900', 'Failed logins by one email or username'),
   'limits.checkout_ip': limit('300/600', 'Checkouts from one address'),
   'limits.checkout_decline': limit('30/3600', 'Declined cards from one address'),
   'limits.coupon_failure': limit('60/3600', 'Coupon codes that do not apply, from one address'),

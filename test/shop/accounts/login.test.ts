@@ -148,13 +148,13 @@ describe('logout', () => {
 })
 
 describe('failed logins', () => {
-  it('are limited for each account, known or not, by whatever name it is called and from any address', async () => {
+  it('are limited for each name, of an account or not, in whatever spelling and field and from any address', async () => {
     using shop = openTestShop()
     await makeUser(shop)
     setSetting(shop.db, 'limits.login_account', '4/60', 0)
     for (const email of ['mira@shop.example', 'nobody@shop.example']) {
       for (let index = 0; index < 4; index += 1) {
-        const names = index % 2 === 0 || email.startsWith('nobody') ? { email } : { email: null, username: 'mira' }
+        const names = index % 2 === 0 ? { email: ` ${email.toUpperCase()}` } : { email: null, username: email }
         const from = caller({ addressKey: `192.0.2.${index}` })
         await expect(send(shop, { ...names, password: 'wrong' }, from)).rejects.toThrow(
           refusal('AUTH_INVALID_CREDENTIALS')
@@ -164,6 +164,19 @@ describe('failed logins', () => {
       expect(limited).toMatchObject({ code: 'AUTH_RATE_LIMITED', details: { bucket: 'login_account' } })
       expect(limited).toHaveProperty('headers.Retry-After', expect.stringMatching(/^[1-9]\d?$/))
     }
+  })
+
+  it.each(['mira', 'nobody'])('by one name of %s leave the other its own tries', async (local) => {
+    using shop = openTestShop()
+    await makeUser(shop)
+    setSetting(shop.db, 'limits.login_account', '2/60', 0)
+    const byEmail = { email: `${local}@shop.example`, password: 'wrong' }
+    const byUsername = { email: null, username: local, password: 'wrong' }
+    const results: unknown[] = []
+    for (const body of [byEmail, byEmail, byEmail, byUsername, byUsername, byUsername])
+      results.push(await send(shop, body).catch((error: { code: string }) => error.code))
+    const each = ['AUTH_INVALID_CREDENTIALS', 'AUTH_INVALID_CREDENTIALS', 'AUTH_RATE_LIMITED']
+    expect(results).toEqual([...each, ...each])
   })
 
   it('are limited for each address over all accounts', async () => {
