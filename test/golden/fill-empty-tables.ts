@@ -15,6 +15,12 @@ export function fillEmptyTables(sqlite: Database.Database, now: number): void {
   paymentRows(insert, now)
   outboxRows(insert, now)
   insert('payouts', { affiliate_id: 1, amount_minor: 1234, currency: 'EUR', reference: 'run 7', created_at: now })
+  insert('gateway_subscriptions', {
+    gateway_id: 'sub_golden',
+    order_id: 1,
+    current_period_end: now + 86_400_000,
+    ended_at: null
+  })
   insert('coupon_products', { coupon_id: 1, product_id: 1 })
   insert('modules', { name: 'courses', enabled: 0, updated_at: now })
   insert('settings', { key: 'shop.name', value: '"Lanterns & Søns"', updated_at: now })

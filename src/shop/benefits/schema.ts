@@ -82,9 +82,34 @@ export const subscriptions = sqliteTable(
     index('subscriptions_by_user').on(t.userId),
     index('subscriptions_by_order').on(t.orderId),
     index('subscriptions_by_gateway').on(t.gatewayId),
+    index('subscriptions_to_end')
+      .on(t.gatewayId)
+      .where(sql`cancelled_at IS NOT NULL AND gateway_id IS NOT NULL`),
     check('subscriptions_interval', sql`${t.interval} IN ('month', 'year')`),
     check('subscriptions_is_pro', sql`${t.isPro} IN (0, 1)`),
     check('subscriptions_cancel_at_period_end', sql`${t.cancelAtPeriodEnd} IN (0, 1)`)
+  ]
+)
+
+/**
+ * What the gateway renews since an order's first payment, whether or not an account holds it yet: a guest's order, or one
+ * on hold, has given nothing, and is charged for all the same until somebody ends it.
+ */
+export const gatewaySubscriptions = sqliteTable(
+  'gateway_subscriptions',
+  {
+    gatewayId: text('gateway_id').primaryKey(),
+    orderId: integer('order_id').notNull(),
+    /** Until when it is paid. */
+    currentPeriodEnd: instant('current_period_end').notNull(),
+    /** When it was known to have ended at the gateway, which nobody has to ask again. */
+    endedAt: instant('ended_at')
+  },
+  (t) => [
+    index('gateway_subscriptions_by_order').on(t.orderId),
+    index('gateway_subscriptions_open')
+      .on(t.orderId)
+      .where(sql`ended_at IS NULL`)
   ]
 )
 

@@ -4,8 +4,17 @@ import type { GrantSpec } from '../catalog/schema.ts'
 import { emit } from '../events/events.ts'
 import { addDays, addInterval, addPeriod } from './period.ts'
 import { ensureCampaign, ensurePlan } from './plans.ts'
-import type { DonationRow, DownloadRow, EnrolmentRow, MembershipRow, Source, SubscriptionRow } from './rows.ts'
+import type {
+  DonationRow,
+  DownloadRow,
+  EnrolmentRow,
+  GatewaySubscriptionRow,
+  MembershipRow,
+  Source,
+  SubscriptionRow
+} from './rows.ts'
 import { donations, downloadPermissions, enrolments, memberships, subscriptions } from './schema.ts'
+import { findRenewed } from './subscriptions.ts'
 
 /**
  * To whom, what for, and how often: a quantity of three gives three periods on end.
@@ -48,7 +57,11 @@ function membershipEnd(tx: Tx, userId: number, planId: number, now: number): num
   return running?.end ?? now
 }
 
-/** Starts a fixed term; payments hands it to Stripe's care with `linkSubscription`. Writes `subscription.started`. */
+/**
+ * Starts a fixed term; payments hands it to Stripe's care with `linkSubscription`. What Stripe renews for its order
+ * already, which was a guest's or on hold when it was paid, starts with the period that is paid there. Writes
+ * `subscription.started`.
+ */
 export function startSubscription(
   tx: Tx,
   to: Recipient & { productId: number },
@@ -56,22 +69,23 @@ export function startSubscription(
   now: number
 ): SubscriptionRow {
   const { userId, productId, quantity, source } = to
+  const renewed = findRenewed(tx, source.orderId)
   const startedAt = subscriptionEnd(tx, { userId, productId, ...spec }, now)
+  const fixed = { startedAt, currentPeriodEnd: addInterval(startedAt, spec.interval, quantity) }
+  const term = renewed === undefined ? fixed : termOf(renewed, now)
   const row = tx.orm
     .insert(subscriptions)
-    .values({
-      userId,
-      productId,
-      interval: spec.interval,
-      isPro: spec.pro,
-      startedAt,
-      currentPeriodEnd: addInterval(startedAt, spec.interval, quantity),
-      ...source
-    })
+    .values({ userId, productId, interval: spec.interval, isPro: spec.pro, ...term, ...source })
     .returning()
     .get()
   emit(tx, 'subscription.started', { subscriptionId: row.id, userId }, now)
   return row
+}
+
+/** What Stripe has ended is paid to its date, and renewed by nobody. */
+function termOf({ gatewayId, currentPeriodEnd, endedAt }: GatewaySubscriptionRow, now: number) {
+  const startedAt = Math.min(now, currentPeriodEnd)
+  return { startedAt, currentPeriodEnd, gatewayId: endedAt === null ? gatewayId : null }
 }
 
 /** Only fixed terms of the same kind are extended: what Stripe renews has no end that is known. */

@@ -1,9 +1,9 @@
 import { and, eq, isNull, or, sql } from 'drizzle-orm'
-import { statement } from '../../platform/db/database.ts'
+import { rawStatement, statement } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { emit } from '../events/events.ts'
-import type { SubscriptionRow } from './rows.ts'
-import { subscriptions } from './schema.ts'
+import type { GatewaySubscriptionRow, SubscriptionRow } from './rows.ts'
+import { gatewaySubscriptions, subscriptions } from './schema.ts'
 
 const byGatewayId = statement((orm) =>
   orm
@@ -13,6 +13,26 @@ const byGatewayId = statement((orm) =>
     .orderBy(subscriptions.id)
     .prepare()
 )
+const byOrder = statement((orm) =>
+  orm
+    .select()
+    .from(gatewaySubscriptions)
+    .where(eq(gatewaySubscriptions.orderId, sql.placeholder('orderId')))
+    .prepare()
+)
+const record = rawStatement<{ orderId: number; gatewayId: string; currentPeriodEnd: number }>(
+  `INSERT INTO gateway_subscriptions (gateway_id, order_id, current_period_end)
+   VALUES (@gatewayId, @orderId, @currentPeriodEnd)
+   ON CONFLICT (gateway_id) DO UPDATE SET current_period_end = max(current_period_end, excluded.current_period_end)`
+)
+const moveOn = rawStatement<{ gatewayId: string; periodEnd: number }>(
+  `UPDATE gateway_subscriptions SET current_period_end = max(current_period_end, @periodEnd) WHERE gateway_id = @gatewayId`
+)
+
+/** What the gateway renews, or has renewed, for an order; undefined for one that bought no such thing, and for none. */
+export function findRenewed(db: Db, orderId: number | null): GatewaySubscriptionRow | undefined {
+  return orderId === null ? undefined : byOrder(db).get({ orderId })
+}
 
 /** Whether an order's lines started the gateway's subscription. */
 export function isLinked(db: Db, gatewayId: string): boolean {
@@ -30,7 +50,7 @@ function update(tx: Tx, row: SubscriptionRow, set: Partial<SubscriptionRow>): vo
 /**
  * Says that Stripe renews what an order's lines started: their period is Stripe's from now on. To be called after
  * giveGrants, in the same transaction; again with the same id it changes nothing but the period, and what another id
- * renews already is left to that one.
+ * renews already is left to that one. It is written down for lines, too, that have given nothing yet.
  */
 export function linkSubscription(
   tx: Tx,
@@ -38,6 +58,7 @@ export function linkSubscription(
   now: number
 ): void {
   const { gatewayId, currentPeriodEnd } = link
+  record(tx).run(link)
   const rows = tx.orm
     .select()
     .from(subscriptions)
@@ -60,6 +81,7 @@ export function linkSubscription(
  * @returns false when no subscription of this shop has that id.
  */
 export function renewSubscription(tx: Tx, gatewayId: string, periodEnd: number, now: number): boolean {
+  moveOn(tx).run({ gatewayId, periodEnd })
   const rows = rowsOf(tx, gatewayId)
   for (const row of rows.filter(({ cancelledAt }) => cancelledAt === null)) {
     const currentPeriodEnd = Math.max(row.currentPeriodEnd, periodEnd)

@@ -1,35 +1,54 @@
-import { and, eq, isNotNull } from 'drizzle-orm'
+import { and, eq, isNotNull, isNull } from 'drizzle-orm'
 import type Stripe from 'stripe'
+import { rawStatement } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/patience.ts'
-import { subscriptions } from '../benefits/schema.ts'
+import { gatewaySubscriptions, subscriptions } from '../benefits/schema.ts'
 import type { ShopContext } from '../context.ts'
+import { readyGateway } from './gateway.ts'
 import { lookUp, unlessMissing } from './look-up.ts'
 import type { AttemptRow } from './rows.ts'
 
 /**
+ * What a benefit that has ended is still renewed by, and what is renewed for an order that is off, whose benefit has
+ * ended, or whose buyer has been erased, which leaves no email; only what the gateway that is asked was paid for.
+ */
+const unwanted = rawStatement<{ gateway: string; livemode: 0 | 1 }, { gatewayId: string }>(
+  `SELECT DISTINCT gateway_id AS gatewayId FROM (
+     SELECT gateway_id, order_id FROM subscriptions WHERE cancelled_at IS NOT NULL AND gateway_id IS NOT NULL
+     UNION ALL
+     SELECT g.gateway_id, g.order_id FROM gateway_subscriptions g CROSS JOIN orders o ON o.id = g.order_id
+      WHERE g.ended_at IS NULL AND (o.status IN ('failed', 'cancelled', 'refunded') OR o.email IS NULL OR EXISTS
+        (SELECT 1 FROM subscriptions s WHERE s.order_id = g.order_id AND s.cancelled_at IS NOT NULL))
+   ) found WHERE EXISTS
+     (SELECT 1 FROM payment_attempts a WHERE a.order_id = found.order_id AND a.outcome = 'paid'
+         AND a.gateway = @gateway AND a.livemode = @livemode)`
+)
+
+/**
  * Ends at the gateway what has ended here: a benefit that was revoked, by a refund, by an operator or with its holder's
- * account, is not charged for any more. What the gateway ended itself is only written off.
+ * account, is not charged for any more, and nor is an order that is off and has given none. What the gateway ended
+ * itself is only written off.
  */
 export async function endUnwantedSubscriptions(shop: ShopContext, stripe: Stripe): Promise<void> {
-  const rows = shop.db.orm
-    .selectDistinct({ gatewayId: subscriptions.gatewayId })
-    .from(subscriptions)
-    .where(and(isNotNull(subscriptions.cancelledAt), isNotNull(subscriptions.gatewayId)))
-    .all()
-  for (const { gatewayId } of rows) {
-    if (gatewayId === null) continue
+  const { name: gateway, livemode } = readyGateway(shop)
+  for (const { gatewayId } of unwanted(shop.db).all({ gateway, livemode: livemode ? 1 : 0 })) {
     await cancelSubscription(stripe, gatewayId)
-    await writeWhenFree(shop.db, (tx) => forgetSubscription(tx, gatewayId))
+    await writeWhenFree(shop.db, (tx) => forgetSubscription(tx, gatewayId, shop.clock.now()))
   }
 }
 
 /** The gateway renews it no more: nothing is to be asked there about it. */
-export function forgetSubscription(tx: Tx, gatewayId: string): void {
+export function forgetSubscription(tx: Tx, gatewayId: string, now: number): void {
   tx.orm
     .update(subscriptions)
     .set({ gatewayId: null })
     .where(and(eq(subscriptions.gatewayId, gatewayId), isNotNull(subscriptions.cancelledAt)))
+    .run()
+  tx.orm
+    .update(gatewaySubscriptions)
+    .set({ endedAt: now })
+    .where(and(eq(gatewaySubscriptions.gatewayId, gatewayId), isNull(gatewaySubscriptions.endedAt)))
     .run()
 }
 

@@ -52,14 +52,14 @@ function apply({ tx, now }: Booking, orderId: number, subscription: Stripe.Subsc
   const { id: gatewayId, status, cancel_at_period_end: endsWithPeriod } = subscription
   if (ended.has(status)) {
     endSubscription(tx, gatewayId, now)
-    forgetSubscription(tx, gatewayId)
+    forgetSubscription(tx, gatewayId, now)
     return
   }
   // Stripe moves the period on before it is paid.
   if (isPaid(subscription)) {
     const currentPeriodEnd = periodEndOf(subscription)
     const isRenewed = renewSubscription(tx, gatewayId, currentPeriodEnd, now)
-    // A guest's order gives its subscription when an account takes it in.
+    // One that gave none yet, a guest's or one on hold, remembers what is renewed for it.
     if (!isRenewed) linkSubscription(tx, { orderId, gatewayId, currentPeriodEnd }, now)
   }
   if (owing.has(status)) markPastDue(tx, gatewayId, now)

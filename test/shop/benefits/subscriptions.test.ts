@@ -115,6 +115,16 @@ describe('a subscription that Stripe renews', () => {
     expect(subscriptionsOf(shop.db, userId).map(({ cancelledAt }) => cancelledAt)).toEqual([now, now])
   })
 
+  it('is given again to the date that has been paid by then', async () => {
+    using shop = openTestShop()
+    const { userId } = await subscribed(shop)
+    change(shop, (tx) => renewSubscription(tx, 'sub_1', secondEnd, shop.clock.now()))
+    refund(shop, 1)
+    buy(shop, { userId, orderId: 1, productId: product(shop, 'almanac'), grants: [monthly] })
+    const running = subscriptionsOf(shop.db, userId).filter(({ cancelledAt }) => cancelledAt === null)
+    expect(running).toMatchObject([{ gatewayId: 'sub_1', currentPeriodEnd: secondEnd }])
+  })
+
   it('is taken over by no other', async () => {
     using shop = openTestShop()
     const { userId } = await subscribed(shop)

@@ -1,26 +1,39 @@
+import Database from 'better-sqlite3'
 import { eq } from 'drizzle-orm'
+import { drizzle } from 'drizzle-orm/better-sqlite3'
 import type Stripe from 'stripe'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { write } from '../../../src/platform/db/database.ts'
+import { revokeByHand } from '../../../src/shop/benefits/by-hand.ts'
 import { subscriptions } from '../../../src/shop/benefits/schema.ts'
+import type { OrderStatus } from '../../../src/shop/orders/schema.ts'
+import { moveOrder } from '../../../src/shop/orders/transition.ts'
 import { applyEvent } from '../../../src/shop/payments/apply-event.ts'
-import { idOf } from '../../../src/shop/payments/gateway-state.ts'
+import { cancelOrder } from '../../../src/shop/payments/end-hold.ts'
+import { idOf, periodEndOf } from '../../../src/shop/payments/gateway-state.ts'
 import { endSubscriptionOf, endUnwantedSubscriptions } from '../../../src/shop/payments/subscription-ends.ts'
 import type { Browser } from '../../support/browser.ts'
-import { eventOf, openTill } from './till.ts'
+import { shopstead } from '../../support/shopstead.ts'
+import { eventOf, openTill, shelf } from './till.ts'
 import type { Till } from './till.ts'
+
+const monthly = { kind: 'subscription', interval: 'month' }
+const box = { slug: 'box', name: 'Box', price: '20.00', grants: [monthly] }
+const scarce = ['red-box', 'blue-box'].map((slug) => ({ ...box, slug, name: slug, stock: 1 }))
 
 let till: Till
 let visitor: Browser
 beforeAll(async () => {
-  till = await openTill()
+  till = await openTill({ products: [...shelf.products, box, ...scarce] })
   visitor = till.shop.visitor()
   await visitor.register()
   till.loseWebhooks()
 })
 afterAll(() => till.close())
 
-async function subscribe(slug = 'club') {
-  const { id: orderId, sessionId } = await till.redirect({ slug, visitor })
+async function subscribe(slug = 'club', buyer: Parameters<Till['redirect']>[0] = { visitor }, beforePaid?: Meanwhile) {
+  const { id: orderId, sessionId } = await till.redirect({ slug, ...buyer })
+  await beforePaid?.(orderId)
   await till.sandbox.payCheckout(sessionId, { waitMs: 0 })
   const event = eventOf('checkout.session.completed', { id: sessionId }) as unknown as Stripe.Event
   await applyEvent(till.shop.app, till.stripe, event, 'webhook')
@@ -28,6 +41,7 @@ async function subscribe(slug = 'club') {
   return { orderId, gatewayId: idOf(subscription) ?? '' }
 }
 
+type Meanwhile = (orderId: number) => unknown
 type Subscribed = Awaited<ReturnType<typeof subscribe>>
 
 const change = ({ orderId }: Subscribed, set: Partial<typeof subscriptions.$inferInsert>) =>
@@ -78,6 +92,179 @@ describe('a subscription that is not wanted here any more', () => {
     expect(asked).toEqual([])
     expect(linkOf(over)).toBeNull()
   })
+})
+
+/** A guest's, whose order gives nothing until an account takes it in. */
+function asGuest(email: string, slug = 'club') {
+  return subscribe(slug, { visitor: till.shop.visitor(), body: { customer: { email } } })
+}
+
+const operate = (...words: string[]) => shopstead(till.shop.app.config.dataDir, words)
+const move = (id: number, to: OrderStatus) =>
+  write(till.shop.app.db, (tx) => moveOrder(tx, id, to, { by: 'operator', reason: 'test' }, till.clock.now()))
+const rowOf = ({ orderId }: Subscribed) =>
+  till.shop.app.db.orm.select().from(subscriptions).where(eq(subscriptions.orderId, orderId)).get()
+const periodEndAt = async ({ gatewayId }: Subscribed) =>
+  periodEndOf(await till.stripe.subscriptions.retrieve(gatewayId))
+
+/** An account that takes in what was bought with its email. */
+async function claim(email: string) {
+  await till.shop.visitor().register({ email })
+  expect(await operate('users', 'verify', email, '--json')).toMatchObject({ code: 0 })
+}
+
+/** What the shop ends in a round at a gateway where everything is active. */
+async function endedNow(): Promise<string[]> {
+  const asked: string[] = []
+  const double = {
+    retrieve: async (id: string) => ({ id, status: 'active' }),
+    cancel: async (id: string) => void asked.push(id)
+  }
+  await endUnwantedSubscriptions(till.shop.app, { subscriptions: double } as unknown as Stripe)
+  return asked
+}
+
+/** An order that was cancelled and lost its stock before it was paid, and waits for an operator. */
+async function payLate(slug: string) {
+  const late = await subscribe(slug, { visitor }, async (orderId) => {
+    move(orderId, 'cancelled')
+    await subscribe(slug)
+  })
+  expect(till.order(late.orderId).status).toBe('on-hold')
+  return late
+}
+
+describe('a subscription that no account holds', () => {
+  it('goes on while its order does, and ends once with it', async () => {
+    const [off, on] = [await asGuest('off@example.com', 'box'), await asGuest('on@example.com', 'box')]
+    await endThem()
+    expect([await statusOf(off), await statusOf(on)]).toEqual(['active', 'active'])
+    await cancelOrder(till.shop.app, off.orderId, 'operator')
+    await endThem()
+    expect([await statusOf(off), await statusOf(on)]).toEqual(['canceled', 'active'])
+    expect(await endedNow()).toEqual([])
+  })
+
+  it('is not ended a second time when the gateway has ended it, whoever tells', async () => {
+    const [told, found] = [await asGuest('told@example.com', 'box'), await asGuest('found@example.com', 'box')]
+    for (const { gatewayId, orderId } of [told, found]) {
+      await till.stripe.subscriptions.cancel(gatewayId)
+      await cancelOrder(till.shop.app, orderId, 'operator')
+    }
+    const event = eventOf('customer.subscription.deleted', { id: told.gatewayId }) as unknown as Stripe.Event
+    await applyEvent(till.shop.app, till.stripe, event, 'webhook')
+    await endThem()
+    expect(await endedNow()).toEqual([])
+  })
+
+  it('ends with the order that was paid late, and stays on hold until it is cancelled', async () => {
+    const gone = await payLate('red-box')
+    await endThem()
+    expect(await statusOf(gone)).toBe('active')
+    await cancelOrder(till.shop.app, gone.orderId, 'operator')
+    await endThem()
+    expect(await statusOf(gone)).toBe('canceled')
+  })
+
+  it("is asked about at no other gateway than its payment's", async () => {
+    const theirs = await asGuest('theirs@example.com', 'box')
+    await cancelOrder(till.shop.app, theirs.orderId, 'operator')
+    const { sqlite } = till.shop.app.db
+    const pay = sqlite.prepare('UPDATE payment_attempts SET gateway = ?, livemode = ? WHERE order_id = ?')
+    for (const [gateway, livemode] of [
+      ['stripe', 0],
+      ['sandbox', 1]
+    ]) {
+      pay.run(gateway, livemode, theirs.orderId)
+      expect(await endedNow()).toEqual([])
+    }
+    pay.run('sandbox', 0, theirs.orderId)
+    expect(await endedNow()).toEqual([theirs.gatewayId])
+  })
+
+  it('ends when its buyer is erased, whose account had never proven the email', async () => {
+    const guests = await asGuest('eva@example.com')
+    await till.shop.visitor().register({ email: 'eva@example.com' })
+    await operate('users', 'erase', 'eva@example.com', '--yes')
+    await endThem()
+    expect(await statusOf(guests)).toBe('canceled')
+  })
+})
+
+describe('a subscription that an account takes in after its payment', () => {
+  it('is renewed by the gateway there, to the date that is paid', async () => {
+    const mine = await asGuest('ida@example.com')
+    till.sandbox.renewSubscription(mine.gatewayId, 'paid')
+    const event = eventOf('customer.subscription.updated', { id: mine.gatewayId }) as unknown as Stripe.Event
+    await applyEvent(till.shop.app, till.stripe, event, 'webhook')
+    await claim('ida@example.com')
+    const { gatewayId } = mine
+    expect(rowOf(mine)).toMatchObject({ gatewayId, currentPeriodEnd: await periodEndAt(mine), cancelledAt: null })
+    await endThem()
+    expect(await statusOf(mine)).toBe('active')
+  })
+
+  it('is paid to its date and renewed by nobody when the gateway had ended it before', async () => {
+    const mine = await asGuest('uwe@example.com')
+    await till.stripe.subscriptions.cancel(mine.gatewayId)
+    const event = eventOf('customer.subscription.deleted', { id: mine.gatewayId }) as unknown as Stripe.Event
+    await applyEvent(till.shop.app, till.stripe, event, 'webhook')
+    await claim('uwe@example.com')
+    expect(rowOf(mine)).toMatchObject({ gatewayId: null, currentPeriodEnd: await periodEndAt(mine) })
+  })
+
+  it('ends when its holder is erased', async () => {
+    const mine = await asGuest('max@example.com')
+    await claim('max@example.com')
+    await operate('users', 'erase', 'max@example.com', '--yes')
+    await endThem()
+    expect(await statusOf(mine)).toBe('canceled')
+  })
+
+  it('ends when it is revoked', async () => {
+    const mine = await asGuest('kai@example.com')
+    await claim('kai@example.com')
+    const id = rowOf(mine)?.id ?? 0
+    const revoked = write(till.shop.app.db, (tx) => revokeByHand(tx, 'subscription', id, till.clock.now()))
+    expect(revoked).toEqual({ gatewayId: mine.gatewayId })
+    await endThem()
+    expect(await statusOf(mine)).toBe('canceled')
+    expect(await endedNow()).toEqual([])
+  })
+
+  it('ends when it was revoked before anybody knew what renews it', async () => {
+    const mine = await asGuest('jan@example.com')
+    const { sqlite } = till.shop.app.db
+    sqlite.prepare('DELETE FROM gateway_subscriptions WHERE order_id = ?').run(mine.orderId)
+    await claim('jan@example.com')
+    const id = rowOf(mine)?.id ?? 0
+    write(till.shop.app.db, (tx) => revokeByHand(tx, 'subscription', id, till.clock.now()))
+    const event = eventOf('customer.subscription.updated', { id: mine.gatewayId }) as unknown as Stripe.Event
+    await applyEvent(till.shop.app, till.stripe, event, 'webhook')
+    await endThem()
+    expect(await statusOf(mine)).toBe('canceled')
+  })
+
+  it('is that of an order whose late payment an operator took after all', async () => {
+    const mine = await payLate('blue-box')
+    expect(rowOf(mine)).toBeUndefined()
+    move(mine.orderId, 'processing')
+    expect(rowOf(mine)).toMatchObject({ gatewayId: mine.gatewayId, currentPeriodEnd: await periodEndAt(mine) })
+  })
+})
+
+it('what is not wanted is found by indexes alone', async () => {
+  const said: string[] = []
+  const sqlite = new Database(till.shop.app.db.sqlite.name, { verbose: (source) => said.push(String(source)) })
+  try {
+    await endUnwantedSubscriptions({ ...till.shop.app, db: { sqlite, orm: drizzle(sqlite) } }, till.stripe)
+    expect(said).toHaveLength(1)
+    const steps = sqlite.prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${said[0]}`).all()
+    const scans = steps.map(({ detail }) => detail).filter((detail) => detail.startsWith('SCAN'))
+    expect(scans).toEqual(['SCAN g USING INDEX gateway_subscriptions_open', 'SCAN found'])
+  } finally {
+    sqlite.close()
+  }
 })
 
 describe('the subscription of a payment whose money went back', () => {
