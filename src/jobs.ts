@@ -26,16 +26,20 @@ export type Jobs = { stop(): Promise<void> }
  * What the server does without being asked: sends mail and webhooks, settles payments whose outcome is open, ends holds,
  * makes backups, clears what has run out. Nothing relies on a job having run; each failure is logged and tried again
  * next time.
+ *
+ * @param openSince since when (epoch ms) the server has been taking requests
  */
-export function startJobs(app: App): Jobs {
+export function startJobs(app: App, openSince: number): Jobs {
   const mailer = startMailer(app)
   const webhooks = startWebhookSender(app)
   const backups = startBackupSchedule(app)
   app.sandbox?.start()
   const events: EventCursor = { since: null }
   const timers = [
-    // At the start nobody else is at work on what an earlier process left behind.
-    repeat(app, 'payments', minuteMs, (first) => settlePayments(app, { underWay: first ? 'take' : 'leave', events })),
+    // At the start nobody else is at work on what an earlier process left behind; new checkouts may have begun.
+    repeat(app, 'payments', minuteMs, (first) =>
+      settlePayments(app, { underWay: first ? 'take' : 'leave', openSince, events })
+    ),
     repeat(app, 'housekeeping', hourMs, () => clearOut(app))
   ]
   return {

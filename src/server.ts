@@ -78,9 +78,10 @@ export async function startServer(app: App): Promise<RunningServer> {
   try {
     const { metricsPort, host, port, https } = app.config
     if (metricsPort !== null) metrics = await startMetrics(app, metricsPort)
+    const openSince = app.clock.now()
     listener = await listenHttp({ handle, host, port, https, log: app.log })
     app.setPublicUrl(`${https ? 'https' : 'http'}://localhost:${listener.port}`)
-    jobs = startJobs(app)
+    jobs = startJobs(app, openSince)
     return { url: listener.url, port: listener.port, stop }
   } catch (error) {
     // What is left open would keep a process alive that serves nobody.

@@ -32,6 +32,8 @@ export type ReconcileOptions = {
    * or `take` them, when no checkout can be under way. Taken too early they are refused to the buyer, never charged.
    */
   underWay?: 'leave' | 'wait' | 'take'
+  /** Since when (epoch ms) checkouts can be under way after all: what was touched since then is left, not taken. */
+  openSince?: number
   /** Kept from round to round, so that no event is listed again and again. */
   events?: EventCursor
 }
@@ -86,8 +88,17 @@ function startRound(shop: ShopContext, report: ReconcileReport): Round {
   }
 }
 
-function isQuiet(shop: ShopContext, { updatedAt }: { updatedAt: number }, { underWay }: ReconcileOptions): boolean {
-  return underWay === 'take' || !isRecent(shop, updatedAt)
+function isQuiet(shop: ShopContext, { updatedAt }: { updatedAt: number }, options: ReconcileOptions): boolean {
+  return isAbandoned(shop, updatedAt, options) || !isRecent(shop, updatedAt)
+}
+
+/** Nobody's work any more: from before the shop opened, or from a clock that was ahead. */
+function isAbandoned(
+  { clock }: ShopContext,
+  at: number,
+  { underWay, openSince = Infinity }: ReconcileOptions
+): boolean {
+  return underWay === 'take' && (at < openSince || at > clock.now())
 }
 
 /** Until every checkout under way has got its answer, or can get none any more. */
@@ -118,7 +129,7 @@ async function settleAttempts(
   options: ReconcileOptions
 ): Promise<void> {
   for (const open of openAttempts(shop.db)) {
-    const isTheirs = options.underWay !== 'take' && isUnderWay(shop, open)
+    const isTheirs = !isAbandoned(shop, open.updatedAt, options) && isUnderWay(shop, open)
     if (open.gateway !== shop.cards?.name || isTheirs) continue
     report.attempts += 1
     await attempt(`order ${open.orderId}`, async () => {

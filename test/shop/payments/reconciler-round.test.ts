@@ -23,8 +23,9 @@ beforeEach(() => {
 })
 
 const urls = { successUrl: 'https://site.example/done', cancelUrl: 'https://site.example/cart' }
-const round = (underWay: ReconcileOptions['underWay'], shop = till.shop.app) =>
+const round = (underWay: ReconcileOptions['underWay'], shop = till.shop.app, more: Partial<ReconcileOptions> = {}) =>
   reconcile(shop, {
+    ...more,
     urlsOf: () => urls,
     ...(underWay === undefined ? {} : { underWay }),
     events: { since: till.clock.now() }
@@ -190,6 +191,22 @@ describe('what a checkout may still be at work on', () => {
     expect((await round(undefined)).attempts).toBe(attempts)
     change(id, { ...attempt, updatedAt: till.clock.now() - agoMs, outcome: null })
     expect((await round('take')).attempts).toBe(1)
+  })
+
+  it('is not taken when it has begun since the shop opened', async () => {
+    const { orderId } = await unheardOf('payment_intent')
+    const refunded = await askedRefund()
+    const takeSince = (openSince: number) => round('take', till.shop.app, { openSince })
+    expect(await takeSince(till.clock.now())).toMatchObject({ attempts: 0, settled: 0, refunds: 0 })
+    expect(await takeSince(till.clock.now() + 1)).toMatchObject({ attempts: 1, settled: 1, refunds: 1 })
+    expect(till.order(orderId).status).toBe('failed')
+    expect(till.order(refunded).status).toBe('refunded')
+  })
+
+  it('is taken when a clock that was ahead has dated it', async () => {
+    const { orderId } = await unheardOf('payment_intent')
+    change(orderId, { updatedAt: till.clock.now() + 1 })
+    expect(await round('take', till.shop.app, { openSince: till.clock.now() })).toMatchObject({ settled: 1 })
   })
 
   it('is waited for when that is asked, and only as long as it may be at work', async () => {
