@@ -38,6 +38,13 @@ export function entriesOf(db: Db, referralId: number): CommissionEntryRow[] {
   return entriesOfReferral(db).all({ id: referralId })
 }
 
+/** Whether a payout has settled all that a referral has earned by now, or more than that. */
+export function isPaidOut(db: Db, referralId: number): boolean {
+  const entries = entriesOf(db, referralId)
+  const owedMinor = entries.reduce((sum, { amountMinor }) => sum + amountMinor, 0)
+  return owedMinor <= 0 && entries.some(({ kind }) => kind === 'paid_out')
+}
+
 /**
  * Writes the one entry, if any, that brings what a referral has earned to `targetMinor`: `earned` for what is missing,
  * `taken_back` for what is too much. What was paid out stays paid out; when it turns out to be too much, the entries of

@@ -6,7 +6,7 @@ import { currentRateBps, netCommissionMinor } from './commission.ts'
 import { isCreditable } from './credit.ts'
 import { findReferralOfOrder } from './find-referral.ts'
 import { getAffiliateById } from './find.ts'
-import { settleCredit } from './ledger.ts'
+import { isPaidOut, settleCredit } from './ledger.ts'
 import type { AffiliateRow, ReferralRow } from './rows.ts'
 import { referrals } from './schema.ts'
 import { factsOf, storeReferral } from './store-referral.ts'
@@ -66,10 +66,11 @@ export function acceptReferral(tx: Tx, orderId: number, now: number): void {
   if (isCreditable(tx, getAffiliateById(tx, referral.affiliateId))) accept(tx, referral, now)
 }
 
-/** Without asking whether it may be. */
+/** Without asking whether it may be. One that had been paid out before it was rejected is paid again, by that payout. */
 export function accept(tx: Tx, referral: ReferralRow, now: number): ReferralRow {
   settleCredit(tx, referral, referral.amountMinor, 'accepted', now)
-  const accepted = storeReferral(tx, referral, { status: 'unpaid', rejectedFor: null, acceptedAt: now }, now)
+  const status = isPaidOut(tx, referral.id) ? 'paid' : 'unpaid'
+  const accepted = storeReferral(tx, referral, { status, rejectedFor: null, acceptedAt: now }, now)
   emit(tx, 'referral.accepted', factsOf(accepted), now)
   return accepted
 }

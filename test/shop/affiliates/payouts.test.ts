@@ -18,6 +18,7 @@ import {
   takeBackShare
 } from '../../../src/shop/affiliates/referrals.ts'
 import { repriceReferral } from '../../../src/shop/affiliates/reprice-referral.ts'
+import type { ReferralRow } from '../../../src/shop/affiliates/rows.ts'
 import { recordVisit } from '../../../src/shop/affiliates/visits.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { openTestShop } from '../../support/shop-context.ts'
@@ -34,6 +35,15 @@ function earn(shop: TestShop, affiliateId: number, orderId: number, totalMinor =
 
 function refundAll(shop: TestShop, orderId: number): void {
   write(shop.db, (tx) => rejectReferral(tx, orderId, 'order_refunded', shop.clock.now()))
+}
+
+/** An operator's, of an order that stays paid. */
+function dropByHand(shop: TestShop, orderId: number): void {
+  write(shop.db, (tx) => rejectByHand(tx, referralOf(shop, orderId).id, 'a mistake', shop.clock.now()))
+}
+
+function takeByHand(shop: TestShop, orderId: number): ReferralRow {
+  return write(shop.db, (tx) => acceptByHand(tx, referralOf(shop, orderId).id, () => true, shop.clock.now()))
 }
 
 function pay(shop: TestShop, run: Parameters<typeof payPayouts>[1] = {}): PaidPayout[] {
@@ -140,12 +150,50 @@ describe('a payout run', () => {
       acceptReferral(tx, 1, shop.clock.now())
     })
     shop.clock.advance(30 * dayMs)
-    expect(sums(shop)).toEqual([[id, 0, 0, 0, 0]])
+    expect(sums(shop)).toEqual([])
     expect(pay(shop)).toEqual([])
+    expect(referralOf(shop, 1).status).toBe('paid')
+  })
+
+  it('does not tell again of one that was rejected by hand after it, and accepted again', async () => {
+    using shop = openTestShop()
+    const { id } = await makeAffiliate(shop)
+    earn(shop, id, 1)
+    shop.clock.advance(30 * dayMs)
+    pay(shop)
+    dropByHand(shop, 1)
+    expect(takeByHand(shop, 1)).toMatchObject({ status: 'paid', rejectedFor: null })
     earn(shop, id, 2)
     shop.clock.advance(30 * dayMs)
     expect(pay(shop).map(({ payout }) => payout.amountMinor)).toEqual([1_000])
-    expect(referralOf(shop, 1).status).toBe('paid')
+    expect(told(shop).filter((type) => type === 'referral.paid')).toHaveLength(2)
+  })
+
+  it('pays one again that was rejected after it, set off, and accepted again', async () => {
+    using shop = openTestShop()
+    const { id } = await makeAffiliate(shop)
+    earn(shop, id, 1)
+    shop.clock.advance(30 * dayMs)
+    pay(shop)
+    dropByHand(shop, 1)
+    earn(shop, id, 2, 30_000)
+    shop.clock.advance(30 * dayMs)
+    expect(pay(shop).map(({ payout }) => payout.amountMinor)).toEqual([2_000])
+    expect(takeByHand(shop, 1).status).toBe('unpaid')
+    shop.clock.advance(30 * dayMs)
+    expect(pay(shop).map(({ payout }) => payout.amountMinor)).toEqual([1_000])
+  })
+
+  it('leaves one paid that earns less when it is accepted again', async () => {
+    using shop = openTestShop()
+    const { id } = await makeAffiliate(shop)
+    earn(shop, id, 1)
+    shop.clock.advance(30 * dayMs)
+    pay(shop)
+    dropByHand(shop, 1)
+    write(shop.db, (tx) => takeBackShare(tx, 1, { refundedMinor: 5_000, totalMinor: 10_000 }, shop.clock.now()))
+    expect(takeByHand(shop, 1)).toMatchObject({ status: 'paid', amountMinor: 500 })
+    expect(sums(shop)).toEqual([[id, 0, -500, 0, -500]])
   })
 
   it('takes a partial refund off what is not paid out yet', async () => {
