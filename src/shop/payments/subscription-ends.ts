@@ -3,8 +3,10 @@ import type Stripe from 'stripe'
 import { rawStatement } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/patience.ts'
+import { describeError } from '../../platform/log.ts'
 import { gatewaySubscriptions, subscriptions } from '../benefits/schema.ts'
 import type { ShopContext } from '../context.ts'
+import { isSilence } from './gateway-failure.ts'
 import { readyGateway } from './gateway.ts'
 import { lookUp, unlessMissing } from './look-up.ts'
 import type { AttemptRow } from './rows.ts'
@@ -28,14 +30,24 @@ const unwanted = rawStatement<{ gateway: string; livemode: 0 | 1 }, { gatewayId:
 /**
  * Ends at the gateway what has ended here: a benefit that was revoked, by a refund, by an operator or with its holder's
  * account, is not charged for any more, and nor is an order that is off and has given none. What the gateway ended
- * itself is only written off.
+ * itself is only written off. One that the gateway refuses to end holds up no other.
+ *
+ * @throws what the gateway refused one with, after all others; at once where it does not answer
  */
 export async function endUnwantedSubscriptions(shop: ShopContext, stripe: Stripe): Promise<void> {
   const { name: gateway, livemode } = readyGateway(shop)
+  const refused: unknown[] = []
   for (const { gatewayId } of unwanted(shop.db).all({ gateway, livemode: livemode ? 1 : 0 })) {
-    await cancelSubscription(stripe, gatewayId)
-    await writeWhenFree(shop.db, (tx) => forgetSubscription(tx, gatewayId, shop.clock.now()))
+    try {
+      await cancelSubscription(stripe, gatewayId)
+      await writeWhenFree(shop.db, (tx) => forgetSubscription(tx, gatewayId, shop.clock.now()))
+    } catch (error) {
+      if (isSilence(error)) throw error
+      shop.log.warn('a subscription could not be ended', { object: gatewayId, error: describeError(error) })
+      refused.push(error)
+    }
   }
+  if (refused.length > 0) throw refused[0]
 }
 
 /** The gateway renews it no more: nothing is to be asked there about it. */

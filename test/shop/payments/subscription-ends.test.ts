@@ -80,6 +80,26 @@ describe('a subscription that is not wanted here any more', () => {
     expect(linkOf(unwanted)).toBeNull()
   })
 
+  it('holds up no other when the gateway refuses to end it', async () => {
+    const [refused, other] = [await subscribe(), await subscribe()]
+    for (const each of [refused, other]) change(each, { cancelledAt: till.clock.now() })
+    const asked: string[] = []
+    const refusal = Object.assign(new Error('not allowed'), { statusCode: 403 })
+    const double = {
+      retrieve: async (id: string) => ({ id, status: 'active' }),
+      cancel: async (id: string) => {
+        asked.push(id)
+        if (id === asked[0]) throw refusal
+      }
+    }
+    const broken = { subscriptions: double } as unknown as Stripe
+    await expect(endUnwantedSubscriptions(till.shop.app, broken)).rejects.toThrow('not allowed')
+    expect(asked).toHaveLength(2)
+    expect([linkOf(refused), linkOf(other)].filter((link) => link !== null)).toEqual(asked.slice(0, 1))
+    await endThem()
+    expect([linkOf(refused), linkOf(other)]).toEqual([null, null])
+  })
+
   it.each(['canceled', 'incomplete_expired'])('and is %s is not ended a second time', async (status) => {
     const over = await subscribe()
     change(over, { cancelledAt: till.clock.now() })
