@@ -1,7 +1,8 @@
 import type Stripe from 'stripe'
 import type { Db } from '../../platform/db/database.ts'
 import type { ShopContext } from '../context.ts'
-import { findAttemptByObject, findAttemptByToken, getAttempt } from './attempts.ts'
+import { itemsOf } from '../orders/find.ts'
+import { findAttemptByObject, findAttemptByToken, getAttempt, openAttempts } from './attempts.ts'
 import type { Booking } from './booking.ts'
 import { applyDispute, disputeOf } from './disputes.ts'
 import { objectOf } from './gateway-event.ts'
@@ -14,6 +15,7 @@ import type { AttemptRow } from './rows.ts'
 import { applyGatewayState } from './settle.ts'
 import { endSubscriptionOf } from './subscription-ends.ts'
 import { subscriptionEffect } from './subscription-events.ts'
+import { subscriptionInterval } from './subscription-interval.ts'
 import { warn } from './warnings.ts'
 
 /** Fetches what the event is about and answers with what is to be done; undefined for what concerns us nothing. */
@@ -100,8 +102,29 @@ async function findPayment(shop: ShopContext, stripe: Stripe, event: Stripe.Even
 
 async function attemptOfIntent(shop: ShopContext, stripe: Stripe, intentId: string): Promise<AttemptRow | undefined> {
   const intent = await unlessMissing(stripe.paymentIntents.retrieve(intentId))
-  const token = intent?.metadata?.attempt
-  return token === undefined ? undefined : findAttemptByToken(shop.db, token)
+  if (intent === undefined) return undefined
+  const token = intent.metadata?.attempt
+  return token === undefined ? attemptOfFirstPeriod(shop, stripe, intent) : findAttemptByToken(shop.db, token)
+}
+
+/** What pays a subscription's first period names nothing of ours; before that has been recorded only its page tells. */
+async function attemptOfFirstPeriod(
+  shop: ShopContext,
+  stripe: Stripe,
+  { id, amount, currency }: Stripe.PaymentIntent
+): Promise<AttemptRow | undefined> {
+  for (const attempt of openAttempts(shop.db)) {
+    const isSo = attempt.amountMinor === amount && attempt.currency === currency.toUpperCase()
+    if (!isSo || attempt.gateway !== shop.cards?.name || !startsSubscription(shop.db, attempt)) continue
+    const state = await unlessMissing(lookUp(stripe, attempt))
+    if (state?.paymentIntentId === id) return attempt
+  }
+  // It may have been recorded meanwhile.
+  return findAttemptByObject(shop.db, id)
+}
+
+function startsSubscription(db: Db, { kind, orderId }: AttemptRow): boolean {
+  return kind === 'checkout_session' && subscriptionInterval(itemsOf(db, orderId)) !== null
 }
 
 async function stateOf(stripe: Stripe, attempt: AttemptRow, intentId: string): Promise<GatewayState> {

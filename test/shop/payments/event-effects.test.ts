@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { historyOf } from '../../../src/shop/orders/find.ts'
 import { applyEvent } from '../../../src/shop/payments/apply-event.ts'
 import { idOf } from '../../../src/shop/payments/gateway-state.ts'
+import { lookUp } from '../../../src/shop/payments/look-up.ts'
 import type { AttemptRow } from '../../../src/shop/payments/rows.ts'
 import { openWarnings } from '../../../src/shop/payments/warnings.ts'
 import { eventOf, openQuietTill } from './till.ts'
@@ -76,6 +77,56 @@ describe('an event that is quicker than the answer which would have told its obj
     await till.stripe.refunds.create({ payment_intent: idOf(intent) ?? '' })
     await expect(hear('refund.created', { id: 're_1', payment_intent: intent })).rejects.toThrow('not been settled')
     expect(till.order(id)).toMatchObject({ status: 'pending', refundedMinor: 0 })
+  })
+})
+
+/** A page on which a month of the club has been paid, of which the shop has not heard, and the intent beneath. */
+async function unheardMonth() {
+  const { id, sessionId } = await till.redirect({ slug: 'club' })
+  await till.sandbox.payCheckout(sessionId, { waitMs: 0 })
+  const state = await lookUp(till.stripe, till.attempt(id))
+  return { id, intent: state?.paymentIntentId ?? '', subscription: state?.subscription?.id ?? '' }
+}
+
+describe("an event of a subscription's first payment, which names nothing of ours", () => {
+  it('is about a refund: the payment is recorded first, whichever pages are open', async () => {
+    const [gone, before] = [await till.redirect({ slug: 'club' }), await unheardMonth()]
+    const { sqlite } = till.shop.app.db
+    sqlite.prepare("UPDATE payment_attempts SET object_id = 'cs_gone' WHERE order_id = ?").run(gone.id)
+    const { id, intent, subscription } = await unheardMonth()
+    await till.stripe.refunds.create({ payment_intent: intent })
+    expect(await hear('refund.created', { id: 're_1', payment_intent: intent })).toBe('applied')
+    expect(historyOf(till.shop.app.db, id).map(({ to }) => to)).toEqual(['pending', 'completed', 'refunded'])
+    expect((await till.stripe.subscriptions.retrieve(subscription)).status).toBe('canceled')
+    expect([gone, before].map((other) => till.order(other.id).status)).toEqual(['pending', 'pending'])
+  })
+
+  it('is let pass when it only costs the same', async () => {
+    const { id } = await unheardMonth()
+    const { id: theirs } = await till.stripe.paymentIntents.create({
+      amount: 800,
+      currency: 'eur',
+      confirm: true,
+      payment_method: 'pm_card_visa',
+      return_url: 'https://site.example'
+    })
+    await till.stripe.refunds.create({ payment_intent: theirs })
+    expect(await hear('refund.created', { id: 're_1', payment_intent: theirs })).toBe('ignored')
+    expect(till.order(id).status).toBe('pending')
+  })
+
+  it('is applied when the payment is recorded while it is looked for', async () => {
+    const { id, intent } = await unheardMonth()
+    await till.stripe.refunds.create({ payment_intent: intent })
+    const { checkout, refunds, subscriptions, paymentIntents } = till.stripe
+    const retrieve = async (asked: string) => {
+      await hear('checkout.session.completed', { id: till.attempt(id).objectId })
+      return paymentIntents.retrieve(asked)
+    }
+    const slow = { checkout, refunds, subscriptions, paymentIntents: { retrieve } } as unknown as Stripe
+    const event = eventOf('refund.created', { id: 're_1', payment_intent: intent }) as unknown as Stripe.Event
+    expect(await applyEvent(till.shop.app, slow, event, 'webhook')).toBe('applied')
+    expect(till.order(id).status).toBe('refunded')
   })
 })
 
