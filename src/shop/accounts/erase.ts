@@ -1,9 +1,9 @@
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
 import { emit } from '../events/events.ts'
 import { mails } from '../events/schema.ts'
 import { getUserById } from './find.ts'
-import { spellingsOf } from './messages.ts'
+import { sentTo } from './messages.ts'
 import type { UserRow } from './rows.ts'
 import { emailTokens, registrationConsents, registrationProfiles, users } from './schema.ts'
 import { endUserSessions } from './sessions.ts'
@@ -66,10 +66,9 @@ const nothing: Personal = {
 
 /** Messages on their way are not sent any more; of those that were, the address goes. */
 function eraseMails(tx: Tx, emailKey: string, erasedEmail: string): void {
-  const theirs = inArray(mails.recipient, spellingsOf(tx, emailKey))
   tx.orm
     .delete(mails)
-    .where(and(theirs, eq(mails.state, 'queued')))
+    .where(and(sentTo(emailKey), eq(mails.state, 'queued')))
     .run()
-  tx.orm.update(mails).set({ recipient: erasedEmail, lastError: null }).where(theirs).run()
+  tx.orm.update(mails).set({ recipient: erasedEmail, lastError: null }).where(sentTo(emailKey)).run()
 }

@@ -1,8 +1,8 @@
-import { desc, eq, inArray } from 'drizzle-orm'
+import { desc, eq } from 'drizzle-orm'
 import { toIso } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { mails } from '../events/schema.ts'
-import { spellingsOf } from './messages.ts'
+import { sentTo } from './messages.ts'
 import type { UserRow } from './rows.ts'
 import { sessions } from './schema.ts'
 import { toAccountRecord, toUser } from './view.ts'
@@ -49,7 +49,7 @@ function messagesTo(db: Db, emailKey: string, orderIds: ReadonlySet<unknown>) {
   return db.orm
     .select()
     .from(mails)
-    .where(inArray(mails.recipient, spellingsOf(db, emailKey)))
+    .where(sentTo(emailKey))
     .orderBy(desc(mails.id))
     .all()
     .filter(({ data: { orderId } }) => orderId === undefined || orderIds.has(orderId))
