@@ -1,8 +1,9 @@
-import { and, asc, eq, isNull, sql } from 'drizzle-orm'
+import { asc, eq, sql } from 'drizzle-orm'
 import { statement } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import type { users } from '../accounts/schema.ts'
 import { giveOrderGrants } from './consequences.ts'
+import { placedAsGuest } from './guest-orders.ts'
 import { orders } from './schema.ts'
 import { isPaidStatus } from './states.ts'
 
@@ -10,7 +11,7 @@ const guestOrders = statement((orm) =>
   orm
     .select({ id: orders.id })
     .from(orders)
-    .where(and(eq(orders.emailKey, sql.placeholder('emailKey')), isNull(orders.userId)))
+    .where(placedAsGuest(sql.placeholder('emailKey')))
     .orderBy(asc(orders.id))
     .prepare()
 )

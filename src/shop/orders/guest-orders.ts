@@ -1,10 +1,10 @@
 import { and, count, eq, isNull } from 'drizzle-orm'
-import type { SQL } from 'drizzle-orm'
+import type { Placeholder, SQL } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
 import { orders } from './schema.ts'
 
 /** The orders that were placed as a guest with an email and are no account's. */
-export function placedAsGuest(emailKey: string): SQL | undefined {
+export function placedAsGuest(emailKey: string | Placeholder): SQL | undefined {
   return and(eq(orders.emailKey, emailKey), isNull(orders.userId))
 }
 
