@@ -9,7 +9,7 @@ import type { CouponRow } from '../catalog/rows.ts'
 import { findSellable, notSellable } from '../catalog/sellable.ts'
 import type { Sellable } from '../catalog/sellable.ts'
 import { customerKeyOf } from '../orders/coupon-uses.ts'
-import { CouponsRefused } from '../orders/coupons-refused.ts'
+import { couponsRefused } from '../orders/coupons-refused.ts'
 import type { DraftCoupon, DraftLine } from '../orders/draft.ts'
 import type { Codes } from './input.ts'
 
@@ -151,10 +151,6 @@ function findCoupons(
     if (coupon === undefined || refusal !== undefined) errors[path] = [couponRefusals[refusal ?? 'unknown']]
     else applied.push({ path, coupon, scope })
   }
-  if (Object.keys(errors).length > 0) {
-    const refused = validationFailed(errors, 'A coupon code does not apply.')
-    refused.cause = new CouponsRefused(Object.keys(errors).length)
-    throw refused
-  }
+  if (Object.keys(errors).length > 0) throw couponsRefused(errors, 'A coupon code does not apply.')
   return applied
 }

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { AppError, validationFailed } from '../../errors.ts'
+import { AppError } from '../../errors.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { repriceReferral } from '../affiliates/reprice-referral.ts'
 import { couponRefusals, discountLines, refuseCoupon } from '../catalog/coupon-rules.ts'
@@ -9,7 +9,7 @@ import { coupons } from '../catalog/schema.ts'
 import type { CouponRow } from '../catalog/rows.ts'
 import { categoriesOfProduct } from '../catalog/stored-product.ts'
 import { customerKeyOf, takeCouponUse } from './coupon-uses.ts'
-import { CouponsRefused } from './coupons-refused.ts'
+import { couponsRefused } from './coupons-refused.ts'
 import { couponsOf, getOrder, itemsOf } from './find.ts'
 import type { OrderRow } from './rows.ts'
 import { orderCoupons, orderItems, orders } from './schema.ts'
@@ -36,9 +36,7 @@ export function addCoupon(tx: Tx, orderId: number, code: string, now: number): O
 
 /** The code does not count; who guesses codes is counted by it. */
 function refused(message: string): AppError {
-  const error = validationFailed({ coupon: [message] })
-  error.cause = new CouponsRefused(1)
-  return error
+  return couponsRefused({ coupon: [message] })
 }
 
 function takeUse(tx: Tx, order: OrderRow, { id: couponId, code }: CouponRow): void {
