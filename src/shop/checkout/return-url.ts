@@ -1,7 +1,8 @@
 /**
  * Reads an address that a browser will be sent to. Backslashes, control characters and spaces are refused before parsing,
- * because browsers and URL parsers disagree about them; so are credentials (`https://shop@evil.example`), and hosts that no name server knows. What comes back
- * is what was judged, in the one spelling that all parsers read alike: never use the text itself.
+ * because browsers and URL parsers disagree about them; so are credentials (`https://shop@evil.example`), and hosts that
+ * no name server knows. What comes back is what was judged, in the one spelling that all parsers read alike: never use
+ * the text itself.
  */
 export function readWebAddress(text: string): URL | undefined {
   if (/[\\\s\p{C}]/u.test(text) || !/^https?:\/\/[^/?#]/i.test(text) || !URL.canParse(text)) return undefined

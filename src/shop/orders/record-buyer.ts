@@ -25,8 +25,8 @@ const setEmail = statement((orm) =>
 
 /**
  * Writes down the email of a guest whose order had none (it was asked on the hosted page, or the gateway knew it); an
- * order that has one keeps it, and one of an account has none only since that was erased. Where it turns out that the credited affiliate bought himself, the attribution stays and
- * the referral is rejected.
+ * order that has one keeps it, and one of an account has none only since that was erased. Where it turns out that the
+ * credited affiliate bought himself, the attribution stays and the referral is rejected.
  */
 export function recordBuyerEmail(tx: Tx, orderId: number, email: string, now: number): OrderRow {
   const order = getOrder(tx, orderId)
