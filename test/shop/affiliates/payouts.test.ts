@@ -50,6 +50,12 @@ function pay(shop: TestShop, run: Parameters<typeof payPayouts>[1] = {}): PaidPa
   return write(shop.db, (tx) => payPayouts(tx, run, shop.clock.now()))
 }
 
+/** Pays once everything earned so far may be paid. */
+function payAfterHold(shop: TestShop, run: Parameters<typeof pay>[1] = {}): PaidPayout[] {
+  shop.clock.advance(30 * dayMs)
+  return pay(shop, run)
+}
+
 function sums(shop: TestShop, filter: PayoutFilter = {}) {
   return planPayouts(shop.db, shop.clock.now(), filter).map((plan) => [
     plan.affiliateId,
@@ -109,8 +115,7 @@ describe('a payout run', () => {
     const petra = await makeAffiliate(shop, { code: 'petra' })
     earn(shop, mira.id, 1)
     earn(shop, petra.id, 2)
-    shop.clock.advance(30 * dayMs)
-    expect(pay(shop, { affiliateId: petra.id })).toHaveLength(1)
+    expect(payAfterHold(shop, { affiliateId: petra.id })).toHaveLength(1)
     expect(sums(shop)).toEqual([[mira.id, 1_000, 0, 0, 1_000]])
   })
 
@@ -118,8 +123,7 @@ describe('a payout run', () => {
     using shop = openTestShop()
     const { id } = await makeAffiliate(shop)
     earn(shop, id, 1)
-    shop.clock.advance(30 * dayMs)
-    pay(shop)
+    payAfterHold(shop)
     refundAll(shop, 1)
     expect(referralOf(shop, 1)).toMatchObject({ status: 'rejected', amountMinor: 0 })
     expect(balanceOf(shop.db, id)).toMatchObject({ unpaidMinor: -1_000, paidMinor: 1_000 })
@@ -131,8 +135,7 @@ describe('a payout run', () => {
     expect(referralOf(shop, 2).status).toBe('unpaid')
 
     earn(shop, id, 3, 9_000)
-    shop.clock.advance(30 * dayMs)
-    expect(pay(shop).map(({ payout }) => payout.amountMinor)).toEqual([300])
+    expect(payAfterHold(shop).map(({ payout }) => payout.amountMinor)).toEqual([300])
     expect(ledgerOf(shop, 1)).toEqual(['earned 1000', 'paid_out -1000', 'taken_back -1000', 'paid_out 1000'])
     expect(balanceOf(shop.db, id)).toEqual({ currency: 'EUR', pendingMinor: 0, unpaidMinor: 0, paidMinor: 1_300 })
     expect([2, 3].map((orderId) => referralOf(shop, orderId).status)).toEqual(['paid', 'paid'])
@@ -142,8 +145,7 @@ describe('a payout run', () => {
     using shop = openTestShop()
     const { id } = await makeAffiliate(shop)
     earn(shop, id, 1)
-    shop.clock.advance(30 * dayMs)
-    pay(shop)
+    payAfterHold(shop)
     write(shop.db, (tx) => {
       rejectReferral(tx, 1, 'order_failed', shop.clock.now())
       reviveReferral(tx, 1, shop.clock.now())
@@ -159,13 +161,11 @@ describe('a payout run', () => {
     using shop = openTestShop()
     const { id } = await makeAffiliate(shop)
     earn(shop, id, 1)
-    shop.clock.advance(30 * dayMs)
-    pay(shop)
+    payAfterHold(shop)
     dropByHand(shop, 1)
     expect(takeByHand(shop, 1)).toMatchObject({ status: 'paid', rejectedFor: null })
     earn(shop, id, 2)
-    shop.clock.advance(30 * dayMs)
-    expect(pay(shop).map(({ payout }) => payout.amountMinor)).toEqual([1_000])
+    expect(payAfterHold(shop).map(({ payout }) => payout.amountMinor)).toEqual([1_000])
     expect(told(shop).filter((type) => type === 'referral.paid')).toHaveLength(2)
   })
 
@@ -173,23 +173,19 @@ describe('a payout run', () => {
     using shop = openTestShop()
     const { id } = await makeAffiliate(shop)
     earn(shop, id, 1)
-    shop.clock.advance(30 * dayMs)
-    pay(shop)
+    payAfterHold(shop)
     dropByHand(shop, 1)
     earn(shop, id, 2, 30_000)
-    shop.clock.advance(30 * dayMs)
-    expect(pay(shop).map(({ payout }) => payout.amountMinor)).toEqual([2_000])
+    expect(payAfterHold(shop).map(({ payout }) => payout.amountMinor)).toEqual([2_000])
     expect(takeByHand(shop, 1).status).toBe('unpaid')
-    shop.clock.advance(30 * dayMs)
-    expect(pay(shop).map(({ payout }) => payout.amountMinor)).toEqual([1_000])
+    expect(payAfterHold(shop).map(({ payout }) => payout.amountMinor)).toEqual([1_000])
   })
 
   it('leaves one paid that earns less when it is accepted again', async () => {
     using shop = openTestShop()
     const { id } = await makeAffiliate(shop)
     earn(shop, id, 1)
-    shop.clock.advance(30 * dayMs)
-    pay(shop)
+    payAfterHold(shop)
     dropByHand(shop, 1)
     write(shop.db, (tx) => takeBackShare(tx, 1, { refundedMinor: 5_000, totalMinor: 10_000 }, shop.clock.now()))
     expect(takeByHand(shop, 1)).toMatchObject({ status: 'paid', amountMinor: 500 })
@@ -201,8 +197,7 @@ describe('a payout run', () => {
     const { id } = await makeAffiliate(shop)
     earn(shop, id, 1)
     write(shop.db, (tx) => takeBackShare(tx, 1, { refundedMinor: 2_500, totalMinor: 10_000 }, 0))
-    shop.clock.advance(30 * dayMs)
-    expect(pay(shop).map(({ payout }) => payout.amountMinor)).toEqual([750])
+    expect(payAfterHold(shop).map(({ payout }) => payout.amountMinor)).toEqual([750])
   })
 
   it('holds what belongs to an order that is not paid any more or in dispute', async () => {
@@ -300,8 +295,7 @@ describe('a payout run', () => {
     const { id } = await makeAffiliate(shop)
     earn(shop, id, 1, 1)
     earn(shop, id, 2)
-    shop.clock.advance(30 * dayMs)
-    pay(shop)
+    payAfterHold(shop)
     expect(referralOf(shop, 1)).toMatchObject({ status: 'paid', amountMinor: 0 })
     expect(ledgerOf(shop, 1)).toEqual([])
   })
@@ -310,8 +304,7 @@ describe('a payout run', () => {
     using shop = openTestShop()
     const { id } = await makeAffiliate(shop)
     earn(shop, id, 1)
-    shop.clock.advance(30 * dayMs)
-    pay(shop)
+    payAfterHold(shop)
     write(shop.db, (tx) => takeBackShare(tx, 1, { refundedMinor: 5_000, totalMinor: 10_000 }, shop.clock.now()))
     earn(shop, id, 2)
     const isOrderPaid = () => false
@@ -389,8 +382,7 @@ describe('an operator', () => {
     using shop = openTestShop()
     const { id } = await makeAffiliate(shop)
     earn(shop, id, 1)
-    shop.clock.advance(30 * dayMs)
-    pay(shop)
+    payAfterHold(shop)
     const before = referralOf(shop, 1)
     expect(accept(shop, before.id, false)).toEqual(before)
     expect(ledgerOf(shop, 1)).toEqual(['earned 1000', 'paid_out -1000'])
