@@ -21,7 +21,8 @@ export type Shot = {
   judge(answer: Answer): string[]
 }
 
-const lanes = 8
+/** Enough that those who wait for an answer that never comes leave nobody idle. */
+const lanes = 32
 /** Of one target: more of them would say the same again. */
 const mostReports = 8
 
