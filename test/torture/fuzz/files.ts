@@ -225,8 +225,9 @@ function csvFile(format: Format, dice: Dice): string {
 }
 
 function spoilTable(table: string[][], dice: Dice): void {
-  const row = dice.once(6) ? table[0] : dice.pick(table.slice(1))
-  if (row === undefined) return
+  const [names, ...rows] = table
+  if (names === undefined) return
+  const row = rows.length === 0 || dice.once(6) ? names : dice.pick(rows)
   const at = dice.between(0, Math.max(0, row.length - 1))
   const odd = (): string =>
     dice.pick<() => string>([() => oddText(dice), () => dice.pick(numbers), () => dice.pick(cells)])()
