@@ -1,7 +1,7 @@
 import { checkNonceHeader } from '../platform/http/csrf.ts'
-import { parseCookies } from '../platform/http/cookies.ts'
+import { eachCookie } from '../platform/http/cookies.ts'
 import { headerValues } from '../platform/http/node-request.ts'
-import type { HeaderList } from './upstream.ts'
+import type { AnswerHeaders, HeaderList } from './upstream.ts'
 
 const passedOn = ['x-nonce', 'idempotency-key', 'x-correlation-id', 'content-type', 'accept', 'if-none-match'] as const
 
@@ -39,14 +39,13 @@ export function headersForService(request: Request, clientAddress: string | unde
 
 /** A cookie that came twice goes on twice: the service takes neither for a session. */
 function ownCookies(header: string | null): string {
-  return [...parseCookies(header)]
-    .filter(([name]) => ownCookie.test(name))
-    .flatMap(([name, values]) => values.map((value) => `${name}=${value}`))
-    .join('; ')
+  const own: string[] = []
+  for (const [name, value] of eachCookie(header)) if (ownCookie.test(name)) own.push(`${name}=${value}`)
+  return own.join('; ')
 }
 
 /** The headers that go back to the client: the named ones and every cookie, which becomes the site's own. */
-export function headersForClient(answer: Headers): HeaderList {
+export function headersForClient(answer: AnswerHeaders): HeaderList {
   const headers: HeaderList = [['x-content-type-options', 'nosniff']]
   for (const name of broughtBack) {
     const value = answer.get(name)

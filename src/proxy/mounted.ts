@@ -1,13 +1,13 @@
-import type { IncomingMessage } from 'node:http'
-import { NodeRequest } from 'srvx/node'
 import type { App } from '../app.ts'
+import { andThen } from '../platform/eventually.ts'
 import type { Eventually } from '../platform/eventually.ts'
 import { clientAddress, parseTrustedProxies } from '../platform/http/client-address.ts'
-import { handOnFor, socketAddress } from '../platform/http/node-request.ts'
+import { socketAddress } from '../platform/http/node-request.ts'
+import { requestInMemory } from '../platform/http/request-in-memory.ts'
 import { WholeResponse } from '../platform/http/whole-response.ts'
 import { describeError } from '../platform/log.ts'
 import { createProxy } from './proxy.ts'
-import type { Sent, WholeBody } from './upstream.ts'
+import type { WholeAnswer } from './upstream.ts'
 
 /** Never asked for: nothing leaves the process. */
 const inside = 'http://localhost'
@@ -32,35 +32,19 @@ export function mountProxy(
     origins: app.config.origins,
     development: app.config.env === 'development',
     clientAddress: (request) => clientAddress(socketAddress(request), request.headers.get('x-forwarded-for'), trusted),
-    send: async (request, address) => {
-      if (address !== undefined) handOnFor(request, address)
-      return api(request)
-    },
     inside: {
-      request: requestInside,
-      read: readWhole,
+      ask: (url, { method, headers, body }, remoteAddress) => {
+        const target = url.slice(inside.length)
+        return andThen(api(requestInMemory({ method, target, headers, body, remoteAddress })), readWhole)
+      },
       answer: (body, status, headers) => new WholeResponse(body, status, headers.flat())
     },
     onFailure: (error) => app.log.error('the proxy could not ask the API', { error: describeError(error) })
   })
 }
 
-/**
- * One without a body is made as the listener makes them, of what Node would have read: a Request of the platform's own
- * kind costs more than all else that the proxy does.
- */
-function requestInside(url: string, { method, headers, body }: Sent): Request {
-  if (body !== null) return new Request(url, { method, headers, body })
-  const req = {
-    method,
-    url: url.slice(inside.length),
-    headers: Object.fromEntries(headers),
-    rawHeaders: headers.flat()
-  }
-  return new NodeRequest({ req: req as unknown as IncomingMessage })
-}
-
-async function readWhole(response: Response): Promise<WholeBody> {
-  if (response instanceof WholeResponse) return response.content ?? ''
-  return new Uint8Array(await response.arrayBuffer())
+function readWhole(response: Response): Eventually<WholeAnswer> {
+  const { status } = response
+  if (response instanceof WholeResponse) return { status, headers: response.fewHeaders, body: response.content }
+  return response.arrayBuffer().then((body) => ({ status, headers: response.headers, body: new Uint8Array(body) }))
 }

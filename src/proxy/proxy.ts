@@ -8,7 +8,7 @@ import { headerValues, rawPath, rawTarget, socketAddress } from '../platform/htt
 import { allowlist } from './allowlist.ts'
 import type { Allowed } from './allowlist.ts'
 import { headersForClient, headersForService } from './headers.ts'
-import { askService } from './upstream.ts'
+import { askInside, askService } from './upstream.ts'
 import type { Inside, Send, Sent } from './upstream.ts'
 
 export type ProxyOptions = {
@@ -29,7 +29,7 @@ export type ProxyOptions = {
   clientAddress?: (request: Request) => string | undefined
   /** How requests reach the service; `fetch` unless told otherwise. */
   send?: Send
-  /** For a service in the same process. */
+  /** For a service in the same process, in place of `send`. */
   inside?: Inside
   /** Replaces the 15 s (checkout: 30 s) after which a silent service is given up. */
   timeoutMs?: number | ((usualMs: number) => number)
@@ -66,18 +66,15 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
       body: entry.method === 'GET' ? null : await bodyFor(request, entry.bodyLimitBytes)
     }
     const url = `${apiRoot}${entry.path}${queryFor(target, entry.query)}`
+    const timeoutMs = timeoutFor(entry, options)
     const { inside, send = (made) => fetch(made) } = options
-    const answer = await askService({
-      build: (signal) => inside?.request(url, sent) ?? new Request(url, { ...sent, ...asWeSend, signal }),
-      send,
-      clientAddress,
-      timeoutMs: timeoutFor(entry, options),
-      read: inside?.read
-    })
-    const headers = headersForClient(answer.headers)
-    const { body, status } = answer
-    if (inside === undefined || body instanceof ReadableStream) return new Response(body, { status, headers })
-    return inside.answer(body, status, headers)
+    if (inside !== undefined) {
+      const { status, headers, body } = await askInside(inside, { url, sent, clientAddress, timeoutMs })
+      return inside.answer(body, status, headersForClient(headers))
+    }
+    const build = (signal: AbortSignal): Request => new Request(url, { ...sent, ...asWeSend, signal })
+    const { status, headers, body } = await askService({ build, send, timeoutMs })
+    return new Response(body, { status, headers: headersForClient(headers) })
   }
 
   return async (request) => {

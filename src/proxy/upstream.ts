@@ -1,12 +1,18 @@
 import { AppError } from '../errors.ts'
 
-/** Takes a request to the service. `clientAddress` is for a service in the same process, which no socket tells it. */
-export type Send = (request: Request, clientAddress: string | undefined) => Promise<Response>
+/** Takes a request to the service. */
+export type Send = (request: Request) => Promise<Response>
+
+/** What is looked at of an answer's headers. */
+export type AnswerHeaders = Pick<Headers, 'get' | 'getSetCookie'>
 
 /** An answer of the service, its body still on the way, and cut off at the deadline that the whole exchange has. */
-export type UpstreamAnswer = { status: number; headers: Headers; body: AnswerBody | null }
+export type UpstreamAnswer = { status: number; headers: AnswerHeaders; body: ReadableStream<Uint8Array> | null }
 
-/** Text or bytes of an answer that is here as a whole. */
+/** An answer that is here as a whole. */
+export type WholeAnswer = { status: number; headers: AnswerHeaders; body: WholeBody | null }
+
+/** Text or bytes. */
 export type WholeBody = string | Uint8Array<ArrayBuffer>
 
 export type HeaderList = [name: string, value: string][]
@@ -14,23 +20,18 @@ export type HeaderList = [name: string, value: string][]
 /** What goes on to the service. */
 export type Sent = { method: string; headers: HeaderList; body: Uint8Array<ArrayBuffer> | null }
 
-/** How requests and answers are made where the service is in the same process, and has ways that are faster than streams. */
+/** A service in the same process, which is asked and answers without a network, and so without streams between. */
 export type Inside = {
-  request: (url: string, sent: Sent) => Request
-  read: (response: Response) => Promise<WholeBody>
+  /** `clientAddress` is whom no socket tells it of. */
+  ask: (url: string, sent: Sent, clientAddress: string | undefined) => WholeAnswer | Promise<WholeAnswer>
   answer: (body: WholeBody | null, status: number, headers: HeaderList) => Response
 }
-
-export type AnswerBody = ReadableStream<Uint8Array> | WholeBody
 
 type Asking = {
   /** Makes the request, which the signal cuts off. */
   build: (signal: AbortSignal) => Request
   send: Send
-  clientAddress: string | undefined
   timeoutMs: number
-  /** Waits for all of the body, as is best for one that never leaves this process. */
-  read: Inside['read'] | undefined
 }
 
 /**
@@ -39,26 +40,53 @@ type Asking = {
  * @throws DEPENDENCY_UNAVAILABLE with `reason`: `unreachable`, `timeout`, or `malformed` for an answer that no service
  *   of ours gives (a redirect, a page of HTML)
  */
-export async function askService({ build, send, clientAddress, timeoutMs, read }: Asking): Promise<UpstreamAnswer> {
+export async function askService({ build, send, timeoutMs }: Asking): Promise<UpstreamAnswer> {
   const deadline = startDeadline(timeoutMs)
   try {
     const request = build(deadline.signal)
-    const response = await deadline.race(send(request, clientAddress))
-    const mayHaveBody = request.method !== 'HEAD' && response.status !== 304
-    // Asking one that is in memory for its stream would make one.
-    const hasBody = mayHaveBody && (read !== undefined || response.body !== null)
-    if (!isOurs(response, hasBody)) {
-      void response.body?.cancel().catch(() => undefined)
-      throw unavailable('malformed', `status ${response.status}`)
-    }
+    const response = await deadline.race(send(request))
     const { status, headers } = response
-    if (hasBody && read === undefined) return { status, headers, body: passOn(response, deadline) }
-    const body = hasBody && read !== undefined ? await deadline.race(read(response)) : null
+    const hasBody = mayHaveBody(request.method, status) && response.body !== null
+    if (!isOurs(status, headers, hasBody)) {
+      void response.body?.cancel().catch(() => undefined)
+      throw malformed(status)
+    }
+    if (hasBody) return { status, headers, body: passOn(response, deadline) }
     deadline.end()
-    return { status, headers, body }
+    return { status, headers, body: null }
   } catch (error) {
     deadline.end()
-    throw error instanceof AppError ? error : unavailable('unreachable', error)
+    throw unreachable(error)
+  }
+}
+
+/** The same of a service in this process. What it answers at once needs no deadline. */
+export async function askInside(
+  { ask }: Inside,
+  {
+    url,
+    sent,
+    clientAddress,
+    timeoutMs
+  }: { url: string; sent: Sent; clientAddress: string | undefined; timeoutMs: number }
+): Promise<WholeAnswer> {
+  try {
+    const asked = ask(url, sent, clientAddress)
+    const { status, headers, body } = asked instanceof Promise ? await inTime(asked, timeoutMs) : asked
+    const hasBody = mayHaveBody(sent.method, status)
+    if (!isOurs(status, headers, hasBody)) throw malformed(status)
+    return { status, headers, body: hasBody ? body : null }
+  } catch (error) {
+    throw unreachable(error)
+  }
+}
+
+async function inTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+  const deadline = startDeadline(timeoutMs)
+  try {
+    return await deadline.race(work)
+  } finally {
+    deadline.end()
   }
 }
 
@@ -81,8 +109,12 @@ function startDeadline(timeoutMs: number): Deadline {
   }
 }
 
+function mayHaveBody(method: string, status: number): boolean {
+  return method !== 'HEAD' && status !== 304
+}
+
 /** An answer of the API is JSON, a 304 or an answer to HEAD, and redirects nowhere. */
-function isOurs({ status, headers }: Response, hasBody: boolean): boolean {
+function isOurs(status: number, headers: AnswerHeaders, hasBody: boolean): boolean {
   if (status === 304) return true
   if (status < 200 || (status >= 300 && status < 400) || status === 204) return false
   return !hasBody || /^application\/json\b/i.test(headers.get('content-type') ?? '')
@@ -111,6 +143,15 @@ function passOn({ body }: Response, deadline: Deadline): ReadableStream<Uint8Arr
       return reader.cancel(reason)
     }
   })
+}
+
+function malformed(status: number): AppError {
+  return unavailable('malformed', `status ${status}`)
+}
+
+/** Whatever keeps an answer from coming, but for what has been told already. */
+function unreachable(error: unknown): AppError {
+  return error instanceof AppError ? error : unavailable('unreachable', error)
 }
 
 function unavailable(reason: 'unreachable' | 'timeout' | 'malformed', cause: unknown): AppError {

@@ -16,24 +16,13 @@ const valuePattern = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*$/
 const pathPattern = /^\/[\x20-\x3a\x3c-\x7e]*$/
 
 /**
- * Every cookie of a Cookie header with each of its values, as sent: neither unquoted nor percent-decoded. A name that
- * has two values was set from two places (another path, another subdomain), and nobody can tell which is ours.
+ * The values of one cookie of a Cookie header, as sent: neither unquoted nor percent-decoded. One that has two values was
+ * set from two places (another path, another subdomain), and nobody can tell which is ours.
  */
-export function parseCookies(header: string | null | undefined): Map<string, string[]> {
-  const cookies = new Map<string, string[]>()
-  for (const [name, value] of pairs(header)) {
-    const values = cookies.get(name)
-    if (values === undefined) cookies.set(name, [value])
-    else values.push(value)
-  }
-  return cookies
-}
-
-/** The values of one cookie, as parseCookies has them, without reading the others. */
 export function cookieValues(header: string | null | undefined, name: string): string[] {
   if (!header?.includes(name)) return []
   const values: string[] = []
-  for (const [other, value] of pairs(header)) if (other === name) values.push(value)
+  for (const [other, value] of eachCookie(header)) if (other === name) values.push(value)
   return values
 }
 
@@ -55,8 +44,11 @@ export function serializeCookie(name: string, value: string, attributes: CookieA
   return header
 }
 
-/** A part without `=` or without a name is no cookie: browsers let `=__Host-session=x` be set from anywhere. */
-function* pairs(header: string | null | undefined): Generator<[name: string, value: string]> {
+/**
+ * Every cookie of a Cookie header as sent, in its order, names that come twice included. A part without `=` or without a
+ * name is no cookie: browsers let `=__Host-session=x` be set from anywhere.
+ */
+export function* eachCookie(header: string | null | undefined): Generator<[name: string, value: string]> {
   if (!header) return
   for (const part of header.split(';')) {
     const equals = part.indexOf('=')

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import { valuesIn } from './flat-headers.ts'
 
 type OnNode = { runtime?: { node?: { req?: IncomingMessage } } }
 
@@ -22,21 +23,11 @@ export function rawPath(target: string): string {
   return query === -1 ? target : target.slice(0, query)
 }
 
-/**
- * The address at the other end of the socket, or the one that a request in memory was handed on for; nothing once the
- * peer has gone.
- */
+/** The address at the other end of the socket; nothing for a request in memory, or once the peer has gone. */
 export function socketAddress(request: Request): string | undefined {
   // Node takes the socket off a request whose body stream was cancelled, whatever its types say.
   const socket: Socket | null | undefined = nodeRequest(request)?.socket
-  return socket?.remoteAddress ?? handedOnFor.get(request)
-}
-
-const handedOnFor = new WeakMap<Request, string>()
-
-/** Tells for whom a request is handed on inside this process, where no socket can tell it. */
-export function handOnFor(request: Request, clientAddress: string): void {
-  handedOnFor.set(request, clientAddress)
+  return socket?.remoteAddress
 }
 
 /**
@@ -45,18 +36,9 @@ export function handOnFor(request: Request, clientAddress: string): void {
  */
 export function headerValues(request: Request, name: string): string[] {
   const node = nodeRequest(request)
-  if (node === undefined) {
-    const value = request.headers.get(name)
-    return value === null ? [] : [value]
-  }
-  const wanted = name.toLowerCase()
-  const values: string[] = []
-  const raw = node.rawHeaders
-  for (let index = 0; index < raw.length; index += 2) {
-    const header = raw[index]
-    if (header?.length === wanted.length && header.toLowerCase() === wanted) values.push(raw[index + 1] ?? '')
-  }
-  return values
+  if (node !== undefined) return valuesIn(node.rawHeaders, name.toLowerCase())
+  const value = request.headers.get(name)
+  return value === null ? [] : [value]
 }
 
 function targetOf(url: string): string {

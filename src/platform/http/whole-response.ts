@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { FastResponse } from 'srvx'
+import { FlatHeaders } from './flat-headers.ts'
 
 type Body = string | Uint8Array<ArrayBuffer> | null
 
@@ -17,6 +18,11 @@ export class WholeResponse extends FastResponse {
     super(body, new LateInit(status, flatHeaders))
     this.content = body
     this.#flatHeaders = flatHeaders
+  }
+
+  /** Its headers for whoever asks for a few: `headers` makes Headers of them all. */
+  get fewHeaders(): FlatHeaders {
+    return new FlatHeaders(this.#flatHeaders)
   }
 
   writeTo(res: ServerResponse): void {

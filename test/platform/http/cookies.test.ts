@@ -1,21 +1,21 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { cookieValues, parseCookies, serializeCookie } from '../../../src/platform/http/cookies.ts'
+import { cookieValues, eachCookie, serializeCookie } from '../../../src/platform/http/cookies.ts'
 
-test('each cookie has all the values it was sent with', () => {
-  const cookies = parseCookies('a=1; b=2;a=3 ;  c = x=y ; d="q"; e=%41; f=')
-  expect(Object.fromEntries(cookies)).toEqual({
-    a: ['1', '3'],
-    b: ['2'],
-    c: ['x=y'],
-    d: ['"q"'],
-    e: ['%41'],
-    f: ['']
-  })
+test('every cookie is read as it was sent, one that came twice as well', () => {
+  expect([...eachCookie('a=1; b=2;a=3 ;  c = x=y ; d="q"; e=%41; f=')]).toEqual([
+    ['a', '1'],
+    ['b', '2'],
+    ['a', '3'],
+    ['c', 'x=y'],
+    ['d', '"q"'],
+    ['e', '%41'],
+    ['f', '']
+  ])
 })
 
 test('a part without a name is no cookie, whatever its value looks like', () => {
-  expect(parseCookies('=__Host-session=x; session; ;').size).toBe(0)
+  expect([...eachCookie('=__Host-session=x; session; ;')]).toEqual([])
 })
 
 test('names count in their case', () => {
@@ -23,7 +23,7 @@ test('names count in their case', () => {
 })
 
 test('no header holds no cookies', () => {
-  expect(parseCookies(null).size).toBe(0)
+  expect([...eachCookie(null)]).toEqual([])
   expect(cookieValues(undefined, 'a')).toEqual([])
 })
 
@@ -35,7 +35,8 @@ test('reading one cookie tells the same as reading all', () => {
   fc.assert(
     fc.property(fc.array(part), (parts) => {
       const header = parts.join(';')
-      expect(cookieValues(header, 'session')).toEqual(parseCookies(header).get('session') ?? [])
+      const sessions = [...eachCookie(header)].filter(([name]) => name === 'session')
+      expect(cookieValues(header, 'session')).toEqual(sessions.map(([, value]) => value))
     })
   )
 })
