@@ -46,10 +46,12 @@ export function checkNonce(keys: Pick<Keys, 'nonce'>, nonce: string, bearer: Non
   const inTime = now - issuedAt < ttlMs && !isFromFuture(issuedAt, now)
   const known = head[0] === version && sameBytes(head.subarray(1, 1 + keyIdBytes), keyId(keys.nonce))
   const own = sameBytes(bytes.subarray(headBytes), mac(keys.nonce, head, bearer.sessionTokenHash))
-  // It was checked when it was stored, so being the same text is enough.
-  const started =
-    bearer.startNonceHash !== null && sameBytes(Buffer.from(tokenHash(nonce)), Buffer.from(bearer.startNonceHash))
-  return inTime && known && (own || started)
+  return (own || hasStarted(nonce, bearer)) && inTime && known
+}
+
+/** It was checked when it was stored, so being the same text is enough. */
+function hasStarted(nonce: string, { startNonceHash }: NonceBearer): boolean {
+  return startNonceHash !== null && sameBytes(Buffer.from(tokenHash(nonce)), Buffer.from(startNonceHash))
 }
 
 const pool = Buffer.alloc(256 * randomPartBytes)
