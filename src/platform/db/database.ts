@@ -85,6 +85,7 @@ export function write<T>(db: Db, work: (tx: Tx) => T extends PromiseLike<unknown
 
 /** The same on a connection by itself. */
 export function transact<T>(sqlite: Database.Database, work: () => T): T {
+  moment += 1
   try {
     return sqlite.transaction(work).immediate()
   } finally {
@@ -92,7 +93,7 @@ export function transact<T>(sqlite: Database.Database, work: () => T): T {
   }
 }
 
-/** One moment ends with every write of this process, and with the turn of its event loop. */
+/** One moment ends where a write of this process begins, where that ends, and with the turn of its event loop. */
 let moment = 0
 let isEndAwaited = false
 
@@ -103,11 +104,10 @@ let isEndAwaited = false
 export function oncePerTurn<T>(read: (db: Db) => T): (db: Db) => T {
   const known = new WeakMap<Database.Database, { moment: number; value: T }>()
   return (db) => {
-    if (isProvisional(db)) return read(db)
     const last = known.get(db.sqlite)
     if (last?.moment === moment) return last.value
     const value = read(db)
-    // A snapshot may be of an earlier moment.
+    // A write may yet be rolled back, and a snapshot may be of an earlier moment.
     if (db.sqlite.inTransaction) return value
     known.set(db.sqlite, { moment, value })
     awaitEndOfTurn()
@@ -137,11 +137,15 @@ export function readSnapshot<T>(db: Db, work: (db: Db) => T extends PromiseLike<
   begin(db).run()
   reading.add(db.sqlite)
   try {
-    return work(db)
-  } finally {
-    reading.delete(db.sqlite)
+    const read = work(db)
+    commit(db).run()
+    return read
+  } catch (error) {
     // Over a disk that fails SQLite ends it by itself.
     if (db.sqlite.inTransaction) commit(db).run()
+    throw error
+  } finally {
+    reading.delete(db.sqlite)
   }
 }
 
