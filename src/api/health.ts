@@ -1,4 +1,5 @@
 import { buildFlavor, buildId, packageVersion } from '../platform/package-root.ts'
+import { onceFor } from '../platform/once-for.ts'
 import { AppError } from '../errors.ts'
 import type { ShopContext } from '../shop/context.ts'
 import { modulesOf } from '../shop/settings/settings.ts'
@@ -24,28 +25,38 @@ export const healthRoutes = [
     nonce: 'never',
     proxy: { nonce: false, query: [] },
     invalid: 400,
-    handler: ({ shop }) => ({
-      data: {
-        status: 'ok',
-        version: fingerprint.version,
-        env: shop.config.env,
-        wpVersion: 'n/a',
-        phpVersion: 'n/a',
-        dependencies: dependencies(shop),
-        buildId: fingerprint.buildId,
-        buildFlavor: fingerprint.buildFlavor,
-        nonceBootstrapStrategy: fingerprint.nonceBootstrapStrategy
-      }
-    })
+    handler: ({ shop }) => ({ data: healthOf(shop)(modulesNow(shop)), isKept: true })
   })
 ]
 
-/** Reading the modules asks the database, so it tells whether that answers too. */
-function dependencies({ db }: ShopContext): Record<'commerce' | 'membershipsA' | 'affiliates', 'active' | 'missing'> {
-  try {
-    const isOn = modulesOf(db)
+/** The same until an operator switches a module. */
+const healthOf = onceFor(({ config }: ShopContext) =>
+  onceFor((isOn: Modules) => {
     const state = (name: ModuleName): 'active' | 'missing' => (isOn(name) ? 'active' : 'missing')
-    return { commerce: state('commerce'), membershipsA: state('membershipsA'), affiliates: state('affiliates') }
+    return {
+      status: 'ok',
+      version: fingerprint.version,
+      env: config.env,
+      wpVersion: 'n/a',
+      phpVersion: 'n/a',
+      dependencies: {
+        commerce: state('commerce'),
+        membershipsA: state('membershipsA'),
+        affiliates: state('affiliates')
+      },
+      buildId: fingerprint.buildId,
+      buildFlavor: fingerprint.buildFlavor,
+      nonceBootstrapStrategy: fingerprint.nonceBootstrapStrategy
+    }
+  })
+)
+
+type Modules = ReturnType<typeof modulesOf>
+
+/** Reading the modules asks the database, so it tells whether that answers too. */
+function modulesNow({ db }: ShopContext): Modules {
+  try {
+    return modulesOf(db)
   } catch (cause) {
     throw new AppError('DEPENDENCY_UNAVAILABLE', 'The database does not answer.', {}, { cause })
   }

@@ -8,7 +8,7 @@ import type { Bucket, ModuleName, RateLimit, SettingKey, SettingValue } from './
 import { modules, settings } from './schema.ts'
 
 /** Everything an operator has set, as one database says it now. */
-type Snapshot = { revision: number; values: Map<string, unknown>; switchedOff: ReadonlySet<string> }
+type Snapshot = { revision: number; values: Map<string, unknown>; isOn: (name: ModuleName) => boolean }
 
 const snapshots = new WeakMap<Db['sqlite'], Snapshot>()
 const allRevisions = rawStatement<[], Revisions>(
@@ -27,6 +27,14 @@ function snapshot(db: Db): Snapshot {
   const known = snapshots.get(db.sqlite)
   // A revision that this very transaction made is not the known one, and is nobody else's before the transaction ends.
   if (known?.revision === current) return known
+  const switchedOff = new Set<string>(
+    db.orm
+      .select()
+      .from(modules)
+      .where(eq(modules.enabled, false))
+      .all()
+      .map((row) => row.name)
+  )
   const fresh: Snapshot = {
     revision: current,
     values: new Map(
@@ -36,14 +44,7 @@ function snapshot(db: Db): Snapshot {
         .all()
         .map((row) => [row.key, JSON.parse(row.value)])
     ),
-    switchedOff: new Set(
-      db.orm
-        .select()
-        .from(modules)
-        .where(eq(modules.enabled, false))
-        .all()
-        .map((row) => row.name)
-    )
+    isOn: (name) => !switchedOff.has(name)
   }
   if (!isProvisional(db)) snapshots.set(db.sqlite, fresh)
   return fresh
@@ -58,10 +59,9 @@ export function isModuleOn(db: Db, name: ModuleName): boolean {
   return modulesOf(db)(name)
 }
 
-/** Which modules are on at one moment. */
+/** Which modules are on at one moment; the same function until a setting or a module changes. */
 export function modulesOf(db: Db): (name: ModuleName) => boolean {
-  const { switchedOff } = snapshot(db)
-  return (name) => !switchedOff.has(name)
+  return snapshot(db).isOn
 }
 
 export function rateLimit(db: Db, bucket: Bucket): RateLimit {
