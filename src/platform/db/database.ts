@@ -211,21 +211,51 @@ export function pairStatement<First extends SQLiteTable, Second extends SQLiteTa
   }
 }
 
+/**
+ * Inserts a row and gives its id; what is undefined has the column's default. Reading it anew by its id costs half of
+ * what RETURNING does.
+ */
+export function insertStatement<T extends SQLiteTable>(table: T): (tx: Tx, values: T['$inferInsert']) => number {
+  const inserts = statementsByColumns(
+    table,
+    (list) => `INSERT INTO ${nameOf(table)} (${list.join(', ')}) VALUES (${list.map(() => '?').join(', ')})`
+  )
+  return (tx, values) => Number(inserts(tx, values).lastInsertRowid)
+}
+
 /** Changes some columns of the row with an id; what is undefined stays as it is. */
 export function updateStatement<T extends SQLiteTable>(
   table: T
 ): (tx: Tx, id: number, change: Partial<T['$inferSelect']>) => void {
-  const columns = getTableColumns(table)
-  const updates = new Map<string, (db: Db) => Database.Statement>()
-  return (tx, id, change) => {
-    const changed = Object.entries(columns).filter(([name]) => change[name] !== undefined)
-    const list = changed.map(([, { name }]) => `"${name}" = ?`).join(', ')
-    const update = updates.get(list) ?? rawStatement(`UPDATE ${nameOf(table)} SET ${list} WHERE id = ?`)
-    updates.set(list, update)
-    const values = changed.map(([name, column]) =>
-      change[name] === null ? null : column.mapToDriverValue(change[name])
-    )
-    update(tx).run(...values, id)
+  const updates = statementsByColumns(
+    table,
+    (list) => `UPDATE ${nameOf(table)} SET ${list.map((name) => `${name} = ?`).join(', ')} WHERE id = ?`
+  )
+  return (tx, id, change) => void updates(tx, change, id)
+}
+
+/** Runs a statement on the columns that are given, which is built once for each choice of them. */
+function statementsByColumns(
+  table: SQLiteTable,
+  build: (columns: string[]) => string
+): (tx: Tx, given: Readonly<Record<string, unknown>>, ...further: number[]) => Database.RunResult {
+  const columns = Object.entries(getTableColumns(table))
+  const built = new Map<string, (db: Db) => Database.Statement>()
+  return (tx, given, ...further) => {
+    const values: unknown[] = []
+    let key = ''
+    for (const [index, [name, column]] of columns.entries()) {
+      const value = given[name]
+      if (value === undefined) continue
+      key += `${index} `
+      values.push(value === null ? null : column.mapToDriverValue(value))
+    }
+    const known = built.get(key)
+    if (known !== undefined) return known(tx).run(...values, ...further)
+    const chosen = columns.filter(([name]) => given[name] !== undefined)
+    const made = rawStatement(build(chosen.map(([, { name }]) => `"${name}"`)))
+    built.set(key, made)
+    return made(tx).run(...values, ...further)
   }
 }
 

@@ -1,24 +1,10 @@
 import { asc, eq, sql } from 'drizzle-orm'
-import { rawStatement, statement } from '../../platform/db/database.ts'
+import { insertStatement, rawStatement, statement } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import type { CommissionEntryRow, ReferralRow } from './rows.ts'
 import { commissionEntries } from './schema.ts'
 
-const insertEntry = statement((orm) =>
-  orm
-    .insert(commissionEntries)
-    .values({
-      affiliateId: sql.placeholder('affiliateId'),
-      referralId: sql.placeholder('referralId'),
-      payoutId: sql.placeholder('payoutId'),
-      kind: sql.placeholder('kind'),
-      amountMinor: sql.placeholder('amountMinor'),
-      currency: sql.placeholder('currency'),
-      reason: sql.placeholder('reason'),
-      at: sql.placeholder('at')
-    })
-    .prepare()
-)
+const insertEntry = insertStatement(commissionEntries)
 const entriesOfReferral = statement((orm) =>
   orm
     .select()
@@ -54,7 +40,7 @@ export function settleCredit(tx: Tx, referral: EntryOrigin, targetMinor: number,
   const change = targetMinor - (creditOfReferral(tx).get(referral.id)?.creditMinor ?? 0)
   if (change === 0) return
   const kind = change > 0 ? 'earned' : 'taken_back'
-  insertEntry(tx).run({ ...origin(referral), payoutId: null, kind, amountMinor: change, reason, at: now })
+  insertEntry(tx, { ...origin(referral), payoutId: null, kind, amountMinor: change, reason, at: now })
 }
 
 /** Writes that a payout settled what was owed for a referral; a negative `owedMinor` sets off what was owed back. */
@@ -66,7 +52,7 @@ export function settleByPayout(
 ): void {
   const reason = payout.owedMinor < 0 ? `set off in payout ${payout.id}` : `payout ${payout.id}`
   const amountMinor = -payout.owedMinor
-  insertEntry(tx).run({ ...origin(referral), payoutId: payout.id, kind: 'paid_out', amountMinor, reason, at: now })
+  insertEntry(tx, { ...origin(referral), payoutId: payout.id, kind: 'paid_out', amountMinor, reason, at: now })
 }
 
 function origin({ id, affiliateId, currency }: EntryOrigin) {

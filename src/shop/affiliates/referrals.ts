@@ -1,33 +1,16 @@
-import { sql } from 'drizzle-orm'
-import { statement } from '../../platform/db/database.ts'
+import { insertStatement } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { emit } from '../events/events.ts'
 import { currentRateBps, netCommissionMinor } from './commission.ts'
 import { isCreditable } from './credit.ts'
-import { findReferralOfOrder } from './find-referral.ts'
+import { findReferralOfOrder, getReferral } from './find-referral.ts'
 import { getAffiliateById } from './find.ts'
 import { isPaidOut, settleCredit } from './ledger.ts'
 import type { AffiliateRow, ReferralRow } from './rows.ts'
 import { referrals } from './schema.ts'
 import { factsOf, storeReferral } from './store-referral.ts'
 
-const insertReferral = statement((orm) =>
-  orm
-    .insert(referrals)
-    .values({
-      affiliateId: sql.placeholder('affiliateId'),
-      orderId: sql.placeholder('orderId'),
-      visitId: sql.placeholder('visitId'),
-      status: 'pending',
-      rateBps: sql.placeholder('rateBps'),
-      amountMinor: sql.placeholder('amountMinor'),
-      currency: sql.placeholder('currency'),
-      createdAt: sql.placeholder('now'),
-      updatedAt: sql.placeholder('now')
-    })
-    .returning()
-    .prepare()
-)
+const insertReferral = insertStatement(referrals)
 
 export type NewReferral = {
   affiliate: AffiliateRow
@@ -49,8 +32,9 @@ export function createReferral(tx: Tx, given: NewReferral, now: number): Referra
   if (baseMinor === 0 || affiliate.status !== 'active') return undefined
   const rateBps = currentRateBps(tx, affiliate)
   const amountMinor = netCommissionMinor({ totalMinor: baseMinor, refundedMinor: 0 }, rateBps)
-  const row = { affiliateId: affiliate.id, orderId, visitId, rateBps, amountMinor, currency, now }
-  const referral = insertReferral(tx).get(row)
+  const row = { affiliateId: affiliate.id, orderId, visitId, rateBps, amountMinor, currency }
+  const id = insertReferral(tx, { ...row, status: 'pending', createdAt: now, updatedAt: now })
+  const referral = getReferral(tx, id)
   emit(tx, 'referral.created', factsOf(referral), now)
   return refusal === undefined ? referral : reject(tx, referral, refusal, now)
 }

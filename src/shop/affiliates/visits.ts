@@ -1,20 +1,8 @@
-import { sql } from 'drizzle-orm'
-import { statement } from '../../platform/db/database.ts'
+import { insertStatement } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { visits } from './schema.ts'
 
-const insertVisit = statement((orm) =>
-  orm
-    .insert(visits)
-    .values({
-      affiliateId: sql.placeholder('affiliateId'),
-      orderId: sql.placeholder('orderId'),
-      campaign: sql.placeholder('campaign'),
-      createdAt: sql.placeholder('createdAt')
-    })
-    .returning({ id: visits.id })
-    .prepare()
-)
+const insertVisit = insertStatement(visits)
 
 /** Records that a checkout came by way of an affiliate; returns the visit's id. An order has one visit at most. */
 export function recordVisit(
@@ -22,5 +10,5 @@ export function recordVisit(
   visit: { affiliateId: number; orderId: number; campaign: string | null },
   now: number
 ): number {
-  return insertVisit(tx).get({ ...visit, createdAt: now }).id
+  return insertVisit(tx, { ...visit, createdAt: now })
 }

@@ -1,6 +1,5 @@
-import { rawStatement, statement } from '../../platform/db/database.ts'
+import { insertStatement, rawStatement } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
-import { sql } from 'drizzle-orm'
 import { events, mails } from './schema.ts'
 
 /** Everything a shop would want to hear of (CONTRACT 9), with what each says. Ids, states and sums: no person's address. */
@@ -31,17 +30,7 @@ export type ShopEvents = {
 type ReferralFacts = { referralId: number; affiliateId: number; orderId: number; amountMinor: number; currency: string }
 export type ShopEventType = keyof ShopEvents
 
-const insertEvent = statement((orm) =>
-  orm
-    .insert(events)
-    .values({
-      type: sql.placeholder('type'),
-      payload: sql.placeholder('payload'),
-      createdAt: sql.placeholder('createdAt')
-    })
-    .returning({ id: events.id })
-    .prepare()
-)
+const insertEvent = insertStatement(events)
 
 /** Exactly the endpoints that exist at this moment hear of it: none of what was before it was added, all since. */
 const queueDeliveries = rawStatement<[{ eventId: number; type: string; now: number }]>(`
@@ -54,7 +43,7 @@ const queueDeliveries = rawStatement<[{ eventId: number; type: string; now: numb
  * that made it happen; returns the event's id.
  */
 export function emit<T extends ShopEventType>(tx: Tx, type: T, payload: ShopEvents[T], now: number): number {
-  const eventId = insertEvent(tx).get({ type, payload, createdAt: now }).id
+  const eventId = insertEvent(tx, { type, payload, createdAt: now })
   queueDeliveries(tx).run({ eventId, type, now })
   return eventId
 }

@@ -1,8 +1,7 @@
-import { sql } from 'drizzle-orm'
 import { validationFailed } from '../../errors.ts'
 import type { FieldErrors } from '../../errors.ts'
 import { randomToken } from '../../platform/crypto/secrets.ts'
-import { statement } from '../../platform/db/database.ts'
+import { insertStatement } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { compareKey } from '../../platform/text.ts'
 import { couponRefusals } from '../catalog/coupon-rules.ts'
@@ -10,70 +9,15 @@ import { emit } from '../events/events.ts'
 import { recordMove } from './audit.ts'
 import { takeCouponUse } from './coupon-uses.ts'
 import type { OrderDraft } from './draft.ts'
+import { getOrder } from './find.ts'
 import { takeUnits } from './order-stock.ts'
 import type { OrderRow } from './rows.ts'
 import { orderCoupons, orderItems, orders } from './schema.ts'
 import { stampAttribution } from './stamp-attribution.ts'
 
-const insertRow = statement((orm) =>
-  orm
-    .insert(orders)
-    .values({
-      userId: sql.placeholder('userId'),
-      email: sql.placeholder('email'),
-      emailKey: sql.placeholder('emailKey'),
-      status: 'pending',
-      currency: sql.placeholder('currency'),
-      subtotalMinor: sql.placeholder('subtotalMinor'),
-      discountMinor: sql.placeholder('discountMinor'),
-      totalMinor: sql.placeholder('totalMinor'),
-      strategy: sql.placeholder('strategy'),
-      contact: sql.placeholder('contact'),
-      // A JSON column would write null as the text `null`.
-      billingAddress: sql`${sql.placeholder('billingAddress')}`,
-      shippingAddress: sql`${sql.placeholder('shippingAddress')}`,
-      notes: sql.placeholder('notes'),
-      returnUrl: sql.placeholder('returnUrl'),
-      cancelUrl: sql.placeholder('cancelUrl'),
-      publicToken: sql.placeholder('publicToken'),
-      holdEndsAt: sql.placeholder('holdEndsAt'),
-      createdAt: sql.placeholder('now'),
-      updatedAt: sql.placeholder('now')
-    })
-    .returning()
-    .prepare()
-)
-const insertItem = statement((orm) =>
-  orm
-    .insert(orderItems)
-    .values({
-      orderId: sql.placeholder('orderId'),
-      productId: sql.placeholder('productId'),
-      variationId: sql.placeholder('variationId'),
-      name: sql.placeholder('name'),
-      quantity: sql.placeholder('quantity'),
-      unitPriceMinor: sql.placeholder('unitPriceMinor'),
-      discountMinor: sql.placeholder('discountMinor'),
-      totalMinor: sql.placeholder('totalMinor'),
-      type: sql.placeholder('type'),
-      grants: sql.placeholder('grants'),
-      stockTaken: sql.placeholder('stockTaken')
-    })
-    .prepare()
-)
-const insertCoupon = statement((orm) =>
-  orm
-    .insert(orderCoupons)
-    .values({
-      orderId: sql.placeholder('orderId'),
-      couponId: sql.placeholder('couponId'),
-      code: sql.placeholder('code'),
-      discountMinor: sql.placeholder('discountMinor'),
-      customerKey: sql.placeholder('customerKey'),
-      counted: 1
-    })
-    .prepare()
-)
+const insertRow = insertStatement(orders)
+const insertItem = insertStatement(orderItems)
+const insertCoupon = insertStatement(orderCoupons)
 
 /**
  * Writes a new pending order with everything that belongs to it: stock and coupon uses taken, lines, attribution with
@@ -84,12 +28,12 @@ const insertCoupon = statement((orm) =>
  */
 export function insertOrder(tx: Tx, draft: OrderDraft, now: number): OrderRow {
   const stockTaken = takeHoldings(tx, draft)
-  const order = insertRow(tx).get({ ...columnsOf(draft, now), publicToken: randomToken(), now })
-  const orderId = order.id
+  const orderId = insertRow(tx, columnsOf(draft, now))
+  const order = getOrder(tx, orderId)
   for (const [index, line] of draft.lines.entries()) {
-    insertItem(tx).run({ ...line, orderId, stockTaken: stockTaken[index] ?? 0 })
+    insertItem(tx, { ...line, orderId, stockTaken: stockTaken[index] ?? 0 })
   }
-  for (const coupon of draft.coupons) insertCoupon(tx).run({ ...coupon, orderId })
+  for (const coupon of draft.coupons) insertCoupon(tx, { ...coupon, orderId, counted: 1 })
   recordMove(tx, { orderId, from: null, to: 'pending', by: 'checkout', reason: 'created', at: now })
   emit(tx, 'order.created', { orderId, totalMinor: order.totalMinor, currency: order.currency }, now)
   stampAttribution(tx, order, draft.attribution, now)
@@ -97,25 +41,29 @@ export function insertOrder(tx: Tx, draft: OrderDraft, now: number): OrderRow {
 }
 
 /** The order's own columns; its sums are those of its lines, so they cannot disagree. */
-function columnsOf(draft: OrderDraft, now: number) {
+function columnsOf(draft: OrderDraft, now: number): typeof orders.$inferInsert {
   const totalMinor = draft.lines.reduce((sum, line) => sum + line.totalMinor, 0)
   const discountMinor = draft.lines.reduce((sum, line) => sum + line.discountMinor, 0)
   return {
     userId: draft.userId,
     email: draft.email,
     emailKey: emailKeyOf(draft),
+    status: 'pending',
     currency: draft.currency,
     subtotalMinor: totalMinor + discountMinor,
     discountMinor,
     totalMinor,
     strategy: draft.strategy,
     contact: draft.contact,
-    billingAddress: draft.billingAddress === null ? null : JSON.stringify(draft.billingAddress),
-    shippingAddress: draft.shippingAddress === null ? null : JSON.stringify(draft.shippingAddress),
+    billingAddress: draft.billingAddress,
+    shippingAddress: draft.shippingAddress,
     notes: draft.notes,
     returnUrl: draft.returnUrl,
     cancelUrl: draft.cancelUrl,
-    holdEndsAt: now + draft.holdMinutes * 60_000
+    publicToken: randomToken(),
+    holdEndsAt: now + draft.holdMinutes * 60_000,
+    createdAt: now,
+    updatedAt: now
   }
 }
 

@@ -1,24 +1,12 @@
 import { asc, eq, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
-import { statement } from '../../platform/db/database.ts'
+import { rowStatement, statement } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
 import type { OrderAttributionRow, OrderCouponRow, OrderHistoryRow, OrderItemRow, OrderRow } from './rows.ts'
 import { orderAttributions, orderCoupons, orderHistory, orderItems, orders } from './schema.ts'
 
-const orderById = statement((orm) =>
-  orm
-    .select()
-    .from(orders)
-    .where(eq(orders.id, sql.placeholder('id')))
-    .prepare()
-)
-const orderByPublicToken = statement((orm) =>
-  orm
-    .select()
-    .from(orders)
-    .where(eq(orders.publicToken, sql.placeholder('publicToken')))
-    .prepare()
-)
+const orderById = rowStatement(orders, 'id = ?')
+const orderByPublicToken = rowStatement(orders, 'public_token = ?')
 const itemsOfOrder = statement((orm) =>
   orm
     .select()
@@ -52,7 +40,7 @@ const historyOfOrder = statement((orm) =>
 )
 
 export function findOrder(db: Db, id: number): OrderRow | undefined {
-  return orderById(db).get({ id })
+  return orderById(db, id)
 }
 
 /** @throws AppError NOT_FOUND when there is no such order. */
@@ -64,7 +52,7 @@ export function getOrder(db: Db, id: number): OrderRow {
 
 /** The order that the address of a hosted page names. */
 export function findOrderByPublicToken(db: Db, publicToken: string): OrderRow | undefined {
-  return orderByPublicToken(db).get({ publicToken })
+  return orderByPublicToken(db, publicToken)
 }
 
 /** Lines in the order in which they were bought. */

@@ -105,7 +105,7 @@ export const orderItems = sqliteTable(
     totalMinor: minor('total_minor').notNull(),
     /** Whether someone has to ship it, and what it grants: both as they were when it was bought. */
     type: text('type', { enum: ['physical', 'digital'] }).notNull(),
-    grants: json<GrantSpec[]>('grants').notNull(),
+    grants: json<readonly GrantSpec[]>('grants').notNull(),
     /** Units now taken off the product's stock for this line. */
     stockTaken: integer('stock_taken').notNull()
   },

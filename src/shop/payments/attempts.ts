@@ -1,6 +1,6 @@
 import { desc, eq, isNull, or, sql } from 'drizzle-orm'
 import { randomToken } from '../../platform/crypto/secrets.ts'
-import { statement, updateStatement } from '../../platform/db/database.ts'
+import { insertStatement, rowStatement, statement, updateStatement } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/patience.ts'
 import type { ShopContext } from '../context.ts'
@@ -9,40 +9,9 @@ import type { AttemptRow } from './rows.ts'
 import { paymentAttempts } from './schema.ts'
 import { wasWarned } from './warnings.ts'
 
-const insertAttempt = statement((orm) =>
-  orm
-    .insert(paymentAttempts)
-    .values({
-      orderId: sql.placeholder('orderId'),
-      gateway: sql.placeholder('gateway'),
-      kind: sql.placeholder('kind'),
-      token: sql.placeholder('token'),
-      createKey: sql.placeholder('createKey'),
-      confirmKey: sql.placeholder('confirmKey'),
-      amountMinor: sql.placeholder('amountMinor'),
-      currency: sql.placeholder('currency'),
-      livemode: sql.placeholder('livemode'),
-      expiresAt: sql.placeholder('expiresAt'),
-      createdAt: sql.placeholder('createdAt'),
-      updatedAt: sql.placeholder('createdAt')
-    })
-    .returning()
-    .prepare()
-)
-const byId = statement((orm) =>
-  orm
-    .select()
-    .from(paymentAttempts)
-    .where(eq(paymentAttempts.id, sql.placeholder('id')))
-    .prepare()
-)
-const byToken = statement((orm) =>
-  orm
-    .select()
-    .from(paymentAttempts)
-    .where(eq(paymentAttempts.token, sql.placeholder('token')))
-    .prepare()
-)
+const insertAttempt = insertStatement(paymentAttempts)
+const byId = rowStatement(paymentAttempts, 'id = ?')
+const byToken = rowStatement(paymentAttempts, 'token = ?')
 const byObject = statement((orm) =>
   orm
     .select()
@@ -75,11 +44,13 @@ const open = statement((orm) =>
 export function createAttempt(
   tx: Tx,
   order: Pick<OrderRow, 'id' | 'totalMinor' | 'currency' | 'holdEndsAt'>,
-  how: Pick<AttemptRow, 'gateway' | 'kind' | 'livemode'>,
+  { gateway, kind, livemode }: Pick<AttemptRow, 'gateway' | 'kind' | 'livemode'>,
   now: number
 ): AttemptRow {
-  return insertAttempt(tx).get({
-    ...how,
+  const id = insertAttempt(tx, {
+    gateway,
+    kind,
+    livemode,
     orderId: order.id,
     amountMinor: order.totalMinor,
     currency: order.currency,
@@ -87,18 +58,20 @@ export function createAttempt(
     createKey: `create-${randomToken()}`,
     confirmKey: `confirm-${randomToken()}`,
     expiresAt: order.holdEndsAt,
-    createdAt: now
+    createdAt: now,
+    updatedAt: now
   })
+  return getAttempt(tx, id)
 }
 
 export function getAttempt(db: Db, id: number): AttemptRow {
-  const attempt = byId(db).get({ id })
+  const attempt = byId(db, id)
   if (attempt === undefined) throw new Error(`payment attempt ${id} is missing`)
   return attempt
 }
 
 export function findAttemptByToken(db: Db, token: string): AttemptRow | undefined {
-  return byToken(db).get({ token })
+  return byToken(db, token)
 }
 
 /** By the id of its Checkout Session or of the PaymentIntent beneath. */
