@@ -26,7 +26,7 @@ const fewLeft = 6
 
 /** @throws AppError NOT_FOUND for a product that is not published */
 export function showProduct({ app, param, now }: PageCall): Shown {
-  const product = productBySlug(app.db).get({ slug: param })
+  const product = productBySlug(app.db, param)
   if (product === undefined || !product.published) throw new AppError('NOT_FOUND', 'There is no such product.')
   const { id, slug, name, description, type } = product
   const categories = categoriesOfProduct(app.db, id)

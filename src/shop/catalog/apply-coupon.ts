@@ -87,7 +87,7 @@ function setScope({ orm }: Tx, couponId: number, { productIds, categoryIds }: Sc
 }
 
 function productIdOf(tx: Tx, slug: string, code: string, path: string): number {
-  const product = productBySlug(tx).get({ slug })
+  const product = productBySlug(tx, slug)
   if (product !== undefined) return product.id
   throw validationFailed(
     { [path]: ['There is no product with this slug.'] },

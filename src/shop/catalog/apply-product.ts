@@ -55,7 +55,7 @@ function highestPosition(tx: Tx): number {
 }
 
 export function applyProduct(run: ApplyRun, given: ProductInput): Change {
-  const row = productBySlug(run.tx).get({ slug: given.slug })
+  const row = productBySlug(run.tx, given.slug)
   const { addressOf } = run.options
   const input = given.shape === 'offer' ? settleOffer(run.tx, row, given, { addressOf, now: run.now }) : given
   return row === undefined ? createProduct(run, input) : updateProduct(run, row, input)

@@ -71,7 +71,7 @@ function makeAnswer(shop: Pick<ShopContext, 'db' | 'publicUrl'>, memory: Memory,
   const terms = { currency: setting(shop.db, 'shop.currency'), addressOf: productAddress(shop) }
   const views = ids
     .slice((page - 1) * perPage, page * perPage)
-    .flatMap((id) => productById(shop.db).get({ id }) ?? [])
+    .flatMap((id) => productById(shop.db, id) ?? [])
     .map((product) => toOffer(offerParts(shop.db, product), terms, now))
   const pagination = { page, perPage, total: ids.length, totalPages: Math.ceil(ids.length / perPage) }
   const body = Buffer.from(JSON.stringify({ data: { offers: views.map(({ offer }) => offer), pagination }, meta: {} }))

@@ -19,8 +19,8 @@ import { chooseVariation } from './variation-choice.ts'
 
 /** By its slug, or by its id in digits. @throws AppError NOT_FOUND */
 export function getProduct(db: Db, slugOrId: string): ProductRow {
-  const bySlug = productBySlug(db).get({ slug: slugOrId })
-  const row = bySlug ?? (/^\d{1,15}$/.test(slugOrId) ? productById(db).get({ id: Number(slugOrId) }) : undefined)
+  const bySlug = productBySlug(db, slugOrId)
+  const row = bySlug ?? (/^\d{1,15}$/.test(slugOrId) ? productById(db, Number(slugOrId)) : undefined)
   if (row === undefined) throw new AppError('NOT_FOUND', 'There is no product with this slug or id.')
   return row
 }

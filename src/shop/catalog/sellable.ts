@@ -4,7 +4,7 @@ import type { CurrentPrice } from './price.ts'
 import type { ProductRow, VariationRow } from './rows.ts'
 import type { GrantSpec } from './schema.ts'
 import { effectiveStock } from './stock.ts'
-import { categoriesOfProduct, grantsOfProduct, productById, variationsOfProduct } from './stored-product.ts'
+import { grantsOfProduct, productById, variationsOfProduct } from './stored-product.ts'
 import { chooseVariation, itemName } from './variation-choice.ts'
 
 /** One thing that can be bought now, at the price of now. */
@@ -14,7 +14,6 @@ export type Sellable = CurrentPrice & {
   name: string
   type: 'physical' | 'digital'
   grants: GrantSpec[]
-  categoryIds: number[]
   /** Units left, at least 1; null when nobody counts. */
   stock: number | null
 }
@@ -40,7 +39,7 @@ export function findSellable(
   variationId: number | null,
   now: number
 ): Sellable | NotSellable {
-  const product = productById(db).get({ id: productId })
+  const product = productById(db, productId)
   if (product === undefined) return 'unknown_product'
   if (!product.published) return 'not_published'
   const variation = findVariation(db, product, variationId)
@@ -54,7 +53,6 @@ export function findSellable(
     name: itemName(product, variation),
     type: product.type,
     grants: grantsOfProduct(db, productId),
-    categoryIds: categoriesOfProduct(db, productId).map((category) => category.id),
     stock
   }
 }

@@ -1,5 +1,5 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
-import { statement } from '../../platform/db/database.ts'
+import { rowStatement, statement } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
 import type { VariationRow } from './rows.ts'
 import { categories, productCategories, productGrants, productTags, products, variations } from './schema.ts'
@@ -7,21 +7,8 @@ import type { GrantSpec } from './schema.ts'
 
 // A product in its parts, each by a statement that is built once: checkouts, imports and exports read them one by one.
 
-export const productById = statement((orm) =>
-  orm
-    .select()
-    .from(products)
-    .where(eq(products.id, sql.placeholder('id')))
-    .prepare()
-)
-
-export const productBySlug = statement((orm) =>
-  orm
-    .select()
-    .from(products)
-    .where(eq(products.slug, sql.placeholder('slug')))
-    .prepare()
-)
+export const productById = rowStatement(products, 'id = ?')
+export const productBySlug = rowStatement(products, 'slug = ?')
 
 const availableVariations = statement((orm) =>
   orm
@@ -67,6 +54,10 @@ export function variationsOfProduct(db: Db, productId: number): VariationRow[] {
 
 export function categoriesOfProduct(db: Db, productId: number): { id: number; slug: string; name: string }[] {
   return categoriesOf(db).all({ productId })
+}
+
+export function categoryIdsOfProduct(db: Db, productId: number): number[] {
+  return categoriesOfProduct(db, productId).map(({ id }) => id)
 }
 
 export function tagsOfProduct(db: Db, productId: number): string[] {

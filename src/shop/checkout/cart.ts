@@ -8,6 +8,7 @@ import { couponScope, findCoupon } from '../catalog/coupons.ts'
 import type { CouponRow } from '../catalog/rows.ts'
 import { findSellable, notSellable } from '../catalog/sellable.ts'
 import type { Sellable } from '../catalog/sellable.ts'
+import { categoryIdsOfProduct } from '../catalog/stored-product.ts'
 import { customerKeyOf } from '../orders/coupon-uses.ts'
 import { couponsRefused } from '../orders/coupons-refused.ts'
 import type { DraftCoupon, DraftLine } from '../orders/draft.ts'
@@ -37,9 +38,11 @@ export function priceCart(
   now: number
 ): PricedCart {
   const cart = findLines(db, input.items, now)
+  const hasCodes = input.codes.length > 0
   const discountable = cart.map(({ sellable, quantity }) => ({
     productId: sellable.product.id,
-    categoryIds: sellable.categoryIds,
+    // Which nothing but a coupon asks for.
+    categoryIds: hasCodes ? categoryIdsOfProduct(db, sellable.product.id) : [],
     totalMinor: sellable.unitPriceMinor * quantity
   }))
   const coupons = findCoupons(db, input.codes, discountable, now)

@@ -7,7 +7,7 @@ import type { DiscountableLine } from '../catalog/coupon-rules.ts'
 import { couponScope, findCoupon } from '../catalog/coupons.ts'
 import { coupons } from '../catalog/schema.ts'
 import type { CouponRow } from '../catalog/rows.ts'
-import { categoriesOfProduct } from '../catalog/stored-product.ts'
+import { categoryIdsOfProduct } from '../catalog/stored-product.ts'
 import { customerKeyOf, takeCouponUse } from './coupon-uses.ts'
 import { couponsRefused } from './coupons-refused.ts'
 import { couponsOf, getOrder, itemsOf } from './find.ts'
@@ -52,7 +52,7 @@ function takeUse(tx: Tx, order: OrderRow, { id: couponId, code }: CouponRow): vo
 function linesOf(db: Db, orderId: number): DiscountableLine[] {
   return itemsOf(db, orderId).map(({ productId, unitPriceMinor, quantity }) => ({
     productId,
-    categoryIds: categoriesOfProduct(db, productId).map(({ id }) => id),
+    categoryIds: categoryIdsOfProduct(db, productId),
     totalMinor: unitPriceMinor * quantity
   }))
 }

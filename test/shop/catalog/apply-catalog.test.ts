@@ -22,7 +22,7 @@ const demo: unknown = JSON.parse(readFileSync('seeds/demo/catalogue.json', 'utf8
 const mug = { slug: 'mug', name: 'Mug', price: '12.00', description: 'Blue.', categories: ['Home'], tags: ['gift'] }
 
 function product(db: Parameters<typeof productBySlug>[0], slug: string) {
-  const row = productBySlug(db).get({ slug })
+  const row = productBySlug(db, slug)
   if (row === undefined) throw new Error(`no ${slug}`)
   return row
 }
