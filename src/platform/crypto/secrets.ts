@@ -1,13 +1,32 @@
-import { hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
+import { hash, hkdfSync, randomFillSync, timingSafeEqual } from 'node:crypto'
 import { chmodSync, existsSync, linkSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { syncFolderOf } from '../disk.ts'
 import { onceFor } from '../once-for.ts'
 
+const pool = Buffer.alloc(4096)
+let taken = pool.length
+
+/**
+ * Random bytes that nobody has had before; drawn in store, since each draw costs what a dozen of them do.
+ *
+ * @throws RangeError for more than are in store
+ */
+export function freshBytes(length: number): Buffer {
+  if (length > pool.length) throw new RangeError(`There are never more than ${pool.length} random bytes in store.`)
+  if (taken + length > pool.length) {
+    randomFillSync(pool)
+    taken = 0
+  }
+  taken += length
+  // A view would show what the next ones are drawn into.
+  return Buffer.from(pool.subarray(taken - length, taken))
+}
+
 /** 256 random bits as base64url. */
 export function randomToken(bytes = 32): string {
-  return randomBytes(bytes).toString('base64url')
+  return freshBytes(bytes).toString('base64url')
 }
 
 /** What is stored of a token that only its holder may know. */

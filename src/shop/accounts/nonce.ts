@@ -1,6 +1,5 @@
-import { randomFillSync } from 'node:crypto'
 import { isFromFuture } from '../../platform/clock.ts'
-import { hmac, sameBytes, tokenHash } from '../../platform/crypto/secrets.ts'
+import { freshBytes, hmac, sameBytes, tokenHash } from '../../platform/crypto/secrets.ts'
 import type { Keys } from '../../platform/crypto/secrets.ts'
 import { onceFor } from '../../platform/once-for.ts'
 
@@ -29,7 +28,7 @@ export function issueNonce(keys: Pick<Keys, 'nonce'>, sessionTokenHash: string |
   head.writeUInt8(version, 0)
   keyId(keys.nonce).copy(head, 1)
   head.writeUIntBE(now, 1 + keyIdBytes, timeBytes)
-  randomPart().copy(head, 1 + keyIdBytes + timeBytes)
+  freshBytes(randomPartBytes).copy(head, 1 + keyIdBytes + timeBytes)
   return Buffer.concat([head, mac(keys.nonce, head, sessionTokenHash)]).toString('base64url')
 }
 
@@ -52,19 +51,6 @@ export function checkNonce(keys: Pick<Keys, 'nonce'>, nonce: string, bearer: Non
 /** It was checked when it was stored, so being the same text is enough. */
 function hasStarted(nonce: string, { startNonceHash }: NonceBearer): boolean {
   return startNonceHash !== null && sameBytes(Buffer.from(tokenHash(nonce)), Buffer.from(startNonceHash))
-}
-
-const pool = Buffer.alloc(256 * randomPartBytes)
-let taken = pool.length
-
-/** Random bytes that nobody has had before; drawn in store, since each draw costs what a dozen of them do. */
-function randomPart(): Buffer {
-  if (taken === pool.length) {
-    randomFillSync(pool)
-    taken = 0
-  }
-  taken += randomPartBytes
-  return pool.subarray(taken - randomPartBytes, taken)
 }
 
 /** Tells nonces of another secret apart; says nothing of the key itself. */
