@@ -87,11 +87,16 @@ export function write<T>(db: Db, work: (tx: Tx) => T extends PromiseLike<unknown
 export function transact<T>(sqlite: Database.Database, work: () => T): T {
   moment += 1
   try {
-    return sqlite.transaction(work).immediate()
+    return transacting(sqlite)(work) as T
   } finally {
     moment += 1
   }
 }
+
+/** Made once: better-sqlite3 makes eight objects for each function that is to run in a transaction. */
+const transacting = onceFor(
+  (sqlite: Database.Database) => sqlite.transaction((work: () => unknown) => work()).immediate
+)
 
 /** One moment ends where a write of this process begins, where that ends, and with the turn of its event loop. */
 let moment = 0

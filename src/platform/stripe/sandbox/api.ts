@@ -167,5 +167,5 @@ function answered(
   if (key !== undefined) headers['idempotency-key'] = key
   if (key !== undefined) headers['original-request'] = answer.originalRequest ?? requestId
   if (answer.originalRequest !== undefined) headers['idempotent-replayed'] = 'true'
-  return { kind: 'answer', status: answer.status, headers, body: JSON.stringify(answer.body, null, 2) }
+  return { kind: 'answer', status: answer.status, headers, body: JSON.stringify(answer.body) }
 }
