@@ -12,9 +12,7 @@ export function httpClientOver(handle: Handle): Stripe.HttpClient {
   return {
     getClientName: () => 'sandbox',
     async makeRequest(_host, _port, path, method, headers, body, _protocol, timeoutMs) {
-      // It is loaded, being the one that calls.
-      const { HttpClient } = (await import('stripe')).default
-      const deadline = startDeadline(timeoutMs, () => HttpClient.makeTimeoutError())
+      const deadline = startDeadline(timeoutMs)
       const work = handle({ method, path, headers: readHeaders(headers), body })
       const outcome = await Promise.race([work, deadline.passed])
       if (outcome.kind === 'timeout') return deadline.passed
@@ -22,30 +20,31 @@ export function httpClientOver(handle: Handle): Stripe.HttpClient {
         deadline.end()
         throw connectionReset()
       }
-      return responseOf(outcome, deadline, (error) => HttpClient.makeResponseBodyError(error))
+      return responseOf(outcome, deadline)
     }
   }
 }
 
 type Deadline = { passed: Promise<never>; end: () => void }
 
-function startDeadline(ms: number, makeError: () => Error): Deadline {
+function startDeadline(ms: number): Deadline {
   const { promise: passed, reject } = Promise.withResolvers<never>()
   // Whoever waits for nothing else hears of it.
   passed.catch(() => undefined)
-  const timer = setTimeout(() => reject(makeError()), ms)
+  const fail = async (): Promise<void> => reject((await stripeErrors()).makeTimeoutError())
+  const timer = setTimeout(() => void fail(), ms)
   return { passed, end: () => clearTimeout(timer) }
 }
 
 function responseOf(
   { kind, status, headers, body }: Extract<ApiOutcome, { body: string }>,
-  deadline: Deadline,
-  bodyError: (error: unknown) => Error
+  deadline: Deadline
 ): Stripe.HttpClientResponse {
   if (kind !== 'stalled') deadline.end()
   const read = async (): Promise<string> => {
     if (kind === 'answer') return body
-    throw bodyError(kind === 'truncated' ? connectionReset() : await deadline.passed.catch((error: unknown) => error))
+    const cause = kind === 'truncated' ? connectionReset() : await deadline.passed.catch((error: unknown) => error)
+    throw (await stripeErrors()).makeResponseBodyError(cause)
   }
   return {
     getStatusCode: () => status,
@@ -58,6 +57,11 @@ function responseOf(
     },
     dispose: deadline.end
   }
+}
+
+/** It is loaded, being the one that calls; asking for it at each call would cost more than the errors it makes. */
+async function stripeErrors(): Promise<typeof Stripe.HttpClient> {
+  return (await import('stripe')).default.HttpClient
 }
 
 /** Names in lower case, and text alone. */
