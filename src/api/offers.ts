@@ -40,7 +40,13 @@ export const offerRoutes: Route[] = [
         ['cache-control', 'no-cache']
       ] as const
       if (!isFresh(request.headers.get('if-none-match'), etag)) return jsonResponse(body, ids, 200, { headers })
-      return new WholeResponse(null, 304, [...headers.flat(), 'x-request-id', ids.requestId])
+      return new WholeResponse(null, 304, [
+        ...headers.flat(),
+        'x-content-type-options',
+        'nosniff',
+        'x-request-id',
+        ids.requestId
+      ])
     }
   })
 ]

@@ -101,7 +101,9 @@ test('a client that holds the page already is told so, until a product changes',
   expect(etag).toMatch(/^"[^"]+"$/)
   for (const held of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
     const response = await get(shop, {}, { 'if-none-match': held })
-    expect([response.status, await response.text(), response.headers.get('etag')]).toEqual([304, '', etag])
+    const { headers } = response
+    expect([response.status, await response.text(), headers.get('etag')]).toEqual([304, '', etag])
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
   }
   write(shop.db, (tx) => setPublished(tx, 'cup', false, shop.clock.now()))
   const response = await get(shop, {}, { 'if-none-match': etag })
