@@ -19,7 +19,7 @@ export class Secrets {
 }
 
 const traits: readonly [what: string, pattern: RegExp][] = [
-  ['a stack', /^\s+at .*:\d+:\d+\)?$|\(node:internal|file:\/\/\/[^\s"]+:\d+:\d+/m],
+  ['a stack', /^\s+at .*:\d+:\d+\)?$|\(node:internal|file:\/\/\/[^\s"]+\.[cm]?[jt]s:\d+:\d+/m],
   [
     'words of the database',
     /SqliteError|SQLITE_[A-Z]|constraint failed|no such (?:table|column)|\b(?:SELECT|INSERT|UPDATE|DELETE)\b .{0,80}\b(?:FROM|INTO|SET|VALUES)\b|better-sqlite3|drizzle/

@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 
 export type Answer = {
   status: number
@@ -133,7 +134,18 @@ export function takeAnswer(
   const after = heard.subarray(end + 4)
   const body = takeBody(after, { status, method, headers, ended })
   if (body === undefined) return undefined
-  return { answer: { status, headers, body: body.content, head }, rest: Buffer.from(after.subarray(body.length)) }
+  const content = decoded(body.content, headers.get('content-encoding')?.[0])
+  return { answer: { status, headers, body: content, head }, rest: Buffer.from(after.subarray(body.length)) }
+}
+
+/** What the body says; one that is not encoded as it claims is left as it came, and judged so. */
+function decoded(body: Buffer, encoding: string | undefined): Buffer {
+  const decode = encoding === 'br' ? brotliDecompressSync : encoding === 'gzip' ? gunzipSync : undefined
+  try {
+    return decode === undefined || body.length === 0 ? body : decode(body)
+  } catch {
+    return body
+  }
 }
 
 type BodyOf = { status: number; method: string; headers: Map<string, string[]>; ended: boolean }
