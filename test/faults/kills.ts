@@ -79,6 +79,17 @@ class MortalShop {
     this.child?.kill('SIGKILL')
   }
 
+  /** How many writes it has made since it was armed; null when it has died. */
+  async writes(): Promise<number | null> {
+    const { child } = this
+    if (child?.connected !== true) return null
+    const answer = Promise.race([once(child, 'message'), once(child, 'disconnect').then(() => [null])])
+    // It may be dying: then nobody takes the question.
+    child.send({ do: 'count' } satisfies Order, () => undefined)
+    const [word] = (await answer) as [Word | null]
+    return word?.said === 'counted' ? word.writes : null
+  }
+
   /** It is killed now if it still lives. */
   async end(): Promise<void> {
     const { child } = this
@@ -126,6 +137,7 @@ async function play(shop: MortalShop, { sandbox, origin }: Gateway, run: KillRun
   if (kind === 'write') await shop.tell({ do: 'arm', write: Number(at), when: run.when })
   else sandbox.addFault({ target: run.point, fault: 'kill', moment: run.when })
   await buyer.buy()
+  const writes = await shop.writes()
   await shop.end()
   sandbox.clearFaults()
   await shop.start(origin)
@@ -133,6 +145,9 @@ async function play(shop: MortalShop, { sandbox, origin }: Gateway, run: KillRun
   await sandbox.deliverDue(Date.now() + 60_000)
   await shop.tell({ do: 'reconcile' })
   const verdict = await judge(sandbox, back, before)
+  // One that lives on past the write it was to die at tells nothing of that write.
+  if (kind === 'write' && writes !== null && (writes === 0 || writes >= Number(at)))
+    verdict.violations.push(`the shop made ${writes} writes and was not killed`)
   if (run.client === 'gives up') return verdict
   await back.buy()
   await sandbox.deliverDue(Date.now() + 60_000)
