@@ -23,6 +23,7 @@ function fixChance(): void {
   }
   Object.assign(crypto, {
     randomBytes: bytes,
+    randomFillSync: (buffer: Buffer) => bytes(buffer.length).copy(buffer),
     randomInt: (from: number, to?: number) => {
       const [low, high] = to === undefined ? [0, from] : [from, to]
       return low + (bytes(6).readUIntBE(0, 6) % (high - low))
