@@ -21,7 +21,8 @@ export function requestInMemory(sent: {
     url: target,
     headers: Object.fromEntries(headers),
     rawHeaders: headers.flat(),
-    socket: { remoteAddress }
+    // What names no host is made an address of by the socket's own end.
+    socket: { remoteAddress, localAddress: 'localhost', localPort: 80 }
   }
   const req = body === null ? read : Object.assign(Readable.from([body], { objectMode: false }), read)
   return new NodeRequest({ req: req as unknown as IncomingMessage })
