@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { jsonResponse } from '../platform/http/envelope.ts'
+import { jsonResponse, notModified } from '../platform/http/envelope.ts'
 import { queryInteger } from '../platform/http/query.ts'
-import { WholeResponse } from '../platform/http/whole-response.ts'
 import { codePoints } from '../platform/text.ts'
 import { listOffers } from '../shop/catalog/offers.ts'
 import { offersData } from './answers/store.ts'
@@ -40,13 +39,7 @@ export const offerRoutes: Route[] = [
         ['cache-control', 'no-cache']
       ] as const
       if (!isFresh(request.headers.get('if-none-match'), etag)) return jsonResponse(body, ids, 200, { headers })
-      return new WholeResponse(null, 304, [
-        ...headers.flat(),
-        'x-content-type-options',
-        'nosniff',
-        'x-request-id',
-        ids.requestId
-      ])
+      return notModified(ids, headers)
     }
   })
 ]

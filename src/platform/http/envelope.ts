@@ -88,10 +88,18 @@ export function jsonResponse(
   status: number,
   { noStore = false, headers = [] }: Extras = {}
 ): Response {
-  const flatHeaders = ['content-type', 'application/json; charset=utf-8', 'x-content-type-options', 'nosniff']
-  flatHeaders.push('x-request-id', ids.requestId)
+  const flatHeaders = ['content-type', 'application/json; charset=utf-8', ...everyAnswers(ids)]
   if (noStore) flatHeaders.push('cache-control', 'no-store')
   for (const [name, value] of headers) flatHeaders.push(name, value)
   const isWritten = typeof body === 'string' || body instanceof Uint8Array
   return new WholeResponse(isWritten ? body : JSON.stringify(body), status, flatHeaders)
+}
+
+/** 304: what the client holds is still good, as the headers say. */
+export function notModified(ids: RequestIds, headers: NonNullable<Extras['headers']>): Response {
+  return new WholeResponse(null, 304, [...headers.flat(), ...everyAnswers(ids)])
+}
+
+function everyAnswers(ids: RequestIds): string[] {
+  return ['x-content-type-options', 'nosniff', 'x-request-id', ids.requestId]
 }
