@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import { asc, eq } from 'drizzle-orm'
 import { AppError, validationFailed } from '../../errors.ts'
+import { freshBytes } from '../../platform/crypto/secrets.ts'
 import { isUniqueViolation } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { webhookEndpoints } from '../events/schema.ts'
@@ -24,7 +24,7 @@ export function addEndpoint(tx: Tx, given: { url: string; types: string[] | null
   if (unknown !== undefined || given.types?.length === 0) {
     throw validationFailed({ types: [`There is no event "${unknown ?? ''}": "shopstead events types" names them.`] })
   }
-  const secret = `whsec_${randomBytes(32).toString('base64')}`
+  const secret = `whsec_${freshBytes(32).toString('base64')}`
   try {
     return tx.orm.insert(webhookEndpoints).values({ url, types: given.types, secret, createdAt: now }).returning().get()
   } catch (error) {
