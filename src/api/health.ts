@@ -1,6 +1,6 @@
-import { buildFlavor, buildId, packageVersion } from '../platform/package-root.ts'
-import { onceFor } from '../platform/once-for.ts'
 import { AppError } from '../errors.ts'
+import { onceFor } from '../platform/once-for.ts'
+import { buildFlavor, buildId, packageVersion } from '../platform/package-root.ts'
 import type { ShopContext } from '../shop/context.ts'
 import { modulesOf } from '../shop/settings/settings.ts'
 import type { ModuleName } from '../shop/settings/definitions.ts'
