@@ -6,8 +6,7 @@ import { executionAsyncResource } from 'node:async_hooks'
  * has seven. To be called before the first collection; later there is nothing left to keep.
  */
 export function keepTickShape(): void {
-  process.nextTick(() => (kept = executionAsyncResource()))
+  process.nextTick(() => (kept.tick = executionAsyncResource()))
 }
 
-/** Written only: that it is held is all. */
-let kept: object | undefined
+const kept: { tick?: object } = {}

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { Node, Yallist } from 'yallist'
 
 /** How long the rest of a body may keep arriving after its request was answered, before the connection is cut. */
 const lingerMs = 5000
@@ -7,18 +8,30 @@ const lingerMs = 5000
 const lingerBytes = 8 * 1024 * 1024
 const lookEveryMs = 10
 
+type Connection = {
+  readonly socket: Socket
+  /** It owes us bytes: no request yet, or half of one. */
+  isWaitedFor: boolean
+  /** A request was answered before all of its body had come. */
+  isDiscarding: boolean
+  /** How many of its requests are without their whole answer; the client may send several ahead. */
+  unanswered: number
+  lastAnswer: ServerResponse | undefined
+}
+
 /**
  * Knows every connection of a server and what it is doing, so that a crowd of slow ones gives way to one that has
  * something to say, and a closing server can tell idle from busy.
+ *
+ * A request changes fields and no Set or Map: the tables that those leave behind hold on to one another and to whatever
+ * they held (sockets, requests, answers) until the next full collection, and make it come every other second.
  */
 export class Connections {
   /** Every connection of the server; under TLS the raw one, which also covers a handshake that never ends. */
   readonly #open = new Set<Socket>()
-  /** Those that owe us bytes (no request yet, or half of one), longest first. */
-  readonly #waiting = new Set<Socket>()
-  readonly #answering = new Map<ServerResponse, Socket>()
-  /** Those whose request was answered before all of its body had come. */
-  readonly #discarding = new WeakSet<Socket>()
+  readonly #known = new Map<Socket, Node<Connection>>()
+  /** All that are known, with the one in front that has been as it is for longest. */
+  readonly #line = new Yallist<Connection>()
   readonly #limit: number
   #closing = false
 
@@ -40,74 +53,88 @@ export class Connections {
     server.on(secure ? 'secureConnection' : 'connection', (socket: Socket) => {
       // Before the newcomer waits too, or he would be cut off himself where nobody else does.
       if (this.#open.size > this.#limit) this.#evict()
-      this.#wait(socket)
-      socket.once('close', () => this.#waiting.delete(socket))
+      this.#placeOf(socket)
     })
   }
 
   /** Follows one request from its headers to the end of its answer. */
   follow(req: IncomingMessage, res: ServerResponse): void {
-    const socket = req.socket
-    this.#waiting.delete(socket)
-    this.#discarding.delete(socket)
-    if (hasBody(req)) {
-      this.#wait(socket)
-      req.once('end', () => this.#waiting.delete(socket))
-    }
-    this.#answering.set(res, socket)
+    const place = this.#placeOf(req.socket)
+    const connection = place.value
+    connection.isDiscarding = false
+    connection.isWaitedFor = hasBody(req)
+    connection.unanswered += 1
+    connection.lastAnswer = res
+    this.#line.pushNode(place)
     if (this.#closing) res.shouldKeepAlive = false
-    res.once('close', () => this.#answered(req, res, socket))
+    // The rest of a body that was refused ends after the answer, when it is the next request that we wait for.
+    if (connection.isWaitedFor) req.once('end', () => (connection.isWaitedFor &&= connection.unanswered === 0))
+    res.on('close', () => this.#answered(req, res, place))
   }
 
   /** Whether an answer is under way on this connection. */
-  isAnswering(socket: unknown): boolean {
-    for (const busy of this.#answering.values()) if (busy === socket) return true
-    return false
+  isAnswering(socket: Socket): boolean {
+    return (this.#known.get(socket)?.value.unanswered ?? 0) > 0
   }
 
   /** Whether what still comes on this connection belongs to a request that has been answered. */
   isDiscarding(socket: Socket): boolean {
-    return this.#discarding.has(socket)
+    return this.#known.get(socket)?.value.isDiscarding === true
   }
 
-  /** From here on each answer is its connection's last; connections without a request go at once. */
+  /** From here on a connection ends with the answer to the last request that it has sent; one without any goes at once. */
   drain(): void {
     this.#closing = true
-    for (const res of this.#answering.keys()) if (!res.headersSent) res.shouldKeepAlive = false
-    const busy = new Set(this.#answering.values())
-    for (const socket of this.#waiting) if (!busy.has(socket)) socket.destroy()
+    for (const { value } of this.#known.values()) {
+      if (value.unanswered === 0) value.socket.destroy()
+      else if (value.lastAnswer?.headersSent === false) value.lastAnswer.shouldKeepAlive = false
+    }
   }
 
   destroyAll(): void {
     for (const socket of this.#open) socket.destroy()
   }
 
-  #answered(req: IncomingMessage, res: ServerResponse, socket: Socket): void {
-    this.#answering.delete(res)
-    if (socket.destroyed) return
+  #placeOf(socket: Socket): Node<Connection> {
+    const known = this.#known.get(socket)
+    if (known !== undefined) return known
+    const connection = { socket, isWaitedFor: true, isDiscarding: false, unanswered: 0, lastAnswer: undefined }
+    const place = new Node<Connection>(connection)
+    this.#known.set(socket, place)
+    this.#line.pushNode(place)
+    socket.once('close', () => {
+      this.#known.delete(socket)
+      this.#line.removeNode(place)
+    })
+    return place
+  }
+
+  #answered(req: IncomingMessage, res: ServerResponse, place: Node<Connection>): void {
+    const connection = place.value
+    const { socket } = connection
+    connection.unanswered -= 1
+    if (connection.lastAnswer === res) connection.lastAnswer = undefined
+    if (socket.destroyed || connection.unanswered > 0) return
     if (this.#closing) {
       socket.destroySoon()
       return
     }
-    this.#wait(socket)
+    connection.isWaitedFor = true
+    this.#line.pushNode(place)
     if (req.complete) return
-    this.#discarding.add(socket)
+    connection.isDiscarding = true
     discardRest(req, socket)
   }
 
-  #wait(socket: Socket): void {
-    this.#waiting.delete(socket)
-    this.#waiting.add(socket)
-  }
-
   #evict(): void {
-    const [longest = this.#slowestReader()] = this.#waiting
-    longest?.destroy()
+    const longest = this.#first((connection) => connection.isWaitedFor)
+    // Whoever has been given all of his answer longest ago and has not taken it yet.
+    const slowest = longest ?? this.#first(({ lastAnswer }) => lastAnswer?.writableEnded === true)
+    slowest?.socket.destroy()
   }
 
-  /** Whoever has been given all of his answer longest ago and has not taken it yet. */
-  #slowestReader(): Socket | undefined {
-    for (const [res, socket] of this.#answering) if (res.writableEnded) return socket
+  #first(fits: (connection: Connection) => boolean): Connection | undefined {
+    for (const connection of this.#line) if (!connection.socket.destroyed && fits(connection)) return connection
     return undefined
   }
 }
