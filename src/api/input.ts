@@ -14,6 +14,7 @@ import type { Route } from './route.ts'
  */
 export function parseInput(route: Route, request: Request, raw: Uint8Array): { query: unknown; body: unknown } {
   const sent = parseQuery(rawTarget(request))
+  if (route.query === undefined && route.body === undefined && sent.size === 0) return nothing
   const query = route.query?.safeParse(Object.fromEntries(sent), { error: messageFor })
   const body = route.body?.safeParse(parseJsonBody(raw), { error: messageFor })
   const errors: FieldErrors = {
@@ -24,6 +25,8 @@ export function parseInput(route: Route, request: Request, raw: Uint8Array): { q
   if (Object.keys(errors).length > 0) throw validationFailed(errors)
   return { query: query?.data, body: body?.data }
 }
+
+const nothing = { query: undefined, body: undefined }
 
 /** By entries, since an assignment would lose a parameter that is called `__proto__`. */
 function refusedParameters(route: Route, sent: ReadonlyMap<string, string>): FieldErrors {

@@ -23,9 +23,9 @@ export function isCurrency(code: string): boolean {
 
 /** How many decimals a major-unit amount of the currency has; throws VALIDATION_FAILED for an unknown currency. */
 export function currencyDecimals(currency: string): number {
+  if (withTwoDecimals.has(currency)) return 2
   if (withoutDecimals.has(currency)) return 0
   if (withThreeDecimals.has(currency)) return 3
-  if (withTwoDecimals.has(currency)) return 2
   throw refused('The currency is not known.')
 }
 

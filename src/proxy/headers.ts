@@ -1,5 +1,5 @@
 import { checkNonceHeader } from '../platform/http/csrf.ts'
-import { eachCookie } from '../platform/http/cookies.ts'
+import { cookiesOf } from '../platform/http/cookies.ts'
 import { headerValues } from '../platform/http/node-request.ts'
 import type { AnswerHeaders, HeaderList } from './upstream.ts'
 
@@ -40,7 +40,7 @@ export function headersForService(request: Request, clientAddress: string | unde
 /** A cookie that came twice goes on twice: the service takes neither for a session. */
 function ownCookies(header: string | null): string {
   const own: string[] = []
-  for (const [name, value] of eachCookie(header)) if (ownCookie.test(name)) own.push(`${name}=${value}`)
+  for (const [name, value] of cookiesOf(header)) if (ownCookie.test(name)) own.push(`${name}=${value}`)
   return own.join('; ')
 }
 

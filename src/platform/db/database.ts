@@ -131,7 +131,8 @@ function awaitEndOfTurn(): void {
 
 const begin = rawStatement('BEGIN DEFERRED')
 const commit = rawStatement('COMMIT')
-const reading = new WeakSet<Database.Database>()
+/** The connection whose snapshot is being read. */
+let reading: Database.Database | undefined
 
 /**
  * Reads several statements from one snapshot; from the third statement on that is also faster, since each by itself
@@ -140,7 +141,8 @@ const reading = new WeakSet<Database.Database>()
 export function readSnapshot<T>(db: Db, work: (db: Db) => T extends PromiseLike<unknown> ? never : T): T {
   if (db.sqlite.inTransaction) return work(db)
   begin(db).run()
-  reading.add(db.sqlite)
+  const outer = reading
+  reading = db.sqlite
   try {
     const read = work(db)
     commit(db).run()
@@ -150,13 +152,13 @@ export function readSnapshot<T>(db: Db, work: (db: Db) => T extends PromiseLike<
     if (db.sqlite.inTransaction) commit(db).run()
     throw error
   } finally {
-    reading.delete(db.sqlite)
+    reading = outer
   }
 }
 
 /** Whether what is read now may yet be rolled back. */
 export function isProvisional({ sqlite }: Db): boolean {
-  return sqlite.inTransaction && !reading.has(sqlite)
+  return sqlite.inTransaction && reading !== sqlite
 }
 
 /**

@@ -22,7 +22,7 @@ const pathPattern = /^\/[\x20-\x3a\x3c-\x7e]*$/
 export function cookieValues(header: string | null | undefined, name: string): string[] {
   if (!header?.includes(name)) return []
   const values: string[] = []
-  for (const [other, value] of eachCookie(header)) if (other === name) values.push(value)
+  for (const [other, value] of cookiesOf(header)) if (other === name) values.push(value)
   return values
 }
 
@@ -48,11 +48,13 @@ export function serializeCookie(name: string, value: string, attributes: CookieA
  * Every cookie of a Cookie header as sent, in its order, names that come twice included. A part without `=` or without a
  * name is no cookie: browsers let `=__Host-session=x` be set from anywhere.
  */
-export function* eachCookie(header: string | null | undefined): Generator<[name: string, value: string]> {
-  if (!header) return
+export function cookiesOf(header: string | null | undefined): [name: string, value: string][] {
+  const cookies: [name: string, value: string][] = []
+  if (!header) return cookies
   for (const part of header.split(';')) {
     const equals = part.indexOf('=')
     const name = part.slice(0, Math.max(equals, 0)).trim()
-    if (name !== '') yield [name, part.slice(equals + 1).trim()]
+    if (name !== '') cookies.push([name, part.slice(equals + 1).trim()])
   }
+  return cookies
 }

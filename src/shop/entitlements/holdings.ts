@@ -38,9 +38,12 @@ const nothing: Holdings = {
 export function visibleHoldings(db: Db, userId: number | null, standing: Standing): Holdings {
   if (userId === null) return nothing
   const { isOn } = standing
+  const hasStore = isOn('commerce')
   return {
-    ...nothing,
-    ...(isOn('commerce') ? storeHoldings(db, userId, standing) : {}),
+    orders: hasStore ? newestOrders(db, userId, ordersListed) : nothing.orders,
+    totalOrders: hasStore ? standing.totalOrders : nothing.totalOrders,
+    hasCompletedOrder: hasStore && standing.hasCompletedOrder,
+    subscriptions: hasStore ? subscriptionsOf(db, userId) : nothing.subscriptions,
     memberships: membershipsOf(db, userId).filter(({ module }) =>
       isOn(module === 'A' ? 'membershipsA' : 'membershipsB')
     ),
@@ -48,9 +51,4 @@ export function visibleHoldings(db: Db, userId: number | null, standing: Standin
     isEnrolled: isOn('courses') && standing.isEnrolled,
     affiliate: isOn('affiliates') ? standing.affiliate : null
   }
-}
-
-function storeHoldings(db: Db, userId: number, { totalOrders, hasCompletedOrder }: Standing): Partial<Holdings> {
-  const orders = newestOrders(db, userId, ordersListed)
-  return { orders, totalOrders, hasCompletedOrder, subscriptions: subscriptionsOf(db, userId) }
 }
