@@ -18,8 +18,11 @@ export type Measured = {
 
 export type Rounds = Pressure & { rounds: number }
 
-/** Until V8 has compiled what is asked for often; it does so on the same core, and for a whole shop that takes this long. */
-const warmUpSeconds = 10
+/**
+ * Until V8 has compiled what is asked for often, which it does on the same core: where that is a slow one, the last of
+ * the functions behind /me come after 18 s, those of the reference after 6.
+ */
+const warmUpSeconds = 20
 
 /** Both sides by turns, each first in every other round, so that whatever else the machine does falls on both. */
 export async function compare(shop: Side, reference: Side, rounds: Rounds): Promise<[Measured, Measured]> {
