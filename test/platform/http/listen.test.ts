@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { assertBodySize, H3 } from 'h3'
 import { afterEach, expect, test } from 'vitest'
 import { type HttpListener, type HttpOptions } from '../../../src/platform/http/listen.ts'
@@ -230,6 +231,25 @@ test('closing lets an answer under way finish, and says that the connection ends
   await expect(fetch(listener.url)).rejects.toThrow('fetch failed')
 })
 
+test('closing answers every request that was sent ahead on a connection', async () => {
+  const answers = [Promise.withResolvers<Response>(), Promise.withResolvers<Response>()]
+  const both = Promise.withResolvers<void>()
+  let asked = 0
+  const listener = await serve(() => {
+    const answer = answers[asked++]
+    if (asked === 2) both.resolve()
+    return answer?.promise ?? new Response('too many')
+  })
+  const received = exchange(listener, 'GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\n')
+  await both.promise
+  const closed = listener.close({ graceMs: 10_000 })
+  answers[0]?.resolve(new Response('first'))
+  await sleep(20)
+  answers[1]?.resolve(new Response('second'))
+  expect(await received).toMatch(/first[^]*connection: close[^]*second/i)
+  await closed
+})
+
 test('closing ends silent and kept-alive connections at once', async () => {
   const listener = await serve(() => new Response('ok'))
   const silent = await open(listener)
@@ -267,6 +287,17 @@ test('bodies that never arrive give way too', async () => {
   }
   expect(await (await fetch(listener.url, { method: 'POST', body: 'hello' })).text()).toBe('hello')
   for (const socket of crowd) socket.destroy()
+})
+
+test('one whose refused body has come to its end gives way like any silent one', async () => {
+  const listener = await serve(() => new Response('no', { status: 413 }), { maxConnections: 1 })
+  const refused = await open(listener, 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc')
+  await once(refused, 'data')
+  refused.write('def')
+  await sleep(50)
+  const gone = once(refused, 'close')
+  expect((await fetch(listener.url)).status).toBe(413)
+  await gone
 })
 
 test('answers that nobody reads give way too', async () => {
