@@ -1,11 +1,13 @@
 import { Command, CommanderError } from 'commander'
 import { packageVersion } from '../platform/package-root.ts'
+import { keepTickShape } from '../platform/tick-shape.ts'
 import { groups } from './groups.ts'
 import { endQuietlyOnBrokenPipe, printError } from './output.ts'
 import { AppError } from '../errors.ts'
 
 /** Runs one command line; sets process.exitCode and returns when its work is done (a server's when it has stopped). */
 export async function main(argv: readonly string[]): Promise<void> {
+  keepTickShape()
   endQuietlyOnBrokenPipe()
   if (argv[0] === 'complete') return (await import('./complete.ts')).complete(argv.slice(1))
   const program = new Command('shopstead')

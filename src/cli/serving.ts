@@ -1,6 +1,5 @@
 import type { App } from '../app.ts'
 import type { Logger } from '../platform/log.ts'
-import { keepTickShape } from '../platform/tick-shape.ts'
 import { boundYoungSpace } from '../platform/young-space.ts'
 import { startServer } from '../server.ts'
 import type { RunningServer } from '../server.ts'
@@ -22,7 +21,6 @@ export async function serveUntilStopped(app: App, announce: (server: RunningServ
     process.once('SIGINT', resolve)
     process.once('SIGTERM', resolve)
   })
-  keepTickShape()
   const server = await startServer(app)
   announce(server)
   boundYoungSpace()

@@ -16,6 +16,7 @@ type Connection = {
   isDiscarding: boolean
   /** How many of its requests are without their whole answer; the client may send several ahead. */
   unanswered: number
+  /** That to its latest request, while it is under way. */
   lastAnswer: ServerResponse | undefined
 }
 
@@ -67,8 +68,7 @@ export class Connections {
     connection.lastAnswer = res
     this.#line.pushNode(place)
     if (this.#closing) res.shouldKeepAlive = false
-    // The rest of a body that was refused ends after the answer, when it is the next request that we wait for.
-    if (connection.isWaitedFor) req.once('end', () => (connection.isWaitedFor &&= connection.unanswered === 0))
+    if (connection.isWaitedFor) req.once('end', () => takeWhole(connection, res))
     res.on('close', () => this.#answered(req, res, place))
   }
 
@@ -128,7 +128,7 @@ export class Connections {
 
   #evict(): void {
     const longest = this.#first((connection) => connection.isWaitedFor)
-    // Whoever has been given all of his answer longest ago and has not taken it yet.
+    // Whoever has been given all that he asked for and has not taken it yet; he asked longest ago.
     const slowest = longest ?? this.#first(({ lastAnswer }) => lastAnswer?.writableEnded === true)
     slowest?.socket.destroy()
   }
@@ -137,6 +137,11 @@ export class Connections {
     for (const connection of this.#line) if (!connection.socket.destroyed && fits(connection)) return connection
     return undefined
   }
+}
+
+/** All of a request is here. By now it may be another one that we wait for: a refused body ends after its answer. */
+function takeWhole(connection: Connection, answer: ServerResponse): void {
+  if (connection.lastAnswer === answer) connection.isWaitedFor = false
 }
 
 function hasBody(req: IncomingMessage): boolean {

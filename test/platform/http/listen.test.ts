@@ -300,6 +300,20 @@ test('one whose refused body has come to its end gives way like any silent one',
   await gone
 })
 
+test('half a body behind a whole request gives way too', async () => {
+  const listener = await serve(async (request) => new Response(await request.text()), { maxConnections: 20 })
+  const post = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n'
+  const crowd: Socket[] = []
+  for (let index = 0; index < 60; index += 1) {
+    const socket = await open(listener, `${post}abc${post}a`)
+    crowd.push(socket)
+    // Otherwise the next one would have it cut off before it has been read.
+    await Promise.race([once(socket, 'data'), once(socket, 'close')])
+  }
+  expect(await (await fetch(listener.url, { method: 'POST', body: 'hello' })).text()).toBe('hello')
+  for (const socket of crowd) socket.destroy()
+})
+
 test('answers that nobody reads give way too', async () => {
   // More than the system takes in for somebody who reads nothing.
   const large = new WholeResponse(Buffer.alloc(32_000_000), 200, [])
