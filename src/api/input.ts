@@ -4,6 +4,7 @@ import { parseJsonBody } from '../platform/http/body.ts'
 import { rawTarget } from '../platform/http/node-request.ts'
 import { parseQuery } from '../platform/http/query.ts'
 import { fieldPath, messageFor, toFieldErrors } from '../platform/http/zod-errors.ts'
+import { onceFor } from '../platform/once-for.ts'
 import type { Route } from './route.ts'
 
 /**
@@ -15,7 +16,7 @@ import type { Route } from './route.ts'
 export function parseInput(route: Route, request: Request, raw: Uint8Array): { query: unknown; body: unknown } {
   const sent = parseQuery(rawTarget(request))
   if (route.query === undefined && route.body === undefined && sent.size === 0) return nothing
-  const query = route.query?.safeParse(Object.fromEntries(sent), { error: messageFor })
+  const query = sent.size === 0 ? withoutAny(route) : parseSent(route, sent)
   const body = route.body?.safeParse(parseJsonBody(raw), { error: messageFor })
   const errors: FieldErrors = {
     ...refusedParameters(route, sent),
@@ -25,6 +26,13 @@ export function parseInput(route: Route, request: Request, raw: Uint8Array): { q
   if (Object.keys(errors).length > 0) throw validationFailed(errors)
   return { query: query?.data, body: body?.data }
 }
+
+function parseSent({ query }: Route, sent: ReadonlyMap<string, string>) {
+  return query?.safeParse(Object.fromEntries(sent), { error: messageFor })
+}
+
+/** Where no parameter is sent, as mostly, the outcome is always the same. */
+const withoutAny = onceFor((route: Route) => parseSent(route, new Map()))
 
 const nothing = { query: undefined, body: undefined }
 
