@@ -15,7 +15,6 @@ import type { Route } from './route.ts'
  */
 export function parseInput(route: Route, request: Request, raw: Uint8Array): { query: unknown; body: unknown } {
   const sent = parseQuery(rawTarget(request))
-  if (route.query === undefined && route.body === undefined && sent.size === 0) return nothing
   const query = sent.size === 0 ? withoutAny(route) : parseSent(route, sent)
   const body = route.body?.safeParse(parseJsonBody(raw), { error: messageFor })
   const errors: FieldErrors = {
@@ -33,8 +32,6 @@ function parseSent({ query }: Route, sent: ReadonlyMap<string, string>) {
 
 /** Where no parameter is sent, as mostly, the outcome is always the same. */
 const withoutAny = onceFor((route: Route) => parseSent(route, new Map()))
-
-const nothing = { query: undefined, body: undefined }
 
 /** By entries, since an assignment would lose a parameter that is called `__proto__`. */
 function refusedParameters(route: Route, sent: ReadonlyMap<string, string>): FieldErrors {

@@ -58,7 +58,6 @@ function text(longest: number) {
 /** If-None-Match compares weakly (RFC 9110, 13.1.2): a proxy on the way may have made our tag a weak one. */
 function isFresh(ifNoneMatch: string | null, etag: string): boolean {
   if (ifNoneMatch === null) return false
-  if (ifNoneMatch === etag) return true
   const tags = ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
   return tags.some((tag) => tag === '*' || tag === etag)
 }

@@ -52,7 +52,8 @@ const levels: Record<LogLevel, number> = { silent: -999, error: 0, warn: 1, info
 
 type LineType = Exclude<LogLevel, 'silent'>
 type WriteLine = (type: LineType, message: string, fields: LogFields) => void
-type Value = NonNullable<LogFields[LogField]> | null
+/** What one field tells: its own value, or that without a secret that was in it. */
+type Tell = (name: LogField, value: NonNullable<LogFields[LogField]> | null) => void
 
 /**
  * Human lines in development, JSON lines in production; always on standard error, so that `--json` stays clean. No line
@@ -65,7 +66,7 @@ export function createLogger(options: { env: Environment; level: LogLevel }): Lo
   const line =
     (type: LineType) =>
     (message: string, fields: LogFields = {}): void => {
-      if (levels[type] <= levels[options.level]) write(type, message, fields)
+      if (levels[type] <= levels[options.level]) write(type, withoutSecrets(message), fields)
     }
   return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') }
 }
@@ -79,40 +80,20 @@ function humanLines(): WriteLine {
     formatOptions: { date: false }
   })
   return (type, message, fields) => {
-    let line = withoutSecrets(message)
-    eachAllowed(fields, (name, value) => {
-      line += ` ${name}=${isText(name, value) ? withoutSecrets(value) : String(value)}`
-    })
+    let line = message
+    tellAllowed(fields, (name, value) => (line += ` ${name}=${String(value)}`))
     console[type](line)
   }
 }
 
 /** Written piece by piece: there is one for every request, and an object made for JSON.stringify takes twice the time. */
 function jsonLine(level: LineType, message: string, fields: LogFields): void {
-  let line = `{"time":"${toIso(Date.now())}","level":"${level}","message":${jsonOfText(message)}`
-  eachAllowed(fields, (name, value) => {
-    line += `,"${name}":${isText(name, value) ? jsonOfText(value) : json(value)}`
-  })
+  let line = `{"time":"${toIso(Date.now())}","level":"${level}","message":${json(message)}`
+  tellAllowed(fields, (name, value) => (line += `,"${name}":${json(value)}`))
   writeSoon(`${line}}\n`)
 }
 
-/** Short texts without a secret, most of which come again and again, as JSON. */
-const known = new Map<string, string>()
-const mostKnown = 1_000
-const longestKnown = 64
-
-function jsonOfText(text: string): string {
-  const again = known.get(text)
-  if (again !== undefined) return again
-  const told = withoutSecrets(text)
-  const made = json(told)
-  if (told !== text || text.length > longestKnown) return made
-  if (known.size === mostKnown) known.clear()
-  known.set(text, made)
-  return made
-}
-
-function json(value: Value): string {
+function json(value: string | number | boolean | null): string {
   if (typeof value === 'string') return /^[\w ./:-]*$/.test(value) ? `"${value}"` : JSON.stringify(value)
   return Number.isFinite(value) ? String(value) : JSON.stringify(value)
 }
@@ -139,17 +120,12 @@ function isAllowed(name: string): name is LogField {
   return names.has(name)
 }
 
-function eachAllowed(fields: LogFields, tell: (name: LogField, value: Value) => void): void {
+function tellAllowed(fields: LogFields, tell: Tell): void {
   for (const name of Object.keys(fields)) {
     if (!isAllowed(name)) continue
     const value = fields[name]
-    if (value !== undefined) tell(name, value)
+    if (value !== undefined) tell(name, typeof value === 'string' && !ids.has(name) ? withoutSecrets(value) : value)
   }
-}
-
-/** Whether it is to be searched for secrets. */
-function isText(name: LogField, value: Value): value is string {
-  return typeof value === 'string' && !ids.has(name)
 }
 
 const secrets: readonly [pattern: RegExp, instead: string][] = [

@@ -28,7 +28,7 @@ export function requestIds(inboundCorrelationId?: string | null): RequestIds {
   const inbound = inboundCorrelationId ?? ''
   return {
     requestId: crypto.randomUUID(),
-    correlationId: inbound !== '' && correlationPattern.test(inbound) ? inbound : crypto.randomUUID()
+    correlationId: correlationPattern.test(inbound) ? inbound : crypto.randomUUID()
   }
 }
 
