@@ -85,9 +85,9 @@ export class Connections {
   /** From here on a connection ends with the answer to the last request that it has sent; one without any goes at once. */
   drain(): void {
     this.#closing = true
-    for (const { value } of this.#known.values()) {
-      if (value.unanswered === 0) value.socket.destroy()
-      else if (value.lastAnswer?.headersSent === false) value.lastAnswer.shouldKeepAlive = false
+    for (const { socket, unanswered, lastAnswer } of this.#line) {
+      if (unanswered === 0) socket.destroy()
+      else if (lastAnswer?.headersSent === false) lastAnswer.shouldKeepAlive = false
     }
   }
 
