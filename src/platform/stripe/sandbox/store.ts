@@ -42,6 +42,8 @@ export function openStore(file: string): Store {
     sqlite.pragma(`busy_timeout = ${busyTimeoutMs}`)
     sqlite.pragma('journal_mode = WAL')
     sqlite.pragma('synchronous = NORMAL')
+    // Otherwise what a savepoint may take back goes into a file, which was half of all that a checkout wrote.
+    sqlite.pragma('temp_store = MEMORY')
     createSchema(sqlite)
   } catch (error) {
     sqlite.close()
