@@ -4,7 +4,7 @@ import { writeThisTurn } from '../../db/patience.ts'
 import { schemaSql } from './schema.ts'
 import type { HiddenOf, Kind, Objects } from './objects.ts'
 
-const schemaVersion = 2
+const schemaVersion = 3
 const busyTimeoutMs = 5_000
 
 export type Kept<K extends Kind> = { object: Objects[K]; hidden: HiddenOf<K> }
@@ -108,8 +108,9 @@ function listObjects<K extends Kind>(
   page: Page
 ): { objects: Objects[K][]; hasMore: boolean } {
   const backwards = page.before !== undefined
-  const where = ['kind = ?']
-  const values: unknown[] = [kind]
+  // Spelt out, so that an index of one kind can be used; a kind is never a caller's word.
+  const where = [`kind = '${kind}'`]
+  const values: unknown[] = []
   for (const filter of filters) {
     const path = `body ->> '$.${filter.field.replaceAll(/[^\w.]/g, '')}'`
     if (filter.test === 'in') where.push(`${path} IN (SELECT value FROM json_each(?))`)
