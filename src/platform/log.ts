@@ -56,11 +56,11 @@ type WriteLine = (type: LineType, message: string, fields: LogFields) => void
 type Tell = (name: LogField, value: NonNullable<LogFields[LogField]> | null) => void
 
 /**
- * Human lines in development, JSON lines in production; always on standard error, so that `--json` stays clean. No line
+ * Human lines in development, JSON lines anywhere else; always on standard error, so that `--json` stays clean. No line
  * holds a field that is not allowed, a secret, or a person's address, also where an error's own words repeat one.
  */
 export function createLogger(options: { env: Environment; level: LogLevel }): Logger {
-  const write = options.env === 'production' ? jsonLine : humanLines()
+  const write = options.env === 'development' ? humanLines() : jsonLine
   // However the process ends by itself, what it has to say of that is written.
   process.off('exit', writeOut).on('exit', writeOut)
   const line =

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
 
 /** What a process that runs `script` with a logger writes to standard error. */
-function logged(env: 'production' | 'development', script: string, level = 'info'): string {
+function logged(env: 'production' | 'test' | 'development', script: string, level = 'info'): string {
   const source = `
     const { createLogger } = await import('./src/platform/log.ts')
     const log = createLogger({ env: '${env}', level: '${level}' })
@@ -16,9 +16,9 @@ function logged(env: 'production' | 'development', script: string, level = 'info
 }
 
 describe('a log line', () => {
-  test('is one JSON document in production, with its time, level, message and fields', () => {
+  test.each(['production', 'test'] as const)('is one JSON document in %s, with all it tells', (env) => {
     const text = logged(
-      'production',
+      env,
       `log.warn('two\\nlines', { orderId: 7, reason: 'a "reason"', code: null, path: undefined })`
     )
     expect(text.trimEnd().split('\n')).toHaveLength(1)
