@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Eventually } from '../../eventually.ts'
+import { onceFor } from '../../once-for.ts'
 import type { ApiOutcome } from './outcome.ts'
 import type { Answer, Context, Route } from './context.ts'
 import { StripeRefusal, badParameter } from './errors.ts'
@@ -7,7 +8,7 @@ import { expandAnswer } from './expand.ts'
 import { actOut } from './fault-answers.ts'
 import { takeApiFault } from './faults.ts'
 import type { Fault } from './faults.ts'
-import { canonicalForm, decodeForm } from './form.ts'
+import { decodeForm } from './form.ts'
 import type { RawMap } from './form.ts'
 import { findReplay, keepAnswer, markRunning, releaseKey } from './idempotency.ts'
 import type { KeyedRequest } from './idempotency.ts'
@@ -46,6 +47,7 @@ type Prepared = {
 type Executed = Answer & { originalRequest?: string }
 
 const expandShape = { expand: list(text({ max: 200 }), { max: 20 }) }
+const shapeOf = onceFor(({ shape }: Route) => ({ ...expandShape, ...shape }))
 
 /** Answers one request as Stripe's API would, faults included. Never rejects for what the request says. */
 export async function handleApi(parts: ApiParts, request: ApiRequest): Promise<ApiOutcome> {
@@ -79,13 +81,11 @@ function prepare(parts: ApiParts, request: ApiRequest, requestId: string, nowMs:
   const version = request.headers['stripe-version']
   if (version !== undefined && !/^\d{4}-\d\d-\d\d(\.[a-z_]+)?$/.test(version))
     throw badParameter('Invalid Stripe API version.', {})
-  const raw = decodeForm(request.method === 'POST' ? request.body : query)
+  const form = request.method === 'POST' ? request.body : query
   const key = request.method === 'POST' ? request.headers['idempotency-key'] : undefined
-  const keyed =
-    key === undefined
-      ? undefined
-      : { key, endpoint: `${request.method} ${path}`, params: canonicalForm(raw), requestId, nowMs }
-  return { ...found, raw, keyed, nowMs, requestId }
+  const endpoint = `${request.method} ${path}`
+  const keyed = key === undefined ? undefined : { key, endpoint, params: form, requestId, nowMs }
+  return { ...found, raw: decodeForm(form), keyed, nowMs, requestId }
 }
 
 function checkKey(parts: ApiParts, request: ApiRequest): void {
@@ -145,7 +145,7 @@ function runKeepingRefusals(context: Context, prepared: Prepared): Answer {
 }
 
 function run(context: Context, { route, raw, id }: Prepared): Answer {
-  const { expand = [], ...params } = readShape({ ...expandShape, ...route.shape }, raw)
+  const { expand = [], ...params } = readShape(shapeOf(route), raw)
   const answer = route.handle(context, params, id)
   return answer.status === 200 ? { ...answer, body: expandAnswer(context.store, answer.body, expand) } : answer
 }

@@ -25,22 +25,26 @@ export function decodeForm(text: string): RawMap {
   return root
 }
 
-/** Text that is the same for the same parameters, whatever their order: what an idempotency key is compared by. */
-export function canonicalForm(raw: Raw): string {
-  if (typeof raw === 'string') return JSON.stringify(raw)
-  const entries = [...raw].sort(([a], [b]) => (a < b ? -1 : 1))
-  return `{${entries.map(([name, value]) => `${JSON.stringify(name)}:${canonicalForm(value)}`).join(',')}}`
+/** Whether two forms hold the same parameters, whatever their order. */
+export function isSameForm(one: string, other: string): boolean {
+  return one === other || canonical(decodeForm(one)) === canonical(decodeForm(other))
 }
 
+function canonical(raw: Raw): string {
+  if (typeof raw === 'string') return JSON.stringify(raw)
+  const entries = [...raw].sort(([a], [b]) => (a < b ? -1 : 1))
+  return `{${entries.map(([name, value]) => `${JSON.stringify(name)}:${canonical(value)}`).join(',')}}`
+}
+
+/** `a[b][0]` leads to a, b and 0. */
 function pathOf(name: string): string[] {
-  const head = /^[^[\]]+/.exec(name)?.[0]
-  if (!head) throw badParameter('A parameter without a name was sent.', {})
-  const rest = name.slice(head.length)
-  if (!/^(\[[^[\]]*\])*$/.test(rest))
+  const [head = '', ...rest] = name.split('[')
+  if (head === '' || head.startsWith(']')) throw badParameter('A parameter without a name was sent.', {})
+  const isClosed = rest.every((step) => /^[^\]]*\]$/.test(step))
+  if (head.includes(']') || !isClosed)
     throw badParameter(`Received unknown parameter: ${name.slice(0, 80)}`, { param: name.slice(0, 80) })
-  const steps = [...rest.matchAll(/\[([^[\]]*)\]/g)].map((match) => match[1] ?? '')
-  if (steps.length > maxDepth) throw badParameter('Parameters are nested too deeply.', {})
-  return [head, ...steps]
+  if (rest.length > maxDepth) throw badParameter('Parameters are nested too deeply.', {})
+  return [head, ...rest.map((step) => step.slice(0, -1))]
 }
 
 function place(root: RawMap, path: readonly string[], value: string): void {

@@ -1,10 +1,12 @@
 import type { Answer } from './context.ts'
 import { StripeRefusal, badParameter } from './errors.ts'
+import { isSameForm } from './form.ts'
 import type { Store } from './store.ts'
 
 /** As long as Stripe keeps a key at least. */
 const keptMs = 24 * 3_600_000
 
+/** `params` is the form as it was sent. */
 export type KeyedRequest = { key: string; endpoint: string; params: string; requestId: string; nowMs: number }
 export type Replay = Answer & { originalRequest: string }
 type Row = {
@@ -26,7 +28,7 @@ export function findReplay(store: Store, request: KeyedRequest): Replay | undefi
   store.prepare('DELETE FROM idempotency_keys WHERE created_at < ?').run(nowMs - keptMs)
   const row = store.prepare<Row>('SELECT * FROM idempotency_keys WHERE key = ?').get(key)
   if (!row) return undefined
-  if (row.endpoint !== endpoint || row.params !== params) {
+  if (row.endpoint !== endpoint || !isSameForm(row.params, params)) {
     const what = row.endpoint === endpoint ? 'parameters' : 'endpoint'
     throw new StripeRefusal(
       400,

@@ -1,3 +1,4 @@
+import { onceFor } from '../../once-for.ts'
 import { badParameter } from './errors.ts'
 import type { Raw, RawMap } from './form.ts'
 
@@ -23,13 +24,15 @@ export function readShape<S extends Shape>(shape: S, raw: RawMap, path = ''): Va
     throw badParameter(message, { code: 'parameter_unknown', param: unknown[0] ?? '' })
   }
   const values: Record<string, unknown> = {}
-  for (const [name, param] of Object.entries(shape)) {
+  for (const [name, param] of paramsOf(shape)) {
     const value = raw.get(name)
     if (value !== undefined) values[name] = param.read(value, named(name))
     else if (param.needed) throw missing(named(name))
   }
   return values as Values<S>
 }
+
+const paramsOf = onceFor((shape: Shape) => Object.entries(shape))
 
 export function needed<T>(param: Param<T>): Needed<T> {
   return { ...param, needed: true }
