@@ -20,6 +20,12 @@ export type Tx = Db & { readonly [inTransaction]: true }
 const busyTimeoutMs = 5_000
 
 /**
+ * How many pages of the write-ahead log are folded in at a time: 16 MB. What is sold one after the other changes the
+ * same pages; folded in at SQLite's own 1,000, a sixth of a checkout's time went into writing them again.
+ */
+export const pagesToFoldIn = 4_000
+
+/**
  * Opens (and creates, unless `mustExist`) the shop's database.
  *
  * busy_timeout comes first, so that switching to WAL waits for another process instead of failing. synchronous is FULL
@@ -39,6 +45,7 @@ export function openDatabase(file: string, options: { mustExist?: boolean; reado
     sqlite.pragma('trusted_schema = OFF')
     sqlite.pragma('temp_store = MEMORY')
     sqlite.pragma('cache_size = -32768')
+    sqlite.pragma(`wal_autocheckpoint = ${pagesToFoldIn}`)
     if (sqlite.pragma('synchronous', { simple: true }) !== 2) {
       throw new AppError('DEPENDENCY_UNAVAILABLE', 'The database did not accept synchronous = FULL.')
     }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -30,6 +30,18 @@ test('no statement leaves the planner a value to look at', () => {
   expect(source).toBe(
     'SELECT +? AS a, +@b AS b FROM (SELECT 1) WHERE 1 = +? ORDER BY a LIMIT CAST(? AS INTEGER) OFFSET CAST(@most AS INTEGER)'
   )
+})
+
+test('the write-ahead log is folded in when it holds 16 MB', () => {
+  const filling = join(folder, 'filling.db')
+  const { sqlite: filled } = openDatabase(filling)
+  filled.exec('CREATE TABLE files (bytes BLOB) STRICT')
+  const file = filled.prepare('INSERT INTO files VALUES (zeroblob(8 * 1024 * 1024))')
+  file.run()
+  expect(statSync(filling).size).toBeLessThan(1024 * 1024)
+  file.run()
+  expect(statSync(filling).size).toBeGreaterThan(16 * 1024 * 1024)
+  filled.close()
 })
 
 test('values arrive as they were given, and what only looks like a parameter is left alone', () => {

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3'
-import { transact } from '../../db/database.ts'
+import { pagesToFoldIn, transact } from '../../db/database.ts'
 import { writeThisTurn } from '../../db/patience.ts'
 import { schemaSql } from './schema.ts'
 import type { HiddenOf, Kind, Objects } from './objects.ts'
@@ -44,6 +44,7 @@ export function openStore(file: string): Store {
     sqlite.pragma('synchronous = NORMAL')
     // Otherwise what a savepoint may take back goes into a file, which was half of all that a checkout wrote.
     sqlite.pragma('temp_store = MEMORY')
+    sqlite.pragma(`wal_autocheckpoint = ${pagesToFoldIn}`)
     createSchema(sqlite)
   } catch (error) {
     sqlite.close()
