@@ -24,7 +24,9 @@ const sqlite = new Database(file)
 sqlite.pragma('journal_mode = WAL')
 sqlite.pragma('synchronous = FULL')
 sqlite.pragma('foreign_keys = ON')
+sqlite.pragma('temp_store = MEMORY')
 sqlite.pragma('cache_size = -32768')
+sqlite.pragma('wal_autocheckpoint = 4000')
 
 const handlers = new Map<string, Handler>([
   ['/me', answerMe(sqlite)],
