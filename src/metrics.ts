@@ -7,7 +7,7 @@ import type { App } from './app.ts'
 import { AppError } from './errors.ts'
 import { backupFolder } from './platform/backup/create.ts'
 import { backupFiles } from './platform/backup/files.ts'
-import { rawStatement } from './platform/db/database.ts'
+import { rawStatement } from './platform/db/statements.ts'
 import { finishedRequests } from './platform/http/finished-requests.ts'
 import type { FinishedRequest } from './platform/http/finished-requests.ts'
 

@@ -1,6 +1,6 @@
-import { rawStatement } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/patience.ts'
+import { rawStatement } from '../../platform/db/statements.ts'
 import { compareKey } from '../../platform/text.ts'
 import type { ShopContext } from '../context.ts'
 import { countFailures, emailCounter, takePoint } from './attempts.ts'

@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
-import { rowStatement } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
+import { rowStatement } from '../../platform/db/statements.ts'
 import type { ReferralRow } from './rows.ts'
 import { referrals } from './schema.ts'
 

@@ -1,7 +1,7 @@
 import { asc, eq, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
-import { rowStatement, statement } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
+import { rowStatement, statement } from '../../platform/db/statements.ts'
 import { compareKey } from '../../platform/text.ts'
 import type { AffiliateRow, AffiliateStatus } from './rows.ts'
 import { affiliates } from './schema.ts'

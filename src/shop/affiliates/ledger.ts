@@ -1,6 +1,6 @@
 import { asc, eq, sql } from 'drizzle-orm'
-import { insertStatement, rawStatement, statement } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { insertStatement, rawStatement, statement } from '../../platform/db/statements.ts'
 import type { CommissionEntryRow, ReferralRow } from './rows.ts'
 import { commissionEntries } from './schema.ts'
 

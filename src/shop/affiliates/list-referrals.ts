@@ -1,4 +1,5 @@
-import { rawStatement, readSnapshot } from '../../platform/db/database.ts'
+import { readSnapshot } from '../../platform/db/database.ts'
+import { rawStatement } from '../../platform/db/statements.ts'
 import type { ShopContext } from '../context.ts'
 import { openCursor, sealCursor } from './cursor.ts'
 import { findAffiliateOfUser } from './find.ts'

@@ -1,5 +1,5 @@
-import { rawStatement } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
+import { rawStatement } from '../../platform/db/statements.ts'
 import { setting } from '../settings/settings.ts'
 import type { ReferralRow } from './rows.ts'
 

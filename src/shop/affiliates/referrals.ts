@@ -1,5 +1,5 @@
-import { insertStatement } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
+import { insertStatement } from '../../platform/db/statements.ts'
 import { emit } from '../events/events.ts'
 import { currentRateBps, netCommissionMinor } from './commission.ts'
 import { isCreditable } from './credit.ts'

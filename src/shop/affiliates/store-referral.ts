@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
-import { statement } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
+import { statement } from '../../platform/db/statements.ts'
 import type { ReferralRow } from './rows.ts'
 import { referrals } from './schema.ts'
 

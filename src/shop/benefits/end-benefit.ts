@@ -1,6 +1,6 @@
 import { and, eq, isNotNull, sql } from 'drizzle-orm'
-import { rawStatement } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
+import { rawStatement } from '../../platform/db/statements.ts'
 import { emit } from '../events/events.ts'
 import { donations, downloadPermissions, enrolments, memberships, plans, subscriptions } from './schema.ts'
 

@@ -1,5 +1,5 @@
-import { rawStatement } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
+import { rawStatement } from '../../platform/db/statements.ts'
 import { shareMinor } from '../../platform/money.ts'
 import type { GrantSpec } from '../catalog/schema.ts'
 import { endBenefit } from './end-benefit.ts'

@@ -1,6 +1,6 @@
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
-import { rawStatement, statement } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
+import { rawStatement, statement } from '../../platform/db/statements.ts'
 import type { DonationRow, SubscriptionRow } from './rows.ts'
 import { downloadPermissions, enrolments } from './schema.ts'
 import { joinPeriods } from './spans.ts'

@@ -1,6 +1,6 @@
 import { and, eq, isNull, or, sql } from 'drizzle-orm'
-import { rawStatement, statement } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { rawStatement, statement } from '../../platform/db/statements.ts'
 import { emit } from '../events/events.ts'
 import type { GatewaySubscriptionRow, SubscriptionRow } from './rows.ts'
 import { gatewaySubscriptions, subscriptions } from './schema.ts'

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { eq, sql } from 'drizzle-orm'
-import { statement } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
+import { statement } from '../../platform/db/statements.ts'
 import { slugFor } from './import/slug.ts'
 import { categories, productCategories, productGrants, productTags } from './schema.ts'
 import type { GrantSpec } from './schema.ts'

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { eq, sql } from 'drizzle-orm'
-import { statement } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
+import { statement } from '../../platform/db/statements.ts'
 import type { VariationInput } from './import/format.ts'
 import type { VariationRow } from './rows.ts'
 import { variations } from './schema.ts'

@@ -1,5 +1,5 @@
-import { rawStatement } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
+import { rawStatement } from '../../platform/db/statements.ts'
 
 const inUse = rawStatement<[], { slug: string; name: string }>(`
   SELECT c.slug, c.name FROM categories c

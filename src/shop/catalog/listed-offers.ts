@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3'
-import { rawStatement } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
+import { rawStatement } from '../../platform/db/statements.ts'
 import { slugFor } from './import/slug.ts'
 import { readSearch } from './search-query.ts'
 

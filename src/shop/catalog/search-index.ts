@@ -1,5 +1,5 @@
-import { rawStatement } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
+import { rawStatement } from '../../platform/db/statements.ts'
 
 const forget = rawStatement<[number]>('DELETE FROM products_search WHERE rowid = ?')
 const remember = rawStatement<[number]>(`

@@ -1,5 +1,5 @@
-import { rawStatement } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
+import { rawStatement } from '../../platform/db/statements.ts'
 
 /** What was bought. A variation that counts no stock of its own draws on its product's. */
 export type StockKeeper = { productId: number; variationId: number | null }

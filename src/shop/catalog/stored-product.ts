@@ -1,6 +1,6 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
-import { rowStatement, statement } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
+import { rowStatement, statement } from '../../platform/db/statements.ts'
 import type { VariationRow } from './rows.ts'
 import { categories, productCategories, productGrants, productTags, products, variations } from './schema.ts'
 import type { GrantSpec } from './schema.ts'

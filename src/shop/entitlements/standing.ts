@@ -1,6 +1,6 @@
 import { toIsoOrNull } from '../../platform/clock.ts'
-import { rawStatement } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
+import { rawStatement } from '../../platform/db/statements.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import type { ConsentView, ProfileView } from '../accounts/view.ts'
 import type { ModuleName } from '../settings/definitions.ts'

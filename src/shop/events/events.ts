@@ -1,5 +1,5 @@
-import { insertStatement, rawStatement } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
+import { insertStatement, rawStatement } from '../../platform/db/statements.ts'
 import { events, mails } from './schema.ts'
 
 /** Everything a shop would want to hear of (CONTRACT 9), with what each says. Ids, states and sums: no person's address. */

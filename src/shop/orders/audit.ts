@@ -1,5 +1,5 @@
-import { insertStatement } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
+import { insertStatement } from '../../platform/db/statements.ts'
 import { orderHistory } from './schema.ts'
 import type { OrderStatus } from './schema.ts'
 

@@ -1,6 +1,6 @@
 import { asc, eq, sql } from 'drizzle-orm'
-import { statement } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
+import { statement } from '../../platform/db/statements.ts'
 import type { users } from '../accounts/schema.ts'
 import { giveOrderGrants } from './consequences.ts'
 import { placedAsGuest } from './guest-orders.ts'

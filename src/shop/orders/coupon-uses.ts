@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
-import { rawStatement, statement } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { rawStatement, statement } from '../../platform/db/statements.ts'
 import { countUse } from '../catalog/coupons.ts'
 import { coupons } from '../catalog/schema.ts'
 

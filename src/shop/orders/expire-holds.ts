@@ -1,7 +1,7 @@
 import { and, asc, gt, lte, or, sql } from 'drizzle-orm'
 import { setBackMs } from '../../platform/clock.ts'
-import { statement } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
+import { statement } from '../../platform/db/statements.ts'
 import { orders } from './schema.ts'
 
 /** The longest that `checkout.holdMinutes` takes. */

@@ -1,7 +1,7 @@
 import { asc, eq, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
-import { rowStatement, statement } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
+import { rowStatement, statement } from '../../platform/db/statements.ts'
 import type { OrderAttributionRow, OrderCouponRow, OrderHistoryRow, OrderItemRow, OrderRow } from './rows.ts'
 import { orderAttributions, orderCoupons, orderHistory, orderItems, orders } from './schema.ts'
 

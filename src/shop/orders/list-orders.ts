@@ -1,5 +1,6 @@
-import { rawStatement, readSnapshot } from '../../platform/db/database.ts'
+import { readSnapshot } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
+import { rawStatement } from '../../platform/db/statements.ts'
 import { isModuleOn } from '../settings/settings.ts'
 import { toOrder } from './view.ts'
 import type { OrderFacts, OrderLine, OrderView } from './view.ts'

@@ -1,5 +1,5 @@
-import { rawStatement } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
+import { rawStatement } from '../../platform/db/statements.ts'
 import { takeStock } from '../catalog/stock.ts'
 
 type Wanted = { productId: number; variationId: number | null }

@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
-import { statement } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
+import { statement } from '../../platform/db/statements.ts'
 import { compareKey } from '../../platform/text.ts'
 import { findUserById } from '../accounts/find.ts'
 import { isSelfReferral } from '../affiliates/credit.ts'

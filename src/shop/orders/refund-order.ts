@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { AppError, validationFailed } from '../../errors.ts'
-import { statement } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
+import { statement } from '../../platform/db/statements.ts'
 import { takeBackShare } from '../affiliates/referrals.ts'
 import { tellOfRefund } from './consequences.ts'
 import { getOrder } from './find.ts'

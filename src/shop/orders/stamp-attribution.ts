@@ -1,5 +1,5 @@
-import { insertStatement } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
+import { insertStatement } from '../../platform/db/statements.ts'
 import { createReferral } from '../affiliates/referrals.ts'
 import { recordVisit } from '../affiliates/visits.ts'
 import type { DraftAttribution } from './draft.ts'

@@ -1,7 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { toIso, toIsoOrNull } from '../../platform/clock.ts'
-import { rawStatement, statement } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
+import { rawStatement, statement } from '../../platform/db/statements.ts'
 import { toMajor } from '../../platform/money.ts'
 import type { OrderRow } from './rows.ts'
 import { customerOrderTotals, orders } from './schema.ts'

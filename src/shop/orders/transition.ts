@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
-import { statement } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
+import { statement } from '../../platform/db/statements.ts'
 import { emit } from '../events/events.ts'
 import { setting } from '../settings/settings.ts'
 import { recordMove } from './audit.ts'

@@ -1,7 +1,7 @@
 import { eq, lt, sql } from 'drizzle-orm'
 import type Stripe from 'stripe'
-import { statement } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { statement } from '../../platform/db/statements.ts'
 import type { ShopContext } from '../context.ts'
 import { book } from './booking.ts'
 import { effectOf } from './event-effects.ts'

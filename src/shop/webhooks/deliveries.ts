@@ -1,8 +1,8 @@
 import { and, asc, count, desc, eq, gt, inArray, lt, lte, or, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
-import { rawStatement, statement } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/patience.ts'
+import { rawStatement, statement } from '../../platform/db/statements.ts'
 import { events, webhookDeliveries } from '../events/schema.ts'
 import type { EventRow } from './message.ts'
 

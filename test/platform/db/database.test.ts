@@ -2,16 +2,8 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
-import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { afterAll, expect, test } from 'vitest'
-import {
-  insertStatement,
-  oncePerTurn,
-  openDatabase,
-  rowStatement,
-  updateStatement,
-  write
-} from '../../../src/platform/db/database.ts'
+import { oncePerTurn, openDatabase, write } from '../../../src/platform/db/database.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'shopstead-database-'))
 const file = join(folder, 'shop.db')
@@ -83,36 +75,4 @@ test('what is read once a turn is read anew after a write, in the next turn, and
   expect(provisional).toThrow(rollBack)
   expect(value(db)).toBe(3)
   another.sqlite.close()
-})
-
-test('a row is inserted, changed and read as its table has it, whichever columns are given', () => {
-  const lamps = sqliteTable('lamps', {
-    id: integer('id').primaryKey({ autoIncrement: true }),
-    name: text('name').notNull(),
-    isLit: integer('is_lit', { mode: 'boolean' }).notNull().default(true),
-    panes: text('panes', { mode: 'json' }).$type<readonly string[]>()
-  })
-  sqlite.exec(
-    'CREATE TABLE lamps (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, is_lit INTEGER NOT NULL DEFAULT 1, panes TEXT) STRICT'
-  )
-  const insert = insertStatement(lamps)
-  const update = updateStatement(lamps)
-  const byId = rowStatement(lamps, 'id = ?')
-  const [plain, full] = write(db, (tx) => [
-    insert(tx, { name: 'plain', panes: undefined }),
-    insert(tx, { name: 'full', isLit: false, panes: ['red', 'blue'] })
-  ])
-  expect(byId(db, plain ?? 0)).toEqual({ id: plain, name: 'plain', isLit: true, panes: null })
-  expect(byId(db, full ?? 0)).toEqual({ id: full, name: 'full', isLit: false, panes: ['red', 'blue'] })
-  write(db, (tx) => {
-    update(tx, full ?? 0, { panes: null })
-    update(tx, plain ?? 0, { isLit: false, name: 'dark' })
-    // Null is no JSON text `null`, and a column that nobody gave stays as it is.
-    insert(tx, { name: 'bare', panes: null })
-  })
-  expect(sqlite.prepare('SELECT name, is_lit AS lit, panes FROM lamps ORDER BY id').all()).toEqual([
-    { name: 'dark', lit: 0, panes: null },
-    { name: 'full', lit: 0, panes: null },
-    { name: 'bare', lit: 1, panes: null }
-  ])
 })
