@@ -24,8 +24,8 @@ export function rawStatement<Params extends unknown[] | {} = unknown[], Row = un
 }
 
 /**
- * One whole row of a table, read as SQLite hands it over, without the query builder's own way of making rows: for what
- * nearly every request reads.
+ * One whole row of a table, read as SQLite hands it over: the query builder's own way of making rows costs as much as the
+ * reading does.
  *
  * @param where SQL with one `?`, which finds at most one row
  */
@@ -34,11 +34,28 @@ export function rowStatement<T extends SQLiteTable>(
   where: string
 ): (db: Db, value: string | number) => T['$inferSelect'] | undefined {
   const { list, toRow } = rowsOf(table)
-  const find = rawStatement<[string | number], unknown[]>(`SELECT ${list} FROM ${nameOf(table)} WHERE ${where}`)
+  const find = valuesStatement(`SELECT ${list} FROM ${nameOf(table)} WHERE ${where}`)
   return (db, value) => {
-    const values = find(db).raw().get(value)
+    const values = find(db).get(value)
     return values === undefined ? undefined : toRow(values, 0)
   }
+}
+
+/**
+ * All such rows.
+ *
+ * @param where SQL with one `?`, and what comes after it, such as ORDER BY
+ */
+export function rowsStatement<T extends SQLiteTable>(
+  table: T,
+  where: string
+): (db: Db, value: string | number) => T['$inferSelect'][] {
+  const { list, toRow } = rowsOf(table)
+  const find = valuesStatement(`SELECT ${list} FROM ${nameOf(table)} WHERE ${where}`)
+  return (db, value) =>
+    find(db)
+      .all(value)
+      .map((values) => toRow(values, 0))
 }
 
 /**
@@ -52,11 +69,11 @@ export function pairStatement<First extends SQLiteTable, Second extends SQLiteTa
   { on, where }: { on: string; where: string }
 ): (db: Db, value: string | number) => [First['$inferSelect'], Second['$inferSelect']] | undefined {
   const [ones, others] = [rowsOf(first), rowsOf(second)]
-  const find = rawStatement<[string | number], unknown[]>(
+  const find = valuesStatement(
     `SELECT ${ones.list}, ${others.list} FROM ${nameOf(first)} JOIN ${nameOf(second)} ON ${on} WHERE ${where}`
   )
   return (db, value) => {
-    const values = find(db).raw().get(value)
+    const values = find(db).get(value)
     return values === undefined ? undefined : [ones.toRow(values, 0), others.toRow(values, ones.width)]
   }
 }
@@ -107,6 +124,13 @@ function statementsByColumns(
     built.set(key, made)
     return made(tx).run(...values, ...further)
   }
+}
+
+/** A statement whose rows are arrays of their values. */
+function valuesStatement(source: string): (db: Db) => Database.Statement<[string | number], unknown[]> {
+  type Prepared = Database.Statement<[string | number], unknown[]>
+  const prepared = onceFor((sqlite: Database.Database) => (sqlite.prepare(source) as Prepared).raw())
+  return ({ sqlite }) => prepared(sqlite)
 }
 
 function nameOf(table: SQLiteTable): string {

@@ -1,34 +1,19 @@
 import { asc, eq, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { rowStatement, statement } from '../../platform/db/statements.ts'
+import { rowStatement } from '../../platform/db/statements.ts'
 import { compareKey } from '../../platform/text.ts'
 import type { AffiliateRow, AffiliateStatus } from './rows.ts'
 import { affiliates } from './schema.ts'
 
-const byId = statement((orm) =>
-  orm
-    .select()
-    .from(affiliates)
-    .where(eq(affiliates.id, sql.placeholder('id')))
-    .prepare()
-)
-const byCodeKey = statement((orm) =>
-  orm
-    .select()
-    .from(affiliates)
-    .where(eq(affiliates.codeKey, sql.placeholder('key')))
-    .prepare()
-)
+const byCodeKey = rowStatement(affiliates, 'code_key = ?')
 const byUser = rowStatement(affiliates, 'user_id = ?')
 
-export function findAffiliateById(db: Db, id: number): AffiliateRow | undefined {
-  return byId(db).get({ id })
-}
+export const findAffiliateById = rowStatement(affiliates, 'id = ?')
 
 /** Codes are one and the same whatever their case and the spaces around them. */
 export function findAffiliateByCode(db: Db, code: string): AffiliateRow | undefined {
-  return byCodeKey(db).get({ key: compareKey(code) })
+  return byCodeKey(db, compareKey(code))
 }
 
 /** Who a `ref` names: by code, else by id. No code consists of digits alone, so the two cannot be mistaken. */

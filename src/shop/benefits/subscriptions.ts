@@ -1,25 +1,12 @@
-import { and, eq, isNull, or, sql } from 'drizzle-orm'
+import { and, eq, isNull, or } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { rawStatement, statement } from '../../platform/db/statements.ts'
+import { rawStatement, rowStatement, rowsStatement } from '../../platform/db/statements.ts'
 import { emit } from '../events/events.ts'
 import type { GatewaySubscriptionRow, SubscriptionRow } from './rows.ts'
 import { gatewaySubscriptions, subscriptions } from './schema.ts'
 
-const byGatewayId = statement((orm) =>
-  orm
-    .select()
-    .from(subscriptions)
-    .where(eq(subscriptions.gatewayId, sql.placeholder('gatewayId')))
-    .orderBy(subscriptions.id)
-    .prepare()
-)
-const byOrder = statement((orm) =>
-  orm
-    .select()
-    .from(gatewaySubscriptions)
-    .where(eq(gatewaySubscriptions.orderId, sql.placeholder('orderId')))
-    .prepare()
-)
+const byGatewayId = rowsStatement(subscriptions, 'gateway_id = ? ORDER BY id')
+const byOrder = rowStatement(gatewaySubscriptions, 'order_id = ?')
 const record = rawStatement<{ orderId: number; gatewayId: string; currentPeriodEnd: number }>(
   `INSERT INTO gateway_subscriptions (gateway_id, order_id, current_period_end)
    VALUES (@gatewayId, @orderId, @currentPeriodEnd)
@@ -31,16 +18,16 @@ const moveOn = rawStatement<{ gatewayId: string; periodEnd: number }>(
 
 /** What the gateway renews, or has renewed, for an order; undefined for one that bought no such thing, and for none. */
 export function findRenewed(db: Db, orderId: number | null): GatewaySubscriptionRow | undefined {
-  return orderId === null ? undefined : byOrder(db).get({ orderId })
+  return orderId === null ? undefined : byOrder(db, orderId)
 }
 
 /** Whether an order's lines started the gateway's subscription. */
 export function isLinked(db: Db, gatewayId: string): boolean {
-  return byGatewayId(db).all({ gatewayId }).length > 0
+  return byGatewayId(db, gatewayId).length > 0
 }
 
 function rowsOf(tx: Tx, gatewayId: string): SubscriptionRow[] {
-  return byGatewayId(tx).all({ gatewayId })
+  return byGatewayId(tx, gatewayId)
 }
 
 function update(tx: Tx, row: SubscriptionRow, set: Partial<SubscriptionRow>): void {

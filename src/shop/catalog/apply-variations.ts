@@ -1,18 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { eq, sql } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
-import { statement } from '../../platform/db/statements.ts'
+import { rowsStatement } from '../../platform/db/statements.ts'
 import type { VariationInput } from './import/format.ts'
 import type { VariationRow } from './rows.ts'
 import { variations } from './schema.ts'
 
-const variationsOf = statement((orm) =>
-  orm
-    .select()
-    .from(variations)
-    .where(eq(variations.productId, sql.placeholder('productId')))
-    .prepare()
-)
+const variationsOf = rowsStatement(variations, 'product_id = ?')
 
 /**
  * Makes these the product's variations, by SKU; one that is no longer named stays for the orders that point at it and
@@ -24,7 +18,7 @@ export function applyVariations(
   wanted: readonly VariationInput[],
   { keepStock }: { keepStock: boolean }
 ): boolean {
-  const rows = variationsOf(tx).all({ productId })
+  const rows = variationsOf(tx, productId)
   const bySku = new Map(rows.map((row) => [row.sku, row]))
   const applied = wanted.map((input, position) =>
     applyVariation(tx, productId, bySku.get(input.sku), { ...input, position }, keepStock)

@@ -2,20 +2,14 @@ import { asc, eq, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import { toIso, toIsoOrNull } from '../../platform/clock.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { rawStatement, statement } from '../../platform/db/statements.ts'
+import { rawStatement, rowStatement, statement } from '../../platform/db/statements.ts'
 import { toMajor } from '../../platform/money.ts'
 import { compareKey } from '../../platform/text.ts'
 import type { CouponScope } from './coupon-rules.ts'
 import type { CouponRow } from './rows.ts'
 import { categories, couponCategories, couponProducts, coupons, products } from './schema.ts'
 
-const byKey = statement((orm) =>
-  orm
-    .select()
-    .from(coupons)
-    .where(eq(coupons.codeKey, sql.placeholder('key')))
-    .prepare()
-)
+const byKey = rowStatement(coupons, 'code_key = ?')
 const scopeProducts = statement((orm) =>
   orm
     .select({ id: couponProducts.productId })
@@ -37,7 +31,7 @@ const takeUseBack = rawStatement<[number]>('UPDATE coupons SET used = used - 1 W
 
 /** Codes are one and the same whatever their case and the spaces around them. */
 export function findCoupon(db: Db, code: string): CouponRow | undefined {
-  return byKey(db).get({ key: compareKey(code) })
+  return byKey(db, compareKey(code))
 }
 
 /** @throws AppError NOT_FOUND */

@@ -1,7 +1,6 @@
-import { and, asc, eq, sql } from 'drizzle-orm'
+import { asc, eq, sql } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
-import { rowStatement, statement } from '../../platform/db/statements.ts'
-import type { VariationRow } from './rows.ts'
+import { rowStatement, rowsStatement, statement } from '../../platform/db/statements.ts'
 import { categories, productCategories, productGrants, productTags, products, variations } from './schema.ts'
 import type { GrantSpec } from './schema.ts'
 
@@ -10,14 +9,9 @@ import type { GrantSpec } from './schema.ts'
 export const productById = rowStatement(products, 'id = ?')
 export const productBySlug = rowStatement(products, 'slug = ?')
 
-const availableVariations = statement((orm) =>
-  orm
-    .select()
-    .from(variations)
-    .where(and(eq(variations.productId, sql.placeholder('productId')), eq(variations.available, true)))
-    .orderBy(asc(variations.position), asc(variations.id))
-    .prepare()
-)
+/** Those that can be named in an order, in their order; none for a simple product. */
+export const variationsOfProduct = rowsStatement(variations, 'product_id = ? AND available ORDER BY position, id')
+const grantsOf = rowsStatement(productGrants, 'product_id = ? ORDER BY position')
 
 const categoriesOf = statement((orm) =>
   orm
@@ -38,20 +32,6 @@ const tagsOf = statement((orm) =>
     .prepare()
 )
 
-const grantsOf = statement((orm) =>
-  orm
-    .select({ spec: productGrants.spec })
-    .from(productGrants)
-    .where(eq(productGrants.productId, sql.placeholder('productId')))
-    .orderBy(asc(productGrants.position))
-    .prepare()
-)
-
-/** Those that can be named in an order, in their order; none for a simple product. */
-export function variationsOfProduct(db: Db, productId: number): VariationRow[] {
-  return availableVariations(db).all({ productId })
-}
-
 export function categoriesOfProduct(db: Db, productId: number): { id: number; slug: string; name: string }[] {
   return categoriesOf(db).all({ productId })
 }
@@ -67,7 +47,5 @@ export function tagsOfProduct(db: Db, productId: number): string[] {
 }
 
 export function grantsOfProduct(db: Db, productId: number): GrantSpec[] {
-  return grantsOf(db)
-    .all({ productId })
-    .map((row) => row.spec)
+  return grantsOf(db, productId).map((row) => row.spec)
 }

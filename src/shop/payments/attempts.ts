@@ -1,8 +1,14 @@
-import { desc, eq, isNull, or, sql } from 'drizzle-orm'
+import { eq, isNull, or, sql } from 'drizzle-orm'
 import { randomToken } from '../../platform/crypto/secrets.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/patience.ts'
-import { insertStatement, rowStatement, statement, updateStatement } from '../../platform/db/statements.ts'
+import {
+  insertStatement,
+  rowStatement,
+  rowsStatement,
+  statement,
+  updateStatement
+} from '../../platform/db/statements.ts'
 import type { ShopContext } from '../context.ts'
 import type { OrderRow } from '../orders/rows.ts'
 import type { AttemptRow } from './rows.ts'
@@ -22,14 +28,6 @@ const byObject = statement((orm) =>
         eq(paymentAttempts.paymentIntentId, sql.placeholder('objectId'))
       )
     )
-    .prepare()
-)
-const ofOrder = statement((orm) =>
-  orm
-    .select()
-    .from(paymentAttempts)
-    .where(eq(paymentAttempts.orderId, sql.placeholder('orderId')))
-    .orderBy(desc(paymentAttempts.id))
     .prepare()
 )
 const update = updateStatement(paymentAttempts)
@@ -80,9 +78,7 @@ export function findAttemptByObject(db: Db, objectId: string): AttemptRow | unde
 }
 
 /** Newest first. */
-export function attemptsOf(db: Db, orderId: number): AttemptRow[] {
-  return ofOrder(db).all({ orderId })
-}
+export const attemptsOf = rowsStatement(paymentAttempts, 'order_id = ? ORDER BY id DESC')
 
 /** Those without a final outcome, the ones longest untouched first. */
 export function openAttempts(db: Db): AttemptRow[] {

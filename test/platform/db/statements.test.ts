@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { afterAll, expect, test } from 'vitest'
 import { openDatabase, write } from '../../../src/platform/db/database.ts'
-import { insertStatement, rowStatement, updateStatement } from '../../../src/platform/db/statements.ts'
+import { insertStatement, rowStatement, rowsStatement, updateStatement } from '../../../src/platform/db/statements.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'shopstead-statements-'))
 const db = openDatabase(join(folder, 'shop.db'))
@@ -28,12 +28,16 @@ test('a row is inserted, changed and read as its table has it, whichever columns
   const insert = insertStatement(lamps)
   const update = updateStatement(lamps)
   const byId = rowStatement(lamps, 'id = ?')
+  const from = rowsStatement(lamps, 'id >= ? ORDER BY id DESC')
   const [plain, full] = write(db, (tx) => [
     insert(tx, { name: 'plain', panes: undefined }),
     insert(tx, { name: 'full', isLit: false, panes: ['red', 'blue'] })
   ])
   expect(byId(db, plain ?? 0)).toEqual({ id: plain, name: 'plain', isLit: true, panes: null })
   expect(byId(db, full ?? 0)).toEqual({ id: full, name: 'full', isLit: false, panes: ['red', 'blue'] })
+  expect(byId(db, 1000)).toBeUndefined()
+  expect(from(db, plain ?? 0)).toEqual([byId(db, full ?? 0), byId(db, plain ?? 0)])
+  expect(from(db, 1000)).toEqual([])
   write(db, (tx) => {
     update(tx, full ?? 0, { panes: null })
     update(tx, plain ?? 0, { isLit: false, name: 'dark' })
