@@ -106,25 +106,33 @@ function statementsByColumns(
   table: SQLiteTable,
   build: (columns: string[]) => string
 ): (tx: Tx, given: Readonly<Record<string, unknown>>, ...further: number[]) => Database.RunResult {
-  const columns = Object.entries(getTableColumns(table))
-  const built = new Map<string, (db: Db) => Database.Statement>()
+  const columns = Object.entries(getTableColumns(table)).map(([name, column], index) => ({
+    name,
+    column,
+    bit: 2 ** index
+  }))
+  if (columns.length > mostBits) throw new RangeError(`${nameOf(table)} has more than ${mostBits} columns.`)
+  const built = new Map<number, (db: Db) => Database.Statement>()
   return (tx, given, ...further) => {
     const values: unknown[] = []
-    let key = ''
-    for (const [index, [name, column]] of columns.entries()) {
+    let choice = 0
+    for (const { name, column, bit } of columns) {
       const value = given[name]
       if (value === undefined) continue
-      key += `${index} `
+      choice += bit
       values.push(value === null ? null : column.mapToDriverValue(value))
     }
-    const known = built.get(key)
+    const known = built.get(choice)
     if (known !== undefined) return known(tx).run(...values, ...further)
-    const chosen = columns.filter(([name]) => given[name] !== undefined)
-    const made = rawStatement(build(chosen.map(([, { name }]) => `"${name}"`)))
-    built.set(key, made)
+    const chosen = columns.filter(({ name }) => given[name] !== undefined)
+    const made = rawStatement(build(chosen.map(({ column }) => `"${column.name}"`)))
+    built.set(choice, made)
     return made(tx).run(...values, ...further)
   }
 }
+
+/** As many as a number can tell apart. */
+const mostBits = 53
 
 /** A statement whose rows are arrays of their values. */
 function valuesStatement(source: string): (db: Db) => Database.Statement<[string | number], unknown[]> {

@@ -48,24 +48,19 @@ function pathOf(name: string): string[] {
 }
 
 function place(root: RawMap, path: readonly string[], value: string): void {
+  const last = path.length - 1
   let map = root
-  for (const [depth, step] of path.entries()) {
-    const name = step === '' ? String(map.size) : step
-    if (depth === path.length - 1) {
-      map.set(name, value)
-      return
-    }
+  for (let depth = 0; depth <= last; depth += 1) {
+    const name = path[depth] || String(map.size)
     const next = map.get(name)
-    if (next instanceof Map) map = next
-    else {
-      const fresh: RawMap = new Map()
-      map.set(name, fresh)
-      map = fresh
-    }
+    if (depth === last) map.set(name, value)
+    else if (next instanceof Map) map = next
+    else map.set(name, (map = new Map()))
   }
 }
 
 function decodePart(text: string): string {
+  if (!/[%+]/.test(text)) return text
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {

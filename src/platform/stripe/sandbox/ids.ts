@@ -17,11 +17,14 @@ export function newId(prefix: string, length = 24): string {
 
 /** Random characters of base 62. */
 export function randomLetters(length: number): string {
-  let text = ''
-  while (text.length < length) {
-    for (const byte of freshBytes(length - text.length)) if (byte < evenly) text += letters[byte % letters.length]
+  const picked = Buffer.alloc(length)
+  let count = 0
+  while (count < length) {
+    for (const byte of freshBytes(length - count)) {
+      if (byte < evenly) picked[count++] = letters.charCodeAt(byte % letters.length)
+    }
   }
-  return text
+  return picked.toString('latin1')
 }
 
 function momentInLetters(ms: number): string {

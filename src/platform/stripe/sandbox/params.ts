@@ -18,7 +18,8 @@ export type Values<S extends Shape> = {
 /** Reads a map against a shape as strictly as Stripe: unknown names first, then what is missing or malformed. */
 export function readShape<S extends Shape>(shape: S, raw: RawMap, path = ''): Values<S> {
   const named = (name: string): string => (path === '' ? name : `${path}[${name}]`)
-  const unknown = [...raw.keys()].filter((name) => !Object.hasOwn(shape, name)).map((name) => named(name).slice(0, 100))
+  const unknown: string[] = []
+  for (const name of raw.keys()) if (!Object.hasOwn(shape, name)) unknown.push(named(name).slice(0, 100))
   if (unknown.length > 0) {
     const message = `Received unknown parameter${unknown.length > 1 ? 's' : ''}: ${unknown.slice(0, 5).join(', ')}`
     throw badParameter(message, { code: 'parameter_unknown', param: unknown[0] ?? '' })
