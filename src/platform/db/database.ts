@@ -5,7 +5,6 @@ import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3'
 import { AppError } from '../../errors.ts'
 import { onceFor } from '../once-for.ts'
 import { compareKey } from '../text.ts'
-import { rawStatement } from './statements.ts'
 
 export type Orm = BetterSQLite3Database
 
@@ -135,8 +134,8 @@ function awaitEndOfTurn(): void {
   })
 }
 
-const begin = rawStatement('BEGIN DEFERRED')
-const commit = rawStatement('COMMIT')
+const begin = onceFor((sqlite: Database.Database) => sqlite.prepare('BEGIN DEFERRED'))
+const commit = onceFor((sqlite: Database.Database) => sqlite.prepare('COMMIT'))
 /** The connection whose snapshot is being read. */
 let reading: Database.Database | undefined
 
@@ -146,16 +145,16 @@ let reading: Database.Database | undefined
  */
 export function readSnapshot<T>(db: Db, work: (db: Db) => T extends PromiseLike<unknown> ? never : T): T {
   if (db.sqlite.inTransaction) return work(db)
-  begin(db).run()
+  begin(db.sqlite).run()
   const outer = reading
   reading = db.sqlite
   try {
     const read = work(db)
-    commit(db).run()
+    commit(db.sqlite).run()
     return read
   } catch (error) {
     // Over a disk that fails SQLite ends it by itself.
-    if (db.sqlite.inTransaction) commit(db).run()
+    if (db.sqlite.inTransaction) commit(db.sqlite).run()
     throw error
   } finally {
     reading = outer
