@@ -42,13 +42,19 @@ const forSites = defineConfig({
 })
 
 /**
- * Three files hold what a server needs, in the order in which it is needed: what every command starts with, the shop that
- * most of them open, and the rest of the server. One by one their modules made 36 files, and a quarter of a start was
- * finding and reading them. Each takes along what it imports.
+ * A server needs all of these, and no command loads one that it has no use for: what every command starts with, what runs
+ * it and is shared by the others, what listens, the shop, and the rest of the server. One by one their modules made 36
+ * files, and a quarter of a start was finding and reading them. Each takes along what it imports.
  */
 const layers: CodeSplittingGroup[] = [
-  { name: 'program', tags: ['$initial'], priority: 3 },
-  { name: 'shop', test: /[\\/]src[\\/](app\.ts$|shop[\\/])/, priority: 2 },
+  { name: 'program', tags: ['$initial'], priority: 5 },
+  {
+    name: 'command',
+    test: /[\\/]src[\\/](cli[\\/]run|platform[\\/](log|once-for|eventually|http[\\/]zod-errors))\.ts$/,
+    priority: 4
+  },
+  { name: 'listener', test: /[\\/]src[\\/](proxy[\\/]mounted|platform[\\/]http[\\/]listen)\.ts$/, priority: 3 },
+  { name: 'shop', test: /[\\/]src[\\/](app\.ts$|shop[\\/](?!.*(import|csv)))/, priority: 2 },
   { name: 'server', test: /[\\/]src[\\/]server\.ts$/, priority: 1 }
 ]
 

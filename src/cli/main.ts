@@ -15,13 +15,13 @@ export async function main(argv: readonly string[]): Promise<void> {
     .version(packageVersion())
     .showHelpAfterError('(--help shows how it is used)')
     .addHelpText('after', '\nExample:\n  $ shopstead dev')
-  for (const group of groups) {
-    // Only the group that was asked for is loaded: the rest of the shop need not be read to print its help.
-    if (argv.find((word) => !word.startsWith('-')) === group.name) (await group.load()).define(program)
-    else program.command(group.name).description(group.about)
-  }
-  applyExitCodes(program)
   try {
+    for (const group of groups) {
+      // Only the group that was asked for is loaded: the rest of the shop need not be read to print its help.
+      if (argv.find((word) => !word.startsWith('-')) === group.name) (await group.load()).define(program)
+      else program.command(group.name).description(group.about)
+    }
+    applyExitCodes(program)
     await program.parseAsync(argv, { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) return printError(error, argv.includes('--json'))

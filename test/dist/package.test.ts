@@ -1,6 +1,7 @@
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import type { ChildProcessByStdio } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
@@ -92,6 +93,28 @@ describe('the package', () => {
     expect(chunks.length).toBeGreaterThan(20)
     expect(chunks.filter((file) => /\P{ASCII}/u.test(textOf(file)))).toEqual([])
     expect(chunks.filter((file) => /^import .*"node-forge"/m.test(textOf(file)))).toEqual([])
+  })
+
+  it('loads with a command what that has a use for, and no package before it is asked for', () => {
+    const chunks = packed.files.filter((file) => file.startsWith('dist/chunks/') && file.endsWith('.js'))
+    const importsOf = (file: string): string[] =>
+      [...readFileSync(join(installed, file), 'utf8').matchAll(/^(?:import|export) (?:.* from )?"([^"]+)"/gm)].map(
+        ([, name = '']) => name
+      )
+    const reached = (file: string, seen = new Set<string>()): Set<string> => {
+      for (const name of importsOf(file)) {
+        if (seen.has(name)) continue
+        seen.add(name)
+        if (name.startsWith('./')) reached(join('dist/chunks', name), seen)
+      }
+      return seen
+    }
+    const packagesOf = (layer: string): string[] => {
+      const file = chunks.find((chunk) => chunk.startsWith(`dist/chunks/${layer}-`)) ?? ''
+      return [...reached(file)].filter((name) => !name.startsWith('./') && !isBuiltin(name)).toSorted()
+    }
+    for (const layer of ['command', 'listener', 'proxy', 'systemd']) expect(packagesOf(layer)).toEqual([])
+    expect(packagesOf('server')).toEqual(['@node-rs/argon2', 'better-sqlite3'])
   })
 
   it('gives a site a client that is small and a proxy that brings nothing of the shop along', () => {
