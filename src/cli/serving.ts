@@ -5,9 +5,9 @@ import { startServer } from '../server.ts'
 import type { RunningServer } from '../server.ts'
 import { messages } from './output.ts'
 
-/** Where a server speaks to its operator: in production its standard error is a log of JSON lines and nothing else. */
+/** Where a server speaks to its operator: outside development its standard error is a log of JSON lines and nothing else. */
 export function operatorLog({ config, log }: App): Pick<Logger, 'info' | 'warn'> {
-  if (config.env === 'production') return log
+  if (config.env !== 'development') return log
   return { info: (text) => messages.info(text), warn: (text) => messages.warn(text) }
 }
 
