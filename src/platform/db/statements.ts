@@ -27,7 +27,7 @@ export function rawStatement<Params extends unknown[] | {} = unknown[], Row = un
  * One whole row of a table, read as SQLite hands it over: the query builder's own way of making rows costs as much as the
  * reading does.
  *
- * @param where SQL with one `?`, which finds at most one row
+ * @param where SQL with one `?`; of several rows it is the first
  */
 export function rowStatement<T extends SQLiteTable>(
   table: T,
