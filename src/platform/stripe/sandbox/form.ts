@@ -48,15 +48,15 @@ function pathOf(name: string): string[] {
 }
 
 function place(root: RawMap, path: readonly string[], value: string): void {
-  const last = path.length - 1
   let map = root
-  for (let depth = 0; depth <= last; depth += 1) {
-    const name = path[depth] || String(map.size)
-    const next = map.get(name)
-    if (depth === last) map.set(name, value)
-    else if (next instanceof Map) map = next
-    else map.set(name, (map = new Map()))
+  for (const step of path.slice(0, -1)) {
+    const name = step || String(map.size)
+    const known = map.get(name)
+    const inner: RawMap = known instanceof Map ? known : new Map()
+    map.set(name, inner)
+    map = inner
   }
+  map.set(path.at(-1) || String(map.size), value)
 }
 
 function decodePart(text: string): string {
