@@ -7,20 +7,8 @@ import type { ConsentRow, UserRow } from './rows.ts'
 import { registrationConsents, registrationProfiles, users } from './schema.ts'
 
 const byId = rowStatement(users, 'id = ?')
-const byEmailKey = statement((orm) =>
-  orm
-    .select()
-    .from(users)
-    .where(eq(users.emailKey, sql.placeholder('key')))
-    .prepare()
-)
-const byUsernameKey = statement((orm) =>
-  orm
-    .select()
-    .from(users)
-    .where(eq(users.usernameKey, sql.placeholder('key')))
-    .prepare()
-)
+const byEmailKey = rowStatement(users, 'email_key = ?')
+const byUsernameKey = rowStatement(users, 'username_key = ?')
 const profileByUser = statement((orm) =>
   orm
     .select({ firstName: registrationProfiles.firstName, lastName: registrationProfiles.lastName })
@@ -28,24 +16,18 @@ const profileByUser = statement((orm) =>
     .where(eq(registrationProfiles.userId, sql.placeholder('id')))
     .prepare()
 )
-const consentByUser = statement((orm) =>
-  orm
-    .select()
-    .from(registrationConsents)
-    .where(eq(registrationConsents.userId, sql.placeholder('id')))
-    .prepare()
-)
+const consentByUser = rowStatement(registrationConsents, 'user_id = ?')
 
 export function findUserById(db: Db, id: number): UserRow | undefined {
   return byId(db, id)
 }
 
 export function findUserByEmail(db: Db, email: string): UserRow | undefined {
-  return byEmailKey(db).get({ key: compareKey(email) })
+  return byEmailKey(db, compareKey(email))
 }
 
 export function findUserByUsername(db: Db, username: string): UserRow | undefined {
-  return byUsernameKey(db).get({ key: compareKey(username) })
+  return byUsernameKey(db, compareKey(username))
 }
 
 /** @throws AppError NOT_FOUND */
@@ -76,5 +58,5 @@ export function findRegistrationProfile(
 }
 
 export function findRegistrationConsent(db: Db, userId: number): ConsentRow | undefined {
-  return consentByUser(db).get({ id: userId })
+  return consentByUser(db, userId)
 }

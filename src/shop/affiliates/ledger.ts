@@ -1,18 +1,9 @@
-import { asc, eq, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { insertStatement, rawStatement, statement } from '../../platform/db/statements.ts'
-import type { CommissionEntryRow, ReferralRow } from './rows.ts'
+import { insertStatement, rawStatement, rowsStatement } from '../../platform/db/statements.ts'
+import type { ReferralRow } from './rows.ts'
 import { commissionEntries } from './schema.ts'
 
 const insertEntry = insertStatement(commissionEntries)
-const entriesOfReferral = statement((orm) =>
-  orm
-    .select()
-    .from(commissionEntries)
-    .where(eq(commissionEntries.referralId, sql.placeholder('id')))
-    .orderBy(asc(commissionEntries.id))
-    .prepare()
-)
 const creditOfReferral = rawStatement<[number], { creditMinor: number }>(
   `SELECT coalesce(sum(amount_minor), 0) AS creditMinor FROM commission_entries WHERE referral_id = ? AND kind <> 'paid_out'`
 )
@@ -20,9 +11,7 @@ const creditOfReferral = rawStatement<[number], { creditMinor: number }>(
 export type EntryOrigin = Pick<ReferralRow, 'id' | 'affiliateId' | 'currency'>
 
 /** A referral's moves, the first one first. */
-export function entriesOf(db: Db, referralId: number): CommissionEntryRow[] {
-  return entriesOfReferral(db).all({ id: referralId })
-}
+export const entriesOf = rowsStatement(commissionEntries, 'referral_id = ? ORDER BY id')
 
 /** Whether a payout has settled all that a referral has earned by now, or more than that. */
 export function isPaidOut(db: Db, referralId: number): boolean {
