@@ -55,7 +55,7 @@ const layers: CodeSplittingGroup[] = [
   },
   { name: 'listener', test: /[\\/]src[\\/](proxy[\\/]mounted|platform[\\/]http[\\/]listen)\.ts$/, priority: 3 },
   { name: 'shop', test: /[\\/]src[\\/](app\.ts$|shop[\\/](?!.*(import|csv)))/, priority: 2 },
-  { name: 'server', test: /[\\/]src[\\/]server\.ts$/, priority: 1 }
+  { name: 'server', test: /[\\/]src[\\/]start-server\.ts$/, priority: 1 }
 ]
 
 const program = defineConfig({

@@ -14,9 +14,9 @@ import { isDamage } from './platform/db/trouble.ts'
 import { openRateLimiter } from './platform/limits.ts'
 import { createLogger, describeError } from './platform/log.ts'
 import type { Logger } from './platform/log.ts'
-import { createStripeClient } from './platform/stripe/client.ts'
-import { createSandbox } from './platform/stripe/sandbox/sandbox.ts'
-import type { Sandbox } from './platform/stripe/sandbox/sandbox.ts'
+import { createStripeClient } from './platform/stripe-client.ts'
+import { createSandbox } from './sandbox/sandbox.ts'
+import type { Sandbox } from './sandbox/sandbox.ts'
 import type { CardGateway, ShopContext } from './shop/context.ts'
 
 /** One running Shopstead, under the server, the command line and the tests alike. */

@@ -9,20 +9,21 @@ import type { Module } from './support/module-graph.ts'
 const floors: readonly (readonly string[])[] = [
   ['errors.ts', 'client'],
   ['platform'],
-  ['shop/context.ts'],
-  ['shop/settings'],
-  ['shop/events'],
+  ['shop/context.ts', 'sandbox'],
+  ['shop/settings', 'shop/events'],
+  ['shop/mail', 'shop/webhooks', 'shop/limits'],
+  ['shop/outbox'],
   ['shop/accounts', 'shop/catalog'],
   ['shop/affiliates', 'shop/benefits'],
+  ['shop/referrals'],
   ['shop/orders'],
   ['shop/payments'],
-  ['shop/checkout', 'shop/entitlements', 'shop/mail', 'shop/webhooks'],
+  ['shop/checkout', 'shop/entitlements', 'shop/letters'],
   ['app.ts'],
-  ['backups.ts', 'backup-schedule.ts', 'metrics.ts'],
-  ['jobs.ts'],
+  ['operations'],
   ['api'],
   ['proxy', 'pages'],
-  ['server.ts'],
+  ['start-server.ts'],
   ['cli']
 ]
 
@@ -83,6 +84,11 @@ describe('the sources', () => {
 
   it('import downwards only, and no neighbour', () => {
     expect(wrongImports(modules)).toEqual([])
+  })
+
+  it('know of the sandbox only where the app is put together and where it is steered', () => {
+    const knowing = modules.filter(({ imports }) => imports.some((target) => target.startsWith('sandbox/')))
+    expect(paths(knowing).filter((path) => !path.startsWith('sandbox/'))).toEqual(['app.ts', 'cli/sandbox.ts'])
   })
 
   it('go round in no circle', () => {

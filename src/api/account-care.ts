@@ -14,7 +14,7 @@ import { accountSummary } from '../shop/entitlements/entitlements.ts'
 import { claimGuestOrders } from '../shop/orders/claim-guest-orders.ts'
 import { done, meData } from './answers/account.ts'
 import { route } from './route.ts'
-import { endedSessionCookie, sessionCookie } from './session-cookie.ts'
+import { endedSessionCookie, sessionCookie } from '../shop/accounts/session-cookie.ts'
 
 const proxied = { nonce: true, query: [] } as const
 

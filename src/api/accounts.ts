@@ -14,7 +14,7 @@ import { done, meData, nonceData, pendingData, startedData } from './answers/acc
 import { time } from './answers/fields.ts'
 import { route } from './route.ts'
 import type { Call } from './route.ts'
-import { endedSessionCookie, sessionCookie } from './session-cookie.ts'
+import { endedSessionCookie, sessionCookie } from '../shop/accounts/session-cookie.ts'
 
 export const accountRoutes = [
   route({

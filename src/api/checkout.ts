@@ -13,7 +13,7 @@ import { claimKey, endClaim, keepAnswer, parseIdempotencyKey, releaseKey } from 
 import type { Claim, KeptAnswer } from '../shop/checkout/idempotency.ts'
 import { checkoutBody, checkoutQuery } from '../shop/checkout/input.ts'
 import { payPlaced } from '../shop/checkout/pay.ts'
-import { cardInTurn } from '../shop/checkout/rates.ts'
+import { cardInTurn } from '../shop/limits/checkout-limits.ts'
 import { payAgain } from '../shop/checkout/resume.ts'
 import type { Resumed } from '../shop/checkout/resume.ts'
 import { findAttribution } from '../shop/orders/find.ts'

@@ -10,7 +10,7 @@ import { checkNonce } from '../shop/accounts/nonce.ts'
 import { findSession } from '../shop/accounts/sessions.ts'
 import type { ShopContext } from '../shop/context.ts'
 import type { Call, Identity, Route, UserCall } from './route.ts'
-import { sessionToken } from './session-cookie.ts'
+import { sessionToken } from '../shop/accounts/session-cookie.ts'
 
 /** A request as it came in, before anything is known of it. */
 export type Arrival = {

@@ -2,7 +2,7 @@ import type { App } from '../app.ts'
 import { methodNotAllowed } from '../platform/http/addresses.ts'
 import { failure, requestIds } from '../platform/http/envelope.ts'
 import { rawPath, rawTarget } from '../platform/http/node-request.ts'
-import { sessionCookieName } from './session-cookie.ts'
+import { sessionCookieName } from '../shop/accounts/session-cookie.ts'
 
 type Page = { body: string; headers: [string, string][] }
 

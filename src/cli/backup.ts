@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { toIso, toIsoOrNull } from '../platform/clock.ts'
-import type { BackupInfo } from '../platform/backup/inspect.ts'
+import type { BackupInfo } from '../operations/backup/inspect.ts'
 import { table } from './output.ts'
 import type { Answer } from './output.ts'
 import { showProgress } from './progress.ts'
@@ -33,16 +33,16 @@ export function define(program: Command): void {
 }
 
 async function createOne({ app, options, json }: Work<{ scheduled?: boolean }>): Promise<Answer> {
-  const { backUp } = await import('../backups.ts')
+  const { backUp } = await import('../operations/backup/backups.ts')
   const progress = showProgress(json)
   const info = await backUp(app, options.scheduled ? 'scheduled' : 'manual', progress.step).finally(progress.done)
   return { json: toJson(info), human: `${info.file} (${size(info.bytes)}), verified.` }
 }
 
 async function list({ config }: FileWork<object>): Promise<Answer> {
-  const { backupFolder } = await import('../platform/backup/create.ts')
-  const { backupFiles } = await import('../platform/backup/files.ts')
-  const { glanceAtBackup } = await import('../platform/backup/inspect.ts')
+  const { backupFolder } = await import('../operations/backup/create.ts')
+  const { backupFiles } = await import('../operations/backup/files.ts')
+  const { glanceAtBackup } = await import('../operations/backup/inspect.ts')
   const folder = backupFolder(config.dataDir)
   const backups = backupFiles(folder).map(glanceAtBackup)
   const rows = backups.map(({ file, bytes, verified }) => [
@@ -57,7 +57,7 @@ async function list({ config }: FileWork<object>): Promise<Answer> {
 }
 
 async function check({ config, json }: FileWork<object>, file: string): Promise<Answer> {
-  const { verifyBackup } = await import('../backups.ts')
+  const { verifyBackup } = await import('../operations/backup/backups.ts')
   const progress = showProgress(json)
   try {
     const { counts, ...info } = verifyBackup(config, resolve(file), progress.step)
@@ -73,7 +73,7 @@ async function check({ config, json }: FileWork<object>, file: string): Promise<
 }
 
 async function putBack({ config, options, now, json }: FileWork<{ yes?: boolean }>, file: string): Promise<Answer> {
-  const { restore } = await import('../backups.ts')
+  const { restore } = await import('../operations/backup/backups.ts')
   await confirmOrRefuse(`Replace the database in ${config.dataDir} by this backup?`, { ...options, json })
   const progress = showProgress(json)
   const done = await restore(config, resolve(file), now, progress.step).finally(progress.done)

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { AppError } from '../errors.ts'
-import type { Counts } from '../shop/catalog/changes.ts'
+import type { Counts, CountsByKind } from '../shop/catalog/changes.ts'
 import type { CatalogFile } from '../shop/catalog/import/format.ts'
 import { describeError } from '../shop/catalog/import/problems.ts'
 import type { FileError } from '../shop/catalog/import/problems.ts'
@@ -8,9 +8,6 @@ import { readCatalogFile } from '../shop/catalog/import/read-file.ts'
 import type { ImportReport } from '../shop/catalog/import/report.ts'
 import { messages } from './output.ts'
 import { whileShowing } from './progress.ts'
-
-/** What a file did, by kind: products, coupons, plans, … */
-export type CountsByKind = Record<string, Counts>
 
 /**
  * Reads a catalogue file that an operator named; amounts are in `currency`.

@@ -4,7 +4,7 @@ import type { App } from '../app.ts'
 import { messages } from './output.ts'
 import { addCommand, guarded, loadConfig } from './run.ts'
 import type { CommonOptions } from './run.ts'
-import { demoLogins } from './seeding/logins.ts'
+import { demoLogins } from '../operations/seeding/logins.ts'
 import { addServingOptions } from './serve.ts'
 
 type DevOptions = CommonOptions & { host?: string; port?: string; https?: boolean; storefront?: boolean }
@@ -36,8 +36,8 @@ export function define(program: Command): void {
 
 /** Migrates, and fills a shop that holds nothing yet with the demo shop. */
 async function prepare(app: App): Promise<void> {
-  const { migrateShop } = await import('../backups.ts')
-  const { isEmptyShop, seedDemo } = await import('./seeding/demo.ts')
+  const { migrateShop } = await import('../operations/backup/backups.ts')
+  const { isEmptyShop, seedDemo } = await import('../operations/seeding/demo.ts')
   await migrateShop(app)
   if (isEmptyShop(app.db)) await seedDemo(app, app.clock.now())
 }

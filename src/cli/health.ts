@@ -13,7 +13,7 @@ const marks = { ok: 'ok     ', warning: 'warning', failed: 'FAILED ' }
 const margin = ' '.repeat(9)
 
 async function tell({ config, json }: FileWork<object>): Promise<Answer> {
-  const { diagnose } = await import('./diagnosis/diagnose.ts')
+  const { diagnose } = await import('../operations/diagnosis/diagnose.ts')
   const progress = showProgress(json)
   progress.step('looking')
   const report = await diagnose(config).finally(progress.done)

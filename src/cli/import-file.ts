@@ -1,3 +1,4 @@
+import type { CountsByKind } from '../shop/catalog/changes.ts'
 import type { App } from '../app.ts'
 import { write } from '../platform/db/database.ts'
 import type { Tx } from '../platform/db/database.ts'
@@ -10,7 +11,6 @@ import { productAddress } from '../shop/catalog/product-address.ts'
 import { rehearse } from '../shop/catalog/rehearse.ts'
 import { setting } from '../shop/settings/settings.ts'
 import { byOutcome, describeCounts, readCatalogueFile } from './catalogue-file.ts'
-import type { CountsByKind } from './catalogue-file.ts'
 import type { Answer } from './output.ts'
 import { whileShowing } from './progress.ts'
 

@@ -20,7 +20,7 @@ export function define(program: Command): void {
 
 async function migrate({ config, json }: FileWork<object>): Promise<Answer> {
   const { createApp } = await import('../app.ts')
-  const { migrateShop } = await import('../backups.ts')
+  const { migrateShop } = await import('../operations/backup/backups.ts')
   const app = createApp(config, { database: 'create' })
   const progress = showProgress(json)
   try {

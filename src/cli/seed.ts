@@ -1,3 +1,4 @@
+import type { CountsByKind } from '../shop/catalog/changes.ts'
 import { InvalidArgumentError } from 'commander'
 import type { Command } from 'commander'
 import type { App } from '../app.ts'
@@ -5,7 +6,6 @@ import { AppError } from '../errors.ts'
 import { write } from '../platform/db/database.ts'
 import { setting } from '../shop/settings/settings.ts'
 import { byOutcome, describeCounts, readCatalogueFile } from './catalogue-file.ts'
-import type { CountsByKind } from './catalogue-file.ts'
 import type { Answer } from './output.ts'
 import { showProgress } from './progress.ts'
 import { addCommand, runs } from './run.ts'
@@ -26,7 +26,7 @@ async function seed({ app, options, now, json }: Work<SeedOptions>, files: strin
   if (files.length === 0 && !demo && orders === undefined) {
     throw new AppError('USAGE', 'Name a file to seed from, or say --demo or --orders N.')
   }
-  const { countOrders, isEmptyShop, refuseInProduction, seedDemo } = await import('./seeding/demo.ts')
+  const { countOrders, isEmptyShop, refuseInProduction, seedDemo } = await import('../operations/seeding/demo.ts')
   if (demo || orders !== undefined) refuseInProduction(app)
   const before = countOrders(app.db)
   const done: CountsByKind[] = []
@@ -40,7 +40,7 @@ async function seed({ app, options, now, json }: Work<SeedOptions>, files: strin
 
 /** All files are read before anything is written, and written in one transaction. */
 async function seedFiles(app: App, paths: readonly string[], json: boolean, now: number): Promise<CountsByKind> {
-  const { applyCatalogue } = await import('./seeding/catalogue.ts')
+  const { applyCatalogue } = await import('../operations/seeding/catalogue.ts')
   const { applyAffiliates } = await import('../shop/affiliates/apply-affiliates.ts')
   const currency = setting(app.db, 'shop.currency')
   const files = paths.map((path) => readCatalogueFile(path, currency, json).file)
@@ -55,7 +55,7 @@ async function seedFiles(app: App, paths: readonly string[], json: boolean, now:
 }
 
 async function seedOrders(app: App, wanted: number, json: boolean, now: number): Promise<void> {
-  const { makeUpOrders } = await import('./seeding/made-up-orders.ts')
+  const { makeUpOrders } = await import('../operations/seeding/made-up-orders.ts')
   const progress = showProgress(json)
   await makeUpOrders(app, wanted, now, (done) => progress.step(`${done} of ${wanted} orders`)).finally(progress.done)
 }

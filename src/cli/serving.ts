@@ -1,8 +1,8 @@
 import type { App } from '../app.ts'
 import type { Logger } from '../platform/log.ts'
 import { boundYoungSpace } from '../platform/young-space.ts'
-import { startServer } from '../server.ts'
-import type { RunningServer } from '../server.ts'
+import { startServer } from '../start-server.ts'
+import type { RunningServer } from '../start-server.ts'
 import { messages } from './output.ts'
 
 /** Where a server speaks to its operator: outside development its standard error is a log of JSON lines and nothing else. */

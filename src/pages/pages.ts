@@ -8,7 +8,7 @@ import { rawPath, rawTarget, socketAddress } from '../platform/http/node-request
 import { describeError } from '../platform/log.ts'
 import { accountPages } from './account-pages.ts'
 import { loadAssets } from './assets.ts'
-import { checkoutPages } from './checkout-page.ts'
+import { checkoutPages } from './pay-page.ts'
 import { errorPage } from './error-page.ts'
 import { donePages } from './order-page.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'

@@ -1,6 +1,6 @@
+import { queueMail } from '../../src/shop/mail/queue-mail.ts'
 import { expect, test } from 'vitest'
 import { write } from '../../src/platform/db/database.ts'
-import { queueMail } from '../../src/shop/events/events.ts'
 import { draft, line, makeProduct, makeUser, place } from '../shop/orders/temporary-shop.ts'
 import { openTestShop } from '../support/shop-context.ts'
 import type { TestShop } from '../support/shop-context.ts'

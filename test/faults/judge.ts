@@ -1,4 +1,4 @@
-import type { Sandbox } from '../../src/platform/stripe/sandbox/sandbox.ts'
+import type { Sandbox } from '../../src/sandbox/sandbox.ts'
 import type { Buyer } from './buyer.ts'
 
 const paid: ReadonlySet<string> = new Set(['processing', 'completed'])

@@ -1,4 +1,4 @@
-import type { ApiFault, Moment, WebhookFault } from '../../src/platform/stripe/sandbox/faults.ts'
+import type { ApiFault, Moment, WebhookFault } from '../../src/sandbox/faults.ts'
 
 /** One checkout with one thing going wrong. */
 export type Run = {

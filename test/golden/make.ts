@@ -40,7 +40,7 @@ function fixChance(): void {
 
 async function makeGolden(): Promise<string> {
   const { createApp } = await import('../../src/app.ts')
-  const { seedDemo } = await import('../../src/cli/seeding/demo.ts')
+  const { seedDemo } = await import('../../src/operations/seeding/demo.ts')
   const { parseConfig } = await import('../../src/platform/config/config.ts')
   const { migrateDatabase } = await import('../../src/platform/db/migrate.ts')
   const folder = mkdtempSync(join(tmpdir(), 'shopstead-golden-'))

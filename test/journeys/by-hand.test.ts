@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { seedDemo } from '../../src/cli/seeding/demo.ts'
+import { seedDemo } from '../../src/operations/seeding/demo.ts'
 import type { Browser } from '../support/browser.ts'
 import { shopstead } from '../support/shopstead.ts'
 import { benefitCatalogue } from './catalogue.ts'

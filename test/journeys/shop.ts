@@ -1,7 +1,7 @@
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { onTestFinished, vi } from 'vitest'
-import { applyCatalogue } from '../../src/cli/seeding/catalogue.ts'
+import { applyCatalogue } from '../../src/operations/seeding/catalogue.ts'
 import { write } from '../../src/platform/db/database.ts'
 import { readCatalogFile } from '../../src/shop/catalog/import/read-file.ts'
 import type { SettingKey } from '../../src/shop/settings/definitions.ts'

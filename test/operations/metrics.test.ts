@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo, Server } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { startMetrics } from '../../src/metrics.ts'
-import { startServer } from '../../src/server.ts'
+import { startMetrics } from '../../src/operations/metrics.ts'
+import { startServer } from '../../src/start-server.ts'
 import { startShop } from '../support/running-shop.ts'
 
 test('requests, orders and what waits are told to Prometheus, with nothing of a person', async () => {

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { parseConfig } from '../../src/platform/config/config.ts'
 import { migrateDatabase } from '../../src/platform/db/migrate.ts'
-import { startServer } from '../../src/server.ts'
+import { startServer } from '../../src/start-server.ts'
 import { temporaryFolder } from '../support/command-line.ts'
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }

@@ -6,8 +6,8 @@ import type { Field, Part } from './part.ts'
 
 /** What the short form puts mistakes into, and the tests that have to notice them. */
 const short = {
-  mutate: ['src/shop/accounts/nonce.ts', 'src/shop/affiliates/commission.ts'],
-  tests: ['test/shop/accounts/nonce.test.ts', 'test/shop/affiliates/commission.test.ts']
+  mutate: ['src/shop/accounts/nonce.ts', 'src/shop/referrals/commission.ts'],
+  tests: ['test/shop/accounts/nonce.test.ts', 'test/shop/referrals/commission.test.ts']
 }
 /** The threshold of .config/stryker.json, which holds over everything; here each folder is held to it. */
 const leastPercent = 80

@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.ts'
 import { writeWhenFree } from '../../platform/db/patience.ts'
 import type { ShopContext } from '../context.ts'
-import { emailCounter } from './attempts.ts'
+import { emailCounter } from '../limits/counted-attempts.ts'
 import { findUserById } from './find.ts'
 import type { ChangePasswordInput } from './input.ts'
 import { invalidCredentials, verifyPassword } from './login.ts'

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { emit } from '../events/events.ts'
+import { emit } from '../outbox/emit.ts'
 import { endEmailTokens } from './email-tokens.ts'
 import { getUserById } from './find.ts'
 import type { UserRow } from './rows.ts'

@@ -1,7 +1,7 @@
+import { mails } from '../mail/schema.ts'
 import { desc, eq } from 'drizzle-orm'
 import { toIso } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { mails } from '../events/schema.ts'
 import { sentTo } from './messages.ts'
 import type { UserRow } from './rows.ts'
 import { sessions } from './schema.ts'

@@ -1,6 +1,6 @@
+import { mails } from '../mail/schema.ts'
 import { sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
-import { mails } from '../events/schema.ts'
 
 /** The messages that went to an email, however it was spelt: a guest types it in another case than the account has. */
 export function sentTo(emailKey: string): SQL {

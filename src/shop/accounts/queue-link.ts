@@ -1,6 +1,6 @@
+import { queueMail } from '../mail/queue-mail.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import type { ShopContext } from '../context.ts'
-import { queueMail } from '../events/events.ts'
 import { createEmailToken } from './email-tokens.ts'
 import type { EmailTokenKind } from './email-tokens.ts'
 import type { EmailTokenRow, UserRow } from './rows.ts'

@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { compareKey } from '../../platform/text.ts'
-import { emit } from '../events/events.ts'
+import { emit } from '../outbox/emit.ts'
 import { parseCode } from './code.ts'
 import { findAffiliateByCode, findAffiliateOfUser } from './find.ts'
 import type { AffiliateRow, AffiliateStatus } from './rows.ts'

@@ -1,8 +1,9 @@
+import { queueMail } from '../mail/queue-mail.ts'
 import { eq } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { getUserById } from '../accounts/find.ts'
-import { emit, queueMail } from '../events/events.ts'
+import { emit } from '../outbox/emit.ts'
 import type { AffiliateRow, AffiliateStatus } from './rows.ts'
 import { affiliates } from './schema.ts'
 

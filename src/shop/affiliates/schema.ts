@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import { instant, minor } from '../../platform/db/columns.ts'
+import { instant } from '../../platform/db/columns.ts'
 import { users } from '../accounts/schema.ts'
 
 export const affiliates = sqliteTable(
@@ -43,75 +43,4 @@ export const visits = sqliteTable(
     createdAt: instant('created_at').notNull()
   },
   (t) => [uniqueIndex('visits_order').on(t.orderId), index('visits_by_affiliate').on(t.affiliateId, t.campaign)]
-)
-
-/** A payout run: what one affiliate is paid at one time. */
-export const payouts = sqliteTable(
-  'payouts',
-  {
-    id: integer('id').primaryKey({ autoIncrement: true }),
-    affiliateId: integer('affiliate_id')
-      .notNull()
-      .references(() => affiliates.id),
-    amountMinor: minor('amount_minor').notNull(),
-    currency: text('currency').notNull(),
-    reference: text('reference'),
-    createdAt: instant('created_at').notNull()
-  },
-  (t) => [index('payouts_by_affiliate').on(t.affiliateId, t.id), check('payouts_amount', sql`${t.amountMinor} > 0`)]
-)
-
-export const referrals = sqliteTable(
-  'referrals',
-  {
-    id: integer('id').primaryKey({ autoIncrement: true }),
-    affiliateId: integer('affiliate_id')
-      .notNull()
-      .references(() => affiliates.id),
-    /** One referral an order, live or not: a failed order that is paid after all brings its own back. */
-    orderId: integer('order_id').notNull(),
-    visitId: integer('visit_id')
-      .notNull()
-      .references(() => visits.id),
-    status: text('status', { enum: ['pending', 'unpaid', 'paid', 'rejected'] }).notNull(),
-    rateBps: integer('rate_bps').notNull(),
-    /** Commission net of refunds: the sum of its ledger entries of kind earned and taken_back while it is live. */
-    amountMinor: minor('amount_minor').notNull(),
-    currency: text('currency').notNull(),
-    rejectedFor: text('rejected_for'),
-    acceptedAt: instant('accepted_at'),
-    createdAt: instant('created_at').notNull(),
-    updatedAt: instant('updated_at').notNull()
-  },
-  (t) => [
-    uniqueIndex('referrals_order').on(t.orderId),
-    index('referrals_by_affiliate').on(t.affiliateId, t.id),
-    index('referrals_by_status').on(t.status, t.id),
-    check('referrals_status', sql`${t.status} IN ('pending', 'unpaid', 'paid', 'rejected')`),
-    check('referrals_amount', sql`${t.amountMinor} >= 0`)
-  ]
-)
-
-/** Append-only; triggers refuse UPDATE and DELETE. Positive entries are owed to the affiliate, negative ones are not. */
-export const commissionEntries = sqliteTable(
-  'commission_entries',
-  {
-    id: integer('id').primaryKey({ autoIncrement: true }),
-    affiliateId: integer('affiliate_id')
-      .notNull()
-      .references(() => affiliates.id),
-    referralId: integer('referral_id').references(() => referrals.id),
-    payoutId: integer('payout_id').references(() => payouts.id),
-    kind: text('kind', { enum: ['earned', 'taken_back', 'paid_out'] }).notNull(),
-    amountMinor: minor('amount_minor').notNull(),
-    currency: text('currency').notNull(),
-    reason: text('reason').notNull(),
-    at: instant('at').notNull()
-  },
-  (t) => [
-    // Covers the balance, which sums an affiliate's whole ledger.
-    index('commission_entries_by_affiliate').on(t.affiliateId, t.currency, t.kind, t.amountMinor),
-    index('commission_entries_by_referral').on(t.referralId, t.id),
-    check('commission_entries_kind', sql`${t.kind} IN ('earned', 'taken_back', 'paid_out')`)
-  ]
 )

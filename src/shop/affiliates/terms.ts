@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { validationFailed } from '../../errors.ts'
 import type { Tx } from '../../platform/db/database.ts'
-import { emit } from '../events/events.ts'
+import { emit } from '../outbox/emit.ts'
 import { setting } from '../settings/settings.ts'
 import { findAffiliateOfUser } from './find.ts'
 import { requireAffiliate } from './gate.ts'

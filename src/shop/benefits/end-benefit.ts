@@ -1,7 +1,7 @@
 import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
-import { emit } from '../events/events.ts'
+import { emit } from '../outbox/emit.ts'
 import { donations, downloadPermissions, enrolments, memberships, plans, subscriptions } from './schema.ts'
 
 export const benefitKinds = ['membership', 'subscription', 'course', 'download', 'donation'] as const

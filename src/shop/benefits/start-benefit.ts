@@ -1,7 +1,7 @@
 import { and, eq, gt, isNull, max } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
 import type { GrantSpec } from '../catalog/schema.ts'
-import { emit } from '../events/events.ts'
+import { emit } from '../outbox/emit.ts'
 import { addDays, addInterval, addPeriod } from './period.ts'
 import { ensureCampaign, ensurePlan } from './plans.ts'
 import type {

@@ -1,7 +1,7 @@
 import { and, eq, isNull, or } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { rawStatement, rowStatement, rowsStatement } from '../../platform/db/statements.ts'
-import { emit } from '../events/events.ts'
+import { emit } from '../outbox/emit.ts'
 import type { GatewaySubscriptionRow, SubscriptionRow } from './rows.ts'
 import { gatewaySubscriptions, subscriptions } from './schema.ts'
 

@@ -14,3 +14,6 @@ export function countChanges(changes: readonly Change[]): Counts {
   for (const { outcome } of changes) counts[outcome] += 1
   return counts
 }
+
+/** What a file did, by kind: products, coupons, plans, … */
+export type CountsByKind = Record<string, Counts>

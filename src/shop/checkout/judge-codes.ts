@@ -2,8 +2,8 @@ import { AppError } from '../../errors.ts'
 import type { RateLimiter } from '../../platform/limits.ts'
 import { CouponsRefused } from '../orders/coupons-refused.ts'
 import { rateLimit } from '../settings/settings.ts'
-import { rateLimited, refuseWhenUsedUp, takePoints } from './rates.ts'
-import type { Rates } from './rates.ts'
+import { rateLimited, refuseWhenUsedUp, takePoints } from '../limits/checkout-limits.ts'
+import type { Rates } from '../limits/checkout-limits.ts'
 
 /** Does work that tells whether codes apply, in one go: nobody else's codes are looked at meanwhile. */
 export type Judge = <T>(work: () => T) => T

@@ -1,7 +1,7 @@
 import { validationFailed } from '../../errors.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { compareKey } from '../../platform/text.ts'
-import { emailCounter } from '../accounts/attempts.ts'
+import { emailCounter } from '../limits/counted-attempts.ts'
 import { createUser } from '../accounts/create-user.ts'
 import type { NewUser } from '../accounts/create-user.ts'
 import { findUserByEmail } from '../accounts/find.ts'
@@ -11,7 +11,7 @@ import type { UserRow } from '../accounts/rows.ts'
 import type { ShopContext } from '../context.ts'
 import { setting } from '../settings/settings.ts'
 import type { CheckoutBody } from './input.ts'
-import { takePoints } from './rates.ts'
+import { takePoints } from '../limits/checkout-limits.ts'
 
 /** An account that a guest asks for along with the order. */
 export type AccountWish = { email: string; password: string; displayName: string; names: Names }

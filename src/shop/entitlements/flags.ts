@@ -2,7 +2,7 @@ import type { UserRow } from '../accounts/rows.ts'
 import type { MembershipRecord } from '../benefits/records.ts'
 import { isSubscriptionInForce } from '../benefits/status.ts'
 import { statusOf } from '../benefits/view.ts'
-import type { Holdings } from './holdings.ts'
+import type { Holdings } from './visible-records.ts'
 import type { Modules } from './standing.ts'
 
 /** interface.md 2.2: which modules the shop has, and what the person's own records say at this time. */

@@ -1,8 +1,8 @@
+import { mails } from './schema.ts'
 import { and, asc, eq, gt, lte, or, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/patience.ts'
 import { statement } from '../../platform/db/statements.ts'
-import { mails } from '../events/schema.ts'
 
 export type MailRow = typeof mails.$inferSelect
 

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { repriceReferral } from '../affiliates/reprice-referral.ts'
+import { repriceReferral } from '../referrals/reprice.ts'
 import { couponRefusals, discountLines, refuseCoupon } from '../catalog/coupon-rules.ts'
 import type { DiscountableLine } from '../catalog/coupon-rules.ts'
 import { couponScope, findCoupon } from '../catalog/coupons.ts'

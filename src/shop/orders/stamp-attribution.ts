@@ -1,6 +1,6 @@
 import type { Tx } from '../../platform/db/database.ts'
 import { insertStatement } from '../../platform/db/statements.ts'
-import { createReferral } from '../affiliates/referrals.ts'
+import { createReferral } from '../referrals/referrals.ts'
 import { recordVisit } from '../affiliates/visits.ts'
 import type { DraftAttribution } from './draft.ts'
 import type { OrderRow } from './rows.ts'

@@ -1,5 +1,5 @@
 import type Stripe from 'stripe'
-import { emit } from '../events/events.ts'
+import { emit } from '../outbox/emit.ts'
 import { getOrder, historyOf } from '../orders/find.ts'
 import { recordRefund } from '../orders/refund-order.ts'
 import { moveOrder } from '../orders/transition.ts'

@@ -1,10 +1,11 @@
+import type { EventRow } from '../events/list-events.ts'
+import { webhookDeliveries } from './schema.ts'
 import { and, asc, count, desc, eq, gt, inArray, lt, lte, or, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/patience.ts'
 import { rawStatement, statement } from '../../platform/db/statements.ts'
-import { events, webhookDeliveries } from '../events/schema.ts'
-import type { EventRow } from './message.ts'
+import { events } from '../events/schema.ts'
 
 export type DeliveryRow = typeof webhookDeliveries.$inferSelect
 export const deliveryStates = ['queued', 'delivered', 'failed'] as const

@@ -1,10 +1,10 @@
+import { isEventType } from '../events/event-types.ts'
+import { webhookEndpoints } from './schema.ts'
 import { asc, eq } from 'drizzle-orm'
 import { AppError, validationFailed } from '../../errors.ts'
 import { freshBytes } from '../../platform/crypto/secrets.ts'
 import { isUniqueViolation } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { webhookEndpoints } from '../events/schema.ts'
-import { isEventType } from './event-types.ts'
 
 export type EndpointRow = typeof webhookEndpoints.$inferSelect
 

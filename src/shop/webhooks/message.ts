@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { toIso } from '../../platform/clock.ts'
-
-export type EventRow = { id: number; type: string; payload: Record<string, unknown>; createdAt: number }
+import type { EventRow } from '../events/list-events.ts'
 
 export type WebhookMessage = { body: string; headers: Record<string, string> }
 

@@ -1,3 +1,4 @@
+import type { EventRow } from '../events/list-events.ts'
 import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
 import { claimDelivery, isDeliveryDue, settleDelivery } from './deliveries.ts'
@@ -5,7 +6,6 @@ import type { DeliveryRow, Outcome } from './deliveries.ts'
 import { listEndpoints } from './endpoints.ts'
 import type { EndpointRow } from './endpoints.ts'
 import { writeMessage } from './message.ts'
-import type { EventRow } from './message.ts'
 
 const pollMs = 1_000
 const mostAtOnce = 4

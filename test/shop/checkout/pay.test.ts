@@ -4,7 +4,7 @@ import type { CheckoutCaller, PlacedOrder } from '../../../src/shop/checkout/che
 import { checkoutBody, checkoutQuery } from '../../../src/shop/checkout/input.ts'
 import type { CheckoutBody } from '../../../src/shop/checkout/input.ts'
 import { pageUrls, payPlaced } from '../../../src/shop/checkout/pay.ts'
-import { refuseWhenUsedUp } from '../../../src/shop/checkout/rates.ts'
+import { refuseWhenUsedUp } from '../../../src/shop/limits/checkout-limits.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { openQuietTill } from '../payments/till.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { historyOf } from '../../../src/shop/orders/find.ts'
-import { metadataOf } from '../../../src/shop/payments/checkout-page.ts'
+import { metadataOf } from '../../../src/shop/payments/gateway-page.ts'
 import { startDeadline } from '../../../src/shop/payments/deadline.ts'
 import {
   afterFailedConfirm,

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { paymentChecks } from '../../../src/cli/diagnosis/payment-checks.ts'
+import { paymentChecks } from '../../../src/operations/diagnosis/payment-checks.ts'
 import { historyOf } from '../../../src/shop/orders/find.ts'
 import { receiveWebhook } from '../../../src/shop/payments/webhook.ts'
 import { openWarnings } from '../../../src/shop/payments/warnings.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Sandbox } from '../../../src/platform/stripe/sandbox/sandbox.ts'
+import type { Sandbox } from '../../../src/sandbox/sandbox.ts'
 import { Browser } from '../../support/browser.ts'
 import type { Answer } from '../../support/browser.ts'
 import type { Dice } from '../dice.ts'

@@ -1,7 +1,7 @@
 import { requestExamples } from '../../../src/api/description/examples.ts'
 import { asSchema } from '../../../src/api/description/fields.ts'
 import type { Route } from '../../../src/api/route.ts'
-import { demoPassword } from '../../../src/cli/seeding/logins.ts'
+import { demoPassword } from '../../../src/operations/seeding/logins.ts'
 import { apiDocument } from '../../support/described.ts'
 import type { Dice } from '../dice.ts'
 import type { Crowd, Person } from './crowd.ts'

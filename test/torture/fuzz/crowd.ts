@@ -1,5 +1,5 @@
 import { Browser } from '../../support/browser.ts'
-import { demoPassword } from '../../../src/cli/seeding/logins.ts'
+import { demoPassword } from '../../../src/operations/seeding/logins.ts'
 import type { Secrets } from './judge.ts'
 
 /** Somebody who asks, as far as a request shows it. */

@@ -1,5 +1,5 @@
 import { accountPages } from '../../../src/pages/account-pages.ts'
-import { checkoutPages } from '../../../src/pages/checkout-page.ts'
+import { checkoutPages } from '../../../src/pages/pay-page.ts'
 import { donePages } from '../../../src/pages/order-page.ts'
 import type { PageRoute } from '../../../src/pages/page.ts'
 import { storefrontPages } from '../../../src/pages/storefront/storefront.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Sandbox } from '../../../src/platform/stripe/sandbox/sandbox.ts'
+import type { Sandbox } from '../../../src/sandbox/sandbox.ts'
 import { Browser } from '../../support/browser.ts'
 import type { Dice } from '../dice.ts'
 import { readLog } from './log-file.ts'

@@ -1,0 +1,120 @@
+import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { createApp } from '../../app.ts'
+import type { App } from '../../app.ts'
+import { AppError } from '../../errors.ts'
+import { backupFolder, createBackup, thinOut } from './create.ts'
+import { draftName } from './files.ts'
+import type { BackupKind } from './files.ts'
+import { inspectBackup } from './inspect.ts'
+import type { BackupInfo } from './inspect.ts'
+import { dropManifest, readManifest } from './manifest.ts'
+import { restoreBackup } from './restore.ts'
+import type { Restored } from './restore.ts'
+import type { Config } from '../../platform/config/config.ts'
+import { holdsRows, migrateDatabase, migrationStatus } from '../../platform/db/migrate.ts'
+import type { MigrationStatus } from '../../platform/db/migrate.ts'
+import { describeError } from '../../platform/log.ts'
+import { listOffers } from '../../shop/catalog/offers.ts'
+import { isModuleOn, listSettings, setting } from '../../shop/settings/settings.ts'
+
+type OnStep = (step: string) => void
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
+
+/** Makes a verified backup of an open shop; a scheduled one thins out its predecessors by `backup.keep`. */
+export async function backUp(app: App, kind: BackupKind, onStep?: OnStep): Promise<BackupInfo> {
+  const { db, config } = app
+  const info = await createBackup({
+    db,
+    dataDir: config.dataDir,
+    kind,
+    now: app.clock.now(),
+    tryOut: (file) => tryOut(config, file),
+    ...(onStep === undefined ? {} : { onStep })
+  })
+  if (kind === 'scheduled') thinOut(config.dataDir, setting(db, 'backup.keep'))
+  return info
+}
+
+/**
+ * Brings the database up to date. One that holds something is copied to data/backups before, for a migration that does
+ * what it should and still turns out to be regretted; one that fails is taken back by its transaction.
+ */
+export async function migrateShop(app: App, onStep?: OnStep): Promise<MigrationStatus & { snapshot: string | null }> {
+  const { db, config } = app
+  const { pending, newer } = migrationStatus(db)
+  const wanted = pending.length > 0 && !newer && holdsRows(db)
+  const snapshot = wanted
+    ? await createBackup({
+        db,
+        dataDir: config.dataDir,
+        kind: 'before-migration',
+        now: app.clock.now(),
+        ...(onStep === undefined ? {} : { onStep })
+      })
+    : null
+  onStep?.('migrating')
+  return { ...migrateDatabase(db), snapshot: snapshot?.file ?? null }
+}
+
+export type Verified = BackupInfo & { counts: Record<string, number> }
+
+/** Goes through a backup as `backUp` did when it made it. @throws AppError CONFLICT saying what is wrong with it. */
+export function verifyBackup(config: Config, file: string, onStep?: OnStep): Verified {
+  onStep?.('reading every row')
+  const { manifest, ...info } = inspectBackup(file)
+  onStep?.('opening a shop on a copy')
+  tryOut(config, file)
+  return { ...info, counts: manifest.counts }
+}
+
+export function restore(config: Config, file: string, now: number, onStep?: OnStep): Promise<Restored> {
+  return restoreBackup({
+    file,
+    dataDir: config.dataDir,
+    now,
+    tryOut: (backup) => tryOut(config, backup),
+    ...(onStep === undefined ? {} : { onStep })
+  })
+}
+
+/**
+ * Opens a whole shop on a copy of the backup, brings it up to this program's schema, and reads from it.
+ *
+ * @throws AppError CONFLICT when it does not open; its own when it was made by a newer program.
+ */
+function tryOut(config: Config, file: string): void {
+  const dataDir = draftName(backupFolder(config.dataDir))
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  try {
+    placeCopy(file, dataDir)
+    const app = createApp({ ...config, dataDir }, { database: 'create' }, { log: silent, cards: null })
+    try {
+      migrateDatabase(app.db)
+      listSettings(app.db)
+      if (isModuleOn(app.db, 'commerce')) listOffers(app, { page: 1, perPage: 20 }, app.clock.now())
+    } finally {
+      app.close()
+    }
+  } catch (error) {
+    if (error instanceof AppError) throw error
+    throw new AppError('CONFLICT', `No shop opens on ${file}: ${describeError(error)}.`, { file }, { cause: error })
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+}
+
+function placeCopy(file: string, dataDir: string): void {
+  const copy = join(dataDir, 'shopstead.db')
+  copyFileSync(file, copy)
+  const sqlite = new Database(copy)
+  try {
+    const secret = readManifest(sqlite)?.secret
+    if (typeof secret === 'string') writeFileSync(join(dataDir, 'secret.key'), secret, { mode: 0o600 })
+    dropManifest(sqlite)
+  } finally {
+    sqlite.close()
+  }
+}

@@ -1,0 +1,68 @@
+import { readdirSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { randomToken } from '../../platform/crypto/secrets.ts'
+
+/** Why a backup was made; only the scheduled ones are thinned out. */
+export type BackupKind = 'manual' | 'scheduled' | 'before-migration'
+
+const draftPrefix = '.unfinished-'
+const forgottenAfterMs = 24 * 60 * 60_000
+
+/** `2026-01-15T12-00-00.000Z.db`: sorts by time, and has no colon, which some file systems refuse. */
+export function backupName(kind: BackupKind, now: number): string {
+  const time = new Date(now).toISOString().replaceAll(':', '-')
+  return kind === 'manual' ? `${time}.db` : `${time}-${kind}.db`
+}
+
+export function kindOf(name: string): BackupKind {
+  return name.endsWith('-scheduled.db')
+    ? 'scheduled'
+    : name.endsWith('-before-migration.db')
+      ? 'before-migration'
+      : 'manual'
+}
+
+/** Finished backups of a folder, newest first. */
+export function backupFiles(folder: string): string[] {
+  return listFolder(folder)
+    .filter((name) => name.endsWith('.db') && !name.startsWith('.'))
+    .toSorted()
+    .reverse()
+    .map((name) => join(folder, name))
+}
+
+/** A name in `folder` that belongs to this process until it is done. */
+export function draftName(folder: string): string {
+  return join(folder, `${draftPrefix}${process.pid}-${randomToken(6)}`)
+}
+
+/** Removes what processes that were killed have left half done. */
+export function clearForgottenDrafts(folder: string): void {
+  for (const name of listFolder(folder)) {
+    if (!name.startsWith(draftPrefix)) continue
+    const path = join(folder, name)
+    const pid = Number(name.slice(draftPrefix.length).split('-')[0])
+    const stat = statSync(path, { throwIfNoEntry: false })
+    if (stat === undefined) continue
+    if (!isAlive(pid) || Date.now() - stat.mtimeMs > forgottenAfterMs) rmSync(path, { recursive: true, force: true })
+  }
+}
+
+function isAlive(pid: number): boolean {
+  if (!Number.isInteger(pid) || pid <= 0) return false
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+function listFolder(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}

@@ -1,0 +1,86 @@
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { join } from 'node:path'
+import { Cron } from 'croner'
+import type { App } from '../../app.ts'
+import { describeError } from '../../platform/log.ts'
+import { packageRoot } from '../../platform/package-root.ts'
+import { setting } from '../../shop/settings/settings.ts'
+
+const lookEveryMs = 2_000
+
+export type BackupSchedule = { stop(): Promise<void> }
+
+/**
+ * Makes backups whenever `backup.schedule` says, in the server's local time; a changed setting holds from the next look.
+ * Each is made by a process of its own, for going through a whole database would keep requests waiting for seconds.
+ */
+export function startBackupSchedule(app: App): BackupSchedule {
+  let line = ''
+  let cron: Cron | undefined
+  let running: Promise<void> | undefined
+  let child: ChildProcess | undefined
+  let isReadable = true
+  const run = (): void => {
+    running ??= makeBackup(app, (started) => void (child = started))
+      .catch((error: unknown) => {
+        app.log.error('a scheduled backup could not be started', { error: describeError(error) })
+      })
+      .finally(() => {
+        running = undefined
+        child = undefined
+      })
+  }
+  const look = (): void => {
+    let wanted: string
+    try {
+      wanted = setting(app.db, 'backup.schedule')
+      isReadable = true
+    } catch (error) {
+      // What held before goes on, and one line tells of all looks that fail in a row.
+      if (isReadable) app.log.error('backup.schedule could not be read', { error: describeError(error) })
+      isReadable = false
+      return
+    }
+    if (wanted === line) return
+    line = wanted
+    cron?.stop()
+    cron = wanted === '' ? undefined : schedule(app, wanted, run)
+  }
+  look()
+  const timer = setInterval(look, lookEveryMs)
+  return {
+    async stop() {
+      clearInterval(timer)
+      cron?.stop()
+      child?.kill()
+      await running
+    }
+  }
+}
+
+function schedule(app: App, line: string, run: () => void): Cron | undefined {
+  try {
+    return new Cron(line, { unref: true }, run)
+  } catch (error) {
+    app.log.error('backup.schedule is no cron line: no backups are made', { error: describeError(error) })
+    return undefined
+  }
+}
+
+async function makeBackup(app: App, onStart: (child: ChildProcess) => void): Promise<void> {
+  const args = ['backup', 'create', '--scheduled', '--json', '--data-dir', app.config.dataDir]
+  const child = spawn(process.execPath, [join(packageRoot, 'bin', 'shopstead.js'), ...args], {
+    stdio: ['ignore', 'pipe', 'ignore']
+  })
+  onStart(child)
+  let answer = ''
+  // Without a file descriptor left there is no pipe before the error is told.
+  child.once('spawn', () => child.stdout.setEncoding('utf8').on('data', (text: string) => void (answer += text)))
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', resolve)
+  })
+  if (code === 0) app.log.info('a scheduled backup was made')
+  else if (code !== null) app.log.error('a scheduled backup failed', { reason: answer.trim() })
+}

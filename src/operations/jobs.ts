@@ -1,0 +1,90 @@
+import type { App } from '../app.ts'
+import { startBackupSchedule } from './backup/schedule.ts'
+import { writeWhenFree } from '../platform/db/patience.ts'
+import { describeError } from '../platform/log.ts'
+import { purgeEmailTokens } from '../shop/accounts/email-tokens.ts'
+import { purgeSessions } from '../shop/accounts/sessions.ts'
+import { dropExpiredKeys } from '../shop/checkout/idempotency.ts'
+import { pageUrls } from '../shop/checkout/pay.ts'
+import { startMailer } from '../shop/letters/mailer.ts'
+import { purgeMails } from '../shop/mail/queue.ts'
+import { getOrder } from '../shop/orders/find.ts'
+import { dropOldEvents } from '../shop/payments/apply-event.ts'
+import { endHolds } from '../shop/payments/end-hold.ts'
+import type { EventCursor } from '../shop/payments/missed-events.ts'
+import { reconcile } from '../shop/payments/reconcile.ts'
+import type { ReconcileOptions } from '../shop/payments/reconcile.ts'
+import { purgeDeliveries } from '../shop/webhooks/deliveries.ts'
+import { startWebhookSender } from '../shop/webhooks/sender.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+
+export type Jobs = { stop(): Promise<void> }
+
+/**
+ * What the server does without being asked: sends mail and webhooks, settles payments whose outcome is open, ends holds,
+ * makes backups, clears what has run out. Nothing relies on a job having run; each failure is logged and tried again
+ * next time.
+ *
+ * @param openSince since when (epoch ms) the server has been taking requests
+ */
+export function startJobs(app: App, openSince: number): Jobs {
+  const mailer = startMailer(app)
+  const webhooks = startWebhookSender(app)
+  const backups = startBackupSchedule(app)
+  app.sandbox?.start()
+  const events: EventCursor = { since: null }
+  const timers = [
+    // At the start nobody else is at work on what an earlier process left behind; new checkouts may have begun.
+    repeat(app, 'payments', minuteMs, (first) =>
+      settlePayments(app, { underWay: first ? 'take' : 'leave', openSince, events })
+    ),
+    repeat(app, 'housekeeping', hourMs, () => clearOut(app))
+  ]
+  return {
+    async stop() {
+      await Promise.all(timers.map((timer) => timer.stop()))
+      await mailer.stop()
+      await webhooks.stop()
+      await backups.stop()
+    }
+  }
+}
+
+/** Brings orders and gateway together, then ends the holds that are over. */
+export async function settlePayments(app: App, options: Omit<ReconcileOptions, 'urlsOf'> = {}): Promise<void> {
+  await reconcile(app, { ...options, urlsOf: (attempt) => pageUrls(app, getOrder(app.db, attempt.orderId)) })
+  await endHolds(app)
+}
+
+async function clearOut(app: App): Promise<void> {
+  const now = app.clock.now()
+  await writeWhenFree(app.db, (tx) => void dropExpiredKeys(tx, now))
+  await writeWhenFree(app.db, (tx) => void purgeSessions(tx, now))
+  await writeWhenFree(app.db, (tx) => void dropOldEvents(tx, now))
+  await writeWhenFree(app.db, (tx) => void purgeEmailTokens(tx, now))
+  await writeWhenFree(app.db, (tx) => void purgeMails(tx, now))
+  await writeWhenFree(app.db, (tx) => void purgeDeliveries(tx, now))
+}
+
+/** Runs `work` at once and then every so often, one run at a time; stop() waits for the run under way. */
+function repeat(app: App, name: string, everyMs: number, work: (first: boolean) => Promise<void>): Jobs {
+  let running: Promise<void> = Promise.resolve()
+  let busy = false
+  const run = (first: boolean): void => {
+    if (busy) return
+    busy = true
+    running = work(first)
+      .catch((error: unknown) => app.log.error('a job failed', { job: name, error: describeError(error) }))
+      .finally(() => void (busy = false))
+  }
+  setImmediate(() => run(true))
+  const timer = setInterval(() => run(false), everyMs)
+  return {
+    async stop() {
+      clearInterval(timer)
+      await running
+    }
+  }
+}

@@ -1,0 +1,21 @@
+import type { CountsByKind } from '../../shop/catalog/changes.ts'
+import type { App } from '../../app.ts'
+import type { Tx } from '../../platform/db/database.ts'
+import { applyCampaigns, applyPlans } from '../../shop/benefits/plans.ts'
+import { applyCatalogFile } from '../../shop/catalog/apply-catalog.ts'
+import type { CatalogFile } from '../../shop/catalog/import/format.ts'
+import { productAddress } from '../../shop/catalog/product-address.ts'
+
+/**
+ * Brings plans, campaigns, products and coupons to what a file says. The stock of what exists is left alone: seeding again
+ * must not give back what has been sold.
+ *
+ * @throws AppError VALIDATION_FAILED or CONFLICT
+ */
+export function applyCatalogue(app: App, tx: Tx, file: CatalogFile, now: number): CountsByKind {
+  const plans = applyPlans(tx, file.plans)
+  const campaigns = applyCampaigns(tx, file.campaigns)
+  const options = { keepStock: true, addressOf: productAddress(app) }
+  const { products, coupons } = applyCatalogFile(tx, file, options, now)
+  return { products, coupons, plans, campaigns }
+}

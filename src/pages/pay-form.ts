@@ -1,0 +1,101 @@
+import { z } from 'zod'
+import type { App } from '../app.ts'
+import type { FieldErrors } from '../errors.ts'
+import { formatMoney } from '../platform/money.ts'
+import type { Db } from '../platform/db/database.ts'
+import { codePoints } from '../platform/text.ts'
+import { isEmail, lineField, optionalLine } from '../shop/accounts/fields.ts'
+import { isCountry } from '../shop/checkout/countries.ts'
+import { itemsOf } from '../shop/orders/find.ts'
+import type { OrderRow } from '../shop/orders/rows.ts'
+import type { Address } from '../shop/orders/schema.ts'
+import { setting } from '../shop/settings/settings.ts'
+import { offeredMethods } from './choose-payment.ts'
+import { countries } from './country-list.ts'
+import { backUrl, summaryOf } from './order-page.ts'
+import type { PageCall, PageReply } from './page.ts'
+import { canTakeCoupon } from './take-coupon.ts'
+
+/** What the form shows again when something is wrong. */
+export type Filled = { values: Readonly<Record<string, string>>; errors: FieldErrors; message: string | null }
+
+export const untouched: Filled = { values: {}, errors: {}, message: null }
+
+const addressFields = ['address1', 'address2', 'postcode', 'city', 'country'] as const
+const fields = ['email', 'firstName', 'lastName', 'payment_method', ...addressFields] as const
+
+/** Something has to be shipped, and nobody has said where to. */
+export function asksAddress(db: Db, { id, billingAddress, shippingAddress }: OrderRow): boolean {
+  if (shippingAddress?.address1 !== undefined || billingAddress?.address1 !== undefined) return false
+  return itemsOf(db, id).some(({ type }) => type === 'physical')
+}
+
+export function readValues(form: URLSearchParams): Record<string, string> {
+  return Object.fromEntries(fields.flatMap((name) => (form.has(name) ? [[name, form.get(name) ?? '']] : [])))
+}
+
+/** An address that a form shows has to be filled in; a program that sends none of it is not asked for it. */
+export function choiceInput(app: App, order: OrderRow, values: Readonly<Record<string, string>>) {
+  const isShown = asksAddress(app.db, order) && addressFields.some((name) => name in values)
+  return z.object({
+    payment_method: z.enum(offeredMethods(app), 'Please choose how to pay.'),
+    email: email.default(null),
+    firstName: optionalLine(100),
+    lastName: optionalLine(100),
+    address: isShown ? address : z.unknown().transform((): undefined => undefined)
+  })
+}
+
+const email = z
+  .string()
+  .transform((text) => text.normalize('NFC').trim())
+  .refine(
+    (text) => text === '' || (codePoints(text) <= 254 && isEmail(text)),
+    'Please give an email address such as name@example.com.'
+  )
+  .transform((text) => (text === '' ? null : text))
+
+const needed = (words: string) => lineField(200).refine((text) => text !== '', words)
+
+const address = z
+  .object({
+    address1: needed('Please give a street and a number.'),
+    address2: lineField(200).default(''),
+    postcode: needed('Please give a postcode.'),
+    city: needed('Please give a town or city.'),
+    country: z
+      .string('Please choose a country.')
+      .transform((code) => code.trim().toUpperCase())
+      .refine(isCountry, 'Please choose a country.')
+  })
+  .transform(({ address2, ...given }): Address => (address2 === '' ? given : { ...given, address2 }))
+
+export function choicePage({ app }: Pick<PageCall, 'app'>, order: OrderRow, status: number, filled: Filled): PageReply {
+  const methods = offeredMethods(app)
+  const { contact, billingAddress, shippingAddress } = order
+  const lastName = contact.lastName ?? billingAddress?.lastName ?? shippingAddress?.lastName
+  const needsAddress = asksAddress(app.db, order)
+  return {
+    status,
+    template: 'checkout',
+    title: 'Pay your order',
+    data: {
+      ...filled,
+      action: `/checkout/${order.publicToken}`,
+      summary: summaryOf(app, order),
+      total: formatMoney(order.totalMinor, order.currency),
+      takesCoupon: canTakeCoupon(app.db, order),
+      asksEmail: order.email === null,
+      asksName: (contact.firstName ?? lastName) === undefined,
+      asksAddress: needsAddress,
+      countries: needsAddress ? countries() : [],
+      methods,
+      chosen: filled.values['payment_method'] === 'manual' ? 'manual' : methods[0],
+      instructions: setting(app.db, 'payments.manualInstructions'),
+      testCards: app.cards?.name === 'sandbox',
+      back: backUrl(order, 'cancelled')
+    },
+    // Stripe's page can have a domain of the shop's own, which is not known here.
+    leadsTo: [order.returnUrl, app.cards?.name === 'stripe' ? 'https:' : null]
+  }
+}

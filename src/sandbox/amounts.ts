@@ -1,0 +1,59 @@
+import { formatMoney, isCurrency, chargeStepMinor } from '../platform/money.ts'
+import type { Context } from './context.ts'
+import { badParameter, badState } from './errors.ts'
+import type { Param } from './params.ts'
+import { text } from './params.ts'
+
+/** The least that Stripe charges, in minor units (docs.stripe.com/currencies#minimum-and-maximum-charge-amounts). */
+const minimums: Readonly<Record<string, number>> = {
+  usd: 50,
+  aed: 200,
+  aud: 50,
+  bgn: 100,
+  brl: 50,
+  cad: 50,
+  chf: 50,
+  czk: 1500,
+  dkk: 250,
+  eur: 50,
+  gbp: 30,
+  hkd: 400,
+  huf: 17500,
+  inr: 50,
+  jpy: 50,
+  mxn: 1000,
+  myr: 200,
+  nok: 300,
+  nzd: 50,
+  pln: 200,
+  ron: 200,
+  sek: 300,
+  sgd: 50,
+  thb: 1000
+}
+const most = 99_999_999
+
+export function currency(): Param<string> {
+  const plain = text({ max: 10 })
+  return {
+    read: (raw, path) => {
+      const value = plain.read(raw, path).toLowerCase()
+      if (!isCurrency(value.toUpperCase())) throw badParameter(`Invalid currency: ${value}`, { param: path })
+      return value
+    }
+  }
+}
+
+/** Refuses an amount that Stripe would not charge; `code` and `param` as Stripe's. */
+export function checkAmount(context: Context, amountMinor: number, code: string, param: string): void {
+  const least = minimums[code] ?? 1
+  if (context.minimumAmounts && amountMinor < least) {
+    const message = `Amount must be at least ${formatMoney(least, code.toUpperCase())} ${code}`
+    throw badState(message, { code: 'amount_too_small', param })
+  }
+  if (amountMinor > most)
+    throw badState('Amount is more than the most that can be charged.', { code: 'amount_too_large', param })
+  if (amountMinor % chargeStepMinor(code.toUpperCase()) !== 0) {
+    throw badState('The amount has digits that the currency does not have.', { code: 'invalid_charge_amount', param })
+  }
+}

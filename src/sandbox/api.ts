@@ -1,0 +1,171 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Eventually } from '../platform/eventually.ts'
+import { onceFor } from '../platform/once-for.ts'
+import type { ApiOutcome } from './outcome.ts'
+import type { Answer, Context, Route } from './context.ts'
+import { StripeRefusal, badParameter } from './errors.ts'
+import { expandAnswer } from './expand.ts'
+import { actOut } from './fault-answers.ts'
+import { takeApiFault } from './faults.ts'
+import type { Fault } from './faults.ts'
+import { decodeForm } from './form.ts'
+import type { RawMap } from './form.ts'
+import { findReplay, keepAnswer, markRunning, releaseKey } from './idempotency.ts'
+import type { KeyedRequest } from './idempotency.ts'
+import { newId } from './ids.ts'
+import { list, readShape, text } from './params.ts'
+import { findRoute } from './routes.ts'
+import type { Store } from './store.ts'
+import { runDueTimers } from './timed-actions.ts'
+import { isTimerDue } from './timers.ts'
+
+/** One request to the API; `path` has its query, header names are lower-case. */
+export type ApiRequest = { method: string; path: string; headers: Readonly<Record<string, string>>; body: string }
+
+export type ApiParts = {
+  store: Store
+  now: () => number
+  apiVersion: string
+  /** The only key that is let in; any test key when it is undefined. */
+  secretKey: string | undefined
+  newContext: (nowMs: number, request: Context['request']) => Context
+  /** Called when a request may have left events to deliver. */
+  onEffect: () => void
+  onKill: () => void
+  /** Told of an error of the sandbox's own; its caller gets a 500. */
+  onError: (error: unknown) => void
+}
+
+type Prepared = {
+  route: Route
+  id: string
+  raw: RawMap
+  keyed: KeyedRequest | undefined
+  nowMs: number
+  requestId: string
+}
+type Executed = Answer & { originalRequest?: string }
+
+const expandShape = { expand: list(text({ max: 200 }), { max: 20 }) }
+const shapeOf = onceFor(({ shape }: Route) => ({ ...expandShape, ...shape }))
+
+/** Answers one request as Stripe's API would, faults included. Never rejects for what the request says. */
+export async function handleApi(parts: ApiParts, request: ApiRequest): Promise<ApiOutcome> {
+  const requestId = newId('req', 14)
+  const nowMs = parts.now()
+  const respond = (answer: Executed): ApiOutcome => answered(parts, request, requestId, nowMs, answer)
+  try {
+    const prepared = prepare(parts, request, requestId, nowMs)
+    const fault = takeApiFault(parts.store, prepared.route.name)
+    if (fault && fault.moment === 'before' && fault.fault !== 'slow')
+      return actOut(fault, undefined, respond, parts.onKill)
+    if (fault?.fault === 'slow') await runSlowly(parts, prepared, fault)
+    const answer = await execute(parts, prepared, fault)
+    parts.onEffect()
+    return fault && fault.fault !== 'slow' ? actOut(fault, answer, respond, parts.onKill) : respond(answer)
+  } catch (error) {
+    if (error instanceof StripeRefusal) return respond({ status: error.status, body: { error: error.body } })
+    parts.onError(error)
+    return respond({ status: 500, body: { error: { type: 'api_error', message: 'The sandbox failed.' } } })
+  }
+}
+
+function prepare(parts: ApiParts, request: ApiRequest, requestId: string, nowMs: number): Prepared {
+  checkKey(parts, request)
+  const [path = '', query = ''] = request.path.split('?', 2)
+  const found = findRoute(request.method, path)
+  if (!found) {
+    const message = `Unrecognized request URL (${request.method.slice(0, 10)}: ${path.slice(0, 200)}).`
+    throw new StripeRefusal(404, { type: 'invalid_request_error', message }, false)
+  }
+  const version = request.headers['stripe-version']
+  if (version !== undefined && !/^\d{4}-\d\d-\d\d(\.[a-z_]+)?$/.test(version))
+    throw badParameter('Invalid Stripe API version.', {})
+  const form = request.method === 'POST' ? request.body : query
+  const key = request.method === 'POST' ? request.headers['idempotency-key'] : undefined
+  const endpoint = `${request.method} ${path}`
+  const keyed = key === undefined ? undefined : { key, endpoint, params: form, requestId, nowMs }
+  return { ...found, raw: decodeForm(form), keyed, nowMs, requestId }
+}
+
+function checkKey(parts: ApiParts, request: ApiRequest): void {
+  const key = /^Bearer (\S+)$/.exec(request.headers['authorization'] ?? '')?.[1]
+  const good = parts.secretKey === undefined ? /^(sk|rk)_test_\w+$/.test(key ?? '') : key === parts.secretKey
+  if (good) return
+  const message = key === undefined ? 'You did not provide an API key.' : 'Invalid API Key provided.'
+  throw new StripeRefusal(401, { type: 'invalid_request_error', message }, false)
+}
+
+async function runSlowly(parts: ApiParts, { keyed }: Prepared, fault: Fault): Promise<void> {
+  if (keyed) {
+    parts.store.write(() => {
+      // A replay needs no wait, and a second request under a running key is refused before it could wait.
+      if (!findReplay(parts.store, keyed)) markRunning(parts.store, keyed, keyed.nowMs + fault.delayMs + 1_000)
+    })
+  }
+  await sleep(fault.delayMs)
+  if (keyed) releaseKey(parts.store, keyed.key)
+}
+
+function execute(parts: ApiParts, prepared: Prepared, fault: Fault | undefined): Eventually<Executed> {
+  const { store } = parts
+  const { route, keyed, nowMs, requestId } = prepared
+  const context = parts.newContext(nowMs, { id: requestId, idempotency_key: keyed?.key ?? null })
+  if (route.method === 'GET' && !isTimerDue(store, nowMs)) return run(context, prepared)
+  const work = (): Executed => {
+    runDueTimers(context)
+    const replay = keyed && findReplay(store, keyed)
+    if (replay) return replay
+    const answer = runKeepingRefusals(context, prepared)
+    if (!keyed) return answer
+    const kept =
+      fault?.moment === 'kept'
+        ? actOut(
+            fault,
+            answer,
+            (same) => same,
+            () => undefined
+          )
+        : answer
+    keepAnswer(store, keyed, 'kind' in kept ? answer : kept)
+    return answer
+  }
+  // A fault strikes at a moment of this one request.
+  return fault === undefined ? store.writeThisTurn(work) : store.write(work)
+}
+
+/** A refusal in the midst of execution takes back what was done, and is kept under the key all the same. */
+function runKeepingRefusals(context: Context, prepared: Prepared): Answer {
+  try {
+    return context.store.write(() => run(context, prepared))
+  } catch (error) {
+    if (error instanceof StripeRefusal && error.began) return { status: error.status, body: { error: error.body } }
+    throw error
+  }
+}
+
+function run(context: Context, { route, raw, id }: Prepared): Answer {
+  const { expand = [], ...params } = readShape(shapeOf(route), raw)
+  const answer = route.handle(context, params, id)
+  return answer.status === 200 ? { ...answer, body: expandAnswer(context.store, answer.body, expand) } : answer
+}
+
+function answered(
+  parts: ApiParts,
+  request: ApiRequest,
+  requestId: string,
+  nowMs: number,
+  answer: Executed
+): ApiOutcome {
+  const key = request.method === 'POST' ? request.headers['idempotency-key'] : undefined
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    date: new Date(nowMs).toUTCString(),
+    'request-id': requestId,
+    'stripe-version': request.headers['stripe-version'] ?? parts.apiVersion
+  }
+  if (key !== undefined) headers['idempotency-key'] = key
+  if (key !== undefined) headers['original-request'] = answer.originalRequest ?? requestId
+  if (answer.originalRequest !== undefined) headers['idempotent-replayed'] = 'true'
+  return { kind: 'answer', status: answer.status, headers, body: JSON.stringify(answer.body) }
+}

@@ -1,0 +1,115 @@
+import type Stripe from 'stripe'
+import { AppError } from '../errors.ts'
+import { renewSubscription } from './billing.ts'
+import type { Renewal } from './billing.ts'
+import { answerBankPage, payCheckout } from './checkout-payment.ts'
+import type { PageOutcome } from './checkout-payment.ts'
+import { getKept } from './context.ts'
+import type { Context } from './context.ts'
+import { awaitDelivery } from './deliveries.ts'
+import { decideDispute, openDispute } from './disputes.ts'
+import { StripeRefusal } from './errors.ts'
+import { addFault, clearFaults, listFaults } from './faults.ts'
+import type { Fault, FaultRequest } from './faults.ts'
+import { idOf } from './ids.ts'
+import type { Kind, Objects } from './objects.ts'
+import { routeNames } from './routes.ts'
+import type { Store } from './store.ts'
+
+/** Everything that ever moved money, oldest first. */
+export type Ledger = {
+  charges: Stripe.Charge[]
+  refunds: Stripe.Refund[]
+  intents: Stripe.PaymentIntent[]
+  sessions: Stripe.Checkout.Session[]
+  subscriptions: Stripe.Subscription[]
+}
+
+export type CheckoutQuery = { clientReferenceId: string } | { metadata: { key: string; value: string } }
+
+/** What the command line and the tests do to the sandbox beside the API. Throws AppError NOT_FOUND and CONFLICT. */
+export type Controls = {
+  /** The newest session of a reference or of metadata, an open one first. */
+  findCheckout: (by: CheckoutQuery) => Stripe.Checkout.Session | undefined
+  /**
+   * Pays as the hosted page's button does. Resolves when the shop's webhooks have been answered, by this process or by
+   * the one that sends them, at the latest after `waitMs`: `delivered` says whether they were.
+   */
+  payCheckout: (
+    sessionId: string,
+    paid?: { paymentMethod?: string; email?: string | null; waitMs?: number }
+  ) => Promise<{ outcome: PageOutcome; delivered: boolean }>
+  /** The bank's answer to a 3-D Secure question. */
+  answerChallenge: (paymentIntentId: string, approved: boolean) => PageOutcome
+  openDispute: (paymentIntentId: string, reason?: string) => Stripe.Dispute
+  decideDispute: (disputeId: string, outcome: 'won' | 'lost') => Stripe.Dispute
+  /** Ends the current period now; the card decides whether the next one is paid, unless `forced` does. */
+  renewSubscription: (subscriptionId: string, forced?: Renewal) => Stripe.Subscription
+  addFault: (request: FaultRequest) => Fault
+  listFaults: () => Fault[]
+  clearFaults: () => void
+  ledger: () => Ledger
+}
+
+export type Acting = {
+  store: Store
+  now: () => number
+  act: <T>(work: (context: Context) => T) => { result: T; batch: string }
+}
+
+const defaultWaitMs = 5_000
+
+export function createControls({ store, act: actAsStripe, now }: Acting): Controls {
+  const act: Acting['act'] = (work) => inShopsWords(() => actAsStripe(work))
+  return {
+    findCheckout: (by) => findCheckout(store, by),
+    payCheckout: async (sessionId, { paymentMethod = 'pm_card_visa', email = null, waitMs = defaultWaitMs } = {}) => {
+      const { result, batch } = act((context) => payCheckout(context, sessionId, { paymentMethod, email }))
+      return { outcome: result, delivered: await awaitDelivery(store, batch, now(), waitMs) }
+    },
+    answerChallenge: (intentId, approved) => act((context) => answerBankPage(context, intentId, approved)).result,
+    openDispute: (intentId, reason = 'fraudulent') => act((context) => dispute(context, intentId, reason)).result,
+    decideDispute: (id, outcome) =>
+      act((context) => decideDispute(context, getKept(context, 'dispute', id).object, outcome)).result,
+    renewSubscription: (id, forced) => act((context) => renewSubscription(context, id, forced)).result,
+    addFault: (request) => addFault(store, request, routeNames),
+    listFaults: () => listFaults(store),
+    clearFaults: () => clearFaults(store),
+    ledger: () => ({
+      charges: oldestFirst(store, 'charge'),
+      refunds: oldestFirst(store, 'refund'),
+      intents: oldestFirst(store, 'payment_intent'),
+      sessions: oldestFirst(store, 'checkout.session'),
+      subscriptions: oldestFirst(store, 'subscription')
+    })
+  }
+}
+
+/** A refusal in Stripe's words becomes an error that the command line knows how to show. */
+function inShopsWords<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof StripeRefusal)) throw error
+    throw new AppError(error.body.code === 'resource_missing' ? 'NOT_FOUND' : 'CONFLICT', error.message)
+  }
+}
+
+function dispute(context: Context, intentId: string, reason: string): Stripe.Dispute {
+  const intent = getKept(context, 'payment_intent', intentId).object
+  const charge = getKept(context, 'charge', idOf(intent.latest_charge) ?? '').object
+  return openDispute(context, charge, { reason })
+}
+
+function findCheckout(store: Store, by: CheckoutQuery): Stripe.Checkout.Session | undefined {
+  const filter =
+    'metadata' in by
+      ? { field: `metadata.${by.metadata.key}`, value: by.metadata.value }
+      : { field: 'client_reference_id', value: by.clientReferenceId }
+  const { objects } = store.list('checkout.session', [filter])
+  return objects.find(({ status }) => status === 'open') ?? objects[0]
+}
+
+function oldestFirst<K extends Kind>(store: Store, kind: K): Objects[K][] {
+  return store.list(kind, [], { limit: Number.MAX_SAFE_INTEGER - 1 }).objects.reverse()
+}

@@ -1,0 +1,114 @@
+import type Stripe from 'stripe'
+import { percentOf, shareMinor } from '../platform/money.ts'
+import { currency } from './amounts.ts'
+import { getKept, route, save } from './context.ts'
+import type { Context, Route } from './context.ts'
+import { badParameter, badState } from './errors.ts'
+import { emit } from './events.ts'
+import { randomLetters } from './ids.ts'
+import { listPage, pageShape } from './lists.ts'
+import { choice, decimal, integer, mergeMetadata, metadata, text } from './params.ts'
+import type { Values } from './params.ts'
+
+const createShape = {
+  id: text({ max: 255 }),
+  amount_off: integer({ min: 1, max: 99_999_999 }),
+  percent_off: decimal({ above: 0, max: 100 }),
+  currency: currency(),
+  duration: choice('forever', 'once', 'repeating'),
+  duration_in_months: integer({ min: 1, max: 36 }),
+  max_redemptions: integer({ min: 1 }),
+  metadata: metadata(),
+  name: text({ max: 40 }),
+  redeem_by: integer({ min: 0 })
+}
+
+function createCoupon(context: Context, params: Values<typeof createShape>): Stripe.Coupon {
+  const { amount_off, percent_off, duration = 'once' } = params
+  if ((amount_off === undefined) === (percent_off === undefined)) {
+    throw badParameter('Must provide one of percent_off or amount_off.', { param: 'percent_off' })
+  }
+  if (amount_off !== undefined && params.currency === undefined) {
+    throw badParameter('Must provide currency when providing amount_off.', {
+      code: 'parameter_missing',
+      param: 'currency'
+    })
+  }
+  if ((duration === 'repeating') !== (params.duration_in_months !== undefined)) {
+    throw badParameter('duration_in_months belongs to the duration `repeating`, which needs it.', {
+      param: 'duration_in_months'
+    })
+  }
+  if (params.redeem_by !== undefined && params.redeem_by <= context.now) {
+    throw badParameter('redeem_by must be in the future.', { param: 'redeem_by' })
+  }
+  const id = params.id ?? randomLetters(8)
+  if (context.store.findAny(id))
+    throw badState('Coupon already exists.', { code: 'resource_already_exists', param: 'id' })
+  const coupon = {
+    id,
+    object: 'coupon',
+    amount_off: amount_off ?? null,
+    created: context.now,
+    currency: amount_off === undefined ? null : (params.currency ?? null),
+    duration,
+    duration_in_months: params.duration_in_months ?? null,
+    livemode: false,
+    max_redemptions: params.max_redemptions ?? null,
+    metadata: mergeMetadata({}, params.metadata),
+    name: params.name ?? null,
+    percent_off: percent_off ?? null,
+    redeem_by: params.redeem_by ?? null,
+    times_redeemed: 0,
+    valid: true
+  } satisfies Stripe.Coupon
+  save(context, 'coupon', coupon, { deleted: false })
+  emit(context, 'coupon.created', coupon)
+  return coupon
+}
+
+/** A coupon that may still be used for this currency, or Stripe's refusal. */
+export function usableCoupon(context: Context, id: string, currencyCode: string): Stripe.Coupon {
+  const param = 'discounts[0][coupon]'
+  const { object: coupon, hidden } = getKept(context, 'coupon', id, param)
+  const expired = coupon.redeem_by !== null && coupon.redeem_by <= context.now
+  if (hidden.deleted || !coupon.valid || expired) {
+    throw badState(`Coupon ${coupon.id} is no longer valid.`, { code: 'coupon_expired', param })
+  }
+  if (coupon.currency !== null && coupon.currency !== currencyCode) {
+    throw badState(`The coupon's currency is ${coupon.currency}, the Checkout Session's is ${currencyCode}.`, { param })
+  }
+  return coupon
+}
+
+/** What the coupon takes off each line, in minor units. */
+export function discountLines(coupon: Stripe.Coupon | undefined, subtotalsMinor: readonly number[]): number[] {
+  if (!coupon) return subtotalsMinor.map(() => 0)
+  const subtotalMinor = subtotalsMinor.reduce((sum, each) => sum + each, 0)
+  const wanted = coupon.amount_off ?? percentOf(subtotalMinor, Math.round((coupon.percent_off ?? 0) * 100))
+  return shareMinor(Math.min(wanted, subtotalMinor), subtotalsMinor)
+}
+
+export function redeemCoupon(context: Context, id: string): void {
+  const kept = context.store.find('coupon', id)
+  if (!kept) return
+  const times = kept.object.times_redeemed + 1
+  const { max_redemptions: most } = kept.object
+  save(context, 'coupon', { ...kept.object, times_redeemed: times, valid: most === null || times < most })
+}
+
+function deleteCoupon(context: Context, _params: object, id: string): object {
+  const { object } = getKept(context, 'coupon', id)
+  save(context, 'coupon', { ...object, valid: false }, { deleted: true })
+  emit(context, 'coupon.deleted', object)
+  return { id, object: 'coupon', deleted: true }
+}
+
+export const couponRoutes: readonly Route[] = [
+  route('coupons.create', 'POST /v1/coupons', createShape, createCoupon),
+  route('coupons.retrieve', 'GET /v1/coupons/:id', {}, (context, _params, id) => getKept(context, 'coupon', id).object),
+  route('coupons.delete', 'DELETE /v1/coupons/:id', {}, deleteCoupon),
+  route('coupons.list', 'GET /v1/coupons', pageShape, (context, params) =>
+    listPage(context, 'coupon', params, '/v1/coupons')
+  )
+]

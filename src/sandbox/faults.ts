@@ -1,0 +1,114 @@
+import { AppError } from '../errors.ts'
+import type { Store } from './store.ts'
+
+export const webhookFaults = ['late', 'twice', 'out_of_order', 'lost'] as const
+export const apiFaults = [
+  'timeout',
+  'reset',
+  'truncated',
+  'stalled',
+  'html',
+  'slow',
+  'kill',
+  '500',
+  '503',
+  '429',
+  '409',
+  '402'
+] as const
+export type WebhookFault = (typeof webhookFaults)[number]
+export type ApiFault = (typeof apiFaults)[number]
+
+/**
+ * - `before`: the request is never executed.
+ * - `after`: it is executed and its true answer kept under its idempotency key, but the caller gets the fault.
+ * - `kept`: it is executed, and the fault is what the key answers from then on, as Stripe keeps even its own 500s.
+ */
+export type Moment = 'before' | 'after' | 'kept'
+
+export type FaultRequest = {
+  /** A route's name (`payment_intents.confirm`, `payment_intents.*`, `*`), or `webhook:` and an event type or `*`. */
+  target: string
+  fault: ApiFault | WebhookFault
+  moment?: Moment
+  /** How many matching requests pass first; 0 when left out. */
+  skip?: number
+  /** How many it then strikes; once when left out, -1 for always. stripe-node tries three times in all. */
+  times?: number
+  delayMs?: number
+}
+export type Fault = Required<FaultRequest> & { id: number }
+
+type Row = {
+  id: number
+  target: string
+  fault: string
+  moment: Moment
+  skip: number
+  remaining: number
+  delay_ms: number
+}
+
+const defaultDelayMs: Partial<Record<Fault['fault'], number>> = { late: 30_000, out_of_order: 1_500, slow: 1_000 }
+
+/** Puts a fault in place (AppError USAGE for one that could never strike), for every process that shares the file; it stays until it is used up or cleared. */
+export function addFault(store: Store, request: FaultRequest, routeNames: readonly string[]): Fault {
+  const forWebhook = request.target.startsWith('webhook:')
+  const known: readonly string[] = forWebhook ? webhookFaults : apiFaults
+  if (!known.includes(request.fault)) {
+    throw new AppError('USAGE', `A fault of ${forWebhook ? 'webhooks' : 'requests'} is one of ${known.join(', ')}.`)
+  }
+  if (!forWebhook && !routeNames.some((name) => matches(request.target, name))) {
+    throw new AppError('USAGE', `A fault's target is *, webhook:* or one of ${routeNames.join(', ')}.`)
+  }
+  const { target, fault, moment = 'before', skip = 0, times = 1, delayMs = defaultDelayMs[fault] ?? 0 } = request
+  const added = store
+    .prepare('INSERT INTO faults (target, fault, moment, skip, remaining, delay_ms) VALUES (?, ?, ?, ?, ?, ?)')
+    .run(target, fault, moment, skip, times, delayMs)
+  return { id: Number(added.lastInsertRowid), target, fault, moment, skip, times, delayMs }
+}
+
+export function listFaults(store: Store): Fault[] {
+  return store.prepare<Row>('SELECT * FROM faults ORDER BY id').all().map(faultFrom)
+}
+
+export function clearFaults(store: Store): void {
+  store.prepare('DELETE FROM faults').run()
+}
+
+export function takeWebhookFault(store: Store, eventType: string): Fault | undefined {
+  return take(store, `webhook:${eventType}`)
+}
+
+export function takeApiFault(store: Store, routeName: string): Fault | undefined {
+  return take(store, routeName)
+}
+
+/** The oldest fault that matches strikes and is used up by one; one that still skips is counted down instead. */
+function take(store: Store, name: string): Fault | undefined {
+  const any = store.prepare<Row>('SELECT * FROM faults WHERE remaining <> 0 ORDER BY id')
+  if (!any.get()) return undefined
+  return store.write(() => {
+    const row = any.all().find(({ target }) => matches(target, name))
+    if (!row) return undefined
+    if (row.skip > 0) {
+      store.prepare('UPDATE faults SET skip = skip - 1 WHERE id = ?').run(row.id)
+      return undefined
+    }
+    if (row.remaining === 1) store.prepare('DELETE FROM faults WHERE id = ?').run(row.id)
+    else if (row.remaining > 1) store.prepare('UPDATE faults SET remaining = remaining - 1 WHERE id = ?').run(row.id)
+    return faultFrom(row)
+  })
+}
+
+function matches(target: string, name: string): boolean {
+  const isWebhook = name.startsWith('webhook:')
+  if (target === '*') return !isWebhook
+  if (target.endsWith('*')) return name.startsWith(target.slice(0, -1))
+  return target === name
+}
+
+function faultFrom(row: Row): Fault {
+  const { id, target, moment, skip, remaining, delay_ms } = row
+  return { id, target, fault: row.fault as Fault['fault'], moment, skip, times: remaining, delayMs: delay_ms }
+}

@@ -1,0 +1,211 @@
+import { onceFor } from '../platform/once-for.ts'
+import { badParameter } from './errors.ts'
+import type { Raw, RawMap } from './form.ts'
+
+/** How one parameter is read and checked; `path` is the parameter as Stripe names it, `line_items[0][quantity]`. */
+export type Param<T> = { readonly read: (raw: Raw, path: string) => T; readonly needed?: boolean }
+export type Needed<T> = Param<T> & { readonly needed: true }
+export type Shape = Readonly<Record<string, Param<unknown>>>
+/** What a shape reads to: a needed parameter is there, any other is undefined when it was not sent. */
+export type Values<S extends Shape> = {
+  readonly [Name in keyof S]: S[Name] extends Needed<infer T>
+    ? T
+    : S[Name] extends Param<infer T>
+      ? T | undefined
+      : never
+}
+
+/** Reads a map against a shape as strictly as Stripe: unknown names first, then what is missing or malformed. */
+export function readShape<S extends Shape>(shape: S, raw: RawMap, path = ''): Values<S> {
+  const named = (name: string): string => (path === '' ? name : `${path}[${name}]`)
+  const unknown: string[] = []
+  for (const name of raw.keys()) if (!Object.hasOwn(shape, name)) unknown.push(named(name).slice(0, 100))
+  if (unknown.length > 0) {
+    const message = `Received unknown parameter${unknown.length > 1 ? 's' : ''}: ${unknown.slice(0, 5).join(', ')}`
+    throw badParameter(message, { code: 'parameter_unknown', param: unknown[0] ?? '' })
+  }
+  const values: Record<string, unknown> = {}
+  for (const [name, param] of paramsOf(shape)) {
+    const value = raw.get(name)
+    if (value !== undefined) values[name] = param.read(value, named(name))
+    else if (param.needed) throw missing(named(name))
+  }
+  return values as Values<S>
+}
+
+const paramsOf = onceFor((shape: Shape) => Object.entries(shape))
+
+export function needed<T>(param: Param<T>): Needed<T> {
+  return { ...param, needed: true }
+}
+
+/** A parameter that an empty string unsets. */
+export function emptyable<T>(param: Param<T>): Param<T | null> {
+  return { read: (raw, path) => (raw === '' ? null : param.read(raw, path)) }
+}
+
+export function text(limits: { max?: number } = {}): Param<string> {
+  const max = limits.max ?? 5_000
+  return {
+    read: (raw, path) => {
+      const value = plain(raw, path, 'string')
+      if (value.length > max) {
+        throw badParameter(`Invalid string: must be at most ${max} characters`, { param: path })
+      }
+      return value
+    }
+  }
+}
+
+export function integer(limits: { min?: number; max?: number } = {}): Param<number> {
+  const { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = limits
+  return {
+    read: (raw, path) => {
+      const value = plain(raw, path, 'integer')
+      const code = 'parameter_invalid_integer'
+      if (!/^-?\d{1,16}$/.test(value))
+        throw badParameter(`Invalid integer: ${value.slice(0, 40)}`, { code, param: path })
+      const number = Number(value)
+      if (number < min) throw badParameter(`This value must be greater than or equal to ${min}.`, { code, param: path })
+      if (number > max) throw badParameter(`This value must be less than or equal to ${max}.`, { code, param: path })
+      return number
+    }
+  }
+}
+
+/** A number with decimals, such as percent_off. */
+export function decimal(limits: { above: number; max: number }): Param<number> {
+  return {
+    read: (raw, path) => {
+      const value = plain(raw, path, 'decimal')
+      if (!/^-?\d+(\.\d+)?$/.test(value)) throw badParameter(`Invalid decimal: ${value.slice(0, 40)}`, { param: path })
+      const number = Number(value)
+      if (number <= limits.above || number > limits.max) {
+        throw badParameter(`This value must be above ${limits.above} and at most ${limits.max}.`, { param: path })
+      }
+      return number
+    }
+  }
+}
+
+export function flag(): Param<boolean> {
+  return {
+    read: (raw, path) => {
+      const value = plain(raw, path, 'boolean')
+      if (value !== 'true' && value !== 'false') {
+        throw badParameter(`Invalid boolean: ${value.slice(0, 40)}`, { param: path })
+      }
+      return value === 'true'
+    }
+  }
+}
+
+export function choice<const T extends string>(...known: readonly T[]): Param<T> {
+  return {
+    read: (raw, path) => {
+      const value = plain(raw, path, 'string')
+      const found = known.find((option) => option === value)
+      if (found) return found
+      const last = /(\w+)\]?$/.exec(path)?.[1] ?? path
+      throw badParameter(`Invalid ${last}: must be one of ${known.join(', ')}`, { param: path })
+    }
+  }
+}
+
+export function list<T>(of: Param<T>, limits: { max?: number } = {}): Param<T[]> {
+  return {
+    read: (raw, path) => {
+      if (raw === '') return []
+      if (!(raw instanceof Map)) throw badParameter('Invalid array', { param: path })
+      if (raw.size > (limits.max ?? 100))
+        throw badParameter(`At most ${limits.max ?? 100} are allowed.`, { param: path })
+      return [...raw].map(([index, value]) => {
+        if (!/^\d{1,4}$/.test(index)) throw badParameter('Invalid array', { param: path })
+        return of.read(value, `${path}[${index}]`)
+      })
+    }
+  }
+}
+
+export function shape<S extends Shape>(of: S): Param<Values<S>> {
+  return {
+    read: (raw, path) => {
+      if (!(raw instanceof Map)) throw badParameter('Invalid object', { param: path })
+      return readShape(of, raw, path)
+    }
+  }
+}
+
+/** Either a plain value or an object, as a list's `created` filter. */
+export function either<A, B>(value: Param<A>, object: Param<B>): Param<A | B> {
+  return { read: (raw, path) => (raw instanceof Map ? object.read(raw, path) : value.read(raw, path)) }
+}
+
+/** Up to 50 keys of 40 characters with values of 500; an empty value unsets its key, an empty `metadata` all of them. */
+export function metadata(): Param<Record<string, string>> {
+  return {
+    read: (raw, path) => {
+      if (raw === '') return {}
+      if (!(raw instanceof Map)) throw badParameter('Invalid object', { param: path })
+      if (raw.size > 50) throw badParameter('You can have up to 50 metadata keys.', { param: path })
+      const entries: [string, string][] = []
+      for (const [key, value] of raw) {
+        if (typeof value !== 'string') throw badParameter('Invalid string', { param: `${path}[${key.slice(0, 40)}]` })
+        if (key.length > 40) throw badParameter('Metadata keys can be up to 40 characters long.', { param: path })
+        if (value.length > 500) {
+          throw badParameter('Metadata values can be up to 500 characters long.', { param: `${path}[${key}]` })
+        }
+        entries.push([key, value])
+      }
+      return Object.fromEntries(entries)
+    }
+  }
+}
+
+/** What metadata becomes when a request changes it: sent keys join, empty values leave. */
+export function mergeMetadata(
+  before: Record<string, string> | null,
+  sent: Record<string, string> | undefined
+): Record<string, string> {
+  if (!sent) return { ...before }
+  const merged = Object.keys(sent).length === 0 ? {} : { ...before, ...sent }
+  return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== ''))
+}
+
+export function url(): Param<string> {
+  return {
+    read: (raw, path) => {
+      const value = plain(raw, path, 'string')
+      const parsed = URL.canParse(value) ? new URL(value) : undefined
+      if (!parsed || !['http:', 'https:'].includes(parsed.protocol) || value.length > 5_000) {
+        throw badParameter('Not a valid URL', { code: 'url_invalid', param: path })
+      }
+      return value
+    }
+  }
+}
+
+export function email(): Param<string> {
+  return {
+    read: (raw, path) => {
+      const value = plain(raw, path, 'string')
+      if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value) || value.length > 512) {
+        throw badParameter('Invalid email address', { code: 'email_invalid', param: path })
+      }
+      return value
+    }
+  }
+}
+
+function plain(raw: Raw, path: string, kind: string): string {
+  if (raw instanceof Map) throw badParameter(`Invalid ${kind}`, { param: path })
+  if (raw === '') {
+    const message = `You passed an empty string for '${path}'. An empty value would unset it, which '${path}' does not allow.`
+    throw badParameter(message, { code: 'parameter_invalid_empty', param: path })
+  }
+  return raw
+}
+
+function missing(path: string): Error {
+  return badParameter(`Missing required param: ${path}.`, { code: 'parameter_missing', param: path })
+}

@@ -1,0 +1,33 @@
+import type { Tx } from '../../platform/db/database.ts'
+import { mails } from './schema.ts'
+
+/** What each message needs beside its recipient. Links are derived when it is written, so no token is stored. */
+export type MailData = {
+  verify_email: { userId: number; tokenId: number }
+  reset_password: { userId: number; tokenId: number }
+  password_changed: { userId: number }
+  order_receipt: { orderId: number }
+  order_refunded: { orderId: number; amountMinor: number }
+  affiliate_decision: { affiliateId: number; approved: boolean }
+}
+export type MailTemplate = keyof MailData
+
+/** Queues a message in the transaction whose effect it tells of; the mailer sends it once that has been committed. */
+export function queueMail<T extends MailTemplate>(
+  tx: Tx,
+  mail: { template: T; recipient: string; data: MailData[T]; eventId?: number },
+  now: number
+): void {
+  tx.orm
+    .insert(mails)
+    .values({
+      template: mail.template,
+      recipient: mail.recipient,
+      data: mail.data,
+      eventId: mail.eventId ?? null,
+      state: 'queued',
+      nextAttemptAt: now,
+      createdAt: now
+    })
+    .run()
+}

@@ -1,0 +1,29 @@
+import { sql } from 'drizzle-orm'
+import { check, index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { instant, json } from '../../platform/db/columns.ts'
+import { events } from '../events/schema.ts'
+
+/**
+ * Messages to people, queued with the event that calls for them. `data` holds what the template needs and never a
+ * token: links are derived again when the message is written (see accounts/email-tokens.ts).
+ */
+export const mails = sqliteTable(
+  'mails',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    eventId: integer('event_id').references(() => events.id),
+    template: text('template').notNull(),
+    recipient: text('recipient').notNull(),
+    data: json<Record<string, unknown>>('data').notNull(),
+    state: text('state', { enum: ['queued', 'sent', 'failed'] }).notNull(),
+    attempts: integer('attempts').notNull().default(0),
+    nextAttemptAt: instant('next_attempt_at').notNull(),
+    createdAt: instant('created_at').notNull(),
+    sentAt: instant('sent_at'),
+    lastError: text('last_error')
+  },
+  (t) => [
+    index('mails_due').on(t.state, t.nextAttemptAt),
+    check('mails_state', sql`${t.state} IN ('queued', 'sent', 'failed')`)
+  ]
+)

@@ -1,0 +1,17 @@
+import type { Tx } from '../../platform/db/database.ts'
+import { insertStatement } from '../../platform/db/statements.ts'
+import type { ShopEvents, ShopEventType } from '../events/event-types.ts'
+import { events } from '../events/schema.ts'
+import { queueDeliveries } from '../webhooks/queue.ts'
+
+const insertEvent = insertStatement(events)
+
+/**
+ * Writes what happened into the outbox, and a delivery for each endpoint that wants to hear of it, in the transaction
+ * that made it happen; returns the event's id.
+ */
+export function emit<T extends ShopEventType>(tx: Tx, type: T, payload: ShopEvents[T], now: number): number {
+  const eventId = insertEvent(tx, { type, payload, createdAt: now })
+  queueDeliveries(tx).run({ eventId, type, now })
+  return eventId
+}

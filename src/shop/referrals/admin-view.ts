@@ -1,0 +1,68 @@
+import { toReferral } from './view.ts'
+import type { ReferralView } from './view.ts'
+import type { CommissionEntryRow, ReferralRow } from './rows.ts'
+import { referrals } from './schema.ts'
+import { and, asc, desc, eq } from 'drizzle-orm'
+import { toIso, toIsoOrNull } from '../../platform/clock.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { getReferral } from './find.ts'
+import { getAffiliateById } from '../affiliates/find.ts'
+import { entriesOf } from './ledger.ts'
+import { affiliates, visits } from '../affiliates/schema.ts'
+
+/** A referral as the operator sees it (CONTRACT A8). */
+export type AdminReferral = ReferralView & { affiliateCode: string; orderId: number; visitId: number }
+export type ReferralFilter = { affiliateId?: number; status?: ReferralRow['status'] }
+
+/** The newest referrals, of the shop or of one affiliate or state. */
+export function listAdminReferrals(db: Db, filter: ReferralFilter & { limit: number }): AdminReferral[] {
+  const rows = selection(db, filter).orderBy(desc(referrals.id)).limit(filter.limit).all()
+  return rows.map(({ referral, affiliateCode }) => toAdminReferral(referral, affiliateCode))
+}
+
+/** All of them, the oldest first. */
+export function allReferrals(db: Db, filter: ReferralFilter) {
+  return selection(db, filter).orderBy(asc(referrals.id)).all()
+}
+
+function selection(db: Db, filter: ReferralFilter) {
+  const conditions = [
+    filter.affiliateId === undefined ? undefined : eq(referrals.affiliateId, filter.affiliateId),
+    filter.status === undefined ? undefined : eq(referrals.status, filter.status)
+  ]
+  return db.orm
+    .select({ referral: referrals, affiliateCode: affiliates.code, campaign: visits.campaign })
+    .from(referrals)
+    .innerJoin(affiliates, eq(affiliates.id, referrals.affiliateId))
+    .innerJoin(visits, eq(visits.id, referrals.visitId))
+    .where(and(...conditions))
+    .$dynamic()
+}
+
+/**
+ * One referral with what was decided about it and its ledger, the first entry first.
+ *
+ * @throws AppError NOT_FOUND
+ */
+export function showReferral(db: Db, id: number) {
+  const row = getReferral(db, id)
+  const { code } = getAffiliateById(db, row.affiliateId)
+  return {
+    referral: {
+      ...toAdminReferral(row, code),
+      rate: row.rateBps / 100,
+      acceptedAt: toIsoOrNull(row.acceptedAt),
+      rejectedFor: row.rejectedFor
+    },
+    entries: entriesOf(db, id).map(toEntry)
+  }
+}
+
+export function toAdminReferral(row: ReferralRow, affiliateCode: string): AdminReferral {
+  const { id, ...rest } = toReferral(row)
+  return { id, affiliateCode, orderId: row.orderId, visitId: row.visitId, ...rest }
+}
+
+function toEntry({ kind, amountMinor, currency, reason, payoutId, at }: CommissionEntryRow) {
+  return { kind, amountMinor, currency, reason, payoutId, at: toIso(at) }
+}

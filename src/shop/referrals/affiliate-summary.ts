@@ -1,0 +1,47 @@
+import { toIso } from '../../platform/clock.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { getUserById } from '../accounts/find.ts'
+import { balanceOf } from './balance.ts'
+import type { Balance } from './balance.ts'
+import type { AffiliateRow } from '../affiliates/rows.ts'
+import { summariseVisits } from './summary.ts'
+import type { CampaignCounts, VisitCounts } from './summary.ts'
+import { toAffiliate } from '../affiliates/view.ts'
+import type { AffiliateView } from '../affiliates/view.ts'
+
+/** An affiliate as the operator sees it. */
+export type AdminAffiliate = AffiliateView & {
+  userId: number
+  email: string
+  displayName: string
+  /** Percent; null when the shop's rate holds. */
+  ownRate: number | null
+  website: string | null
+  message: string | null
+  createdAt: string
+}
+
+export function toAdminAffiliate(db: Db, affiliate: AffiliateRow): AdminAffiliate {
+  const { email, displayName } = getUserById(db, affiliate.userId)
+  const { userId, rateBps, website, message, createdAt } = affiliate
+  return {
+    ...toAffiliate(db, affiliate),
+    userId,
+    email,
+    displayName,
+    ownRate: rateBps === null ? null : rateBps / 100,
+    website,
+    message,
+    createdAt: toIso(createdAt)
+  }
+}
+
+/** One affiliate with his balance, his visits and what came of them, also by campaign. */
+export function showAffiliate(
+  db: Db,
+  affiliate: AffiliateRow
+): { affiliate: AdminAffiliate; balance: Balance; visits: VisitCounts; campaigns: CampaignCounts[] } {
+  const { total, campaigns } = summariseVisits(db, affiliate.id)
+  const balance = balanceOf(db, affiliate.id)
+  return { affiliate: toAdminAffiliate(db, affiliate), balance, visits: total, campaigns }
+}

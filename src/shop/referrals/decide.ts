@@ -1,0 +1,48 @@
+import type { ReferralRow } from './rows.ts'
+import { AppError } from '../../errors.ts'
+import type { Tx } from '../../platform/db/database.ts'
+import { isCreditable } from '../affiliates/credit.ts'
+import { getReferral } from './find.ts'
+import { getAffiliateById } from '../affiliates/find.ts'
+import { accept, reject } from './referrals.ts'
+
+/** Orders stand above affiliates, so whether one is paid is asked of the caller. */
+export type IsOrderPaid = (orderId: number) => boolean
+
+const byOperator = 'operator'
+
+/**
+ * An operator accepts a pending referral (`affiliates.autoAccept` is off), or one that an operator rejected before.
+ * One that is accepted already stays as it is.
+ *
+ * @param isOrderPaid whether the order is processing or completed
+ * @throws AppError NOT_FOUND; TRANSITION_REFUSED when its order is not paid, when it was rejected for another reason,
+ *   and while its affiliate is not active or his account is shut
+ */
+export function acceptByHand(tx: Tx, referralId: number, isOrderPaid: IsOrderPaid, now: number): ReferralRow {
+  const referral = getReferral(tx, referralId)
+  if (referral.status === 'unpaid' || referral.status === 'paid') return referral
+  if (referral.status === 'rejected' && !referral.rejectedFor?.startsWith(byOperator)) {
+    throw refused(referral, `was rejected (${referral.rejectedFor ?? 'no reason given'})`)
+  }
+  if (!isOrderPaid(referral.orderId)) throw refused(referral, 'belongs to an order that is not paid')
+  if (!isCreditable(tx, getAffiliateById(tx, referral.affiliateId))) {
+    throw refused(referral, 'belongs to an affiliate who is not active')
+  }
+  return accept(tx, referral, now)
+}
+
+/**
+ * An operator rejects a referral, with the effects of `rejectReferral`; it does not come back with its order.
+ *
+ * @param reason in the operator's words; may be empty
+ * @throws AppError NOT_FOUND
+ */
+export function rejectByHand(tx: Tx, referralId: number, reason: string, now: number): ReferralRow {
+  const words = reason.trim()
+  return reject(tx, getReferral(tx, referralId), words === '' ? byOperator : `${byOperator}: ${words}`, now)
+}
+
+function refused({ id, status }: ReferralRow, why: string): AppError {
+  return new AppError('TRANSITION_REFUSED', `Referral ${id} ${why}.`, { from: status, to: 'unpaid' })
+}

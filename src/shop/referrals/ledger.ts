@@ -1,0 +1,49 @@
+import type { ReferralRow } from './rows.ts'
+import { commissionEntries } from './schema.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
+import { insertStatement, rawStatement, rowsStatement } from '../../platform/db/statements.ts'
+
+const insertEntry = insertStatement(commissionEntries)
+const creditOfReferral = rawStatement<[number], { creditMinor: number }>(
+  `SELECT coalesce(sum(amount_minor), 0) AS creditMinor FROM commission_entries WHERE referral_id = ? AND kind <> 'paid_out'`
+)
+
+export type EntryOrigin = Pick<ReferralRow, 'id' | 'affiliateId' | 'currency'>
+
+/** A referral's moves, the first one first. */
+export const entriesOf = rowsStatement(commissionEntries, 'referral_id = ? ORDER BY id')
+
+/** Whether a payout has settled all that a referral has earned by now, or more than that. */
+export function isPaidOut(db: Db, referralId: number): boolean {
+  const entries = entriesOf(db, referralId)
+  const owedMinor = entries.reduce((sum, { amountMinor }) => sum + amountMinor, 0)
+  return owedMinor <= 0 && entries.some(({ kind }) => kind === 'paid_out')
+}
+
+/**
+ * Writes the one entry, if any, that brings what a referral has earned to `targetMinor`: `earned` for what is missing,
+ * `taken_back` for what is too much. What was paid out stays paid out; when it turns out to be too much, the entries of
+ * the referral sum to less than zero, and the affiliate's next payout is smaller by that.
+ */
+export function settleCredit(tx: Tx, referral: EntryOrigin, targetMinor: number, reason: string, now: number): void {
+  const change = targetMinor - (creditOfReferral(tx).get(referral.id)?.creditMinor ?? 0)
+  if (change === 0) return
+  const kind = change > 0 ? 'earned' : 'taken_back'
+  insertEntry(tx, { ...origin(referral), payoutId: null, kind, amountMinor: change, reason, at: now })
+}
+
+/** Writes that a payout settled what was owed for a referral; a negative `owedMinor` sets off what was owed back. */
+export function settleByPayout(
+  tx: Tx,
+  referral: EntryOrigin,
+  payout: { id: number; owedMinor: number },
+  now: number
+): void {
+  const reason = payout.owedMinor < 0 ? `set off in payout ${payout.id}` : `payout ${payout.id}`
+  const amountMinor = -payout.owedMinor
+  insertEntry(tx, { ...origin(referral), payoutId: payout.id, kind: 'paid_out', amountMinor, reason, at: now })
+}
+
+function origin({ id, affiliateId, currency }: EntryOrigin) {
+  return { referralId: id, affiliateId, currency }
+}

@@ -1,0 +1,6 @@
+import type { commissionEntries, payouts, referrals } from './schema.ts'
+
+export type ReferralRow = typeof referrals.$inferSelect
+export type ReferralStatus = ReferralRow['status']
+export type CommissionEntryRow = typeof commissionEntries.$inferSelect
+export type PayoutRow = typeof payouts.$inferSelect

@@ -1,0 +1,32 @@
+import type { ReferralRow } from './rows.ts'
+import { referrals } from './schema.ts'
+import { eq, sql } from 'drizzle-orm'
+import type { Tx } from '../../platform/db/database.ts'
+import { statement } from '../../platform/db/statements.ts'
+
+const updateReferral = statement((orm) =>
+  orm
+    .update(referrals)
+    .set({
+      status: sql`${sql.placeholder('status')}`,
+      amountMinor: sql`${sql.placeholder('amountMinor')}`,
+      rejectedFor: sql`${sql.placeholder('rejectedFor')}`,
+      acceptedAt: sql`${sql.placeholder('acceptedAt')}`,
+      updatedAt: sql`${sql.placeholder('now')}`
+    })
+    .where(eq(referrals.id, sql.placeholder('id')))
+    .returning()
+    .prepare()
+)
+
+/** What may change of a referral; whose it is, its order and its rate never do. */
+export type ReferralChange = Partial<Pick<ReferralRow, 'status' | 'amountMinor' | 'rejectedFor' | 'acceptedAt'>>
+
+export function storeReferral(tx: Tx, referral: ReferralRow, change: ReferralChange, now: number): ReferralRow {
+  return updateReferral(tx).get({ ...referral, ...change, now })
+}
+
+/** What the events about a referral say of it. */
+export function factsOf({ id, affiliateId, orderId, amountMinor, currency }: ReferralRow) {
+  return { referralId: id, affiliateId, orderId, amountMinor, currency }
+}

@@ -1,0 +1,45 @@
+import { sql } from 'drizzle-orm'
+import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { bool, instant, json } from '../../platform/db/columns.ts'
+import { events } from '../events/schema.ts'
+
+/** Addresses that hear of the shop's events by Standard Webhooks. */
+export const webhookEndpoints = sqliteTable(
+  'webhook_endpoints',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    url: text('url').notNull(),
+    /** Event types it wants; null for all. */
+    types: json<string[]>('types'),
+    secret: text('secret').notNull(),
+    active: bool('active').notNull().default(true),
+    createdAt: instant('created_at').notNull()
+  },
+  (t) => [uniqueIndex('webhook_endpoints_url').on(t.url), check('webhook_endpoints_active', sql`${t.active} IN (0, 1)`)]
+)
+
+export const webhookDeliveries = sqliteTable(
+  'webhook_deliveries',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    endpointId: integer('endpoint_id')
+      .notNull()
+      .references(() => webhookEndpoints.id, { onDelete: 'cascade' }),
+    eventId: integer('event_id')
+      .notNull()
+      .references(() => events.id),
+    state: text('state', { enum: ['queued', 'delivered', 'failed'] }).notNull(),
+    attempts: integer('attempts').notNull().default(0),
+    nextAttemptAt: instant('next_attempt_at').notNull(),
+    lastStatus: integer('last_status'),
+    lastError: text('last_error'),
+    deliveredAt: instant('delivered_at'),
+    createdAt: instant('created_at').notNull()
+  },
+  (t) => [
+    uniqueIndex('webhook_deliveries_once').on(t.endpointId, t.eventId),
+    index('webhook_deliveries_by_event').on(t.eventId),
+    index('webhook_deliveries_due').on(t.state, t.nextAttemptAt),
+    check('webhook_deliveries_state', sql`${t.state} IN ('queued', 'delivered', 'failed')`)
+  ]
+)

@@ -1,0 +1,121 @@
+import { createDescription } from './api/openapi.ts'
+import { createApi } from './api/server.ts'
+import { AppError } from './errors.ts'
+import type { App } from './app.ts'
+import { startJobs } from './operations/jobs.ts'
+import type { Jobs } from './operations/jobs.ts'
+import { startMetrics } from './operations/metrics.ts'
+import type { Metrics } from './operations/metrics.ts'
+import { andThen } from './platform/eventually.ts'
+import type { Eventually } from './platform/eventually.ts'
+import { neverBlock } from './platform/db/patience.ts'
+import { parseTrustedProxies } from './platform/http/client-address.ts'
+import { failure, requestIds } from './platform/http/envelope.ts'
+import { watchForwarding } from './platform/http/forwarding.ts'
+import { listenHttp } from './platform/http/listen.ts'
+import type { HttpListener } from './platform/http/listen.ts'
+import { rawPath, rawTarget } from './platform/http/node-request.ts'
+import { serveDownload } from './pages/downloads.ts'
+import { createNotFoundPage, createPages, prefersHtml } from './pages/pages.ts'
+import { mountProxy, mountedAt } from './proxy/mounted.ts'
+
+/** How long requests under way may still take once the server has been told to stop. */
+const drainMs = 10_000
+
+export type RunningServer = {
+  /** Where it listens, such as http://127.0.0.1:3000. */
+  url: string
+  port: number
+  /** Stops taking requests, finishes those under way, stops the jobs. The App stays open. */
+  stop(): Promise<void>
+}
+
+type Serve = (request: Request) => Eventually<Response | undefined>
+
+/** Serves the API, the proxy, the hosted pages and the sandbox's pages of one App, and runs its jobs. */
+export async function startServer(app: App): Promise<RunningServer> {
+  neverBlock(app.db.sqlite)
+  let stopping = false
+  const api = createApi(app)
+  const description = createDescription(app)
+  const pages = createPages(app)
+  /** Who answers below an address; the first that fits, and the pages for the rest. */
+  const faces: [below: string, serve: Serve][] = [
+    [`${app.config.apiPrefix}/`, api],
+    [`${mountedAt}/`, mountProxy(app, api)],
+    ['/downloads/', (request) => serveDownload(app, request)],
+    ['/openapi.json', description],
+    ['/docs', description],
+    ['/livez', probe(() => new Response('ok\n'))],
+    ['/readyz', probe(() => readiness(app, stopping))],
+    ...(app.sandbox === null ? [] : [['/sandbox/', app.sandbox.pages] satisfies [string, Serve]])
+  ]
+  const nothing = nothingHere(app)
+  const trusted = parseTrustedProxies(app.config.trustedProxies)
+  const watch = watchForwarding(app.config.dataDir, trusted, app.clock.now, app.log)
+  const handle = (request: Request): Eventually<Response> => {
+    watch(request)
+    const path = rawPath(rawTarget(request))
+    const [, serve = pages] =
+      faces.find(([below]) => (below.endsWith('/') ? path.startsWith(below) : path === below)) ?? []
+    return andThen(serve(request), (response) => response ?? nothing(request))
+  }
+  app.setWebhookReceiver(async (body, headers) => {
+    const response = await api(
+      new Request(`${app.publicUrl()}${app.config.apiPrefix}/webhooks/stripe`, { method: 'POST', body, headers })
+    )
+    return { status: response.status }
+  })
+  let metrics: Metrics | undefined
+  let listener: HttpListener | undefined
+  let jobs: Jobs | undefined
+  const stop = async (): Promise<void> => {
+    stopping = true
+    await listener?.close({ graceMs: drainMs })
+    await jobs?.stop()
+    await metrics?.stop()
+  }
+  try {
+    const { metricsPort, host, port, https } = app.config
+    if (metricsPort !== null) metrics = await startMetrics(app, metricsPort)
+    const openSince = app.clock.now()
+    listener = await listenHttp({ handle, host, port, https, log: app.log })
+    app.setPublicUrl(`${https ? 'https' : 'http'}://localhost:${listener.port}`)
+    jobs = startJobs(app, openSince)
+    return { url: listener.url, port: listener.port, stop }
+  } catch (error) {
+    // What is left open would keep a process alive that serves nobody.
+    await stop()
+    throw error
+  }
+}
+
+/** Probes are read, nothing else. */
+function probe(answer: () => Response): Serve {
+  return ({ method }) =>
+    method === 'GET' || method === 'HEAD'
+      ? answer()
+      : new Response(null, { status: 405, headers: { allow: 'GET, HEAD' } })
+}
+
+/** Ready while the database answers and nobody has asked the server to stop. */
+function readiness(app: App, stopping: boolean): Response {
+  try {
+    // A statement without a table would not look at the file.
+    app.db.sqlite.prepare('SELECT count(*) FROM settings').get()
+    return stopping ? new Response('stopping\n', { status: 503 }) : new Response('ready\n')
+  } catch {
+    return new Response('the database does not answer\n', { status: 503 })
+  }
+}
+
+/** A page for a browser, the envelope for everybody else. */
+function nothingHere(app: App): (request: Request) => Response {
+  const page = createNotFoundPage(app)
+  return (request) => {
+    if (prefersHtml(request)) return page(request)
+    const ids = requestIds(request.headers.get('x-correlation-id'))
+    const error = new AppError('NOT_FOUND', 'There is nothing at this address.')
+    return failure(error, ids, app.clock.now(), { noStore: true })
+  }
+}

@@ -1,0 +1,30 @@
+import { expect, test, vi } from 'vitest'
+import { write } from '../../src/platform/db/database.ts'
+import { createStripeClient } from '../../src/platform/stripe-client.ts'
+import { createAttempt, getAttempt, updateAttempt } from '../../src/shop/payments/attempts.ts'
+import { draft, line, makeProduct, place } from '../shop/orders/temporary-shop.ts'
+import { startShop } from '../support/running-shop.ts'
+
+test('the first round after a start leaves to a checkout what it has begun since', async () => {
+  const gate = Promise.withResolvers<void>()
+  const client = async () => {
+    await gate.promise
+    const httpClient = shop.app.sandbox?.httpClient
+    return createStripeClient({ secretKey: 'sk_test_sandbox', ...(httpClient === undefined ? {} : { httpClient }) })
+  }
+  const cards = { name: 'sandbox', client, webhookSecret: undefined, livemode: false } as const
+  const shop = await startShop({ overrides: { cards } })
+  const { db, clock } = shop.app
+  const begin = () => {
+    const order = place(db, draft([line(makeProduct(db))]), clock.now())
+    const how = { gateway: 'sandbox', kind: 'payment_intent', livemode: false } as const
+    return write(db, (tx) => createAttempt(tx, order, how, clock.now()))
+  }
+  const [begun, stranded] = [begin(), begin()]
+  // Of an hour that the clock has not reached: it comes last in the round.
+  write(db, (tx) => updateAttempt(tx, stranded.id, {}, clock.now() + 60 * 60_000))
+  gate.resolve()
+  await vi.waitFor(() => expect(getAttempt(db, stranded.id).outcome).toBe('failed'), { timeout: 10_000 })
+  expect(getAttempt(db, begun.id).outcome).toBeNull()
+  await shop.stop()
+})

@@ -1,0 +1,219 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createApp } from '../../../src/app.ts'
+import type { App } from '../../../src/app.ts'
+import { readDemoData } from '../../../src/operations/seeding/demo-data.ts'
+import { countOrders, isEmptyShop, seedDemo } from '../../../src/operations/seeding/demo.ts'
+import { demoLogins, demoPassword } from '../../../src/operations/seeding/logins.ts'
+import { makeUpOrders } from '../../../src/operations/seeding/made-up-orders.ts'
+import { parseConfig } from '../../../src/platform/config/config.ts'
+import { write } from '../../../src/platform/db/database.ts'
+import { migrateDatabase } from '../../../src/platform/db/migrate.ts'
+import { createUser } from '../../../src/shop/accounts/create-user.ts'
+import { getUser } from '../../../src/shop/accounts/find.ts'
+import { listAffiliates } from '../../../src/shop/affiliates/find.ts'
+import { listProducts } from '../../../src/shop/catalog/products.ts'
+import { getCoupon } from '../../../src/shop/catalog/coupons.ts'
+import { findSellable } from '../../../src/shop/catalog/sellable.ts'
+import { accountSummary } from '../../../src/shop/entitlements/entitlements.ts'
+import { orderStatuses } from '../../../src/shop/orders/schema.ts'
+import { endHolds } from '../../../src/shop/payments/end-hold.ts'
+
+const now = Date.UTC(2026, 10, 20, 12)
+const hourMs = 60 * 60_000
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
+
+function openShop(env: Record<string, string> = {}): App {
+  const dataDir = mkdtempSync(join(tmpdir(), 'shopstead-seed-'))
+  const config = parseConfig({ SHOPSTEAD_ENV: 'test', SHOPSTEAD_DATA_DIR: dataDir, ...env })
+  const app = createApp(config, { database: 'create' }, { log: silent, clock: { now: () => now } })
+  migrateDatabase(app.db)
+  onTestFinished(() => {
+    app.close()
+    rmSync(dataDir, { recursive: true })
+  })
+  return app
+}
+
+async function demoShop(): Promise<App> {
+  const app = openShop()
+  await seedDemo(app, now)
+  return app
+}
+
+/** Every row of every table, so that nothing can change unseen. */
+function everything({ db }: App): Record<string, unknown[]> {
+  const tables = db.sqlite.prepare<[], { name: string }>(`SELECT name FROM sqlite_schema WHERE type = 'table'`).all()
+  return Object.fromEntries(tables.map(({ name }) => [name, db.sqlite.prepare<[]>(`SELECT * FROM "${name}"`).all()]))
+}
+
+function column<T>({ db }: App, sql: string): T[] {
+  return db.sqlite.prepare<[], T>(sql).pluck().all()
+}
+
+describe('the demo shop', () => {
+  it('offers what the contract names', async () => {
+    const app = await demoShop()
+    const products = listProducts(app.db)
+    const offers = products.filter((product) => typeof findSellable(app.db, product.id, null, now) !== 'string')
+    expect(offers.length).toBeGreaterThanOrEqual(24)
+    for (const product of offers.slice(0, 10)) {
+      const sellable = findSellable(app.db, product.id, null, now)
+      expect(sellable).toMatchObject({ type: 'physical', stock: null, variation: null, grants: [] })
+    }
+    const bySlug = (slug: string) => products.find((product) => product.slug === slug)
+    expect(bySlug('last-lantern')).toMatchObject({ stock: 1, published: true })
+    expect(products.filter(({ id }) => findSellable(app.db, id, null, now) === 'sold_out')).toHaveLength(1)
+    expect(products.filter(({ published }) => !published)).toHaveLength(1)
+    expect(column(app, 'SELECT DISTINCT category_id FROM product_categories').length).toBeGreaterThanOrEqual(5)
+    expect(getCoupon(app.db, 'WELCOME10')).toMatchObject({ percentBps: 1000 })
+    expect(getCoupon(app.db, 'ONCE')).toMatchObject({ maxUses: 1, used: 0 })
+    expect(getCoupon(app.db, 'EXPIRED').endsAt).toBeLessThan(now)
+  })
+
+  it('keeps its pending orders when a server ends the holds that are over', async () => {
+    const app = await demoShop()
+    const pending = () => column(app, "SELECT id FROM orders WHERE status = 'pending'")
+    const before = pending()
+    expect(before.length).toBeGreaterThan(0)
+    await endHolds(app)
+    expect(pending()).toEqual(before)
+  })
+
+  it('has the people that the contract names, each with the password', async () => {
+    const app = await demoShop()
+    const one = (email: string) => getUser(app.db, `${email}@shop.example`)
+    expect(one('admin')).toMatchObject({ isAdmin: true, status: 'active' })
+    expect(one('unverified')).toMatchObject({ verificationPending: true, emailVerifiedAt: null })
+    expect(one('closed').status).toBe('deactivated')
+    expect(await app.passwords.verify(one('lena').passwordHash, demoPassword)).toBe(true)
+    expect(one('lena').passwordHash).not.toBe(one('mira').passwordHash)
+    expect(
+      listAffiliates(app.db)
+        .map(({ code, status }) => `${code} ${status}`)
+        .toSorted()
+    ).toEqual(['jonas pending', 'mira active', 'petra inactive'])
+    const ofMira = `SELECT id FROM referrals WHERE affiliate_id = (SELECT id FROM affiliates WHERE code = 'mira')`
+    expect(column(app, ofMira).length).toBeGreaterThanOrEqual(22)
+    const logins = demoLogins(app.db)
+    expect(logins[0]).toEqual({
+      email: 'admin@shop.example',
+      password: demoPassword,
+      role: 'administrator',
+      affiliateCode: null
+    })
+    expect(logins.map(({ email }) => email)).not.toContain('closed@shop.example')
+  })
+
+  it('has a customer with orders in every state, a membership and a subscription, and one with nothing', async () => {
+    const app = await demoShop()
+    const lena = getUser(app.db, 'lena@shop.example')
+    const states = column<string>(app, `SELECT DISTINCT status FROM orders WHERE user_id = ${lena.id}`)
+    expect(new Set(states)).toEqual(new Set(orderStatuses))
+    const summaryOf = (email: string) => accountSummary(app.db, getUser(app.db, email), { isLoggedIn: true }, now)
+    expect(summaryOf('lena@shop.example').flags).toMatchObject({
+      hasActiveMembershipA: true,
+      hasActiveSubscription: true,
+      hasProAccess: true
+    })
+    expect(summaryOf('new@shop.example').entitlements.ordersSummary.totalOrders).toBe(0)
+  })
+
+  it('ends each order in the state that its data says, with all of the last year behind it', async () => {
+    const app = await demoShop()
+    const wanted = readDemoData('EUR').orders
+    expect(wanted.length).toBeGreaterThanOrEqual(40)
+    expect(column(app, 'SELECT status FROM orders ORDER BY id')).toEqual(wanted.map(({ state }) => state))
+    expect(column<number>(app, 'SELECT created_at FROM orders ORDER BY id')).toEqual(
+      wanted.map(({ daysAgo }) => Math.round(now - daysAgo * 24 * hourMs))
+    )
+    expect(new Set(column(app, 'SELECT source_type FROM order_attributions'))).toEqual(
+      new Set(['referral', 'utm', 'typein'])
+    )
+    expect(column<number>(app, 'SELECT max(at) FROM order_history')[0]).toBeLessThanOrEqual(now)
+  })
+
+  it('keeps its unpaid orders while somebody looks at them', async () => {
+    const app = await demoShop()
+    const ends = column<number>(app, `SELECT hold_ends_at FROM orders WHERE status = 'pending'`)
+    expect(ends).toHaveLength(4)
+    expect(Math.min(...ends)).toBeGreaterThan(now + 24 * hourMs)
+  })
+
+  it('writes to nobody', async () => {
+    const app = openShop()
+    const user = { email: 'early@shop.example', displayName: 'Early', passwordHash: 'none', marketingOptIn: false }
+    write(app.db, (tx) => {
+      createUser(tx, { ...user, verified: true, termsAcceptedAt: null, privacyAcceptedAt: null }, now)
+    })
+    await seedDemo(app, now)
+    expect(column(app, 'SELECT template FROM mails')).toEqual([])
+  })
+
+  it('brings the files that its products let people download', async () => {
+    const app = await demoShop()
+    const granted = readDemoData('EUR').catalogue.products.flatMap(({ grants = [] }) =>
+      grants.flatMap((grant) => (grant.kind === 'download' ? [grant.file] : []))
+    )
+    expect(granted.length).toBeGreaterThan(0)
+    expect(readdirSync(join(app.config.dataDir, 'downloads'))).toEqual(expect.arrayContaining(granted))
+  })
+
+  it('is not changed by seeding it again a day later', async () => {
+    const app = openShop()
+    expect(isEmptyShop(app.db)).toBe(true)
+    const first = await seedDemo(app, now)
+    expect(isEmptyShop(app.db)).toBe(false)
+    const before = everything(app)
+    const second = await seedDemo(app, now + 24 * hourMs)
+    expect(everything(app)).toEqual(before)
+    for (const [kind, counts] of Object.entries(second)) {
+      expect([kind, counts]).toEqual([kind, { created: 0, updated: 0, unchanged: first[kind]?.created }])
+    }
+  })
+
+  it('comes whole or not at all', async () => {
+    const app = openShop()
+    const user = { email: 'other@shop.example', displayName: 'Other', passwordHash: 'none', marketingOptIn: false }
+    write(app.db, (tx) => {
+      const account = { ...user, username: 'duarte', verified: true, termsAcceptedAt: null, privacyAcceptedAt: null }
+      createUser(tx, account, now)
+    })
+    const before = everything(app)
+    await expect(seedDemo(app, now)).rejects.toMatchObject({ code: 'AUTH_REGISTRATION_FAILED' })
+    expect(everything(app)).toEqual(before)
+  })
+
+  it('is refused in production', async () => {
+    const app = openShop({ SHOPSTEAD_ENV: 'production' })
+    await expect(seedDemo(app, now)).rejects.toMatchObject({ code: 'CONFLICT' })
+    expect(isEmptyShop(app.db)).toBe(true)
+  })
+})
+
+describe('made-up orders', () => {
+  it('fill the shop up to a number, go on where they were stopped, and write to nobody', async () => {
+    const app = await demoShop()
+    const stop = new Error('stopped')
+    const stopped = makeUpOrders(app, 700, now, () => {
+      throw stop
+    })
+    await expect(stopped).rejects.toBe(stop)
+    expect(countOrders(app.db)).toBe(595)
+    const heard: number[] = []
+    await makeUpOrders(app, 700, now, (done) => heard.push(done))
+    await makeUpOrders(app, 700, now, (done) => heard.push(done))
+    expect(heard).toEqual([700])
+    expect(countOrders(app.db)).toBe(700)
+    expect(column(app, 'SELECT template FROM mails')).toEqual([])
+    expect(column(app, 'SELECT DISTINCT status FROM orders').length).toBe(orderStatuses.length)
+    expect(column(app, `SELECT id FROM products WHERE slug = 'last-lantern' AND stock = 1`)).toHaveLength(1)
+  })
+
+  it('need something to buy', async () => {
+    const app = openShop()
+    await expect(makeUpOrders(app, 10, now, () => undefined)).rejects.toMatchObject({ code: 'CONFLICT' })
+  })
+})

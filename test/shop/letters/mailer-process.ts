@@ -1,0 +1,29 @@
+import { openDatabase } from '../../../src/platform/db/database.ts'
+import { createMailTransport } from '../../../src/platform/mail/transport.ts'
+import { deliverDueMail } from '../../../src/shop/letters/deliver.ts'
+import type { ShopContext } from '../../../src/shop/context.ts'
+import { parseConfig } from '../../../src/platform/config/config.ts'
+import { createLogger } from '../../../src/platform/log.ts'
+import { deriveKeys } from '../../../src/platform/crypto/secrets.ts'
+import { join } from 'node:path'
+
+// The mailer of a shop, in a process that a test can kill: node mailer-process.ts DATA_DIR NOW [SMTP_URL]
+const [dataDir = '', now = '0', smtpUrl = ''] = process.argv.slice(2)
+const log = createLogger({ env: 'test', level: 'silent' })
+const shop = {
+  config: parseConfig({ SHOPSTEAD_ENV: 'test', SHOPSTEAD_DATA_DIR: dataDir }),
+  db: openDatabase(join(dataDir, 'shopstead.db')),
+  clock: { now: () => Number(now) },
+  log,
+  keys: deriveKeys('a secret for tests, of forty characters.'),
+  publicUrl: () => 'http://localhost:3000'
+} as ShopContext
+await deliverDueMail(
+  shop,
+  createMailTransport({
+    smtpUrl: smtpUrl === '' ? null : smtpUrl,
+    from: 'shop@localhost',
+    folder: join(dataDir, 'mail'),
+    log
+  })
+)

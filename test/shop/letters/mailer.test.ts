@@ -1,0 +1,278 @@
+import { queueMail } from '../../../src/shop/mail/queue-mail.ts'
+import type { MailData, MailTemplate } from '../../../src/shop/mail/queue-mail.ts'
+import { mails } from '../../../src/shop/mail/schema.ts'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { eq } from 'drizzle-orm'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { write } from '../../../src/platform/db/database.ts'
+import { createEmailToken, redeemEmailToken } from '../../../src/shop/accounts/email-tokens.ts'
+import type { UserRow } from '../../../src/shop/accounts/rows.ts'
+import { users } from '../../../src/shop/accounts/schema.ts'
+import type { ShopContext } from '../../../src/shop/context.ts'
+import { startMailer } from '../../../src/shop/letters/mailer.ts'
+import { purgeMails } from '../../../src/shop/mail/queue.ts'
+import { moveOrder } from '../../../src/shop/orders/transition.ts'
+import { recordRefund } from '../../../src/shop/orders/refund-order.ts'
+import { orders } from '../../../src/shop/orders/schema.ts'
+import { setSetting } from '../../../src/shop/settings/settings.ts'
+import { startMailbox } from '../../support/mailbox.ts'
+import { makeUser } from '../../support/people.ts'
+import { openTestShop } from '../../support/shop-context.ts'
+import type { TestShop } from '../../support/shop-context.ts'
+import { couponLine, draft, line, makeCoupon, makeProduct, place } from '../orders/temporary-shop.ts'
+
+const minuteMs = 60_000
+const cheapHash = { passwordHash: 'none' }
+
+function queue<T extends MailTemplate>(
+  shop: ShopContext,
+  template: T,
+  data: MailData[T],
+  recipient = 'mira@shop.example'
+): void {
+  write(shop.db, (tx) => queueMail(tx, { template, recipient, data }, shop.clock.now()))
+}
+
+function queueLink(shop: ShopContext, user: UserRow, kind: 'verify' | 'reset'): number {
+  return write(shop.db, (tx) => {
+    const { id: tokenId } = createEmailToken(tx, shop.keys, { kind, userId: user.id }, shop.clock.now())
+    const data = { userId: user.id, tokenId }
+    queueMail(
+      tx,
+      { template: kind === 'verify' ? 'verify_email' : 'reset_password', recipient: user.email, data },
+      shop.clock.now()
+    )
+    return tokenId
+  })
+}
+
+const states = (shop: ShopContext) =>
+  shop.db.orm.select({ state: mails.state, attempts: mails.attempts, lastError: mails.lastError }).from(mails).all()
+
+async function eventually(check: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 400 && !check(); tries += 1) await new Promise((resolve) => setTimeout(resolve, 25))
+  expect(check()).toBe(true)
+}
+
+type MailFile = { to: string; subject: string; text: string; html: string; links: { verify?: string; reset?: string } }
+
+function files(shop: TestShop): MailFile[] {
+  const folder = join(shop.dataDir, 'mail')
+  if (!existsSync(folder)) return []
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.json'))
+    .toSorted()
+    .map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as MailFile)
+}
+
+/** Runs a mailer until nothing is queued that is due now. */
+async function sendAll(shop: TestShop): Promise<void> {
+  const mailer = startMailer(shop)
+  const due = () =>
+    shop.db.orm
+      .select()
+      .from(mails)
+      .where(eq(mails.state, 'queued'))
+      .all()
+      .filter((mail) => mail.nextAttemptAt <= shop.clock.now())
+  await eventually(() => due().length === 0)
+  await mailer.stop()
+}
+
+describe('the mailer', () => {
+  it('sends what is queued while it runs, once, without being told', async () => {
+    using shop = openTestShop()
+    const mailer = startMailer(shop)
+    onTestFinished(() => mailer.stop())
+    const user = await makeUser(shop, cheapHash)
+    queueLink(shop, user, 'verify')
+    await eventually(() => states(shop)[0]?.state === 'sent')
+    await mailer.stop()
+    expect(files(shop)).toHaveLength(1)
+    expect(states(shop)).toEqual([{ state: 'sent', attempts: 1, lastError: null }])
+  })
+
+  it('brings the link that redeems the token, in text, HTML and apart', async () => {
+    using shop = openTestShop()
+    const user = await makeUser(shop, cheapHash)
+    queueLink(shop, user, 'verify')
+    queueLink(shop, user, 'reset')
+    await sendAll(shop)
+    const [verify, reset] = files(shop)
+    const link = new URL(verify?.links.verify ?? '')
+    expect(`${link.origin}${link.pathname}`).toBe('http://localhost:3000/account/verify')
+    expect(verify).toMatchObject({
+      to: user.email,
+      text: expect.stringContaining(link.href),
+      html: expect.stringContaining(link.href)
+    })
+    const redeem = (kind: 'verify' | 'reset', url: string | undefined) =>
+      write(shop.db, (tx) =>
+        redeemEmailToken(tx, kind, new URL(url ?? '').searchParams.get('token') ?? '', shop.clock.now())
+      )
+    expect(redeem('verify', verify?.links.verify)?.userId).toBe(user.id)
+    expect(redeem('reset', reset?.links.reset)?.userId).toBe(user.id)
+  })
+
+  it('delivers to the SMTP server, and later when that was busy', async () => {
+    await using mailbox = await startMailbox({ answers: [{ code: 451, message: 'try later' }] })
+    using shop = openTestShop({ SHOPSTEAD_SMTP_URL: mailbox.url, SHOPSTEAD_MAIL_FROM: 'shop@harbour.example' })
+    const user = await makeUser(shop, cheapHash)
+    queue(shop, 'password_changed', { userId: user.id })
+    await sendAll(shop)
+    expect(mailbox.received).toHaveLength(0)
+    expect(states(shop)).toEqual([{ state: 'queued', attempts: 1, lastError: 'EENVELOPE RCPT TO 451' }])
+    shop.clock.advance(minuteMs)
+    await sendAll(shop)
+    expect(mailbox.received.map(({ to }) => to)).toEqual([['mira@shop.example']])
+    expect(states(shop)).toEqual([{ state: 'sent', attempts: 2, lastError: null }])
+  })
+
+  it('tries nine times over three days, then gives up', async () => {
+    using shop = openTestShop({ SHOPSTEAD_SMTP_URL: 'smtp://127.0.0.1:1' })
+    const user = await makeUser(shop, cheapHash)
+    queue(shop, 'password_changed', { userId: user.id })
+    const queuedAt = shop.clock.now()
+    for (let tries = 0; states(shop)[0]?.state === 'queued' && tries < 20; tries += 1) {
+      shop.clock.set(shop.db.orm.select().from(mails).get()?.nextAttemptAt ?? 0)
+      await sendAll(shop)
+    }
+    expect(states(shop)[0]).toMatchObject({ state: 'failed', attempts: 9 })
+    expect((shop.clock.now() - queuedAt) / (24 * 60 * minuteMs)).toBeGreaterThan(3)
+  })
+
+  it('does not write to a mailbox that does not exist a second time', async () => {
+    await using mailbox = await startMailbox({ answers: [{ code: 550, message: 'no such mailbox' }] })
+    using shop = openTestShop({ SHOPSTEAD_SMTP_URL: mailbox.url })
+    const user = await makeUser(shop, cheapHash)
+    queue(shop, 'password_changed', { userId: user.id })
+    await sendAll(shop)
+    expect(states(shop)).toEqual([{ state: 'failed', attempts: 1, lastError: 'EENVELOPE RCPT TO 550' }])
+  })
+
+  it('sends no link that is superseded, used up or expired, and does not call that a failure', async () => {
+    using shop = openTestShop()
+    const user = await makeUser(shop, cheapHash)
+    queueLink(shop, user, 'reset')
+    queueLink(shop, user, 'reset')
+    shop.clock.advance(61 * minuteMs)
+    queueLink(shop, user, 'verify')
+    await sendAll(shop)
+    expect(files(shop).map(({ links }) => Object.keys(links))).toEqual([['verify']])
+    expect(states(shop)).toEqual([{ state: 'sent', attempts: 1, lastError: null }])
+  })
+
+  it('sends nothing to an account that has been erased', async () => {
+    using shop = openTestShop()
+    const user = await makeUser(shop, cheapHash)
+    queueLink(shop, user, 'verify')
+    queue(shop, 'password_changed', { userId: user.id })
+    shop.db.orm.update(users).set({ status: 'erased' }).run()
+    await sendAll(shop)
+    expect(files(shop)).toEqual([])
+    expect(states(shop)).toEqual([])
+  })
+
+  it('forgets a month later what was sent, and to whom', async () => {
+    using shop = openTestShop()
+    const user = await makeUser(shop, cheapHash)
+    queue(shop, 'password_changed', { userId: user.id })
+    await sendAll(shop)
+    queue(shop, 'password_changed', { userId: user.id })
+    shop.clock.advance(31 * 24 * 60 * minuteMs)
+    expect(write(shop.db, (tx) => purgeMails(tx, shop.clock.now()))).toBe(1)
+    expect(states(shop).map(({ state }) => state)).toEqual(['queued'])
+  })
+
+  it('escapes what people wrote in HTML and leaves it as it is in text', async () => {
+    using shop = openTestShop()
+    setSetting(shop.db, 'shop.name', 'Nuts & <b>Bolts</b>', shop.clock.now())
+    const user = await makeUser(shop, cheapHash)
+    queue(shop, 'password_changed', { userId: user.id })
+    await sendAll(shop)
+    const [mail] = files(shop)
+    expect(mail?.html).toContain('Nuts &amp; &lt;b&gt;Bolts&lt;/b&gt;')
+    expect(mail?.html).not.toContain('<b>')
+    expect(mail?.text).toContain('Nuts & <b>Bolts</b>')
+  })
+})
+
+describe('order mail', () => {
+  it('lists lines, coupons and total, and tells of each refund', async () => {
+    using shop = openTestShop()
+    const product = makeProduct(shop.db)
+    const coupon = makeCoupon(shop.db)
+    const lines = [line(product, { quantity: 2, discountMinor: 250 })]
+    const order = place(
+      shop.db,
+      draft(lines, { coupons: [couponLine(coupon, { discountMinor: 250 })] }),
+      shop.clock.now()
+    )
+    write(shop.db, (tx) => {
+      moveOrder(tx, order.id, 'processing', { by: 'test', reason: 'paid' }, shop.clock.now())
+      recordRefund(tx, order.id, 1000, { by: 'test', reason: 'broken' }, shop.clock.now())
+    })
+    await sendAll(shop)
+    const [receipt, refund] = files(shop)
+    expect(receipt?.to).toBe('guest@shop.example')
+    expect(receipt?.text).toContain('2 × Storm lantern: €25.00\nCoupon WELCOME10: -€2.50\nTotal: €22.50')
+    expect(receipt?.text).toContain(`http://localhost:3000/checkout/done/${order.publicToken}`)
+    expect(refund?.text).toContain(`We have refunded €10.00 for your order ${order.id} in part.`)
+  })
+
+  it('is not sent once the buyer has been erased', async () => {
+    using shop = openTestShop()
+    const order = place(shop.db, draft([line(makeProduct(shop.db))]), shop.clock.now())
+    queue(shop, 'order_receipt', { orderId: order.id })
+    shop.db.orm.update(orders).set({ email: null }).run()
+    await sendAll(shop)
+    expect(files(shop)).toEqual([])
+  })
+})
+
+describe('a process that is killed again and again', () => {
+  const wanted = 40
+  const recipients = Array.from({ length: wanted }, (_, index) => `p${index}@shop.example`).toSorted()
+
+  /** Six processes that are each killed after some five more messages, then one that is left alone. */
+  async function sendUnderKills(shop: TestShop, smtpUrl: string, arrived: () => number): Promise<number> {
+    const user = await makeUser(shop, cheapHash)
+    for (const recipient of recipients) queue(shop, 'password_changed', { userId: user.id }, recipient)
+    for (let kills = 1; kills <= 6; kills += 1) {
+      const script = join(import.meta.dirname, 'mailer-process.ts')
+      const child = spawn(process.execPath, [script, shop.dataDir, String(shop.clock.now()), smtpUrl])
+      await eventually(() => child.exitCode !== null || arrived() >= kills * 5)
+      child.kill('SIGKILL')
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+      shop.clock.advance(2 * minuteMs)
+    }
+    const underKills = arrived()
+    await sendAll(shop)
+    expect(new Set(states(shop).map(({ state }) => state))).toEqual(new Set(['sent']))
+    return underKills
+  }
+
+  it('leaves each message sent once, as one whole file', async () => {
+    using shop = openTestShop()
+    const underKills = await sendUnderKills(shop, '', () => files(shop).length)
+    expect(underKills).toBeGreaterThanOrEqual(30)
+    expect(
+      files(shop)
+        .map(({ to }) => to)
+        .toSorted()
+    ).toEqual(recipients)
+  })
+
+  it('sends each by SMTP, one that was in the air at a kill perhaps again under the same Message-ID', async () => {
+    await using mailbox = await startMailbox()
+    using shop = openTestShop({ SHOPSTEAD_SMTP_URL: mailbox.url })
+    await sendUnderKills(shop, mailbox.url, () => mailbox.received.length)
+    const byId = new Map(mailbox.received.map((mail) => [mail.header('message-id'), mail.to[0]]))
+    expect(byId.size).toBe(wanted)
+    expect(new Set(byId.values())).toEqual(new Set(recipients))
+    expect(mailbox.received.length - wanted).toBeLessThanOrEqual(6)
+  })
+})

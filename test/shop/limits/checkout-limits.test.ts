@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest'
+import {
+  cardInTurn,
+  countFailure,
+  refuseWhenUsedUp,
+  takeCheckoutPoint,
+  takePoints
+} from '../../../src/shop/limits/checkout-limits.ts'
+import type { Bucket } from '../../../src/shop/settings/definitions.ts'
+import { setSetting } from '../../../src/shop/settings/settings.ts'
+import { openTestShop } from '../../support/shop-context.ts'
+import type { TestShop } from '../../support/shop-context.ts'
+
+const limited = (bucket: string) =>
+  expect.objectContaining({
+    code: 'RATE_LIMITED',
+    details: { bucket },
+    headers: { 'Retry-After': expect.stringMatching(/^[1-9]\d*$/) as string }
+  })
+
+function limit(shop: TestShop, bucket: Bucket, value: string): void {
+  setSetting(shop.db, `limits.${bucket}`, value, shop.clock.now())
+}
+
+test('a checkout takes a point of its address, and is refused without one', async () => {
+  using shop = openTestShop()
+  limit(shop, 'checkout_ip', '2/60')
+  await takeCheckoutPoint(shop, 'a', 'redirect_to_store')
+  await takeCheckoutPoint(shop, 'a', 'token_handoff')
+  await expect(takeCheckoutPoint(shop, 'a', 'redirect_to_store')).rejects.toEqual(limited('checkout_ip'))
+  await takeCheckoutPoint(shop, 'b', 'redirect_to_store')
+})
+
+test('too many declined cards stop those that hand over cards, and nobody else', async () => {
+  using shop = openTestShop()
+  limit(shop, 'checkout_decline', '2/60')
+  await countFailure(shop, 'checkout_decline', 'a')
+  await takeCheckoutPoint(shop, 'a', 'token_handoff')
+  await countFailure(shop, 'checkout_decline', 'a')
+  await countFailure(shop, 'checkout_decline', 'a')
+  await expect(takeCheckoutPoint(shop, 'a', 'token_handoff')).rejects.toEqual(limited('checkout_decline'))
+  await takeCheckoutPoint(shop, 'a', 'redirect_to_store')
+  await takeCheckoutPoint(shop, 'b', 'token_handoff')
+})
+
+test('looking takes nothing, and several points can be taken at once', async () => {
+  using shop = openTestShop()
+  limit(shop, 'coupon_failure', '3/60')
+  for (let time = 0; time < 5; time += 1) await refuseWhenUsedUp(shop, 'coupon_failure', 'a')
+  await takePoints(shop, 'coupon_failure', 'a', 2)
+  await expect(takePoints(shop, 'coupon_failure', 'a', 2)).rejects.toEqual(limited('coupon_failure'))
+  await takePoints(shop, 'coupon_failure', 'b')
+  await refuseWhenUsedUp(shop, 'coupon_failure', 'b')
+})
+
+test('as many cards of one address are tried at once as may still be declined, six at the most', async () => {
+  using shop = openTestShop()
+  const most = async (limitation: string, strategy: 'token_handoff' | 'redirect_to_store' | undefined) => {
+    limit(shop, 'checkout_decline', limitation)
+    let [running, seen] = [0, 0]
+    const checkout = async () => {
+      running += 1
+      seen = Math.max(seen, running)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      running -= 1
+      return 'paid'
+    }
+    const all = Array.from({ length: 9 }, () => cardInTurn(shop, limitation, strategy, checkout))
+    expect(await Promise.all(all)).toEqual(Array(9).fill('paid'))
+    return seen
+  }
+  expect(await most('2/60', 'token_handoff')).toBe(2)
+  expect(await most('50/60', 'token_handoff')).toBe(6)
+  expect(await most('2/60', 'redirect_to_store')).toBe(9)
+  expect(await most('2/60', undefined)).toBe(9)
+})

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import { write } from '../../../src/platform/db/database.ts'
+import { balanceOf, getOwnAffiliate } from '../../../src/shop/referrals/balance.ts'
+import { payPayouts } from '../../../src/shop/referrals/pay-payouts.ts'
+import { acceptReferral } from '../../../src/shop/referrals/referrals.ts'
+import { toAffiliate } from '../../../src/shop/affiliates/view.ts'
+import { setSetting, switchModule } from '../../../src/shop/settings/settings.ts'
+import { refusal } from '../../support/accounts.ts'
+import { openTestShop } from '../../support/shop-context.ts'
+import type { TestShop } from '../../support/shop-context.ts'
+import { makeAffiliate, refer } from '../affiliates/support.ts'
+
+const nothing = { currency: 'EUR', pendingMinor: 0, unpaidMinor: 0, paidMinor: 0 }
+const accept = (shop: TestShop, orderId: number) =>
+  write(shop.db, (tx) => acceptReferral(tx, orderId, shop.clock.now()))
+
+test('a balance says what is coming, what is owed and what was paid, in the currency of the shop', async () => {
+  using shop = openTestShop()
+  setSetting(shop.db, 'affiliates.payoutHoldDays', '0', 0)
+  const { id } = await makeAffiliate(shop)
+  const other = await makeAffiliate(shop, { code: 'petra' })
+  expect(balanceOf(shop.db, id)).toEqual(nothing)
+  refer(shop, id, 1, 10_000)
+  refer(shop, id, 2, 5_000)
+  refer(shop, other.id, 3)
+  accept(shop, 1)
+  expect(balanceOf(shop.db, id)).toEqual({ ...nothing, pendingMinor: 500, unpaidMinor: 1_000 })
+  write(shop.db, (tx) => payPayouts(tx, {}, shop.clock.now()))
+  accept(shop, 2)
+  expect(balanceOf(shop.db, id)).toEqual({ ...nothing, unpaidMinor: 500, paidMinor: 1_000 })
+  setSetting(shop.db, 'shop.currency', 'USD', 0)
+  expect(balanceOf(shop.db, id)).toEqual({ ...nothing, currency: 'USD' })
+})
+
+test('who has an affiliate account, in whatever state, sees it with its balance', async () => {
+  using shop = openTestShop()
+  const affiliate = await makeAffiliate(shop, { status: 'rejected' })
+  expect(getOwnAffiliate(shop.db, affiliate.userId)).toEqual({
+    affiliate: toAffiliate(shop.db, affiliate),
+    balance: nothing
+  })
+  expect(() => getOwnAffiliate(shop.db, 99)).toThrow(refusal('AFFILIATE_NOT_FOUND'))
+  switchModule(shop.db, 'affiliates', false, 0)
+  expect(() => getOwnAffiliate(shop.db, affiliate.userId)).toThrow(refusal('AFFILIATE_NOT_FOUND'))
+})

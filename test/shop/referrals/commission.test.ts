@@ -1,0 +1,37 @@
+import { currentRateBps } from '../../../src/shop/affiliates/rate.ts'
+import { describe, expect, it } from 'vitest'
+import { netCommissionMinor } from '../../../src/shop/referrals/commission.ts'
+import { setSetting } from '../../../src/shop/settings/settings.ts'
+import { emptyShop, noon } from '../orders/temporary-shop.ts'
+
+describe('a commission', () => {
+  it.each([
+    [10_000, 0, 1_000],
+    [10_000, 5_000, 500],
+    [10_000, 10_000, 0],
+    [1_005, 0, 101],
+    [1_004, 0, 100],
+    // The share that goes back is rounded half up as well: 101 × 5 / 1005 is 0.50…, 101 × 4 / 1005 is 0.40….
+    [1_005, 5, 100],
+    [1_005, 4, 101],
+    [1_005, 1_005, 0],
+    [20, 10, 1],
+    [10, 5, 0],
+    [0, 0, 0]
+  ])('of %i, of which %i went back, is %i at ten percent', (totalMinor, refundedMinor, left) => {
+    expect(netCommissionMinor({ totalMinor, refundedMinor }, 1_000)).toBe(left)
+  })
+
+  it('is exact where a double is not', () => {
+    const totalMinor = Number.MAX_SAFE_INTEGER
+    expect(netCommissionMinor({ totalMinor, refundedMinor: totalMinor - 2 }, 10_000)).toBe(2)
+  })
+
+  it("is the affiliate's own rate, zero too, else the shop's", () => {
+    const shop = emptyShop()
+    setSetting(shop, 'affiliates.rate', '12.34', noon)
+    expect(currentRateBps(shop, { rateBps: null })).toBe(1_234)
+    expect(currentRateBps(shop, { rateBps: 0 })).toBe(0)
+    expect(currentRateBps(shop, { rateBps: 750 })).toBe(750)
+  })
+})

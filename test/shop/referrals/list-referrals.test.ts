@@ -1,0 +1,250 @@
+import { referralsQuery } from '../../../src/shop/referrals/input.ts'
+import { randomBytes } from 'node:crypto'
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { messageFor } from '../../../src/platform/http/zod-errors.ts'
+import { openCursor, sealCursor } from '../../../src/shop/referrals/cursor.ts'
+import { listReferrals } from '../../../src/shop/referrals/list-referrals.ts'
+import type { AffiliateRow } from '../../../src/shop/affiliates/rows.ts'
+import { isTermsVersion } from '../../../src/shop/affiliates/terms-version.ts'
+import { setSetting, switchModule } from '../../../src/shop/settings/settings.ts'
+import { openTestShop } from '../../support/shop-context.ts'
+import type { TestShop } from '../../support/shop-context.ts'
+import { makeUser } from '../../support/people.ts'
+import { makeAffiliate, refer } from '../affiliates/support.ts'
+
+const refusedCursor = expect.objectContaining({
+  code: 'VALIDATION_FAILED',
+  status: 422,
+  details: { fieldErrors: { cursor: [expect.any(String)] } }
+})
+const code = (code: string, status: number) => expect.objectContaining({ code, status })
+
+function idsOf(shop: TestShop, affiliate: AffiliateRow, limit: number, cursor?: string): [number[], string | null] {
+  const page = listReferrals(shop, affiliate.userId, { limit, cursor })
+  return [page.referrals.map((row) => row.id), page.nextCursor]
+}
+
+describe('the list of referrals', () => {
+  it('shows the affiliate his own, newest first, and nothing else of them', async () => {
+    using shop = openTestShop()
+    const mira = await makeAffiliate(shop)
+    const petra = await makeAffiliate(shop, { code: 'petra' })
+    refer(shop, mira.id, 1, 5_000)
+    refer(shop, petra.id, 2)
+    shop.clock.advance(1)
+    refer(shop, mira.id, 3, 333)
+    expect(listReferrals(shop, mira.userId, { limit: 20, cursor: undefined })).toEqual({
+      referrals: [
+        { id: 3, amountMinor: 33, currency: 'EUR', status: 'pending', createdAtUtc: '2026-01-15T12:00:00.001Z' },
+        { id: 1, amountMinor: 500, currency: 'EUR', status: 'pending', createdAtUtc: '2026-01-15T12:00:00.000Z' }
+      ],
+      nextCursor: null
+    })
+  })
+
+  it('goes on where the page before ended, also while new ones arrive, and ends without a cursor', async () => {
+    using shop = openTestShop()
+    const mira = await makeAffiliate(shop)
+    for (let orderId = 1; orderId <= 6; orderId += 1) refer(shop, mira.id, orderId)
+    const [first, afterFirst] = idsOf(shop, mira, 3)
+    expect(first).toEqual([6, 5, 4])
+    refer(shop, mira.id, 7)
+    const [second, afterSecond] = idsOf(shop, mira, 3, afterFirst ?? '')
+    expect(second).toEqual([3, 2, 1])
+    expect(afterSecond).toBeNull()
+    expect(idsOf(shop, mira, 6)[1]).not.toBeNull()
+    expect(idsOf(shop, mira, 7)[1]).toBeNull()
+  })
+
+  it("is read off the index that holds each affiliate's ids in their order", async () => {
+    using shop = openTestShop()
+    const plan = shop.db.sqlite
+      .prepare('EXPLAIN QUERY PLAN SELECT * FROM referrals WHERE affiliate_id = 1 AND id < 5 ORDER BY id DESC LIMIT 21')
+      .all()
+    expect(JSON.stringify(plan)).toContain('referrals_by_affiliate (affiliate_id=? AND id<?)')
+    expect(JSON.stringify(plan)).not.toContain('TEMP B-TREE')
+  })
+
+  it('takes limit and cursor only, and names what it refuses', () => {
+    const refusals = (query: Record<string, string>) =>
+      referralsQuery
+        .safeParse(query, { error: messageFor })
+        .error?.issues.map((issue) => issue.path.join('.') || issue.code)
+    expect(referralsQuery.parse({})).toEqual({ limit: 20 })
+    expect(referralsQuery.parse({ limit: '100', cursor: 'x' })).toEqual({ limit: 100, cursor: 'x' })
+    for (const limit of ['', '0', '101', '-1', '1.5', '1e1', '0x10', '+5', ' 5', 'NaN', '9'.repeat(30)]) {
+      expect(refusals({ limit })).toEqual(['limit'])
+    }
+    for (const name of ['affiliateId', 'affiliate_id', 'userId', 'status', 'constructor', 'Limit']) {
+      expect(refusals({ [name]: '1' })).toEqual(['unrecognized_keys'])
+    }
+  })
+})
+
+describe('a cursor', () => {
+  const key = randomBytes(32)
+
+  it('means what was sealed in it, for its affiliate alone', () => {
+    for (const id of [1, 20, 2 ** 32, Number.MAX_SAFE_INTEGER]) {
+      const cursor = sealCursor(key, 7, id)
+      expect(cursor).toMatch(/^[A-Za-z0-9_-]+$/)
+      expect(openCursor(key, 7, cursor)).toBe(id)
+      for (const other of [8, 70, undefined]) expect(() => openCursor(key, other, cursor)).toThrow(refusedCursor)
+      expect(() => openCursor(randomBytes(32), 7, cursor)).toThrow(refusedCursor)
+    }
+  })
+
+  it('is refused with any bit turned', () => {
+    const cursor = sealCursor(key, 7, 12_345)
+    const bytes = Buffer.from(cursor, 'base64url')
+    for (let bit = 0; bit < bytes.length * 8; bit += 1) {
+      const turned = Buffer.from(bytes)
+      turned[bit >> 3] = (turned[bit >> 3] ?? 0) ^ (1 << (bit & 7))
+      expect(() => openCursor(key, 7, turned.toString('base64url'))).toThrow(refusedCursor)
+    }
+  })
+
+  it('is refused in any other writing', () => {
+    const cursor = sealCursor(key, 7, 12_345)
+    const others = [
+      `${cursor}=`,
+      `${cursor}A`,
+      ` ${cursor}`,
+      `${cursor}\n`,
+      cursor.slice(0, -1),
+      `${cursor}\0`,
+      '',
+      `${cursor}${cursor}`
+    ]
+    const standard = Buffer.from(cursor, 'base64url').toString('base64')
+    for (const other of standard === cursor ? others : [...others, standard]) {
+      expect(() => openCursor(key, 7, other)).toThrow(refusedCursor)
+    }
+  })
+
+  it('is refused 10,000 times when forged', async () => {
+    using shop = openTestShop()
+    const mira = await makeAffiliate(shop)
+    const petra = await makeAffiliate(shop, { code: 'petra' })
+    for (let orderId = 1; orderId <= 3; orderId += 1) refer(shop, mira.id, orderId)
+    const own = idsOf(shop, mira, 1)[1] ?? ''
+    const base64url = fc.constantFrom(...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'.split(''))
+    const forged = fc.oneof(
+      fc.string(),
+      fc.string({ unit: 'binary', maxLength: 64 }),
+      fc.string({ unit: base64url, minLength: 32, maxLength: 32 }),
+      fc.integer({ min: 0, max: 1_000_000 }).map((id) => sealCursor(shop.keys.nonce, mira.id, id)),
+      fc.integer({ min: 1, max: 3 }).map((id) => sealCursor(shop.keys.cursor, petra.id, id)),
+      fc.tuple(fc.nat(31), base64url).map(([at, letter]) => `${own.slice(0, at)}${letter}${own.slice(at + 1)}`),
+      fc.integer().map((id) => Buffer.from(JSON.stringify({ id, affiliateId: mira.id })).toString('base64url'))
+    )
+    fc.assert(
+      fc.property(forged, (cursor) => {
+        fc.pre(cursor !== own)
+        expect(() => listReferrals(shop, mira.userId, { limit: 20, cursor })).toThrow(refusedCursor)
+      }),
+      { numRuns: 10_000 }
+    )
+  })
+})
+
+describe('whoever wants to see referrals', () => {
+  const query = { limit: 20, cursor: undefined }
+
+  it('needs an affiliate account, and the module switched on', async () => {
+    using shop = openTestShop()
+    const mira = await makeAffiliate(shop)
+    const nobody = await makeUser(shop, { email: 'new@shop.example', passwordHash: 'not a hash' })
+    expect(() => listReferrals(shop, nobody.id, query)).toThrow(code('AFFILIATE_NOT_FOUND', 404))
+    switchModule(shop.db, 'affiliates', false, 0)
+    expect(() => listReferrals(shop, mira.userId, query)).toThrow(code('AFFILIATE_NOT_FOUND', 404))
+  })
+
+  it.each(['pending', 'inactive', 'rejected'] as const)('is refused while %s', async (status) => {
+    using shop = openTestShop()
+    const { userId } = await makeAffiliate(shop, { status })
+    expect(() => listReferrals(shop, userId, query)).toThrow(code('AFFILIATE_NOT_ACTIVE', 403))
+  })
+
+  it('has to have accepted the current terms where the shop asks for it', async () => {
+    using shop = openTestShop()
+    const set = (key: 'affiliates.termsGating' | 'affiliates.termsVersion', value: string) =>
+      setSetting(shop.db, key, value, 0)
+    const { userId } = await makeAffiliate(shop, { termsVersion: '1.0.0', termsAcceptedAt: 0 })
+    const list = () => listReferrals(shop, userId, query)
+    set('affiliates.termsVersion', 'draft')
+    expect(list).not.toThrow()
+    set('affiliates.termsGating', 'true')
+    expect(list).toThrow(code('CONFIG_INVALID_AFFILIATE_TERMS_VERSION', 500))
+    set('affiliates.termsVersion', '2026-01-31')
+    expect(list).toThrow(code('AFFILIATE_TERMS_REQUIRED', 403))
+    set('affiliates.termsVersion', '1.0.0')
+    expect(list).not.toThrow()
+  })
+
+  it('meets the checks in their order: parameters, account, activity, configuration', async () => {
+    using shop = openTestShop()
+    const cursor = 'forged'
+    const { userId } = await makeAffiliate(shop, { status: 'inactive' })
+    setSetting(shop.db, 'affiliates.termsGating', 'true', 0)
+    expect(() => listReferrals(shop, userId, query)).toThrow(code('AFFILIATE_NOT_ACTIVE', 403))
+    switchModule(shop.db, 'affiliates', false, 0)
+    expect(() => listReferrals(shop, userId, query)).toThrow(code('AFFILIATE_NOT_FOUND', 404))
+    expect(() => listReferrals(shop, userId, { ...query, cursor })).toThrow(refusedCursor)
+    expect(() => listReferrals(shop, 99, { ...query, cursor })).toThrow(refusedCursor)
+  })
+})
+
+describe('a terms version', () => {
+  it.each([
+    '2026-01-31',
+    '2024-02-29',
+    '1.0.0',
+    '0.0.1',
+    '1.2.3-rc.1+build.5',
+    '10.20.30',
+    // From semver.org's own list.
+    '1.1.2-prerelease+meta',
+    '1.1.2+meta-valid',
+    '1.0.0-alpha.beta.1',
+    '1.0.0-alpha0.valid',
+    '1.0.0-alpha.0valid',
+    '1.0.0-0A.is.legal',
+    '1.0.0-alpha-a.b-c-somethinglong+build.1-aef.1-its-okay',
+    '2.0.0+build.1848',
+    '1.2.3----RC-SNAPSHOT.12.9.1--.12+788',
+    '1.0.0+0.build.1-rc.10000aaa-kk-0.1',
+    '1.0.0-10',
+    '1.0.0-0.100.20'
+  ])('%s is one', (version) => {
+    expect(isTermsVersion(version)).toBe(true)
+  })
+  it.each([
+    '',
+    '2026-02-30',
+    '2025-02-29',
+    '2026-13-01',
+    '2026-1-1',
+    '1.0',
+    'v1.0.0',
+    '01.0.0',
+    '1.0.0 ',
+    '2026-01-31T00:00',
+    'draft',
+    '1.0.0-01',
+    '1.2.3-0123.0123',
+    '1.1.2+.123',
+    '1.0.0-alpha_beta',
+    '1.0.0-alpha..1',
+    '1.0.0-rc.',
+    '1.2.3+',
+    '1.2.3-',
+    '1.2.3+a_b',
+    '9.8.7-whatever+meta+meta',
+    '1.2.31.2.3----RC-SNAPSHOT.12.09.1--..12+788',
+    '+2026-01-31'
+  ])('"%s" is none', (version) => {
+    expect(isTermsVersion(version)).toBe(false)
+  })
+})

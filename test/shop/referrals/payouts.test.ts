@@ -1,0 +1,463 @@
+import type { ReferralRow } from '../../../src/shop/referrals/rows.ts'
+import { describe, expect, it } from 'vitest'
+import { write } from '../../../src/platform/db/database.ts'
+import { listAdminReferrals, showReferral } from '../../../src/shop/referrals/admin-view.ts'
+import { showAffiliate } from '../../../src/shop/referrals/affiliate-summary.ts'
+import { balanceOf } from '../../../src/shop/referrals/balance.ts'
+import { payoutsCsv, referralsCsv } from '../../../src/shop/referrals/csv.ts'
+import { acceptByHand, rejectByHand } from '../../../src/shop/referrals/decide.ts'
+import { getAffiliate } from '../../../src/shop/affiliates/find.ts'
+import { entriesOf } from '../../../src/shop/referrals/ledger.ts'
+import { payPayouts } from '../../../src/shop/referrals/pay-payouts.ts'
+import type { PaidPayout } from '../../../src/shop/referrals/pay-payouts.ts'
+import { planPayouts } from '../../../src/shop/referrals/payouts.ts'
+import type { PayoutFilter } from '../../../src/shop/referrals/payouts.ts'
+import { acceptReferral, rejectReferral, reviveReferral, takeBackShare } from '../../../src/shop/referrals/referrals.ts'
+import { repriceReferral } from '../../../src/shop/referrals/reprice.ts'
+import { recordVisit } from '../../../src/shop/affiliates/visits.ts'
+import { setSetting } from '../../../src/shop/settings/settings.ts'
+import { openTestShop } from '../../support/shop-context.ts'
+import type { TestShop } from '../../support/shop-context.ts'
+import { ledgerOf, makeAffiliate, refer, referralOf, told } from '../affiliates/support.ts'
+
+const dayMs = 86_400_000
+const refused = expect.objectContaining({ code: 'TRANSITION_REFUSED' })
+
+function earn(shop: TestShop, affiliateId: number, orderId: number, totalMinor = 10_000): void {
+  refer(shop, affiliateId, orderId, totalMinor)
+  write(shop.db, (tx) => acceptReferral(tx, orderId, shop.clock.now()))
+}
+
+function refundAll(shop: TestShop, orderId: number): void {
+  write(shop.db, (tx) => rejectReferral(tx, orderId, 'order_refunded', shop.clock.now()))
+}
+
+/** An operator's, of an order that stays paid. */
+function dropByHand(shop: TestShop, orderId: number): void {
+  write(shop.db, (tx) => rejectByHand(tx, referralOf(shop, orderId).id, 'a mistake', shop.clock.now()))
+}
+
+function takeByHand(shop: TestShop, orderId: number): ReferralRow {
+  return write(shop.db, (tx) => acceptByHand(tx, referralOf(shop, orderId).id, () => true, shop.clock.now()))
+}
+
+function pay(shop: TestShop, run: Parameters<typeof payPayouts>[1] = {}): PaidPayout[] {
+  return write(shop.db, (tx) => payPayouts(tx, run, shop.clock.now()))
+}
+
+/** Pays once everything earned so far may be paid. */
+function payAfterHold(shop: TestShop, run: Parameters<typeof pay>[1] = {}): PaidPayout[] {
+  shop.clock.advance(30 * dayMs)
+  return pay(shop, run)
+}
+
+function sums(shop: TestShop, filter: PayoutFilter = {}) {
+  return planPayouts(shop.db, shop.clock.now(), filter).map((plan) => [
+    plan.affiliateId,
+    plan.earnedMinor,
+    plan.setOffMinor,
+    plan.heldMinor,
+    plan.amountMinor
+  ])
+}
+
+describe('a payout run', () => {
+  it('waits until the days of grace are over', async () => {
+    using shop = openTestShop()
+    const { id } = await makeAffiliate(shop)
+    earn(shop, id, 1)
+    shop.clock.advance(30 * dayMs - 1)
+    expect(sums(shop)).toEqual([[id, 0, 0, 1_000, 0]])
+    expect(pay(shop)).toEqual([])
+    earn(shop, id, 2)
+    shop.clock.advance(1)
+    expect(sums(shop)).toEqual([[id, 1_000, 0, 1_000, 1_000]])
+    setSetting(shop.db, 'affiliates.payoutHoldDays', '0', 0)
+    expect(sums(shop)).toEqual([[id, 2_000, 0, 0, 2_000]])
+  })
+
+  it('marks the referrals paid, writes payout and ledger, and pays nothing twice', async () => {
+    using shop = openTestShop()
+    const mira = await makeAffiliate(shop)
+    const petra = await makeAffiliate(shop, { code: 'petra' })
+    earn(shop, mira.id, 1)
+    earn(shop, mira.id, 2, 5_000)
+    earn(shop, petra.id, 3)
+    refer(shop, mira.id, 4)
+    shop.clock.advance(30 * dayMs)
+    expect(
+      pay(shop, { reference: 'SEPA-7' }).map(({ payout }) => [payout.affiliateId, payout.amountMinor, payout.reference])
+    ).toEqual([
+      [mira.id, 1_500, 'SEPA-7'],
+      [petra.id, 1_000, 'SEPA-7']
+    ])
+    expect([1, 2, 3, 4].map((orderId) => referralOf(shop, orderId).status)).toEqual(['paid', 'paid', 'paid', 'pending'])
+    expect(ledgerOf(shop, 2)).toEqual(['earned 500', 'paid_out -500'])
+    expect(balanceOf(shop.db, mira.id)).toEqual({
+      currency: 'EUR',
+      pendingMinor: 1_000,
+      unpaidMinor: 0,
+      paidMinor: 1_500
+    })
+    expect(told(shop).filter((type) => type === 'referral.paid')).toHaveLength(3)
+    expect(pay(shop)).toEqual([])
+    expect(sums(shop)).toEqual([])
+  })
+
+  it('can be for one affiliate', async () => {
+    using shop = openTestShop()
+    const mira = await makeAffiliate(shop)
+    const petra = await makeAffiliate(shop, { code: 'petra' })
+    earn(shop, mira.id, 1)
+    earn(shop, petra.id, 2)
+    expect(payAfterHold(shop, { affiliateId: petra.id })).toHaveLength(1)
+    expect(sums(shop)).toEqual([[mira.id, 1_000, 0, 0, 1_000]])
+  })
+
+  it('sets off what was refunded after an earlier payout, and carries what it cannot', async () => {
+    using shop = openTestShop()
+    const { id } = await makeAffiliate(shop)
+    earn(shop, id, 1)
+    payAfterHold(shop)
+    refundAll(shop, 1)
+    expect(referralOf(shop, 1)).toMatchObject({ status: 'rejected', amountMinor: 0 })
+    expect(balanceOf(shop.db, id)).toMatchObject({ unpaidMinor: -1_000, paidMinor: 1_000 })
+
+    earn(shop, id, 2, 4_000)
+    shop.clock.advance(30 * dayMs)
+    expect(sums(shop)).toEqual([[id, 400, -1_000, 0, -600]])
+    expect(pay(shop)).toEqual([])
+    expect(referralOf(shop, 2).status).toBe('unpaid')
+
+    earn(shop, id, 3, 9_000)
+    expect(payAfterHold(shop).map(({ payout }) => payout.amountMinor)).toEqual([300])
+    expect(ledgerOf(shop, 1)).toEqual(['earned 1000', 'paid_out -1000', 'taken_back -1000', 'paid_out 1000'])
+    expect(balanceOf(shop.db, id)).toEqual({ currency: 'EUR', pendingMinor: 0, unpaidMinor: 0, paidMinor: 1_300 })
+    expect([2, 3].map((orderId) => referralOf(shop, orderId).status)).toEqual(['paid', 'paid'])
+  })
+
+  it('does not pay again for an order that failed after its payout and was paid after all', async () => {
+    using shop = openTestShop()
+    const { id } = await makeAffiliate(shop)
+    earn(shop, id, 1)
+    payAfterHold(shop)
+    write(shop.db, (tx) => {
+      rejectReferral(tx, 1, 'order_failed', shop.clock.now())
+      reviveReferral(tx, 1, shop.clock.now())
+      acceptReferral(tx, 1, shop.clock.now())
+    })
+    shop.clock.advance(30 * dayMs)
+    expect(sums(shop)).toEqual([])
+    expect(pay(shop)).toEqual([])
+    expect(referralOf(shop, 1).status).toBe('paid')
+  })
+
+  it('does not tell again of one that was rejected by hand after it, and accepted again', async () => {
+    using shop = openTestShop()
+    const { id } = await makeAffiliate(shop)
+    earn(shop, id, 1)
+    payAfterHold(shop)
+    dropByHand(shop, 1)
+    expect(takeByHand(shop, 1)).toMatchObject({ status: 'paid', rejectedFor: null })
+    earn(shop, id, 2)
+    expect(payAfterHold(shop).map(({ payout }) => payout.amountMinor)).toEqual([1_000])
+    expect(told(shop).filter((type) => type === 'referral.paid')).toHaveLength(2)
+  })
+
+  it('pays one again that was rejected after it, set off, and accepted again', async () => {
+    using shop = openTestShop()
+    const { id } = await makeAffiliate(shop)
+    earn(shop, id, 1)
+    payAfterHold(shop)
+    dropByHand(shop, 1)
+    earn(shop, id, 2, 30_000)
+    expect(payAfterHold(shop).map(({ payout }) => payout.amountMinor)).toEqual([2_000])
+    expect(takeByHand(shop, 1).status).toBe('unpaid')
+    expect(payAfterHold(shop).map(({ payout }) => payout.amountMinor)).toEqual([1_000])
+  })
+
+  it('leaves one paid that earns less when it is accepted again', async () => {
+    using shop = openTestShop()
+    const { id } = await makeAffiliate(shop)
+    earn(shop, id, 1)
+    payAfterHold(shop)
+    dropByHand(shop, 1)
+    write(shop.db, (tx) => takeBackShare(tx, 1, { refundedMinor: 5_000, totalMinor: 10_000 }, shop.clock.now()))
+    expect(takeByHand(shop, 1)).toMatchObject({ status: 'paid', amountMinor: 500 })
+    expect(sums(shop)).toEqual([[id, 0, -500, 0, -500]])
+  })
+
+  it('takes a partial refund off what is not paid out yet', async () => {
+    using shop = openTestShop()
+    const { id } = await makeAffiliate(shop)
+    earn(shop, id, 1)
+    write(shop.db, (tx) => takeBackShare(tx, 1, { refundedMinor: 2_500, totalMinor: 10_000 }, 0))
+    expect(payAfterHold(shop).map(({ payout }) => payout.amountMinor)).toEqual([750])
+  })
+
+  it('holds what belongs to an order that is not paid any more or in dispute', async () => {
+    using shop = openTestShop()
+    const { id } = await makeAffiliate(shop)
+    earn(shop, id, 1)
+    earn(shop, id, 2)
+    shop.clock.advance(30 * dayMs)
+    const isOrderPaid = (orderId: number) => orderId !== 2
+    expect(sums(shop, { isOrderPaid })).toEqual([[id, 1_000, 0, 1_000, 1_000]])
+    pay(shop, { isOrderPaid })
+    expect(referralOf(shop, 2).status).toBe('unpaid')
+  })
+
+  it('pays only the sums that were approved', async () => {
+    using shop = openTestShop()
+    const { id } = await makeAffiliate(shop)
+    earn(shop, id, 1)
+    earn(shop, id, 2)
+    shop.clock.advance(30 * dayMs)
+    const approved = planPayouts(shop.db, shop.clock.now())
+    refundAll(shop, 1)
+    expect(() => pay(shop, { approved })).toThrow(expect.objectContaining({ code: 'CONFLICT' }))
+    expect(referralOf(shop, 2).status).toBe('unpaid')
+    expect(pay(shop, { approved: planPayouts(shop.db, shop.clock.now()) })).toHaveLength(1)
+  })
+
+  it('is the one that was approved, whoever is owed nothing in it', async () => {
+    using shop = openTestShop()
+    const mira = await makeAffiliate(shop)
+    const petra = await makeAffiliate(shop, { code: 'petra' })
+    earn(shop, mira.id, 1)
+    earn(shop, petra.id, 2)
+    const approved = planPayouts(shop.db, shop.clock.now())
+    expect(approved.map(({ amountMinor }) => amountMinor)).toEqual([0, 0])
+    expect(pay(shop, { approved })).toEqual([])
+    shop.clock.advance(30 * dayMs)
+    refundAll(shop, 2)
+    const shown = planPayouts(shop.db, shop.clock.now())
+    expect(pay(shop, { approved: shown }).map(({ payout }) => payout.affiliateId)).toEqual([mira.id])
+  })
+
+  it('approves of a plan together with what it does not pay', async () => {
+    using shop = openTestShop()
+    const mira = await makeAffiliate(shop)
+    const petra = await makeAffiliate(shop, { code: 'petra' })
+    earn(shop, mira.id, 1)
+    shop.clock.advance(30 * dayMs)
+    earn(shop, petra.id, 2)
+    const approved = planPayouts(shop.db, shop.clock.now())
+    expect(approved.map(({ amountMinor }) => amountMinor)).toEqual([1_000, 0])
+    expect(pay(shop, { approved }).map(({ plan }) => plan)).toEqual(approved.slice(0, 1))
+  })
+
+  it('says in the ledger what it paid and what it set off, and in its events of which payout', async () => {
+    using shop = openTestShop()
+    const { id } = await makeAffiliate(shop)
+    earn(shop, id, 1)
+    shop.clock.advance(30 * dayMs)
+    const [first] = pay(shop)
+    refundAll(shop, 1)
+    earn(shop, id, 2, 30_000)
+    shop.clock.advance(30 * dayMs)
+    const [second] = pay(shop)
+    expect([first, second].map((paid) => paid?.payout.amountMinor)).toEqual([1_000, 2_000])
+    const entries = [1, 2].map((orderId) =>
+      entriesOf(shop.db, referralOf(shop, orderId).id).map(({ reason, amountMinor }) => [reason, amountMinor])
+    )
+    expect(entries).toEqual([
+      [
+        ['accepted', 1_000],
+        ['payout 1', -1_000],
+        ['order_refunded', -1_000],
+        ['set off in payout 2', 1_000]
+      ],
+      [
+        ['accepted', 3_000],
+        ['payout 2', -3_000]
+      ]
+    ])
+    const events = shop.db.sqlite.prepare("SELECT payload FROM events WHERE type = 'referral.paid' ORDER BY id")
+    const told = events
+      .pluck()
+      .all()
+      .map((payload) => JSON.parse(String(payload)) as unknown)
+    expect(told).toMatchObject([
+      { affiliateId: id, orderId: 1, amountMinor: 1_000, currency: 'EUR', payoutId: 1 },
+      { affiliateId: id, orderId: 2, amountMinor: 3_000, currency: 'EUR', payoutId: 2 }
+    ])
+    expect(referralOf(shop, 1).status).toBe('rejected')
+  })
+
+  it('settles a referral that earned nothing without an entry in the ledger', async () => {
+    using shop = openTestShop()
+    const { id } = await makeAffiliate(shop)
+    earn(shop, id, 1, 1)
+    earn(shop, id, 2)
+    payAfterHold(shop)
+    expect(referralOf(shop, 1)).toMatchObject({ status: 'paid', amountMinor: 0 })
+    expect(ledgerOf(shop, 1)).toEqual([])
+  })
+
+  it('takes a debt at once, and holds what is not due', async () => {
+    using shop = openTestShop()
+    const { id } = await makeAffiliate(shop)
+    earn(shop, id, 1)
+    payAfterHold(shop)
+    write(shop.db, (tx) => takeBackShare(tx, 1, { refundedMinor: 5_000, totalMinor: 10_000 }, shop.clock.now()))
+    earn(shop, id, 2)
+    const isOrderPaid = () => false
+    expect(sums(shop, { isOrderPaid })).toEqual([[id, 0, -500, 1_000, -500]])
+    shop.clock.advance(30 * dayMs)
+    expect(sums(shop, { isOrderPaid })).toEqual([[id, 0, -500, 1_000, -500]])
+    expect(sums(shop)).toEqual([[id, 1_000, -500, 0, 500]])
+  })
+})
+
+describe('an order that costs another sum before it is paid', () => {
+  const reprice = (shop: TestShop, orderId: number, totalMinor: number) =>
+    write(shop.db, (tx) => repriceReferral(tx, orderId, totalMinor, shop.clock.now()))
+
+  it('takes its pending referral with it, at the rate that it has', async () => {
+    using shop = openTestShop()
+    const { id } = await makeAffiliate(shop)
+    refer(shop, id, 1)
+    setSetting(shop.db, 'affiliates.rate', '20', shop.clock.now())
+    reprice(shop, 1, 5_005)
+    expect(referralOf(shop, 1)).toMatchObject({ status: 'pending', amountMinor: 501, rejectedFor: null })
+  })
+
+  it('earns nothing when it costs nothing any more', async () => {
+    using shop = openTestShop()
+    refer(shop, (await makeAffiliate(shop)).id, 1)
+    reprice(shop, 1, 0)
+    expect(referralOf(shop, 1)).toMatchObject({ status: 'rejected', amountMinor: 0, rejectedFor: 'nothing_to_pay' })
+  })
+
+  it('leaves a referral alone that is not pending, and an order without one', async () => {
+    using shop = openTestShop()
+    earn(shop, (await makeAffiliate(shop)).id, 1)
+    const before = referralOf(shop, 1)
+    reprice(shop, 1, 0)
+    reprice(shop, 2, 0)
+    expect(referralOf(shop, 1)).toEqual(before)
+  })
+})
+
+describe('an operator', () => {
+  const accept = (shop: TestShop, id: number, paid: boolean) =>
+    write(shop.db, (tx) => acceptByHand(tx, id, () => paid, shop.clock.now()))
+  const reject = (shop: TestShop, id: number, reason = '') =>
+    write(shop.db, (tx) => rejectByHand(tx, id, reason, shop.clock.now()))
+
+  it('accepts a pending referral once its order is paid', async () => {
+    using shop = openTestShop()
+    const { id } = refer(shop, (await makeAffiliate(shop)).id, 1)
+    expect(() => accept(shop, id, false)).toThrow(refused)
+    expect(() => accept(shop, id, false)).toThrow(`Referral ${id} belongs to an order that is not paid.`)
+    expect(accept(shop, id, true)).toMatchObject({ status: 'unpaid', acceptedAt: shop.clock.now() })
+    expect(accept(shop, id, false).status).toBe('unpaid')
+    expect(ledgerOf(shop, 1)).toEqual(['earned 1000'])
+    expect(() => accept(shop, 99, true)).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }))
+  })
+
+  it('cannot accept what is rejected for good, or for an affiliate who is not active', async () => {
+    using shop = openTestShop()
+    const mira = await makeAffiliate(shop)
+    const { id } = refer(shop, mira.id, 1)
+    write(shop.db, (tx) => rejectReferral(tx, 1, 'self', 0))
+    expect(() => accept(shop, id, true)).toThrow(refused)
+    expect(() => accept(shop, id, true)).toThrow(`Referral ${id} was rejected (self).`)
+    shop.db.sqlite.exec('UPDATE referrals SET rejected_for = NULL')
+    expect(() => accept(shop, id, true)).toThrow(`Referral ${id} was rejected (no reason given).`)
+    const second = refer(shop, mira.id, 2)
+    shop.db.sqlite.exec(`UPDATE affiliates SET status = 'inactive'`)
+    const details = { from: 'pending', to: 'unpaid' }
+    const message = `Referral ${second.id} belongs to an affiliate who is not active.`
+    expect(() => accept(shop, second.id, true)).toThrow(expect.objectContaining({ details, message }))
+  })
+
+  it('leaves a referral that is paid out as it is', async () => {
+    using shop = openTestShop()
+    const { id } = await makeAffiliate(shop)
+    earn(shop, id, 1)
+    payAfterHold(shop)
+    const before = referralOf(shop, 1)
+    expect(accept(shop, before.id, false)).toEqual(before)
+    expect(ledgerOf(shop, 1)).toEqual(['earned 1000', 'paid_out -1000'])
+  })
+
+  it('rejects without a word as well', async () => {
+    using shop = openTestShop()
+    const { id } = refer(shop, (await makeAffiliate(shop)).id, 1)
+    expect(reject(shop, id, '  ').rejectedFor).toBe('operator')
+    expect(accept(shop, id, true).status).toBe('unpaid')
+  })
+
+  it('rejects in his own words, and can think better of it; the order does not bring it back', async () => {
+    using shop = openTestShop()
+    const { id } = refer(shop, (await makeAffiliate(shop)).id, 1)
+    accept(shop, id, true)
+    expect(reject(shop, id, ' bought by a friend ')).toMatchObject({
+      status: 'rejected',
+      rejectedFor: 'operator: bought by a friend'
+    })
+    write(shop.db, (tx) => reviveReferral(tx, 1, 0))
+    expect(referralOf(shop, 1).status).toBe('rejected')
+    expect(accept(shop, id, true)).toMatchObject({ status: 'unpaid', rejectedFor: null })
+    expect(ledgerOf(shop, 1)).toEqual(['earned 1000', 'taken_back -1000', 'earned 1000'])
+  })
+
+  it('sees referrals with their affiliate, order and ledger', async () => {
+    using shop = openTestShop()
+    const mira = await makeAffiliate(shop)
+    const petra = await makeAffiliate(shop, { code: 'petra' })
+    earn(shop, mira.id, 11)
+    refer(shop, petra.id, 12)
+    refer(shop, mira.id, 13)
+    const row = { affiliateCode: 'mira', amountMinor: 1_000, currency: 'EUR', createdAtUtc: '2026-01-15T12:00:00.000Z' }
+    expect(listAdminReferrals(shop.db, { affiliateId: mira.id, limit: 9 })).toEqual([
+      { ...row, id: 3, orderId: 13, visitId: 3, status: 'pending' },
+      { ...row, id: 1, orderId: 11, visitId: 1, status: 'unpaid' }
+    ])
+    expect(listAdminReferrals(shop.db, { status: 'pending', limit: 1 }).map((found) => found.id)).toEqual([3])
+    expect(showReferral(shop.db, 1)).toMatchObject({
+      referral: { id: 1, rate: 10, rejectedFor: null, acceptedAt: '2026-01-15T12:00:00.000Z' },
+      entries: [{ kind: 'earned', amountMinor: 1_000, payoutId: null }]
+    })
+  })
+
+  it("sees what came of an affiliate's visits, in all and by campaign", async () => {
+    using shop = openTestShop()
+    const mira = await makeAffiliate(shop)
+    earn(shop, mira.id, 1)
+    refer(shop, mira.id, 2)
+    earn(shop, mira.id, 3, 5_000)
+    shop.db.sqlite.exec(`UPDATE visits SET campaign = 'spring' WHERE order_id IN (1, 2)`)
+    write(shop.db, (tx) => recordVisit(tx, { affiliateId: mira.id, orderId: 4, campaign: 'spring' }, 0))
+    const shown = showAffiliate(shop.db, getAffiliate(shop.db, 'mira'))
+    expect(shown.visits).toEqual({ visits: 4, conversions: 2, conversionRate: 50, earnedMinor: 1_500 })
+    expect(shown.campaigns).toEqual([
+      { campaign: 'spring', visits: 3, conversions: 1, conversionRate: 33.33, earnedMinor: 1_000 },
+      { campaign: null, visits: 1, conversions: 1, conversionRate: 100, earnedMinor: 500 }
+    ])
+    expect(shown.balance).toMatchObject({ pendingMinor: 1_000, unpaidMinor: 1_500 })
+    expect(shown.affiliate).toMatchObject({ email: 'mira@shop.example', rate: 10, ownRate: null })
+  })
+})
+
+describe('the files for a bookkeeper', () => {
+  it('hold decimal amounts, and no formula', async () => {
+    using shop = openTestShop()
+    const mira = await makeAffiliate(shop, { code: '@mira' })
+    shop.db.sqlite.prepare(`UPDATE users SET display_name = '=cmd|"/c calc"!A1, Inc'`).run()
+    earn(shop, mira.id, 1, 12_345)
+    shop.clock.advance(30 * dayMs)
+    const paid = pay(shop, { reference: '+49' })
+    expect(payoutsCsv(shop.db, paid)).toBe(
+      'payout,affiliate,name,email,amount,currency,referrals,reference,created_at\n' +
+        `1,'@mira,"'=cmd|""/c calc""!A1, Inc",'@mira@shop.example,12.35,EUR,1,'+49,2026-02-14T12:00:00.000Z\n`
+    )
+    expect(referralsCsv(shop.db, { affiliateId: mira.id })).toBe(
+      'referral,affiliate,order,visit,campaign,status,amount,currency,rate_percent,rejected_for,created_at,accepted_at\n' +
+        `1,'@mira,1,1,,paid,12.35,EUR,10,,2026-01-15T12:00:00.000Z,2026-01-15T12:00:00.000Z\n`
+    )
+    expect(referralsCsv(shop.db, { status: 'pending' }).split('\n')).toHaveLength(2)
+  })
+})
