@@ -53,7 +53,7 @@ async function stop({ process: child }: Server): Promise<number | null> {
 }
 
 describe('the package', () => {
-  it('carries the bundle with what it reads, the seeds and the notices, and no source or test', () => {
+  it('carries the bundle with what it reads, the documentation, the seeds and the notices, and no source or test', () => {
     expect(packed.files).toEqual(
       expect.arrayContaining([
         'package.json',
@@ -63,11 +63,12 @@ describe('the package', () => {
         'dist/THIRD-PARTY-NOTICES.txt',
         'dist/platform/db/migrations/0000_tables.sql',
         'dist/platform/db/migrations/meta/_journal.json',
+        'docs/operating.md',
         'seeds/demo/catalogue.json'
       ])
     )
     const foreign = packed.files.filter(
-      (file) => !/^(bin|dist|seeds)\/|^(package\.json|README\.md|LICENSE)$/.test(file)
+      (file) => !/^(bin|dist|docs|seeds)\/|^(package\.json|README\.md|LICENSE)$/.test(file)
     )
     expect(foreign).toEqual([])
     expect(packed.files.filter((file) => /(?<!\.d)\.ts$/.test(file))).toEqual([])
