@@ -8,7 +8,7 @@ import { startMetrics } from './operations/metrics.ts'
 import type { Metrics } from './operations/metrics.ts'
 import { andThen } from './platform/eventually.ts'
 import type { Eventually } from './platform/eventually.ts'
-import { neverBlock } from './platform/db/patience.ts'
+import { disableBusyTimeout } from './platform/db/busy.ts'
 import { parseTrustedProxies } from './platform/http/client-address.ts'
 import { failure, requestIds } from './platform/http/envelope.ts'
 import { watchForwarding } from './platform/http/forwarding.ts'
@@ -34,7 +34,7 @@ type Serve = (request: Request) => Eventually<Response | undefined>
 
 /** Serves the API, the proxy, the hosted pages and the sandbox's pages of one App, and runs its jobs. */
 export async function startServer(app: App): Promise<RunningServer> {
-  neverBlock(app.db.sqlite)
+  disableBusyTimeout(app.db.sqlite)
   let stopping = false
   const api = createApi(app)
   const description = createDescription(app)

@@ -1,4 +1,4 @@
-import { writeWhenFree } from '../platform/db/patience.ts'
+import { writeWhenFree } from '../platform/db/busy.ts'
 import { changePassword } from '../shop/accounts/change-password.ts'
 import {
   changePasswordInput,

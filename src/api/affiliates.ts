@@ -1,5 +1,5 @@
 import { referralsQuery } from '../shop/referrals/input.ts'
-import { writeWhenFree } from '../platform/db/patience.ts'
+import { writeWhenFree } from '../platform/db/busy.ts'
 import { applyAsAffiliate } from '../shop/affiliates/apply.ts'
 import { getOwnAffiliate } from '../shop/referrals/balance.ts'
 import { applyBody, termsBody } from '../shop/affiliates/input.ts'

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
 import { hmac } from '../platform/crypto/secrets.ts'
-import { isStorageTrouble } from '../platform/db/trouble.ts'
+import { isStorageError } from '../platform/db/storage-errors.ts'
 import { serializeCookie } from '../platform/http/cookies.ts'
 import { jsonResponse } from '../platform/http/envelope.ts'
 import { headerValues, rawPath, rawTarget } from '../platform/http/node-request.ts'
@@ -133,7 +133,7 @@ async function settleKey({ shop, ids }: Call, claim: Claim, response: Response):
     if (isKept(response.status)) await keepAnswer(shop.db, claim, await answerOf(response))
     else await releaseKey(shop.db, claim)
   } catch (error) {
-    if (!isStorageTrouble(error)) throw error
+    if (!isStorageError(error)) throw error
     shop.log.error('an answer could not be kept', { requestId: ids.requestId, error: describeError(error) })
   }
 }

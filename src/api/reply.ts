@@ -1,6 +1,6 @@
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
-import { storageTrouble } from '../platform/db/trouble.ts'
+import { storageUnavailable } from '../platform/db/storage-errors.ts'
 import { failure, metaOf, success } from '../platform/http/envelope.ts'
 import type { RequestIds } from '../platform/http/envelope.ts'
 import { describeError } from '../platform/log.ts'
@@ -34,15 +34,15 @@ export function toFailure(
   error: unknown,
   { ids, now }: { ids: RequestIds; now: number }
 ): Response {
-  const known = error instanceof AppError ? error : (troubleFor(route, error) ?? unforeseen(route))
+  const known = error instanceof AppError ? error : (unavailableFor(route, error) ?? unforeseen(route))
   logFailure(app, route, known, error, ids)
   return failure(withStatusOf(route, known), ids, now, { noStore: true })
 }
 
-/** The database's trouble, but for referrals and the gateway's webhook: whatever fails there has one code and a 500. */
-function troubleFor(route: Route | undefined, error: unknown): AppError | undefined {
+/** A storage error is a 503, except on referrals and the gateway's webhook: every failure there has one code and a 500. */
+function unavailableFor(route: Route | undefined, error: unknown): AppError | undefined {
   const foreseen = route !== undefined && route.proxy !== null && route.unforeseen === undefined
-  return foreseen ? storageTrouble(error) : undefined
+  return foreseen ? storageUnavailable(error) : undefined
 }
 
 function unforeseen(route: Route | undefined): AppError {

@@ -1,7 +1,7 @@
 import { createConsola } from 'consola'
 import Table from 'cli-table3'
 import { AppError } from '../errors.ts'
-import { storageTrouble } from '../platform/db/trouble.ts'
+import { storageUnavailable } from '../platform/db/storage-errors.ts'
 
 /** Messages to the operator go to standard error, so that what is piped on is the result alone. */
 export const messages = createConsola({
@@ -47,7 +47,7 @@ export function printError(error: unknown, asJson: boolean): void {
 
 /** An operator is told the cause, which a shop's visitors are not. */
 function toAppError(error: unknown): AppError {
-  const { code, message } = storageTrouble(error) ?? { code: 'INTERNAL_SERVER_ERROR' as const, message: '' }
+  const { code, message } = storageUnavailable(error) ?? { code: 'INTERNAL_SERVER_ERROR' as const, message: '' }
   return new AppError(code, [message, describeUnforeseen(error)].filter(Boolean).join(' '), {}, { cause: error })
 }
 

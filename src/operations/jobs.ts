@@ -1,6 +1,6 @@
 import type { App } from '../app.ts'
 import { startBackupSchedule } from './backup/schedule.ts'
-import { writeWhenFree } from '../platform/db/patience.ts'
+import { writeWhenFree } from '../platform/db/busy.ts'
 import { describeError } from '../platform/log.ts'
 import { purgeEmailTokens } from '../shop/accounts/email-tokens.ts'
 import { purgeSessions } from '../shop/accounts/sessions.ts'

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { AppError, validationFailed } from '../errors.ts'
 import type { Tx } from '../platform/db/database.ts'
-import { writeWhenFree } from '../platform/db/patience.ts'
+import { writeWhenFree } from '../platform/db/busy.ts'
 import { describeError } from '../platform/log.ts'
 import { pageUrls } from '../shop/checkout/pay.ts'
 import type { ShopContext } from '../shop/context.ts'

@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import { refuseCrossSite } from '../api/identity.ts'
 import { AppError } from '../errors.ts'
-import { storageTrouble } from '../platform/db/trouble.ts'
+import { storageUnavailable } from '../platform/db/storage-errors.ts'
 import { addressKey, clientAddress, parseTrustedProxies } from '../platform/http/client-address.ts'
 import type { TrustedProxies } from '../platform/http/client-address.ts'
 import { rawPath, rawTarget, socketAddress } from '../platform/http/node-request.ts'
@@ -70,9 +70,9 @@ async function answer(
     return await route.handle(call)
   } catch (error) {
     if (error instanceof AppError && error.status !== 500) return errorPage(error)
-    const trouble = storageTrouble(error)
+    const unavailable = storageUnavailable(error)
     app.log.error('a page failed', { path: matching[0]?.name, error: describeError(error) })
-    return errorPage(trouble ?? new AppError('INTERNAL_SERVER_ERROR', 'Something went wrong on our side.'))
+    return errorPage(unavailable ?? new AppError('INTERNAL_SERVER_ERROR', 'Something went wrong on our side.'))
   }
 }
 

@@ -1,6 +1,6 @@
 import { validationFailed } from '../errors.ts'
 import type { Db, Tx } from '../platform/db/database.ts'
-import { writeWhenFree } from '../platform/db/patience.ts'
+import { writeWhenFree } from '../platform/db/busy.ts'
 import { judgeCodes } from '../shop/checkout/judge-codes.ts'
 import type { ShopContext } from '../shop/context.ts'
 import { addCoupon } from '../shop/orders/add-coupon.ts'

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
 import { RateLimiterRes, RateLimiterSQLite } from 'rate-limiter-flexible'
-import { neverBlock, whenFree } from './db/patience.ts'
+import { disableBusyTimeout, whenFree } from './db/busy.ts'
 
 export type Limit = { points: number; seconds: number } | null
 
@@ -51,7 +51,7 @@ export function openRateLimiter(file: string, options: { maxCounters?: number } 
   const shorten = sqlite.prepare<[number, string]>('UPDATE rate_limits SET expire = ? WHERE key = ?')
   const tidy = createTidying(sqlite, options.maxCounters ?? maxCounters)
   const store = keepingStatements(sqlite)
-  neverBlock(sqlite)
+  disableBusyTimeout(sqlite)
   const limiters = new Map<string, RateLimiterSQLite>()
 
   function limiterFor(bucket: string, limit: { points: number; seconds: number }): RateLimiterSQLite {

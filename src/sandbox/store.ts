@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
 import { pagesToFoldIn, transact } from '../platform/db/database.ts'
-import { writeThisTurn } from '../platform/db/patience.ts'
+import { writeThisTurn } from '../platform/db/busy.ts'
 import { schemaSql } from './schema.ts'
 import type { HiddenOf, Kind, Objects } from './objects.ts'
 

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { writeWhenFree } from '../../platform/db/patience.ts'
+import { writeWhenFree } from '../../platform/db/busy.ts'
 import type { ShopContext } from '../context.ts'
 import { emailCounter } from '../limits/counted-attempts.ts'
 import { findUserById } from './find.ts'

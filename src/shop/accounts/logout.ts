@@ -1,4 +1,4 @@
-import { writeWhenFree } from '../../platform/db/patience.ts'
+import { writeWhenFree } from '../../platform/db/busy.ts'
 import type { ShopContext } from '../context.ts'
 import type { Caller } from './rows.ts'
 import { endSession } from './sessions.ts'

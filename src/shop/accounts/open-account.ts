@@ -1,4 +1,4 @@
-import { writeWhenFree } from '../../platform/db/patience.ts'
+import { writeWhenFree } from '../../platform/db/busy.ts'
 import type { ShopContext } from '../context.ts'
 import { setting } from '../settings/settings.ts'
 import { createUser, registrationFailed } from './create-user.ts'

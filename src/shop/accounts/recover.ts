@@ -1,5 +1,5 @@
 import type { Tx } from '../../platform/db/database.ts'
-import { writeWhenFree } from '../../platform/db/patience.ts'
+import { writeWhenFree } from '../../platform/db/busy.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
 import { compareKey } from '../../platform/text.ts'
 import type { ShopContext } from '../context.ts'

@@ -1,7 +1,7 @@
 import { AppError, validationFailed } from '../../errors.ts'
 import type { FieldErrors } from '../../errors.ts'
 import type { Tx } from '../../platform/db/database.ts'
-import { writeWhenFree } from '../../platform/db/patience.ts'
+import { writeWhenFree } from '../../platform/db/busy.ts'
 import { compareKey } from '../../platform/text.ts'
 import type { ShopContext } from '../context.ts'
 import { setting } from '../settings/settings.ts'

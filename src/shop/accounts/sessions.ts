@@ -4,7 +4,7 @@ import { isFromFuture } from '../../platform/clock.ts'
 import { randomToken, tokenHash } from '../../platform/crypto/secrets.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { pairStatement, rawStatement } from '../../platform/db/statements.ts'
-import { isStorageTrouble } from '../../platform/db/trouble.ts'
+import { isStorageError } from '../../platform/db/storage-errors.ts'
 import { findUserById } from './find.ts'
 import type { SessionRow, UserRow } from './rows.ts'
 import { sessions, users } from './schema.ts'
@@ -93,7 +93,7 @@ function unlessTrouble(note: () => void): void {
   try {
     note()
   } catch (error) {
-    if (!isStorageTrouble(error)) throw error
+    if (!isStorageError(error)) throw error
   }
 }
 

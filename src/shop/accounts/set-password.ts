@@ -1,7 +1,7 @@
 import { queueMail } from '../mail/queue-mail.ts'
 import { eq } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
-import { writeWhenFree } from '../../platform/db/patience.ts'
+import { writeWhenFree } from '../../platform/db/busy.ts'
 import type { ShopContext } from '../context.ts'
 import { getStanding } from './deactivate.ts'
 import { endEmailTokens } from './email-tokens.ts'

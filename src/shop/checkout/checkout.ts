@@ -1,7 +1,7 @@
 import { AppError, validationFailed } from '../../errors.ts'
 import type { FieldErrors } from '../../errors.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { writeWhenFree } from '../../platform/db/patience.ts'
+import { writeWhenFree } from '../../platform/db/busy.ts'
 import { compareKey } from '../../platform/text.ts'
 import type { NewUser } from '../accounts/create-user.ts'
 import type { UserRow } from '../accounts/rows.ts'

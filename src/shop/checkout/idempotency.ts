@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { and, eq, isNull, lt } from 'drizzle-orm'
 import { AppError, validationFailed } from '../../errors.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { writeWhenFree } from '../../platform/db/patience.ts'
+import { writeWhenFree } from '../../platform/db/busy.ts'
 import { idempotencyKeys } from './schema.ts'
 
 const keptMs = 24 * 60 * 60 * 1000

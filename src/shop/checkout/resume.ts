@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
 import type { Tx } from '../../platform/db/database.ts'
-import { writeWhenFree } from '../../platform/db/patience.ts'
+import { writeWhenFree } from '../../platform/db/busy.ts'
 import type { ShopContext } from '../context.ts'
 import { getOrder } from '../orders/find.ts'
 import type { OrderRow } from '../orders/rows.ts'

@@ -1,7 +1,7 @@
 import { mails } from './schema.ts'
 import { and, asc, eq, gt, lte, or, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { writeWhenFree } from '../../platform/db/patience.ts'
+import { writeWhenFree } from '../../platform/db/busy.ts'
 import { statement } from '../../platform/db/statements.ts'
 
 export type MailRow = typeof mails.$inferSelect

@@ -1,7 +1,7 @@
 import { eq, isNull, or, sql } from 'drizzle-orm'
 import { randomToken } from '../../platform/crypto/secrets.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { writeWhenFree } from '../../platform/db/patience.ts'
+import { writeWhenFree } from '../../platform/db/busy.ts'
 import {
   insertStatement,
   rowStatement,

@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { writeWhenFree } from '../../platform/db/patience.ts'
+import { writeWhenFree } from '../../platform/db/busy.ts'
 import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
 import { overdueOrders } from '../orders/expire-holds.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type Stripe from 'stripe'
-import { writeWhenFree } from '../../platform/db/patience.ts'
-import { isStorageTrouble } from '../../platform/db/trouble.ts'
+import { writeWhenFree } from '../../platform/db/busy.ts'
+import { isStorageError } from '../../platform/db/storage-errors.ts'
 import type { ShopContext } from '../context.ts'
 import { getOrder, itemsOf } from '../orders/find.ts'
 import type { OrderRow } from '../orders/rows.ts'
@@ -156,7 +156,7 @@ async function adHocCoupon(
 }
 
 async function pageFailure(shop: ShopContext, attempt: AttemptRow, error: unknown): Promise<Error> {
-  if (isStorageTrouble(error) && error instanceof Error) return error
+  if (isStorageError(error) && error instanceof Error) return error
   const failure = readGatewayError(error)
   const kind = failure.answered && !isRunningAlready(error) ? 'broken' : 'unknown'
   const now = shop.clock.now()

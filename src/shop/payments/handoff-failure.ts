@@ -1,6 +1,6 @@
 import type Stripe from 'stripe'
-import { writeWhenFree } from '../../platform/db/patience.ts'
-import { isStorageTrouble } from '../../platform/db/trouble.ts'
+import { writeWhenFree } from '../../platform/db/busy.ts'
+import { isStorageError } from '../../platform/db/storage-errors.ts'
 import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
 import { getAttempt, unanswered, updateAttempt } from './attempts.ts'
@@ -101,7 +101,7 @@ export async function settleFailure(
     })
   } catch (trouble) {
     // What the gateway said is true and told all the same; the reconciler writes it down when that is possible again.
-    if (!isStorageTrouble(trouble)) throw trouble
+    if (!isStorageError(trouble)) throw trouble
     shop.log.error('a failure could not be saved', { orderId, error: describeError(trouble) })
   }
   shop.log.warn('a payment failed', { orderId, step, kind, code, gatewayRequestId: requestId })

@@ -1,7 +1,7 @@
 import { and, eq, isNotNull, isNull } from 'drizzle-orm'
 import type Stripe from 'stripe'
 import type { Tx } from '../../platform/db/database.ts'
-import { writeWhenFree } from '../../platform/db/patience.ts'
+import { writeWhenFree } from '../../platform/db/busy.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
 import { describeError } from '../../platform/log.ts'
 import { gatewaySubscriptions, subscriptions } from '../benefits/schema.ts'

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe'
-import { writeWhenFree } from '../../platform/db/patience.ts'
-import { isStorageTrouble } from '../../platform/db/trouble.ts'
+import { writeWhenFree } from '../../platform/db/busy.ts'
+import { isStorageError } from '../../platform/db/storage-errors.ts'
 import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
 import { getOrder } from '../orders/find.ts'
@@ -48,7 +48,7 @@ async function saveOutcome({ shop, attempt }: Way, state: GatewayState): Promise
   try {
     await settleAttempt(shop, attempt.id, state, 'checkout')
   } catch (error) {
-    if (!isStorageTrouble(error)) throw error
+    if (!isStorageError(error)) throw error
     shop.log.error('an outcome could not be saved', { orderId: attempt.orderId, error: describeError(error) })
     throw checkoutFailed({ ...nothingCharged, kind: 'unknown' }, 'confirm_intent')
   }

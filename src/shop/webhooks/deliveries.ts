@@ -3,7 +3,7 @@ import { webhookDeliveries } from './schema.ts'
 import { and, asc, count, desc, eq, gt, inArray, lt, lte, or, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { writeWhenFree } from '../../platform/db/patience.ts'
+import { writeWhenFree } from '../../platform/db/busy.ts'
 import { rawStatement, statement } from '../../platform/db/statements.ts'
 import { events } from '../events/schema.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { validationFailed } from '../../../src/errors.ts'
-import { writeWhenFree } from '../../../src/platform/db/patience.ts'
+import { writeWhenFree } from '../../../src/platform/db/busy.ts'
 import { judgeCodes } from '../../../src/shop/checkout/judge-codes.ts'
 import { CouponsRefused } from '../../../src/shop/orders/coupons-refused.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { openDatabase } from '../../../src/platform/db/database.ts'
 import type { Db } from '../../../src/platform/db/database.ts'
-import { neverBlock, writeWhenFree } from '../../../src/platform/db/patience.ts'
+import { disableBusyTimeout, writeWhenFree } from '../../../src/platform/db/busy.ts'
 import { temporaryFolder } from '../../support/command-line.ts'
 
 /** A server's connection, and another process's that has just begun to write. */
@@ -12,7 +12,7 @@ function lockedDatabase(): { db: Db; release: () => void } {
   const [db, other] = [openDatabase(file), openDatabase(file)]
   onTestFinished(() => [db, other].forEach(({ sqlite }) => void sqlite.close()))
   db.sqlite.exec('CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT)')
-  neverBlock(db.sqlite)
+  disableBusyTimeout(db.sqlite)
   other.sqlite.exec('BEGIN IMMEDIATE')
   return { db, release: () => void other.sqlite.exec('COMMIT') }
 }
@@ -21,7 +21,7 @@ const note = (db: Db, text: string): Promise<unknown> =>
   writeWhenFree(db, (tx) => void tx.sqlite.prepare('INSERT INTO notes (text) VALUES (?)').run(text))
 const notes = (db: Db): unknown[] => db.sqlite.prepare('SELECT text FROM notes ORDER BY id').pluck().all()
 
-test('writes wait for the lock in the order they came in, and keep nobody else waiting', async () => {
+test('writes wait for the lock in their order while reads go on', async () => {
   const { db, release } = lockedDatabase()
   const writes = Promise.all(['first', 'second', 'third'].map((text) => note(db, text)))
   const started = performance.now()
@@ -37,7 +37,7 @@ test('writes wait for the lock in the order they came in, and keep nobody else w
   expect(notes(db)).toEqual(['first', 'second', 'third', 'fourth'])
 })
 
-test('a write that waits in vain for five seconds is refused, and nothing of it is written', async () => {
+test('a write fails and writes nothing when the lock is not free within five seconds', async () => {
   const { db, release } = lockedDatabase()
   const started = performance.now()
   const refusals = await Promise.allSettled([note(db, 'first'), note(db, 'second')])
@@ -52,7 +52,7 @@ test('a write that waits in vain for five seconds is refused, and nothing of it 
   expect(notes(db)).toEqual(['third'])
 })
 
-test('what is wrong with a write itself is told at once, and holds up nobody who waits', async () => {
+test('a write whose own work fails rejects at once and delays no other write', async () => {
   const { db, release } = lockedDatabase()
   const waiting = writeWhenFree(db, () => {
     throw new Error('not this one')
@@ -64,7 +64,7 @@ test('what is wrong with a write itself is told at once, and holds up nobody who
   expect(notes(db)).toEqual(['next'])
 })
 
-test('what is asked for in one turn is one transaction, of which each takes back its own failure alone', async () => {
+test('writes of one turn share one transaction, and a failed one rolls back only itself', async () => {
   const { db, release } = lockedDatabase()
   release()
   db.sqlite.exec('CREATE TABLE numbers (value INTEGER PRIMARY KEY) STRICT')
@@ -88,7 +88,7 @@ test('what is asked for in one turn is one transaction, of which each takes back
   expect(seenBeside()).toEqual([1, 2, 4])
 })
 
-test('what undoes a whole turn is the failure of those alone who fail by themselves', async () => {
+test('a write that undoes the shared transaction fails alone, and the others are written', async () => {
   const { db, release } = lockedDatabase()
   release()
   const undoAll = writeWhenFree(db, (tx) => {
@@ -101,7 +101,7 @@ test('what undoes a whole turn is the failure of those alone who fail by themsel
   expect(notes(db)).toEqual(['before', 'after'])
 })
 
-test('hundreds of one turn are all written, in their order, and others have their turn between', async () => {
+test('hundreds of writes of one turn are all written in order, and other work runs between batches', async () => {
   const { db, release } = lockedDatabase()
   release()
   const texts = Array.from({ length: 300 }, (_, index) => `note ${index}`)
