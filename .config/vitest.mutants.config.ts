@@ -24,7 +24,7 @@ export default defineConfig({
       'test/api/{checkout,checkout-*,nonce,sessions,session-cookie,identity,cross-site,affiliates}.test.ts',
       'test/platform/http/{cookies,csrf,cross-site}.test.ts'
     ],
-    exclude: ['test/api/checkout-crash.test.ts', 'test/shop/accounts/login.test.ts'],
+    exclude: ['test/shop/accounts/login.test.ts'],
     setupFiles: ['.config/mutants/no-mutant-yet.ts'],
     sequence: { sequencer: NearFirst },
     environment: 'node',

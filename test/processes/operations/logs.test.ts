@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { Browser } from '../support/browser.ts'
-import { exitOf, runShopstead, spawnShopstead, temporaryFolder } from '../support/command-line.ts'
+import { Browser } from '../../support/browser.ts'
+import { exitOf, runShopstead, spawnShopstead, temporaryFolder } from '../../support/command-line.ts'
 
 test('a production server writes JSON lines and nothing else, with no secret and no address of a person', async () => {
   const dataDir = join(temporaryFolder(), 'data')

@@ -2,9 +2,9 @@
  * A process of its own that wants the last unit of each product and the last use of each coupon of a database, many
  * times over; told `go`, it answers how often it got each.
  */
-import { openDatabase, write } from '../../../src/platform/db/database.ts'
-import { countUse } from '../../../src/shop/catalog/coupons.ts'
-import { takeStock } from '../../../src/shop/catalog/stock.ts'
+import { openDatabase, write } from '../../../../src/platform/db/database.ts'
+import { countUse } from '../../../../src/shop/catalog/coupons.ts'
+import { takeStock } from '../../../../src/shop/catalog/stock.ts'
 
 const [file = '', rounds = '0', attempts = '0'] = process.argv.slice(2)
 const db = openDatabase(file, { mustExist: true })

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createBench } from './sandbox-support.ts'
-import type { Bench } from './sandbox-support.ts'
+import { createBench } from '../../sandbox/sandbox-support.ts'
+import type { Bench } from '../../sandbox/sandbox-support.ts'
 
 let bench: Bench
 

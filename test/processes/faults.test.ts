@@ -1,7 +1,7 @@
 import { describe, it } from 'vitest'
-import { everyKill, playKills } from './kills.ts'
-import { noResult, playMatrix, report } from './matrix.ts'
-import { everyRun, mostDangerous, pairwise } from './runs.ts'
+import { everyKill, playKills } from '../faults/kills.ts'
+import { noResult, playMatrix, report } from '../faults/matrix.ts'
+import { everyRun, mostDangerous, pairwise } from '../faults/runs.ts'
 
 const minutes = 5 * 60_000
 

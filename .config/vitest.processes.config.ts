@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config'
+
+/** The tests that start, kill or wait for processes. */
+export default defineConfig({
+  test: {
+    include: ['test/processes/**/*.test.ts', 'test/**/*.process.test.ts'],
+    environment: 'node',
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    reporters: ['dot'],
+    silent: 'passed-only',
+    maxWorkers: 2
+  }
+})
