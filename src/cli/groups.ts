@@ -26,5 +26,6 @@ export const groups: readonly Group[] = [
   { name: 'openapi', about: 'the API description', load: () => import('./openapi.ts') },
   { name: 'completion', about: 'completion of commands in a shell', load: () => import('./completion.ts') },
   { name: 'systemd', about: 'a systemd unit', load: () => import('./systemd.ts') },
+  { name: 'guide', about: 'the documentation', load: () => import('./guide.ts') },
   { name: 'health', about: 'what is well and what is not', load: () => import('./health.ts') }
 ]

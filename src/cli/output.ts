@@ -69,7 +69,12 @@ export function plain(text: string): string {
 /** A table that fits 80 columns: plain columns two spaces apart, no lines drawn; what is too wide goes on below. */
 export function table(head: readonly string[], rows: readonly (readonly (string | number | null)[])[]): string {
   const all = [head, ...rows.map((row) => row.map((cell) => (cell === null ? '-' : String(cell))))]
-  const widths = narrowed(head.map((_title, column) => Math.max(...all.map((row) => row[column]?.length ?? 0))))
+  const longest = (column: number, lengthOf: (cell: string) => number): number =>
+    Math.max(...all.map((row) => lengthOf(row[column] ?? '')))
+  const widths = narrowed(
+    head.map((_title, column) => longest(column, (cell) => cell.length)),
+    head.map((_title, column) => longest(column, (cell) => Math.max(...cell.split(' ').map((word) => word.length))))
+  )
   const plain = new Table({
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': gap },
     chars: Object.fromEntries(borders.map((part) => [part, '']))
@@ -95,12 +100,14 @@ const borders = [
   'middle'
 ]
 
-/** Takes from the widest column until all fit. */
-function narrowed(widths: readonly number[]): number[] {
+/** Takes from the widest column until all fit; a column as wide as its longest word only when no other is left. */
+function narrowed(widths: readonly number[], words: readonly number[]): number[] {
   const left = [...widths]
   const width = (): number => left.reduce((sum, one) => sum + one + gap, -gap)
   while (width() > mostColumns) {
-    const widest = left.indexOf(Math.max(...left))
+    const breakable = left.map((one, column) => (one > (words[column] ?? 0) ? one : 0))
+    const from = breakable.some((one) => one > 0) ? breakable : left
+    const widest = from.indexOf(Math.max(...from))
     left[widest] = (left[widest] ?? 0) - 1
   }
   return left

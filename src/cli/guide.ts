@@ -1,0 +1,56 @@
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { Argument } from 'commander'
+import type { Command } from 'commander'
+import { packageRoot } from '../platform/package-root.ts'
+import { renderMarkdown } from './markdown.ts'
+import { mostColumns, printAnswer, table } from './output.ts'
+import type { Answer } from './output.ts'
+import { addCommand } from './run.ts'
+import type { CommonOptions } from './run.ts'
+
+const folder = join(packageRoot, 'docs')
+
+type Page = { topic: string; title: string; text: string }
+
+/** The documentation in a terminal. It opens no database and reads no configuration, so it works when these do not. */
+export function define(program: Command): void {
+  const pages = readPages()
+  const topic = new Argument('[topic]', 'the page to print; without it, the list').choices(
+    pages.map((page) => page.topic)
+  )
+  const command = addCommand(program, 'guide', 'show the documentation', 'guide operating').addArgument(topic)
+  command.action((wanted: string | undefined) => {
+    const page = pages.find((candidate) => candidate.topic === wanted)
+    printAnswer(page === undefined ? list(pages) : show(page), command.opts<CommonOptions>().json ?? false)
+  })
+}
+
+/** The pages in docs/; the one for operators comes first. */
+function readPages(): Page[] {
+  const pages = readdirSync(folder)
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => toPage(name, readFileSync(join(folder, name), 'utf8')))
+  const rank = ({ topic }: Page): string => (topic === 'operating' ? '' : topic)
+  return pages.toSorted((one, other) => (rank(one) < rank(other) ? -1 : 1))
+}
+
+function toPage(name: string, text: string): Page {
+  const topic = name.replace(/\.md$/, '').toLowerCase()
+  return { topic, title: /^# (.+)$/m.exec(text)?.[1] ?? topic, text }
+}
+
+function list(pages: readonly Page[]): Answer {
+  const topics = pages.map(({ topic, title }) => ({ topic, title }))
+  const rows = topics.map(({ topic, title }) => [topic, title])
+  return { json: { topics }, human: [table(['Topic', 'Title'], rows), '', '"shopstead guide TOPIC" prints a page.'] }
+}
+
+/** A pipe gets the Markdown as it is in the file. */
+function show({ topic, text }: Page): Answer {
+  const { stdout } = process
+  const human = stdout.isTTY
+    ? renderMarkdown(text, { columns: mostColumns, colours: stdout.hasColors() })
+    : text.trimEnd()
+  return { json: { topic, text }, human }
+}

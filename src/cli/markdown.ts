@@ -1,0 +1,112 @@
+import { styleText } from 'node:util'
+import { Help } from 'commander'
+import { table } from './output.ts'
+
+type Look = { columns: number; colours: boolean }
+type Style = (format: 'code' | 'bold' | 'heading', text: string) => string
+
+/**
+ * Markdown for a terminal: headings in bold, tables in columns, paragraphs wrapped. Code starts at the first column, so
+ * that it can be copied with its here-documents. It knows the subset that docs/ uses: headings, paragraphs, lists, tables,
+ * fenced code, bold, inline code and links.
+ */
+export function renderMarkdown(text: string, { columns, colours }: Look): string {
+  const style = colours ? coloured : plain
+  return blocksOf(text)
+    .map(({ kind, lines }) => {
+      if (kind === 'code') return lines.map((line) => (colours ? style('code', line) : line)).join('\n')
+      if (kind === 'table') return columnsOf(lines)
+      if (kind === 'heading') return style('heading', inline(lines.join(' ').replace(/^#+ /, ''), plain))
+      return wrapped(lines, columns, style)
+    })
+    .join('\n\n')
+    .replaceAll(/(^ *(?:-|\d+\.) .*)\n\n(?= *(?:-|\d+\.) )/gm, '$1\n')
+}
+
+const coloured: Style = (format, text) => {
+  const marked = styleText(format === 'code' ? 'cyan' : 'bold', text, { validateStream: false })
+  return format === 'heading' ? styleText('underline', marked, { validateStream: false }) : marked
+}
+const plain: Style = (format, text) => (format === 'code' ? `\`${text}\`` : text)
+
+type Block = { kind: 'code' | 'table' | 'heading' | 'prose'; lines: string[] }
+
+function blocksOf(text: string): Block[] {
+  const blocks: Block[] = []
+  let open: Block | undefined
+  /** The indent of the fence of an open code block. */
+  let fence: string | undefined
+  const start = (kind: Block['kind'], lines: string[]): void => {
+    open = { kind, lines }
+    blocks.push(open)
+  }
+  for (const line of text.split('\n')) {
+    const [, indent = '', mark] = /^( *)(```)?/.exec(line) ?? []
+    if (fence !== undefined) {
+      if (mark === undefined) open?.lines.push(line.startsWith(fence) ? line.slice(fence.length) : line)
+      else fence = open = undefined
+    } else if (mark !== undefined) {
+      fence = indent
+      start('code', [])
+    } else if (line.trim() === '') open = undefined
+    else {
+      const kind = kindOf(line)
+      if (open?.kind === kind && kind !== 'heading' && !listItem.test(line)) open.lines.push(line)
+      else start(kind, [line])
+    }
+  }
+  return blocks
+}
+
+const listItem = /^ *(?:-|\d+\.) +/
+
+function kindOf(line: string): Block['kind'] {
+  return line.startsWith('#') ? 'heading' : line.startsWith('|') ? 'table' : 'prose'
+}
+
+/** A paragraph, or a list item whose further lines are indented as its text is. */
+function wrapped(lines: readonly string[], columns: number, style: Style): string {
+  const [marker = ''] = /^ *(?:(?:-|\d+\.) +)?/.exec(lines[0] ?? '') ?? []
+  const text = lines.map((line, index) => (index === 0 ? line.slice(marker.length) : line.trim())).join(' ')
+  const indent = ' '.repeat(marker.length)
+  return new Help()
+    .boxWrap(inline(text, style), columns - marker.length)
+    .split('\n')
+    .map((line, index) => (index === 0 ? marker : indent) + line)
+    .join('\n')
+}
+
+/** Rows that need more than one line have a blank line between them. */
+function columnsOf(lines: readonly string[]): string {
+  const [head = [], , ...rows] = lines.map(cellsOf)
+  const dense = table(head, rows)
+  if (dense.split('\n').length === rows.length + 1) return dense
+  const blank = head.map(() => '')
+  return table(
+    head,
+    rows.flatMap((row, index) => (index === 0 ? [row] : [blank, row]))
+  )
+}
+
+function cellsOf(line: string): string[] {
+  return line
+    .replaceAll(/^\||\|$/g, '')
+    .split(/(?<!\\)\|/)
+    .map((cell) => inline(cell.trim().replaceAll('\\|', '|'), plain))
+}
+
+/** Text in its style. A link to another page names the command that prints it. */
+function inline(text: string, style: Style): string {
+  const marks = /`([^`]+)`|\*\*([^*]+)\*\*|!?\[([^\]]+)\]\(([^)\s]+)\)/g
+  return text.replaceAll(marks, (_mark, code?: string, bold?: string, label?: string, target?: string) => {
+    if (code !== undefined) return style('code', code)
+    if (bold !== undefined) return style('bold', bold)
+    return `${label}${whereTo(target ?? '')}`
+  })
+}
+
+function whereTo(target: string): string {
+  if (/^https?:/.test(target)) return ` (${target})`
+  const topic = /^([\w-]+)\.md(?:#.*)?$/.exec(target)?.[1]?.toLowerCase()
+  return topic === undefined ? '' : ` (shopstead guide ${topic})`
+}
