@@ -76,6 +76,11 @@ describe('the package', () => {
     expect(notices).toContain('Apache License')
   })
 
+  it('prints its documentation', () => {
+    const { topics } = shopstead('guide') as { topics: { topic: string }[] }
+    expect(topics).toContainEqual({ topic: 'operating', title: 'Operating a shop' })
+  })
+
   it('bundles our code and libraries whose licences go along, and none that is installed beside it', () => {
     const maps = packed.files.filter((file) => file.endsWith('.js.map'))
     const sources = maps.flatMap((file) => {
