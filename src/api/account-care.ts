@@ -18,7 +18,7 @@ import { endedSessionCookie, sessionCookie } from '../shop/accounts/session-cook
 
 const proxied = { nonce: true, query: [] } as const
 
-/** Endpoints beyond the interface, since nobody keeps an account without them (CONTRACT A5). */
+/** Endpoints to verify, recover and change an account (docs/contract.md A5). */
 export const accountCareRoutes = [
   route({
     method: 'POST',

@@ -130,7 +130,7 @@ export const accountRoutes = [
   })
 ]
 
-/** What register and login say of the account (interface.md 4.2 and 4.3). */
+/** The account in the answers of register and login (docs/interface.md 4.2 and 4.3). */
 function identityData({ shop, now }: Call, account: UserRow, options: { isLoggedIn: boolean }) {
   const { user, flags, entitlements } = accountSummary(shop.db, account, options, now)
   return { user, flags, entitlements }

@@ -58,7 +58,7 @@ function logFailure(app: App, route: Route | undefined, known: AppError, error: 
   app.log.error('a request failed', { ...place, error: describeError(error), stack })
 }
 
-/** VALIDATION_FAILED has the status that interface.md gives the endpoint. */
+/** Gives VALIDATION_FAILED the status of the endpoint (docs/contract.md 2.5). */
 function withStatusOf(route: Route | undefined, error: AppError): AppError {
   if (route === undefined || error.code !== 'VALIDATION_FAILED' || error.status === route.invalid) return error
   return new AppError(error.code, error.message, error.details, { status: route.invalid, headers: error.headers })

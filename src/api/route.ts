@@ -85,7 +85,7 @@ export type Route<
   readonly headers?: z.ZodObject
   /** `none` looks for no session, `optional` takes one if it is there, `required` answers 401 without. */
   readonly session: 'none' | 'optional' | 'required'
-  /** Whether the service itself asks for a nonce (interface.md 5). */
+  /** Whether the service itself requires a nonce (docs/interface.md 5). */
   readonly nonce: 'never' | 'always'
   /** A session starts here, so a nonce that was issued to nobody is good whatever cookie comes along. */
   readonly startsSession?: true
@@ -94,7 +94,7 @@ export type Route<
   /** Webhooks come from another site by nature. */
   readonly crossSite?: 'allowed'
   readonly cache?: 'public'
-  /** Status of its VALIDATION_FAILED (interface.md 7). */
+  /** Status of its VALIDATION_FAILED (docs/contract.md 2.5). */
   readonly invalid: 400 | 422
   /** `raw` hands the bytes over unread (webhooks). */
   readonly bodyLimitBytes?: number

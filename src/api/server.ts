@@ -58,7 +58,7 @@ export function createApi(app: App): (request: Request) => Eventually<Response> 
   }
 }
 
-/** The stages of a request, in their order (CONTRACT A3). */
+/** The stages of a request, in their order (docs/contract.md A3). */
 function pass(route: Route, arrival: Arrival): Eventually<Response> {
   const { request } = arrival
   if (route.method !== 'GET' && route.crossSite !== 'allowed') refuseCrossSite(arrival.app, request)

@@ -21,7 +21,7 @@ type Session = Kept<'checkout.session'>
 
 const maxBodyBytes = 16_384
 
-/** The hosted pages (CONTRACT.md A6); undefined for a path that is none of theirs. */
+/** The sandbox's hosted pages (docs/contract.md A6). Undefined for any other path. */
 export async function servePage(parts: PageParts, request: Request): Promise<Response | undefined> {
   const { pathname } = new URL(request.url)
   if (pathname === '/sandbox/style.css') return style(request)

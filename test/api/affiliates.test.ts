@@ -96,7 +96,7 @@ describe('GET /affiliates/referrals', () => {
     expect(second.body).toEqual({ data: { referrals: [expect.objectContaining({ id: 1 })], nextCursor: null } })
   })
 
-  it('refuses each in its turn, in the order of the contract', async () => {
+  it('makes the checks in the documented order', async () => {
     const petra = await user('petra', 'inactive')
     const nobody = await user('new', null)
     const mira = await user('mira', 'active')

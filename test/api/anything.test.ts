@@ -77,7 +77,7 @@ function target(path: string, pairs: readonly (readonly [string, string])[]): st
   return `${path}?${written.join('&')}`
 }
 
-/** Answered as the contract says, whatever it was: an envelope, and no error of our own. */
+/** Every request gets an envelope and no server error (docs/contract.md 2.1). */
 function expectEnvelope(answer: Answer<unknown>, sent: string): void {
   const { status, error } = answer
   expect([sent, status < 500 ? 'fine' : `${status} ${error.code}`]).toEqual([sent, 'fine'])

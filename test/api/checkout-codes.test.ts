@@ -12,7 +12,7 @@ import {
   stripeError
 } from './checkout-support.ts'
 
-/** Every row of the table of codes in CONTRACT 5, reached by settings and environment alone. */
+/** Every row of the table in docs/contract.md 5.7, reached by settings and environment alone. */
 describe('the codes of a checkout', () => {
   test('VALIDATION_FAILED 422: body, query, strategy, item or coupon', async () => {
     const visitor = (await shopFor()).visitor()

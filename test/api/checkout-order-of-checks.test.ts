@@ -5,7 +5,7 @@ import { checkOut, freeSheet, handoff, hidden, loggedIn, mug, set, shopFor } fro
 const path = '/store/checkout-session'
 const codeOf = ({ status, error }: Answer<unknown>): string => `${status} ${error?.code ?? ''}`.trim()
 
-/** CONTRACT A3: of everything that is wrong at once, the first of this order is told. */
+/** docs/contract.md A3: if several things are wrong, the answer names the first one in this order. */
 test('the checks of a checkout come in their order', async () => {
   const shop = await shopFor({ env: { SHOPSTEAD_PAYMENTS: 'manual' } })
   const guest = shop.visitor()

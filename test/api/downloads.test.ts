@@ -48,7 +48,7 @@ async function refused(shop: JourneyShop, link: string): Promise<void> {
 }
 
 describe('the list of downloads', () => {
-  it('has exactly the fields of the contract, with a path of this shop', async () => {
+  it('has exactly the documented fields, with a path of this shop', async () => {
     const { download, lena } = await bought('charts', 'charts/north sea.pdf')
     expect(download).toEqual({
       id: 1,

@@ -8,7 +8,7 @@ import { shopstead } from '../support/shopstead.ts'
 
 const credentials = { email: 'lena@shop.example', password: 'tidal-basalt-93' }
 
-// Typed by hand from interface.md 2.2 and 2.3.
+// Typed by hand from docs/interface.md 2.2 and 2.3.
 const modules: { name: ModuleName; flag: string | null; dependency: string }[] = [
   { name: 'commerce', flag: 'hasCommerce', dependency: 'hasCommerce' },
   { name: 'membershipsA', flag: 'hasMembershipsA', dependency: 'hasMembershipsA' },

@@ -82,7 +82,7 @@ const summaries = z
   })
   .meta({ id: 'Summaries' })
 
-/** interface.md 2.3, element shapes by CONTRACT 4. */
+/** docs/interface.md 2.3, with the elements of docs/contract.md 4.4. */
 export const entitlements = z
   .object({
     flags,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 const flag = z.boolean()
 
-/** interface.md 2.2. */
+/** docs/interface.md 2.2. */
 export const flags = z
   .object({
     isLoggedIn: flag,

@@ -7,7 +7,7 @@ import { findUserByEmail } from '../../shop/accounts/find.ts'
 import type { UserRow } from '../../shop/accounts/rows.ts'
 import { findAffiliateOfUser } from '../../shop/affiliates/find.ts'
 
-/** The one password of everybody in the demo shop (CONTRACT A9). */
+/** The password of every person in the demo shop (docs/contract.md A9). */
 export const demoPassword = 'harbour-lantern-42'
 
 export type DemoLogin = {

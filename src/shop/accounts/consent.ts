@@ -7,7 +7,7 @@ import { users } from './schema.ts'
 
 export type OptIns = Pick<UserRow, 'marketingOptIn' | 'marketingOptInAt' | 'partnerOptIn' | 'partnerOptInAt'>
 
-/** The consent summary that the biography holds (interface.md 4.2.5, CONTRACT A8). */
+/** The consent summary in the biography (docs/interface.md 4.2, docs/contract.md A8). */
 export function biographyBlock(optIns: OptIns): string {
   return [
     ...consentLines('Customer', optIns.marketingOptIn, optIns.marketingOptInAt),

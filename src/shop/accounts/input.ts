@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { emailField, lineField, nameField, optionalFlag, optionalLine, optionalTime, passwordField } from './fields.ts'
 
-/** What callers may send (interface.md 4.2 and 4.3, CONTRACT A3 and A5). Unknown fields are ignored but in PATCH /me. */
+/** Request bodies (docs/interface.md 4.2 and 4.3, docs/contract.md A3 and A5). Only PATCH /me refuses unknown fields. */
 
 export const registerInput = z.object({
   email: emailField,

@@ -84,7 +84,7 @@ function createAccount(
   return { user, expiresAt: queueLink(tx, shop, 'verify', user, now).expiresAt }
 }
 
-/** In a transaction of its own: what fails here must not take the account back (interface.md 7, register's 500). */
+/** A transaction of its own: the account must stay even if this fails (docs/interface.md 7.1, status 500). */
 async function logIn(shop: ShopContext, user: UserRow, caller: Caller, now: number): Promise<StartedSession> {
   try {
     return await writeWhenFree(shop.db, (tx) => {

@@ -16,7 +16,7 @@ export type UserView = {
 export type ProfileView = { firstName: string | null; lastName: string | null }
 export type ConsentView = { marketingOptIn: boolean; termsAcceptedAt: string | null; privacyAcceptedAt: string | null }
 
-/** interface.md 2.1; the three optional fields are left out when unset, and altogether without `billing` (/nonce). */
+/** docs/interface.md 2.1. The three optional fields are left out when unset, and always without `billing` (/nonce). */
 export function toUser(user: UserRow, roles: readonly string[], options: { billing: boolean }): UserView {
   return {
     id: user.id,

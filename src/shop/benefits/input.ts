@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { amount, count, filePath, line, period, slug } from '../catalog/import/fields.ts'
 
-/** What an operator may say of a benefit given by hand: as the catalogue's grants (CONTRACT A7), with the product by name. */
+/** Input for a benefit that an operator gives: a grant of the catalogue (docs/contract.md A7), with the product's slug. */
 export function handGrantSchema(currency: string) {
   return z.discriminatedUnion(
     'kind',

@@ -11,9 +11,9 @@ import { products } from './schema.ts'
 import { categoriesOfProduct, grantsOfProduct, tagsOfProduct, variationsOfProduct } from './stored-product.ts'
 
 /**
- * Every product and every coupon that is in use, in the words of the import format (contract A7): importing it into the
- * shop that wrote it changes nothing. Disabled coupons are left out, since importing them elsewhere would bring them
- * back to life; so are variations that are no longer sold, and how often a coupon was used.
+ * Every product and every enabled coupon in the import format (docs/contract.md A7). Importing it into the shop that
+ * wrote it changes nothing. Disabled coupons are left out, because importing them elsewhere would enable them. Variations
+ * that are no longer sold, and the number of uses of a coupon, are left out too.
  */
 export function exportCatalog(db: Db, currency: string) {
   return readSnapshot(db, () => {

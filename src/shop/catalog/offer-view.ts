@@ -26,7 +26,7 @@ export type Offer = {
 
 export type OfferTerms = { currency: string; addressOf: (slug: string) => string }
 
-/** The public offer (interface 2.6), with the next time at which its price may change. */
+/** The public offer (docs/interface.md 2.6), with the next time at which its price may change. */
 export function toOffer(
   { product, variations, categories, tags }: OfferParts,
   { currency, addressOf }: OfferTerms,

@@ -9,9 +9,9 @@ import { isModuleOn } from '../settings/settings.ts'
 import type { CheckoutQuery } from './input.ts'
 
 /**
- * Decides an order's attribution from the checkout's own query parameters, nothing else (interface.md 4.7, rules 3 to 8):
- * a ref that counts wins, then any valid utm value, then typein. Valid utm values are kept as marketing values whatever
- * wins. Why a ref did or did not count is kept for `orders explain`.
+ * Decides an order's attribution from the checkout's query parameters alone (docs/interface.md 4.7, rules 3 to 8). A ref
+ * that counts takes precedence, then any valid utm value, then typein. Valid utm values are always stored as marketing
+ * values. The reason why a ref counts or not is stored for `orders explain`.
  */
 export function decideAttribution(db: Db, query: CheckoutQuery, buyer: Buyer): DraftAttribution {
   const { outcome, affiliate } = judgeRef(db, query.ref, buyer)

@@ -40,8 +40,8 @@ export type PlacedOrder = { order: OrderRow; attempt: AttemptRow | null }
  * Makes the order: everything is decided and committed, with its payment attempt and that attempt's keys, before any
  * gateway is called. A total of zero is paid at once.
  *
- * @throws AppError in the order of CONTRACT A3: VALIDATION_FAILED (addresses), RATE_LIMITED, CHECKOUT_NOT_IMPLEMENTED,
- *   CHECKOUT_GATEWAY_NOT_CONFIGURED, VALIDATION_FAILED (items and coupons).
+ * @throws AppError in the order of docs/contract.md A3: VALIDATION_FAILED (addresses), RATE_LIMITED,
+ *   CHECKOUT_NOT_IMPLEMENTED, CHECKOUT_GATEWAY_NOT_CONFIGURED, VALIDATION_FAILED (items and coupons).
  */
 export async function placeOrder(
   shop: ShopContext,

@@ -4,7 +4,7 @@ import { emailField, lineField } from '../accounts/fields.ts'
 import { isCountry } from './countries.ts'
 import { readWebAddress } from './return-url.ts'
 
-/** `null` counts as absent wherever a field is optional (CONTRACT A3). */
+/** `null` counts as absent wherever a field is optional (docs/contract.md A3). */
 const optional = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined)
 
 /** One line of text, at most so many code points; an empty or blank one counts as not given. */
@@ -116,7 +116,7 @@ const notes = atMost(2000).refine((text) => !/[^\P{Cc}\t\n\r]/u.test(text), 'Mus
 const itemsRule = 'Must be a list of 1 to 30 items.'
 const codesRule = 'Must be a list of at most 10 codes.'
 
-/** interface.md 4.7 with CONTRACT 5 and A3: unknown names at the top level and in items are refused. */
+/** docs/interface.md 4.7, docs/contract.md 5.6 and A3. Unknown names at the top level and in items are refused. */
 export const checkoutBody = z
   .strictObject({
     items: z.array(item, itemsRule).min(1, itemsRule).max(30, itemsRule),

@@ -25,11 +25,11 @@ export type AccountSummary = {
 }
 
 /**
- * What register, login and /me say of a person (interface.md 2.1 to 2.4), from the records as they are at `now`: what has
- * run out by then has run out, whether or not any job has noticed. Five statements in one snapshot, however much was
- * bought; one more for whoever has donated more often than is listed.
+ * The account in the answers of register, login and /me (docs/interface.md 2.1 to 2.4), from the records at `now`.
+ * Expiry is decided by comparing times, so no job has to have run. It takes five statements in one snapshot, however
+ * much was bought, and one more if the user has more donations than are listed.
  *
- * @param user null for nobody: the shop's modules, and nothing else.
+ * @param user null without a user: then only the shop's modules count.
  * @param isLoggedIn whether there is a session; a registration that awaits its verification has none.
  */
 export function accountSummary(db: Db, user: UserRow, options: { isLoggedIn: boolean }, now: number): AccountSummary

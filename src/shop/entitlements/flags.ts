@@ -5,7 +5,7 @@ import { statusOf } from '../benefits/view.ts'
 import type { Holdings } from './visible-records.ts'
 import type { Modules } from './standing.ts'
 
-/** interface.md 2.2: which modules the shop has, and what the person's own records say at this time. */
+/** docs/interface.md 2.2: which modules the shop has, and what the user's records say at this time. */
 export type Flags = ReturnType<typeof toFlags>
 
 export function toFlags(

@@ -1,4 +1,4 @@
-/** Everything a shop would want to hear of (CONTRACT 9), with what each says. Ids, states and sums: no person's address. */
+/** Every event with its data (docs/contract.md 9.1): ids, states and amounts, and no addresses of persons. */
 export type ShopEvents = {
   'account.registered': { userId: number }
   'account.verified': { userId: number }

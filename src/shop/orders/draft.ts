@@ -51,7 +51,7 @@ export type DraftCoupon = {
   customerKey: string | null
 }
 
-/** What the four order-attribution values and the marketing values are stamped with, and why (CONTRACT 5). */
+/** The order-attribution values and the marketing values of an order, and why it has them (docs/contract.md 5.9). */
 export type DraftAttribution = {
   sourceType: 'referral' | 'utm' | 'typein'
   utmSource: string | null

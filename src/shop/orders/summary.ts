@@ -44,7 +44,7 @@ export function orderSummary(db: Db, userId: number): OrdersSummary {
   }
 }
 
-/** A customer's newest orders in the short form that entitlements carry (CONTRACT 4). */
+/** A customer's newest orders in the short form of entitlements (docs/contract.md 4.4). */
 export function newestOrders(db: Db, userId: number, limit: number) {
   return newest(db)
     .all(userId, limit)

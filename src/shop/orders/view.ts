@@ -28,7 +28,7 @@ export type OrderLine = Pick<OrderItemRow, 'name' | 'quantity' | 'totalMinor'>
 
 type ReferralStatus = 'pending' | 'unpaid' | 'paid' | 'rejected'
 
-/** An order as its buyer sees it (interface.md 2.5): amounts in major units, times in ISO 8601 UTC. */
+/** An order as its buyer sees it (docs/interface.md 2.5): amounts in major units, times in ISO 8601 UTC. */
 export function toOrder(order: OrderFacts, lines: readonly OrderLine[]) {
   return {
     id: order.id,

@@ -1,4 +1,4 @@
-/** What a customer may be told (CONTRACT 5). */
+/** Reasons that a site may show to the customer (docs/contract.md 5.11). */
 export type SafeReason =
   | 'payment_fraud_blocked'
   | 'payment_card_declined_generic'
@@ -49,7 +49,7 @@ const byCode: ReadonlyMap<string, SafeReason> = new Map([
 /** As much of a GatewayFailure as decides what the customer hears. */
 type Failure = { kind: 'refused' | 'broken' | 'unknown'; error: { code?: string; decline_code: string | null } }
 
-/** Fraud first, whatever the decline says; then the decline, then the code (interface.md 4.7). */
+/** Fraud takes precedence, then the decline code, then the error code (docs/interface.md 4.7). */
 export function safeReason({ kind, error }: Failure): SafeReason {
   if (error.code === 'fraud') return 'payment_fraud_blocked'
   const known = byDeclineCode.get(error.decline_code ?? '') ?? byCode.get(error.code ?? '')

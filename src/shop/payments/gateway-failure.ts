@@ -20,7 +20,7 @@ export type GatewayFailure = {
 
 const statusOf = { refused: 402, broken: 502, unknown: 504 } as const
 
-/** CHECKOUT_FAILED with exactly the details of interface.md 4.7. */
+/** CHECKOUT_FAILED with exactly the details of docs/interface.md 4.7. */
 export function checkoutFailed(failure: GatewayFailure, step: GatewayStep): AppError {
   return new AppError(
     'CHECKOUT_FAILED',

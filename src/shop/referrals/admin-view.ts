@@ -10,7 +10,7 @@ import { getAffiliateById } from '../affiliates/find.ts'
 import { entriesOf } from './ledger.ts'
 import { affiliates, visits } from '../affiliates/schema.ts'
 
-/** A referral as the operator sees it (CONTRACT A8). */
+/** A referral as the operator sees it (docs/contract.md A8). */
 export type AdminReferral = ReferralView & { affiliateCode: string; orderId: number; visitId: number }
 export type ReferralFilter = { affiliateId?: number; status?: ReferralRow['status'] }
 

@@ -1,7 +1,7 @@
 import { toIso } from '../../platform/clock.ts'
 import type { ReferralRow } from './rows.ts'
 
-/** interface.md 2.9; `amountMinor` is net of refunds. */
+/** docs/interface.md 2.9; `amountMinor` is net of refunds. */
 export type ReferralView = {
   id: number
   amountMinor: number

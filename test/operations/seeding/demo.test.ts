@@ -54,7 +54,7 @@ function column<T>({ db }: App, sql: string): T[] {
 }
 
 describe('the demo shop', () => {
-  it('offers what the contract names', async () => {
+  it('offers what docs/contract.md A9 names', async () => {
     const app = await demoShop()
     const products = listProducts(app.db)
     const offers = products.filter((product) => typeof findSellable(app.db, product.id, null, now) !== 'string')
@@ -82,7 +82,7 @@ describe('the demo shop', () => {
     expect(pending()).toEqual(before)
   })
 
-  it('has the people that the contract names, each with the password', async () => {
+  it('has the people that docs/contract.md A9 names, each with the password', async () => {
     const app = await demoShop()
     const one = (email: string) => getUser(app.db, `${email}@shop.example`)
     expect(one('admin')).toMatchObject({ isAdmin: true, status: 'active' })

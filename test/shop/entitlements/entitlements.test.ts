@@ -12,7 +12,7 @@ import { makeUser } from '../../support/people.ts'
 import { buy, monthly, person, product } from '../benefits/temporary-shop.ts'
 import { makeAffiliate, placeOrder, seedPlans, summaryOf } from './records.ts'
 
-/** Typed off interface.md 2.1 to 2.4 and CONTRACT 4, by hand. */
+/** Typed by hand from docs/interface.md 2.1 to 2.4 and docs/contract.md 4.4. */
 const keys = {
   user: ['id', 'email', 'displayName', 'roles', 'createdAt', 'billingEmail', 'billingPhone', 'companyName'],
   flags: [

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { orderStatuses } from '../../../src/shop/orders/schema.ts'
 import { mayMove, paidStatus } from '../../../src/shop/orders/states.ts'
 
-// CONTRACT 5, "Order states", copied by hand: a row a state, a column a state to go to; `late` is by a late payment only.
+// docs/contract.md 5.13, copied by hand: a row for each state, a column for each target; `late` means only by a late payment.
 const columns = ['pending', 'failed', 'on-hold', 'processing', 'completed', 'cancelled', 'refunded'] as const
 const contract: Record<string, string[]> = {
   pending: ['-', 'yes', 'yes', 'yes', 'yes', 'yes', '-'],

@@ -12,7 +12,7 @@ import type {
 
 export type FormatSchemas = ReturnType<typeof formatSchemas>
 
-/** The schemas of the file's entries (contract A7), each refusing keys it does not know; amounts are in the shop's currency. */
+/** Schemas of the file's entries (docs/contract.md A7). They refuse unknown keys; amounts are in the shop's currency. */
 export function formatSchemas(currency: string) {
   const parts = productParts(currency)
   return {

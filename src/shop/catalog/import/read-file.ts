@@ -17,9 +17,9 @@ import { ReportBuilder } from './report.ts'
 export const maxFileBytes = 50 * 1024 * 1024
 
 /**
- * Reads a catalogue file: JSON (contract A7, or an answer of GET /store/offers), or the product CSV export of
- * WooCommerce or Shopify, told apart by what is in it. Amounts are taken to be in `currency`, the shop's. The file is
- * read whole or refused whole: VALIDATION_FAILED with `details.errors`, a line, a column or path, and a cause each.
+ * Reads a catalogue file: JSON (docs/contract.md A7, or an answer of GET /store/offers), or the product CSV export of
+ * WooCommerce or Shopify. The content decides which. Amounts are in `currency`, the shop's. A file with an error is
+ * refused as a whole: VALIDATION_FAILED with `details.errors`, each a line, a column or path, and a cause.
  */
 export function readCatalogFile(
   content: string | Uint8Array,

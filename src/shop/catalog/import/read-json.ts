@@ -14,8 +14,8 @@ type Reader = { problems: Problems; lines: JsonLines }
 const kinds = ['products', 'coupons', 'plans', 'campaigns', 'affiliates'] as const
 
 /**
- * Reads a catalogue file in JSON (contract A7): a list of products, an object of lists, or an answer of GET
- * /store/offers. Throws VALIDATION_FAILED with every error's line, path and cause.
+ * Reads a catalogue file in JSON (docs/contract.md A7): a list of products, an object of lists, or an answer of
+ * GET /store/offers. Throws VALIDATION_FAILED with the line, path and cause of every error.
  */
 export function readJson(text: string, currency: string): { file: CatalogFile; entries: number } {
   const document = parseJson(text)
