@@ -18,7 +18,7 @@ const floors: readonly (readonly string[])[] = [
   ['shop/referrals'],
   ['shop/orders'],
   ['shop/payments'],
-  ['shop/checkout', 'shop/entitlements', 'shop/letters'],
+  ['shop/checkout', 'shop/entitlements', 'shop/mailer'],
   ['app.ts'],
   ['operations'],
   ['api'],

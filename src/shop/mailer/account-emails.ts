@@ -5,13 +5,13 @@ import type { UserRow } from '../accounts/rows.ts'
 import { findAffiliateById } from '../affiliates/find.ts'
 import type { ShopContext } from '../context.ts'
 import { setting } from '../settings/settings.ts'
-import { NothingToSay } from './letter.ts'
-import type { Letter } from './letter.ts'
+import { ObsoleteEmailError } from './email.ts'
+import type { Email } from './email.ts'
 
-// No letter greets by name: anyone can register somebody else's email with an advertisement as the name, and the shop
+// No email greets by name: anyone can register somebody else's email with an advertisement as the name, and the shop
 // would send it.
 
-export function verifyEmailLetter(shop: ShopContext, data: MailData['verify_email'], now: number): Letter {
+export function verificationEmail(shop: ShopContext, data: MailData['verify_email'], now: number): Email {
   livingUser(shop, data.userId)
   const { url, until } = linkTo(shop, 'verify', data.tokenId, now)
   const name = setting(shop.db, 'shop.name')
@@ -26,7 +26,7 @@ export function verifyEmailLetter(shop: ShopContext, data: MailData['verify_emai
   }
 }
 
-export function resetPasswordLetter(shop: ShopContext, data: MailData['reset_password'], now: number): Letter {
+export function passwordResetEmail(shop: ShopContext, data: MailData['reset_password'], now: number): Email {
   livingUser(shop, data.userId)
   const { url, until } = linkTo(shop, 'reset', data.tokenId, now)
   const name = setting(shop.db, 'shop.name')
@@ -42,7 +42,7 @@ export function resetPasswordLetter(shop: ShopContext, data: MailData['reset_pas
   }
 }
 
-export function passwordChangedLetter(shop: ShopContext, data: MailData['password_changed']): Letter {
+export function passwordChangedEmail(shop: ShopContext, data: MailData['password_changed']): Email {
   livingUser(shop, data.userId)
   const name = setting(shop.db, 'shop.name')
   return {
@@ -53,9 +53,9 @@ export function passwordChangedLetter(shop: ShopContext, data: MailData['passwor
   }
 }
 
-export function affiliateDecisionLetter(shop: ShopContext, data: MailData['affiliate_decision']): Letter {
+export function affiliateDecisionEmail(shop: ShopContext, data: MailData['affiliate_decision']): Email {
   const affiliate = findAffiliateById(shop.db, data.affiliateId)
-  if (affiliate === undefined) throw new NothingToSay('the affiliate has gone')
+  if (affiliate === undefined) throw new ObsoleteEmailError('the affiliate has gone')
   livingUser(shop, affiliate.userId)
   const name = setting(shop.db, 'shop.name')
   if (!data.approved) {
@@ -81,7 +81,7 @@ export function affiliateDecisionLetter(shop: ShopContext, data: MailData['affil
 
 function livingUser(shop: ShopContext, userId: number): UserRow {
   const user = findUserById(shop.db, userId)
-  if (user === undefined || user.status === 'erased') throw new NothingToSay('the account has gone')
+  if (user === undefined || user.status === 'erased') throw new ObsoleteEmailError('the account has gone')
   return user
 }
 
@@ -92,7 +92,7 @@ function linkTo(
   now: number
 ): { url: string; until: string } {
   const found = findEmailToken(shop.db, shop.keys, tokenId, now)
-  if (found === undefined) throw new NothingToSay('its link was used or has expired')
+  if (found === undefined) throw new ObsoleteEmailError('its link was used or has expired')
   return { url: `${shop.publicUrl()}/account/${kind}?token=${found.token}`, until: moment(found.expiresAt) }
 }
 

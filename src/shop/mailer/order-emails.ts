@@ -4,10 +4,10 @@ import type { ShopContext } from '../context.ts'
 import { couponsOf, findOrder, itemsOf } from '../orders/find.ts'
 import type { OrderRow } from '../orders/rows.ts'
 import { setting } from '../settings/settings.ts'
-import { NothingToSay } from './letter.ts'
-import type { Letter, LetterTable } from './letter.ts'
+import { ObsoleteEmailError } from './email.ts'
+import type { Email, EmailTable } from './email.ts'
 
-export function orderReceiptLetter(shop: ShopContext, data: MailData['order_receipt']): Letter {
+export function receiptEmail(shop: ShopContext, data: MailData['order_receipt']): Email {
   const order = orderOfSomebody(shop, data.orderId)
   const name = setting(shop.db, 'shop.name')
   const toShip = itemsOf(shop.db, order.id).some((item) => item.type === 'physical')
@@ -21,7 +21,7 @@ export function orderReceiptLetter(shop: ShopContext, data: MailData['order_rece
   }
 }
 
-export function orderRefundedLetter(shop: ShopContext, data: MailData['order_refunded']): Letter {
+export function refundEmail(shop: ShopContext, data: MailData['order_refunded']): Email {
   const order = orderOfSomebody(shop, data.orderId)
   const name = setting(shop.db, 'shop.name')
   const amount = formatMoney(data.amountMinor, order.currency)
@@ -41,11 +41,11 @@ export function orderRefundedLetter(shop: ShopContext, data: MailData['order_ref
 /** An erased account's orders keep their sums, but nobody may be written to about them. */
 function orderOfSomebody(shop: ShopContext, orderId: number): OrderRow {
   const order = findOrder(shop.db, orderId)
-  if (order === undefined || order.email === null) throw new NothingToSay('the buyer has gone')
+  if (order === undefined || order.email === null) throw new ObsoleteEmailError('the buyer has gone')
   return order
 }
 
-function tableOf(shop: ShopContext, order: OrderRow): LetterTable {
+function tableOf(shop: ShopContext, order: OrderRow): EmailTable {
   const money = (minor: number): string => formatMoney(minor, order.currency)
   const lines = itemsOf(shop.db, order.id).map((item) => ({
     label: `${item.quantity} × ${item.name}`,

@@ -12,7 +12,7 @@ import { createEmailToken, redeemEmailToken } from '../../../src/shop/accounts/e
 import type { UserRow } from '../../../src/shop/accounts/rows.ts'
 import { users } from '../../../src/shop/accounts/schema.ts'
 import type { ShopContext } from '../../../src/shop/context.ts'
-import { startMailer } from '../../../src/shop/letters/mailer.ts'
+import { startMailer } from '../../../src/shop/mailer/mailer.ts'
 import { purgeMails } from '../../../src/shop/mail/queue.ts'
 import { moveOrder } from '../../../src/shop/orders/transition.ts'
 import { recordRefund } from '../../../src/shop/orders/refund-order.ts'

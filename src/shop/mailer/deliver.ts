@@ -5,8 +5,8 @@ import { openTemplates } from '../../platform/templates.ts'
 import type { Templates } from '../../platform/templates.ts'
 import type { ShopContext } from '../context.ts'
 import { setting } from '../settings/settings.ts'
-import { composeLetter } from './compose.ts'
-import { NothingToSay } from './letter.ts'
+import { composeEmail } from './compose.ts'
+import { ObsoleteEmailError } from './email.ts'
 import { claimNext, forgetMail, markSent, noteFailure } from '../mail/queue.ts'
 import type { MailRow } from '../mail/queue.ts'
 
@@ -24,7 +24,7 @@ export async function deliverDueMail(
   while (!isStopped()) {
     const mail = await claimNext(shop.db, shop.clock.now())
     if (mail === undefined) return
-    templates ??= openTemplates(assetPath('shop', 'letters', 'templates'))
+    templates ??= openTemplates(assetPath('shop', 'mailer', 'templates'))
     await deliver(shop, transport, templates, mail)
   }
 }
@@ -40,7 +40,7 @@ async function deliver(
     await transport.send(writeMessage(shop, templates, mail))
     await markSent(shop.db, mail.id, shop.clock.now())
   } catch (error) {
-    if (error instanceof NothingToSay) {
+    if (error instanceof ObsoleteEmailError) {
       await forgetMail(shop.db, mail.id)
       shop.log.info('a message was not sent', { ...named, reason: error.message })
       return
@@ -54,20 +54,20 @@ async function deliver(
 
 /** The same row makes the same message at every try. */
 function writeMessage(shop: ShopContext, templates: Templates, mail: MailRow): MailMessage {
-  const letter = composeLetter(shop, mail, shop.clock.now())
+  const email = composeEmail(shop, mail, shop.clock.now())
   const view = {
-    ...letter,
+    ...email,
     shopName: setting(shop.db, 'shop.name'),
-    table: letter.table ?? null,
-    action: letter.action ?? null
+    table: email.table ?? null,
+    action: email.action ?? null
   }
   return {
     id: mail.id,
     createdAt: mail.createdAt,
     to: mail.recipient,
-    subject: letter.subject,
-    text: templates.text('letter.text.eta', view),
-    html: templates.html('letter.html.eta', view),
-    links: letter.links
+    subject: email.subject,
+    text: templates.text('email.text.eta', view),
+    html: templates.html('email.html.eta', view),
+    links: email.links
   }
 }

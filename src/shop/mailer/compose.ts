@@ -1,0 +1,46 @@
+import type { MailData, MailTemplate } from '../mail/queue-mail.ts'
+import { z } from 'zod'
+import type { ShopContext } from '../context.ts'
+import {
+  affiliateDecisionEmail,
+  passwordChangedEmail,
+  passwordResetEmail,
+  verificationEmail
+} from './account-emails.ts'
+import type { Email } from './email.ts'
+import { ObsoleteEmailError } from './email.ts'
+import { receiptEmail, refundEmail } from './order-emails.ts'
+
+type Composer = (shop: ShopContext, data: unknown, now: number) => Email
+
+const id = z.int().positive()
+const byToken = z.object({ userId: id, tokenId: id })
+
+const composers: Readonly<Record<MailTemplate, Composer>> = {
+  verify_email: composer<'verify_email'>(byToken, verificationEmail),
+  reset_password: composer<'reset_password'>(byToken, passwordResetEmail),
+  password_changed: composer<'password_changed'>(z.object({ userId: id }), passwordChangedEmail),
+  order_receipt: composer<'order_receipt'>(z.object({ orderId: id }), receiptEmail),
+  order_refunded: composer<'order_refunded'>(z.object({ orderId: id, amountMinor: z.int() }), refundEmail),
+  affiliate_decision: composer<'affiliate_decision'>(
+    z.object({ affiliateId: id, approved: z.boolean() }),
+    affiliateDecisionEmail
+  )
+}
+
+function composer<T extends MailTemplate>(
+  schema: z.ZodType<MailData[T]>,
+  write: (shop: ShopContext, data: MailData[T], now: number) => Email
+): Composer {
+  return (shop, data, now) => write(shop, schema.parse(data), now)
+}
+
+/**
+ * Writes the email that a queued row asks for, with its link as it works now.
+ *
+ * @throws ObsoleteEmailError when its subject has gone: a used or expired link, an erased account
+ */
+export function composeEmail(shop: ShopContext, mail: { template: string; data: unknown }, now: number): Email {
+  if (!Object.hasOwn(composers, mail.template)) throw new ObsoleteEmailError('there is no such message (any more)')
+  return composers[mail.template as MailTemplate](shop, mail.data, now)
+}
