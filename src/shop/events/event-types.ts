@@ -26,32 +26,33 @@ export type ShopEvents = {
 type ReferralFacts = { referralId: number; affiliateId: number; orderId: number; amountMinor: number; currency: string }
 export type ShopEventType = keyof ShopEvents
 
-/** What each event tells, for whoever chooses among them. */
+/** A description of each event type, for an operator who chooses the types of a webhook. */
 export const eventTypes: Readonly<Record<ShopEventType, string>> = {
-  'account.registered': 'somebody has made an account',
-  'account.verified': 'an email address has been confirmed',
-  'account.deactivated': 'an account has been closed',
-  'order.created': 'an order has been placed, not yet paid',
-  'order.paid': 'an order has been paid',
-  'order.status_changed': 'an order has moved from one state to another',
-  'order.refunded': 'money has been given back',
-  'order.disputed': 'a buyer disputes a payment with the bank',
-  'referral.created': 'an affiliate has brought an order',
-  'referral.accepted': 'a commission is owed',
-  'referral.rejected': 'a commission is not owed (any more)',
-  'referral.paid': 'a commission has been paid out',
-  'affiliate.applied': 'somebody wants to be an affiliate',
-  'affiliate.approved': 'an affiliate has been approved',
-  'affiliate.rejected': 'an application has been turned down',
-  'affiliate.terms_accepted': 'an affiliate has accepted the terms',
-  'membership.started': 'a membership has begun',
-  'membership.ended': 'a membership has ended',
-  'subscription.started': 'a subscription has begun',
-  'subscription.renewed': 'a subscription has been paid for another period',
-  'subscription.ended': 'a subscription has ended',
-  'donation.received': 'a donation has been made'
+  'account.registered': 'an account was created',
+  'account.verified': 'the email address of an account was verified',
+  'account.deactivated': 'an account was deactivated',
+  'order.created': 'an order was placed and is not paid yet',
+  'order.paid': 'an order was paid',
+  'order.status_changed': 'the status of an order changed',
+  'order.refunded': 'an order was refunded, in full or in part',
+  'order.disputed': 'a buyer disputed a payment with their bank',
+  'referral.created': 'an order was attributed to an affiliate',
+  'referral.accepted': 'a referral was accepted: its commission is owed',
+  'referral.rejected': 'a referral was rejected: its commission is not owed',
+  'referral.paid': 'the commission of a referral was paid out',
+  'affiliate.applied': 'a user applied to become an affiliate',
+  'affiliate.approved': 'an affiliate application was approved',
+  'affiliate.rejected': 'an affiliate application was rejected',
+  'affiliate.terms_accepted': 'an affiliate accepted the terms',
+  'membership.started': 'a membership started',
+  'membership.ended': 'a membership ended',
+  'subscription.started': 'a subscription started',
+  'subscription.renewed': 'a subscription was paid for another period',
+  'subscription.ended': 'a subscription ended',
+  'donation.received': 'a donation was received'
 }
 
+/** Checks an event type that an operator typed. */
 export function isEventType(text: string): text is ShopEventType {
   return Object.hasOwn(eventTypes, text)
 }

@@ -4,7 +4,11 @@ import { events } from './schema.ts'
 
 export type EventRow = typeof events.$inferSelect
 
-/** What has happened: the newest first, or what came after an event, in its order. */
+/**
+ * Events, the newest first; with `filter.after`, the events after that one, the oldest first.
+ *
+ * @param filter.after id of an event
+ */
 export function listEvents(
   db: Db,
   filter: { type?: string | undefined; after?: number | undefined; limit: number }

@@ -1,7 +1,7 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { instant, json } from '../../platform/db/columns.ts'
 
-/** The outbox: what happened, written in the transaction that made it happen. */
+/** The outbox: each event is written in the transaction that causes it. */
 export const events = sqliteTable(
   'events',
   {

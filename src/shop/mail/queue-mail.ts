@@ -1,7 +1,7 @@
 import type { Tx } from '../../platform/db/database.ts'
 import { mails } from './schema.ts'
 
-/** What each message needs beside its recipient. Links are derived when it is written, so no token is stored. */
+/** What each email template needs, besides the recipient. Links are derived when the email is composed, so no token is stored. */
 export type MailData = {
   verify_email: { userId: number; tokenId: number }
   reset_password: { userId: number; tokenId: number }
@@ -12,7 +12,11 @@ export type MailData = {
 }
 export type MailTemplate = keyof MailData
 
-/** Queues a message in the transaction whose effect it tells of; the mailer sends it once that has been committed. */
+/**
+ * Queues an email in the transaction that it reports on. The mailer sends it after the commit.
+ *
+ * @param mail.eventId the event that caused it
+ */
 export function queueMail<T extends MailTemplate>(
   tx: Tx,
   mail: { template: T; recipient: string; data: MailData[T]; eventId?: number },

@@ -9,13 +9,13 @@ export type MailRow = typeof mails.$inferSelect
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 /**
- * How long after each try the next one follows: nine tries over a good three days. The first is longer than one try can
- * take, so that a claim is never made while an earlier one is still being worked off.
+ * The delay after each failed attempt: nine attempts over more than three days. The first delay is longer than an
+ * attempt can take, so an email is never claimed again while it is being sent.
  */
-const nextTryMs = [minuteMs, 5 * minuteMs, 30 * minuteMs, 2 * hourMs, 6 * hourMs, 12 * hourMs, 24 * hourMs, 30 * hourMs]
-const mostTries = nextTryMs.length + 1
-const longestPauseMs = Math.max(...nextTryMs)
-const keptMs = 30 * 24 * hourMs
+const retryDelaysMs = [minuteMs, 5 * minuteMs, 30 * minuteMs, ...[2, 6, 12, 24, 30].map((hours) => hours * hourMs)]
+const maxAttempts = retryDelaysMs.length + 1
+const longestDelayMs = Math.max(...retryDelaysMs)
+const retentionMs = 30 * 24 * hourMs
 
 const firstDue = statement((orm) =>
   orm
@@ -24,7 +24,7 @@ const firstDue = statement((orm) =>
     .where(
       and(
         eq(mails.state, 'queued'),
-        // What was queued or tried by a clock that was ahead does not wait until then.
+        // The clock may have been ahead when the row was queued or tried, and set back since: do not wait for that time.
         or(
           lte(mails.nextAttemptAt, sql.placeholder('now')),
           gt(mails.nextAttemptAt, sql.placeholder('longest')),
@@ -37,49 +37,56 @@ const firstDue = statement((orm) =>
     .prepare()
 )
 
-/** The next message that is due, its try written down; undefined when there is none. */
+/** Takes the next email that is due and records the attempt; undefined when none is due. */
 export async function claimNext(db: Db, now: number): Promise<MailRow | undefined> {
-  const times = { now, longest: now + longestPauseMs }
+  const times = { now, longest: now + longestDelayMs }
   if (firstDue(db).get(times) === undefined) return undefined
   return writeWhenFree(db, (tx) => {
     for (;;) {
-      // Read again under the lock: another process may have taken it meanwhile.
+      // Read again under the lock: another process may have taken the row meanwhile.
       const due = firstDue(tx).get(times)
       if (due === undefined) return undefined
-      if (due.attempts < mostTries) return countTry(tx, due, now)
-      // The last try was cut short by a crash.
+      if (due.attempts < maxAttempts) return countAttempt(tx, due, now)
+      // A crash interrupted the last attempt.
       change(tx, due.id, { state: 'failed', lastError: due.lastError ?? 'gave up' })
     }
   })
 }
 
-function countTry(tx: Tx, mail: MailRow, now: number): MailRow {
-  const claimed = { attempts: mail.attempts + 1, nextAttemptAt: now + (nextTryMs[mail.attempts] ?? hourMs) }
+function countAttempt(tx: Tx, mail: MailRow, now: number): MailRow {
+  const claimed = { attempts: mail.attempts + 1, nextAttemptAt: now + (retryDelaysMs[mail.attempts] ?? hourMs) }
   change(tx, mail.id, claimed)
   return { ...mail, ...claimed }
 }
 
+/** Records that the transport accepted an email; it is not sent again. */
 export async function markSent(db: Db, id: number, now: number): Promise<void> {
   await writeWhenFree(db, (tx) => change(tx, id, { state: 'sent', sentAt: now, lastError: null }))
 }
 
-/** Remembers why a try failed; true when there will be no further one. `reason` holds no address and no secret. */
-export async function noteFailure(db: Db, mail: MailRow, reason: string, permanent: boolean): Promise<boolean> {
-  const final = permanent || mail.attempts >= mostTries
+/**
+ * Records why an attempt failed.
+ *
+ * @param reason without addresses and secrets, since operators see it
+ * @param permanent the server refused the email in a way that no retry can change
+ * @returns true when there will be no further attempt
+ */
+export async function recordFailure(db: Db, mail: MailRow, reason: string, permanent: boolean): Promise<boolean> {
+  const final = permanent || mail.attempts >= maxAttempts
   await writeWhenFree(db, (tx) => change(tx, mail.id, { state: final ? 'failed' : 'queued', lastError: reason }))
   return final
 }
 
-/** Forgets a message that nobody is to get any more: it has not failed. */
-export async function forgetMail(db: Db, id: number): Promise<void> {
+/** Deletes an obsolete email, so that it does not count as failed. */
+export async function deleteMail(db: Db, id: number): Promise<void> {
   await writeWhenFree(db, (tx) => void tx.orm.delete(mails).where(eq(mails.id, id)).run())
 }
 
-/** Forgets messages a month after they were queued, with the addresses they went to; those that still wait stay. */
+/** Deletes sent and failed emails, addresses included, 30 days after they were queued; returns how many. */
 export function purgeMails(tx: Tx, now: number): number {
   return tx.orm
     .delete(mails)
-    .where(and(sql`${mails.state} <> 'queued'`, lte(mails.createdAt, now - keptMs)))
+    .where(and(sql`${mails.state} <> 'queued'`, lte(mails.createdAt, now - retentionMs)))
     .run().changes
 }
 

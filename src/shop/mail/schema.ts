@@ -4,8 +4,8 @@ import { instant, json } from '../../platform/db/columns.ts'
 import { events } from '../events/schema.ts'
 
 /**
- * Messages to people, queued with the event that calls for them. `data` holds what the template needs and never a
- * token: links are derived again when the message is written (see accounts/email-tokens.ts).
+ * Emails, queued with the event that causes them. `data` holds what the template needs and never a token: links are
+ * derived when the email is composed (see accounts/email-tokens.ts).
  */
 export const mails = sqliteTable(
   'mails',

@@ -8,80 +8,101 @@ import { setting } from '../settings/settings.ts'
 import { ObsoleteEmailError } from './email.ts'
 import type { Email } from './email.ts'
 
-// No email greets by name: anyone can register somebody else's email with an advertisement as the name, and the shop
-// would send it.
+// No email greets the recipient by name: anyone can register another person's address with an advertisement as the
+// name, and the shop would send that advertisement.
 
+/**
+ * The email with the link that verifies a new account's address.
+ *
+ * @throws ObsoleteEmailError when the account is erased or the link is used or expired
+ */
 export function verificationEmail(shop: ShopContext, data: MailData['verify_email'], now: number): Email {
-  livingUser(shop, data.userId)
+  getRecipient(shop, data.userId)
   const { url, until } = linkTo(shop, 'verify', data.tokenId, now)
   const name = setting(shop.db, 'shop.name')
   return {
     subject: `Please verify your email for ${name}`,
-    opening: [
-      `Somebody, hopefully you, opened an account at ${name} with this email. Please confirm that it is yours.`
-    ],
+    opening: [`An account at ${name} was created with this email address. Please confirm that the address is yours.`],
     action: { label: 'Verify my email', url },
-    closing: [`The link works once, until ${until}.`, 'If it was not you, simply leave this message be.'],
+    closing: [
+      `You can use this link once, until ${until}.`,
+      'If you did not create this account, you can ignore this email.'
+    ],
     links: { verify: url }
   }
 }
 
+/**
+ * The email with the link that sets a new password.
+ *
+ * @throws ObsoleteEmailError when the account is erased or the link is used or expired
+ */
 export function passwordResetEmail(shop: ShopContext, data: MailData['reset_password'], now: number): Email {
-  livingUser(shop, data.userId)
+  getRecipient(shop, data.userId)
   const { url, until } = linkTo(shop, 'reset', data.tokenId, now)
   const name = setting(shop.db, 'shop.name')
   return {
     subject: `Choose a new password for ${name}`,
-    opening: [`Somebody, hopefully you, asked for a new password for your account at ${name}.`],
+    opening: [`We received a request to reset the password of your account at ${name}.`],
     action: { label: 'Choose a new password', url },
     closing: [
-      `The link works once, until ${until}.`,
-      'If it was not you, leave this message be: your password stays as it is.'
+      `You can use this link once, until ${until}.`,
+      'If you did not request this, you can ignore this email. Your password does not change.'
     ],
     links: { reset: url }
   }
 }
 
+/**
+ * The notice that an account's password has changed.
+ *
+ * @throws ObsoleteEmailError when the account is erased
+ */
 export function passwordChangedEmail(shop: ShopContext, data: MailData['password_changed']): Email {
-  livingUser(shop, data.userId)
+  getRecipient(shop, data.userId)
   const name = setting(shop.db, 'shop.name')
   return {
     subject: `Your password for ${name} was changed`,
-    opening: [`The password of your account at ${name} has just been changed, and all other devices were logged out.`],
-    closing: ['If it was not you, ask for a new password at once and tell the shop.'],
+    opening: [`The password of your account at ${name} was changed. All other devices were logged out.`],
+    closing: ['If you did not change it, reset your password immediately and contact the shop.'],
     links: {}
   }
 }
 
+/**
+ * The answer to an affiliate application, with the affiliate's code when it was approved.
+ *
+ * @throws ObsoleteEmailError when the affiliate does not exist or the account is erased
+ */
 export function affiliateDecisionEmail(shop: ShopContext, data: MailData['affiliate_decision']): Email {
   const affiliate = findAffiliateById(shop.db, data.affiliateId)
-  if (affiliate === undefined) throw new ObsoleteEmailError('the affiliate has gone')
-  livingUser(shop, affiliate.userId)
+  if (affiliate === undefined) throw new ObsoleteEmailError('the affiliate no longer exists')
+  getRecipient(shop, affiliate.userId)
   const name = setting(shop.db, 'shop.name')
   if (!data.approved) {
     return {
-      subject: `Your application as an affiliate of ${name}`,
+      subject: `Your affiliate application at ${name}`,
       opening: [
-        `Thank you for applying as an affiliate of ${name}. We are sorry that we cannot take you in at present.`
+        `Thank you for applying to become an affiliate of ${name}. Unfortunately, we cannot accept your application.`
       ],
       closing: [],
       links: {}
     }
   }
   return {
-    subject: `You are an affiliate of ${name}`,
+    subject: `You are now an affiliate of ${name}`,
     opening: [
-      `Welcome: your application as an affiliate of ${name} was accepted.`,
-      `Your code is ${affiliate.code}. Add ?ref=${affiliate.code} to any address of the shop to be credited for what is bought there.`
+      `Welcome! Your application to become an affiliate of ${name} was approved.`,
+      `Your code is ${affiliate.code}. Add ?ref=${affiliate.code} to any link to the shop. You earn a commission on orders placed through that link.`
     ],
     closing: [],
     links: {}
   }
 }
 
-function livingUser(shop: ShopContext, userId: number): UserRow {
+function getRecipient(shop: ShopContext, userId: number): UserRow {
   const user = findUserById(shop.db, userId)
-  if (user === undefined || user.status === 'erased') throw new ObsoleteEmailError('the account has gone')
+  if (user === undefined || user.status === 'erased') throw new ObsoleteEmailError('the account is erased')
   return user
 }
 
@@ -93,11 +114,11 @@ function linkTo(
 ): { url: string; until: string } {
   const found = findEmailToken(shop.db, shop.keys, tokenId, now)
   if (found === undefined) throw new ObsoleteEmailError('its link was used or has expired')
-  return { url: `${shop.publicUrl()}/account/${kind}?token=${found.token}`, until: moment(found.expiresAt) }
+  return { url: `${shop.publicUrl()}/account/${kind}?token=${found.token}`, until: formatTime(found.expiresAt) }
 }
 
-/** `15 January 2026 at 12:00 UTC`: the reader's own time zone is not known. */
-function moment(epochMs: number): string {
-  const words = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
-  return `${words.format(epochMs)} UTC`
+/** For example `15 January 2026 at 12:00 UTC`. In UTC, because the recipient's time zone is unknown. */
+function formatTime(epochMs: number): string {
+  const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
+  return `${format.format(epochMs)} UTC`
 }

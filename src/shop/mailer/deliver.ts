@@ -7,13 +7,15 @@ import type { ShopContext } from '../context.ts'
 import { setting } from '../settings/settings.ts'
 import { composeEmail } from './compose.ts'
 import { ObsoleteEmailError } from './email.ts'
-import { claimNext, forgetMail, markSent, noteFailure } from '../mail/queue.ts'
+import { claimNext, deleteMail, markSent, recordFailure } from '../mail/queue.ts'
 import type { MailRow } from '../mail/queue.ts'
 
 /**
- * Sends every message that is due, one after the other, none inside a transaction. Each try is written down before it is
- * made, so that neither a crash nor a second process leads to more tries than planned; the row counts as sent once the
- * transport has accepted the message.
+ * Sends every email that is due, one after the other and outside transactions. Each attempt is recorded before it
+ * starts, so a crash or a second process cannot cause more attempts than planned. A row counts as sent once the
+ * transport has accepted the email.
+ *
+ * @param isStopped checked before each email; true ends the run
  */
 export async function deliverDueMail(
   shop: ShopContext,
@@ -35,24 +37,24 @@ async function deliver(
   templates: Templates,
   mail: MailRow
 ): Promise<void> {
-  const named = { mail: mail.id, template: mail.template }
+  const context = { mail: mail.id, template: mail.template }
   try {
     await transport.send(writeMessage(shop, templates, mail))
     await markSent(shop.db, mail.id, shop.clock.now())
   } catch (error) {
     if (error instanceof ObsoleteEmailError) {
-      await forgetMail(shop.db, mail.id)
-      shop.log.info('a message was not sent', { ...named, reason: error.message })
+      await deleteMail(shop.db, mail.id)
+      shop.log.info('email not sent: it is obsolete', { ...context, reason: error.message })
       return
     }
-    const reason = error instanceof MailFailure ? error.message : 'it could not be written'
-    const final = await noteFailure(shop.db, mail, reason, error instanceof MailFailure && error.permanent)
+    const reason = error instanceof MailFailure ? error.message : 'the email could not be composed'
+    const final = await recordFailure(shop.db, mail, reason, error instanceof MailFailure && error.permanent)
     const cause = error instanceof MailFailure ? undefined : String(error)
-    shop.log.warn(final ? 'a message was given up' : 'a message will be sent later', { ...named, reason, cause })
+    shop.log.warn(final ? 'email failed permanently' : 'email failed, will retry', { ...context, reason, cause })
   }
 }
 
-/** The same row makes the same message at every try. */
+/** The same row gives the same message at every attempt. */
 function writeMessage(shop: ShopContext, templates: Templates, mail: MailRow): MailMessage {
   const email = composeEmail(shop, mail, shop.clock.now())
   const view = {

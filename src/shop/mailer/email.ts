@@ -1,21 +1,22 @@
-/** What a message says, before it is put into HTML and plain text. Nothing in it is escaped yet. */
+/** The content of an email, before it is rendered as HTML and plain text. Nothing in it is escaped yet. */
 export type Email = {
   subject: string
-  /** Before the table and the button. */
+  /** Paragraphs before the table and the button. */
   opening: string[]
   table?: EmailTable
   action?: { label: string; url: string }
-  /** After them. */
+  /** Paragraphs after the table and the button. */
   closing: string[]
   links: { verify?: string; reset?: string }
 }
 
+/** Line items and the sums below them. Amounts are formatted with their currency. */
 export type EmailTable = {
   lines: { label: string; amount: string }[]
   sums: { label: string; amount: string }[]
 }
 
-/** Whom or what the message was about has gone, so that nobody is to get it. */
+/** The email must not be sent: its account is erased, or its link no longer works. */
 export class ObsoleteEmailError extends Error {
   override readonly name = 'ObsoleteEmailError'
 }

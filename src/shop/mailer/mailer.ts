@@ -5,30 +5,33 @@ import { createMailTransport } from '../../platform/mail/transport.ts'
 import type { ShopContext } from '../context.ts'
 import { deliverDueMail } from './deliver.ts'
 
-/** A file has to be there within 2 s of the answer, and the row may have been queued by another process. */
+/** Without SMTP an email's file must exist 2 s after the response (docs/contract.md A8). Another process may have queued the row. */
 const pollMs = 500
 
 export type Mailer = {
-  /** Looks for messages now rather than at the next round. */
+  /** Looks for queued emails now instead of at the next poll. */
   kick(): void
-  /** Ends with the message that is being sent. */
+  /** Stops after the email that is being sent. */
   stop(): Promise<void>
 }
 
-/** Sends what is queued, one message at a time, until it is stopped. A failure of the round itself is logged and tried again. */
+/**
+ * Sends queued emails, one at a time, until it is stopped. It polls every 500 ms. An error that ends a run is logged,
+ * and the next poll starts a new run.
+ */
 export function startMailer(shop: ShopContext, transport: MailTransport = configuredTransport(shop)): Mailer {
   let running: Promise<void> | undefined
   let stopped = false
-  const round = (): void => {
+  const poll = (): void => {
     if (stopped) return
     running ??= deliverDueMail(shop, transport, () => stopped)
-      .catch((error: unknown) => shop.log.error('messages could not be sent', { error: describeError(error) }))
+      .catch((error: unknown) => shop.log.error('emails could not be sent', { error: describeError(error) }))
       .finally(() => void (running = undefined))
   }
-  const timer = setInterval(round, pollMs)
-  setImmediate(round)
+  const timer = setInterval(poll, pollMs)
+  setImmediate(poll)
   return {
-    kick: round,
+    kick: poll,
     async stop() {
       stopped = true
       clearInterval(timer)

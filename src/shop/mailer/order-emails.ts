@@ -7,41 +7,51 @@ import { setting } from '../settings/settings.ts'
 import { ObsoleteEmailError } from './email.ts'
 import type { Email, EmailTable } from './email.ts'
 
+/**
+ * The receipt of a paid order: its lines, coupons and total, and a link to the order's page.
+ *
+ * @throws ObsoleteEmailError when the order does not exist or its buyer is erased
+ */
 export function receiptEmail(shop: ShopContext, data: MailData['order_receipt']): Email {
-  const order = orderOfSomebody(shop, data.orderId)
+  const order = getOrderWithEmail(shop, data.orderId)
   const name = setting(shop.db, 'shop.name')
   const toShip = itemsOf(shop.db, order.id).some((item) => item.type === 'physical')
   return {
     subject: `Your order ${order.id} at ${name}`,
     opening: [`Thank you for your order at ${name}. We have received your payment.`],
     table: tableOf(shop, order),
-    action: { label: 'See your order', url: `${shop.publicUrl()}/checkout/done/${order.publicToken}` },
-    closing: toShip ? ['We are getting it ready to be sent to you.'] : [],
+    action: { label: 'View your order', url: `${shop.publicUrl()}/checkout/done/${order.publicToken}` },
+    closing: toShip ? ['We are preparing your order for shipping.'] : [],
     links: {}
   }
 }
 
+/**
+ * The notice of one refund: its amount, and whether it is the whole total.
+ *
+ * @throws ObsoleteEmailError when the order does not exist or its buyer is erased
+ */
 export function refundEmail(shop: ShopContext, data: MailData['order_refunded']): Email {
-  const order = orderOfSomebody(shop, data.orderId)
+  const order = getOrderWithEmail(shop, data.orderId)
   const name = setting(shop.db, 'shop.name')
   const amount = formatMoney(data.amountMinor, order.currency)
-  const what = data.amountMinor === order.totalMinor ? 'in full' : 'in part'
+  const kind = data.amountMinor === order.totalMinor ? 'full' : 'partial'
   return {
     subject: `Refund for your order ${order.id} at ${name}`,
     opening: [
-      `We have refunded ${amount} for your order ${order.id} ${what}.`,
-      'It goes back the way you paid. Banks can take a few days until it shows.'
+      `We have refunded ${amount} for your order ${order.id} (${kind} refund).`,
+      'The money goes back to the payment method you used. It can take a few days to appear on your statement.'
     ],
-    action: { label: 'See your order', url: `${shop.publicUrl()}/checkout/done/${order.publicToken}` },
+    action: { label: 'View your order', url: `${shop.publicUrl()}/checkout/done/${order.publicToken}` },
     closing: [],
     links: {}
   }
 }
 
-/** An erased account's orders keep their sums, but nobody may be written to about them. */
-function orderOfSomebody(shop: ShopContext, orderId: number): OrderRow {
+/** Erasing an account keeps its orders and their amounts, but removes the email address. */
+function getOrderWithEmail(shop: ShopContext, orderId: number): OrderRow {
   const order = findOrder(shop.db, orderId)
-  if (order === undefined || order.email === null) throw new ObsoleteEmailError('the buyer has gone')
+  if (order === undefined || order.email === null) throw new ObsoleteEmailError("the order's buyer is erased")
   return order
 }
 

@@ -7,8 +7,8 @@ import { queueDeliveries } from '../webhooks/queue.ts'
 const insertEvent = insertStatement(events)
 
 /**
- * Writes what happened into the outbox, and a delivery for each endpoint that wants to hear of it, in the transaction
- * that made it happen; returns the event's id.
+ * Writes an event and one webhook delivery for each endpoint that subscribes to its type, in the transaction that causes
+ * the event; returns the event's id.
  */
 export function emit<T extends ShopEventType>(tx: Tx, type: T, payload: ShopEvents[T], now: number): number {
   const eventId = insertEvent(tx, { type, payload, createdAt: now })

@@ -7,7 +7,7 @@ import { createLogger } from '../../../src/platform/log.ts'
 import { deriveKeys } from '../../../src/platform/crypto/secrets.ts'
 import { join } from 'node:path'
 
-// The mailer of a shop, in a process that a test can kill: node mailer-process.ts DATA_DIR NOW [SMTP_URL]
+// Runs the mailer in a process that a test can kill: node mailer-process.ts DATA_DIR NOW [SMTP_URL]
 const [dataDir = '', now = '0', smtpUrl = ''] = process.argv.slice(2)
 const log = createLogger({ env: 'test', level: 'silent' })
 const shop = {

@@ -49,7 +49,7 @@ function queueLink(shop: ShopContext, user: UserRow, kind: 'verify' | 'reset'): 
   })
 }
 
-const states = (shop: ShopContext) =>
+const mailStates = (shop: ShopContext) =>
   shop.db.orm.select({ state: mails.state, attempts: mails.attempts, lastError: mails.lastError }).from(mails).all()
 
 async function eventually(check: () => boolean): Promise<void> {
@@ -68,7 +68,7 @@ function files(shop: TestShop): MailFile[] {
     .map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as MailFile)
 }
 
-/** Runs a mailer until nothing is queued that is due now. */
+/** Runs a mailer until no queued email is due. */
 async function sendAll(shop: TestShop): Promise<void> {
   const mailer = startMailer(shop)
   const due = () =>
@@ -83,19 +83,19 @@ async function sendAll(shop: TestShop): Promise<void> {
 }
 
 describe('the mailer', () => {
-  it('sends what is queued while it runs, once, without being told', async () => {
+  it('polls for queued emails and sends each once', async () => {
     using shop = openTestShop()
     const mailer = startMailer(shop)
     onTestFinished(() => mailer.stop())
     const user = await makeUser(shop, cheapHash)
     queueLink(shop, user, 'verify')
-    await eventually(() => states(shop)[0]?.state === 'sent')
+    await eventually(() => mailStates(shop)[0]?.state === 'sent')
     await mailer.stop()
     expect(files(shop)).toHaveLength(1)
-    expect(states(shop)).toEqual([{ state: 'sent', attempts: 1, lastError: null }])
+    expect(mailStates(shop)).toEqual([{ state: 'sent', attempts: 1, lastError: null }])
   })
 
-  it('brings the link that redeems the token, in text, HTML and apart', async () => {
+  it('puts the link that redeems the token into the text, the HTML and the links', async () => {
     using shop = openTestShop()
     const user = await makeUser(shop, cheapHash)
     queueLink(shop, user, 'verify')
@@ -117,18 +117,18 @@ describe('the mailer', () => {
     expect(redeem('reset', reset?.links.reset)?.userId).toBe(user.id)
   })
 
-  it('delivers to the SMTP server, and later when that was busy', async () => {
+  it('delivers to the SMTP server, and retries when the server was busy', async () => {
     await using mailbox = await startMailbox({ answers: [{ code: 451, message: 'try later' }] })
     using shop = openTestShop({ SHOPSTEAD_SMTP_URL: mailbox.url, SHOPSTEAD_MAIL_FROM: 'shop@harbour.example' })
     const user = await makeUser(shop, cheapHash)
     queue(shop, 'password_changed', { userId: user.id })
     await sendAll(shop)
     expect(mailbox.received).toHaveLength(0)
-    expect(states(shop)).toEqual([{ state: 'queued', attempts: 1, lastError: 'EENVELOPE RCPT TO 451' }])
+    expect(mailStates(shop)).toEqual([{ state: 'queued', attempts: 1, lastError: 'EENVELOPE RCPT TO 451' }])
     shop.clock.advance(minuteMs)
     await sendAll(shop)
     expect(mailbox.received.map(({ to }) => to)).toEqual([['mira@shop.example']])
-    expect(states(shop)).toEqual([{ state: 'sent', attempts: 2, lastError: null }])
+    expect(mailStates(shop)).toEqual([{ state: 'sent', attempts: 2, lastError: null }])
   })
 
   it('tries nine times over three days, then gives up', async () => {
@@ -136,24 +136,24 @@ describe('the mailer', () => {
     const user = await makeUser(shop, cheapHash)
     queue(shop, 'password_changed', { userId: user.id })
     const queuedAt = shop.clock.now()
-    for (let tries = 0; states(shop)[0]?.state === 'queued' && tries < 20; tries += 1) {
+    for (let tries = 0; mailStates(shop)[0]?.state === 'queued' && tries < 20; tries += 1) {
       shop.clock.set(shop.db.orm.select().from(mails).get()?.nextAttemptAt ?? 0)
       await sendAll(shop)
     }
-    expect(states(shop)[0]).toMatchObject({ state: 'failed', attempts: 9 })
+    expect(mailStates(shop)[0]).toMatchObject({ state: 'failed', attempts: 9 })
     expect((shop.clock.now() - queuedAt) / (24 * 60 * minuteMs)).toBeGreaterThan(3)
   })
 
-  it('does not write to a mailbox that does not exist a second time', async () => {
+  it('does not retry when the mailbox does not exist', async () => {
     await using mailbox = await startMailbox({ answers: [{ code: 550, message: 'no such mailbox' }] })
     using shop = openTestShop({ SHOPSTEAD_SMTP_URL: mailbox.url })
     const user = await makeUser(shop, cheapHash)
     queue(shop, 'password_changed', { userId: user.id })
     await sendAll(shop)
-    expect(states(shop)).toEqual([{ state: 'failed', attempts: 1, lastError: 'EENVELOPE RCPT TO 550' }])
+    expect(mailStates(shop)).toEqual([{ state: 'failed', attempts: 1, lastError: 'EENVELOPE RCPT TO 550' }])
   })
 
-  it('sends no link that is superseded, used up or expired, and does not call that a failure', async () => {
+  it('deletes an email whose link is superseded, used or expired, and does not count it as failed', async () => {
     using shop = openTestShop()
     const user = await makeUser(shop, cheapHash)
     queueLink(shop, user, 'reset')
@@ -162,10 +162,10 @@ describe('the mailer', () => {
     queueLink(shop, user, 'verify')
     await sendAll(shop)
     expect(files(shop).map(({ links }) => Object.keys(links))).toEqual([['verify']])
-    expect(states(shop)).toEqual([{ state: 'sent', attempts: 1, lastError: null }])
+    expect(mailStates(shop)).toEqual([{ state: 'sent', attempts: 1, lastError: null }])
   })
 
-  it('sends nothing to an account that has been erased', async () => {
+  it('sends nothing to an erased account', async () => {
     using shop = openTestShop()
     const user = await makeUser(shop, cheapHash)
     queueLink(shop, user, 'verify')
@@ -173,10 +173,10 @@ describe('the mailer', () => {
     shop.db.orm.update(users).set({ status: 'erased' }).run()
     await sendAll(shop)
     expect(files(shop)).toEqual([])
-    expect(states(shop)).toEqual([])
+    expect(mailStates(shop)).toEqual([])
   })
 
-  it('forgets a month later what was sent, and to whom', async () => {
+  it('deletes a sent email after a month', async () => {
     using shop = openTestShop()
     const user = await makeUser(shop, cheapHash)
     queue(shop, 'password_changed', { userId: user.id })
@@ -184,10 +184,10 @@ describe('the mailer', () => {
     queue(shop, 'password_changed', { userId: user.id })
     shop.clock.advance(31 * 24 * 60 * minuteMs)
     expect(write(shop.db, (tx) => purgeMails(tx, shop.clock.now()))).toBe(1)
-    expect(states(shop).map(({ state }) => state)).toEqual(['queued'])
+    expect(mailStates(shop).map(({ state }) => state)).toEqual(['queued'])
   })
 
-  it('escapes what people wrote in HTML and leaves it as it is in text', async () => {
+  it('escapes values in HTML and not in plain text', async () => {
     using shop = openTestShop()
     setSetting(shop.db, 'shop.name', 'Nuts & <b>Bolts</b>', shop.clock.now())
     const user = await makeUser(shop, cheapHash)
@@ -200,8 +200,8 @@ describe('the mailer', () => {
   })
 })
 
-describe('order mail', () => {
-  it('lists lines, coupons and total, and tells of each refund', async () => {
+describe('an order email', () => {
+  it('lists lines, coupons and total, and reports each refund', async () => {
     using shop = openTestShop()
     const product = makeProduct(shop.db)
     const coupon = makeCoupon(shop.db)
@@ -220,10 +220,10 @@ describe('order mail', () => {
     expect(receipt?.to).toBe('guest@shop.example')
     expect(receipt?.text).toContain('2 × Storm lantern: €25.00\nCoupon WELCOME10: -€2.50\nTotal: €22.50')
     expect(receipt?.text).toContain(`http://localhost:3000/checkout/done/${order.publicToken}`)
-    expect(refund?.text).toContain(`We have refunded €10.00 for your order ${order.id} in part.`)
+    expect(refund?.text).toContain(`We have refunded €10.00 for your order ${order.id} (partial refund).`)
   })
 
-  it('is not sent once the buyer has been erased', async () => {
+  it('is not sent after the buyer was erased', async () => {
     using shop = openTestShop()
     const order = place(shop.db, draft([line(makeProduct(shop.db))]), shop.clock.now())
     queue(shop, 'order_receipt', { orderId: order.id })
@@ -233,11 +233,11 @@ describe('order mail', () => {
   })
 })
 
-describe('a process that is killed again and again', () => {
-  const wanted = 40
-  const recipients = Array.from({ length: wanted }, (_, index) => `p${index}@shop.example`).toSorted()
+describe('a mailer process that is killed repeatedly', () => {
+  const messageCount = 40
+  const recipients = Array.from({ length: messageCount }, (_, index) => `p${index}@shop.example`).toSorted()
 
-  /** Six processes that are each killed after some five more messages, then one that is left alone. */
+  /** Kills six processes, each after about five more emails, then lets one finish. */
   async function sendUnderKills(shop: TestShop, smtpUrl: string, arrived: () => number): Promise<number> {
     const user = await makeUser(shop, cheapHash)
     for (const recipient of recipients) queue(shop, 'password_changed', { userId: user.id }, recipient)
@@ -251,11 +251,11 @@ describe('a process that is killed again and again', () => {
     }
     const underKills = arrived()
     await sendAll(shop)
-    expect(new Set(states(shop).map(({ state }) => state))).toEqual(new Set(['sent']))
+    expect(new Set(mailStates(shop).map(({ state }) => state))).toEqual(new Set(['sent']))
     return underKills
   }
 
-  it('leaves each message sent once, as one whole file', async () => {
+  it('sends each email once, as one complete file', async () => {
     using shop = openTestShop()
     const underKills = await sendUnderKills(shop, '', () => files(shop).length)
     expect(underKills).toBeGreaterThanOrEqual(30)
@@ -266,13 +266,13 @@ describe('a process that is killed again and again', () => {
     ).toEqual(recipients)
   })
 
-  it('sends each by SMTP, one that was in the air at a kill perhaps again under the same Message-ID', async () => {
+  it('sends each email by SMTP, and repeats only those interrupted by a kill, under the same Message-ID', async () => {
     await using mailbox = await startMailbox()
     using shop = openTestShop({ SHOPSTEAD_SMTP_URL: mailbox.url })
     await sendUnderKills(shop, mailbox.url, () => mailbox.received.length)
     const byId = new Map(mailbox.received.map((mail) => [mail.header('message-id'), mail.to[0]]))
-    expect(byId.size).toBe(wanted)
+    expect(byId.size).toBe(messageCount)
     expect(new Set(byId.values())).toEqual(new Set(recipients))
-    expect(mailbox.received.length - wanted).toBeLessThanOrEqual(6)
+    expect(mailbox.received.length - messageCount).toBeLessThanOrEqual(6)
   })
 })
