@@ -10,7 +10,7 @@ import { takeApiFault } from './faults.ts'
 import type { Fault } from './faults.ts'
 import { decodeForm } from './form.ts'
 import type { RawMap } from './form.ts'
-import { findReplay, keepAnswer, markRunning, releaseKey } from './idempotency.ts'
+import { findReplay, storeAnswer, markRunning, releaseKey } from './idempotency.ts'
 import type { KeyedRequest } from './idempotency.ts'
 import { newId } from './ids.ts'
 import { list, readShape, text } from './params.ts'
@@ -118,7 +118,7 @@ function execute(parts: ApiParts, prepared: Prepared, fault: Fault | undefined):
     if (replay) return replay
     const answer = runKeepingRefusals(context, prepared)
     if (!keyed) return answer
-    const kept =
+    const stored =
       fault?.moment === 'kept'
         ? actOut(
             fault,
@@ -127,7 +127,7 @@ function execute(parts: ApiParts, prepared: Prepared, fault: Fault | undefined):
             () => undefined
           )
         : answer
-    keepAnswer(store, keyed, 'kind' in kept ? answer : kept)
+    storeAnswer(store, keyed, 'kind' in stored ? answer : stored)
     return answer
   }
   // A fault strikes at a moment of this one request.

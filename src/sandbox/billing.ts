@@ -1,6 +1,6 @@
 import type Stripe from 'stripe'
 import { chargeOffSession } from './charging.ts'
-import { getKept, save } from './context.ts'
+import { getStored, save } from './context.ts'
 import type { Context } from './context.ts'
 import { customerOf } from './customers.ts'
 import { discountLines } from './coupons.ts'
@@ -76,7 +76,7 @@ export function settleFirstInvoice(
  * other enters its next period and is charged. The card decides how that goes, unless `forced` does.
  */
 export function renewSubscription(context: Context, id: string, forced?: Renewal): Stripe.Subscription {
-  const { object: subscription } = getKept(context, 'subscription', id)
+  const { object: subscription } = getStored(context, 'subscription', id)
   if (!['active', 'past_due'].includes(subscription.status)) {
     throw badState(`This subscription has a status of ${subscription.status}; it does not renew.`)
   }
@@ -205,7 +205,7 @@ function invoiceOf(context: Context, subscription: Stripe.Subscription): Stripe.
 
 /** The coupon of the first purchase, where it was made to go on. */
 function lastingCoupon(context: Context, subscription: Stripe.Subscription): Stripe.Coupon | undefined {
-  const { couponId } = getKept(context, 'subscription', subscription.id).hidden
+  const { couponId } = getStored(context, 'subscription', subscription.id).hidden
   const coupon = couponId === null ? undefined : context.store.find('coupon', couponId)?.object
   return coupon?.duration === 'forever' ? coupon : undefined
 }

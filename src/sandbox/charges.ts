@@ -1,5 +1,5 @@
 import type Stripe from 'stripe'
-import { getKept, route, save } from './context.ts'
+import { getStored, route, save } from './context.ts'
 import type { Context, Route } from './context.ts'
 import { idOf, newId } from './ids.ts'
 import { filtersOf, listPage, pageShape } from './lists.ts'
@@ -110,7 +110,7 @@ function detailsOf({ object, card }: Method): Stripe.Charge.PaymentMethodDetails
 const listShape = { ...pageShape, payment_intent: text({ max: 255 }), customer: text({ max: 255 }) }
 
 export const chargeRoutes: readonly Route[] = [
-  route('charges.retrieve', 'GET /v1/charges/:id', {}, (context, _params, id) => getKept(context, 'charge', id).object),
+  route('charges.retrieve', 'GET /v1/charges/:id', {}, (context, _params, id) => getStored(context, 'charge', id).object),
   route('charges.list', 'GET /v1/charges', listShape, (context, params) =>
     listPage(context, 'charge', params, '/v1/charges', filtersOf(params, 'payment_intent', 'customer'))
   )

@@ -76,12 +76,12 @@ export function chargeOffSession(
 
 /** Ends a payment that was processing. */
 export function settlePayment(context: Context, intent: Stripe.PaymentIntent): Paid {
-  const kept = context.store.find('charge', idOf(intent.latest_charge) ?? '')
+  const stored = context.store.find('charge', idOf(intent.latest_charge) ?? '')
   const method = methodOf(context, idOf(intent.payment_method) ?? '')
-  if (!kept || intent.status !== 'processing') return { intent }
-  if (kept.hidden.settlesAs === 'succeeded') {
+  if (!stored || intent.status !== 'processing') return { intent }
+  if (stored.hidden.settlesAs === 'succeeded') {
     const charge: Stripe.Charge = {
-      ...kept.object,
+      ...stored.object,
       status: 'succeeded',
       paid: true,
       captured: true,
@@ -92,7 +92,7 @@ export function settlePayment(context: Context, intent: Stripe.PaymentIntent): P
   }
   const decline = { code: 'card_declined', decline_code: 'generic_decline', message: 'The payment failed.' }
   const charge: Stripe.Charge = {
-    ...kept.object,
+    ...stored.object,
     status: 'failed',
     failure_code: decline.code,
     failure_message: decline.message

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe'
 import { settleFirstInvoice, startSubscription } from './billing.ts'
-import { getKept, save } from './context.ts'
+import { getStored, save } from './context.ts'
 import type { Context } from './context.ts'
 import { redeemCoupon } from './coupons.ts'
 import { customerOf } from './customers.ts'
@@ -10,7 +10,7 @@ import { clearTimer } from './timers.ts'
 
 /** An open session whose time is up, or whose owner ends it: nothing can be paid by it any more. */
 export function expireSession(context: Context, id: string): Stripe.Checkout.Session {
-  const { object, hidden } = getKept(context, 'checkout.session', id)
+  const { object, hidden } = getStored(context, 'checkout.session', id)
   if (object.status !== 'open') return object
   const expired = save(context, 'checkout.session', { ...object, status: 'expired', url: null })
   clearTimer(context, id, 'expire_session')
@@ -25,8 +25,8 @@ export function completeSession(
   id: string,
   payment: 'paid' | 'unpaid' | 'no_payment_required'
 ): Stripe.Checkout.Session {
-  const { object, hidden } = getKept(context, 'checkout.session', id)
-  const intent = hidden.intentId === null ? null : getKept(context, 'payment_intent', hidden.intentId).object
+  const { object, hidden } = getStored(context, 'checkout.session', id)
+  const intent = hidden.intentId === null ? null : getStored(context, 'payment_intent', hidden.intentId).object
   const complete = save(context, 'checkout.session', {
     ...withBuyer(context, object, hidden, intent),
     status: 'complete',
@@ -41,7 +41,7 @@ export function completeSession(
 
 /** What an intent's new state means for the Checkout Session above it; nothing for an intent without one. */
 export function afterPayment(context: Context, intent: Stripe.PaymentIntent): void {
-  const { sessionId } = getKept(context, 'payment_intent', intent.id).hidden
+  const { sessionId } = getStored(context, 'payment_intent', intent.id).hidden
   const session = sessionId === null ? undefined : context.store.find('checkout.session', sessionId)?.object
   if (!session) return
   if (session.status === 'open') {

@@ -10,7 +10,7 @@ import { idOf } from './ids.ts'
 import { useMethod } from './payment-methods.ts'
 import { customerDetails } from './session-object.ts'
 import type { Hidden } from './objects.ts'
-import type { Kept } from './store.ts'
+import type { Stored } from './store.ts'
 
 /** What came of a customer's click on a hosted page; `url` is where the browser goes next. */
 export type PageOutcome =
@@ -21,7 +21,7 @@ export type PageOutcome =
   | { kind: 'challenge'; url: string }
   | { kind: 'complete'; url: string }
 
-type Session = Kept<'checkout.session'>
+type Session = Stored<'checkout.session'>
 
 /** The page's pay button: one attempt with one test method. A session that is paid already is not charged again. */
 export function payCheckout(
@@ -29,14 +29,14 @@ export function payCheckout(
   id: string,
   paid: { paymentMethod: string; email: string | null }
 ): PageOutcome {
-  const kept = context.store.find('checkout.session', id)
-  if (!kept) return { kind: 'not_found' }
-  if (kept.object.status === 'complete') return { kind: 'complete', url: successUrl(kept.object) }
-  if (kept.object.status === 'expired' || kept.object.expires_at <= context.now) {
+  const stored = context.store.find('checkout.session', id)
+  if (!stored) return { kind: 'not_found' }
+  if (stored.object.status === 'complete') return { kind: 'complete', url: successUrl(stored.object) }
+  if (stored.object.status === 'expired' || stored.object.expires_at <= context.now) {
     expireSession(context, id)
     return { kind: 'expired' }
   }
-  const session = withEmail(context, kept, paid.email)
+  const session = withEmail(context, stored, paid.email)
   if (!session) return { kind: 'email_needed', sessionId: id }
   if (session.object.amount_total === 0) return completeFree(context, session, paid.paymentMethod)
   return attempt(context, session, paid.paymentMethod)
@@ -44,9 +44,9 @@ export function payCheckout(
 
 /** The bank page's buttons: what the intent becomes, and where the customer is sent back to. */
 export function answerBankPage(context: Context, intentId: string, approved: boolean): PageOutcome {
-  const kept = context.store.find('payment_intent', intentId)
-  if (!kept) return { kind: 'not_found' }
-  const { object: intent, hidden } = kept
+  const stored = context.store.find('payment_intent', intentId)
+  if (!stored) return { kind: 'not_found' }
+  const { object: intent, hidden } = stored
   if (intent.status === 'canceled') return { kind: 'expired' }
   if (intent.status !== 'requires_action')
     return { kind: 'complete', url: returnUrl(intent, hidden) ?? context.publicUrl }
@@ -107,9 +107,9 @@ function intentOf(context: Context, { object: session, hidden }: Session): Strip
   return intent
 }
 
-function withEmail(context: Context, kept: Session, email: string | null): Session | undefined {
-  const { object, hidden } = kept
-  if (object.customer_details?.email) return kept
+function withEmail(context: Context, stored: Session, email: string | null): Session | undefined {
+  const { object, hidden } = stored
+  if (object.customer_details?.email) return stored
   if (email === null || !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email) || email.length > 254) return undefined
   const named = save(context, 'checkout.session', { ...object, customer_details: customerDetails(email) })
   return { object: named, hidden }

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe'
 import { checkAmount } from './amounts.ts'
-import { getKept, route, save } from './context.ts'
+import { getStored, route, save } from './context.ts'
 import type { Context, Route } from './context.ts'
 import { expireSession } from './checkout-completion.ts'
 import { discountLines, usableCoupon } from './coupons.ts'
@@ -75,7 +75,7 @@ function createSession(context: Context, params: Params): Stripe.Checkout.Sessio
   const total = lineItems.reduce((sum, { amount_total }) => sum + amount_total, 0)
   if (total > 0) checkAmount(context, total, currency, 'line_items')
   const customer =
-    params.customer === undefined ? null : getKept(context, 'customer', params.customer, 'customer').object
+    params.customer === undefined ? null : getStored(context, 'customer', params.customer, 'customer').object
   const session = newSession(context, {
     mode: params.mode,
     currency,
@@ -175,7 +175,7 @@ function priceLine(context: Context, line: Line, path: string): PricedLine {
   }
   const { price, name } = line.price_data
     ? createInlinePrice(context, line.price_data, `${path}[price_data]`)
-    : { price: getKept(context, 'price', line.price ?? '', `${path}[price]`).object, name: '' }
+    : { price: getStored(context, 'price', line.price ?? '', `${path}[price]`).object, name: '' }
   const quantity = line.quantity
   if (quantity === undefined)
     throw badParameter('Quantity is required. Add `quantity` to the line item.', { param: `${path}[quantity]` })
@@ -222,19 +222,19 @@ export const checkoutSessionRoutes: readonly Route[] = [
     'checkout.sessions.retrieve',
     'GET /v1/checkout/sessions/:id',
     {},
-    (context, _params, id) => getKept(context, 'checkout.session', id).object
+    (context, _params, id) => getStored(context, 'checkout.session', id).object
   ),
   route(
     'checkout.sessions.update',
     'POST /v1/checkout/sessions/:id',
     { metadata: metadata() },
     (context, params, id) => {
-      const { object } = getKept(context, 'checkout.session', id)
+      const { object } = getStored(context, 'checkout.session', id)
       return save(context, 'checkout.session', { ...object, metadata: mergeMetadata(object.metadata, params.metadata) })
     }
   ),
   route('checkout.sessions.expire', 'POST /v1/checkout/sessions/:id/expire', {}, (context, _params, id) => {
-    const { object } = getKept(context, 'checkout.session', id)
+    const { object } = getStored(context, 'checkout.session', id)
     if (object.status !== 'open') {
       throw badState(`Only an open Checkout Session can be expired. This one has a status of ${object.status}.`)
     }
@@ -245,7 +245,7 @@ export const checkoutSessionRoutes: readonly Route[] = [
     'GET /v1/checkout/sessions/:id/line_items',
     pageShape,
     (context, params, id) => {
-      const { lineItems } = getKept(context, 'checkout.session', id).hidden
+      const { lineItems } = getStored(context, 'checkout.session', id).hidden
       const from =
         params.starting_after === undefined ? 0 : lineItems.findIndex((item) => item.id === params.starting_after) + 1
       const to = from + (params.limit ?? 10)

@@ -2,7 +2,7 @@ import type { Shape, Values } from './params.ts'
 import type { HiddenOf, Kind, Objects } from './objects.ts'
 import { noSuch } from './errors.ts'
 import type { ErrorBody } from './errors.ts'
-import type { Kept, Store } from './store.ts'
+import type { Stored, Store } from './store.ts'
 
 /** One request's (or timer's) view of the sandbox, inside its transaction. */
 export type Context = {
@@ -67,7 +67,7 @@ export class Declined {
 const words: Partial<Record<Kind, string>> = { payment_method: 'PaymentMethod', 'checkout.session': 'checkout session' }
 
 /** The object of an id, or Stripe's resource_missing: 404 for an id of the path, 400 for one in `param`. */
-export function getKept<K extends Kind>(context: Context, kind: K, id: string, param?: string): Kept<K> {
+export function getStored<K extends Kind>(context: Context, kind: K, id: string, param?: string): Stored<K> {
   const found = context.store.find(kind, id)
   if (!found) throw noSuch(words[kind] ?? kind, id, param ?? 'id', param === undefined ? 404 : 400)
   return found

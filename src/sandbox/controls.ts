@@ -4,7 +4,7 @@ import { renewSubscription } from './billing.ts'
 import type { Renewal } from './billing.ts'
 import { answerBankPage, payCheckout } from './checkout-payment.ts'
 import type { PageOutcome } from './checkout-payment.ts'
-import { getKept } from './context.ts'
+import { getStored } from './context.ts'
 import type { Context } from './context.ts'
 import { awaitDelivery } from './deliveries.ts'
 import { decideDispute, openDispute } from './disputes.ts'
@@ -70,7 +70,7 @@ export function createControls({ store, act: actAsStripe, now }: Acting): Contro
     answerChallenge: (intentId, approved) => act((context) => answerBankPage(context, intentId, approved)).result,
     openDispute: (intentId, reason = 'fraudulent') => act((context) => dispute(context, intentId, reason)).result,
     decideDispute: (id, outcome) =>
-      act((context) => decideDispute(context, getKept(context, 'dispute', id).object, outcome)).result,
+      act((context) => decideDispute(context, getStored(context, 'dispute', id).object, outcome)).result,
     renewSubscription: (id, forced) => act((context) => renewSubscription(context, id, forced)).result,
     addFault: (request) => addFault(store, request, routeNames),
     listFaults: () => listFaults(store),
@@ -96,8 +96,8 @@ function inShopsWords<T>(work: () => T): T {
 }
 
 function dispute(context: Context, intentId: string, reason: string): Stripe.Dispute {
-  const intent = getKept(context, 'payment_intent', intentId).object
-  const charge = getKept(context, 'charge', idOf(intent.latest_charge) ?? '').object
+  const intent = getStored(context, 'payment_intent', intentId).object
+  const charge = getStored(context, 'charge', idOf(intent.latest_charge) ?? '').object
   return openDispute(context, charge, { reason })
 }
 

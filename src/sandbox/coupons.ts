@@ -1,7 +1,7 @@
 import type Stripe from 'stripe'
 import { percentOf, shareMinor } from '../platform/money.ts'
 import { currency } from './amounts.ts'
-import { getKept, route, save } from './context.ts'
+import { getStored, route, save } from './context.ts'
 import type { Context, Route } from './context.ts'
 import { badParameter, badState } from './errors.ts'
 import { emit } from './events.ts'
@@ -70,7 +70,7 @@ function createCoupon(context: Context, params: Values<typeof createShape>): Str
 /** A coupon that may still be used for this currency, or Stripe's refusal. */
 export function usableCoupon(context: Context, id: string, currencyCode: string): Stripe.Coupon {
   const param = 'discounts[0][coupon]'
-  const { object: coupon, hidden } = getKept(context, 'coupon', id, param)
+  const { object: coupon, hidden } = getStored(context, 'coupon', id, param)
   const expired = coupon.redeem_by !== null && coupon.redeem_by <= context.now
   if (hidden.deleted || !coupon.valid || expired) {
     throw badState(`Coupon ${coupon.id} is no longer valid.`, { code: 'coupon_expired', param })
@@ -90,15 +90,15 @@ export function discountLines(coupon: Stripe.Coupon | undefined, subtotalsMinor:
 }
 
 export function redeemCoupon(context: Context, id: string): void {
-  const kept = context.store.find('coupon', id)
-  if (!kept) return
-  const times = kept.object.times_redeemed + 1
-  const { max_redemptions: most } = kept.object
-  save(context, 'coupon', { ...kept.object, times_redeemed: times, valid: most === null || times < most })
+  const stored = context.store.find('coupon', id)
+  if (!stored) return
+  const times = stored.object.times_redeemed + 1
+  const { max_redemptions: most } = stored.object
+  save(context, 'coupon', { ...stored.object, times_redeemed: times, valid: most === null || times < most })
 }
 
 function deleteCoupon(context: Context, _params: object, id: string): object {
-  const { object } = getKept(context, 'coupon', id)
+  const { object } = getStored(context, 'coupon', id)
   save(context, 'coupon', { ...object, valid: false }, { deleted: true })
   emit(context, 'coupon.deleted', object)
   return { id, object: 'coupon', deleted: true }
@@ -106,7 +106,7 @@ function deleteCoupon(context: Context, _params: object, id: string): object {
 
 export const couponRoutes: readonly Route[] = [
   route('coupons.create', 'POST /v1/coupons', createShape, createCoupon),
-  route('coupons.retrieve', 'GET /v1/coupons/:id', {}, (context, _params, id) => getKept(context, 'coupon', id).object),
+  route('coupons.retrieve', 'GET /v1/coupons/:id', {}, (context, _params, id) => getStored(context, 'coupon', id).object),
   route('coupons.delete', 'DELETE /v1/coupons/:id', {}, deleteCoupon),
   route('coupons.list', 'GET /v1/coupons', pageShape, (context, params) =>
     listPage(context, 'coupon', params, '/v1/coupons')

@@ -1,5 +1,5 @@
 import type Stripe from 'stripe'
-import { getKept, route, save } from './context.ts'
+import { getStored, route, save } from './context.ts'
 import type { Context, Route } from './context.ts'
 import { emit } from './events.ts'
 import { idOf, newId } from './ids.ts'
@@ -70,7 +70,7 @@ export function customerOf(context: Context, session: Stripe.Checkout.Session): 
 }
 
 function updateCustomer(context: Context, params: Params, id: string): Stripe.Customer {
-  const { object } = getKept(context, 'customer', id)
+  const { object } = getStored(context, 'customer', id)
   const updated = save(context, 'customer', withParams(object, params))
   emit(context, 'customer.updated', updated)
   return updated
@@ -104,7 +104,7 @@ export const customerRoutes: readonly Route[] = [
     'customers.retrieve',
     'GET /v1/customers/:id',
     {},
-    (context, _params, id) => getKept(context, 'customer', id).object
+    (context, _params, id) => getStored(context, 'customer', id).object
   ),
   route('customers.update', 'POST /v1/customers/:id', customerShape, updateCustomer),
   route('customers.list', 'GET /v1/customers', { ...pageShape, email: text({ max: 512 }) }, (context, params) =>

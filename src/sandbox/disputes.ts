@@ -1,5 +1,5 @@
 import type Stripe from 'stripe'
-import { getKept, route, save } from './context.ts'
+import { getStored, route, save } from './context.ts'
 import type { Context, Route } from './context.ts'
 import { badState } from './errors.ts'
 import { emit } from './events.ts'
@@ -74,7 +74,7 @@ const updateShape = {
 
 /** Evidence whose text is `winning_evidence` or `losing_evidence` decides the dispute, as in Stripe's test mode. */
 function updateDispute(context: Context, params: Values<typeof updateShape>, id: string): Stripe.Dispute {
-  const { object } = getKept(context, 'dispute', id)
+  const { object } = getStored(context, 'dispute', id)
   if (isDecided(object)) throw badState('This dispute is already closed.')
   const words = params.evidence?.uncategorized_text
   const updated = save(context, 'dispute', {
@@ -96,13 +96,13 @@ export const disputeRoutes: readonly Route[] = [
     'disputes.retrieve',
     'GET /v1/disputes/:id',
     {},
-    (context, _params, id) => getKept(context, 'dispute', id).object
+    (context, _params, id) => getStored(context, 'dispute', id).object
   ),
   route('disputes.list', 'GET /v1/disputes', listShape, (context, params) =>
     listPage(context, 'dispute', params, '/v1/disputes', filtersOf(params, 'charge', 'payment_intent'))
   ),
   route('disputes.update', 'POST /v1/disputes/:id', updateShape, updateDispute),
   route('disputes.close', 'POST /v1/disputes/:id/close', {}, (context, _params, id) =>
-    decideDispute(context, getKept(context, 'dispute', id).object, 'lost')
+    decideDispute(context, getStored(context, 'dispute', id).object, 'lost')
   )
 ]

@@ -1,7 +1,7 @@
 import type Stripe from 'stripe'
 import { route } from './context.ts'
 import type { Context, Route } from './context.ts'
-import { getKept } from './context.ts'
+import { getStored } from './context.ts'
 import { newId } from './ids.ts'
 import { listPage, pageShape } from './lists.ts'
 import { list, text } from './params.ts'
@@ -30,7 +30,7 @@ export function emit(context: Context, type: Stripe.Event.Type, object: object, 
 const listShape = { ...pageShape, type: text({ max: 100 }), types: list(text({ max: 100 }), { max: 20 }) }
 
 export const eventRoutes: readonly Route[] = [
-  route('events.retrieve', 'GET /v1/events/:id', {}, (context, _params, id) => getKept(context, 'event', id).object),
+  route('events.retrieve', 'GET /v1/events/:id', {}, (context, _params, id) => getStored(context, 'event', id).object),
   route('events.list', 'GET /v1/events', listShape, (context, params) => {
     const types = params.types ?? (params.type === undefined ? undefined : [params.type])
     return listPage(context, 'event', params, '/v1/events', types ? [{ field: 'type', value: types, test: 'in' }] : [])

@@ -4,7 +4,7 @@ import { isSameForm } from './form.ts'
 import type { Store } from './store.ts'
 
 /** As long as Stripe keeps a key at least. */
-const keptMs = 24 * 3_600_000
+const retentionMs = 24 * 3_600_000
 
 /** `params` is the form as it was sent. */
 export type KeyedRequest = { key: string; endpoint: string; params: string; requestId: string; nowMs: number }
@@ -25,7 +25,7 @@ type Row = {
 export function findReplay(store: Store, request: KeyedRequest): Replay | undefined {
   const { key, endpoint, params, nowMs } = request
   if (key.length > 255) throw badParameter('An idempotency key has at most 255 characters.', {})
-  store.prepare('DELETE FROM idempotency_keys WHERE created_at < ?').run(nowMs - keptMs)
+  store.prepare('DELETE FROM idempotency_keys WHERE created_at < ?').run(nowMs - retentionMs)
   const row = store.prepare<Row>('SELECT * FROM idempotency_keys WHERE key = ?').get(key)
   if (!row) return undefined
   if (row.endpoint !== endpoint || !isSameForm(row.params, params)) {
@@ -55,7 +55,7 @@ export function markRunning(store: Store, request: KeyedRequest, untilMs: number
   put(store, request, untilMs, null)
 }
 
-export function keepAnswer(store: Store, request: KeyedRequest, answer: Answer): void {
+export function storeAnswer(store: Store, request: KeyedRequest, answer: Answer): void {
   put(store, request, 0, answer)
 }
 

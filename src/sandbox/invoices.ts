@@ -1,5 +1,5 @@
 import type Stripe from 'stripe'
-import { getKept, route, save } from './context.ts'
+import { getStored, route, save } from './context.ts'
 import type { Context, Route } from './context.ts'
 import { emit } from './events.ts'
 import { newId } from './ids.ts'
@@ -99,7 +99,7 @@ export const invoiceRoutes: readonly Route[] = [
     'invoices.retrieve',
     'GET /v1/invoices/:id',
     {},
-    (context, _params, id) => getKept(context, 'invoice', id).object
+    (context, _params, id) => getStored(context, 'invoice', id).object
   ),
   route('invoices.list', 'GET /v1/invoices', listShape, (context, params) => {
     const of = params.subscription
@@ -113,7 +113,7 @@ export const invoiceRoutes: readonly Route[] = [
     'invoice_payments.retrieve',
     'GET /v1/invoice_payments/:id',
     {},
-    (context, _params, id) => getKept(context, 'invoice_payment', id).object
+    (context, _params, id) => getStored(context, 'invoice_payment', id).object
   ),
   route('invoice_payments.list', 'GET /v1/invoice_payments', paymentsShape, (context, params) => {
     const of = params.payment?.payment_intent

@@ -4,7 +4,7 @@ import { expireSession } from './checkout-completion.ts'
 import type { Context } from './context.ts'
 import { bankPage, checkoutPage, messagePage } from './page-html.ts'
 import { pageStyle } from './page-style.ts'
-import type { Kept, Store } from './store.ts'
+import type { Stored, Store } from './store.ts'
 
 export type PageParts = {
   store: Store
@@ -17,7 +17,7 @@ type Page = {
   html: string
   /** Where a form's answer may lead, beside this origin. */ leadsTo?: readonly (string | null)[]
 }
-type Session = Kept<'checkout.session'>
+type Session = Stored<'checkout.session'>
 
 const maxBodyBytes = 16_384
 
@@ -105,9 +105,9 @@ function cancel(parts: PageParts, id: string): Response {
 }
 
 function showBank(parts: PageParts, id: string): Page {
-  const kept = parts.store.find('payment_intent', id)
-  if (!kept) return notFound()
-  const { object: intent, hidden } = kept
+  const stored = parts.store.find('payment_intent', id)
+  if (!stored) return notFound()
+  const { object: intent, hidden } = stored
   if (intent.status !== 'requires_action') {
     return {
       status: 410,

@@ -2,7 +2,7 @@ import type Stripe from 'stripe'
 import { checkAmount, currency } from './amounts.ts'
 import { attemptPayment } from './charging.ts'
 import type { Attempt } from './charging.ts'
-import { getKept, route, save } from './context.ts'
+import { getStored, route, save } from './context.ts'
 import type { Context, Route } from './context.ts'
 import { badParameter, badState } from './errors.ts'
 import { emit } from './events.ts'
@@ -92,7 +92,7 @@ function createIntent(context: Context, params: Values<typeof createShape>): obj
   if (params.return_url !== undefined && !params.confirm) {
     throw badParameter('You may only specify return_url when you confirm the PaymentIntent.', { param: 'return_url' })
   }
-  if (params.customer !== undefined) getKept(context, 'customer', params.customer, 'customer')
+  if (params.customer !== undefined) getStored(context, 'customer', params.customer, 'customer')
   const automatic =
     params.automatic_payment_methods ??
     (params.payment_method_types ? null : { enabled: true, allow_redirects: undefined })
@@ -113,16 +113,16 @@ function createIntent(context: Context, params: Values<typeof createShape>): obj
     confirmation_method: params.confirmation_method ?? 'automatic'
   })
   const method = methodSent(context, params, intent)
-  const kept = save(context, 'payment_intent', withPayer(intent, params, method), {
+  const stored = save(context, 'payment_intent', withPayer(intent, params, method), {
     sessionId: null,
     returnUrl: null
   })
-  emit(context, 'payment_intent.created', kept)
-  return params.confirm ? confirm(context, kept, params, method) : kept
+  emit(context, 'payment_intent.created', stored)
+  return params.confirm ? confirm(context, stored, params, method) : stored
 }
 
 function confirmIntent(context: Context, params: Values<typeof confirmShape>, id: string): object {
-  const { object: intent } = getKept(context, 'payment_intent', id, 'intent')
+  const { object: intent } = getStored(context, 'payment_intent', id, 'intent')
   refuseUnless(intent, ['requires_payment_method', 'requires_confirmation', 'requires_action'], 'confirm')
   const method = methodSent(context, params, intent)
   return confirm(context, withPayer(intent, params, method), params, method)
@@ -166,7 +166,7 @@ function confirm(
 }
 
 function updateIntent(context: Context, params: Values<typeof updateShape>, id: string): Stripe.PaymentIntent {
-  const { object: intent } = getKept(context, 'payment_intent', id, 'intent')
+  const { object: intent } = getStored(context, 'payment_intent', id, 'intent')
   refuseUnless(intent, ['requires_payment_method', 'requires_confirmation', 'requires_action'], 'update')
   const changed = { ...intent, amount: params.amount ?? intent.amount, currency: params.currency ?? intent.currency }
   checkAmount(context, changed.amount, changed.currency, 'amount')
@@ -182,7 +182,7 @@ function updateIntent(context: Context, params: Values<typeof updateShape>, id: 
 const cancelShape = { cancellation_reason: choice('duplicate', 'fraudulent', 'requested_by_customer', 'abandoned') }
 
 function cancelIntent(context: Context, params: Values<typeof cancelShape>, id: string): Stripe.PaymentIntent {
-  const { object: intent, hidden } = getKept(context, 'payment_intent', id, 'intent')
+  const { object: intent, hidden } = getStored(context, 'payment_intent', id, 'intent')
   refuseUnless(
     intent,
     ['requires_payment_method', 'requires_capture', 'requires_confirmation', 'requires_action'],
@@ -242,7 +242,7 @@ function refuseUnless(intent: Stripe.PaymentIntent, allowed: readonly string[], 
 }
 
 function planOf(context: Context, id: string): { sessionId: string | null; returnUrl: string | null } {
-  return getKept(context, 'payment_intent', id).hidden
+  return getStored(context, 'payment_intent', id).hidden
 }
 
 const listShape = { ...pageShape, customer: text({ max: 255 }) }
@@ -253,7 +253,7 @@ export const paymentIntentRoutes: readonly Route[] = [
     'payment_intents.retrieve',
     'GET /v1/payment_intents/:id',
     { client_secret: text() },
-    (context, _params, id) => getKept(context, 'payment_intent', id, 'intent').object
+    (context, _params, id) => getStored(context, 'payment_intent', id, 'intent').object
   ),
   route('payment_intents.update', 'POST /v1/payment_intents/:id', updateShape, updateIntent),
   route('payment_intents.confirm', 'POST /v1/payment_intents/:id/confirm', confirmShape, confirmIntent),

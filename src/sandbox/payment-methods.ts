@@ -1,5 +1,5 @@
 import type Stripe from 'stripe'
-import { getKept, route, save } from './context.ts'
+import { getStored, route, save } from './context.ts'
 import type { Context, Route } from './context.ts'
 import { badParameter, badState, noSuch } from './errors.ts'
 import { newId } from './ids.ts'
@@ -36,9 +36,9 @@ export type Method = { object: Stripe.PaymentMethod; card: TestCard }
 export function useMethod(context: Context, id: string): Method {
   const test = id.startsWith('pm_') ? findTestCard(id) : undefined
   if (test) return createMethod(context, test.name)
-  const kept = context.store.find('payment_method', id)
-  if (!kept) throw noSuch('PaymentMethod', id, 'payment_method')
-  return { object: kept.object, card: cardOf(kept.hidden.card) }
+  const stored = context.store.find('payment_method', id)
+  if (!stored) throw noSuch('PaymentMethod', id, 'payment_method')
+  return { object: stored.object, card: cardOf(stored.hidden.card) }
 }
 
 /** A method from a token of Stripe.js (`tok_visa`). */
@@ -57,13 +57,13 @@ export function methodFromData(context: Context, data: MethodData): Method {
 
 /** Takes a confirmation token (`ctoken_…`) for one intent: a test helper's, or `ctoken_` and a test card's name. */
 export function methodFromConfirmationToken(context: Context, id: string, intentId: string): Method {
-  const kept = context.store.find('confirmation_token', id)
-  if (!kept) {
+  const stored = context.store.find('confirmation_token', id)
+  if (!stored) {
     const name = /^ctoken_(?:card_)?(\w{1,100})$/.exec(id)?.[1]
     if (name === undefined || !cardNamed(name)) throw noSuch('confirmation token', id, 'payment_method')
     return createMethod(context, name)
   }
-  if (kept.hidden.usedBy !== null && kept.hidden.usedBy !== intentId) {
+  if (stored.hidden.usedBy !== null && stored.hidden.usedBy !== intentId) {
     throw badState('This ConfirmationToken has already been used.', {
       code: 'payment_intent_confirmation_token_invalid',
       param: 'confirmation_token'
@@ -72,15 +72,15 @@ export function methodFromConfirmationToken(context: Context, id: string, intent
   save(
     context,
     'confirmation_token',
-    { ...kept.object, payment_intent: intentId },
-    { ...kept.hidden, usedBy: intentId }
+    { ...stored.object, payment_intent: intentId },
+    { ...stored.hidden, usedBy: intentId }
   )
-  return createMethod(context, kept.hidden.card)
+  return createMethod(context, stored.hidden.card)
 }
 
 export function methodOf(context: Context, id: string): Method {
-  const kept = getKept(context, 'payment_method', id, 'payment_method')
-  return { object: kept.object, card: cardOf(kept.hidden.card) }
+  const stored = getStored(context, 'payment_method', id, 'payment_method')
+  return { object: stored.object, card: cardOf(stored.hidden.card) }
 }
 
 function createMethod(context: Context, name: string, data?: MethodData): Method {
@@ -178,7 +178,7 @@ export const paymentMethodRoutes: readonly Route[] = [
     (context, params) => methodFromData(context, params).object
   ),
   route('payment_methods.retrieve', 'GET /v1/payment_methods/:id', {}, (context, _params, id) =>
-    findTestCard(id) ? useMethod(context, id).object : getKept(context, 'payment_method', id).object
+    findTestCard(id) ? useMethod(context, id).object : getStored(context, 'payment_method', id).object
   ),
   route(
     'confirmation_tokens.create',
@@ -190,6 +190,6 @@ export const paymentMethodRoutes: readonly Route[] = [
     'confirmation_tokens.retrieve',
     'GET /v1/confirmation_tokens/:id',
     {},
-    (context, _params, id) => getKept(context, 'confirmation_token', id).object
+    (context, _params, id) => getStored(context, 'confirmation_token', id).object
   )
 ]

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe'
 import { currency } from './amounts.ts'
-import { getKept, route, save } from './context.ts'
+import { getStored, route, save } from './context.ts'
 import type { Context, Route } from './context.ts'
 import { badParameter } from './errors.ts'
 import { newId } from './ids.ts'
@@ -40,7 +40,7 @@ export function createInlinePrice(
   }
   const product = data.product_data
     ? createProduct(context, data.product_data)
-    : getKept(context, 'product', data.product ?? '', `${path}[product]`).object
+    : getStored(context, 'product', data.product ?? '', `${path}[product]`).object
   const price = {
     id: newId('price'),
     object: 'price',
@@ -102,11 +102,11 @@ function createProduct(context: Context, data: ProductData): Stripe.Product {
 }
 
 export const priceRoutes: readonly Route[] = [
-  route('prices.retrieve', 'GET /v1/prices/:id', {}, (context, _params, id) => getKept(context, 'price', id).object),
+  route('prices.retrieve', 'GET /v1/prices/:id', {}, (context, _params, id) => getStored(context, 'price', id).object),
   route(
     'products.retrieve',
     'GET /v1/products/:id',
     {},
-    (context, _params, id) => getKept(context, 'product', id).object
+    (context, _params, id) => getStored(context, 'product', id).object
   )
 ]

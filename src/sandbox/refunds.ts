@@ -1,6 +1,6 @@
 import type Stripe from 'stripe'
 import { formatMoney } from '../platform/money.ts'
-import { getKept, route, save } from './context.ts'
+import { getStored, route, save } from './context.ts'
 import type { Context, Route } from './context.ts'
 import { badParameter, badState } from './errors.ts'
 import { emit } from './events.ts'
@@ -97,14 +97,14 @@ function addRefunded(context: Context, charge: Stripe.Charge, amount: number): S
 }
 
 function chargeToRefund(context: Context, params: Params): Stripe.Charge {
-  if (params.charge !== undefined) return succeeded(getKept(context, 'charge', params.charge, 'charge').object)
+  if (params.charge !== undefined) return succeeded(getStored(context, 'charge', params.charge, 'charge').object)
   if (params.payment_intent === undefined) {
     throw badParameter('One of the following params should be provided for this request: payment_intent or charge.', {
       code: 'parameter_missing',
       param: 'payment_intent'
     })
   }
-  const intent = getKept(context, 'payment_intent', params.payment_intent, 'payment_intent').object
+  const intent = getStored(context, 'payment_intent', params.payment_intent, 'payment_intent').object
   const charge =
     intent.status === 'succeeded' ? context.store.find('charge', idOf(intent.latest_charge) ?? '')?.object : undefined
   if (!charge) throw badState(`This PaymentIntent (${intent.id}) does not have a successful charge to refund.`)
@@ -125,9 +125,9 @@ const listShape = { ...pageShape, charge: text({ max: 255 }), payment_intent: te
 
 export const refundRoutes: readonly Route[] = [
   route('refunds.create', 'POST /v1/refunds', createShape, createRefund),
-  route('refunds.retrieve', 'GET /v1/refunds/:id', {}, (context, _params, id) => getKept(context, 'refund', id).object),
+  route('refunds.retrieve', 'GET /v1/refunds/:id', {}, (context, _params, id) => getStored(context, 'refund', id).object),
   route('refunds.update', 'POST /v1/refunds/:id', { metadata: metadata() }, (context, params, id) => {
-    const { object } = getKept(context, 'refund', id)
+    const { object } = getStored(context, 'refund', id)
     return save(context, 'refund', { ...object, metadata: mergeMetadata(object.metadata, params.metadata) })
   }),
   route('refunds.list', 'GET /v1/refunds', listShape, (context, params) =>

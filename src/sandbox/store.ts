@@ -7,7 +7,7 @@ import type { HiddenOf, Kind, Objects } from './objects.ts'
 const schemaVersion = 3
 const busyTimeoutMs = 5_000
 
-export type Kept<K extends Kind> = { object: Objects[K]; hidden: HiddenOf<K> }
+export type Stored<K extends Kind> = { object: Objects[K]; hidden: HiddenOf<K> }
 export type Filter =
   | { field: string; value: string | number; test?: '=' | '<' | '<=' | '>' | '>=' }
   | { field: string; value: readonly string[]; test: 'in' }
@@ -20,7 +20,7 @@ export type Store = {
   write: <T>(work: () => T) => T
   /** The same, with what else comes in this turn of the event loop; told of once it is there. */
   writeThisTurn: <T>(work: () => T) => Promise<T>
-  find: <K extends Kind>(kind: K, id: string) => Kept<K> | undefined
+  find: <K extends Kind>(kind: K, id: string) => Stored<K> | undefined
   findAny: (id: string) => { kind: Kind; body: unknown } | undefined
   /** Inserts or replaces; `hidden` stays as it was when it is left out. */
   put: <K extends Kind>(kind: K, object: Objects[K], hidden?: HiddenOf<K>) => void
@@ -81,7 +81,7 @@ function storeOver(sqlite: Database.Database): Store {
     writeThisTurn: (work) => writeThisTurn(sqlite, work),
     find: <K extends Kind>(kind: K, id: string) => {
       const row = prepare<Row>('SELECT * FROM objects WHERE id = ? AND kind = ?').get(id, kind)
-      return row && keptFrom<K>(row)
+      return row && toStored<K>(row)
     },
     findAny: (id) => {
       const row = prepare<Row>('SELECT * FROM objects WHERE id = ?').get(id)
@@ -127,10 +127,10 @@ function listObjects<K extends Kind>(
   const rows = prepare<Row>(sql).all(...values, page.limit + 1)
   const shown = rows.slice(0, page.limit)
   if (backwards) shown.reverse()
-  return { objects: shown.map((row) => keptFrom<K>(row).object), hasMore: rows.length > page.limit }
+  return { objects: shown.map((row) => toStored<K>(row).object), hasMore: rows.length > page.limit }
 }
 
-function keptFrom<K extends Kind>(row: Row): Kept<K> {
+function toStored<K extends Kind>(row: Row): Stored<K> {
   const hidden: unknown = row.hidden === null ? undefined : JSON.parse(row.hidden)
   return { object: JSON.parse(row.body) as Objects[K], hidden: hidden as HiddenOf<K> }
 }

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe'
 import { endSubscription, update } from './billing.ts'
-import { getKept, route } from './context.ts'
+import { getStored, route } from './context.ts'
 import type { Context, Route } from './context.ts'
 import { badState } from './errors.ts'
 import { listPage, pageShape } from './lists.ts'
@@ -32,7 +32,7 @@ const statuses = [
 ] as const
 
 function updateSubscription(context: Context, params: Values<typeof updateShape>, id: string): Stripe.Subscription {
-  const { object } = getKept(context, 'subscription', id)
+  const { object } = getStored(context, 'subscription', id)
   refuseEnded(object)
   const atEnd = params.cancel_at_period_end
   const method = params.default_payment_method
@@ -53,7 +53,7 @@ function endOfPeriod(context: Context, subscription: Stripe.Subscription, ends: 
 }
 
 function cancelSubscription(context: Context, _params: object, id: string): Stripe.Subscription {
-  const { object } = getKept(context, 'subscription', id)
+  const { object } = getStored(context, 'subscription', id)
   refuseEnded(object)
   return endSubscription(context, object)
 }
@@ -84,7 +84,7 @@ export const subscriptionRoutes: readonly Route[] = [
     'subscriptions.retrieve',
     'GET /v1/subscriptions/:id',
     {},
-    (context, _params, id) => getKept(context, 'subscription', id).object
+    (context, _params, id) => getStored(context, 'subscription', id).object
   ),
   route('subscriptions.list', 'GET /v1/subscriptions', listShape, listSubscriptions),
   route('subscriptions.update', 'POST /v1/subscriptions/:id', updateShape, updateSubscription),
