@@ -7,7 +7,7 @@ import { discountLines, usableCoupon } from './coupons.ts'
 import { badParameter, badState } from './errors.ts'
 import { newId } from './ids.ts'
 import { filtersOf, listAnswer, listPage, pageShape } from './lists.ts'
-import { choice, email, flag, integer, list, mergeMetadata, metadata, needed, shape, text, url } from './params.ts'
+import { choice, email, flag, integer, list, mergeMetadata, metadata, required, shape, text, url } from './params.ts'
 import type { Values } from './params.ts'
 import { createInlinePrice, priceData } from './prices.ts'
 import { newSession } from './session-object.ts'
@@ -20,26 +20,26 @@ const lineItem = {
   metadata: metadata()
 }
 const createShape = {
-  mode: needed(choice('payment', 'subscription')),
+  mode: required(choice('payment', 'subscription')),
   line_items: list(shape(lineItem)),
-  success_url: needed(url()),
+  success_url: required(url()),
   cancel_url: url(),
   client_reference_id: text({ max: 200 }),
   customer: text({ max: 255 }),
   customer_creation: choice('always', 'if_required'),
   customer_email: email(),
-  discounts: list(shape({ coupon: needed(text({ max: 255 })) }), { max: 1 }),
+  discounts: list(shape({ coupon: required(text({ max: 255 })) }), { max: 1 }),
   expires_at: integer({ min: 0 }),
   metadata: metadata(),
   currency: text({ max: 3 }),
   locale: text({ max: 20 }),
   submit_type: choice('auto', 'book', 'donate', 'pay', 'subscribe'),
   billing_address_collection: choice('auto', 'required'),
-  phone_number_collection: shape({ enabled: needed(flag()) }),
+  phone_number_collection: shape({ enabled: required(flag()) }),
   payment_method_types: list(choice('card')),
   adaptive_pricing: shape({ enabled: flag() }),
   allow_promotion_codes: flag(),
-  automatic_tax: shape({ enabled: needed(flag()) }),
+  automatic_tax: shape({ enabled: required(flag()) }),
   payment_method_collection: choice('always', 'if_required'),
   ui_mode: choice('hosted', 'hosted_page'),
   payment_intent_data: shape({

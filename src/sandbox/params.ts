@@ -3,12 +3,12 @@ import { badParameter } from './errors.ts'
 import type { Raw, RawMap } from './form.ts'
 
 /** How one parameter is read and checked; `path` is the parameter as Stripe names it, `line_items[0][quantity]`. */
-export type Param<T> = { readonly read: (raw: Raw, path: string) => T; readonly needed?: boolean }
-export type Needed<T> = Param<T> & { readonly needed: true }
+export type Param<T> = { readonly read: (raw: Raw, path: string) => T; readonly required?: boolean }
+export type RequiredParam<T> = Param<T> & { readonly required: true }
 export type Shape = Readonly<Record<string, Param<unknown>>>
 /** What a shape reads to: a needed parameter is there, any other is undefined when it was not sent. */
 export type Values<S extends Shape> = {
-  readonly [Name in keyof S]: S[Name] extends Needed<infer T>
+  readonly [Name in keyof S]: S[Name] extends RequiredParam<infer T>
     ? T
     : S[Name] extends Param<infer T>
       ? T | undefined
@@ -28,15 +28,15 @@ export function readShape<S extends Shape>(shape: S, raw: RawMap, path = ''): Va
   for (const [name, param] of paramsOf(shape)) {
     const value = raw.get(name)
     if (value !== undefined) values[name] = param.read(value, named(name))
-    else if (param.needed) throw missing(named(name))
+    else if (param.required) throw missing(named(name))
   }
   return values as Values<S>
 }
 
 const paramsOf = onceFor((shape: Shape) => Object.entries(shape))
 
-export function needed<T>(param: Param<T>): Needed<T> {
-  return { ...param, needed: true }
+export function required<T>(param: Param<T>): RequiredParam<T> {
+  return { ...param, required: true }
 }
 
 /** A parameter that an empty string unsets. */

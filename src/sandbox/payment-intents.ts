@@ -18,7 +18,7 @@ import {
   list,
   mergeMetadata,
   metadata,
-  needed,
+  required,
   shape,
   text,
   url
@@ -42,8 +42,8 @@ const address = shape({
   state: text()
 })
 const shipping = shape({
-  address: needed(address),
-  name: needed(text()),
+  address: required(address),
+  name: required(text()),
   carrier: text(),
   phone: text(),
   tracking_number: text()
@@ -75,10 +75,10 @@ const createShape = {
   ...payer,
   ...confirming,
   ...described,
-  amount: needed(integer({ min: 1 })),
-  currency: needed(currency()),
+  amount: required(integer({ min: 1 })),
+  currency: required(currency()),
   confirm: flag(),
-  automatic_payment_methods: shape({ enabled: needed(flag()), allow_redirects: choice('always', 'never') }),
+  automatic_payment_methods: shape({ enabled: required(flag()), allow_redirects: choice('always', 'never') }),
   capture_method: choice('automatic', 'automatic_async'),
   confirmation_method: choice('automatic', 'manual')
 }

@@ -3,7 +3,7 @@ import { getStored, route, save } from './context.ts'
 import type { Context, Route } from './context.ts'
 import { badParameter, badState, noSuch } from './errors.ts'
 import { newId } from './ids.ts'
-import { choice, email, emptyable, metadata, needed, shape, text, url } from './params.ts'
+import { choice, email, emptyable, metadata, required, shape, text, url } from './params.ts'
 import type { Values } from './params.ts'
 import { cardNamed, findTestCard } from './test-cards.ts'
 import type { TestCard } from './test-cards.ts'
@@ -23,8 +23,8 @@ const billingDetails = shape({
   phone: emptyable(text({ max: 40 }))
 })
 export const paymentMethodData = {
-  type: needed(choice('card')),
-  card: shape({ token: needed(text({ max: 255 })) }),
+  type: required(choice('card')),
+  card: shape({ token: required(text({ max: 255 })) }),
   billing_details: billingDetails,
   metadata: metadata(),
   allow_redisplay: choice('always', 'limited', 'unspecified')

@@ -4,15 +4,15 @@ import { getStored, route, save } from './context.ts'
 import type { Context, Route } from './context.ts'
 import { badParameter } from './errors.ts'
 import { newId } from './ids.ts'
-import { choice, integer, list, mergeMetadata, metadata, needed, shape, text, url } from './params.ts'
+import { choice, integer, list, mergeMetadata, metadata, required, shape, text, url } from './params.ts'
 import type { Values } from './params.ts'
 
 export const priceData = {
-  currency: needed(currency()),
-  unit_amount: needed(integer({ min: 0 })),
+  currency: required(currency()),
+  unit_amount: required(integer({ min: 0 })),
   product: text({ max: 255 }),
   product_data: shape({
-    name: needed(text({ max: 250 })),
+    name: required(text({ max: 250 })),
     description: text(),
     images: list(url(), { max: 8 }),
     metadata: metadata(),
@@ -20,7 +20,7 @@ export const priceData = {
     unit_label: text()
   }),
   recurring: shape({
-    interval: needed(choice('day', 'week', 'month', 'year')),
+    interval: required(choice('day', 'week', 'month', 'year')),
     interval_count: integer({ min: 1, max: 36 })
   }),
   tax_behavior: choice('exclusive', 'inclusive', 'unspecified')
