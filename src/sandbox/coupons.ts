@@ -5,7 +5,7 @@ import { getStored, route, save } from './context.ts'
 import type { Context, Route } from './context.ts'
 import { badParameter, badState } from './errors.ts'
 import { emit } from './events.ts'
-import { randomLetters } from './ids.ts'
+import { randomBase62 } from './ids.ts'
 import { listPage, pageShape } from './lists.ts'
 import { choice, decimal, integer, mergeMetadata, metadata, text } from './params.ts'
 import type { Values } from './params.ts'
@@ -42,7 +42,7 @@ function createCoupon(context: Context, params: Values<typeof createShape>): Str
   if (params.redeem_by !== undefined && params.redeem_by <= context.now) {
     throw badParameter('redeem_by must be in the future.', { param: 'redeem_by' })
   }
-  const id = params.id ?? randomLetters(8)
+  const id = params.id ?? randomBase62(8)
   if (context.store.findAny(id))
     throw badState('Coupon already exists.', { code: 'resource_already_exists', param: 'id' })
   const coupon = {

@@ -2,37 +2,37 @@ import { freshBytes } from '../platform/crypto/secrets.ts'
 
 const letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 /** Bytes below fall on each letter as often. */
-const evenly = 256 - (256 % letters.length)
+const unbiasedLimit = 256 - (256 % alphabet.length)
 
 /** In milliseconds, until the year 2081. */
-const lettersOfMoment = 7
+const timestampLength = 7
 
 /**
  * A new object id in Stripe's manner: `pi_` and 24 characters of base 62, the first of them the moment and the others
  * random. Ids of one moment so stand side by side in an index, where random ones would change a page of it each.
  */
 export function newId(prefix: string, length = 24): string {
-  return `${prefix}_${momentInLetters(Date.now())}${randomLetters(length - lettersOfMoment)}`
+  return `${prefix}_${encodeTimestamp(Date.now())}${randomBase62(length - timestampLength)}`
 }
 
 /** Random characters of base 62. */
-export function randomLetters(length: number): string {
+export function randomBase62(length: number): string {
   const picked = Buffer.alloc(length)
   let count = 0
   while (count < length) {
     for (const byte of freshBytes(length - count)) {
-      if (byte < evenly) picked[count++] = letters.charCodeAt(byte % letters.length)
+      if (byte < unbiasedLimit) picked[count++] = alphabet.charCodeAt(byte % alphabet.length)
     }
   }
   return picked.toString('latin1')
 }
 
-function momentInLetters(ms: number): string {
+function encodeTimestamp(ms: number): string {
   let text = ''
   let rest = ms
-  for (let place = 0; place < lettersOfMoment; place += 1) {
-    text = `${letters[rest % letters.length]}${text}`
-    rest = Math.floor(rest / letters.length)
+  for (let place = 0; place < timestampLength; place += 1) {
+    text = `${alphabet[rest % alphabet.length]}${text}`
+    rest = Math.floor(rest / alphabet.length)
   }
   return text
 }

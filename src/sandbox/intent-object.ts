@@ -1,6 +1,6 @@
 import type Stripe from 'stripe'
 import type { Context } from './context.ts'
-import { newId, randomLetters } from './ids.ts'
+import { newId, randomBase62 } from './ids.ts'
 
 export type IntentTerms = Pick<
   Stripe.PaymentIntent,
@@ -26,7 +26,7 @@ export function newIntent(context: Context, terms: IntentTerms): Stripe.PaymentI
     canceled_at: null,
     cancellation_reason: null,
     capture_method: 'automatic_async',
-    client_secret: `${id}_secret_${randomLetters(24)}`,
+    client_secret: `${id}_secret_${randomBase62(24)}`,
     confirmation_method: 'automatic',
     created: context.now,
     customer_account: null,
