@@ -5,7 +5,7 @@ import type { ApiOutcome } from './outcome.ts'
 import type { Answer, Context, Route } from './context.ts'
 import { StripeRefusal, badParameter } from './errors.ts'
 import { expandAnswer } from './expand.ts'
-import { actOut } from './fault-answers.ts'
+import { applyFault } from './fault-answers.ts'
 import { takeApiFault } from './faults.ts'
 import type { Fault } from './faults.ts'
 import { decodeForm } from './form.ts'
@@ -58,11 +58,11 @@ export async function handleApi(parts: ApiParts, request: ApiRequest): Promise<A
     const prepared = prepare(parts, request, requestId, nowMs)
     const fault = takeApiFault(parts.store, prepared.route.name)
     if (fault && fault.moment === 'before' && fault.fault !== 'slow')
-      return actOut(fault, undefined, respond, parts.onKill)
+      return applyFault(fault, undefined, respond, parts.onKill)
     if (fault?.fault === 'slow') await runSlowly(parts, prepared, fault)
     const answer = await execute(parts, prepared, fault)
     parts.onEffect()
-    return fault && fault.fault !== 'slow' ? actOut(fault, answer, respond, parts.onKill) : respond(answer)
+    return fault && fault.fault !== 'slow' ? applyFault(fault, answer, respond, parts.onKill) : respond(answer)
   } catch (error) {
     if (error instanceof StripeRefusal) return respond({ status: error.status, body: { error: error.body } })
     parts.onError(error)
@@ -116,11 +116,11 @@ function execute(parts: ApiParts, prepared: Prepared, fault: Fault | undefined):
     runDueTimers(context)
     const replay = keyed && findReplay(store, keyed)
     if (replay) return replay
-    const answer = runKeepingRefusals(context, prepared)
+    const answer = runStoringRefusals(context, prepared)
     if (!keyed) return answer
     const stored =
       fault?.moment === 'kept'
-        ? actOut(
+        ? applyFault(
             fault,
             answer,
             (same) => same,
@@ -135,7 +135,7 @@ function execute(parts: ApiParts, prepared: Prepared, fault: Fault | undefined):
 }
 
 /** A refusal in the midst of execution takes back what was done, and is kept under the key all the same. */
-function runKeepingRefusals(context: Context, prepared: Prepared): Answer {
+function runStoringRefusals(context: Context, prepared: Prepared): Answer {
   try {
     return context.store.write(() => run(context, prepared))
   } catch (error) {

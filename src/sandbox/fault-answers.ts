@@ -21,7 +21,7 @@ const errors: Readonly<Record<string, ErrorBody>> = {
 }
 
 /** What the caller gets to see of a request that a fault strikes; `answer` is undefined when it was never executed. */
-export function actOut<T>(
+export function applyFault<T>(
   fault: Fault,
   answer: Answer | undefined,
   respond: (answer: Answer) => T,
