@@ -51,7 +51,7 @@ export type Controls = {
   ledger: () => Ledger
 }
 
-export type Acting = {
+export type ControlParts = {
   store: Store
   now: () => number
   act: <T>(work: (context: Context) => T) => { result: T; batch: string }
@@ -59,8 +59,8 @@ export type Acting = {
 
 const defaultWaitMs = 5_000
 
-export function createControls({ store, act: actAsStripe, now }: Acting): Controls {
-  const act: Acting['act'] = (work) => inShopsWords(() => actAsStripe(work))
+export function createControls({ store, act: actAsStripe, now }: ControlParts): Controls {
+  const act: ControlParts['act'] = (work) => asAppErrors(() => actAsStripe(work))
   return {
     findCheckout: (by) => findCheckout(store, by),
     payCheckout: async (sessionId, { paymentMethod = 'pm_card_visa', email = null, waitMs = defaultWaitMs } = {}) => {
@@ -86,7 +86,7 @@ export function createControls({ store, act: actAsStripe, now }: Acting): Contro
 }
 
 /** A refusal in Stripe's words becomes an error that the command line knows how to show. */
-function inShopsWords<T>(work: () => T): T {
+function asAppErrors<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
