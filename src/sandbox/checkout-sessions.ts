@@ -159,10 +159,10 @@ function priceLines(context: Context, { line_items: lines = [], mode }: Params):
   if (new Set(priced.map(({ price }) => price.currency)).size > 1) {
     throw badState('All prices of a Checkout Session must have the same currency.', { param: 'line_items' })
   }
-  const rhythms = new Set(
+  const intervals = new Set(
     recurring.map(({ price }) => `${price.recurring?.interval} ${price.recurring?.interval_count}`)
   )
-  if (rhythms.size > 1) throw badState('All recurring prices must have the same interval.', { param: 'line_items' })
+  if (intervals.size > 1) throw badState('All recurring prices must have the same interval.', { param: 'line_items' })
   return priced
 }
 

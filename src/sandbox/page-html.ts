@@ -59,7 +59,7 @@ function cardOption([id, label]: readonly [string, string], at: number): string 
 function summary(session: Stripe.Checkout.Session, lineItems: readonly Stripe.LineItem[]): string {
   const rows = lineItems.map(
     (item) =>
-      `<tr><td>${escape(item.description ?? '')}${rhythm(item)}</td><td>${item.quantity ?? 1}</td><td>${money(item.amount_subtotal, session.currency)}</td></tr>`
+      `<tr><td>${escape(item.description ?? '')}${intervalLabel(item)}</td><td>${item.quantity ?? 1}</td><td>${money(item.amount_subtotal, session.currency)}</td></tr>`
   )
   const discount = session.total_details?.amount_discount ?? 0
   const discountRow =
@@ -74,7 +74,7 @@ function summary(session: Stripe.Checkout.Session, lineItems: readonly Stripe.Li
 </table>`
 }
 
-function rhythm(item: Stripe.LineItem): string {
+function intervalLabel(item: Stripe.LineItem): string {
   const recurring = item.price?.recurring
   if (!recurring) return ''
   return recurring.interval_count === 1

@@ -132,8 +132,8 @@ function planOf(price: Stripe.Price): Stripe.Plan {
  * The end of the period that follows `from` (seconds). Months are counted from the anchor, so that a subscription of the
  * 31st comes back to the 31st after a shorter month.
  */
-export function periodAfter(anchor: number, from: number, rhythm: Stripe.Price.Recurring | null): number {
-  const { interval = 'month', interval_count: count = 1 } = rhythm ?? {}
+export function periodAfter(anchor: number, from: number, recurring: Stripe.Price.Recurring | null): number {
+  const { interval = 'month', interval_count: count = 1 } = recurring ?? {}
   const days = interval === 'day' ? count : interval === 'week' ? 7 * count : undefined
   if (days !== undefined) return from + days * 86_400
   const months = interval === 'year' ? 12 * count : count
