@@ -31,7 +31,7 @@ const minimums: Readonly<Record<string, number>> = {
   sgd: 50,
   thb: 1000
 }
-const most = 99_999_999
+const maximum = 99_999_999
 
 export function currency(): Param<string> {
   const plain = text({ max: 10 })
@@ -46,12 +46,12 @@ export function currency(): Param<string> {
 
 /** Refuses an amount that Stripe would not charge; `code` and `param` as Stripe's. */
 export function checkAmount(context: Context, amountMinor: number, code: string, param: string): void {
-  const least = minimums[code] ?? 1
-  if (context.minimumAmounts && amountMinor < least) {
-    const message = `Amount must be at least ${formatMoney(least, code.toUpperCase())} ${code}`
+  const minimumMinor = minimums[code] ?? 1
+  if (context.minimumAmounts && amountMinor < minimumMinor) {
+    const message = `Amount must be at least ${formatMoney(minimumMinor, code.toUpperCase())} ${code}`
     throw badState(message, { code: 'amount_too_small', param })
   }
-  if (amountMinor > most)
+  if (amountMinor > maximum)
     throw badState('Amount is more than the most that can be charged.', { code: 'amount_too_large', param })
   if (amountMinor % chargeStepMinor(code.toUpperCase()) !== 0) {
     throw badState('The amount has digits that the currency does not have.', { code: 'invalid_charge_amount', param })

@@ -56,8 +56,8 @@ const createShape = {
 type Params = Values<typeof createShape>
 type Line = Values<typeof lineItem>
 
-const leastOpenSeconds = 30 * 60
-const mostOpenSeconds = 24 * 3600
+const minOpenSeconds = 30 * 60
+const maxOpenSeconds = 24 * 3600
 
 function createSession(context: Context, params: Params): Stripe.Checkout.Session {
   refuseCombinations(params)
@@ -129,9 +129,9 @@ function refuseCombinations(params: Params): void {
 }
 
 function checkExpiry(context: Context, sent: number | undefined): number {
-  const expiresAt = sent ?? context.now + mostOpenSeconds
+  const expiresAt = sent ?? context.now + maxOpenSeconds
   const open = expiresAt - context.now
-  if (open < leastOpenSeconds || open > mostOpenSeconds) {
+  if (open < minOpenSeconds || open > maxOpenSeconds) {
     throw badState('The `expires_at` timestamp must be 30 minutes to 24 hours from Checkout Session creation.', {
       param: 'expires_at'
     })

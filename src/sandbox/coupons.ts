@@ -93,8 +93,8 @@ export function redeemCoupon(context: Context, id: string): void {
   const stored = context.store.find('coupon', id)
   if (!stored) return
   const times = stored.object.times_redeemed + 1
-  const { max_redemptions: most } = stored.object
-  save(context, 'coupon', { ...stored.object, times_redeemed: times, valid: most === null || times < most })
+  const { max_redemptions: maximum } = stored.object
+  save(context, 'coupon', { ...stored.object, times_redeemed: times, valid: maximum === null || times < maximum })
 }
 
 function deleteCoupon(context: Context, _params: object, id: string): object {
