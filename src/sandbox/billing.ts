@@ -81,8 +81,8 @@ export function renewSubscription(context: Context, id: string, forced?: Renewal
     throw badState(`This subscription has a status of ${subscription.status}; it does not renew.`)
   }
   if (subscription.cancel_at_period_end) return endSubscription(context, subscription)
-  const owed = context.store.find('invoice', idOf(subscription.latest_invoice) ?? '')?.object
-  if (subscription.status === 'past_due' && owed?.status === 'open') return collect(context, subscription, owed, forced)
+  const unpaid = context.store.find('invoice', idOf(subscription.latest_invoice) ?? '')?.object
+  if (subscription.status === 'past_due' && unpaid?.status === 'open') return collect(context, subscription, unpaid, forced)
   const next = nextPeriod(context, subscription)
   return collect(context, next, invoiceOf(context, next), forced)
 }
@@ -137,12 +137,12 @@ function collect(
   })
   save(context, 'payment_intent', intent, { sessionId: null, returnUrl: null })
   emit(context, 'payment_intent.created', intent)
-  const { intent: tried } = chargeOffSession(context, intent, method, forced)
-  if (tried.status === 'succeeded') {
-    payInvoice(context, invoice, tried)
+  const { intent: attempted } = chargeOffSession(context, intent, method, forced)
+  if (attempted.status === 'succeeded') {
+    payInvoice(context, invoice, attempted)
     return activate(context, subscription, latest)
   }
-  return owe(context, subscription, invoice, tried)
+  return markPastDue(context, subscription, invoice, attempted)
 }
 
 function activate(
@@ -154,7 +154,7 @@ function activate(
   return update(context, subscription, { ...latest, status: 'active' })
 }
 
-function owe(
+function markPastDue(
   context: Context,
   subscription: Stripe.Subscription,
   invoice: Stripe.Invoice,
@@ -181,7 +181,7 @@ function nextPeriod(context: Context, subscription: Stripe.Subscription): Stripe
 function invoiceOf(context: Context, subscription: Stripe.Subscription): Stripe.Invoice {
   const items = subscription.items.data
   const amounts = items.map(({ price, quantity }) => (price.unit_amount ?? 0) * (quantity ?? 1))
-  const discounts = discountLines(lastingCoupon(context, subscription), amounts)
+  const discounts = discountLines(renewalCoupon(context, subscription), amounts)
   const lines = items.map((item, at): InvoiceLine => {
     const product = context.store.find('product', idOf(item.price.product) ?? '')?.object
     return {
@@ -204,7 +204,7 @@ function invoiceOf(context: Context, subscription: Stripe.Subscription): Stripe.
 }
 
 /** The coupon of the first purchase, where it was made to go on. */
-function lastingCoupon(context: Context, subscription: Stripe.Subscription): Stripe.Coupon | undefined {
+function renewalCoupon(context: Context, subscription: Stripe.Subscription): Stripe.Coupon | undefined {
   const { couponId } = getStored(context, 'subscription', subscription.id).hidden
   const coupon = couponId === null ? undefined : context.store.find('coupon', couponId)?.object
   return coupon?.duration === 'forever' ? coupon : undefined

@@ -64,12 +64,12 @@ export class Declined {
   }
 }
 
-const words: Partial<Record<Kind, string>> = { payment_method: 'PaymentMethod', 'checkout.session': 'checkout session' }
+const kindLabels: Partial<Record<Kind, string>> = { payment_method: 'PaymentMethod', 'checkout.session': 'checkout session' }
 
 /** The object of an id, or Stripe's resource_missing: 404 for an id of the path, 400 for one in `param`. */
 export function getStored<K extends Kind>(context: Context, kind: K, id: string, param?: string): Stored<K> {
   const found = context.store.find(kind, id)
-  if (!found) throw noSuch(words[kind] ?? kind, id, param ?? 'id', param === undefined ? 404 : 400)
+  if (!found) throw noSuch(kindLabels[kind] ?? kind, id, param ?? 'id', param === undefined ? 404 : 400)
   return found
 }
 

@@ -26,7 +26,7 @@ const customerShape = {
 }
 type Params = Values<typeof customerShape>
 
-const nothingSent: Params = {
+const noParams: Params = {
   address: undefined,
   description: undefined,
   email: undefined,
@@ -66,7 +66,7 @@ function createCustomer(context: Context, params: Params): Stripe.Customer {
 /** The customer that a completed session belongs to: the one it was made for, or a new one of its email. */
 export function customerOf(context: Context, session: Stripe.Checkout.Session): string {
   const known = idOf(session.customer)
-  return known ?? createCustomer(context, { ...nothingSent, email: session.customer_details?.email ?? null }).id
+  return known ?? createCustomer(context, { ...noParams, email: session.customer_details?.email ?? null }).id
 }
 
 function updateCustomer(context: Context, params: Params, id: string): Stripe.Customer {

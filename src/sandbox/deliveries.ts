@@ -101,7 +101,7 @@ async function sendClaimed(sender: Sender, rows: readonly Row[]): Promise<number
   for (const row of rows) {
     const status = await send(sender, row)
     if (isDelivered(status)) delivered += 1
-    settle(sender, row, status)
+    recordResult(sender, row, status)
   }
   return delivered
 }
@@ -125,7 +125,7 @@ async function send({ deliver, webhookSecret, now, onFailure }: Sender, row: Row
   }
 }
 
-function settle({ store, now }: Sender, row: Row, status: number): void {
+function recordResult({ store, now }: Sender, row: Row, status: number): void {
   const wait = retryAfterMs[row.attempts - 1]
   const state = isDelivered(status) ? 'delivered' : wait === undefined ? 'given_up' : 'waiting'
   store.write(() => {

@@ -76,16 +76,16 @@ const updateShape = {
 function updateDispute(context: Context, params: Values<typeof updateShape>, id: string): Stripe.Dispute {
   const { object } = getStored(context, 'dispute', id)
   if (isDecided(object)) throw badState('This dispute is already closed.')
-  const words = params.evidence?.uncategorized_text
+  const evidenceText = params.evidence?.uncategorized_text
   const updated = save(context, 'dispute', {
     ...object,
     metadata: mergeMetadata(object.metadata, params.metadata),
-    evidence: { ...object.evidence, ...(words === undefined ? {} : { uncategorized_text: words }) },
-    evidence_details: { ...object.evidence_details, has_evidence: words !== undefined }
+    evidence: { ...object.evidence, ...(evidenceText === undefined ? {} : { uncategorized_text: evidenceText }) },
+    evidence_details: { ...object.evidence_details, has_evidence: evidenceText !== undefined }
   })
   emit(context, 'charge.dispute.updated', updated)
-  if (words === 'winning_evidence' && params.submit !== false) return decideDispute(context, updated, 'won')
-  if (words === 'losing_evidence' && params.submit !== false) return decideDispute(context, updated, 'lost')
+  if (evidenceText === 'winning_evidence' && params.submit !== false) return decideDispute(context, updated, 'won')
+  if (evidenceText === 'losing_evidence' && params.submit !== false) return decideDispute(context, updated, 'lost')
   return updated
 }
 

@@ -1,6 +1,6 @@
 import { freshBytes } from '../platform/crypto/secrets.ts'
 
-const letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 /** Bytes below fall on each letter as often. */
 const unbiasedLimit = 256 - (256 % alphabet.length)
 

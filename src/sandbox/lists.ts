@@ -5,14 +5,14 @@ import { either, integer, shape, text } from './params.ts'
 import type { Values } from './params.ts'
 import type { Filter } from './store.ts'
 
-const moment = integer({ min: 0 })
+const timestamp = integer({ min: 0 })
 
 /** What every list takes (docs.stripe.com/api/pagination). */
 export const pageShape = {
   limit: integer({ min: 1, max: 100 }),
   starting_after: text({ max: 255 }),
   ending_before: text({ max: 255 }),
-  created: either(moment, shape({ gt: moment, gte: moment, lt: moment, lte: moment }))
+  created: either(timestamp, shape({ gt: timestamp, gte: timestamp, lt: timestamp, lte: timestamp }))
 }
 
 export type ListAnswer<T> = { object: 'list'; data: T[]; has_more: boolean; url: string }

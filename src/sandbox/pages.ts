@@ -10,12 +10,12 @@ export type PageParts = {
   store: Store
   act: <T>(work: (context: Context) => T) => { result: T; batch: string }
   /** Resolves when a transaction's webhooks were sent, so that the shop knows before the browser is back. */
-  delivered: (batch: string) => Promise<void>
+  deliver: (batch: string) => Promise<void>
 }
 type Page = {
   status: number
   html: string
-  /** Where a form's answer may lead, beside this origin. */ leadsTo?: readonly (string | null)[]
+  /** Where a form's answer may lead, beside this origin. */ formTargets?: readonly (string | null)[]
 }
 type Session = Stored<'checkout.session'>
 
@@ -40,7 +40,7 @@ export async function servePage(parts: PageParts, request: Request): Promise<Res
 }
 
 function showCheckout(parts: PageParts, id: string): Page {
-  const session = current(parts, id)
+  const session = loadSession(parts, id)
   if (!session) return notFound()
   const { object } = session
   if (object.status === 'expired') return expired(object.cancel_url)
@@ -58,7 +58,7 @@ async function pay(parts: PageParts, id: string, form: FormData): Promise<Respon
   const { result, batch } = parts.act((context) =>
     payCheckout(context, id, { paymentMethod, email: field(form, 'email') })
   )
-  await parts.delivered(batch)
+  await parts.deliver(batch)
   return outcome(parts, result)
 }
 
@@ -66,7 +66,7 @@ async function answerBank(parts: PageParts, id: string, form: FormData): Promise
   const answer = field(form, 'outcome')
   if (answer !== 'approve' && answer !== 'fail') return respond({ ...showBank(parts, id), status: 422 })
   const { result, batch } = parts.act((context) => answerBankPage(context, id, answer === 'approve'))
-  await parts.delivered(batch)
+  await parts.deliver(batch)
   return outcome(parts, result)
 }
 
@@ -92,7 +92,7 @@ function outcome(parts: PageParts, result: PageOutcome): Response {
 }
 
 function cancel(parts: PageParts, id: string): Response {
-  const session = current(parts, id)
+  const session = loadSession(parts, id)
   if (!session) return respond(notFound())
   const { status, cancel_url } = session.object
   if (status === 'complete') return seeOther(successUrl(session.object))
@@ -115,11 +115,11 @@ function showBank(parts: PageParts, id: string): Page {
     }
   }
   const session = hidden.sessionId === null ? undefined : parts.store.find('checkout.session', hidden.sessionId)
-  return { status: 200, html: bankPage(intent), leadsTo: [hidden.returnUrl, session?.object.cancel_url ?? null] }
+  return { status: 200, html: bankPage(intent), formTargets: [hidden.returnUrl, session?.object.cancel_url ?? null] }
 }
 
 /** The session as it is at this moment: one whose time is up expires when somebody looks. */
-function current(parts: PageParts, id: string): Session | undefined {
+function loadSession(parts: PageParts, id: string): Session | undefined {
   const session = parts.store.find('checkout.session', id)
   if (session?.object.status !== 'open') return session
   return parts.act((context) => {
@@ -133,7 +133,7 @@ function checkout(status: number, session: Session, message?: string): Page {
   return {
     status,
     html: checkoutPage({ session: object, lineItems: hidden.lineItems, message }),
-    leadsTo: [object.success_url, object.cancel_url]
+    formTargets: [object.success_url, object.cancel_url]
   }
 }
 
@@ -165,13 +165,13 @@ function seeOther(url: string): Response {
   return new Response(null, { status: 303, headers: { location: url, 'cache-control': 'no-store' } })
 }
 
-function respond({ status, html, leadsTo = [] }: Page): Response {
+function respond({ status, html, formTargets = [] }: Page): Response {
   return new Response(html, {
     status,
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-store',
-      'content-security-policy': contentSecurityPolicy(leadsTo),
+      'content-security-policy': contentSecurityPolicy(formTargets),
       'referrer-policy': 'no-referrer',
       'x-content-type-options': 'nosniff'
     }
@@ -179,8 +179,8 @@ function respond({ status, html, leadsTo = [] }: Page): Response {
 }
 
 /** Chromium applies form-action to the redirect that answers a form too, so the shop's own URLs have to be in it. */
-function contentSecurityPolicy(leadsTo: readonly (string | null)[]): string {
-  const origins = new Set(leadsTo.flatMap((url) => (url !== null && URL.canParse(url) ? [sourceOf(new URL(url))] : [])))
+function contentSecurityPolicy(formTargets: readonly (string | null)[]): string {
+  const origins = new Set(formTargets.flatMap((url) => (url !== null && URL.canParse(url) ? [sourceOf(new URL(url))] : [])))
   const formAction = ["'self'", ...origins].join(' ')
   return `default-src 'none'; style-src 'self'; form-action ${formAction}; base-uri 'none'; frame-ancestors 'none'`
 }

@@ -12,7 +12,7 @@ import { methodOf } from './payment-methods.ts'
 import { setTimer } from './timers.ts'
 
 /** How long a test card takes to bring its refund to a late end. */
-const settlingMs = 5_000
+const finishDelayMs = 5_000
 
 const createShape = {
   amount: integer({ min: 1 }),
@@ -70,12 +70,12 @@ function createRefund(context: Context, params: Params): Stripe.Refund {
   const refunded = addRefunded(context, charge, amount)
   emit(context, 'refund.created', refund)
   emit(context, 'charge.refunded', refunded)
-  if (ending) setTimer(context, refund.id, 'settle_refund', context.nowMs + settlingMs)
+  if (ending) setTimer(context, refund.id, 'settle_refund', context.nowMs + finishDelayMs)
   return refund
 }
 
 /** The late end of a test card's refund: a pending one succeeds, one that looked well fails and gives the money back. */
-export function settleRefund(context: Context, id: string): void {
+export function finishRefund(context: Context, id: string): void {
   const refund = context.store.find('refund', id)?.object
   const charge = refund && context.store.find('charge', idOf(refund.charge) ?? '')?.object
   if (!refund || !charge) return

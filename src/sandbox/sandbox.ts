@@ -82,7 +82,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     if (isTimerDue(store, nowMs)) store.write(() => runDueTimers(newContext(nowMs, null)))
     return deliverDue(sender, nowMs)
   }
-  const delivered = async (batch: string): Promise<void> => deliverBatch(sender, batch)
+  const deliver = async (batch: string): Promise<void> => deliverBatch(sender, batch)
   const parts: ApiParts = {
     store,
     now,
@@ -98,7 +98,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     ...createControls({ store, act, now }),
     httpClient: httpClientOver(handle),
     handleApi: handle,
-    pages: async (request) => servePage({ store, act, delivered }, request),
+    pages: async (request) => servePage({ store, act, deliver }, request),
     start: background.start,
     deliverDue: async (nowMs) => {
       const sent = await deliverAllDue(nowMs)

@@ -2,7 +2,7 @@ import { renewSubscription } from './billing.ts'
 import { afterPayment, expireSession } from './checkout-completion.ts'
 import { settlePayment } from './charging.ts'
 import type { Context } from './context.ts'
-import { settleRefund } from './refunds.ts'
+import { finishRefund } from './refunds.ts'
 import { isTimerDue, takeDueTimer } from './timers.ts'
 import type { TimedAction } from './timers.ts'
 
@@ -12,7 +12,7 @@ const actions: Readonly<Record<TimedAction, (context: Context, objectId: string)
     const status = context.store.find('subscription', id)?.object.status
     if (status === 'active' || status === 'past_due') renewSubscription(context, id)
   },
-  settle_refund: settleRefund,
+  settle_refund: finishRefund,
   settle_payment: (context, id) => {
     const intent = context.store.find('payment_intent', id)?.object
     if (intent) afterPayment(context, settlePayment(context, intent).intent)
