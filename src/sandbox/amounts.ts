@@ -4,7 +4,7 @@ import { badParameter, badState } from './errors.ts'
 import type { Param } from './params.ts'
 import { text } from './params.ts'
 
-/** The least that Stripe charges, in minor units (docs.stripe.com/currencies#minimum-and-maximum-charge-amounts). */
+/** Stripe's minimum charge by currency, in minor units (docs.stripe.com/currencies#minimum-and-maximum-charge-amounts). */
 const minimums: Readonly<Record<string, number>> = {
   usd: 50,
   aed: 200,
@@ -31,8 +31,9 @@ const minimums: Readonly<Record<string, number>> = {
   sgd: 50,
   thb: 1000
 }
-const maximum = 99_999_999
+const maximumMinor = 99_999_999
 
+/** A parameter that takes an ISO 4217 code in upper or lower case and reads as lower case. */
 export function currency(): Param<string> {
   const plain = text({ max: 10 })
   return {
@@ -44,16 +45,23 @@ export function currency(): Param<string> {
   }
 }
 
-/** Refuses an amount that Stripe would not charge; `code` and `param` as Stripe's. */
+/**
+ * Checks that Stripe would charge an amount; `code` is the currency in lower case, `param` the parameter to blame.
+ *
+ * @throws StripeRefusal amount_too_small, amount_too_large, invalid_charge_amount
+ */
 export function checkAmount(context: Context, amountMinor: number, code: string, param: string): void {
   const minimumMinor = minimums[code] ?? 1
   if (context.minimumAmounts && amountMinor < minimumMinor) {
     const message = `Amount must be at least ${formatMoney(minimumMinor, code.toUpperCase())} ${code}`
     throw badState(message, { code: 'amount_too_small', param })
   }
-  if (amountMinor > maximum)
-    throw badState('Amount is more than the most that can be charged.', { code: 'amount_too_large', param })
-  if (amountMinor % chargeStepMinor(code.toUpperCase()) !== 0) {
-    throw badState('The amount has digits that the currency does not have.', { code: 'invalid_charge_amount', param })
+  if (amountMinor > maximumMinor) {
+    const message = `Amount must be no more than ${formatMoney(maximumMinor, code.toUpperCase())} ${code}`
+    throw badState(message, { code: 'amount_too_large', param })
+  }
+  const step = chargeStepMinor(code.toUpperCase())
+  if (amountMinor % step !== 0) {
+    throw badState(`Amount in ${code} must be a multiple of ${step}.`, { code: 'invalid_charge_amount', param })
   }
 }

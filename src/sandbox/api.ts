@@ -19,20 +19,21 @@ import type { Store } from './store.ts'
 import { runDueTimers } from './timed-actions.ts'
 import { isTimerDue } from './timers.ts'
 
-/** One request to the API; `path` has its query, header names are lower-case. */
+/** One request to the API; `path` includes the query, header names are in lower case. */
 export type ApiRequest = { method: string; path: string; headers: Readonly<Record<string, string>>; body: string }
 
 export type ApiParts = {
   store: Store
   now: () => number
   apiVersion: string
-  /** The only key that is let in; any test key when it is undefined. */
+  /** The only accepted API key; undefined accepts any test key. */
   secretKey: string | undefined
   newContext: (nowMs: number, request: Context['request']) => Context
-  /** Called when a request may have left events to deliver. */
+  /** Called after a request that may have queued webhooks. */
   onEffect: () => void
+  /** Carries out a `kill` fault. */
   onKill: () => void
-  /** Told of an error of the sandbox's own; its caller gets a 500. */
+  /** Receives an internal error of the sandbox; the client gets a 500. */
   onError: (error: unknown) => void
 }
 
@@ -49,7 +50,7 @@ type Executed = Answer & { originalRequest?: string }
 const expandShape = { expand: list(text({ max: 200 }), { max: 20 }) }
 const shapeOf = onceFor(({ shape }: Route) => ({ ...expandShape, ...shape }))
 
-/** Answers one request as Stripe's API would, faults included. Never rejects for what the request says. */
+/** Answers one request as Stripe's API does, with the planned faults applied. Never rejects because of the request. */
 export async function handleApi(parts: ApiParts, request: ApiRequest): Promise<ApiOutcome> {
   const requestId = newId('req', 14)
   const nowMs = parts.now()
@@ -66,7 +67,10 @@ export async function handleApi(parts: ApiParts, request: ApiRequest): Promise<A
   } catch (error) {
     if (error instanceof StripeRefusal) return respond({ status: error.status, body: { error: error.body } })
     parts.onError(error)
-    return respond({ status: 500, body: { error: { type: 'api_error', message: 'The sandbox failed.' } } })
+    return respond({
+      status: 500,
+      body: { error: { type: 'api_error', message: 'The sandbox had an internal error.' } }
+    })
   }
 }
 
@@ -99,7 +103,7 @@ function checkKey(parts: ApiParts, request: ApiRequest): void {
 async function runSlowly(parts: ApiParts, { keyed }: Prepared, fault: Fault): Promise<void> {
   if (keyed) {
     parts.store.write(() => {
-      // A replay needs no wait, and a second request under a running key is refused before it could wait.
+      // A replay needs no delay. A request whose key is in use is refused here, before the delay.
       if (!findReplay(parts.store, keyed)) markRunning(parts.store, keyed, keyed.nowMs + fault.delayMs + 1_000)
     })
   }
@@ -130,11 +134,11 @@ function execute(parts: ApiParts, prepared: Prepared, fault: Fault | undefined):
     storeAnswer(store, keyed, 'kind' in stored ? answer : stored)
     return answer
   }
-  // A fault strikes at a moment of this one request.
+  // A fault applies to one request, so that request gets a transaction of its own.
   return fault === undefined ? store.writeThisTurn(work) : store.write(work)
 }
 
-/** A refusal in the midst of execution takes back what was done, and is kept under the key all the same. */
+/** A refusal during execution rolls back the request's changes, but is still stored under the idempotency key. */
 function runStoringRefusals(context: Context, prepared: Prepared): Answer {
   try {
     return context.store.write(() => run(context, prepared))

@@ -1,10 +1,11 @@
+/** A background loop: `kick` runs it soon, `stop` ends it. */
 export type Background = { start: () => void; kick: () => void; stop: () => void }
 
 const pollMs = 500
 
 /**
- * Runs `work` when kicked and twice a second, one run at a time, once started; another process may have left something
- * to do. Never keeps the process alive by itself. `onError` is told what a run failed of; the next one comes anyway.
+ * Once started, runs `work` when kicked and twice a second, because another process may have left work. One run at a
+ * time. Does not keep the process alive. `onError` receives the message of a failed run; the loop continues.
  */
 export function createBackground(work: () => Promise<unknown>, onError: (message: string) => void): Background {
   let timer: NodeJS.Timeout | undefined
@@ -21,7 +22,7 @@ export function createBackground(work: () => Promise<unknown>, onError: (message
     try {
       await work()
     } catch (error) {
-      // Once stopped the database is closed; what was under way then is sent by the next process.
+      // After stop the database is closed, so the run fails. The next process sends what is left.
       if (isStarted()) onError(error instanceof Error ? error.message : 'unknown')
     }
     running = false

@@ -15,12 +15,16 @@ import { methodOf } from './payment-methods.ts'
 import { newSubscription, periodAfter } from './subscription-object.ts'
 import { clearTimer, setTimer } from './timers.ts'
 
-/** A failed invoice is tried again after these days, and then the subscription ends (Stripe's default, shortened). */
+/** Days until each retry of a failed invoice. After the last one the subscription ends (Stripe's default, shortened). */
 const retryDays = [3, 5, 7]
 
+/** The forced result of a renewal's payment, whatever the card is. */
 export type Renewal = 'paid' | 'failed'
 
-/** The subscription that a paid Checkout Session starts, with its customer and its first invoice. */
+/**
+ * Creates the subscription of a completed Checkout Session, its customer and its first invoice. Emits
+ * `customer.subscription.created` and the invoice's events. Returns the session with their ids; does not store it.
+ */
 export function startSubscription(
   context: Context,
   session: Stripe.Checkout.Session,
@@ -55,7 +59,7 @@ export function startSubscription(
   return { ...session, customer, subscription: subscription.id, invoice: open.id }
 }
 
-/** What the late end of a first payment means for the subscription that waited for it. */
+/** Activates or expires an incomplete subscription when its delayed first payment succeeds or fails. */
 export function settleFirstInvoice(
   context: Context,
   session: Stripe.Checkout.Session,
@@ -72,8 +76,11 @@ export function settleFirstInvoice(
 }
 
 /**
- * Ends the current period: a subscription that was to end ends, one that owes an invoice is asked for it again, any
- * other enters its next period and is charged. The card decides how that goes, unless `forced` does.
+ * Ends the current period. A subscription that cancels at its period's end is canceled; one that is past due has its
+ * open invoice retried; any other enters its next period and is charged. The test card decides the result unless
+ * `forced` does.
+ *
+ * @throws StripeRefusal when the subscription is neither active nor past due
  */
 export function renewSubscription(context: Context, id: string, forced?: Renewal): Stripe.Subscription {
   const { object: subscription } = getStored(context, 'subscription', id)
@@ -82,11 +89,13 @@ export function renewSubscription(context: Context, id: string, forced?: Renewal
   }
   if (subscription.cancel_at_period_end) return endSubscription(context, subscription)
   const unpaid = context.store.find('invoice', idOf(subscription.latest_invoice) ?? '')?.object
-  if (subscription.status === 'past_due' && unpaid?.status === 'open') return collect(context, subscription, unpaid, forced)
+  if (subscription.status === 'past_due' && unpaid?.status === 'open')
+    return collect(context, subscription, unpaid, forced)
   const next = nextPeriod(context, subscription)
   return collect(context, next, invoiceOf(context, next), forced)
 }
 
+/** Cancels a subscription immediately and emits `customer.subscription.deleted`. */
 export function endSubscription(context: Context, subscription: Stripe.Subscription): Stripe.Subscription {
   const ended = save(context, 'subscription', {
     ...subscription,
@@ -99,7 +108,7 @@ export function endSubscription(context: Context, subscription: Stripe.Subscript
   return ended
 }
 
-/** Changes fields of a subscription, and says so with what they were. */
+/** Changes fields of a subscription and emits `customer.subscription.updated` with their previous values. */
 export function update(
   context: Context,
   subscription: Stripe.Subscription,
@@ -203,7 +212,7 @@ function invoiceOf(context: Context, subscription: Stripe.Subscription): Stripe.
   })
 }
 
-/** The coupon of the first purchase, where it was made to go on. */
+/** The first purchase's coupon if its duration is `forever`. */
 function renewalCoupon(context: Context, subscription: Stripe.Subscription): Stripe.Coupon | undefined {
   const { couponId } = getStored(context, 'subscription', subscription.id).hidden
   const coupon = couponId === null ? undefined : context.store.find('coupon', couponId)?.object

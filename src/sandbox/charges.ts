@@ -7,7 +7,7 @@ import { text } from './params.ts'
 import type { Method } from './payment-methods.ts'
 import type { Decline } from './test-cards.ts'
 
-/** A charge of an intent with a method: succeeded, pending (its money takes its time) or, with a decline, failed. */
+/** Stores a charge for an intent: failed with a `decline`, pending for a card that settles later, else succeeded. */
 export function createCharge(
   context: Context,
   intent: Stripe.PaymentIntent,
@@ -110,7 +110,12 @@ function detailsOf({ object, card }: Method): Stripe.Charge.PaymentMethodDetails
 const listShape = { ...pageShape, payment_intent: text({ max: 255 }), customer: text({ max: 255 }) }
 
 export const chargeRoutes: readonly Route[] = [
-  route('charges.retrieve', 'GET /v1/charges/:id', {}, (context, _params, id) => getStored(context, 'charge', id).object),
+  route(
+    'charges.retrieve',
+    'GET /v1/charges/:id',
+    {},
+    (context, _params, id) => getStored(context, 'charge', id).object
+  ),
   route('charges.list', 'GET /v1/charges', listShape, (context, params) =>
     listPage(context, 'charge', params, '/v1/charges', filtersOf(params, 'payment_intent', 'customer'))
   )

@@ -12,7 +12,7 @@ import { idOf } from './ids.ts'
 import type { Decline } from './test-cards.ts'
 import { setTimer } from './timers.ts'
 
-/** How long a `processing` payment takes. */
+/** How long a payment stays `processing`. */
 const settlingMs = 5_000
 
 const forcedDecline: Decline = {
@@ -23,12 +23,16 @@ const forcedDecline: Decline = {
 
 export type Attempt = {
   returnUrl: string | null
-  /** The bank's question comes back as an error instead of as a next action. */
+  /** Declines a payment that requires authentication, with this decline code, instead of setting a next action. */
   refuseChallenge?: 'authentication_required' | 'authentication_not_handled'
 }
+/** The intent after an attempt, and the error answer if the attempt was declined. */
 export type Paid = { intent: Stripe.PaymentIntent; declined?: Declined }
 
-/** Confirms an intent with a method: succeeded, processing, requires_action, or back at requires_payment_method. */
+/**
+ * Confirms an intent with a payment method. The intent becomes `succeeded`, `processing`, `requires_action`, or
+ * `requires_payment_method` after a decline. Stores it and emits its events.
+ */
 export function attemptPayment(context: Context, intent: Stripe.PaymentIntent, method: Method, attempt: Attempt): Paid {
   if (!method.card.challenge) return takePayment(context, intent, method)
   if (attempt.refuseChallenge) {
@@ -50,7 +54,7 @@ export function attemptPayment(context: Context, intent: Stripe.PaymentIntent, m
   return { intent: waiting }
 }
 
-/** The bank's answer to a 3-D Secure question: the charge is made, or the payment fails unauthenticated. */
+/** Applies the result of 3-D Secure authentication: charges the card, or fails the payment without a charge. */
 export function answerChallenge(context: Context, intent: Stripe.PaymentIntent, approved: boolean): Paid {
   const method = methodOf(context, idOf(intent.payment_method) ?? '')
   if (approved) return takePayment(context, intent, method)
@@ -62,7 +66,7 @@ export function answerChallenge(context: Context, intent: Stripe.PaymentIntent, 
   })
 }
 
-/** Charges a kept card without its owner, who has been asked when it was kept; `forced` overrules the card. */
+/** Charges a saved card without 3-D Secure, because the customer authenticated when saving it; `forced` overrides the card. */
 export function chargeOffSession(
   context: Context,
   intent: Stripe.PaymentIntent,
@@ -74,7 +78,7 @@ export function chargeOffSession(
   return succeed(context, intent, createCharge(context, intent, withoutDelay(method)), method)
 }
 
-/** Ends a payment that was processing. */
+/** Settles a `processing` payment: it succeeds or fails as its card's `settlesAs` says. Any other status is unchanged. */
 export function settlePayment(context: Context, intent: Stripe.PaymentIntent): Paid {
   const stored = context.store.find('charge', idOf(intent.latest_charge) ?? '')
   const method = methodOf(context, idOf(intent.payment_method) ?? '')

@@ -8,7 +8,12 @@ import { emit } from './events.ts'
 import type { SessionPlan } from './objects.ts'
 import { clearTimer } from './timers.ts'
 
-/** An open session whose time is up, or whose owner ends it: nothing can be paid by it any more. */
+/**
+ * Expires an open session and cancels its intent, so that it can no longer be paid; emits `checkout.session.expired`.
+ * A session that is not open is returned unchanged.
+ *
+ * @throws StripeRefusal resource_missing
+ */
 export function expireSession(context: Context, id: string): Stripe.Checkout.Session {
   const { object, hidden } = getStored(context, 'checkout.session', id)
   if (object.status !== 'open') return object
@@ -19,7 +24,10 @@ export function expireSession(context: Context, id: string): Stripe.Checkout.Ses
   return expired
 }
 
-/** Closes a session after its payment succeeded, is on its way, or was not needed. */
+/**
+ * Completes a session whose payment succeeded (`paid`), is processing (`unpaid`) or was not required. Creates its
+ * subscription or customer, redeems its coupon, and emits `checkout.session.completed`.
+ */
 export function completeSession(
   context: Context,
   id: string,
@@ -39,7 +47,10 @@ export function completeSession(
   return complete
 }
 
-/** What an intent's new state means for the Checkout Session above it; nothing for an intent without one. */
+/**
+ * Updates the Checkout Session of an intent whose state changed: completes an open one, and reports the result of a
+ * delayed payment for a completed one. Does nothing for an intent without a session.
+ */
 export function afterPayment(context: Context, intent: Stripe.PaymentIntent): void {
   const { sessionId } = getStored(context, 'payment_intent', intent.id).hidden
   const session = sessionId === null ? undefined : context.store.find('checkout.session', sessionId)?.object
@@ -59,7 +70,7 @@ export function afterPayment(context: Context, intent: Stripe.PaymentIntent): vo
   }
 }
 
-/** The session with what its completion makes: a subscription, a customer, or neither. */
+/** The session with the subscription or the customer that its completion creates. */
 function withBuyer(
   context: Context,
   session: Stripe.Checkout.Session,

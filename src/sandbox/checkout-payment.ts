@@ -12,7 +12,7 @@ import { customerDetails } from './session-object.ts'
 import type { Hidden } from './objects.ts'
 import type { Stored } from './store.ts'
 
-/** What came of a customer's click on a hosted page; `url` is where the browser goes next. */
+/** The result of submitting a hosted page; `url` is where the browser goes next. */
 export type PageOutcome =
   | { kind: 'not_found' }
   | { kind: 'expired' }
@@ -23,7 +23,7 @@ export type PageOutcome =
 
 type Session = Stored<'checkout.session'>
 
-/** The page's pay button: one attempt with one test method. A session that is paid already is not charged again. */
+/** Attempts to pay a session with a test payment method, as the page's Pay button does. Never charges a paid session again. */
 export function payCheckout(
   context: Context,
   id: string,
@@ -42,7 +42,7 @@ export function payCheckout(
   return attempt(context, session, paid.paymentMethod)
 }
 
-/** The bank page's buttons: what the intent becomes, and where the customer is sent back to. */
+/** Applies the bank page's Approve or Refuse button to an intent that requires authentication. */
 export function answerBankPage(context: Context, intentId: string, approved: boolean): PageOutcome {
   const stored = context.store.find('payment_intent', intentId)
   if (!stored) return { kind: 'not_found' }
@@ -57,11 +57,12 @@ export function answerBankPage(context: Context, intentId: string, approved: boo
   return { kind: 'declined', message: paid.declined.error.message, sessionId: hidden.sessionId, url }
 }
 
+/** The session's success URL with `{CHECKOUT_SESSION_ID}` replaced (docs.stripe.com/payments/checkout/custom-success-page). */
 export function successUrl(session: Stripe.Checkout.Session): string {
   return (session.success_url ?? '').replaceAll('{CHECKOUT_SESSION_ID}', session.id)
 }
 
-/** Nothing is due now; a subscription keeps the card for what comes later. */
+/** Completes a session with a total of 0. A subscription stores the card for its later invoices. */
 function completeFree(context: Context, { object, hidden }: Session, paymentMethod: string): PageOutcome {
   if (object.mode === 'subscription') {
     const methodId = useMethod(context, paymentMethod).object.id
@@ -89,7 +90,7 @@ function attempt(context: Context, session: Session, paymentMethod: string): Pag
   return bank ? { kind: 'challenge', url: bank } : { kind: 'complete', url }
 }
 
-/** The session's intent, made at the first attempt as Stripe does. */
+/** The session's intent, created at the first attempt, as Stripe does. */
 function intentOf(context: Context, { object: session, hidden }: Session): Stripe.PaymentIntent {
   const known = hidden.intentId === null ? undefined : context.store.find('payment_intent', hidden.intentId)?.object
   if (known) return known
@@ -115,7 +116,10 @@ function withEmail(context: Context, stored: Session, email: string | null): Ses
   return { object: named, hidden }
 }
 
-/** Stripe adds what happened to a confirmation's return URL (never to a session's); it proves nothing to the shop. */
+/**
+ * Stripe appends the result to the return URL of a confirmed intent, but not to a session's. The shop must not trust it:
+ * a browser can change it.
+ */
 function returnUrl(intent: Stripe.PaymentIntent, plan: Hidden['payment_intent']): string | undefined {
   if (plan.returnUrl === null || plan.sessionId !== null) return plan.returnUrl ?? undefined
   const url = new URL(plan.returnUrl)

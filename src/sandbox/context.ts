@@ -4,30 +4,31 @@ import { noSuch } from './errors.ts'
 import type { ErrorBody } from './errors.ts'
 import type { Stored, Store } from './store.ts'
 
-/** One request's (or timer's) view of the sandbox, inside its transaction. */
+/** What one request or timer works with, inside its transaction. */
 export type Context = {
   readonly store: Store
-  /** Epoch milliseconds; Stripe's own timestamps are `now`, in seconds. */
+  /** Epoch milliseconds. */
   readonly nowMs: number
+  /** Epoch seconds, as in Stripe's timestamps. */
   readonly now: number
   readonly publicUrl: string
   readonly apiVersion: string
-  /** What an event says of the request that caused it; null when Stripe acted by itself. */
+  /** The `request` field of the events that this request causes; null for events without a request, such as a timer's. */
   readonly request: { readonly id: string; readonly idempotency_key: string | null } | null
-  /** Names the events of this transaction, whose webhooks go out together. */
+  /** Groups the events of this transaction, whose webhooks are sent together. */
   readonly batch: string
   readonly webhookUrl: string
-  /** The types that the webhook endpoint subscribed to; undefined is all. */
+  /** The event types that the webhook endpoint subscribes to; undefined means all. */
   readonly webhookEvents: readonly string[] | undefined
-  /** False lets amounts below Stripe's minimum through. */
+  /** False allows amounts below Stripe's minimum. */
   readonly minimumAmounts: boolean
 }
 
-/** An answer: an object, or the error of a request whose effects (a failed charge) stay. */
+/** The answer to a request whose effects are committed: an object, or the error of a declined payment. */
 export type Answer = { status: number; body: unknown }
 
 export type Route = {
-  /** `payment_intents.confirm`, the name that a fault is aimed at. */
+  /** The name that a fault targets, such as `payment_intents.confirm`. */
   readonly name: string
   readonly method: 'GET' | 'POST' | 'DELETE'
   /** `/v1/payment_intents/:id/confirm` */
@@ -36,7 +37,7 @@ export type Route = {
   readonly handle: (context: Context, params: Record<string, unknown>, id: string) => Answer
 }
 
-/** A route whose handler gets its parameters typed by the shape; its answer is 200 unless it makes one itself. */
+/** Declares a route. The handler gets parameters typed by `shape`; its result is answered with 200, a Declined with 402. */
 export function route<S extends Shape>(
   name: string,
   target: `${Route['method']} ${string}`,
@@ -56,7 +57,7 @@ export function route<S extends Shape>(
   }
 }
 
-/** The answer to a payment that the bank refused: an error, and yet everything it did stays done. */
+/** The result of a declined payment: an error for the client, but its effects (a failed charge) are committed. */
 export class Declined {
   readonly error: ErrorBody
   constructor(error: ErrorBody) {
@@ -64,15 +65,23 @@ export class Declined {
   }
 }
 
-const kindLabels: Partial<Record<Kind, string>> = { payment_method: 'PaymentMethod', 'checkout.session': 'checkout session' }
+const kindLabels: Partial<Record<Kind, string>> = {
+  payment_method: 'PaymentMethod',
+  'checkout.session': 'checkout session'
+}
 
-/** The object of an id, or Stripe's resource_missing: 404 for an id of the path, 400 for one in `param`. */
+/**
+ * The object with an id, and its hidden fields.
+ *
+ * @throws StripeRefusal resource_missing, with status 404 for an id in the path and 400 for an id in `param`
+ */
 export function getStored<K extends Kind>(context: Context, kind: K, id: string, param?: string): Stored<K> {
   const found = context.store.find(kind, id)
   if (!found) throw noSuch(kindLabels[kind] ?? kind, id, param ?? 'id', param === undefined ? 404 : 400)
   return found
 }
 
+/** Inserts or replaces an object and returns it. Without `hidden`, the stored hidden fields are kept. */
 export function save<K extends Kind>(context: Context, kind: K, object: Objects[K], hidden?: HiddenOf<K>): Objects[K] {
   context.store.put(kind, object, hidden)
   return object

@@ -16,7 +16,7 @@ import type { Kind, Objects } from './objects.ts'
 import { routeNames } from './routes.ts'
 import type { Store } from './store.ts'
 
-/** Everything that ever moved money, oldest first. */
+/** All objects that record money, oldest first. */
 export type Ledger = {
   charges: Stripe.Charge[]
   refunds: Stripe.Refund[]
@@ -27,23 +27,27 @@ export type Ledger = {
 
 export type CheckoutQuery = { clientReferenceId: string } | { metadata: { key: string; value: string } }
 
-/** What the command line and the tests do to the sandbox beside the API. Throws AppError NOT_FOUND and CONFLICT. */
+/**
+ * What the command line and the tests can do besides calling the API.
+ *
+ * @throws AppError NOT_FOUND for an unknown id, CONFLICT for anything else that Stripe refuses
+ */
 export type Controls = {
-  /** The newest session of a reference or of metadata, an open one first. */
+  /** The newest open session with a reference or metadata value, else the newest one. */
   findCheckout: (by: CheckoutQuery) => Stripe.Checkout.Session | undefined
   /**
-   * Pays as the hosted page's button does. Resolves when the shop's webhooks have been answered, by this process or by
-   * the one that sends them, at the latest after `waitMs`: `delivered` says whether they were.
+   * Pays a session as the hosted page's button does. Resolves when the shop has answered the webhooks, which this or
+   * another process sends, or after `waitMs`; `delivered` is false after a timeout.
    */
   payCheckout: (
     sessionId: string,
     paid?: { paymentMethod?: string; email?: string | null; waitMs?: number }
   ) => Promise<{ outcome: PageOutcome; delivered: boolean }>
-  /** The bank's answer to a 3-D Secure question. */
+  /** Approves or refuses a 3-D Secure authentication. */
   answerChallenge: (paymentIntentId: string, approved: boolean) => PageOutcome
   openDispute: (paymentIntentId: string, reason?: string) => Stripe.Dispute
   decideDispute: (disputeId: string, outcome: 'won' | 'lost') => Stripe.Dispute
-  /** Ends the current period now; the card decides whether the next one is paid, unless `forced` does. */
+  /** Ends the current period now. The card decides whether the next one is paid, unless `forced` does. */
   renewSubscription: (subscriptionId: string, forced?: Renewal) => Stripe.Subscription
   addFault: (request: FaultRequest) => Fault
   listFaults: () => Fault[]
@@ -59,6 +63,7 @@ export type ControlParts = {
 
 const defaultWaitMs = 5_000
 
+/** Creates the control functions over a store; `act` runs one transaction of the sandbox. */
 export function createControls({ store, act: actAsStripe, now }: ControlParts): Controls {
   const act: ControlParts['act'] = (work) => asAppErrors(() => actAsStripe(work))
   return {
@@ -85,7 +90,7 @@ export function createControls({ store, act: actAsStripe, now }: ControlParts): 
   }
 }
 
-/** A refusal in Stripe's words becomes an error that the command line knows how to show. */
+/** Converts a StripeRefusal to an AppError, which the command line can print. */
 function asAppErrors<T>(work: () => T): T {
   try {
     return work()

@@ -35,7 +35,7 @@ function createCoupon(context: Context, params: Values<typeof createShape>): Str
     })
   }
   if ((duration === 'repeating') !== (params.duration_in_months !== undefined)) {
-    throw badParameter('duration_in_months belongs to the duration `repeating`, which needs it.', {
+    throw badParameter('duration_in_months is required for the duration `repeating` and not allowed otherwise.', {
       param: 'duration_in_months'
     })
   }
@@ -67,7 +67,11 @@ function createCoupon(context: Context, params: Values<typeof createShape>): Str
   return coupon
 }
 
-/** A coupon that may still be used for this currency, or Stripe's refusal. */
+/**
+ * The coupon with an id, if it can be used in this currency (in lower case).
+ *
+ * @throws StripeRefusal resource_missing, coupon_expired, or without a code for another currency
+ */
 export function usableCoupon(context: Context, id: string, currencyCode: string): Stripe.Coupon {
   const param = 'discounts[0][coupon]'
   const { object: coupon, hidden } = getStored(context, 'coupon', id, param)
@@ -76,12 +80,13 @@ export function usableCoupon(context: Context, id: string, currencyCode: string)
     throw badState(`Coupon ${coupon.id} is no longer valid.`, { code: 'coupon_expired', param })
   }
   if (coupon.currency !== null && coupon.currency !== currencyCode) {
-    throw badState(`The coupon's currency is ${coupon.currency}, the Checkout Session's is ${currencyCode}.`, { param })
+    const message = `The coupon is in ${coupon.currency}, but the Checkout Session is in ${currencyCode}.`
+    throw badState(message, { param })
   }
   return coupon
 }
 
-/** What the coupon takes off each line, in minor units. */
+/** The coupon's discount on each line, in minor units; the discounts add up to the whole discount exactly. */
 export function discountLines(coupon: Stripe.Coupon | undefined, subtotalsMinor: readonly number[]): number[] {
   if (!coupon) return subtotalsMinor.map(() => 0)
   const subtotalMinor = subtotalsMinor.reduce((sum, each) => sum + each, 0)
@@ -89,6 +94,7 @@ export function discountLines(coupon: Stripe.Coupon | undefined, subtotalsMinor:
   return shareMinor(Math.min(wanted, subtotalMinor), subtotalsMinor)
 }
 
+/** Counts one redemption; a coupon at its maximum becomes invalid. An unknown id is ignored. */
 export function redeemCoupon(context: Context, id: string): void {
   const stored = context.store.find('coupon', id)
   if (!stored) return
@@ -106,7 +112,12 @@ function deleteCoupon(context: Context, _params: object, id: string): object {
 
 export const couponRoutes: readonly Route[] = [
   route('coupons.create', 'POST /v1/coupons', createShape, createCoupon),
-  route('coupons.retrieve', 'GET /v1/coupons/:id', {}, (context, _params, id) => getStored(context, 'coupon', id).object),
+  route(
+    'coupons.retrieve',
+    'GET /v1/coupons/:id',
+    {},
+    (context, _params, id) => getStored(context, 'coupon', id).object
+  ),
   route('coupons.delete', 'DELETE /v1/coupons/:id', {}, deleteCoupon),
   route('coupons.list', 'GET /v1/coupons', pageShape, (context, params) =>
     listPage(context, 'coupon', params, '/v1/coupons')

@@ -63,7 +63,7 @@ function createCustomer(context: Context, params: Params): Stripe.Customer {
   return customer
 }
 
-/** The customer that a completed session belongs to: the one it was made for, or a new one of its email. */
+/** The id of a completed session's customer: the one named at its creation, or a new one with its email. */
 export function customerOf(context: Context, session: Stripe.Checkout.Session): string {
   const known = idOf(session.customer)
   return known ?? createCustomer(context, { ...noParams, email: session.customer_details?.email ?? null }).id

@@ -5,18 +5,18 @@ import type { Context } from './context.ts'
 import { takeWebhookFault } from './faults.ts'
 import type { Store } from './store.ts'
 
-/** Brings one signed webhook to the shop; the answer's status decides whether it counts as delivered. */
+/** Sends one signed webhook to the shop. A status of 2xx means delivered. */
 export type Deliver = (rawBody: string, headers: Record<string, string>) => Promise<{ status: number }>
 type Row = { seq: number; event_id: string; attempts: number; body: string }
 
-/** A send that did not end in this time is taken for failed. */
+/** A webhook that is not answered in this time has failed. */
 const sendTimeoutMs = 20_000
-/** A process that died while sending frees its deliveries after this. */
+/** How long a process may hold deliveries; those of a process that died are sent again after this. */
 const leaseMs = 60_000
-/** Stripe tries again for three days, with growing pauses. */
+/** Stripe retries for three days, with growing delays (docs.stripe.com/webhooks#retries). */
 const retryAfterMs = [5_000, 30_000, 120_000, 600_000, 3_600_000, 3 * 3_600_000, 12 * 3_600_000, 48 * 3_600_000]
 
-/** Queues an event's webhook; late, twice, out of order or not at all when a fault asks for it. */
+/** Queues an event's webhook, if the endpoint subscribes to its type. A fault can delay, duplicate or lose it. */
 export function queueDelivery(context: Context, event: Stripe.Event): void {
   if (context.webhookEvents && !context.webhookEvents.includes(event.type)) return
   const fault = takeWebhookFault(context.store, event.type)
@@ -29,7 +29,7 @@ export function queueDelivery(context: Context, event: Stripe.Event): void {
   if (fault?.fault === 'twice') add('waiting', `${context.batch} again`)
 }
 
-/** The header that proves an event's origin (docs.stripe.com/webhooks/signature). */
+/** The `Stripe-Signature` header (docs.stripe.com/webhooks/signature). */
 function signatureHeader(rawBody: string, secret: string, nowMs: number): string {
   const timestamp = Math.floor(nowMs / 1000)
   const signature = createHmac('sha256', secret).update(`${timestamp}.${rawBody}`).digest('hex')
@@ -45,9 +45,9 @@ export type Sender = {
 }
 
 /**
- * Sends what is due at `nowMs`, a transaction's events in their order; never inside a transaction of its own, for the
- * receiver comes back with requests. Two processes never send the same delivery at once. Returns how many were answered
- * with 2xx.
+ * Sends the webhooks that are due at `nowMs`, the events of one transaction in order. Must not run inside a
+ * transaction, because the receiver sends requests back. Two processes never send the same delivery at the same time.
+ * Returns the number answered with 2xx.
  */
 export async function deliverDue(sender: Sender, nowMs: number): Promise<number> {
   const next = sender.store.prepare<{ batch: string }>(`
@@ -59,14 +59,14 @@ export async function deliverDue(sender: Sender, nowMs: number): Promise<number>
   return delivered
 }
 
-/** Sends one transaction's events, and waits for those of them that another is sending at the moment. */
+/** Sends the events of one transaction, and waits for those that another process is sending. */
 export async function deliverBatch(sender: Sender, batch: string): Promise<void> {
   await sendClaimed(sender, claim(sender.store, batch, sender.now()))
   const sending = sender.store.prepare(`SELECT 1 FROM deliveries WHERE batch = ? AND state = 'sending' LIMIT 1`)
   await until(() => sending.get(batch) === undefined, sendTimeoutMs)
 }
 
-/** Waits until whoever sends has sent a transaction's events that were due at `nowMs`; false when that took too long. */
+/** Waits until any process has sent a transaction's events that were due at `nowMs`; false after `waitMs`. */
 export async function awaitDelivery(store: Store, batch: string, nowMs: number, waitMs: number): Promise<boolean> {
   const open = store.prepare(
     `SELECT 1 FROM deliveries WHERE batch = ? AND (state = 'sending' OR (state = 'waiting' AND due_at <= ?)) LIMIT 1`
@@ -74,7 +74,7 @@ export async function awaitDelivery(store: Store, batch: string, nowMs: number, 
   return until(() => open.get(batch, nowMs) === undefined, waitMs)
 }
 
-/** Waits for what other runs, in this process or another, are sending at the moment. */
+/** Waits for webhooks that this or another process is sending; false after 5 seconds. */
 export async function awaitSending(store: Store): Promise<boolean> {
   const sending = store.prepare(`SELECT 1 FROM deliveries WHERE state = 'sending' LIMIT 1`)
   return until(() => sending.get() === undefined, 5_000)
@@ -118,7 +118,7 @@ async function send({ deliver, webhookSecret, now, onFailure }: Sender, row: Row
     timeout.catch(() => undefined)
     return (await Promise.race([deliver(row.body, headers), timeout])).status
   } catch (error) {
-    onFailure(error instanceof Error ? error.message : 'The webhook could not be sent.')
+    onFailure(error instanceof Error ? error.message : 'The webhook was not sent: the error has no message.')
     return 0
   } finally {
     late.abort()

@@ -10,7 +10,10 @@ import type { Values } from './params.ts'
 
 const evidenceDays = 9
 
-/** The customer's bank takes the payment back until the dispute is decided; an inquiry only asks. */
+/**
+ * Opens a dispute for the rest of a charge and emits its events. The customer's bank withdraws the amount until the
+ * dispute is decided; an inquiry withdraws nothing.
+ */
 export function openDispute(
   context: Context,
   charge: Stripe.Charge,
@@ -49,7 +52,7 @@ export function openDispute(
   return dispute
 }
 
-/** Decides a dispute; a decided one stays as it is. */
+/** Closes a dispute as won or lost and emits its events. A closed dispute is returned unchanged. */
 export function decideDispute(context: Context, dispute: Stripe.Dispute, outcome: 'won' | 'lost'): Stripe.Dispute {
   if (isDecided(dispute)) return dispute
   const decided = save(context, 'dispute', { ...dispute, status: outcome, is_charge_refundable: false })
@@ -72,7 +75,7 @@ const updateShape = {
   submit: flag()
 }
 
-/** Evidence whose text is `winning_evidence` or `losing_evidence` decides the dispute, as in Stripe's test mode. */
+/** The texts `winning_evidence` and `losing_evidence` decide the dispute, as in Stripe's test mode. */
 function updateDispute(context: Context, params: Values<typeof updateShape>, id: string): Stripe.Dispute {
   const { object } = getStored(context, 'dispute', id)
   if (isDecided(object)) throw badState('This dispute is already closed.')

@@ -1,4 +1,4 @@
-/** The error object of an answer, as docs.stripe.com/api/errors has it. */
+/** The error object of an answer (docs.stripe.com/api/errors). */
 export type ErrorBody = {
   type: 'api_error' | 'card_error' | 'idempotency_error' | 'invalid_request_error'
   message: string
@@ -10,10 +10,10 @@ export type ErrorBody = {
 type Extras = { code?: string; param?: string; [field: string]: unknown }
 
 /**
- * A request that Stripe would refuse. What the request had done so far is rolled back, so a decline, which leaves a
- * failed charge behind, is an answer and never thrown.
+ * A request that Stripe refuses. Throwing it rolls back the request's changes. A declined payment is returned instead
+ * (see Declined), because its failed charge must be committed.
  *
- * `began` says whether execution had begun: only then is the refusal kept under the idempotency key
+ * `began` is true when execution had begun. Only then is the refusal stored under the idempotency key
  * (docs.stripe.com/api/idempotent_requests).
  */
 export class StripeRefusal extends Error {
@@ -30,22 +30,23 @@ export class StripeRefusal extends Error {
   }
 }
 
-/** A parameter that is malformed, unknown or missing: refused before anything runs. */
+/** The refusal of a malformed, unknown or missing parameter, before execution. */
 export function badParameter(message: string, extras: Extras): StripeRefusal {
   return new StripeRefusal(400, { type: 'invalid_request_error', message, ...extras }, false)
 }
 
-/** A well-formed request that the objects' state does not allow. */
+/** The refusal of a valid request that the state of an object does not allow. */
 export function badState(message: string, extras: Extras = {}): StripeRefusal {
   return new StripeRefusal(400, { type: 'invalid_request_error', message, ...extras }, true)
 }
 
-/** An id in the path (404) or in a parameter (400) that names nothing. */
+/** The refusal of an unknown id, with status 404 for an id in the path and 400 for one in a parameter. */
 export function noSuch(what: string, id: string, param: string, status: 400 | 404 = 400): StripeRefusal {
   const message = `No such ${what}: '${id.slice(0, 80)}'`
   return new StripeRefusal(status, { type: 'invalid_request_error', code: 'resource_missing', message, param }, true)
 }
 
+/** The error with the `doc_url` of its code, as Stripe adds it. */
 export function withDocs(body: ErrorBody): ErrorBody {
   if (!body.code) return body
   return { ...body, doc_url: `https://stripe.com/docs/error-codes/${body.code.replaceAll('_', '-')}` }

@@ -7,10 +7,7 @@ import { listPage, pageShape } from './lists.ts'
 import { list, text } from './params.ts'
 import { queueDelivery } from './deliveries.ts'
 
-/**
- * Records that something happened, with the object as it is now, and queues its webhook. `previous` holds what an
- * update changed.
- */
+/** Stores an event with the object's current state and queues its webhook. `previous` holds the previous values of an update. */
 export function emit(context: Context, type: Stripe.Event.Type, object: object, previous?: object): void {
   const event = {
     id: newId('evt', 24),

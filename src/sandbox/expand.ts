@@ -5,7 +5,7 @@ import type { Store } from './store.ts'
 const maxDepth = 4
 type Fields = Record<string, unknown>
 
-/** Lists that an object shows only when asked (docs.stripe.com/api/expanding_objects). */
+/** Lists that an object includes only on request (docs.stripe.com/api/expanding_objects). */
 const includable: { readonly [path: string]: (store: Store, object: Fields) => unknown } = {
   'checkout.session line_items': (store, { id }) => {
     const items = store.find('checkout.session', String(id))?.hidden.lineItems ?? []
@@ -20,13 +20,17 @@ const includable: { readonly [path: string]: (store: Store, object: Fields) => u
     listAnswer(store.list('invoice_payment', [{ field: 'invoice', value: String(id) }]).objects, '/v1/invoice_payments')
 }
 
-/** The answer with each asked-for id replaced by the object it names; a path that leads nowhere is refused. */
+/**
+ * A copy of the answer with the id at each path replaced by its object.
+ *
+ * @throws StripeRefusal for a path that cannot be expanded or is over four levels deep
+ */
 export function expandAnswer(store: Store, body: unknown, paths: readonly string[]): unknown {
   if (paths.length === 0) return body
   const copy = structuredClone(body)
   for (const path of paths) {
     const steps = path.split('.')
-    if (steps.length > maxDepth) throw cannotExpand(path, 'Expansion goes at most four levels deep.')
+    if (steps.length > maxDepth) throw cannotExpand(path, 'You can expand up to four levels.')
     expandStep(store, copy, steps, path)
   }
   return copy

@@ -13,14 +13,14 @@ const errors: Readonly<Record<string, ErrorBody>> = {
   '409': {
     type: 'idempotency_error',
     code: 'idempotency_key_in_use',
-    message: 'Another request with this key is in progress.'
+    message: 'There is currently another in-progress request using this idempotent key.'
   },
   '429': { type: 'invalid_request_error', code: 'rate_limit', message: 'Too many requests hit the API too quickly.' },
   '500': { type: 'api_error', message: 'An unknown error occurred.' },
-  '503': { type: 'api_error', message: 'The service is not available at the moment.' }
+  '503': { type: 'api_error', message: 'The service is temporarily unavailable.' }
 }
 
-/** What the caller gets to see of a request that a fault strikes; `answer` is undefined when it was never executed. */
+/** The outcome of a request with a fault. `answer` is the real answer; undefined if the request was not executed. */
 export function applyFault<T>(
   fault: Fault,
   answer: Answer | undefined,

@@ -20,9 +20,13 @@ export type WebhookFault = (typeof webhookFaults)[number]
 export type ApiFault = (typeof apiFaults)[number]
 
 /**
- * - `before`: the request is never executed.
- * - `after`: it is executed and its true answer kept under its idempotency key, but the caller gets the fault.
- * - `kept`: it is executed, and the fault is what the key answers from then on, as Stripe keeps even its own 500s.
+ * When a fault applies to a request.
+ *
+ * - `before`: the request is not executed.
+ * - `after`: the request is executed and its real answer is stored under its idempotency key, but the client gets the
+ *   fault.
+ * - `kept`: the request is executed, and the fault is stored under its key, as Stripe stores even its own 500 answers
+ *   (docs.stripe.com/api/idempotent_requests).
  */
 export type Moment = 'before' | 'after' | 'kept'
 
@@ -31,9 +35,9 @@ export type FaultRequest = {
   target: string
   fault: ApiFault | WebhookFault
   moment?: Moment
-  /** How many matching requests pass first; 0 when left out. */
+  /** How many matching requests pass first; default 0. */
   skip?: number
-  /** How many it then strikes; once when left out, -1 for always. stripe-node tries three times in all. */
+  /** How many requests it then affects; default 1, -1 for all. stripe-node sends a request up to three times. */
   times?: number
   delayMs?: number
 }
@@ -51,15 +55,20 @@ type Row = {
 
 const defaultDelayMs: Partial<Record<Fault['fault'], number>> = { late: 30_000, out_of_order: 1_500, slow: 1_000 }
 
-/** Puts a fault in place (AppError USAGE for one that could never strike), for every process that shares the file; it stays until it is used up or cleared. */
+/**
+ * Adds a fault for every process that shares the file. It stays until it is used up or cleared.
+ *
+ * @throws AppError USAGE for a fault or target that does not exist
+ */
 export function addFault(store: Store, request: FaultRequest, routeNames: readonly string[]): Fault {
   const forWebhook = request.target.startsWith('webhook:')
   const known: readonly string[] = forWebhook ? webhookFaults : apiFaults
   if (!known.includes(request.fault)) {
-    throw new AppError('USAGE', `A fault of ${forWebhook ? 'webhooks' : 'requests'} is one of ${known.join(', ')}.`)
+    const target = forWebhook ? 'a webhook' : 'a request'
+    throw new AppError('USAGE', `The fault of ${target} must be one of ${known.join(', ')}.`)
   }
   if (!forWebhook && !routeNames.some((name) => matches(request.target, name))) {
-    throw new AppError('USAGE', `A fault's target is *, webhook:* or one of ${routeNames.join(', ')}.`)
+    throw new AppError('USAGE', `The target must be *, webhook:* or one of ${routeNames.join(', ')}.`)
   }
   const { target, fault, moment = 'before', skip = 0, times = 1, delayMs = defaultDelayMs[fault] ?? 0 } = request
   const added = store
@@ -68,23 +77,27 @@ export function addFault(store: Store, request: FaultRequest, routeNames: readon
   return { id: Number(added.lastInsertRowid), target, fault, moment, skip, times, delayMs }
 }
 
+/** The faults that are left, oldest first. */
 export function listFaults(store: Store): Fault[] {
   return store.prepare<Row>('SELECT * FROM faults ORDER BY id').all().map(faultFrom)
 }
 
+/** Removes all faults. */
 export function clearFaults(store: Store): void {
   store.prepare('DELETE FROM faults').run()
 }
 
+/** The fault for a webhook of this event type, if there is one; counts it as used. */
 export function takeWebhookFault(store: Store, eventType: string): Fault | undefined {
   return take(store, `webhook:${eventType}`)
 }
 
+/** The fault for a request to this route, if there is one; counts it as used. */
 export function takeApiFault(store: Store, routeName: string): Fault | undefined {
   return take(store, routeName)
 }
 
-/** The oldest fault that matches strikes and is used up by one; one that still skips is counted down instead. */
+/** The oldest matching fault, used once. If it still skips requests, its skip count goes down instead. */
 function take(store: Store, name: string): Fault | undefined {
   const any = store.prepare<Row>('SELECT * FROM faults WHERE remaining <> 0 ORDER BY id')
   if (!any.get()) return undefined

@@ -1,6 +1,6 @@
 import { badParameter } from './errors.ts'
 
-/** A decoded form: text, or a map of names (or list indexes) to more of the same. Maps, so that no name is special. */
+/** A decoded form: a string, or a map from names or list indexes to values. A Map, so that `__proto__` is a plain name. */
 export type Raw = string | RawMap
 export type RawMap = Map<string, Raw>
 
@@ -8,8 +8,10 @@ const maxPairs = 2_000
 const maxDepth = 8
 
 /**
- * Decodes Stripe's form encoding, in which `a[b][0][c]=1` nests; `a[]=1` takes the list's next index.
- * Throws Stripe's own refusal for what can't be decoded.
+ * Decodes Stripe's form encoding: `a[b][0][c]=1` nests, `a[]=1` appends to a list. Accepts up to 2000 parameters and 8
+ * levels.
+ *
+ * @throws StripeRefusal for a form that cannot be decoded
  */
 export function decodeForm(text: string): RawMap {
   const root: RawMap = new Map()
@@ -25,7 +27,7 @@ export function decodeForm(text: string): RawMap {
   return root
 }
 
-/** Whether two forms hold the same parameters, whatever their order. */
+/** Whether two encoded forms hold the same parameters, in any order. */
 export function isSameForm(one: string, other: string): boolean {
   return one === other || canonical(decodeForm(one)) === canonical(decodeForm(other))
 }
@@ -36,10 +38,10 @@ function canonical(raw: Raw): string {
   return `{${entries.map(([name, value]) => `${JSON.stringify(name)}:${canonical(value)}`).join(',')}}`
 }
 
-/** `a[b][0]` leads to a, b and 0. */
+/** The steps of a parameter's name: a, b and 0 for `a[b][0]`. */
 function pathOf(name: string): string[] {
   const [head = '', ...rest] = name.split('[')
-  if (head === '' || head.startsWith(']')) throw badParameter('A parameter without a name was sent.', {})
+  if (head === '' || head.startsWith(']')) throw badParameter('Received a parameter without a name.', {})
   const isClosed = rest.every((step) => /^[^\]]*\]$/.test(step))
   if (head.includes(']') || !isClosed)
     throw badParameter(`Received unknown parameter: ${name.slice(0, 80)}`, { param: name.slice(0, 80) })

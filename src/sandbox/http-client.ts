@@ -5,8 +5,8 @@ import type { ApiOutcome } from './outcome.ts'
 type Handle = (request: ApiRequest) => Promise<ApiOutcome>
 
 /**
- * The sandbox in process, for stripe-node's `httpClient`, with what a connection can do to a request: a cut one fails
- * with ECONNRESET, as a socket's would, and the time a request may take covers the reading of its body too.
+ * An `httpClient` for stripe-node that calls the sandbox in process. Connection faults look like a socket's: a reset
+ * fails with ECONNRESET, and the timeout covers reading the body.
  */
 export function httpClientOver(handle: Handle): Stripe.HttpClient {
   return {
@@ -29,7 +29,7 @@ type Deadline = { passed: Promise<never>; end: () => void }
 
 function startDeadline(ms: number): Deadline {
   const { promise: passed, reject } = Promise.withResolvers<never>()
-  // Whoever waits for nothing else hears of it.
+  // Prevents an unhandled rejection; those who await `passed` still get it.
   passed.catch(() => undefined)
   const fail = async (): Promise<void> => reject((await stripeErrors()).makeTimeoutError())
   const timer = setTimeout(() => void fail(), ms)
@@ -49,22 +49,22 @@ function responseOf(
   return {
     getStatusCode: () => status,
     getHeaders: () => headers,
-    // `lastResponse.headers` is to be the plain object that its type promises and Node's client gives.
+    // stripe-node exposes these as `lastResponse.headers`, which must be a plain object, as with Node's client.
     getRawResponse: () => ({ statusCode: status, headers }),
     toJSON: async () => JSON.parse(await read()) as unknown,
     toStream() {
-      throw new Error('The sandbox has nothing that is read as a stream.')
+      throw new Error('The sandbox does not support streaming answers.')
     },
     dispose: deadline.end
   }
 }
 
-/** It is loaded, being the one that calls; asking for it at each call would cost more than the errors it makes. */
+/** Imported on error only: stripe-node is loaded already, because it is the caller. */
 async function stripeErrors(): Promise<typeof Stripe.HttpClient> {
   return (await import('stripe')).default.HttpClient
 }
 
-/** Names in lower case, and text alone. */
+/** The headers with names in lower case and values as strings. */
 function readHeaders(sent: Parameters<Stripe.HttpClient['makeRequest']>[4]): Record<string, string> {
   const headers: Record<string, string> = {}
   for (const [name, value] of Object.entries(sent)) {

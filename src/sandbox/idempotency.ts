@@ -3,10 +3,10 @@ import { StripeRefusal, badParameter } from './errors.ts'
 import { isSameForm } from './form.ts'
 import type { Store } from './store.ts'
 
-/** As long as Stripe keeps a key at least. */
+/** Stripe removes a key after at least 24 hours (docs.stripe.com/api/idempotent_requests). */
 const retentionMs = 24 * 3_600_000
 
-/** `params` is the form as it was sent. */
+/** A request with an idempotency key; `params` is the encoded form as sent. */
 export type KeyedRequest = { key: string; endpoint: string; params: string; requestId: string; nowMs: number }
 export type Replay = Answer & { originalRequest: string }
 type Row = {
@@ -19,12 +19,13 @@ type Row = {
 }
 
 /**
- * What a key was answered with before: the same again, Stripe's refusal when the request differs or still runs, or
- * undefined for a key that is free (docs.stripe.com/api/idempotent_requests).
+ * The stored answer of a key; undefined for a key that is free (docs.stripe.com/api/idempotent_requests).
+ *
+ * @throws StripeRefusal idempotency_error when the key belongs to another request (400) or its request still runs (409)
  */
 export function findReplay(store: Store, request: KeyedRequest): Replay | undefined {
   const { key, endpoint, params, nowMs } = request
-  if (key.length > 255) throw badParameter('An idempotency key has at most 255 characters.', {})
+  if (key.length > 255) throw badParameter('An idempotency key can be up to 255 characters long.', {})
   store.prepare('DELETE FROM idempotency_keys WHERE created_at < ?').run(nowMs - retentionMs)
   const row = store.prepare<Row>('SELECT * FROM idempotency_keys WHERE key = ?').get(key)
   if (!row) return undefined
@@ -50,16 +51,17 @@ function keyInUse(): StripeRefusal {
   return new StripeRefusal(409, { type: 'idempotency_error', code: 'idempotency_key_in_use', message }, false)
 }
 
-/** Marks a key as being executed until a moment, past which a process that died in between no longer blocks it. */
+/** Marks a key as in use until `untilMs`, so that a process that dies does not block it after that. */
 export function markRunning(store: Store, request: KeyedRequest, untilMs: number): void {
   put(store, request, untilMs, null)
 }
 
+/** Stores the answer of a key for its replays. */
 export function storeAnswer(store: Store, request: KeyedRequest, answer: Answer): void {
   put(store, request, 0, answer)
 }
 
-/** Frees a key whose request was refused before it began. */
+/** Frees a key that is in use and has no answer. */
 export function releaseKey(store: Store, key: string): void {
   store.prepare('DELETE FROM idempotency_keys WHERE key = ? AND status IS NULL').run(key)
 }

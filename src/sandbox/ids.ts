@@ -1,21 +1,21 @@
 import { freshBytes } from '../platform/crypto/secrets.ts'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-/** Bytes below fall on each letter as often. */
+/** Bytes below this map to each character equally often. */
 const unbiasedLimit = 256 - (256 % alphabet.length)
 
-/** In milliseconds, until the year 2081. */
+/** Characters of base 62 that hold epoch milliseconds, until the year 2081. */
 const timestampLength = 7
 
 /**
- * A new object id in Stripe's manner: `pi_` and 24 characters of base 62, the first of them the moment and the others
- * random. Ids of one moment so stand side by side in an index, where random ones would change a page of it each.
+ * A new object id like Stripe's: `pi_` and 24 characters of base 62. The first seven encode the time, so that new ids
+ * are adjacent in an index and share its pages; the others are random.
  */
 export function newId(prefix: string, length = 24): string {
   return `${prefix}_${encodeTimestamp(Date.now())}${randomBase62(length - timestampLength)}`
 }
 
-/** Random characters of base 62. */
+/** Random characters of base 62, evenly distributed. */
 export function randomBase62(length: number): string {
   const picked = Buffer.alloc(length)
   let count = 0
@@ -37,7 +37,7 @@ function encodeTimestamp(ms: number): string {
   return text
 }
 
-/** The id of a field that holds an id or, where it was expanded, the object itself. */
+/** The id in a field that holds an id or, if expanded, the object. */
 export function idOf(value: string | { id: string } | null | undefined): string | null {
   if (value === null || value === undefined) return null
   return typeof value === 'string' ? value : value.id

@@ -10,7 +10,7 @@ export type IntentTerms = Pick<
     customer: string | null
   }
 
-/** A fresh intent that nobody has paid for yet; not stored. */
+/** A new intent that requires a payment method. The caller stores it. */
 export function newIntent(context: Context, terms: IntentTerms): Stripe.PaymentIntent {
   const id = newId('pi')
   return {

@@ -17,11 +17,11 @@ export type InvoiceTerms = {
   lines: readonly InvoiceLine[]
   reason: 'subscription_create' | 'subscription_cycle'
   customerEmail: string | null
-  /** Seconds, as all of Stripe's times. */
+  /** Epoch seconds. */
   period: Period
 }
 
-/** Fields of an invoice that stay as they are in the sandbox. */
+/** Fields of an invoice that the sandbox never changes. */
 const unused = {
   account_country: 'DE',
   account_name: 'Sandbox',
@@ -73,7 +73,7 @@ const unused = {
   total_taxes: []
 } satisfies Partial<Stripe.Invoice>
 
-/** An open invoice for one period of a subscription; not stored. */
+/** An open invoice for one period of a subscription. The caller stores it. */
 export function newInvoice(context: Context, terms: InvoiceTerms): Stripe.Invoice {
   const id = newId('in')
   const { subscription, period } = terms

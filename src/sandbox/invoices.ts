@@ -8,7 +8,7 @@ import type { InvoiceTerms } from './invoice-object.ts'
 import { filtersOf, listPage, pageShape } from './lists.ts'
 import { choice, shape, text } from './params.ts'
 
-/** An open, finalized invoice for one period of a subscription. */
+/** Stores an open, finalized invoice for one period of a subscription and emits its events. */
 export function createInvoice(context: Context, terms: InvoiceTerms): Stripe.Invoice {
   const invoice = save(context, 'invoice', newInvoice(context, terms))
   emit(context, 'invoice.created', invoice)
@@ -16,7 +16,7 @@ export function createInvoice(context: Context, terms: InvoiceTerms): Stripe.Inv
   return invoice
 }
 
-/** Books a payment of an invoice; without an intent nothing was due. */
+/** Marks an invoice as paid and emits its events. `intent` is its payment, or null when nothing was due. */
 export function payInvoice(
   context: Context,
   invoice: Stripe.Invoice,
@@ -38,7 +38,7 @@ export function payInvoice(
   return paid
 }
 
-/** Notes that an invoice could not be collected, and when it is tried again (seconds; null for never). */
+/** Records a failed payment of an invoice. `nextAttempt` is the time of the next one in epoch seconds, or null. */
 export function failInvoice(
   context: Context,
   invoice: Stripe.Invoice,

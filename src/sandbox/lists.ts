@@ -7,7 +7,7 @@ import type { Filter } from './store.ts'
 
 const timestamp = integer({ min: 0 })
 
-/** What every list takes (docs.stripe.com/api/pagination). */
+/** The parameters of every list (docs.stripe.com/api/pagination). */
 export const pageShape = {
   limit: integer({ min: 1, max: 100 }),
   starting_after: text({ max: 255 }),
@@ -17,11 +17,16 @@ export const pageShape = {
 
 export type ListAnswer<T> = { object: 'list'; data: T[]; has_more: boolean; url: string }
 
+/** A list in Stripe's format. */
 export function listAnswer<T>(data: T[], url: string, hasMore = false): ListAnswer<T> {
   return { object: 'list', data, has_more: hasMore, url }
 }
 
-/** Newest first, by cursor; an unknown cursor is refused. */
+/**
+ * One page of objects, newest first.
+ *
+ * @throws StripeRefusal resource_missing for an unknown cursor
+ */
 export function listPage<K extends Kind>(
   context: Context,
   kind: K,
@@ -38,7 +43,7 @@ export function listPage<K extends Kind>(
   return listAnswer(objects, url, hasMore)
 }
 
-/** The filters of those parameters that were sent, by the field of the same name. */
+/** A filter for each of these parameters that was sent, on the field of the same name. */
 export function filtersOf(params: Readonly<Record<string, unknown>>, ...fields: readonly string[]): Filter[] {
   return fields.flatMap((field) => {
     const value = params[field]

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe'
 
-/** Every kind of object that is kept, by the name in its own `object` field. */
+/** Every kind of stored object, by the name in its `object` field. */
 export type Objects = {
   charge: Stripe.Charge
   'checkout.session': Stripe.Checkout.Session
@@ -20,7 +20,7 @@ export type Objects = {
 }
 export type Kind = keyof Objects
 
-/** What a session is to make once it is paid; Stripe keeps this to itself too. */
+/** What a session creates when it is paid. Not part of Stripe's public object. */
 export type SessionPlan = {
   lineItems: Stripe.LineItem[]
   intent: Pick<Stripe.PaymentIntent, 'description' | 'metadata' | 'receipt_email' | 'setup_future_usage'> & {
@@ -28,13 +28,13 @@ export type SessionPlan = {
   }
   subscription: { description: string | null; metadata: Record<string, string> }
   couponId: string | null
-  /** The intent of the first attempt to pay; the session itself names it only in payment mode. */
+  /** The intent of the first payment attempt. The session's own field shows it only in payment mode. */
   intentId: string | null
-  /** What a subscription renews with that cost nothing at first, and so has no intent. */
+  /** The payment method of a subscription whose first period is free, and so has no intent. */
   methodId: string | null
 }
 
-/** What the sandbox alone knows of an object. */
+/** Data that the sandbox stores with an object but never returns. */
 export type Hidden = {
   charge: { settlesAs: 'succeeded' | 'failed' }
   'checkout.session': SessionPlan

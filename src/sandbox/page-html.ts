@@ -2,7 +2,7 @@ import type Stripe from 'stripe'
 import { formatMoney } from '../platform/money.ts'
 import { offeredCards } from './test-cards.ts'
 
-/** The page on which an open session is paid or given up; `message` says why the last attempt failed. */
+/** The page that pays or cancels an open session; `message` says why the last attempt failed. */
 export function checkoutPage(view: {
   session: Stripe.Checkout.Session
   lineItems: readonly Stripe.LineItem[]
@@ -13,7 +13,7 @@ export function checkoutPage(view: {
   const email = session.customer_details?.email
   return document(
     'Pay your order',
-    `<p class="note">Test payments: no money moves.</p>
+    `<p class="note">Test mode: no money moves.</p>
 ${message === undefined ? '' : `<p class="alert" role="alert">${escape(message)}</p>`}
 ${summary(session, lineItems)}
 <form method="post" action="${path}">
@@ -28,14 +28,14 @@ ${offeredCards.map(cardOption).join('\n')}
   )
 }
 
-/** The bank's question in between (3-D Secure). */
+/** The bank's page, which approves or refuses a payment (3-D Secure). */
 export function bankPage(intent: Stripe.PaymentIntent): string {
   const button = (value: string, label: string, look: string): string =>
     `<button type="submit" name="outcome" value="${value}"${look}>${label}</button>`
   return document(
     'Confirm your payment',
-    `<p class="note">This page stands for your bank. Test payments: no money moves.</p>
-<p>The shop asks for <strong>${money(intent.amount, intent.currency)}</strong>.</p>
+    `<p class="note">This page simulates your bank. Test mode: no money moves.</p>
+<p>The shop requests a payment of <strong>${money(intent.amount, intent.currency)}</strong>.</p>
 <form method="post" action="/sandbox/3ds/${escape(intent.id)}">
 ${button('approve', 'Approve', '')}
 ${button('fail', 'Refuse', ' class="plain"')}
@@ -43,6 +43,7 @@ ${button('fail', 'Refuse', ' class="plain"')}
   )
 }
 
+/** A page with one paragraph, and a link back to the shop unless `backUrl` is null. */
 export function messagePage(title: string, text: string, backUrl: string | null = null): string {
   const back = backUrl === null ? '' : `\n<p><a href="${escape(backUrl)}">Back to the shop</a></p>`
   return document(title, `<p>${escape(text)}</p>${back}`)

@@ -1,4 +1,4 @@
-/** The hosted pages' whole style, served from their own origin so that their policy needs nothing inline. */
+/** The style sheet of the hosted pages. A file of its own, so that their Content-Security-Policy forbids inline styles. */
 export const pageStyle = `
 :root { color-scheme: light dark; --ink: #1d2433; --paper: #fff; --soft: #f1f4f9; --line: #c3cad8; --deed: #3730a3; --bad: #a4161a; }
 @media (prefers-color-scheme: dark) {

@@ -9,19 +9,20 @@ import type { Stored, Store } from './store.ts'
 export type PageParts = {
   store: Store
   act: <T>(work: (context: Context) => T) => { result: T; batch: string }
-  /** Resolves when a transaction's webhooks were sent, so that the shop knows before the browser is back. */
+  /** Resolves when a transaction's webhooks were sent, so that the shop knows the result before the browser returns. */
   deliver: (batch: string) => Promise<void>
 }
 type Page = {
   status: number
   html: string
-  /** Where a form's answer may lead, beside this origin. */ formTargets?: readonly (string | null)[]
+  /** URLs outside this origin that the answer to a form may redirect to. */
+  formTargets?: readonly (string | null)[]
 }
 type Session = Stored<'checkout.session'>
 
 const maxBodyBytes = 16_384
 
-/** The sandbox's hosted pages (docs/contract.md A6). Undefined for any other path. */
+/** Answers a request for a hosted page (docs/contract.md A6); undefined for any other path. */
 export async function servePage(parts: PageParts, request: Request): Promise<Response | undefined> {
   const { pathname } = new URL(request.url)
   if (pathname === '/sandbox/style.css') return style(request)
@@ -35,7 +36,7 @@ export async function servePage(parts: PageParts, request: Request): Promise<Res
   if (verb !== undefined) return cancel(parts, id)
   const form = await readForm(request)
   if (!form)
-    return respond({ status: 415, html: messagePage('This page takes a form', 'Send an HTML form of at most 16 KiB.') })
+    return respond({ status: 415, html: messagePage('Unsupported request', 'Send an HTML form of at most 16 KiB.') })
   return kind === 'checkout' ? pay(parts, id, form) : answerBank(parts, id, form)
 }
 
@@ -47,7 +48,7 @@ function showCheckout(parts: PageParts, id: string): Page {
   if (object.status === 'complete') {
     return {
       status: 200,
-      html: messagePage('This order is paid', 'Nothing more is asked of you here.', successUrl(object))
+      html: messagePage('This order is paid', "You don't need to do anything else.", successUrl(object))
     }
   }
   return checkout(200, session)
@@ -100,7 +101,7 @@ function cancel(parts: PageParts, id: string): Response {
   if (cancel_url !== null) return seeOther(cancel_url)
   return respond({
     status: 200,
-    html: messagePage('Payment not made', 'You can close this page, or go back and pay later.')
+    html: messagePage('Payment canceled', 'You have not been charged. You can go back to this page to pay later.')
   })
 }
 
@@ -111,14 +112,14 @@ function showBank(parts: PageParts, id: string): Page {
   if (intent.status !== 'requires_action') {
     return {
       status: 410,
-      html: messagePage('Nothing to confirm', 'This payment no longer waits for your bank.', hidden.returnUrl)
+      html: messagePage('Nothing to confirm', 'This payment does not need confirmation.', hidden.returnUrl)
     }
   }
   const session = hidden.sessionId === null ? undefined : parts.store.find('checkout.session', hidden.sessionId)
   return { status: 200, html: bankPage(intent), formTargets: [hidden.returnUrl, session?.object.cancel_url ?? null] }
 }
 
-/** The session as it is at this moment: one whose time is up expires when somebody looks. */
+/** The session as of now: an open one past its `expires_at` is expired first. */
 function loadSession(parts: PageParts, id: string): Session | undefined {
   const session = parts.store.find('checkout.session', id)
   if (session?.object.status !== 'open') return session
@@ -140,12 +141,12 @@ function checkout(status: number, session: Session, message?: string): Page {
 function expired(backUrl: string | null): Page {
   return {
     status: 410,
-    html: messagePage('This payment page has expired', 'Go back to the shop and start again.', backUrl)
+    html: messagePage('This payment page has expired', 'Go back to the shop and check out again.', backUrl)
   }
 }
 
 function notFound(): Page {
-  return { status: 404, html: messagePage('No such page', 'There is no payment under this address.') }
+  return { status: 404, html: messagePage('Page not found', 'There is no payment at this address.') }
 }
 
 async function readForm(request: Request): Promise<FormData | undefined> {
@@ -178,14 +179,16 @@ function respond({ status, html, formTargets = [] }: Page): Response {
   })
 }
 
-/** Chromium applies form-action to the redirect that answers a form too, so the shop's own URLs have to be in it. */
+/** Chromium also applies form-action to the redirect that answers a form, so it must list the shop's URLs. */
 function contentSecurityPolicy(formTargets: readonly (string | null)[]): string {
-  const origins = new Set(formTargets.flatMap((url) => (url !== null && URL.canParse(url) ? [sourceOf(new URL(url))] : [])))
+  const origins = new Set(
+    formTargets.flatMap((url) => (url !== null && URL.canParse(url) ? [sourceOf(new URL(url))] : []))
+  )
   const formAction = ["'self'", ...origins].join(' ')
   return `default-src 'none'; style-src 'self'; form-action ${formAction}; base-uri 'none'; frame-ancestors 'none'`
 }
 
-/** A policy's source can't name an IPv6 address: its scheme stands for it. */
+/** A policy cannot name an IPv6 address, so its scheme is allowed instead. */
 function sourceOf(url: URL): string {
   return url.hostname.startsWith('[') ? url.protocol : url.origin
 }

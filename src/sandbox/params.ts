@@ -2,11 +2,14 @@ import { onceFor } from '../platform/once-for.ts'
 import { badParameter } from './errors.ts'
 import type { Raw, RawMap } from './form.ts'
 
-/** How one parameter is read and checked; `path` is the parameter as Stripe names it, `line_items[0][quantity]`. */
+/**
+ * Reads and checks one parameter. `path` is its name in Stripe's notation, such as `line_items[0][quantity]`. Every
+ * parameter throws a StripeRefusal for a value that Stripe refuses.
+ */
 export type Param<T> = { readonly read: (raw: Raw, path: string) => T; readonly required?: boolean }
 export type RequiredParam<T> = Param<T> & { readonly required: true }
 export type Shape = Readonly<Record<string, Param<unknown>>>
-/** What a shape reads to: a needed parameter is there, any other is undefined when it was not sent. */
+/** The values that a shape reads; an optional parameter that was not sent is undefined. */
 export type Values<S extends Shape> = {
   readonly [Name in keyof S]: S[Name] extends RequiredParam<infer T>
     ? T
@@ -15,7 +18,11 @@ export type Values<S extends Shape> = {
       : never
 }
 
-/** Reads a map against a shape as strictly as Stripe: unknown names first, then what is missing or malformed. */
+/**
+ * Reads a decoded form by a shape, as strictly as Stripe: unknown parameters first, then missing and malformed ones.
+ *
+ * @throws StripeRefusal parameter_unknown, parameter_missing, or the parameter's own code
+ */
 export function readShape<S extends Shape>(shape: S, raw: RawMap, path = ''): Values<S> {
   const named = (name: string): string => (path === '' ? name : `${path}[${name}]`)
   const unknown: string[] = []
@@ -35,15 +42,17 @@ export function readShape<S extends Shape>(shape: S, raw: RawMap, path = ''): Va
 
 const paramsOf = onceFor((shape: Shape) => Object.entries(shape))
 
+/** A parameter that must be sent. */
 export function required<T>(param: Param<T>): RequiredParam<T> {
   return { ...param, required: true }
 }
 
-/** A parameter that an empty string unsets. */
+/** A parameter that reads an empty string as null, which unsets the field. */
 export function emptyable<T>(param: Param<T>): Param<T | null> {
   return { read: (raw, path) => (raw === '' ? null : param.read(raw, path)) }
 }
 
+/** A string of at most `max` characters (default 5000). */
 export function text(limits: { max?: number } = {}): Param<string> {
   const max = limits.max ?? 5_000
   return {
@@ -57,6 +66,7 @@ export function text(limits: { max?: number } = {}): Param<string> {
   }
 }
 
+/** An integer between `min` and `max`, inclusive. */
 export function integer(limits: { min?: number; max?: number } = {}): Param<number> {
   const { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = limits
   return {
@@ -73,7 +83,7 @@ export function integer(limits: { min?: number; max?: number } = {}): Param<numb
   }
 }
 
-/** A number with decimals, such as percent_off. */
+/** A decimal number greater than `above` and at most `max`, such as `percent_off`. */
 export function decimal(limits: { above: number; max: number }): Param<number> {
   return {
     read: (raw, path) => {
@@ -81,13 +91,16 @@ export function decimal(limits: { above: number; max: number }): Param<number> {
       if (!/^-?\d+(\.\d+)?$/.test(value)) throw badParameter(`Invalid decimal: ${value.slice(0, 40)}`, { param: path })
       const number = Number(value)
       if (number <= limits.above || number > limits.max) {
-        throw badParameter(`This value must be above ${limits.above} and at most ${limits.max}.`, { param: path })
+        throw badParameter(`This value must be greater than ${limits.above} and less than or equal to ${limits.max}.`, {
+          param: path
+        })
       }
       return number
     }
   }
 }
 
+/** A boolean, sent as `true` or `false`. */
 export function flag(): Param<boolean> {
   return {
     read: (raw, path) => {
@@ -100,6 +113,7 @@ export function flag(): Param<boolean> {
   }
 }
 
+/** One of the given strings. */
 export function choice<const T extends string>(...known: readonly T[]): Param<T> {
   return {
     read: (raw, path) => {
@@ -112,13 +126,14 @@ export function choice<const T extends string>(...known: readonly T[]): Param<T>
   }
 }
 
+/** An array of at most `max` elements (default 100); an empty string is an empty array. */
 export function list<T>(of: Param<T>, limits: { max?: number } = {}): Param<T[]> {
   return {
     read: (raw, path) => {
       if (raw === '') return []
       if (!(raw instanceof Map)) throw badParameter('Invalid array', { param: path })
       if (raw.size > (limits.max ?? 100))
-        throw badParameter(`At most ${limits.max ?? 100} are allowed.`, { param: path })
+        throw badParameter(`An array can have up to ${limits.max ?? 100} elements.`, { param: path })
       return [...raw].map(([index, value]) => {
         if (!/^\d{1,4}$/.test(index)) throw badParameter('Invalid array', { param: path })
         return of.read(value, `${path}[${index}]`)
@@ -127,6 +142,7 @@ export function list<T>(of: Param<T>, limits: { max?: number } = {}): Param<T[]>
   }
 }
 
+/** A nested object. */
 export function shape<S extends Shape>(of: S): Param<Values<S>> {
   return {
     read: (raw, path) => {
@@ -136,12 +152,12 @@ export function shape<S extends Shape>(of: S): Param<Values<S>> {
   }
 }
 
-/** Either a plain value or an object, as a list's `created` filter. */
+/** A plain value or an object, such as a list's `created` filter. */
 export function either<A, B>(value: Param<A>, object: Param<B>): Param<A | B> {
   return { read: (raw, path) => (raw instanceof Map ? object.read(raw, path) : value.read(raw, path)) }
 }
 
-/** Up to 50 keys of 40 characters with values of 500; an empty value unsets its key, an empty `metadata` all of them. */
+/** Metadata: up to 50 keys of 40 characters, with values of 500 (docs.stripe.com/api/metadata). */
 export function metadata(): Param<Record<string, string>> {
   return {
     read: (raw, path) => {
@@ -162,7 +178,7 @@ export function metadata(): Param<Record<string, string>> {
   }
 }
 
-/** What metadata becomes when a request changes it: sent keys join, empty values leave. */
+/** Merges sent metadata into the present one: an empty value removes its key, an empty object removes all keys. */
 export function mergeMetadata(
   before: Record<string, string> | null,
   sent: Record<string, string> | undefined
@@ -172,6 +188,7 @@ export function mergeMetadata(
   return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== ''))
 }
 
+/** An http or https URL. */
 export function url(): Param<string> {
   return {
     read: (raw, path) => {
@@ -185,6 +202,7 @@ export function url(): Param<string> {
   }
 }
 
+/** An email address. */
 export function email(): Param<string> {
   return {
     read: (raw, path) => {

@@ -150,7 +150,7 @@ function confirm(
     automatic.allow_redirects !== 'never'
   ) {
     throw badState(
-      'This PaymentIntent may redirect the customer, so confirming it takes a `return_url`; or create it with ' +
+      'This PaymentIntent may redirect the customer. Confirm it with a `return_url`, or create it with ' +
         '`automatic_payment_methods[allow_redirects]` set to `never`.'
     )
   }
@@ -207,10 +207,13 @@ function methodSent(context: Context, params: Payer, intent: Stripe.PaymentInten
     (value) => value !== undefined
   )
   if (sent.length > 1) {
-    throw badParameter('Send one of payment_method, payment_method_data and confirmation_token.', {
-      code: 'parameters_exclusive',
-      param: 'payment_method'
-    })
+    throw badParameter(
+      'You may only specify one of these parameters: payment_method, payment_method_data, confirmation_token.',
+      {
+        code: 'parameters_exclusive',
+        param: 'payment_method'
+      }
+    )
   }
   if (params.payment_method !== undefined) return useMethod(context, params.payment_method)
   if (params.payment_method_data) return methodFromData(context, params.payment_method_data)

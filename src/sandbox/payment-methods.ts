@@ -32,7 +32,11 @@ export const paymentMethodData = {
 type MethodData = Values<typeof paymentMethodData>
 export type Method = { object: Stripe.PaymentMethod; card: TestCard }
 
-/** A stored payment method, or a new one of Stripe's test names; any other id is resource_missing. */
+/**
+ * A stored payment method, or a new one for a test name such as `pm_card_visa`.
+ *
+ * @throws StripeRefusal resource_missing
+ */
 export function useMethod(context: Context, id: string): Method {
   const test = id.startsWith('pm_') ? findTestCard(id) : undefined
   if (test) return createMethod(context, test.name)
@@ -41,7 +45,11 @@ export function useMethod(context: Context, id: string): Method {
   return { object: stored.object, card: cardOf(stored.hidden.card) }
 }
 
-/** A method from a token of Stripe.js (`tok_visa`). */
+/**
+ * Creates a payment method from a token such as `tok_visa`.
+ *
+ * @throws StripeRefusal parameter_missing, resource_missing
+ */
 export function methodFromData(context: Context, data: MethodData): Method {
   const token = data.card?.token
   if (token === undefined)
@@ -50,12 +58,17 @@ export function methodFromData(context: Context, data: MethodData): Method {
       param: 'card'
     })
   const test = token.startsWith('tok_') ? findTestCard(token) : undefined
-  // Named as a bad payment method is, so that whoever passes a customer's token on reports all of them alike.
+  // Names the parameter that a bad payment method names, so that the shop reports both in the same way.
   if (!test) throw noSuch('token', token, 'payment_method')
   return createMethod(context, test.name, data)
 }
 
-/** Takes a confirmation token (`ctoken_…`) for one intent: a test helper's, or `ctoken_` and a test card's name. */
+/**
+ * Creates a payment method from a confirmation token: one created by the test helper, or `ctoken_` and a test card's
+ * name. Binds a created token to the intent.
+ *
+ * @throws StripeRefusal resource_missing, or payment_intent_confirmation_token_invalid for a token used by another intent
+ */
 export function methodFromConfirmationToken(context: Context, id: string, intentId: string): Method {
   const stored = context.store.find('confirmation_token', id)
   if (!stored) {
@@ -78,6 +91,11 @@ export function methodFromConfirmationToken(context: Context, id: string, intent
   return createMethod(context, stored.hidden.card)
 }
 
+/**
+ * A stored payment method and its test card.
+ *
+ * @throws StripeRefusal resource_missing
+ */
 export function methodOf(context: Context, id: string): Method {
   const stored = getStored(context, 'payment_method', id, 'payment_method')
   return { object: stored.object, card: cardOf(stored.hidden.card) }
@@ -136,7 +154,7 @@ function cardDetails(context: Context, card: TestCard): Stripe.PaymentMethod.Car
 
 function cardOf(name: string): TestCard {
   const card = cardNamed(name)
-  if (!card) throw new TypeError('A stored payment method names a test card that is not known.')
+  if (!card) throw new TypeError('A stored payment method has an unknown test card.')
   return card
 }
 

@@ -26,14 +26,19 @@ export const priceData = {
   tax_behavior: choice('exclusive', 'inclusive', 'unspecified')
 }
 
-/** The price, and where it needs one the product, that a line item describes in place. */
+/**
+ * Stores the price of a line item with `price_data`, and its product if the item has `product_data`. `path` is the
+ * parameter's name for errors.
+ *
+ * @throws StripeRefusal parameter_missing unless exactly one of product and product_data was sent
+ */
 export function createInlinePrice(
   context: Context,
   data: Values<typeof priceData>,
   path: string
 ): { price: Stripe.Price; name: string } {
   if ((data.product === undefined) === (data.product_data === undefined)) {
-    throw badParameter('Send one of product and product_data.', {
+    throw badParameter('You must specify one of product and product_data.', {
       code: 'parameter_missing',
       param: `${path}[product_data]`
     })
@@ -68,7 +73,7 @@ export function createInlinePrice(
     transform_quantity: null,
     type: data.recurring ? 'recurring' : 'one_time',
     unit_amount: data.unit_amount,
-    // Text in JSON, which stripe-node's types call Decimal.
+    // The API sends a string; stripe-node's type is Decimal.
     unit_amount_decimal: String(data.unit_amount) as unknown as Stripe.Price['unit_amount_decimal']
   } satisfies Stripe.Price
   return { price: save(context, 'price', price), name: product.name }

@@ -11,7 +11,7 @@ import type { Values } from './params.ts'
 import { methodOf } from './payment-methods.ts'
 import { setTimer } from './timers.ts'
 
-/** How long a test card takes to bring its refund to a late end. */
+/** How long the delayed refund of a test card takes to finish. */
 const finishDelayMs = 5_000
 
 const createShape = {
@@ -23,12 +23,12 @@ const createShape = {
 }
 type Params = Values<typeof createShape>
 
-/** Gives a charge back, whole or in part; never more in all than was paid. */
+/** Refunds a charge in whole or in part. All refunds together never exceed the charge. */
 function createRefund(context: Context, params: Params): Stripe.Refund {
   const charge = chargeToRefund(context, params)
   const left = charge.amount - charge.amount_refunded
   if (charge.disputed && !isRefundable(context, charge)) {
-    throw badState(`Charge ${charge.id} has been charged back; it cannot be refunded.`, { code: 'charge_disputed' })
+    throw badState(`Charge ${charge.id} has been charged back; cannot issue a refund.`, { code: 'charge_disputed' })
   }
   if (left === 0) {
     throw badState(`Charge ${charge.id} has already been refunded.`, {
@@ -74,7 +74,10 @@ function createRefund(context: Context, params: Params): Stripe.Refund {
   return refund
 }
 
-/** The late end of a test card's refund: a pending one succeeds, one that looked well fails and gives the money back. */
+/**
+ * Finishes the delayed refund of a test card: a pending refund succeeds; a succeeded one fails, and its amount counts as
+ * paid again. Emits the events.
+ */
 export function finishRefund(context: Context, id: string): void {
   const refund = context.store.find('refund', id)?.object
   const charge = refund && context.store.find('charge', idOf(refund.charge) ?? '')?.object
@@ -113,7 +116,7 @@ function chargeToRefund(context: Context, params: Params): Stripe.Charge {
 
 function succeeded(charge: Stripe.Charge): Stripe.Charge {
   if (charge.status === 'succeeded') return charge
-  throw badState(`Charge ${charge.id} did not succeed; there is nothing to refund.`)
+  throw badState(`Charge ${charge.id} did not succeed and cannot be refunded.`)
 }
 
 function isRefundable(context: Context, charge: Stripe.Charge): boolean {
@@ -125,7 +128,12 @@ const listShape = { ...pageShape, charge: text({ max: 255 }), payment_intent: te
 
 export const refundRoutes: readonly Route[] = [
   route('refunds.create', 'POST /v1/refunds', createShape, createRefund),
-  route('refunds.retrieve', 'GET /v1/refunds/:id', {}, (context, _params, id) => getStored(context, 'refund', id).object),
+  route(
+    'refunds.retrieve',
+    'GET /v1/refunds/:id',
+    {},
+    (context, _params, id) => getStored(context, 'refund', id).object
+  ),
   route('refunds.update', 'POST /v1/refunds/:id', { metadata: metadata() }, (context, params, id) => {
     const { object } = getStored(context, 'refund', id)
     return save(context, 'refund', { ...object, metadata: mergeMetadata(object.metadata, params.metadata) })

@@ -29,15 +29,15 @@ const routes: readonly Route[] = [
   ...subscriptionRoutes
 ]
 
-/** What a fault can be aimed at. */
+/** The names that a fault can target. */
 export const routeNames: readonly string[] = routes.map(({ name }) => name)
 
-/** A literal step wins over `:id`, so that no id is mistaken for a verb. */
+/** Literal paths come before those with `:id`, so that a literal step is not read as an id. */
 const compiled = routes
   .map((route) => ({ route, steps: route.path.split('/'), weight: route.path.includes(':id') ? 1 : 0 }))
   .toSorted((a, b) => a.weight - b.weight)
 
-/** The route of a method and path (without query), and the id in the path or an empty string. */
+/** The route of a method and a path without query, and the id in the path (empty if there is none). */
 export function findRoute(method: string, path: string): { route: Route; id: string } | undefined {
   const steps = path.split('/')
   for (const { route, steps: expected } of compiled) {

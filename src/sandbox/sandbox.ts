@@ -19,46 +19,50 @@ import { runDueTimers } from './timed-actions.ts'
 import { isTimerDue } from './timers.ts'
 
 export type SandboxOptions = {
-  /** The database file that every process of the shop shares. */
+  /** The sandbox's database file, which all processes of the shop share. */
   file: string
-  /** Where browsers reach the hosted pages, without a trailing slash. */
+  /** The base URL of the hosted pages, without a trailing slash. */
   publicUrl: () => string
   clock: { now(): number }
   webhookSecret: string
   deliver: Deliver
   log: { warn(message: string, fields?: Readonly<Record<string, string>>): void }
-  /** Where the shop takes webhooks, as the endpoint's object says; `deliver` brings them there. */
+  /** The shop's webhook path, for the webhook endpoint's `url`; `deliver` sends the webhooks. */
   webhookPath?: string
-  /** The only key let in; any test key when it is left out. */
+  /** The only accepted API key; default: any test key. */
   secretKey?: string
-  /** The event types that the webhook endpoint takes; all when left out. */
+  /** The event types that the webhook endpoint subscribes to; default: all. */
   webhookEvents?: readonly string[]
-  /** False lets amounts below Stripe's minimum through. */
+  /** False allows amounts below Stripe's minimum; default true. */
   minimumAmounts?: boolean
-  /** What a `kill` fault does; ends this process when left out. */
+  /** Carries out a `kill` fault; default: kills this process. */
   onKill?: () => void
 }
 
-/** A Stripe of one's own: see the files beside this one for what it answers. */
+/** A local Stripe with the API, the hosted pages and the webhooks that the shop uses. */
 export type Sandbox = Controls & {
-  /** For stripe-node's `httpClient`: the API in process. */
+  /** stripe-node's `httpClient` that calls the API in process. */
   httpClient: Stripe.HttpClient
+  /** Answers one API request. */
   handleApi: (request: ApiRequest) => Promise<ApiOutcome>
-  /** The hosted pages under /sandbox/; undefined for any other path. */
+  /** Answers a request for a hosted page under /sandbox/; undefined for any other path. */
   pages: (request: Request) => Promise<Response | undefined>
-  /** Sends webhooks from now on, as they come due; without it they wait for a process that does. */
+  /** Starts to send webhooks when they are due. Without it, they wait for another process that sends. */
   start: () => void
-  /** Sends the webhooks that are due at `nowMs`; resolves when they, and those that another run is sending, were answered. */
+  /**
+   * Sends the webhooks that are due at `nowMs`. Resolves when they, and those that another run is sending, were answered.
+   */
   deliverDue: (nowMs?: number) => Promise<number>
   close: () => void
 }
 
+/** Opens the sandbox on its database file, which is created if missing. Sends no webhooks until `start`. */
 export function createSandbox(options: SandboxOptions): Sandbox {
   const store = openStore(options.file)
   const now = (): number => options.clock.now()
   const background = createBackground(
     async () => deliverAllDue(),
-    (error) => options.log.warn('The sandbox could not send its webhooks.', { error })
+    (error) => options.log.warn('the sandbox could not send webhooks', { error })
   )
   const newContext: ApiParts['newContext'] = (nowMs, request) => contextOf(options, store, nowMs, request)
   const sender: Sender = {
@@ -66,9 +70,9 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     deliver: options.deliver,
     webhookSecret: options.webhookSecret,
     now,
-    onFailure: (error) => options.log.warn('A sandbox webhook could not be delivered.', { error })
+    onFailure: (error) => options.log.warn('a sandbox webhook was not delivered', { error })
   }
-  /** One transaction of Stripe's own, not asked for through the API; returns the name of its events too. */
+  /** Runs one transaction without an API request; `batch` names its events. */
   const act = <T>(work: (context: Context) => T): { result: T; batch: string } => {
     const context = newContext(now(), null)
     const result = store.write(() => {
@@ -90,7 +94,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     secretKey: options.secretKey,
     newContext,
     onEffect: background.kick,
-    onError: (error) => options.log.warn('The sandbox failed.', { error: describeError(error) }),
+    onError: (error) => options.log.warn('the sandbox had an internal error', { error: describeError(error) }),
     onKill: options.onKill ?? (() => process.kill(process.pid, 'SIGKILL'))
   }
   const handle = async (request: ApiRequest): Promise<ApiOutcome> => handleApi(parts, request)

@@ -1,4 +1,4 @@
-/** The sandbox's tables; a change here raises `schemaVersion` in store.ts. */
+/** The sandbox's tables. Increment `schemaVersion` in store.ts with every change. */
 export const schemaSql = `
 CREATE TABLE objects (
   seq INTEGER PRIMARY KEY,
@@ -8,12 +8,12 @@ CREATE TABLE objects (
   hidden TEXT
 ) STRICT;
 CREATE INDEX objects_kind ON objects (kind);
--- Only of the objects that have the field, which few do.
+-- Partial, because few objects have these fields.
 CREATE INDEX objects_payment_intent ON objects (body ->> '$.payment_intent') WHERE body ->> '$.payment_intent' IS NOT NULL;
 CREATE INDEX objects_reference ON objects (body ->> '$.client_reference_id') WHERE body ->> '$.client_reference_id' IS NOT NULL;
 CREATE INDEX objects_events ON objects (kind, body ->> '$.created') WHERE kind = 'event';
 
--- An answer under its key, or (status null, until running_until) a request that is still being executed.
+-- The answer stored under a key, or a running request (status is null, until running_until).
 CREATE TABLE idempotency_keys (
   key TEXT PRIMARY KEY,
   endpoint TEXT NOT NULL,
@@ -29,7 +29,7 @@ CREATE INDEX idempotency_keys_created ON idempotency_keys (created_at);
 CREATE TABLE deliveries (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
   event_id TEXT NOT NULL,
-  -- The events of one transaction: sent in their order, beside those of others.
+  -- The events of one transaction, which are sent in order and independently of other batches.
   batch TEXT NOT NULL,
   state TEXT NOT NULL CHECK (state IN ('waiting', 'sending', 'delivered', 'lost', 'given_up')),
   due_at INTEGER NOT NULL,
@@ -40,7 +40,7 @@ CREATE INDEX deliveries_due ON deliveries (due_at, seq) WHERE state IN ('waiting
 CREATE INDEX deliveries_event ON deliveries (event_id);
 CREATE INDEX deliveries_batch ON deliveries (batch);
 
--- What an object does by itself when its time has come.
+-- An object's action that runs when it is due.
 CREATE TABLE timers (
   object_id TEXT NOT NULL,
   action TEXT NOT NULL,

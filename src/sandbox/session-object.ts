@@ -10,7 +10,7 @@ export type SessionTerms = {
   customer: Stripe.Customer | null
   customerEmail: string | null
   clientReferenceId: string | null
-  /** Seconds, as all of Stripe's times. */
+  /** Epoch seconds. */
   expiresAt: number
   metadata: Record<string, string>
   successUrl: string
@@ -19,7 +19,7 @@ export type SessionTerms = {
   customerCreation: 'always' | 'if_required'
 }
 
-/** Fields of a session that stay as they are in the sandbox. */
+/** Fields of a session that the sandbox never changes. */
 const unused = {
   adaptive_pricing: { enabled: false },
   after_expiration: null,
@@ -58,7 +58,7 @@ const unused = {
   wallet_options: null
 } satisfies Partial<Stripe.Checkout.Session>
 
-/** An open session with the page that it is paid on; not stored. */
+/** An open session with the URL of its payment page. The caller stores it. */
 export function newSession(context: Context, terms: SessionTerms): Stripe.Checkout.Session {
   const id = newId('cs_test', 58)
   const sum = (field: 'amount_subtotal' | 'amount_total' | 'amount_discount'): number =>
@@ -94,6 +94,7 @@ export function newSession(context: Context, terms: SessionTerms): Stripe.Checko
   }
 }
 
+/** A session's `customer_details` with only an email. */
 export function customerDetails(email: string): Stripe.Checkout.Session.CustomerDetails {
   return {
     address: { city: null, country: null, line1: null, line2: null, postal_code: null, state: null },

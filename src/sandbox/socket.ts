@@ -9,8 +9,8 @@ const maxBodyBytes = 1_048_576
 export type SandboxServer = { origin: string; port: number; close: () => Promise<void> }
 
 /**
- * Speaks Stripe's API on a loopback port, for stripe-node's own HTTP client. Faults are what they are on a wire: a
- * socket that is cut, or one that never says anything.
+ * Serves the API over HTTP on 127.0.0.1, for stripe-node's own HTTP client. Port 0 (the default) picks a free one.
+ * Faults are real ones: a socket that is reset, or one that never answers.
  */
 export async function serveSandbox(
   sandbox: { handleApi: (request: ApiRequest) => Promise<ApiOutcome> },
@@ -62,7 +62,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   let bytes = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes > maxBodyBytes) throw new RangeError('The request is too large.')
+    if (bytes > maxBodyBytes) throw new RangeError('The request body is over 1 MiB.')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')

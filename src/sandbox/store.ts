@@ -7,24 +7,25 @@ import type { HiddenOf, Kind, Objects } from './objects.ts'
 const schemaVersion = 3
 const busyTimeoutMs = 5_000
 
+/** A stored object, and the data that the sandbox stores with it but never returns. */
 export type Stored<K extends Kind> = { object: Objects[K]; hidden: HiddenOf<K> }
 export type Filter =
   | { field: string; value: string | number; test?: '=' | '<' | '<=' | '>' | '>=' }
   | { field: string; value: readonly string[]; test: 'in' }
 export type Page = { limit: number; after?: string | undefined; before?: string | undefined }
 
-/** The sandbox's own database. The command line and the server share its file, so they see one Stripe. */
+/** The sandbox's database. The command line and the server share its file, so they see the same Stripe. */
 export type Store = {
   prepare: <Row = unknown>(sql: string) => Database.Statement<unknown[], Row>
-  /** One IMMEDIATE transaction: whatever `work` throws takes all of it back. */
+  /** Runs `work` in one IMMEDIATE transaction, which rolls back if it throws. */
   write: <T>(work: () => T) => T
-  /** The same, with what else comes in this turn of the event loop; told of once it is there. */
+  /** Runs `work` in a transaction shared with the other writes of this event-loop turn; resolves after the commit. */
   writeThisTurn: <T>(work: () => T) => Promise<T>
   find: <K extends Kind>(kind: K, id: string) => Stored<K> | undefined
   findAny: (id: string) => { kind: Kind; body: unknown } | undefined
-  /** Inserts or replaces; `hidden` stays as it was when it is left out. */
+  /** Inserts or replaces an object. Without `hidden`, the stored hidden data is kept. */
   put: <K extends Kind>(kind: K, object: Objects[K], hidden?: HiddenOf<K>) => void
-  /** Newest first, as Stripe lists; `field` is a path such as `metadata.order_id`. */
+  /** One page, newest first, as Stripe lists. A filter's `field` is a path such as `metadata.order_id`. */
   list: <K extends Kind>(
     kind: K,
     filters?: readonly Filter[],
@@ -35,14 +36,14 @@ export type Store = {
 
 type Row = { seq: number; kind: string; body: string; hidden: string | null }
 
-/** Opens (and creates) the sandbox's file; one of another schema version is emptied, for nothing in it is worth keeping. */
+/** Opens or creates the sandbox's file. A file with another schema version is emptied, because it holds only test data. */
 export function openStore(file: string): Store {
   const sqlite = new Database(file, { timeout: busyTimeoutMs })
   try {
     sqlite.pragma(`busy_timeout = ${busyTimeoutMs}`)
     sqlite.pragma('journal_mode = WAL')
     sqlite.pragma('synchronous = NORMAL')
-    // Otherwise what a savepoint may take back goes into a file, which was half of all that a checkout wrote.
+    // With the default, savepoints write their rollback data to a file: half of the bytes that a checkout wrote.
     sqlite.pragma('temp_store = MEMORY')
     sqlite.pragma(`wal_autocheckpoint = ${pagesToFoldIn}`)
     createSchema(sqlite)
@@ -109,7 +110,7 @@ function listObjects<K extends Kind>(
   page: Page
 ): { objects: Objects[K][]; hasMore: boolean } {
   const backwards = page.before !== undefined
-  // Spelt out, so that an index of one kind can be used; a kind is never a caller's word.
+  // A literal, so that SQLite can use the partial indexes. Safe, because a kind never comes from a client.
   const where = [`kind = '${kind}'`]
   const values: unknown[] = []
   for (const filter of filters) {

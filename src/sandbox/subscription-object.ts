@@ -12,7 +12,7 @@ export type SubscriptionTerms = {
   status: 'active' | 'incomplete'
 }
 
-/** Fields of a subscription that stay as they are in the sandbox. */
+/** Fields of a subscription that the sandbox never changes. */
 const unused = {
   application: null,
   application_fee_percent: null,
@@ -52,7 +52,7 @@ const unused = {
   trial_start: null
 } satisfies Partial<Stripe.Subscription>
 
-/** A subscription whose first period begins now; not stored. */
+/** A subscription whose first period begins now. The caller stores it. */
 export function newSubscription(context: Context, terms: SubscriptionTerms): Stripe.Subscription {
   const id = newId('sub')
   const items = terms.lines.flatMap((line) =>
@@ -129,8 +129,8 @@ function planOf(price: Stripe.Price): Stripe.Plan {
 }
 
 /**
- * The end of the period that follows `from` (seconds). Months are counted from the anchor, so that a subscription of the
- * 31st comes back to the 31st after a shorter month.
+ * The end of the period that begins at `from`, in epoch seconds. Months are counted from `anchor`, so that a
+ * subscription started on the 31st renews on the 31st again after a shorter month.
  */
 export function periodAfter(anchor: number, from: number, recurring: Stripe.Price.Recurring | null): number {
   const { interval = 'month', interval_count: count = 1 } = recurring ?? {}

@@ -1,4 +1,4 @@
-/** What a bank says no with; the fields are those of a card_error (docs.stripe.com/declines/codes). */
+/** A decline, with the fields of a card_error (docs.stripe.com/declines/codes); `blocked` is Radar's, not the bank's. */
 export type Decline = {
   code: string
   decline_code?: string
@@ -8,16 +8,16 @@ export type Decline = {
   blocked?: true
 }
 
-/** How a test card behaves; the names are Stripe's (docs.stripe.com/testing), without their `pm_card_` or `tok_`. */
+/** How a test card behaves. The names are Stripe's without `pm_card_` or `tok_` (docs.stripe.com/testing). */
 export type TestCard = {
   brand: string
   last4: string
   country: string
   funding: 'credit' | 'debit' | 'prepaid'
   decline?: Decline
-  /** The bank wants to see the customer first (3-D Secure). */
+  /** The bank requires 3-D Secure authentication. */
   challenge?: true
-  /** The money takes its time: the payment is `processing`, and ends so. */
+  /** The payment is `processing` at first, and then ends with this status. */
   settlesAs?: 'succeeded' | 'failed'
   dispute?: { reason: string; inquiry?: true }
   refund?: 'pending' | 'failed'
@@ -134,8 +134,8 @@ const countries = new Set(
 )
 
 /**
- * The card behind a test id: `pm_card_…` and `tok_…` by Stripe's published names, and the sandbox's own
- * `pm_sandbox_decline_<decline_code>`, `pm_sandbox_code_<code>`, `pm_sandbox_processing[_fail]`. Undefined for any other.
+ * The card of a test id: Stripe's published names `pm_card_…` and `tok_…`, and the sandbox's own
+ * `pm_sandbox_decline_<decline_code>`, `pm_sandbox_code_<code>` and `pm_sandbox_processing[_fail]`.
  */
 export function findTestCard(id: string): { name: string; card: TestCard } | undefined {
   const name = /^(?:pm_card_|tok_|pm_(?=sandbox_))(\w{1,100})$/.exec(id)?.[1]
@@ -143,6 +143,7 @@ export function findTestCard(id: string): { name: string; card: TestCard } | und
   return name !== undefined && card ? { name, card } : undefined
 }
 
+/** The card of a name without prefix, such as `visa` or `sandbox_processing`. */
 export function cardNamed(name: string): TestCard | undefined {
   if (Object.hasOwn(named, name)) return named[name]
   const declined = /^(?:visa_)?chargeDeclined(\w*)$/.exec(name)?.[1]
@@ -169,7 +170,7 @@ function ownDecline(isCode: boolean, value: string): Decline {
   return isCode ? { code: value, message: generic } : { code: 'card_declined', decline_code: value, message: generic }
 }
 
-/** What the hosted page offers, with what will come of it. */
+/** The payment methods on the hosted page, each with its result. */
 export const offeredCards: readonly (readonly [id: string, label: string])[] = [
   ['pm_card_visa', 'Visa: succeeds'],
   ['pm_card_mastercard', 'Mastercard: succeeds'],
@@ -178,12 +179,12 @@ export const offeredCards: readonly (readonly [id: string, label: string])[] = [
   ['pm_card_visa_chargeDeclinedLostCard', 'Declined: lost card'],
   ['pm_card_visa_chargeDeclinedStolenCard', 'Declined: stolen card'],
   ['pm_card_chargeDeclinedExpiredCard', 'Declined: expired card'],
-  ['pm_card_chargeDeclinedIncorrectCvc', 'Declined: wrong security code'],
+  ['pm_card_chargeDeclinedIncorrectCvc', 'Declined: incorrect security code'],
   ['pm_card_chargeDeclinedProcessingError', 'Declined: processing error'],
   ['pm_card_radarBlock', 'Blocked as fraud'],
-  ['pm_card_threeDSecure2Required', '3-D Secure: the bank asks first'],
+  ['pm_card_threeDSecure2Required', '3-D Secure: requires authentication'],
   ['pm_card_threeDSecureRequiredChargeDeclined', '3-D Secure, then declined'],
-  ['pm_sandbox_processing', 'Succeeds a little later'],
-  ['pm_sandbox_processing_fail', 'Fails a little later'],
+  ['pm_sandbox_processing', 'Succeeds after a delay'],
+  ['pm_sandbox_processing_fail', 'Fails after a delay'],
   ['pm_card_createDispute', 'Succeeds, then is disputed']
 ]

@@ -19,7 +19,7 @@ const actions: Readonly<Record<TimedAction, (context: Context, objectId: string)
   }
 }
 
-/** Does what has come due by itself; inside the caller's transaction, before anything is read or decided. */
+/** Runs the timers that are due. Call it inside the transaction, before anything is read. */
 export function runDueTimers(context: Context): void {
   if (!isTimerDue(context.store, context.nowMs)) return
   for (let due = takeDueTimer(context.store, context.nowMs); due; due = takeDueTimer(context.store, context.nowMs)) {

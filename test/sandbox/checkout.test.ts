@@ -13,7 +13,7 @@ afterEach(() => bench.close())
 const pathOf = (url: string | null): string => new URL(url ?? '').pathname
 
 describe('a Checkout Session', () => {
-  test('is open, has a page, and totals its lines', async () => {
+  test('is open, has a payment page, and adds up its line items', async () => {
     const session = await bench.stripe.checkout.sessions.create(sessionParams())
     expect(session).toMatchObject({
       object: 'checkout.session',
@@ -33,7 +33,7 @@ describe('a Checkout Session', () => {
     expect(session.lastResponse.requestId).toMatch(/^req_\w{14}$/)
   })
 
-  test('takes an ad-hoc coupon off its lines to the last cent', async () => {
+  test('subtracts a coupon from its line items to the exact cent', async () => {
     const coupon = await bench.stripe.coupons.create({
       amount_off: 1001,
       currency: 'eur',
@@ -51,7 +51,7 @@ describe('a Checkout Session', () => {
     expect(await bench.stripe.coupons.retrieve(coupon.id)).toMatchObject({ times_redeemed: 1, valid: false })
   })
 
-  test('shows its lines, its intent and its charge when asked to', async () => {
+  test('includes its line items, intent and charge when they are expanded', async () => {
     const { id, url } = await bench.stripe.checkout.sessions.create(sessionParams())
     await bench.page(pathOf(url), {})
     const session = await bench.stripe.checkout.sessions.retrieve(id, {
@@ -69,13 +69,13 @@ describe('a Checkout Session', () => {
     })
   })
 
-  test('can be expired once, by the shop or by its time', async () => {
+  test('expires once, on request or at its expiry time', async () => {
     const first = await bench.stripe.checkout.sessions.create(sessionParams())
     expect(await bench.stripe.checkout.sessions.expire(first.id)).toMatchObject({ status: 'expired', url: null })
     expect(await refusalOf(bench.stripe.checkout.sessions.expire(first.id))).toMatchObject({ statusCode: 400 })
     const expires_at = Math.floor(bench.now() / 1000) + 1800
     const second = await bench.stripe.checkout.sessions.create(sessionParams({ expires_at }))
-    bench.pass(1_801_000)
+    bench.advance(1_801_000)
     expect(await bench.stripe.checkout.sessions.retrieve(second.id)).toMatchObject({ status: 'expired' })
     expect((await bench.page(pathOf(second.url), {})).status).toBe(410)
     await bench.sandbox.deliverDue()
@@ -86,21 +86,21 @@ describe('a Checkout Session', () => {
   test.each([
     ['an unknown parameter', { bogus: 1 }, { code: 'parameter_unknown', param: 'bogus' }],
     [
-      'an unknown parameter within',
+      'an unknown nested parameter',
       { line_items: [{ quantity: 1, colour: 'red' }] },
       { code: 'parameter_unknown', param: 'line_items[0][colour]' }
     ],
     ['no success_url', { success_url: undefined }, { code: 'parameter_missing', param: 'success_url' }],
-    ['no lines', { line_items: [] }, { code: 'parameter_missing', param: 'line_items' }],
-    ['a life under 30 minutes', { expires_at: Math.floor(Date.now() / 1000) + 60 }, { param: 'expires_at' }],
-    ['a life over 24 hours', { expires_at: Math.floor(Date.now() / 1000) + 90_000 }, { param: 'expires_at' }],
-    ['an email that is none', { customer_email: 'lena' }, { code: 'email_invalid', param: 'customer_email' }],
+    ['no line items', { line_items: [] }, { code: 'parameter_missing', param: 'line_items' }],
+    ['an expiry in under 30 minutes', { expires_at: Math.floor(Date.now() / 1000) + 60 }, { param: 'expires_at' }],
+    ['an expiry in over 24 hours', { expires_at: Math.floor(Date.now() / 1000) + 90_000 }, { param: 'expires_at' }],
+    ['an invalid email', { customer_email: 'lena' }, { code: 'email_invalid', param: 'customer_email' }],
     [
       'an unknown coupon',
       { discounts: [{ coupon: 'nope' }] },
       { code: 'resource_missing', param: 'discounts[0][coupon]' }
     ]
-  ])('with %s is refused in the words of Stripe', async (_what, wrong, refusal) => {
+  ])("with %s is refused with Stripe's error", async (_what, wrong, refusal) => {
     const params = { ...sessionParams(), ...wrong } as Parameters<typeof bench.stripe.checkout.sessions.create>[0]
     const error = await refusalOf(bench.stripe.checkout.sessions.create(params))
     expect(error).toMatchObject({ statusCode: 400, rawType: 'invalid_request_error', ...refusal })
@@ -109,7 +109,7 @@ describe('a Checkout Session', () => {
 })
 
 describe('the hosted page', () => {
-  test('shows the order, escaped, under a policy without script that lets its form reach the shop', async () => {
+  test('shows the escaped order, under a policy that forbids scripts and lets the form redirect to the shop', async () => {
     const { url } = await bench.stripe.checkout.sessions.create(sessionParams())
     const page = await bench.page(pathOf(url))
     const html = await page.text()
@@ -120,7 +120,7 @@ describe('the hosted page', () => {
     expect(page.headers.get('content-security-policy')).toContain("form-action 'self' http://front.test;")
   })
 
-  test('takes the money, tells the shop, and only then sends the browser back', async () => {
+  test('takes the payment and notifies the shop before it redirects the browser', async () => {
     const { id, url } = await bench.stripe.checkout.sessions.create(sessionParams())
     const back = await bench.page(pathOf(url), { payment_method: 'pm_card_visa' })
     expect(back.status).toBe(303)
@@ -135,14 +135,14 @@ describe('the hosted page', () => {
     expect(bench.received.at(-1)?.data.object).toMatchObject({ id, payment_status: 'paid', status: 'complete' })
   })
 
-  test('charges once, however often the button is pressed', async () => {
+  test('charges once when the button is pressed several times', async () => {
     const { url } = await bench.stripe.checkout.sessions.create(sessionParams())
     const pressed = await Promise.all([1, 2, 3].map(async () => bench.page(pathOf(url), {})))
     expect(pressed.map(({ status }) => status)).toEqual([303, 303, 303])
     expect(bench.sandbox.ledger().charges).toHaveLength(1)
   })
 
-  test('stays open after a decline, and can then be paid', async () => {
+  test('stays open after a decline and accepts a second payment', async () => {
     const { id, url } = await bench.stripe.checkout.sessions.create(sessionParams())
     const declined = await bench.page(pathOf(url), { payment_method: 'pm_card_visa_chargeDeclinedInsufficientFunds' })
     expect(declined.status).toBe(402)
@@ -156,12 +156,12 @@ describe('the hosted page', () => {
     expect(bench.sandbox.ledger().intents).toHaveLength(1)
   })
 
-  test('declines a payment method that nobody knows', async () => {
+  test('declines an unknown payment method', async () => {
     const { url } = await bench.stripe.checkout.sessions.create(sessionParams())
     expect((await bench.page(pathOf(url), { payment_method: 'pm_nothing' })).status).toBe(402)
   })
 
-  test('asks for the email that the session lacks', async () => {
+  test('asks for an email when the session has none', async () => {
     const { customer_email: _, ...params } = sessionParams()
     const { id, url } = await bench.stripe.checkout.sessions.create(params)
     expect(await (await bench.page(pathOf(url))).text()).toContain('name="email"')
@@ -172,21 +172,21 @@ describe('the hosted page', () => {
     })
   })
 
-  test('gives up to cancel_url and stays payable', async () => {
+  test('redirects a cancelled payment to cancel_url, and the session can still be paid', async () => {
     const { url } = await bench.stripe.checkout.sessions.create(sessionParams())
     const cancelled = await bench.page(`${pathOf(url)}/cancel`, {})
     expect([cancelled.status, cancelled.headers.get('location')]).toEqual([303, 'http://front.test/cart'])
     expect((await bench.page(pathOf(url))).status).toBe(200)
   })
 
-  test('puts the session into success_url where it is asked to', async () => {
+  test('replaces the session id placeholder in success_url', async () => {
     const { id, url } = await bench.stripe.checkout.sessions.create(
       sessionParams({ success_url: 'http://front.test/?s={CHECKOUT_SESSION_ID}' })
     )
     expect((await bench.page(pathOf(url), {})).headers.get('location')).toBe(`http://front.test/?s=${id}`)
   })
 
-  test('asks the bank first where the card wants it, and comes back to it when the bank refuses', async () => {
+  test('redirects to the bank when the card requires it, and lets the buyer try again when the bank refuses', async () => {
     const { id, url } = await bench.stripe.checkout.sessions.create(sessionParams())
     const card = { payment_method: 'pm_card_threeDSecure2Required' }
     const toBank = async (): Promise<string> => pathOf((await bench.page(pathOf(url), card)).headers.get('location'))
@@ -200,7 +200,7 @@ describe('the hosted page', () => {
     expect(bench.sandbox.ledger().charges).toHaveLength(1)
   })
 
-  test('is not there for other paths', async () => {
+  test('answers no other paths, and an unknown session with 404', async () => {
     expect(await bench.sandbox.pages(new Request('http://shop.test/checkout/done'))).toBeUndefined()
     expect((await bench.page('/sandbox/checkout/cs_test_nothing')).status).toBe(404)
   })

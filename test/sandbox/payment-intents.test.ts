@@ -32,7 +32,7 @@ const eventTypes = async (): Promise<string[]> => {
 }
 
 describe('a PaymentIntent', () => {
-  test('is created, then confirmed, and its charge is the only one', async () => {
+  test('is created, then confirmed, and charged once', async () => {
     const created = await bench.stripe.paymentIntents.create({
       amount: 2500,
       currency: 'EUR',
@@ -74,7 +74,7 @@ describe('a PaymentIntent', () => {
     ['pm_card_radarBlock', 'card_declined', 'fraudulent'],
     ['pm_sandbox_decline_merchant_blacklist', 'card_declined', 'merchant_blacklist'],
     ['pm_sandbox_code_fraud', 'fraud', '']
-  ])('of %s is declined with %s and can be paid with another card', async (card, code, decline_code) => {
+  ])('with %s is declined with %s and can then be paid with another card', async (card, code, decline_code) => {
     const error = await refusalOf(pay(card))
     expect(error).toMatchObject({ type: 'StripeCardError', rawType: 'card_error', statusCode: 402, code })
     expect(error.decline_code).toBe(decline_code)
@@ -89,7 +89,7 @@ describe('a PaymentIntent', () => {
   })
 
   test.each(['pm_nope', 'pm_card_nope', 'tok_visa', 'pm_sandbox_decline_BAD'])(
-    'refuses the payment method %s, which is none',
+    'refuses %s, which is not a payment method',
     async (id) => {
       expect(await refusalOf(pay(id))).toMatchObject({
         statusCode: 400,
@@ -101,7 +101,7 @@ describe('a PaymentIntent', () => {
     }
   )
 
-  test('takes a token, and a confirmation token once', async () => {
+  test('accepts a card token, and a confirmation token once', async () => {
     const make = async (): Promise<string> =>
       (await bench.stripe.paymentIntents.create({ amount: 900, currency: 'eur' })).id
     const byToken = await bench.stripe.paymentIntents.confirm(await make(), {
@@ -119,7 +119,7 @@ describe('a PaymentIntent', () => {
     expect(await refusalOf(confirm(await make()))).toMatchObject({ code: 'payment_intent_confirmation_token_invalid' })
   })
 
-  test('waits for the bank, whose yes charges once and whose no charges nothing', async () => {
+  test('waits for the bank, and is charged once on approval and never on refusal', async () => {
     const waiting = await pay('pm_card_authenticationRequired')
     expect(waiting).toMatchObject({
       status: 'requires_action',
@@ -148,7 +148,7 @@ describe('a PaymentIntent', () => {
     expect(bench.sandbox.ledger().charges).toHaveLength(1)
   })
 
-  test('answers a challenge with an error where that was asked for', async () => {
+  test('declines a card that requires authentication when error_on_requires_action is set', async () => {
     const { id } = await bench.stripe.paymentIntents.create({ amount: 900, currency: 'eur' })
     const confirming = { payment_method: 'pm_card_authenticationRequired', return_url, error_on_requires_action: true }
     expect(await refusalOf(bench.stripe.paymentIntents.confirm(id, confirming))).toMatchObject({
@@ -160,19 +160,19 @@ describe('a PaymentIntent', () => {
   test.each([
     ['pm_sandbox_processing', 'succeeded', 'payment_intent.succeeded'],
     ['pm_sandbox_processing_fail', 'requires_payment_method', 'payment_intent.payment_failed']
-  ])('of %s is processing, and later %s by itself', async (card, status, event) => {
+  ])('with %s is processing first and later %s', async (card, status, event) => {
     const intent = await pay(card)
     expect(intent.status).toBe('processing')
     expect(await refusalOf(bench.stripe.paymentIntents.cancel(intent.id))).toMatchObject({
       code: 'payment_intent_unexpected_state'
     })
-    bench.pass(5_000)
+    bench.advance(5_000)
     expect((await bench.stripe.paymentIntents.retrieve(intent.id)).status).toBe(status)
     expect((await eventTypes()).at(-1)).toBe(event)
     expect(bench.sandbox.ledger().charges).toHaveLength(1)
   })
 
-  test('that was cancelled takes no money any more', async () => {
+  test('cannot be confirmed after it was canceled', async () => {
     const { id } = await bench.stripe.paymentIntents.create({ amount: 900, currency: 'eur' })
     expect(await bench.stripe.paymentIntents.cancel(id)).toMatchObject({ status: 'canceled' })
     expect(
@@ -182,14 +182,14 @@ describe('a PaymentIntent', () => {
     })
   })
 
-  test('wants a return_url when its payment methods may redirect', async () => {
+  test('requires a return_url when its payment methods may redirect', async () => {
     const { id } = await bench.stripe.paymentIntents.create({ amount: 900, currency: 'eur' })
     expect(await refusalOf(bench.stripe.paymentIntents.confirm(id, { payment_method: 'pm_card_visa' }))).toMatchObject({
       statusCode: 400
     })
   })
 
-  test('can be changed before it is paid, key by key in its metadata', async () => {
+  test('can be updated before it is paid, with its metadata merged key by key', async () => {
     const { id } = await bench.stripe.paymentIntents.create({
       amount: 900,
       currency: 'eur',
@@ -218,7 +218,7 @@ describe('a PaymentIntent', () => {
     [{ capture_method: 'manual' }, { param: 'capture_method' }],
     [{ expand: ['nonsense'] }, { param: 'expand' }],
     [{ toString: 1 }, { code: 'parameter_unknown', param: 'toString' }]
-  ])('with %j is refused as Stripe refuses it', async (wrong, refusal) => {
+  ])("with %j is refused with Stripe's error", async (wrong, refusal) => {
     const params = { amount: 900, currency: 'eur', ...wrong } as Stripe.PaymentIntentCreateParams
     expect(await refusalOf(bench.stripe.paymentIntents.create(params))).toMatchObject({
       statusCode: 400,
@@ -241,8 +241,8 @@ describe('a PaymentIntent', () => {
   })
 })
 
-describe('money given back', () => {
-  test('in parts adds up to the payment and no further', async () => {
+describe('refunds', () => {
+  test('in parts add up to at most the payment', async () => {
     const intent = await pay('pm_card_visa')
     const part = await bench.stripe.refunds.create({ payment_intent: intent.id, amount: 1000 })
     expect(part).toMatchObject({
@@ -264,17 +264,17 @@ describe('money given back', () => {
     expect(await eventTypes()).toContain('charge.refunded')
   })
 
-  test('is refused for what was never paid', async () => {
+  test('are refused for an unpaid PaymentIntent', async () => {
     const { id } = await bench.stripe.paymentIntents.create({ amount: 900, currency: 'eur' })
     expect(await refusalOf(bench.stripe.refunds.create({ payment_intent: id }))).toMatchObject({ statusCode: 400 })
     expect(await refusalOf(bench.stripe.refunds.create({}))).toMatchObject({ code: 'parameter_missing' })
   })
 
-  test('may come late, or come back', async () => {
+  test('can succeed or fail after a delay', async () => {
     const pending = await bench.stripe.refunds.create({ payment_intent: (await pay('pm_card_pendingRefund')).id })
     const failing = await bench.stripe.refunds.create({ payment_intent: (await pay('pm_card_refundFail')).id })
     expect([pending.status, failing.status]).toEqual(['pending', 'succeeded'])
-    bench.pass(5_000)
+    bench.advance(5_000)
     expect(await bench.stripe.refunds.retrieve(pending.id)).toMatchObject({ status: 'succeeded' })
     expect(await bench.stripe.refunds.retrieve(failing.id)).toMatchObject({ status: 'failed' })
     expect(bench.sandbox.ledger().charges.map(({ amount_refunded }) => amount_refunded)).toEqual([2500, 0])
@@ -283,7 +283,7 @@ describe('money given back', () => {
 })
 
 describe('a dispute', () => {
-  test('follows the payment of its test card, keeps refunds away, and is lost with losing evidence', async () => {
+  test('follows the payment of its test card, blocks refunds, and is lost with losing evidence', async () => {
     const intent = await pay('pm_card_createDispute')
     const [dispute] = (await bench.stripe.disputes.list({ payment_intent: intent.id })).data
     expect(dispute).toMatchObject({ status: 'needs_response', reason: 'fraudulent', amount: 2500 })
@@ -297,7 +297,7 @@ describe('a dispute', () => {
     expect(await eventTypes()).toEqual(expect.arrayContaining(['charge.dispute.created', 'charge.dispute.closed']))
   })
 
-  test('can be opened and won by hand', async () => {
+  test('can be opened and won by the control functions', async () => {
     const intent = await pay('pm_card_visa')
     const dispute = bench.sandbox.openDispute(intent.id)
     expect(bench.sandbox.decideDispute(dispute.id, 'won')).toMatchObject({ status: 'won' })
@@ -311,7 +311,7 @@ describe('a dispute', () => {
 })
 
 describe('the account', () => {
-  test('answers a health check: key, clock and webhook', async () => {
+  test('answers the health check of the key, the clock and the webhook', async () => {
     const { lastResponse } = await bench.stripe.balance.retrieve()
     expect(Date.parse(lastResponse.headers['date'] ?? '')).toBe(Math.floor(bench.now() / 1000) * 1000)
     expect((await bench.stripe.webhookEndpoints.list()).data).toMatchObject([
@@ -319,7 +319,7 @@ describe('the account', () => {
     ])
   })
 
-  test('lets no live key in', async () => {
+  test('refuses a live key without repeating it', async () => {
     const { createStripeClient } = await import('../../src/platform/stripe-client.ts')
     const live = await createStripeClient({ secretKey: 'sk_live_real', httpClient: bench.sandbox.httpClient })
     const error = await refusalOf(live.balance.retrieve())

@@ -12,19 +12,19 @@ export const publicUrl = 'http://shop.test'
 export type Bench = {
   sandbox: Sandbox
   stripe: Stripe
-  /** What the shop's webhook received, in order, each verified by stripe-node. */
+  /** The events that the shop's webhook received, in order, each verified by stripe-node. */
   received: Stripe.Event[]
   file: string
-  /** Moves the sandbox's clock; it stands still otherwise. */
-  pass: (ms: number) => void
+  /** Moves the sandbox's clock, which otherwise does not move. */
+  advance: (ms: number) => void
   now: () => number
-  /** How the shop's webhook answers. */
+  /** The status that the shop's webhook answers with. */
   answer: { status: number }
   page: (path: string, form?: Record<string, string>) => Promise<Response>
   close: () => void
 }
 
-/** A sandbox on a file of its own, with stripe-node in process and a webhook that only listens. */
+/** Opens a sandbox on a file of its own, with stripe-node in process and a webhook that only records events. */
 export async function createBench(options: Partial<SandboxOptions> = {}): Promise<Bench> {
   const folder = mkdtempSync(join(tmpdir(), 'shopstead-sandbox-'))
   const file = options.file ?? join(folder, 'sandbox.db')
@@ -55,7 +55,7 @@ export async function createBench(options: Partial<SandboxOptions> = {}): Promis
     received,
     file,
     answer,
-    pass: (ms) => (nowMs += ms),
+    advance: (ms) => (nowMs += ms),
     now: () => nowMs,
     page: async (path, form) => {
       const url = new URL(path, publicUrl)
@@ -71,7 +71,7 @@ export async function createBench(options: Partial<SandboxOptions> = {}): Promis
   }
 }
 
-/** A session of 2 × 12.50 EUR for order 7, with the fields the shop sends. */
+/** The parameters of a session of 2 × 12.50 EUR for order 7, with the fields that the shop sends. */
 export function sessionParams(
   overrides: Partial<Stripe.Checkout.SessionCreateParams> = {}
 ): Stripe.Checkout.SessionCreateParams {
@@ -90,6 +90,7 @@ export function sessionParams(
   }
 }
 
+/** The error of a request that must be refused. Throws if it succeeds. */
 export async function refusalOf(request: Promise<unknown>): Promise<Stripe.errors.StripeError> {
   try {
     await request
@@ -97,5 +98,5 @@ export async function refusalOf(request: Promise<unknown>): Promise<Stripe.error
     if (error instanceof Stripe.errors.StripeError) return error
     throw error
   }
-  throw new Error('Stripe did not refuse the request.')
+  throw new Error('The request was not refused.')
 }

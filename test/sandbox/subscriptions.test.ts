@@ -69,17 +69,17 @@ describe('a subscription', () => {
     )
   })
 
-  test('is not started by a card that is declined', async () => {
+  test('does not start when the card is declined', async () => {
     const { page, session } = await subscribe('pm_card_chargeDeclined')
     expect(page.status).toBe(402)
     expect(session).toMatchObject({ status: 'open', subscription: null })
   })
 
-  test('renews by itself when its month is over, on the same day of the month', async () => {
+  test('renews after a month, on the same day of the month', async () => {
     const { id } = await subscribe()
     const first = (await bench.stripe.subscriptions.retrieve(id)).items.data[0]
     await newEvents()
-    bench.pass(32 * dayMs)
+    bench.advance(32 * dayMs)
     const renewed = await bench.stripe.subscriptions.retrieve(id, { expand: ['latest_invoice'] })
     expect(renewed.items.data[0]?.current_period_start).toBe(first?.current_period_end)
     expect(renewed).toMatchObject({
@@ -90,7 +90,7 @@ describe('a subscription', () => {
     expect(await newEvents()).toEqual(expect.arrayContaining(['invoice.paid', 'customer.subscription.updated']))
   })
 
-  test('is past due when a renewal fails, and active again when it is paid', async () => {
+  test('becomes past due when a renewal fails, and active again when the invoice is paid', async () => {
     const { id } = await subscribe()
     await newEvents()
     expect(bench.sandbox.renewSubscription(id, 'failed')).toMatchObject({ status: 'past_due' })
@@ -102,14 +102,14 @@ describe('a subscription', () => {
     expect(invoices.data.map(({ status }) => status)).toEqual(['paid', 'paid'])
   })
 
-  test('that nobody pays ends after its last attempt', async () => {
+  test('ends after the last failed payment attempt', async () => {
     const { id } = await subscribe()
     for (let attempt = 0; attempt < 4; attempt += 1) bench.sandbox.renewSubscription(id, 'failed')
     expect(await bench.stripe.subscriptions.retrieve(id)).toMatchObject({ status: 'canceled' })
     expect(await newEvents()).toContain('customer.subscription.deleted')
   })
 
-  test('that is to end at its period stays until then', async () => {
+  test('stays active until the end of its period when canceled for then', async () => {
     const { id } = await subscribe()
     const ending = await bench.stripe.subscriptions.update(id, { cancel_at_period_end: true })
     expect(ending).toMatchObject({
@@ -117,12 +117,12 @@ describe('a subscription', () => {
       cancel_at_period_end: true,
       cancel_at: ending.items.data[0]?.current_period_end
     })
-    bench.pass(32 * dayMs)
+    bench.advance(32 * dayMs)
     expect(await bench.stripe.subscriptions.retrieve(id)).toMatchObject({ status: 'canceled' })
     expect(bench.sandbox.ledger().charges).toHaveLength(1)
   })
 
-  test('can be cancelled at once, and only once', async () => {
+  test('can be canceled immediately, and only once', async () => {
     const { id } = await subscribe()
     expect(await bench.stripe.subscriptions.cancel(id)).toMatchObject({ status: 'canceled' })
     expect(await refusalOf(bench.stripe.subscriptions.cancel(id))).toMatchObject({ statusCode: 400 })
@@ -130,7 +130,7 @@ describe('a subscription', () => {
     expect((await bench.stripe.subscriptions.list({ status: 'all' })).data).toHaveLength(1)
   })
 
-  test('that is free at first keeps the card for later', async () => {
+  test('stores the card for later when its first period is free', async () => {
     const coupon = await bench.stripe.coupons.create({ percent_off: 100, duration: 'once' })
     const { session, id } = await subscribe('pm_card_visa', { discounts: [{ coupon: coupon.id }] })
     expect(session).toMatchObject({
@@ -141,7 +141,7 @@ describe('a subscription', () => {
     expect(bench.sandbox.ledger().charges).toMatchObject([{ amount: 900 }])
   })
 
-  test('is refused in payment mode, and a session of the other mode without it', async () => {
+  test('is refused in payment mode, and a subscription session is refused without a recurring price', async () => {
     const wrong = monthly()
     expect(await refusalOf(bench.stripe.checkout.sessions.create({ ...wrong, mode: 'payment' }))).toMatchObject({
       param: 'subscription_data'

@@ -14,7 +14,7 @@ afterEach(() => bench.close())
 
 type Ended = { signal: string | null; out: string }
 
-/** Pays in a process of its own; what it printed, and what it died of. */
+/** Pays in a separate process; resolves with what it printed and the signal that ended it. */
 async function payElsewhere(key: string): Promise<Ended> {
   const script = fileURLToPath(new URL('./killed-process.ts', import.meta.url))
   const child = spawn(process.execPath, [script, bench.file, key], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -25,8 +25,8 @@ async function payElsewhere(key: string): Promise<Ended> {
 
 const charges = (): number => bench.sandbox.ledger().charges.length
 
-describe('a process that is killed in the midst of a request', () => {
-  test('before the effect has charged nothing, and its key is free', async () => {
+describe('a process that is killed during a request', () => {
+  test('charges nothing and leaves its key free when killed before the effect', async () => {
     bench.sandbox.addFault({ target: 'payment_intents.create', fault: 'kill', moment: 'before' })
     expect((await payElsewhere('k1')).signal).toBe('SIGKILL')
     expect(charges()).toBe(0)
@@ -34,7 +34,7 @@ describe('a process that is killed in the midst of a request', () => {
     expect(charges()).toBe(1)
   })
 
-  test('after the effect has charged, and the next one gets its answer by the key', async () => {
+  test('charges once when killed after the effect, and the next process gets its answer by the key', async () => {
     bench.sandbox.addFault({ target: 'payment_intents.create', fault: 'kill', moment: 'after' })
     expect((await payElsewhere('k2')).signal).toBe('SIGKILL')
     expect(charges()).toBe(1)
@@ -43,8 +43,8 @@ describe('a process that is killed in the midst of a request', () => {
   })
 })
 
-describe('four processes at once', () => {
-  test('with one key charge once, and all get the same answer', async () => {
+describe('four concurrent processes', () => {
+  test('charge once under one key and get the same answer', async () => {
     const ended = await Promise.all([1, 2, 3, 4].map(async () => payElsewhere('k3')))
     expect(new Set(ended.map(({ out }) => out)).size).toBe(1)
     expect(charges()).toBe(1)

@@ -1,7 +1,7 @@
 import { createStripeClient } from '../../../src/platform/stripe-client.ts'
 import { createSandbox } from '../../../src/sandbox/sandbox.ts'
 
-// Run as a process of its own by killed-process.test.ts: pays once under a key, on the sandbox file that is its argument.
+// A separate process of killed-process.test.ts. Pays once; arguments: the sandbox's file and the idempotency key.
 const sandbox = createSandbox({
   file: process.argv[2] ?? '',
   publicUrl: () => 'http://shop.test',
