@@ -28,7 +28,9 @@ const forSites = defineConfig({
   input: {
     'client/client': 'src/client/client.ts',
     'proxy/proxy': 'src/proxy/proxy.ts',
-    'proxy/node': 'src/proxy/node.ts'
+    'proxy/node': 'src/proxy/node.ts',
+    // The storefront's scripts import it (pages/browser-module.ts).
+    'shop/orders/states': 'src/shop/orders/states.ts'
   },
   platform: 'neutral',
   external: outside,

@@ -338,7 +338,13 @@ export type Entitlements = {
 
 export type OrdersSummary = { hasAnyCompletedOrder: boolean; totalOrders: number; lastOrderAt: string | null }
 
-export type RecentOrder = { id: number; status: string; currency: string; total: number; createdAt: string }
+export type RecentOrder = {
+  id: number
+  status: 'pending' | 'on-hold' | 'processing' | 'completed' | 'failed' | 'cancelled' | 'refunded'
+  currency: string
+  total: number
+  createdAt: string
+}
 
 export type Donation = {
   id: number
@@ -437,7 +443,7 @@ export type Consent = { marketingOptIn: boolean; termsAcceptedAt: string | null;
 
 export type Order = {
   id: number
-  status: 'pending' | 'failed' | 'on-hold' | 'processing' | 'completed' | 'cancelled' | 'refunded'
+  status: 'pending' | 'on-hold' | 'processing' | 'completed' | 'failed' | 'cancelled' | 'refunded'
   currency: string
   total: number
   createdAt: string
@@ -482,7 +488,7 @@ export type CheckoutHandoff = {
   strategy: string
   provider: string
   paymentStatus: string
-  status: string
+  status: 'pending' | 'on-hold' | 'processing' | 'completed' | 'failed' | 'cancelled' | 'refunded'
   redirectUrl?: string
 }
 

@@ -5,7 +5,7 @@ import { withResult } from '../shop/checkout/return-url.ts'
 import { couponsOf, findOrderByPublicToken, itemsOf } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/rows.ts'
 import { setting } from '../shop/settings/settings.ts'
-import { openPageOf, standingOf } from './order-standing.ts'
+import { canBePaid, openPageOf, standingOf, standings } from './order-standing.ts'
 import type { Standing } from './order-standing.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
 
@@ -17,46 +17,6 @@ export const donePages: readonly PageRoute[] = [
     handle: ({ app, param, now }: PageCall) => orderPage(app, getOrderByToken(app, param), now, 200)
   }
 ]
-
-type Words = { title: string; tone: 'good' | 'wait' | 'bad'; paragraphs: string[] }
-
-const words: Readonly<Record<Standing, Words>> = {
-  paid: { title: 'Thank you for your order', tone: 'good', paragraphs: ['Your payment has arrived.'] },
-  awaiting_money: { title: 'Your order is waiting for your payment', tone: 'wait', paragraphs: [] },
-  awaiting_bank: {
-    title: 'Your bank is still at work',
-    tone: 'wait',
-    paragraphs: [
-      'The payment has been started and your bank has not confirmed it yet. There is nothing more to do for you.'
-    ]
-  },
-  in_question: {
-    title: 'We are looking into your order',
-    tone: 'wait',
-    paragraphs: ['Something about its payment has to be settled first. We will write to you.']
-  },
-  unpaid: {
-    title: 'Your order is not paid yet',
-    tone: 'wait',
-    paragraphs: ['If you have just paid, it can take a moment until we hear of it.']
-  },
-  declined: {
-    title: 'The payment did not go through',
-    tone: 'bad',
-    paragraphs: ['Nothing was charged. Please try again with another card or another way to pay.']
-  },
-  expired: {
-    title: 'This order has expired',
-    tone: 'bad',
-    paragraphs: ['It was not paid in time, so its items went back on the shelf. You are welcome to order again.']
-  },
-  cancelled: { title: 'This order was cancelled', tone: 'bad', paragraphs: [] },
-  refunded: {
-    title: 'This order was refunded',
-    tone: 'good',
-    paragraphs: ['The money goes back the way you paid. Banks can take a few days until it shows.']
-  }
-}
 
 /** @throws AppError NOT_FOUND */
 export function getOrderByToken(app: App, publicToken: string): OrderRow {
@@ -71,17 +31,17 @@ export function getOrderByToken(app: App, publicToken: string): OrderRow {
  */
 export function orderPage(app: App, order: OrderRow, now: number, status: number): PageReply {
   const standing = standingOf(app.db, order, now)
-  const { title, tone, paragraphs } = words[standing]
+  const { title, tone, text } = standings[standing]
   return {
     status,
     template: 'order',
     title,
     data: {
       tone,
-      paragraphs,
+      text,
       instructions: standing === 'awaiting_money' ? setting(app.db, 'payments.manualInstructions') : null,
       summary: summaryOf(app, order),
-      again: standing === 'unpaid' ? `/checkout/done/${order.publicToken}` : null,
+      again: standing === 'pending' ? `/checkout/done/${order.publicToken}` : null,
       pay: payUrl(app, order, standing),
       back: backUrl(order, standing)
     }
@@ -113,24 +73,13 @@ function payUrl(app: App, order: OrderRow, standing: Standing): string | null {
 
 /** With token_handoff the site takes the card, and a second payment beside one whose outcome is open must not be. */
 export function isPayable(order: OrderRow, standing: Standing): boolean {
-  return order.strategy === 'redirect_to_store' && (standing === 'unpaid' || standing === 'declined')
-}
-
-const results: Readonly<Record<Standing, 'success' | 'pending' | 'cancelled'>> = {
-  paid: 'success',
-  awaiting_money: 'pending',
-  awaiting_bank: 'pending',
-  in_question: 'pending',
-  unpaid: 'pending',
-  declined: 'cancelled',
-  expired: 'cancelled',
-  cancelled: 'cancelled',
-  refunded: 'cancelled'
+  return order.strategy === 'redirect_to_store' && canBePaid(standing)
 }
 
 /** The site's own page to go back to, told how it went; null where the site gave none. */
 export function backUrl(order: OrderRow, standing: Standing): string | null {
-  const result = results[standing]
+  const { paid, released } = standings[standing]
+  const result = paid ? 'success' : released ? 'cancelled' : 'pending'
   const url = result === 'cancelled' ? (order.cancelUrl ?? order.returnUrl) : order.returnUrl
   return url === null ? null : withResult(url, order.id, result)
 }

@@ -9,7 +9,7 @@ import type { Filled } from './pay-form.ts'
 import { choosePayment } from './choose-payment.ts'
 import { readForm } from './form.ts'
 import { backUrl, getOrderByToken, isPayable, orderPage } from './order-page.ts'
-import { standingOf } from './order-standing.ts'
+import { canBePaid, standingOf, standings } from './order-standing.ts'
 import type { Standing } from './order-standing.ts'
 import { messagePage } from './page.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
@@ -116,5 +116,5 @@ function settledPage({ app, now }: PageCall, order: OrderRow, standing: Standing
 }
 
 function isOver(standing: Standing): boolean {
-  return standing === 'expired' || standing === 'cancelled' || standing === 'refunded'
+  return standings[standing].released && !canBePaid(standing)
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { amount, count, currency, id, time } from './fields.ts'
+import { amount, count, currency, id, orderStatus, time } from './fields.ts'
 import { dependencies, flags } from './flags.ts'
 
 const ordersSummary = z
@@ -68,7 +68,7 @@ const affiliateStanding = z
   .meta({ id: 'AffiliateStanding' })
 
 const recentOrder = z
-  .object({ id, status: z.string().meta({ example: 'completed' }), currency, total: amount, createdAt: time })
+  .object({ id, status: orderStatus.meta({ example: 'completed' }), currency, total: amount, createdAt: time })
   .meta({ id: 'RecentOrder' })
 
 const summaries = z

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { orderStatuses } from '../../shop/orders/states.ts'
 
 /** ISO 8601 in UTC with milliseconds, as every time of ours is written. */
 export const time = z.string().meta({ format: 'date-time', example: '2026-03-14T09:26:53.589Z' })
@@ -6,6 +7,7 @@ export const id = z.int().meta({ example: 17 })
 export const currency = z.string().meta({ description: 'ISO 4217.', example: 'EUR' })
 /** Major units with the currency's own number of decimals. */
 export const amount = z.number().meta({ example: 12.5 })
+export const orderStatus = z.enum(orderStatuses)
 export const count = z.int().meta({ example: 3 })
 
 export const pagination = z

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { amount, count, currency, id, pagination, time } from './fields.ts'
+import { amount, count, currency, id, orderStatus, pagination, time } from './fields.ts'
 
 const offer = z
   .object({
@@ -22,9 +22,7 @@ const attributed = z.string().nullable()
 const order = z
   .object({
     id,
-    status: z
-      .enum(['pending', 'failed', 'on-hold', 'processing', 'completed', 'cancelled', 'refunded'])
-      .meta({ example: 'processing' }),
+    status: orderStatus.meta({ example: 'processing' }),
     currency,
     total: amount,
     createdAt: time,
@@ -71,7 +69,7 @@ const handoff = z
     paymentStatus: z
       .string()
       .meta({ description: "The PaymentIntent's status, or not_required for a zero total.", example: 'succeeded' }),
-    status: z.string().meta({ description: "The order's status.", example: 'processing' }),
+    status: orderStatus.meta({ example: 'processing' }),
     redirectUrl: z
       .string()
       .exactOptional()

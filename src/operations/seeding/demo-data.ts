@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { packageRoot } from '../../platform/package-root.ts'
 import { readCatalogFile } from '../../shop/catalog/import/read-file.ts'
 import type { CatalogFile } from '../../shop/catalog/import/format.ts'
-import { orderStatuses } from '../../shop/orders/schema.ts'
+import { orderStatuses } from '../../shop/orders/states.ts'
 
 const optionalText = z.string().optional()
 

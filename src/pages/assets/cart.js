@@ -1,3 +1,4 @@
+import { isPaidStatus } from '../../shop/orders/states.ts'
 import { readCart, writeCart } from './cart-store.js'
 import { find, findMaybe, h, message, money, picture } from './dom.js'
 import { onSend } from './form.js'
@@ -149,8 +150,7 @@ async function pay(values) {
 function nextPage(result) {
   if ('checkoutUrl' in result) return result.checkoutUrl
   const { redirectUrl, orderId, status } = result
-  const isPaid = status === 'processing' || status === 'completed'
-  return redirectUrl ?? `/thanks?orderId=${orderId}&result=${isPaid ? 'success' : 'pending'}`
+  return redirectUrl ?? `/thanks?orderId=${orderId}&result=${isPaidStatus(status) ? 'success' : 'pending'}`
 }
 
 function explained(error) {

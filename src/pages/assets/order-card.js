@@ -1,18 +1,14 @@
 import { day, h, money } from './dom.js'
-import { statusWords, toneOf } from './words.js'
+import { orderStates } from '../../shop/orders/states.ts'
 
 /** An order with what the shop knows of where it came from. */
 export function orderCard(order) {
   const { id, status, currency, total, createdAt, lineItems } = order
+  const { tone, label } = orderStates[status]
   return h(
     'article',
     { class: 'order', 'aria-labelledby': `order-${id}` },
-    h(
-      'header',
-      {},
-      h('h2', { id: `order-${id}` }, `Order ${id}`),
-      h('span', { class: `state ${toneOf(status)}` }, statusWords(status))
-    ),
+    h('header', {}, h('h2', { id: `order-${id}` }, `Order ${id}`), h('span', { class: `state ${tone}` }, label)),
     h('p', { class: 'hint' }, day(createdAt)),
     h(
       'table',

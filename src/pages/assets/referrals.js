@@ -28,7 +28,7 @@ function standing({ code, status, rate }, { currency, pendingMinor, unpaidMinor,
       ' of what comes through your link ',
       h('code', {}, link),
       ' ',
-      h('span', { class: `state ${status === 'active' ? 'good' : 'wait'}` }, status)
+      h('span', { class: `state ${toneOf(status)}` }, status)
     ),
     h('dl', { class: 'sums' }, sum('Waiting', pendingMinor), sum('Earned', unpaidMinor), sum('Paid out', paidMinor))
   )
@@ -90,7 +90,7 @@ function row({ id, amountMinor, currency, status, createdAtUtc }) {
     {},
     h('td', {}, String(id)),
     h('td', {}, day(createdAtUtc)),
-    h('td', {}, h('span', { class: `state ${status === 'pending' ? 'wait' : toneOf(status)}` }, status)),
+    h('td', {}, h('span', { class: `state ${toneOf(status)}` }, status)),
     h('td', { class: 'amount' }, minorMoney(amountMinor, currency))
   )
 }

@@ -1,3 +1,4 @@
+import { orderStates } from '../../shop/orders/states.ts'
 import { writeCart } from './cart-store.js'
 import { h, message, showPage } from './dom.js'
 import { orderCard } from './order-card.js'
@@ -39,20 +40,16 @@ async function make() {
 }
 
 function standing(order) {
-  const isPaid = order.status === 'processing' || order.status === 'completed'
-  if (order.status === 'failed' || order.status === 'cancelled')
-    return message('The payment did not go through', 'Nothing was charged. Your cart is as you left it.', [
-      'Back to the cart',
-      '/cart'
-    ])
-  writeCart([])
-  const title = isPaid ? 'Thank you for your order' : 'Your order is waiting for its payment'
+  const { released, tone, title, text } = orderStates[order.status]
+  if (!released) writeCart([])
+  const next = released ? { href: '/cart', label: 'Back to the cart' } : { href: '/orders', label: 'My orders' }
   return h(
     'div',
     {},
-    h('h2', { class: `tone ${isPaid ? 'good' : 'wait'}` }, title),
+    h('h2', { class: `tone ${tone}` }, title),
+    h('p', {}, text),
     orderCard(order),
-    h('p', { class: 'actions' }, h('a', { class: 'button', href: '/orders' }, 'My orders'))
+    h('p', { class: 'actions' }, h('a', { class: 'button', href: next.href }, next.label))
   )
 }
 

@@ -1,4 +1,4 @@
-/** Customer-safe words for a payment that did not go through; none of them tells a thief what gave him away. */
+/** Customer-safe words for a payment that did not go through; they do not say what revealed a stolen card. */
 const declined = {
   payment_fraud_blocked: 'This payment was stopped. Please use another card or another way to pay.',
   payment_card_declined_generic: 'Your card was declined. Please use another card, or ask your bank.',
@@ -15,31 +15,32 @@ export function declineWords(safeReason) {
   return declined[safeReason] ?? declined.payment_failed
 }
 
-const standings = {
-  pending: 'Waiting for payment',
-  failed: 'Payment did not go through',
-  'on-hold': 'On hold',
-  processing: 'Paid, being packed',
-  completed: 'Completed',
-  cancelled: 'Cancelled',
-  refunded: 'Refunded'
-}
+/**
+ * @typedef {import('../../client/api-types.ts').Membership} Membership
+ * @typedef {import('../../client/api-types.ts').Subscription} Subscription
+ * @typedef {import('../../client/api-types.ts').Affiliate} Affiliate
+ * @typedef {import('../../client/api-types.ts').Referral} Referral
+ * @typedef {import('../../shop/orders/states.ts').Tone} Tone
+ */
 
-export function statusWords(status) {
-  return standings[status] ?? status
-}
-
+/** @type {Readonly<Record<(Membership | Subscription | Affiliate | Referral)['status'], Tone>>} */
 const tones = {
-  processing: 'good',
-  completed: 'good',
-  pending: 'wait',
-  'on-hold': 'wait',
   active: 'good',
+  past_due: 'bad',
+  cancelled: 'bad',
+  expired: 'bad',
+  pending: 'wait',
   unpaid: 'good',
-  paid: 'good'
+  paid: 'good',
+  inactive: 'wait',
+  rejected: 'bad'
 }
 
-/** How a status looks: good, wait or bad. */
+/**
+ * How pages colour the status of a membership, a subscription, an affiliate or a referral.
+ *
+ * @param {keyof typeof tones} status
+ */
 export function toneOf(status) {
-  return tones[status] ?? 'bad'
+  return tones[status]
 }

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import { bool, instant } from '../../platform/db/columns.ts'
+import { bool, instant, oneOf } from '../../platform/db/columns.ts'
 
 export const users = sqliteTable(
   'users',
@@ -39,11 +39,11 @@ export const users = sqliteTable(
   (t) => [
     uniqueIndex('users_email_key').on(t.emailKey),
     uniqueIndex('users_username_key').on(t.usernameKey),
-    check('users_status', sql`${t.status} IN ('active', 'deactivated', 'erased')`),
+    check('users_status', oneOf(t.status)),
     check('users_is_admin', sql`${t.isAdmin} IN (0, 1)`),
     check('users_verification_pending', sql`${t.verificationPending} IN (0, 1)`),
-    check('users_marketing_opt_in', sql`${t.marketingOptIn} IN ('yes', 'no')`),
-    check('users_partner_opt_in', sql`${t.partnerOptIn} IN ('yes', 'no')`)
+    check('users_marketing_opt_in', oneOf(t.marketingOptIn)),
+    check('users_partner_opt_in', oneOf(t.partnerOptIn))
   ]
 )
 
@@ -113,6 +113,6 @@ export const emailTokens = sqliteTable(
   (t) => [
     uniqueIndex('email_tokens_hash').on(t.tokenHash),
     index('email_tokens_by_user').on(t.userId, t.kind),
-    check('email_tokens_kind', sql`${t.kind} IN ('verify', 'reset')`)
+    check('email_tokens_kind', oneOf(t.kind))
   ]
 )

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import { instant } from '../../platform/db/columns.ts'
+import { instant, oneOf } from '../../platform/db/columns.ts'
 import { users } from '../accounts/schema.ts'
 
 export const affiliates = sqliteTable(
@@ -25,7 +25,7 @@ export const affiliates = sqliteTable(
   (t) => [
     uniqueIndex('affiliates_user').on(t.userId),
     uniqueIndex('affiliates_code_key').on(t.codeKey),
-    check('affiliates_status', sql`${t.status} IN ('pending', 'active', 'inactive', 'rejected')`),
+    check('affiliates_status', oneOf(t.status)),
     check('affiliates_rate', sql`${t.rateBps} BETWEEN 0 AND 10000`)
   ]
 )

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import { bool, instant, minor } from '../../platform/db/columns.ts'
+import { bool, instant, minor, oneOf } from '../../platform/db/columns.ts'
 import { users } from '../accounts/schema.ts'
 import { products } from '../catalog/schema.ts'
 
@@ -17,7 +17,7 @@ export const plans = sqliteTable(
   },
   (t) => [
     uniqueIndex('plans_slug').on(t.slug),
-    check('plans_module', sql`${t.module} IN ('A', 'B')`),
+    check('plans_module', oneOf(t.module)),
     check('plans_is_pro', sql`${t.isPro} IN (0, 1)`)
   ]
 )
@@ -85,7 +85,7 @@ export const subscriptions = sqliteTable(
     index('subscriptions_to_end')
       .on(t.gatewayId)
       .where(sql`cancelled_at IS NOT NULL AND gateway_id IS NOT NULL`),
-    check('subscriptions_interval', sql`${t.interval} IN ('month', 'year')`),
+    check('subscriptions_interval', oneOf(t.interval)),
     check('subscriptions_is_pro', sql`${t.isPro} IN (0, 1)`),
     check('subscriptions_cancel_at_period_end', sql`${t.cancelAtPeriodEnd} IN (0, 1)`)
   ]

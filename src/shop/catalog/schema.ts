@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import { bool, instant, json, minor } from '../../platform/db/columns.ts'
+import { bool, instant, json, minor, oneOf } from '../../platform/db/columns.ts'
 
 export const products = sqliteTable(
   'products',
@@ -26,7 +26,7 @@ export const products = sqliteTable(
   (t) => [
     uniqueIndex('products_slug').on(t.slug),
     index('products_listed').on(t.published, t.position, t.id),
-    check('products_type', sql`${t.type} IN ('physical', 'digital')`),
+    check('products_type', oneOf(t.type)),
     check('products_price', sql`${t.priceMinor} >= 0`),
     check('products_sale_price', sql`${t.salePriceMinor} >= 0`),
     check('products_stock', sql`${t.stock} >= 0`),

@@ -2,6 +2,7 @@ import { AppError } from '../../errors.ts'
 import type { ShopContext } from '../context.ts'
 import { getOrder } from '../orders/find.ts'
 import type { OrderRow } from '../orders/rows.ts'
+import type { OrderStatus } from '../orders/states.ts'
 import { offerCheckoutPage } from '../payments/gateway-page.ts'
 import type { PageUrls } from '../payments/gateway-page.ts'
 import { payByToken } from '../payments/token-handoff.ts'
@@ -17,7 +18,7 @@ export type HandoffResult = {
   strategy: 'token_handoff'
   provider: 'stripe'
   paymentStatus: string
-  status: string
+  status: OrderStatus
   redirectUrl?: string
 }
 

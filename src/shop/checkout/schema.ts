@@ -1,6 +1,5 @@
-import { sql } from 'drizzle-orm'
 import { blob, check, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { instant } from '../../platform/db/columns.ts'
+import { instant, oneOf } from '../../platform/db/columns.ts'
 import { orders } from '../orders/schema.ts'
 
 /** What was answered under an Idempotency-Key, to be answered again byte for byte. */
@@ -24,6 +23,6 @@ export const idempotencyKeys = sqliteTable(
   (t) => [
     primaryKey({ columns: [t.scope, t.key] }),
     index('idempotency_keys_by_end').on(t.expiresAt),
-    check('idempotency_keys_state', sql`${t.state} IN ('running', 'answered')`)
+    check('idempotency_keys_state', oneOf(t.state))
   ]
 )

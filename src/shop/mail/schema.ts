@@ -1,6 +1,5 @@
-import { sql } from 'drizzle-orm'
 import { check, index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { instant, json } from '../../platform/db/columns.ts'
+import { instant, json, oneOf } from '../../platform/db/columns.ts'
 import { events } from '../events/schema.ts'
 
 /**
@@ -22,8 +21,5 @@ export const mails = sqliteTable(
     sentAt: instant('sent_at'),
     lastError: text('last_error')
   },
-  (t) => [
-    index('mails_due').on(t.state, t.nextAttemptAt),
-    check('mails_state', sql`${t.state} IN ('queued', 'sent', 'failed')`)
-  ]
+  (t) => [index('mails_due').on(t.state, t.nextAttemptAt), check('mails_state', oneOf(t.state))]
 )

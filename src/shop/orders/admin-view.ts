@@ -8,7 +8,7 @@ import { placedAsGuest } from './guest-orders.ts'
 import { findOrderView } from './list-orders.ts'
 import type { OrderRow } from './rows.ts'
 import { orders } from './schema.ts'
-import type { OrderStatus } from './schema.ts'
+import type { OrderStatus } from './states.ts'
 import type { OrderView } from './view.ts'
 
 /** What the operator sees of an order: its public form and what the buyer is not shown. Amounts in major units. */

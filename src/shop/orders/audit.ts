@@ -1,7 +1,7 @@
 import type { Tx } from '../../platform/db/database.ts'
 import { insertStatement } from '../../platform/db/statements.ts'
 import { orderHistory } from './schema.ts'
-import type { OrderStatus } from './schema.ts'
+import type { OrderStatus } from './states.ts'
 
 const insertRow = insertStatement(orderHistory)
 

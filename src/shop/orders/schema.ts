@@ -1,21 +1,11 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import { instant, json, minor } from '../../platform/db/columns.ts'
+import { instant, json, minor, oneOf } from '../../platform/db/columns.ts'
 import { users } from '../accounts/schema.ts'
 import { affiliates, visits } from '../affiliates/schema.ts'
 import { coupons, products, variations } from '../catalog/schema.ts'
 import type { GrantSpec } from '../catalog/schema.ts'
-
-export const orderStatuses = [
-  'pending',
-  'on-hold',
-  'processing',
-  'completed',
-  'failed',
-  'cancelled',
-  'refunded'
-] as const
-export type OrderStatus = (typeof orderStatuses)[number]
+import { orderStatuses } from './states.ts'
 
 /** As a buyer gave it; every field optional. */
 export type Address = {
@@ -74,11 +64,8 @@ export const orders = sqliteTable(
     index('orders_held')
       .on(t.holdEndsAt)
       .where(sql`status = 'pending'`),
-    check(
-      'orders_status',
-      sql`${t.status} IN ('pending', 'on-hold', 'processing', 'completed', 'failed', 'cancelled', 'refunded')`
-    ),
-    check('orders_strategy', sql`${t.strategy} IN ('redirect_to_store', 'token_handoff')`),
+    check('orders_status', oneOf(t.status)),
+    check('orders_strategy', oneOf(t.strategy)),
     check('orders_subtotal', sql`${t.subtotalMinor} >= 0`),
     check('orders_discount', sql`${t.discountMinor} BETWEEN 0 AND ${t.subtotalMinor}`),
     check('orders_total', sql`${t.totalMinor} = ${t.subtotalMinor} - ${t.discountMinor}`),
@@ -113,7 +100,7 @@ export const orderItems = sqliteTable(
     index('order_items_by_order').on(t.orderId, t.id),
     index('order_items_by_product').on(t.productId),
     check('order_items_quantity', sql`${t.quantity} > 0`),
-    check('order_items_type', sql`${t.type} IN ('physical', 'digital')`),
+    check('order_items_type', oneOf(t.type)),
     check('order_items_discount', sql`${t.discountMinor} BETWEEN 0 AND ${t.unitPriceMinor} * ${t.quantity}`),
     check('order_items_total', sql`${t.totalMinor} = ${t.unitPriceMinor} * ${t.quantity} - ${t.discountMinor}`),
     check('order_items_stock_taken', sql`${t.stockTaken} BETWEEN 0 AND ${t.quantity}`)
@@ -148,11 +135,8 @@ export const orderAttributions = sqliteTable(
   },
   (t) => [
     index('order_attributions_by_affiliate').on(t.affiliateId),
-    check('order_attributions_source_type', sql`${t.sourceType} IN ('referral', 'utm', 'typein')`),
-    check(
-      'order_attributions_ref_outcome',
-      sql`${t.refOutcome} IN ('none', 'credited', 'unknown', 'not_active', 'self', 'module_off')`
-    )
+    check('order_attributions_source_type', oneOf(t.sourceType)),
+    check('order_attributions_ref_outcome', oneOf(t.refOutcome))
   ]
 )
 

@@ -10,7 +10,7 @@ import { getOrder, historyOf } from './find.ts'
 import { reclaimHoldings, releaseHoldings } from './hold.ts'
 import type { OrderRow } from './rows.ts'
 import { orders } from './schema.ts'
-import type { OrderStatus } from './schema.ts'
+import type { OrderStatus } from './states.ts'
 import { isPaidStatus, isReleasedStatus, mayMove } from './states.ts'
 
 export type Move = {

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import { bool, instant, minor } from '../../platform/db/columns.ts'
+import { bool, instant, minor, oneOf } from '../../platform/db/columns.ts'
 import { orders } from '../orders/schema.ts'
 
 /**
@@ -44,9 +44,9 @@ export const paymentAttempts = sqliteTable(
     index('payment_attempts_open')
       .on(t.updatedAt)
       .where(sql`outcome IS NULL`),
-    check('payment_attempts_gateway', sql`${t.gateway} IN ('stripe', 'sandbox', 'manual', 'none')`),
-    check('payment_attempts_kind', sql`${t.kind} IN ('checkout_session', 'payment_intent', 'manual', 'none')`),
-    check('payment_attempts_outcome', sql`${t.outcome} IN ('paid', 'failed', 'expired', 'abandoned')`),
+    check('payment_attempts_gateway', oneOf(t.gateway)),
+    check('payment_attempts_kind', oneOf(t.kind)),
+    check('payment_attempts_outcome', oneOf(t.outcome)),
     check('payment_attempts_amount', sql`${t.amountMinor} >= 0`),
     check('payment_attempts_livemode', sql`${t.livemode} IN (0, 1)`)
   ]
@@ -74,7 +74,7 @@ export const refunds = sqliteTable(
     index('refunds_by_order').on(t.orderId, t.id),
     uniqueIndex('refunds_gateway_refund').on(t.gatewayRefundId),
     uniqueIndex('refunds_gateway_key').on(t.gatewayKey),
-    check('refunds_state', sql`${t.state} IN ('requested', 'done', 'failed')`),
+    check('refunds_state', oneOf(t.state)),
     check('refunds_amount', sql`${t.amountMinor} > 0`)
   ]
 )

@@ -1,11 +1,13 @@
 import { and, eq, isNotNull, isNull } from 'drizzle-orm'
 import type Stripe from 'stripe'
+import { sqlList } from '../../platform/db/columns.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
 import { describeError } from '../../platform/log.ts'
 import { gatewaySubscriptions, subscriptions } from '../benefits/schema.ts'
 import type { ShopContext } from '../context.ts'
+import { releasedStatuses } from '../orders/states.ts'
 import { isSilence } from './gateway-failure.ts'
 import { readyGateway } from './gateway.ts'
 import { lookUp, unlessMissing } from './look-up.ts'
@@ -20,7 +22,7 @@ const unwanted = rawStatement<{ gateway: string; livemode: 0 | 1 }, { gatewayId:
      SELECT gateway_id, order_id FROM subscriptions WHERE cancelled_at IS NOT NULL AND gateway_id IS NOT NULL
      UNION ALL
      SELECT g.gateway_id, g.order_id FROM gateway_subscriptions g CROSS JOIN orders o ON o.id = g.order_id
-      WHERE g.ended_at IS NULL AND (o.status IN ('failed', 'cancelled', 'refunded') OR o.email IS NULL OR EXISTS
+      WHERE g.ended_at IS NULL AND (o.status IN (${sqlList(releasedStatuses)}) OR o.email IS NULL OR EXISTS
         (SELECT 1 FROM subscriptions s WHERE s.order_id = g.order_id AND s.cancelled_at IS NOT NULL))
    ) found WHERE EXISTS
      (SELECT 1 FROM payment_attempts a WHERE a.order_id = found.order_id AND a.outcome = 'paid'

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import { instant, minor } from '../../platform/db/columns.ts'
+import { instant, minor, oneOf } from '../../platform/db/columns.ts'
 import { affiliates, visits } from '../affiliates/schema.ts'
 
 /** A payout run: what one affiliate is paid at one time. */
@@ -45,7 +45,7 @@ export const referrals = sqliteTable(
     uniqueIndex('referrals_order').on(t.orderId),
     index('referrals_by_affiliate').on(t.affiliateId, t.id),
     index('referrals_by_status').on(t.status, t.id),
-    check('referrals_status', sql`${t.status} IN ('pending', 'unpaid', 'paid', 'rejected')`),
+    check('referrals_status', oneOf(t.status)),
     check('referrals_amount', sql`${t.amountMinor} >= 0`)
   ]
 )
@@ -70,6 +70,6 @@ export const commissionEntries = sqliteTable(
     // Covers the balance, which sums an affiliate's whole ledger.
     index('commission_entries_by_affiliate').on(t.affiliateId, t.currency, t.kind, t.amountMinor),
     index('commission_entries_by_referral').on(t.referralId, t.id),
-    check('commission_entries_kind', sql`${t.kind} IN ('earned', 'taken_back', 'paid_out')`)
+    check('commission_entries_kind', oneOf(t.kind))
   ]
 )

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import { bool, instant, json } from '../../platform/db/columns.ts'
+import { bool, instant, json, oneOf } from '../../platform/db/columns.ts'
 import { events } from '../events/schema.ts'
 
 /** Addresses that hear of the shop's events by Standard Webhooks. */
@@ -40,6 +40,6 @@ export const webhookDeliveries = sqliteTable(
     uniqueIndex('webhook_deliveries_once').on(t.endpointId, t.eventId),
     index('webhook_deliveries_by_event').on(t.eventId),
     index('webhook_deliveries_due').on(t.state, t.nextAttemptAt),
-    check('webhook_deliveries_state', sql`${t.state} IN ('queued', 'delivered', 'failed')`)
+    check('webhook_deliveries_state', oneOf(t.state))
   ]
 )

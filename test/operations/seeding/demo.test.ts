@@ -18,7 +18,7 @@ import { listProducts } from '../../../src/shop/catalog/products.ts'
 import { getCoupon } from '../../../src/shop/catalog/coupons.ts'
 import { findSellable } from '../../../src/shop/catalog/sellable.ts'
 import { accountSummary } from '../../../src/shop/entitlements/entitlements.ts'
-import { orderStatuses } from '../../../src/shop/orders/schema.ts'
+import { orderStatuses } from '../../../src/shop/orders/states.ts'
 import { endHolds } from '../../../src/shop/payments/end-hold.ts'
 
 const now = Date.UTC(2026, 10, 20, 12)

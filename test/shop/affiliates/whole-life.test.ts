@@ -8,7 +8,7 @@ import { findOrder } from '../../../src/shop/orders/find.ts'
 import { findOrderView } from '../../../src/shop/orders/list-orders.ts'
 import { confirmPayment } from '../../../src/shop/orders/pay-order.ts'
 import { recordRefund } from '../../../src/shop/orders/refund-order.ts'
-import type { OrderStatus } from '../../../src/shop/orders/schema.ts'
+import type { OrderStatus } from '../../../src/shop/orders/states.ts'
 import { isPaidStatus } from '../../../src/shop/orders/states.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import {

@@ -3,7 +3,7 @@ import type { UserRow } from '../../../src/shop/accounts/rows.ts'
 import { affiliates } from '../../../src/shop/affiliates/schema.ts'
 import { accountSummary } from '../../../src/shop/entitlements/entitlements.ts'
 import { orders } from '../../../src/shop/orders/schema.ts'
-import type { OrderStatus } from '../../../src/shop/orders/schema.ts'
+import type { OrderStatus } from '../../../src/shop/orders/states.ts'
 import { applyPlans } from '../../../src/shop/benefits/plans.ts'
 import type { TestShop } from '../../support/shop-context.ts'
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
-import { orderStatuses } from '../../../src/shop/orders/schema.ts'
+import { orderStatuses } from '../../../src/shop/orders/states.ts'
 import {
   couponLine,
   draft,

@@ -18,7 +18,7 @@ import { insertOrder } from '../../../src/shop/orders/create-order.ts'
 import type { DraftAttribution, DraftCoupon, DraftLine, OrderDraft } from '../../../src/shop/orders/draft.ts'
 import type { OrderRow } from '../../../src/shop/orders/rows.ts'
 import { orderItems, orders } from '../../../src/shop/orders/schema.ts'
-import type { OrderStatus } from '../../../src/shop/orders/schema.ts'
+import type { OrderStatus } from '../../../src/shop/orders/states.ts'
 import { moveOrder } from '../../../src/shop/orders/transition.ts'
 import type { Move } from '../../../src/shop/orders/transition.ts'
 

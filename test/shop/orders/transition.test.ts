@@ -6,9 +6,8 @@ import { memberships, plans } from '../../../src/shop/benefits/schema.ts'
 import { getOrder, historyOf } from '../../../src/shop/orders/find.ts'
 import { payOrder } from '../../../src/shop/orders/pay-order.ts'
 import type { OrderRow } from '../../../src/shop/orders/rows.ts'
-import { orderStatuses } from '../../../src/shop/orders/schema.ts'
-import type { OrderStatus } from '../../../src/shop/orders/schema.ts'
-import { mayMove } from '../../../src/shop/orders/states.ts'
+import type { OrderStatus } from '../../../src/shop/orders/states.ts'
+import { mayMove, orderStatuses } from '../../../src/shop/orders/states.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import {
   couponLine,

@@ -1,0 +1,57 @@
+import { globSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { loadAssets } from '../../src/pages/assets.ts'
+import { orderStates } from '../../src/shop/orders/states.ts'
+import { typeErrors } from '../support/compile.ts'
+
+const table = 'src/shop/orders/states.ts'
+const row = {
+  to: `['completed']`,
+  paid: 'true',
+  released: 'false',
+  tone: `'good'`,
+  label: `'Packed'`,
+  title: `'Your order is packed'`,
+  text: `'We will send it today.'`
+}
+
+/** The table with one more state in front of `completed`. */
+function withState(properties: Record<string, string>) {
+  const text = Object.entries(properties).map(([name, value]) => `${name}: ${value}`)
+  return { path: table, instead: '  completed: {', text: `  packed: { ${text.join(', ')} },\n  completed: {` }
+}
+
+/** All that names a state or the table. */
+const files = globSync('src/**/*.ts').filter((path) => /states\.ts'|OrderStatus/.test(readFileSync(path, 'utf8')))
+
+describe('an order state that is added', () => {
+  it.each(Object.keys(row))('does not compile without %s', (missing) => {
+    const rest = Object.fromEntries(Object.entries(row).filter(([name]) => name !== missing))
+    expect(typeErrors([table], [withState(rest)])).toContainEqual(
+      expect.stringMatching(new RegExp(`^${table}: Property '${missing}' is missing`))
+    )
+  })
+
+  it('does not compile with a move to a state that does not exist', () => {
+    expect(typeErrors([table], [withState({ ...row, to: `['shipped']` })])).toEqual([
+      expect.stringMatching(/^src\/shop\/orders\/states\.ts: .*'"shipped"' is not assignable/)
+    ])
+  })
+
+  it('is known everywhere by its row, and asks the demo shop for a way to it', () => {
+    expect(files).toContain('src/pages/order-standing.ts')
+    expect(typeErrors(files, [withState(row)])).toEqual([
+      expect.stringMatching(/^src\/operations\/seeding\/purchase\.ts: Property 'packed' is missing/)
+    ])
+  })
+})
+
+describe('the table of order states', () => {
+  it.each(['orders', 'thanks', 'cart'] as const)('is what the script %s of the storefront imports', async (script) => {
+    const assets = loadAssets()
+    const path = assets.modulesOf(script).find((module) => module.startsWith('/assets/states-')) ?? ''
+    const served = await assets.find(path, new Request(`https://shop.test${path}`))?.text()
+    const module: unknown = await import(`data:text/javascript,${encodeURIComponent(served ?? '')}`)
+    expect(module).toMatchObject({ orderStates })
+  })
+})
