@@ -19,6 +19,7 @@ const floors: readonly (readonly string[])[] = [
   ['shop/orders'],
   ['shop/payments'],
   ['shop/checkout', 'shop/entitlements', 'shop/mailer'],
+  ['shop/customers'],
   ['app.ts'],
   ['operations'],
   ['api'],

@@ -1,4 +1,3 @@
-import { writeWhenFree } from '../platform/db/busy.ts'
 import { changePassword } from '../shop/accounts/change-password.ts'
 import {
   changePasswordInput,
@@ -7,11 +6,11 @@ import {
   resetPasswordInput,
   tokenInput
 } from '../shop/accounts/input.ts'
-import { forgotPassword, resendVerification, resetPassword } from '../shop/accounts/recover.ts'
+import { forgotPassword, resendVerification } from '../shop/accounts/recover.ts'
 import { updateProfile } from '../shop/accounts/update-profile.ts'
-import { verifyEmail } from '../shop/accounts/verify-email.ts'
+import { resetPassword } from '../shop/customers/reset-password.ts'
+import { verifyEmail } from '../shop/customers/verify-email.ts'
 import { accountSummary } from '../shop/entitlements/entitlements.ts'
-import { claimGuestOrders } from '../shop/orders/claim-guest-orders.ts'
 import { done, meData } from './answers/account.ts'
 import { route } from './route.ts'
 import { endedSessionCookie, sessionCookie } from '../shop/accounts/session-cookie.ts'
@@ -32,7 +31,7 @@ export const accountCareRoutes = [
     invalid: 422,
     body: tokenInput,
     handler: async (call, { body }) => {
-      await verifyEmail(call.shop, body.token, call, call.now, claimGuestOrders)
+      await verifyEmail(call.shop, body.token, call, call.now)
       return { data: { verified: true } }
     }
   }),
@@ -80,8 +79,8 @@ export const accountCareRoutes = [
     invalid: 422,
     body: resetPasswordInput,
     handler: async (call, { body }) => {
-      const { id } = await resetPassword(call.shop, body, call, call.now, claimGuestOrders)
-      // Somebody else may be logged in here, whose session goes on.
+      const { id } = await resetPassword(call.shop, body, call, call.now)
+      // The caller may be logged in to another account, whose session goes on.
       const goesOn = call.identity !== null && call.identity.user.id !== id
       return { data: { reset: true }, cookies: goesOn ? [] : [endedSessionCookie(call.shop)] }
     }
@@ -117,7 +116,7 @@ export const accountCareRoutes = [
     invalid: 422,
     body: profileInput,
     handler: async ({ shop, identity, now }, { body }) => {
-      const user = await writeWhenFree(shop.db, (tx) => updateProfile(tx, identity.user.id, body, now))
+      const user = await updateProfile(shop, identity.user.id, body, now)
       return { data: accountSummary(shop.db, user, { isLoggedIn: true }, now) }
     }
   })

@@ -1,15 +1,13 @@
 import type { Command } from 'commander'
 import type { App } from '../app.ts'
-import { write } from '../platform/db/database.ts'
 import { parseWith } from '../platform/http/zod-errors.ts'
 import { listAdministrators, setAdministrator } from '../shop/accounts/administrators.ts'
 import { findUserByEmail, getUser } from '../shop/accounts/find.ts'
 import { newAccountInput } from '../shop/accounts/input.ts'
-import { openAccount } from '../shop/accounts/open-account.ts'
+import { openAccount } from '../shop/customers/open-account.ts'
 import type { UserRow } from '../shop/accounts/rows.ts'
 import { toUser } from '../shop/accounts/view.ts'
 import { rolesOf } from '../shop/entitlements/roles.ts'
-import { claimGuestOrders } from '../shop/orders/claim-guest-orders.ts'
 import { messages, table } from './output.ts'
 import type { Answer } from './output.ts'
 import { addCommand, confirmOrRefuse, readPassword, runs } from './run.ts'
@@ -41,7 +39,7 @@ async function create({ app, options, now }: Work<CreateOptions>): Promise<Answe
   const known = findUserByEmail(app.db, input.email)
   if (known !== undefined) return promote(app, known, now)
   const state = { password: await readPassword(options), isAdmin: true, verified: true }
-  const user = await openAccount(app, { ...input, ...state }, now, claimGuestOrders)
+  const user = await openAccount(app, { ...input, ...state }, now)
   return {
     json: { user: view(app, user), created: true },
     human: `${user.email} is administrator, account ${user.id}.`
@@ -49,7 +47,7 @@ async function create({ app, options, now }: Work<CreateOptions>): Promise<Answe
 }
 
 function promote(app: App, known: UserRow, now: number): Answer {
-  const { user, changed } = write(app.db, (tx) => setAdministrator(tx, known.id, true, now))
+  const { user, changed } = setAdministrator(app.db, known.id, true, now)
   return {
     json: { user: view(app, user), created: false, granted: changed },
     human: changed
@@ -71,7 +69,7 @@ async function revoke({ app, options, now, json }: Work<{ yes?: boolean }>, who:
   const known = getUser(app.db, who)
   // Where nobody can be asked, the command itself is the answer: it can be taken back.
   if (process.stdin.isTTY && !json) await confirmOrRefuse(`Revoke administrator from ${known.email}?`, options)
-  const { user, changed } = write(app.db, (tx) => setAdministrator(tx, known.id, false, now))
+  const { user, changed } = setAdministrator(app.db, known.id, false, now)
   if (changed && listAdministrators(app.db).length === 0) messages.warn('There is no administrator any more.')
   return {
     json: { user: view(app, user), revoked: changed },

@@ -2,34 +2,23 @@ import { Option } from 'commander'
 import type { Command } from 'commander'
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
-import { write } from '../platform/db/database.ts'
-import type { Tx } from '../platform/db/database.ts'
+import type { Db } from '../platform/db/database.ts'
 import { parseWith } from '../platform/http/zod-errors.ts'
 import { activateUser, deactivateUser } from '../shop/accounts/deactivate.ts'
-import { eraseUser } from '../shop/accounts/erase.ts'
-import { exportUser } from '../shop/accounts/export.ts'
 import { getUser } from '../shop/accounts/find.ts'
 import { newAccountInput } from '../shop/accounts/input.ts'
 import { listUsers } from '../shop/accounts/list-users.ts'
-import { openAccount } from '../shop/accounts/open-account.ts'
+import { logOutEverywhere } from '../shop/accounts/logout.ts'
 import type { UserRow } from '../shop/accounts/rows.ts'
-import { endUserSessions } from '../shop/accounts/sessions.ts'
 import { setPassword } from '../shop/accounts/set-password.ts'
-import { markVerified } from '../shop/accounts/verify-email.ts'
 import { toAccountRecord, toUser } from '../shop/accounts/view.ts'
-import { balanceOf } from '../shop/referrals/balance.ts'
-import { anonymiseAffiliateOf } from '../shop/affiliates/anonymise.ts'
-import { findAffiliateOfUser } from '../shop/affiliates/find.ts'
-import { toAffiliate } from '../shop/affiliates/view.ts'
-import { endRenewals } from '../shop/benefits/end-benefit.ts'
-import { listBenefits } from '../shop/benefits/list-benefits.ts'
+import { erasePerson } from '../shop/customers/erase-person.ts'
+import { exportPerson } from '../shop/customers/export-person.ts'
+import { openAccount } from '../shop/customers/open-account.ts'
+import { confirmEmail } from '../shop/customers/verify-email.ts'
 import { accountSummary } from '../shop/entitlements/entitlements.ts'
 import { rolesOf } from '../shop/entitlements/roles.ts'
-import { listOrdersOfPerson } from '../shop/orders/admin-view.ts'
-import { anonymiseOrdersOf } from '../shop/orders/anonymise.ts'
-import { claimGuestOrders } from '../shop/orders/claim-guest-orders.ts'
 import { countGuestOrders } from '../shop/orders/guest-orders.ts'
-import { paymentStatusOf } from '../shop/payments/attempts.ts'
 import { entitlementLines } from './entitlement-lines.ts'
 import { messages, table } from './output.ts'
 import type { Answer } from './output.ts'
@@ -68,7 +57,7 @@ function defineReading(group: Command): void {
   runs(showing, 'migrated', ({ app, now }, who: string) => answer(app, getUser(app.db, who), now))
   const about = 'everything the shop keeps of a person, as JSON; guest orders with the email only if it is verified'
   const exporting = addCommand(group, 'export <email-or-id>', about, 'users export lena@shop.example > lena.json')
-  runs(exporting, 'migrated', exportPerson)
+  runs(exporting, 'migrated', printExport)
 }
 
 function defineMaking(group: Command): void {
@@ -97,26 +86,26 @@ function defineMaking(group: Command): void {
   )
 }
 
-/** Changes that take an account and nothing else, each in one transaction. */
+/** Changes that take an account and nothing else. */
 function defineChanges(group: Command): void {
-  const change = (command: Command, act: (tx: Tx, user: UserRow, now: number) => void, question?: string): Command =>
+  const change = (command: Command, act: (db: Db, userId: number, now: number) => void, question?: string): Command =>
     runs(command, 'migrated', async ({ app, options, now, json }: Work<SureOptions>, who: string) => {
       const user = getUser(app.db, who)
-      // Where nobody can be asked, the command itself is the answer: all of this can be taken back.
+      // Without a terminal the command asks nothing: all of these changes can be undone.
       if (question !== undefined && process.stdin.isTTY && !json) {
         await confirmOrRefuse(`${question} ${user.email}?`, options)
       }
-      write(app.db, (tx) => act(tx, user, now))
+      act(app.db, user.id, now)
       return answer(app, getUser(app.db, user.id), now)
     })
   const verifying = addCommand(group, 'verify <email-or-id>', 'the email is known to be right', 'users verify 12')
-  change(verifying, (tx, { id }, now) => void markVerified(tx, id, now, claimGuestOrders))
+  change(verifying, confirmEmail)
   const closing = addCommand(group, 'deactivate <email-or-id>', 'shut an account; sessions end', 'users deactivate 12')
-  change(closing.option('--yes', 'do not ask'), (tx, { id }, now) => void deactivateUser(tx, id, now), 'Deactivate')
+  change(closing.option('--yes', 'do not ask'), deactivateUser, 'Deactivate')
   const opening = addCommand(group, 'activate <email-or-id>', 'open a deactivated account', 'users activate 12')
-  change(opening, (tx, { id }, now) => void activateUser(tx, id, now))
+  change(opening, activateUser)
   const ending = addCommand(group, 'logout <email-or-id>', 'end all sessions of an account', 'users logout 12')
-  change(ending, (tx, { id }) => endUserSessions(tx, id))
+  change(ending, logOutEverywhere)
 }
 
 async function create({ app, options, now }: Work<CreateOptions>): Promise<Answer> {
@@ -124,7 +113,7 @@ async function create({ app, options, now }: Work<CreateOptions>): Promise<Answe
   const input = parseWith(newAccountInput, { email, displayName, firstName, lastName })
   const password = await readPassword(options)
   const state = { password, isAdmin: false, verified: options.verified ?? false }
-  const user = await openAccount(app, { ...input, ...state }, now, claimGuestOrders)
+  const user = await openAccount(app, { ...input, ...state }, now)
   const view = toUser(user, rolesOf(app.db, user), { billing: true })
   return { json: { user: view }, human: `${user.email} has account ${user.id}, username ${user.username}.` }
 }
@@ -164,9 +153,11 @@ function answer(app: App, user: UserRow, now: number): Answer {
   }
 }
 
-function exportPerson({ app, now, json }: Work<object>, who: string): Answer {
+function printExport({ app, now, json }: Work<object>, who: string): Answer {
   const user = getUser(app.db, who)
-  const document = whileShowing(json, `gathering what is kept of account ${user.id}`, () => recordOf(app, user, now))
+  const document = whileShowing(json, `collecting the data of account ${user.id}`, () =>
+    exportPerson(app.db, user, now)
+  )
   const leftOut = user.emailVerifiedAt === null ? countGuestOrders(app.db, user.emailKey) : 0
   if (leftOut > 0) {
     messages.warn(
@@ -177,32 +168,10 @@ function exportPerson({ app, now, json }: Work<object>, who: string): Answer {
   return { json: document, human: JSON.stringify(document, null, 2) }
 }
 
-function recordOf(app: App, user: UserRow, now: number): ReturnType<typeof exportUser> {
-  const affiliate = findAffiliateOfUser(app.db, user.id)
-  const above = {
-    orders: listOrdersOfPerson(app.db, user, (id) => paymentStatusOf(app.db, id)),
-    includesGuestOrders: user.emailVerifiedAt !== null,
-    benefits: listBenefits(app.db, user.id, now),
-    affiliate:
-      affiliate === undefined
-        ? null
-        : {
-            ...toAffiliate(app.db, affiliate),
-            website: affiliate.website,
-            message: affiliate.message,
-            balance: balanceOf(app.db, affiliate.id)
-          }
-  }
-  return exportUser(app.db, user, rolesOf(app.db, user), above, now)
-}
-
 async function erase({ app, options, now }: Work<SureOptions>, who: string): Promise<Answer> {
   const user = getUser(app.db, who)
   await confirmOrRefuse(eraseQuestion(user, countGuestOrders(app.db, user.emailKey)), options)
-  const { guestOrders, erased } = write(app.db, (tx) => ({
-    guestOrders: countGuestOrders(tx, user.emailKey),
-    erased: eraseUser(tx, user.id, now, letGo)
-  }))
+  const { user: erased, guestOrders } = erasePerson(app.db, user.id, now)
   const view = toUser(erased, rolesOf(app.db, erased), { billing: true })
   return {
     json: { user: view, status: erased.status, guestOrders },
@@ -214,11 +183,4 @@ function eraseQuestion({ email, emailVerifiedAt }: UserRow, guestOrders: number)
   const unproven = emailVerifiedAt === null ? ', which is not verified,' : ''
   const more = guestOrders === 0 ? '' : ` Guest orders with this email${unproven} lose their buyer too: ${guestOrders}.`
   return `Erase ${email} for good?${more} It cannot be undone.`
-}
-
-/** What stands above accounts lets go of a person in the same transaction. */
-function letGo(tx: Tx, user: UserRow, _erasedEmail: string, now: number): void {
-  endRenewals(tx, user.id, now)
-  anonymiseOrdersOf(tx, user)
-  anonymiseAffiliateOf(tx, user.id, now)
 }

@@ -3,10 +3,8 @@ import { rawTarget } from '../platform/http/node-request.ts'
 import { parseQuery } from '../platform/http/query.ts'
 import { findUsableToken } from '../shop/accounts/email-tokens.ts'
 import { getUserById } from '../shop/accounts/find.ts'
-import { resetPassword } from '../shop/accounts/recover.ts'
-import { verifyEmail } from '../shop/accounts/verify-email.ts'
-import type { OnVerified } from '../shop/accounts/verify-email.ts'
-import { claimGuestOrders } from '../shop/orders/claim-guest-orders.ts'
+import { resetPassword } from '../shop/customers/reset-password.ts'
+import { verifyEmail } from '../shop/customers/verify-email.ts'
 import { setting } from '../shop/settings/settings.ts'
 import { readForm } from './form.ts'
 import { messagePage } from './page.ts'
@@ -37,8 +35,6 @@ const resetOver = messagePage(410, 'This link no longer works', [
   'If you still need a new password, ask for another link where you log in.'
 ])
 
-const takeOrders: OnVerified = (tx, user, now) => void claimGuestOrders(tx, user, now)
-
 function showVerify({ app, request, now }: PageCall): PageReply {
   const token = tokenOf(request)
   if (findUsableToken(app.db, 'verify', token, now) === undefined) return verifyOver
@@ -48,7 +44,7 @@ function showVerify({ app, request, now }: PageCall): PageReply {
 async function verify({ app, request, addressKey, now }: PageCall): Promise<PageReply> {
   const form = await readForm(request)
   try {
-    await verifyEmail(app, form.get('token') ?? '', { addressKey }, now, takeOrders)
+    await verifyEmail(app, form.get('token') ?? '', { addressKey }, now)
     // Another address, so that a reload does not send the used token again.
     return { redirect: '/account/verify/done' }
   } catch (error) {
@@ -68,7 +64,7 @@ async function reset(call: PageCall): Promise<PageReply> {
   const password = form.get('password') ?? ''
   if (password === '') return resetForm(call, token, 422, 'Please type the new password.')
   try {
-    await resetPassword(app, { token, password }, { addressKey }, now, takeOrders)
+    await resetPassword(app, { token, password }, { addressKey }, now)
     return { redirect: '/account/reset/done' }
   } catch (error) {
     if (isCode(error, 'TOKEN_INVALID')) return resetOver

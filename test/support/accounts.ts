@@ -1,7 +1,6 @@
 import { expect } from 'vitest'
 import { write } from '../../src/platform/db/database.ts'
 import { findEmailToken } from '../../src/shop/accounts/email-tokens.ts'
-import type { OnVerified } from '../../src/shop/accounts/verify-email.ts'
 import type { SessionRow, UserRow } from '../../src/shop/accounts/rows.ts'
 import { findSession, startSession } from '../../src/shop/accounts/sessions.ts'
 import type { ShopContext } from '../../src/shop/context.ts'
@@ -57,5 +56,3 @@ export function eventsOf(shop: ShopContext): string[] {
     .all()
     .map(({ type }) => type)
 }
-
-export const nothingMore: OnVerified = () => undefined

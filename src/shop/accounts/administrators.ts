@@ -1,27 +1,30 @@
 import { eq } from 'drizzle-orm'
-import type { Db, Tx } from '../../platform/db/database.ts'
+import { write } from '../../platform/db/database.ts'
+import type { Db } from '../../platform/db/database.ts'
 import { getStanding } from './deactivate.ts'
 import type { UserRow } from './rows.ts'
 import { users } from './schema.ts'
 import { endUserSessions } from './sessions.ts'
 
 /**
- * Grants or revokes administrator. The user's sessions end with either, so that none goes on with rights that it did not
- * begin with.
+ * Grants or revokes administrator. Either ends the user's sessions, so that no session goes on with rights that it did
+ * not start with.
  *
  * @throws AppError NOT_FOUND, CONFLICT for an erased account
  */
 export function setAdministrator(
-  tx: Tx,
+  db: Db,
   userId: number,
   isAdmin: boolean,
   now: number
 ): { user: UserRow; changed: boolean } {
-  const user = getStanding(tx, userId)
-  if (user.isAdmin === isAdmin) return { user, changed: false }
-  tx.orm.update(users).set({ isAdmin, updatedAt: now }).where(eq(users.id, userId)).run()
-  endUserSessions(tx, userId)
-  return { user: { ...user, isAdmin, updatedAt: now }, changed: true }
+  return write(db, (tx) => {
+    const user = getStanding(tx, userId)
+    if (user.isAdmin === isAdmin) return { user, changed: false }
+    tx.orm.update(users).set({ isAdmin, updatedAt: now }).where(eq(users.id, userId)).run()
+    endUserSessions(tx, userId)
+    return { user: { ...user, isAdmin, updatedAt: now }, changed: true }
+  })
 }
 
 export function listAdministrators(db: Db): UserRow[] {

@@ -1,5 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
+import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { emit } from '../outbox/emit.ts'
 import { endEmailTokens } from './email-tokens.ts'
@@ -9,23 +10,27 @@ import { users } from './schema.ts'
 import { endUserSessions } from './sessions.ts'
 
 /**
- * Shuts an account: its sessions and open links end in the same transaction.
+ * Deactivates an account: its sessions and open links end in the same transaction, and it cannot log in.
  *
- * @throws AppError NOT_FOUND, CONFLICT for an erased one
+ * @throws AppError NOT_FOUND, CONFLICT for an erased account
  */
-export function deactivateUser(tx: Tx, userId: number, now: number): UserRow {
-  const user = getStanding(tx, userId)
-  if (user.status === 'deactivated') return user
-  endUserSessions(tx, userId)
-  endEmailTokens(tx, userId, now)
-  emit(tx, 'account.deactivated', { userId }, now)
-  return setStatus(tx, user, 'deactivated', now)
+export function deactivateUser(db: Db, userId: number, now: number): UserRow {
+  return write(db, (tx) => {
+    const user = getStanding(tx, userId)
+    if (user.status === 'deactivated') return user
+    endUserSessions(tx, userId)
+    endEmailTokens(tx, userId, now)
+    emit(tx, 'account.deactivated', { userId }, now)
+    return setStatus(tx, user, 'deactivated', now)
+  })
 }
 
 /** @throws AppError NOT_FOUND, CONFLICT for an erased account */
-export function activateUser(tx: Tx, userId: number, now: number): UserRow {
-  const user = getStanding(tx, userId)
-  return user.status === 'active' ? user : setStatus(tx, user, 'active', now)
+export function activateUser(db: Db, userId: number, now: number): UserRow {
+  return write(db, (tx) => {
+    const user = getStanding(tx, userId)
+    return user.status === 'active' ? user : setStatus(tx, user, 'active', now)
+  })
 }
 
 /**

@@ -1,4 +1,5 @@
 import { and, eq, gt, isNull, lte } from 'drizzle-orm'
+import { AppError } from '../../errors.ts'
 import { setBackMs } from '../../platform/clock.ts'
 import { hmac, randomToken, tokenHash } from '../../platform/crypto/secrets.ts'
 import type { Keys } from '../../platform/crypto/secrets.ts'
@@ -103,6 +104,11 @@ export function endEmailTokens(tx: Tx, userId: number, now: number, kind?: Email
       )
     )
     .run()
+}
+
+/** The refusal of a token that is unknown, used or expired. */
+export function tokenInvalid(): AppError {
+  return new AppError('TOKEN_INVALID', 'This link is wrong, was used before or has expired. Please ask for a new one.')
 }
 
 /** Removes what has been over for a month; for the jobs. */

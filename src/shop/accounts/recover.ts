@@ -3,17 +3,11 @@ import { writeWhenFree } from '../../platform/db/busy.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
 import { compareKey } from '../../platform/text.ts'
 import type { ShopContext } from '../context.ts'
-import { countFailures, emailCounter, takePoint } from '../limits/counted-attempts.ts'
-import { findUsableToken, redeemEmailToken } from './email-tokens.ts'
+import { emailCounter, takePoint } from '../limits/counted-attempts.ts'
 import type { EmailTokenKind } from './email-tokens.ts'
-import { findUserByEmail, getUserById } from './find.ts'
-import type { ResetPasswordInput } from './input.ts'
-import { assertPassword } from './password-rules.ts'
+import { findUserByEmail } from './find.ts'
 import { queueLink } from './queue-link.ts'
-import type { Caller, UserRow } from './rows.ts'
-import { replacePassword } from './set-password.ts'
-import { markVerified, tokenInvalid } from './verify-email.ts'
-import type { OnVerified } from './verify-email.ts'
+import type { UserRow } from './rows.ts'
 
 /** No account has this number. */
 const nobody = { id: -1, email: '' }
@@ -64,31 +58,4 @@ async function sendLink(
 function takeBack(tx: Tx): void {
   dropLastMail(tx).run()
   dropTokens(tx).run(nobody.id)
-}
-
-/**
- * Chooses a new password by a link's token. Every session of the account ends, and whoever read the email has shown that
- * it is his.
- *
- * @throws AppError TOKEN_INVALID, AUTH_RATE_LIMITED (token_ip), PASSWORD_POLICY_VIOLATION (the token stays good)
- */
-export async function resetPassword(
-  shop: ShopContext,
-  input: ResetPasswordInput,
-  caller: Pick<Caller, 'addressKey'>,
-  now: number,
-  onVerified: OnVerified
-): Promise<UserRow> {
-  const { row } = await countFailures(shop, [{ bucket: 'token_ip', key: caller.addressKey }], async () => {
-    const found = findUsableToken(shop.db, 'reset', input.token, now)
-    return { failed: found === undefined, row: found }
-  })
-  if (row === undefined) throw tokenInvalid()
-  await assertPassword(shop, input.password, getUserById(shop.db, row.userId))
-  const passwordHash = await shop.passwords.hash(input.password)
-  return writeWhenFree(shop.db, (tx) => {
-    if (redeemEmailToken(tx, 'reset', input.token, now) === undefined) throw tokenInvalid()
-    replacePassword(tx, row.userId, passwordHash, now)
-    return markVerified(tx, row.userId, now, onVerified)
-  })
 }

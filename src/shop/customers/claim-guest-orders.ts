@@ -1,11 +1,11 @@
 import { asc, eq, sql } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
 import { statement } from '../../platform/db/statements.ts'
-import type { users } from '../accounts/schema.ts'
-import { giveOrderGrants } from './consequences.ts'
-import { placedAsGuest } from './guest-orders.ts'
-import { orders } from './schema.ts'
-import { isPaidStatus } from './states.ts'
+import type { UserRow } from '../accounts/rows.ts'
+import { giveOrderGrants } from '../orders/consequences.ts'
+import { placedAsGuest } from '../orders/guest-orders.ts'
+import { orders } from '../orders/schema.ts'
+import { isPaidStatus } from '../orders/states.ts'
 
 const guestOrders = statement((orm) =>
   orm
@@ -24,13 +24,17 @@ const claim = statement((orm) =>
     .prepare()
 )
 
-type Claimant = Pick<typeof users.$inferSelect, 'id' | 'emailKey' | 'emailVerifiedAt'>
-
 /**
- * Takes the orders that were placed as a guest with this account's email into it, and gives what the paid ones grant.
- * An unverified email proves nothing, so nothing is taken in then. Returns how many were.
+ * Moves the orders that were placed as a guest with this account's email into the account, and gives what the paid ones
+ * grant. An unverified email proves nothing, so it moves no order.
+ *
+ * @returns how many orders were moved
  */
-export function claimGuestOrders(tx: Tx, user: Claimant, now: number): number {
+export function claimGuestOrders(
+  tx: Tx,
+  user: Pick<UserRow, 'id' | 'emailKey' | 'emailVerifiedAt'>,
+  now: number
+): number {
   if (user.emailVerifiedAt === null) return 0
   const found = guestOrders(tx).all({ emailKey: user.emailKey })
   for (const { id } of found) {

@@ -5,16 +5,17 @@ import { getUserById } from '../../../src/shop/accounts/find.ts'
 import { loginInput } from '../../../src/shop/accounts/input.ts'
 import { login } from '../../../src/shop/accounts/login.ts'
 import { resendVerification } from '../../../src/shop/accounts/recover.ts'
-import { markVerified, verifyEmail } from '../../../src/shop/accounts/verify-email.ts'
+import { confirmEmail, verifyEmail } from '../../../src/shop/customers/verify-email.ts'
+import { getOrder } from '../../../src/shop/orders/find.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
-import { atOnce, countOf, eventsOf, mailsOf, newestToken, nothingMore, refusal, tally } from '../../support/accounts.ts'
+import { atOnce, countOf, eventsOf, mailsOf, newestToken, refusal, tally } from '../../support/accounts.ts'
 import { caller, goodPassword, makeUser } from '../../support/people.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import type { TestShop } from '../../support/shop-context.ts'
+import { draft, line, makeProduct, move, place } from '../orders/temporary-shop.ts'
 
 const hour = 3_600_000
-const verify = (shop: TestShop, token: string, from = caller()) =>
-  verifyEmail(shop, token, from, shop.clock.now(), nothingMore)
+const verify = (shop: TestShop, token: string, from = caller()) => verifyEmail(shop, token, from, shop.clock.now())
 const pendingUser = (shop: TestShop) => makeUser(shop, { verificationPending: true })
 const send = (shop: TestShop, email = 'mira@shop.example') => resendVerification(shop, email, shop.clock.now())
 
@@ -58,12 +59,9 @@ describe('a verification token', () => {
     await pendingUser(shop)
     await send(shop)
     const token = newestToken(shop)
-    const joined: number[] = []
-    const results = await atOnce(20, () =>
-      verifyEmail(shop, token, caller(), shop.clock.now(), (_tx, { id }) => void joined.push(id))
-    )
+    const results = await atOnce(20, () => verify(shop, token))
     expect(tally(results)).toEqual({ in: 1, TOKEN_INVALID: 19 })
-    expect(joined).toHaveLength(1)
+    expect(eventsOf(shop)).toEqual(['account.registered', 'account.verified'])
   })
 
   it('works for 24 hours', async () => {
@@ -115,43 +113,38 @@ describe('a verification token', () => {
   })
 })
 
-describe('what follows from a verified email', () => {
-  it('is undone with it when it fails', async () => {
+describe('a guest order with an email that is verified', () => {
+  const guestOrder = (shop: TestShop): number => {
+    const grants = [{ kind: 'course' as const, course: 'wick-trimming' }]
+    const lines = [line(makeProduct(shop.db), { type: 'digital', grants })]
+    const { id } = place(shop.db, draft(lines, { email: 'MIRA@shop.example' }), shop.clock.now())
+    move(shop.db, id, 'completed', {}, shop.clock.now())
+    return id
+  }
+
+  it('stays a guest order, and the token valid, when it cannot be moved into the account', async () => {
     using shop = openTestShop()
     const user = await pendingUser(shop)
+    const orderId = guestOrder(shop)
     await send(shop)
     const token = newestToken(shop)
-    const fails = () => {
-      throw new Error('orders cannot be claimed')
-    }
-    await expect(verifyEmail(shop, token, caller(), shop.clock.now(), fails)).rejects.toThrow('claimed')
+    shop.db.sqlite.exec(
+      `CREATE TRIGGER stuck BEFORE UPDATE OF user_id ON orders BEGIN SELECT raise(ABORT, 'orders are stuck'); END`
+    )
+    await expect(verify(shop, token)).rejects.toThrow('orders are stuck')
     expect(getUserById(shop.db, user.id).verificationPending).toBe(true)
+    shop.db.sqlite.exec('DROP TRIGGER stuck')
     await expect(verify(shop, token)).resolves.toBeDefined()
+    expect(getOrder(shop.db, orderId).userId).toBe(user.id)
   })
 
-  it('happens once, also when an operator verifies', async () => {
+  it('is moved into the account once, also when an operator confirms the email', async () => {
     using shop = openTestShop()
     const user = await pendingUser(shop)
-    const joined: number[] = []
-    for (let times = 0; times < 2; times += 1) {
-      write(shop.db, (tx) => markVerified(tx, user.id, shop.clock.now(), (_tx, { id }) => void joined.push(id)))
-    }
-    expect(joined).toEqual([user.id])
-    expect(eventsOf(shop)).toEqual(['account.registered', 'account.verified'])
-  })
-})
-
-describe('asking for the verification link again', () => {
-  it('sends it to whoever has not verified, and to nobody else, without a difference in the answer', async () => {
-    using shop = openTestShop()
-    await makeUser(shop, { email: 'done@shop.example', verified: true })
-    const closed = await makeUser(shop, { email: 'closed@shop.example', verificationPending: true })
-    shop.db.sqlite.prepare(`UPDATE users SET status = 'deactivated' WHERE id = ?`).run(closed.id)
-    await pendingUser(shop)
-    const emails = ['done@shop.example', 'closed@shop.example', 'nobody@shop.example', 'MIRA@shop.example']
-    for (const email of emails) expect(await send(shop, email)).toBeUndefined()
-    expect(mailsOf(shop)).toMatchObject([{ template: 'verify_email', recipient: 'mira@shop.example' }])
-    expect(countOf(shop, 'email_tokens')).toBe(1)
-    expect(shop.db.sqlite.pragma('foreign_key_check')).toEqual([])
+    const orderId = guestOrder(shop)
+    for (let times = 0; times < 2; times += 1) confirmEmail(shop.db, user.id, shop.clock.now())
+    expect(getOrder(shop.db, orderId).userId).toBe(user.id)
+    expect(countOf(shop, 'enrolments')).toBe(1)
+    expect(eventsOf(shop).filter((type) => type === 'account.verified')).toHaveLength(1)
   })
 })

@@ -1,26 +1,24 @@
 import { writeWhenFree } from '../../platform/db/busy.ts'
+import { createUser, registrationFailed } from '../accounts/create-user.ts'
+import { findUserByEmail } from '../accounts/find.ts'
+import type { NewAccountInput } from '../accounts/input.ts'
+import { assertPassword } from '../accounts/password-rules.ts'
+import { queueLink } from '../accounts/queue-link.ts'
+import type { UserRow } from '../accounts/rows.ts'
 import type { ShopContext } from '../context.ts'
 import { setting } from '../settings/settings.ts'
-import { createUser, registrationFailed } from './create-user.ts'
-import { findUserByEmail } from './find.ts'
-import type { NewAccountInput } from './input.ts'
-import { assertPassword } from './password-rules.ts'
-import { queueLink } from './queue-link.ts'
-import type { UserRow } from './rows.ts'
-import { markVerified } from './verify-email.ts'
-import type { OnVerified } from './verify-email.ts'
+import { confirmEmail } from './verify-email.ts'
 
 /**
- * Makes an account for someone, as an operator does: nobody accepted any terms, and unless the email is known to be right
- * the shop's rule on verification holds.
+ * Creates an account on behalf of an operator: no terms are accepted. An email that is not known to be right is verified
+ * by link where the shop asks for it; one that is known to be right is confirmed at once.
  *
  * @throws AppError PASSWORD_POLICY_VIOLATION, AUTH_REGISTRATION_FAILED when the email is taken
  */
 export async function openAccount(
   shop: ShopContext,
   input: NewAccountInput & { password: string; isAdmin: boolean; verified: boolean },
-  now: number,
-  onVerified: OnVerified
+  now: number
 ): Promise<UserRow> {
   if (findUserByEmail(shop.db, input.email) !== undefined) throw registrationFailed()
   await assertPassword(shop, input.password, input)
@@ -33,6 +31,6 @@ export async function openAccount(
     const state = { passwordHash, isAdmin, verified: false, verificationPending }
     const user = createUser(tx, { ...names, ...said, ...state }, now)
     if (verificationPending) queueLink(tx, shop, 'verify', user, now)
-    return input.verified ? markVerified(tx, user.id, now, onVerified) : user
+    return input.verified ? confirmEmail(tx, user.id, now) : user
   })
 }

@@ -1,0 +1,30 @@
+import { write } from '../../platform/db/database.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { eraseAccount } from '../accounts/erase.ts'
+import { getUserById } from '../accounts/find.ts'
+import type { UserRow } from '../accounts/rows.ts'
+import { anonymiseAffiliateOf } from '../affiliates/anonymise.ts'
+import { endRenewals } from '../benefits/end-benefit.ts'
+import { anonymiseOrdersOf } from '../orders/anonymise.ts'
+import { countGuestOrders } from '../orders/guest-orders.ts'
+
+/**
+ * Erases a person (GDPR Art. 17) in one transaction: renewals end, the orders of the account and the guest orders with
+ * its email lose their buyer, the affiliate account and the account itself lose all personal data. Sums, history and
+ * ledger stay. It cannot be undone; a second time it changes nothing.
+ *
+ * @returns the account as it is now, and how many guest orders with its email were found
+ * @throws AppError NOT_FOUND
+ */
+export function erasePerson(db: Db, userId: number, now: number): { user: UserRow; guestOrders: number } {
+  return write(db, (tx) => {
+    const user = getUserById(tx, userId)
+    const guestOrders = countGuestOrders(tx, user.emailKey)
+    if (user.status === 'erased') return { user, guestOrders }
+    endRenewals(tx, userId, now)
+    anonymiseOrdersOf(tx, user)
+    anonymiseAffiliateOf(tx, userId, now)
+    // Last, because ending renewals may queue a message, and messages are erased with the account.
+    return { user: eraseAccount(tx, user, now), guestOrders }
+  })
+}

@@ -1,0 +1,67 @@
+import { desc, eq } from 'drizzle-orm'
+import { toIso } from '../../platform/clock.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { sentTo } from '../accounts/messages.ts'
+import type { UserRow } from '../accounts/rows.ts'
+import { sessions } from '../accounts/schema.ts'
+import { toAccountRecord, toUser } from '../accounts/view.ts'
+import { findAffiliateOfUser } from '../affiliates/find.ts'
+import { toAffiliate } from '../affiliates/view.ts'
+import { listBenefits } from '../benefits/list-benefits.ts'
+import { rolesOf } from '../entitlements/roles.ts'
+import { mails } from '../mail/schema.ts'
+import { listOrdersOfPerson } from '../orders/admin-view.ts'
+import { paymentStatusOf } from '../payments/attempts.ts'
+import { balanceOf } from '../referrals/balance.ts'
+
+/**
+ * Everything that the shop stores about a person, as one JSON document (GDPR Art. 15 and 20). Secrets such as the
+ * password's hash are not personal data and stay out. Guest orders with the email, and messages about them, are included
+ * only if the email is verified: otherwise it does not prove that they are this person's.
+ */
+export function exportPerson(db: Db, user: UserRow, now: number) {
+  const orders = listOrdersOfPerson(db, user, (id) => paymentStatusOf(db, id))
+  return {
+    exportedAt: toIso(now),
+    user: toUser(user, rolesOf(db, user), { billing: true }),
+    account: toAccountRecord(db, user),
+    sessions: sessionsOf(db, user.id),
+    messages: messagesTo(db, user.emailKey, new Set(orders.map((order) => order.id))),
+    orders,
+    includesGuestOrders: user.emailVerifiedAt !== null,
+    benefits: listBenefits(db, user.id, now),
+    affiliate: affiliateOf(db, user.id)
+  }
+}
+
+function sessionsOf(db: Db, userId: number) {
+  return db.orm
+    .select()
+    .from(sessions)
+    .where(eq(sessions.userId, userId))
+    .orderBy(desc(sessions.createdAt))
+    .all()
+    .map(({ createdAt, lastSeenAt, rememberMe }) => ({
+      createdAt: toIso(createdAt),
+      lastSeenAt: toIso(lastSeenAt),
+      rememberMe
+    }))
+}
+
+function messagesTo(db: Db, emailKey: string, orderIds: ReadonlySet<unknown>) {
+  return db.orm
+    .select()
+    .from(mails)
+    .where(sentTo(emailKey))
+    .orderBy(desc(mails.id))
+    .all()
+    .filter(({ data: { orderId } }) => orderId === undefined || orderIds.has(orderId))
+    .map(({ template, state, createdAt }) => ({ template, state, createdAt: toIso(createdAt) }))
+}
+
+function affiliateOf(db: Db, userId: number) {
+  const affiliate = findAffiliateOfUser(db, userId)
+  if (affiliate === undefined) return null
+  const { website, message } = affiliate
+  return { ...toAffiliate(db, affiliate), website, message, balance: balanceOf(db, affiliate.id) }
+}
