@@ -16,12 +16,17 @@ const minuteMs = 60 * secondMs
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 
-/** Pauses between tries, as Standard Webhooks proposes them: ten tries over three days and three hours. */
-const pausesMs = [5 * secondMs, 5 * minuteMs, 30 * minuteMs, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * hourMs)]
-/** A try that was begun and never ended, by a crash, is made again after this; none takes as long. */
+/** The delay after each failed attempt, as Standard Webhooks recommends: ten attempts over three days and three hours. */
+const retryDelaysMs = [
+  5 * secondMs,
+  5 * minuteMs,
+  30 * minuteMs,
+  ...[2, 5, 10, 14, 20, 24].map((hours) => hours * hourMs)
+]
+/** An attempt that a crash interrupted is repeated after this time. It is longer than an attempt can take. */
 const leaseMs = minuteMs
-const longestPauseMs = Math.max(...pausesMs)
-const keptMs = 30 * dayMs
+const longestDelayMs = Math.max(...retryDelaysMs)
+const retentionMs = 30 * dayMs
 
 const nextDue = statement((orm) =>
   orm
@@ -30,7 +35,7 @@ const nextDue = statement((orm) =>
     .where(
       and(
         eq(webhookDeliveries.state, 'queued'),
-        // What was queued or tried by a clock that was ahead does not wait until then.
+        // The clock may have been ahead when the row was queued or tried, and set back since: do not wait for that time.
         or(
           lte(webhookDeliveries.nextAttemptAt, sql.placeholder('now')),
           gt(webhookDeliveries.nextAttemptAt, sql.placeholder('longest')),
@@ -45,21 +50,25 @@ const nextDue = statement((orm) =>
 )
 
 function findDue(db: Db, endpointId: number, now: number): DeliveryRow | undefined {
-  return nextDue(db).get({ now, longest: now + longestPauseMs, endpointId })
+  return nextDue(db).get({ now, longest: now + longestDelayMs, endpointId })
 }
 
+/** Looks for a due delivery without taking the write lock. */
 export function isDeliveryDue(db: Db, endpointId: number, now: number): boolean {
   return findDue(db, endpointId, now) !== undefined
 }
 
-/** The next delivery that is due to an endpoint, its try counted before it is made; `isDeliveryDue` looks without a lock. */
+/**
+ * Takes the endpoint's next due delivery and counts the attempt, before it is made. Another process gets it only when
+ * the lease of a minute has ended without a result. Undefined when no delivery is due.
+ */
 export async function claimDelivery(
   db: Db,
   endpointId: number,
   now: number
 ): Promise<{ delivery: DeliveryRow; event: EventRow } | undefined> {
   return writeWhenFree(db, (tx) => {
-    // Under the lock, since another process may have taken it meanwhile.
+    // Read again under the lock: another process may have taken the row meanwhile.
     const due = findDue(tx, endpointId, now)
     if (due === undefined) return undefined
     const claimed = { attempts: due.attempts + 1, nextAttemptAt: now + leaseMs }
@@ -69,24 +78,28 @@ export async function claimDelivery(
   })
 }
 
+/** The result of an attempt: the HTTP status, null without a response, and the error, null when it was delivered. */
 export type Outcome = { status: number | null; error: string | null }
 
-/** Writes down how a try ended; tells what follows. A receiver that fails is never switched off: it is tried to the end. */
-export async function settleDelivery(
+/**
+ * Records the result of an attempt and returns the delivery's new state: `queued` when it is retried, `failed` after the
+ * last attempt. A failing endpoint is never disabled.
+ */
+export async function recordOutcome(
   db: Db,
   delivery: DeliveryRow,
   outcome: Outcome,
   now: number
 ): Promise<DeliveryState> {
-  const seen = { lastStatus: outcome.status, lastError: outcome.error }
-  const pause = pausesMs[delivery.attempts - 1]
-  const state = outcome.error === null ? 'delivered' : pause === undefined ? 'failed' : 'queued'
+  const delayMs = retryDelaysMs[delivery.attempts - 1]
+  const state = outcome.error === null ? 'delivered' : delayMs === undefined ? 'failed' : 'queued'
   await writeWhenFree(db, (tx) =>
     change(tx, delivery.id, {
-      ...seen,
+      lastStatus: outcome.status,
+      lastError: outcome.error,
       state,
       ...(state === 'delivered' ? { deliveredAt: now } : {}),
-      ...(state === 'queued' ? { nextAttemptAt: now + (pause ?? 0) } : {})
+      ...(state === 'queued' ? { nextAttemptAt: now + (delayMs ?? 0) } : {})
     })
   )
   return state
@@ -96,9 +109,10 @@ function change(tx: Tx, id: number, values: Partial<DeliveryRow>): void {
   tx.orm.update(webhookDeliveries).set(values).where(eq(webhookDeliveries.id, id)).run()
 }
 
+/** A delivery with the type of its event. */
 export type ListedDelivery = DeliveryRow & { type: string }
 
-/** Newest first. */
+/** The newest deliveries, newest first, of one endpoint or all and in one state or all. */
 export function listDeliveries(
   db: Db,
   filter: { endpointId?: number | undefined; state?: DeliveryState | undefined; limit: number }
@@ -120,18 +134,22 @@ export function listDeliveries(
     .map(({ delivery, type }) => ({ ...delivery, type }))
 }
 
-/** Sends again, from the first try on, what has been delivered, given up, or is waiting. @throws AppError NOT_FOUND */
+/**
+ * Queues deliveries again, whatever their state, with all their attempts; returns how many.
+ *
+ * @throws AppError NOT_FOUND when one of the ids does not exist
+ */
 export function replayDeliveries(tx: Tx, ids: readonly number[], now: number): number {
   for (const id of ids) {
     const found = tx.orm.select().from(webhookDeliveries).where(eq(webhookDeliveries.id, id)).get()
-    if (found === undefined) throw new AppError('NOT_FOUND', `There is no delivery ${id}.`)
+    if (found === undefined) throw new AppError('NOT_FOUND', `Delivery ${id} does not exist.`)
   }
   return requeue(tx, now, [...ids])
 }
 
-/** Every delivery that was given up, of one endpoint or of all. */
+/** Queues every failed delivery of one endpoint, or of all, again; returns how many. */
 export function replayFailed(tx: Tx, endpointId: number | undefined, now: number): number {
-  const given = tx.orm
+  const failed = tx.orm
     .select({ id: webhookDeliveries.id })
     .from(webhookDeliveries)
     .where(
@@ -142,11 +160,11 @@ export function replayFailed(tx: Tx, endpointId: number | undefined, now: number
     )
     .all()
   let replayed = 0
-  for (let from = 0; from < given.length; from += 500) {
+  for (let from = 0; from < failed.length; from += 500) {
     replayed += requeue(
       tx,
       now,
-      given.slice(from, from + 500).map(({ id }) => id)
+      failed.slice(from, from + 500).map(({ id }) => id)
     )
   }
   return replayed
@@ -160,7 +178,7 @@ function requeue(tx: Tx, now: number, ids: number[]): number {
     .run().changes
 }
 
-/** How many deliveries an endpoint has in each state. */
+/** The number of an endpoint's deliveries in each state. */
 export function deliveryCounts(db: Db, endpointId: number): Record<DeliveryState, number> {
   const rows = db.orm
     .select({ state: webhookDeliveries.state, count: count() })
@@ -177,17 +195,17 @@ const totals = rawStatement<[{ now: number }], { failed: number; late: number }>
          count(*) FILTER (WHERE state = 'queued' AND created_at < @now - ${hourMs}) AS late
   FROM webhook_deliveries WHERE state IN ('queued', 'failed')`)
 
-/** What an operator should look at: given up within a week, or waiting for more than an hour. */
+/** What an operator should look at: deliveries of the last week that failed, and those queued for more than an hour. */
 export function undeliveredTotals(db: Db, now: number): { failed: number; late: number } {
   return totals(db).get({ now }) ?? { failed: 0, late: 0 }
 }
 
-/** Forgets after a month what has been delivered or given up. */
+/** Deletes delivered and failed deliveries 30 days after they were queued; returns how many. */
 export function purgeDeliveries(tx: Tx, now: number): number {
   return tx.orm
     .delete(webhookDeliveries)
     .where(
-      and(inArray(webhookDeliveries.state, ['delivered', 'failed']), lt(webhookDeliveries.createdAt, now - keptMs))
+      and(inArray(webhookDeliveries.state, ['delivered', 'failed']), lt(webhookDeliveries.createdAt, now - retentionMs))
     )
     .run().changes
 }

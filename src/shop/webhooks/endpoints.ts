@@ -9,42 +9,47 @@ import type { Db, Tx } from '../../platform/db/database.ts'
 export type EndpointRow = typeof webhookEndpoints.$inferSelect
 
 /**
- * Adds an address that hears of events from now on, with a new secret of 256 bits.
+ * Adds an endpoint that receives the events from now on, signed with a new secret of 256 bits.
  *
- * The address is the operator's own word: the shop calls it from where it stands, the loopback and private networks
- * included, which is what a site beside the shop needs. What bounds it: no visitor can set it, redirects are not
- * followed, and nothing of an answer but its status is kept or shown.
+ * The address is trusted: the shop also calls loopback and private addresses, because the site may run on the same
+ * machine. What limits the risk of server-side request forgery: only operators can set it, redirects are not followed,
+ * and only the status of a response is stored and shown.
  *
- * @param given.types event types it wants; null for all
- * @throws AppError VALIDATION_FAILED, CONFLICT when the address is there already.
+ * @param input.types event types that are delivered; null for all
+ * @throws AppError VALIDATION_FAILED for the address or a type, CONFLICT when the address is registered already
  */
-export function addEndpoint(tx: Tx, given: { url: string; types: string[] | null }, now: number): EndpointRow {
-  const url = parseAddress(given.url)
-  const unknown = given.types?.find((type) => !isEventType(type))
-  if (unknown !== undefined || given.types?.length === 0) {
-    throw validationFailed({ types: [`There is no event "${unknown ?? ''}": "shopstead events types" names them.`] })
+export function addEndpoint(tx: Tx, input: { url: string; types: string[] | null }, now: number): EndpointRow {
+  const url = parseAddress(input.url)
+  const unknown = input.types?.find((type) => !isEventType(type))
+  if (unknown !== undefined || input.types?.length === 0) {
+    throw validationFailed({
+      types: [`Unknown event type "${unknown ?? ''}". "shopstead events types" lists the event types.`]
+    })
   }
   const secret = `whsec_${freshBytes(32).toString('base64')}`
   try {
-    return tx.orm.insert(webhookEndpoints).values({ url, types: given.types, secret, createdAt: now }).returning().get()
+    return tx.orm.insert(webhookEndpoints).values({ url, types: input.types, secret, createdAt: now }).returning().get()
   } catch (error) {
-    if (isUniqueViolation(error)) throw new AppError('CONFLICT', 'That address is there already.')
+    if (isUniqueViolation(error)) throw new AppError('CONFLICT', 'A webhook with this address already exists.')
     throw error
   }
 }
 
 function parseAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  const good =
+  const isValid =
     url !== undefined &&
     /^https?:$/.test(url.protocol) &&
     url.username === '' &&
     url.password === '' &&
     text.length <= 2048
-  if (!good) throw validationFailed({ url: ['Takes an http or https address without credentials in it.'] })
+  if (!isValid) {
+    throw validationFailed({ url: ['Must be an http or https URL without credentials, at most 2048 characters.'] })
+  }
   return url.href
 }
 
+/** All endpoints, in the order in which they were added. */
 export function listEndpoints(db: Db): EndpointRow[] {
   return db.orm.select().from(webhookEndpoints).orderBy(asc(webhookEndpoints.id)).all()
 }
@@ -52,11 +57,11 @@ export function listEndpoints(db: Db): EndpointRow[] {
 /** @throws AppError NOT_FOUND */
 export function getEndpoint(db: Db, id: number): EndpointRow {
   const found = db.orm.select().from(webhookEndpoints).where(eq(webhookEndpoints.id, id)).get()
-  if (found === undefined) throw new AppError('NOT_FOUND', `There is no webhook ${id}.`)
+  if (found === undefined) throw new AppError('NOT_FOUND', `Webhook ${id} does not exist.`)
   return found
 }
 
-/** Forgets an endpoint and what still was to be delivered to it. @throws AppError NOT_FOUND */
+/** Deletes an endpoint and its deliveries, also those that are still queued. @throws AppError NOT_FOUND */
 export function removeEndpoint(tx: Tx, id: number): EndpointRow {
   const endpoint = getEndpoint(tx, id)
   tx.orm.delete(webhookEndpoints).where(eq(webhookEndpoints.id, id)).run()

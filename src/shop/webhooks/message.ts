@@ -5,11 +5,12 @@ import type { EventRow } from '../events/list-events.ts'
 export type WebhookMessage = { body: string; headers: Record<string, string> }
 
 /**
- * An event as its receiver gets it, signed by Standard Webhooks (standardwebhooks.com, version 1). Its id is the same at
- * every try, for the receiver to tell a repeat; the time is in it because a restore lets row ids come again.
+ * The request that delivers an event, signed as Standard Webhooks specifies (standardwebhooks.com, version 1). The
+ * message id is the same for every attempt, so that the receiver can recognise repeats. It contains the event's time,
+ * because row ids repeat after a backup is restored.
  *
- * @param secret `whsec_` and base64
- * @param now time of this try, which the signature covers
+ * @param secret `whsec_` followed by base64
+ * @param now time of this attempt, which the signature covers
  */
 export function writeMessage(event: EventRow, secret: string, now: number): WebhookMessage {
   const id = `evt_${event.createdAt.toString(36)}_${event.id}`

@@ -1,6 +1,9 @@
 import { rawStatement } from '../../platform/db/statements.ts'
 
-/** Exactly the endpoints that exist at this moment hear of it: none of what was before it was added, all since. */
+/**
+ * Queues a delivery of the event for each active endpoint that subscribes to its type. An endpoint receives only the
+ * events emitted after it was added.
+ */
 export const queueDeliveries = rawStatement<[{ eventId: number; type: string; now: number }]>(`
   INSERT INTO webhook_deliveries (endpoint_id, event_id, state, attempts, next_attempt_at, created_at)
   SELECT id, @eventId, 'queued', 0, @now, @now FROM webhook_endpoints

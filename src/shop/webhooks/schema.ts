@@ -3,13 +3,13 @@ import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-o
 import { bool, instant, json, oneOf } from '../../platform/db/columns.ts'
 import { events } from '../events/schema.ts'
 
-/** Addresses that hear of the shop's events by Standard Webhooks. */
+/** Addresses that receive the shop's events by Standard Webhooks. */
 export const webhookEndpoints = sqliteTable(
   'webhook_endpoints',
   {
     id: integer('id').primaryKey({ autoIncrement: true }),
     url: text('url').notNull(),
-    /** Event types it wants; null for all. */
+    /** Event types that are delivered; null for all. */
     types: json<string[]>('types'),
     secret: text('secret').notNull(),
     active: bool('active').notNull().default(true),

@@ -1,46 +1,48 @@
 import type { EventRow } from '../events/list-events.ts'
 import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
-import { claimDelivery, isDeliveryDue, settleDelivery } from './deliveries.ts'
+import { claimDelivery, isDeliveryDue, recordOutcome } from './deliveries.ts'
 import type { DeliveryRow, Outcome } from './deliveries.ts'
 import { listEndpoints } from './endpoints.ts'
 import type { EndpointRow } from './endpoints.ts'
 import { writeMessage } from './message.ts'
 
 const pollMs = 1_000
-const mostAtOnce = 4
-const answerTimeoutMs = 15_000
+const maxConcurrentPerEndpoint = 4
+const responseTimeoutMs = 15_000
 
 type Options = { timeoutMs?: number }
 
 export type WebhookSender = {
-  /** Looks for deliveries now rather than at the next round. */
+  /** Looks for due deliveries now instead of at the next poll. */
   kick(): void
-  /** Breaks off what is being sent; it is sent again after a start. */
+  /** Aborts the requests under way. They are repeated after a restart. */
   stop(): Promise<void>
 }
 
 /**
- * Sends what is due to each endpoint, a few at once. Every endpoint has its own share, so that one that is slow or dead
- * holds up nothing but its own.
+ * Sends due deliveries until it is stopped; it polls every second. Each endpoint has four concurrent requests of its
+ * own, so a slow or unreachable endpoint does not delay the others.
+ *
+ * @param options.timeoutMs how long a request may take; 15 s by default
  */
-export function startWebhookSender(shop: ShopContext, { timeoutMs = answerTimeoutMs }: Options = {}): WebhookSender {
+export function startWebhookSender(shop: ShopContext, { timeoutMs = responseTimeoutMs }: Options = {}): WebhookSender {
   const stopping = new AbortController()
-  const underWay = new Map<number, Set<Promise<void>>>()
+  const requests = new Map<number, Set<Promise<void>>>()
 
-  function fill(endpoint: EndpointRow): void {
-    const sending = underWay.get(endpoint.id) ?? new Set()
-    underWay.set(endpoint.id, sending)
-    while (sending.size < mostAtOnce && isDeliveryDue(shop.db, endpoint.id, shop.clock.now())) {
-      const one = sendNext(endpoint).then((sent) => {
-        sending.delete(one)
-        if (sent) round()
+  function sendDue(endpoint: EndpointRow): void {
+    const sending = requests.get(endpoint.id) ?? new Set()
+    requests.set(endpoint.id, sending)
+    while (sending.size < maxConcurrentPerEndpoint && isDeliveryDue(shop.db, endpoint.id, shop.clock.now())) {
+      const request = sendNext(endpoint).then((sent) => {
+        sending.delete(request)
+        if (sent) poll()
       })
-      sending.add(one)
+      sending.add(request)
     }
   }
 
-  /** False when there was nothing to send after all, or it could not even be written down: the next look is time enough. */
+  /** False when another process took the delivery, or on a database error: then the next poll is soon enough. */
   async function sendNext(endpoint: EndpointRow): Promise<boolean> {
     try {
       const claimed = await claimDelivery(shop.db, endpoint.id, shop.clock.now())
@@ -48,28 +50,28 @@ export function startWebhookSender(shop: ShopContext, { timeoutMs = answerTimeou
       await deliver(shop, endpoint, claimed, { timeoutMs, stopping: stopping.signal })
       return true
     } catch (error) {
-      shop.log.error('a webhook could not be sent', { endpoint: endpoint.id, error: describeError(error) })
+      shop.log.error('webhook delivery could not be started', { endpoint: endpoint.id, error: describeError(error) })
       return false
     }
   }
 
-  function round(): void {
+  function poll(): void {
     if (stopping.signal.aborted) return
     try {
-      for (const endpoint of listEndpoints(shop.db)) if (endpoint.active) fill(endpoint)
+      for (const endpoint of listEndpoints(shop.db)) if (endpoint.active) sendDue(endpoint)
     } catch (error) {
-      shop.log.error('webhooks could not be sent', { error: describeError(error) })
+      shop.log.error('webhook deliveries could not be read', { error: describeError(error) })
     }
   }
 
-  const timer = setInterval(round, pollMs)
-  setImmediate(round)
+  const timer = setInterval(poll, pollMs)
+  setImmediate(poll)
   return {
-    kick: round,
+    kick: poll,
     async stop() {
       clearInterval(timer)
       stopping.abort()
-      await Promise.allSettled([...underWay.values()].flatMap((sending) => [...sending]))
+      await Promise.allSettled([...requests.values()].flatMap((sending) => [...sending]))
     }
   }
 }
@@ -83,19 +85,22 @@ async function deliver(
   limits: Limits
 ): Promise<void> {
   const outcome = await send(endpoint, event, shop.clock.now(), limits)
-  // Cut short by our own stop: the lease runs out and it is tried again.
+  // Aborted by our own stop: the lease expires and the delivery is repeated.
   if (limits.stopping.aborted && outcome.status === null) return
   try {
-    const state = await settleDelivery(shop.db, delivery, outcome, shop.clock.now())
+    const state = await recordOutcome(shop.db, delivery, outcome, shop.clock.now())
     if (state === 'delivered') return
-    shop.log.warn(state === 'failed' ? 'a webhook was given up' : 'a webhook will be sent again', {
+    shop.log.warn(state === 'failed' ? 'webhook delivery failed permanently' : 'webhook delivery failed, will retry', {
       delivery: delivery.id,
       endpoint: endpoint.id,
       attempt: delivery.attempts,
       reason: outcome.error
     })
   } catch (error) {
-    shop.log.error('a webhook could not be settled', { delivery: delivery.id, error: describeError(error) })
+    shop.log.error('the result of a webhook delivery could not be stored', {
+      delivery: delivery.id,
+      error: describeError(error)
+    })
   }
 }
 
@@ -106,7 +111,7 @@ async function send(endpoint: EndpointRow, event: EventRow, now: number, limits:
       method: 'POST',
       body,
       headers,
-      // A receiver must not be able to send the shop on to an address of its own choice.
+      // A receiver must not be able to redirect the shop to an address of its own choice.
       redirect: 'manual',
       signal: AbortSignal.any([limits.stopping, AbortSignal.timeout(limits.timeoutMs)])
     })
@@ -118,12 +123,12 @@ async function send(endpoint: EndpointRow, event: EventRow, now: number, limits:
   }
 }
 
-/** A word for the failure, without the address, which may have a token in it. */
+/** A short reason, without the address, which may contain a token. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'failed'
-  if (error.name === 'TimeoutError') return 'no answer in time'
+  if (error.name === 'TimeoutError') return 'no response in time'
   const { code, message } = (error.cause ?? error) as { code?: unknown; message?: unknown }
   if (typeof code === 'string') return code
-  // undici's own refusals ("bad port") have no code.
+  // undici's own errors ("bad port") have no code.
   return error.cause !== undefined && typeof message === 'string' ? message.slice(0, 100) : error.name
 }

@@ -23,7 +23,7 @@ const hourMs = 60 * 60_000
 
 type Received = { body: string; headers: IncomingHttpHeaders; path: string }
 
-/** A site that notes what it is sent and answers as told. */
+/** Starts a site that records what it receives and responds with `answer`. */
 async function receiver(answer: (response: ServerResponse) => void = (response) => response.writeHead(204).end()) {
   const received: Received[] = []
   const server = createServer((request, response) => {
@@ -42,8 +42,8 @@ async function receiver(answer: (response: ServerResponse) => void = (response) 
   return { received, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` }
 }
 
-/** A port on which nothing listens any more. */
-async function addressOfNobody(): Promise<string> {
+/** The address of a port on which no server listens. */
+async function unusedAddress(): Promise<string> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
@@ -66,7 +66,7 @@ function pay(shop: TestShop, orderId: number): void {
   write(shop.db, (tx) => void emit(tx, 'order.paid', { orderId, totalMinor: 2500, currency: 'EUR' }, shop.clock.now()))
 }
 
-/** Sends until nothing is due, or until `done`. */
+/** Runs a sender until no delivery is due, or until `done`. */
 async function sendAll(shop: TestShop, done?: () => boolean, timeoutMs?: number): Promise<void> {
   const sender = startWebhookSender(shop, timeoutMs === undefined ? {} : { timeoutMs })
   const due = (): boolean =>
@@ -82,7 +82,7 @@ async function sendAll(shop: TestShop, done?: () => boolean, timeoutMs?: number)
 const statesOf = (shop: TestShop): string[] => listDeliveries(shop.db, { limit: 100 }).map((row) => row.state)
 
 describe('an outgoing webhook', () => {
-  test('is verified by the library of Standard Webhooks, and not when a byte of it is another', async () => {
+  test('passes the verification of the Standard Webhooks library, and fails it after any change', async () => {
     const shop = openShop()
     const site = await receiver()
     const { secret } = add(shop, site.url)
@@ -100,7 +100,7 @@ describe('an outgoing webhook', () => {
     expect(statesOf(shop)).toEqual(['delivered'])
   })
 
-  test('tells of what happens after its address was added, of the types it asked for, and only while it is there', async () => {
+  test('is sent for events of the subscribed types, from when its endpoint is added until it is removed', async () => {
     const shop = openShop()
     const [all, some] = [await receiver(), await receiver()]
     pay(shop, 1)
@@ -115,46 +115,46 @@ describe('an outgoing webhook', () => {
     expect(listDeliveries(shop.db, { limit: 10 })).toEqual([])
   })
 
-  test('does not exist when the transaction of its event is taken back', () => {
+  test('is not queued when the transaction of its event is rolled back', () => {
     const shop = openShop()
     add(shop, 'https://site.example/hook')
     expect(() =>
       write(shop.db, (tx) => {
         emit(tx, 'account.registered', { userId: 1 }, shop.clock.now())
-        throw new Error('taken back')
+        throw new Error('rolled back')
       })
-    ).toThrow('taken back')
+    ).toThrow('rolled back')
     expect(statesOf(shop)).toEqual([])
   })
 
-  test('is tried again for three days under the same id, then given up; its address stays on and hears the next event', async () => {
+  test('is retried for three days under the same id, then fails, and its endpoint still receives the next event', async () => {
     const shop = openShop()
     const site = await receiver((response) => response.writeHead(500).end('no'))
     add(shop, site.url)
     pay(shop, 1)
-    const begun = shop.clock.now()
-    let lastTry = begun
+    const startedAt = shop.clock.now()
+    let lastAttemptAt = startedAt
     while (statesOf(shop)[0] === 'queued') {
       shop.db.sqlite.exec('UPDATE webhook_deliveries SET last_status = NULL')
       await sendAll(shop, () => listDeliveries(shop.db, { limit: 1 })[0]?.lastStatus === 500)
-      lastTry = shop.clock.now()
+      lastAttemptAt = shop.clock.now()
       const [row] = listDeliveries(shop.db, { limit: 1 })
       if (row?.state === 'queued') {
         expect(row.nextAttemptAt).toBeGreaterThan(shop.clock.now())
         shop.clock.set(row.nextAttemptAt)
       }
     }
-    expect(lastTry - begun).toBeGreaterThan(72 * hourMs)
+    expect(lastAttemptAt - startedAt).toBeGreaterThan(72 * hourMs)
     expect(site.received).toHaveLength(10)
     expect(new Set(site.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
     expect(new Set(site.received.map(({ headers }) => headers['webhook-timestamp'])).size).toBe(10)
-    expect(undeliveredTotals(shop.db, begun + hourMs)).toEqual({ failed: 1, late: 0 })
+    expect(undeliveredTotals(shop.db, startedAt + hourMs)).toEqual({ failed: 1, late: 0 })
     expect(listEndpoints(shop.db)[0]?.active).toBe(true)
     pay(shop, 2)
     await sendAll(shop, () => site.received.length === 11)
   })
 
-  test('is sent again when it is replayed, delivered or given up', async () => {
+  test('is sent again when it is replayed, whether it was delivered or failed', async () => {
     const isDelivered = (): boolean => statesOf(shop).every((state) => state === 'delivered')
     const shop = openShop()
     const site = await receiver()
@@ -170,15 +170,15 @@ describe('an outgoing webhook', () => {
     expect(write(shop.db, (tx) => replayFailed(tx, undefined, shop.clock.now()))).toBe(1)
     await sendAll(shop, isDelivered)
     expect(site.received).toHaveLength(3)
-    expect(() => write(shop.db, (tx) => void replayDeliveries(tx, [99], 0))).toThrow('no delivery 99')
+    expect(() => write(shop.db, (tx) => void replayDeliveries(tx, [99], 0))).toThrow('Delivery 99 does not exist.')
   })
 
-  test('to a receiver that never answers, or is not there, holds up no other', async () => {
+  test('does not delay others when its receiver is silent or unreachable', async () => {
     const shop = openShop()
     const silent = await receiver(() => undefined)
     const good = await receiver()
     add(shop, silent.url)
-    add(shop, await addressOfNobody())
+    add(shop, await unusedAddress())
     add(shop, good.url)
     for (let orderId = 1; orderId <= 30; orderId += 1) pay(shop, orderId)
     const started = performance.now()
@@ -191,13 +191,13 @@ describe('an outgoing webhook', () => {
     )
   })
 
-  test('to a receiver that takes too long counts as not delivered', async () => {
+  test('counts as not delivered when its receiver takes too long', async () => {
     const shop = openShop()
     const silent = await receiver(() => undefined)
     add(shop, silent.url)
     pay(shop, 1)
     await sendAll(shop, () => listDeliveries(shop.db, { limit: 1 })[0]?.lastError !== null, 50)
-    expect(listDeliveries(shop.db, { limit: 1 })).toMatchObject([{ state: 'queued', lastError: 'no answer in time' }])
+    expect(listDeliveries(shop.db, { limit: 1 })).toMatchObject([{ state: 'queued', lastError: 'no response in time' }])
   })
 
   test('does not follow a redirect', async () => {
@@ -214,7 +214,7 @@ describe('an outgoing webhook', () => {
     expect(listDeliveries(shop.db, { limit: 1 })).toMatchObject([{ state: 'queued', lastError: 'HTTP 307' }])
   })
 
-  test('that a killed process was sending is sent again after a minute, and by nobody else before', async () => {
+  test('is claimed again only a minute after the process that was sending it was killed', async () => {
     const shop = openShop()
     const { id } = add(shop, 'https://site.example/hook')
     pay(shop, 1)
@@ -223,7 +223,7 @@ describe('an outgoing webhook', () => {
     expect(await claimDelivery(shop.db, id, shop.clock.now() + 60_000)).toMatchObject({ delivery: { attempts: 2 } })
   })
 
-  test('is forgotten a month after it was delivered', async () => {
+  test('is deleted a month after it was queued', async () => {
     const shop = openShop()
     const site = await receiver()
     add(shop, site.url)
@@ -236,14 +236,14 @@ describe('an outgoing webhook', () => {
 })
 
 test.each(['ftp://site.example', 'https://user:word@site.example', 'site.example', 'javascript:alert(1)'])(
-  '%s is no address for webhooks',
+  'a webhook to %s is refused',
   (url) => {
     const shop = openShop()
     expect(() => add(shop, url)).toThrow(expect.objectContaining({ code: 'VALIDATION_FAILED' }))
   }
 )
 
-test('an address is added once, and an unknown event is refused', () => {
+test('a webhook with a known address or an unknown event type is refused', () => {
   const shop = openShop()
   add(shop, 'https://site.example/hook')
   expect(() => add(shop, 'https://site.example/hook')).toThrow(expect.objectContaining({ code: 'CONFLICT' }))
