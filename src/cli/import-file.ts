@@ -8,7 +8,7 @@ import type { Change } from '../shop/catalog/changes.ts'
 import type { CatalogFile } from '../shop/catalog/import/format.ts'
 import type { ImportReport } from '../shop/catalog/import/report.ts'
 import { productAddress } from '../shop/catalog/product-address.ts'
-import { rehearse } from '../shop/catalog/rehearse.ts'
+import { dryRun } from '../shop/catalog/dry-run.ts'
 import { setting } from '../shop/settings/settings.ts'
 import { byOutcome, describeCounts, readCatalogueFile } from './catalogue-file.ts'
 import type { Answer } from './output.ts'
@@ -29,7 +29,7 @@ export function importFile(app: App, path: string, options: { dryRun: boolean; j
   const addressOf = productAddress(app)
   const work = (tx: Tx): Imported => applyFile(tx, file, addressOf, now)
   const { counts, changes } = whileShowing(options.json, `taking over ${file.products.length} products`, () =>
-    options.dryRun ? rehearse(app.db, work) : write(app.db, work)
+    options.dryRun ? dryRun(app.db, work) : write(app.db, work)
   )
   const affiliates = file.affiliates.length
   return {

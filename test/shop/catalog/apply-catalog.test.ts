@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
 import { write } from '../../../src/platform/db/database.ts'
 import { applyCatalogFile } from '../../../src/shop/catalog/apply-catalog.ts'
-import { rehearse } from '../../../src/shop/catalog/rehearse.ts'
+import { dryRun } from '../../../src/shop/catalog/dry-run.ts'
 import { couponScope, findCoupon } from '../../../src/shop/catalog/coupons.ts'
 import { readCatalogFile } from '../../../src/shop/catalog/import/read-file.ts'
 import { findSellable } from '../../../src/shop/catalog/sellable.ts'
@@ -136,7 +136,7 @@ test('a dry run tells what would change and changes nothing', () => {
     coupons: [{ code: 'A', percent: 5 }]
   })
   const { file } = readCatalogFile(content, { currency: 'EUR' })
-  const plan = rehearse(db, (tx) => applyCatalogFile(tx, file, { keepStock: false }, noon))
+  const plan = dryRun(db, (tx) => applyCatalogFile(tx, file, { keepStock: false }, noon))
   expect(plan.changes.map(({ key, outcome }) => [key, outcome])).toEqual([
     ['mug', 'updated'],
     ['cup', 'created'],

@@ -6,7 +6,7 @@ import { createUser } from '../../../src/shop/accounts/create-user.ts'
 import { applyCampaigns, applyPlans } from '../../../src/shop/benefits/plans.ts'
 import { applyCatalogFile } from '../../../src/shop/catalog/apply-catalog.ts'
 import { readCatalogFile } from '../../../src/shop/catalog/import/read-file.ts'
-import { rehearse } from '../../../src/shop/catalog/rehearse.ts'
+import { dryRun } from '../../../src/shop/catalog/dry-run.ts'
 import { AppError } from '../../../src/errors.ts'
 import { write } from '../../../src/platform/db/database.ts'
 import { openTestShop } from '../../support/shop-context.ts'
@@ -59,7 +59,7 @@ export async function readNonsense(times: number, field: Field): Promise<void> {
 function tryOut(shop: TestShop, content: Buffer, outcomes: { taken: number; refused: number }): string | undefined {
   try {
     const { file } = readCatalogFile(content, { currency: 'EUR' })
-    rehearse(shop.db, (tx) => {
+    dryRun(shop.db, (tx) => {
       applyPlans(tx, file.plans)
       applyCampaigns(tx, file.campaigns)
       applyCatalogFile(tx, file, { keepStock: false, addressOf: (slug) => `https://shop.example/${slug}` }, 1)

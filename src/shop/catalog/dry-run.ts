@@ -5,7 +5,7 @@ import type { Db, Tx } from '../../platform/db/database.ts'
  * What `work` would answer, without its writes: it is done and taken back, so that a dry run and the real one can never
  * differ.
  */
-export function rehearse<T>(db: Db, work: (tx: Tx) => T extends PromiseLike<unknown> ? never : T): T {
+export function dryRun<T>(db: Db, work: (tx: Tx) => T extends PromiseLike<unknown> ? never : T): T {
   const answers: T[] = []
   const takeBack = new Error('Only a rehearsal.')
   try {
