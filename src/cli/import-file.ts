@@ -7,7 +7,7 @@ import { applyCatalogFile } from '../shop/catalog/apply-catalog.ts'
 import type { Change } from '../shop/catalog/changes.ts'
 import type { CatalogFile } from '../shop/catalog/import/format.ts'
 import type { ImportReport } from '../shop/catalog/import/report.ts'
-import { productAddress } from '../shop/catalog/product-address.ts'
+import { productUrl } from '../shop/catalog/product-url.ts'
 import { dryRun } from '../shop/catalog/dry-run.ts'
 import { setting } from '../shop/settings/settings.ts'
 import { byOutcome, describeCounts, readCatalogueFile } from './catalogue-file.ts'
@@ -26,8 +26,8 @@ const listedChanges = 40
  */
 export function importFile(app: App, path: string, options: { dryRun: boolean; json: boolean }, now: number): Answer {
   const { file, report } = readCatalogueFile(path, setting(app.db, 'shop.currency'), options.json)
-  const addressOf = productAddress(app)
-  const work = (tx: Tx): Imported => applyFile(tx, file, addressOf, now)
+  const urlOf = productUrl(app)
+  const work = (tx: Tx): Imported => applyFile(tx, file, urlOf, now)
   const { counts, changes } = whileShowing(options.json, `taking over ${file.products.length} products`, () =>
     options.dryRun ? dryRun(app.db, work) : write(app.db, work)
   )
@@ -49,10 +49,10 @@ export function importFile(app: App, path: string, options: { dryRun: boolean; j
   }
 }
 
-function applyFile(tx: Tx, file: CatalogFile, addressOf: (slug: string) => string, now: number): Imported {
+function applyFile(tx: Tx, file: CatalogFile, urlOf: (slug: string) => string, now: number): Imported {
   const plans = applyPlans(tx, file.plans)
   const campaigns = applyCampaigns(tx, file.campaigns)
-  const { products, coupons, changes } = applyCatalogFile(tx, file, { keepStock: false, addressOf }, now)
+  const { products, coupons, changes } = applyCatalogFile(tx, file, { keepStock: false, urlOf }, now)
   return { counts: { products, coupons, plans, campaigns }, changes }
 }
 

@@ -4,7 +4,7 @@ import { write } from '../platform/db/database.ts'
 import { formatMoney, toMinor } from '../platform/money.ts'
 import { exportBenefits } from '../shop/benefits/plans.ts'
 import { exportCatalog } from '../shop/catalog/export-catalog.ts'
-import { productAddress } from '../shop/catalog/product-address.ts'
+import { productUrl } from '../shop/catalog/product-url.ts'
 import { getProduct, listProducts, setPublished, toProduct } from '../shop/catalog/products.ts'
 import type { ProductView } from '../shop/catalog/products.ts'
 import { setting } from '../shop/settings/settings.ts'
@@ -91,7 +91,7 @@ function show(app: App, slug: string, now: number): Answer {
 const states = { listed: 'on sale', sold_out: 'sold out', unpublished: 'hidden' }
 
 function termsOf(app: App) {
-  return { currency: setting(app.db, 'shop.currency'), addressOf: productAddress(app) }
+  return { currency: setting(app.db, 'shop.currency'), urlOf: productUrl(app) }
 }
 
 function price({ price: { currency, amount, originalAmount } }: ProductView): string {

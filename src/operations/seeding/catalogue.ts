@@ -4,7 +4,7 @@ import type { Tx } from '../../platform/db/database.ts'
 import { applyCampaigns, applyPlans } from '../../shop/benefits/plans.ts'
 import { applyCatalogFile } from '../../shop/catalog/apply-catalog.ts'
 import type { CatalogFile } from '../../shop/catalog/import/format.ts'
-import { productAddress } from '../../shop/catalog/product-address.ts'
+import { productUrl } from '../../shop/catalog/product-url.ts'
 
 /**
  * Brings plans, campaigns, products and coupons to what a file says. The stock of what exists is left alone: seeding again
@@ -15,7 +15,7 @@ import { productAddress } from '../../shop/catalog/product-address.ts'
 export function applyCatalogue(app: App, tx: Tx, file: CatalogFile, now: number): CountsByKind {
   const plans = applyPlans(tx, file.plans)
   const campaigns = applyCampaigns(tx, file.campaigns)
-  const options = { keepStock: true, addressOf: productAddress(app) }
+  const options = { keepStock: true, urlOf: productUrl(app) }
   const { products, coupons } = applyCatalogFile(tx, file, options, now)
   return { products, coupons, plans, campaigns }
 }

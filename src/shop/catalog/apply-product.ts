@@ -18,7 +18,7 @@ export type ApplyOptions = {
    */
   keepStock: boolean
   /** The page's address that the shop itself gives a product; an offer that names it has none of its own. */
-  addressOf?: (slug: string) => string
+  urlOf?: (slug: string) => string
 }
 
 /** What the entries of one file share. */
@@ -56,8 +56,8 @@ function highestPosition(tx: Tx): number {
 
 export function applyProduct(run: ApplyRun, given: ProductInput): Change {
   const row = productBySlug(run.tx, given.slug)
-  const { addressOf } = run.options
-  const input = given.shape === 'offer' ? settleOffer(run.tx, row, given, { addressOf, now: run.now }) : given
+  const { urlOf } = run.options
+  const input = given.shape === 'offer' ? settleOffer(run.tx, row, given, { urlOf, now: run.now }) : given
   return row === undefined ? createProduct(run, input) : updateProduct(run, row, input)
 }
 

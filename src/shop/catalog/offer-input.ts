@@ -16,9 +16,9 @@ export function settleOffer(
   tx: Tx,
   row: ProductRow | undefined,
   offer: ProductInput,
-  { addressOf, now }: { addressOf: ((slug: string) => string) | undefined; now: number }
+  { urlOf, now }: { urlOf: ((slug: string) => string) | undefined; now: number }
 ): ProductInput {
-  const isOwnAddress = typeof offer.url === 'string' && offer.url === addressOf?.(offer.slug)
+  const isOwnAddress = typeof offer.url === 'string' && offer.url === urlOf?.(offer.slug)
   const input = { ...offer, url: isOwnAddress ? undefined : offer.url }
   if (row === undefined || offer.variations !== undefined) return input
   const available = variationsOfProduct(tx, row.id)

@@ -24,12 +24,12 @@ export type Offer = {
   tags: string[]
 }
 
-export type OfferTerms = { currency: string; addressOf: (slug: string) => string }
+export type OfferTerms = { currency: string; urlOf: (slug: string) => string }
 
 /** The public offer (docs/interface.md 2.6), with the next time at which its price may change. */
 export function toOffer(
   { product, variations, categories, tags }: OfferParts,
-  { currency, addressOf }: OfferTerms,
+  { currency, urlOf }: OfferTerms,
   now: number
 ): { offer: Offer; changesAt: number | null } {
   const priced = pricesOf(product, chooseVariation(product, variations) ?? null)
@@ -40,7 +40,7 @@ export function toOffer(
     productSlug: product.slug,
     name: product.name,
     description: product.description,
-    url: product.url ?? addressOf(product.slug),
+    url: product.url ?? urlOf(product.slug),
     price: {
       currency,
       amount: toMajor(unitPriceMinor, currency),

@@ -8,7 +8,7 @@ import { BoundedCache } from './bounded-cache.ts'
 import { listedProductIds } from './listed-offers.ts'
 import type { OfferFilter } from './listed-offers.ts'
 import { toOffer } from './offer-view.ts'
-import { productAddress } from './product-address.ts'
+import { productUrl } from './product-url.ts'
 import { offerParts } from './products.ts'
 import { productById } from './stored-product.ts'
 
@@ -68,7 +68,7 @@ function memoryOf({ db, publicUrl }: Pick<ShopContext, 'db' | 'publicUrl'>): Mem
 function makeAnswer(shop: Pick<ShopContext, 'db' | 'publicUrl'>, memory: Memory, query: OfferQuery, now: number): Kept {
   const { page, perPage } = query
   const ids = idsOf(shop.db, memory, query)
-  const terms = { currency: setting(shop.db, 'shop.currency'), addressOf: productAddress(shop) }
+  const terms = { currency: setting(shop.db, 'shop.currency'), urlOf: productUrl(shop) }
   const views = ids
     .slice((page - 1) * perPage, page * perPage)
     .flatMap((id) => productById(shop.db, id) ?? [])

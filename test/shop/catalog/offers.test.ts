@@ -267,9 +267,9 @@ test('importing an export changes nothing, here or in an empty shop', () => {
 
 test('importing the answer of the offers changes nothing, sales and variations included', () => {
   const db = shopWith(demo)
-  const addressOf = (slug: string) => `https://shop.example/products/${slug}`
+  const urlOf = (slug: string) => `https://shop.example/products/${slug}`
   const shown = page(db, { perPage: 100 })
-  expect(apply(db, shown, { addressOf }).products).toEqual({ created: 0, updated: 0, unchanged: 36 })
+  expect(apply(db, shown, { urlOf }).products).toEqual({ created: 0, updated: 0, unchanged: 36 })
 })
 
 test('a price changed in the answer of the offers is the one shown after its import', () => {
@@ -287,7 +287,7 @@ test('a price changed in the answer of the offers is the one shown after its imp
   const shown = page(db)
   for (const { price } of shown.data.offers)
     Object.assign(price, { amount: 11.5, originalAmount: null, isOnSale: false })
-  expect(apply(db, shown, { addressOf: () => '' }).products.updated).toBe(2)
+  expect(apply(db, shown, { urlOf: () => '' }).products.updated).toBe(2)
   expect(page(db).data.offers.map(({ price }) => [price.amount, price.originalAmount])).toEqual([
     [11.5, null],
     [11.5, null]

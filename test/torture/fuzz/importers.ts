@@ -62,7 +62,7 @@ function tryOut(shop: TestShop, content: Buffer, outcomes: { taken: number; refu
     dryRun(shop.db, (tx) => {
       applyPlans(tx, file.plans)
       applyCampaigns(tx, file.campaigns)
-      applyCatalogFile(tx, file, { keepStock: false, addressOf: (slug) => `https://shop.example/${slug}` }, 1)
+      applyCatalogFile(tx, file, { keepStock: false, urlOf: (slug) => `https://shop.example/${slug}` }, 1)
       applyAffiliates(tx, file.affiliates, 1)
       return true
     })
