@@ -6,7 +6,7 @@ import { write } from '../platform/db/database.ts'
 import { parseWith } from '../platform/http/zod-errors.ts'
 import { formatMoney, toMinor } from '../platform/money.ts'
 import { createCoupon } from '../shop/catalog/apply-coupon.ts'
-import { refuseAnyone } from '../shop/catalog/coupon-rules.ts'
+import { inactiveReason } from '../shop/catalog/coupon-rules.ts'
 import { disableCoupon, listCoupons, toCoupon } from '../shop/catalog/coupons.ts'
 import type { CouponView } from '../shop/catalog/coupons.ts'
 import { formatSchemas } from '../shop/catalog/import/format-schemas.ts'
@@ -111,7 +111,7 @@ function answer(app: App, row: CouponRow): Answer {
 }
 
 function stateOf(row: CouponRow, now: number): string {
-  const refusal = refuseAnyone(row, now)
+  const refusal = inactiveReason(row, now)
   return refusal === undefined ? 'on' : refusal === 'disabled' ? 'off' : refusal.replace('_', ' ')
 }
 

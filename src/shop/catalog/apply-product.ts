@@ -5,7 +5,7 @@ import { applyVariations } from './apply-variations.ts'
 import type { Change } from './changes.ts'
 import { withDefaults } from './import/format.ts'
 import type { ProductInput } from './import/format.ts'
-import { settleOffer } from './offer-input.ts'
+import { resolveOffer } from './offer-input.ts'
 import type { ProductRow } from './rows.ts'
 import { products } from './schema.ts'
 import { indexProduct } from './search-index.ts'
@@ -57,7 +57,7 @@ function highestPosition(tx: Tx): number {
 export function applyProduct(run: ApplyRun, given: ProductInput): Change {
   const row = productBySlug(run.tx, given.slug)
   const { urlOf } = run.options
-  const input = given.shape === 'offer' ? settleOffer(run.tx, row, given, { urlOf, now: run.now }) : given
+  const input = given.shape === 'offer' ? resolveOffer(run.tx, row, given, { urlOf, now: run.now }) : given
   return row === undefined ? createProduct(run, input) : updateProduct(run, row, input)
 }
 

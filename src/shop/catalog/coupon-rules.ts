@@ -39,13 +39,13 @@ export type CouponOccasion = { lines: readonly DiscountableLine[]; now: number }
  * before discounts. Its total limit is only looked at here; uses are given out, and the limit per customer judged, where
  * the order takes its use (`takeCouponUse`), under the lock that decides who comes first.
  */
-export function refuseCoupon(
+export function findCouponRefusal(
   coupon: CouponRow | undefined,
   scope: CouponScope,
   { lines, now }: CouponOccasion
 ): CouponRefusal | undefined {
   if (coupon === undefined) return 'unknown'
-  const refusal = refuseAnyone(coupon, now)
+  const refusal = inactiveReason(coupon, now)
   if (refusal !== undefined) return refusal
   if (coupon.minTotalMinor !== null && sum(lines.map((line) => line.totalMinor)) < coupon.minTotalMinor)
     return 'min_total'
@@ -53,7 +53,7 @@ export function refuseCoupon(
 }
 
 /** Why the coupon counts for nobody at the moment, whatever he buys. */
-export function refuseAnyone(coupon: CouponRow, now: number): CouponRefusal | undefined {
+export function inactiveReason(coupon: CouponRow, now: number): CouponRefusal | undefined {
   if (!coupon.enabled) return 'disabled'
   if (coupon.startsAt !== null && now < coupon.startsAt) return 'not_yet'
   if (coupon.endsAt !== null && now >= coupon.endsAt) return 'expired'

@@ -56,12 +56,12 @@ export function couponScope(db: Db, couponId: number): CouponScope {
  * Counts one more order that carries the coupon; false when its last use is gone. The condition stands in the UPDATE
  * itself, so that the last use goes to one order however many ask at once.
  */
-export function countUse(tx: Tx, couponId: number): boolean {
+export function takeUse(tx: Tx, couponId: number): boolean {
   return addUse(tx).run(couponId).changes === 1
 }
 
 /** Gives one use back. */
-export function uncountUse(tx: Tx, couponId: number): void {
+export function returnUse(tx: Tx, couponId: number): void {
   takeUseBack(tx).run(couponId)
 }
 

@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3'
 import type { Db } from '../../platform/db/database.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
 import { slugFor } from './import/slug.ts'
-import { readSearch } from './search-query.ts'
+import { parseSearch } from './search-query.ts'
 
 export type OfferFilter = {
   /** Slug of a category; its name finds it too, since that is what offers show. */
@@ -46,7 +46,7 @@ export function listedProductIds(db: Db, { category, search }: OfferFilter): num
   if (search === undefined) {
     return slug === undefined ? all(db).pluck().all() : ofCategory(db).pluck().all(slug)
   }
-  const { words, literals } = readSearch(search)
+  const { words, literals } = parseSearch(search)
   if (words === undefined && literals.length === 0) return []
   return searched(db, [
     ...(words === undefined ? [] : [[hasWords, words] as const]),

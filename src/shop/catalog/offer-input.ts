@@ -12,7 +12,7 @@ type Sale = Pick<ProductInput, 'priceMinor' | 'salePriceMinor' | 'saleStartsAt' 
  * a price that the shop shows already says nothing of sales to come, and the address that the shop gives every product
  * says nothing at all. Another price becomes that of the product, or of the variation whose price was shown.
  */
-export function settleOffer(
+export function resolveOffer(
   tx: Tx,
   row: ProductRow | undefined,
   offer: ProductInput,

@@ -15,13 +15,13 @@ import { productById } from './stored-product.ts'
 export type OfferQuery = OfferFilter & { page: number; perPage: number }
 
 /** A whole answer as it leaves: the same bytes, and so the same strong ETag, until an offer in it changes. */
-export type OffersAnswer = {
+export type OffersResponse = {
   body: Buffer<ArrayBuffer>
   etag: string
 }
 
 /** A clock that was set back makes an answer anew as well. */
-type Kept = OffersAnswer & { madeAt: number; validUntil: number }
+type Kept = OffersResponse & { madeAt: number; validUntil: number }
 type Memory = { generation: string; isOpen: boolean; answers: BoundedCache<Kept>; lists: BoundedCache<number[]> }
 
 const memories = new WeakMap<Db['sqlite'], Memory>()
@@ -35,7 +35,11 @@ const listsLimitBytes = 16 * 1024 * 1024
  *
  * @throws AppError DEPENDENCY_UNAVAILABLE while the commerce module is off.
  */
-export function listOffers(shop: Pick<ShopContext, 'db' | 'publicUrl'>, query: OfferQuery, now: number): OffersAnswer {
+export function listOffers(
+  shop: Pick<ShopContext, 'db' | 'publicUrl'>,
+  query: OfferQuery,
+  now: number
+): OffersResponse {
   const { isOpen, answers } = memoryOf(shop)
   if (!isOpen) throw new AppError('DEPENDENCY_UNAVAILABLE', 'The shop is closed at the moment.')
   const key = JSON.stringify([query.page, query.perPage, query.category ?? null, query.search ?? null])

@@ -26,7 +26,7 @@ export type Search = {
  * Of a long text the eight longest words count, and as many with a sign; a single letter only while there are fewer than
  * three other words. What is left out can only make it find more.
  */
-export function readSearch(typed: string): Search {
+export function parseSearch(typed: string): Search {
   const pieces = typed.normalize('NFC').split(/\s+/)
   const signed = pieces.filter((piece) => sign.test(piece))
   const literals = longestFirst(signed, compareKey, (longer, shorter) => longer.includes(shorter))

@@ -19,14 +19,14 @@ export type Sellable = CurrentPrice & {
 }
 
 /** Why something cannot be bought, with the field of a checkout item that it is about. */
-export const notSellable = {
+export const unsellableReasons = {
   unknown_product: { field: 'productId', message: 'There is no such product.' },
   not_published: { field: 'productId', message: 'This product is not for sale.' },
   unknown_variation: { field: 'variationId', message: 'This product has no such variation.' },
   sold_out: { field: 'quantity', message: 'This is sold out.' }
 } as const
 
-export type NotSellable = keyof typeof notSellable
+export type UnsellableReason = keyof typeof unsellableReasons
 
 /**
  * What an item of a checkout would buy at `now`, or the reason why it cannot be bought. Without a variation id a
@@ -38,7 +38,7 @@ export function findSellable(
   productId: number,
   variationId: number | null,
   now: number
-): Sellable | NotSellable {
+): Sellable | UnsellableReason {
   const product = productById(db, productId)
   if (product === undefined) return 'unknown_product'
   if (!product.published) return 'not_published'
@@ -57,7 +57,11 @@ export function findSellable(
   }
 }
 
-function findVariation(db: Db, product: ProductRow, variationId: number | null): VariationRow | null | NotSellable {
+function findVariation(
+  db: Db,
+  product: ProductRow,
+  variationId: number | null
+): VariationRow | null | UnsellableReason {
   const available = variationsOfProduct(db, product.id)
   if (variationId !== null) return available.find((row) => row.id === variationId) ?? 'unknown_variation'
   if (available.length === 0) return null

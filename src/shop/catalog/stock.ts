@@ -2,7 +2,7 @@ import type { Tx } from '../../platform/db/database.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
 
 /** What was bought. A variation that counts no stock of its own draws on its product's. */
-export type StockKeeper = { productId: number; variationId: number | null }
+export type SoldItem = { productId: number; variationId: number | null }
 
 /** How many units can still be sold; null when nobody counts. */
 export function effectiveStock(
@@ -35,7 +35,7 @@ const returnToProduct = rawStatement<[number, number]>(
  * Takes units off the stock, or nothing when there are too few. The condition stands in the UPDATE itself, so that the
  * last unit goes to one order whatever the caller has read before. Stock that nobody counts is always enough.
  */
-export function takeStock(tx: Tx, { productId, variationId }: StockKeeper, quantity: number): boolean {
+export function takeStock(tx: Tx, { productId, variationId }: SoldItem, quantity: number): boolean {
   if (variationId !== null) {
     if (takeOfVariation(tx).run(quantity, variationId, productId, quantity).changes === 1) return true
     if (uncountedVariation(tx).get(variationId, productId) === undefined) return false
@@ -45,7 +45,7 @@ export function takeStock(tx: Tx, { productId, variationId }: StockKeeper, quant
 }
 
 /** Puts units back where `takeStock` took them; nothing happens where nobody counts. */
-export function returnStock(tx: Tx, { productId, variationId }: StockKeeper, quantity: number): void {
+export function returnStock(tx: Tx, { productId, variationId }: SoldItem, quantity: number): void {
   if (variationId !== null && returnToVariation(tx).run(quantity, variationId, productId).changes === 1) return
   returnToProduct(tx).run(quantity, productId)
 }

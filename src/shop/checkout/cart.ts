@@ -2,11 +2,11 @@ import { validationFailed } from '../../errors.ts'
 import type { FieldErrors } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { compareKey } from '../../platform/text.ts'
-import { couponRefusals, discountLines, refuseCoupon } from '../catalog/coupon-rules.ts'
+import { couponRefusals, discountLines, findCouponRefusal } from '../catalog/coupon-rules.ts'
 import type { CouponScope } from '../catalog/coupon-rules.ts'
 import { couponScope, findCoupon } from '../catalog/coupons.ts'
 import type { CouponRow } from '../catalog/rows.ts'
-import { findSellable, notSellable } from '../catalog/sellable.ts'
+import { findSellable, unsellableReasons } from '../catalog/sellable.ts'
 import type { Sellable } from '../catalog/sellable.ts'
 import { categoryIdsOfProduct } from '../catalog/stored-product.ts'
 import { customerKeyOf } from '../orders/coupon-uses.ts'
@@ -70,7 +70,7 @@ function findLines(db: Db, items: readonly Item[], now: number): CartLine[] {
     const path = `items.${index}`
     const sellable = findSellable(db, item.productId, item.variationId ?? null, now)
     if (typeof sellable === 'string') {
-      const { field, message } = notSellable[sellable]
+      const { field, message } = unsellableReasons[sellable]
       errors[`${path}.${field}`] = [message]
       continue
     }
@@ -150,7 +150,7 @@ function findCoupons(
   for (const { path, code } of codes) {
     const coupon = findCoupon(db, code)
     const scope = coupon === undefined ? { productIds: [], categoryIds: [] } : couponScope(db, coupon.id)
-    const refusal = refuseCoupon(coupon, scope, { lines, now })
+    const refusal = findCouponRefusal(coupon, scope, { lines, now })
     if (coupon === undefined || refusal !== undefined) errors[path] = [couponRefusals[refusal ?? 'unknown']]
     else applied.push({ path, coupon, scope })
   }

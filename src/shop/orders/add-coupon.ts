@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { repriceReferral } from '../referrals/reprice.ts'
-import { couponRefusals, discountLines, refuseCoupon } from '../catalog/coupon-rules.ts'
+import { couponRefusals, discountLines, findCouponRefusal } from '../catalog/coupon-rules.ts'
 import type { DiscountableLine } from '../catalog/coupon-rules.ts'
 import { couponScope, findCoupon } from '../catalog/coupons.ts'
 import { coupons } from '../catalog/schema.ts'
@@ -28,7 +28,7 @@ export function addCoupon(tx: Tx, orderId: number, code: string, now: number): O
   if (coupon !== undefined && known.some(({ couponId }) => couponId === coupon.id)) return order
   const lines = linesOf(tx, orderId)
   const scope = coupon === undefined ? { productIds: [], categoryIds: [] } : couponScope(tx, coupon.id)
-  const refusal = refuseCoupon(coupon, scope, { lines, now })
+  const refusal = findCouponRefusal(coupon, scope, { lines, now })
   if (coupon === undefined || refusal !== undefined) throw refused(couponRefusals[refusal ?? 'unknown'])
   takeUse(tx, order, coupon)
   return reprice(tx, order, lines, now)

@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { rawStatement, statement } from '../../platform/db/statements.ts'
-import { countUse } from '../catalog/coupons.ts'
+import { takeUse } from '../catalog/coupons.ts'
 import { coupons } from '../catalog/schema.ts'
 
 const customerLimit = statement((orm) =>
@@ -57,5 +57,5 @@ export function takeCouponUse(
   if (limit !== null && customerKey !== null) {
     if (couponUsesOf(tx, { couponId, customerKey }, emailKey) >= limit) return 'customer_limit'
   }
-  return countUse(tx, couponId) ? 'taken' : 'used_up'
+  return takeUse(tx, couponId) ? 'taken' : 'used_up'
 }

@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
 import { statement } from '../../platform/db/statements.ts'
-import { uncountUse } from '../catalog/coupons.ts'
+import { returnUse } from '../catalog/coupons.ts'
 import { returnStock } from '../catalog/stock.ts'
 import { takeCouponUse } from './coupon-uses.ts'
 import { couponsOf, itemsOf } from './find.ts'
@@ -33,7 +33,7 @@ export function releaseHoldings(tx: Tx, orderId: number): void {
   }
   for (const coupon of couponsOf(tx, orderId)) {
     if (coupon.counted === 0) continue
-    uncountUse(tx, coupon.couponId)
+    returnUse(tx, coupon.couponId)
     setCounted(tx).run({ id: coupon.id, counted: 0 })
   }
 }

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { chargeStepMinor } from '../../../src/platform/money.ts'
-import { discountLines, refuseCoupon } from '../../../src/shop/catalog/coupon-rules.ts'
+import { discountLines, findCouponRefusal } from '../../../src/shop/catalog/coupon-rules.ts'
 import type { CouponScope, Discount } from '../../../src/shop/catalog/coupon-rules.ts'
 import type { CouponRow } from '../../../src/shop/catalog/rows.ts'
 
@@ -125,5 +125,5 @@ test.each<Case>([
 ])('a code is refused as %s by %j in %j', (reason, changes, { scope = everything }) => {
   const row = changes === undefined ? undefined : { ...coupon, ...changes }
   const occasion = { lines: [line(1, 300), line(2, 200, [4])], now: 1000 }
-  expect(refuseCoupon(row, scope, occasion)).toBe(reason)
+  expect(findCouponRefusal(row, scope, occasion)).toBe(reason)
 })

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readSearch } from '../../../src/shop/catalog/search-query.ts'
+import { parseSearch } from '../../../src/shop/catalog/search-query.ts'
 
 function words(search: string): string[] {
-  return readSearch(search).words?.split(' AND ') ?? []
+  return parseSearch(search).words?.split(' AND ') ?? []
 }
 
 test.each([
@@ -30,9 +30,9 @@ test('the longest eight words of a long text count', () => {
 })
 
 test('words with a sign count once, without those that stand in another, and the longest eight', () => {
-  expect(readSearch('100% % 0% a_B A_b _ 100%').literals).toEqual(['100%', 'a_b'])
+  expect(parseSearch('100% % 0% a_B A_b _ 100%').literals).toEqual(['100%', 'a_b'])
   const many = Array.from({ length: 20 }, (_, index) => `%${'x'.repeat(index)}%`)
-  expect(readSearch(many.join(' ')).literals).toEqual(many.slice(12).toReversed())
+  expect(parseSearch(many.join(' ')).literals).toEqual(many.slice(12).toReversed())
 })
 
 test('no text of a hundred characters asks for more than eight words of each kind', () => {
@@ -43,7 +43,7 @@ test('no text of a hundred characters asks for more than eight words of each kin
   fc.assert(
     fc.property(text, (text) => {
       expect(words(text).length).toBeLessThanOrEqual(8)
-      expect(readSearch(text).literals.length).toBeLessThanOrEqual(8)
+      expect(parseSearch(text).literals.length).toBeLessThanOrEqual(8)
     })
   )
 })

@@ -3,7 +3,7 @@
  * times over; told `go`, it answers how often it got each.
  */
 import { openDatabase, write } from '../../../../src/platform/db/database.ts'
-import { countUse } from '../../../../src/shop/catalog/coupons.ts'
+import { takeUse } from '../../../../src/shop/catalog/coupons.ts'
 import { takeStock } from '../../../../src/shop/catalog/stock.ts'
 
 const [file = '', rounds = '0', attempts = '0'] = process.argv.slice(2)
@@ -14,7 +14,7 @@ process.once('message', () => {
   const uses: number[] = []
   for (let id = 1; id <= Number(rounds); id += 1) {
     units.push(wins(() => write(db, (tx) => takeStock(tx, { productId: id, variationId: null }, 1))))
-    uses.push(wins(() => write(db, (tx) => countUse(tx, id))))
+    uses.push(wins(() => write(db, (tx) => takeUse(tx, id))))
   }
   db.sqlite.close()
   process.send?.({ units, uses }, () => process.disconnect())
