@@ -38,6 +38,8 @@ const table = {
 } as const satisfies Record<string, { status: number; exit: number; level: 'info' | 'warn' | 'error' }>
 
 export type ErrorCode = keyof typeof table
+/** Every code, in alphabetical order. */
+export const errorCodes = Object.keys(table) as ErrorCode[]
 export type ErrorDetails = Readonly<Record<string, unknown>>
 /** Dotted path of a field (`items.0.quantity`, `_body` for the body as a whole) to what is wrong with it. */
 export type FieldErrors = Record<string, string[]>

@@ -1,6 +1,6 @@
 /**
- * The answers of register, login and /me by docs/interface.md 2.1 to 2.4 and docs/contract.md 4.4, typed by hand, so that
- * the code's own lists cannot confirm themselves. `?` is "or null", `[]` holds the shape of each element, `~` in a name is "may be left out".
+ * The answers of register, login and /me by docs/interface.md 2.1 to 2.4 and docs/contract.md 4.4, typed by hand. The
+ * code's own lists cannot confirm themselves. `?` is "or null", `[]` holds the shape of each element, `~` in a name is "may be left out".
  */
 export type Shape =
   | 'string'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { amount, count, filePath, line, period, slug } from '../catalog/import/fields.ts'
 
-/** Input for a benefit that an operator gives: a grant of the catalogue (docs/contract.md A7), with the product's slug. */
+/** Input for a benefit that an operator gives: a catalogue grant (docs/contract.md A7), with the product's slug. */
 export function handGrantSchema(currency: string) {
   return z.discriminatedUnion(
     'kind',

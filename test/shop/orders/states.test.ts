@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { mayMove, orderStatuses, paidStatus } from '../../../src/shop/orders/states.ts'
 
-// docs/contract.md 5.13, copied by hand: a row for each state, a column for each target; `late` means only by a late payment.
+// docs/contract.md 5.13, copied by hand: a row for each state, a column for each target; `late`: by a late payment only.
 const columns = ['pending', 'failed', 'on-hold', 'processing', 'completed', 'cancelled', 'refunded'] as const
 const contract: Record<string, string[]> = {
   pending: ['-', 'yes', 'yes', 'yes', 'yes', 'yes', '-'],
