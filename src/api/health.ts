@@ -3,7 +3,8 @@ import { onceFor } from '../platform/once-for.ts'
 import { buildFlavor, buildId, packageVersion } from '../platform/package-root.ts'
 import type { ShopContext } from '../shop/context.ts'
 import { modulesOf } from '../shop/settings/settings.ts'
-import type { ModuleName } from '../shop/settings/definitions.ts'
+import { byName, healthModules } from '../shop/settings/modules.ts'
+import type { Modules } from '../shop/settings/modules.ts'
 import { healthData } from './answers/service.ts'
 import { route } from './route.ts'
 
@@ -32,26 +33,19 @@ export const healthRoutes = [
 /** The same until an operator switches a module. */
 const healthOf = onceFor(({ config }: ShopContext) =>
   onceFor((isOn: Modules) => {
-    const state = (name: ModuleName): 'active' | 'missing' => (isOn(name) ? 'active' : 'missing')
     return {
       status: 'ok',
       version: fingerprint.version,
       env: config.env,
       wpVersion: 'n/a',
       phpVersion: 'n/a',
-      dependencies: {
-        commerce: state('commerce'),
-        membershipsA: state('membershipsA'),
-        affiliates: state('affiliates')
-      },
+      dependencies: byName(healthModules, (name) => (isOn(name) ? 'active' : 'missing')),
       buildId: fingerprint.buildId,
       buildFlavor: fingerprint.buildFlavor,
       nonceBootstrapStrategy: fingerprint.nonceBootstrapStrategy
     }
   })
 )
-
-type Modules = ReturnType<typeof modulesOf>
 
 /** Reading the modules asks the database, so it tells whether that answers too. */
 function modulesNow({ db }: ShopContext): Modules {

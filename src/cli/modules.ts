@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { moduleTable } from '../shop/settings/modules.ts'
 import { listModules, parseModuleName, switchModule } from '../shop/settings/settings.ts'
 import type { Work } from './run.ts'
 import { table } from './output.ts'
@@ -33,8 +34,8 @@ function answer({ app }: Work<object>): Answer {
   return {
     json: { modules },
     human: table(
-      ['Module', 'State'],
-      modules.map(({ name, enabled }) => [name, enabled ? 'on' : 'off'])
+      ['Module', 'State', 'About'],
+      modules.map(({ name, enabled }) => [name, enabled ? 'on' : 'off', moduleTable[name].about])
     )
   }
 }

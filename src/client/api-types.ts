@@ -303,9 +303,9 @@ export type Flags = {
   isAdmin: boolean
   hasCommerce: boolean
   hasMembershipsA: boolean
+  hasMembershipsB: boolean
   hasAffiliates: boolean
   hasDownloads: boolean
-  hasMembershipsB: boolean
   hasFormsA: boolean
   hasFormsB: boolean
   hasDonations: boolean
@@ -401,13 +401,13 @@ export type AffiliateStanding = { id: number | string | null; isActive: boolean;
 export type Dependencies = {
   hasCommerce: boolean
   hasMembershipsA: boolean
-  hasAffiliates: boolean
-  hasCourses: boolean
   hasMembershipsB: boolean
+  hasAffiliates: boolean
   hasDownloads: boolean
   hasFormsA: boolean
   hasFormsB: boolean
   hasDonations: boolean
+  hasCourses: boolean
 }
 
 export type Summaries = {

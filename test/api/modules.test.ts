@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ModuleName } from '../../src/shop/settings/definitions.ts'
+import type { ModuleName } from '../../src/shop/settings/modules.ts'
 import { switchModule } from '../../src/shop/settings/settings.ts'
 import { benefitCatalogue } from '../journeys/catalogue.ts'
 import { buy, me, newcomer, openShop, ordersOf, productId, putDownload } from '../journeys/shop.ts'

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { byFlag, flaggedModules, moduleNames } from '../../shop/settings/modules.ts'
 
 const flag = z.boolean()
 
@@ -7,14 +8,7 @@ export const flags = z
   .object({
     isLoggedIn: flag,
     isAdmin: flag,
-    hasCommerce: flag,
-    hasMembershipsA: flag,
-    hasAffiliates: flag,
-    hasDownloads: flag,
-    hasMembershipsB: flag,
-    hasFormsA: flag,
-    hasFormsB: flag,
-    hasDonations: flag,
+    ...byFlag(flaggedModules, () => flag),
     hasActiveMembershipA: flag,
     hasActiveMembershipB: flag,
     hasAnyCompletedStoreOrder: flag,
@@ -30,16 +24,4 @@ export const flags = z
     description: "Which modules the shop has (hasCommerce and the like), and what the user's own records say."
   })
 
-export const dependencies = z
-  .object({
-    hasCommerce: flag,
-    hasMembershipsA: flag,
-    hasAffiliates: flag,
-    hasCourses: flag,
-    hasMembershipsB: flag,
-    hasDownloads: flag,
-    hasFormsA: flag,
-    hasFormsB: flag,
-    hasDonations: flag
-  })
-  .meta({ id: 'Dependencies' })
+export const dependencies = z.object(byFlag(moduleNames, () => flag)).meta({ id: 'Dependencies' })

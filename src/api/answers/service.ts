@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { byName, healthModules } from '../../shop/settings/modules.ts'
 
 const dependency = z.enum(['active', 'missing'])
 const notApplicable = z.string().meta({ example: 'n/a' })
@@ -10,7 +11,7 @@ export const healthData = z
     env: z.enum(['development', 'test', 'production']).meta({ example: 'production' }),
     wpVersion: notApplicable,
     phpVersion: notApplicable,
-    dependencies: z.object({ commerce: dependency, membershipsA: dependency, affiliates: dependency }),
+    dependencies: z.object(byName(healthModules, () => dependency)),
     buildId: z.string().meta({ example: '4f1c2d9a0b7e' }),
     buildFlavor: z.enum(['source', 'dist']).meta({ example: 'dist' }),
     nonceBootstrapStrategy: z.string().meta({ example: 'stateless-hmac' })

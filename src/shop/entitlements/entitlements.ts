@@ -6,13 +6,14 @@ import { toUser } from '../accounts/view.ts'
 import type { ConsentView, ProfileView, UserView } from '../accounts/view.ts'
 import { isSubscriptionInForce } from '../benefits/status.ts'
 import { statusOf, toDonation, toMembership, toPrimaryPlan, toSubscription } from '../benefits/view.ts'
+import { byFlag, moduleNames, moduleTable } from '../settings/modules.ts'
+import type { Modules } from '../settings/modules.ts'
 import { toFlags } from './flags.ts'
 import type { Flags } from './flags.ts'
 import { visibleHoldings } from './visible-records.ts'
 import type { Holdings } from './visible-records.ts'
 import { isActiveAffiliate, toRoles, toServiceRoles } from './roles.ts'
 import { standingOf } from './standing.ts'
-import type { Modules } from './standing.ts'
 
 export type Entitlements = ReturnType<typeof toEntitlements>
 export type AccountSummary = {
@@ -64,11 +65,11 @@ function toEntitlements(flags: Flags, isOn: Modules, holdings: Holdings, now: nu
     memberships: toMembershipsSummary(holdings, now),
     subscriptions: toSubscriptionsSummary(holdings, now),
     affiliate: toAffiliate(holdings),
-    dependencies: toDependencies(isOn)
+    dependencies: byFlag(moduleNames, isOn)
   }
   return {
     flags,
-    formsProvider: isOn('formsA') ? 'formsA' : isOn('formsB') ? 'formsB' : null,
+    formsProvider: moduleNames.find((name) => moduleTable[name].providesForms && isOn(name)) ?? null,
     ordersSummary: summaries.orders,
     orders: holdings.orders,
     donations: { donations: holdings.donations.donations.map(toDonation) },
@@ -113,18 +114,4 @@ function toSubscriptionsSummary({ subscriptions }: Holdings, now: number) {
 
 function toAffiliate({ affiliate }: Holdings) {
   return { id: affiliate?.id ?? null, isActive: affiliate?.status === 'active', status: affiliate?.status ?? null }
-}
-
-function toDependencies(isOn: Modules) {
-  return {
-    hasCommerce: isOn('commerce'),
-    hasMembershipsA: isOn('membershipsA'),
-    hasAffiliates: isOn('affiliates'),
-    hasCourses: isOn('courses'),
-    hasMembershipsB: isOn('membershipsB'),
-    hasDownloads: isOn('downloads'),
-    hasFormsA: isOn('formsA'),
-    hasFormsB: isOn('formsB'),
-    hasDonations: isOn('donations')
-  }
 }

@@ -2,8 +2,9 @@ import type { UserRow } from '../accounts/rows.ts'
 import type { MembershipRecord } from '../benefits/records.ts'
 import { isSubscriptionInForce } from '../benefits/status.ts'
 import { statusOf } from '../benefits/view.ts'
+import { byFlag, flaggedModules } from '../settings/modules.ts'
+import type { Modules } from '../settings/modules.ts'
 import type { Holdings } from './visible-records.ts'
-import type { Modules } from './standing.ts'
 
 /** docs/interface.md 2.2: which modules the shop has, and what the user's records say at this time. */
 export type Flags = ReturnType<typeof toFlags>
@@ -18,14 +19,7 @@ export function toFlags(
   return {
     isLoggedIn,
     isAdmin: user?.isAdmin ?? false,
-    hasCommerce: isOn('commerce'),
-    hasMembershipsA: isOn('membershipsA'),
-    hasAffiliates: isOn('affiliates'),
-    hasDownloads: isOn('downloads'),
-    hasMembershipsB: isOn('membershipsB'),
-    hasFormsA: isOn('formsA'),
-    hasFormsB: isOn('formsB'),
-    hasDonations: isOn('donations'),
+    ...byFlag(flaggedModules, isOn),
     hasActiveMembershipA: active.some(isOfModule('A')),
     hasActiveMembershipB: active.some(isOfModule('B')),
     hasAnyCompletedStoreOrder: holdings.hasCompletedOrder,

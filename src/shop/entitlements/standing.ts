@@ -3,10 +3,12 @@ import type { Db } from '../../platform/db/database.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import type { ConsentView, ProfileView } from '../accounts/view.ts'
-import type { ModuleName } from '../settings/definitions.ts'
+import { modulesBySwitches } from '../settings/modules.ts'
+import type { Modules } from '../settings/modules.ts'
 
 type Row = {
-  switchedOff: string | null
+  /** `name=1` or `name=0` of each module that was switched. */
+  switches: string | null
   affiliateId: number | null
   affiliateStatus: string | null
   profileFirstName: string | null
@@ -23,7 +25,7 @@ type Row = {
  * modules alone. `status = 'completed'` is spelt as in the partial index, or SQLite would not use it.
  */
 const standingOfUser = rawStatement<{ userId: number | null }, Row>(
-  `SELECT (SELECT group_concat(name) FROM modules WHERE enabled = 0) AS switchedOff,
+  `SELECT (SELECT group_concat(name || '=' || enabled) FROM modules) AS switches,
           a.id AS affiliateId, a.status AS affiliateStatus,
           p.first_name AS profileFirstName, p.last_name AS profileLastName,
           c.terms_accepted_at AS termsAcceptedAt, c.privacy_accepted_at AS privacyAcceptedAt,
@@ -36,9 +38,6 @@ const standingOfUser = rawStatement<{ userId: number | null }, Row>(
      LEFT JOIN registration_consents c ON c.user_id = u.id
      LEFT JOIN customer_order_totals t ON t.user_id = u.id`
 )
-
-/** Which modules are on: a module without a row is. */
-export type Modules = (name: ModuleName) => boolean
 
 /** Where a person stands with the shop, whatever modules are on. */
 export type Standing = {
@@ -53,10 +52,9 @@ export type Standing = {
 
 export function standingOf(db: Db, user: UserRow | null): Standing {
   const row = standingOfUser(db).get({ userId: user?.id ?? null })
-  const switchedOff = new Set(row?.switchedOff?.split(',') ?? [])
   const { affiliateId = null, affiliateStatus = null } = row ?? {}
   return {
-    isOn: (name) => !switchedOff.has(name),
+    isOn: modulesBySwitches(readSwitches(row?.switches ?? null)),
     affiliate: affiliateId === null || affiliateStatus === null ? null : { id: affiliateId, status: affiliateStatus },
     profile: {
       firstName: row?.profileFirstName ?? user?.firstName ?? null,
@@ -71,4 +69,8 @@ export function standingOf(db: Db, user: UserRow | null): Standing {
     hasCompletedOrder: row?.hasCompletedOrder === 1,
     isEnrolled: row?.hasEnrolment === 1
   }
+}
+
+function readSwitches(text: string | null): Map<string, boolean> {
+  return new Map(text?.split(',').map((entry) => [entry.slice(0, -2), entry.endsWith('=1')]))
 }

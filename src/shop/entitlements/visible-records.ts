@@ -44,9 +44,7 @@ export function visibleHoldings(db: Db, userId: number | null, standing: Standin
     totalOrders: hasStore ? standing.totalOrders : nothing.totalOrders,
     hasCompletedOrder: hasStore && standing.hasCompletedOrder,
     subscriptions: hasStore ? subscriptionsOf(db, userId) : nothing.subscriptions,
-    memberships: membershipsOf(db, userId).filter(({ module }) =>
-      isOn(module === 'A' ? 'membershipsA' : 'membershipsB')
-    ),
+    memberships: membershipsOf(db, userId).filter(({ module }) => isOn(`memberships${module}`)),
     donations: isOn('donations') ? donationsOf(db, userId) : nothing.donations,
     isEnrolled: isOn('courses') && standing.isEnrolled,
     affiliate: isOn('affiliates') ? standing.affiliate : null

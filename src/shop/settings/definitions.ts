@@ -152,19 +152,6 @@ export type Bucket = { [K in SettingKey]: K extends `limits.${infer B}` ? B : ne
 
 export const settingKeys = Object.keys(definitions) as SettingKey[]
 
-export const moduleNames = [
-  'commerce',
-  'membershipsA',
-  'membershipsB',
-  'affiliates',
-  'downloads',
-  'formsA',
-  'formsB',
-  'donations',
-  'courses'
-] as const
-export type ModuleName = (typeof moduleNames)[number]
-
 function isCronLine(line: string): boolean {
   if (line === '') return true
   try {

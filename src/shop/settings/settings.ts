@@ -4,12 +4,14 @@ import { AppError } from '../../errors.ts'
 import { isProvisional, oncePerTurn, write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
-import { definitions, moduleNames, settingKeys } from './definitions.ts'
-import type { Bucket, ModuleName, RateLimit, SettingKey, SettingValue } from './definitions.ts'
+import { definitions, settingKeys } from './definitions.ts'
+import type { Bucket, RateLimit, SettingKey, SettingValue } from './definitions.ts'
+import { moduleNames, modulesBySwitches } from './modules.ts'
+import type { ModuleName, Modules } from './modules.ts'
 import { modules, settings } from './schema.ts'
 
 /** Everything an operator has set, as one database says it now. */
-type Snapshot = { revision: number; values: Map<string, unknown>; isOn: (name: ModuleName) => boolean }
+type Snapshot = { revision: number; values: Map<string, unknown>; isOn: Modules }
 
 const snapshots = new WeakMap<Db['sqlite'], Snapshot>()
 const allRevisions = rawStatement<[], Revisions>(
@@ -28,14 +30,7 @@ function snapshot(db: Db): Snapshot {
   const known = snapshots.get(db.sqlite)
   // A revision that this very transaction made is not the known one, and is nobody else's before the transaction ends.
   if (known?.revision === current) return known
-  const switchedOff = new Set<string>(
-    db.orm
-      .select()
-      .from(modules)
-      .where(eq(modules.enabled, false))
-      .all()
-      .map((row) => row.name)
-  )
+  const switches = db.orm.select().from(modules).all()
   const fresh: Snapshot = {
     revision: current,
     values: new Map(
@@ -45,7 +40,7 @@ function snapshot(db: Db): Snapshot {
         .all()
         .map((row) => [row.key, JSON.parse(row.value)])
     ),
-    isOn: (name) => !switchedOff.has(name)
+    isOn: modulesBySwitches(new Map(switches.map(({ name, enabled }) => [name, enabled])))
   }
   if (!isProvisional(db)) snapshots.set(db.sqlite, fresh)
   return fresh
@@ -61,7 +56,7 @@ export function isModuleOn(db: Db, name: ModuleName): boolean {
 }
 
 /** Which modules are on at one moment; the same function until a setting or a module changes. */
-export function modulesOf(db: Db): (name: ModuleName) => boolean {
+export function modulesOf(db: Db): Modules {
   return snapshot(db).isOn
 }
 

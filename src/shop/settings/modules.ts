@@ -1,0 +1,128 @@
+type ModuleRow = {
+  /** What an operator switches, in `modules list`. */
+  about: string
+  /** Its name in `dependencies`, and in `flags` if `inFlags`. */
+  flag: `has${string}`
+  inFlags: boolean
+  /** Whether /health names it. */
+  inHealth: boolean
+  /** Whether it can be the `formsProvider`; the first one that is on is. */
+  providesForms: boolean
+  /** Whether it is on in a shop that has never switched it. */
+  isOnByDefault: boolean
+}
+
+/** Every module with all that depends on it alone: to add a module is to add a row. */
+export const moduleTable = {
+  commerce: {
+    about: 'the shop: offers, checkout, orders, subscriptions',
+    flag: 'hasCommerce',
+    inFlags: true,
+    inHealth: true,
+    providesForms: false,
+    isOnByDefault: true
+  },
+  membershipsA: {
+    about: 'memberships of plans of module A',
+    flag: 'hasMembershipsA',
+    inFlags: true,
+    inHealth: true,
+    providesForms: false,
+    isOnByDefault: true
+  },
+  membershipsB: {
+    about: 'memberships of plans of module B',
+    flag: 'hasMembershipsB',
+    inFlags: true,
+    inHealth: false,
+    providesForms: false,
+    isOnByDefault: true
+  },
+  affiliates: {
+    about: 'affiliate accounts, referrals and payouts',
+    flag: 'hasAffiliates',
+    inFlags: true,
+    inHealth: true,
+    providesForms: false,
+    isOnByDefault: true
+  },
+  downloads: {
+    about: 'files that buyers download',
+    flag: 'hasDownloads',
+    inFlags: true,
+    inHealth: false,
+    providesForms: false,
+    isOnByDefault: true
+  },
+  formsA: {
+    about: 'forms of the site, first choice',
+    flag: 'hasFormsA',
+    inFlags: true,
+    inHealth: false,
+    providesForms: true,
+    isOnByDefault: true
+  },
+  formsB: {
+    about: 'forms of the site, second choice',
+    flag: 'hasFormsB',
+    inFlags: true,
+    inHealth: false,
+    providesForms: true,
+    isOnByDefault: true
+  },
+  donations: {
+    about: 'donations and their campaigns',
+    flag: 'hasDonations',
+    inFlags: true,
+    inHealth: false,
+    providesForms: false,
+    isOnByDefault: true
+  },
+  courses: {
+    about: 'enrolments in courses',
+    flag: 'hasCourses',
+    // interface.md 2.2 has a flag for a person's enrolments instead (hasCourseEnrollments).
+    inFlags: false,
+    inHealth: false,
+    providesForms: false,
+    isOnByDefault: true
+  }
+} as const satisfies Record<string, ModuleRow>
+
+type Table = typeof moduleTable
+export type ModuleName = keyof Table
+type NamesWhere<Property extends 'inFlags' | 'inHealth'> = {
+  [Name in ModuleName]: Table[Name][Property] extends true ? Name : never
+}[ModuleName]
+
+/** In the order of the table. */
+export const moduleNames = Object.keys(moduleTable) as ModuleName[]
+/** The modules that have a flag of their own beside a person's. */
+export const flaggedModules = moduleNames.filter((name) => moduleTable[name].inFlags) as NamesWhere<'inFlags'>[]
+/** The modules that /health names. */
+export const healthModules = moduleNames.filter((name) => moduleTable[name].inHealth) as NamesWhere<'inHealth'>[]
+
+/** Which modules are on. */
+export type Modules = (name: ModuleName) => boolean
+
+/** Which modules are on, by those that were switched; the others are as in the table. */
+export function modulesBySwitches(switches: ReadonlyMap<string, boolean>): Modules {
+  return (name) => switches.get(name) ?? moduleTable[name].isOnByDefault
+}
+
+/** A value for each of these modules, by its name. */
+export function byName<Name extends ModuleName, Value>(
+  names: readonly Name[],
+  valueOf: (name: Name) => Value
+): Record<Name, Value> {
+  return Object.fromEntries(names.map((name) => [name, valueOf(name)])) as Record<Name, Value>
+}
+
+/** A value for each of these modules, by its flag. */
+export function byFlag<Name extends ModuleName, Value>(
+  names: readonly Name[],
+  valueOf: (name: Name) => Value
+): Record<Table[Name]['flag'], Value> {
+  const entries = names.map((name) => [moduleTable[name].flag, valueOf(name)])
+  return Object.fromEntries(entries) as Record<Table[Name]['flag'], Value>
+}
