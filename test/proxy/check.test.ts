@@ -22,7 +22,7 @@ afterEach(async () => {
 })
 
 /** Fifteen and thirty seconds, a hundred times as fast. */
-const patience = { usualMs: 150, checkoutMs: 300 }
+const timeouts = { usualMs: 150, checkoutMs: 300 }
 
 async function serve(handle: (request: Request) => Promise<Response>): Promise<string> {
   const server = createServer(toNodeListener(handle))
@@ -61,7 +61,7 @@ async function check(fault: Fault): Promise<Finding[]> {
   return checkProxy({
     root: new URL(root),
     between: { port: 0, service: new URL(`${shop.url}/api/v1`) },
-    patience,
+    timeouts,
     onListening: (bound) => (port = bound)
   })
 }

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import type { Arrived, Middle } from './middle.ts'
 import { expectRefusal, expectStatus } from './rule.ts'
-import type { Patience, Rule } from './rule.ts'
+import type { Timeouts, Rule } from './rule.ts'
 import type { Reply, Sending, Site } from './site.ts'
 
 const forged = '192.0.2.66'
@@ -244,7 +244,7 @@ function answered(site: Site, headers: readonly [string, string][]): Promise<Rep
   })
 }
 
-async function hang(site: Site, method: string, path: string, patienceMs: Patience['usualMs']): Promise<string[]> {
+async function hang(site: Site, method: string, path: string, limitMs: Timeouts['usualMs']): Promise<string[]> {
   const end = between(site).answer(path, () => undefined)
   const started = performance.now()
   try {
@@ -255,9 +255,9 @@ async function hang(site: Site, method: string, path: string, patienceMs: Patien
     ] as const
     const reply = await site.send(method, path, { headers, ...body })
     const tookMs = performance.now() - started
-    const took = `${method} ${path} was given up after ${(tookMs / 1000).toFixed(1)} s instead of ${patienceMs / 1000} s`
+    const took = `${method} ${path} was given up after ${(tookMs / 1000).toFixed(1)} s instead of ${limitMs / 1000} s`
     // A fifth of grace for the way there and back.
-    const inTime = tookMs > patienceMs * 0.8 && tookMs < patienceMs * 1.2 + 500
+    const inTime = tookMs > limitMs * 0.8 && tookMs < limitMs * 1.2 + 500
     return [...expectStatus(`${method} ${path}`, reply, 503), ...(inTime ? [] : [took])]
   } finally {
     end()

@@ -3,7 +3,7 @@ import { betweenRules } from './between-rules.ts'
 import { standBetween } from './middle.ts'
 import { outsideRules } from './outside-rules.ts'
 import { CannotTell } from './rule.ts'
-import type { Patience, Rule } from './rule.ts'
+import type { Timeouts, Rule } from './rule.ts'
 import { sendTo } from './site.ts'
 import type { Site } from './site.ts'
 
@@ -20,7 +20,7 @@ export type CheckOptions = {
   root: URL
   /** Stands between the proxy and its service on this port, handing on to this api_root. */
   between?: { port: number; service: URL } | undefined
-  patience?: Patience
+  timeouts?: Timeouts
   /** Told where it stands, before anything is sent. */
   onListening?: (port: number) => void
 }
@@ -32,7 +32,7 @@ export const ruleNames: readonly string[] = [...outsideRules, ...betweenRules].m
  *
  * @throws AppError DEPENDENCY_UNAVAILABLE when there is no proxy, no service behind it, or its requests come by another way
  */
-export async function checkProxy({ root, between, patience, onListening }: CheckOptions): Promise<Finding[]> {
+export async function checkProxy({ root, between, timeouts, onListening }: CheckOptions): Promise<Finding[]> {
   const middle = between === undefined ? undefined : await standBetween(between.service, between.port)
   try {
     if (middle !== undefined) onListening?.(middle.port)
@@ -41,7 +41,7 @@ export async function checkProxy({ root, between, patience, onListening }: Check
     if (middle !== undefined && middle.arrived.length === 0) throw elsewhere(middle.port)
     const findings: Finding[] = []
     for (const rule of [...outsideRules, ...betweenRules]) {
-      findings.push(await judge(rule, site, patience ?? { usualMs: 15_000, checkoutMs: 30_000 }))
+      findings.push(await judge(rule, site, timeouts ?? { usualMs: 15_000, checkoutMs: 30_000 }))
     }
     return findings
   } finally {
@@ -49,12 +49,12 @@ export async function checkProxy({ root, between, patience, onListening }: Check
   }
 }
 
-async function judge(rule: Rule, site: Site, patience: Patience): Promise<Finding> {
+async function judge(rule: Rule, site: Site, timeouts: Timeouts): Promise<Finding> {
   const { name, says } = rule
   if (rule.between === true && site.middle === undefined)
     return { rule: name, says, status: 'unchecked', problems: ['needs --listen and --service'] }
   try {
-    const problems = await rule.check(site, patience)
+    const problems = await rule.check(site, timeouts)
     return { rule: name, says, status: problems.length === 0 ? 'kept' : 'broken', problems }
   } catch (error) {
     const status = error instanceof CannotTell ? 'unchecked' : 'broken'

@@ -8,11 +8,11 @@ export type Rule = {
   says: string
   /** Can only be judged from between the proxy and the service. */
   between?: true
-  check(site: Site, patience: Patience): Promise<string[]>
+  check(site: Site, timeouts: Timeouts): Promise<string[]>
 }
 
 /** How long a proxy may wait for its service before it gives up. */
-export type Patience = { usualMs: number; checkoutMs: number }
+export type Timeouts = { usualMs: number; checkoutMs: number }
 
 /** Thrown by a rule that this shop, as it is set up, cannot show. */
 export class CannotTell extends Error {
