@@ -23,7 +23,7 @@ export function defineCheck(parent: Command): void {
       const { checkProxy } = await import('../proxy/check/check.ts')
       const findings = await checkProxy({
         root: address(url, 'The URL'),
-        between: betweenOf(options),
+        intercept: interceptorOptions(options),
         onListening: (port) => messages.info(`Standing between on http://127.0.0.1:${port}; this takes half a minute.`)
       })
       printAnswer(answerOf(url, findings), options.json ?? false)
@@ -31,7 +31,7 @@ export function defineCheck(parent: Command): void {
   })
 }
 
-function betweenOf({ listen, service }: CheckCommandOptions): { port: number; service: URL } | undefined {
+function interceptorOptions({ listen, service }: CheckCommandOptions): { port: number; service: URL } | undefined {
   if (listen === undefined && service === undefined) return undefined
   if (listen === undefined || service === undefined || !/^\d{1,5}$/.test(listen))
     throw new AppError('USAGE', '--listen PORT and --service URL go together.')

@@ -2,7 +2,7 @@ import { defaultBodyLimitBytes } from '../api/route.ts'
 import { routes } from '../api/routes.ts'
 
 /** What the proxy has to know of one route that it lets through. */
-export type Allowed = {
+export type AllowedRoute = {
   readonly method: string
   /** Under the service's api_root, and under the proxy's own prefix. */
   readonly path: string
@@ -13,7 +13,7 @@ export type Allowed = {
 }
 
 /** What the proxy lets through, read off the route table. The build writes it out as data, so that a site's server need not load the shop. */
-export const allowlist: readonly Allowed[] = routes.flatMap(({ method, path, proxy, bodyLimitBytes }) =>
+export const allowlist: readonly AllowedRoute[] = routes.flatMap(({ method, path, proxy, bodyLimitBytes }) =>
   proxy === null
     ? []
     : [

@@ -3,9 +3,9 @@ import { cookiesOf } from '../platform/http/cookies.ts'
 import { headerValues } from '../platform/http/node-request.ts'
 import type { AnswerHeaders, HeaderList } from './upstream.ts'
 
-const passedOn = ['x-nonce', 'idempotency-key', 'x-correlation-id', 'content-type', 'accept', 'if-none-match'] as const
+const forwardedHeaders = ['x-nonce', 'idempotency-key', 'x-correlation-id', 'content-type', 'accept', 'if-none-match'] as const
 
-const broughtBack = [
+const returnedHeaders = [
   'content-type',
   'etag',
   'cache-control',
@@ -16,7 +16,7 @@ const broughtBack = [
 ] as const
 
 /** Everything else in a site's cookies is the site's own business. */
-const ownCookie = /^(__Host-)?shopstead_(session|ref|campaign)$/
+const shopCookie = /^(__Host-)?shopstead_(session|ref|campaign)$/
 
 /**
  * The headers that go on to the service: the named ones, Shopstead's own cookies and the client's address as the proxy
@@ -25,12 +25,12 @@ const ownCookie = /^(__Host-)?shopstead_(session|ref|campaign)$/
  */
 export function headersForService(request: Request, clientAddress: string | undefined, nonce: boolean): HeaderList {
   const headers: HeaderList = []
-  for (const name of passedOn) {
+  for (const name of forwardedHeaders) {
     // Repeats stay repeats, joined: what must come once is refused by the service as it would be without a proxy.
     const values = headerValues(request, name)
     if (values.length > 0) headers.push([name, values.join(', ')])
   }
-  const cookies = ownCookies(request.headers.get('cookie'))
+  const cookies = shopCookies(request.headers.get('cookie'))
   if (cookies !== '') headers.push(['cookie', cookies])
   if (clientAddress !== undefined) headers.push(['x-forwarded-for', clientAddress])
   if (nonce) headers.push([checkNonceHeader, '1'])
@@ -38,16 +38,16 @@ export function headersForService(request: Request, clientAddress: string | unde
 }
 
 /** A cookie that came twice goes on twice: the service takes neither for a session. */
-function ownCookies(header: string | null): string {
+function shopCookies(header: string | null): string {
   const own: string[] = []
-  for (const [name, value] of cookiesOf(header)) if (ownCookie.test(name)) own.push(`${name}=${value}`)
+  for (const [name, value] of cookiesOf(header)) if (shopCookie.test(name)) own.push(`${name}=${value}`)
   return own.join('; ')
 }
 
 /** The headers that go back to the client: the named ones and every cookie, which becomes the site's own. */
 export function headersForClient(answer: AnswerHeaders): HeaderList {
   const headers: HeaderList = [['x-content-type-options', 'nosniff']]
-  for (const name of broughtBack) {
+  for (const name of returnedHeaders) {
     const value = answer.get(name)
     if (value !== null) headers.push([name, value])
   }

@@ -10,7 +10,7 @@ import { createProxy } from './proxy.ts'
 import type { WholeAnswer } from './upstream.ts'
 
 /** Never asked for: nothing leaves the process. */
-const inside = 'http://localhost'
+const internalOrigin = 'http://localhost'
 
 /** Where the proxy answers on the service's own server. */
 export const mountedAt = '/api/secure'
@@ -26,18 +26,18 @@ export function mountProxy(
 ): (request: Request) => Promise<Response> {
   const trusted = parseTrustedProxies(app.config.trustedProxies)
   return createProxy({
-    upstream: `${inside}${app.config.apiPrefix}`,
+    upstream: `${internalOrigin}${app.config.apiPrefix}`,
     prefix: mountedAt,
     publicUrl: app.publicUrl,
     origins: app.config.origins,
     development: app.config.env === 'development',
     clientAddress: (request) => clientAddress(socketAddress(request), request.headers.get('x-forwarded-for'), trusted),
-    inside: {
-      ask: (url, { method, headers, body }, remoteAddress) => {
-        const target = url.slice(inside.length)
+    inProcess: {
+      handle: (url, { method, headers, body }, remoteAddress) => {
+        const target = url.slice(internalOrigin.length)
         return andThen(api(requestInMemory({ method, target, headers, body, remoteAddress })), readWhole)
       },
-      answer: (body, status, headers) => new WholeResponse(body, status, headers.flat())
+      respond: (body, status, headers) => new WholeResponse(body, status, headers.flat())
     },
     onFailure: (error) => app.log.error('the proxy could not ask the API', { error: describeError(error) })
   })

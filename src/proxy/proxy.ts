@@ -6,10 +6,10 @@ import { csrfFailed, sentNonce } from '../platform/http/csrf.ts'
 import { metaOf, requestIds } from '../platform/http/envelope.ts'
 import { headerValues, rawPath, rawTarget, socketAddress } from '../platform/http/node-request.ts'
 import { allowlist } from './allowlist.ts'
-import type { Allowed } from './allowlist.ts'
+import type { AllowedRoute } from './allowlist.ts'
 import { headersForClient, headersForService } from './headers.ts'
-import { askInside, askService } from './upstream.ts'
-import type { Inside, Send, Sent } from './upstream.ts'
+import { requestInProcess, requestService } from './upstream.ts'
+import type { InProcessService, Send, ForwardedRequest } from './upstream.ts'
 
 export type ProxyOptions = {
   /** Where the service answers: its origin, or its api_root where that is not /api/v1 of the origin. */
@@ -30,7 +30,7 @@ export type ProxyOptions = {
   /** How requests reach the service; `fetch` unless told otherwise. */
   send?: Send
   /** For a service in the same process, in place of `send`. */
-  inside?: Inside
+  inProcess?: InProcessService
   /** Replaces the 15 s (checkout: 30 s) after which a silent service is given up. */
   timeoutMs?: number | ((usualMs: number) => number)
   /** Told what went wrong between the proxy and the service; the client is told only that something did. */
@@ -48,7 +48,7 @@ export type ProxyOptions = {
 export function createProxy(options: ProxyOptions): (request: Request) => Promise<Response> {
   const apiRoot = parseUpstream(options.upstream)
   const prefix = options.prefix ?? '/api/secure'
-  const table = new Map<string, Allowed[]>()
+  const table = new Map<string, AllowedRoute[]>()
   for (const entry of allowlist) {
     const path = `${prefix}${entry.path}`
     table.set(path, [...(table.get(path) ?? []), entry])
@@ -60,20 +60,20 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
     refuseCrossSite(request, options)
     if (entry.nonce) sentNonce(headerValues(request, 'x-nonce'))
     const clientAddress = options.clientAddress === undefined ? socketAddress(request) : options.clientAddress(request)
-    const sent: Sent = {
+    const sent: ForwardedRequest = {
       method: request.method,
       headers: headersForService(request, clientAddress, entry.nonce),
       body: entry.method === 'GET' ? null : await bodyFor(request, entry.bodyLimitBytes)
     }
     const url = `${apiRoot}${entry.path}${queryFor(target, entry.query)}`
     const timeoutMs = timeoutFor(entry, options)
-    const { inside, send = (made) => fetch(made) } = options
-    if (inside !== undefined) {
-      const { status, headers, body } = await askInside(inside, { url, sent, clientAddress, timeoutMs })
-      return inside.answer(body, status, headersForClient(headers))
+    const { inProcess, send = (made) => fetch(made) } = options
+    if (inProcess !== undefined) {
+      const { status, headers, body } = await requestInProcess(inProcess, { url, sent, clientAddress, timeoutMs })
+      return inProcess.respond(body, status, headersForClient(headers))
     }
-    const build = (signal: AbortSignal): Request => new Request(url, { ...sent, ...asWeSend, signal })
-    const { status, headers, body } = await askService({ build, send, timeoutMs })
+    const build = (signal: AbortSignal): Request => new Request(url, { ...sent, ...requestInit, signal })
+    const { status, headers, body } = await requestService({ build, send, timeoutMs })
     return new Response(body, { status, headers: headersForClient(headers) })
   }
 
@@ -87,13 +87,13 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
   }
 }
 
-const asWeSend: RequestInit = {
+const requestInit: RequestInit = {
   redirect: 'manual',
   // Some sites' frameworks keep what fetch brings, and would show one customer's orders to the next.
   cache: 'no-store'
 }
 
-function timeoutFor({ timeoutMs }: Allowed, { timeoutMs: replaced = timeoutMs }: ProxyOptions): number {
+function timeoutFor({ timeoutMs }: AllowedRoute, { timeoutMs: replaced = timeoutMs }: ProxyOptions): number {
   return typeof replaced === 'number' ? replaced : replaced(timeoutMs)
 }
 
@@ -107,7 +107,7 @@ function parseUpstream(upstream: string | URL): string {
 }
 
 /** By the path as it was sent: nothing that has to be decoded or resolved first is any path of ours. */
-function findEntry(entries: readonly Allowed[] | undefined, method: string): Allowed {
+function findEntry(entries: readonly AllowedRoute[] | undefined, method: string): AllowedRoute {
   if (entries === undefined) throw notFound()
   const wanted = method === 'HEAD' ? 'GET' : method
   const entry = entries.find((candidate) => candidate.method === wanted)

@@ -18,16 +18,16 @@ export type WholeBody = string | Uint8Array<ArrayBuffer>
 export type HeaderList = [name: string, value: string][]
 
 /** What goes on to the service. */
-export type Sent = { method: string; headers: HeaderList; body: Uint8Array<ArrayBuffer> | null }
+export type ForwardedRequest = { method: string; headers: HeaderList; body: Uint8Array<ArrayBuffer> | null }
 
 /** A service in the same process, which is asked and answers without a network, and so without streams between. */
-export type Inside = {
+export type InProcessService = {
   /** `clientAddress` is whom no socket tells it of. */
-  ask: (url: string, sent: Sent, clientAddress: string | undefined) => WholeAnswer | Promise<WholeAnswer>
-  answer: (body: WholeBody | null, status: number, headers: HeaderList) => Response
+  handle: (url: string, sent: ForwardedRequest, clientAddress: string | undefined) => WholeAnswer | Promise<WholeAnswer>
+  respond: (body: WholeBody | null, status: number, headers: HeaderList) => Response
 }
 
-type Asking = {
+type ServiceRequest = {
   /** Makes the request, which the signal cuts off. */
   build: (signal: AbortSignal) => Request
   send: Send
@@ -40,18 +40,18 @@ type Asking = {
  * @throws DEPENDENCY_UNAVAILABLE with `reason`: `unreachable`, `timeout`, or `malformed` for an answer that no service
  *   of ours gives (a redirect, a page of HTML)
  */
-export async function askService({ build, send, timeoutMs }: Asking): Promise<UpstreamAnswer> {
+export async function requestService({ build, send, timeoutMs }: ServiceRequest): Promise<UpstreamAnswer> {
   const deadline = startDeadline(timeoutMs)
   try {
     const request = build(deadline.signal)
     const response = await deadline.race(send(request))
     const { status, headers } = response
     const hasBody = mayHaveBody(request.method, status) && response.body !== null
-    if (!isOurs(status, headers, hasBody)) {
+    if (!isApiResponse(status, headers, hasBody)) {
       void response.body?.cancel().catch(() => undefined)
       throw malformed(status)
     }
-    if (hasBody) return { status, headers, body: passOn(response, deadline) }
+    if (hasBody) return { status, headers, body: streamBody(response, deadline) }
     deadline.end()
     return { status, headers, body: null }
   } catch (error) {
@@ -61,27 +61,27 @@ export async function askService({ build, send, timeoutMs }: Asking): Promise<Up
 }
 
 /** The same of a service in this process. What it answers at once needs no deadline. */
-export async function askInside(
-  { ask }: Inside,
+export async function requestInProcess(
+  { handle }: InProcessService,
   {
     url,
     sent,
     clientAddress,
     timeoutMs
-  }: { url: string; sent: Sent; clientAddress: string | undefined; timeoutMs: number }
+  }: { url: string; sent: ForwardedRequest; clientAddress: string | undefined; timeoutMs: number }
 ): Promise<WholeAnswer> {
   try {
-    const asked = ask(url, sent, clientAddress)
-    const { status, headers, body } = asked instanceof Promise ? await inTime(asked, timeoutMs) : asked
+    const answer = handle(url, sent, clientAddress)
+    const { status, headers, body } = answer instanceof Promise ? await withTimeout(answer, timeoutMs) : answer
     const hasBody = mayHaveBody(sent.method, status)
-    if (!isOurs(status, headers, hasBody)) throw malformed(status)
+    if (!isApiResponse(status, headers, hasBody)) throw malformed(status)
     return { status, headers, body: hasBody ? body : null }
   } catch (error) {
     throw unreachable(error)
   }
 }
 
-async function inTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+async function withTimeout<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
   const deadline = startDeadline(timeoutMs)
   try {
     return await deadline.race(work)
@@ -93,18 +93,18 @@ async function inTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
 type Deadline = { signal: AbortSignal; race<T>(work: Promise<T>): Promise<T>; end(): void }
 
 function startDeadline(timeoutMs: number): Deadline {
-  const cut = new AbortController()
-  const { promise: late, reject } = Promise.withResolvers<never>()
+  const controller = new AbortController()
+  const { promise: timedOut, reject } = Promise.withResolvers<never>()
   // Nobody need be waiting when it comes.
-  late.catch(() => undefined)
+  timedOut.catch(() => undefined)
   const timer = setTimeout(() => {
     const error = unavailable('timeout', `no answer within ${timeoutMs} ms`)
     reject(error)
-    cut.abort(error)
+    controller.abort(error)
   }, timeoutMs)
   return {
-    signal: cut.signal,
-    race: (work) => Promise.race([work, late]),
+    signal: controller.signal,
+    race: (work) => Promise.race([work, timedOut]),
     end: () => clearTimeout(timer)
   }
 }
@@ -114,14 +114,14 @@ function mayHaveBody(method: string, status: number): boolean {
 }
 
 /** An answer of the API is JSON, a 304 or an answer to HEAD, and redirects nowhere. */
-function isOurs(status: number, headers: AnswerHeaders, hasBody: boolean): boolean {
+function isApiResponse(status: number, headers: AnswerHeaders, hasBody: boolean): boolean {
   if (status === 304) return true
   if (status < 200 || (status >= 300 && status < 400) || status === 204) return false
   return !hasBody || /^application\/json\b/i.test(headers.get('content-type') ?? '')
 }
 
 /** The body as it comes. What breaks off or hangs breaks the client's answer off as well, as it must not look whole. */
-function passOn({ body }: Response, deadline: Deadline): ReadableStream<Uint8Array> {
+function streamBody({ body }: Response, deadline: Deadline): ReadableStream<Uint8Array> {
   if (body === null) throw new TypeError('an answer with a body has one')
   const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader()
   return new ReadableStream({

@@ -60,7 +60,7 @@ async function check(fault: Fault): Promise<Finding[]> {
   const root = await serve(faulty(fault, () => `http://127.0.0.1:${port}`))
   return checkProxy({
     root: new URL(root),
-    between: { port: 0, service: new URL(`${shop.url}/api/v1`) },
+    intercept: { port: 0, service: new URL(`${shop.url}/api/v1`) },
     timeouts,
     onListening: (bound) => (port = bound)
   })
@@ -112,8 +112,8 @@ describe('the conformance check', () => {
     const unavailable = expect.objectContaining({ code: 'DEPENDENCY_UNAVAILABLE' }) as Error
     await expect(checkProxy({ root: new URL('http://127.0.0.1:9/api/secure') })).rejects.toEqual(unavailable)
     await expect(checkProxy({ root: new URL(`${shop.url}/nowhere`) })).rejects.toEqual(unavailable)
-    const between = { port: 0, service: new URL(`${shop.url}/api/v1`) }
-    await expect(checkProxy({ root: new URL(`${shop.url}/api/secure`), between })).rejects.toEqual(unavailable)
+    const intercept = { port: 0, service: new URL(`${shop.url}/api/v1`) }
+    await expect(checkProxy({ root: new URL(`${shop.url}/api/secure`), intercept })).rejects.toEqual(unavailable)
   })
 })
 

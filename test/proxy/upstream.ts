@@ -11,10 +11,10 @@ export type FakeService = {
   stop(): Promise<void>
 }
 
-type Answering = (req: IncomingMessage, res: ServerResponse, body: string) => void
+type Responder = (req: IncomingMessage, res: ServerResponse, body: string) => void
 
 /** A stand-in for the service on a port of its own, which keeps what arrives and answers what it is told. */
-export async function fakeService(answer: Answering = answerOk): Promise<FakeService> {
+export async function fakeService(answer: Responder = answerOk): Promise<FakeService> {
   const received: Received[] = []
   const server = createServer((req, res) => {
     const chunks: Buffer[] = []

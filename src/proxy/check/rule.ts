@@ -7,7 +7,7 @@ export type Rule = {
   /** What a proxy has to do. */
   says: string
   /** Can only be judged from between the proxy and the service. */
-  between?: true
+  needsInterceptor?: true
   check(site: Site, timeouts: Timeouts): Promise<string[]>
 }
 
@@ -15,8 +15,8 @@ export type Rule = {
 export type Timeouts = { usualMs: number; checkoutMs: number }
 
 /** Thrown by a rule that this shop, as it is set up, cannot show. */
-export class CannotTell extends Error {
-  override readonly name = 'CannotTell'
+export class CannotCheck extends Error {
+  override readonly name = 'CannotCheck'
 }
 
 /** A refusal as it should be, compared by status, code and reason; a line that says what came instead. */

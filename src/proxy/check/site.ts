@@ -1,7 +1,7 @@
 import { request as requestHttp } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import { request as requestHttps } from 'node:https'
-import type { Middle } from './middle.ts'
+import type { Interceptor } from './interceptor.ts'
 
 /** An answer of the proxy as it came, its body read. */
 export type Reply = {
@@ -25,7 +25,7 @@ export type Site = {
   /** One that was issued to nobody. */
   nonce: string
   /** Where the check stands between the proxy and the service; without it, only what comes back can be judged. */
-  middle: Middle | undefined
+  interceptor: Interceptor | undefined
 }
 
 /** Longer than any proxy may wait for its service. */

@@ -1,12 +1,12 @@
 import { allowlist } from '../allowlist.ts'
-import { CannotTell, describeReply, expectRefusal, expectStatus, fieldsOf } from './rule.ts'
+import { CannotCheck, describeReply, expectRefusal, expectStatus, fieldsOf } from './rule.ts'
 import type { Rule } from './rule.ts'
 import type { Reply, Sending, Site } from './site.ts'
 
 const json: readonly [string, string] = ['Content-Type', 'application/json']
 
 /** None of these requests changes anything: each is refused, or reads, or ends a session that there is not. */
-export const outsideRules: readonly Rule[] = [
+export const clientRules: readonly Rule[] = [
   {
     name: 'known-paths-only',
     says: 'Other paths than those of the API are 404, the webhook among them.',
@@ -160,7 +160,7 @@ export const outsideRules: readonly Rule[] = [
     says: 'ETag comes back, If-None-Match reaches the service, and its 304 comes back as it is.',
     check: async (site) => {
       const offers = await site.send('GET', '/store/offers')
-      if (offers.status === 503) throw new CannotTell('the shop has its commerce module off')
+      if (offers.status === 503) throw new CannotCheck('the shop has its commerce module off')
       const etag = offers.header('etag')
       if (etag === '') return ['GET /store/offers: ETag is missing']
       return expectStatus(
@@ -248,7 +248,7 @@ function post(site: Site, path: string, { headers = [], body }: Sending): Promis
 async function checkout(site: Site, query: string, sending: Sending): Promise<Reply> {
   const reply = await post(site, `/store/checkout-session${query}`, sending)
   if (reply.error?.code === 'CHECKOUT_DISABLED' || reply.error?.code === 'NOT_AUTHENTICATED')
-    throw new CannotTell('the shop takes no orders from guests at the moment')
+    throw new CannotCheck('the shop takes no orders from guests at the moment')
   return reply
 }
 

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { Arrived, Middle } from './middle.ts'
+import type { ReceivedRequest, Interceptor } from './interceptor.ts'
 import { expectRefusal, expectStatus } from './rule.ts'
 import type { Timeouts, Rule } from './rule.ts'
 import type { Reply, Sending, Site } from './site.ts'
@@ -8,11 +8,11 @@ const forged = '192.0.2.66'
 const unavailable = { status: 503, code: 'DEPENDENCY_UNAVAILABLE' }
 
 /** What can be seen only where the proxy's requests arrive. */
-export const betweenRules: readonly Rule[] = [
+export const upstreamRules: readonly Rule[] = [
   {
     name: 'named-headers-forwarded',
     says: 'X-Nonce, Idempotency-Key, X-Correlation-Id, Content-Type, Accept and If-None-Match arrive as they were sent.',
-    between: true,
+    needsInterceptor: true,
     check: async (site) => {
       const sent: [string, string][] = [
         ['idempotency-key', 'k'.repeat(256)],
@@ -22,7 +22,7 @@ export const betweenRules: readonly Rule[] = [
         ['if-none-match', '"proxy-check"'],
         ['x-nonce', site.nonce]
       ]
-      const { headers } = await arrival(site, 'POST', '/store/checkout-session', { headers: sent, body: '{}' })
+      const { headers } = await requestReceived(site, 'POST', '/store/checkout-session', { headers: sent, body: '{}' })
       return sent.flatMap(([name, value]) =>
         headers[name]?.join() === value ? [] : [`${name} did not arrive as sent`]
       )
@@ -31,7 +31,7 @@ export const betweenRules: readonly Rule[] = [
   {
     name: 'other-headers-dropped',
     says: 'No other header of the client arrives.',
-    between: true,
+    needsInterceptor: true,
     check: (site) =>
       dropped(site, [
         ['X-Anything', 'else'],
@@ -43,13 +43,13 @@ export const betweenRules: readonly Rule[] = [
   {
     name: 'authorization-dropped',
     says: "The client's Authorization does not arrive.",
-    between: true,
+    needsInterceptor: true,
     check: (site) => dropped(site, [['Authorization', 'Bearer proxy-check']])
   },
   {
     name: 'forwarding-headers-dropped',
     says: "Nothing of the client's own X-Forwarded-* and Forwarded arrives.",
-    between: true,
+    needsInterceptor: true,
     check: async (site) => {
       const problems = await dropped(site, [
         ['Forwarded', `for=${forged}`],
@@ -57,7 +57,7 @@ export const betweenRules: readonly Rule[] = [
         ['X-Forwarded-Port', '6666'],
         ['X-Real-IP', forged]
       ])
-      const { headers } = await arrival(site, 'GET', '/health', { headers: [['X-Forwarded-For', forged]] })
+      const { headers } = await requestReceived(site, 'GET', '/health', { headers: [['X-Forwarded-For', forged]] })
       const kept = headers['x-forwarded-for']?.join().includes(forged) === true
       return kept ? [...problems, `X-Forwarded-For arrived with the client's own ${forged}`] : problems
     }
@@ -65,9 +65,9 @@ export const betweenRules: readonly Rule[] = [
   {
     name: 'client-address-forwarded',
     says: "The client's address arrives as X-Forwarded-For, alone.",
-    between: true,
+    needsInterceptor: true,
     check: async (site) => {
-      const { headers } = await arrival(site, 'GET', '/health')
+      const { headers } = await requestReceived(site, 'GET', '/health')
       const came = headers['x-forwarded-for']?.join() ?? ''
       return isIP(came) === 0 ? [`X-Forwarded-For is ${came === '' ? 'missing' : JSON.stringify(came)}`] : []
     }
@@ -75,10 +75,10 @@ export const betweenRules: readonly Rule[] = [
   {
     name: 'own-cookies-only',
     says: "Shopstead's own cookies arrive, each as often as it was sent, and no others.",
-    between: true,
+    needsInterceptor: true,
     check: async (site) => {
       const cookie = 'theme=dark; shopstead_session=a; shopstead_ref=b; shopstead_session=c; shopstead_campaign=d; x=y'
-      const { headers } = await arrival(site, 'GET', '/health', { headers: [['Cookie', cookie]] })
+      const { headers } = await requestReceived(site, 'GET', '/health', { headers: [['Cookie', cookie]] })
       const came = (headers['cookie']?.join('; ') ?? '').split('; ').toSorted()
       const expected = ['shopstead_campaign=d', 'shopstead_ref=b', 'shopstead_session=a', 'shopstead_session=c']
       return came.join() === expected.join() ? [] : [`Cookie arrived as ${JSON.stringify(came.join('; '))}`]
@@ -87,7 +87,7 @@ export const betweenRules: readonly Rule[] = [
   {
     name: 'query-as-listed',
     says: 'Each route gets exactly the query parameters that it lists.',
-    between: true,
+    needsInterceptor: true,
     check: async (site) => {
       const lines: [string, string][] = [
         ['/orders?page=2&user=7&perPage=3', '/orders?page=2&perPage=3'],
@@ -96,7 +96,7 @@ export const betweenRules: readonly Rule[] = [
       ]
       const problems: string[] = []
       for (const [sent, expected] of lines) {
-        const { path } = await arrival(site, 'GET', sent, { headers: [['X-Nonce', site.nonce]] })
+        const { path } = await requestReceived(site, 'GET', sent, { headers: [['X-Nonce', site.nonce]] })
         if (path !== expected) problems.push(`${sent} arrived as ${path}`)
       }
       return problems
@@ -105,7 +105,7 @@ export const betweenRules: readonly Rule[] = [
   {
     name: 'named-answer-headers-relayed',
     says: 'Content-Type, ETag, Cache-Control, Retry-After, Allow, X-Request-Id and Idempotency-Replayed come back.',
-    between: true,
+    needsInterceptor: true,
     check: async (site) => {
       const sent: [string, string][] = [
         ['content-type', 'application/json; charset=utf-8'],
@@ -116,7 +116,7 @@ export const betweenRules: readonly Rule[] = [
         ['x-request-id', 'proxy-check-3'],
         ['idempotency-replayed', 'true']
       ]
-      const reply = await answered(site, sent)
+      const reply = await responseRelayed(site, sent)
       return sent.flatMap(([name, value]) =>
         reply.header(name) === value ? [] : [`${name} did not come back as sent`]
       )
@@ -125,7 +125,7 @@ export const betweenRules: readonly Rule[] = [
   {
     name: 'other-answer-headers-stripped',
     says: "Nothing of the service's Server, Location and other headers comes back.",
-    between: true,
+    needsInterceptor: true,
     check: async (site) => {
       const sent: [string, string][] = [
         ['server', 'proxy-check'],
@@ -134,16 +134,16 @@ export const betweenRules: readonly Rule[] = [
         ['via', '1.1 proxy-check'],
         ['access-control-allow-origin', '*']
       ]
-      const reply = await answered(site, sent)
+      const reply = await responseRelayed(site, sent)
       return sent.flatMap(([name, value]) => (reply.all(name).includes(value) ? [`${name} came back`] : []))
     }
   },
   {
     name: 'every-cookie-without-domain',
     says: 'Every Set-Cookie comes back, in its order and without its Domain; Secure stays.',
-    between: true,
+    needsInterceptor: true,
     check: async (site) => {
-      const reply = await answered(site, [
+      const reply = await responseRelayed(site, [
         ['set-cookie', 'shopstead_session=a; Domain=inner.invalid; Path=/; HttpOnly; Secure; SameSite=Lax'],
         ['set-cookie', 'shopstead_ref=b; Path=/; domain=inner.invalid'],
         ['set-cookie', 'shopstead_campaign=c; Path=/']
@@ -162,17 +162,17 @@ export const betweenRules: readonly Rule[] = [
   {
     name: 'redirects-not-followed',
     says: 'A redirect of the service is neither followed nor passed on.',
-    between: true,
+    needsInterceptor: true,
     check: async (site) => {
-      const middle = between(site)
-      const before = middle.arrived.length
-      const reply = await instead(
+      const interceptor = interceptorOf(site)
+      const before = interceptor.received.length
+      const reply = await sendWithResponder(
         site,
         '/health',
         (res) => void res.writeHead(302, { location: '/api/v1/nonce' }).end()
       )
       return [
-        ...(middle.arrived.length - before > 1 ? ['it was followed'] : []),
+        ...(interceptor.received.length - before > 1 ? ['it was followed'] : []),
         ...(reply.status >= 300 && reply.status < 400 ? [`it came back as ${reply.status}`] : [])
       ]
     }
@@ -180,37 +180,37 @@ export const betweenRules: readonly Rule[] = [
   {
     name: 'service-down',
     says: 'A service that is down is 503 DEPENDENCY_UNAVAILABLE.',
-    between: true,
+    needsInterceptor: true,
     check: async (site) => {
-      const reply = await between(site).whileDown(() => site.send('GET', '/health'))
+      const reply = await interceptorOf(site).whileDown(() => site.send('GET', '/health'))
       return expectRefusal('GET /health', reply, unavailable)
     }
   },
   {
     name: 'service-hangs',
     says: 'A service that hangs is given up after 15 s, at a checkout after 30 s.',
-    between: true,
+    needsInterceptor: true,
     check: async (site, { usualMs, checkoutMs }) => {
       const [usual, checkout] = await Promise.all([
-        hang(site, 'GET', '/health', usualMs),
-        hang(site, 'POST', '/store/checkout-session', checkoutMs)
+        measureTimeout(site, 'GET', '/health', usualMs),
+        measureTimeout(site, 'POST', '/store/checkout-session', checkoutMs)
       ])
       return [...usual, ...checkout]
     }
   }
 ]
 
-function between({ middle }: Site): Middle {
-  if (middle === undefined) throw new TypeError('this rule needs to stand between')
-  return middle
+function interceptorOf({ interceptor }: Site): Interceptor {
+  if (interceptor === undefined) throw new TypeError('this rule needs to stand between')
+  return interceptor
 }
 
 /** What arrives when something is sent. */
-async function arrival(site: Site, method: string, path: string, sending: Sending = {}): Promise<Arrived> {
-  const { arrived } = between(site)
-  const before = arrived.length
+async function requestReceived(site: Site, method: string, path: string, sending: Sending = {}): Promise<ReceivedRequest> {
+  const { received } = interceptorOf(site)
+  const before = received.length
   await site.send(method, path, sending)
-  const came = arrived[before]
+  const came = received[before]
   if (came === undefined) throw new Error(`${method} ${path} did not arrive at the service`)
   return came
 }
@@ -220,14 +220,14 @@ async function dropped(site: Site, headers: readonly (readonly [string, string])
   const problems: string[] = []
   for (const header of headers) {
     const [name, value] = header
-    const { headers: came } = await arrival(site, 'GET', '/health', { headers: [header] })
+    const { headers: came } = await requestReceived(site, 'GET', '/health', { headers: [header] })
     if (came[name.toLowerCase()]?.includes(value) === true) problems.push(`${name} arrived`)
   }
   return problems
 }
 
-async function instead(site: Site, path: string, answering: Parameters<Middle['answer']>[1]): Promise<Reply> {
-  const end = between(site).answer(path, answering)
+async function sendWithResponder(site: Site, path: string, responder: Parameters<Interceptor['answer']>[1]): Promise<Reply> {
+  const end = interceptorOf(site).answer(path, responder)
   try {
     return await site.send('GET', path)
   } finally {
@@ -236,16 +236,16 @@ async function instead(site: Site, path: string, answering: Parameters<Middle['a
 }
 
 /** What comes back of an answer with these headers. */
-function answered(site: Site, headers: readonly [string, string][]): Promise<Reply> {
+function responseRelayed(site: Site, headers: readonly [string, string][]): Promise<Reply> {
   const typed = headers.some(([name]) => name === 'content-type') ? [] : [['content-type', 'application/json']]
-  return instead(site, '/health', (res) => {
+  return sendWithResponder(site, '/health', (res) => {
     res.writeHead(200, [...typed, ...headers].flat())
     res.end('{"data":{},"meta":{}}')
   })
 }
 
-async function hang(site: Site, method: string, path: string, limitMs: Timeouts['usualMs']): Promise<string[]> {
-  const end = between(site).answer(path, () => undefined)
+async function measureTimeout(site: Site, method: string, path: string, limitMs: Timeouts['usualMs']): Promise<string[]> {
+  const end = interceptorOf(site).answer(path, () => undefined)
   const started = performance.now()
   try {
     const body = method === 'POST' ? { body: '{}' } : {}

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-export type Arrived = {
+export type ReceivedRequest = {
   method: string
   /** Below the service's api_root. */
   path: string
@@ -10,14 +10,14 @@ export type Arrived = {
   body: string
 }
 
-type Answering = (res: ServerResponse) => void
+type Responder = (res: ServerResponse) => void
 
 /** Stands between a proxy and its service: keeps what arrives, hands it on, and answers in the service's place if told. */
-export type Middle = {
+export type Interceptor = {
   port: number
-  arrived: Arrived[]
+  received: ReceivedRequest[]
   /** Answers requests for a path itself until the returned function is called. */
-  answer(path: string, answering: Answering): () => void
+  answer(path: string, responder: Responder): () => void
   /** Refuses connections while the work is done. */
   whileDown<T>(work: () => Promise<T>): Promise<T>
   close(): Promise<void>
@@ -27,23 +27,23 @@ export type Middle = {
  * @param service the service's api_root
  * @param port where the proxy under test has its upstream
  */
-export async function standBetween(service: URL, port: number, host = '127.0.0.1'): Promise<Middle> {
-  const arrived: Arrived[] = []
-  const own = new Map<string, Answering>()
+export async function startInterceptor(service: URL, port: number, host = '127.0.0.1'): Promise<Interceptor> {
+  const received: ReceivedRequest[] = []
+  const own = new Map<string, Responder>()
   const server = createServer((req, res) => {
     void receive(req).then((request) => {
-      arrived.push(request)
-      const answering = own.get(request.path.split('?')[0] ?? '')
-      return answering === undefined ? handOn(service, request, res) : answering(res)
+      received.push(request)
+      const responder = own.get(request.path.split('?')[0] ?? '')
+      return responder === undefined ? forward(service, request, res) : responder(res)
     })
   })
   await listen(server, port, host)
   const bound = (server.address() as AddressInfo).port
   return {
     port: bound,
-    arrived,
-    answer(path, answering) {
-      own.set(path, answering)
+    received,
+    answer(path, responder) {
+      own.set(path, responder)
       return () => void own.delete(path)
     },
     async whileDown(work) {
@@ -58,7 +58,7 @@ export async function standBetween(service: URL, port: number, host = '127.0.0.1
   }
 }
 
-async function receive(req: IncomingMessage): Promise<Arrived> {
+async function receive(req: IncomingMessage): Promise<ReceivedRequest> {
   const chunks: Buffer[] = []
   for await (const chunk of req) chunks.push(chunk as Buffer)
   const { method = '', url = '', headersDistinct: headers } = req
@@ -67,7 +67,7 @@ async function receive(req: IncomingMessage): Promise<Arrived> {
   return { method, path, headers, body: Buffer.concat(chunks).toString('utf8') }
 }
 
-async function handOn(service: URL, request: Arrived, res: ServerResponse): Promise<void> {
+async function forward(service: URL, request: ReceivedRequest, res: ServerResponse): Promise<void> {
   const headers = new Headers()
   for (const [name, values] of Object.entries(request.headers)) {
     if (hopByHop.has(name)) continue
