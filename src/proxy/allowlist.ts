@@ -1,10 +1,10 @@
 import { defaultBodyLimitBytes } from '../api/route.ts'
 import { routes } from '../api/routes.ts'
 
-/** What the proxy has to know of one route that it lets through. */
+/** A route that the proxy forwards. */
 export type AllowedRoute = {
   readonly method: string
-  /** Under the service's api_root, and under the proxy's own prefix. */
+  /** Relative to the service's api_root and to the proxy's prefix. */
   readonly path: string
   readonly nonce: boolean
   readonly query: readonly string[]
@@ -12,7 +12,10 @@ export type AllowedRoute = {
   readonly bodyLimitBytes: number
 }
 
-/** What the proxy lets through, read off the route table. The build writes it out as data, so that a site's server need not load the shop. */
+/**
+ * The routes that the proxy forwards, from the route table. The build replaces this module with its data, so that a
+ * site's server does not load the shop.
+ */
 export const allowlist: readonly AllowedRoute[] = routes.flatMap(({ method, path, proxy, bodyLimitBytes }) =>
   proxy === null
     ? []

@@ -3,7 +3,14 @@ import { cookiesOf } from '../platform/http/cookies.ts'
 import { headerValues } from '../platform/http/node-request.ts'
 import type { AnswerHeaders, HeaderList } from './upstream.ts'
 
-const forwardedHeaders = ['x-nonce', 'idempotency-key', 'x-correlation-id', 'content-type', 'accept', 'if-none-match'] as const
+const forwardedHeaders = [
+  'x-nonce',
+  'idempotency-key',
+  'x-correlation-id',
+  'content-type',
+  'accept',
+  'if-none-match'
+] as const
 
 const returnedHeaders = [
   'content-type',
@@ -15,18 +22,18 @@ const returnedHeaders = [
   'idempotency-replayed'
 ] as const
 
-/** Everything else in a site's cookies is the site's own business. */
+/** The shop's cookies. All other cookies belong to the site and are not forwarded. */
 const shopCookie = /^(__Host-)?shopstead_(session|ref|campaign)$/
 
 /**
- * The headers that go on to the service: the named ones, Shopstead's own cookies and the client's address as the proxy
- * itself knows it. Whatever the client says of its own address, of its rights (Authorization) or of hops (Connection)
- * ends here.
+ * The headers for the service: the allowed ones, Shopstead's cookies, and the client's address as the proxy knows it.
+ * Drops what a client could forge: X-Forwarded-*, Authorization and Connection. `nonce` asks the service to check the
+ * nonce.
  */
 export function headersForService(request: Request, clientAddress: string | undefined, nonce: boolean): HeaderList {
   const headers: HeaderList = []
   for (const name of forwardedHeaders) {
-    // Repeats stay repeats, joined: what must come once is refused by the service as it would be without a proxy.
+    // Repeated headers are joined, so that the service refuses them as it does without a proxy.
     const values = headerValues(request, name)
     if (values.length > 0) headers.push([name, values.join(', ')])
   }
@@ -37,14 +44,14 @@ export function headersForService(request: Request, clientAddress: string | unde
   return headers
 }
 
-/** A cookie that came twice goes on twice: the service takes neither for a session. */
+/** Repeated cookies stay repeated, so that the service ignores both as a session (docs/contract.md 3). */
 function shopCookies(header: string | null): string {
   const own: string[] = []
   for (const [name, value] of cookiesOf(header)) if (shopCookie.test(name)) own.push(`${name}=${value}`)
   return own.join('; ')
 }
 
-/** The headers that go back to the client: the named ones and every cookie, which becomes the site's own. */
+/** The headers for the client: the allowed ones, and all cookies without a Domain, so that they belong to the site. */
 export function headersForClient(answer: AnswerHeaders): HeaderList {
   const headers: HeaderList = [['x-content-type-options', 'nosniff']]
   for (const name of returnedHeaders) {
@@ -55,7 +62,7 @@ export function headersForClient(answer: AnswerHeaders): HeaderList {
   return headers
 }
 
-/** Without a Domain a cookie belongs to the host that sent it alone, which a `__Host-` cookie also asks for. */
+/** Without a Domain, a cookie belongs only to the host that set it. A `__Host-` cookie requires this (RFC 6265bis 4.1.3.2). */
 function withoutDomain(cookie: string): string {
   const [pair = '', ...attributes] = cookie.split(';')
   return [pair, ...attributes.filter((attribute) => !/^\s*domain\s*(=|$)/i.test(attribute))].join(';')

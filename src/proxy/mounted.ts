@@ -9,16 +9,16 @@ import { describeError } from '../platform/log.ts'
 import { createProxy } from './proxy.ts'
 import type { WholeAnswer } from './upstream.ts'
 
-/** Never asked for: nothing leaves the process. */
+/** A placeholder origin: these requests do not use the network. */
 const internalOrigin = 'http://localhost'
 
-/** Where the proxy answers on the service's own server. */
+/** The proxy's path on the service's own server. */
 export const mountedAt = '/api/secure'
 
 /**
- * The proxy inside the service's own process: it hands requests to the API itself, without a network between.
+ * Creates the proxy inside the service's process. It calls the API without a network connection.
  *
- * @param api the API's own handler
+ * @param api the API's handler
  */
 export function mountProxy(
   app: App,
@@ -39,7 +39,7 @@ export function mountProxy(
       },
       respond: (body, status, headers) => new WholeResponse(body, status, headers.flat())
     },
-    onFailure: (error) => app.log.error('the proxy could not ask the API', { error: describeError(error) })
+    onFailure: (error) => app.log.error('the proxy could not reach the API', { error: describeError(error) })
   })
 }
 

@@ -3,8 +3,8 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
 /**
- * A web-standard handler as a plain node:http server takes it. The request keeps Node's own under it, so that paths and
- * headers are judged as they were sent, and the client's address is the socket's.
+ * Converts a web-standard handler to a listener for a node:http server. The handler can read the raw path, the raw
+ * headers and the socket's address, because the request carries Node's own request.
  */
 export function toNodeListener(handle: (request: Request) => Promise<Response>): RequestListener {
   return (req, res) => void answer(handle, req, res)
@@ -16,7 +16,7 @@ async function answer(
   res: ServerResponse
 ): Promise<void> {
   try {
-    // A web-standard request cannot have this method, and no route of ours has.
+    // A web-standard Request cannot have this method, and no route uses it.
     if (req.method === 'TRACE') return void res.writeHead(405).end()
     const response = await handle(toRequest(req))
     const headers = [...response.headers].filter(([name]) => name !== 'set-cookie')
@@ -25,13 +25,13 @@ async function answer(
     if (response.body === null) res.end()
     else await pipeline(Readable.fromWeb(response.body), res)
   } catch {
-    // The headers are out or cannot be had: a broken connection is all that can still say so. The proxy has told
-    // its onFailure already.
+    // The headers are sent already or cannot be created, so the only way to report the error is to close the connection.
+    // The proxy has called onFailure.
     res.destroy()
   }
 }
 
-/** srvx's convention for Node's own request under a web-standard one. */
+/** A Request with Node's request attached as srvx attaches it. */
 function toRequest(req: IncomingMessage): Request {
   const headers = new Headers()
   for (const [name, values] of Object.entries(req.headersDistinct)) {

@@ -12,38 +12,38 @@ import { requestInProcess, requestService } from './upstream.ts'
 import type { InProcessService, Send, ForwardedRequest } from './upstream.ts'
 
 export type ProxyOptions = {
-  /** Where the service answers: its origin, or its api_root where that is not /api/v1 of the origin. */
+  /** The service's origin, or its api_root if that is not /api/v1 on the origin. */
   upstream: string | URL
-  /** Where the site mounts the proxy; `/api/secure` unless told otherwise. */
+  /** The path where the site mounts the proxy; default `/api/secure`. */
   prefix?: string
-  /** The site as browsers know it, for requests whose Host header does not say so. */
+  /** The site's public URL, for requests whose Host header differs from it. */
   publicUrl?: string | (() => string)
-  /** Further origins whose pages may send. */
+  /** Other origins that may send mutating requests. */
   origins?: readonly string[]
-  /** Lets pages of any loopback origin send: a development server has a port of its own. */
+  /** Also allows any loopback origin, because a development server has its own port. */
   development?: boolean
   /**
-   * Who sends a request, where the site's own server knows it. The service counts its limits by this address when the
-   * proxy's own is one of SHOPSTEAD_TRUSTED_PROXIES. Unless given, the socket's, where the request still knows its socket.
+   * Returns the client's address. The service counts rate limits by it if SHOPSTEAD_TRUSTED_PROXIES contains the proxy's
+   * address. Default: the socket's address, if the request still has its socket.
    */
   clientAddress?: (request: Request) => string | undefined
-  /** How requests reach the service; `fetch` unless told otherwise. */
+  /** Sends a request to the service; default `fetch`. */
   send?: Send
-  /** For a service in the same process, in place of `send`. */
+  /** Replaces `send` for a service in the same process. */
   inProcess?: InProcessService
-  /** Replaces the 15 s (checkout: 30 s) after which a silent service is given up. */
+  /** Replaces the timeout of 15 s (checkout: 30 s) for the service's response. */
   timeoutMs?: number | ((usualMs: number) => number)
-  /** Told what went wrong between the proxy and the service; the client is told only that something did. */
+  /** Receives the cause of a failure between proxy and service. The client gets only a general error. */
   onFailure?: (error: unknown) => void
 }
 
 /**
- * The first-party proxy: what a site mounts at /api/secure so that the shop's cookies are the site's own. It lets the
- * service's public routes through and nothing else, asks for the nonce, and passes on named headers and parameters only.
- * What it makes is a web-standard handler, as Next.js and Nuxt routes and h3 take it; toNodeListener of
- * shopstead/proxy/node mounts it in a plain node:http server.
+ * Creates the first-party proxy, which a site mounts at /api/secure so that the shop's cookies are first-party. It
+ * forwards only the service's public routes, requires the nonce, and forwards only allowed headers and query parameters.
+ * The result is a web-standard handler for Next.js and Nuxt routes and h3; toNodeListener of shopstead/proxy/node mounts
+ * it in a node:http server.
  *
- * @throws TypeError for an upstream that is no http or https address
+ * @throws TypeError when the upstream is not an http or https URL
  */
 export function createProxy(options: ProxyOptions): (request: Request) => Promise<Response> {
   const apiRoot = parseUpstream(options.upstream)
@@ -54,7 +54,7 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
     table.set(path, [...(table.get(path) ?? []), entry])
   }
 
-  async function pass(request: Request): Promise<Response> {
+  async function forward(request: Request): Promise<Response> {
     const target = rawTarget(request)
     const entry = findEntry(table.get(rawPath(target)), request.method)
     refuseCrossSite(request, options)
@@ -79,7 +79,7 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
 
   return async (request) => {
     try {
-      return await pass(request)
+      return await forward(request)
     } catch (error) {
       if (!(error instanceof AppError) || error.status >= 500) options.onFailure?.(error)
       return refusal(request, error)
@@ -89,7 +89,7 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
 
 const requestInit: RequestInit = {
   redirect: 'manual',
-  // Some sites' frameworks keep what fetch brings, and would show one customer's orders to the next.
+  // Some frameworks cache fetch's responses and would show one customer's orders to another.
   cache: 'no-store'
 }
 
@@ -97,16 +97,16 @@ function timeoutFor({ timeoutMs }: AllowedRoute, { timeoutMs: replaced = timeout
   return typeof replaced === 'number' ? replaced : replaced(timeoutMs)
 }
 
-/** The address of api_root without a slash at its end. */
+/** The URL of api_root without a trailing slash. */
 function parseUpstream(upstream: string | URL): string {
   const url = URL.parse(String(upstream))
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.search !== '' || url.hash !== '')
-    throw new TypeError('The upstream must be an http or https address, such as http://127.0.0.1:3000.')
+    throw new TypeError('The upstream must be an http or https URL, such as http://127.0.0.1:3000.')
   const path = url.pathname.replace(/\/+$/, '')
   return `${url.origin}${path === '' ? '/api/v1' : path}`
 }
 
-/** By the path as it was sent: nothing that has to be decoded or resolved first is any path of ours. */
+/** Finds the route by the raw path, so that an encoded or relative path never matches. */
 function findEntry(entries: readonly AllowedRoute[] | undefined, method: string): AllowedRoute {
   if (entries === undefined) throw notFound()
   const wanted = method === 'HEAD' ? 'GET' : method
@@ -128,7 +128,7 @@ function refuseCrossSite(request: Request, { publicUrl = '', origins = [], devel
   if (refused) throw csrfFailed('cross_site', 'This request came from another site.')
 }
 
-/** The allowed parameters as they were sent, repeats and faults included, for the service to judge. */
+/** The allowed parameters exactly as sent, including repeated and malformed ones, which the service refuses. */
 function queryFor(target: string, allowed: readonly string[]): string {
   const start = target.indexOf('?')
   if (start === -1 || allowed.length === 0) return ''
@@ -136,7 +136,7 @@ function queryFor(target: string, allowed: readonly string[]): string {
     .slice(start + 1)
     .split('&')
     .filter((part) => allowed.includes(decodedName(part)))
-  // A raw target may hold a # that would end the query here.
+  // A raw target may contain a #, which would end the query.
   return kept.length === 0 ? '' : `?${kept.join('&').replaceAll('#', '%23')}`
 }
 
@@ -150,8 +150,8 @@ function decodedName(part: string): string {
 }
 
 /**
- * The body, read whole before anything goes on, so that a slow client holds nothing but itself. One that is too large
- * becomes any bytes that are: the service refuses it by its size, after the checks that come before that.
+ * Reads the whole body before anything is forwarded, so that a slow client does not occupy the service. A body over the
+ * limit becomes `limitBytes + 1` zero bytes: the service refuses it by size, after its earlier checks.
  */
 async function bodyFor(request: Request, limitBytes: number): Promise<Uint8Array<ArrayBuffer> | null> {
   try {
@@ -163,7 +163,7 @@ async function bodyFor(request: Request, limitBytes: number): Promise<Uint8Array
   }
 }
 
-/** The proxy's own refusals look like the service's. */
+/** A refusal by the proxy, in the service's envelope. */
 function refusal(request: Request, error: unknown): Response {
   const known = error instanceof AppError ? error : new AppError('INTERNAL_SERVER_ERROR', 'Something went wrong.')
   const { code, message, details, status } = known

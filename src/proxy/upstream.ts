@@ -1,44 +1,45 @@
 import { AppError } from '../errors.ts'
 
-/** Takes a request to the service. */
+/** Sends a request to the service. */
 export type Send = (request: Request) => Promise<Response>
 
-/** What is looked at of an answer's headers. */
+/** The part of Headers that the proxy reads. */
 export type AnswerHeaders = Pick<Headers, 'get' | 'getSetCookie'>
 
-/** An answer of the service, its body still on the way, and cut off at the deadline that the whole exchange has. */
+/** A response with a streamed body, which is cut off at the deadline of the whole request. */
 export type UpstreamAnswer = { status: number; headers: AnswerHeaders; body: ReadableStream<Uint8Array> | null }
 
-/** An answer that is here as a whole. */
+/** A response with a complete body. */
 export type WholeAnswer = { status: number; headers: AnswerHeaders; body: WholeBody | null }
 
-/** Text or bytes. */
+/** A complete body, as text or bytes. */
 export type WholeBody = string | Uint8Array<ArrayBuffer>
 
 export type HeaderList = [name: string, value: string][]
 
-/** What goes on to the service. */
+/** The request for the service. */
 export type ForwardedRequest = { method: string; headers: HeaderList; body: Uint8Array<ArrayBuffer> | null }
 
-/** A service in the same process, which is asked and answers without a network, and so without streams between. */
+/** A service in the same process, which is called without a network connection and without streams. */
 export type InProcessService = {
-  /** `clientAddress` is whom no socket tells it of. */
+  /** Handles a request. It has no socket, so `clientAddress` says who sent it. */
   handle: (url: string, sent: ForwardedRequest, clientAddress: string | undefined) => WholeAnswer | Promise<WholeAnswer>
+  /** Creates the response for the client. */
   respond: (body: WholeBody | null, status: number, headers: HeaderList) => Response
 }
 
 type ServiceRequest = {
-  /** Makes the request, which the signal cuts off. */
+  /** Creates the request; the signal aborts it. */
   build: (signal: AbortSignal) => Request
   send: Send
   timeoutMs: number
 }
 
 /**
- * Sends one request on and waits at most `timeoutMs` for all of its answer.
+ * Sends one request to the service and waits at most `timeoutMs` for the complete response.
  *
- * @throws DEPENDENCY_UNAVAILABLE with `reason`: `unreachable`, `timeout`, or `malformed` for an answer that no service
- *   of ours gives (a redirect, a page of HTML)
+ * @throws AppError DEPENDENCY_UNAVAILABLE with `details.reason`: `unreachable`, `timeout`, or `malformed` for a response
+ *   that is not the API's (a redirect, HTML)
  */
 export async function requestService({ build, send, timeoutMs }: ServiceRequest): Promise<UpstreamAnswer> {
   const deadline = startDeadline(timeoutMs)
@@ -60,7 +61,11 @@ export async function requestService({ build, send, timeoutMs }: ServiceRequest)
   }
 }
 
-/** The same of a service in this process. What it answers at once needs no deadline. */
+/**
+ * Calls a service in the same process. A synchronous response needs no timeout.
+ *
+ * @throws AppError DEPENDENCY_UNAVAILABLE, as requestService
+ */
 export async function requestInProcess(
   { handle }: InProcessService,
   {
@@ -95,10 +100,10 @@ type Deadline = { signal: AbortSignal; race<T>(work: Promise<T>): Promise<T>; en
 function startDeadline(timeoutMs: number): Deadline {
   const controller = new AbortController()
   const { promise: timedOut, reject } = Promise.withResolvers<never>()
-  // Nobody need be waiting when it comes.
+  // Prevents an unhandled rejection when nothing awaits it.
   timedOut.catch(() => undefined)
   const timer = setTimeout(() => {
-    const error = unavailable('timeout', `no answer within ${timeoutMs} ms`)
+    const error = unavailable('timeout', `no response within ${timeoutMs} ms`)
     reject(error)
     controller.abort(error)
   }, timeoutMs)
@@ -113,16 +118,16 @@ function mayHaveBody(method: string, status: number): boolean {
   return method !== 'HEAD' && status !== 304
 }
 
-/** An answer of the API is JSON, a 304 or an answer to HEAD, and redirects nowhere. */
+/** Whether a response can come from the API: JSON, a 304, or a response to HEAD; never a redirect. */
 function isApiResponse(status: number, headers: AnswerHeaders, hasBody: boolean): boolean {
   if (status === 304) return true
   if (status < 200 || (status >= 300 && status < 400) || status === 204) return false
   return !hasBody || /^application\/json\b/i.test(headers.get('content-type') ?? '')
 }
 
-/** The body as it comes. What breaks off or hangs breaks the client's answer off as well, as it must not look whole. */
+/** Streams the body. An interrupted or hanging body also interrupts the client's response, which must not look complete. */
 function streamBody({ body }: Response, deadline: Deadline): ReadableStream<Uint8Array> {
-  if (body === null) throw new TypeError('an answer with a body has one')
+  if (body === null) throw new TypeError('the response has no body')
   const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader()
   return new ReadableStream({
     async pull(controller) {
@@ -134,7 +139,7 @@ function streamBody({ body }: Response, deadline: Deadline): ReadableStream<Uint
       } catch (error) {
         deadline.end()
         controller.error(error)
-        // The signal alone would not do: fetch follows it only while the request has not been collected.
+        // The signal is not enough: fetch ignores it once the request has been garbage-collected.
         void reader.cancel(error).catch(() => undefined)
       }
     },
@@ -149,12 +154,12 @@ function malformed(status: number): AppError {
   return unavailable('malformed', `status ${status}`)
 }
 
-/** Whatever keeps an answer from coming, but for what has been told already. */
+/** Reports any failure as `unreachable`, except one that is an AppError already. */
 function unreachable(error: unknown): AppError {
   return error instanceof AppError ? error : unavailable('unreachable', error)
 }
 
 function unavailable(reason: 'unreachable' | 'timeout' | 'malformed', cause: unknown): AppError {
-  const message = 'The shop cannot be reached at the moment. Please try again in a little while.'
+  const message = 'The shop is temporarily unavailable. Try again in a few seconds.'
   return new AppError('DEPENDENCY_UNAVAILABLE', message, { reason }, { headers: { 'Retry-After': '5' }, cause })
 }

@@ -21,7 +21,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close()
 })
 
-/** Fifteen and thirty seconds, a hundred times as fast. */
+/** One hundredth of the real timeouts of 15 and 30 seconds. */
 const timeouts = { usualMs: 150, checkoutMs: 300 }
 
 async function serve(handle: (request: Request) => Promise<Response>): Promise<string> {
@@ -54,7 +54,7 @@ function faulty(fault: Fault, upstream: () => string): (request: Request) => Pro
   }
 }
 
-/** Checks a proxy with a fault, from between it and the shop. */
+/** Checks a proxy with a fault, with an interceptor between it and the shop. */
 async function check(fault: Fault): Promise<Finding[]> {
   let port = 0
   const root = await serve(faulty(fault, () => `http://127.0.0.1:${port}`))
@@ -70,7 +70,7 @@ const named = (findings: readonly Finding[], status: Finding['status']): string[
   findings.filter((finding) => finding.status === status).map(({ rule }) => rule)
 
 describe('the conformance check', () => {
-  it('finds nothing in a proxy that keeps every rule', async () => {
+  it('reports no broken rule for a correct proxy', async () => {
     const findings = await check({})
     expect(findings.filter(({ status }) => status !== 'kept')).toEqual([])
     expect(findings.map(({ rule }) => rule)).toEqual(ruleNames)
@@ -78,20 +78,20 @@ describe('the conformance check', () => {
     expect(new Set(ruleNames).size).toBe(ruleNames.length)
   })
 
-  it('has a broken proxy for each rule', () => {
+  it('is tested with a faulty proxy for each rule', () => {
     expect(Object.keys(faults).toSorted()).toEqual(ruleNames.toSorted())
   })
 
-  it.each(Object.entries(faults))('finds a proxy that breaks %s', async (rule, fault) => {
+  it.each(Object.entries(faults))('reports a proxy that breaks %s', async (rule, fault) => {
     const findings = await check(fault)
     expect(named(findings, 'broken')).toContain(rule)
     const found = findings.find((finding) => finding.rule === rule)
     expect(found?.problems.length).toBeGreaterThan(0)
-    // What is broken is named, and not everything with it.
+    // A fault must not break unrelated rules.
     expect(named(findings, 'broken').length).toBeLessThan(8)
   })
 
-  it('judges a proxy from outside where it cannot stand between, and says what it left out', async () => {
+  it('checks a proxy without an interceptor, and reports the unchecked rules', async () => {
     const findings = await checkProxy({ root: new URL(`${shop.url}/api/secure`) })
     expect(named(findings, 'broken')).toEqual([])
     expect(named(findings, 'kept').length).toBeGreaterThanOrEqual(12)
@@ -108,7 +108,7 @@ describe('the conformance check', () => {
     expect(state()).toEqual(before)
   })
 
-  it('tells when there is no proxy, and when the proxy sends elsewhere', async () => {
+  it('fails when there is no proxy, and when the proxy does not use the interceptor', async () => {
     const unavailable = expect.objectContaining({ code: 'DEPENDENCY_UNAVAILABLE' }) as Error
     await expect(checkProxy({ root: new URL('http://127.0.0.1:9/api/secure') })).rejects.toEqual(unavailable)
     await expect(checkProxy({ root: new URL(`${shop.url}/nowhere`) })).rejects.toEqual(unavailable)
@@ -125,13 +125,13 @@ describe('shopstead proxy check', () => {
       )
     })
 
-  it('ends with 0 where every rule is kept', async () => {
+  it('exits with 0 when every rule is kept', async () => {
     const { code, stdout } = await run(`${shop.url}/api/secure`, '--json')
     const answer = JSON.parse(stdout) as { kept: boolean; rules: Finding[] }
     expect([code, answer.kept, answer.rules.map(({ rule }) => rule)]).toEqual([0, true, ruleNames])
   })
 
-  it('ends with 1 where one is broken, and names it', async () => {
+  it('exits with 1 when a rule is broken, and names it', async () => {
     const root = await serve(faulty(faults['no-cors'] ?? {}, () => shop.url))
     const { code, stdout } = await run(root)
     expect(code).toBe(1)
@@ -141,7 +141,7 @@ describe('shopstead proxy check', () => {
   })
 
   it.each([[['ftp://shop.example']], [['http://shop.example', '--listen', '4000']], [[]]])(
-    'ends with 2 on %j',
+    'exits with 2 for the arguments %j',
     async (args) => {
       expect((await run(...args)).code).toBe(2)
     }

@@ -19,7 +19,7 @@ function start(...args: string[]) {
   return { child, ended, line: async () => JSON.parse(String((await lines.next()).value)) as Record<string, unknown> }
 }
 
-it('shopstead proxy carries a visitor to a service elsewhere, until it is told to stop', async () => {
+it('shopstead proxy serves a visitor until it is stopped by a signal', async () => {
   const { child, ended, line } = start('--upstream', shop.url)
   const { proxyRoot } = await line()
   expect(await visitThrough(String(proxyRoot))).toBe(401)
@@ -28,7 +28,7 @@ it('shopstead proxy carries a visitor to a service elsewhere, until it is told t
 })
 
 it.each([[[]], [['--upstream', 'shop.example']], [['--upstream', 'ftp://shop.example']]])(
-  'shopstead proxy %j says what it lacks',
+  'shopstead proxy %j exits with USAGE',
   async (args) => {
     const { ended, line } = start(...args)
     expect([await line(), await ended]).toMatchObject([{ error: { code: 'USAGE' } }, 2])

@@ -1,6 +1,6 @@
 import { headerValues, rawPath, rawTarget } from '../../src/platform/http/node-request.ts'
 
-/** What a proxy does wrong: to what it is sent, on the way to the service and back, or to what it answers. */
+/** A fault of a proxy: in the request it receives, in the request it forwards, or in the response it returns. */
 export type Fault = {
   before?: (request: Request, apiRoot: string) => Request | Promise<Request | Response>
   send?: (request: Request, original: Request) => Request | Promise<Response>
@@ -17,7 +17,7 @@ function withHeaders(request: Request, change: (headers: Headers) => void): Requ
   return new Request(request, { headers })
 }
 
-function withAnswerHeaders(response: Response, change: (headers: Headers) => void): Response {
+function withResponseHeaders(response: Response, change: (headers: Headers) => void): Response {
   const headers = new Headers(response.headers)
   change(headers)
   return new Response(response.body, { status: response.status, headers })
@@ -27,11 +27,11 @@ const without =
   (name: string): NonNullable<Fault['send']> =>
   (request) =>
     withHeaders(request, (headers) => headers.delete(name))
-const answerWithout =
+const responseWithout =
   (name: string): NonNullable<Fault['after']> =>
   (response) =>
-    withAnswerHeaders(response, (headers) => headers.delete(name))
-const letThrough =
+    withResponseHeaders(response, (headers) => headers.delete(name))
+const forwarding =
   (name: string): NonNullable<Fault['send']> =>
   (request, original) =>
     withHeaders(request, (headers) => {
@@ -41,7 +41,7 @@ const letThrough =
 const refuse = (status: number, code = 'REFUSED'): Response =>
   Response.json({ error: { code, message: 'No.', details: {} }, meta: {} }, { status })
 
-/** A proxy that breaks each rule, by the rule's name. */
+/** For each rule's name, a fault that breaks the rule. */
 export const faults: Readonly<Record<string, Fault>> = {
   'known-paths-only': {
     before: async (request, apiRoot) =>
@@ -121,9 +121,9 @@ export const faults: Readonly<Record<string, Fault>> = {
   },
   'correlation-id-forwarded': { send: without('x-correlation-id') },
   'idempotency-key-forwarded': { send: without('idempotency-key') },
-  'etag-relayed': { after: answerWithout('etag') },
-  'answer-headers-relayed': { after: answerWithout('cache-control') },
-  'set-cookie-relayed': { after: answerWithout('set-cookie') },
+  'etag-relayed': { after: responseWithout('etag') },
+  'answer-headers-relayed': { after: responseWithout('cache-control') },
+  'set-cookie-relayed': { after: responseWithout('set-cookie') },
   'head-answered': {
     before: (request) => (request.method === 'HEAD' ? Promise.resolve(new Response(null, { status: 405 })) : request)
   },
@@ -131,24 +131,24 @@ export const faults: Readonly<Record<string, Fault>> = {
     after: (response) => (response.status === 404 ? new Response('Not found', { status: 404 }) : response)
   },
   'no-cors': {
-    after: (response) => withAnswerHeaders(response, (headers) => headers.set('access-control-allow-origin', '*'))
+    after: (response) => withResponseHeaders(response, (headers) => headers.set('access-control-allow-origin', '*'))
   },
   'named-headers-forwarded': { send: without('accept') },
-  'other-headers-dropped': { send: letThrough('x-anything') },
-  'authorization-dropped': { send: letThrough('authorization') },
-  'forwarding-headers-dropped': { send: letThrough('x-forwarded-host') },
+  'other-headers-dropped': { send: forwarding('x-anything') },
+  'authorization-dropped': { send: forwarding('authorization') },
+  'forwarding-headers-dropped': { send: forwarding('x-forwarded-host') },
   'client-address-forwarded': { send: without('x-forwarded-for') },
-  'own-cookies-only': { send: letThrough('cookie') },
+  'own-cookies-only': { send: forwarding('cookie') },
   'query-as-listed': {
     send: (request) => (request.url.includes('/orders?') ? new Request(`${request.url}&user=7`, request) : request)
   },
-  'named-answer-headers-relayed': { after: answerWithout('retry-after') },
+  'named-answer-headers-relayed': { after: responseWithout('retry-after') },
   'other-answer-headers-stripped': {
-    after: (response) => withAnswerHeaders(response, (headers) => headers.set('server', 'proxy-check'))
+    after: (response) => withResponseHeaders(response, (headers) => headers.set('server', 'proxy-check'))
   },
   'every-cookie-without-domain': {
     after: (response) =>
-      withAnswerHeaders(response, (headers) => {
+      withResponseHeaders(response, (headers) => {
         const [first, ...more] = headers.getSetCookie()
         headers.delete('set-cookie')
         if (first !== undefined) headers.set('set-cookie', more.length > 0 ? `${first}; Domain=inner.invalid` : first)

@@ -37,11 +37,11 @@ async function serve(listener: RequestListener): Promise<string> {
 const silent = { error: () => undefined }
 
 describe('the proxy', () => {
-  it('carries a visitor inside the service’s own server', async () => {
+  it('serves a visitor on the service’s own server', async () => {
     expect(await visitThrough(`${shop.url}/api/secure`)).toBe(401)
   })
 
-  it('carries a visitor on a port of its own', async () => {
+  it('serves a visitor on its own port', async () => {
     const listener = await listenHttp({
       handle: createProxy({ upstream: shop.url }),
       host: '127.0.0.1',
@@ -52,12 +52,12 @@ describe('the proxy', () => {
     expect(await visitThrough(`${listener.url}/api/secure`)).toBe(401)
   })
 
-  it('carries a visitor in a plain Node server', async () => {
+  it('serves a visitor in a node:http server', async () => {
     const url = await serve(toNodeListener(createProxy({ upstream: shop.url })))
     expect(await visitThrough(`${url}/api/secure`)).toBe(401)
   })
 
-  it('carries a visitor in an h3 app', async () => {
+  it('serves a visitor in an h3 app', async () => {
     const proxy = createProxy({ upstream: shop.url })
     const site = new H3().get('/', () => 'the site').all('/api/secure/**', (event) => proxy(event.req))
     const url = await serve(toNodeHandler((request) => site.fetch(request)) as RequestListener)
@@ -65,9 +65,9 @@ describe('the proxy', () => {
     expect(await visitThrough(`${url}/api/secure`)).toBe(401)
   })
 
-  it('carries a visitor as a function from Request to Response, as Next.js and Nuxt take it', async () => {
+  it('serves a visitor as a route handler of Next.js or Nuxt', async () => {
     const handler: (request: Request) => Promise<Response> = createProxy({ upstream: shop.url })
-    // A route handler of a framework: it has no socket and no Node underneath.
+    // The Request of a framework's route handler has no socket and no Node request.
     const url = await serve(
       toNodeHandler(async (request) => {
         const body = request.method === 'GET' || request.method === 'HEAD' ? null : await request.arrayBuffer()
@@ -78,7 +78,7 @@ describe('the proxy', () => {
   })
 })
 
-describe.each(['mounted', 'listener', 'plain Node', 'h3'] as const)('a path with tricks, %s', (form) => {
+describe.each(['mounted', 'listener', 'plain Node', 'h3'] as const)('raw requests to the proxy, %s', (form) => {
   async function open(): Promise<string> {
     if (form === 'mounted') return shop.url
     const proxy = createProxy({ upstream: shop.url })
@@ -92,7 +92,7 @@ describe.each(['mounted', 'listener', 'plain Node', 'h3'] as const)('a path with
     return listener.url
   }
 
-  it('is no path of ours as it was sent', async () => {
+  it('return 404 for encoded, relative and unlisted paths', async () => {
     const url = await open()
     const paths = [
       '/api/secure/../v1/health',
@@ -115,13 +115,13 @@ describe.each(['mounted', 'listener', 'plain Node', 'h3'] as const)('a path with
     }
   })
 
-  it('does not keep a good path out', async () => {
+  it('reach a listed path', async () => {
     const url = await open()
     const request = 'GET /api/secure/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
     expect(await exchangeWith(url, request)).toMatch(/^HTTP\/1.1 200/)
   })
 
-  it('takes exactly one nonce, and loses none to a Connection header', async () => {
+  it('need exactly one nonce, which a Connection header cannot remove', async () => {
     const url = await open()
     const { data } = (await (await fetch(`${url}/api/secure/nonce`)).json()) as { data: { nonce: string } }
     const get = (headers: string): Promise<string> =>
@@ -139,35 +139,35 @@ describe('the client’s address', () => {
     const response = await fetch(`${proxyRoot}/auth/login`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-nonce': data.nonce, ...headers },
-      body: JSON.stringify({ email: 'nobody@example.com', password: 'wrong password' })
+      body: JSON.stringify({ email: 'unknown@example.com', password: 'wrong password' })
     })
     return response.status
   }
 
-  it('is the one that a trusted proxy hands on, inside the process and over the network', async () => {
+  it('comes from a trusted proxy, in the same process and over the network', async () => {
     const limited = await startShop({ env: { SHOPSTEAD_TRUSTED_PROXIES: '127.0.0.1' } })
     closing.push(() => limited.stop())
     limited.app.db.sqlite.exec(
       `INSERT INTO settings (key, value, updated_at) VALUES ('limits.login_ip', '"2/3600"', 0), ('limits.login_account', '"off"', 0)`
     )
-    const alone = await listenHttp({
+    const separate = await listenHttp({
       handle: createProxy({ upstream: limited.url, clientAddress: (request) => request.headers.get('x-test') ?? '' }),
       host: '127.0.0.1',
       port: 0,
       log: silent
     })
-    closing.push(() => alone.close({ graceMs: 1000 }))
+    closing.push(() => separate.close({ graceMs: 1000 }))
     const mounted = `${limited.url}/api/secure`
-    const standing = `${alone.url}/api/secure`
+    const remote = `${separate.url}/api/secure`
     const from = (address: string): Record<string, string> => ({ 'x-test': address, 'x-forwarded-for': address })
     expect(await spendLimit(mounted, from('198.51.100.1'))).toBe(401)
-    expect(await spendLimit(standing, from('198.51.100.1'))).toBe(401)
+    expect(await spendLimit(remote, from('198.51.100.1'))).toBe(401)
     expect(await spendLimit(mounted, from('198.51.100.1'))).toBe(429)
-    expect(await spendLimit(standing, from('198.51.100.1'))).toBe(429)
+    expect(await spendLimit(remote, from('198.51.100.1'))).toBe(429)
     expect(await spendLimit(mounted, from('198.51.100.2'))).toBe(401)
   })
 
-  it('is the socket’s, whatever the client claims, where nobody is trusted', async () => {
+  it('is the socket’s when no proxy is trusted, whatever the client claims', async () => {
     const service = await fakeService()
     closing.push(() => service.stop())
     const url = await serve(toNodeListener(createProxy({ upstream: service.url })))
@@ -201,8 +201,8 @@ describe('a service behind https', () => {
   })
 })
 
-describe('an answer that breaks off', () => {
-  it('breaks off the client’s connection too and leaves the server standing', async () => {
+describe('an interrupted response', () => {
+  it('closes the client’s connection and leaves the server running', async () => {
     const service = await fakeService((req, res) => {
       res.writeHead(200, { 'content-type': 'application/json' }).write('{"data":')
       setTimeout(() => req.socket.destroy(), 20)

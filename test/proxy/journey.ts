@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { Browser } from '../support/browser.ts'
 
-/** What a site's visitor does from the first nonce to the logout, through a proxy at `proxyRoot`; the status of GET /me afterwards. */
+/** Registers, shops and logs out through the proxy at `proxyRoot`. Returns the status of GET /me afterwards. */
 export async function visitThrough(proxyRoot: string): Promise<number> {
   const visitor = new Browser(proxyRoot)
   const email = `visitor${Math.random()}@example.com`
@@ -52,11 +52,11 @@ async function shopping(visitor: Browser, own: Record<string, string>): Promise<
   const productId = offers.data.offers[0]?.productId
   const body = { items: [{ productId, quantity: 1 }] }
   const key = { ...own, 'idempotency-key': `k-${Math.random()}` }
-  const bought = await visitor.post<{ orderId: string }>('/store/checkout-session?utm_source=letter&x=1', body, key)
+  const bought = await visitor.post<{ orderId: string }>('/store/checkout-session?utm_source=newsletter&x=1', body, key)
   expect(bought.status).toBe(200)
-  const again = await visitor.post<{ orderId: string }>('/store/checkout-session?utm_source=letter&x=1', body, key)
+  const again = await visitor.post<{ orderId: string }>('/store/checkout-session?utm_source=newsletter&x=1', body, key)
   expect([again.headers.get('idempotency-replayed'), again.data.orderId]).toEqual(['true', bought.data.orderId])
   const orders = await visitor.get<{ orders: { id: number; marketingUtmSource: string }[] }>('/orders?perPage=1', own)
-  expect(orders.data.orders).toMatchObject([{ id: Number(bought.data.orderId), marketingUtmSource: 'letter' }])
+  expect(orders.data.orders).toMatchObject([{ id: Number(bought.data.orderId), marketingUtmSource: 'newsletter' }])
   expect((await visitor.get('/orders?perPage=0', own)).status).toBe(400)
 }

@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const service of running.splice(0)) await service.stop()
 })
 
-async function inFront(
+async function startProxy(
   answer?: Parameters<typeof fakeService>[0],
   options: Partial<ProxyOptions> = {}
 ): Promise<{
@@ -44,9 +44,9 @@ const post = (headers: Record<string, string> = {}, body = '{}'): RequestInit =>
   body
 })
 
-describe('what the proxy lets through', () => {
-  it('is every route but the webhook, by its own path and method', async () => {
-    const { service, send } = await inFront()
+describe('the allowlist', () => {
+  it('contains every route except the webhook', async () => {
+    const { service, send } = await startProxy()
     for (const { method, path } of routes) {
       const response = await send(path, method === 'GET' ? { headers: nonce } : { method, headers: nonce })
       expect([path, response.status]).toEqual([path, path === '/webhooks/stripe' ? 404 : 200])
@@ -72,14 +72,14 @@ describe('what the proxy lets through', () => {
     '/me%00',
     '/__proto__',
     '/constructor'
-  ])('is not %j', async (path) => {
-    const { service, send } = await inFront()
+  ])('does not contain %j', async (path) => {
+    const { service, send } = await startProxy()
     expect(await errorOf(await send(path, { headers: nonce }))).toEqual([404, 'NOT_FOUND', undefined])
     expect(service.received).toEqual([])
   })
 
-  it('is no other method, and the refusal names those that are', async () => {
-    const { service, send } = await inFront()
+  it('refuses other methods and lists the allowed ones', async () => {
+    const { service, send } = await startProxy()
     const refused = await send('/me', { method: 'DELETE' })
     expect(refused.headers.get('allow')?.split(', ')).toEqual(expect.arrayContaining(['GET', 'HEAD']))
     expect(await errorOf(refused)).toEqual([405, 'METHOD_NOT_ALLOWED', undefined])
@@ -88,8 +88,8 @@ describe('what the proxy lets through', () => {
     expect(service.received).toEqual([])
   })
 
-  it('is each route with its own query parameters only, as they were sent', async () => {
-    const { service, send } = await inFront()
+  it('forwards only the query parameters of the route, unchanged', async () => {
+    const { service, send } = await startProxy()
     const sent: [string, string][] = [
       ['/store/offers?page=2&category=x', '/api/v1/store/offers'],
       ['/health?x=1', '/api/v1/health'],
@@ -101,17 +101,17 @@ describe('what the proxy lets through', () => {
     for (const [path] of sent) await send(path, { headers: nonce })
     await send('/store/checkout-session?ref=mira&utm_source=a+b&price=0&campaign=%C3%A9', post())
     expect(service.received.map(({ url }) => url)).toEqual([
-      ...sent.map(([, arrives]) => arrives),
+      ...sent.map(([, forwarded]) => forwarded),
       '/api/v1/store/checkout-session?ref=mira&utm_source=a+b&campaign=%C3%A9'
     ])
   })
 })
 
-describe('what the proxy refuses by itself', () => {
-  it('is a mutating request from another site, before it looks for a nonce', async () => {
-    const { service, send } = await inFront()
-    const elsewhere = await send('/auth/login', { method: 'POST', headers: { 'sec-fetch-site': 'cross-site' } })
-    expect(await errorOf(elsewhere)).toEqual([403, 'CSRF_FAILED', 'cross_site'])
+describe('the proxy', () => {
+  it('refuses a mutating request from another site before it looks for a nonce', async () => {
+    const { service, send } = await startProxy()
+    const crossSite = await send('/auth/login', { method: 'POST', headers: { 'sec-fetch-site': 'cross-site' } })
+    expect(await errorOf(crossSite)).toEqual([403, 'CSRF_FAILED', 'cross_site'])
     const origin = await send('/auth/login', post({ origin: 'https://evil.example' }))
     expect(await errorOf(origin)).toEqual([403, 'CSRF_FAILED', 'cross_site'])
     expect(service.received).toEqual([])
@@ -119,8 +119,8 @@ describe('what the proxy refuses by itself', () => {
     expect((await send('/auth/login', post({ 'sec-fetch-site': 'same-origin' }))).status).toBe(200)
   })
 
-  it('is another origin unless the site names it', async () => {
-    const { send } = await inFront(undefined, {
+  it('accepts the public URL and the configured origins', async () => {
+    const { send } = await startProxy(undefined, {
       publicUrl: 'https://www.site.example',
       origins: ['https://app.example']
     })
@@ -129,8 +129,8 @@ describe('what the proxy refuses by itself', () => {
     }
   })
 
-  it('is a request without a nonce where the route asks for one', async () => {
-    const { service, send } = await inFront()
+  it('refuses a request without a nonce where the route requires one', async () => {
+    const { service, send } = await startProxy()
     for (const { method, path, proxy } of routes) {
       if (proxy === null) continue
       const response = await send(path, { method })
@@ -146,9 +146,9 @@ describe('what the proxy refuses by itself', () => {
   })
 })
 
-describe('what reaches the service', () => {
-  it('are the named headers, and nothing of the client about itself', async () => {
-    const { service, send } = await inFront(undefined, { clientAddress: () => '198.51.100.7' })
+describe('a forwarded request', () => {
+  it('has the allowed headers and none that the client could forge', async () => {
+    const { service, send } = await startProxy(undefined, { clientAddress: () => '198.51.100.7' })
     await send(
       '/auth/login',
       post({
@@ -172,7 +172,7 @@ describe('what reaches the service', () => {
     const headers = { ...service.received[0]?.headers }
     for (const own of ['host', 'connection', 'content-length', 'accept-encoding', 'accept-language', 'user-agent'])
       delete headers[own]
-    // fetch's own
+    // Added by fetch.
     for (const own of ['sec-fetch-mode', 'cache-control', 'pragma']) delete headers[own]
     expect(headers).toEqual({
       ...nonce,
@@ -187,8 +187,8 @@ describe('what reaches the service', () => {
     expect(service.received[0]?.body).toBe('{}')
   })
 
-  it('are Shopstead’s own cookies as they were sent, twice if twice, and no others', async () => {
-    const { service, send } = await inFront()
+  it('has only Shopstead’s cookies, including repeated ones', async () => {
+    const { service, send } = await startProxy()
     const cookie =
       'theme=dark; __Host-shopstead_session=a; shopstead_session=b; shopstead_ref=mira; x_shopstead_session=c; shopstead_campaign=s%20x; __Host-shopstead_session=d; shopstead_admin=1'
     await send('/me', { headers: { ...nonce, cookie } })
@@ -199,20 +199,20 @@ describe('what reaches the service', () => {
     expect(service.received[1]?.headers.cookie).toBeUndefined()
   })
 
-  it('is no client address that the site does not know', async () => {
-    const { service, send } = await inFront()
+  it('has no client address when the site does not know it', async () => {
+    const { service, send } = await startProxy()
     await send('/health', { headers: { 'x-forwarded-for': '10.0.0.1' } })
     expect(service.received[0]?.headers['x-forwarded-for']).toBeUndefined()
   })
 
-  it('is the request to check the nonce only where the route asks for one', async () => {
-    const { service, send } = await inFront()
+  it('asks the service to check the nonce only where the route requires one', async () => {
+    const { service, send } = await startProxy()
     await send('/store/offers', { headers: { 'x-shopstead-proxy': '1' } })
     expect(service.received[0]?.headers['x-shopstead-proxy']).toBeUndefined()
   })
 
-  it('is a body within its limit as it was sent, and one byte too many of any that is larger', async () => {
-    const { service, send } = await inFront()
+  it('has the unchanged body within the limit, and one byte over the limit for any larger body', async () => {
+    const { service, send } = await startProxy()
     const whole = JSON.stringify({ text: 'é'.repeat(30_000) })
     await send('/auth/login', post({}, whole))
     const stream = new ReadableStream({
@@ -226,16 +226,16 @@ describe('what reaches the service', () => {
     expect(service.received[1]?.body.length).toBe(64 * 1024 + 1)
   })
 
-  it('is HEAD as HEAD', async () => {
-    const { service, send } = await inFront()
+  it('keeps the method HEAD', async () => {
+    const { service, send } = await startProxy()
     const response = await send('/health', { method: 'HEAD' })
     expect([response.status, await response.text(), service.received[0]?.method]).toEqual([200, '', 'HEAD'])
   })
 })
 
-describe('what comes back', () => {
-  it('are the named headers and each cookie as the site’s own, and nothing else of the service', async () => {
-    const { send } = await inFront((_req, res) => {
+describe('a returned response', () => {
+  it('has only the allowed headers, and all cookies without a Domain', async () => {
+    const { send } = await startProxy((_req, res) => {
       res.writeHead(
         429,
         [
@@ -269,15 +269,15 @@ describe('what comes back', () => {
     expect([response.status, await response.text()]).toEqual([429, '{"error":{}}'])
   })
 
-  it('is a 304 as it is', async () => {
-    const { send } = await inFront((_req, res) => void res.writeHead(304, { etag: '"e"' }).end())
+  it('keeps the status 304', async () => {
+    const { send } = await startProxy((_req, res) => void res.writeHead(304, { etag: '"e"' }).end())
     const response = await send('/store/offers', { headers: { 'if-none-match': '"e"' } })
     expect([response.status, response.headers.get('etag'), response.body]).toEqual([304, '"e"', null])
   })
 
-  it('is an answer as it comes, before the service has finished it', async () => {
+  it('is streamed before the service has finished it', async () => {
     const finish = Promise.withResolvers<void>()
-    const { send } = await inFront((_req, res) => {
+    const { send } = await startProxy((_req, res) => {
       res.writeHead(200, { 'content-type': 'application/json' }).write('{"data":')
       void finish.promise.then(() => res.end('1}'))
     })
@@ -292,8 +292,8 @@ describe('what comes back', () => {
 describe('a service that fails', () => {
   const unavailable = (reason: string): unknown[] => [503, 'DEPENDENCY_UNAVAILABLE', reason]
 
-  it('is unavailable when it is down', async () => {
-    const { service, send, failures } = await inFront()
+  it('returns 503 when it is down', async () => {
+    const { service, send, failures } = await startProxy()
     await service.stop()
     const response = await send('/health')
     expect(response.headers.get('retry-after')).toBe('5')
@@ -301,10 +301,10 @@ describe('a service that fails', () => {
     expect(failures).toHaveLength(1)
   })
 
-  it('is given up when it hangs, before its answer and in it', async () => {
-    const { send } = await inFront(() => undefined, { timeoutMs: 50 })
+  it('times out when it hangs before or during its response', async () => {
+    const { send } = await startProxy(() => undefined, { timeoutMs: 50 })
     expect(await errorOf(await send('/health'))).toEqual(unavailable('timeout'))
-    const halfway = await inFront(
+    const halfway = await startProxy(
       (_req, res) => void res.writeHead(200, { 'content-type': 'application/json' }).write('{"da'),
       { timeoutMs: 200 }
     )
@@ -313,9 +313,9 @@ describe('a service that fails', () => {
     await expect(response.text()).rejects.toBeInstanceOf(Error)
   })
 
-  it('is let go of when its answer hangs, also when memory was collected meanwhile', async () => {
-    const { promise: letGo, resolve } = Promise.withResolvers<void>()
-    const { send } = await inFront(
+  it('has its connection closed when its response hangs, even after a garbage collection', async () => {
+    const { promise: closed, resolve } = Promise.withResolvers<void>()
+    const { send } = await startProxy(
       (_req, res) => {
         res.on('close', resolve)
         res.writeHead(200, { 'content-type': 'application/json' }).write('{"da')
@@ -325,12 +325,12 @@ describe('a service that fails', () => {
     const response = await send('/health')
     collectGarbage()
     await expect(response.text()).rejects.toBeInstanceOf(Error)
-    await letGo
+    await closed
   })
 
-  it('is given up although whoever asks it does not listen to being cut off', async () => {
-    const deaf = createProxy({ upstream: 'http://x', timeoutMs: 30, send: () => new Promise(() => undefined) })
-    expect(await errorOf(await deaf(new Request(`${site}/health`)))).toEqual(unavailable('timeout'))
+  it('times out even when `send` ignores the abort signal', async () => {
+    const proxy = createProxy({ upstream: 'http://x', timeoutMs: 30, send: () => new Promise(() => undefined) })
+    expect(await errorOf(await proxy(new Request(`${site}/health`)))).toEqual(unavailable('timeout'))
   })
 
   it.each([
@@ -341,26 +341,26 @@ describe('a service that fails', () => {
         res.end('<h1>502</h1>')
       }
     ],
-    ['nothing that says what it is', (res: { end(text: string): void }) => res.end('x')]
-  ])('is unavailable when it answers %s', async (_what, answer) => {
-    const { send } = await inFront((_req, res) => answer(res))
+    ['a body without a content type', (res: { end(text: string): void }) => res.end('x')]
+  ])('returns 503 when it answers with %s', async (_what, answer) => {
+    const { send } = await startProxy((_req, res) => answer(res))
     expect(await errorOf(await send('/health'))).toEqual(unavailable('malformed'))
   })
 
-  it('is unavailable when it sends the client elsewhere, wherever that is', async () => {
-    const { send } = await inFront((_req, res) => void res.writeHead(302, { location: 'http://127.0.0.1:1/' }).end())
+  it('returns 503 when it answers with a redirect', async () => {
+    const { send } = await startProxy((_req, res) => void res.writeHead(302, { location: 'http://127.0.0.1:1/' }).end())
     const response = await send('/health')
     expect(response.headers.get('location')).toBeNull()
     expect(await errorOf(response)).toEqual(unavailable('malformed'))
   })
 
-  it('is unavailable when what it says is no HTTP', async () => {
-    const { send } = await inFront((req) => void req.socket.end('SSH-2.0-OpenSSH\r\n'))
+  it('returns 503 when it does not answer with HTTP', async () => {
+    const { send } = await startProxy((req) => void req.socket.end('SSH-2.0-OpenSSH\r\n'))
     expect(await errorOf(await send('/health'))).toEqual(unavailable('unreachable'))
   })
 
-  it('breaks the answer off where the service does, so that half of it does not look whole', async () => {
-    const { send } = await inFront((req, res) => {
+  it('interrupts the client’s response when its own is interrupted', async () => {
+    const { send } = await startProxy((req, res) => {
       res.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' }).write('{"data":')
       setTimeout(() => req.socket.destroy(), 20)
     })
@@ -373,7 +373,7 @@ describe('an upstream', () => {
     ['http://127.0.0.1:1234', 'http://127.0.0.1:1234/api/v1/health'],
     ['https://shop.example/', 'https://shop.example/api/v1/health'],
     ['https://shop.example/inner/v1/', 'https://shop.example/inner/v1/health']
-  ])('%s is asked at %s', async (upstream, asked) => {
+  ])('%s is requested at %s', async (upstream, requested) => {
     const urls: string[] = []
     const proxy = createProxy({
       upstream,
@@ -383,7 +383,7 @@ describe('an upstream', () => {
       }
     })
     await proxy(new Request(`${site}/health`))
-    expect(urls).toEqual([asked])
+    expect(urls).toEqual([requested])
   })
 
   it.each(['', 'shop.example', 'ftp://shop.example', 'https://user@shop.example', 'https://shop.example/?a=1'])(

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 
-/** Writes bytes to a bare socket and returns all that comes back until the other side closes. */
+/** Writes bytes to a TCP socket and returns everything received until the server closes it. */
 export async function exchangeWith(url: string, bytes: string): Promise<string> {
   const { hostname, port } = new URL(url)
   const { promise, resolve } = Promise.withResolvers<string>()

@@ -6,14 +6,14 @@ export type Received = { method: string; url: string; headers: IncomingMessage['
 
 export type FakeService = {
   url: string
-  /** What arrived, in order. */
+  /** The requests received, in order. */
   received: Received[]
   stop(): Promise<void>
 }
 
 type Responder = (req: IncomingMessage, res: ServerResponse, body: string) => void
 
-/** A stand-in for the service on a port of its own, which keeps what arrives and answers what it is told. */
+/** Starts a fake service on a free port. It records requests and responds with `answer`. */
 export async function fakeService(answer: Responder = answerOk): Promise<FakeService> {
   const received: Received[] = []
   const server = createServer((req, res) => {
@@ -36,6 +36,7 @@ export async function fakeService(answer: Responder = answerOk): Promise<FakeSer
   }
 }
 
+/** Responds with 200 and an envelope. */
 export function answerOk(_req: IncomingMessage, res: ServerResponse): void {
   res.writeHead(200, { 'content-type': 'application/json' }).end('{"data":{"ok":true},"meta":{}}')
 }

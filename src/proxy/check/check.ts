@@ -7,30 +7,33 @@ import type { Timeouts, Rule } from './rule.ts'
 import { sendTo } from './site.ts'
 import type { Site } from './site.ts'
 
+/** The result of checking one rule, as `proxy check --json` prints it. */
 export type Finding = {
   rule: string
   says: string
   status: 'kept' | 'broken' | 'unchecked'
-  /** What breaks it, or why it could not be checked. */
+  /** How the proxy breaks the rule, or why the rule was not checked. */
   problems: string[]
 }
 
 export type CheckOptions = {
   /** The proxy's root, such as https://www.example.com/api/secure. */
   root: URL
-  /** Stands between the proxy and its service on this port, handing on to this api_root. */
+  /** Listens on this port as the proxy's upstream and forwards to this api_root. Without it, some rules are not checked. */
   intercept?: { port: number; service: URL } | undefined
+  /** How long the proxy may wait for its service; default 15 s, and 30 s for a checkout. */
   timeouts?: Timeouts
-  /** Told where it stands, before anything is sent. */
+  /** Called with the interceptor's port before the first request. */
   onListening?: (port: number) => void
 }
 
 export const ruleNames: readonly string[] = [...clientRules, ...upstreamRules].map(({ name }) => name)
 
 /**
- * Holds a running proxy against every rule there is for one. Changes nothing in the shop behind it.
+ * Checks a running proxy against all rules for proxies. Changes nothing in the shop behind it.
  *
- * @throws AppError DEPENDENCY_UNAVAILABLE when there is no proxy, no service behind it, or its requests come by another way
+ * @throws AppError DEPENDENCY_UNAVAILABLE when the proxy or its service does not answer, or when the proxy does not send
+ *   its requests to the interceptor
  */
 export async function checkProxy({ root, intercept, timeouts, onListening }: CheckOptions): Promise<Finding[]> {
   const interceptor = intercept === undefined ? undefined : await startInterceptor(intercept.service, intercept.port)
@@ -64,19 +67,19 @@ async function evaluate(rule: Rule, site: Site, timeouts: Timeouts): Promise<Fin
 
 async function firstNonce(send: Site['send']): Promise<string> {
   const reply = await send('GET', '/nonce').catch((cause: unknown) => {
-    throw new AppError('DEPENDENCY_UNAVAILABLE', 'Nothing answers at this address.', {}, { cause })
+    throw new AppError('DEPENDENCY_UNAVAILABLE', 'No server answers at this address.', {}, { cause })
   })
   const { nonce } = reply.data
   if (typeof nonce === 'string') return nonce
   throw new AppError(
     'DEPENDENCY_UNAVAILABLE',
-    `GET /nonce answers ${reply.status} and no nonce: is this the proxy's root, and does the service behind it run?`
+    `GET /nonce returned ${reply.status} without a nonce. Check that this is the proxy's root and that its service is running.`
   )
 }
 
 function notRouted(port: number): AppError {
   return new AppError(
     'DEPENDENCY_UNAVAILABLE',
-    `The proxy does not send its requests to port ${port}: make http://127.0.0.1:${port} its upstream for the check.`
+    `The proxy does not send its requests to port ${port}. Set its upstream to http://127.0.0.1:${port} for the check.`
   )
 }

@@ -5,11 +5,14 @@ import type { Reply, Sending, Site } from './site.ts'
 
 const json: readonly [string, string] = ['Content-Type', 'application/json']
 
-/** None of these requests changes anything: each is refused, or reads, or ends a session that there is not. */
+/**
+ * The rules that a client can check. Their requests change nothing: each one is refused, only reads, or logs out without
+ * a session.
+ */
 export const clientRules: readonly Rule[] = [
   {
     name: 'known-paths-only',
-    says: 'Other paths than those of the API are 404, the webhook among them.',
+    says: 'Paths outside the allowlist, such as the webhook, return 404.',
     check: (site) =>
       each(['GET /nowhere', 'POST /webhooks/stripe', 'GET /', 'GET /HEALTH', 'GET /health/'], async (line) => {
         const [method = '', path = ''] = line.split(' ')
@@ -20,7 +23,7 @@ export const clientRules: readonly Rule[] = [
   },
   {
     name: 'no-path-tricks',
-    says: 'A path that holds %, \\, ;, // or .. is 404 as it was sent, before anything tidies it up.',
+    says: 'A path with %, \\, ;, // or .. returns 404 and is not normalised first.',
     check: (site) =>
       each(
         ['/%68ealth', '/health%00', '/health;a=b', '//health', '/x/../health', '/..%2fhealth', '/x\\..\\health'],
@@ -29,7 +32,7 @@ export const clientRules: readonly Rule[] = [
   },
   {
     name: 'known-methods-only',
-    says: 'Other methods than a path takes are 405, and Allow names those it takes.',
+    says: 'A method that a path does not support returns 405, with Allow.',
     check: (site) =>
       each(['DELETE /me', 'POST /health', 'OPTIONS /auth/login'], async (line) => {
         const [method = '', path = ''] = line.split(' ')
@@ -40,7 +43,7 @@ export const clientRules: readonly Rule[] = [
   },
   {
     name: 'cross-site-refused',
-    says: 'A mutating request that another site sent is refused with CSRF_FAILED, cross_site.',
+    says: 'A mutating request from another site is refused with CSRF_FAILED, cross_site.',
     check: (site) =>
       each<[string, string]>(
         [
@@ -57,17 +60,17 @@ export const clientRules: readonly Rule[] = [
   },
   {
     name: 'nonce-required',
-    says: 'A request that needs a nonce and has none is refused with CSRF_FAILED, missing_nonce.',
+    says: 'A request without a required nonce is refused with CSRF_FAILED, missing_nonce.',
     check: (site) => everyNonced(site, [], 'missing_nonce')
   },
   {
     name: 'nonce-checked',
-    says: 'A wrong nonce is refused with CSRF_FAILED, invalid_nonce. The service does it when X-Shopstead-Proxy: 1 asks it to.',
+    says: 'An invalid nonce is refused with CSRF_FAILED, invalid_nonce. The service checks it if the proxy sends X-Shopstead-Proxy: 1.',
     check: (site) => everyNonced(site, [['X-Nonce', 'x'.repeat(80)]], 'invalid_nonce')
   },
   {
     name: 'one-nonce-only',
-    says: 'Two X-Nonce headers are no nonce, even if both are good.',
+    says: 'A request with two X-Nonce headers is refused, even if both are valid.',
     check: async (site) =>
       expectRefusal('two X-Nonce headers', await site.send('GET', '/me', { headers: [nonceOf(site), nonceOf(site)] }), {
         status: 403,
@@ -77,7 +80,7 @@ export const clientRules: readonly Rule[] = [
   },
   {
     name: 'open-without-nonce',
-    says: 'The nonce, the offers and the health need no nonce.',
+    says: 'GET /nonce, /store/offers and /health work without a nonce.',
     check: (site) =>
       each(['/nonce', '/store/offers', '/health'], async (path) => {
         const reply = await site.send('GET', path)
@@ -86,7 +89,7 @@ export const clientRules: readonly Rule[] = [
   },
   {
     name: 'nonce-forwarded',
-    says: 'X-Nonce reaches the service, and no Connection header of the client takes it away.',
+    says: 'X-Nonce reaches the service, even if the Connection header names it.',
     check: (site) =>
       each<[string, string][]>([[], [['Connection', 'close, x-nonce']]], async (more) => {
         const reply = await site.send('GET', '/me', { headers: [nonceOf(site), ...more] })
@@ -96,7 +99,7 @@ export const clientRules: readonly Rule[] = [
   },
   {
     name: 'query-dropped',
-    says: 'Query parameters that the route does not list are dropped; the offers list none.',
+    says: 'Query parameters that the route does not list are dropped. /store/offers lists none.',
     check: (site) =>
       each(['/store/offers?page=0', '/health?a=1&a=2'], async (path) =>
         expectStatus(path, await site.send('GET', path), 200, 503)
@@ -104,21 +107,21 @@ export const clientRules: readonly Rule[] = [
   },
   {
     name: 'query-forwarded',
-    says: 'Query parameters that the route lists are forwarded as they are: repeated, so that the service refuses them.',
+    says: 'Query parameters that the route lists are forwarded unchanged, including repeated ones, which the service refuses.',
     check: async (site) =>
       expectField(await checkout(site, '?ref=a&ref=b', { body: '{}' }), 'ref', 'checkout-session?ref=a&ref=b')
   },
   {
     name: 'body-forwarded',
-    says: 'The body reaches the service as it was sent.',
+    says: 'The body is forwarded unchanged.',
     check: async (site) => {
       const reply = await post(site, '/auth/login', { body: '{"email":' })
-      return expectField(reply, '_body', 'POST /auth/login with half of an object')
+      return expectField(reply, '_body', 'POST /auth/login with malformed JSON')
     }
   },
   {
     name: 'content-type-forwarded',
-    says: 'Content-Type reaches the service, which refuses what is not JSON.',
+    says: 'Content-Type is forwarded, so that the service can refuse other types than JSON.',
     check: async (site) => {
       const headers = [['Content-Type', 'text/plain'], nonceOf(site)] as const
       const reply = await site.send('POST', '/auth/login', { headers, body: '{}' })
@@ -127,20 +130,20 @@ export const clientRules: readonly Rule[] = [
   },
   {
     name: 'body-limit',
-    says: 'A body of 64 KiB passes; a larger one is 413.',
+    says: 'A body of 64 KiB is forwarded. A larger body returns 413.',
     check: async (site) => {
       const sized = (bytes: number): string => `{"email":"${'x'.repeat(bytes - 12)}"}`
       const large = await post(site, '/auth/login', { body: sized(64 * 1024 + 1) })
       const fitting = await post(site, '/auth/login', { body: sized(64 * 1024) })
       return [
-        ...expectRefusal('64 KiB and a byte', large, { status: 413, code: 'PAYLOAD_TOO_LARGE' }),
+        ...expectRefusal('64 KiB and one byte', large, { status: 413, code: 'PAYLOAD_TOO_LARGE' }),
         ...expectRefusal('64 KiB', fitting, { status: 400, code: 'VALIDATION_FAILED' })
       ]
     }
   },
   {
     name: 'correlation-id-forwarded',
-    says: 'X-Correlation-Id reaches the service and comes back in meta.',
+    says: 'X-Correlation-Id is forwarded, and the response repeats it in meta.',
     check: async (site) => {
       const reply = await site.send('GET', '/health', { headers: [['X-Correlation-Id', 'proxy-check-1']] })
       const came = reply.meta['correlationId']
@@ -149,7 +152,7 @@ export const clientRules: readonly Rule[] = [
   },
   {
     name: 'idempotency-key-forwarded',
-    says: 'Idempotency-Key reaches the service.',
+    says: 'Idempotency-Key is forwarded.',
     check: async (site) => {
       const reply = await checkout(site, '', { headers: [['Idempotency-Key', 'k'.repeat(256)]], body: '{}' })
       return expectField(reply, 'Idempotency-Key', 'a key of 256 characters')
@@ -157,10 +160,10 @@ export const clientRules: readonly Rule[] = [
   },
   {
     name: 'etag-relayed',
-    says: 'ETag comes back, If-None-Match reaches the service, and its 304 comes back as it is.',
+    says: 'ETag is returned, If-None-Match is forwarded, and a 304 is returned unchanged.',
     check: async (site) => {
       const offers = await site.send('GET', '/store/offers')
-      if (offers.status === 503) throw new CannotCheck('the shop has its commerce module off')
+      if (offers.status === 503) throw new CannotCheck('the commerce module is off')
       const etag = offers.header('etag')
       if (etag === '') return ['GET /store/offers: ETag is missing']
       return expectStatus(
@@ -172,7 +175,7 @@ export const clientRules: readonly Rule[] = [
   },
   {
     name: 'answer-headers-relayed',
-    says: 'Content-Type, Cache-Control and X-Request-Id come back.',
+    says: 'Content-Type, Cache-Control and X-Request-Id are returned.',
     check: async (site) => {
       const reply = await site.send('GET', '/nonce')
       return [
@@ -181,14 +184,16 @@ export const clientRules: readonly Rule[] = [
           : ['Content-Type is not application/json']),
         ...(reply.header('cache-control').includes('no-store')
           ? []
-          : ['Cache-Control: no-store of GET /nonce is missing']),
-        ...(reply.header('x-request-id') === reply.meta['request_id'] ? [] : ['X-Request-Id is not that of meta'])
+          : ['GET /nonce: Cache-Control: no-store is missing']),
+        ...(reply.header('x-request-id') === reply.meta['request_id']
+          ? []
+          : ['X-Request-Id differs from meta.request_id'])
       ]
     }
   },
   {
     name: 'set-cookie-relayed',
-    says: 'Set-Cookie comes back with all its attributes, but for Domain.',
+    says: 'Set-Cookie is returned with all attributes except Domain.',
     check: async (site) => {
       const reply = await post(site, '/auth/logout', {})
       const cookie = reply.all('set-cookie').find((line) => /^(__Host-)?shopstead_session=/.test(line))
@@ -205,7 +210,7 @@ export const clientRules: readonly Rule[] = [
   },
   {
     name: 'head-answered',
-    says: 'HEAD works where GET does, and its answer has no body.',
+    says: 'HEAD works where GET does, and its response has no body.',
     check: async (site) => {
       const reply = await site.send('HEAD', '/health')
       return [...expectStatus('HEAD /health', reply, 200), ...(reply.text === '' ? [] : ['HEAD /health has a body'])]
@@ -213,21 +218,21 @@ export const clientRules: readonly Rule[] = [
   },
   {
     name: 'refusals-in-envelope',
-    says: "The proxy's own refusals are {error, meta} with the request id also in X-Request-Id.",
+    says: "The proxy's own refusals are {error, meta}, with the request id in meta and in X-Request-Id.",
     check: (site) =>
       each(['GET /nowhere', 'DELETE /me', 'GET /me'], async (line) => {
         const [method = '', path = ''] = line.split(' ')
         const reply = await site.send(method, path)
         const id = reply.meta['request_id']
-        if (reply.error === undefined) return [`${line}: is not {error, meta}`]
+        if (reply.error === undefined) return [`${line}: the body is not {error, meta}`]
         return typeof id === 'string' && id === reply.header('x-request-id')
           ? []
-          : [`${line}: X-Request-Id is not meta's`]
+          : [`${line}: X-Request-Id differs from meta.request_id`]
       })
   },
   {
     name: 'no-cors',
-    says: 'No other origin is let in by CORS headers.',
+    says: 'No CORS header allows another origin.',
     check: async (site) => {
       const headers = [['Origin', 'https://other-site.invalid']] as const
       const allowed = (await site.send('GET', '/nonce', { headers })).header('access-control-allow-origin')
@@ -248,17 +253,15 @@ function post(site: Site, path: string, { headers = [], body }: Sending): Promis
 async function checkout(site: Site, query: string, sending: Sending): Promise<Reply> {
   const reply = await post(site, `/store/checkout-session${query}`, sending)
   if (reply.error?.code === 'CHECKOUT_DISABLED' || reply.error?.code === 'NOT_AUTHENTICATED')
-    throw new CannotCheck('the shop takes no orders from guests at the moment')
+    throw new CannotCheck('the shop does not accept orders from guests')
   return reply
 }
 
 function expectField(reply: Reply, field: string, what: string): string[] {
-  return fieldsOf(reply).includes(field)
-    ? []
-    : [`${what}: expected ${field} to be refused, got ${describeReply(reply)}`]
+  return fieldsOf(reply).includes(field) ? [] : [`${what}: expected an error for ${field}, got ${describeReply(reply)}`]
 }
 
-/** Sends to every route that needs a nonce. */
+/** Sends one request to each route that requires a nonce and expects the refusal with this reason. */
 function everyNonced(site: Site, headers: Sending['headers'], reason: string): Promise<string[]> {
   return each(
     allowlist.filter(({ nonce }) => nonce),

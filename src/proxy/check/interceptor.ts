@@ -2,9 +2,10 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
+/** A request that the proxy sent to its upstream. */
 export type ReceivedRequest = {
   method: string
-  /** Below the service's api_root. */
+  /** Relative to the service's api_root. */
   path: string
   headers: IncomingMessage['headersDistinct']
   body: string
@@ -12,20 +13,22 @@ export type ReceivedRequest = {
 
 type Responder = (res: ServerResponse) => void
 
-/** Stands between a proxy and its service: keeps what arrives, hands it on, and answers in the service's place if told. */
+/** A server between a proxy and its service. It records each request, then forwards it or answers it itself. */
 export type Interceptor = {
   port: number
   received: ReceivedRequest[]
-  /** Answers requests for a path itself until the returned function is called. */
+  /** Answers requests for a path with `responder` until the returned function is called. */
   answer(path: string, responder: Responder): () => void
-  /** Refuses connections while the work is done. */
+  /** Refuses connections while `work` runs. */
   whileDown<T>(work: () => Promise<T>): Promise<T>
   close(): Promise<void>
 }
 
 /**
+ * Starts an interceptor.
+ *
  * @param service the service's api_root
- * @param port where the proxy under test has its upstream
+ * @param port the port of the upstream that the proxy under test is configured with; 0 picks a free one
  */
 export async function startInterceptor(service: URL, port: number, host = '127.0.0.1'): Promise<Interceptor> {
   const received: ReceivedRequest[] = []
@@ -62,7 +65,7 @@ async function receive(req: IncomingMessage): Promise<ReceivedRequest> {
   const chunks: Buffer[] = []
   for await (const chunk of req) chunks.push(chunk as Buffer)
   const { method = '', url = '', headersDistinct: headers } = req
-  // Whatever prefix the proxy was told, an api_root ends in /v1.
+  // An api_root ends in /v1, so everything after it is the path, whatever prefix the proxy uses.
   const path = url.includes('/v1/') ? url.slice(url.indexOf('/v1/') + 3) : url
   return { method, path, headers, body: Buffer.concat(chunks).toString('utf8') }
 }
@@ -83,7 +86,7 @@ async function forward(service: URL, request: ReceivedRequest, res: ServerRespon
     res.writeHead(answer.status, [...sent, ...cookies].flat())
     res.end(Buffer.from(await answer.arrayBuffer()))
   } catch {
-    // The service is down, and that is what the proxy is to see.
+    // The service is down. Close the connection, so that the proxy sees the same.
     res.destroy()
   }
 }

@@ -1,25 +1,26 @@
 import type { Reply, Site } from './site.ts'
 
-/** One rule for proxies. `check` tells what breaks it, in a line each; nothing when it is kept. */
+/** One rule for proxies. */
 export type Rule = {
-  /** By which it is called in reports. */
+  /** Its name in reports. */
   name: string
-  /** What a proxy has to do. */
+  /** What a proxy must do. */
   says: string
-  /** Can only be judged from between the proxy and the service. */
+  /** The rule can be checked only with an interceptor between the proxy and the service. */
   needsInterceptor?: true
+  /** Returns one line for each violation. */
   check(site: Site, timeouts: Timeouts): Promise<string[]>
 }
 
-/** How long a proxy may wait for its service before it gives up. */
+/** How long a proxy may wait for its service, in general and for a checkout. */
 export type Timeouts = { usualMs: number; checkoutMs: number }
 
-/** Thrown by a rule that this shop, as it is set up, cannot show. */
+/** Thrown by a rule that cannot be checked with this shop's settings. */
 export class CannotCheck extends Error {
   override readonly name = 'CannotCheck'
 }
 
-/** A refusal as it should be, compared by status, code and reason; a line that says what came instead. */
+/** Compares a refusal's status, code and reason with the expected ones. Returns one line if they differ. */
 export function expectRefusal(
   what: string,
   reply: Reply,
@@ -33,11 +34,13 @@ export function expectRefusal(
   return same ? [] : [`${what}: expected ${describe(expected)}, got ${describeReply(reply)}`]
 }
 
+/** Compares a status with the expected ones. Returns one line if it is another. */
 export function expectStatus(what: string, reply: Reply, ...expected: number[]): string[] {
   if (expected.includes(reply.status)) return []
   return [`${what}: expected ${expected.join(' or ')}, got ${describeReply(reply)}`]
 }
 
+/** The status, code and reason of a reply, in a few words. */
 export function describeReply(reply: Reply): string {
   const reason = reply.error?.details['reason']
   const { status } = reply
@@ -52,7 +55,7 @@ function describe({ status, code, reason }: { status: number; code: string; reas
   return [String(status), code, reason === undefined ? '' : `(${reason})`].filter((part) => part !== '').join(' ')
 }
 
-/** The field errors of a refusal; none in any other answer. */
+/** The names of the fields that a refusal reports; empty for any other reply. */
 export function fieldsOf(reply: Reply): string[] {
   const fields = reply.error?.details['fieldErrors']
   return typeof fields === 'object' && fields !== null ? Object.keys(fields) : []

@@ -3,12 +3,12 @@ import type { IncomingMessage } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import type { Interceptor } from './interceptor.ts'
 
-/** An answer of the proxy as it came, its body read. */
+/** A response of the proxy, with its body read. */
 export type Reply = {
   status: number
-  /** Values of a header in the order sent; none where it was not. */
+  /** All values of a header, in order. */
   all(name: string): string[]
-  /** The one value of a header; empty where it was not sent. */
+  /** The first value of a header; empty if it is missing. */
   header(name: string): string
   text: string
   error: { code: string; details: Readonly<Record<string, unknown>> } | undefined
@@ -18,20 +18,20 @@ export type Reply = {
 
 export type Sending = { headers?: readonly (readonly [string, string])[]; body?: string }
 
-/** The proxy under test as a client on the other side of the network meets it. */
+/** The proxy under test, as a client uses it. */
 export type Site = {
-  /** The path is below the proxy's root and goes out exactly as it is. */
+  /** Sends a request. `path` is relative to the proxy's root and is sent unchanged. */
   send(method: string, path: string, sending?: Sending): Promise<Reply>
-  /** One that was issued to nobody. */
+  /** A valid nonce without a session. */
   nonce: string
-  /** Where the check stands between the proxy and the service; without it, only what comes back can be judged. */
+  /** The server between the proxy and the service. Without it, only responses can be checked. */
   interceptor: Interceptor | undefined
 }
 
-/** Longer than any proxy may wait for its service. */
+/** Longer than a proxy may wait for its service. */
 const longestMs = 60_000
 
-/** Sends by Node's own client, which neither tidies a path up nor joins two headers into one. */
+/** Returns a function that sends requests below `root`. Uses node:http, because fetch normalises paths and joins headers. */
 export function sendTo(root: URL): Site['send'] {
   const request = root.protocol === 'https:' ? requestHttps : requestHttp
   const below = root.pathname.replace(/\/$/, '')
@@ -48,7 +48,7 @@ export function sendTo(root: URL): Site['send'] {
         },
         (incoming) => void read(incoming).then(resolve, reject)
       )
-      outgoing.setTimeout(longestMs, () => outgoing.destroy(new Error(`no answer within ${longestMs / 1000} s`)))
+      outgoing.setTimeout(longestMs, () => outgoing.destroy(new Error(`no response within ${longestMs / 1000} s`)))
       outgoing.on('error', reject)
       outgoing.end(body)
     })
@@ -83,6 +83,7 @@ function parse(text: string): unknown {
   }
 }
 
+/** The value if it is an object, else an empty object. */
 export function asObject(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }

@@ -7,11 +7,11 @@ import type { Reply, Sending, Site } from './site.ts'
 const forged = '192.0.2.66'
 const unavailable = { status: 503, code: 'DEPENDENCY_UNAVAILABLE' }
 
-/** What can be seen only where the proxy's requests arrive. */
+/** The rules that need an interceptor: what the proxy sends to the service, and how it handles the service's responses. */
 export const upstreamRules: readonly Rule[] = [
   {
     name: 'named-headers-forwarded',
-    says: 'X-Nonce, Idempotency-Key, X-Correlation-Id, Content-Type, Accept and If-None-Match arrive as they were sent.',
+    says: 'X-Nonce, Idempotency-Key, X-Correlation-Id, Content-Type, Accept and If-None-Match are forwarded unchanged.',
     needsInterceptor: true,
     check: async (site) => {
       const sent: [string, string][] = [
@@ -24,13 +24,13 @@ export const upstreamRules: readonly Rule[] = [
       ]
       const { headers } = await requestReceived(site, 'POST', '/store/checkout-session', { headers: sent, body: '{}' })
       return sent.flatMap(([name, value]) =>
-        headers[name]?.join() === value ? [] : [`${name} did not arrive as sent`]
+        headers[name]?.join() === value ? [] : [`${name} was not forwarded unchanged`]
       )
     }
   },
   {
     name: 'other-headers-dropped',
-    says: 'No other header of the client arrives.',
+    says: "The client's other headers are not forwarded.",
     needsInterceptor: true,
     check: (site) =>
       dropped(site, [
@@ -42,13 +42,13 @@ export const upstreamRules: readonly Rule[] = [
   },
   {
     name: 'authorization-dropped',
-    says: "The client's Authorization does not arrive.",
+    says: "The client's Authorization header is not forwarded.",
     needsInterceptor: true,
     check: (site) => dropped(site, [['Authorization', 'Bearer proxy-check']])
   },
   {
     name: 'forwarding-headers-dropped',
-    says: "Nothing of the client's own X-Forwarded-* and Forwarded arrives.",
+    says: "The client's own X-Forwarded-*, X-Real-IP and Forwarded headers are not forwarded.",
     needsInterceptor: true,
     check: async (site) => {
       const problems = await dropped(site, [
@@ -58,35 +58,37 @@ export const upstreamRules: readonly Rule[] = [
         ['X-Real-IP', forged]
       ])
       const { headers } = await requestReceived(site, 'GET', '/health', { headers: [['X-Forwarded-For', forged]] })
-      const kept = headers['x-forwarded-for']?.join().includes(forged) === true
-      return kept ? [...problems, `X-Forwarded-For arrived with the client's own ${forged}`] : problems
+      const forwarded = headers['x-forwarded-for']?.join().includes(forged) === true
+      return forwarded ? [...problems, `X-Forwarded-For was forwarded with the client's own ${forged}`] : problems
     }
   },
   {
     name: 'client-address-forwarded',
-    says: "The client's address arrives as X-Forwarded-For, alone.",
+    says: "X-Forwarded-For is the client's address and nothing else.",
     needsInterceptor: true,
     check: async (site) => {
       const { headers } = await requestReceived(site, 'GET', '/health')
-      const came = headers['x-forwarded-for']?.join() ?? ''
-      return isIP(came) === 0 ? [`X-Forwarded-For is ${came === '' ? 'missing' : JSON.stringify(came)}`] : []
+      const address = headers['x-forwarded-for']?.join() ?? ''
+      return isIP(address) === 0 ? [`X-Forwarded-For is ${address === '' ? 'missing' : JSON.stringify(address)}`] : []
     }
   },
   {
     name: 'own-cookies-only',
-    says: "Shopstead's own cookies arrive, each as often as it was sent, and no others.",
+    says: "Only Shopstead's cookies are forwarded, including repeated ones.",
     needsInterceptor: true,
     check: async (site) => {
       const cookie = 'theme=dark; shopstead_session=a; shopstead_ref=b; shopstead_session=c; shopstead_campaign=d; x=y'
       const { headers } = await requestReceived(site, 'GET', '/health', { headers: [['Cookie', cookie]] })
-      const came = (headers['cookie']?.join('; ') ?? '').split('; ').toSorted()
+      const forwarded = (headers['cookie']?.join('; ') ?? '').split('; ').toSorted()
       const expected = ['shopstead_campaign=d', 'shopstead_ref=b', 'shopstead_session=a', 'shopstead_session=c']
-      return came.join() === expected.join() ? [] : [`Cookie arrived as ${JSON.stringify(came.join('; '))}`]
+      return forwarded.join() === expected.join()
+        ? []
+        : [`Cookie was forwarded as ${JSON.stringify(forwarded.join('; '))}`]
     }
   },
   {
     name: 'query-as-listed',
-    says: 'Each route gets exactly the query parameters that it lists.',
+    says: 'Exactly the query parameters that a route lists are forwarded.',
     needsInterceptor: true,
     check: async (site) => {
       const lines: [string, string][] = [
@@ -97,14 +99,14 @@ export const upstreamRules: readonly Rule[] = [
       const problems: string[] = []
       for (const [sent, expected] of lines) {
         const { path } = await requestReceived(site, 'GET', sent, { headers: [['X-Nonce', site.nonce]] })
-        if (path !== expected) problems.push(`${sent} arrived as ${path}`)
+        if (path !== expected) problems.push(`${sent} was forwarded as ${path}`)
       }
       return problems
     }
   },
   {
     name: 'named-answer-headers-relayed',
-    says: 'Content-Type, ETag, Cache-Control, Retry-After, Allow, X-Request-Id and Idempotency-Replayed come back.',
+    says: 'Content-Type, ETag, Cache-Control, Retry-After, Allow, X-Request-Id and Idempotency-Replayed are returned.',
     needsInterceptor: true,
     check: async (site) => {
       const sent: [string, string][] = [
@@ -118,13 +120,13 @@ export const upstreamRules: readonly Rule[] = [
       ]
       const reply = await responseRelayed(site, sent)
       return sent.flatMap(([name, value]) =>
-        reply.header(name) === value ? [] : [`${name} did not come back as sent`]
+        reply.header(name) === value ? [] : [`${name} was not returned unchanged`]
       )
     }
   },
   {
     name: 'other-answer-headers-stripped',
-    says: "Nothing of the service's Server, Location and other headers comes back.",
+    says: "The service's other headers, such as Server and Location, are not returned.",
     needsInterceptor: true,
     check: async (site) => {
       const sent: [string, string][] = [
@@ -135,12 +137,12 @@ export const upstreamRules: readonly Rule[] = [
         ['access-control-allow-origin', '*']
       ]
       const reply = await responseRelayed(site, sent)
-      return sent.flatMap(([name, value]) => (reply.all(name).includes(value) ? [`${name} came back`] : []))
+      return sent.flatMap(([name, value]) => (reply.all(name).includes(value) ? [`${name} was returned`] : []))
     }
   },
   {
     name: 'every-cookie-without-domain',
-    says: 'Every Set-Cookie comes back, in its order and without its Domain; Secure stays.',
+    says: 'All Set-Cookie headers are returned in order, without Domain and with Secure.',
     needsInterceptor: true,
     check: async (site) => {
       const reply = await responseRelayed(site, [
@@ -153,7 +155,7 @@ export const upstreamRules: readonly Rule[] = [
       return [
         ...(names.join() === 'shopstead_session,shopstead_ref,shopstead_campaign'
           ? []
-          : [`of three cookies came back: ${names.join(', ') || 'none'}`]),
+          : [`the service set three cookies, the proxy returned ${names.join(', ') || 'none'}`]),
         ...(cookies.some((cookie) => /;\s*domain\s*=/i.test(cookie)) ? ['a cookie has a Domain'] : []),
         ...(cookies.some((cookie) => /;\s*secure\b/i.test(cookie)) ? [] : ['Secure was lost'])
       ]
@@ -161,7 +163,7 @@ export const upstreamRules: readonly Rule[] = [
   },
   {
     name: 'redirects-not-followed',
-    says: 'A redirect of the service is neither followed nor passed on.',
+    says: "The service's redirects are neither followed nor returned.",
     needsInterceptor: true,
     check: async (site) => {
       const interceptor = interceptorOf(site)
@@ -172,14 +174,14 @@ export const upstreamRules: readonly Rule[] = [
         (res) => void res.writeHead(302, { location: '/api/v1/nonce' }).end()
       )
       return [
-        ...(interceptor.received.length - before > 1 ? ['it was followed'] : []),
-        ...(reply.status >= 300 && reply.status < 400 ? [`it came back as ${reply.status}`] : [])
+        ...(interceptor.received.length - before > 1 ? ['the redirect was followed'] : []),
+        ...(reply.status >= 300 && reply.status < 400 ? [`the redirect was returned as ${reply.status}`] : [])
       ]
     }
   },
   {
     name: 'service-down',
-    says: 'A service that is down is 503 DEPENDENCY_UNAVAILABLE.',
+    says: 'While the service is down, requests return 503 DEPENDENCY_UNAVAILABLE.',
     needsInterceptor: true,
     check: async (site) => {
       const reply = await interceptorOf(site).whileDown(() => site.send('GET', '/health'))
@@ -188,7 +190,7 @@ export const upstreamRules: readonly Rule[] = [
   },
   {
     name: 'service-hangs',
-    says: 'A service that hangs is given up after 15 s, at a checkout after 30 s.',
+    says: 'A request times out after 15 s, and a checkout after 30 s.',
     needsInterceptor: true,
     check: async (site, { usualMs, checkoutMs }) => {
       const [usual, checkout] = await Promise.all([
@@ -201,32 +203,41 @@ export const upstreamRules: readonly Rule[] = [
 ]
 
 function interceptorOf({ interceptor }: Site): Interceptor {
-  if (interceptor === undefined) throw new TypeError('this rule needs to stand between')
+  if (interceptor === undefined) throw new TypeError('this rule needs an interceptor')
   return interceptor
 }
 
-/** What arrives when something is sent. */
-async function requestReceived(site: Site, method: string, path: string, sending: Sending = {}): Promise<ReceivedRequest> {
+/** Sends a request and returns it as the service received it. */
+async function requestReceived(
+  site: Site,
+  method: string,
+  path: string,
+  sending: Sending = {}
+): Promise<ReceivedRequest> {
   const { received } = interceptorOf(site)
   const before = received.length
   await site.send(method, path, sending)
-  const came = received[before]
-  if (came === undefined) throw new Error(`${method} ${path} did not arrive at the service`)
-  return came
+  const request = received[before]
+  if (request === undefined) throw new Error(`${method} ${path} did not reach the service`)
+  return request
 }
 
 async function dropped(site: Site, headers: readonly (readonly [string, string])[]): Promise<string[]> {
-  // Each by itself: one that is refused must not hide the others.
+  // One request for each header, because a refused one would hide the others.
   const problems: string[] = []
   for (const header of headers) {
     const [name, value] = header
-    const { headers: came } = await requestReceived(site, 'GET', '/health', { headers: [header] })
-    if (came[name.toLowerCase()]?.includes(value) === true) problems.push(`${name} arrived`)
+    const { headers: forwarded } = await requestReceived(site, 'GET', '/health', { headers: [header] })
+    if (forwarded[name.toLowerCase()]?.includes(value) === true) problems.push(`${name} was forwarded`)
   }
   return problems
 }
 
-async function sendWithResponder(site: Site, path: string, responder: Parameters<Interceptor['answer']>[1]): Promise<Reply> {
+async function sendWithResponder(
+  site: Site,
+  path: string,
+  responder: Parameters<Interceptor['answer']>[1]
+): Promise<Reply> {
   const end = interceptorOf(site).answer(path, responder)
   try {
     return await site.send('GET', path)
@@ -235,7 +246,7 @@ async function sendWithResponder(site: Site, path: string, responder: Parameters
   }
 }
 
-/** What comes back of an answer with these headers. */
+/** Lets the service respond with these headers and returns the proxy's response. */
 function responseRelayed(site: Site, headers: readonly [string, string][]): Promise<Reply> {
   const typed = headers.some(([name]) => name === 'content-type') ? [] : [['content-type', 'application/json']]
   return sendWithResponder(site, '/health', (res) => {
@@ -244,7 +255,12 @@ function responseRelayed(site: Site, headers: readonly [string, string][]): Prom
   })
 }
 
-async function measureTimeout(site: Site, method: string, path: string, limitMs: Timeouts['usualMs']): Promise<string[]> {
+async function measureTimeout(
+  site: Site,
+  method: string,
+  path: string,
+  limitMs: Timeouts['usualMs']
+): Promise<string[]> {
   const end = interceptorOf(site).answer(path, () => undefined)
   const started = performance.now()
   try {
@@ -255,8 +271,8 @@ async function measureTimeout(site: Site, method: string, path: string, limitMs:
     ] as const
     const reply = await site.send(method, path, { headers, ...body })
     const tookMs = performance.now() - started
-    const took = `${method} ${path} was given up after ${(tookMs / 1000).toFixed(1)} s instead of ${limitMs / 1000} s`
-    // A fifth of grace for the way there and back.
+    const took = `${method} ${path} timed out after ${(tookMs / 1000).toFixed(1)} s instead of ${limitMs / 1000} s`
+    // A tolerance of one fifth for the network.
     const inTime = tookMs > limitMs * 0.8 && tookMs < limitMs * 1.2 + 500
     return [...expectStatus(`${method} ${path}`, reply, 503), ...(inTime ? [] : [took])]
   } finally {
