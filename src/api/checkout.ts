@@ -13,7 +13,7 @@ import { claimKey, endClaim, keepAnswer, parseIdempotencyKey, releaseKey } from 
 import type { Claim, KeptAnswer } from '../shop/checkout/idempotency.ts'
 import { checkoutBody, checkoutQuery } from '../shop/checkout/input.ts'
 import { payPlaced } from '../shop/checkout/pay.ts'
-import { cardInTurn } from '../shop/limits/checkout-limits.ts'
+import { runCardCheckout } from '../shop/checkout/checkout-limits.ts'
 import { payAgain } from '../shop/checkout/resume.ts'
 import type { Resumed } from '../shop/checkout/resume.ts'
 import { findAttribution } from '../shop/orders/find.ts'
@@ -62,7 +62,9 @@ export const checkoutRoutes = [
     },
     handler: async (call, input) => {
       const { shop, addressKey } = call
-      const { order, result } = await cardInTurn(shop, addressKey, input.body.strategy, () => checkOut(call, input))
+      const { order, result } = await runCardCheckout(shop, addressKey, input.body.strategy, () =>
+        checkOut(call, input)
+      )
       return { data: result, cookies: trackingCookies(call, order.id) }
     }
   })

@@ -1,180 +1,111 @@
 import Database from 'better-sqlite3'
-import { RateLimiterRes, RateLimiterSQLite } from 'rate-limiter-flexible'
 import { disableBusyTimeout, whenFree } from './db/busy.ts'
 
-export type Limit = { points: number; seconds: number } | null
+/** Points per fixed window; a window begins when a point is taken and no other is open. */
+export type Limit = { points: number; seconds: number }
 
-export type Verdict = { allowed: boolean; retryAfterSeconds: number }
-
-/** Counts per bucket and key, kept over a restart in a file of its own, so that no checkout pays a second fsync. */
+/** Counts points per bucket and key, in a database file of its own. Counts survive a restart. */
 export type RateLimiter = {
-  /** Takes points and tells whether there were enough. A null limit always allows. */
-  consume(bucket: string, key: string, limit: Limit, points?: number): Promise<Verdict>
-  /** Looks without taking. */
-  peek(bucket: string, key: string, limit: Limit): Promise<Verdict>
-  /** Points left now, read at once: no other caller can take one between this answer and what is done with it. */
-  left(
+  /** Takes points, also past the limit. `retryAfterSeconds` says when the window ends; 0 when it is allowed. */
+  consume(
     bucket: string,
     key: string,
-    limit: { points: number; seconds: number }
-  ): { points: number; retryAfterSeconds: number }
-  /** Gives points back. */
-  reward(bucket: string, key: string, limit: Limit, points?: number): Promise<void>
+    limit: Limit,
+    points?: number
+  ): Promise<{ allowed: boolean; retryAfterSeconds: number }>
+  /** Points that are left now. Synchronous: no other request runs between this and what the caller does with it. */
+  left(bucket: string, key: string, limit: Limit): { points: number; retryAfterSeconds: number }
   close(): void
 }
 
-/** More counters than a shop has customers in an hour; whoever has that many addresses does not fill the disk with them. */
-const maxCounters = 100_000
+/** A flood from many addresses must not fill the disk: 100,000 counters take about 10 MB. */
+const defaultMaxCounters = 100_000
 const tidyEveryMs = 60_000
 const tidyEveryTimes = 100
-/** How many counters are looked at in one go; nobody is kept waiting by it. */
-const lookAt = 400
-const allowed: Verdict = { allowed: true, retryAfterSeconds: 0 }
+/** Ten for each counter that can have been added since the last time, without holding up a request. */
+const expiredAtOnce = 1_000
 
+type Count = { points: number; expire: number }
+
+/**
+ * Opens the counters in `file`, which is created when missing. The file is separate from the shop's database so that a
+ * counter does not cost an fsync.
+ *
+ * @throws SqliteError when the file cannot be opened
+ */
 export function openRateLimiter(file: string, options: { maxCounters?: number } = {}): RateLimiter {
   const sqlite = new Database(file, { timeout: 5_000 })
-  sqlite.pragma('busy_timeout = 5000')
   sqlite.pragma('journal_mode = WAL')
-  // Losing the last moments of a counter with the power is harmless.
+  // A power cut may lose the last moments of a counter, which is harmless.
   sqlite.pragma('synchronous = NORMAL')
-  sqlite.exec(
-    'CREATE TABLE IF NOT EXISTS rate_limits (key TEXT PRIMARY KEY, points INTEGER NOT NULL DEFAULT 0, expire INTEGER)'
-  )
-  const stateOf = sqlite.prepare<[string, number], { points: number; expire: number }>(
+  sqlite.exec(`
+    CREATE TABLE IF NOT EXISTS rate_limits (key TEXT PRIMARY KEY, points INTEGER NOT NULL DEFAULT 0, expire INTEGER);
+    CREATE INDEX IF NOT EXISTS rate_limits_expire ON rate_limits (expire)`)
+  // min(): a window that ends later than it can was opened while the clock was ahead, and would last until then.
+  const take = sqlite.prepare<{ key: string; points: number; now: number; end: number }, Count>(`
+    INSERT INTO rate_limits (key, points, expire) VALUES (:key, :points, :end)
+    ON CONFLICT (key) DO UPDATE SET
+      points = CASE WHEN expire > :now THEN points + :points ELSE :points END,
+      expire = CASE WHEN expire > :now THEN min(expire, :end) ELSE :end END
+    RETURNING points, expire`)
+  const find = sqlite.prepare<[string, number], Count>(
     'SELECT points, expire FROM rate_limits WHERE key = ? AND expire > ?'
   )
-  // A counter whose time is over stays as it is: taking points off it would give the next window more than it has.
-  const giveBack = sqlite.prepare<[number, string, number]>(
-    'UPDATE rate_limits SET points = max(0, points - ?) WHERE key = ? AND expire > ?'
-  )
-  // A window that ends later than any can was begun by a clock that was ahead: it would last until then.
   const shorten = sqlite.prepare<[number, string]>('UPDATE rate_limits SET expire = ? WHERE key = ?')
-  const tidy = createTidying(sqlite, options.maxCounters ?? maxCounters)
-  const store = keepingStatements(sqlite)
+  const tidy = createTidying(sqlite, options.maxCounters ?? defaultMaxCounters)
   disableBusyTimeout(sqlite)
-  const limiters = new Map<string, RateLimiterSQLite>()
-
-  function limiterFor(bucket: string, limit: { points: number; seconds: number }): RateLimiterSQLite {
-    const name = `${bucket}:${limit.points}/${limit.seconds}`
-    const known = limiters.get(name)
-    if (known !== undefined) return known
-    const fresh = new RateLimiterSQLite({
-      storeClient: store,
-      storeType: 'better-sqlite3',
-      tableName: 'rate_limits',
-      tableCreated: true,
-      keyPrefix: bucket,
-      points: limit.points,
-      duration: limit.seconds
-    })
-    limiters.set(name, fresh)
-    return fresh
-  }
-
-  const keyOf = (bucket: string, key: string, limit: { points: number; seconds: number }): string =>
-    limiterFor(bucket, limit).getKey(key)
-
-  function left(
-    bucket: string,
-    key: string,
-    limit: { points: number; seconds: number }
-  ): { points: number; retryAfterSeconds: number } {
-    const now = Date.now()
-    const state = stateOf.get(keyOf(bucket, key, limit), now)
-    if (state === undefined) return { points: limit.points, retryAfterSeconds: 0 }
-    const latest = now + limit.seconds * 1000
-    if (state.expire > latest) shorten.run(latest, keyOf(bucket, key, limit))
-    return {
-      points: Math.max(0, limit.points - state.points),
-      retryAfterSeconds: Math.max(1, Math.ceil((Math.min(state.expire, latest) - now) / 1000))
-    }
-  }
 
   return {
-    async consume(bucket, key, limit, points = 1) {
-      if (limit === null) return allowed
-      try {
-        await whenFree(sqlite, () => {
-          tidy()
-          // For what it mends: a window of a clock that was ahead.
-          left(bucket, key, limit)
-          return limiterFor(bucket, limit).consume(key, points)
-        })
-        return allowed
-      } catch (refusal) {
-        if (refusal instanceof RateLimiterRes) return refused(refusal)
-        throw refusal
+    consume(bucket, key, limit, points = 1) {
+      return whenFree(sqlite, () => {
+        const now = Date.now()
+        tidy(now)
+        const count = take.get({ key: `${bucket}:${key}`, points, now, end: now + limit.seconds * 1000 })
+        const allowed = count === undefined || count.points <= limit.points
+        return { allowed, retryAfterSeconds: allowed ? 0 : secondsUntil(count.expire, now) }
+      })
+    },
+    left(bucket, key, limit) {
+      const now = Date.now()
+      const count = find.get(`${bucket}:${key}`, now)
+      if (count === undefined) return { points: limit.points, retryAfterSeconds: 0 }
+      const latest = now + limit.seconds * 1000
+      if (count.expire > latest) shorten.run(latest, `${bucket}:${key}`)
+      return {
+        points: Math.max(0, limit.points - count.points),
+        retryAfterSeconds: secondsUntil(Math.min(count.expire, latest), now)
       }
-    },
-    async peek(bucket, key, limit) {
-      if (limit === null) return allowed
-      const { points, retryAfterSeconds } = left(bucket, key, limit)
-      return points > 0 ? allowed : { allowed: false, retryAfterSeconds }
-    },
-    left,
-    async reward(bucket, key, limit, points = 1) {
-      if (limit !== null) await whenFree(sqlite, () => giveBack.run(points, keyOf(bucket, key, limit), Date.now()))
     },
     close: () => void sqlite.close()
   }
 }
 
 /**
- * The database as rate-limiter-flexible uses it, which prepares its one statement anew for each point: ten times the
- * work, and memory that is given back only when the garbage collector, which cannot see it, comes by.
+ * Deletes expired counters now and then. When there are still more than `most`, deletes those with the fewest points: a
+ * client near its limit keeps its count, however many others send one request each.
  */
-function keepingStatements(sqlite: Database.Database): Pick<Database.Database, 'prepare' | 'transaction'> {
-  const kept = new Map<string, Database.Statement>()
-  const prepare = (source: string): Database.Statement => {
-    const statement = kept.get(source) ?? sqlite.prepare(source)
-    kept.set(source, statement)
-    return statement
-  }
-  // One statement is a transaction of its own.
-  return { prepare, transaction: (work: unknown) => work } as Pick<Database.Database, 'prepare' | 'transaction'>
-}
-
-/**
- * Addresses come and go; without this the file would keep each one for ever. Every so often it goes a little way through
- * the counters, round and round, and drops those whose time is over. When there are still too many, because somebody
- * sends from more addresses than a shop has customers, it drops those that count least: whoever is near his limit stays.
- */
-function createTidying(sqlite: Database.Database, most: number): () => void {
-  const count = sqlite.prepare<[], number>('SELECT count(*) FROM rate_limits').pluck()
-  const look = sqlite.prepare<[number, number], { found: number; end: number | null }>(`
-    SELECT count(*) AS found, max(rowid) AS end
-    FROM (SELECT rowid FROM rate_limits WHERE rowid > ? ORDER BY rowid LIMIT ?)`)
-  const dropExpired = sqlite.prepare<[number, number, number]>(
-    'DELETE FROM rate_limits WHERE rowid > ? AND rowid <= ? AND expire <= ?'
+function createTidying(sqlite: Database.Database, most: number): (now: number) => void {
+  const dropExpired = sqlite.prepare<[number, number]>(
+    'DELETE FROM rate_limits WHERE rowid IN (SELECT rowid FROM rate_limits WHERE expire <= ? LIMIT ?)'
   )
-  const dropLeast = sqlite.prepare<[number, number, number]>(`
-    DELETE FROM rate_limits WHERE rowid IN (
-      SELECT rowid FROM rate_limits WHERE rowid > ? AND rowid <= ? ORDER BY points, expire LIMIT ?)`)
-  let behind = 0
+  const dropLeast = sqlite.prepare<[number]>(
+    'DELETE FROM rate_limits WHERE rowid IN (SELECT rowid FROM rate_limits ORDER BY points, expire LIMIT ?)'
+  )
+  const countAll = sqlite.prepare<[], number>('SELECT count(*) FROM rate_limits').pluck()
   let times = 0
   let tidiedAt = 0
-
-  const goOn = sqlite.transaction((now: number) => {
-    const { found = 0, end = null } = look.get(behind, lookAt) ?? {}
-    if (end !== null) {
-      dropExpired.run(behind, end, now)
-      const tooMany = (count.get() ?? 0) - most
-      // Half of them at most, so that it is never all that happen to stand together.
-      if (tooMany > 0) dropLeast.run(behind, end, Math.min(tooMany, Math.ceil(found / 2)))
-    }
-    behind = end === null || found < lookAt ? 0 : end
-  })
-
-  return () => {
-    const now = Date.now()
+  return (now) => {
     times += 1
     if (times < tidyEveryTimes && now - tidiedAt < tidyEveryMs) return
     times = 0
     tidiedAt = now
-    goOn.immediate(now)
+    dropExpired.run(now, expiredAtOnce)
+    const tooMany = (countAll.get() ?? 0) - most
+    // A twentieth at a time, so that a flood does not sort all of them again for every hundred requests.
+    if (tooMany > 0) dropLeast.run(Math.max(tooMany, Math.floor(most / 20)))
   }
 }
 
-function refused(state: RateLimiterRes): Verdict {
-  return { allowed: false, retryAfterSeconds: Math.max(1, Math.ceil(state.msBeforeNext / 1000)) }
+function secondsUntil(end: number, now: number): number {
+  return Math.max(1, Math.ceil((end - now) / 1000))
 }

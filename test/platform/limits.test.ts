@@ -35,58 +35,39 @@ function keys(): unknown[] {
   return found
 }
 
-describe('a rate limit', () => {
+describe('a rate limiter', () => {
   it('gives its points and then says how long to wait', async () => {
     for (let index = 0; index < 3; index += 1) expect((await limiter.consume('b', 'k', limit)).allowed).toBe(true)
     expect(await limiter.consume('b', 'k', limit)).toEqual({ allowed: false, retryAfterSeconds: 60 })
-    expect(await limiter.peek('b', 'k', limit)).toEqual({ allowed: false, retryAfterSeconds: 60 })
     expect(limiter.left('b', 'k', limit)).toEqual({ points: 0, retryAfterSeconds: 60 })
   })
 
-  it('counts each bucket and key apart', async () => {
+  it('counts each bucket and key separately', async () => {
     await limiter.consume('b', 'k', limit, 3)
     expect(limiter.left('b', 'other', limit).points).toBe(3)
     expect(limiter.left('other', 'k', limit).points).toBe(3)
   })
 
-  it('gives no more than its points to many who ask at once', async () => {
+  it('allows no more than its points to requests sent at once', async () => {
     const verdicts = await Promise.all(Array.from({ length: 20 }, () => limiter.consume('b', 'k', limit)))
     expect(verdicts.filter(({ allowed }) => allowed)).toHaveLength(3)
   })
 
-  it('that is off counts nothing', async () => {
-    for (let index = 0; index < 10; index += 1) expect((await limiter.consume('b', 'k', null)).allowed).toBe(true)
-    expect((await limiter.peek('b', 'k', null)).allowed).toBe(true)
-  })
-
-  it('is kept over a restart', async () => {
+  it('keeps its counts over a restart', async () => {
     await limiter.consume('b', 'k', limit, 3)
     limiter.close()
     limiter = openRateLimiter(file)
     expect((await limiter.consume('b', 'k', limit)).allowed).toBe(false)
   })
 
-  it('begins anew when its window is over', async () => {
+  it('starts a new window when the last one is over', async () => {
     await limiter.consume('b', 'k', limit, 3)
     endWindows()
     expect(limiter.left('b', 'k', limit).points).toBe(3)
     expect((await limiter.consume('b', 'k', limit)).allowed).toBe(true)
   })
 
-  it('takes points back, but never more than it gave, nor into the next window', async () => {
-    await limiter.consume('b', 'k', limit, 2)
-    await limiter.reward('b', 'k', limit)
-    expect(limiter.left('b', 'k', limit).points).toBe(2)
-    await limiter.reward('b', 'k', limit, 10)
-    expect(limiter.left('b', 'k', limit).points).toBe(3)
-    await limiter.consume('b', 'k', limit)
-    endWindows()
-    await limiter.reward('b', 'k', limit)
-    await limiter.consume('b', 'k', limit)
-    expect(limiter.left('b', 'k', limit).points).toBe(2)
-  })
-
-  it('forgets keys whose window is over', async () => {
+  it('deletes counters whose window is over', async () => {
     await limiter.consume('b', 'k', limit)
     endWindows()
     limiter.close()
@@ -95,7 +76,7 @@ describe('a rate limit', () => {
     expect(keys()).toEqual(['b:other'])
   })
 
-  it('keeps no more counters than it may, and those that are nearest to their limit', async () => {
+  it('deletes the counters with the fewest points when there are too many', async () => {
     limiter.close()
     limiter = openRateLimiter(file, { maxCounters: 50 })
     await limiter.consume('b', 'guesser', limit, 3)
@@ -104,7 +85,7 @@ describe('a rate limit', () => {
     expect(limiter.left('b', 'guesser', limit).points).toBe(0)
   })
 
-  it('costs no memory by being asked often', async () => {
+  it('uses no more memory after many requests', async () => {
     const before = process.memoryUsage.rss()
     for (let index = 0; index < 20_000; index += 1) await limiter.consume('b', 'k', limit)
     expect((process.memoryUsage.rss() - before) / 2 ** 20).toBeLessThan(60)

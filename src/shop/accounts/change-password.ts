@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
 import type { ShopContext } from '../context.ts'
-import { emailCounter } from '../limits/counted-attempts.ts'
+import { emailCounterKey } from '../limits/points.ts'
 import { findUserById } from './find.ts'
 import type { ChangePasswordInput } from './input.ts'
 import { invalidCredentials, verifyPassword } from './login.ts'
@@ -27,7 +27,7 @@ export async function changePassword(
   const { user, session } = caller.identity
   await verifyPassword(shop, user, input.currentPassword, [
     { bucket: 'login_ip', key: caller.addressKey },
-    { bucket: 'login_account', key: emailCounter(user.emailKey) }
+    { bucket: 'login_account', key: emailCounterKey(user.emailKey) }
   ])
   await assertPassword(shop, input.newPassword, user)
   const passwordHash = await shop.passwords.hash(input.newPassword)

@@ -4,8 +4,9 @@ import type { Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
 import { compareKey } from '../../platform/text.ts'
 import type { ShopContext } from '../context.ts'
-import { countFailures, emailCounter } from '../limits/counted-attempts.ts'
-import type { Counter } from '../limits/counted-attempts.ts'
+import { countFailures } from '../limits/attempts.ts'
+import { emailCounterKey } from '../limits/points.ts'
+import type { Counter } from '../limits/points.ts'
 import { findUserByEmail, findUserByUsername, getUserById } from './find.ts'
 import type { LoginInput } from './input.ts'
 import { checkNonce } from './nonce.ts'
@@ -62,7 +63,7 @@ function findAccount(shop: ShopContext, { email, username }: LoginInput): UserRo
  * tries.
  */
 function nameCounter({ email, username }: LoginInput): string {
-  return emailCounter(compareKey(email ?? username ?? ''))
+  return emailCounterKey(compareKey(email ?? username ?? ''))
 }
 
 /**

@@ -3,7 +3,7 @@ import { writeWhenFree } from '../../platform/db/busy.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
 import { compareKey } from '../../platform/text.ts'
 import type { ShopContext } from '../context.ts'
-import { emailCounter, takePoint } from '../limits/counted-attempts.ts'
+import { emailCounterKey, takePoints } from '../limits/points.ts'
 import type { EmailTokenKind } from './email-tokens.ts'
 import { findUserByEmail } from './find.ts'
 import { queueLink } from './queue-link.ts'
@@ -40,7 +40,7 @@ async function sendLink(
   now: number,
   mayHave: (user: UserRow) => boolean
 ): Promise<void> {
-  await takePoint(shop, { bucket: 'recovery_email', key: emailCounter(compareKey(email)) })
+  await takePoints(shop, 'AUTH_RATE_LIMITED', { bucket: 'recovery_email', key: emailCounterKey(compareKey(email)) })
   await writeWhenFree(shop.db, (tx) => {
     const user = findUserByEmail(tx, email)
     const receiver = user !== undefined && mayHave(user) ? user : nobody

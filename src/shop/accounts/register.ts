@@ -5,7 +5,7 @@ import { writeWhenFree } from '../../platform/db/busy.ts'
 import { compareKey } from '../../platform/text.ts'
 import type { ShopContext } from '../context.ts'
 import { setting } from '../settings/settings.ts'
-import { emailCounter, takePoint } from '../limits/counted-attempts.ts'
+import { emailCounterKey, takePoints } from '../limits/points.ts'
 import { createUser, registrationFailed } from './create-user.ts'
 import { findUserByEmail } from './find.ts'
 import type { RegisterInput } from './input.ts'
@@ -44,8 +44,11 @@ export async function register(
 ): Promise<Registration> {
   assertRegistrationOpen(shop)
   assertTimes(input, now)
-  await takePoint(shop, { bucket: 'register_ip', key: caller.addressKey })
-  await takePoint(shop, { bucket: 'register_email', key: emailCounter(compareKey(input.email)) })
+  await takePoints(shop, 'AUTH_RATE_LIMITED', { bucket: 'register_ip', key: caller.addressKey })
+  await takePoints(shop, 'AUTH_RATE_LIMITED', {
+    bucket: 'register_email',
+    key: emailCounterKey(compareKey(input.email))
+  })
   await assertPassword(shop, input.password, input)
   // A taken email is refused either way (the answers to 201 and 400 tell it): no need to spend a hash on it.
   if (findUserByEmail(shop.db, input.email) !== undefined) throw registrationFailed()

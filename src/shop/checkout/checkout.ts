@@ -23,7 +23,7 @@ import type { CheckoutBody, CheckoutQuery } from './input.ts'
 import { judgeCodes } from './judge-codes.ts'
 import type { Judge } from './judge-codes.ts'
 import { makeAccount, prepareAccount, readAccountWish } from './new-account.ts'
-import { takeCheckoutPoint } from '../limits/checkout-limits.ts'
+import { takeCheckoutPoint } from './checkout-limits.ts'
 
 /** What was sent, read and checked for its form. */
 export type CheckoutInput = { body: CheckoutBody; query: CheckoutQuery }

@@ -2,8 +2,8 @@ import { AppError } from '../../errors.ts'
 import type { RateLimiter } from '../../platform/limits.ts'
 import { CouponsRefused } from '../orders/coupons-refused.ts'
 import { rateLimit } from '../settings/settings.ts'
-import { rateLimited, refuseWhenUsedUp, takePoints } from '../limits/checkout-limits.ts'
-import type { Rates } from '../limits/checkout-limits.ts'
+import { assertPointsLeft, rateLimited, takePoints } from '../limits/points.ts'
+import type { Limits } from '../limits/points.ts'
 
 /** Does work that tells whether codes apply, in one go: nobody else's codes are looked at meanwhile. */
 export type Judge = <T>(work: () => T) => T
@@ -25,11 +25,11 @@ const uncounted = new WeakMap<RateLimiter, Map<string, number>>()
  *   attempt throws
  */
 export async function judgeCodes<T>(
-  shop: Rates,
+  shop: Limits,
   addressKey: string,
   attempt: (judge: Judge) => Promise<T>
 ): Promise<T> {
-  await refuseWhenUsedUp(shop, bucket, addressKey)
+  assertPointsLeft(shop, 'RATE_LIMITED', { bucket, key: addressKey })
   let wrong = 0
   const note = (count: number): void => {
     addUncounted(shop, addressKey, count - wrong)
@@ -38,7 +38,7 @@ export async function judgeCodes<T>(
   const judge: Judge = (work) => {
     // A transaction may be done anew; what it says last is what counts.
     note(0)
-    assertPointsLeft(shop, addressKey)
+    assertTryLeft(shop, addressKey)
     try {
       return work()
     } catch (error) {
@@ -49,34 +49,34 @@ export async function judgeCodes<T>(
   try {
     return await attempt(judge)
   } catch (error) {
-    if (wrong > 0) await takePoints(shop, bucket, addressKey, wrong)
+    if (wrong > 0) await takePoints(shop, 'RATE_LIMITED', { bucket, key: addressKey }, wrong)
     throw error
   } finally {
     note(0)
   }
 }
 
-function assertPointsLeft(shop: Rates, addressKey: string): void {
+function assertTryLeft(shop: Limits, addressKey: string): void {
   const limit = rateLimit(shop.db, bucket)
   if (limit === null) return
   const { points, retryAfterSeconds } = shop.limiter.left(bucket, addressKey, limit)
   if (points > (uncountedOf(shop).get(addressKey) ?? 0)) return
   // While none is counted yet the window is about to begin.
-  throw rateLimited(bucket, retryAfterSeconds === 0 ? limit.seconds : retryAfterSeconds)
+  throw rateLimited('RATE_LIMITED', bucket, retryAfterSeconds === 0 ? limit.seconds : retryAfterSeconds)
 }
 
 function wrongCodesOf(error: unknown): number {
   return error instanceof AppError && error.cause instanceof CouponsRefused ? error.cause.count : 0
 }
 
-function addUncounted(shop: Rates, addressKey: string, count: number): void {
+function addUncounted(shop: Limits, addressKey: string, count: number): void {
   const all = uncountedOf(shop)
   const sum = (all.get(addressKey) ?? 0) + count
   if (sum === 0) all.delete(addressKey)
   else all.set(addressKey, sum)
 }
 
-function uncountedOf({ limiter }: Rates): Map<string, number> {
+function uncountedOf({ limiter }: Limits): Map<string, number> {
   const known = uncounted.get(limiter) ?? new Map<string, number>()
   uncounted.set(limiter, known)
   return known

@@ -1,7 +1,7 @@
 import { validationFailed } from '../../errors.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { compareKey } from '../../platform/text.ts'
-import { emailCounter } from '../limits/counted-attempts.ts'
+import { emailCounterKey, takePoints } from '../limits/points.ts'
 import { createUser } from '../accounts/create-user.ts'
 import type { NewUser } from '../accounts/create-user.ts'
 import { findUserByEmail } from '../accounts/find.ts'
@@ -11,7 +11,6 @@ import type { UserRow } from '../accounts/rows.ts'
 import type { ShopContext } from '../context.ts'
 import { setting } from '../settings/settings.ts'
 import type { CheckoutBody } from './input.ts'
-import { takePoints } from '../limits/checkout-limits.ts'
 
 /** An account that a guest asks for along with the order. */
 export type AccountWish = { email: string; password: string; displayName: string; names: Names }
@@ -66,8 +65,8 @@ function displayNameOf(email: string, names: readonly (string | null)[]): string
  * @throws AppError RATE_LIMITED, VALIDATION_FAILED when the email is taken
  */
 export async function prepareAccount(shop: ShopContext, wish: AccountWish, addressKey: string): Promise<NewUser> {
-  await takePoints(shop, 'register_ip', addressKey)
-  await takePoints(shop, 'register_email', emailCounter(compareKey(wish.email)))
+  await takePoints(shop, 'RATE_LIMITED', { bucket: 'register_ip', key: addressKey })
+  await takePoints(shop, 'RATE_LIMITED', { bucket: 'register_email', key: emailCounterKey(compareKey(wish.email)) })
   if (findUserByEmail(shop.db, wish.email) !== undefined) throw emailTaken()
   return {
     email: wish.email,

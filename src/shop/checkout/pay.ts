@@ -8,7 +8,7 @@ import type { PageUrls } from '../payments/gateway-page.ts'
 import { payByToken } from '../payments/token-handoff.ts'
 import type { CheckoutCaller, PlacedOrder } from './checkout.ts'
 import type { CheckoutBody } from './input.ts'
-import { countFailure } from '../limits/checkout-limits.ts'
+import { countFailure } from '../limits/points.ts'
 import { withResult } from './return-url.ts'
 
 export type RedirectResult = { checkoutUrl: string; orderId: string }
@@ -80,7 +80,7 @@ async function handOff(
     }
   } catch (error) {
     if (error instanceof AppError && error.status === 402) {
-      await countFailure(shop, 'checkout_decline', caller.addressKey)
+      await countFailure(shop, { bucket: 'checkout_decline', key: caller.addressKey })
     }
     throw error
   }

@@ -12,7 +12,7 @@ import type { CheckoutCaller, PlacedOrder } from './checkout.ts'
 import type { CheckoutBody } from './input.ts'
 import { payPlaced } from './pay.ts'
 import type { HandoffResult, RedirectResult } from './pay.ts'
-import { takeCheckoutPoint } from '../limits/checkout-limits.ts'
+import { takeCheckoutPoint } from './checkout-limits.ts'
 
 /** A second payment is only begun while the first one's refusal left most of a checkout's time. */
 const secondTryWithinMs = 5_000

@@ -6,7 +6,7 @@ import { assertPassword } from '../accounts/password-rules.ts'
 import type { Caller, UserRow } from '../accounts/rows.ts'
 import { replacePassword } from '../accounts/set-password.ts'
 import type { ShopContext } from '../context.ts'
-import { countFailures } from '../limits/counted-attempts.ts'
+import { countFailures } from '../limits/attempts.ts'
 import { confirmEmail } from './verify-email.ts'
 
 /**

@@ -1,11 +1,6 @@
 import { expect, test } from 'vitest'
-import {
-  cardInTurn,
-  countFailure,
-  refuseWhenUsedUp,
-  takeCheckoutPoint,
-  takePoints
-} from '../../../src/shop/limits/checkout-limits.ts'
+import { runCardCheckout, takeCheckoutPoint } from '../../../src/shop/checkout/checkout-limits.ts'
+import { countFailure } from '../../../src/shop/limits/points.ts'
 import type { Bucket } from '../../../src/shop/settings/definitions.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { openTestShop } from '../../support/shop-context.ts'
@@ -31,29 +26,20 @@ test('a checkout takes a point of its address, and is refused without one', asyn
   await takeCheckoutPoint(shop, 'b', 'redirect_to_store')
 })
 
-test('too many declined cards stop those that hand over cards, and nobody else', async () => {
+test('too many declined cards refuse further card handoffs from the address, and nothing else', async () => {
   using shop = openTestShop()
+  const declined = () => countFailure(shop, { bucket: 'checkout_decline', key: 'a' })
   limit(shop, 'checkout_decline', '2/60')
-  await countFailure(shop, 'checkout_decline', 'a')
+  await declined()
   await takeCheckoutPoint(shop, 'a', 'token_handoff')
-  await countFailure(shop, 'checkout_decline', 'a')
-  await countFailure(shop, 'checkout_decline', 'a')
+  await declined()
+  await declined()
   await expect(takeCheckoutPoint(shop, 'a', 'token_handoff')).rejects.toEqual(limited('checkout_decline'))
   await takeCheckoutPoint(shop, 'a', 'redirect_to_store')
   await takeCheckoutPoint(shop, 'b', 'token_handoff')
 })
 
-test('looking takes nothing, and several points can be taken at once', async () => {
-  using shop = openTestShop()
-  limit(shop, 'coupon_failure', '3/60')
-  for (let time = 0; time < 5; time += 1) await refuseWhenUsedUp(shop, 'coupon_failure', 'a')
-  await takePoints(shop, 'coupon_failure', 'a', 2)
-  await expect(takePoints(shop, 'coupon_failure', 'a', 2)).rejects.toEqual(limited('coupon_failure'))
-  await takePoints(shop, 'coupon_failure', 'b')
-  await refuseWhenUsedUp(shop, 'coupon_failure', 'b')
-})
-
-test('as many cards of one address are tried at once as may still be declined, six at the most', async () => {
+test('one address tries as many cards at once as may still be declined, and at most six', async () => {
   using shop = openTestShop()
   const most = async (limitation: string, strategy: 'token_handoff' | 'redirect_to_store' | undefined) => {
     limit(shop, 'checkout_decline', limitation)
@@ -65,7 +51,7 @@ test('as many cards of one address are tried at once as may still be declined, s
       running -= 1
       return 'paid'
     }
-    const all = Array.from({ length: 9 }, () => cardInTurn(shop, limitation, strategy, checkout))
+    const all = Array.from({ length: 9 }, () => runCardCheckout(shop, limitation, strategy, checkout))
     expect(await Promise.all(all)).toEqual(Array(9).fill('paid'))
     return seen
   }
