@@ -1,13 +1,13 @@
 import type { ErrorDetails, Meta, Operations } from './api-types.ts'
 
-/** A code of the service, or the client's own word for a request that brought no answer of the service at all. */
+/** An error code of the service, or NO_ANSWER for a request that got no valid response from it. */
 export type ErrorCode = keyof ErrorDetails | 'NO_ANSWER'
 
 type DetailsOf<Code extends ErrorCode> = Code extends keyof ErrorDetails ? ErrorDetails[Code] : Record<string, never>
 
 type Method = 'GET' | 'POST' | 'PATCH'
 type Name = keyof Operations
-/** The paths that take a method. */
+/** The paths that support a method. */
 export type PathOf<M extends Method> = Name extends infer N ? (N extends `${M} ${infer Path}` ? Path : never) : never
 type Operation<M extends Method, Path extends PathOf<M>> = Operations[`${M} ${Path}` & Name]
 type AnswerOf<M extends Method, Path extends PathOf<M>> = Operation<M, Path>['answer']
@@ -18,30 +18,30 @@ export type Query<M extends Method, Path extends PathOf<M>> = Operation<M, Path>
 export type RequestOptions<Q = undefined> = {
   query?: Q | undefined
   signal?: AbortSignal | undefined
-  /** For a checkout: the same key never charges twice. */
+  /** Sent as Idempotency-Key. Checkouts with the same key charge at most once. */
   idempotencyKey?: string | undefined
 }
 
 export type ClientOptions = {
-  /** Where the API answers; the site's own first-party proxy unless told otherwise. */
+  /** The base URL of the API; default `/api/secure`, the site's first-party proxy. */
   baseUrl?: string
-  /** Replaces the global fetch, as on a server that has to carry cookies itself. */
+  /** Replaces the global fetch, for example on a server that must send cookies itself. */
   fetch?: (url: string, init: RequestInit) => Promise<Response>
   /** Sent with every request. */
   headers?: Record<string, string>
   credentials?: 'omit' | 'same-origin' | 'include'
 }
 
-/** A refusal of the service. `is` tells which one, and with it the type of its details. */
+/** An error response of the service. `is` narrows it to one code and the type of its details. */
 export class ShopError<Code extends ErrorCode = ErrorCode> extends Error {
   override readonly name = 'ShopError'
   readonly code: Code
-  /** 0 where no answer came. */
+  /** The HTTP status; 0 for NO_ANSWER. */
   readonly status: number
   readonly details: DetailsOf<Code>
-  /** What the service's log knows the request by. */
+  /** The request's id in the service's log. */
   readonly requestId: string | null
-  /** How long to wait before the next try, where the service says so. */
+  /** The value of Retry-After: how long to wait before a retry. */
   readonly retryAfterSeconds: number | null
 
   constructor(
@@ -63,13 +63,14 @@ export class ShopError<Code extends ErrorCode = ErrorCode> extends Error {
     this.retryAfterSeconds = about.retryAfter ? Number(about.retryAfter) : null
   }
 
+  /** Whether this error has the given code. */
   is<Wanted extends ErrorCode>(code: Wanted): this is ShopError<Wanted> {
     const own: ErrorCode = this.code
     return own === code
   }
 }
 
-/** All that the service answered; `meta` is left out by referrals and empty for offers. */
+/** The response's envelope. Referrals have no `meta`; for offers it is empty. */
 export type Answer<M extends Method, Path extends PathOf<M>> = AnswerOf<M, Path>
 
 export type Client = {
@@ -85,7 +86,7 @@ export type Client = {
     body: Body<'PATCH', Path>,
     options?: RequestOptions<Query<'PATCH', Path>>
   ): Promise<Data<'PATCH', Path>>
-  /** The answer with its envelope, for whoever needs meta. */
+  /** Sends a request and returns the response with its envelope, for callers that need `meta`. */
   request<M extends Method, Path extends PathOf<M>>(
     method: M,
     path: Path,
@@ -93,22 +94,24 @@ export type Client = {
   ): Promise<Answer<M, Path>>
 }
 
-/** What needs no nonce. */
+/** The paths that need no nonce. */
 const open = new Set(['/nonce', '/store/offers', '/health'])
 
 type Sent = RequestOptions<unknown> & { body?: unknown }
 type Envelope = { data?: unknown; error?: { code: ErrorCode; message: string; details: unknown }; meta?: Partial<Meta> }
 
 /**
- * A client for a shop's API, from a page by the site's first-party proxy. It fetches the nonce when one is first needed,
- * keeps it, and fetches a new one and tries once more when the service says that it is not valid any more.
+ * Creates a client for the shop's API. It fetches a nonce when the first request needs one and keeps it. When the
+ * service refuses the nonce as invalid, it fetches a new one and retries the request once.
  *
- * Each call answers the envelope's data, or throws a ShopError.
+ * Each call returns the envelope's `data`, or rejects with the signal's reason when the caller aborts it.
+ *
+ * @throws ShopError for an error response, or with the code NO_ANSWER when there is no valid response
  */
 export function createClient(options: ClientOptions = {}): Client {
   const { baseUrl = '/api/secure', headers = {}, credentials = 'same-origin' } = options
   const send = options.fetch ?? ((url, init) => fetch(url, init))
-  /** On its way or here; shared by all requests. */
+  /** The current nonce, or the request for it; shared by all requests. */
   let nonce: Promise<string> | undefined
 
   async function exchange(method: string, path: string, sent: Sent, withNonce: string | undefined): Promise<Envelope> {
@@ -128,9 +131,9 @@ export function createClient(options: ClientOptions = {}): Client {
     try {
       return await read(await send(`${baseUrl}${path}${search(sent.query)}`, init))
     } catch (error) {
-      // A caller that gave up knows why.
+      // A caller that aborted gets its own reason.
       if (error instanceof ShopError || sent.signal?.aborted === true) throw error
-      throw new ShopError('NO_ANSWER', 'The shop cannot be reached, or gave no answer that can be read.', {
+      throw new ShopError('NO_ANSWER', 'The shop did not send a valid response.', {
         cause: error
       })
     }
@@ -141,33 +144,33 @@ export function createClient(options: ClientOptions = {}): Client {
     return (data as { nonce: string }).nonce
   }
 
-  /** Whoever comes while it is on its way waits for the same; one that failed is not kept. */
+  /** Concurrent requests share one fetch. A failed fetch is forgotten, so that the next request tries again. */
   function currentNonce(): Promise<string> {
     if (nonce === undefined) {
-      const asked = freshNonce()
-      nonce = asked
-      asked.catch(() => forget(asked))
+      const fetched = freshNonce()
+      nonce = fetched
+      fetched.catch(() => forget(fetched))
     }
     return nonce
   }
 
-  /** Only the one that proved bad: another request may have a newer one already. */
-  function forget(bad: Promise<string>): void {
-    if (nonce === bad) nonce = undefined
+  /** Forgets only the given nonce, because another request may have fetched a newer one. */
+  function forget(refused: Promise<string>): void {
+    if (nonce === refused) nonce = undefined
   }
 
   async function request(method: string, path: string, sent: Sent = {}): Promise<Envelope> {
     if (open.has(path)) return exchange(method, path, sent, undefined)
     const first = currentNonce()
-    const tried = await first
+    const firstNonce = await first
     try {
-      return await exchange(method, path, sent, tried)
+      return await exchange(method, path, sent, firstNonce)
     } catch (error) {
       if (!isStale(error)) throw error
       forget(first)
       return await exchange(method, path, sent, await currentNonce())
     } finally {
-      // It was the session's, which is over.
+      // The nonce belonged to the session, which has ended.
       if (path === '/auth/logout') nonce = undefined
     }
   }
@@ -175,10 +178,10 @@ export function createClient(options: ClientOptions = {}): Client {
   const data = async (method: string, path: string, sent?: Sent): Promise<never> =>
     (await request(method, path, sent)).data as never
   return {
-    get: (path, given) => data('GET', path, given),
-    post: (path, ...[body, given]) => data('POST', path, { ...given, body }),
-    patch: (path, body, given) => data('PATCH', path, { ...given, body }),
-    request: async (method, path, given) => (await request(method, path, given)) as never
+    get: (path, requestOptions) => data('GET', path, requestOptions),
+    post: (path, ...[body, requestOptions]) => data('POST', path, { ...requestOptions, body }),
+    patch: (path, body, requestOptions) => data('PATCH', path, { ...requestOptions, body }),
+    request: async (method, path, requestOptions) => (await request(method, path, requestOptions)) as never
   }
 }
 
@@ -199,7 +202,7 @@ async function read(response: Response): Promise<Envelope> {
 }
 
 function search(query: unknown): string {
-  const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined && value !== null)
-  const text = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString()
+  const sent = Object.entries(query ?? {}).filter(([, value]) => value !== undefined && value !== null)
+  const text = new URLSearchParams(sent.map(([name, value]): [string, string] => [name, String(value)])).toString()
   return text === '' ? '' : `?${text}`
 }

@@ -3,15 +3,15 @@ import { expect, it } from 'vitest'
 import { clientTypes } from '../../src/api/description/client-types.ts'
 import { describeApi } from '../../src/api/description/document.ts'
 
-it('the client’s types are those of the API description', () => {
+it('the client’s types match the API description', () => {
   const place = { publicUrl: 'https://shop.test', apiPrefix: '/api/v1', cookieName: 'shopstead_session' }
-  // The formatter breaks lines, opens each line of a union with a bar, and takes needless brackets away.
+  // The formatter breaks lines, adds a leading | to unions and removes parentheses.
   const bare = (source: string): string => source.replaceAll(/[\s;|()]/g, '')
-  const kept = readFileSync('src/client/api-types.ts', 'utf8')
-  expect(bare(kept) === bare(clientTypes(describeApi(place))), 'run "npm run client:generate"').toBe(true)
+  const source = readFileSync('src/client/api-types.ts', 'utf8')
+  expect(bare(source) === bare(clientTypes(describeApi(place))), 'run "npm run client:generate"').toBe(true)
 })
 
-it('the client needs nothing but its types', () => {
+it('the client imports only its types', () => {
   const source = readFileSync('src/client/client.ts', 'utf8')
   expect([...source.matchAll(/^import .*$/gm)].map(([line]) => line)).toEqual([
     "import type { ErrorDetails, Meta, Operations } from './api-types.ts'"

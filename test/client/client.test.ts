@@ -15,7 +15,7 @@ const refusal = (status: number, code: string, details: object = {}): Reaction =
 })
 const stale = refusal(403, 'CSRF_FAILED', { reason: 'invalid_nonce' })
 
-/** A client whose requests are answered here; nonces are n1, n2 and so on. */
+/** Creates a client whose requests are answered by `answer`; its nonces are n1, n2 and so on. */
 function scripted(
   answer: (path: string, nonce: string | null) => Reaction | Promise<Reaction>,
   options: ClientOptions = {}
@@ -44,12 +44,12 @@ async function errorOf(work: Promise<unknown>): Promise<ShopError> {
     () => undefined,
     (thrown: unknown) => thrown
   )
-  if (!(error instanceof ShopError)) throw new Error('it was not refused')
+  if (!(error instanceof ShopError)) throw new Error('The request was not refused.')
   return error
 }
 
 describe('the nonce', () => {
-  it('is fetched when one is first needed, once for all that wait for it, and kept', async () => {
+  it('is fetched when it is first needed, once for all concurrent requests, and kept', async () => {
     const { client, sent } = scripted(() => ok({}))
     await client.get('/store/offers')
     await client.get('/health')
@@ -60,7 +60,7 @@ describe('the nonce', () => {
     expect(sent.slice(3).map(({ init }) => new Headers(init.headers).get('x-nonce'))).toEqual(['n1', 'n1', 'n1', 'n1'])
   })
 
-  it('is asked for by the same routes for which the proxy asks', async () => {
+  it('is sent to the same routes for which the proxy requires it', async () => {
     for (const { method, path, proxy } of routes) {
       if (proxy === null) continue
       const { client, sent } = scripted(() => ok({}))
@@ -69,7 +69,7 @@ describe('the nonce', () => {
     }
   })
 
-  it('is renewed once when it is not valid any more, and the request sent again', async () => {
+  it('is renewed once when it is refused, and the request is retried', async () => {
     const { client, sent } = scripted((_path, nonce) => (nonce === 'n1' ? stale : ok({ ok: true })))
     await client.post('/auth/login', { email: 'ada@example.com', password: 'x' })
     expect(paths(sent)).toEqual(['/nonce', '/auth/login', '/nonce', '/auth/login'])
@@ -78,16 +78,16 @@ describe('the nonce', () => {
     expect(paths(sent).slice(4)).toEqual(['/me'])
   })
 
-  it('is renewed by one for all whose requests failed together', async () => {
+  it('is renewed once for all concurrent requests that were refused', async () => {
     const { client, sent } = scripted((_path, nonce) => (nonce === 'n1' ? stale : ok({})))
     await Promise.all([client.get('/me'), client.get('/orders')])
     expect(paths(sent).filter((path) => path === '/nonce')).toHaveLength(2)
   })
 
-  it('is not renewed a second time, nor for another refusal', async () => {
-    const hopeless = scripted(() => stale)
-    expect((await errorOf(hopeless.client.get('/me'))).code).toBe('CSRF_FAILED')
-    expect(paths(hopeless.sent)).toEqual(['/nonce', '/me', '/nonce', '/me'])
+  it('is not renewed a second time, or after any other refusal', async () => {
+    const refused = scripted(() => stale)
+    expect((await errorOf(refused.client.get('/me'))).code).toBe('CSRF_FAILED')
+    expect(paths(refused.sent)).toEqual(['/nonce', '/me', '/nonce', '/me'])
     const foreign = scripted(() => refusal(403, 'CSRF_FAILED', { reason: 'cross_site' }))
     expect((await errorOf(foreign.client.get('/me'))).details).toEqual({ reason: 'cross_site' })
     expect(foreign.sent).toHaveLength(2)
@@ -100,7 +100,7 @@ describe('the nonce', () => {
     expect(paths(sent)).toEqual(['/nonce', '/auth/logout', '/nonce', '/me'])
   })
 
-  it('that could not be fetched is tried for anew with the next request', async () => {
+  it('is fetched again with the next request when its fetch failed', async () => {
     let broken = true
     const client = createClient({
       fetch: async (url) => {
@@ -115,7 +115,7 @@ describe('the nonce', () => {
 })
 
 describe('a request', () => {
-  it('has its query, its body and its key, and what every request has', async () => {
+  it('has its query, body and key, and the common headers', async () => {
     const { client, sent } = scripted(() => ok({}), { headers: { 'accept-language': 'de' } })
     const query = { ref: 'mira & co', utm_source: undefined }
     await client.post(
@@ -139,13 +139,13 @@ describe('a request', () => {
     expect(sent[2]?.init.body).toBeUndefined()
   })
 
-  it('answers data alone, or the envelope to whoever asks', async () => {
+  it('returns the data, or the whole envelope from `request`', async () => {
     const { client } = scripted(() => ({ json: { data: { a: 1 }, meta: { nextStep: 'NONE' } } }))
     expect(await client.get('/me')).toEqual({ a: 1 })
     expect(await client.request('GET', '/me')).toEqual({ data: { a: 1 }, meta: { nextStep: 'NONE' } })
   })
 
-  it('that its caller gives up fails as the caller said', async () => {
+  it('rejects with the caller’s reason when it is aborted', async () => {
     const client = createClient({
       fetch: (_url, init) =>
         new Promise((_resolve, reject) => {
@@ -154,14 +154,14 @@ describe('a request', () => {
     })
     const reason = new Error('left the page')
     const controller = new AbortController()
-    const asked = client.get('/health', { signal: controller.signal })
+    const request = client.get('/health', { signal: controller.signal })
     controller.abort(reason)
-    await expect(asked).rejects.toBe(reason)
+    await expect(request).rejects.toBe(reason)
   })
 })
 
 describe('a refusal', () => {
-  it('is an error by its code, with all that the service said', async () => {
+  it('is an error with the code, status, details and headers of the response', async () => {
     const limited = { ...refusal(429, 'AUTH_RATE_LIMITED', { bucket: 'login_ip' }), headers: { 'retry-after': '60' } }
     const { client } = scripted(() => limited)
     const error = await errorOf(client.post('/auth/login', { email: 'a@b.example', password: 'x' }))
@@ -180,14 +180,14 @@ describe('a refusal', () => {
   it.each([
     ['HTML', { status: 502, text: '<h1>Bad gateway</h1>' }],
     ['nothing', { status: 200, text: '' }]
-  ])('is NO_ANSWER where the answer is %s', async (_what, reaction) => {
+  ])('is NO_ANSWER when the response is %s', async (_what, reaction) => {
     const { client } = scripted(() => reaction)
     expect((await errorOf(client.get('/health'))).code).toBe('NO_ANSWER')
   })
 })
 
 describe('the types', () => {
-  it('say what each operation takes and answers', () => {
+  it('describe the parameters and the result of each operation', () => {
     const client = createClient()
     type Get = typeof client.get
     expectTypeOf<Parameters<Get>[0]>().toEqualTypeOf<
@@ -205,11 +205,11 @@ describe('the types', () => {
       .toHaveProperty('id')
       .toBeNumber()
     expectTypeOf(() => client.post('/auth/logout')).returns.resolves.toEqualTypeOf<{ loggedOut: true }>()
-    // @ts-expect-error a login needs its password
+    // @ts-expect-error a login requires a password
     expectTypeOf(() => client.post('/auth/login', { email: 'a' })).toBeFunction()
-    // @ts-expect-error there is no such path
+    // @ts-expect-error this path does not support GET
     expectTypeOf(() => client.get('/auth/login')).toBeFunction()
-    // @ts-expect-error nor such a parameter
+    // @ts-expect-error this parameter does not exist
     expectTypeOf(() => client.get('/store/offers', { query: { colour: 'red' } })).toBeFunction()
     const error = new ShopError('NO_ANSWER', '', {}) as ShopError
     expect(error.is('VALIDATION_FAILED') && error.details.fieldErrors['email']?.[0]).toBe(false)
@@ -228,7 +228,7 @@ describe('a shop', () => {
     return { shop, client }
   }
 
-  it('is used from registration to logout', async () => {
+  it('can be used from registration to logout', async () => {
     const { client } = await open()
     const { meta } = await client.request('POST', '/auth/register', {
       body: { email: 'ada@example.com', password: 'tidal-basalt-93', displayName: 'Ada', acceptTerms: true }
@@ -248,7 +248,7 @@ describe('a shop', () => {
     expect((await client.get('/me')).flags.isLoggedIn).toBe(true)
   })
 
-  it('says what is wrong with each field', async () => {
+  it('reports an error for each invalid field', async () => {
     const { client } = await open()
     const error = await errorOf(client.post('/store/checkout-session', { items: [{ productId: 1, quantity: 99 }] }))
     expect(error.is('VALIDATION_FAILED') && Object.keys(error.details.fieldErrors)).toEqual(['items.0.quantity'])
