@@ -1,5 +1,5 @@
 import type { OrderRecord } from '../shop/orders/admin-view.ts'
-import type { Address, OrderContact } from '../shop/orders/schema.ts'
+import type { Address, OrderContact } from '../shop/orders/address.ts'
 import { plain } from './output.ts'
 
 /** Who bought, where to ship it to and what was asked for, as far as the buyer said so. */

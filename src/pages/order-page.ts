@@ -1,12 +1,11 @@
 import type { App } from '../app.ts'
-import { AppError } from '../errors.ts'
 import { formatMoney } from '../platform/money.ts'
+import { buyerStatuses, buyerStatusOf, isPayable, openPageOf } from '../shop/checkout/buyer-status.ts'
+import type { BuyerStatus } from '../shop/checkout/buyer-status.ts'
 import { withResult } from '../shop/checkout/return-url.ts'
-import { couponsOf, findOrderByPublicToken, itemsOf } from '../shop/orders/find.ts'
+import { couponsOf, getOrderByPublicToken, itemsOf } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/rows.ts'
 import { setting } from '../shop/settings/settings.ts'
-import { canBePaid, openPageOf, standingOf, standings } from './order-standing.ts'
-import type { Standing } from './order-standing.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
 
 export const donePages: readonly PageRoute[] = [
@@ -14,24 +13,17 @@ export const donePages: readonly PageRoute[] = [
     method: 'GET',
     path: /^\/checkout\/done\/([A-Za-z0-9_-]{1,100})$/,
     name: '/checkout/done/:token',
-    handle: ({ app, param, now }: PageCall) => orderPage(app, getOrderByToken(app, param), now, 200)
+    handle: ({ app, param, now }: PageCall) => orderPage(app, getOrderByPublicToken(app.db, param), now, 200)
   }
 ]
 
-/** @throws AppError NOT_FOUND */
-export function getOrderByToken(app: App, publicToken: string): OrderRow {
-  const order = findOrderByPublicToken(app.db, publicToken)
-  if (order === undefined) throw new AppError('NOT_FOUND', 'There is no order at this address.')
-  return order
-}
-
 /**
- * An order as whoever has its address may see it: what was bought and how it stands, and nothing of the person, since
- * such addresses are passed on.
+ * The page of an order: what was bought and its status. It shows no personal data, because people pass such addresses
+ * on.
  */
 export function orderPage(app: App, order: OrderRow, now: number, status: number): PageReply {
-  const standing = standingOf(app.db, order, now)
-  const { title, tone, text } = standings[standing]
+  const buyerStatus = buyerStatusOf(app.db, order, now)
+  const { title, tone, text } = buyerStatuses[buyerStatus]
   return {
     status,
     template: 'order',
@@ -39,11 +31,11 @@ export function orderPage(app: App, order: OrderRow, now: number, status: number
     data: {
       tone,
       text,
-      instructions: standing === 'awaiting_money' ? setting(app.db, 'payments.manualInstructions') : null,
+      instructions: buyerStatus === 'awaiting_money' ? setting(app.db, 'payments.manualInstructions') : null,
       summary: summaryOf(app, order),
-      again: standing === 'pending' ? `/checkout/done/${order.publicToken}` : null,
-      pay: payUrl(app, order, standing),
-      back: backUrl(order, standing)
+      again: buyerStatus === 'pending' ? `/checkout/done/${order.publicToken}` : null,
+      pay: payUrl(app, order, buyerStatus),
+      back: backUrl(order, buyerStatus)
     }
   }
 }
@@ -66,19 +58,14 @@ export function summaryOf(app: App, order: OrderRow): object {
 }
 
 /** Where an order that can still be paid is paid: the gateway's page that is open for it, or our own. */
-function payUrl(app: App, order: OrderRow, standing: Standing): string | null {
-  if (!isPayable(order, standing)) return null
+function payUrl(app: App, order: OrderRow, buyerStatus: BuyerStatus): string | null {
+  if (!isPayable(order, buyerStatus)) return null
   return openPageOf(app.db, order.id)?.url ?? `/checkout/${order.publicToken}`
 }
 
-/** With token_handoff the site takes the card, and a second payment beside one whose outcome is open must not be. */
-export function isPayable(order: OrderRow, standing: Standing): boolean {
-  return order.strategy === 'redirect_to_store' && canBePaid(standing)
-}
-
-/** The site's own page to go back to, told how it went; null where the site gave none. */
-export function backUrl(order: OrderRow, standing: Standing): string | null {
-  const { paid, released } = standings[standing]
+/** The site's own page to go back to, with the result in its query; null if the site gave none. */
+export function backUrl(order: OrderRow, buyerStatus: BuyerStatus): string | null {
+  const { paid, released } = buyerStatuses[buyerStatus]
   const result = paid ? 'success' : released ? 'cancelled' : 'pending'
   const url = result === 'cancelled' ? (order.cancelUrl ?? order.returnUrl) : order.returnUrl
   return url === null ? null : withResult(url, order.id, result)

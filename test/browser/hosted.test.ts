@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { write } from '../../src/platform/db/database.ts'
-import { findOrderByPublicToken } from '../../src/shop/orders/find.ts'
+import { getOrderByPublicToken } from '../../src/shop/orders/find.ts'
 import type { OrderRow } from '../../src/shop/orders/rows.ts'
 import { moveOrder } from '../../src/shop/orders/transition.ts'
 import { endHold } from '../../src/shop/payments/end-hold.ts'
@@ -36,9 +36,7 @@ async function open(page: Page, slug = 'beeswax-pillar'): Promise<() => OrderRow
   const { checkoutUrl } = created.data
   await page.goto(checkoutUrl)
   return () => {
-    const order = findOrderByPublicToken(shop.app.db, checkoutUrl.slice(checkoutUrl.lastIndexOf('/') + 1))
-    if (order === undefined) throw new Error('the order is gone')
-    return order
+    return getOrderByPublicToken(shop.app.db, checkoutUrl.slice(checkoutUrl.lastIndexOf('/') + 1))
   }
 }
 

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { write } from '../../src/platform/db/database.ts'
 import { createUser } from '../../src/shop/accounts/create-user.ts'
 import { createAffiliate } from '../../src/shop/affiliates/create-affiliate.ts'
-import { couponsOf, findOrderByPublicToken, itemsOf } from '../../src/shop/orders/find.ts'
-import { takeCoupon } from '../../src/pages/take-coupon.ts'
+import { couponsOf, getOrderByPublicToken, itemsOf } from '../../src/shop/orders/find.ts'
+import { takeCoupon } from '../../src/shop/checkout/take-coupon.ts'
 import type { OrderRow } from '../../src/shop/orders/rows.ts'
 import { orders } from '../../src/shop/orders/schema.ts'
 import { setSetting } from '../../src/shop/settings/settings.ts'
@@ -49,11 +49,7 @@ async function place(query = '', body: object = {}): Promise<{ url: string; orde
   const items = data.offers.map(({ productId }) => ({ productId, quantity: 1 }))
   const created = await visitor().post<{ checkoutUrl: string }>(`/store/checkout-session${query}`, { items, ...body })
   const url = created.data.checkoutUrl.replace('//localhost:', '//127.0.0.1:')
-  const order = (): OrderRow => {
-    const found = findOrderByPublicToken(shop.app.db, url.slice(url.lastIndexOf('/') + 1))
-    if (found === undefined) throw new Error('the order is gone')
-    return found
-  }
+  const order = (): OrderRow => getOrderByPublicToken(shop.app.db, url.slice(url.lastIndexOf('/') + 1))
   return { url, order }
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { write } from '../../src/platform/db/database.ts'
-import { findOrderByPublicToken } from '../../src/shop/orders/find.ts'
+import { getOrderByPublicToken } from '../../src/shop/orders/find.ts'
 import type { OrderRow } from '../../src/shop/orders/rows.ts'
 import { moveOrder } from '../../src/shop/orders/transition.ts'
 import { attemptsOf, openAttempts, paymentStatusOf } from '../../src/shop/payments/attempts.ts'
@@ -34,11 +34,7 @@ async function place(visitor: Browser, body: object = {}, slug = 'mug'): Promise
   expect(created).toMatchObject({ status: 200 })
   const url = onLoopback(created.data.checkoutUrl)
   const token = url.slice(url.lastIndexOf('/') + 1)
-  const order = (): OrderRow => {
-    const found = findOrderByPublicToken(shop.app.db, token)
-    if (found === undefined) throw new Error(`no order under ${url}`)
-    return found
-  }
+  const order = (): OrderRow => getOrderByPublicToken(shop.app.db, token)
   return { url, done: `${shop.url}/checkout/done/${token}`, order }
 }
 

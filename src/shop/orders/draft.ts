@@ -1,6 +1,6 @@
 import type { affiliates } from '../affiliates/schema.ts'
 import type { GrantSpec } from '../catalog/schema.ts'
-import type { Address, OrderContact } from './schema.ts'
+import type { Address, OrderContact } from './address.ts'
 
 /**
  * An order as checkout has worked it out: prices, discounts and attribution are decided, nothing has been taken yet.

@@ -1,7 +1,8 @@
-import { and, asc, gt, lte, or, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, lte, or, sql } from 'drizzle-orm'
 import { setBackMs } from '../../platform/clock.ts'
-import type { Db } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { statement } from '../../platform/db/statements.ts'
+import type { OrderRow } from './rows.ts'
 import { orders } from './schema.ts'
 
 /** The longest that `checkout.holdMinutes` takes. */
@@ -34,4 +35,11 @@ export function overdueOrders(db: Db, now: number, sinceMs = 0): number[] {
   return overdue(db)
     .all({ until: now - sinceMs, longest: now + longestHoldMs, future: now + setBackMs })
     .map(({ id }) => id)
+}
+
+/** Keeps an order's hold until `until` at least; a hold that ends later stays as it is. */
+export function extendHold(tx: Tx, order: OrderRow, until: number): OrderRow {
+  const holdEndsAt = Math.max(order.holdEndsAt ?? 0, until)
+  tx.orm.update(orders).set({ holdEndsAt }).where(eq(orders.id, order.id)).run()
+  return { ...order, holdEndsAt }
 }

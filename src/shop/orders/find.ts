@@ -24,7 +24,13 @@ export function getOrder(db: Db, id: number): OrderRow {
   return order
 }
 
-/** The order that the address of a hosted page names. */
-export function findOrderByPublicToken(db: Db, publicToken: string): OrderRow | undefined {
-  return orderByPublicToken(db, publicToken)
+/**
+ * The order that the address of a hosted page names.
+ *
+ * @throws AppError NOT_FOUND
+ */
+export function getOrderByPublicToken(db: Db, publicToken: string): OrderRow {
+  const order = orderByPublicToken(db, publicToken)
+  if (order === undefined) throw new AppError('NOT_FOUND', 'There is no order at this address.')
+  return order
 }

@@ -6,6 +6,7 @@ import { findUserById } from '../accounts/find.ts'
 import { isSelfReferral } from '../affiliates/credit.ts'
 import { getAffiliateById } from '../affiliates/find.ts'
 import { rejectReferral } from '../referrals/referrals.ts'
+import type { Address, OrderContact } from './address.ts'
 import { findAttribution, getOrder } from './find.ts'
 import type { OrderRow } from './rows.ts'
 import { orderCoupons, orders } from './schema.ts'
@@ -24,9 +25,9 @@ const setEmail = statement((orm) =>
 )
 
 /**
- * Writes down the email of a guest whose order had none (it was asked on the hosted page, or the gateway knew it); an
- * order that has one keeps it, and one of an account has none only since that was erased. Where it turns out that the
- * credited affiliate bought himself, the attribution stays and the referral is rejected.
+ * Stores the email of a guest whose order has none: the hosted page asked for it, or the gateway knew it. An order that
+ * has an email keeps it; an order of an account has none only after an erasure, and stays so. If the buyer turns out to be
+ * the credited affiliate, the attribution stays and the referral is rejected.
  */
 export function recordBuyerEmail(tx: Tx, orderId: number, email: string, now: number): OrderRow {
   const order = getOrder(tx, orderId)
@@ -40,6 +41,20 @@ export function recordBuyerEmail(tx: Tx, orderId: number, email: string, now: nu
     .run()
   if (isCreditedAffiliate(tx, known)) rejectReferral(tx, orderId, 'self', now)
   return known
+}
+
+/** Stores what the buyer filled in on the hosted page. */
+export function recordContact(
+  tx: Tx,
+  orderId: number,
+  given: { contact: OrderContact; shippingAddress: Address | null },
+  now: number
+): void {
+  tx.orm
+    .update(orders)
+    .set({ ...given, updatedAt: now })
+    .where(eq(orders.id, orderId))
+    .run()
 }
 
 function isCreditedAffiliate(tx: Tx, { id, userId, email }: OrderRow): boolean {

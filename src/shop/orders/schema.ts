@@ -5,23 +5,8 @@ import { users } from '../accounts/schema.ts'
 import { affiliates, visits } from '../affiliates/schema.ts'
 import { coupons, products, variations } from '../catalog/schema.ts'
 import type { GrantSpec } from '../catalog/schema.ts'
+import type { Address, OrderContact } from './address.ts'
 import { orderStatuses } from './states.ts'
-
-/** As a buyer gave it; every field optional. */
-export type Address = {
-  firstName?: string
-  lastName?: string
-  company?: string
-  address1?: string
-  address2?: string
-  city?: string
-  state?: string
-  postcode?: string
-  country?: string
-  phone?: string
-  email?: string
-}
-export type OrderContact = { firstName?: string; lastName?: string; phone?: string; companyName?: string }
 
 export const orders = sqliteTable(
   'orders',

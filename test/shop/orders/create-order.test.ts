@@ -1,12 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
-import {
-  couponsOf,
-  findAttribution,
-  findOrderByPublicToken,
-  historyOf,
-  itemsOf
-} from '../../../src/shop/orders/find.ts'
+import { couponsOf, findAttribution, getOrderByPublicToken, historyOf, itemsOf } from '../../../src/shop/orders/find.ts'
 import {
   couponLine,
   credited,
@@ -66,7 +60,7 @@ describe('a new order', () => {
       createdAt: noon,
       updatedAt: noon
     })
-    expect(findOrderByPublicToken(db, order.publicToken)).toEqual(order)
+    expect(getOrderByPublicToken(db, order.publicToken)).toEqual(order)
     expect(itemsOf(db, order.id).map((item) => [item.name, item.totalMinor, item.stockTaken])).toEqual([
       ['Storm lantern', 3650, 3],
       ['Oil', 399, 1]

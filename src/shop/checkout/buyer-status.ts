@@ -1,10 +1,10 @@
-import type { Db } from '../platform/db/database.ts'
-import { historyOf } from '../shop/orders/find.ts'
-import type { OrderRow } from '../shop/orders/rows.ts'
-import { orderStates } from '../shop/orders/states.ts'
-import type { OrderState, OrderStatus } from '../shop/orders/states.ts'
-import { attemptsOf } from '../shop/payments/attempts.ts'
-import type { AttemptRow } from '../shop/payments/rows.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { historyOf } from '../orders/find.ts'
+import type { OrderRow } from '../orders/rows.ts'
+import { orderStates } from '../orders/states.ts'
+import type { OrderState, OrderStatus } from '../orders/states.ts'
+import { attemptsOf } from '../payments/attempts.ts'
+import type { AttemptRow } from '../payments/rows.ts'
 
 type Waiting =
   /** The buyer has to transfer the money. */
@@ -15,10 +15,10 @@ type Waiting =
   | 'expired'
 
 /** What an order's buyer is told: its status, or why it has that status. */
-export type Standing = OrderStatus | Waiting
+export type BuyerStatus = OrderStatus | Waiting
 
-/** How each looks on a page, and where it leaves the order. */
-export const standings: Readonly<Record<Standing, Omit<OrderState, 'label'>>> = {
+/** What depends on each of them alone, for pages and payments. */
+export const buyerStatuses: Readonly<Record<BuyerStatus, Omit<OrderState, 'label'>>> = {
   ...orderStates,
   awaiting_money: {
     to: [],
@@ -46,30 +46,38 @@ export const standings: Readonly<Record<Standing, Omit<OrderState, 'label'>>> = 
   }
 }
 
-/** Stripe's words for a payment that the bank still has in its hands. */
+/** Stripe's statuses of a payment that the bank has not decided about. */
 const waitingWords = new Set(['processing', 'requires_capture', 'complete'])
 
-export function standingOf(db: Db, order: OrderRow, now: number): Standing {
+export function buyerStatusOf(db: Db, order: OrderRow, now: number): BuyerStatus {
   const [newest] = attemptsOf(db, order.id)
-  if (order.status === 'pending') return standingOfPending(order, newest, now)
+  if (order.status === 'pending') return pendingStatusOf(order, newest, now)
   if (order.status === 'on-hold' && newest?.kind === 'manual' && order.paidAt === null) return 'awaiting_money'
-  if (order.status === 'cancelled' && wasLeft(db, order, newest)) return 'expired'
+  if (order.status === 'cancelled' && hasExpired(db, order, newest)) return 'expired'
   return order.status
 }
 
 /** Whether the buyer can still pay, as far as the status says: a payment starts from pending. */
-export function canBePaid(standing: Standing): boolean {
-  return standing === 'pending' || standings[standing].to.includes('pending')
+export function canBePaid(status: BuyerStatus): boolean {
+  return status === 'pending' || buyerStatuses[status].to.includes('pending')
 }
 
-function standingOfPending(order: OrderRow, newest: AttemptRow | undefined, now: number): Standing {
+/**
+ * Whether the buyer can pay the order on the hosted page. With token_handoff the site takes the card, and a second
+ * payment must not start beside one whose outcome is open.
+ */
+export function isPayable(order: OrderRow, status: BuyerStatus): boolean {
+  return order.strategy === 'redirect_to_store' && canBePaid(status)
+}
+
+function pendingStatusOf(order: OrderRow, newest: AttemptRow | undefined, now: number): BuyerStatus {
   if (isOpen(newest) && waitingWords.has(newest.gatewayStatus ?? '')) return 'awaiting_bank'
-  // The job that ends holds may not have come round yet.
+  // The job that ends holds may not have run yet.
   return order.holdEndsAt !== null && order.holdEndsAt <= now ? 'expired' : 'pending'
 }
 
-/** Nobody called it off: the time to pay it ran out. */
-function wasLeft(db: Db, order: OrderRow, newest: AttemptRow | undefined): boolean {
+/** The time to pay ran out, as opposed to a cancellation by the buyer or an operator. */
+function hasExpired(db: Db, order: OrderRow, newest: AttemptRow | undefined): boolean {
   return order.paidAt === null && (newest?.outcome === 'expired' || historyOf(db, order.id).at(-1)?.by === 'hold')
 }
 
@@ -77,7 +85,7 @@ function isOpen(attempt: AttemptRow | undefined): attempt is AttemptRow {
   return attempt !== undefined && attempt.outcome === null
 }
 
-/** The gateway's page that was opened for this order and can still be paid on. */
+/** The open attempt whose payment page the gateway still offers. */
 export function openPageOf(db: Db, orderId: number): AttemptRow | undefined {
   const [newest] = attemptsOf(db, orderId)
   return isOpen(newest) && newest.kind === 'checkout_session' ? newest : undefined

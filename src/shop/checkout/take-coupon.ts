@@ -1,0 +1,38 @@
+import { validationFailed } from '../../errors.ts'
+import { writeWhenFree } from '../../platform/db/busy.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
+import type { ShopContext } from '../context.ts'
+import { addCoupon } from '../orders/add-coupon.ts'
+import { getOrder } from '../orders/find.ts'
+import type { OrderRow } from '../orders/rows.ts'
+import { attemptsOf } from '../payments/attempts.ts'
+import { payNothing } from '../payments/pay-nothing.ts'
+import { buyerStatusOf, isPayable } from './buyer-status.ts'
+import { judgeCodes } from './judge-codes.ts'
+
+/** Whether the order's total can still change: no payment has started. */
+export function canTakeCoupon(db: Db, order: OrderRow): boolean {
+  return order.status === 'pending' && attemptsOf(db, order.id).every(({ outcome }) => outcome !== null)
+}
+
+/**
+ * Applies the code that a buyer typed on the hosted page. If the order then costs nothing, it is paid. An order that
+ * cannot be paid any more stays as it is.
+ *
+ * @throws AppError VALIDATION_FAILED (`coupon`), RATE_LIMITED
+ */
+export async function takeCoupon(shop: ShopContext, orderId: number, code: string, addressKey: string): Promise<void> {
+  await judgeCodes(shop, addressKey, (judge) =>
+    writeWhenFree(shop.db, (tx) => judge(() => apply(tx, orderId, code, shop.clock.now())))
+  )
+}
+
+function apply(tx: Tx, orderId: number, code: string, now: number): void {
+  const before = getOrder(tx, orderId)
+  if (!isPayable(before, buyerStatusOf(tx, before, now))) return
+  if (!canTakeCoupon(tx, before)) {
+    throw validationFailed({ coupon: ['A payment has started, so the total can no longer change.'] })
+  }
+  const order = addCoupon(tx, orderId, code, now)
+  if (order.totalMinor === 0) payNothing(tx, order, now)
+}
