@@ -6,15 +6,15 @@ import { countChanges } from './changes.ts'
 import type { Change, Counts } from './changes.ts'
 import type { CatalogFile } from './import/format.ts'
 
-/** What a file did: counts by kind, and each entry with the fields that changed. */
+/** The result of an import: counts by kind, and each entry with the fields that changed. */
 export type CatalogResult = { products: Counts; coupons: Counts; changes: Change[] }
 
 /**
- * Brings the shop's products and coupons to what a file says: created or changed by slug and by code. What the file says
- * nothing of stays as it is, nothing is ever deleted, and the same file again writes nothing, so that the catalogue's
- * revision stands. Plans, campaigns and affiliates are other folders' business.
+ * Creates and updates the products and coupons of a file, matched by slug and code. Missing fields stay unchanged and
+ * nothing is deleted. Importing the same file again writes nothing, so the catalogue's revision does not change. The
+ * file's plans, campaigns and affiliates are not handled here.
  *
- * @throws AppError VALIDATION_FAILED or CONFLICT when an entry cannot be; the caller's transaction then takes it all back.
+ * @throws AppError VALIDATION_FAILED or CONFLICT when an entry cannot be applied; the caller's transaction must roll back
  */
 export function applyCatalogFile(
   tx: Tx,

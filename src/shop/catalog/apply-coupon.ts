@@ -14,10 +14,11 @@ import { productBySlug } from './stored-product.ts'
 const byNumber = (a: number, b: number) => a - b
 
 /**
- * Creates or changes a coupon, by its code. How often it has been used and whether it was disabled stays.
+ * Creates or updates a coupon, matched by its code. Its number of uses and whether it is enabled stay unchanged.
  *
- * @throws AppError VALIDATION_FAILED when its scope names a product that the shop does not have, CONFLICT when it would
- * allow fewer uses than it has seen.
+ * @param path prefix for field errors: the entry's place in the file
+ * @throws AppError VALIDATION_FAILED when its scope contains an unknown product, CONFLICT when the new limit is below
+ *   the number of uses
  */
 export function applyCoupon(tx: Tx, input: CouponInput, now: number, path = ''): Change {
   const { products: slugs, categories, ...columns } = input
@@ -40,10 +41,10 @@ export function applyCoupon(tx: Tx, input: CouponInput, now: number, path = ''):
   return updateCoupon(tx, row, columns, scope)
 }
 
-/** @throws AppError CONFLICT when the code is taken, and as `applyCoupon` does. */
+/** Creates a coupon. @throws AppError CONFLICT when the code exists, VALIDATION_FAILED as `applyCoupon` */
 export function createCoupon(tx: Tx, input: CouponInput, now: number): CouponRow {
   if (findCoupon(tx, input.code) !== undefined)
-    throw new AppError('CONFLICT', 'There is a coupon with this code already.')
+    throw new AppError('CONFLICT', 'A coupon with this code already exists.')
   applyCoupon(tx, input, now)
   return getCoupon(tx, input.code)
 }
@@ -59,7 +60,8 @@ function updateCoupon(tx: Tx, row: CouponRow, wanted: Columns, scope: Scope): Ch
   if (!isDeepStrictEqual(current.categoryIds.toSorted(byNumber), scope.categoryIds)) fields.push('categories')
   if (fields.length === 0) return { kind: 'coupon', key: row.code, outcome: 'unchanged', fields }
   if (wanted.maxUses !== null && wanted.maxUses < row.used) {
-    throw new AppError('CONFLICT', `The coupon ${row.code} is used by ${row.used} orders, so it cannot allow fewer.`)
+    const message = `Coupon ${row.code} is used by ${row.used} orders. maxUses cannot be lower than that.`
+    throw new AppError('CONFLICT', message)
   }
   tx.orm.update(coupons).set(wanted).where(eq(coupons.id, row.id)).run()
   setScope(tx, row.id, scope)
@@ -90,7 +92,7 @@ function productIdOf(tx: Tx, slug: string, code: string, path: string): number {
   const product = productBySlug(tx, slug)
   if (product !== undefined) return product.id
   throw validationFailed(
-    { [path]: ['There is no product with this slug.'] },
-    `The coupon ${code} names the product ${slug}, which the shop does not have.`
+    { [path]: ['No product has this slug.'] },
+    `Coupon ${code} refers to the product ${slug}, which does not exist.`
   )
 }

@@ -14,7 +14,8 @@ const categoryBySlug = statement((orm) =>
     .where(eq(categories.slug, sql.placeholder('slug')))
     .prepare()
 )
-/** The categories that a file names: two names with one slug are one category, which keeps the name it came with. */
+
+/** The categories of an import. Names with the same slug are one category, which keeps its first name. */
 export class CategoryIds {
   readonly #tx: Tx
   readonly #known = new Map<string, number>()
@@ -23,12 +24,12 @@ export class CategoryIds {
     this.#tx = tx
   }
 
-  /** The categories' ids, each once, in the order of the names; a new name makes a new category. */
+  /** The ids of these categories, without duplicates, in the order of the names. Unknown names create categories. */
   of(names: readonly string[]): number[] {
     return [...new Set(names.map((name) => this.#find(name)))]
   }
 
-  /** Puts a product into these categories and no others; true when that changed something. */
+  /** Replaces a product's categories; returns true when something changed. */
   apply(productId: number, names: readonly string[]): boolean {
     const wanted = this.of(names)
     const current = categoriesOfProduct(this.#tx, productId).map((category) => category.id)
@@ -53,7 +54,7 @@ export class CategoryIds {
   }
 }
 
-/** True when that changed something. */
+/** Replaces a product's tags; returns true when something changed. */
 export function applyTags(tx: Tx, productId: number, wanted: readonly string[]): boolean {
   if (isDeepStrictEqual(tagsOfProduct(tx, productId), wanted)) return false
   tx.orm.delete(productTags).where(eq(productTags.productId, productId)).run()
@@ -61,7 +62,7 @@ export function applyTags(tx: Tx, productId: number, wanted: readonly string[]):
   return true
 }
 
-/** True when that changed something. What was granted already is kept with the orders. */
+/** Replaces a product's grants; returns true when something changed. Benefits that orders have given stay. */
 export function applyGrants(tx: Tx, productId: number, wanted: readonly GrantSpec[]): boolean {
   if (isDeepStrictEqual(grantsOfProduct(tx, productId), wanted)) return false
   tx.orm.delete(productGrants).where(eq(productGrants.productId, productId)).run()

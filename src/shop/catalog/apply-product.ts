@@ -13,15 +13,15 @@ import { productBySlug } from './stored-product.ts'
 
 export type ApplyOptions = {
   /**
-   * True for seeding: the stock of what exists is left alone, since orders have taken from it. False for an import: the
-   * stock is what the file says.
+   * True for seeding: the stock of existing products stays, since orders have taken from it. False for an import: the
+   * stock becomes the file's.
    */
   keepStock: boolean
-  /** The page's address that the shop itself gives a product; an offer that names it has none of its own. */
+  /** The URL that the shop derives for a product. An imported offer with this URL has no URL of its own. */
   urlOf?: (slug: string) => string
 }
 
-/** What the entries of one file share. */
+/** The state that all entries of one import share. */
 export class ApplyRun {
   readonly tx: Tx
   readonly options: ApplyOptions
@@ -36,7 +36,7 @@ export class ApplyRun {
     this.categories = new CategoryIds(tx)
   }
 
-  /** The position given, or the one behind everything that has one. */
+  /** The given position, or the one after the highest so far. */
   position(given: number | undefined): number {
     const last = this.#lastPosition ?? highestPosition(this.tx)
     const position = given ?? last + 1
@@ -54,10 +54,11 @@ function highestPosition(tx: Tx): number {
   )
 }
 
-export function applyProduct(run: ApplyRun, given: ProductInput): Change {
-  const row = productBySlug(run.tx, given.slug)
+/** Creates or updates a product, matched by its slug. Fields that the entry does not have stay unchanged. */
+export function applyProduct(run: ApplyRun, entry: ProductInput): Change {
+  const row = productBySlug(run.tx, entry.slug)
   const { urlOf } = run.options
-  const input = given.shape === 'offer' ? resolveOffer(run.tx, row, given, { urlOf, now: run.now }) : given
+  const input = entry.shape === 'offer' ? resolveOffer(run.tx, row, entry, { urlOf, now: run.now }) : entry
   return row === undefined ? createProduct(run, input) : updateProduct(run, row, input)
 }
 
@@ -123,20 +124,20 @@ const fileNames: Record<string, string> = {
 type Columns = Partial<Pick<ProductRow, (typeof comparedColumns)[number]>>
 
 function changedColumns(row: ProductRow, input: ProductInput, { keepStock }: ApplyOptions): Columns {
-  const said = comparedColumns.filter((name) => input[name] !== undefined && !(name === 'stock' && keepStock))
-  const wanted = withoutContradiction(row, input, Object.fromEntries(said.map((name) => [name, input[name]])))
+  const present = comparedColumns.filter((name) => input[name] !== undefined && !(name === 'stock' && keepStock))
+  const wanted = withConsistentSale(row, input, Object.fromEntries(present.map((name) => [name, input[name]])))
   const changed = comparedColumns.filter((name) => wanted[name] !== undefined && wanted[name] !== row[name])
   return Object.fromEntries(changed.map((name) => [name, wanted[name]]))
 }
 
-/** A file may state one half of a sale that contradicts the half which the shop had: then what the shop had goes. */
-function withoutContradiction(row: ProductRow, input: ProductInput, wanted: Columns): Columns {
+/** If the file contains only a part of a sale and it contradicts the stored part, the stored part is removed. */
+function withConsistentSale(row: ProductRow, input: ProductInput, wanted: Columns): Columns {
   const { priceMinor, salePriceMinor, saleStartsAt, saleEndsAt } = { ...row, ...wanted }
-  const settled = { ...wanted }
-  if (salePriceMinor !== null && salePriceMinor >= priceMinor) settled.salePriceMinor = null
+  const consistent = { ...wanted }
+  if (salePriceMinor !== null && salePriceMinor >= priceMinor) consistent.salePriceMinor = null
   if (saleStartsAt !== null && saleEndsAt !== null && saleEndsAt <= saleStartsAt) {
-    if (input.saleEndsAt === undefined) settled.saleEndsAt = null
-    else settled.saleStartsAt = null
+    if (input.saleEndsAt === undefined) consistent.saleEndsAt = null
+    else consistent.saleStartsAt = null
   }
-  return settled
+  return consistent
 }

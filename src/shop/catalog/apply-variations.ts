@@ -9,8 +9,10 @@ import { variations } from './schema.ts'
 const variationsOf = rowsStatement(variations, 'product_id = ?')
 
 /**
- * Makes these the product's variations, by SKU; one that is no longer named stays for the orders that point at it and
- * can no longer be bought. True when that changed something.
+ * Replaces a product's variations, matched by SKU. A variation that is no longer listed becomes unavailable; its row
+ * stays, because orders refer to it. Returns true when something changed.
+ *
+ * @param options.keepStock keeps the stock of existing variations
  */
 export function applyVariations(
   tx: Tx,
@@ -23,10 +25,10 @@ export function applyVariations(
   const applied = wanted.map((input, position) =>
     applyVariation(tx, productId, bySku.get(input.sku), { ...input, position }, keepStock)
   )
-  const named = new Set(wanted.map((input) => input.sku))
-  const gone = rows.filter((row) => row.available && !named.has(row.sku))
-  for (const { id } of gone) tx.orm.update(variations).set({ available: false }).where(eq(variations.id, id)).run()
-  return applied.includes(true) || gone.length > 0
+  const listed = new Set(wanted.map((input) => input.sku))
+  const removed = rows.filter((row) => row.available && !listed.has(row.sku))
+  for (const { id } of removed) tx.orm.update(variations).set({ available: false }).where(eq(variations.id, id)).run()
+  return applied.includes(true) || removed.length > 0
 }
 
 function applyVariation(

@@ -1,16 +1,20 @@
 /**
- * Keeps the most recently used values within a bound in bytes, on what they weigh and on their keys, which callers may
- * choose long; a value that would take more than a quarter of it is never kept.
+ * A least-recently-used cache with a limit in bytes. Keys count too, because clients choose them and can make them long.
+ * A value that needs more than a quarter of the limit is not stored.
  */
 export class BoundedCache<T> {
   readonly #limit: number
-  readonly #weigh: (value: T) => number
+  readonly #sizeOf: (value: T) => number
   readonly #values = new Map<string, T>()
-  #weight = 0
+  #size = 0
 
-  constructor(limit: number, weigh: (value: T) => number) {
+  /**
+   * @param limit in bytes
+   * @param sizeOf size of a value in bytes, without its key
+   */
+  constructor(limit: number, sizeOf: (value: T) => number) {
     this.#limit = limit
-    this.#weigh = weigh
+    this.#sizeOf = sizeOf
   }
 
   get(key: string): T | undefined {
@@ -23,12 +27,12 @@ export class BoundedCache<T> {
 
   set(key: string, value: T): void {
     this.#remove(key)
-    const weight = this.#bytesOf(key, value)
-    if (weight > this.#limit / 4) return
+    const size = this.#bytesOf(key, value)
+    if (size > this.#limit / 4) return
     this.#values.set(key, value)
-    this.#weight += weight
+    this.#size += size
     for (const oldest of this.#values.keys()) {
-      if (this.#weight <= this.#limit) return
+      if (this.#size <= this.#limit) return
       this.#remove(oldest)
     }
   }
@@ -37,10 +41,10 @@ export class BoundedCache<T> {
     const value = this.#values.get(key)
     if (value === undefined) return
     this.#values.delete(key)
-    this.#weight -= this.#bytesOf(key, value)
+    this.#size -= this.#bytesOf(key, value)
   }
 
   #bytesOf(key: string, value: T): number {
-    return 2 * key.length + this.#weigh(value)
+    return 2 * key.length + this.#sizeOf(value)
   }
 }

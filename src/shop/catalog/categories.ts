@@ -9,7 +9,7 @@ const inUse = rawStatement<[], { slug: string; name: string }>(`
   )
   ORDER BY c.name, c.id`)
 
-/** The categories that a published product is in, by name. */
+/** The categories with at least one published product, ordered by name. */
 export function listCategories(db: Db): { slug: string; name: string }[] {
   return inUse(db).all()
 }

@@ -1,4 +1,4 @@
-/** What became of one entry of a file. `fields` are those of the file that differ from what the shop had. */
+/** The result of importing one entry of a file. `fields` are the file's fields that differ from the shop's. */
 export type Change = {
   kind: 'product' | 'coupon'
   /** The product's slug or the coupon's code. */
@@ -9,11 +9,12 @@ export type Change = {
 
 export type Counts = { created: number; updated: number; unchanged: number }
 
+/** Counts the entries by outcome. */
 export function countChanges(changes: readonly Change[]): Counts {
   const counts = { created: 0, updated: 0, unchanged: 0 }
   for (const { outcome } of changes) counts[outcome] += 1
   return counts
 }
 
-/** What a file did, by kind: products, coupons, plans, … */
+/** The result of an import by kind: products, coupons, plans and so on. */
 export type CountsByKind = Record<string, Counts>

@@ -1,10 +1,10 @@
 import { chargeStepMinor, percentOf, shareMinor } from '../../platform/money.ts'
 import type { CouponRow } from './rows.ts'
 
-/** What a coupon counts for; it counts for everything when both lists are empty. */
+/** The products and categories that a coupon applies to; all products when both lists are empty. */
 export type CouponScope = { productIds: readonly number[]; categoryIds: readonly number[] }
 
-/** One of the two amounts is set: 10 percent is 1000. */
+/** Either `percentBps` or `amountMinor` is set. 10 percent is 1000 bps. */
 export type Discount = Pick<CouponRow, 'percentBps' | 'amountMinor'> & CouponScope
 
 /** A line before discounts: unit price times quantity. */
@@ -12,47 +12,45 @@ export type DiscountableLine = { productId: number; categoryIds: readonly number
 
 export type Discounts = {
   totalMinor: number
-  /** In the order of the lines; they sum to `totalMinor`, and none exceeds its line. */
+  /** The discount of each line, at most the line's total. The sum is `totalMinor`. */
   byLine: number[]
-  /** In the order of the coupons; they sum to `totalMinor` too. */
+  /** The discount of each coupon. The sum is `totalMinor`. */
   byCoupon: number[]
 }
 
-/** Why a code does not count, in words for the buyer. */
+/** Why a code is not accepted, as a message for the buyer. */
 export const couponRefusals = {
   unknown: 'This code is not valid.',
   disabled: 'This code is not valid.',
   not_yet: 'This code is not valid yet.',
   expired: 'This code has expired.',
-  used_up: 'This code has been used up.',
-  customer_limit: 'You have used this code as often as it can be used.',
-  min_total: 'The order is too small for this code.',
-  no_product: 'This code does not count for anything in this order.'
+  used_up: 'This code has reached its usage limit.',
+  customer_limit: 'You have already used this code the maximum number of times.',
+  min_total: 'Your order is below the minimum amount for this code.',
+  no_product: 'This code does not apply to anything in your order.'
 } as const
 
 export type CouponRefusal = keyof typeof couponRefusals
 
-export type CouponOccasion = { lines: readonly DiscountableLine[]; now: number }
-
 /**
- * Why the coupon does not count for this order, or undefined when it does. The minimum total is that of the whole order
- * before discounts. Its total limit is only looked at here; uses are given out, and the limit per customer judged, where
- * the order takes its use (`takeCouponUse`), under the lock that decides who comes first.
+ * Why the coupon is not accepted for this order, or undefined when it is. The minimum total is compared with the whole
+ * order before discounts. The usage limit is only a preliminary check here: `takeCouponUse` enforces it, and the limit
+ * per customer, in the transaction that places the order.
  */
 export function findCouponRefusal(
   coupon: CouponRow | undefined,
   scope: CouponScope,
-  { lines, now }: CouponOccasion
+  { lines, now }: { lines: readonly DiscountableLine[]; now: number }
 ): CouponRefusal | undefined {
   if (coupon === undefined) return 'unknown'
-  const refusal = inactiveReason(coupon, now)
-  if (refusal !== undefined) return refusal
+  const inactive = inactiveReason(coupon, now)
+  if (inactive !== undefined) return inactive
   if (coupon.minTotalMinor !== null && sum(lines.map((line) => line.totalMinor)) < coupon.minTotalMinor)
     return 'min_total'
   return lines.some((line) => isInScope(line, scope)) ? undefined : 'no_product'
 }
 
-/** Why the coupon counts for nobody at the moment, whatever he buys. */
+/** Why the coupon is not accepted for any order at `now`; undefined when it is active. */
 export function inactiveReason(coupon: CouponRow, now: number): CouponRefusal | undefined {
   if (!coupon.enabled) return 'disabled'
   if (coupon.startsAt !== null && now < coupon.startsAt) return 'not_yet'
@@ -60,6 +58,7 @@ export function inactiveReason(coupon: CouponRow, now: number): CouponRefusal | 
   return coupon.maxUses !== null && coupon.used >= coupon.maxUses ? 'used_up' : undefined
 }
 
+/** Whether a coupon with this scope applies to the line. */
 export function isInScope(line: Pick<DiscountableLine, 'productId' | 'categoryIds'>, scope: CouponScope): boolean {
   const everything = scope.productIds.length === 0 && scope.categoryIds.length === 0
   return (
@@ -70,9 +69,9 @@ export function isInScope(line: Pick<DiscountableLine, 'productId' | 'categoryId
 }
 
 /**
- * What each coupon takes off and how it falls on the lines. Percentages come before fixed amounts, else the order given
- * decides, and each counts on what the ones before it have left of the lines in its scope. Discounts are counted in the
- * currency's charge steps, so that a total that can be charged stays one, and shared among lines by largest remainder.
+ * Computes what each coupon takes off and splits it among the lines. Percentages apply before fixed amounts, otherwise
+ * in the given order. Each coupon applies to what is left of the lines in its scope. Discounts are multiples of the
+ * currency's charge step, so that the total stays chargeable, and are split by largest remainder.
  */
 export function discountLines(
   lines: readonly DiscountableLine[],
@@ -100,7 +99,7 @@ function fixedLast(coupons: readonly Discount[]): [number, Discount][] {
   ]
 }
 
-/** What the coupon takes of each amount; never more than is there. */
+/** The coupon's discount on each amount; at most that amount. */
 function sharesOf({ percentBps, amountMinor }: Discount, amounts: readonly number[], stepMinor: number): number[] {
   if (percentBps === 10_000) return [...amounts]
   const wantedMinor = percentBps === null ? (amountMinor ?? 0) : percentOf(sum(amounts), percentBps)

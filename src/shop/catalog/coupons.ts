@@ -27,20 +27,21 @@ const scopeCategories = statement((orm) =>
 const addUse = rawStatement<[number]>(
   'UPDATE coupons SET used = used + 1 WHERE id = ? AND (max_uses IS NULL OR used < max_uses)'
 )
-const takeUseBack = rawStatement<[number]>('UPDATE coupons SET used = used - 1 WHERE id = ? AND used > 0')
+const subtractUse = rawStatement<[number]>('UPDATE coupons SET used = used - 1 WHERE id = ? AND used > 0')
 
-/** Codes are one and the same whatever their case and the spaces around them. */
+/** Finds a coupon by its code, ignoring case and surrounding spaces. */
 export function findCoupon(db: Db, code: string): CouponRow | undefined {
   return byKey(db, compareKey(code))
 }
 
-/** @throws AppError NOT_FOUND */
+/** As `findCoupon`. @throws AppError NOT_FOUND */
 export function getCoupon(db: Db, code: string): CouponRow {
   const coupon = findCoupon(db, code)
-  if (coupon === undefined) throw new AppError('NOT_FOUND', 'There is no coupon with this code.')
+  if (coupon === undefined) throw new AppError('NOT_FOUND', 'No coupon has this code.')
   return coupon
 }
 
+/** The products and categories that a coupon applies to. */
 export function couponScope(db: Db, couponId: number): CouponScope {
   return {
     productIds: scopeProducts(db)
@@ -53,31 +54,31 @@ export function couponScope(db: Db, couponId: number): CouponScope {
 }
 
 /**
- * Counts one more order that carries the coupon; false when its last use is gone. The condition stands in the UPDATE
- * itself, so that the last use goes to one order however many ask at once.
+ * Counts one more order with the coupon; false when it has reached its limit. The UPDATE itself checks the limit, so that
+ * two orders cannot both get the last use.
  */
 export function takeUse(tx: Tx, couponId: number): boolean {
   return addUse(tx).run(couponId).changes === 1
 }
 
-/** Gives one use back. */
+/** Counts one order less with the coupon, when an order releases its hold. */
 export function returnUse(tx: Tx, couponId: number): void {
-  takeUseBack(tx).run(couponId)
+  subtractUse(tx).run(couponId)
 }
 
-/** Orders that carry the coupon keep it. @throws AppError NOT_FOUND */
+/** Disables a coupon for new orders; orders that already have it keep their discount. @throws AppError NOT_FOUND */
 export function disableCoupon(tx: Tx, code: string): CouponRow {
   const { id, enabled } = getCoupon(tx, code)
   if (enabled) tx.orm.update(coupons).set({ enabled: false }).where(eq(coupons.id, id)).run()
   return getCoupon(tx, code)
 }
 
-/** All of them, in the order of their codes. */
+/** All coupons, ordered by code. */
 export function listCoupons(db: Db): CouponRow[] {
   return db.orm.select().from(coupons).orderBy(asc(coupons.codeKey)).all()
 }
 
-/** A coupon as the command line shows it, with its scope in slugs and names. */
+/** A coupon as the command line shows it. Amounts are in major units; the scope lists slugs and names. */
 export function toCoupon(db: Db, row: CouponRow, currency: string) {
   const major = (minor: number | null) => (minor === null ? null : toMajor(minor, currency))
   return {
@@ -99,7 +100,7 @@ export function toCoupon(db: Db, row: CouponRow, currency: string) {
 
 export type CouponView = ReturnType<typeof toCoupon>
 
-/** The scope as a file states it: slugs of products, names of categories. */
+/** The scope as the import file states it: slugs of products, names of categories. */
 export function scopeNames(db: Db, couponId: number): { products: string[]; categories: string[] } {
   const slugs = db.orm
     .select({ slug: products.slug })

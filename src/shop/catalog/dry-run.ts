@@ -2,21 +2,21 @@ import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 
 /**
- * What `work` would answer, without its writes: it is done and taken back, so that a dry run and the real one can never
- * differ.
+ * Runs `work` in a transaction and rolls it back; returns its result. A dry run executes the same code as the real run,
+ * so the two cannot differ.
  */
 export function dryRun<T>(db: Db, work: (tx: Tx) => T extends PromiseLike<unknown> ? never : T): T {
-  const answers: T[] = []
-  const takeBack = new Error('Only a rehearsal.')
+  const results: T[] = []
+  const rollback = new Error('Rolled back after a dry run.')
   try {
     write(db, (tx) => {
-      answers.push(work(tx))
-      throw takeBack
+      results.push(work(tx))
+      throw rollback
     })
   } catch (error) {
-    if (error !== takeBack) throw error
+    if (error !== rollback) throw error
   }
-  const [answer] = answers
-  if (answer === undefined) throw takeBack
-  return answer
+  const [result] = results
+  if (result === undefined) throw rollback
+  return result
 }

@@ -5,12 +5,12 @@ import { slugFor } from './import/slug.ts'
 import { parseSearch } from './search-query.ts'
 
 export type OfferFilter = {
-  /** Slug of a category; its name finds it too, since that is what offers show. */
+  /** Slug or name of a category. Clients know only the name, because offers show names. */
   category?: string | undefined
   search?: string | undefined
 }
 
-// Published, and there is a unit to sell: of the product, or of one of its available variations when it has any.
+// Published and in stock. With variations, at least one available variation must be in stock.
 const buyable = `
   p.published = 1 AND CASE
     WHEN EXISTS (SELECT 1 FROM variations v WHERE v.product_id = p.id AND v.available = 1) THEN EXISTS (
@@ -24,7 +24,7 @@ const inCategory = `
     WHERE pc.product_id = p.id AND c.slug = ?
   )`
 const hasWords = 'products_search MATCH ?'
-// The LIMIT keeps SQLite from making the key of a product's text once more for each literal.
+// The LIMIT keeps SQLite from computing the compare_key of a product's text again for each literal.
 const hasLiterals = `
   NOT EXISTS (
     SELECT 1 FROM (SELECT compare_key(s.name || ' ' || s.description || ' ' || s.tags) AS text LIMIT 1) CROSS JOIN json_each(?)
@@ -33,14 +33,14 @@ const hasLiterals = `
 const inOrder = 'ORDER BY p.position, p.id'
 
 const all = rawStatement<[], number>(`SELECT p.id FROM products p WHERE ${buyable} ${inOrder}`)
-// CROSS JOIN keeps SQLite from walking all products in their order and asking each for its categories.
+// CROSS JOIN makes SQLite start from the category instead of scanning all products in their order.
 const ofCategory = rawStatement<[string], number>(`
   SELECT p.id FROM product_categories pc CROSS JOIN products p ON p.id = pc.product_id
   WHERE pc.category_id = (SELECT id FROM categories WHERE slug = ?) AND ${buyable} ${inOrder}`)
-/** The statements of a search, by what it asks for. */
+/** Search statements by their conditions. */
 const searches = new Map<string, (db: Db) => Database.Statement<string[], number>>()
 
-/** Ids of all products that can be bought and that the filter lets through, in the order in which they are offered. */
+/** Ids of all products that can be bought and match the filter, in the shop's order. */
 export function listedProductIds(db: Db, { category, search }: OfferFilter): number[] {
   const slug = category === undefined ? undefined : slugFor(category)
   if (search === undefined) {
@@ -55,8 +55,8 @@ export function listedProductIds(db: Db, { category, search }: OfferFilter): num
   ])
 }
 
-function searched(db: Db, asked: readonly (readonly [condition: string, value: string])[]): number[] {
-  const conditions = [...asked.map(([condition]) => condition), buyable].join(' AND ')
+function searched(db: Db, terms: readonly (readonly [condition: string, value: string])[]): number[] {
+  const conditions = [...terms.map(([condition]) => condition), buyable].join(' AND ')
   const statement =
     searches.get(conditions) ??
     rawStatement<string[], number>(
@@ -65,5 +65,5 @@ function searched(db: Db, asked: readonly (readonly [condition: string, value: s
   searches.set(conditions, statement)
   return statement(db)
     .pluck()
-    .all(...asked.map(([, value]) => value))
+    .all(...terms.map(([, value]) => value))
 }

@@ -8,9 +8,11 @@ import { chooseVariation } from './variation-choice.ts'
 type Sale = Pick<ProductInput, 'priceMinor' | 'salePriceMinor' | 'saleStartsAt' | 'saleEndsAt'>
 
 /**
- * Turns an entry in the shape of GET /store/offers into what it says about the product. It holds what a buyer was shown:
- * a price that the shop shows already says nothing of sales to come, and the address that the shop gives every product
- * says nothing at all. Another price becomes that of the product, or of the variation whose price was shown.
+ * Converts an import entry in the shape of GET /store/offers to product input. An offer holds only what buyers see. If
+ * its price equals the price that the shop shows, the product's prices and sale period stay. Any other price becomes the
+ * price of the product, or of the variation that the offer shows. A URL that the shop itself derives is ignored.
+ *
+ * @param row the stored product with this slug, if it exists
  */
 export function resolveOffer(
   tx: Tx,
@@ -18,35 +20,36 @@ export function resolveOffer(
   offer: ProductInput,
   { urlOf, now }: { urlOf: ((slug: string) => string) | undefined; now: number }
 ): ProductInput {
-  const isOwnAddress = typeof offer.url === 'string' && offer.url === urlOf?.(offer.slug)
-  const input = { ...offer, url: isOwnAddress ? undefined : offer.url }
+  const isDerivedUrl = typeof offer.url === 'string' && offer.url === urlOf?.(offer.slug)
+  const input = { ...offer, url: isDerivedUrl ? undefined : offer.url }
   if (row === undefined || offer.variations !== undefined) return input
   const available = variationsOfProduct(tx, row.id)
   const shown = chooseVariation(row, available) ?? null
   const sale = { salePriceMinor: offer.salePriceMinor ?? null, saleStartsAt: null, saleEndsAt: null }
-  const said = currentPrice({ priceMinor: offer.priceMinor, ...sale }, now)
-  const known = currentPrice(pricesOf(row, shown), now)
-  if (said.unitPriceMinor === known.unitPriceMinor && said.originalMinor === known.originalMinor) {
-    return { ...input, ...salesOf(row) }
+  const imported = currentPrice({ priceMinor: offer.priceMinor, ...sale }, now)
+  const stored = currentPrice(pricesOf(row, shown), now)
+  if (imported.unitPriceMinor === stored.unitPriceMinor && imported.originalMinor === stored.originalMinor) {
+    return { ...input, ...storedSale(row) }
   }
   if (shown === null) return { ...input, ...sale }
-  return { ...input, ...salesOf(row), ...windowOf(sale), variations: repriced(available, shown, { ...input, ...sale }) }
+  const variations = repriced(available, shown, { ...input, ...sale })
+  return { ...input, ...storedSale(row), ...periodOf(sale), variations }
 }
 
-function salesOf({ priceMinor, salePriceMinor, saleStartsAt, saleEndsAt }: ProductRow): Sale {
+function storedSale({ priceMinor, salePriceMinor, saleStartsAt, saleEndsAt }: ProductRow): Sale {
   return { priceMinor, salePriceMinor, saleStartsAt, saleEndsAt }
 }
 
-/** A price without a sale leaves the window to the other variations. */
-function windowOf({
+/** Without a sale price the sale period stays, because the other variations use it. */
+function periodOf({
   salePriceMinor,
-  ...window
+  ...period
 }: {
   salePriceMinor: number | null
   saleStartsAt: null
   saleEndsAt: null
 }) {
-  return salePriceMinor === null ? {} : window
+  return salePriceMinor === null ? {} : period
 }
 
 function repriced(

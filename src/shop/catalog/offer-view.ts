@@ -3,10 +3,10 @@ import { currentPrice, nextPriceChange, pricesOf } from './price.ts'
 import type { ProductRow, VariationRow } from './rows.ts'
 import { chooseVariation } from './variation-choice.ts'
 
-/** A product with what its offer is made of. */
+/** A product with everything that its offer shows. */
 export type OfferParts = {
   product: ProductRow
-  /** The available ones, in their order. */
+  /** The available variations, in their order. */
   variations: VariationRow[]
   categories: string[]
   tags: string[]
@@ -24,6 +24,7 @@ export type Offer = {
   tags: string[]
 }
 
+/** `urlOf` gives the page of a product without a URL of its own. */
 export type OfferTerms = { currency: string; urlOf: (slug: string) => string }
 
 /** The public offer (docs/interface.md 2.6), with the next time at which its price may change. */

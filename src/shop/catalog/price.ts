@@ -1,4 +1,4 @@
-/** What a price is decided by. A variation has prices of its own and shares its product's window. */
+/** What determines a price. A variation has its own prices and its product's sale period. */
 export type Priced = {
   priceMinor: number
   salePriceMinor: number | null
@@ -8,17 +8,20 @@ export type Priced = {
 
 export type CurrentPrice = {
   unitPriceMinor: number
-  /** The regular price while a sale holds, else null. */
+  /** The regular price during a sale, else null. */
   originalMinor: number | null
 }
 
-/** A variation's own prices in its product's window; without one, the product's. */
+/** The prices of a variation, or of the product when `variation` is null, with the product's sale period. */
 export function pricesOf(product: Priced, variation: Pick<Priced, 'priceMinor' | 'salePriceMinor'> | null): Priced {
   const { priceMinor, salePriceMinor } = variation ?? product
   return { priceMinor, salePriceMinor, saleStartsAt: product.saleStartsAt, saleEndsAt: product.saleEndsAt }
 }
 
-/** What one unit costs at `now`. A sale begins with its start and is over at its end; without them it is always on. */
+/**
+ * The price of one unit at `now`. A sale includes its start and excludes its end; without a start or end it is open on
+ * that side. A sale price that is not below the regular price is ignored.
+ */
 export function currentPrice(priced: Priced, now: number): CurrentPrice {
   const { priceMinor, salePriceMinor } = priced
   if (salePriceMinor === null || salePriceMinor >= priceMinor || !isWithin(priced, now)) {
@@ -27,7 +30,7 @@ export function currentPrice(priced: Priced, now: number): CurrentPrice {
   return { unitPriceMinor: salePriceMinor, originalMinor: priceMinor }
 }
 
-/** The next moment after `now` at which the price may change; null when it stays as it is. */
+/** The next time after `now` at which the price may change; null when it does not change. */
 export function nextPriceChange({ salePriceMinor, saleStartsAt, saleEndsAt }: Priced, now: number): number | null {
   if (salePriceMinor === null) return null
   const ahead = [saleStartsAt, saleEndsAt].filter((at): at is number => at !== null && at > now)

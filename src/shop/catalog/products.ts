@@ -17,27 +17,27 @@ import {
 } from './stored-product.ts'
 import { chooseVariation } from './variation-choice.ts'
 
-/** By its slug, or by its id in digits. @throws AppError NOT_FOUND */
+/** Finds a product by its slug, or by its id in digits. A slug wins over an id. @throws AppError NOT_FOUND */
 export function getProduct(db: Db, slugOrId: string): ProductRow {
   const bySlug = productBySlug(db, slugOrId)
   const row = bySlug ?? (/^\d{1,15}$/.test(slugOrId) ? productById(db, Number(slugOrId)) : undefined)
-  if (row === undefined) throw new AppError('NOT_FOUND', 'There is no product with this slug or id.')
+  if (row === undefined) throw new AppError('NOT_FOUND', 'No product has this slug or id.')
   return row
 }
 
-/** All products, the hidden and sold out ones too, in the order of the shop. */
+/** All products in the shop's order, also the unpublished and sold-out ones. */
 export function listProducts(db: Db): ProductRow[] {
   return db.orm.select().from(products).orderBy(asc(products.position), asc(products.id)).all()
 }
 
-/** Shows or hides a product; one that is so already is left as it is. @throws AppError NOT_FOUND */
+/** Publishes or unpublishes a product. Without a change nothing is written. @throws AppError NOT_FOUND */
 export function setPublished(tx: Tx, slugOrId: string, published: boolean, now: number): ProductRow {
   const row = getProduct(tx, slugOrId)
   if (row.published === published) return row
   return tx.orm.update(products).set({ published, updatedAt: now }).where(eq(products.id, row.id)).returning().get()
 }
 
-/** What an offer is made of. */
+/** Reads a product with everything that its offer shows. */
 export function offerParts(db: Db, product: ProductRow): OfferParts {
   return {
     product,
@@ -47,10 +47,10 @@ export function offerParts(db: Db, product: ProductRow): OfferParts {
   }
 }
 
-/** Whether a product is on offer, and if not, why. */
+/** Whether the offers list contains a product, and if not, why. */
 export type ProductState = 'listed' | 'sold_out' | 'unpublished'
 
-/** A product as the operator sees it: its offer, and what no buyer is told. */
+/** A product as operators see it: its offer, with stock, variations, grants and the other fields that buyers don't see. */
 export function toProduct(db: Db, row: ProductRow, terms: OfferTerms, now: number) {
   const parts = offerParts(db, row)
   return {

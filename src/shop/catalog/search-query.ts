@@ -1,57 +1,57 @@
 import { codePoints, compareKey } from '../../platform/text.ts'
 
-// What FTS5's unicode61 takes for part of a word, and the marks that its accents are made of.
+// The characters that FTS5's unicode61 tokenizer treats as part of a word, and combining marks.
 const words = /[\p{L}\p{N}\p{Co}\p{M}]+/gu
 const letter = /[\p{L}\p{N}\p{Co}]/u
-/** Signs that mean themselves where they stand: a search for 100% is not one for 100. */
+/** A word with one of these signs is matched literally: a search for 100% does not match 100. */
 const sign = /[%_]/
 
-// What a search asks for beyond these only narrows it further, and would cost all other requests their time.
-const mostWords = 8
-const mostLiterals = 8
-/** A single letter begins a good part of all words: it costs most and tells least. */
-const wordsWithLetters = 3
+// More terms would only narrow the result, and a search with many terms blocks the event loop for all other requests.
+const maxWords = 8
+const maxLiterals = 8
+/** A single letter is the prefix of many words, so it is slow and selects little: it counts only among the first three words. */
+const maxWordsWithLetters = 3
 
 export type Search = {
-  /** An FTS5 query: every word must be the beginning of a word of the product. Undefined when no word was typed. */
+  /** An FTS5 query: every word must be the prefix of a word of the product. Undefined without words. */
   words: string | undefined
-  /** What must stand in the product just so, but for the case of its letters: compareKey's spelling. */
+  /** Texts that the product must contain literally, ignoring case, in the form of `compareKey`. */
   literals: string[]
 }
 
 /**
- * What a person typed, as what is asked of the products. Each word is quoted, so that AND, NEAR or a lone quote mean
- * nothing more; one with a sign in it is looked for as it is. What holds neither finds nothing.
+ * Parses a buyer's search text. Each word is quoted, so that AND, NEAR or a quote have no special meaning in FTS5. A word
+ * with a sign (`%`, `_`) is matched literally. A text with neither words nor signs finds nothing.
  *
- * Of a long text the eight longest words count, and as many with a sign; a single letter only while there are fewer than
- * three other words. What is left out can only make it find more.
+ * In a long text the eight longest words count, and the eight longest literals. A single letter counts only if there are
+ * fewer than three longer words. Ignored terms can only widen the result.
  */
-export function parseSearch(typed: string): Search {
-  const pieces = typed.normalize('NFC').split(/\s+/)
+export function parseSearch(text: string): Search {
+  const pieces = text.normalize('NFC').split(/\s+/)
   const signed = pieces.filter((piece) => sign.test(piece))
   const literals = longestFirst(signed, compareKey, (longer, shorter) => longer.includes(shorter))
   const plain = pieces.filter((piece) => !sign.test(piece)).join(' ')
   const lettered = (plain.match(words) ?? []).filter((word) => letter.test(word))
   const found = longestFirst(lettered, folded, (longer, shorter) => longer.startsWith(shorter))
-    .filter(([key], index) => index < (codePoints(key) === 1 ? wordsWithLetters : mostWords))
+    .filter(([key], index) => index < (codePoints(key) === 1 ? maxWordsWithLetters : maxWords))
     .map(([, word]) => `"${word}"*`)
   return {
     words: found.length === 0 ? undefined : found.join(' AND '),
-    literals: literals.slice(0, mostLiterals).map(([key]) => key)
+    literals: literals.slice(0, maxLiterals).map(([key]) => key)
   }
 }
 
-/** The words by their keys, each once and without those that a longer one implies. */
+/** The terms by their keys, longest first, without duplicates and without those that a longer term implies. */
 function longestFirst(
-  asked: readonly string[],
+  terms: readonly string[],
   keyOf: (word: string) => string,
   implies: (longer: string, shorter: string) => boolean
 ): [key: string, word: string][] {
-  const byLength = [...new Map(asked.map((word) => [keyOf(word), word]))].toSorted(([a], [b]) => b.length - a.length)
+  const byLength = [...new Map(terms.map((word) => [keyOf(word), word]))].toSorted(([a], [b]) => b.length - a.length)
   return byLength.filter(([key], index) => !byLength.slice(0, index).some(([longer]) => implies(longer, key)))
 }
 
-/** In lower case and without the accents of Latin letters: FTS5 takes no notice of these either. */
+/** Lower case, without accents on Latin letters, as FTS5 compares words. */
 function folded(word: string): string {
   const parts = word.toLowerCase().normalize('NFD')
   return parts.replace(/([a-z])[\u0300-\u036f]+/g, '$1').normalize('NFC')

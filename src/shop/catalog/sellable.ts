@@ -7,31 +7,30 @@ import { effectiveStock } from './stock.ts'
 import { grantsOfProduct, productById, variationsOfProduct } from './stored-product.ts'
 import { chooseVariation, itemName } from './variation-choice.ts'
 
-/** One thing that can be bought now, at the price of now. */
+/** A product or variation that can be bought now, at its current price. */
 export type Sellable = CurrentPrice & {
   product: ProductRow
   variation: VariationRow | null
   name: string
   type: 'physical' | 'digital'
   grants: GrantSpec[]
-  /** Units left, at least 1; null when nobody counts. */
+  /** Units left, at least 1; null when stock is not counted. */
   stock: number | null
 }
 
-/** Why something cannot be bought, with the field of a checkout item that it is about. */
+/** Why a product or variation cannot be bought, with the field of the checkout item to correct. */
 export const unsellableReasons = {
-  unknown_product: { field: 'productId', message: 'There is no such product.' },
+  unknown_product: { field: 'productId', message: 'This product does not exist.' },
   not_published: { field: 'productId', message: 'This product is not for sale.' },
-  unknown_variation: { field: 'variationId', message: 'This product has no such variation.' },
-  sold_out: { field: 'quantity', message: 'This is sold out.' }
+  unknown_variation: { field: 'variationId', message: 'This product does not have this variation.' },
+  sold_out: { field: 'quantity', message: 'This product is sold out.' }
 } as const
 
 export type UnsellableReason = keyof typeof unsellableReasons
 
 /**
- * What an item of a checkout would buy at `now`, or the reason why it cannot be bought. Without a variation id a
- * variable product stands for the one that its offer shows (`chooseVariation`). Stock is only looked at here; it is
- * taken by `takeStock`.
+ * What a checkout item buys at `now`, or the reason why it cannot be bought. Without a variation id, a product with
+ * variations means the one that its offer shows (`chooseVariation`). This only reads the stock; `takeStock` takes it.
  */
 export function findSellable(
   db: Db,

@@ -1,10 +1,10 @@
 import type { Tx } from '../../platform/db/database.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
 
-/** What was bought. A variation that counts no stock of its own draws on its product's. */
+/** A product or variation in an order. A variation without a stock of its own uses its product's stock. */
 export type SoldItem = { productId: number; variationId: number | null }
 
-/** How many units can still be sold; null when nobody counts. */
+/** How many units can still be sold; null when stock is not counted. */
 export function effectiveStock(
   product: { stock: number | null },
   variation: { stock: number | null } | null
@@ -32,8 +32,8 @@ const returnToProduct = rawStatement<[number, number]>(
 )
 
 /**
- * Takes units off the stock, or nothing when there are too few. The condition stands in the UPDATE itself, so that the
- * last unit goes to one order whatever the caller has read before. Stock that nobody counts is always enough.
+ * Takes units from the stock; when there are too few, takes none and returns false. The UPDATE itself checks the
+ * quantity, so that two orders cannot both get the last unit. Stock that is not counted is always enough.
  */
 export function takeStock(tx: Tx, { productId, variationId }: SoldItem, quantity: number): boolean {
   if (variationId !== null) {
@@ -44,7 +44,7 @@ export function takeStock(tx: Tx, { productId, variationId }: SoldItem, quantity
   return uncountedProduct(tx).get(productId) !== undefined
 }
 
-/** Puts units back where `takeStock` took them; nothing happens where nobody counts. */
+/** Returns units to the stock that `takeStock` took them from. Does nothing where stock is not counted. */
 export function returnStock(tx: Tx, { productId, variationId }: SoldItem, quantity: number): void {
   if (variationId !== null && returnToVariation(tx).run(quantity, variationId, productId).changes === 1) return
   returnToProduct(tx).run(quantity, productId)

@@ -4,12 +4,13 @@ import { rowStatement, rowsStatement, statement } from '../../platform/db/statem
 import { categories, productCategories, productGrants, productTags, products, variations } from './schema.ts'
 import type { GrantSpec } from './schema.ts'
 
-// A product in its parts, each by a statement that is built once: checkouts, imports and exports read them one by one.
+// The parts of a product, each read by a statement that is prepared once, because checkouts, imports and exports read
+// products one at a time.
 
 export const productById = rowStatement(products, 'id = ?')
 export const productBySlug = rowStatement(products, 'slug = ?')
 
-/** Those that can be named in an order, in their order; none for a simple product. */
+/** The available variations in their order; empty for a product without variations. */
 export const variationsOfProduct = rowsStatement(variations, 'product_id = ? AND available ORDER BY position, id')
 const grantsOf = rowsStatement(productGrants, 'product_id = ? ORDER BY position')
 
@@ -32,20 +33,24 @@ const tagsOf = statement((orm) =>
     .prepare()
 )
 
+/** A product's categories in its own order. */
 export function categoriesOfProduct(db: Db, productId: number): { id: number; slug: string; name: string }[] {
   return categoriesOf(db).all({ productId })
 }
 
+/** Ids of a product's categories, as coupons are scoped by them. */
 export function categoryIdsOfProduct(db: Db, productId: number): number[] {
   return categoriesOfProduct(db, productId).map(({ id }) => id)
 }
 
+/** A product's tags in its own order. */
 export function tagsOfProduct(db: Db, productId: number): string[] {
   return tagsOf(db)
     .all({ productId })
     .map((row) => row.tag)
 }
 
+/** The benefits that a paid order of this product gives. */
 export function grantsOfProduct(db: Db, productId: number): GrantSpec[] {
   return grantsOf(db, productId).map((row) => row.spec)
 }

@@ -2,9 +2,10 @@ import type { ProductRow, VariationRow } from './rows.ts'
 import { effectiveStock } from './stock.ts'
 
 /**
- * The variation that an offer shows and that an item without `variationId` buys: the one marked as default while it can
- * be bought, else the first that can. Undefined when all are sold out. `available` are the product's available
- * variations in their order.
+ * The variation that an offer shows and that an item without `variationId` buys: the default one if it is in stock, else
+ * the first that is. Undefined when all are sold out.
+ *
+ * @param available the product's available variations in their order
  */
 export function chooseVariation(
   product: Pick<ProductRow, 'stock'>,
@@ -14,7 +15,7 @@ export function chooseVariation(
   return buyable.find((variation) => variation.isDefault) ?? buyable[0]
 }
 
-/** What a line of an order is called. */
+/** The name of a line item. */
 export function itemName(product: { name: string }, variation: { name: string } | null): string {
   return variation === null ? product.name : `${product.name} - ${variation.name}`
 }

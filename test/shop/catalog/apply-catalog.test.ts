@@ -27,7 +27,7 @@ function product(db: Parameters<typeof productBySlug>[0], slug: string) {
   return row
 }
 
-test('the demo shop is created once, and again changes nothing, not even the revision', () => {
+test('the demo shop is created once, and importing it again changes nothing, not even the revision', () => {
   const db = emptyShop()
   const first = apply(db, demo)
   expect(first.products).toEqual({ created: 38, updated: 0, unchanged: 0 })
@@ -41,7 +41,7 @@ test('the demo shop is created once, and again changes nothing, not even the rev
   expect(db.sqlite.prepare('SELECT total_changes()').pluck().get()).toBe(changed)
 })
 
-test('a changed field is named and the rest is left alone', () => {
+test('a changed field is reported and missing fields stay unchanged', () => {
   const db = shopWith([mug])
   const { changes } = apply(db, [{ slug: 'mug', name: 'Mug', price: '13.00', tags: ['blue'] }])
   expect(changes).toEqual([{ kind: 'product', key: 'mug', outcome: 'updated', fields: ['price', 'tags'] }])
@@ -51,7 +51,7 @@ test('a changed field is named and the rest is left alone', () => {
   expect(categoriesOfProduct(db, row.id).map(({ slug }) => slug)).toEqual(['home'])
 })
 
-test('products without a position come behind those that have one, in the order of the file', () => {
+test('products without a position follow the others, in the order of the file', () => {
   const db = shopWith([
     { ...mug, position: 7 },
     { ...mug, slug: 'cup' },
@@ -60,7 +60,7 @@ test('products without a position come behind those that have one, in the order 
   expect(['mug', 'cup', 'jug'].map((slug) => product(db, slug).position)).toEqual([7, 8, 9])
 })
 
-test('names with one slug are one category, wherever they come from', () => {
+test('category names with the same slug are one category, in products and coupons', () => {
   const db = shopWith({
     products: [mug, { ...mug, slug: 'cup', categories: ['home', 'Prints & Paper', 'HOME!'] }],
     coupons: [{ code: 'Paper', percent: 5, categories: ['prints paper'], products: ['mug'] }]
@@ -70,7 +70,7 @@ test('names with one slug are one category, wherever they come from', () => {
   expect(coupon && couponScope(db, coupon.id)).toEqual({ productIds: [product(db, 'mug').id], categoryIds: [2] })
 })
 
-test('a variation that is no longer named cannot be bought, keeps its row, and comes back under its id', () => {
+test('a variation missing from the file cannot be bought, and a later import restores it under its id', () => {
   const small = { sku: 'S', name: 'Small', price: '10.00', stock: 3 }
   const large = { sku: 'L', name: 'Large', price: '11.00' }
   const db = shopWith([{ ...mug, variations: [small, large] }])
@@ -83,7 +83,7 @@ test('a variation that is no longer named cannot be bought, keeps its row, and c
   expect(variationsOfProduct(db, id)[0]).toEqual(before)
 })
 
-test('seeding again leaves the stock that orders have taken from, an import sets it', () => {
+test('seeding keeps the stock of existing products, and an import sets it', () => {
   const catalogue = [
     { ...mug, stock: 5 },
     { ...mug, slug: 'cup', variations: [{ sku: 'S', name: 'Small', price: '10.00', stock: 5 }] }
@@ -99,7 +99,7 @@ test('seeding again leaves the stock that orders have taken from, an import sets
   expect([product(db, 'mug').stock, variationsOfProduct(db, cup.id)[0]?.stock]).toEqual([5, 5])
 })
 
-test('grants are kept in full and compared by what they say', () => {
+test('grants are stored with their defaults and compared by value', () => {
   const grants = [
     { kind: 'membership', module: 'B', plan: 'guild', period: 'P1Y' },
     { kind: 'download', file: 'sheet.pdf', days: 30 },
@@ -114,7 +114,7 @@ test('grants are kept in full and compared by what they say', () => {
   expect(apply(db, [{ ...mug, grants }]).products.unchanged).toBe(1)
 })
 
-test('half a sale that contradicts the half the shop had replaces it', () => {
+test('a partial sale in the file replaces the stored part that contradicts it', () => {
   const db = shopWith([{ ...mug, salePrice: '9.00', saleStart: '2026-05-01', saleEnd: '2026-07-01' }])
   apply(db, [{ slug: 'mug', name: 'Mug', price: '8.00' }])
   expect(product(db, 'mug')).toMatchObject({ priceMinor: 800, salePriceMinor: null })
@@ -122,7 +122,7 @@ test('half a sale that contradicts the half the shop had replaces it', () => {
   expect(product(db, 'mug')).toMatchObject({ saleStartsAt: null, saleEndsAt: Date.UTC(2026, 3, 1) })
 })
 
-test('a dry run tells what would change and changes nothing', () => {
+test('a dry run reports the changes and writes nothing', () => {
   const db = shopWith([mug])
   const before = {
     revision: revisions(db).catalog,
@@ -148,14 +148,14 @@ test('a dry run tells what would change and changes nothing', () => {
   }).toEqual(before)
 })
 
-test('a coupon for a product that the shop does not have takes the whole file back', () => {
+test('a coupon for an unknown product rolls the whole file back', () => {
   const db = emptyShop()
   const file = { products: [mug], coupons: [{ code: 'A', percent: 5, products: ['mug', 'nothing'] }] }
   expect(() => apply(db, file)).toThrow(AppError)
   expect(db.sqlite.prepare('SELECT count(*) FROM products').pluck().get()).toBe(0)
 })
 
-test('a coupon keeps its uses and stays disabled; fewer uses than it has seen are refused', () => {
+test('a coupon keeps its uses and stays disabled, and a limit below its uses is refused', () => {
   const db = shopWith({ coupons: [{ code: 'A', percent: 5, maxUses: 3 }] })
   db.sqlite.exec('UPDATE coupons SET used = 2, enabled = 0')
   expect(apply(db, { coupons: [{ code: 'a', percent: 7, maxUses: 2 }] }).changes[0]?.fields).toEqual([

@@ -7,24 +7,24 @@ function cacheOf(limit: number, ...values: string[]) {
   return cache
 }
 
-test('the values used last stay, within the bound', () => {
+test('the cache evicts the least recently used values', () => {
   const cache = cacheOf(24, 'aa', 'bb', 'cc', 'dd')
   cache.get('aa')
   cache.set('ee', 'ee')
   expect(['aa', 'bb', 'cc', 'dd', 'ee'].map((key) => cache.get(key))).toEqual(['aa', undefined, 'cc', 'dd', 'ee'])
 })
 
-test('a value that would push out most others is not kept', () => {
+test('a value above a quarter of the limit is not stored', () => {
   const cache = cacheOf(24, 'aa', 'long')
   expect([cache.get('aa'), cache.get('long')]).toEqual(['aa', undefined])
 })
 
-test('a value in the place of another weighs once', () => {
+test('a value that replaces another one under the same key counts once', () => {
   const cache = cacheOf(24, 'aa', 'aa', 'aa', 'bb', 'cc', 'dd')
   expect(cache.get('aa')).toBe('aa')
 })
 
-test('a long key weighs as well, two bytes a character', () => {
+test('a key counts two bytes for each character', () => {
   const cache = new BoundedCache<string>(400, () => 1)
   const keys = ['a', 'b', 'c', 'd', 'e', 'f'].map((letter) => letter.repeat(49))
   for (const key of keys) cache.set(key, key)

@@ -44,7 +44,7 @@ const anyCoupons = fc.array(
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
 
 test.each(['JPY', 'EUR', 'ISK', 'KWD'])(
-  'in %s shares sum to the discount, nothing falls below zero, totals can be charged',
+  'discounts in %s sum to the total, never exceed a line, and leave a total that can be charged',
   (currency) => {
     const stepMinor = chargeStepMinor(currency)
     fc.assert(
@@ -68,13 +68,13 @@ test('a line outside the scope of every coupon keeps its price', () => {
   expect(byLine).toEqual([500, 500, 0])
 })
 
-test('fixed amounts come after percentages, each on what is left', () => {
+test('fixed amounts apply after percentages, each to the remaining amount', () => {
   const discounts = discountLines([line(1, 10_000)], [fixed(1000), percent(1000), percent(1000)], 'EUR')
   expect(discounts.byCoupon).toEqual([1000, 1000, 900])
   expect(discounts.totalMinor).toBe(2900)
 })
 
-test('a fixed amount above what is left takes what is left', () => {
+test('a fixed amount is limited to the remaining amount', () => {
   expect(discountLines([line(1, 300), line(2, 200)], [fixed(1000)], 'EUR')).toEqual({
     totalMinor: 500,
     byLine: [300, 200],
@@ -82,11 +82,11 @@ test('a fixed amount above what is left takes what is left', () => {
   })
 })
 
-test('the cents of a share go to the largest remainders', () => {
+test('the remaining cents of a discount go to the lines with the largest remainders', () => {
   expect(discountLines([line(1, 100), line(2, 100), line(3, 100)], [fixed(100)], 'EUR').byLine).toEqual([34, 33, 33])
 })
 
-test('a percentage of an amount in ISK or KWD is rounded to what can be charged', () => {
+test('a percentage discount in ISK or KWD is rounded to an amount that can be charged', () => {
   expect(discountLines([line(1, 99_900)], [percent(1250)], 'ISK').totalMinor).toBe(12_500)
   expect(discountLines([line(1, 9990)], [percent(1250)], 'KWD').totalMinor).toBe(1250)
 })
@@ -122,8 +122,8 @@ test.each<Case>([
   [undefined, { minTotalMinor: 500 }, {}],
   ['no_product', {}, { scope: { productIds: [9], categoryIds: [9] } }],
   [undefined, {}, { scope: { productIds: [9], categoryIds: [4] } }]
-])('a code is refused as %s by %j in %j', (reason, changes, { scope = everything }) => {
+])('the refusal is %s for a coupon with %j and %j', (reason, changes, { scope = everything }) => {
   const row = changes === undefined ? undefined : { ...coupon, ...changes }
-  const occasion = { lines: [line(1, 300), line(2, 200, [4])], now: 1000 }
-  expect(findCouponRefusal(row, scope, occasion)).toBe(reason)
+  const order = { lines: [line(1, 300), line(2, 200, [4])], now: 1000 }
+  expect(findCouponRefusal(row, scope, order)).toBe(reason)
 })

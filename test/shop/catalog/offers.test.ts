@@ -16,12 +16,12 @@ type Page = { data: { offers: Offer[]; pagination: object }; meta: object }
 const demo: unknown = JSON.parse(readFileSync('seeds/demo/catalogue.json', 'utf8'))
 const mug = { slug: 'mug', name: 'Mug', price: '12.00' }
 
-function answer(db: Db, query: Partial<OfferQuery> = {}, now = noon) {
+function responseFor(db: Db, query: Partial<OfferQuery> = {}, now = noon) {
   return listOffers({ db, publicUrl: () => 'https://shop.example' }, { page: 1, perPage: 20, ...query }, now)
 }
 
 function page(db: Db, query: Partial<OfferQuery> = {}, now = noon): Page {
-  return JSON.parse(answer(db, query, now).body.toString())
+  return JSON.parse(responseFor(db, query, now).body.toString())
 }
 
 function slugs(db: Db, query: Partial<OfferQuery> = {}): string[] {
@@ -51,7 +51,7 @@ test('an offer has every field of the interface', () => {
   })
 })
 
-test('the demo shop offers what can be bought, in its order, a page at a time', () => {
+test('the demo shop lists the products that can be bought, in its order and in pages', () => {
   const db = shopWith(demo)
   const first = page(db)
   expect(first.data.pagination).toEqual({ page: 1, perPage: 20, total: 36, totalPages: 2 })
@@ -70,12 +70,12 @@ test('the demo shop offers what can be bought, in its order, a page at a time', 
   })
 })
 
-test('equal positions stand in the order of their ids', () => {
+test('offers with equal positions are ordered by id', () => {
   const db = shopWith(['b', 'a', 'c'].map((slug) => ({ ...mug, slug, position: slug === 'c' ? 1 : 2 })))
   expect(slugs(db)).toEqual(['c', 'b', 'a'])
 })
 
-test('an offer whose default variation is sold out shows the one that would be bought instead', () => {
+test('an offer whose default variation is sold out shows the first variation in stock', () => {
   const variations = [
     { sku: 'S', name: 'Small', price: 10 },
     { sku: 'L', name: 'Large', price: 14, salePrice: 12, stock: 1, default: true }
@@ -155,25 +155,25 @@ test.each([
   expect(slugs(shopWith(searched), { search }).toSorted()).toEqual(expected.toSorted())
 })
 
-test('a long text finds the product that it is the name of', () => {
+test('a search for a long product name finds the product', () => {
   const name = 'A set of six hand-thrown stoneware bowls & plates in sea blue, with a 100% linen cloth'
   const db = shopWith([...searched, { ...mug, slug: 'set', name }])
   expect(slugs(db, { search: name })).toEqual(['set'])
 })
 
-test('a product is read once, however many words with a sign are asked of it', () => {
+test('a search computes the compare key of a product once, however many literals it has', () => {
   const signs = ['%a', '%b', '%c', '%d', '%e', '%f', '%g', '%h']
   const db = shopWith([{ ...mug, name: signs.join(' ') }])
-  let looks = 0
+  let calls = 0
   db.sqlite.function('compare_key', { deterministic: true }, (text) => {
-    looks += 1
+    calls += 1
     return text
   })
   expect(slugs(db, { search: signs.join(' ') })).toEqual(['mug'])
-  expect(looks).toBe(1)
+  expect(calls).toBe(1)
 })
 
-test('what a search finds stands in the order of the shop', () => {
+test('search results are in the order of the shop', () => {
   const db = shopWith([
     { ...mug, slug: 'a', name: 'Plain', description: 'brass', position: 9 },
     { ...mug, slug: 'b', name: 'Brass', position: 9 },
@@ -183,56 +183,56 @@ test('what a search finds stands in the order of the shop', () => {
   expect(slugs(db, { search: 'brass' })).toEqual(['d', 'c', 'a', 'b'])
 })
 
-test('search and category hold together', () => {
+test('a search and a category filter apply together', () => {
   const db = shopWith(searched)
   expect(slugs(db, { search: 'la', category: 'light' }).toSorted()).toEqual(['lamp', 'oil'])
 })
 
-test('a search follows what an import changes', () => {
+test('a search finds what an import has changed', () => {
   const db = shopWith([{ ...mug, tags: ['blue'] }])
   expect(slugs(db, { search: 'blue' })).toEqual(['mug'])
   apply(db, [{ ...mug, tags: ['red'] }])
   expect([slugs(db, { search: 'blue' }), slugs(db, { search: 'red' })]).toEqual([[], ['mug']])
 })
 
-test('the same bytes and ETag are answered until something changes', () => {
+test('the response has the same bytes and ETag until something changes', () => {
   const db = shopWith([mug, { ...mug, slug: 'cup' }])
-  const first = answer(db)
+  const first = responseFor(db)
   expect(first.etag).toMatch(/^"[\w-]{27}"$/)
-  expect(answer(db)).toBe(first)
+  expect(responseFor(db)).toBe(first)
   write(db, (tx) => setPublished(tx, 'cup', false, noon))
-  const second = answer(db)
+  const second = responseFor(db)
   expect(second.etag).not.toBe(first.etag)
   write(db, (tx) => setPublished(tx, 'cup', true, noon))
-  expect(answer(db)).toMatchObject({ body: first.body, etag: first.etag })
+  expect(responseFor(db)).toMatchObject({ body: first.body, etag: first.etag })
 })
 
-test('a great many searches, however long, push out the answers before them', () => {
+test('many long searches evict older responses from the cache', () => {
   const db = shopWith([mug])
-  const first = answer(db)
+  const first = responseFor(db)
   const search = '\u0001'.repeat(95)
-  for (let index = 0; index < 8_000; index += 1) answer(db, { search, category: '\u0001'.repeat(250) + index })
-  expect(answer(db)).not.toBe(first)
-  expect(answer(db)).toEqual(first)
+  for (let index = 0; index < 8_000; index += 1) responseFor(db, { search, category: '\u0001'.repeat(250) + index })
+  expect(responseFor(db)).not.toBe(first)
+  expect(responseFor(db)).toEqual(first)
 })
 
-test('the list of a search is kept for its other pages, unless it is empty', () => {
+test('the ids that a search found are cached for its other pages, unless it found none', () => {
   const db = shopWith([{ ...mug, name: '50% mug' }])
-  let looks = 0
+  let calls = 0
   db.sqlite.function('compare_key', { deterministic: true }, (text) => {
-    looks += 1
+    calls += 1
     return text
   })
-  const looksFor = (query: Partial<OfferQuery>): boolean => {
-    looks = 0
-    answer(db, query)
-    return looks > 0
+  const runsSearch = (query: Partial<OfferQuery>): boolean => {
+    calls = 0
+    responseFor(db, query)
+    return calls > 0
   }
-  expect([1, 2].map((page) => looksFor({ search: '50%', page }))).toEqual([true, false])
-  expect([1, 2].map((page) => looksFor({ search: '60%', page }))).toEqual([true, true])
+  expect([1, 2].map((page) => runsSearch({ search: '50%', page }))).toEqual([true, false])
+  expect([1, 2].map((page) => runsSearch({ search: '60%', page }))).toEqual([true, true])
 })
 
-test('what another process changes is seen at once', () => {
+test('a change by another process is visible immediately', () => {
   const db = shopWith([{ ...mug, stock: 1 }])
   expect(slugs(db)).toEqual(['mug'])
   const other = openDatabase(db.file)
@@ -243,21 +243,21 @@ test('what another process changes is seen at once', () => {
   setSetting(other, 'store.productUrl', 'https://site.example/p/{slug}', noon)
   expect(page(db).data.offers[0]?.url).toBe('https://site.example/p/mug')
   switchModule(other, 'commerce', false, noon)
-  expect(() => answer(db)).toThrow(expect.objectContaining({ code: 'DEPENDENCY_UNAVAILABLE' }))
+  expect(() => responseFor(db)).toThrow(expect.objectContaining({ code: 'DEPENDENCY_UNAVAILABLE' }))
   other.sqlite.close()
 })
 
-test('a sale begins and ends on time, and the ETag with it', () => {
+test('the price and the ETag change when a sale starts and ends', () => {
   const db = shopWith([{ ...mug, salePrice: 9, saleStart: '2026-06-01T13:00Z', saleEnd: '2026-06-01T14:00Z' }])
   const hour = 3_600_000
   const times = [noon, noon + hour - 1, noon + hour, noon + 2 * hour - 1, noon + 2 * hour]
   expect(times.map((now) => page(db, {}, now).data.offers[0]?.price.amount)).toEqual([12, 12, 9, 9, 12])
-  const [before, during, after] = [noon, noon + hour, noon + 2 * hour].map((now) => answer(db, {}, now).etag)
+  const [before, during, after] = [noon, noon + hour, noon + 2 * hour].map((now) => responseFor(db, {}, now).etag)
   expect(during).not.toBe(before)
   expect(after).toBe(before)
 })
 
-test('importing an export changes nothing, here or in an empty shop', () => {
+test('importing an export changes nothing in the same shop and copies the catalogue to an empty shop', () => {
   const db = shopWith(demo)
   const file = exportCatalog(db, 'EUR')
   expect(apply(db, file)).toMatchObject({ products: { created: 0, updated: 0 }, coupons: { created: 0, updated: 0 } })
@@ -265,14 +265,14 @@ test('importing an export changes nothing, here or in an empty shop', () => {
   expect(exportCatalog(other, 'EUR')).toEqual(file)
 })
 
-test('importing the answer of the offers changes nothing, sales and variations included', () => {
+test('importing the offers response changes nothing, also with sales and variations', () => {
   const db = shopWith(demo)
   const urlOf = (slug: string) => `https://shop.example/products/${slug}`
   const shown = page(db, { perPage: 100 })
   expect(apply(db, shown, { urlOf }).products).toEqual({ created: 0, updated: 0, unchanged: 36 })
 })
 
-test('a price changed in the answer of the offers is the one shown after its import', () => {
+test('a price that was edited in the offers response is shown after its import', () => {
   const db = shopWith([
     { ...mug, salePrice: 9 },
     {
@@ -294,7 +294,7 @@ test('a price changed in the answer of the offers is the one shown after its imp
   ])
 })
 
-test('the answer of another shop makes the same offers here', () => {
+test('importing the offers response of another shop creates the same offers', () => {
   const shown = page(shopWith(demo), { perPage: 100 })
   const db = shopWith(shown)
   const strip = (offer: Offer) => ({ ...offer, offerId: '', productId: 0 })

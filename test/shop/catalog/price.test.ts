@@ -5,14 +5,14 @@ const priced = { priceMinor: 1000, salePriceMinor: 800, saleStartsAt: null, sale
 
 test.each([
   ['without a sale', { salePriceMinor: null }, 1000, null],
-  ['without a window', {}, 800, 1000],
+  ['without a period', {}, 800, 1000],
   ['before its start', { saleStartsAt: 51 }, 1000, null],
   ['at its start', { saleStartsAt: 50 }, 800, 1000],
   ['before its end', { saleEndsAt: 51 }, 800, 1000],
   ['at its end', { saleEndsAt: 50 }, 1000, null],
-  ['no cheaper than the price', { salePriceMinor: 1000 }, 1000, null],
-  ['down to nothing', { salePriceMinor: 0 }, 0, 1000]
-])('the price of a sale %s', (_, changes, unitPriceMinor, originalMinor) => {
+  ['not below the regular price', { salePriceMinor: 1000 }, 1000, null],
+  ['at zero', { salePriceMinor: 0 }, 0, 1000]
+])('the current price is right for a sale %s', (_, changes, unitPriceMinor, originalMinor) => {
   expect(currentPrice({ ...priced, ...changes }, 50)).toEqual({ unitPriceMinor, originalMinor })
 })
 

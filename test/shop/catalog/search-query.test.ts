@@ -13,29 +13,29 @@ test.each([
   ['créme Creme crème brûlée', ['"brûlée"*', '"crème"*']],
   ['oil oilskin', ['"oilskin"*']],
   ['ΑΘΗΝΑ αθηνα', ['"αθηνα"*']],
-  // What FTS5 tells apart stays apart.
+  // FTS5 treats these as different words.
   ['и й', ['"й"*', '"и"*']],
   ['가 각', ['"각"*', '"가"*']],
   ['vitamin c', ['"vitamin"*', '"c"*']],
   ['one two three a', ['"three"*', '"one"*', '"two"*']],
   ['a b c d e', ['"a"*', '"b"*', '"c"*']]
-])('a search for %j asks for %j', (search, expected) => {
+])('a search for %j becomes the query %j', (search, expected) => {
   expect(words(search).toSorted()).toEqual(expected.toSorted())
 })
 
-test('the longest eight words of a long text count', () => {
+test('a long search text uses its eight longest words', () => {
   const text = 'one two fifteen sixteen seventeen eighteen nineteen twenty thirty forty'
   const longest = text.split(' ').filter((word) => !['one', 'two'].includes(word))
   expect(words(text).toSorted()).toEqual(longest.map((word) => `"${word}"*`).toSorted())
 })
 
-test('words with a sign count once, without those that stand in another, and the longest eight', () => {
+test('a search uses the eight longest literals, without duplicates and parts of others', () => {
   expect(parseSearch('100% % 0% a_B A_b _ 100%').literals).toEqual(['100%', 'a_b'])
   const many = Array.from({ length: 20 }, (_, index) => `%${'x'.repeat(index)}%`)
   expect(parseSearch(many.join(' ')).literals).toEqual(many.slice(12).toReversed())
 })
 
-test('no text of a hundred characters asks for more than eight words of each kind', () => {
+test('a search text of a hundred characters has at most eight words and eight literals', () => {
   const characters = Array.from('aáäbB1ß가Ω茶%_ -\u0301')
   const text = fc
     .array(fc.constantFrom(...characters), { minLength: 50, maxLength: 100 })

@@ -46,20 +46,25 @@ test.each([
     ['Mug - Large', 1400, null, null]
   ],
   ['the next variation when the default is sold out', sizes({}, { stock: 0 }), null, ['Mug - Small', 1000, null, null]],
-  ['a variation that draws on its product', sizes({}, { stock: 3 }, { stock: 2 }), 1, ['Mug - Small', 1000, null, 2]],
+  [
+    'a variation that uses the stock of its product',
+    sizes({}, { stock: 3 }, { stock: 2 }),
+    1,
+    ['Mug - Small', 1000, null, 2]
+  ],
   ['nothing of an unpublished product', [{ ...base, published: false }], null, 'not_published'],
   ['nothing that is sold out', [{ ...base, stock: 0 }], null, 'sold_out'],
   ['nothing when all variations are sold out', sizes({ stock: 0 }, { stock: 0 }), null, 'sold_out'],
   ['nothing when the named variation is sold out', sizes({}, { stock: 0 }), 2, 'sold_out'],
-  ['nothing when the stock that variations share is gone', sizes({}, {}, { stock: 0 }), null, 'sold_out'],
+  ['nothing when the stock that variations share is sold out', sizes({}, {}, { stock: 0 }), null, 'sold_out'],
   ['no variation of a product that has none', [base], 1, 'unknown_variation'],
   ['no variation of another product', [base, { ...sizes({}, {})[0], slug: 'cup' }], 1, 'unknown_variation'],
-  ['nothing unknown', [], null, 'unknown_product']
+  ['nothing for an unknown product', [], null, 'unknown_product']
 ])('an item buys %s', (_, catalogue, variationId, expected) => {
   expect(bought(shopWith(catalogue), variationId)).toEqual(expected)
 })
 
-test('stock goes down to nothing and no further, and comes back', () => {
+test('stock goes down to zero and not below, and can be returned', () => {
   const db = shopWith([{ ...base, stock: 3 }])
   const mug = { productId: 1, variationId: null }
   const take = (quantity: number) => write(db, (tx) => takeStock(tx, mug, quantity))
@@ -68,7 +73,7 @@ test('stock goes down to nothing and no further, and comes back', () => {
   expect(bought(db)).toEqual(['Mug', 1200, null, 2])
 })
 
-test('a variation takes from its own stock when it counts one, else from its product', () => {
+test('a variation takes from its own stock, or from its product when it has none', () => {
   const db = shopWith(sizes({}, { stock: 1 }, { stock: 2 }))
   const take = (variationId: number, quantity: number) =>
     write(db, (tx) => takeStock(tx, { productId: 1, variationId }, quantity))
@@ -82,7 +87,7 @@ test('a variation takes from its own stock when it counts one, else from its pro
   ])
 })
 
-test('stock that nobody counts is always enough and stays uncounted', () => {
+test('uncounted stock is always enough and stays uncounted', () => {
   const db = shopWith([base])
   const mug = { productId: 1, variationId: null }
   expect(write(db, (tx) => takeStock(tx, mug, 50))).toBe(true)

@@ -12,7 +12,7 @@ import { readCatalogFile } from '../../../src/shop/catalog/import/read-file.ts'
 
 export const noon = Date.UTC(2026, 5, 1, 12)
 
-/** A migrated, empty database of its own for one test, on disk; `file` is where another process finds it. */
+/** Creates a migrated, empty database on disk for one test. Another process can open its `file`. */
 export function emptyShop(): Db & { file: string } {
   const folder = mkdtempSync(join(tmpdir(), 'shopstead-catalog-'))
   const file = join(folder, 'shopstead.db')
@@ -25,14 +25,14 @@ export function emptyShop(): Db & { file: string } {
   return { ...db, file }
 }
 
-/** Applies a catalogue as a file would hold it, in EUR. */
+/** Imports a catalogue as the content of a JSON file, in EUR. */
 export function apply(db: Db, content: unknown, options: Partial<ApplyOptions> & { now?: number } = {}): CatalogResult {
   const { file } = readCatalogFile(JSON.stringify(content), { currency: 'EUR' })
-  const { now = noon, ...given } = options
-  return write(db, (tx) => applyCatalogFile(tx, file, { keepStock: false, ...given }, now))
+  const { now = noon, ...applyOptions } = options
+  return write(db, (tx) => applyCatalogFile(tx, file, { keepStock: false, ...applyOptions }, now))
 }
 
-/** A shop that has these products and coupons. */
+/** Creates a shop with these products and coupons. */
 export function shopWith(content: unknown): Db & { file: string } {
   const db = emptyShop()
   apply(db, content)

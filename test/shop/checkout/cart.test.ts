@@ -141,7 +141,7 @@ test('codes that do not apply are all named, and counted in the cause', () => {
     refusal('VALIDATION_FAILED', {
       fieldErrors: {
         couponCode: ['This code is not valid.'],
-        'couponCodes.1': ['This code does not count for anything in this order.'],
+        'couponCodes.1': ['This code does not apply to anything in your order.'],
         'couponCodes.2': ['This code is not valid.']
       }
     })

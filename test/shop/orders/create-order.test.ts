@@ -98,7 +98,7 @@ describe('a new order', () => {
     )
     expect(refused).toEqual({
       'items.2.quantity': ['There is not enough of this in stock.'],
-      'couponCodes.1': ['This code has been used up.']
+      'couponCodes.1': ['This code has reached its usage limit.']
     })
     expect([stockOf(db, scarce), stockOf(db, plenty)]).toEqual([1, 9])
     expect(db.sqlite.prepare('SELECT count(*) FROM orders').pluck().get()).toBe(0)
@@ -124,7 +124,7 @@ describe('a coupon with a limit per customer', () => {
     place(db, draft(lines, asUser))
     for (const buyer of [asGuest, asUser]) {
       expect(fieldErrorsOf(() => place(db, draft(lines, buyer)))).toEqual({
-        couponCode: ['You have used this code as often as it can be used.']
+        couponCode: ['You have already used this code the maximum number of times.']
       })
     }
     place(

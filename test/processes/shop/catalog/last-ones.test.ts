@@ -19,7 +19,7 @@ async function start(file: string): Promise<ChildProcess> {
   return child
 }
 
-test('the last unit and the last use go to one of fifty who ask from two processes, in each of fifty rounds', async () => {
+test('the last unit and the last coupon use go to one of fifty attempts from two processes, fifty times', async () => {
   const numbers = Array.from({ length: rounds }, (_, index) => index + 1)
   const db = shopWith({
     products: numbers.map((number) => ({ slug: `p${number}`, name: 'Last one', price: 1, stock: 1 })),

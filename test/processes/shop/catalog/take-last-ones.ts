@@ -1,6 +1,6 @@
 /**
- * A process of its own that wants the last unit of each product and the last use of each coupon of a database, many
- * times over; told `go`, it answers how often it got each.
+ * A process that tries repeatedly to take the last unit of each product and the last use of each coupon. It starts on the
+ * message `go` and answers with how often it got each.
  */
 import { openDatabase, write } from '../../../../src/platform/db/database.ts'
 import { takeUse } from '../../../../src/shop/catalog/coupons.ts'
