@@ -6,6 +6,8 @@ export default defineConfig({
     environment: 'node',
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    reporters: [process.stdout.isTTY ? 'dot' : 'minimal'],
+    silent: 'passed-only',
     // Each file has a shop and a browser of its own.
     maxWorkers: 2
   }

@@ -8,7 +8,8 @@ export default defineConfig({
     environment: 'node',
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    reporters: ['dot'],
+    // Failures and a summary; a dot for each test where a person watches.
+    reporters: [process.stdout.isTTY ? 'dot' : 'minimal'],
     silent: 'passed-only',
     // Real servers, SQLite files and argon2 share the machine's cores.
     maxWorkers: 2

@@ -7,7 +7,8 @@ export default defineConfig({
     environment: 'node',
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    reporters: ['dot'],
+    // Failures and a summary; a dot for each test where a person watches.
+    reporters: [process.stdout.isTTY ? 'dot' : 'minimal'],
     silent: 'passed-only',
     maxWorkers: 2
   }

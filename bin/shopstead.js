@@ -16,7 +16,7 @@ const source = new URL('../src/cli/main.ts', import.meta.url)
 const isCheckout = existsSync(source)
 if (isCheckout) skipModulesOfDrizzle()
 const { main } = await import(isCheckout ? source.href : '../dist/main.js')
-await main(process.argv.slice(2))
+process.exitCode = await main(process.argv.slice(2))
 
 /** What has been compiled is kept for the next start; where no folder is to be had, as in some containers, it is not. */
 function keepCompiled() {

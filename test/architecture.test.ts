@@ -101,7 +101,12 @@ describe('the sources', () => {
   })
 
   it('read the environment in one place', () => {
-    expect(paths(modules.filter((module) => module.readsEnvironment))).toEqual(['cli/run.ts'])
+    expect(paths(modules.filter((module) => module.readsEnvironment))).toEqual(['cli/terminal.ts'])
+  })
+
+  it('reach the streams and signals of the process from one file of the command line', () => {
+    const reaching = modules.filter(({ path, usesProcess }) => path.startsWith('cli/') && usesProcess)
+    expect(paths(reaching)).toEqual(['cli/terminal.ts'])
   })
 
   it('do nothing when they are imported', () => {

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import type { ShopCommand } from './command.ts'
 import type { App } from '../app.ts'
 import { parseWith } from '../platform/http/zod-errors.ts'
 import { listAdministrators, setAdministrator } from '../shop/accounts/administrators.ts'
@@ -8,14 +8,14 @@ import { openAccount } from '../shop/customers/open-account.ts'
 import type { UserRow } from '../shop/accounts/rows.ts'
 import { toUser } from '../shop/accounts/view.ts'
 import { rolesOf } from '../shop/entitlements/roles.ts'
-import { messages, table } from './output.ts'
+import { table } from './output.ts'
 import type { Answer } from './output.ts'
 import { addCommand, confirmOrRefuse, readPassword, runs } from './run.ts'
 import type { Work } from './run.ts'
 
 type CreateOptions = { email: string; displayName?: string; passwordStdin?: boolean }
 
-export function define(program: Command): void {
+export function define(program: ShopCommand): void {
   const group = program.command('admin').description('administrators')
   const creating = addCommand(
     group,
@@ -33,12 +33,12 @@ export function define(program: Command): void {
 }
 
 /** Run again it changes nothing, so that a set-up script may do so. */
-async function create({ app, options, now }: Work<CreateOptions>): Promise<Answer> {
+async function create({ app, options, now, terminal }: Work<CreateOptions>): Promise<Answer> {
   const displayName = options.displayName ?? options.email.split('@')[0]
   const input = parseWith(newAccountInput, { email: options.email, displayName })
   const known = findUserByEmail(app.db, input.email)
   if (known !== undefined) return promote(app, known, now)
-  const state = { password: await readPassword(options), isAdmin: true, verified: true }
+  const state = { password: await readPassword(terminal, options), isAdmin: true, verified: true }
   const user = await openAccount(app, { ...input, ...state }, now)
   return {
     json: { user: view(app, user), created: true },
@@ -65,12 +65,13 @@ function list({ app }: Work<object>): Answer {
   }
 }
 
-async function revoke({ app, options, now, json }: Work<{ yes?: boolean }>, who: string): Promise<Answer> {
+async function revoke({ app, options, now, json, terminal }: Work<{ yes?: boolean }>, who: string): Promise<Answer> {
   const known = getUser(app.db, who)
   // Where nobody can be asked, the command itself is the answer: it can be taken back.
-  if (process.stdin.isTTY && !json) await confirmOrRefuse(`Revoke administrator from ${known.email}?`, options)
+  if (terminal.stdin.isTTY && !json)
+    await confirmOrRefuse(terminal, `Revoke administrator from ${known.email}?`, options)
   const { user, changed } = setAdministrator(app.db, known.id, false, now)
-  if (changed && listAdministrators(app.db).length === 0) messages.warn('There is no administrator any more.')
+  if (changed && listAdministrators(app.db).length === 0) terminal.messages.warn('There is no administrator any more.')
   return {
     json: { user: view(app, user), revoked: changed },
     human: changed ? `${user.email} is no administrator any more.` : `${user.email} is no administrator.`

@@ -1,5 +1,5 @@
 import { Option } from 'commander'
-import type { Command } from 'commander'
+import type { ShopCommand } from './command.ts'
 import type { App } from '../app.ts'
 import { write } from '../platform/db/database.ts'
 import { formatMoney } from '../platform/money.ts'
@@ -28,7 +28,7 @@ const decisions: readonly { decision: Decision; about: string }[] = [
   { decision: 'deactivate', about: 'credit the affiliate no longer; what he has earned stays his' }
 ]
 
-export function define(program: Command): void {
+export function define(program: ShopCommand): void {
   const group = program.command('affiliates').description('affiliates, named by code or id')
   const listing = addCommand(group, 'list', 'every affiliate', 'affiliates list --status pending').addOption(
     new Option('--status <status>', 'those in one state').choices(statuses)

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import type { Command } from 'commander'
+import type { ShopCommand } from './command.ts'
 import { toIso, toIsoOrNull } from '../platform/clock.ts'
 import type { BackupInfo } from '../operations/backup/inspect.ts'
 import { table } from './output.ts'
@@ -8,7 +8,7 @@ import { showProgress } from './progress.ts'
 import { addCommand, confirmOrRefuse, runs, runsOnFiles } from './run.ts'
 import type { FileWork, Work } from './run.ts'
 
-export function define(program: Command): void {
+export function define(program: ShopCommand): void {
   const group = program.command('backup').description('copies of the database and the secret key')
   const create = addCommand(
     group,
@@ -32,9 +32,10 @@ export function define(program: Command): void {
   runsOnFiles(restore, putBack)
 }
 
-async function createOne({ app, options, json }: Work<{ scheduled?: boolean }>): Promise<Answer> {
+async function createOne(work: Work<{ scheduled?: boolean }>): Promise<Answer> {
+  const { app, options } = work
   const { backUp } = await import('../operations/backup/backups.ts')
-  const progress = showProgress(json)
+  const progress = showProgress(work)
   const info = await backUp(app, options.scheduled ? 'scheduled' : 'manual', progress.step).finally(progress.done)
   return { json: toJson(info), human: `${info.file} (${size(info.bytes)}), verified.` }
 }
@@ -56,11 +57,11 @@ async function list({ config }: FileWork<object>): Promise<Answer> {
   }
 }
 
-async function check({ config, json }: FileWork<object>, file: string): Promise<Answer> {
+async function check(work: FileWork<object>, file: string): Promise<Answer> {
   const { verifyBackup } = await import('../operations/backup/backups.ts')
-  const progress = showProgress(json)
+  const progress = showProgress(work)
   try {
-    const { counts, ...info } = verifyBackup(config, resolve(file), progress.step)
+    const { counts, ...info } = verifyBackup(work.config, resolve(file), progress.step)
     progress.done()
     const filled = Object.entries(counts).filter(([, count]) => count > 0)
     return {
@@ -72,10 +73,11 @@ async function check({ config, json }: FileWork<object>, file: string): Promise<
   }
 }
 
-async function putBack({ config, options, now, json }: FileWork<{ yes?: boolean }>, file: string): Promise<Answer> {
+async function putBack(work: FileWork<{ yes?: boolean }>, file: string): Promise<Answer> {
+  const { config, options, now, terminal } = work
   const { restore } = await import('../operations/backup/backups.ts')
-  await confirmOrRefuse(`Replace the database in ${config.dataDir} by this backup?`, { ...options, json })
-  const progress = showProgress(json)
+  await confirmOrRefuse(terminal, `Replace the database in ${config.dataDir} by this backup?`, options)
+  const progress = showProgress(work)
   const done = await restore(config, resolve(file), now, progress.step).finally(progress.done)
   return {
     json: { ...done, restored: true, createdAt: toIso(done.createdAt) },

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import type { ShopCommand } from './command.ts'
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
 import { write } from '../platform/db/database.ts'
@@ -34,7 +34,7 @@ type GrantOptions = {
 
 const kinds = benefitKinds.join(', ')
 
-export function define(program: Command): void {
+export function define(program: ShopCommand): void {
   const group = program.command('benefits').description('memberships, subscriptions, courses, downloads and donations')
   const list = addCommand(group, 'list <email>', 'what a person has and had', 'benefits list lena@shop.example')
   runs(list, 'migrated', ({ app, now }, email: string) => answer(app, getUser(app.db, email), now))
@@ -49,7 +49,7 @@ export function define(program: Command): void {
   runs(revocation.option('--yes', 'do not ask'), 'migrated', revoke)
 }
 
-function defineGrant(group: Command): Command {
+function defineGrant(group: ShopCommand): ShopCommand {
   const example = 'benefits grant lena@shop.example membership --plan keepers-circle --period P1Y'
   return addCommand(group, 'grant <email> <kind>', `give a benefit that no order pays for: ${kinds}`, example)
     .option('--plan <slug>', 'membership: its plan')
@@ -87,14 +87,14 @@ function parseGrant(app: App, options: GrantOptions, kind: string): HandGrant {
 }
 
 async function revoke(
-  { app, options, now }: Work<{ yes?: boolean }>,
+  { app, options, now, terminal }: Work<{ yes?: boolean }>,
   kindText: string,
   idText: string
 ): Promise<Answer> {
   const kind = parseKind(kindText)
   if (!/^[1-9]\d{0,14}$/.test(idText)) throw new AppError('USAGE', 'The id is a whole number: "benefits list" has it.')
   const id = Number(idText)
-  await confirmOrRefuse(`End ${kind} ${id} now?`, options)
+  await confirmOrRefuse(terminal, `End ${kind} ${id} now?`, options)
   const { gatewayId } = write(app.db, (tx) => revokeByHand(tx, kind, id, now))
   const charging = `The server cancels ${gatewayId} at Stripe within a minute; "shopstead orders reconcile" does it now.`
   return {

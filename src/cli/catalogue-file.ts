@@ -6,8 +6,8 @@ import { describeError } from '../shop/catalog/import/problems.ts'
 import type { FileError } from '../shop/catalog/import/problems.ts'
 import { readCatalogFile } from '../shop/catalog/import/read-file.ts'
 import type { ImportReport } from '../shop/catalog/import/report.ts'
-import { messages } from './output.ts'
 import { whileShowing } from './progress.ts'
+import type { Watched } from './progress.ts'
 
 /**
  * Reads a catalogue file that an operator named; amounts are in `currency`.
@@ -17,13 +17,13 @@ import { whileShowing } from './progress.ts'
 export function readCatalogueFile(
   path: string,
   currency: string,
-  json: boolean
+  watched: Watched
 ): { file: CatalogFile; report: ImportReport } {
   try {
-    return whileShowing(json, `reading ${path}`, () => readCatalogFile(readInput(path), { currency }))
+    return whileShowing(watched, `reading ${path}`, () => readCatalogFile(readInput(path), { currency }))
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'VALIDATION_FAILED') throw error
-    if (!json) for (const line of problemLines(error)) messages.log(line)
+    if (!watched.json) for (const line of problemLines(error)) watched.terminal.messages.log(line)
     // Several files can be named at once.
     throw new AppError(error.code, `${path}: ${error.message}`, error.details, { cause: error })
   }

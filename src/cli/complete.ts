@@ -1,6 +1,7 @@
-import { Command } from 'commander'
-import type { Option } from 'commander'
+import type { Command, Option } from 'commander'
+import { ShopCommand } from './command.ts'
 import { groups } from './groups.ts'
+import type { Terminal } from './terminal.ts'
 
 /** What the scripts understand after the suggestions: whether file names may be offered besides. */
 const offerFiles = ':0'
@@ -10,20 +11,20 @@ const noFiles = ':4'
  * Answers such a script: a suggestion a line with its description, then what else may be offered. The words are those
  * typed so far, the last of them unfinished.
  */
-export async function complete(words: readonly string[]): Promise<void> {
+export async function complete(words: readonly string[], terminal: Terminal): Promise<void> {
   const typed = words[0] === '--' ? words.slice(1) : words
   const current = typed.at(-1) ?? ''
-  const program = await programFor(typed[0])
+  const program = await programFor(typed[0], terminal)
   const { suggestions, files } = suggest(program, typed.slice(0, -1), current)
   const lines = suggestions
     .filter(({ value }) => value.startsWith(current))
     .map(({ value, about }) => `${value}\t${about.split('\n')[0] ?? ''}`)
-  process.stdout.write(`${[...lines, files ? offerFiles : noFiles].join('\n')}\n`)
+  terminal.stdout.write(`${[...lines, files ? offerFiles : noFiles].join('\n')}\n`)
 }
 
 /** Only the group that has been typed is loaded, since somebody waits. */
-async function programFor(word: string | undefined): Promise<Command> {
-  const program = new Command('shopstead')
+async function programFor(word: string | undefined, terminal: Terminal): Promise<Command> {
+  const program = new ShopCommand(terminal, 'shopstead')
   for (const group of groups) {
     if (group.name === word) (await group.load()).define(program)
     else program.command(group.name).description(group.about)

@@ -1,5 +1,5 @@
 import { Argument } from 'commander'
-import type { Command } from 'commander'
+import type { ShopCommand } from './command.ts'
 import { completionScripts, shells } from './completion-scripts.ts'
 import type { Shell } from './completion-scripts.ts'
 import { printAnswer } from './output.ts'
@@ -7,11 +7,15 @@ import { addCommand } from './run.ts'
 import type { CommonOptions } from './run.ts'
 
 /** The script for a shell, which asks `shopstead complete -- WORDS` at each press of the tab key. */
-export function define(program: Command): void {
+export function define(program: ShopCommand): void {
   const about = 'print a script that completes commands, options and their values'
   const command = addCommand(program, 'completion', about, 'completion bash > /etc/bash_completion.d/shopstead')
   command.addArgument(new Argument('<shell>').choices([...shells])).action((shell: Shell) => {
     const script = completionScripts[shell]
-    printAnswer({ json: { shell, script }, human: script.trimEnd() }, command.opts<CommonOptions>().json ?? false)
+    printAnswer(
+      command.terminal,
+      { json: { shell, script }, human: script.trimEnd() },
+      command.opts<CommonOptions>().json ?? false
+    )
   })
 }

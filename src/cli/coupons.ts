@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import type { ShopCommand } from './command.ts'
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
 import { toIso } from '../platform/clock.ts'
@@ -31,7 +31,7 @@ type CreateOptions = {
   category: string[]
 }
 
-export function define(program: Command): void {
+export function define(program: ShopCommand): void {
   const group = program.command('coupons').description('coupon codes')
   runs(addCommand(group, 'list', 'every coupon with its uses', 'coupons list'), 'migrated', list)
   const create = addCommand(group, 'create', 'a new coupon', 'coupons create --code SPRING --percent 10 --max-uses 100')

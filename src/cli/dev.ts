@@ -1,15 +1,15 @@
-import type { Command } from 'commander'
+import type { ShopCommand } from './command.ts'
 import { AppError } from '../errors.ts'
 import type { App } from '../app.ts'
-import { messages } from './output.ts'
-import { addCommand, guarded, loadConfig } from './run.ts'
+import { addCommand, loadConfig, openApp } from './run.ts'
 import type { CommonOptions } from './run.ts'
 import { demoLogins } from '../operations/seeding/logins.ts'
 import { addServingOptions } from './serve.ts'
+import type { Terminal } from './terminal.ts'
 
 type DevOptions = CommonOptions & { host?: string; port?: string; https?: boolean; storefront?: boolean }
 
-export function define(program: Command): void {
+export function define(program: ShopCommand): void {
   const about = 'run a seeded shop to develop against: migrated, filled when empty, sandbox payments, mail to files'
   const command = addServingOptions(addCommand(program, 'dev', about, 'dev --port 3000')).option(
     '--no-storefront',
@@ -17,20 +17,18 @@ export function define(program: Command): void {
   )
   command.action(async () => {
     const options = command.opts<DevOptions>()
-    await guarded(options.json ?? false, async () => {
-      const { createApp } = await import('../app.ts')
-      const { serveUntilStopped } = await import('./serving.ts')
-      const config = await loadConfig({ ...options, storefront: options.storefront ?? true })
-      if (config.env === 'production')
-        throw new AppError('CONFIG_INVALID', 'SHOPSTEAD_ENV is production: use "shopstead serve".')
-      const app = createApp(config, { database: 'create' })
-      try {
-        await prepare(app)
-        await serveUntilStopped(app, ({ url }) => announce(app, url, options.json ?? false))
-      } finally {
-        app.close()
-      }
-    })
+    const { terminal } = command
+    const { serveUntilStopped } = await import('./serving.ts')
+    const config = await loadConfig(terminal, { ...options, storefront: options.storefront ?? true })
+    if (config.env === 'production')
+      throw new AppError('CONFIG_INVALID', 'SHOPSTEAD_ENV is production: use "shopstead serve".')
+    const app = await openApp(terminal, config, 'create')
+    try {
+      await prepare(app)
+      await serveUntilStopped(app, terminal, ({ url }) => announce(app, url, terminal, options.json ?? false))
+    } finally {
+      app.close()
+    }
   })
 }
 
@@ -42,12 +40,12 @@ async function prepare(app: App): Promise<void> {
   if (isEmptyShop(app.db)) await seedDemo(app, app.clock.now())
 }
 
-function announce(app: App, url: string, asJson: boolean): void {
+function announce(app: App, url: string, { stdout, messages }: Terminal, asJson: boolean): void {
   const apiRoot = `${app.publicUrl()}${app.config.apiPrefix}`
   const proxyRoot = `${app.publicUrl()}/api/secure`
   const logins = demoLogins(app.db)
   if (asJson) {
-    process.stdout.write(`${JSON.stringify({ url: app.publicUrl(), apiRoot, proxyRoot, logins })}\n`)
+    stdout.write(`${JSON.stringify({ url: app.publicUrl(), apiRoot, proxyRoot, logins })}\n`)
     return
   }
   messages.success(`Shopstead listens on ${url}`)

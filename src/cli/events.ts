@@ -1,6 +1,6 @@
 import { listEvents } from '../shop/events/list-events.ts'
 import { eventTypes, isEventType } from '../shop/events/event-types.ts'
-import type { Command } from 'commander'
+import type { ShopCommand } from './command.ts'
 import { AppError } from '../errors.ts'
 import { toIso } from '../platform/clock.ts'
 import { parseLimit, parseRowId } from './numbers.ts'
@@ -9,7 +9,7 @@ import type { Answer } from './output.ts'
 import { addCommand, runs, runsOnFiles } from './run.ts'
 import type { Work } from './run.ts'
 
-export function define(program: Command): void {
+export function define(program: ShopCommand): void {
   const group = program.command('events').description('what has happened in the shop')
   const list = addCommand(group, 'list', 'events, the newest first', 'events list --type order.paid --limit 10')
     .option('--type <type>', 'of one type')

@@ -1,7 +1,7 @@
-import type { Command } from 'commander'
+import type { ShopCommand } from './command.ts'
 
 /** A first word of the command line, and the module that knows its commands. */
-type Group = { name: string; about: string; load: () => Promise<{ define(program: Command): void }> }
+type Group = { name: string; about: string; load: () => Promise<{ define(program: ShopCommand): void }> }
 
 export const groups: readonly Group[] = [
   { name: 'dev', about: 'run a seeded shop to develop against', load: () => import('./dev.ts') },

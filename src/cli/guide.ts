@@ -1,20 +1,21 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Argument } from 'commander'
-import type { Command } from 'commander'
+import type { ShopCommand } from './command.ts'
 import { packageRoot } from '../platform/package-root.ts'
 import { renderMarkdown } from './markdown.ts'
 import { mostColumns, printAnswer, table } from './output.ts'
 import type { Answer } from './output.ts'
 import { addCommand } from './run.ts'
 import type { CommonOptions } from './run.ts'
+import type { Terminal } from './terminal.ts'
 
 const folder = join(packageRoot, 'docs')
 
 type Page = { topic: string; title: string; text: string }
 
 /** The documentation in a terminal. It opens no database and reads no configuration, so it works when these do not. */
-export function define(program: Command): void {
+export function define(program: ShopCommand): void {
   const pages = readPages()
   const topic = new Argument('[topic]', 'the page to print; without it, the list').choices(
     pages.map((page) => page.topic)
@@ -22,7 +23,9 @@ export function define(program: Command): void {
   const command = addCommand(program, 'guide', 'show the documentation', 'guide operating').addArgument(topic)
   command.action((wanted: string | undefined) => {
     const page = pages.find((candidate) => candidate.topic === wanted)
-    printAnswer(page === undefined ? list(pages) : show(page), command.opts<CommonOptions>().json ?? false)
+    const { terminal } = command
+    const answer = page === undefined ? list(pages) : show(page, terminal)
+    printAnswer(terminal, answer, command.opts<CommonOptions>().json ?? false)
   })
 }
 
@@ -47,10 +50,9 @@ function list(pages: readonly Page[]): Answer {
 }
 
 /** A pipe gets the Markdown as it is in the file. */
-function show({ topic, text }: Page): Answer {
-  const { stdout } = process
+function show({ topic, text }: Page, { stdout }: Terminal): Answer {
   const human = stdout.isTTY
-    ? renderMarkdown(text, { columns: mostColumns, colours: stdout.hasColors() })
+    ? renderMarkdown(text, { columns: mostColumns, colours: stdout.hasColors?.() ?? false })
     : text.trimEnd()
   return { json: { topic, text }, human }
 }

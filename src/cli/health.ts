@@ -1,10 +1,10 @@
-import type { Command } from 'commander'
+import type { ShopCommand } from './command.ts'
 import type { Answer } from './output.ts'
 import { showProgress } from './progress.ts'
 import { addCommand, runsOnFiles } from './run.ts'
 import type { FileWork } from './run.ts'
 
-export function define(program: Command): void {
+export function define(program: ShopCommand): void {
   const about = 'what is well, what is not, and what to do about it; works with the server down'
   runsOnFiles(addCommand(program, 'health', about, 'health --json'), tell)
 }
@@ -12,11 +12,11 @@ export function define(program: Command): void {
 const marks = { ok: 'ok     ', warning: 'warning', failed: 'FAILED ' }
 const margin = ' '.repeat(9)
 
-async function tell({ config, json }: FileWork<object>): Promise<Answer> {
+async function tell(work: FileWork<object>): Promise<Answer> {
   const { diagnose } = await import('../operations/diagnosis/diagnose.ts')
-  const progress = showProgress(json)
+  const progress = showProgress(work)
   progress.step('looking')
-  const report = await diagnose(config).finally(progress.done)
+  const report = await diagnose(work.config).finally(progress.done)
   const human = report.checks.flatMap(({ status, name, message, advice }) => [
     ...wrap(`${marks[status]}  ${name}: ${message}`),
     ...(status === 'ok' || advice === '' ? [] : wrap(`${margin}${advice}`))

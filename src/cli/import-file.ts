@@ -1,5 +1,4 @@
 import type { CountsByKind } from '../shop/catalog/changes.ts'
-import type { App } from '../app.ts'
 import { write } from '../platform/db/database.ts'
 import type { Tx } from '../platform/db/database.ts'
 import { applyCampaigns, applyPlans } from '../shop/benefits/plans.ts'
@@ -13,6 +12,7 @@ import { setting } from '../shop/settings/settings.ts'
 import { byOutcome, describeCounts, readCatalogueFile } from './catalogue-file.ts'
 import type { Answer } from './output.ts'
 import { whileShowing } from './progress.ts'
+import type { Work } from './run.ts'
 
 type Imported = { counts: CountsByKind; changes: Change[] }
 
@@ -24,18 +24,20 @@ const listedChanges = 40
  *
  * @throws AppError VALIDATION_FAILED; where a person reads along, every problem of the file has been printed.
  */
-export function importFile(app: App, path: string, options: { dryRun: boolean; json: boolean }, now: number): Answer {
-  const { file, report } = readCatalogueFile(path, setting(app.db, 'shop.currency'), options.json)
+export function importFile(work: Work<{ dryRun?: boolean }>, path: string): Answer {
+  const { app, now } = work
+  const isDryRun = work.options.dryRun ?? false
+  const { file, report } = readCatalogueFile(path, setting(app.db, 'shop.currency'), work)
   const urlOf = productUrl(app)
-  const work = (tx: Tx): Imported => applyFile(tx, file, urlOf, now)
-  const { counts, changes } = whileShowing(options.json, `taking over ${file.products.length} products`, () =>
-    options.dryRun ? dryRun(app.db, work) : write(app.db, work)
+  const apply = (tx: Tx): Imported => applyFile(tx, file, urlOf, now)
+  const { counts, changes } = whileShowing(work, `taking over ${file.products.length} products`, () =>
+    isDryRun ? dryRun(app.db, apply) : write(app.db, apply)
   )
   const affiliates = file.affiliates.length
   return {
     json: {
       ...byOutcome(counts),
-      dryRun: options.dryRun,
+      dryRun: isDryRun,
       changes: changes.filter(({ outcome }) => outcome !== 'unchanged'),
       report
     },
@@ -44,7 +46,7 @@ export function importFile(app: App, path: string, options: { dryRun: boolean; j
       ...describeReport(report),
       ...(affiliates === 0 ? [] : [`${affiliates} affiliates left alone: "shopstead seed" takes them.`]),
       ...describeCounts(counts),
-      ...(options.dryRun ? ['Nothing was changed: this was a dry run.'] : [])
+      ...(isDryRun ? ['Nothing was changed: this was a dry run.'] : [])
     ]
   }
 }

@@ -1,39 +1,50 @@
-import { Command, CommanderError } from 'commander'
+import { CommanderError } from 'commander'
+import { AppError } from '../errors.ts'
 import { packageVersion } from '../platform/package-root.ts'
 import { keepTickShape } from '../platform/tick-shape.ts'
+import { ShopCommand } from './command.ts'
 import { groups } from './groups.ts'
-import { endQuietlyOnBrokenPipe, printError } from './output.ts'
-import { AppError } from '../errors.ts'
+import { printError } from './output.ts'
+import { processTerminal } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 
-/** Runs one command line; sets process.exitCode and returns when its work is done (a server's when it has stopped). */
-export async function main(argv: readonly string[]): Promise<void> {
+/**
+ * Runs one command line and returns its exit code when its work is done (a server's when it has stopped).
+ *
+ * @param argv the words after `shopstead`
+ */
+export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<number> {
   keepTickShape()
-  endQuietlyOnBrokenPipe()
-  if (argv[0] === 'complete') return (await import('./complete.ts')).complete(argv.slice(1))
-  const program = new Command('shopstead')
+  if (argv[0] === 'complete') await (await import('./complete.ts')).complete(argv.slice(1), terminal)
+  else await run(argv, terminal)
+  return terminal.exitCode
+}
+
+async function run(argv: readonly string[], terminal: Terminal): Promise<void> {
+  const program = new ShopCommand(terminal, 'shopstead')
     .description('A headless storefront and account service for a small shop.')
     .version(packageVersion())
     .showHelpAfterError('(--help shows how it is used)')
     .addHelpText('after', '\nExample:\n  $ shopstead dev')
   try {
     for (const group of groups) {
-      // Only the group that was asked for is loaded: the rest of the shop need not be read to print its help.
+      // Only the requested group is loaded: its help does not need the rest of the shop.
       if (argv.find((word) => !word.startsWith('-')) === group.name) (await group.load()).define(program)
       else program.command(group.name).description(group.about)
     }
     applyExitCodes(program)
     await program.parseAsync(argv, { from: 'user' })
   } catch (error) {
-    if (!(error instanceof CommanderError)) return printError(error, argv.includes('--json'))
-    process.exitCode = error.exitCode === 0 ? 0 : 2
-    if (error.exitCode !== 0 && argv.includes('--json')) {
-      printError(new AppError('USAGE', error.message.replace(/^error: /, '')), true)
-    }
+    const json = argv.includes('--json')
+    if (!(error instanceof CommanderError)) return printError(terminal, error, json)
+    terminal.exitCode = error.exitCode === 0 ? 0 : 2
+    if (error.exitCode !== 0 && json)
+      printError(terminal, new AppError('USAGE', error.message.replace(/^error: /, '')), true)
   }
 }
 
-/** Commander would leave with 1 for wrong usage; here that is 2. */
-function applyExitCodes(command: Command): void {
+/** Commander exits with 1 for wrong usage; this command line exits with 2. */
+function applyExitCodes(command: ShopCommand): void {
   command.exitOverride()
-  for (const child of command.commands) applyExitCodes(child)
+  for (const child of command.commands) if (child instanceof ShopCommand) applyExitCodes(child)
 }

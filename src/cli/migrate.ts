@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs'
-import type { Command } from 'commander'
+import type { ShopCommand } from './command.ts'
 import { openDatabase } from '../platform/db/database.ts'
 import { journal, migrationStatus } from '../platform/db/migrate.ts'
 import type { MigrationStatus } from '../platform/db/migrate.ts'
 import type { Answer } from './output.ts'
 import { showProgress } from './progress.ts'
-import { addCommand, runsOnFiles } from './run.ts'
+import { addCommand, openApp, runsOnFiles } from './run.ts'
 import type { FileWork } from './run.ts'
 
-export function define(program: Command): void {
+export function define(program: ShopCommand): void {
   const command = addCommand(
     program,
     'migrate',
@@ -18,11 +18,10 @@ export function define(program: Command): void {
   runsOnFiles(command, (work: FileWork<{ status?: boolean }>) => (work.options.status ? tell(work) : migrate(work)))
 }
 
-async function migrate({ config, json }: FileWork<object>): Promise<Answer> {
-  const { createApp } = await import('../app.ts')
+async function migrate(work: FileWork<object>): Promise<Answer> {
   const { migrateShop } = await import('../operations/backup/backups.ts')
-  const app = createApp(config, { database: 'create' })
-  const progress = showProgress(json)
+  const app = await openApp(work.terminal, work.config, 'create')
+  const progress = showProgress(work)
   try {
     const { version, applied, pending, snapshot } = await migrateShop(app, progress.step)
     progress.done()

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import type { ShopCommand } from './command.ts'
 import { moduleTable } from '../shop/settings/modules.ts'
 import { listModules, parseModuleName, switchModule } from '../shop/settings/settings.ts'
 import type { Work } from './run.ts'
@@ -6,7 +6,7 @@ import { table } from './output.ts'
 import type { Answer } from './output.ts'
 import { addCommand, runs } from './run.ts'
 
-export function define(program: Command): void {
+export function define(program: ShopCommand): void {
   const group = program
     .command('modules')
     .description('switch modules on and off; what they hold is hidden, not deleted')

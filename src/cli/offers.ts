@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import type { ShopCommand } from './command.ts'
 import type { App } from '../app.ts'
 import { write } from '../platform/db/database.ts'
 import { formatMoney, toMinor } from '../platform/money.ts'
@@ -15,7 +15,7 @@ import { whileShowing } from './progress.ts'
 import { addCommand, runs } from './run.ts'
 import type { Work } from './run.ts'
 
-export function define(program: Command): void {
+export function define(program: ShopCommand): void {
   const group = program.command('offers').description('the catalogue')
   runs(addCommand(group, 'list', 'every product, hidden and sold out ones too', 'offers list'), 'migrated', list)
   runs(
@@ -29,15 +29,14 @@ export function define(program: Command): void {
     'take over products from JSON, or a product CSV export of WooCommerce or Shopify',
     'offers import products.csv --dry-run'
   ).option('--dry-run', 'only tell what would change')
-  runs(command, 'migrated', ({ app, options, now, json }: Work<{ dryRun?: boolean }>, file: string) =>
-    importFile(app, file, { dryRun: options.dryRun ?? false, json }, now)
-  )
+  runs(command, 'migrated', importFile)
   runs(
     addCommand(group, 'export', 'every product and coupon in use, as JSON', 'offers export > products.json'),
     'migrated',
-    ({ app, json }) => {
+    (work) => {
+      const { app } = work
       const currency = setting(app.db, 'shop.currency')
-      const file = whileShowing(json, 'reading the catalogue', () => ({
+      const file = whileShowing(work, 'reading the catalogue', () => ({
         ...exportCatalog(app.db, currency),
         ...exportBenefits(app.db)
       }))

@@ -1,5 +1,5 @@
 import { Option } from 'commander'
-import type { Command } from 'commander'
+import type { ShopCommand } from './command.ts'
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
 import { write } from '../platform/db/database.ts'
@@ -35,7 +35,7 @@ type SureOptions = { yes?: boolean }
 
 const by = 'operator'
 
-export function define(program: Command): void {
+export function define(program: ShopCommand): void {
   const group = program.command('orders').description('orders and refunds')
   const listing = addCommand(group, 'list', 'the newest orders', 'orders list --status processing --limit 50')
     .option('--user <email-or-id>', "one customer's orders; by email a guest's too")
@@ -64,7 +64,7 @@ export function define(program: Command): void {
 }
 
 /** Each goes through the same function as the API's and the webhooks' moves. */
-function defineMoves(group: Command): void {
+function defineMoves(group: ShopCommand): void {
   const paid = addCommand(group, 'paid <id>', 'its money has arrived: by transfer, in cash, or late', 'orders paid 12')
   runs(paid, 'migrated', ({ app, now }, id: string) => {
     write(app.db, (tx) => markPaid(tx, parseId(id), { by, reason: 'marked as paid' }, now))
@@ -154,8 +154,9 @@ function answer(app: App, id: number): Answer {
   }
 }
 
-async function reconcileNow({ app, json }: Work<object>): Promise<Answer> {
-  const progress = showProgress(json)
+async function reconcileNow(work: Work<object>): Promise<Answer> {
+  const { app } = work
+  const progress = showProgress(work)
   progress.step(`asking the gateway about ${openAttempts(app.db).length} open payments, refunds and events`)
   const report = await settleAll(app).finally(progress.done)
   const { attempts, settled, refunds, events, holds, failed } = report
@@ -174,8 +175,8 @@ async function settleAll(app: App): Promise<ReconcileReport & { holds: number }>
 }
 
 /** Where nobody can be asked, the command itself is the answer: nothing here is lost, every move is in the history. */
-async function askAtTerminal(question: string, { options, json }: Work<SureOptions>): Promise<void> {
-  if (process.stdin.isTTY && !json) await confirmOrRefuse(question, options)
+async function askAtTerminal(question: string, { options, json, terminal }: Work<SureOptions>): Promise<void> {
+  if (terminal.stdin.isTTY && !json) await confirmOrRefuse(terminal, question, options)
 }
 
 function money(order: AdminOrder, amount: number): string {

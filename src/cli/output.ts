@@ -1,22 +1,7 @@
-import { createConsola } from 'consola'
 import Table from 'cli-table3'
 import { AppError } from '../errors.ts'
 import { storageUnavailable } from '../platform/db/storage-errors.ts'
-
-/** Messages to the operator go to standard error, so that what is piped on is the result alone. */
-export const messages = createConsola({
-  level: 3,
-  stdout: process.stderr,
-  stderr: process.stderr,
-  throttle: 0,
-  formatOptions: { date: false }
-})
-/** Results are written as they are: no mark, no level that an environment (CI, NODE_ENV=test) could turn down. */
-const results = createConsola({
-  level: 3,
-  throttle: 0,
-  reporters: [{ log: ({ args }) => void process.stdout.write(`${args.join(' ')}\n`) }]
-})
+import type { Terminal } from './terminal.ts'
 
 /** What a command has to say: one JSON document, or the same for a person. */
 export type Answer = {
@@ -26,23 +11,25 @@ export type Answer = {
   exitCode?: number
 }
 
-export function printAnswer(answer: Answer, asJson: boolean): void {
-  if (asJson) process.stdout.write(`${JSON.stringify(answer.json)}\n`)
-  else results.log(typeof answer.human === 'string' ? answer.human : answer.human.join('\n'))
-  if (answer.exitCode !== undefined) process.exitCode = answer.exitCode
+/** Prints the answer to standard output; results carry no mark and no level. */
+export function printAnswer(terminal: Terminal, answer: Answer, asJson: boolean): void {
+  const { json, human, exitCode } = answer
+  const text = asJson ? JSON.stringify(json) : [human].flat().join('\n')
+  terminal.stdout.write(`${text}\n`)
+  if (exitCode !== undefined) terminal.exitCode = exitCode
 }
 
-/** Prints a refusal and sets the exit code that belongs to it. */
-export function printError(error: unknown, asJson: boolean): void {
+/** Prints an error and sets its exit code. */
+export function printError(terminal: Terminal, error: unknown, asJson: boolean): void {
   const known = error instanceof AppError ? error : toAppError(error)
   if (asJson) {
     const { code, message, details } = known
-    process.stdout.write(`${JSON.stringify({ error: { code, message, details } })}\n`)
+    terminal.stdout.write(`${JSON.stringify({ error: { code, message, details } })}\n`)
   } else {
-    messages.fail(known.message)
-    for (const line of detailLines(known)) messages.log(line)
+    terminal.messages.fail(known.message)
+    for (const line of detailLines(known)) terminal.messages.log(line)
   }
-  process.exitCode = known.exitCode
+  terminal.exitCode = known.exitCode
 }
 
 /** An operator is told the cause, which a shop's visitors are not. */
@@ -123,12 +110,4 @@ function broken(cell: string, width: number): string {
     rest = space > 0 ? rest.slice(space + 1) : rest.slice(width)
   }
   return [...lines, rest].join('\n')
-}
-
-/** A reader that went away (`shopstead orders list | head`) ends the command quietly. */
-export function endQuietlyOnBrokenPipe(): void {
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0)
-    throw error
-  })
 }

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import type { ShopCommand } from './command.ts'
 import { toIso } from '../platform/clock.ts'
 import { write } from '../platform/db/database.ts'
 import { openWarnings, settleWarning } from '../shop/payments/warnings.ts'
@@ -8,7 +8,7 @@ import { addCommand, runs } from './run.ts'
 import type { Work } from './run.ts'
 
 /** What `shopstead health` warns of, and the word that somebody has dealt with it. */
-export function defineWarnings(group: Command): void {
+export function defineWarnings(group: ShopCommand): void {
   const command = addCommand(
     group,
     'warnings',

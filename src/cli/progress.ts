@@ -1,26 +1,28 @@
+import type { Terminal } from './terminal.ts'
+
 export type Progress = { step: (text: string) => void; done: () => void }
 
+/** The parts of a command's work that decide whether its progress is shown. */
+export type Watched = { terminal: Terminal; json: boolean }
+
 /**
- * Tells on a terminal what a long command is at, on one line that the next step overwrites; says nothing where standard
- * error is no terminal or the answer is JSON.
+ * Shows on a terminal what a long command is doing, on one line that the next step overwrites. It shows nothing when
+ * standard error is not a terminal or the answer is JSON.
  */
-export function showProgress(asJson: boolean): Progress {
-  const shows = process.stderr.isTTY && !asJson
+export function showProgress({ terminal: { stderr }, json }: Watched): Progress {
+  const shows = stderr.isTTY && !json
   const clear = '\r\u001B[K'
+  // A line that wrapped could not be cleared. A terminal that does not know its width reports 0.
+  const fitting = (text: string): string => text.slice(0, (stderr.columns || 80) - 3)
   return {
-    step: (text) => void (shows && process.stderr.write(`${clear}${fitting(text)} …`)),
-    done: () => void (shows && process.stderr.write(clear))
+    step: (text) => void (shows && stderr.write(`${clear}${fitting(text)} …`)),
+    done: () => void (shows && stderr.write(clear))
   }
 }
 
-/** A line that went on below could not be cleared; a terminal that does not know its width says 0. */
-function fitting(text: string): string {
-  return text.slice(0, (process.stderr.columns || 80) - 3)
-}
-
-/** Shows `text` while `work` is done; gone before anything else is printed. */
-export function whileShowing<T>(asJson: boolean, text: string, work: () => T): T {
-  const progress = showProgress(asJson)
+/** Shows `text` while `work` runs, and clears it before anything else is printed. */
+export function whileShowing<T>(watched: Watched, text: string, work: () => T): T {
+  const progress = showProgress(watched)
   progress.step(text)
   try {
     return work()

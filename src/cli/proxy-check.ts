@@ -1,14 +1,14 @@
-import type { Command } from 'commander'
+import type { ShopCommand } from './command.ts'
 import { AppError } from '../errors.ts'
 import type { Finding } from '../proxy/check/check.ts'
-import { messages, printAnswer } from './output.ts'
-import { addCommand, guarded } from './run.ts'
+import { printAnswer } from './output.ts'
+import { addCommand } from './run.ts'
 import type { CommonOptions } from './run.ts'
 
 type CheckCommandOptions = CommonOptions & { listen?: string; service?: string }
 
 /** Tells a site that wrote its own proxy which rules it breaks. */
-export function defineCheck(parent: Command): void {
+export function defineCheck(parent: ShopCommand): void {
   const about = 'hold a proxy against the rules for one, each by name; exit 1 when one is broken'
   const command = addCommand(parent, 'check <url>', about, 'proxy check https://www.example.com/api/secure')
     .option(
@@ -19,15 +19,15 @@ export function defineCheck(parent: Command): void {
   command.action(async (url: string) => {
     // Options that `proxy` has as well are taken for its own, wherever they stand.
     const options = command.optsWithGlobals<CheckCommandOptions>()
-    await guarded(options.json ?? false, async () => {
-      const { checkProxy } = await import('../proxy/check/check.ts')
-      const findings = await checkProxy({
-        root: address(url, 'The URL'),
-        intercept: interceptorOptions(options),
-        onListening: (port) => messages.info(`Standing between on http://127.0.0.1:${port}; this takes half a minute.`)
-      })
-      printAnswer(answerOf(url, findings), options.json ?? false)
+    const { terminal } = command
+    const { checkProxy } = await import('../proxy/check/check.ts')
+    const findings = await checkProxy({
+      root: address(url, 'The URL'),
+      intercept: interceptorOptions(options),
+      onListening: (port) =>
+        terminal.messages.info(`Listening in between on http://127.0.0.1:${port}; this takes half a minute.`)
     })
+    printAnswer(terminal, answerOf(url, findings), options.json ?? false)
   })
 }
 

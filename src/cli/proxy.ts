@@ -1,42 +1,36 @@
-import type { Command } from 'commander'
+import type { ShopCommand } from './command.ts'
 import { AppError } from '../errors.ts'
 import type { Config } from '../platform/config/config.ts'
 import type { Logger } from '../platform/log.ts'
-import { messages } from './output.ts'
 import { defineCheck } from './proxy-check.ts'
-import { addCommand, guarded, loadConfig } from './run.ts'
+import { addCommand, loadConfig } from './run.ts'
 import type { CommonOptions } from './run.ts'
+import type { Terminal } from './terminal.ts'
 
 type ProxyCommandOptions = CommonOptions & { upstream?: string; host: string; port: string }
 
-export function define(program: Command): void {
+export function define(program: ShopCommand): void {
   const about = 'run the first-party proxy in front of a service elsewhere'
   const command = addCommand(program, 'proxy', about, 'proxy --upstream http://127.0.0.1:3000 --port 8080')
     .option('--upstream <url>', "the service's origin, or its api_root where that is not /api/v1")
     .option('--host <host>', 'address to listen on', '127.0.0.1')
     .option('--port <port>', 'port to listen on, 0 for any free one', '8080')
   defineCheck(command)
-  command.action(async () => {
-    const options = command.opts<ProxyCommandOptions>()
-    await guarded(options.json ?? false, () => serveProxy(options))
-  })
+  command.action(() => serveProxy(command.terminal, command.opts<ProxyCommandOptions>()))
 }
 
 /** Runs until it is stopped. The service has to name this machine in its SHOPSTEAD_TRUSTED_PROXIES to count clients. */
-async function serveProxy(options: ProxyCommandOptions): Promise<void> {
+async function serveProxy(terminal: Terminal, options: ProxyCommandOptions): Promise<void> {
   const { listenHttp } = await import('../platform/http/listen.ts')
   const { createLogger } = await import('../platform/log.ts')
-  const config = await loadConfig({ host: options.host, port: options.port })
-  const log = createLogger({ env: config.env, level: config.log })
+  const config = await loadConfig(terminal, { host: options.host, port: options.port })
+  const log = createLogger({ env: config.env, level: config.log, output: terminal.stderr })
   const handle = await createHandle(options.upstream, config, log)
   const listener = await listenHttp({ handle, host: config.host, port: config.port, log })
   const proxyRoot = `${listener.url}/api/secure`
-  if (options.json) process.stdout.write(`${JSON.stringify({ url: listener.url, proxyRoot })}\n`)
-  else messages.success(`The proxy listens on ${proxyRoot}`)
-  await new Promise((resolve) => {
-    process.once('SIGINT', resolve)
-    process.once('SIGTERM', resolve)
-  })
+  if (options.json) terminal.stdout.write(`${JSON.stringify({ url: listener.url, proxyRoot })}\n`)
+  else terminal.messages.success(`The proxy listens on ${proxyRoot}`)
+  await terminal.untilStopped()
   await listener.close({ graceMs: 10_000 })
 }
 

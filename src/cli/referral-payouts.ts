@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import type { ShopCommand } from './command.ts'
 import type { App } from '../app.ts'
 import { write } from '../platform/db/database.ts'
 import { formatMoney } from '../platform/money.ts'
@@ -19,7 +19,7 @@ import type { Work } from './run.ts'
 type PayOptions = { affiliate?: string; reference?: string; csv?: string; dryRun?: boolean; yes?: boolean }
 type Line = { plan: PayoutPlan; payout: PaidPayout['payout'] | null }
 
-export function definePayouts(group: Command): void {
+export function definePayouts(group: ShopCommand): void {
   const pay = addCommand(group, 'pay', 'mark as paid what is due', 'referrals pay --dry-run --csv payouts.csv')
     .option('--dry-run', 'only show what would be paid')
     .option('--affiliate <code>', 'only this one')
@@ -58,7 +58,7 @@ async function payOrPlan(work: Work<PayOptions>): Promise<Answer> {
   }
   const payable = plans.filter(isPayable)
   if (payable.length === 0) return answer(app, [])
-  await confirmOrRefuse(`Mark as paid ${totals(payable)} to ${payable.length} affiliate(s)?`, options)
+  await confirmOrRefuse(work.terminal, `Mark as paid ${totals(payable)} to ${payable.length} affiliate(s)?`, options)
   return answer(app, pay(work, filter, plans))
 }
 

@@ -1,7 +1,7 @@
 import type { ReferralStatus } from '../shop/referrals/rows.ts'
 import { referrals } from '../shop/referrals/schema.ts'
 import { Option } from 'commander'
-import type { Command } from 'commander'
+import type { ShopCommand } from './command.ts'
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
 import { write } from '../platform/db/database.ts'
@@ -23,7 +23,7 @@ type FilterOptions = { affiliate?: string; status?: ReferralStatus }
 
 const statuses = referrals.status.enumValues
 
-export function define(program: Command): void {
+export function define(program: ShopCommand): void {
   const group = program.command('referrals').description('referrals and payouts')
   const listing = addCommand(group, 'list', 'the newest referrals', 'referrals list --affiliate mira --status unpaid')
   runs(filtered(listing).option('--limit <n>', 'how many, up to 1000', '20'), 'migrated', list)
@@ -56,7 +56,7 @@ export function define(program: Command): void {
   runs(filtered(exporting).option('--out <file>', 'write a file instead of printing'), 'migrated', exportCsv)
 }
 
-function filtered(command: Command): Command {
+function filtered(command: ShopCommand): ShopCommand {
   return command
     .option('--affiliate <code>', "one affiliate's")
     .addOption(new Option('--status <status>', 'those in one state').choices(statuses))
@@ -103,9 +103,10 @@ function answer(app: App, id: number): Answer {
   }
 }
 
-function exportCsv({ app, options, json }: Work<FilterOptions & { out?: string }>): Answer {
+function exportCsv(work: Work<FilterOptions & { out?: string }>): Answer {
+  const { app, options } = work
   const filter = filterOf(app, options)
-  const { found, csv } = whileShowing(json, 'reading referrals', () => ({
+  const { found, csv } = whileShowing(work, 'reading referrals', () => ({
     found: allReferrals(app.db, filter).map((row) => toAdminReferral(row.referral, row.affiliateCode)),
     csv: referralsCsv(app.db, filter)
   }))

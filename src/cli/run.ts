@@ -1,23 +1,33 @@
-import type { Command } from 'commander'
+import { existsSync, readFileSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
+import { parseEnv } from 'node:util'
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/config.ts'
-import { messages, printAnswer, printError } from './output.ts'
+import type { ShopCommand } from './command.ts'
+import { printAnswer } from './output.ts'
 import type { Answer } from './output.ts'
+import type { Terminal } from './terminal.ts'
 
 /** Options that every command takes. */
 export type CommonOptions = { json?: boolean; dataDir?: string }
 
 /** What a command works with. */
-export type Work<Options> = { app: App; options: Options & CommonOptions; now: number; json: boolean }
+export type Work<Options> = {
+  app: App
+  options: Options & CommonOptions
+  now: number
+  json: boolean
+  terminal: Terminal
+}
 
 /**
  * Adds a command with the options that all share and an example under its help.
  *
  * @param usage name and arguments as commander writes them: `show <email>`
  */
-export function addCommand(parent: Command, usage: string, about: string, example: string): Command {
+export function addCommand(parent: ShopCommand, usage: string, about: string, example: string): ShopCommand {
   return parent
     .command(usage)
     .description(about)
@@ -27,84 +37,94 @@ export function addCommand(parent: Command, usage: string, about: string, exampl
 }
 
 /**
- * Makes a command run `work` on an opened App, print what it answers, and end with the exit code that belongs to it.
- * The App is closed whatever happens.
+ * Makes a command run `work` on an opened App and print its answer. The App is closed in every case; an error leaves the
+ * command and decides the exit code.
  *
  * @param database what the command needs of the database (see createApp)
  */
 export function runs<Options extends object, Args extends (string | string[] | undefined)[]>(
-  command: Command,
+  command: ShopCommand,
   database: 'migrated' | 'create' | 'any',
   work: (work: Work<Options>, ...args: Args) => Answer | Promise<Answer>
-): Command {
+): ShopCommand {
   return command.action(async (...given: unknown[]) => {
     const options = command.opts<Options & CommonOptions>()
     const args = given.slice(0, command.registeredArguments.length) as Args
-    await guarded(options.json ?? false, async () => {
-      const { createApp } = await import('../app.ts')
-      const app = createApp(await loadConfig(options), { database })
-      try {
-        const answer = await work({ app, options, now: app.clock.now(), json: options.json ?? false }, ...args)
-        printAnswer(answer, options.json ?? false)
-      } finally {
-        app.close()
-      }
-    })
+    const { terminal } = command
+    const json = options.json ?? false
+    const app = await openApp(terminal, await loadConfig(terminal, options), database)
+    try {
+      printAnswer(terminal, await work({ app, options, now: app.clock.now(), json, terminal }, ...args), json)
+    } finally {
+      app.close()
+    }
   })
 }
 
 /** What a command works with that must not, or need not, open the shop. */
-export type FileWork<Options> = { config: Config; options: Options & CommonOptions; now: number; json: boolean }
+export type FileWork<Options> = {
+  config: Config
+  options: Options & CommonOptions
+  now: number
+  json: boolean
+  terminal: Terminal
+}
 
 /** Like `runs`, for a command that works on the data folder with no App open. */
 export function runsOnFiles<Options extends object>(
-  command: Command,
+  command: ShopCommand,
   work: (work: FileWork<Options>, ...args: string[]) => Answer | Promise<Answer>
-): Command {
+): ShopCommand {
   return command.action(async (...given: unknown[]) => {
     const options = command.opts<Options & CommonOptions>()
     const args = given.slice(0, command.registeredArguments.length) as string[]
+    const { terminal } = command
     const json = options.json ?? false
-    await guarded(json, async () => {
-      const config = await loadConfig(options)
-      printAnswer(await work({ config, options, now: systemClock.now(), json }, ...args), json)
-    })
+    const config = await loadConfig(terminal, options)
+    printAnswer(terminal, await work({ config, options, now: systemClock.now(), json, terminal }, ...args), json)
   })
 }
 
-/** Turns whatever goes wrong into a message and an exit code. */
-export async function guarded(asJson: boolean, work: () => Promise<void>): Promise<void> {
-  try {
-    await work()
-  } catch (error) {
-    printError(error, asJson)
-  }
+/** Opens the shop for a command; its log goes to the command's terminal. Errors are those of createApp. */
+export async function openApp(
+  terminal: Terminal,
+  config: Config,
+  database: 'migrated' | 'create' | 'any'
+): Promise<App> {
+  const { createApp } = await import('../app.ts')
+  const { createLogger } = await import('../platform/log.ts')
+  const log = createLogger({ env: config.env, level: config.log, output: terminal.stderr })
+  return createApp(config, { database }, { log })
 }
 
-/** The only place that reads the environment, `.env` of the working directory included. */
-export async function loadConfig(flags: {
+type Flags = {
   host?: string | undefined
   port?: string | undefined
   https?: boolean | undefined
   dataDir?: string | undefined
   storefront?: boolean | undefined
-}): Promise<Config> {
-  const { existsSync } = await import('node:fs')
+}
+
+/** The only place that reads the environment, `.env` of the working directory included. */
+export async function loadConfig({ env }: Terminal, flags: Flags): Promise<Config> {
   const { parseConfig } = await import('../platform/config/config.ts')
-  if (existsSync('.env')) process.loadEnvFile('.env')
-  return parseConfig(process.env, flags)
+  const fromFile = existsSync('.env') ? parseEnv(readFileSync('.env', 'utf8')) : {}
+  return parseConfig({ ...fromFile, ...env }, flags)
 }
 
 /**
- * Asks before something that cannot be taken back.
+ * Asks before something that cannot be undone.
  *
- * @throws AppError USAGE without `--yes` where nobody can be asked.
+ * @throws AppError USAGE without `--yes` where there is no terminal to ask at; CONFLICT when the answer is no
  */
-export async function confirmOrRefuse(question: string, options: { yes?: boolean; json?: boolean }): Promise<void> {
+export async function confirmOrRefuse(
+  terminal: Terminal,
+  question: string,
+  options: { yes?: boolean; json?: boolean }
+): Promise<void> {
   if (options.yes) return
-  if (!process.stdin.isTTY || options.json) throw new AppError('USAGE', `${question} Say so with --yes.`)
-  const sure = await messages.prompt(question, { type: 'confirm', initial: false, cancel: 'null' })
-  if (sure !== true) throw new AppError('CONFLICT', 'Nothing was changed.')
+  if (!terminal.stdin.isTTY || options.json) throw new AppError('USAGE', `${question} Say so with --yes.`)
+  if (!(await terminal.confirm(question))) throw new AppError('CONFLICT', 'Nothing was changed.')
 }
 
 /**
@@ -112,39 +132,33 @@ export async function confirmOrRefuse(question: string, options: { yes?: boolean
  *
  * @throws AppError USAGE where there is neither.
  */
-export async function readPassword(options: { passwordStdin?: boolean }, what = 'Password'): Promise<string> {
-  if (options.passwordStdin) return firstLine(await readAll())
-  if (!process.stdin.isTTY)
-    throw new AppError('USAGE', 'There is no terminal to ask for the password: use --password-stdin.')
-  const typed = await promptHidden(`${what}: `)
-  if (typed !== (await promptHidden('Again: '))) throw new AppError('VALIDATION_FAILED', 'The two passwords differ.')
+export async function readPassword(terminal: Terminal, options: { passwordStdin?: boolean }): Promise<string> {
+  const { stdin } = terminal
+  if (options.passwordStdin) return firstLine(await text(stdin))
+  if (!stdin.isTTY) throw new AppError('USAGE', 'There is no terminal to ask for the password: use --password-stdin.')
+  const typed = await promptHidden(terminal, 'Password: ')
+  if (typed !== (await promptHidden(terminal, 'Again: ')))
+    throw new AppError('VALIDATION_FAILED', 'The two passwords differ.')
   return typed
 }
 
-async function readAll(): Promise<string> {
-  process.stdin.setEncoding('utf8')
-  let text = ''
-  for await (const chunk of process.stdin) text += String(chunk)
-  return text
-}
-
-function firstLine(text: string): string {
-  const line = text.replace(/\r?\n[\s\S]*$/, '')
+function firstLine(input: string): string {
+  const line = input.replace(/\r?\n[\s\S]*$/, '')
   if (line === '') throw new AppError('USAGE', 'Standard input holds no password.')
   return line
 }
 
 /** Reads a line without showing it. */
-async function promptHidden(question: string): Promise<string> {
+async function promptHidden({ stdin, stderr }: Terminal, question: string): Promise<string> {
   const { createInterface } = await import('node:readline/promises')
   const { Writable } = await import('node:stream')
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
-  process.stderr.write(question)
-  const reader = createInterface({ input: process.stdin, output: silent, terminal: true })
+  stderr.write(question)
+  const reader = createInterface({ input: stdin, output: silent, terminal: true })
   try {
     return await reader.question('')
   } finally {
     reader.close()
-    process.stderr.write('\n')
+    stderr.write('\n')
   }
 }

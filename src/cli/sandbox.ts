@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import type { ShopCommand } from './command.ts'
 import { AppError } from '../errors.ts'
 import type { App } from '../app.ts'
 import type { PageOutcome } from '../sandbox/checkout-payment.ts'
@@ -13,7 +13,7 @@ import type { Answer } from './output.ts'
 import { addCommand, runs } from './run.ts'
 import type { Work } from './run.ts'
 
-export function define(program: Command): void {
+export function define(program: ShopCommand): void {
   const group = program.command('sandbox').description('the Stripe stand-in')
   definePay(group)
   defineFaults(group)
@@ -21,7 +21,7 @@ export function define(program: Command): void {
   defineRenew(group)
 }
 
-function definePay(group: Command): void {
+function definePay(group: ShopCommand): void {
   const pay = addCommand(group, 'pay <order>', "pay an order's open payment page", 'sandbox pay 12')
     .option('--payment-method <pm>', "one of Stripe's test payment methods", 'pm_card_visa')
     .option('--email <email>', 'the buyer, when the order has none')
@@ -35,7 +35,7 @@ function definePay(group: Command): void {
 }
 
 /** Faults are kept in the sandbox's database, so a running server meets them at once. */
-function defineFaults(group: Command): void {
+function defineFaults(group: ShopCommand): void {
   const add = addCommand(
     group,
     'fault <target> <fault>',
@@ -63,7 +63,7 @@ function listed(app: App): Answer {
   return { json: { faults }, human: table(['Id', 'Target', 'Fault', 'Moment', 'Skip', 'Times'], rows) }
 }
 
-function defineDispute(group: Command): void {
+function defineDispute(group: ShopCommand): void {
   const command = addCommand(
     group,
     'dispute <order>',
@@ -82,7 +82,7 @@ function defineDispute(group: Command): void {
   })
 }
 
-function defineRenew(group: Command): void {
+function defineRenew(group: ShopCommand): void {
   const command = addCommand(
     group,
     'renew <subscription>',

@@ -1,7 +1,6 @@
 import type { CountsByKind } from '../shop/catalog/changes.ts'
 import { InvalidArgumentError } from 'commander'
-import type { Command } from 'commander'
-import type { App } from '../app.ts'
+import type { ShopCommand } from './command.ts'
 import { AppError } from '../errors.ts'
 import { write } from '../platform/db/database.ts'
 import { setting } from '../shop/settings/settings.ts'
@@ -13,7 +12,7 @@ import type { Work } from './run.ts'
 
 type SeedOptions = { demo?: boolean; orders?: number }
 
-export function define(program: Command): void {
+export function define(program: ShopCommand): void {
   const about = 'fill the shop from catalogue files, or with the demo shop; again it changes nothing'
   const command = addCommand(program, 'seed [files...]', about, 'seed offers.json')
     .option('--demo', 'the demo shop: catalogue, people and a year of orders (not in production)')
@@ -21,8 +20,9 @@ export function define(program: Command): void {
   runs(command, 'migrated', seed)
 }
 
-async function seed({ app, options, now, json }: Work<SeedOptions>, files: string[]): Promise<Answer> {
-  const { demo = false, orders } = options
+async function seed(work: Work<SeedOptions>, files: string[]): Promise<Answer> {
+  const { app, now } = work
+  const { demo = false, orders } = work.options
   if (files.length === 0 && !demo && orders === undefined) {
     throw new AppError('USAGE', 'Name a file to seed from, or say --demo or --orders N.')
   }
@@ -30,20 +30,21 @@ async function seed({ app, options, now, json }: Work<SeedOptions>, files: strin
   if (demo || orders !== undefined) refuseInProduction(app)
   const before = countOrders(app.db)
   const done: CountsByKind[] = []
-  if (files.length > 0) done.push(await seedFiles(app, files, json, now))
+  if (files.length > 0) done.push(await seedFiles(work, files))
   if (demo || (orders !== undefined && isEmptyShop(app.db))) done.push(await seedDemo(app, now))
-  if (orders !== undefined) await seedOrders(app, orders, json, now)
+  if (orders !== undefined) await seedOrders(work, orders)
   const counts = sum(done)
   if (orders !== undefined) counts.orders = { created: countOrders(app.db) - before, updated: 0, unchanged: before }
   return { json: byOutcome(counts), human: describeCounts(counts) }
 }
 
 /** All files are read before anything is written, and written in one transaction. */
-async function seedFiles(app: App, paths: readonly string[], json: boolean, now: number): Promise<CountsByKind> {
+async function seedFiles(work: Work<SeedOptions>, paths: readonly string[]): Promise<CountsByKind> {
+  const { app, now } = work
   const { applyCatalogue } = await import('../operations/seeding/catalogue.ts')
   const { applyAffiliates } = await import('../shop/affiliates/apply-affiliates.ts')
   const currency = setting(app.db, 'shop.currency')
-  const files = paths.map((path) => readCatalogueFile(path, currency, json).file)
+  const files = paths.map((path) => readCatalogueFile(path, currency, work).file)
   return write(app.db, (tx) =>
     sum(
       files.map((file) => ({
@@ -54,9 +55,10 @@ async function seedFiles(app: App, paths: readonly string[], json: boolean, now:
   )
 }
 
-async function seedOrders(app: App, wanted: number, json: boolean, now: number): Promise<void> {
+async function seedOrders(work: Work<SeedOptions>, wanted: number): Promise<void> {
+  const { app, now } = work
   const { makeUpOrders } = await import('../operations/seeding/made-up-orders.ts')
-  const progress = showProgress(json)
+  const progress = showProgress(work)
   await makeUpOrders(app, wanted, now, (done) => progress.step(`${done} of ${wanted} orders`)).finally(progress.done)
 }
 

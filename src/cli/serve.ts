@@ -1,38 +1,36 @@
-import type { Command } from 'commander'
+import type { ShopCommand } from './command.ts'
 import type { Config } from '../platform/config/config.ts'
 import type { Logger } from '../platform/log.ts'
-import { addCommand, guarded, loadConfig } from './run.ts'
+import { addCommand, loadConfig, openApp } from './run.ts'
 import type { CommonOptions } from './run.ts'
 
 type ServeOptions = CommonOptions & { host?: string; port?: string; https?: boolean }
 
-export function define(program: Command): void {
+export function define(program: ShopCommand): void {
   const command = addServingOptions(addCommand(program, 'serve', 'run the production server', 'serve --port 3000'))
   command.action(async () => {
     const options = command.opts<ServeOptions>()
-    await guarded(options.json ?? false, async () => {
-      const { createApp } = await import('../app.ts')
-      const { checkServes } = await import('../platform/config/config.ts')
-      const { operatorLog, serveUntilStopped } = await import('./serving.ts')
-      const config = await loadConfig(options)
-      checkServes(config)
-      const app = createApp(config, { database: 'migrated' })
-      try {
-        const say = operatorLog(app)
-        warnOfMissingKeys(app.config, say)
-        await serveUntilStopped(app, ({ url }) => {
-          const apiRoot = `${app.publicUrl()}${app.config.apiPrefix}`
-          if (options.json) process.stdout.write(`${JSON.stringify({ url, publicUrl: app.publicUrl(), apiRoot })}\n`)
-          else say.info(`Shopstead listens on ${url} (API at ${apiRoot})`)
-        })
-      } finally {
-        app.close()
-      }
-    })
+    const { terminal } = command
+    const { checkServes } = await import('../platform/config/config.ts')
+    const { operatorLog, serveUntilStopped } = await import('./serving.ts')
+    const config = await loadConfig(terminal, options)
+    checkServes(config)
+    const app = await openApp(terminal, config, 'migrated')
+    try {
+      const say = operatorLog(app, terminal)
+      warnOfMissingKeys(app.config, say)
+      await serveUntilStopped(app, terminal, ({ url }) => {
+        const apiRoot = `${app.publicUrl()}${app.config.apiPrefix}`
+        if (options.json) terminal.stdout.write(`${JSON.stringify({ url, publicUrl: app.publicUrl(), apiRoot })}\n`)
+        else say.info(`Shopstead listens on ${url} (API at ${apiRoot})`)
+      })
+    } finally {
+      app.close()
+    }
   })
 }
 
-export function addServingOptions(command: Command): Command {
+export function addServingOptions(command: ShopCommand): ShopCommand {
   return command
     .option('--host <host>', 'address to listen on (default: SHOPSTEAD_HOST or 127.0.0.1)')
     .option('--port <port>', 'port to listen on, 0 for any free one (default: SHOPSTEAD_PORT or 3000)')

@@ -1,15 +1,15 @@
 import { Help } from 'commander'
-import type { Command } from 'commander'
+import type { ShopCommand } from './command.ts'
 import { definitions } from '../shop/settings/definitions.ts'
 import { listSettings, parseSettingKey, setSetting, setting, unsetSetting } from '../shop/settings/settings.ts'
 import type { SettingView } from '../shop/settings/settings.ts'
 import { isTermsVersion } from '../shop/affiliates/terms-version.ts'
 import type { Db } from '../platform/db/database.ts'
-import { messages, mostColumns } from './output.ts'
+import { mostColumns } from './output.ts'
 import type { Answer } from './output.ts'
 import { addCommand, runs } from './run.ts'
 
-export function define(program: Command): void {
+export function define(program: ShopCommand): void {
   const group = program.command('settings').description('what can be changed while the shop runs')
   runs(addCommand(group, 'list', 'every setting with its value', 'settings list'), 'migrated', ({ app }) => {
     const settings = listSettings(app.db)
@@ -27,10 +27,10 @@ export function define(program: Command): void {
       'settings set checkout.guest false'
     ),
     'migrated',
-    ({ app, now }, key: string, value: string) => {
+    ({ app, now, terminal }, key: string, value: string) => {
       setSetting(app.db, parseSettingKey(key), value, now)
       if (key === 'affiliates.termsVersion' && value !== '' && !isTermsVersion(value)) {
-        messages.warn(
+        terminal.messages.warn(
           'This is neither a date (2026-01-31) nor a semver (1.2.0): affiliates get an error while gating is on.'
         )
       }

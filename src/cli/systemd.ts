@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Command } from 'commander'
+import type { ShopCommand } from './command.ts'
 import { AppError } from '../errors.ts'
 import { packageRoot } from '../platform/package-root.ts'
 import type { Answer } from './output.ts'
@@ -10,7 +10,7 @@ import type { FileWork } from './run.ts'
 type Options = { environment: string; user?: string }
 
 /** A unit needs no configuration to be printed, so the one at hand is not looked at beyond the data folder. */
-export function define(program: Command): void {
+export function define(program: ShopCommand): void {
   const command = addCommand(
     program,
     'systemd',

@@ -1,5 +1,5 @@
 import { Option } from 'commander'
-import type { Command } from 'commander'
+import type { ShopCommand } from './command.ts'
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
 import type { Db } from '../platform/db/database.ts'
@@ -20,7 +20,7 @@ import { accountSummary } from '../shop/entitlements/entitlements.ts'
 import { rolesOf } from '../shop/entitlements/roles.ts'
 import { countGuestOrders } from '../shop/orders/guest-orders.ts'
 import { entitlementLines } from './entitlement-lines.ts'
-import { messages, table } from './output.ts'
+import { table } from './output.ts'
 import type { Answer } from './output.ts'
 import { whileShowing } from './progress.ts'
 import { addCommand, confirmOrRefuse, readPassword, runs } from './run.ts'
@@ -37,7 +37,7 @@ type CreateOptions = {
   passwordStdin?: boolean
 }
 
-export function define(program: Command): void {
+export function define(program: ShopCommand): void {
   const group = program.command('users').description('accounts')
   defineReading(group)
   defineMaking(group)
@@ -47,7 +47,7 @@ export function define(program: Command): void {
   runs(erasing.option('--yes', 'do not ask'), 'migrated', erase)
 }
 
-function defineReading(group: Command): void {
+function defineReading(group: ShopCommand): void {
   const listing = addCommand(group, 'list', 'accounts, the newest first', 'users list --search lena')
     .addOption(new Option('--status <status>', 'accounts in one state').choices(['active', 'deactivated', 'erased']))
     .option('--search <text>', 'part of an email, username or display name')
@@ -60,7 +60,7 @@ function defineReading(group: Command): void {
   runs(exporting, 'migrated', printExport)
 }
 
-function defineMaking(group: Command): void {
+function defineMaking(group: ShopCommand): void {
   const example = 'users create --email lena@shop.example --display-name "Lena Hartmann" --verified'
   const creating = addCommand(group, 'create', 'a new account; asks for its password', example)
     .requiredOption('--email <email>', 'to log in with')
@@ -79,21 +79,25 @@ function defineMaking(group: Command): void {
   runs(
     passwords.option('--password-stdin', 'take the password from standard input'),
     'migrated',
-    async ({ app, options, now }: Work<{ passwordStdin?: boolean }>, who: string) => {
+    async ({ app, options, now, terminal }: Work<{ passwordStdin?: boolean }>, who: string) => {
       const user = getUser(app.db, who)
-      return answer(app, await setPassword(app, user, await readPassword(options), now), now)
+      return answer(app, await setPassword(app, user, await readPassword(terminal, options), now), now)
     }
   )
 }
 
 /** Changes that take an account and nothing else. */
-function defineChanges(group: Command): void {
-  const change = (command: Command, act: (db: Db, userId: number, now: number) => void, question?: string): Command =>
-    runs(command, 'migrated', async ({ app, options, now, json }: Work<SureOptions>, who: string) => {
+function defineChanges(group: ShopCommand): void {
+  const change = (
+    command: ShopCommand,
+    act: (db: Db, userId: number, now: number) => void,
+    question?: string
+  ): ShopCommand =>
+    runs(command, 'migrated', async ({ app, options, now, json, terminal }: Work<SureOptions>, who: string) => {
       const user = getUser(app.db, who)
       // Without a terminal the command asks nothing: all of these changes can be undone.
-      if (question !== undefined && process.stdin.isTTY && !json) {
-        await confirmOrRefuse(`${question} ${user.email}?`, options)
+      if (question !== undefined && terminal.stdin.isTTY && !json) {
+        await confirmOrRefuse(terminal, `${question} ${user.email}?`, options)
       }
       act(app.db, user.id, now)
       return answer(app, getUser(app.db, user.id), now)
@@ -108,10 +112,10 @@ function defineChanges(group: Command): void {
   change(ending, logOutEverywhere)
 }
 
-async function create({ app, options, now }: Work<CreateOptions>): Promise<Answer> {
+async function create({ app, options, now, terminal }: Work<CreateOptions>): Promise<Answer> {
   const { email, displayName, firstName, lastName } = options
   const input = parseWith(newAccountInput, { email, displayName, firstName, lastName })
-  const password = await readPassword(options)
+  const password = await readPassword(terminal, options)
   const state = { password, isAdmin: false, verified: options.verified ?? false }
   const user = await openAccount(app, { ...input, ...state }, now)
   const view = toUser(user, rolesOf(app.db, user), { billing: true })
@@ -153,14 +157,15 @@ function answer(app: App, user: UserRow, now: number): Answer {
   }
 }
 
-function printExport({ app, now, json }: Work<object>, who: string): Answer {
+function printExport(work: Work<object>, who: string): Answer {
+  const { app, now, terminal } = work
   const user = getUser(app.db, who)
-  const document = whileShowing(json, `collecting the data of account ${user.id}`, () =>
+  const document = whileShowing(work, `collecting the data of account ${user.id}`, () =>
     exportPerson(app.db, user, now)
   )
   const leftOut = user.emailVerifiedAt === null ? countGuestOrders(app.db, user.emailKey) : 0
   if (leftOut > 0) {
-    messages.warn(
+    terminal.messages.warn(
       `Orders placed as a guest with this email: ${leftOut}. They are left out, as the email is not verified and so does ` +
         `not prove whose they are. If you know it, \`users verify ${user.id}\` takes them into the account.`
     )
@@ -168,9 +173,9 @@ function printExport({ app, now, json }: Work<object>, who: string): Answer {
   return { json: document, human: JSON.stringify(document, null, 2) }
 }
 
-async function erase({ app, options, now }: Work<SureOptions>, who: string): Promise<Answer> {
+async function erase({ app, options, now, terminal }: Work<SureOptions>, who: string): Promise<Answer> {
   const user = getUser(app.db, who)
-  await confirmOrRefuse(eraseQuestion(user, countGuestOrders(app.db, user.emailKey)), options)
+  await confirmOrRefuse(terminal, eraseQuestion(user, countGuestOrders(app.db, user.emailKey)), options)
   const { user: erased, guestOrders } = erasePerson(app.db, user.id, now)
   const view = toUser(erased, rolesOf(app.db, erased), { billing: true })
   return {

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import type { ShopCommand } from './command.ts'
 import { Option } from 'commander'
 import { AppError } from '../errors.ts'
 import { toIso, toIsoOrNull } from '../platform/clock.ts'
@@ -13,13 +13,13 @@ import {
 import type { DeliveryState, ListedDelivery } from '../shop/webhooks/deliveries.ts'
 import { addEndpoint, getEndpoint, listEndpoints, removeEndpoint } from '../shop/webhooks/endpoints.ts'
 import type { EndpointRow } from '../shop/webhooks/endpoints.ts'
-import { messages, table } from './output.ts'
+import { table } from './output.ts'
 import type { Answer } from './output.ts'
 import { parseLimit, parseRowId } from './numbers.ts'
 import { addCommand, confirmOrRefuse, runs } from './run.ts'
 import type { Work } from './run.ts'
 
-export function define(program: Command): void {
+export function define(program: ShopCommand): void {
   const group = program.command('webhooks').description('addresses that hear of what happens in the shop')
   runs(addCommand(group, 'list', 'every address with what it has been sent', 'webhooks list'), 'migrated', list)
   const add = addCommand(
@@ -52,10 +52,11 @@ export function define(program: Command): void {
   runs(replay, 'migrated', sendAgain)
 }
 
-function addOne({ app, options, now }: Work<{ types?: string }>, url: string): Answer {
+function addOne({ app, options, now, terminal }: Work<{ types?: string }>, url: string): Answer {
   const types = options.types?.split(',').map((type) => type.trim()) ?? null
   const { secret, ...endpoint } = write(app.db, (tx) => addEndpoint(tx, { url, types }, now))
-  if (endpoint.url.startsWith('http:')) messages.warn('http, not https: whoever is in between can read the events.')
+  if (endpoint.url.startsWith('http:'))
+    terminal.messages.warn('http, not https: whoever is in between can read the events.')
   return {
     json: { webhook: toJson(endpoint), secret },
     human: [`Webhook ${endpoint.id}: ${endpoint.url}`, `Secret: ${secret}`, 'It is not shown again.']
@@ -76,9 +77,9 @@ function list({ app }: Work<object>): Answer {
   }
 }
 
-async function removeOne({ app, options, json }: Work<{ yes?: boolean }>, id: string): Promise<Answer> {
+async function removeOne({ app, options, json, terminal }: Work<{ yes?: boolean }>, id: string): Promise<Answer> {
   const { url } = getEndpoint(app.db, parseRowId(id))
-  if (process.stdin.isTTY && !json) await confirmOrRefuse(`Forget ${url}?`, options)
+  if (terminal.stdin.isTTY && !json) await confirmOrRefuse(terminal, `Forget ${url}?`, options)
   const removed = write(app.db, (tx) => removeEndpoint(tx, Number(id)))
   return { json: { removed: toJson(removed) }, human: `${url} hears of nothing any more.` }
 }

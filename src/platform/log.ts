@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream'
 import { createConsola } from 'consola'
 import { toIso } from './clock.ts'
 import type { Environment, LogLevel } from './config/config.ts'
@@ -59,8 +60,9 @@ type Tell = (name: LogField, value: NonNullable<LogFields[LogField]> | null) => 
  * Human lines in development, JSON lines anywhere else; always on standard error, so that `--json` stays clean. No line
  * holds a field that is not allowed, a secret, or a person's address, also where an error's own words repeat one.
  */
-export function createLogger(options: { env: Environment; level: LogLevel }): Logger {
-  const write = options.env === 'development' ? humanLines() : jsonLine
+export function createLogger(options: { env: Environment; level: LogLevel; output?: Writable }): Logger {
+  const output = options.output ?? process.stderr
+  const write = options.env === 'development' ? humanLines(output) : jsonLines(output)
   // However the process ends by itself, what it has to say of that is written.
   process.off('exit', writeOut).on('exit', writeOut)
   const line =
@@ -71,12 +73,14 @@ export function createLogger(options: { env: Environment; level: LogLevel }): Lo
   return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') }
 }
 
-function humanLines(): WriteLine {
+function humanLines(output: Writable): WriteLine {
+  // consola asks its streams for a width only; everything else of a terminal is optional to it.
+  const stream = output as NodeJS.WriteStream
   const console = createConsola({
     level: levels.debug,
     throttle: 0,
-    stdout: process.stderr,
-    stderr: process.stderr,
+    stdout: stream,
+    stderr: stream,
     formatOptions: { date: false }
   })
   return (type, message, fields) => {
@@ -87,10 +91,12 @@ function humanLines(): WriteLine {
 }
 
 /** Written piece by piece: there is one for every request, and an object made for JSON.stringify takes twice the time. */
-function jsonLine(level: LineType, message: string, fields: LogFields): void {
-  let line = `{"time":"${toIso(Date.now())}","level":"${level}","message":${json(message)}`
-  tellAllowed(fields, (name, value) => (line += `,"${name}":${json(value)}`))
-  writeSoon(`${line}}\n`)
+function jsonLines(output: Writable): WriteLine {
+  return (level, message, fields) => {
+    let line = `{"time":"${toIso(Date.now())}","level":"${level}","message":${json(message)}`
+    tellAllowed(fields, (name, value) => (line += `,"${name}":${json(value)}`))
+    writeSoon(output, `${line}}\n`)
+  }
 }
 
 function json(value: string | number | boolean | null): string {
@@ -98,18 +104,18 @@ function json(value: string | number | boolean | null): string {
   return Number.isFinite(value) ? String(value) : JSON.stringify(value)
 }
 
-let unwritten = ''
+const unwritten = new Map<Writable, string>()
 
 /** The lines of one turn of the event loop leave in one write, which costs as much as making several of them. */
-function writeSoon(line: string): void {
-  if (unwritten === '') setImmediate(writeOut)
-  unwritten += line
+function writeSoon(output: Writable, line: string): void {
+  if (unwritten.size === 0) setImmediate(writeOut)
+  unwritten.set(output, (unwritten.get(output) ?? '') + line)
 }
 
 function writeOut(): void {
-  const lines = unwritten
-  unwritten = ''
-  if (lines !== '') process.stderr.write(lines)
+  const all = [...unwritten]
+  unwritten.clear()
+  for (const [output, lines] of all) output.write(lines)
 }
 
 const names: ReadonlySet<string> = new Set(allowedFields)

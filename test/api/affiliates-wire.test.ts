@@ -14,7 +14,7 @@ import type { JourneyShop } from '../journeys/shop.ts'
 import { bareRequest } from '../support/bare-socket.ts'
 import { Browser } from '../support/browser.ts'
 import type { Answer } from '../support/browser.ts'
-import { shopstead } from '../support/shopstead.ts'
+import { shopstead } from '../support/command-line.ts'
 
 const catalogue = { products: [{ slug: 'mug', name: 'Mug', price: '20.00' }] }
 

@@ -7,7 +7,7 @@ import { getAffiliate } from '../../src/shop/affiliates/find.ts'
 import { benefitCatalogue } from '../journeys/catalogue.ts'
 import { buy, comesBack, me, newcomer, openShop, order } from '../journeys/shop.ts'
 import type { JourneyShop, Me } from '../journeys/shop.ts'
-import { shopstead } from '../support/shopstead.ts'
+import { shopstead } from '../support/command-line.ts'
 import { consent, differences, entitlements, flags, profile, roles, user } from './entitlement-shapes.ts'
 import type { Shape } from './entitlement-shapes.ts'
 

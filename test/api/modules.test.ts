@@ -4,7 +4,7 @@ import { switchModule } from '../../src/shop/settings/settings.ts'
 import { benefitCatalogue } from '../journeys/catalogue.ts'
 import { buy, me, newcomer, openShop, ordersOf, productId, putDownload } from '../journeys/shop.ts'
 import type { JourneyShop, Me } from '../journeys/shop.ts'
-import { shopstead } from '../support/shopstead.ts'
+import { shopstead } from '../support/command-line.ts'
 
 const credentials = { email: 'lena@shop.example', password: 'tidal-basalt-93' }
 

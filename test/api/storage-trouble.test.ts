@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openDatabase } from '../../src/platform/db/database.ts'
 import type { Db } from '../../src/platform/db/database.ts'
-import { runShopstead } from '../support/command-line.ts'
+import { runShopstead } from '../support/command-process.ts'
 import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
 
@@ -65,10 +65,10 @@ describe('while another process keeps the database to itself', () => {
 
   test('a command says so, with the cause, and ends with 69', async () => {
     const words = ['settings', 'set', 'shop.name', 'Harbour', '--json']
-    const { exitCode, json } = await whileLocked(() =>
+    const { code, json } = await whileLocked(() =>
       runShopstead<{ error: { code: string; message: string } }>(shop.dataDir, words)
     )
-    expect(exitCode).toBe(69)
+    expect(code).toBe(69)
     expect(json.error.code).toBe('DEPENDENCY_UNAVAILABLE')
     expect(json.error.message).toMatch(/database is locked/)
   })

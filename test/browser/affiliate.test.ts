@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { setSetting } from '../../src/shop/settings/settings.ts'
 import type { RunningShop } from '../support/running-shop.ts'
-import { runShopstead } from '../support/command-line.ts'
+import { runShopstead } from '../support/command-process.ts'
 import { addToCart, fillAddress, launchBrowser, logIn, look, newVisitor } from './support/chromium.ts'
 import { demoPassword, startDemoShop } from './support/demo-shop.ts'
 
@@ -28,7 +28,7 @@ test('somebody applies, is approved, sends a buyer, and counts the referral', as
 
   const link = await page.getByText('/?ref=').innerText()
   const code = new URL(link).searchParams.get('ref') ?? ''
-  expect(await runShopstead(shop.dataDir, ['affiliates', 'approve', code, '--json'])).toMatchObject({ exitCode: 0 })
+  expect(await runShopstead(shop.dataDir, ['affiliates', 'approve', code, '--json'])).toMatchObject({ code: 0 })
   await page.reload()
   await page.getByRole('heading', { name: 'No referrals yet' }).waitFor()
   await look(page, 'referrals-empty')

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -8,31 +7,14 @@ import { moveOrder } from '../../src/shop/orders/transition.ts'
 import { insertOrder } from '../../src/shop/orders/create-order.ts'
 import { getAffiliate } from '../../src/shop/affiliates/find.ts'
 import { setSetting } from '../../src/shop/settings/settings.ts'
+import { shopstead } from '../support/command-line.ts'
 import { makeUser } from '../support/people.ts'
 import { openTestShop } from '../support/shop-context.ts'
 import type { TestShop } from '../support/shop-context.ts'
 import { credited, draft, line, makeProduct } from '../shop/orders/temporary-shop.ts'
 
-type Outcome = { code: number; stdout: string; stderr: string }
-
-/** One command line on the shop's own data folder, as a process of its own. */
-function shopstead(shop: TestShop, ...args: string[]): Promise<Outcome> {
-  const env = { ...process.env, SHOPSTEAD_ENV: 'test', SHOPSTEAD_LOG: 'silent', NO_COLOR: '1' }
-  const argv = ['bin/shopstead.js', ...args, '--data-dir', shop.dataDir]
-  return new Promise((resolve, reject) => {
-    execFile(process.execPath, argv, { env }, (error, stdout, stderr) => {
-      const code = error === null ? 0 : error.code
-      if (typeof code !== 'number') reject(new Error(stderr))
-      else resolve({ code, stdout, stderr })
-    })
-  })
-}
-
-async function json(shop: TestShop, ...args: string[]): Promise<{ code: number; answer: Record<string, unknown> }> {
-  const { code, stdout, stderr } = await shopstead(shop, ...args, '--json')
-  if (stdout === '') throw new Error(stderr)
-  return { code, answer: JSON.parse(stdout) }
-}
+const run = (shop: TestShop, ...args: string[]) => shopstead(shop.dataDir, args)
+const json = (shop: TestShop, ...args: string[]) => shopstead(shop.dataDir, [...args, '--json'])
 
 async function withAffiliate(shop: TestShop): Promise<AffiliateRow> {
   await makeUser(shop, { email: 'mira@shop.example', passwordHash: 'none' })
@@ -68,27 +50,25 @@ describe('affiliates on the command line', () => {
     )
     expect(created).toMatchObject({
       code: 0,
-      answer: { affiliate: { id: 1, code: 'Mira', status: 'pending', rate: 12.5, email: 'mira@shop.example' } }
+      json: { affiliate: { id: 1, code: 'Mira', status: 'pending', rate: 12.5, email: 'mira@shop.example' } }
     })
-    expect((await json(shop, 'affiliates', 'approve', 'mira')).answer).toMatchObject({
+    expect((await json(shop, 'affiliates', 'approve', 'mira')).json).toMatchObject({
       affiliate: { status: 'active' }
     })
     order(shop, getAffiliate(shop.db, 'mira'))
-    expect((await json(shop, 'affiliates', 'show', '1')).answer).toMatchObject({
+    expect((await json(shop, 'affiliates', 'show', '1')).json).toMatchObject({
       visits: { visits: 1, conversions: 1, conversionRate: 100, earnedMinor: 250 },
       campaigns: [{ campaign: 'spring', visits: 1 }],
       balance: { unpaidMinor: 250 }
     })
-    expect((await shopstead(shop, 'affiliates', 'show', 'mira')).stdout).toContain(
-      'Visits: 1, of which 1 converted (100 %)'
-    )
-    expect((await json(shop, 'affiliates', 'deactivate', 'mira')).answer).toMatchObject({
+    expect((await run(shop, 'affiliates', 'show', 'mira')).stdout).toContain('Visits: 1, of which 1 converted (100 %)')
+    expect((await json(shop, 'affiliates', 'deactivate', 'mira')).json).toMatchObject({
       affiliate: { status: 'inactive' }
     })
-    expect((await json(shop, 'affiliates', 'list', '--status', 'inactive')).answer).toMatchObject({
+    expect((await json(shop, 'affiliates', 'list', '--status', 'inactive')).json).toMatchObject({
       affiliates: [{ code: 'Mira' }]
     })
-    expect((await json(shop, 'affiliates', 'list', '--status', 'active')).answer).toEqual({ affiliates: [] })
+    expect((await json(shop, 'affiliates', 'list', '--status', 'active')).json).toEqual({ affiliates: [] })
   })
 
   it('refuse what cannot be, with its exit code', async () => {
@@ -102,7 +82,7 @@ describe('affiliates on the command line', () => {
       [['referrals', 'show', 'mira'], 2, 'USAGE']
     ]
     const outcomes = await Promise.all(refusals.map(([args]) => json(shop, ...args)))
-    expect(outcomes).toMatchObject(refusals.map(([, code, error]) => ({ code, answer: { error: { code: error } } })))
+    expect(outcomes).toMatchObject(refusals.map(([, code, error]) => ({ code, json: { error: { code: error } } })))
   })
 })
 
@@ -114,24 +94,24 @@ describe('referrals on the command line', () => {
     const paid = order(shop, mira)
     const open = order(shop, mira, false)
     const row = { affiliateCode: 'mira', amountMinor: 200, currency: 'EUR', createdAtUtc: '2026-01-01T00:00:00.000Z' }
-    expect((await json(shop, 'referrals', 'list', '--affiliate', 'mira', '--status', 'pending')).answer).toEqual({
+    expect((await json(shop, 'referrals', 'list', '--affiliate', 'mira', '--status', 'pending')).json).toEqual({
       referrals: [
         { ...row, id: 2, orderId: open, visitId: 2, status: 'pending' },
         { ...row, id: 1, orderId: paid, visitId: 1, status: 'pending' }
       ]
     })
-    expect((await json(shop, 'referrals', 'accept', '1')).answer).toMatchObject({
+    expect((await json(shop, 'referrals', 'accept', '1')).json).toMatchObject({
       referral: { status: 'unpaid' },
       entries: [{ kind: 'earned', amountMinor: 200 }]
     })
     expect(await json(shop, 'referrals', 'accept', '2')).toMatchObject({
       code: 1,
-      answer: { error: { code: 'TRANSITION_REFUSED' } }
+      json: { error: { code: 'TRANSITION_REFUSED' } }
     })
-    expect((await json(shop, 'referrals', 'reject', '2', '--reason', 'fraud')).answer).toMatchObject({
+    expect((await json(shop, 'referrals', 'reject', '2', '--reason', 'fraud')).json).toMatchObject({
       referral: { status: 'rejected', rejectedFor: 'operator: fraud' }
     })
-    expect((await shopstead(shop, 'referrals', 'show', '1')).stdout).toContain('Referral 1: unpaid, €2.00 at 10 %')
+    expect((await run(shop, 'referrals', 'show', '1')).stdout).toContain('Referral 1: unpaid, €2.00 at 10 %')
   })
 
   it('are paid after a dry run, with a file, and only when somebody says so', async () => {
@@ -151,28 +131,28 @@ describe('referrals on the command line', () => {
       referralIds: [1, 2],
       reference: null
     }
-    expect((await json(shop, 'referrals', 'pay', '--dry-run')).answer).toEqual({ payouts: [due] })
-    expect(await json(shop, 'referrals', 'pay')).toMatchObject({ code: 2, answer: { error: { code: 'USAGE' } } })
+    expect((await json(shop, 'referrals', 'pay', '--dry-run')).json).toEqual({ payouts: [due] })
+    expect(await json(shop, 'referrals', 'pay')).toMatchObject({ code: 2, json: { error: { code: 'USAGE' } } })
     expect(existsSync(file)).toBe(false)
-    const run = ['referrals', 'pay', '--yes', '--reference', 'SEPA-7', '--csv', file]
-    expect((await json(shop, ...run)).answer).toEqual({ payouts: [{ ...due, payoutId: 1, reference: 'SEPA-7' }] })
+    const paying = ['referrals', 'pay', '--yes', '--reference', 'SEPA-7', '--csv', file]
+    expect((await json(shop, ...paying)).json).toEqual({ payouts: [{ ...due, payoutId: 1, reference: 'SEPA-7' }] })
     expect(readFileSync(file, 'utf8')).toMatch(/^\uFEFFpayout,affiliate.*\n1,mira,Mira Okafor,.*,4\.00,EUR,2,SEPA-7,/)
-    expect((await json(shop, ...run)).answer).toEqual({ payouts: [] })
-    expect((await json(shop, 'referrals', 'list', '--status', 'paid')).answer).toMatchObject({ referrals: [{}, {}] })
+    expect((await json(shop, ...paying)).json).toEqual({ payouts: [] })
+    expect((await json(shop, 'referrals', 'list', '--status', 'paid')).json).toMatchObject({ referrals: [{}, {}] })
   })
 
   it('are not paid when the file cannot be written', async () => {
     using shop = openTestShop()
     order(shop, await withAffiliate(shop))
-    const run = ['referrals', 'pay', '--yes', '--csv', join(shop.dataDir, 'secret.key')]
-    expect(await json(shop, ...run)).toMatchObject({ code: 1, answer: { error: { code: 'CONFLICT' } } })
-    expect((await json(shop, 'referrals', 'list', '--status', 'unpaid')).answer).toMatchObject({ referrals: [{}] })
+    const paying = ['referrals', 'pay', '--yes', '--csv', join(shop.dataDir, 'secret.key')]
+    expect(await json(shop, ...paying)).toMatchObject({ code: 1, json: { error: { code: 'CONFLICT' } } })
+    expect((await json(shop, 'referrals', 'list', '--status', 'unpaid')).json).toMatchObject({ referrals: [{}] })
   })
 
   it('are exported as CSV', async () => {
     using shop = openTestShop()
     order(shop, await withAffiliate(shop))
-    const { stdout } = await shopstead(shop, 'referrals', 'export', '--affiliate', 'mira')
+    const { stdout } = await run(shop, 'referrals', 'export', '--affiliate', 'mira')
     expect(stdout.split('\n')).toEqual([
       'referral,affiliate,order,visit,campaign,status,amount,currency,rate_percent,rejected_for,created_at,accepted_at',
       '1,mira,1,1,spring,unpaid,2.00,EUR,10,,2026-01-01T00:00:00.000Z,2026-01-01T00:00:00.000Z',

@@ -1,27 +1,13 @@
-import { execFile } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { write } from '../../src/platform/db/database.ts'
 import { applyPlans } from '../../src/shop/benefits/plans.ts'
 import { linkSubscription } from '../../src/shop/benefits/subscriptions.ts'
-import { runShopstead } from '../support/command-line.ts'
+import { shopstead } from '../support/command-line.ts'
 import { openTestShop } from '../support/shop-context.ts'
 import type { TestShop } from '../support/shop-context.ts'
 import { buy, monthly, person, product } from '../shop/benefits/temporary-shop.ts'
 
-type Outcome = { code: number; answer: Record<string, unknown> }
-
-/** One command line with --json on the shop's own data folder, as a process of its own. */
-function shopstead(shop: TestShop, ...args: string[]): Promise<Outcome> {
-  const env = { ...process.env, SHOPSTEAD_ENV: 'test', SHOPSTEAD_LOG: 'silent' }
-  const argv = ['bin/shopstead.js', 'benefits', ...args, '--json', '--data-dir', shop.dataDir]
-  return new Promise((resolve, reject) => {
-    execFile(process.execPath, argv, { env }, (error, stdout, stderr) => {
-      const code = error === null ? 0 : error.code
-      if (typeof code !== 'number' || stdout === '') return reject(new Error(stderr))
-      resolve({ code, answer: JSON.parse(stdout) })
-    })
-  })
-}
+const benefits = (shop: TestShop, ...args: string[]) => shopstead(shop.dataDir, ['benefits', ...args, '--json'])
 
 describe('benefits on the command line', () => {
   it('are given, listed and revoked', async () => {
@@ -37,9 +23,9 @@ describe('benefits on the command line', () => {
       ['download', '--product', 'tide-letter', '--file', 'letter.txt', '--days', '30'],
       ['donation', '--amount', '12.50']
     ]
-    for (const grant of given) expect((await shopstead(shop, 'grant', user.email, ...grant)).code).toBe(0)
-    const { answer } = await shopstead(shop, 'list', user.email)
-    expect(answer).toMatchObject({
+    for (const grant of given) expect((await benefits(shop, 'grant', user.email, ...grant)).code).toBe(0)
+    const { json } = await benefits(shop, 'list', user.email)
+    expect(json).toMatchObject({
       user: { id: user.id, email: user.email },
       memberships: [{ id: 1, planSlug: 'keepers-circle', status: 'active', orderId: null }],
       subscriptions: [{ id: 1, interval: 'month', status: 'active' }],
@@ -47,12 +33,12 @@ describe('benefits on the command line', () => {
       downloads: [{ file: 'letter.txt' }],
       donations: [{ amount: 12.5, currency: 'EUR', campaign: null }]
     })
-    expect(await shopstead(shop, 'revoke', 'membership', '1', '--yes')).toEqual({
+    expect(await benefits(shop, 'revoke', 'membership', '1', '--yes')).toMatchObject({
       code: 0,
-      answer: { revoked: { kind: 'membership', id: 1, gatewayId: null } }
+      json: { revoked: { kind: 'membership', id: 1, gatewayId: null } }
     })
-    const again = await shopstead(shop, 'revoke', 'membership', '1', '--yes')
-    expect(again).toMatchObject({ code: 1, answer: { error: { code: 'NOT_FOUND' } } })
+    const again = await benefits(shop, 'revoke', 'membership', '1', '--yes')
+    expect(again).toMatchObject({ code: 1, json: { error: { code: 'NOT_FOUND' } } })
   })
 
   it('are revoked without leaving anybody to cancel at Stripe what the server cancels itself', async () => {
@@ -61,33 +47,33 @@ describe('benefits on the command line', () => {
     buy(shop, { userId, orderId: 1, productId: product(shop), grants: [monthly] })
     const now = shop.clock.now()
     write(shop.db, (tx) => linkSubscription(tx, { orderId: 1, gatewayId: 'sub_1', currentPeriodEnd: now + 1 }, now))
-    const { stdout } = await runShopstead(shop.dataDir, ['benefits', 'revoke', 'subscription', '1', '--yes'])
+    const { stdout } = await shopstead(shop.dataDir, ['benefits', 'revoke', 'subscription', '1', '--yes'])
     expect(stdout).toContain('The server cancels sub_1 at Stripe within a minute')
   })
 
   it('name what is missing, what is another kind’s, and what there is none of', async () => {
     using shop = openTestShop()
     const { email } = await person(shop)
-    expect(await shopstead(shop, 'grant', email, 'membership', '--course', 'knots')).toMatchObject({
+    expect(await benefits(shop, 'grant', email, 'membership', '--course', 'knots')).toMatchObject({
       code: 1,
-      answer: {
+      json: {
         error: {
           code: 'VALIDATION_FAILED',
           details: { fieldErrors: { plan: [expect.any(String)], course: [expect.any(String)] } }
         }
       }
     })
-    expect(await shopstead(shop, 'grant', email, 'membership', '--plan', 'nope')).toMatchObject({
+    expect(await benefits(shop, 'grant', email, 'membership', '--plan', 'nope')).toMatchObject({
       code: 1,
-      answer: { error: { code: 'NOT_FOUND' } }
+      json: { error: { code: 'NOT_FOUND' } }
     })
-    expect(await shopstead(shop, 'revoke', 'castle', '1', '--yes')).toMatchObject({
+    expect(await benefits(shop, 'revoke', 'castle', '1', '--yes')).toMatchObject({
       code: 2,
-      answer: { error: { code: 'USAGE' } }
+      json: { error: { code: 'USAGE' } }
     })
-    expect(await shopstead(shop, 'revoke', 'course', '1')).toMatchObject({
+    expect(await benefits(shop, 'revoke', 'course', '1')).toMatchObject({
       code: 2,
-      answer: { error: { code: 'USAGE' } }
+      json: { error: { code: 'USAGE' } }
     })
   })
 })

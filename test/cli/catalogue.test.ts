@@ -1,21 +1,14 @@
-import { execFile, execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { shopstead } from '../support/command-line.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'shopstead-cli-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** Runs the command line as an operator would, with `--json`. */
-function shopstead(...args: string[]): Promise<{ exitCode: number; json: unknown }> {
-  const argv = ['bin/shopstead.js', ...args, '--json', '--data-dir', join(folder, 'data')]
-  return new Promise((resolve) => {
-    execFile(process.execPath, argv, (error, stdout) => {
-      resolve({ exitCode: error === null ? 0 : Number(error.code), json: JSON.parse(stdout) })
-    })
-  })
-}
+const dataDir = join(folder, 'data')
+const run = (...args: string[]) => shopstead(dataDir, [...args, '--json'])
 
 function fileOf(content: unknown): string {
   const file = join(folder, 'catalogue.json')
@@ -23,7 +16,7 @@ function fileOf(content: unknown): string {
   return file
 }
 
-beforeAll(() => shopstead('migrate'))
+beforeAll(() => run('migrate'))
 
 test('offers are imported after a dry run, shown, hidden and exported', async () => {
   const file = fileOf({
@@ -32,17 +25,17 @@ test('offers are imported after a dry run, shown, hidden and exported', async ()
   })
   const created = { products: 1, coupons: 0, plans: 1, campaigns: 0 }
   const none = { products: 0, coupons: 0, plans: 0, campaigns: 0 }
-  const plan = await shopstead('offers', 'import', file, '--dry-run')
-  expect(plan).toMatchObject({ exitCode: 0, json: { created, dryRun: true } })
-  expect(await shopstead('offers', 'list')).toMatchObject({ json: { offers: [] } })
-  expect(await shopstead('offers', 'import', file)).toMatchObject({ json: { created, updated: none, unchanged: none } })
-  expect(await shopstead('offers', 'import', file)).toMatchObject({ json: { created: none, unchanged: created } })
-  expect(await shopstead('offers', 'unpublish', 'mug')).toMatchObject({ json: { offer: { state: 'unpublished' } } })
-  expect(await shopstead('offers', 'show', '1')).toMatchObject({
+  const plan = await run('offers', 'import', file, '--dry-run')
+  expect(plan).toMatchObject({ code: 0, json: { created, dryRun: true } })
+  expect(await run('offers', 'list')).toMatchObject({ json: { offers: [] } })
+  expect(await run('offers', 'import', file)).toMatchObject({ json: { created, updated: none, unchanged: none } })
+  expect(await run('offers', 'import', file)).toMatchObject({ json: { created: none, unchanged: created } })
+  expect(await run('offers', 'unpublish', 'mug')).toMatchObject({ json: { offer: { state: 'unpublished' } } })
+  expect(await run('offers', 'show', '1')).toMatchObject({
     json: { offer: { productSlug: 'mug', state: 'unpublished' } }
   })
-  expect(await shopstead('offers', 'publish', 'mug')).toMatchObject({ json: { offer: { state: 'listed' } } })
-  expect(await shopstead('offers', 'export')).toMatchObject({
+  expect(await run('offers', 'publish', 'mug')).toMatchObject({ json: { offer: { state: 'listed' } } })
+  expect(await run('offers', 'export')).toMatchObject({
     json: { products: [{ slug: 'mug', price: 12 }], coupons: [] }
   })
 })
@@ -52,9 +45,9 @@ test('a file with a mistake is refused whole, with its line and cause', async ()
     { slug: 'good', name: 'Good', price: 1 },
     { slug: 'bad', name: 'Bad' }
   ])
-  const refused = await shopstead('offers', 'import', file)
+  const refused = await run('offers', 'import', file)
   expect(refused).toMatchObject({
-    exitCode: 1,
+    code: 1,
     json: {
       error: {
         code: 'VALIDATION_FAILED',
@@ -63,8 +56,8 @@ test('a file with a mistake is refused whole, with its line and cause', async ()
       }
     }
   })
-  expect(await shopstead('offers', 'show', 'good')).toMatchObject({
-    exitCode: 1,
+  expect(await run('offers', 'show', 'good')).toMatchObject({
+    code: 1,
     json: { error: { code: 'NOT_FOUND' } }
   })
 })
@@ -90,20 +83,19 @@ test('coupons are made once, listed and disabled', async () => {
     '--ends-at',
     '2027-01-01'
   ]
-  expect(await shopstead(...create)).toMatchObject({ exitCode: 0, json: { coupon } })
-  expect(await shopstead(...create)).toMatchObject({ exitCode: 1, json: { error: { code: 'CONFLICT' } } })
-  expect(await shopstead('coupons', 'disable', 'SPRING')).toMatchObject({ json: { coupon: { enabled: false } } })
-  expect(await shopstead('coupons', 'list')).toMatchObject({ json: { coupons: [{ ...coupon, enabled: false }] } })
+  expect(await run(...create)).toMatchObject({ code: 0, json: { coupon } })
+  expect(await run(...create)).toMatchObject({ code: 1, json: { error: { code: 'CONFLICT' } } })
+  expect(await run('coupons', 'disable', 'SPRING')).toMatchObject({ json: { coupon: { enabled: false } } })
+  expect(await run('coupons', 'list')).toMatchObject({ json: { coupons: [{ ...coupon, enabled: false }] } })
 })
 
 test('the list tells which coupons count at the moment, and why others do not', async () => {
   const create = (code: string, ...options: string[]) =>
-    shopstead('coupons', 'create', '--code', code, '--percent', '5', ...options)
+    run('coupons', 'create', '--code', code, '--percent', '5', ...options)
   await create('PAST', '--ends-at', '2020-01-01')
   await create('LATER', '--starts-at', '2999-01-01')
   await create('NOW')
-  const argv = ['bin/shopstead.js', 'coupons', 'list', '--data-dir', join(folder, 'data')]
-  const list = execFileSync(process.execPath, argv, { encoding: 'utf8' })
+  const { stdout: list } = await shopstead(dataDir, ['coupons', 'list'])
   expect(list).toMatch(/^PAST .* expired$/m)
   expect(list).toMatch(/^LATER .* not yet$/m)
   expect(list).toMatch(/^NOW .* on$/m)
@@ -114,7 +106,7 @@ test.each([
   [2, 'USAGE', []],
   [1, 'VALIDATION_FAILED', ['--amount', '5', '--ends-at', 'soon']],
   [1, 'VALIDATION_FAILED', ['--amount', '5', '--product', 'nothing']]
-])('exit %i and %s for a coupon with %j', async (exitCode, code, options) => {
-  const refused = await shopstead('coupons', 'create', '--code', 'X', ...options)
-  expect(refused).toMatchObject({ exitCode, json: { error: { code } } })
+])('exit %i and %s for a coupon with %j', async (exitCode, error, options) => {
+  const refused = await run('coupons', 'create', '--code', 'X', ...options)
+  expect(refused).toMatchObject({ code: exitCode, json: { error: { code: error } } })
 })

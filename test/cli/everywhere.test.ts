@@ -1,20 +1,11 @@
-import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { gunzipSync } from 'node:zlib'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { ShopCommand } from '../../src/cli/command.ts'
 import { groups } from '../../src/cli/groups.ts'
-import { journal } from '../../src/platform/db/migrate.ts'
-import { runShopstead, temporaryFolder } from '../support/command-line.ts'
-
-/** A folder with the demo shop as its golden database has it. */
-function demoShop(): string {
-  const dataDir = temporaryFolder()
-  const golden = `test/golden/${journal().at(-1)?.tag}.db.gz`
-  writeFileSync(join(dataDir, 'shopstead.db'), gunzipSync(readFileSync(golden)))
-  return dataDir
-}
+import { main } from '../../src/cli/main.ts'
+import { shopstead, testTerminal } from '../support/command-line.ts'
+import { demoShop } from '../support/demo-shop.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 type Found = { path: string; command: Command }
 
@@ -23,7 +14,7 @@ function leavesOf(command: Command, path: string): Found[] {
   return command.commands.flatMap((child) => leavesOf(child, `${path} ${child.name()}`.trim()))
 }
 
-const program = new Command('shopstead')
+const program = new ShopCommand(testTerminal().terminal, 'shopstead')
 let leaves: Found[] = []
 beforeAll(async () => {
   for (const group of groups) (await group.load()).define(program)
@@ -66,9 +57,9 @@ describe('every command', () => {
   test('that lists something prints a table that fits 80 columns, plain, and nothing besides', async () => {
     const dataDir = demoShop()
     for (const { path, command } of leaves.filter(({ path }) => / (list|types|deliveries)$/.test(path))) {
-      const { exitCode, stdout, stderr } = await runShopstead(dataDir, [...path.split(' '), ...whose(command)])
+      const { code, stdout, stderr } = await shopstead(dataDir, [...path.split(' '), ...whose(command)])
       const long = stdout.split('\n').filter((text) => text.length > 80)
-      expect({ path, exitCode, long, stderr }).toEqual({ path, exitCode: 0, long: [], stderr: '' })
+      expect({ path, code, long, stderr }).toEqual({ path, code: 0, long: [], stderr: '' })
       expect(stdout).not.toContain('\u001B')
     }
   })
@@ -76,96 +67,46 @@ describe('every command', () => {
 
 test('a long command shows no progress where nobody watches', async () => {
   const dataDir = demoShop()
-  expect(await runShopstead(dataDir, ['backup', 'create'])).toMatchObject({ exitCode: 0, stderr: '' })
-})
-
-test('a reader that goes away ends a command quietly', () => {
-  const dataDir = demoShop()
-  const program = `${process.execPath} bin/shopstead.js events list --limit 470 --json --data-dir ${dataDir}`
-  const { stdout, stderr } = spawnSync('bash', ['-c', `${program} | head -c 10; echo " \${PIPESTATUS[0]}"`], {
-    encoding: 'utf8'
-  })
-  expect({ stdout, stderr }).toEqual({ stdout: '{"events": 0\n', stderr: '' })
-})
-
-test('NO_COLOR keeps colour out of messages', async () => {
-  const dataDir = demoShop()
-  const { stderr, exitCode } = await runShopstead(dataDir, ['orders', 'show', '99999'], {
-    env: { NO_COLOR: '1', FORCE_COLOR: '' }
-  })
-  expect(exitCode).toBe(1)
-  expect(stderr).not.toContain('\u001B')
+  expect(await shopstead(dataDir, ['backup', 'create'])).toMatchObject({ code: 0, stderr: '' })
 })
 
 describe('completion', () => {
-  const ask = (...words: string[]): string[] =>
-    execFileSync(process.execPath, ['bin/shopstead.js', 'complete', '--', ...words], { encoding: 'utf8' })
-      .trimEnd()
-      .split('\n')
+  const ask = async (...words: string[]): Promise<string[]> => {
+    const { terminal, stdout } = testTerminal()
+    expect(await main(['complete', '--', ...words], terminal)).toBe(0)
+    return stdout().trimEnd().split('\n')
+  }
 
-  test('knows groups, commands, options and their values, and where a file goes', () => {
-    expect(ask('back')).toEqual(['backup\tcopies of the database and the secret key', ':4'])
-    expect(ask('backup', '').map((line) => line.split('\t')[0])).toEqual(['create', 'list', 'verify', 'restore', ':4'])
-    expect(ask('backup', 'restore', '--y')).toEqual(['--yes\tdo not ask', ':4'])
-    expect(ask('backup', 'restore', 'x')).toEqual([':0'])
-    expect(ask('webhooks', 'deliveries', '--state', 'd')).toEqual(['delivered\t', ':4'])
-    expect(ask('completion', 'z')).toEqual(['zsh\t', ':4'])
-    expect(ask('nonsense', 'x')).toEqual([':4'])
-  })
-
-  test('works in bash without anything installed, and evaluates nothing that was typed', async () => {
-    const folder = temporaryFolder()
-    mkdirSync(join(folder, 'bin'))
-    const stub = join(folder, 'bin', 'shopstead')
-    writeFileSync(stub, `#!/bin/sh\nexec "${process.execPath}" "${resolve('bin/shopstead.js')}" "$@"\n`)
-    chmodSync(stub, 0o755)
-    const script = join(folder, 'completion.bash')
-    writeFileSync(script, (await runShopstead(folder, ['completion', 'bash'])).stdout)
-    const typed = [`shopstead orders re`, `shopstead backup verify pack`, `shopstead orders '$(touch pwned)' ''`]
-    const tries = typed.map(
-      (line) => `COMP_WORDS=(${line}); COMP_CWORD=$((\${#COMP_WORDS[@]}-1)); _shopstead; echo "\${COMPREPLY[*]}"`
-    )
-    const { stdout, stderr } = spawnSync(
-      'bash',
-      ['-c', `source ${script}; source ${script}; ${tries.join('; ')}; ls`],
-      {
-        encoding: 'utf8',
-        env: { ...process.env, PATH: `${join(folder, 'bin')}:${process.env['PATH']}` }
-      }
-    )
-    expect(stderr).toBe('')
-    expect(stdout.split('\n').slice(0, 2)).toEqual(['refund reconcile', 'package-lock.json package.json'])
-    expect(stdout).not.toContain('pwned')
+  test('knows groups, commands, options and their values, and where a file goes', async () => {
+    expect(await ask('back')).toEqual(['backup\tcopies of the database and the secret key', ':4'])
+    expect((await ask('backup', '')).map((line) => line.split('\t')[0])).toEqual([
+      'create',
+      'list',
+      'verify',
+      'restore',
+      ':4'
+    ])
+    expect(await ask('backup', 'restore', '--y')).toEqual(['--yes\tdo not ask', ':4'])
+    expect(await ask('backup', 'restore', 'x')).toEqual([':0'])
+    expect(await ask('webhooks', 'deliveries', '--state', 'd')).toEqual(['delivered\t', ':4'])
+    expect(await ask('completion', 'z')).toEqual(['zsh\t', ':4'])
+    expect(await ask('nonsense', 'x')).toEqual([':4'])
   })
 
   test.each(['zsh', 'fish'])('prints a script for %s', async (shell) => {
-    const { stdout, exitCode } = await runShopstead(temporaryFolder(), ['completion', shell])
-    expect(exitCode).toBe(0)
+    const { stdout, code } = await shopstead(temporaryFolder(), ['completion', shell])
+    expect(code).toBe(0)
     expect(stdout).toContain('shopstead complete --')
   })
 
   test('of another shell is refused', async () => {
-    expect((await runShopstead(temporaryFolder(), ['completion', 'tcsh'])).exitCode).toBe(2)
+    expect((await shopstead(temporaryFolder(), ['completion', 'tcsh'])).code).toBe(2)
   })
 })
 
 describe('systemd', () => {
   const unitOf = async (...args: string[]) =>
-    runShopstead<{ unit: string }>(temporaryFolder(), ['systemd', ...args, '--json'])
-
-  test('prints a unit that systemd understands', async (context) => {
-    const { json } = await unitOf()
-    expect(json.unit).toContain('DynamicUser=yes')
-    expect(json.unit).toContain('ExecStart=')
-    if (spawnSync('systemd-analyze', ['--version']).status !== 0) context.skip()
-    const file = join(temporaryFolder(), 'shopstead.service')
-    writeFileSync(file, json.unit)
-    const { status, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' })
-    expect({ status, mine: stderr.split('\n').filter((text) => text.includes('shopstead.service')) }).toEqual({
-      status: 0,
-      mine: []
-    })
-  })
+    shopstead<{ unit: string }>(temporaryFolder(), ['systemd', ...args, '--json'])
 
   test('starts a killed server again in less than a second, and never gives up on one that cannot start', async () => {
     const { unit } = (await unitOf()).json
@@ -186,6 +127,6 @@ describe('systemd', () => {
     ['--user', 'shop\nExecStartPre=/bin/sh'],
     ['--environment', '/etc/shop stead.env']
   ])('takes no %s that would say more than it should', async (option, value) => {
-    expect((await unitOf(option, value)).exitCode).toBe(2)
+    expect((await unitOf(option, value)).code).toBe(2)
   })
 })

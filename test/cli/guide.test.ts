@@ -3,18 +3,19 @@ import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { renderMarkdown } from '../../src/cli/markdown.ts'
-import { runShopstead, temporaryFolder } from '../support/command-line.ts'
+import { shopstead } from '../support/command-line.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 type Listed = { topics: { topic: string; title: string }[] }
 
 /** A folder without a shop, and a configuration that no server would start with. */
 const guide = <Json = Record<string, unknown>>(...args: string[]) =>
-  runShopstead<Json>(join(temporaryFolder(), 'nowhere'), ['guide', ...args], { env: { SHOPSTEAD_PORT: 'none' } })
+  shopstead<Json>(join(temporaryFolder(), 'nowhere'), ['guide', ...args], { env: { SHOPSTEAD_PORT: 'none' } })
 
 describe('shopstead guide', () => {
   it('lists every page of docs/ with its title, the one for operators first', async () => {
-    const { exitCode, json } = await guide<Listed>('--json')
-    expect(exitCode).toBe(0)
+    const { code, json } = await guide<Listed>('--json')
+    expect(code).toBe(0)
     expect(json.topics[0]).toEqual({ topic: 'operating', title: 'Operating a shop' })
     const files = readdirSync('docs').map((name) => name.replace('.md', '').toLowerCase())
     expect(json.topics.map(({ topic }) => topic).toSorted()).toEqual(files.toSorted())
@@ -29,8 +30,8 @@ describe('shopstead guide', () => {
   })
 
   it('refuses an unknown topic with exit code 2 and names the known ones', async () => {
-    const { exitCode, stderr } = await guide('midnight')
-    expect(exitCode).toBe(2)
+    const { code, stderr } = await guide('midnight')
+    expect(code).toBe(2)
     expect(stderr).toContain('operating')
     const { json } = await guide('midnight', '--json')
     expect(json).toMatchObject({ error: { code: 'USAGE', message: expect.stringContaining('operating') } })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { draft, line, makeProduct, makeUser, move, place } from '../shop/orders/temporary-shop.ts'
 import { openTestShop } from '../support/shop-context.ts'
-import { shopstead } from '../support/shopstead.ts'
+import { shopstead } from '../support/command-line.ts'
 
 const shippingAddress = {
   firstName: 'Lena',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { write } from '../../src/platform/db/database.ts'
 import { openTestShop } from '../support/shop-context.ts'
-import { shopstead } from '../support/shopstead.ts'
+import { shopstead } from '../support/command-line.ts'
 import { warn } from '../../src/shop/payments/warnings.ts'
 
 test('a payment warning is listed until an operator says that it has been dealt with', async () => {

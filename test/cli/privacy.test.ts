@@ -4,7 +4,7 @@ import { write } from '../../src/platform/db/database.ts'
 import { draft, line, makeProduct, makeUser, place } from '../shop/orders/temporary-shop.ts'
 import { openTestShop } from '../support/shop-context.ts'
 import type { TestShop } from '../support/shop-context.ts'
-import { shopstead } from '../support/shopstead.ts'
+import { shopstead } from '../support/command-line.ts'
 
 const said = {
   contact: { firstName: 'Lena', phone: '0431 555' },

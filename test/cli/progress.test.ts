@@ -1,44 +1,28 @@
-import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
-import { expect, test } from 'vitest'
-import { journal } from '../../src/platform/db/migrate.ts'
-import { runShopstead, temporaryFolder } from '../support/command-line.ts'
-
-/** A folder with the demo shop as its golden database has it. */
-function demoShop(): string {
-  const dataDir = temporaryFolder()
-  const golden = `test/golden/${journal().at(-1)?.tag}.db.gz`
-  writeFileSync(join(dataDir, 'shopstead.db'), gunzipSync(readFileSync(golden)))
-  return dataDir
-}
-
-/** Runs the command with a terminal (util-linux's `script`) as its standard error, its results going to a file. */
-function watched(dataDir: string, args: readonly string[]): { status: number | null; seen: string; results: string } {
-  const out = join(temporaryFolder(), 'out')
-  const command = [process.execPath, 'bin/shopstead.js', ...args, '--data-dir', dataDir, '>', out].join(' ')
-  const { status, stdout } = spawnSync('script', ['-qec', command, '/dev/null'], { encoding: 'utf8' })
-  return { status, seen: stdout, results: readFileSync(out, 'utf8') }
-}
+import { expect, it } from 'vitest'
+import { shopstead } from '../support/command-line.ts'
+import { demoShop } from '../support/demo-shop.ts'
 
 const long: [args: string[], step: string][] = [
   [['offers', 'import', 'seeds/offers.example.json', '--dry-run'], 'taking over'],
   [['offers', 'export'], 'reading the catalogue'],
   [['referrals', 'export'], 'reading referrals'],
-  [['users', 'export', 'lena@shop.example'], 'gathering'],
+  [['users', 'export', 'lena@shop.example'], 'collecting'],
   [['orders', 'reconcile'], 'asking the gateway']
 ]
 
-test.each(long)('shopstead %j tells on a terminal what it is at, and clears the line', (args, step) => {
-  const { status, seen, results } = watched(demoShop(), args)
-  expect({ status, seen }).toEqual({ status: 0, seen: expect.stringContaining(step) })
-  expect(seen.endsWith('\r\u001B[K')).toBe(true)
-  expect(results).not.toContain('\u001B')
+it.each(long)('shopstead %j shows on a terminal what it is doing, and clears the line', async (args, step) => {
+  const { code, stdout, stderr } = await shopstead(demoShop(), args, { answers: [] })
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining(step) })
+  expect(stderr.endsWith('\r\u001B[K')).toBe(true)
+  expect(stdout).not.toContain('\u001B')
 })
 
-test.each(long)('shopstead %j says nothing but its result where nobody watches, or as JSON', async (args) => {
+it.each(long)('shopstead %j prints only its result without a terminal, and with --json', async (args) => {
   const dataDir = demoShop()
-  expect(await runShopstead(dataDir, args)).toMatchObject({ exitCode: 0, stderr: '' })
-  expect(watched(dataDir, [...args, '--json']).seen).toBe('')
+  expect(await shopstead(dataDir, args)).toMatchObject({ code: 0, stderr: '' })
+  expect(await shopstead(dataDir, [...args, '--json'], { answers: [] })).toMatchObject({ code: 0, stderr: '' })
+})
+
+it('shopstead backup create prints no progress without a terminal', async () => {
+  expect(await shopstead(demoShop(), ['backup', 'create'])).toMatchObject({ code: 0, stderr: '' })
 })

@@ -1,23 +1,16 @@
-import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { shopstead } from '../support/command-line.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'shopstead-seed-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-type Result = { exitCode: number; json: { [key: string]: unknown; created?: Record<string, number> } }
+type Json = { [key: string]: unknown; created?: Record<string, number> }
 
-/** Runs the command line as an operator would, with `--json`. */
-function shopstead(args: string[], env: Record<string, string> = {}): Promise<Result> {
-  const argv = ['bin/shopstead.js', ...args, '--json', '--data-dir', join(folder, 'data')]
-  return new Promise((resolve) => {
-    execFile(process.execPath, argv, { env: { ...process.env, ...env } }, (error, stdout) => {
-      resolve({ exitCode: error === null ? 0 : Number(error.code), json: JSON.parse(stdout) })
-    })
-  })
-}
+const seed = (args: string[], env: Record<string, string> = {}) =>
+  shopstead<Json>(join(folder, 'data'), ['seed', ...args, '--json'], { env })
 
 function fileOf(name: string, content: unknown): string {
   const file = join(folder, name)
@@ -25,13 +18,13 @@ function fileOf(name: string, content: unknown): string {
   return file
 }
 
-beforeAll(() => shopstead(['migrate']))
+beforeAll(() => shopstead(join(folder, 'data'), ['migrate']))
 
 describe('shopstead seed', () => {
   it('wants to be told what', async () => {
-    expect(await shopstead(['seed'])).toMatchObject({ exitCode: 2, json: { error: { code: 'USAGE' } } })
-    expect(await shopstead(['seed', '--orders', 'many'])).toMatchObject({
-      exitCode: 2,
+    expect(await seed([])).toMatchObject({ code: 2, json: { error: { code: 'USAGE' } } })
+    expect(await seed(['--orders', 'many'])).toMatchObject({
+      code: 2,
       json: { error: { code: 'USAGE' } }
     })
   })
@@ -42,27 +35,27 @@ describe('shopstead seed', () => {
       plans: [{ slug: 'club', name: 'Club', module: 'A' }],
       affiliates: [{ code: 'nobody', user: 'nobody@shop.example' }]
     })
-    expect(await shopstead(['seed', mugs, club])).toMatchObject({
-      exitCode: 1,
+    expect(await seed([mugs, club])).toMatchObject({
+      code: 1,
       json: { error: { code: 'VALIDATION_FAILED' } }
     })
     const created = { products: 1, coupons: 0, plans: 0, campaigns: 0, affiliates: 0 }
-    expect(await shopstead(['seed', mugs])).toMatchObject({ exitCode: 0, json: { created } })
-    expect(await shopstead(['seed', mugs])).toMatchObject({ exitCode: 0, json: { unchanged: created } })
+    expect(await seed([mugs])).toMatchObject({ code: 0, json: { created } })
+    expect(await seed([mugs])).toMatchObject({ code: 0, json: { unchanged: created } })
   })
 
   it('refuses the demo shop in production', async () => {
     const inProduction = { SHOPSTEAD_ENV: 'production' }
-    expect(await shopstead(['seed', '--demo'], inProduction)).toMatchObject({
-      exitCode: 1,
+    expect(await seed(['--demo'], inProduction)).toMatchObject({
+      code: 1,
       json: { error: { code: 'CONFLICT' } }
     })
   })
 
   it('makes the demo shop and a shop of a size, each of them once', async () => {
-    const first = await shopstead(['seed', '--demo', '--orders', '120'])
-    expect(first).toMatchObject({ exitCode: 0, json: { created: { users: 22, affiliates: 3, orders: 120 } } })
-    const again = await shopstead(['seed', '--demo', '--orders', '120'])
+    const first = await seed(['--demo', '--orders', '120'])
+    expect(first).toMatchObject({ code: 0, json: { created: { users: 22, affiliates: 3, orders: 120 } } })
+    const again = await seed(['--demo', '--orders', '120'])
     expect(again.json).toMatchObject({ unchanged: { users: 22, affiliates: 3, orders: 120 } })
     expect(Object.values(again.json.created ?? {}).every((count) => count === 0)).toBe(true)
   })

@@ -6,7 +6,7 @@ import { setSetting } from '../../src/shop/settings/settings.ts'
 import { countOf, eventsOf, logIn, mailsOf } from '../support/accounts.ts'
 import { goodPassword, makeUser } from '../support/people.ts'
 import { openTestShop } from '../support/shop-context.ts'
-import { shopstead } from '../support/shopstead.ts'
+import { shopstead } from '../support/command-line.ts'
 
 const passwordHash = 'not a hash'
 
@@ -14,7 +14,9 @@ describe('users on the command line', () => {
   it('are created with a password from standard input, and shown with what they agreed to', async () => {
     using shop = openTestShop()
     const words = ['users', 'create', '--email', 'Lena@shop.example', '--display-name', 'Lena Hartmann', '--verified']
-    const created = await shopstead(shop.dataDir, [...words, '--password-stdin', '--json'], `${goodPassword}\n`)
+    const created = await shopstead(shop.dataDir, [...words, '--password-stdin', '--json'], {
+      input: `${goodPassword}\n`
+    })
     expect(created).toMatchObject({ code: 0, json: { user: { email: 'Lena@shop.example', roles: ['customer'] } } })
     const user = findUserByEmail(shop.db, 'lena@shop.example')
     expect(await shop.passwords.verify(user?.passwordHash ?? '', goodPassword)).toBe(true)
@@ -45,7 +47,7 @@ describe('users on the command line', () => {
       shopstead(
         shop.dataDir,
         ['users', 'create', '--email', email, '--display-name', 'X', '--json', ...(input ? ['--password-stdin'] : [])],
-        input
+        input === undefined ? {} : { input }
       )
     expect(await create('x@shop.example')).toMatchObject({ code: 2, json: { error: { code: 'USAGE' } } })
     const [bad, taken, wrong] = await Promise.all([
@@ -63,7 +65,7 @@ describe('users on the command line', () => {
     using shop = openTestShop()
     setSetting(shop.db, 'registration.emailVerification', 'true', 0)
     const words = ['users', 'create', '--email', 'x@shop.example', '--display-name', 'X', '--password-stdin']
-    expect((await shopstead(shop.dataDir, words, goodPassword)).code).toBe(0)
+    expect((await shopstead(shop.dataDir, words, { input: goodPassword })).code).toBe(0)
     expect(findUserByEmail(shop.db, 'x@shop.example')?.verificationPending).toBe(true)
     expect(mailsOf(shop)).toMatchObject([{ template: 'verify_email' }])
     const { json } = await shopstead(shop.dataDir, ['users', 'verify', 'x@shop.example', '--json'])
@@ -94,7 +96,7 @@ describe('users on the command line', () => {
     const user = await makeUser(shop)
     logIn(shop, user)
     const words = ['users', 'set-password', user.email, '--password-stdin']
-    expect((await shopstead(shop.dataDir, words, 'paper-lighthouse-7\r\n')).code).toBe(0)
+    expect((await shopstead(shop.dataDir, words, { input: 'paper-lighthouse-7\r\n' })).code).toBe(0)
     const { passwordHash: stored } = getUserById(shop.db, user.id)
     expect(await shop.passwords.verify(stored, 'paper-lighthouse-7')).toBe(true)
     expect(countOf(shop, 'sessions')).toBe(0)
@@ -134,13 +136,13 @@ describe('admin on the command line', () => {
     using shop = openTestShop()
     const words = ['admin', 'create', '--email', 'ruth@shop.example', '--json']
     expect(await shopstead(shop.dataDir, words)).toMatchObject({ code: 2, json: { error: { code: 'USAGE' } } })
-    const first = await shopstead(shop.dataDir, [...words, '--password-stdin'], goodPassword)
+    const first = await shopstead(shop.dataDir, [...words, '--password-stdin'], { input: goodPassword })
     expect(first).toMatchObject({
       code: 0,
       json: { created: true, user: { displayName: 'ruth', roles: ['customer', 'administrator'] } }
     })
     const stored = findUserByEmail(shop.db, 'ruth@shop.example')
-    const second = await shopstead(shop.dataDir, [...words, '--password-stdin'], 'another-harbour-43')
+    const second = await shopstead(shop.dataDir, [...words, '--password-stdin'], { input: 'another-harbour-43' })
     expect(second).toMatchObject({ code: 0, json: { created: false, granted: false } })
     expect(findUserByEmail(shop.db, 'ruth@shop.example')).toEqual(stored)
   })

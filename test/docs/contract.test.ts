@@ -1,14 +1,15 @@
-import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { refusalsOf } from '../../src/api/description/refusals.ts'
 import type { Route } from '../../src/api/route.ts'
 import { routes } from '../../src/api/routes.ts'
+import { ShopCommand } from '../../src/cli/command.ts'
 import { groups } from '../../src/cli/groups.ts'
 import { AppError, errorCodes } from '../../src/errors.ts'
 import { parseConfig } from '../../src/platform/config/config.ts'
 import { mayMove, orderStatuses } from '../../src/shop/orders/states.ts'
 import { definitions, settingKeys } from '../../src/shop/settings/definitions.ts'
 import { eventTypes } from '../../src/shop/events/event-types.ts'
+import { testTerminal } from '../support/command-line.ts'
 import { column, readSections, rowsOf } from '../support/markdown.ts'
 import type { TableRow } from '../support/markdown.ts'
 
@@ -114,7 +115,7 @@ function statusesIn(text: string): string[] {
 
 async function commands(): Promise<Map<string, string>> {
   const named = groups.map(async ({ name, load }) => {
-    const program = new Command()
+    const program = new ShopCommand(testTerminal().terminal)
     const { define } = await load()
     define(program)
     const below = program.commands.flatMap((command) => (command.name() === name ? command.commands : []))

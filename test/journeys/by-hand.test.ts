@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { seedDemo } from '../../src/operations/seeding/demo.ts'
 import type { Browser } from '../support/browser.ts'
-import { shopstead } from '../support/shopstead.ts'
+import { shopstead } from '../support/command-line.ts'
 import { benefitCatalogue } from './catalogue.ts'
 import { buy, me, newcomer, openShop, putDownload } from './shop.ts'
 import type { JourneyShop, Me } from './shop.ts'

@@ -17,7 +17,8 @@ import { startBackupSchedule } from '../../src/operations/backup/schedule.ts'
 import { inspectBackup } from '../../src/operations/backup/inspect.ts'
 import { thinOut } from '../../src/operations/backup/create.ts'
 import { setSetting } from '../../src/shop/settings/settings.ts'
-import { exitOf, runShopstead, spawnShopstead, temporaryFolder } from '../support/command-line.ts'
+import { exitOf, runShopstead, spawnShopstead } from '../support/command-process.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { startShop } from '../support/running-shop.ts'
 
 type Created = { file: string; bytes: number; createdAt: string; verified: boolean }
@@ -31,8 +32,8 @@ async function quietShop(): Promise<{ dataDir: string; productId: number }> {
 }
 
 async function backUp(dataDir: string): Promise<Created> {
-  const { json, exitCode } = await runShopstead<Created>(dataDir, ['backup', 'create', '--json'])
-  expect(exitCode).toBe(0)
+  const { json, code } = await runShopstead<Created>(dataDir, ['backup', 'create', '--json'])
+  expect(code).toBe(0)
   return json
 }
 
@@ -143,7 +144,7 @@ test('a server makes backups by backup.schedule, also when that is set while it 
   const dataDir = join(temporaryFolder(), 'data')
   const shop = await startShop({ dataDir })
   onTestFinished(() => shop.stop())
-  expect((await runShopstead(dataDir, ['settings', 'set', 'backup.schedule', 'each night', '--json'])).exitCode).toBe(1)
+  expect((await runShopstead(dataDir, ['settings', 'set', 'backup.schedule', 'each night', '--json'])).code).toBe(1)
   await runShopstead(dataDir, ['settings', 'set', 'backup.keep', '2'])
   await runShopstead(dataDir, ['settings', 'set', 'backup.schedule', '* * * * * *'])
   const seen = new Set<string>()
@@ -200,8 +201,8 @@ test.skipIf(process.getuid?.() !== 0)("a backup that is another user's is called
   copyFileSync(file, copy)
   const folder = temporaryFolder()
   chownSync(folder, 65_534, 65_534)
-  const { exitCode, stderr } = await runShopstead(folder, ['backup', 'restore', copy, '--yes'], { uid: 65_534 })
-  expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining(`may not read ${copy}`) })
+  const { code, stderr } = await runShopstead(folder, ['backup', 'restore', copy, '--yes'], { uid: 65_534 })
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`may not read ${copy}`) })
 })
 
 describe('a doubtful backup', () => {
@@ -218,8 +219,8 @@ describe('a doubtful backup', () => {
       ['backup', 'verify', copy, '--json'],
       ['backup', 'restore', copy, '--yes', '--json']
     ]) {
-      const { json, exitCode } = await runShopstead<{ error: { message: string } }>(dataDir, args)
-      expect(exitCode).toBe(1)
+      const { json, code } = await runShopstead<{ error: { message: string } }>(dataDir, args)
+      expect(code).toBe(1)
       said.push(json.error.message)
     }
     expect(readFileSync(join(dataDir, 'shopstead.db')).equals(before)).toBe(true)
@@ -268,25 +269,19 @@ describe('a restore', () => {
     const { file } = await backUp(dataDir)
     rename(dataDir, 'later')
     writeFileSync(join(dataDir, 'secret.key'), `${'another'.repeat(8)}\n`)
-    const { json, exitCode } = await runShopstead<{ kept: string }>(dataDir, [
-      'backup',
-      'restore',
-      file,
-      '--yes',
-      '--json'
-    ])
-    expect({ exitCode, json }).toMatchObject({ exitCode: 0, json: { restored: true, secretRestored: true } })
+    const { json, code } = await runShopstead<{ kept: string }>(dataDir, ['backup', 'restore', file, '--yes', '--json'])
+    expect({ code, json }).toMatchObject({ code: 0, json: { restored: true, secretRestored: true } })
     expect(slugIn(join(dataDir, 'shopstead.db'))).toBe('lantern')
     expect(slugIn(json.kept)).toBe('later')
     expect(readFileSync(join(dataDir, 'secret.key'), 'utf8')).toBe(secret)
     expect(statSync(join(dataDir, 'shopstead.db')).mode & 0o777).toBe(0o600)
-    expect((await runShopstead(dataDir, ['offers', 'show', 'lantern', '--json'])).exitCode).toBe(0)
+    expect((await runShopstead(dataDir, ['offers', 'show', 'lantern', '--json'])).code).toBe(0)
   })
 
   test('asks first, and without a terminal wants --yes', async () => {
     const { dataDir } = await quietShop()
     const { file } = await backUp(dataDir)
-    expect((await runShopstead(dataDir, ['backup', 'restore', file])).exitCode).toBe(2)
+    expect((await runShopstead(dataDir, ['backup', 'restore', file])).code).toBe(2)
   })
 
   test('is refused while a server has the database open', async () => {
@@ -294,26 +289,26 @@ describe('a restore', () => {
     const shop = await startShop({ dataDir })
     const { file } = await backUp(dataDir)
     const refused = await runShopstead(dataDir, ['backup', 'restore', file, '--yes', '--json'])
-    expect(refused).toMatchObject({ exitCode: 1, json: { error: { code: 'CONFLICT' } } })
+    expect(refused).toMatchObject({ code: 1, json: { error: { code: 'CONFLICT' } } })
     expect(refused.stdout).toContain('stop the server')
     expect(finished(join(dataDir, '..', 'data'))).toHaveLength(1)
     expect((await shop.visitor().get('/health')).status).toBe(200)
     await shop.stop()
-    expect((await runShopstead(dataDir, ['backup', 'restore', file, '--yes', '--json'])).exitCode).toBe(0)
+    expect((await runShopstead(dataDir, ['backup', 'restore', file, '--yes', '--json'])).code).toBe(0)
   })
 
   test('works in an empty folder, and over a database that is beyond reading with its stale log', async () => {
     const { dataDir } = await quietShop()
     const { file } = await backUp(dataDir)
     const empty = join(temporaryFolder(), 'data')
-    expect((await runShopstead(empty, ['backup', 'restore', file, '--yes', '--json'])).exitCode).toBe(0)
+    expect((await runShopstead(empty, ['backup', 'restore', file, '--yes', '--json'])).code).toBe(0)
     expect(slugIn(join(empty, 'shopstead.db'))).toBe('lantern')
 
     writeFileSync(join(dataDir, 'shopstead.db'), 'garbage '.repeat(4096))
     writeFileSync(join(dataDir, 'shopstead.db-wal'), 'more garbage '.repeat(4096))
     const damaged = await runShopstead(dataDir, ['orders', 'list', '--json'])
     expect(damaged.stdout).toContain('Restore it with \\"shopstead backup restore\\"')
-    expect((await runShopstead(dataDir, ['backup', 'restore', file, '--yes', '--json'])).exitCode).toBe(0)
+    expect((await runShopstead(dataDir, ['backup', 'restore', file, '--yes', '--json'])).code).toBe(0)
     expect(slugIn(join(dataDir, 'shopstead.db'))).toBe('lantern')
     expect(readdirSync(dataDir).filter((name) => name.startsWith('shopstead.db.before-restore'))).not.toEqual([])
   })

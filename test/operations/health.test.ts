@@ -19,7 +19,8 @@ import { migrateDatabase } from '../../src/platform/db/migrate.ts'
 import { emit } from '../../src/shop/outbox/emit.ts'
 import { setSetting, switchModule } from '../../src/shop/settings/settings.ts'
 import { addEndpoint } from '../../src/shop/webhooks/endpoints.ts'
-import { runShopstead, temporaryFolder } from '../support/command-line.ts'
+import { runShopstead } from '../support/command-process.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { startMailbox } from '../support/mailbox.ts'
 import { startShop } from '../support/running-shop.ts'
 import { draft, line, makeProduct, place } from '../shop/orders/temporary-shop.ts'
@@ -65,12 +66,9 @@ async function listen(handle: RequestListener): Promise<string> {
 describe('shopstead health', () => {
   test('finds nothing wrong with a fresh shop, with the server down', async () => {
     const dataDir = await quietShop()
-    const { exitCode, json } = await runShopstead<{ status: string; checks: CheckResult[] }>(dataDir, [
-      'health',
-      '--json'
-    ])
+    const { code, json } = await runShopstead<{ status: string; checks: CheckResult[] }>(dataDir, ['health', '--json'])
     expect(json.checks.filter(({ status }) => status === 'failed')).toEqual([])
-    expect(exitCode).toBe(0)
+    expect(code).toBe(0)
     expect(json.checks.map(({ name }) => name)).toEqual(
       expect.arrayContaining([
         'data folder',
@@ -121,8 +119,8 @@ describe('shopstead health', () => {
       [empty, /pending/]
     ]
     for (const [dataDir, wanted] of cases) {
-      const { exitCode, stdout, stderr } = await runShopstead(dataDir, ['health'])
-      expect(exitCode).toBe(1)
+      const { code, stdout, stderr } = await runShopstead(dataDir, ['health'])
+      expect(code).toBe(1)
       expect(stdout.replaceAll(/\n +/g, ' ')).toMatch(wanted)
       expect(stdout).toContain('FAILED')
       expect(stdout + stderr).not.toMatch(/at .*\.ts:\d+/)
@@ -139,10 +137,10 @@ describe('a check of the folder fails', () => {
     const dataDir = await quietShop()
     chmodSync(join(dataDir, '..'), 0o755)
     chmodSync(dataDir, 0o755)
-    const { exitCode, json } = await runShopstead<{ checks: CheckResult[] }>(dataDir, ['health', '--json'], {
+    const { code, json } = await runShopstead<{ checks: CheckResult[] }>(dataDir, ['health', '--json'], {
       uid: 65_534
     })
-    expect(exitCode).toBe(1)
+    expect(code).toBe(1)
     expect(json.checks).toMatchObject(
       [{ name: 'data folder', status: 'failed', message: /cannot be written/ }].map((check) => ({
         ...check,

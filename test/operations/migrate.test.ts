@@ -7,7 +7,8 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { openDatabase } from '../../src/platform/db/database.ts'
 import type { Db } from '../../src/platform/db/database.ts'
 import { journal, migrateDatabase, migrationStatus } from '../../src/platform/db/migrate.ts'
-import { exitOf, runShopstead, temporaryFolder } from '../support/command-line.ts'
+import { exitOf, runShopstead } from '../support/command-process.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const ours = 'src/platform/db/migrations'
 const goldenFolder = 'test/golden'
@@ -164,13 +165,13 @@ describe('shopstead migrate', () => {
     const { dataDir, db } = oldShop()
     db.sqlite.exec(`INSERT INTO settings (key, value, updated_at) VALUES ('shop.name', '"Old"', 0)`)
     expect(await runShopstead(dataDir, ['serve', '--json'])).toMatchObject({
-      exitCode: 1,
+      code: 1,
       json: { error: { code: 'CONFLICT', message: expect.stringContaining('shopstead migrate') } }
     })
     const migrated = await runShopstead<{ snapshot: string }>(dataDir, ['migrate', '--json'])
-    expect(migrated).toMatchObject({ exitCode: 0, json: { version: newest, applied: pending, pending: [] } })
-    const { json, exitCode } = await runShopstead(dataDir, ['backup', 'verify', migrated.json.snapshot, '--json'])
-    expect({ exitCode, json }).toMatchObject({ exitCode: 0, json: { verified: true, counts: { settings: 1 } } })
+    expect(migrated).toMatchObject({ code: 0, json: { version: newest, applied: pending, pending: [] } })
+    const { json, code } = await runShopstead(dataDir, ['backup', 'verify', migrated.json.snapshot, '--json'])
+    expect({ code, json }).toMatchObject({ code: 0, json: { verified: true, counts: { settings: 1 } } })
     expect(migrated.json.snapshot).toMatch(/before-migration\.db$/)
   })
 
@@ -197,8 +198,8 @@ describe('shopstead migrate', () => {
     const { dataDir, db } = golden(newest)
     db.sqlite.exec(`INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('later', ${Date.UTC(2100, 0, 1)})`)
     for (const command of [['migrate'], ['serve'], ['orders', 'list']]) {
-      const { exitCode, stderr } = await runShopstead(dataDir, command)
-      expect(exitCode).toBe(1)
+      const { code, stderr } = await runShopstead(dataDir, command)
+      expect(code).toBe(1)
       expect(stderr.trim().split('\n')).toHaveLength(1)
       expect(stderr).toContain('newer Shopstead')
     }
@@ -207,7 +208,7 @@ describe('shopstead migrate', () => {
   test('run by two processes at once is done once', async () => {
     const { dataDir } = oldShop()
     const both = await Promise.all([1, 2].map(() => runShopstead(dataDir, ['migrate', '--json'])))
-    expect(both.map(({ exitCode }) => exitCode)).toEqual([0, 0])
+    expect(both.map(({ code }) => code)).toEqual([0, 0])
     expect(both.flatMap(({ json }) => json['applied'])).toEqual(pending)
   })
 })

@@ -5,7 +5,7 @@ import { createApp } from '../../src/app.ts'
 import { parseConfig } from '../../src/platform/config/config.ts'
 import { migrateDatabase } from '../../src/platform/db/migrate.ts'
 import { startServer } from '../../src/start-server.ts'
-import { temporaryFolder } from '../support/command-line.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 

@@ -13,7 +13,7 @@ import { claimDelivery } from '../../src/shop/webhooks/deliveries.ts'
 import { emit } from '../../src/shop/outbox/emit.ts'
 import { makeUser } from '../support/people.ts'
 import { openTestShop } from '../support/shop-context.ts'
-import { temporaryFolder } from '../support/command-line.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { draft, line, makeProduct, place } from './orders/temporary-shop.ts'
 
 const minute = 60_000

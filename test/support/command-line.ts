@@ -1,63 +1,60 @@
-import { execFile, spawn } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { Readable, Writable } from 'node:stream'
+import { stripVTControlCharacters } from 'node:util'
+import { main } from '../../src/cli/main.ts'
+import { createMessages } from '../../src/cli/terminal.ts'
+import type { Terminal } from '../../src/cli/terminal.ts'
 
-export type Ended<Json> = { exitCode: number; stdout: string; stderr: string; json: Json }
+/** What a command line printed and how it ended; `json` is its standard output when `--json` was asked for. */
+export type Ran<Json = Record<string, unknown>> = { code: number; stdout: string; stderr: string; json: Json }
 
-type Options = { env?: Record<string, string>; uid?: number }
-
-/** A folder that is gone after the test. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'shopstead-cli-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
+export type Typed = {
+  /** Standard input. */
+  input?: string
+  /** `SHOPSTEAD_*` variables besides SHOPSTEAD_ENV=test and SHOPSTEAD_LOG=silent. */
+  env?: Record<string, string>
+  /** Answers each question, at a terminal of 80 columns; without it there is no terminal. */
+  answers?: boolean[]
 }
 
-/** Starts `shopstead ARGS` on a data folder as a process of its own, that does not know it is tested. */
-export function spawnShopstead(
+/** Runs `shopstead ARGS` on a data folder in this process, from its arguments to its exit code. */
+export async function shopstead<Json = Record<string, unknown>>(
   dataDir: string,
   args: readonly string[],
-  { env = {}, uid }: Options = {}
-): ChildProcess {
-  return spawn(process.execPath, ['bin/shopstead.js', ...args, '--data-dir', dataDir], {
-    env: { ...plainEnvironment(), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    ...(uid === undefined ? {} : { uid })
-  })
+  typed: Typed = {}
+): Promise<Ran<Json>> {
+  const { terminal, stdout, stderr } = testTerminal(typed)
+  const code = await main([...args, '--data-dir', dataDir], terminal)
+  const json = (args.includes('--json') ? JSON.parse(stdout() || 'null') : {}) as Json
+  const shown = typed.answers === undefined ? stripVTControlCharacters(stderr()) : stderr()
+  return { code, stdout: stdout(), stderr: shown, json }
 }
 
-/** Runs `shopstead ARGS` to its end; `json` is its standard output when `--json` was asked for. */
-export function runShopstead<Json = Record<string, unknown>>(
-  dataDir: string,
-  args: readonly string[],
-  options: Options = {}
-): Promise<Ended<Json>> {
-  const argv = ['bin/shopstead.js', ...args, '--data-dir', dataDir]
-  const { env = {}, uid } = options
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      argv,
-      { env: { ...plainEnvironment(), ...env }, maxBuffer: 64 * 1024 * 1024, ...(uid === undefined ? {} : { uid }) },
-      (error, stdout, stderr) => {
-        const json = (args.includes('--json') ? JSON.parse(stdout || 'null') : undefined) as Json
-        resolve({ exitCode: error === null ? 0 : Number(error.code), stdout, stderr, json })
-      }
-    )
-  })
+/** A terminal that keeps what is written to it. */
+export function testTerminal({ input = '', env = {}, answers }: Typed = {}) {
+  const isTTY = answers !== undefined
+  const out = collect(isTTY)
+  const err = collect(isTTY)
+  const terminal: Terminal = {
+    stdin: Object.assign(Readable.from([Buffer.from(input)]), { isTTY }),
+    stdout: out.stream,
+    stderr: err.stream,
+    env: { SHOPSTEAD_ENV: 'test', SHOPSTEAD_LOG: 'silent', ...env },
+    messages: createMessages(err.stream, true),
+    confirm: async (question) => {
+      err.stream.write(`${question}\n`)
+      return answers?.shift() ?? false
+    },
+    untilStopped: async () => undefined,
+    exitCode: 0
+  }
+  return { terminal, stdout: out.text, stderr: err.text }
 }
 
-function plainEnvironment(): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(process.env).flatMap(([name, value]) =>
-      value === undefined || /^(SHOPSTEAD_.*|TEST|CI|NODE_ENV)$/.test(name) ? [] : [[name, value]]
-    )
-  )
-}
-
-export function exitOf(child: ChildProcess): Promise<number | NodeJS.Signals | null> {
-  return new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)))
+function collect(isTTY: boolean) {
+  let text = ''
+  const write = (chunk: Buffer, _encoding: BufferEncoding, done: () => void): void => {
+    text += chunk.toString('utf8')
+    done()
+  }
+  return { stream: Object.assign(new Writable({ write }), { isTTY, columns: 80 }), text: () => text }
 }

@@ -12,6 +12,8 @@ export type Module = {
   /** It declares nothing of its own and only hands on what others export. */
   onlyHandsOn: boolean
   readsEnvironment: boolean
+  /** It uses the standard streams, the signals or the exit code of its process. */
+  usesProcess: boolean
   /** Something that runs when the file is imported and is no declaration. */
   runsOnImport: boolean
 }
@@ -42,6 +44,7 @@ export function readModule(path: string, source: string): Module {
     packages: all.filter((specifier) => !isRelative(specifier)).map(packageOf),
     onlyHandsOn: file.statements.length > 0 && file.statements.every(handsOn),
     readsEnvironment,
+    usesProcess: /\bprocess\.(std(in|out|err)|exit|exitCode|on|once)\b/.test(source),
     runsOnImport: file.statements.some(ts.isExpressionStatement)
   }
 }

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openDatabase } from '../../../src/platform/db/database.ts'
 import type { Db } from '../../../src/platform/db/database.ts'
 import { disableBusyTimeout, writeWhenFree } from '../../../src/platform/db/busy.ts'
-import { temporaryFolder } from '../../support/command-line.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 /** A server's connection, and another process's that has just begun to write. */
 function lockedDatabase(): { db: Db; release: () => void } {

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { Browser } from '../../support/browser.ts'
-import { exitOf, runShopstead, spawnShopstead, temporaryFolder } from '../../support/command-line.ts'
+import { exitOf, runShopstead, spawnShopstead } from '../../support/command-process.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 test('a production server writes JSON lines and nothing else, with no secret and no address of a person', async () => {
   const dataDir = join(temporaryFolder(), 'data')
@@ -12,7 +13,7 @@ test('a production server writes JSON lines and nothing else, with no secret and
     SHOPSTEAD_SMTP_URL: 'smtp://robot:smtp-word@127.0.0.1:1',
     SHOPSTEAD_PORT: '0'
   }
-  expect((await runShopstead(dataDir, ['migrate'], { env })).exitCode).toBe(0)
+  expect((await runShopstead(dataDir, ['migrate'], { env })).code).toBe(0)
   await runShopstead(dataDir, ['webhooks', 'add', 'http://127.0.0.1:1/hook?token=receivers-own'], { env })
   const server = spawnShopstead(dataDir, ['serve', '--json'], { env })
   onTestFinished(() => void server.kill('SIGKILL'))

@@ -13,7 +13,7 @@ import { cancelOrder } from '../../../src/shop/payments/end-hold.ts'
 import { idOf, periodEndOf } from '../../../src/shop/payments/gateway-state.ts'
 import { endSubscriptionOf, endUnwantedSubscriptions } from '../../../src/shop/payments/subscription-ends.ts'
 import type { Browser } from '../../support/browser.ts'
-import { shopstead } from '../../support/shopstead.ts'
+import { shopstead } from '../../support/command-line.ts'
 import { eventOf, openTill, shelf } from './till.ts'
 import type { Till } from './till.ts'
 

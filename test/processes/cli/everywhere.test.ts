@@ -1,0 +1,120 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { groups } from '../../../src/cli/groups.ts'
+import { shopstead } from '../../support/command-line.ts'
+import { runShopstead } from '../../support/command-process.ts'
+import { demoShop } from '../../support/demo-shop.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+/** One command of each group that ends by itself, and what its JSON answer holds. */
+const commands: Record<string, [args: string[], answer: object, code?: number]> = {
+  migrate: [['migrate', '--status'], { pending: [] }],
+  seed: [['seed', 'seeds/offers.example.json'], { updated: { coupons: 0 } }],
+  admin: [['admin', 'list'], { administrators: [{ email: 'admin@shop.example' }] }],
+  users: [['users', 'show', 'lena@shop.example'], { username: 'lena' }],
+  offers: [['offers', 'show', 'last-lantern'], { offer: { productSlug: 'last-lantern' } }],
+  coupons: [['coupons', 'list'], { coupons: expect.any(Array) }],
+  modules: [['modules', 'list'], { modules: expect.any(Array) }],
+  settings: [['settings', 'get', 'shop.currency'], { key: 'shop.currency', value: 'EUR' }],
+  orders: [['orders', 'show', '1'], { order: { id: 1 } }],
+  affiliates: [['affiliates', 'show', 'mira'], { affiliate: { code: 'mira' } }],
+  referrals: [['referrals', 'list', '--limit', '1'], { referrals: [{}] }],
+  benefits: [['benefits', 'list', 'lena@shop.example'], { user: { email: 'lena@shop.example' } }],
+  sandbox: [['sandbox', 'faults'], { faults: [] }],
+  webhooks: [['webhooks', 'list'], { webhooks: [{ id: 1 }] }],
+  events: [['events', 'list', '--limit', '1'], { events: [{}] }],
+  backup: [['backup', 'list'], { backups: [] }],
+  openapi: [['openapi'], { openapi: '3.1.1' }],
+  completion: [['completion', 'bash'], { shell: 'bash' }],
+  guide: [['guide'], { topics: expect.any(Array) }],
+  systemd: [['systemd'], { unit: expect.stringContaining('[Service]') }],
+  // The golden database comes without its secret key.
+  health: [['health'], { checks: expect.any(Array) }, 1]
+}
+/** Servers, which other tests start. */
+const servers = ['dev', 'serve', 'proxy']
+
+describe('shopstead in its own process', () => {
+  it('is tried with a command of every group', () => {
+    expect([...Object.keys(commands), ...servers].toSorted()).toEqual(groups.map(({ name }) => name).toSorted())
+  })
+
+  it.each(Object.entries(commands))('answers a command of the group %s', async (_group, [args, answer, code = 0]) => {
+    const ran = await runShopstead(demoShop(), [...args, '--json'])
+    expect(ran).toMatchObject({ code, stderr: '', json: answer })
+  })
+
+  it('reads a password from standard input', async () => {
+    const args = ['users', 'set-password', 'lena@shop.example', '--password-stdin', '--json']
+    expect((await runShopstead(demoShop(), args, { input: 'paper-lighthouse-7\n' })).code).toBe(0)
+  })
+
+  it('exits with the code of its error, which standard error explains', async () => {
+    const ran = await runShopstead(demoShop(), ['orders', 'show', '99999'], { env: { NO_COLOR: '1', FORCE_COLOR: '' } })
+    expect(ran).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/./) })
+    expect(ran.stderr).not.toContain('\u001B')
+    expect((await runShopstead(demoShop(), ['orders', 'show'])).code).toBe(2)
+  })
+
+  it('ends quietly when the reader of its output goes away', () => {
+    const command = `${process.execPath} bin/shopstead.js events list --limit 470 --json --data-dir ${demoShop()}`
+    const script = `${command} | head -c 10; echo " \${PIPESTATUS[0]}"`
+    const { stdout, stderr } = spawnSync('bash', ['-c', script], { encoding: 'utf8' })
+    expect({ stdout, stderr }).toEqual({ stdout: '{"events": 0\n', stderr: '' })
+  })
+
+  it('shows its progress on a terminal, and nothing there with --json', () => {
+    const watched = (...args: string[]): string => {
+      const command = [process.execPath, 'bin/shopstead.js', ...args, '--data-dir', demoShop(), '> /dev/null'].join(' ')
+      return spawnSync('script', ['-qec', command, '/dev/null'], { encoding: 'utf8' }).stdout
+    }
+    expect(watched('offers', 'export')).toMatch(/^.*reading the catalogue/)
+    expect(watched('offers', 'export').endsWith('\r\u001B[K')).toBe(true)
+    expect(watched('offers', 'export', '--json')).toBe('')
+  })
+})
+
+describe('the bash completion', () => {
+  it('works without anything installed, and evaluates nothing that was typed', async () => {
+    const folder = temporaryFolder()
+    mkdirSync(join(folder, 'bin'))
+    const stub = join(folder, 'bin', 'shopstead')
+    writeFileSync(stub, `#!/bin/sh\nexec "${process.execPath}" "${resolve('bin/shopstead.js')}" "$@"\n`)
+    chmodSync(stub, 0o755)
+    const script = join(folder, 'completion.bash')
+    writeFileSync(script, (await shopstead(folder, ['completion', 'bash'])).stdout)
+    const typed = [`shopstead orders re`, `shopstead backup verify pack`, `shopstead orders '$(touch pwned)' ''`]
+    const tries = typed.map(
+      (line) => `COMP_WORDS=(${line}); COMP_CWORD=$((\${#COMP_WORDS[@]}-1)); _shopstead; echo "\${COMPREPLY[*]}"`
+    )
+    const { stdout, stderr } = spawnSync(
+      'bash',
+      ['-c', `source ${script}; source ${script}; ${tries.join('; ')}; ls`],
+      {
+        encoding: 'utf8',
+        env: { ...process.env, PATH: `${join(folder, 'bin')}:${process.env['PATH']}` }
+      }
+    )
+    expect(stderr).toBe('')
+    expect(stdout.split('\n').slice(0, 2)).toEqual(['refund reconcile', 'package-lock.json package.json'])
+    expect(stdout).not.toContain('pwned')
+  })
+})
+
+describe('the systemd unit', () => {
+  it('is one that systemd understands', async (context) => {
+    const { json } = await shopstead<{ unit: string }>(temporaryFolder(), ['systemd', '--json'])
+    expect(json.unit).toContain('DynamicUser=yes')
+    expect(json.unit).toContain('ExecStart=')
+    if (spawnSync('systemd-analyze', ['--version']).status !== 0) context.skip()
+    const file = join(temporaryFolder(), 'shopstead.service')
+    writeFileSync(file, json.unit)
+    const { status, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' })
+    expect({ status, mine: stderr.split('\n').filter((text) => text.includes('shopstead.service')) }).toEqual({
+      status: 0,
+      mine: []
+    })
+  })
+})

@@ -1,0 +1,52 @@
+import { execFile, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import type { Ran } from './command-line.ts'
+
+type Options = { env?: Record<string, string>; uid?: number; input?: string }
+
+/** Starts `shopstead ARGS` on a data folder in its own process, which cannot see that it is tested. */
+export function spawnShopstead(
+  dataDir: string,
+  args: readonly string[],
+  { env = {}, uid }: Options = {}
+): ChildProcess {
+  return spawn(process.execPath, ['bin/shopstead.js', ...args, '--data-dir', dataDir], {
+    env: { ...plainEnvironment(), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(uid === undefined ? {} : { uid })
+  })
+}
+
+/** Runs `shopstead ARGS` in its own process to its end; `json` is its standard output when `--json` was asked for. */
+export function runShopstead<Json = Record<string, unknown>>(
+  dataDir: string,
+  args: readonly string[],
+  { env = {}, uid, input = '' }: Options = {}
+): Promise<Ran<Json>> {
+  const options = {
+    env: { ...plainEnvironment(), ...env },
+    maxBuffer: 64 * 1024 * 1024,
+    ...(uid === undefined ? {} : { uid })
+  }
+  const { promise, resolve } = Promise.withResolvers<Ran<Json>>()
+  const argv = ['bin/shopstead.js', ...args, '--data-dir', dataDir]
+  const child = execFile(process.execPath, argv, options, (error, stdout, stderr) => {
+    const json = (args.includes('--json') ? JSON.parse(stdout || 'null') : {}) as Json
+    resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr, json })
+  })
+  child.stdin?.on('error', () => undefined).end(input)
+  return promise
+}
+
+/** consola writes nothing below warnings under TEST or NODE_ENV=test. */
+function plainEnvironment(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) =>
+      value === undefined || /^(SHOPSTEAD_.*|TEST|CI|NODE_ENV)$/.test(name) ? [] : [[name, value]]
+    )
+  )
+}
+
+export function exitOf(child: ChildProcess): Promise<number | NodeJS.Signals | null> {
+  return new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)))
+}
