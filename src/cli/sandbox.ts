@@ -70,13 +70,16 @@ function defineDispute(group: ShopCommand): void {
     "dispute an order's payment, as a bank does",
     'sandbox dispute 12 --lost'
   )
+    .option('--amount <n>', 'dispute a part, in minor units such as cents')
     .option('--won', 'and decide it for the shop')
     .option('--lost', 'and decide it for the buyer')
   runs(command, 'migrated', async ({ app, options }: Work<DisputeOptions>, order: string) => {
     const sandbox = openSandbox(app)
     const intent = attemptsOf(app.db, Number(order)).find((attempt) => attempt.outcome === 'paid')?.paymentIntentId
     if (!intent) throw new AppError('NOT_FOUND', `Order ${order} has no payment by card.`)
-    const dispute = sandbox.openDispute(intent)
+    const { amount } = options
+    const part = amount === undefined ? {} : { amount: wholeNumber('--amount', amount) }
+    const dispute = sandbox.openDispute(intent, part)
     if (options.won || options.lost) sandbox.decideDispute(dispute.id, options.won ? 'won' : 'lost')
     return told(app, sandbox, order, { dispute: dispute.id })
   })
@@ -97,7 +100,7 @@ function defineRenew(group: ShopCommand): void {
   })
 }
 
-type DisputeOptions = { won?: boolean; lost?: boolean }
+type DisputeOptions = { amount?: string; won?: boolean; lost?: boolean }
 type FaultOptions = { moment: string; times: string; skip: string; delayMs?: string }
 
 function parseFault(target: string, name: string, { moment, times, skip, delayMs }: FaultOptions): FaultRequest {

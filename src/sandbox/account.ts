@@ -29,7 +29,7 @@ function webhookEndpoints(context: Context): object {
   const endpoint = {
     id: 'we_sandbox',
     object: 'webhook_endpoint',
-    api_version: context.apiVersion,
+    api_version: context.versions.endpoint,
     application: null,
     created: 0,
     description: null,

@@ -87,7 +87,8 @@ export function renewSubscription(context: Context, id: string, forced?: Renewal
   if (!['active', 'past_due'].includes(subscription.status)) {
     throw badState(`This subscription has a status of ${subscription.status}; it does not renew.`)
   }
-  if (subscription.cancel_at_period_end) return endSubscription(context, subscription)
+  const endsNow = subscription.cancel_at !== null && subscription.cancel_at <= periodOf(subscription).end
+  if (endsNow) return endSubscription(context, subscription)
   const unpaid = context.store.find('invoice', idOf(subscription.latest_invoice) ?? '')?.object
   if (subscription.status === 'past_due' && unpaid?.status === 'open')
     return collect(context, subscription, unpaid, forced)

@@ -4,6 +4,9 @@ import { noSuch } from './errors.ts'
 import type { ErrorBody } from './errors.ts'
 import type { Stored, Store } from './store.ts'
 
+/** The API versions that events are rendered at, as `2024-06-20`. */
+export type EventVersions = { account: string; endpoint: string }
+
 /** What one request or timer works with, inside its transaction. */
 export type Context = {
   readonly store: Store
@@ -13,6 +16,8 @@ export type Context = {
   readonly now: number
   readonly publicUrl: string
   readonly apiVersion: string
+  /** The versions at which events are listed (the account's) and sent (the webhook endpoint's). */
+  readonly versions: EventVersions
   /** The `request` field of the events that this request causes; null for events without a request, such as a timer's. */
   readonly request: { readonly id: string; readonly idempotency_key: string | null } | null
   /** Groups the events of this transaction, whose webhooks are sent together. */

@@ -45,7 +45,8 @@ export type Controls = {
   ) => Promise<{ outcome: PageOutcome; delivered: boolean }>
   /** Approves or refuses a 3-D Secure authentication. */
   answerChallenge: (paymentIntentId: string, approved: boolean) => PageOutcome
-  openDispute: (paymentIntentId: string, reason?: string) => Stripe.Dispute
+  /** Disputes a payment as the buyer's bank does; `amount` in minor units, by default all that is not refunded. */
+  openDispute: (paymentIntentId: string, by?: { reason?: string; amount?: number }) => Stripe.Dispute
   decideDispute: (disputeId: string, outcome: 'won' | 'lost') => Stripe.Dispute
   /** Ends the current period now. The card decides whether the next one is paid, unless `forced` does. */
   renewSubscription: (subscriptionId: string, forced?: Renewal) => Stripe.Subscription
@@ -73,7 +74,8 @@ export function createControls({ store, act: actAsStripe, now }: ControlParts): 
       return { outcome: result, delivered: await awaitDelivery(store, batch, now(), waitMs) }
     },
     answerChallenge: (intentId, approved) => act((context) => answerBankPage(context, intentId, approved)).result,
-    openDispute: (intentId, reason = 'fraudulent') => act((context) => dispute(context, intentId, reason)).result,
+    openDispute: (intentId, { reason = 'fraudulent', ...by } = {}) =>
+      act((context) => dispute(context, intentId, { reason, ...by })).result,
     decideDispute: (id, outcome) =>
       act((context) => decideDispute(context, getStored(context, 'dispute', id).object, outcome)).result,
     renewSubscription: (id, forced) => act((context) => renewSubscription(context, id, forced)).result,
@@ -100,10 +102,10 @@ function asAppErrors<T>(work: () => T): T {
   }
 }
 
-function dispute(context: Context, intentId: string, reason: string): Stripe.Dispute {
+function dispute(context: Context, intentId: string, by: { reason: string; amount?: number }): Stripe.Dispute {
   const intent = getStored(context, 'payment_intent', intentId).object
   const charge = getStored(context, 'charge', idOf(intent.latest_charge) ?? '').object
-  return openDispute(context, charge, { reason })
+  return openDispute(context, charge, by)
 }
 
 function findCheckout(store: Store, by: CheckoutQuery): Stripe.Checkout.Session | undefined {

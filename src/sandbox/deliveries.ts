@@ -3,11 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type Stripe from 'stripe'
 import type { Context } from './context.ts'
 import { takeWebhookFault } from './faults.ts'
+import { renderEvent } from './render-event.ts'
 import type { Store } from './store.ts'
 
 /** Sends one signed webhook to the shop. A status of 2xx means delivered. */
 export type Deliver = (rawBody: string, headers: Record<string, string>) => Promise<{ status: number }>
-type Row = { seq: number; event_id: string; attempts: number; body: string }
+type Row = { seq: number; event_id: string; attempts: number }
 
 /** A webhook that is not answered in this time has failed. */
 const sendTimeoutMs = 20_000
@@ -39,6 +40,8 @@ function signatureHeader(rawBody: string, secret: string, nowMs: number): string
 export type Sender = {
   store: Store
   deliver: Deliver
+  /** The API version that the webhook endpoint was created with. */
+  endpointVersion: () => string
   webhookSecret: string
   now: () => number
   onFailure: (message: string) => void
@@ -92,7 +95,7 @@ function claim(store: Store, batch: string, nowMs: number): Row[] {
   const claimed = store.prepare<Row>(`
     UPDATE deliveries SET state = 'sending', due_at = ?, attempts = attempts + 1
     WHERE batch = ? AND state IN ('waiting', 'sending') AND due_at <= ?
-    RETURNING seq, event_id, attempts, (SELECT body FROM objects WHERE id = event_id) AS body`)
+    RETURNING seq, event_id, attempts`)
   return claimed.all(nowMs + leaseMs, batch, nowMs).sort((a, b) => a.seq - b.seq)
 }
 
@@ -106,17 +109,21 @@ async function sendClaimed(sender: Sender, rows: readonly Row[]): Promise<number
   return delivered
 }
 
-async function send({ deliver, webhookSecret, now, onFailure }: Sender, row: Row): Promise<number> {
+async function send(sender: Sender, row: Row): Promise<number> {
+  const { store, deliver, webhookSecret, now, onFailure } = sender
+  const event = store.find('event', row.event_id)?.object
+  if (event === undefined) throw new Error(`The sandbox has a delivery of event ${row.event_id}, which is missing.`)
+  const body = JSON.stringify(renderEvent(store, event, sender.endpointVersion()))
   const late = new AbortController()
   const headers = {
     'content-type': 'application/json; charset=utf-8',
     'user-agent': 'Stripe/1.0 (sandbox)',
-    'stripe-signature': signatureHeader(row.body, webhookSecret, now())
+    'stripe-signature': signatureHeader(body, webhookSecret, now())
   }
   try {
     const timeout = sleep(sendTimeoutMs, { status: 0 }, { signal: late.signal, ref: false })
     timeout.catch(() => undefined)
-    return (await Promise.race([deliver(row.body, headers), timeout])).status
+    return (await Promise.race([deliver(body, headers), timeout])).status
   } catch (error) {
     onFailure(error instanceof Error ? error.message : 'The webhook was not sent: the error has no message.')
     return 0

@@ -17,12 +17,12 @@ const evidenceDays = 9
 export function openDispute(
   context: Context,
   charge: Stripe.Charge,
-  by: { reason: string; inquiry?: true }
+  by: { reason: string; inquiry?: true; amount?: number }
 ): Stripe.Dispute {
   const dispute = {
     id: newId('dp'),
     object: 'dispute',
-    amount: charge.amount - charge.amount_refunded,
+    amount: by.amount ?? charge.amount - charge.amount_refunded,
     balance_transactions: [],
     charge: charge.id,
     created: context.now,

@@ -6,6 +6,7 @@ import { newId } from './ids.ts'
 import { listPage, pageShape } from './lists.ts'
 import { list, text } from './params.ts'
 import { queueDelivery } from './deliveries.ts'
+import { renderEvent } from './render-event.ts'
 
 /** Stores an event with the object's current state and queues its webhook. `previous` holds the previous values of an update. */
 export function emit(context: Context, type: Stripe.Event.Type, object: object, previous?: object): void {
@@ -27,9 +28,13 @@ export function emit(context: Context, type: Stripe.Event.Type, object: object, 
 const listShape = { ...pageShape, type: text({ max: 100 }), types: list(text({ max: 100 }), { max: 20 }) }
 
 export const eventRoutes: readonly Route[] = [
-  route('events.retrieve', 'GET /v1/events/:id', {}, (context, _params, id) => getStored(context, 'event', id).object),
+  route('events.retrieve', 'GET /v1/events/:id', {}, (context, _params, id) =>
+    renderEvent(context.store, getStored(context, 'event', id).object, context.versions.account)
+  ),
   route('events.list', 'GET /v1/events', listShape, (context, params) => {
     const types = params.types ?? (params.type === undefined ? undefined : [params.type])
-    return listPage(context, 'event', params, '/v1/events', types ? [{ field: 'type', value: types, test: 'in' }] : [])
+    const byType = types ? [{ field: 'type', value: types, test: 'in' as const }] : []
+    const page = listPage(context, 'event', params, '/v1/events', byType)
+    return { ...page, data: page.data.map((event) => renderEvent(context.store, event, context.versions.account)) }
   })
 ]

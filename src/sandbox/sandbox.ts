@@ -4,7 +4,7 @@ import { stripeApiVersion } from '../platform/stripe-client.ts'
 import { handleApi } from './api.ts'
 import type { ApiParts, ApiRequest } from './api.ts'
 import type { ApiOutcome } from './outcome.ts'
-import type { Context } from './context.ts'
+import type { Context, EventVersions } from './context.ts'
 import { createControls } from './controls.ts'
 import type { Controls } from './controls.ts'
 import { createBackground } from './background.ts'
@@ -47,6 +47,8 @@ export type Sandbox = Controls & {
   handleApi: (request: ApiRequest) => Promise<ApiOutcome>
   /** Answers a request for a hosted page under /sandbox/; undefined for any other path. */
   pages: (request: Request) => Promise<Response | undefined>
+  /** Renders events at other API versions from now on, as an older account or webhook endpoint does. */
+  useVersions: (versions: Partial<EventVersions>) => void
   /** Starts to send webhooks when they are due. Without it, they wait for another process that sends. */
   start: () => void
   /**
@@ -64,10 +66,15 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     async () => deliverAllDue(),
     (error) => options.log.warn('the sandbox could not send webhooks', { error })
   )
-  const newContext: ApiParts['newContext'] = (nowMs, request) => contextOf(options, store, nowMs, request)
+  let versions: EventVersions = { account: stripeApiVersion, endpoint: stripeApiVersion }
+  const newContext: ApiParts['newContext'] = (nowMs, request) => ({
+    ...contextOf(options, store, nowMs, request),
+    versions
+  })
   const sender: Sender = {
     store,
     deliver: options.deliver,
+    endpointVersion: () => versions.endpoint,
     webhookSecret: options.webhookSecret,
     now,
     onFailure: (error) => options.log.warn('a sandbox webhook was not delivered', { error })
@@ -103,6 +110,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     httpClient: httpClientOver(handle),
     handleApi: handle,
     pages: async (request) => servePage({ store, act, deliver }, request),
+    useVersions: (changed) => void (versions = { ...versions, ...changed }),
     start: background.start,
     deliverDue: async (nowMs) => {
       const sent = await deliverAllDue(nowMs)
@@ -116,7 +124,12 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   }
 }
 
-function contextOf(options: SandboxOptions, store: Store, nowMs: number, request: Context['request']): Context {
+function contextOf(
+  options: SandboxOptions,
+  store: Store,
+  nowMs: number,
+  request: Context['request']
+): Omit<Context, 'versions'> {
   const publicUrl = options.publicUrl()
   return {
     store,

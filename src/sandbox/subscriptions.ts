@@ -4,12 +4,13 @@ import { getStored, route } from './context.ts'
 import type { Context, Route } from './context.ts'
 import { badState } from './errors.ts'
 import { listPage, pageShape } from './lists.ts'
-import { choice, emptyable, flag, mergeMetadata, metadata, shape, text } from './params.ts'
+import { choice, emptyable, flag, integer, mergeMetadata, metadata, shape, text } from './params.ts'
 import type { Values } from './params.ts'
 import { useMethod } from './payment-methods.ts'
 
 const reasons = shape({ comment: emptyable(text({ max: 5000 })), feedback: emptyable(text({ max: 50 })) })
 const updateShape = {
+  cancel_at: emptyable(integer({ min: 1 })),
   cancel_at_period_end: flag(),
   cancellation_details: reasons,
   default_payment_method: text({ max: 255 }),
@@ -40,7 +41,8 @@ function updateSubscription(context: Context, params: Values<typeof updateShape>
     metadata: mergeMetadata(object.metadata, params.metadata),
     ...(params.description === undefined ? {} : { description: params.description }),
     ...(method === undefined ? {} : { default_payment_method: useMethod(context, method).object.id }),
-    ...(atEnd === undefined ? {} : endOfPeriod(context, object, atEnd))
+    ...(atEnd === undefined ? {} : endOfPeriod(context, object, atEnd)),
+    ...(params.cancel_at === undefined ? {} : endAt(context, params.cancel_at))
   })
 }
 
@@ -50,6 +52,11 @@ function endOfPeriod(context: Context, subscription: Stripe.Subscription, ends: 
     cancel_at: ends ? (subscription.items.data[0]?.current_period_end ?? null) : null,
     canceled_at: ends ? context.now : null
   }
+}
+
+/** Flexible billing keeps `cancel_at_period_end` false (docs.stripe.com/billing/subscriptions/cancel). */
+function endAt(context: Context, cancelAt: number | null): Partial<Stripe.Subscription> {
+  return { cancel_at: cancelAt, cancel_at_period_end: false, canceled_at: cancelAt === null ? null : context.now }
 }
 
 function cancelSubscription(context: Context, _params: object, id: string): Stripe.Subscription {

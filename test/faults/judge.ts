@@ -19,10 +19,11 @@ export async function judge(sandbox: Sandbox, buyer: Buyer, since: ReadonlySet<s
   const charges = ledger.charges.filter((charge) => charge.status === 'succeeded' && !since.has(charge.id))
   const violations: string[] = []
   for (const { metadata, id } of charges) {
-    if (orders.every((order) => String(order.id) !== metadata.order_id)) violations.push(`${id}: charged, but no order`)
+    if (orders.every((order) => String(order.id) !== metadata.shopstead_order))
+      violations.push(`${id}: charged, but no order`)
   }
   for (const order of orders) {
-    const own = charges.filter(({ metadata }) => metadata.order_id === String(order.id))
+    const own = charges.filter(({ metadata }) => metadata.shopstead_order === String(order.id))
     const isPaid = paid.has(order.status)
     if (own.length > 1) violations.push(`order ${order.id} was charged ${own.length} times`)
     if (isPaid && own.length === 0) violations.push(`order ${order.id} is ${order.status}, but was never charged`)
@@ -42,7 +43,7 @@ export async function judge(sandbox: Sandbox, buyer: Buyer, since: ReadonlySet<s
 
 function isOpenAt({ intents, sessions }: ReturnType<Sandbox['ledger']>, orderId: number): boolean {
   const ofOrder = ({ metadata }: { metadata: Record<string, string> | null }): boolean =>
-    metadata?.order_id === String(orderId)
+    metadata?.shopstead_order === String(orderId)
   const openPage = sessions.some((session) => ofOrder(session) && session.status === 'open')
   return openPage || intents.some((intent) => ofOrder(intent) && openIntents.has(intent.status))
 }

@@ -15,6 +15,13 @@ export function fillEmptyTables(sqlite: Database.Database, now: number): void {
   paymentRows(insert, now)
   outboxRows(insert, now)
   insert('payouts', { affiliate_id: 1, amount_minor: 1234, currency: 'EUR', reference: 'run 7', created_at: now })
+  insert('subscription_invoices', {
+    invoice_id: 'in_golden',
+    order_id: 2,
+    gateway_id: 'sub_golden',
+    period_start: now,
+    period_end: now + 2_592_000_000
+  })
   insert('gateway_subscriptions', {
     gateway_id: 'sub_golden',
     order_id: 1,

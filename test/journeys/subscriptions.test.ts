@@ -43,12 +43,15 @@ describe('a subscription that Stripe renews', () => {
     })
   })
 
-  it('gives nothing while a renewal is owed, and all again when it is paid', async () => {
+  it('keeps its access for the grace days while a renewal is owed, loses it then, and has it again when it is paid', async () => {
     const { shop, lena } = await subscriber()
     await renew(shop, 'failed')
-    expect(await seen(lena)).toEqual(['past_due', '2027-01-15', false, false, false])
+    expect(await seen(lena)).toEqual(['past_due', '2027-01-15', false, true, true])
+    shop.clock.set(Date.parse('2027-01-22T12:00:00.000Z'))
+    const later = await comesBack(shop, 'lena')
+    expect(await seen(later)).toEqual(['past_due', '2027-01-15', false, false, false])
     await renew(shop, 'paid')
-    expect(await seen(lena)).toEqual(['active', '2028-01-15', false, true, true])
+    expect(await seen(later)).toEqual(['active', '2029-01-15', false, true, true])
   })
 
   it('is charged no more once its holder has been erased', async () => {

@@ -77,7 +77,15 @@ function createOnce(file: string, content: string): void {
 }
 
 /** Keys for separate purposes, drawn from the one secret; none tells anything of another. */
-export type Keys = { nonce: Buffer; emailToken: Buffer; cursor: Buffer; download: Buffer; sandboxWebhook: Buffer }
+export type Keys = {
+  nonce: Buffer
+  emailToken: Buffer
+  cursor: Buffer
+  download: Buffer
+  sandboxWebhook: Buffer
+  /** Not a secret: names this shop at Stripe, and is the same after a restore, since backups hold the secret. */
+  shopId: string
+}
 
 export function deriveKeys(secret: string): Keys {
   const derive = (purpose: string): Buffer => Buffer.from(hkdfSync('sha256', secret, 'shopstead', purpose, 32))
@@ -86,7 +94,8 @@ export function deriveKeys(secret: string): Keys {
     emailToken: derive('email-token'),
     cursor: derive('cursor'),
     download: derive('download'),
-    sandboxWebhook: derive('sandbox-webhook')
+    sandboxWebhook: derive('sandbox-webhook'),
+    shopId: derive('shop-id').toString('hex').slice(0, 16)
   }
 }
 

@@ -87,7 +87,17 @@ function giveItem(
  * Takes back what an order gave and nothing else, at once; periods of other orders that were to follow move up. Calling it
  * again does nothing. Writes `membership.ended` and `subscription.ended`. What the gateway would go on charging for is
  * cancelled there by the reconciler.
+ *
+ * @param options.keepSubscriptions leaves subscriptions in force, because a later renewal pays for their period
  */
-export function revokeGrants(tx: Tx, orderId: number, now: number): void {
-  for (const { kind, id } of givenByOrder(tx).all({ orderId })) endBenefit(tx, kind, id, true, now)
+export function revokeGrants(
+  tx: Tx,
+  orderId: number,
+  { keepSubscriptions }: { keepSubscriptions: boolean },
+  now: number
+): void {
+  for (const { kind, id } of givenByOrder(tx).all({ orderId })) {
+    if (kind === 'subscription' && keepSubscriptions) continue
+    endBenefit(tx, kind, id, true, now)
+  }
 }

@@ -1,4 +1,5 @@
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
+import { setting } from '../settings/settings.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { rawStatement, statement } from '../../platform/db/statements.ts'
 import type { DonationRow, SubscriptionRow } from './rows.ts'
@@ -63,6 +64,8 @@ const donationsOfUser = rawStatement<[number], DonationRecord>(
     ORDER BY d.created_at DESC, d.id DESC LIMIT ${donationsListed}`
 )
 
+const dayMs = 24 * 60 * 60_000
+
 const donationCount = rawStatement<[number], { total: number }>(
   'SELECT count(*) AS total FROM donations WHERE user_id = ? AND revoked_at IS NULL'
 )
@@ -109,12 +112,13 @@ export type MembershipRecord = ReturnType<typeof membershipsOf>[number]
 
 /** Every subscription, the latest first; fixed terms of one product on end are one. */
 export function subscriptionsOf(db: Db, userId: number) {
+  const graceMs = setting(db, 'subscriptions.graceDays') * dayMs
   const periods = subscriptionsOfUser(db)
     .all(userId)
     .map((row) => ({ ...row, isPro: row.isPro === 1, cancelAtPeriodEnd: row.cancelAtPeriodEnd === 1 }))
     .map((row) => ({ ...row, key: termKey(row), endsAt: row.currentPeriodEnd, ended: row.cancelledAt !== null }))
   return joinPeriods(periods)
-    .map((period) => ({ ...period, currentPeriodEnd: period.endsAt }))
+    .map((period) => ({ ...period, currentPeriodEnd: period.endsAt, graceMs }))
     .reverse()
 }
 export type SubscriptionRecord = ReturnType<typeof subscriptionsOf>[number]

@@ -113,6 +113,22 @@ export const gatewaySubscriptions = sqliteTable(
   ]
 )
 
+/** The period that each paid renewal invoice paid for; its order is the renewal's own. */
+export const subscriptionInvoices = sqliteTable(
+  'subscription_invoices',
+  {
+    invoiceId: text('invoice_id').primaryKey(),
+    orderId: integer('order_id').notNull(),
+    gatewayId: text('gateway_id').notNull(),
+    periodStart: instant('period_start').notNull(),
+    periodEnd: instant('period_end').notNull()
+  },
+  (t) => [
+    uniqueIndex('subscription_invoices_order').on(t.orderId),
+    index('subscription_invoices_by_gateway').on(t.gatewayId, t.periodEnd)
+  ]
+)
+
 export const enrolments = sqliteTable(
   'enrolments',
   {

@@ -28,8 +28,12 @@ export function subscriptionStatus(row: SubscriptionTimes, now: number): Subscri
   return row.currentPeriodEnd + (row.gatewayId === null ? 0 : renewalGraceMs) <= now ? 'expired' : 'active'
 }
 
-/** Whether it gives its holder anything now: it is active, or it was cancelled but is paid to a later date. */
-export function isSubscriptionInForce(row: SubscriptionTimes, now: number): boolean {
+/**
+ * Whether it gives its holder access now: it is active, it was cancelled but is paid to a later date, or its renewal has
+ * failed and the paid period ended less than `graceMs` (the setting subscriptions.graceDays) ago.
+ */
+export function isSubscriptionInForce(row: SubscriptionTimes & { graceMs: number }, now: number): boolean {
   const status = subscriptionStatus(row, now)
+  if (status === 'past_due') return row.currentPeriodEnd + row.graceMs > now
   return status === 'active' || (status === 'cancelled' && row.currentPeriodEnd > now)
 }

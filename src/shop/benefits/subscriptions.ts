@@ -1,9 +1,10 @@
 import { and, eq, isNull, or } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { rawStatement, rowStatement, rowsStatement } from '../../platform/db/statements.ts'
+import { insertStatement, rawStatement, rowStatement, rowsStatement } from '../../platform/db/statements.ts'
 import { emit } from '../outbox/emit.ts'
 import type { GatewaySubscriptionRow, SubscriptionRow } from './rows.ts'
-import { gatewaySubscriptions, subscriptions } from './schema.ts'
+import { endBenefit } from './end-benefit.ts'
+import { gatewaySubscriptions, subscriptionInvoices, subscriptions } from './schema.ts'
 
 const byGatewayId = rowsStatement(subscriptions, 'gateway_id = ? ORDER BY id')
 const byOrder = rowStatement(gatewaySubscriptions, 'order_id = ?')
@@ -15,6 +16,26 @@ const record = rawStatement<{ orderId: number; gatewayId: string; currentPeriodE
 const moveOn = rawStatement<{ gatewayId: string; periodEnd: number }>(
   `UPDATE gateway_subscriptions SET current_period_end = max(current_period_end, @periodEnd) WHERE gateway_id = @gatewayId`
 )
+
+const insertInvoice = insertStatement(subscriptionInvoices)
+const invoiceOfOrder = rowStatement(subscriptionInvoices, 'order_id = ?')
+
+/** Stores which period the order of a renewal paid for. */
+export function recordInvoice(tx: Tx, invoice: typeof subscriptionInvoices.$inferInsert): void {
+  insertInvoice(tx, invoice)
+}
+
+/**
+ * Takes back the period that a renewal's order paid for. When that is the newest period, the subscription ends now, and
+ * the reconciler ends it at the gateway; a refund of an earlier period changes nothing. Other orders: nothing happens.
+ */
+export function takeBackRenewal(tx: Tx, orderId: number, now: number): void {
+  const invoice = invoiceOfOrder(tx, orderId)
+  if (invoice === undefined) return
+  for (const row of rowsOf(tx, invoice.gatewayId)) {
+    if (row.currentPeriodEnd <= invoice.periodEnd) endBenefit(tx, 'subscription', row.id, false, now)
+  }
+}
 
 /** What the gateway renews, or has renewed, for an order; undefined for one that bought no such thing, and for none. */
 export function findRenewed(db: Db, orderId: number | null): GatewaySubscriptionRow | undefined {

@@ -2,10 +2,12 @@ import { queueMail } from '../mail/queue-mail.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { acceptReferral, rejectReferral, reviveReferral } from '../referrals/referrals.ts'
 import { giveGrants, revokeGrants } from '../benefits/give.ts'
+import { takeBackRenewal } from '../benefits/subscriptions.ts'
 import { emit } from '../outbox/emit.ts'
 import { setting } from '../settings/settings.ts'
 import { historyOf, itemsOf } from './find.ts'
 import { releaseHoldings } from './hold.ts'
+import { hasPaidRenewal } from './renewal-order.ts'
 import type { OrderRow } from './rows.ts'
 import { isPaidStatus, isReleasedStatus } from './states.ts'
 
@@ -37,7 +39,8 @@ export function giveOrderGrants(tx: Tx, order: OrderRow, now: number): void {
 /** The order is off: stock and coupons go back, the buyer loses what it gave, the affiliate earns nothing. */
 function release(tx: Tx, order: OrderRow, now: number): void {
   releaseHoldings(tx, order.id)
-  revokeGrants(tx, order.id, now)
+  revokeGrants(tx, order.id, { keepSubscriptions: hasPaidRenewal(tx, order.id) }, now)
+  takeBackRenewal(tx, order.id, now)
   rejectReferral(tx, order.id, `order_${order.status}`, now)
 }
 

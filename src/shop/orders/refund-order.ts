@@ -2,7 +2,9 @@ import { eq, sql } from 'drizzle-orm'
 import { AppError, validationFailed } from '../../errors.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { statement } from '../../platform/db/statements.ts'
-import { takeBackShare } from '../referrals/referrals.ts'
+import { emit } from '../outbox/emit.ts'
+import { giveBackShare, takeBackShare } from '../referrals/referrals.ts'
+import { recordMove } from './audit.ts'
 import { tellOfRefund } from './consequences.ts'
 import { getOrder } from './find.ts'
 import type { OrderRow } from './rows.ts'
@@ -30,7 +32,7 @@ const addRefund = statement((orm) =>
  */
 export function checkRefund(order: OrderRow, amountMinor: number): void {
   const leftMinor = order.totalMinor - order.refundedMinor
-  if (order.paidAt === null || order.status === 'refunded') {
+  if (order.paidAt === null || (order.status === 'refunded' && leftMinor === 0)) {
     const why = order.paidAt === null ? 'has not been paid' : 'has been refunded'
     throw new AppError('TRANSITION_REFUSED', `Order ${order.id} ${why}.`, { from: order.status, to: 'refunded' })
   }
@@ -61,4 +63,25 @@ export function recordRefund(
   takeBackShare(tx, orderId, { refundedMinor: refunded.refundedMinor, totalMinor: refunded.totalMinor }, now)
   tellOfRefund(tx, refunded, amountMinor, full, now)
   return refunded
+}
+
+/**
+ * Takes a recorded refund back, because the gateway reports that the money never reached the buyer: it counts as not
+ * refunded, the affiliate's commission follows, and the order can be refunded again. The order stays in its state: what
+ * a refund took from the buyer is not given back, since the shop still owes the money.
+ */
+export function reverseRefund(
+  tx: Tx,
+  orderId: number,
+  amountMinor: number,
+  cause: { by: string; reason: string },
+  now: number
+): OrderRow {
+  const before = getOrder(tx, orderId)
+  const reversedMinor = Math.min(amountMinor, before.refundedMinor)
+  const order = addRefund(tx).get({ id: orderId, amountMinor: -reversedMinor, now })
+  giveBackShare(tx, orderId, { refundedMinor: order.refundedMinor, totalMinor: order.totalMinor }, now)
+  recordMove(tx, { orderId, from: order.status, to: order.status, ...cause, at: now })
+  emit(tx, 'order.refund_failed', { orderId, amountMinor: reversedMinor, currency: order.currency }, now)
+  return order
 }

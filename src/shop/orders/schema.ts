@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import type { AnySQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { instant, json, minor, oneOf } from '../../platform/db/columns.ts'
 import { users } from '../accounts/schema.ts'
 import { affiliates, visits } from '../affiliates/schema.ts'
@@ -34,6 +35,8 @@ export const orders = sqliteTable(
     publicToken: text('public_token').notNull(),
     /** Until when a pending order keeps its stock and coupons. */
     holdEndsAt: instant('hold_ends_at'),
+    /** For a subscription's renewal: the order that started the subscription. */
+    renewalOf: integer('renewal_of').references((): AnySQLiteColumn => orders.id),
     paidAt: instant('paid_at'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull()
@@ -46,6 +49,9 @@ export const orders = sqliteTable(
       .where(sql`status = 'completed'`),
     index('orders_by_status').on(t.status, t.createdAt, t.id),
     index('orders_by_email').on(t.emailKey, t.id),
+    index('orders_by_renewal')
+      .on(t.renewalOf)
+      .where(sql`renewal_of IS NOT NULL`),
     index('orders_held')
       .on(t.holdEndsAt)
       .where(sql`status = 'pending'`),

@@ -5,7 +5,7 @@ import { statement } from '../../platform/db/statements.ts'
 import type { ShopContext } from '../context.ts'
 import { book } from './booking.ts'
 import { effectOf } from './event-effects.ts'
-import { objectOf } from './gateway-event.ts'
+import type { GatewayEvent } from './gateway-event.ts'
 import { webhookInbox } from './schema.ts'
 
 /** What applying an event did; `known` had been applied before. */
@@ -29,7 +29,7 @@ const inboxEntry = statement((orm) =>
 export async function applyEvent(
   shop: ShopContext,
   stripe: Stripe,
-  event: Stripe.Event,
+  event: GatewayEvent,
   by: string
 ): Promise<EventOutcome> {
   if (isKnown(shop.db, event.id)) return 'known'
@@ -43,9 +43,9 @@ export async function applyEvent(
       .values({
         eventId: event.id,
         type: event.type,
-        objectId: objectOf(event).id ?? null,
+        objectId: event.objectId,
         outcome: done,
-        eventCreatedAt: event.created * 1000,
+        eventCreatedAt: event.createdAt,
         appliedAt: now
       })
       .run()

@@ -7,14 +7,16 @@ import { isPaidStatus } from '../orders/states.ts'
 import { isSurplus } from './attempts.ts'
 import type { Booking } from './booking.ts'
 import type { AttemptRow } from './rows.ts'
+import { refunds } from './schema.ts'
 import { resolveWarning, warn } from './warnings.ts'
 
-export type Dispute = { id: string; status: 'open' | 'won' | 'lost' }
+/** `amountMinor` is what the buyer's bank disputes, which may be less than the payment. */
+export type Dispute = { id: string; status: 'open' | 'won' | 'lost'; amountMinor: number }
 
-export function disputeOf({ id, status }: Stripe.Dispute): Dispute {
-  if (status === 'lost') return { id, status: 'lost' }
+export function disputeOf({ id, status, amount: amountMinor }: Stripe.Dispute): Dispute {
+  if (status === 'lost') return { id, status: 'lost', amountMinor }
   const over = status === 'won' || status === 'warning_closed' || status === 'prevented'
-  return { id, status: over ? 'won' : 'open' }
+  return { id, status: over ? 'won' : 'open', amountMinor }
 }
 
 /**
@@ -41,20 +43,38 @@ function hold(booking: Booking, attempt: AttemptRow, { id }: Dispute): boolean {
   return true
 }
 
-function putBack({ tx, by, now }: Booking, { orderId }: AttemptRow, { id }: Dispute): boolean {
+function putBack(booking: Booking, attempt: AttemptRow, { id }: Dispute): boolean {
+  return resume(booking, attempt, id, 'was won')
+}
+
+/** Moves an order that this dispute put on hold back to the state it had. */
+function resume({ tx, by, now }: Booking, { orderId }: AttemptRow, id: string, outcome: string): boolean {
   const history = historyOf(tx, orderId)
   const held = history.at(-1)
   // Only what this dispute did last is undone; somebody may have decided otherwise since.
   if (held?.to !== 'on-hold' || held.reason !== reasonOf(id) || held.from === null) return false
-  moveOrder(tx, orderId, held.from, { by, reason: `${reasonOf(id)} was won` }, now)
+  moveOrder(tx, orderId, held.from, { by, reason: `${reasonOf(id)} ${outcome}` }, now)
   return true
 }
 
-function payBack({ tx, by, now }: Booking, attempt: AttemptRow, { id }: Dispute): boolean {
-  const { paidAt, totalMinor, refundedMinor } = getOrder(tx, attempt.orderId)
-  const leftMinor = totalMinor - refundedMinor
-  if (paidAt === null || leftMinor === 0 || isSurplus(tx, attempt)) return false
-  recordRefund(tx, attempt.orderId, leftMinor, { by, reason: `${reasonOf(id)} was lost` }, now)
+/** The bank has taken the disputed amount; the order keeps what was not disputed. */
+function payBack(booking: Booking, attempt: AttemptRow, { id, amountMinor }: Dispute): boolean {
+  const { tx, by, now } = booking
+  const { orderId, id: attemptId } = attempt
+  const { paidAt, totalMinor, refundedMinor, currency } = getOrder(tx, orderId)
+  const lostMinor = Math.min(amountMinor, totalMinor - refundedMinor)
+  if (paidAt === null || lostMinor === 0 || isSurplus(tx, attempt)) return false
+  const reason = `${reasonOf(id)} was lost`
+  const row = { orderId, attemptId, currency, gatewayKey: id, state: 'done', by, reason } as const
+  const { changes } = tx.orm
+    .insert(refunds)
+    .values({ ...row, amountMinor: lostMinor, createdAt: now, updatedAt: now })
+    .onConflictDoNothing()
+    .run()
+  // Reported before: the same dispute takes its amount once.
+  if (changes === 0) return false
+  recordRefund(tx, orderId, lostMinor, { by, reason }, now)
+  resume(booking, attempt, id, 'was lost in part')
   return true
 }
 

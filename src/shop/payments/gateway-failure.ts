@@ -12,11 +12,16 @@ export type GatewayFailure = {
   kind: 'refused' | 'broken' | 'unknown'
   /** Whether the gateway itself said so, with a status; false when the line or the time ran out. */
   answered: boolean
+  /** The request itself may be right and succeed later: the key, the permission or the rate limit refused it. */
+  temporary: boolean
   /** It does not know the object that it was asked about. */
   missing: boolean
   error: GatewayError
   requestId: string
 }
+
+/** Unauthorised, forbidden, timed out, too early, too many requests (docs.stripe.com/error-low-level). */
+const temporaryStatuses: ReadonlySet<number> = new Set([401, 403, 408, 425, 429])
 
 const statusOf = { refused: 402, broken: 502, unknown: 504 } as const
 
@@ -61,6 +66,7 @@ export function readGatewayError(error: unknown): GatewayFailure {
   return {
     kind: kindOf(status, type, param),
     answered: status >= 400,
+    temporary: temporaryStatuses.has(status),
     missing: status === 404 || code === 'resource_missing',
     error: {
       type,

@@ -12,6 +12,7 @@ import { checkoutFailed, isRunningAlready, readGatewayError } from './gateway-fa
 import { readyGateway } from './gateway.ts'
 import { stateOfSession } from './gateway-state.ts'
 import { callOff } from './look-up.ts'
+import { metadataOf } from './metadata.ts'
 import type { AttemptRow } from './rows.ts'
 import { failAttempt, settleAttempt } from './settle.ts'
 import { subscriptionInterval } from './subscription-interval.ts'
@@ -76,7 +77,7 @@ export async function openCheckoutPage(
     // In another currency than the order's, an amount could not be told from a wrong one.
     adaptive_pricing: { enabled: false },
     client_reference_id: String(order.id),
-    metadata: metadataOf(attempt),
+    metadata: metadataOf(shop, attempt),
     expires_at: Math.floor(pageEnd(attempt) / 1000),
     success_url: urls.successUrl,
     cancel_url: urls.cancelUrl
@@ -96,10 +97,6 @@ export async function openCheckoutPage(
 
 function isWanted({ db }: ShopContext, { orderId, outcome }: AttemptRow): boolean {
   return outcome === null && getOrder(db, orderId).status === 'pending'
-}
-
-export function metadataOf(attempt: AttemptRow): { order_id: string; attempt: string } {
-  return { order_id: String(attempt.orderId), attempt: attempt.token }
 }
 
 /** In step with the hold, within what Stripe takes. Counted from the attempt, so that a repeat asks for the same. */
@@ -126,7 +123,7 @@ function purchase(
       }
     }
   })
-  const data = { metadata: metadataOf(attempt), description: `Order ${order.id}` }
+  const data = { metadata: metadataOf(shop, attempt), description: `Order ${order.id}` }
   return subscriptionInterval(items) === null
     ? { mode: 'payment', line_items: lines, payment_intent_data: data }
     : { mode: 'subscription', line_items: lines, subscription_data: data }

@@ -1,10 +1,12 @@
 import { eq } from 'drizzle-orm'
 import type Stripe from 'stripe'
 import type { Tx } from '../../platform/db/database.ts'
+import { formatMoney } from '../../platform/money.ts'
 import { getOrder } from '../orders/find.ts'
-import { recordRefund } from '../orders/refund-order.ts'
+import { recordRefund, reverseRefund } from '../orders/refund-order.ts'
 import { isSurplus } from './attempts.ts'
 import type { Booking } from './booking.ts'
+import { refundKeyOf } from './metadata.ts'
 import type { AttemptRow, RefundRow } from './rows.ts'
 import { refunds } from './schema.ts'
 import { resolveWarning, warn } from './warnings.ts'
@@ -23,7 +25,7 @@ export function toGatewayRefund(refund: Stripe.Refund): GatewayRefund {
     id: refund.id,
     amountMinor: refund.amount,
     status: failed ? 'failed' : refund.status === 'succeeded' ? 'done' : 'open',
-    key: refund.metadata?.refund_key ?? null
+    key: refundKeyOf(refund.metadata)
   }
 }
 
@@ -47,16 +49,25 @@ function applyRefund(booking: Booking, attempt: AttemptRow, refund: GatewayRefun
   return true
 }
 
-/** Money that did not reach the buyer: nothing has gone back yet, or somebody has to pay him back in another way. */
+/**
+ * A refund that failed, even after it had succeeded, as a bank may report days later (docs.stripe.com/refunds): the
+ * money is back at the shop, so the order counts as not refunded by it and can be refunded again.
+ */
 function takeFailure(
   booking: Booking,
-  { orderId }: AttemptRow,
+  attempt: AttemptRow,
   known: RefundRow | undefined,
   { id }: GatewayRefund
 ): boolean {
+  const { orderId } = attempt
   if (known === undefined || known.state === 'failed') return false
-  if (known.state === 'requested') setState(booking, known.id, 'failed', id)
-  const message = `Refund ${id} of order ${orderId} failed at the gateway: pay the buyer back in another way.`
+  setState(booking, known.id, 'failed', id)
+  if (known.state === 'done' && isCounted(booking.tx, attempt)) {
+    const cause = { by: booking.by, reason: `refund ${id} failed at the gateway` }
+    reverseRefund(booking.tx, orderId, known.amountMinor, cause, booking.now)
+  }
+  const amount = formatMoney(known.amountMinor, known.currency)
+  const message = `Refund ${id} of ${amount} for order ${orderId} failed: the money is back with the shop. Refund the order again, or pay the buyer in another way.`
   warn(booking, { orderId, kind: 'refund_failed', objectId: id, message })
   return true
 }
@@ -97,13 +108,18 @@ function setState({ tx, now }: Booking, id: number, state: RefundRow['state'], g
 /** What goes back of a payment that never counted for the order settles that payment, not the order. */
 function count(booking: Booking, attempt: AttemptRow, { amountMinor, by, reason }: RefundRow): void {
   const { tx, now } = booking
-  const { id, paidAt, status, totalMinor, refundedMinor } = getOrder(tx, attempt.orderId)
-  if (paidAt === null || isSurplus(tx, attempt)) {
+  const { id, totalMinor, refundedMinor } = getOrder(tx, attempt.orderId)
+  if (!isCounted(tx, attempt)) {
     for (const kind of ['mismatch', 'paid_twice'] as const) resolveWarning(booking, kind, attempt.objectId ?? '')
     return
   }
   const leftMinor = Math.min(amountMinor, totalMinor - refundedMinor)
-  if (leftMinor > 0 && status !== 'refunded') recordRefund(tx, id, leftMinor, { by, reason }, now)
+  if (leftMinor > 0) recordRefund(tx, id, leftMinor, { by, reason }, now)
+}
+
+/** Whether the order rests on this payment, so that its refunds are the order's. */
+function isCounted(tx: Tx, attempt: AttemptRow): boolean {
+  return getOrder(tx, attempt.orderId).paidAt !== null && !isSurplus(tx, attempt)
 }
 
 function findRefund(tx: Tx, refund: GatewayRefund): RefundRow | undefined {

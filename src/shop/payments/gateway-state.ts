@@ -1,6 +1,7 @@
 import type Stripe from 'stripe'
 import { readGatewayError } from './gateway-failure.ts'
 import type { GatewayFailure } from './gateway-failure.ts'
+import { attemptTokenOf } from './metadata.ts'
 import type { AttemptRow } from './rows.ts'
 
 /** What the gateway itself says of one attempt, reduced to what the shop decides by. */
@@ -44,7 +45,7 @@ export function stateOfIntent(intent: Stripe.PaymentIntent): GatewayState {
     amountMinor: intent.status === 'succeeded' ? intent.amount_received : intent.amount,
     currency: intent.currency.toUpperCase(),
     livemode: intent.livemode,
-    token: intent.metadata?.attempt ?? null,
+    token: attemptTokenOf(intent.metadata),
     email: intent.receipt_email ?? objectOf(intent.payment_method)?.billing_details?.email ?? null,
     redirectUrl: intent.next_action?.redirect_to_url?.url ?? null,
     url: null,
@@ -73,7 +74,7 @@ export function stateOfSession(session: Stripe.Checkout.Session): GatewayState {
     amountMinor: session.amount_total ?? 0,
     currency: (session.currency ?? '').toUpperCase(),
     livemode: session.livemode,
-    token: session.metadata?.attempt ?? null,
+    token: attemptTokenOf(session.metadata),
     email: session.customer_details?.email ?? session.customer_email,
     redirectUrl: null,
     url: session.url,

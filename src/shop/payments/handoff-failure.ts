@@ -19,6 +19,7 @@ export type Way = { shop: ShopContext; stripe: Stripe; deadline: Deadline; attem
 export const nothingCharged: GatewayFailure = {
   kind: 'broken',
   answered: true,
+  temporary: false,
   missing: false,
   error: { type: '', decline_code: null, param: '', message: '' },
   requestId: ''

@@ -4,7 +4,8 @@ import type { Db } from '../../platform/db/database.ts'
 import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
 import { applyEvent } from './apply-event.ts'
-import { handledTypes } from './gateway-event.ts'
+import { handledTypes, readEvent } from './gateway-event.ts'
+import type { GatewayEvent } from './gateway-event.ts'
 import { webhookInbox } from './schema.ts'
 
 /** From when on (epoch ms) events are listed; null until the first list has been read. */
@@ -30,9 +31,9 @@ export async function applyMissedEvents(
   // A clock that was ahead at the last list must not make this one look past what has happened since.
   const last = Math.min(cursor.since ?? firstSince(shop.db, now), now - overlapMs)
   const since = Math.max(last, now - longestLookBackMs)
-  const listed: Stripe.Event[] = []
+  const listed: GatewayEvent[] = []
   const query = { created: { gte: Math.floor(since / 1000) }, types: [...handledTypes], limit: 100 }
-  for await (const event of stripe.events.list(query)) listed.push(event)
+  for await (const event of stripe.events.list(query)) listed.push(readEvent(event))
   const result = { applied: 0, failed: 0 }
   let next = Math.max(since, now - overlapMs)
   for (const event of listed.toReversed()) {
@@ -40,7 +41,7 @@ export async function applyMissedEvents(
       if ((await applyEvent(shop, stripe, event, 'reconciler')) === 'applied') result.applied += 1
     } catch (error) {
       result.failed += 1
-      next = Math.min(next, event.created * 1000)
+      next = Math.min(next, event.createdAt)
       shop.log.warn('a gateway event could not be applied', {
         event: event.id,
         type: event.type,

@@ -3,6 +3,7 @@ import type Stripe from 'stripe'
 import { AppError } from '../../errors.ts'
 import { randomToken } from '../../platform/crypto/secrets.ts'
 import type { Db } from '../../platform/db/database.ts'
+import { formatMoney } from '../../platform/money.ts'
 import type { ShopContext } from '../context.ts'
 import { getOrder } from '../orders/find.ts'
 import { checkRefund, recordRefund } from '../orders/refund-order.ts'
@@ -13,8 +14,10 @@ import type { Booking } from './booking.ts'
 import { readGatewayError } from './gateway-failure.ts'
 import { applyRefunds, refundsOf, toGatewayRefund } from './gateway-refunds.ts'
 import { gatewayOf } from './gateway.ts'
+import { refundMetadataOf } from './metadata.ts'
 import type { AttemptRow, RefundRow } from './rows.ts'
 import { refunds } from './schema.ts'
+import { warn } from './warnings.ts'
 
 /**
  * Gives money back. A card payment is refunded at the gateway, under a key that was written down first: after a crash
@@ -31,7 +34,7 @@ export async function refundOrder(
   by: string
 ): Promise<OrderRow> {
   const asked = await book(shop, by, (booking) => askRefund(shop, booking, orderId, amountMinor))
-  if (asked !== null) await requestRefund(shop, asked)
+  if (asked !== null) await requestRefund(shop, asked, true)
   return getOrder(shop.db, orderId)
 }
 
@@ -92,8 +95,12 @@ function requestedMinor(db: Db, orderId: number): number {
   return row?.sum ?? 0
 }
 
-/** Asks the gateway for a refund that has been written down; again and again it is the same refund. */
-async function requestRefund(shop: ShopContext, row: RefundRow): Promise<void> {
+/**
+ * Asks the gateway for a refund that has been stored; repeated, it is the same refund.
+ *
+ * @param watched whether an operator sees the error; otherwise a refusal becomes a warning
+ */
+async function requestRefund(shop: ShopContext, row: RefundRow, watched: boolean): Promise<void> {
   const attempt = getAttempt(shop.db, row.attemptId ?? 0)
   const stripe = await gatewayOf(shop, attempt).client()
   try {
@@ -101,27 +108,33 @@ async function requestRefund(shop: ShopContext, row: RefundRow): Promise<void> {
       {
         payment_intent: intentOf(attempt),
         amount: row.amountMinor,
-        metadata: { order_id: String(row.orderId), refund_key: row.gatewayKey }
+        metadata: refundMetadataOf(shop, { orderId: row.orderId, key: row.gatewayKey })
       },
       { idempotencyKey: row.gatewayKey }
     )
     await book(shop, row.by, (booking) => applyRefunds(booking, attempt, [toGatewayRefund(refund)]))
   } catch (error) {
-    throw await refundFailure(shop, row, error)
+    throw await refundFailure(shop, row, error, watched)
   }
 }
 
-async function refundFailure(shop: ShopContext, { id, orderId }: RefundRow, error: unknown): Promise<Error> {
+async function refundFailure(shop: ShopContext, row: RefundRow, error: unknown, watched: boolean): Promise<Error> {
+  const { id, orderId, amountMinor, currency, gatewayKey } = row
   if (error instanceof AppError) return error
   const failure = readGatewayError(error)
   const { type, code, message } = failure.error
   shop.log.warn('a refund failed', { orderId, kind: failure.kind, code: code ?? type })
-  if (failure.kind === 'unknown') {
-    const why = `The gateway did not say whether order ${orderId} was refunded; it will be asked again.`
+  if (failure.kind === 'unknown' || failure.temporary) {
+    const why = `Stripe did not confirm the refund of order ${orderId}. The shop asks again until it does.`
     return new AppError('DEPENDENCY_UNAVAILABLE', why)
   }
-  await book(shop, 'gateway', ({ tx, now }) => {
+  await book(shop, 'gateway', (booking) => {
+    const { tx, now } = booking
     tx.orm.update(refunds).set({ state: 'failed', updatedAt: now }).where(eq(refunds.id, id)).run()
+    if (watched) return
+    const amount = formatMoney(amountMinor, currency)
+    const refusal = `Stripe refused to refund ${amount} of order ${orderId}: ${message || type}. Refund it in another way.`
+    warn(booking, { orderId, kind: 'refund_failed', objectId: gatewayKey, message: refusal })
   })
   return new AppError('CONFLICT', `The gateway refused the refund: ${message || type}`)
 }
@@ -141,7 +154,8 @@ export async function settleRefund(shop: ShopContext, stripe: Stripe, row: Refun
   if (attempt.gateway !== shop.cards?.name) return
   const found = await refundsOf(stripe, intentOf(attempt))
   await book(shop, row.by, (booking) => applyRefunds(booking, attempt, found))
-  if (found.every(({ id, key }) => id !== row.gatewayRefundId && key !== row.gatewayKey)) await requestRefund(shop, row)
+  const isUnknown = found.every(({ id, key }) => id !== row.gatewayRefundId && key !== row.gatewayKey)
+  if (isUnknown) await requestRefund(shop, row, false)
 }
 
 /** Refunds that the gateway has not brought to an end yet, as far as the shop knows. */

@@ -15,7 +15,8 @@ export const paymentAttempts = sqliteTable(
       .notNull()
       .references(() => orders.id),
     gateway: text('gateway', { enum: ['stripe', 'sandbox', 'manual', 'none'] }).notNull(),
-    kind: text('kind', { enum: ['checkout_session', 'payment_intent', 'manual', 'none'] }).notNull(),
+    /** `invoice`: the gateway collected another period of a subscription by itself. */
+    kind: text('kind', { enum: ['checkout_session', 'payment_intent', 'invoice', 'manual', 'none'] }).notNull(),
     /** Random; carried in the gateway's metadata to prove that an object is ours. */
     token: text('token').notNull(),
     createKey: text('create_key').notNull(),
@@ -23,7 +24,7 @@ export const paymentAttempts = sqliteTable(
     amountMinor: minor('amount_minor').notNull(),
     currency: text('currency').notNull(),
     livemode: bool('livemode').notNull(),
-    /** The Checkout Session's or PaymentIntent's id, once known. */
+    /** The id of the Checkout Session, PaymentIntent or Invoice, once known. */
     objectId: text('object_id'),
     paymentIntentId: text('payment_intent_id'),
     url: text('url'),

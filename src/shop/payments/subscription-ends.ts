@@ -14,16 +14,22 @@ import { lookUp, unlessMissing } from './look-up.ts'
 import type { AttemptRow } from './rows.ts'
 
 /**
- * What a benefit that has ended is still renewed by, and what is renewed for an order that is off, whose benefit has
- * ended, or whose buyer has been erased, which leaves no email; only what the gateway that is asked was paid for.
+ * Subscriptions that the gateway must not renew any more: their benefit has ended, their order is off and no renewal
+ * pays for the current period, the newest renewal was refunded, or the buyer was erased (which leaves no email). Only
+ * those that were paid for at the gateway that is asked.
  */
 const unwanted = rawStatement<{ gateway: string; livemode: 0 | 1 }, { gatewayId: string }>(
   `SELECT DISTINCT gateway_id AS gatewayId FROM (
      SELECT gateway_id, order_id FROM subscriptions WHERE cancelled_at IS NOT NULL AND gateway_id IS NOT NULL
      UNION ALL
      SELECT g.gateway_id, g.order_id FROM gateway_subscriptions g CROSS JOIN orders o ON o.id = g.order_id
-      WHERE g.ended_at IS NULL AND (o.status IN (${sqlList(releasedStatuses)}) OR o.email IS NULL OR EXISTS
-        (SELECT 1 FROM subscriptions s WHERE s.order_id = g.order_id AND s.cancelled_at IS NOT NULL))
+      WHERE g.ended_at IS NULL AND (o.email IS NULL OR EXISTS
+        (SELECT 1 FROM subscriptions s WHERE s.order_id = g.order_id AND s.cancelled_at IS NOT NULL)
+        OR (o.status IN (${sqlList(releasedStatuses)}) AND NOT EXISTS
+        (SELECT 1 FROM orders r WHERE r.renewal_of = o.id AND r.paid_at IS NOT NULL
+            AND r.status NOT IN (${sqlList(releasedStatuses)})))
+        OR EXISTS (SELECT 1 FROM subscription_invoices i JOIN orders r ON r.id = i.order_id
+          WHERE i.gateway_id = g.gateway_id AND i.period_end >= g.current_period_end AND r.status = 'refunded'))
    ) found WHERE EXISTS
      (SELECT 1 FROM payment_attempts a WHERE a.order_id = found.order_id AND a.outcome = 'paid'
          AND a.gateway = @gateway AND a.livemode = @livemode)`

@@ -1,59 +1,48 @@
 import type Stripe from 'stripe'
 import {
   endSubscription,
-  isLinked,
   linkSubscription,
   markPastDue,
   renewSubscription,
   setCancelAtPeriodEnd
 } from '../benefits/subscriptions.ts'
 import type { ShopContext } from '../context.ts'
-import { findAttemptByToken, isSurplus } from './attempts.ts'
 import type { Booking } from './booking.ts'
-import { objectOf } from './gateway-event.ts'
 import type { Effect } from './gateway-event.ts'
-import { idOf, periodEndOf } from './gateway-state.ts'
-import { unlessMissing } from './look-up.ts'
+import { periodEndOf } from './gateway-state.ts'
+import { findOwnInvoice, findOwnSubscription, hasStarted } from './own-subscription.ts'
+import { isPaidRenewal, recordRenewal } from './renewals.ts'
 import { forgetSubscription } from './subscription-ends.ts'
 
 /**
- * What a subscription of ours has come to, whichever of its events tells: the subscription itself is asked, so it does
- * not matter in what order they come. Undefined for one that no order of this shop started.
+ * Brings the benefit of a subscription in line with the subscription itself, as it is now: it does not matter which of
+ * its events arrives, or in what order. Undefined for a subscription that no order of this shop started.
  */
-export async function subscriptionEffect(
-  shop: ShopContext,
-  stripe: Stripe,
-  event: Stripe.Event
-): Promise<Effect | undefined> {
-  const id = subscriptionIdOf(event)
-  if (id === null) return undefined
-  const asked = stripe.subscriptions.retrieve(id, { expand: ['latest_invoice'] })
-  const subscription = isLinked(shop.db, id) ? await asked : await unlessMissing(asked)
-  if (subscription === undefined) return undefined
-  const { attempt: token } = subscription.metadata
-  const attempt = token === undefined ? undefined : findAttemptByToken(shop.db, token)
-  // Before the first payment has been recorded there is nothing to renew, and what came on top pays for nothing here.
-  if (attempt?.outcome !== 'paid' || isSurplus(shop.db, attempt)) return undefined
-  return (booking) => {
-    apply(booking, attempt.orderId, subscription)
-    return 'applied'
-  }
+export async function subscriptionEffect(shop: ShopContext, stripe: Stripe, id: string): Promise<Effect | undefined> {
+  const own = await findOwnSubscription(shop, stripe, id)
+  if (own === undefined || !hasStarted(shop, own)) return undefined
+  return (booking) => apply(booking, own.attempt.orderId, own.subscription)
 }
 
-function subscriptionIdOf(event: Stripe.Event): string | null {
-  const { id = null, parent } = objectOf(event)
-  return event.type.startsWith('customer.subscription.') ? id : idOf(parent?.subscription_details?.subscription)
+/** The same for an event of an invoice; a paid renewal becomes an order of its own first. */
+export async function invoiceEffect(shop: ShopContext, stripe: Stripe, id: string): Promise<Effect | undefined> {
+  const own = await findOwnInvoice(shop, stripe, id)
+  if (own === undefined || !hasStarted(shop, own)) return undefined
+  return (booking) => {
+    if (isPaidRenewal(own)) recordRenewal(booking, own)
+    return apply(booking, own.attempt.orderId, own.subscription)
+  }
 }
 
 const ended: ReadonlySet<string> = new Set(['canceled', 'incomplete_expired'])
 const owing: ReadonlySet<string> = new Set(['past_due', 'unpaid'])
 
-function apply({ tx, now }: Booking, orderId: number, subscription: Stripe.Subscription): void {
-  const { id: gatewayId, status, cancel_at_period_end: endsWithPeriod } = subscription
+function apply({ tx, now }: Booking, orderId: number, subscription: Stripe.Subscription): 'applied' {
+  const { id: gatewayId, status } = subscription
   if (ended.has(status)) {
     endSubscription(tx, gatewayId, now)
     forgetSubscription(tx, gatewayId, now)
-    return
+    return 'applied'
   }
   // Stripe moves the period on before it is paid.
   if (isPaid(subscription)) {
@@ -63,7 +52,17 @@ function apply({ tx, now }: Booking, orderId: number, subscription: Stripe.Subsc
     if (!isRenewed) linkSubscription(tx, { orderId, gatewayId, currentPeriodEnd }, now)
   }
   if (owing.has(status)) markPastDue(tx, gatewayId, now)
-  setCancelAtPeriodEnd(tx, gatewayId, endsWithPeriod)
+  setCancelAtPeriodEnd(tx, gatewayId, endsWithPeriod(subscription))
+  return 'applied'
+}
+
+/**
+ * A subscription with flexible billing that is cancelled in Stripe's portal has `cancel_at` and leaves
+ * `cancel_at_period_end` false (docs.stripe.com/billing/subscriptions/cancel).
+ */
+function endsWithPeriod(subscription: Stripe.Subscription): boolean {
+  const { cancel_at: cancelAt, cancel_at_period_end: atPeriodEnd } = subscription
+  return atPeriodEnd || (cancelAt !== null && cancelAt * 1000 <= periodEndOf(subscription))
 }
 
 function isPaid({ latest_invoice: invoice, status }: Stripe.Subscription): boolean {

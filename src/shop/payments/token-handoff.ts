@@ -5,7 +5,7 @@ import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
 import { getOrder } from '../orders/find.ts'
 import { getAttempt, takeUpAttempt, updateAttempt } from './attempts.ts'
-import { metadataOf } from './gateway-page.ts'
+import { metadataOf } from './metadata.ts'
 import { startDeadline } from './deadline.ts'
 import { checkoutFailed } from './gateway-failure.ts'
 import { readyGateway } from './gateway.ts'
@@ -63,7 +63,7 @@ async function createIntent(way: Way, paymentToken: string): Promise<GatewayStat
           amount: attempt.amountMinor,
           currency: attempt.currency.toLowerCase(),
           automatic_payment_methods: { enabled: true },
-          metadata: metadataOf(attempt),
+          metadata: metadataOf(way.shop, attempt),
           description: `Order ${attempt.orderId}`,
           ...paymentMethod(paymentToken)
         },

@@ -125,3 +125,27 @@ export function takeBackShare(
   }
   storeReferral(tx, referral, { amountMinor }, now)
 }
+
+/**
+ * A refund that had been recorded never reached the buyer: the commission follows what is refunded now. A referral that
+ * was rejected because its order was refunded counts again; one that was rejected for another reason stays rejected.
+ *
+ * @param order `refundedMinor` is what remains refunded
+ */
+export function giveBackShare(
+  tx: Tx,
+  orderId: number,
+  order: { refundedMinor: number; totalMinor: number },
+  now: number
+): void {
+  const referral = findReferralOfOrder(tx, orderId)
+  if (referral === undefined) return
+  const wasRefunded = referral.status === 'rejected' && referral.rejectedFor === 'order_refunded'
+  if (referral.status === 'rejected' && !wasRefunded) return
+  const amountMinor = netCommissionMinor(order, referral.rateBps)
+  const change = wasRefunded ? ({ amountMinor, status: 'pending', rejectedFor: null } as const) : { amountMinor }
+  const restored = storeReferral(tx, referral, change, now)
+  if (wasRefunded && referral.acceptedAt !== null) accept(tx, restored, now)
+  else if (referral.status === 'unpaid' || referral.status === 'paid')
+    settleCredit(tx, referral, amountMinor, 'refund_failed', now)
+}

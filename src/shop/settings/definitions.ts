@@ -118,6 +118,7 @@ export const definitions = {
   },
   'affiliates.cookieDays': integer(30, 1, 400, 'Days that the affiliate tracking cookies live'),
   'affiliates.autoAccept': flag(true, 'Whether the referral of a paid order is accepted at once'),
+  'affiliates.renewals': flag(false, 'Whether affiliates earn commission on subscription renewals too'),
   'affiliates.termsGating': flag(false, 'Whether affiliates must accept the current terms before they see referrals'),
   'affiliates.termsVersion': text(
     '',
@@ -125,6 +126,12 @@ export const definitions = {
     z.string('text').max(100, 'at most 100 characters')
   ),
   'affiliates.payoutHoldDays': integer(30, 0, 365, 'Days after acceptance before a referral is paid out'),
+  'subscriptions.graceDays': integer(
+    7,
+    0,
+    60,
+    'Days that a subscription keeps its access after the paid period, while the gateway retries a failed renewal'
+  ),
   'storefront.enabled': flag(false, 'Whether serve shows the demo storefront at /'),
   'backup.schedule': text(
     '',

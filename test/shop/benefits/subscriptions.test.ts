@@ -59,11 +59,13 @@ describe('a subscription that Stripe renews', () => {
     expect(standing(firstEnd + renewalGraceMs)).toEqual([['expired', false]])
   })
 
-  it('is past due after a failed payment, and active once that is paid', async () => {
+  it('keeps its access for the grace days after a failed payment, and is active once that is paid', async () => {
     using shop = openTestShop()
     const { standing } = await subscribed(shop)
     change(shop, (tx) => markPastDue(tx, 'sub_1', firstEnd))
-    expect(standing(firstEnd + 1)).toEqual([['past_due', false]])
+    const week = 7 * 24 * 60 * 60_000
+    expect(standing(firstEnd + week - 1)).toEqual([['past_due', true]])
+    expect(standing(firstEnd + week)).toEqual([['past_due', false]])
     change(shop, (tx) => renewSubscription(tx, 'sub_1', secondEnd, firstEnd + 2))
     expect(standing(firstEnd + 3)).toEqual([['active', true]])
   })

@@ -45,7 +45,7 @@ export function buy(shop: TestShop, { userId, orderId, productId, grants, quanti
 }
 
 export function refund(shop: TestShop, orderId: number): void {
-  write(shop.db, (tx) => revokeGrants(tx, orderId, shop.clock.now()))
+  write(shop.db, (tx) => revokeGrants(tx, orderId, { keepSubscriptions: false }, shop.clock.now()))
 }
 
 export function eventTypes(shop: TestShop): string[] {

@@ -35,7 +35,7 @@ const fail = (id: number) =>
   write(till.shop.app.db, (tx) => failAttempt(tx, till.attempt(id).id, 'test', till.clock.now()))
 const attemptsAt = (id: number) => attemptsOf(till.shop.app.db, id)
 const chargesOf = (id: number) =>
-  till.sandbox.ledger().charges.filter(({ paid, metadata }) => paid && metadata.order_id === String(id))
+  till.sandbox.ledger().charges.filter(({ paid, metadata }) => paid && metadata.shopstead_order === String(id))
 const nothingAnswers = () => void till.sandbox.addFault({ target: '*', fault: 'html', times: -1 })
 
 describe('an order that was left behind', () => {

@@ -1,8 +1,8 @@
-import type Stripe from 'stripe'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
 import type { LogFields } from '../../../src/platform/log.ts'
 import { applyEvent, dropOldEvents } from '../../../src/shop/payments/apply-event.ts'
+import { readEvent } from '../../../src/shop/payments/gateway-event.ts'
 import { webhookInbox } from '../../../src/shop/payments/schema.ts'
 import { eventOf, openTill } from './till.ts'
 import type { Till } from './till.ts'
@@ -18,7 +18,7 @@ const told: { message: string; fields: LogFields }[] = []
 const info = (message: string, fields: LogFields = {}) => void told.push({ message, fields })
 const apply = (event: object) => {
   const { app } = till.shop
-  return applyEvent({ ...app, log: { ...app.log, info } }, till.stripe, event as Stripe.Event, 'reconciler')
+  return applyEvent({ ...app, log: { ...app.log, info } }, till.stripe, readEvent(event), 'reconciler')
 }
 const inbox = () => till.shop.app.db.orm.select().from(webhookInbox).all()
 const kept = (eventId: string) => inbox().filter((row) => row.eventId === eventId)

@@ -15,8 +15,8 @@ function paid(books: Books): { orderId: number; attempt: AttemptRow } {
   return { orderId: order.id, attempt: books.tell(books.attempt(order)).attempt }
 }
 
-const hear = (books: Books, attempt: AttemptRow, status: Dispute['status'], id = 'dp_1') =>
-  books.book((booking) => applyDispute(booking, attempt, { id, status }))
+const hear = (books: Books, attempt: AttemptRow, status: Dispute['status'], id = 'dp_1', amountMinor = 1250) =>
+  books.book((booking) => applyDispute(booking, attempt, { id, status, amountMinor }))
 const toldOf = ({ db }: Books) =>
   db.orm
     .select()
@@ -37,7 +37,11 @@ describe("the gateway's word for a dispute", () => {
     ['under_review', 'open'],
     ['warning_needs_response', 'open']
   ])('%s is %s here', (status, known) => {
-    expect(disputeOf({ id: 'dp_1', status } as Stripe.Dispute)).toEqual({ id: 'dp_1', status: known })
+    expect(disputeOf({ id: 'dp_1', status, amount: 500 } as Stripe.Dispute)).toEqual({
+      id: 'dp_1',
+      status: known,
+      amountMinor: 500
+    })
   })
 })
 

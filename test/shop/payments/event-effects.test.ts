@@ -2,6 +2,7 @@ import type Stripe from 'stripe'
 import { describe, expect, it } from 'vitest'
 import { historyOf } from '../../../src/shop/orders/find.ts'
 import { applyEvent } from '../../../src/shop/payments/apply-event.ts'
+import { readEvent } from '../../../src/shop/payments/gateway-event.ts'
 import { idOf } from '../../../src/shop/payments/gateway-state.ts'
 import { lookUp } from '../../../src/shop/payments/look-up.ts'
 import type { AttemptRow } from '../../../src/shop/payments/rows.ts'
@@ -11,7 +12,7 @@ import { eventOf, openQuietTill } from './till.ts'
 const till = await openQuietTill()
 
 const hear = (type: string, object: object, fields: object = {}) =>
-  applyEvent(till.shop.app, till.stripe, eventOf(type, object, fields) as unknown as Stripe.Event, 'webhook')
+  applyEvent(till.shop.app, till.stripe, readEvent(eventOf(type, object, fields)), 'webhook')
 
 /** A paid order that the shop takes for unpaid still, as it was before its attempt heard the gateway's answer. */
 async function unheard(): Promise<{ id: number; intent: string; attempt: AttemptRow }> {
@@ -59,8 +60,8 @@ describe('an event that is quicker than the answer which would have told its obj
 
   it('is about a refund of an intent: the payment is recorded first', async () => {
     const { id, intent } = await unheard()
-    await till.stripe.refunds.create({ payment_intent: intent })
-    expect(await hear('refund.created', { id: 're_1', payment_intent: intent })).toBe('applied')
+    const { id: refundId } = await till.stripe.refunds.create({ payment_intent: intent })
+    expect(await hear('refund.created', { id: refundId })).toBe('applied')
     expect(historyOf(till.shop.app.db, id).map(({ to }) => to)).toEqual([
       'pending',
       'processing',
@@ -74,8 +75,8 @@ describe('an event that is quicker than the answer which would have told its obj
     await till.sandbox.payCheckout(sessionId, { waitMs: 0 })
     const { payment_intent: intent } = await till.stripe.checkout.sessions.retrieve(sessionId)
     forget(id)
-    await till.stripe.refunds.create({ payment_intent: idOf(intent) ?? '' })
-    await expect(hear('refund.created', { id: 're_1', payment_intent: intent })).rejects.toThrow('not been settled')
+    const { id: refundId } = await till.stripe.refunds.create({ payment_intent: idOf(intent) ?? '' })
+    await expect(hear('refund.created', { id: refundId })).rejects.toThrow('not been settled')
     expect(till.order(id)).toMatchObject({ status: 'pending', refundedMinor: 0 })
   })
 })
@@ -94,11 +95,12 @@ describe("an event of a subscription's first payment, which names nothing of our
     const { sqlite } = till.shop.app.db
     sqlite.prepare("UPDATE payment_attempts SET object_id = 'cs_gone' WHERE order_id = ?").run(gone.id)
     const { id, intent, subscription } = await unheardMonth()
-    await till.stripe.refunds.create({ payment_intent: intent })
-    expect(await hear('refund.created', { id: 're_1', payment_intent: intent })).toBe('applied')
+    const { id: refundId } = await till.stripe.refunds.create({ payment_intent: intent })
+    expect(await hear('refund.created', { id: refundId })).toBe('applied')
     expect(historyOf(till.shop.app.db, id).map(({ to }) => to)).toEqual(['pending', 'completed', 'refunded'])
-    expect((await till.stripe.subscriptions.retrieve(subscription)).status).toBe('canceled')
     expect([gone, before].map((other) => till.order(other.id).status)).toEqual(['pending', 'pending'])
+    await till.settle()
+    expect((await till.stripe.subscriptions.retrieve(subscription)).status).toBe('canceled')
   })
 
   it('is let pass when it only costs the same', async () => {
@@ -110,50 +112,61 @@ describe("an event of a subscription's first payment, which names nothing of our
       payment_method: 'pm_card_visa',
       return_url: 'https://site.example'
     })
-    await till.stripe.refunds.create({ payment_intent: theirs })
-    expect(await hear('refund.created', { id: 're_1', payment_intent: theirs })).toBe('ignored')
+    const { id: refundId } = await till.stripe.refunds.create({ payment_intent: theirs })
+    expect(await hear('refund.created', { id: refundId })).toBe('ignored')
     expect(till.order(id).status).toBe('pending')
   })
 
   it('is applied when the payment is recorded while it is looked for', async () => {
     const { id, intent } = await unheardMonth()
-    await till.stripe.refunds.create({ payment_intent: intent })
-    const { checkout, refunds, subscriptions, paymentIntents } = till.stripe
+    const { id: refundId } = await till.stripe.refunds.create({ payment_intent: intent })
+    const { checkout, invoicePayments, invoices, refunds, subscriptions, paymentIntents } = till.stripe
     const retrieve = async (asked: string) => {
       await hear('checkout.session.completed', { id: till.attempt(id).objectId })
       return paymentIntents.retrieve(asked)
     }
-    const slow = { checkout, refunds, subscriptions, paymentIntents: { retrieve } } as unknown as Stripe
-    const event = eventOf('refund.created', { id: 're_1', payment_intent: intent }) as unknown as Stripe.Event
+    const parts = { checkout, invoicePayments, invoices, refunds, subscriptions }
+    const slow = { ...parts, paymentIntents: { retrieve } } as unknown as Stripe
+    const event = readEvent(eventOf('refund.created', { id: refundId }))
     expect(await applyEvent(till.shop.app, slow, event, 'webhook')).toBe('applied')
     expect(till.order(id).status).toBe('refunded')
   })
 })
 
-describe('an event of a payment that was made elsewhere', () => {
+/** A paid intent of other software on the same Stripe account. */
+const foreignIntent = (metadata: Record<string, string>) =>
+  till.stripe.paymentIntents.create({
+    amount: 1250,
+    currency: 'eur',
+    confirm: true,
+    payment_method: 'pm_card_visa',
+    return_url: 'https://site.example',
+    metadata
+  })
+
+describe('an event of other software on the same Stripe account', () => {
   it.each([
-    ['its metadata names an order', { id: 'cs_elsewhere_1', metadata: { order_id: '1' } }],
-    ['its metadata names an attempt', { id: 'cs_elsewhere_2', metadata: { attempt: 'guessed' } }],
-    ['its reference names an order', { id: 'cs_elsewhere_3', client_reference_id: '1' }]
-  ])('is warned of when %s', async (_how, object) => {
-    const { id } = object
-    expect(await hear('checkout.session.completed', object)).toBe('ignored')
-    expect(warnings().filter(({ objectId }) => objectId === id)).toMatchObject([
-      {
-        orderId: null,
-        kind: 'foreign_object',
-        message: `${id} names an order, but was not started by this shop: nothing was done.`
-      }
+    ['a WooCommerce order', { order_id: '1' }],
+    ['an order of another Shopstead', { shopstead_shop: 'another', shopstead_order: '1', shopstead_attempt: 'theirs' }],
+    ['an attempt that an older Shopstead made', { attempt: 'theirs' }],
+    ['nothing', {}]
+  ])('is ignored without a warning when it names %s', async (_what, metadata) => {
+    const { id } = await foreignIntent(metadata)
+    expect(await hear('payment_intent.succeeded', { id })).toBe('ignored')
+    expect(warnings()).toEqual([])
+  })
+
+  it('is reported when it pays an order of this shop that the database does not have', async () => {
+    const { shopId } = till.shop.app.keys
+    const { id } = await foreignIntent({ shopstead_shop: shopId, shopstead_order: '4711', shopstead_attempt: 'lost' })
+    expect(await hear('payment_intent.succeeded', { id })).toBe('ignored')
+    expect(warnings()).toMatchObject([
+      { orderId: null, kind: 'foreign_object', objectId: id, message: expect.stringContaining('pays order 4711') }
     ])
   })
 
-  it.each([
-    ['names nothing', { id: 'pi_elsewhere', metadata: {}, client_reference_id: null }],
-    ['names an order but has no id', { id: null, metadata: { order_id: '1' } }]
-  ])('is let pass when it %s', async (_what, object) => {
-    const before = warnings().length
-    expect(await hear('payment_intent.succeeded', object)).toBe('ignored')
-    expect(warnings()).toHaveLength(before)
+  it('is ignored when its object has no id', async () => {
+    expect(await hear('payment_intent.succeeded', { id: null, metadata: { order_id: '1' } })).toBe('ignored')
   })
 })
 
@@ -175,7 +188,8 @@ describe('an event that is not ours to apply', () => {
     expect(warnings().find(({ objectId }) => objectId === 'evt_live')).toMatchObject({
       orderId: null,
       kind: 'mismatch',
-      message: 'The event payment_intent.succeeded (evt_live) is of live mode, this shop is not: nothing was done.'
+      message:
+        "Event evt_live (payment_intent.succeeded) is from Stripe's live mode, but this shop uses a test key. It was ignored."
     })
   })
 
@@ -225,6 +239,7 @@ describe('a subscription', () => {
     const second = await till.stripe.refunds.create({ payment_intent: intent, amount: 500 })
     expect(await hear('refund.created', { id: second.id, payment_intent: intent })).toBe('applied')
     expect(till.order(id).status).toBe('refunded')
+    await till.settle()
     expect(await statusNow()).toBe('canceled')
   })
 
@@ -238,6 +253,7 @@ describe('a subscription', () => {
     till.sandbox.decideDispute(disputeId, 'lost')
     expect(await hear('charge.dispute.closed', dispute)).toBe('applied')
     expect(till.order(id).status).toBe('refunded')
+    await till.settle()
     expect(await statusNow()).toBe('canceled')
   })
 })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { metadataOf } from '../../../src/shop/payments/metadata.ts'
 import { write } from '../../../src/platform/db/database.ts'
 import { historyOf } from '../../../src/shop/orders/find.ts'
 import { moveOrder } from '../../../src/shop/orders/transition.ts'
@@ -38,7 +39,7 @@ const now = ({ orderId }: AttemptRow) => till.attempt(orderId)
 const pageOf = (attempt: AttemptRow) =>
   till.stripe.checkout.sessions.retrieve(now(attempt).objectId ?? '', { expand: ['line_items', 'payment_intent'] })
 const sessionsOf = ({ token }: AttemptRow) =>
-  till.sandbox.ledger().sessions.filter(({ metadata }) => metadata?.attempt === token)
+  till.sandbox.ledger().sessions.filter(({ metadata }) => metadata?.shopstead_attempt === token)
 const close = ({ orderId }: AttemptRow) =>
   write(till.shop.app.db, (tx) =>
     moveOrder(tx, orderId, 'cancelled', { by: 'operator', reason: 'test' }, till.clock.now())
@@ -48,7 +49,7 @@ describe('the page', () => {
   it('sells what the order holds and says whose order it is', async () => {
     const attempt = await unopened({ quantity: 3 })
     expect(await offer(attempt)).toBe(now(attempt).url)
-    const mine = { order_id: String(attempt.orderId), attempt: attempt.token }
+    const mine = metadataOf(till.shop.app, attempt)
     const page = await pageOf(attempt)
     expect(page).toMatchObject({
       mode: 'payment',
@@ -99,7 +100,7 @@ describe('the page', () => {
     await till.sandbox.payCheckout(page.id, { waitMs: 0 })
     const { subscription } = await pageOf(attempt)
     expect(await till.stripe.subscriptions.retrieve(idOf(subscription) ?? '')).toMatchObject({
-      metadata: { order_id: String(attempt.orderId), attempt: attempt.token },
+      metadata: metadataOf(till.shop.app, attempt),
       description: `Order ${attempt.orderId}`
     })
   })

@@ -120,7 +120,7 @@ describe('a refund of the gateway', () => {
     const { orderId, attempt } = paid(books)
     force(books.db, orderId, 'refunded')
     take(books, attempt, refund())
-    expect(books.order(orderId)).toMatchObject({ status: 'refunded', refundedMinor: 0 })
+    expect(books.order(orderId)).toMatchObject({ status: 'refunded', refundedMinor: 400 })
     expect(rowsOf(books)).toMatchObject([{ state: 'done' }])
   })
 })
@@ -145,20 +145,33 @@ describe('a refund that failed at the gateway', () => {
     expect(books.order(bought.orderId).refundedMinor).toBe(0)
     expect(books.logged).toEqual([
       {
-        message: `Refund re_1 of order ${bought.orderId} failed at the gateway: pay the buyer back in another way.`,
+        message: `Refund re_1 of €4.00 for order ${bought.orderId} failed: the money is back with the shop. Refund the order again, or pay the buyer in another way.`,
         fields: { kind: 'refund_failed', object: 're_1', orderId: bought.orderId }
       }
     ])
   })
 
-  it('after it was done stays done, and is warned of', () => {
+  it('after it succeeded is taken back from the order, with a warning, and the order can be refunded again', () => {
     const books = openBooks()
     const { orderId, attempt } = paid(books)
     take(books, attempt, refund())
     expect(take(books, attempt, refund({ status: 'failed' }))).toBe('applied')
-    expect(rowsOf(books)).toMatchObject([{ state: 'done' }])
-    expect(books.order(orderId).refundedMinor).toBe(400)
+    expect(rowsOf(books)).toMatchObject([{ state: 'failed' }])
+    expect(books.order(orderId).refundedMinor).toBe(0)
     expect(kindsOf(books)).toEqual(['refund_failed re_1'])
+    expect(take(books, attempt, refund({ id: 're_2', amountMinor: 1250 }))).toBe('applied')
+    expect(books.order(orderId)).toMatchObject({ status: 'refunded', refundedMinor: 1250 })
+  })
+
+  it('after it refunded the whole order leaves the order refunded and open for a second refund', () => {
+    const books = openBooks()
+    const { orderId, attempt } = paid(books)
+    take(books, attempt, refund({ amountMinor: 1250 }))
+    take(books, attempt, refund({ amountMinor: 1250, status: 'failed' }))
+    expect(books.order(orderId)).toMatchObject({ status: 'refunded', refundedMinor: 0 })
+    expect(historyOf(books.db, orderId).at(-1)).toMatchObject({ reason: 'refund re_1 failed at the gateway' })
+    take(books, attempt, refund({ id: 're_2', amountMinor: 1250 }))
+    expect(books.order(orderId)).toMatchObject({ status: 'refunded', refundedMinor: 1250 })
   })
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { historyOf } from '../../../src/shop/orders/find.ts'
-import { metadataOf } from '../../../src/shop/payments/gateway-page.ts'
+import { metadataOf } from '../../../src/shop/payments/metadata.ts'
 import { startDeadline } from '../../../src/shop/payments/deadline.ts'
 import {
   afterFailedConfirm,
@@ -24,7 +24,7 @@ async function begin(then: (intentId: string) => Promise<unknown> = async () => 
     amount: 1250,
     currency: 'eur',
     payment_method: 'pm_card_visa',
-    metadata: metadataOf(till.attempt(orderId))
+    metadata: metadataOf(till.shop.app, till.attempt(orderId))
   })
   till.shop.app.db.sqlite
     .prepare(

@@ -92,7 +92,7 @@ describe('the end of a hold', () => {
     await till.shop.visitor().form(page, { outcome: 'approve' })
     await till.deliver()
     expect(till.order(id).paidAt).toBeNull()
-    expect(till.sandbox.ledger().charges.filter((charge) => charge.metadata.order_id === String(id))).toEqual([])
+    expect(till.sandbox.ledger().charges.filter((charge) => charge.metadata.shopstead_order === String(id))).toEqual([])
   })
 
   it('is not held up by a payment of a gateway that the shop has left', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { metadataOf } from '../../../src/shop/payments/metadata.ts'
 import { write } from '../../../src/platform/db/database.ts'
 import { moveOrder } from '../../../src/shop/orders/transition.ts'
 import { createAttempt, getAttempt, updateAttempt } from '../../../src/shop/payments/attempts.ts'
@@ -13,7 +14,7 @@ const pay = (attempt: AttemptRow, paymentToken = 'pm_card_visa', shop = till.sho
   payByToken(shop, attempt, { paymentToken, returnUrl })
 const now = ({ id }: AttemptRow) => getAttempt(till.shop.app.db, id)
 const intentsOf = ({ token }: AttemptRow) =>
-  till.sandbox.ledger().intents.filter(({ metadata }) => metadata.attempt === token)
+  till.sandbox.ledger().intents.filter(({ metadata }) => metadata.shopstead_attempt === token)
 const set = ({ id }: AttemptRow, change: Partial<AttemptRow>) =>
   write(till.shop.app.db, (tx) => updateAttempt(tx, id, change, till.clock.now()))
 const cancel = ({ orderId }: AttemptRow) =>
@@ -53,7 +54,7 @@ describe('the intent of an order', () => {
         amount: 1250,
         currency: 'eur',
         description: `Order ${attempt.orderId}`,
-        metadata: { order_id: String(attempt.orderId), attempt: attempt.token },
+        metadata: metadataOf(till.shop.app, attempt),
         status: 'succeeded'
       }
     ])

@@ -1,11 +1,11 @@
 import { eq, isNull } from 'drizzle-orm'
-import type Stripe from 'stripe'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
 import { subscriptions } from '../../../src/shop/benefits/schema.ts'
 import { historyOf } from '../../../src/shop/orders/find.ts'
 import { orders } from '../../../src/shop/orders/schema.ts'
 import { applyEvent } from '../../../src/shop/payments/apply-event.ts'
+import { readEvent } from '../../../src/shop/payments/gateway-event.ts'
 import { createAttempt } from '../../../src/shop/payments/attempts.ts'
 import { reconcile } from '../../../src/shop/payments/reconcile.ts'
 import type { ReconcileOptions } from '../../../src/shop/payments/reconcile.ts'
@@ -160,7 +160,7 @@ async function unwantedSubscription(): Promise<string> {
   await visitor.register({ email: `ada.${till.clock.now()}@example.com` })
   const { id, sessionId } = await till.redirect({ slug: 'club', visitor })
   await till.sandbox.payCheckout(sessionId, { waitMs: 0 })
-  const event = eventOf('checkout.session.completed', { id: sessionId }) as unknown as Stripe.Event
+  const event = readEvent(eventOf('checkout.session.completed', { id: sessionId }))
   await applyEvent(till.shop.app, till.stripe, event, 'webhook')
   till.shop.app.db.orm
     .update(subscriptions)

@@ -1,5 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
+import { openWarnings } from '../../../src/shop/payments/warnings.ts'
+import { refundMetadataOf } from '../../../src/shop/payments/metadata.ts'
 import { historyOf } from '../../../src/shop/orders/find.ts'
 import { readyGateway } from '../../../src/shop/payments/gateway.ts'
 import { openRefunds, refundOrder, settleRefund } from '../../../src/shop/payments/refund.ts'
@@ -13,8 +15,8 @@ const refund = (id: number, amountMinor?: number) => refundOrder(till.shop.app, 
 const rowsOf = (id: number): RefundRow[] =>
   till.shop.app.db.orm.select().from(refunds).where(eq(refunds.orderId, id)).all()
 const refundsAt = (id: number) =>
-  till.sandbox.ledger().refunds.filter(({ metadata }) => metadata?.order_id === String(id))
-const refuse = (fault: '429' | '500' | 'html') =>
+  till.sandbox.ledger().refunds.filter(({ metadata }) => metadata?.shopstead_order === String(id))
+const refuse = (fault: '402' | '429' | '500' | 'html') =>
   void till.sandbox.addFault({ target: 'refunds.create', fault, times: 3 })
 
 async function buy(): Promise<number> {
@@ -47,7 +49,7 @@ describe('a refund', () => {
         attemptId: till.attempt(id).id,
         amountMinor: 600,
         currency: 'EUR',
-        gatewayKey: made?.metadata?.refund_key,
+        gatewayKey: made?.metadata?.shopstead_refund,
         gatewayRefundId: made?.id,
         state: 'done',
         by: 'operator',
@@ -57,9 +59,9 @@ describe('a refund', () => {
       }
     ])
     expect(made).toMatchObject({ amount: 600, payment_intent: till.attempt(id).paymentIntentId })
-    expect(made?.metadata?.refund_key).toMatch(/^refund-.{20,}$/)
+    expect(made?.metadata?.shopstead_refund).toMatch(/^refund-.{20,}$/)
     expect(await refund(id)).toMatchObject({ status: 'refunded', refundedMinor: 2500 })
-    expect(new Set(refundsAt(id).map(({ metadata }) => metadata?.refund_key)).size).toBe(2)
+    expect(new Set(refundsAt(id).map(({ metadata }) => metadata?.shopstead_refund)).size).toBe(2)
     expect(historyOf(till.shop.app.db, id).at(-1)).toMatchObject({ by: 'operator', reason: 'refunded' })
   })
 
@@ -91,7 +93,7 @@ describe('a refund', () => {
 
   it('can be asked for anew when the gateway refused it, and says what that said', async () => {
     const id = await buy()
-    refuse('429')
+    refuse('402')
     await expect(refund(id)).rejects.toMatchObject({
       code: 'CONFLICT',
       message: expect.stringMatching(/refused the refund: \S+/)
@@ -100,11 +102,37 @@ describe('a refund', () => {
     expect(till.logged).toMatchObject([
       {
         message: 'a refund failed',
-        fields: { orderId: id, kind: 'broken', code: expect.stringMatching(/^[a-z_]+$/) }
+        fields: { orderId: id, kind: 'refused', code: expect.stringMatching(/^[a-z_]+$/) }
       }
     ])
     till.sandbox.clearFaults()
     expect(await refund(id)).toMatchObject({ status: 'refunded' })
+  })
+
+  it('stays requested while Stripe limits the rate, and is made by the next reconciliation', async () => {
+    const id = await buy()
+    refuse('429')
+    await expect(refund(id)).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
+    expect(rowsOf(id)).toMatchObject([{ state: 'requested' }])
+    await till.settle()
+    expect(rowsOf(id)).toMatchObject([{ state: 'requested' }])
+    till.sandbox.clearFaults()
+    till.loseWebhooks()
+    await till.settle()
+    expect(till.order(id).status).toBe('refunded')
+  })
+
+  it('becomes a warning when Stripe refuses it while no operator waits for the answer', async () => {
+    const id = await buy()
+    refuse('500')
+    await expect(refund(id)).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
+    till.sandbox.clearFaults()
+    refuse('402')
+    await till.settle()
+    expect(rowsOf(id)).toMatchObject([{ state: 'failed' }])
+    expect(openWarnings(till.shop.app.db)).toMatchObject([
+      { orderId: id, kind: 'refund_failed', message: expect.stringContaining('Refund it in another way') }
+    ])
   })
 
   it('is unknown, and not failed, while the gateway fails', async () => {
@@ -170,7 +198,7 @@ describe('a refund whose outcome is open', () => {
     expect(openRefunds(till.shop.app.db)).toContainEqual(row)
     await settle(row)
     expect(till.order(id).refundedMinor).toBe(600)
-    expect(refundsAt(id)).toMatchObject([{ amount: 600, metadata: { refund_key: row.gatewayKey } }])
+    expect(refundsAt(id)).toMatchObject([{ amount: 600, metadata: { shopstead_refund: row.gatewayKey } }])
     expect(openRefunds(till.shop.app.db).map(({ orderId }) => orderId)).not.toContain(id)
   })
 
@@ -182,7 +210,7 @@ describe('a refund whose outcome is open', () => {
     await till.stripe.refunds.create({
       payment_intent: payment,
       amount: 600,
-      metadata: { order_id: String(id), refund_key: row.gatewayKey }
+      metadata: refundMetadataOf(till.shop.app, { orderId: id, key: row.gatewayKey })
     })
     await settle(row)
     expect(refundsAt(id)).toHaveLength(1)
@@ -194,7 +222,7 @@ describe('a refund whose outcome is open', () => {
     const row = await asked(id, 600)
     await till.stripe.refunds.create({ payment_intent: till.attempt(id).objectId ?? '', amount: 100 })
     await settle(row)
-    expect(refundsAt(id)).toMatchObject([{ amount: 600, metadata: { refund_key: row.gatewayKey } }])
+    expect(refundsAt(id)).toMatchObject([{ amount: 600, metadata: { shopstead_refund: row.gatewayKey } }])
     expect(till.order(id).refundedMinor).toBe(700)
   })
 

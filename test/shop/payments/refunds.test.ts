@@ -88,7 +88,7 @@ describe('a refund by the shop', () => {
 
   it('that the gateway refuses leaves the order as it is and can be tried again', async () => {
     const { id } = await buy()
-    till.sandbox.addFault({ target: 'refunds.create', fault: '429' })
+    till.sandbox.addFault({ target: 'refunds.create', fault: '402' })
     await expect(refund(id)).rejects.toMatchObject({ code: 'CONFLICT' })
     expect(till.order(id).status).toBe('processing')
     expect((await refund(id)).status).toBe('refunded')

@@ -9,6 +9,7 @@ import { subscriptions } from '../../../src/shop/benefits/schema.ts'
 import type { OrderStatus } from '../../../src/shop/orders/states.ts'
 import { moveOrder } from '../../../src/shop/orders/transition.ts'
 import { applyEvent } from '../../../src/shop/payments/apply-event.ts'
+import { readEvent } from '../../../src/shop/payments/gateway-event.ts'
 import { cancelOrder } from '../../../src/shop/payments/end-hold.ts'
 import { idOf, periodEndOf } from '../../../src/shop/payments/gateway-state.ts'
 import { endSubscriptionOf, endUnwantedSubscriptions } from '../../../src/shop/payments/subscription-ends.ts'
@@ -35,7 +36,7 @@ async function subscribe(slug = 'club', buyer: Parameters<Till['redirect']>[0] =
   const { id: orderId, sessionId } = await till.redirect({ slug, ...buyer })
   await beforePaid?.(orderId)
   await till.sandbox.payCheckout(sessionId, { waitMs: 0 })
-  const event = eventOf('checkout.session.completed', { id: sessionId }) as unknown as Stripe.Event
+  const event = readEvent(eventOf('checkout.session.completed', { id: sessionId }))
   await applyEvent(till.shop.app, till.stripe, event, 'webhook')
   const { subscription } = await till.stripe.checkout.sessions.retrieve(sessionId)
   return { orderId, gatewayId: idOf(subscription) ?? '' }
@@ -171,7 +172,7 @@ describe('a subscription that no account holds', () => {
       await till.stripe.subscriptions.cancel(gatewayId)
       await cancelOrder(till.shop.app, orderId, 'operator')
     }
-    const event = eventOf('customer.subscription.deleted', { id: told.gatewayId }) as unknown as Stripe.Event
+    const event = readEvent(eventOf('customer.subscription.deleted', { id: told.gatewayId }))
     await applyEvent(till.shop.app, till.stripe, event, 'webhook')
     await endThem()
     expect(await endedNow()).toEqual([])
@@ -215,7 +216,7 @@ describe('a subscription that an account takes in after its payment', () => {
   it('is renewed by the gateway there, to the date that is paid', async () => {
     const mine = await asGuest('ida@example.com')
     till.sandbox.renewSubscription(mine.gatewayId, 'paid')
-    const event = eventOf('customer.subscription.updated', { id: mine.gatewayId }) as unknown as Stripe.Event
+    const event = readEvent(eventOf('customer.subscription.updated', { id: mine.gatewayId }))
     await applyEvent(till.shop.app, till.stripe, event, 'webhook')
     await claim('ida@example.com')
     const { gatewayId } = mine
@@ -227,7 +228,7 @@ describe('a subscription that an account takes in after its payment', () => {
   it('is paid to its date and renewed by nobody when the gateway had ended it before', async () => {
     const mine = await asGuest('uwe@example.com')
     await till.stripe.subscriptions.cancel(mine.gatewayId)
-    const event = eventOf('customer.subscription.deleted', { id: mine.gatewayId }) as unknown as Stripe.Event
+    const event = readEvent(eventOf('customer.subscription.deleted', { id: mine.gatewayId }))
     await applyEvent(till.shop.app, till.stripe, event, 'webhook')
     await claim('uwe@example.com')
     expect(rowOf(mine)).toMatchObject({ gatewayId: null, currentPeriodEnd: await periodEndAt(mine) })
@@ -259,7 +260,7 @@ describe('a subscription that an account takes in after its payment', () => {
     await claim('jan@example.com')
     const id = rowOf(mine)?.id ?? 0
     write(till.shop.app.db, (tx) => revokeByHand(tx, 'subscription', id, till.clock.now()))
-    const event = eventOf('customer.subscription.updated', { id: mine.gatewayId }) as unknown as Stripe.Event
+    const event = readEvent(eventOf('customer.subscription.updated', { id: mine.gatewayId }))
     await applyEvent(till.shop.app, till.stripe, event, 'webhook')
     await endThem()
     expect(await statusOf(mine)).toBe('canceled')

@@ -4,6 +4,7 @@ import { write } from '../../../src/platform/db/database.ts'
 import { subscriptions } from '../../../src/shop/benefits/schema.ts'
 import { confirmPayment } from '../../../src/shop/orders/pay-order.ts'
 import { applyEvent } from '../../../src/shop/payments/apply-event.ts'
+import { readEvent } from '../../../src/shop/payments/gateway-event.ts'
 import { idOf } from '../../../src/shop/payments/gateway-state.ts'
 import { eventOf, openQuietTill } from './till.ts'
 
@@ -27,7 +28,7 @@ async function subscribe({ heard = true } = {}): Promise<Subscribed> {
 }
 
 const hear = (type: string, object: object, stripe = till.stripe) =>
-  applyEvent(till.shop.app, stripe, eventOf(type, object) as unknown as Stripe.Event, 'webhook')
+  applyEvent(till.shop.app, stripe, readEvent(eventOf(type, object)), 'webhook')
 const rowOf = ({ orderId }: Subscribed) =>
   till.shop.app.db.orm
     .select()
@@ -53,9 +54,8 @@ describe('a subscription moves on', () => {
     const [later, last] = [mine.endsAt + 30 * day, mine.endsAt + 60 * day]
     expect(await hearOf(mine, periodTo(later))).toBe('applied')
     expect(rowOf(mine)?.currentPeriodEnd).toBe(later)
-    const parent = { subscription_details: { subscription: mine.gatewayId } }
-    till.sandbox.renewSubscription(mine.gatewayId, 'paid')
-    expect(await hear('invoice.paid', { id: 'in_1', parent })).toBe('applied')
+    const { latest_invoice: invoice } = till.sandbox.renewSubscription(mine.gatewayId, 'paid')
+    expect(await hear('invoice.paid', { id: idOf(invoice) })).toBe('applied')
     expect(await hearOf(mine, periodTo(last))).toBe('applied')
     expect(rowOf(mine)).toMatchObject({ currentPeriodEnd: last, pastDueSince: null, cancelledAt: null })
   })

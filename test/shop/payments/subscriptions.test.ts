@@ -111,6 +111,7 @@ describe('a subscription that has ended here', () => {
     expect(till.sandbox.ledger().refunds.at(-1)).toMatchObject({ amount: 800 })
     await till.deliver()
     expect(till.order(id).status).toBe('refunded')
+    await till.settle()
     expect(await statusAt(subscription)).toBe('canceled')
   })
 
@@ -118,6 +119,7 @@ describe('a subscription that has ended here', () => {
     const { id, subscription } = await subscribe('club', till.shop.visitor())
     await refundOrder(till.shop.app, id, undefined, 'operator')
     await till.deliver()
+    await till.settle()
     expect(await statusAt(subscription)).toBe('canceled')
   })
 
@@ -149,7 +151,7 @@ describe('a cart', () => {
     const { data } = await till.handOff('pm_card_visa', { slug: 'club', visitor: await login() })
     expect(data).toMatchObject({ status: 'completed' })
     expect(
-      till.sandbox.ledger().subscriptions.filter(({ metadata }) => metadata.order_id === String(data.orderId))
+      till.sandbox.ledger().subscriptions.filter(({ metadata }) => metadata.shopstead_order === String(data.orderId))
     ).toEqual([])
   })
 })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { metadataOf } from '../../../src/shop/payments/metadata.ts'
 import { DeadlinePassed, startDeadline } from '../../../src/shop/payments/deadline.ts'
 import { payByToken } from '../../../src/shop/payments/token-handoff.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
@@ -16,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => till.close())
 
 const charges = () => till.sandbox.ledger().charges.filter(({ paid }) => paid)
-const chargesOf = (orderId: number) => charges().filter(({ metadata }) => metadata.order_id === String(orderId))
+const chargesOf = (orderId: number) => charges().filter(({ metadata }) => metadata.shopstead_order === String(orderId))
 
 describe('a card that is good', () => {
   it.each(['pm_card_visa', 'tok_visa'])('pays the order with %s', async (token) => {
@@ -47,10 +48,10 @@ describe('a card that is good', () => {
   it('is confirmed with exactly the returnUrl of the site, and says whose order it pays', async () => {
     const returnUrl = 'https://site.example/back?step=2&x=%C3%A4#top'
     await till.handOff('pm_card_authenticationRequired', { body: { returnUrl } })
-    const { order, attempt } = till.ofNewest()
+    const { attempt } = till.ofNewest()
     const intent = await till.stripe.paymentIntents.retrieve(attempt.objectId ?? '')
     expect(intent.next_action?.redirect_to_url?.return_url).toBe(returnUrl)
-    expect(intent.metadata).toEqual({ order_id: String(order.id), attempt: attempt.token })
+    expect(intent.metadata).toEqual(metadataOf(till.shop.app, attempt))
   })
 })
 

@@ -80,7 +80,7 @@ function isUnknown(purchase: Purchase): boolean {
 function chargedOrders({ charges }: Ledger): Map<number, number> {
   const counts = new Map<number, number>()
   for (const { status, metadata } of charges) {
-    const id = Number(metadata['order_id'])
+    const id = Number(metadata['shopstead_order'])
     if (status === 'succeeded') counts.set(id, (counts.get(id) ?? 0) + 1)
   }
   return counts
@@ -92,7 +92,7 @@ export function judgeMoney({ field, sandbox }: World, shown: readonly ShownOrder
   const orders = new Map(shown.map((order) => [order.id, order]))
   for (const { id, status, metadata, amount } of ledger.charges) {
     if (status !== 'succeeded') continue
-    const order = orders.get(Number(metadata['order_id']))
+    const order = orders.get(Number(metadata['shopstead_order']))
     if (order === undefined) field.violation(`${id}: charged, but no order`)
     else if (amount !== minor(order.total)) field.violation(`order ${order.id} of ${order.total} was charged ${amount}`)
   }
@@ -134,7 +134,7 @@ export async function judgeRefunds({ field, sandbox, shop, record }: World): Pro
 }
 
 function refundedOrders({ refunds, charges }: Ledger): Map<number, number> {
-  const orderOf = new Map<unknown, number>(charges.map(({ id, metadata }) => [id, Number(metadata['order_id'])]))
+  const orderOf = new Map<unknown, number>(charges.map(({ id, metadata }) => [id, Number(metadata['shopstead_order'])]))
   const sums = new Map<number, number>()
   for (const { charge, amount, status } of refunds) {
     const orderId = orderOf.get(charge) ?? Number.NaN
@@ -145,7 +145,7 @@ function refundedOrders({ refunds, charges }: Ledger): Map<number, number> {
 
 function isOpenAt({ intents, sessions }: Ledger, orderId: number): boolean {
   const ofOrder = ({ metadata }: { metadata: { [name: string]: string } | null }): boolean =>
-    metadata?.['order_id'] === String(orderId)
+    metadata?.['shopstead_order'] === String(orderId)
   const openPage = sessions.some((session) => ofOrder(session) && session.status === 'open')
   return openPage || intents.some((intent) => ofOrder(intent) && openIntents.has(intent.status))
 }

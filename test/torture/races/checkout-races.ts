@@ -102,7 +102,7 @@ const oneKey: Race = {
     expectEqual(ground, `${this.name}: orders`, ids, [String(again.data.orderId)])
     const charges = ground.gateway.sandbox
       .ledger()
-      .charges.filter(({ metadata }) => ids.includes(metadata['order_id'] ?? ''))
+      .charges.filter(({ metadata }) => ids.includes(metadata['shopstead_order'] ?? ''))
     expectEqual(ground, `${this.name}: charges`, charges.length, isHandoff ? 1 : 0)
   },
   after: async (ground) => checkBooks(ground)

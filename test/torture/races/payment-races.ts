@@ -183,14 +183,15 @@ async function payAt({ gateway }: Ground, page: string): Promise<void> {
 
 function chargesOf({ gateway }: Ground, orderId: number): number {
   const { charges } = gateway.sandbox.ledger()
-  return charges.filter(({ status, metadata }) => status === 'succeeded' && metadata['order_id'] === String(orderId))
-    .length
+  return charges.filter(
+    ({ status, metadata }) => status === 'succeeded' && metadata['shopstead_order'] === String(orderId)
+  ).length
 }
 
 /** The amounts that went back, in minor units. */
 function refundsOf({ gateway }: Ground, orderId: number): number[] {
   const { refunds } = gateway.sandbox.ledger()
-  return refunds.filter(({ metadata }) => metadata?.['order_id'] === String(orderId)).map(({ amount }) => amount)
+  return refunds.filter(({ metadata }) => metadata?.['shopstead_order'] === String(orderId)).map(({ amount }) => amount)
 }
 
 async function statusOf(buyer: Browser, id: number): Promise<string> {

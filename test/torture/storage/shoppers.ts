@@ -184,7 +184,7 @@ export class Shoppers {
       judgePerson(this.shop, person, orders)
       for (const order of orders) {
         known.add(String(order.id))
-        const own = charges.filter(({ metadata }) => metadata['order_id'] === String(order.id))
+        const own = charges.filter(({ metadata }) => metadata['shopstead_order'] === String(order.id))
         const expected = order.status === 'processing' || order.status === 'completed' ? 1 : 0
         if (own.length !== expected)
           field.violation(`order ${order.id} is ${order.status}, but was charged ${own.length} times`)
@@ -193,7 +193,7 @@ export class Shoppers {
       }
     }
     for (const { id, metadata } of charges)
-      if (!known.has(metadata['order_id'] ?? '')) field.violation(`${id}: charged, but no order`)
+      if (!known.has(metadata['shopstead_order'] ?? '')) field.violation(`${id}: charged, but no order`)
   }
 }
 

@@ -1,0 +1,102 @@
+import { validationFailed } from '../../errors.ts'
+import { randomToken } from '../../platform/crypto/secrets.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
+import { insertStatement, rawStatement } from '../../platform/db/statements.ts'
+import { shareMinor } from '../../platform/money.ts'
+import { findAffiliateById } from '../affiliates/find.ts'
+import { isCreditable } from '../affiliates/credit.ts'
+import { emit } from '../outbox/emit.ts'
+import { createReferral } from '../referrals/referrals.ts'
+import { setting } from '../settings/settings.ts'
+import { recordMove } from './audit.ts'
+import { findAttribution, getOrder, itemsOf } from './find.ts'
+import type { OrderItemRow, OrderRow } from './rows.ts'
+import { orderAttributions, orderItems, orders } from './schema.ts'
+
+const insertRow = insertStatement(orders)
+const insertItem = insertStatement(orderItems)
+const insertAttribution = insertStatement(orderAttributions)
+
+/** What the gateway charged for another period of a subscription, in minor units. */
+export type RenewalPayment = { amountMinor: number; currency: string; by: string }
+
+/**
+ * Writes the pending order of a subscription's renewal: the subscription lines of the order that started it, at what was
+ * charged, for the same buyer. It takes no stock, since the charge has been made, and gives nothing, since the
+ * subscription itself moves on. Its attribution is that of the first order; its affiliate earns from it only with
+ * `affiliates.renewals`.
+ *
+ * @throws AppError VALIDATION_FAILED when the charge is in another currency than the order
+ */
+export function insertRenewal(tx: Tx, original: OrderRow, payment: RenewalPayment, now: number): OrderRow {
+  const { amountMinor, currency, by } = payment
+  if (currency !== original.currency)
+    throw validationFailed({
+      currency: [`The renewal was charged in ${currency}, the order is in ${original.currency}.`]
+    })
+  const lines = renewedLines(itemsOf(tx, original.id), amountMinor)
+  const discountMinor = lines.reduce((sum, line) => sum + line.discountMinor, 0)
+  const { userId, email, emailKey, strategy, contact, billingAddress, shippingAddress } = original
+  const orderId = insertRow(tx, {
+    userId,
+    email,
+    emailKey,
+    strategy,
+    contact,
+    billingAddress,
+    shippingAddress,
+    currency,
+    renewalOf: original.id,
+    status: 'pending',
+    subtotalMinor: amountMinor + discountMinor,
+    discountMinor,
+    totalMinor: amountMinor,
+    publicToken: randomToken(),
+    createdAt: now,
+    updatedAt: now
+  })
+  for (const line of lines) insertItem(tx, { ...line, orderId })
+  recordMove(tx, { orderId, from: null, to: 'pending', by, reason: `renewal of order ${original.id}`, at: now })
+  emit(tx, 'order.created', { orderId, totalMinor: amountMinor, currency }, now)
+  const order = getOrder(tx, orderId)
+  copyAttribution(tx, original.id, order, now)
+  return order
+}
+
+/** The lines that a subscription charges for, at `amountMinor` in all; of an order without such a line, all of them. */
+function renewedLines(items: readonly OrderItemRow[], amountMinor: number): Omit<OrderItemRow, 'id' | 'orderId'>[] {
+  const renewing = items.filter(({ grants }) => grants.some(({ kind }) => kind === 'subscription'))
+  const lines = renewing.length > 0 ? renewing : items
+  const weights = lines.map(({ unitPriceMinor, quantity }) => Math.max(1, unitPriceMinor * quantity))
+  const shares = shareMinor(amountMinor, weights)
+  return lines.map(({ productId, variationId, name, quantity, unitPriceMinor, type }, index) => {
+    const totalMinor = shares[index] ?? 0
+    // Charged more than the list price once was, the price follows; charged less, the difference is a discount.
+    const price = Math.max(unitPriceMinor, Math.ceil(totalMinor / quantity))
+    const discountMinor = price * quantity - totalMinor
+    const amounts = { unitPriceMinor: price, discountMinor, totalMinor }
+    return { productId, variationId, name, quantity, type, ...amounts, grants: [], stockTaken: 0 }
+  })
+}
+
+function copyAttribution(tx: Tx, originalId: number, order: OrderRow, now: number): void {
+  const attribution = findAttribution(tx, originalId)
+  if (attribution === undefined) return
+  insertAttribution(tx, { ...attribution, orderId: order.id })
+  const { affiliateId, visitId } = attribution
+  const affiliate = affiliateId === null ? undefined : findAffiliateById(tx, affiliateId)
+  if (affiliate === undefined || visitId === null || !setting(tx, 'affiliates.renewals')) return
+  if (!isCreditable(tx, affiliate)) return
+  const { id: orderId, totalMinor: baseMinor, currency } = order
+  createReferral(tx, { affiliate, orderId, visitId, baseMinor, currency }, now)
+}
+
+const paidRenewal = rawStatement<[number], { id: number }>(
+  `SELECT id FROM orders WHERE renewal_of = ? AND paid_at IS NOT NULL
+     AND status NOT IN ('failed', 'cancelled', 'refunded') LIMIT 1`
+)
+
+/** Whether a renewal of the order has been paid and not refunded: its subscription is paid for by that one. */
+export function hasPaidRenewal(db: Db, orderId: number): boolean {
+  return paidRenewal(db).get(orderId) !== undefined
+}
