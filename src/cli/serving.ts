@@ -1,6 +1,5 @@
 import type { App } from '../app.ts'
 import type { Logger } from '../platform/log.ts'
-import { boundYoungSpace } from '../platform/young-space.ts'
 import { startServer } from '../start-server.ts'
 import type { RunningServer } from '../start-server.ts'
 import type { Terminal } from './terminal.ts'
@@ -24,7 +23,6 @@ export async function serveUntilStopped(
   const stopped = terminal.untilStopped()
   const server = await startServer(app)
   announce(server)
-  boundYoungSpace()
   await stopped
   operatorLog(app, terminal).info('Stopping: requests under way are finished first.')
   await server.stop()
