@@ -1,7 +1,6 @@
 import { CommanderError } from 'commander'
 import { AppError } from '../errors.ts'
 import { packageVersion } from '../platform/package-root.ts'
-import { keepTickShape } from '../platform/tick-shape.ts'
 import { ShopCommand } from './command.ts'
 import { groups } from './groups.ts'
 import { printError } from './output.ts'
@@ -14,7 +13,6 @@ import type { Terminal } from './terminal.ts'
  * @param argv the words after `shopstead`
  */
 export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<number> {
-  keepTickShape()
   if (argv[0] === 'complete') await (await import('./complete.ts')).complete(argv.slice(1), terminal)
   else await run(argv, terminal)
   return terminal.exitCode
