@@ -1,10 +1,9 @@
 import { AppError } from '../errors.ts'
-import { onceFor } from '../platform/once-for.ts'
+import type { Db } from '../platform/db/database.ts'
 import { buildFlavor, buildId, packageVersion } from '../platform/package-root.ts'
 import type { ShopContext } from '../shop/context.ts'
-import { modulesOf } from '../shop/settings/settings.ts'
+import { isModuleOn } from '../shop/settings/settings.ts'
 import { byName, healthModules } from '../shop/settings/modules.ts'
-import type { Modules } from '../shop/settings/modules.ts'
 import { healthData } from './answers/service.ts'
 import { route } from './route.ts'
 
@@ -26,31 +25,28 @@ export const healthRoutes = [
     nonce: 'never',
     proxy: { nonce: false, query: [] },
     invalid: 400,
-    handler: ({ shop }) => ({ data: healthOf(shop)(modulesNow(shop)), isKept: true })
+    handler: ({ shop }) => ({ data: healthOf(shop) })
   })
 ]
 
-/** The same until an operator switches a module. */
-const healthOf = onceFor(({ config }: ShopContext) =>
-  onceFor((isOn: Modules) => {
-    return {
-      status: 'ok',
-      version: fingerprint.version,
-      env: config.env,
-      wpVersion: 'n/a',
-      phpVersion: 'n/a',
-      dependencies: byName(healthModules, (name) => (isOn(name) ? 'active' : 'missing')),
-      buildId: fingerprint.buildId,
-      buildFlavor: fingerprint.buildFlavor,
-      nonceBootstrapStrategy: fingerprint.nonceBootstrapStrategy
-    }
-  })
-)
+function healthOf({ config, db }: ShopContext) {
+  return {
+    status: 'ok',
+    version: fingerprint.version,
+    env: config.env,
+    wpVersion: 'n/a',
+    phpVersion: 'n/a',
+    dependencies: dependencies(db),
+    buildId: fingerprint.buildId,
+    buildFlavor: fingerprint.buildFlavor,
+    nonceBootstrapStrategy: fingerprint.nonceBootstrapStrategy
+  }
+}
 
-/** Reading the modules asks the database, so it tells whether that answers too. */
-function modulesNow({ db }: ShopContext): Modules {
+/** Reading the modules queries the database, so this also checks that the database answers. */
+function dependencies(db: Db) {
   try {
-    return modulesOf(db)
+    return byName(healthModules, (name) => (isModuleOn(db, name) ? 'active' : 'missing'))
   } catch (cause) {
     throw new AppError('DEPENDENCY_UNAVAILABLE', 'The database does not answer.', {}, { cause })
   }

@@ -12,7 +12,6 @@ export function toResponse(route: Route, reply: Reply | Response, ids: RequestId
   const cookies = (reply.cookies ?? []).map((cookie) => ['set-cookie', cookie] as const)
   return success(reply.data, ids, now, {
     status: reply.status ?? 200,
-    isKept: reply.isKept,
     meta: metaFor(reply, ids, now),
     headers: [...(reply.headers ?? []), ...cookies],
     noStore: route.cache !== 'public'

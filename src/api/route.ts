@@ -33,8 +33,6 @@ export type Call = {
 /** What leaves: `meta` replaces or extends the envelope's, null leaves it out. */
 export type Reply<Data = unknown> = {
   data: Data
-  /** Whether it is the same object in one answer after the other, so that its JSON is written once. */
-  isKept?: true
   status?: number
   meta?: { extend: Record<string, unknown> } | { replace: Record<string, unknown> } | null
   cookies?: string[]

@@ -1,6 +1,5 @@
 import type { AppError, ErrorDetails } from '../../errors.ts'
 import { toIso } from '../clock.ts'
-import { onceFor } from '../once-for.ts'
 import { WholeResponse } from './whole-response.ts'
 
 export type RequestIds = { requestId: string; correlationId: string }
@@ -17,8 +16,6 @@ type Extras = {
 type Envelope = {
   status?: number
   meta?: object | null | undefined
-  /** For data that is the same object again and again. */
-  isKept?: true | undefined
 }
 
 const correlationPattern = /^[A-Za-z0-9._-]{1,128}$/
@@ -49,17 +46,15 @@ export function success(
   data: unknown,
   ids: RequestIds,
   now: number,
-  { status = 200, meta, isKept, ...extras }: Extras & Envelope = {}
+  { status = 200, meta, ...extras }: Extras & Envelope = {}
 ): Response {
-  const written = isKept === true ? writtenOnce(data as object) : JSON.stringify(data ?? null)
+  const written = JSON.stringify(data ?? null)
   const body =
     meta === null
       ? `{"data":${written}}`
       : `{"data":${written},"meta":${meta === undefined ? writtenMeta(ids, now) : JSON.stringify(meta)}}`
   return jsonResponse(body, ids, status, extras)
 }
-
-const writtenOnce = onceFor((data: object) => JSON.stringify(data))
 
 /** The standard one as JSON, which nearly every answer ends with: no character of its values needs escaping. */
 function writtenMeta({ requestId, correlationId }: RequestIds, now: number): string {

@@ -52,12 +52,7 @@ export function setting<K extends SettingKey>(db: Db, key: K): SettingValue<K> {
 }
 
 export function isModuleOn(db: Db, name: ModuleName): boolean {
-  return modulesOf(db)(name)
-}
-
-/** Which modules are on at one moment; the same function until a setting or a module changes. */
-export function modulesOf(db: Db): Modules {
-  return snapshot(db).isOn
+  return snapshot(db).isOn(name)
 }
 
 export function rateLimit(db: Db, bucket: Bucket): RateLimit {
