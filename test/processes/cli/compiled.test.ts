@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -12,16 +12,19 @@ function versionWith(env: Record<string, string>): string {
   return execFileSync(process.execPath, [resolve('bin/shopstead.js'), '--version'], options).trim()
 }
 
-describe('compiled code', () => {
-  it('is kept below the home of whoever runs the program, for nobody else', () => {
-    versionWith({ HOME: folder })
-    const kept = join(folder, '.cache', 'shopstead')
-    expect(readdirSync(kept)).toHaveLength(1)
-    expect(statSync(kept).mode & 0o777).toBe(0o700)
+describe('the program', () => {
+  it("keeps its compiled code in the user's cache folder", () => {
+    versionWith({ HOME: join(folder, 'home') })
+    expect(readdirSync(join(folder, 'home', '.cache', 'shopstead'))).toHaveLength(1)
   })
 
-  it.each([{}, { HOME: '/proc' }, { HOME: join(folder, 'gone') }])('is not kept without a home: %o', (env) => {
+  it("keeps its compiled code in the service's cache folder when it has one", () => {
+    versionWith({ HOME: join(folder, 'other'), CACHE_DIRECTORY: join(folder, 'service') })
+    expect(readdirSync(join(folder, 'service', 'shopstead'))).toHaveLength(1)
+    expect(existsSync(join(folder, 'other'))).toBe(false)
+  })
+
+  it.each([{}, { HOME: '/dev/null' }])('starts when it cannot keep its compiled code: %o', (env) => {
     expect(versionWith(env)).toMatch(/^\d+\.\d+\.\d+/)
-    expect(existsSync(join(folder, 'gone'))).toBe(false)
   })
 })
