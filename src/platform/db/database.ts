@@ -5,6 +5,7 @@ import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3'
 import { AppError } from '../../errors.ts'
 import { onceFor } from '../once-for.ts'
 import { compareKey } from '../text.ts'
+import { planOnce } from './plan-once.ts'
 
 export type Orm = BetterSQLite3Database
 
@@ -57,26 +58,6 @@ export function openDatabase(file: string, options: { mustExist?: boolean; reado
   )
   planOnce(sqlite)
   return { sqlite, orm: drizzle(sqlite) }
-}
-
-/**
- * Has every statement of a connection planned when it is prepared, and never again. SQLite with STAT4, which
- * better-sqlite3 brings, otherwise plans a statement with a join, an ORDER BY or a LIMIT anew whenever a value is bound
- * to it, since the best plan might depend on the value; that costs four times what the statement does. A value behind
- * an operator is none that the planner looks at. (SQLite's own switch for this, ENABLE_QPSG, is not to be had from here.)
- * A partial index is used only where its condition is spelt out, as ever.
- */
-function planOnce(sqlite: Database.Database): void {
-  const prepare = sqlite.prepare.bind(sqlite) as (source: string) => Database.Statement
-  sqlite.prepare = ((source: string) => prepare(source.replace(placeholder, unpeeked))) as typeof sqlite.prepare
-}
-
-/** What stands in quotes or in a comment is passed over. */
-const placeholder = /'[^']*'|"[^"]*"|--[^\n]*|\b(limit|offset)\s+(\?|@\w+)|(\?|@\w+)/gi
-
-function unpeeked(found: string, count?: string, most?: string, value?: string): string {
-  if (count !== undefined) return `${count} CAST(${most} AS INTEGER)`
-  return value === undefined ? found : `+${value}`
 }
 
 /**

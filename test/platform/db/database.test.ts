@@ -15,16 +15,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true })
 })
 
-test('no statement leaves the planner a value to look at', () => {
-  const { source } = sqlite.prepare(
-    'SELECT ? AS a, @b AS b FROM (SELECT 1) WHERE 1 = ? ORDER BY a LIMIT ? OFFSET @most'
-  )
-  expect(source).toBe(
-    'SELECT +? AS a, +@b AS b FROM (SELECT 1) WHERE 1 = +? ORDER BY a LIMIT CAST(? AS INTEGER) OFFSET CAST(@most AS INTEGER)'
-  )
-})
-
-test('the write-ahead log is folded in when it holds 16 MB', () => {
+test('the write-ahead log is checkpointed when it holds 16 MB', () => {
   const filling = join(folder, 'filling.db')
   const { sqlite: filled } = openDatabase(filling)
   filled.exec('CREATE TABLE files (bytes BLOB) STRICT')
@@ -36,18 +27,7 @@ test('the write-ahead log is folded in when it holds 16 MB', () => {
   filled.close()
 })
 
-test('values arrive as they were given, and what only looks like a parameter is left alone', () => {
-  sqlite.exec('CREATE TABLE things (id INTEGER PRIMARY KEY, text TEXT, bytes BLOB, "of?" TEXT) STRICT')
-  sqlite
-    .prepare(`INSERT INTO things (id, text, bytes, "of?") VALUES (?, ?, ?, 'it''s ?') -- and ?`)
-    .run(7, '007', Buffer.from([0, 255]))
-  sqlite.prepare('INSERT INTO things (id, text) VALUES (@id, @text)').run({ id: 8, text: null })
-  const rows = sqlite.prepare('SELECT id, text, bytes, "of?" AS "of" FROM things ORDER BY id LIMIT ? OFFSET ?')
-  expect(rows.all(1, 0)).toEqual([{ id: 7, text: '007', bytes: Buffer.from([0, 255]), of: "it's ?" }])
-  expect(rows.all(-1, 1)).toEqual([{ id: 8, text: null, bytes: null, of: null }])
-})
-
-test('what is read once a turn is read anew after a write, in the next turn, and inside a transaction', async () => {
+test('a value read once per turn is read again after a write, in the next turn and inside a transaction', async () => {
   sqlite.exec('CREATE TABLE counters (value INTEGER) STRICT; INSERT INTO counters VALUES (1)')
   let reads = 0
   const value = oncePerTurn((db) => {
