@@ -7,7 +7,6 @@ import type { Db } from '../platform/db/database.ts'
 import { formatMoney, toMinor } from '../platform/money.ts'
 import { compareKey } from '../platform/text.ts'
 import { findUserByEmail, getUser } from '../shop/accounts/find.ts'
-import { pageUrls } from '../shop/checkout/pay.ts'
 import { isEmailOfOrder, listAllOrders, showOrder } from '../shop/orders/admin-view.ts'
 import type { AdminOrder, Whose } from '../shop/orders/admin-view.ts'
 import { explainOrder } from '../shop/orders/explain.ts'
@@ -17,11 +16,9 @@ import type { OrderStatus } from '../shop/orders/states.ts'
 import { moveOrder } from '../shop/orders/transition.ts'
 import { openAttempts, paymentStatusOf } from '../shop/payments/attempts.ts'
 import { markPaid } from '../shop/payments/by-hand.ts'
-import { cancelOrder, endHolds } from '../shop/payments/end-hold.ts'
-import { reconcile } from '../shop/payments/reconcile.ts'
-import type { ReconcileReport } from '../shop/payments/reconcile.ts'
+import { cancelOrder } from '../shop/payments/end-hold.ts'
 import { refundOrder } from '../shop/payments/refund.ts'
-import type { AttemptRow } from '../shop/payments/rows.ts'
+import { settlePayments } from '../shop/payments/settle-payments.ts'
 import { buyerLines } from './buyer-lines.ts'
 import { plain, table } from './output.ts'
 import type { Answer } from './output.ts'
@@ -158,20 +155,13 @@ async function reconcileNow(work: Work<object>): Promise<Answer> {
   const { app } = work
   const progress = showProgress(work)
   progress.step(`asking the gateway about ${openAttempts(app.db).length} open payments, refunds and events`)
-  const report = await settleAll(app).finally(progress.done)
+  const report = await settlePayments(app, { underWay: 'wait' }).finally(progress.done)
   const { attempts, settled, refunds, events, holds, failed } = report
   return {
     json: report,
     human: `${settled} of ${attempts} open payments settled, ${refunds} refunds and ${events} missed events taken in, ${holds} holds ended, ${failed} failed.`,
     ...(failed > 0 ? { exitCode: 1 } : {})
   }
-}
-
-async function settleAll(app: App): Promise<ReconcileReport & { holds: number }> {
-  const urlsOf = (attempt: AttemptRow) => pageUrls(app, getOrder(app.db, attempt.orderId))
-  const report = await reconcile(app, { underWay: 'wait', urlsOf })
-  const { ended, failed } = await endHolds(app)
-  return { ...report, holds: ended, failed: report.failed + failed }
 }
 
 /** Where nobody can be asked, the command itself is the answer: nothing here is lost, every move is in the history. */

@@ -5,15 +5,11 @@ import { describeError } from '../platform/log.ts'
 import { purgeEmailTokens } from '../shop/accounts/email-tokens.ts'
 import { purgeSessions } from '../shop/accounts/sessions.ts'
 import { dropExpiredKeys } from '../shop/checkout/idempotency.ts'
-import { pageUrls } from '../shop/checkout/pay.ts'
 import { startMailer } from '../shop/mailer/mailer.ts'
 import { purgeMails } from '../shop/mail/queue.ts'
-import { getOrder } from '../shop/orders/find.ts'
 import { dropOldEvents } from '../shop/payments/apply-event.ts'
-import { endHolds } from '../shop/payments/end-hold.ts'
 import type { EventCursor } from '../shop/payments/missed-events.ts'
-import { reconcile } from '../shop/payments/reconcile.ts'
-import type { ReconcileOptions } from '../shop/payments/reconcile.ts'
+import { settlePayments } from '../shop/payments/settle-payments.ts'
 import { purgeDeliveries } from '../shop/webhooks/deliveries.ts'
 import { startWebhookSender } from '../shop/webhooks/sender.ts'
 
@@ -36,10 +32,10 @@ export function startJobs(app: App, openSince: number): Jobs {
   app.sandbox?.start()
   const events: EventCursor = { since: null }
   const timers = [
-    // At the start nobody else is at work on what an earlier process left behind; new checkouts may have begun.
-    repeat(app, 'payments', minuteMs, (first) =>
-      settlePayments(app, { underWay: first ? 'take' : 'leave', openSince, events })
-    ),
+    // At the start no other process works on what an earlier one left behind; new checkouts may have started.
+    repeat(app, 'payments', minuteMs, async (first) => {
+      await settlePayments(app, { underWay: first ? 'take' : 'leave', openSince, events })
+    }),
     repeat(app, 'housekeeping', hourMs, () => clearOut(app))
   ]
   return {
@@ -50,12 +46,6 @@ export function startJobs(app: App, openSince: number): Jobs {
       await backups.stop()
     }
   }
-}
-
-/** Brings orders and gateway together, then ends the holds that are over. */
-export async function settlePayments(app: App, options: Omit<ReconcileOptions, 'urlsOf'> = {}): Promise<void> {
-  await reconcile(app, { ...options, urlsOf: (attempt) => pageUrls(app, getOrder(app.db, attempt.orderId)) })
-  await endHolds(app)
 }
 
 async function clearOut(app: App): Promise<void> {

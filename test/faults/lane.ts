@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { settlePayments } from '../../src/operations/jobs.ts'
+import { settlePayments } from '../../src/shop/payments/settle-payments.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
 import type { Sandbox } from '../../src/sandbox/sandbox.ts'
@@ -47,7 +47,7 @@ export async function laneInProcess(): Promise<Lane> {
   return {
     sandbox,
     visitor: () => shop.visitor(),
-    reconcile: () => settlePayments(shop.app, { underWay: 'take' }),
+    reconcile: async () => void (await settlePayments(shop.app, { underWay: 'take' })),
     close: () => shop.stop()
   }
 }
@@ -60,7 +60,7 @@ export async function laneOverSocket(): Promise<Lane> {
   return {
     sandbox: gateway.sandbox,
     visitor: () => shop.visitor(),
-    reconcile: () => settlePayments(shop.app, { underWay: 'take' }),
+    reconcile: async () => void (await settlePayments(shop.app, { underWay: 'take' })),
     async close() {
       await gateway.close()
       await shop.stop()

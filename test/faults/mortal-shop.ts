@@ -3,7 +3,7 @@
  * its write transactions from the word `arm` on, and dies by its own hand before or after the one that it was told.
  */
 import Database from 'better-sqlite3'
-import { settlePayments } from '../../src/operations/jobs.ts'
+import { settlePayments } from '../../src/shop/payments/settle-payments.ts'
 import { startShop } from '../support/running-shop.ts'
 import { stripeEnv } from './lane.ts'
 

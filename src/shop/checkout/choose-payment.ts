@@ -16,7 +16,6 @@ import { callOff } from '../payments/look-up.ts'
 import type { AttemptRow } from '../payments/rows.ts'
 import { settleAttempt } from '../payments/settle.ts'
 import { buyerStatusOf, isPayable, openPageOf } from './buyer-status.ts'
-import { pageUrls } from './pay.ts'
 
 export type PaymentMethod = 'card' | 'manual'
 
@@ -89,7 +88,7 @@ function payByHand(tx: Tx, order: OrderRow, now: number): AttemptRow {
 /** @throws AppError CHECKOUT_FAILED with a message for the buyer */
 async function openPage(shop: ShopContext, attempt: AttemptRow): Promise<string> {
   try {
-    return await offerCheckoutPage(shop, attempt, pageUrls(shop, getOrder(shop.db, attempt.orderId)))
+    return await offerCheckoutPage(shop, attempt)
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'CHECKOUT_FAILED') throw error
     const message = 'Card payments are not possible at the moment. Please try again in a moment, or pay another way.'

@@ -1,15 +1,12 @@
 import { AppError } from '../../errors.ts'
 import type { ShopContext } from '../context.ts'
 import { getOrder } from '../orders/find.ts'
-import type { OrderRow } from '../orders/rows.ts'
 import type { OrderStatus } from '../orders/states.ts'
 import { offerCheckoutPage } from '../payments/gateway-page.ts'
-import type { PageUrls } from '../payments/gateway-page.ts'
 import { payByToken } from '../payments/token-handoff.ts'
 import type { CheckoutCaller, PlacedOrder } from './checkout.ts'
 import type { CheckoutBody } from './input.ts'
 import { countFailure } from '../limits/points.ts'
-import { withResult } from './return-url.ts'
 
 export type RedirectResult = { checkoutUrl: string; orderId: string }
 export type HandoffResult = {
@@ -44,16 +41,7 @@ async function redirect(shop: ShopContext, { order, attempt }: PlacedOrder): Pro
     return { checkoutUrl: `${shop.publicUrl()}/checkout/${page}${order.publicToken}`, orderId }
   }
   if (attempt.url !== null) return { checkoutUrl: attempt.url, orderId }
-  return { checkoutUrl: await offerCheckoutPage(shop, attempt, pageUrls(shop, order)), orderId }
-}
-
-/** Where the gateway's page sends the buyer: the site's own addresses, or ours where it gave none. */
-export function pageUrls(shop: ShopContext, order: OrderRow): PageUrls {
-  const own = `${shop.publicUrl()}/checkout/done/${order.publicToken}`
-  return {
-    successUrl: order.returnUrl === null ? own : withResult(order.returnUrl, order.id, 'success'),
-    cancelUrl: order.cancelUrl === null ? own : withResult(order.cancelUrl, order.id, 'cancelled')
-  }
+  return { checkoutUrl: await offerCheckoutPage(shop, attempt), orderId }
 }
 
 async function handOff(

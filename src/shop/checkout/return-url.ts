@@ -13,19 +13,3 @@ export function readWebAddress(text: string): URL | undefined {
 
 /** URL takes hosts such as `a;frame-ancestors`, which would be a directive of their own in our page's policy. */
 const plainHost = /^[a-z\d._-]+$|^\[[\da-f:.]+\]$/
-
-/**
- * Where a buyer comes back to: what it says proves nothing, so the site asks /orders. The rest of the query stays as the
- * site wrote it; an `orderId` or `result` left in it by an earlier try is replaced.
- */
-export function withResult(url: string, orderId: number, result: 'success' | 'pending' | 'cancelled'): string {
-  const target = new URL(url)
-  const kept = target.search.slice(1).split('&').filter(isTheSites)
-  target.search = [...kept, `orderId=${orderId}`, `result=${result}`].join('&')
-  return target.href
-}
-
-function isTheSites(part: string): boolean {
-  const [name] = new URLSearchParams(part).keys()
-  return part !== '' && name !== 'orderId' && name !== 'result'
-}

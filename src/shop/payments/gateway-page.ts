@@ -13,6 +13,7 @@ import { readyGateway } from './gateway.ts'
 import { stateOfSession } from './gateway-state.ts'
 import { callOff } from './look-up.ts'
 import { metadataOf } from './metadata.ts'
+import { pageUrls } from './page-urls.ts'
 import type { AttemptRow } from './rows.ts'
 import { failAttempt, settleAttempt } from './settle.ts'
 import { subscriptionInterval } from './subscription-interval.ts'
@@ -23,18 +24,15 @@ const longestPageMs = 24 * 60 * 60_000 - 60_000
 /** How long one click waits for the page that another one is opening. */
 const patienceMs = 5_000
 
-/** Where the gateway's page sends the buyer; both are GETs and prove nothing. */
-export type PageUrls = { successUrl: string; cancelUrl: string }
-
 /**
  * The address of the gateway's own page for an attempt, opened when it has none yet. A page that was refused fails the
  * order, one that may have been opened leaves it to the reconciler. However many ask at once, it is one page.
  *
  * @throws AppError CHECKOUT_FAILED: 502 refused, 504 unknown
  */
-export async function offerCheckoutPage(shop: ShopContext, attempt: AttemptRow, urls: PageUrls): Promise<string> {
+export async function offerCheckoutPage(shop: ShopContext, attempt: AttemptRow): Promise<string> {
   try {
-    const { url } = await openCheckoutPage(shop, await takeUpAttempt(shop, attempt.id), urls)
+    const { url } = await openCheckoutPage(shop, await takeUpAttempt(shop, attempt.id))
     if (url === null) throw new Error('the gateway gave no address for its page')
     return url
   } catch (error) {
@@ -64,11 +62,11 @@ async function pageOfAnother(shop: ShopContext, attemptId: number, error: unknow
 export async function openCheckoutPage(
   shop: ShopContext,
   attempt: AttemptRow,
-  urls: PageUrls,
   deadline: Deadline = startDeadline()
 ): Promise<AttemptRow> {
   const stripe = await readyGateway(shop).client()
   const order = getOrder(shop.db, attempt.orderId)
+  const { successUrl, cancelUrl } = pageUrls(shop, order)
   const discounts = await adHocCoupon(stripe, order, attempt, deadline)
   const params: Stripe.Checkout.SessionCreateParams = {
     ...purchase(shop, order, attempt),
@@ -79,8 +77,8 @@ export async function openCheckoutPage(
     client_reference_id: String(order.id),
     metadata: metadataOf(shop, attempt),
     expires_at: Math.floor(pageEnd(attempt) / 1000),
-    success_url: urls.successUrl,
-    cancel_url: urls.cancelUrl
+    success_url: successUrl,
+    cancel_url: cancelUrl
   }
   const session = await deadline.call(({ timeout }) =>
     stripe.checkout.sessions.create(params, { idempotencyKey: attempt.createKey, timeout })

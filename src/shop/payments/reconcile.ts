@@ -6,7 +6,6 @@ import type { ShopContext } from '../context.ts'
 import { findOrder } from '../orders/find.ts'
 import { getAttempt, openAttempts, unanswered } from './attempts.ts'
 import { openCheckoutPage } from './gateway-page.ts'
-import type { PageUrls } from './gateway-page.ts'
 import { isRunningAlready, isSilence, readGatewayError } from './gateway-failure.ts'
 import type { GatewayState } from './gateway-state.ts'
 import { isReady } from './gateway.ts'
@@ -26,7 +25,6 @@ const mostUnanswered = 3
 export type ReconcileReport = { attempts: number; settled: number; events: number; refunds: number; failed: number }
 
 export type ReconcileOptions = {
-  urlsOf: (attempt: AttemptRow) => PageUrls
   /**
    * What to do about attempts that a checkout may still be at work on: `leave` them to it, `wait` until it has ended,
    * or `take` them, when no checkout can be under way. Taken too early they are refused to the buyer, never charged.
@@ -133,19 +131,14 @@ async function settleAttempts(
     if (open.gateway !== shop.cards?.name || isTheirs) continue
     report.attempts += 1
     await attempt(`order ${open.orderId}`, async () => {
-      await settleOpen(shop, stripe, open, options)
+      await settleOpen(shop, stripe, open)
       if (getAttempt(shop.db, open.id).outcome !== null) report.settled += 1
     })
   }
 }
 
-async function settleOpen(
-  shop: ShopContext,
-  stripe: Stripe,
-  attempt: AttemptRow,
-  options: ReconcileOptions
-): Promise<void> {
-  const known = attempt.objectId === null ? await startAgain(shop, attempt, options) : attempt
+async function settleOpen(shop: ShopContext, stripe: Stripe, attempt: AttemptRow): Promise<void> {
+  const known = attempt.objectId === null ? await startAgain(shop, attempt) : attempt
   if (known === undefined) return
   const state = await lookUp(stripe, known)
   if (state === undefined) return
@@ -153,7 +146,7 @@ async function settleOpen(
   if (final !== undefined) await settleAttempt(shop, attempt.id, final, 'reconciler')
 }
 
-/** Nobody will confirm an intent whose checkout has ended; a page is the buyer's while the order waits for it. */
+/** An intent whose checkout has ended will not be confirmed; a page stays open while its order waits for payment. */
 function isGivenUp(shop: ShopContext, { orderId, kind }: AttemptRow, { verdict }: GatewayState): boolean {
   if (verdict !== 'open' && verdict !== 'action') return false
   const order = findOrder(shop.db, orderId)
@@ -162,17 +155,13 @@ function isGivenUp(shop: ShopContext, { orderId, kind }: AttemptRow, { verdict }
 }
 
 /**
- * The call that would have told us the object's id had no answer. A page is asked for again under the same key, so that
- * whatever was made is found; an intent that nobody confirmed charges nobody, and its order has failed.
+ * The answer with the object's id was lost. Asking for a page again under the same key returns the page that was created.
+ * An intent that was not confirmed charges nothing, and its order has failed.
  */
-async function startAgain(
-  shop: ShopContext,
-  attempt: AttemptRow,
-  { urlsOf }: ReconcileOptions
-): Promise<AttemptRow | undefined> {
+async function startAgain(shop: ShopContext, attempt: AttemptRow): Promise<AttemptRow | undefined> {
   if (attempt.kind !== 'checkout_session') return giveUp(shop, attempt, 'the payment was never confirmed')
   try {
-    return await openCheckoutPage(shop, attempt, urlsOf(attempt))
+    return await openCheckoutPage(shop, attempt)
   } catch (error) {
     // A refusal is certain: there is no page under this key, and there never will be.
     if (!readGatewayError(error).answered || isRunningAlready(error)) throw error

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readWebAddress, withResult } from '../../../src/shop/checkout/return-url.ts'
+import { readWebAddress } from '../../../src/shop/checkout/return-url.ts'
 
 describe('an address that a browser is sent to', () => {
   test.each([
@@ -91,35 +91,6 @@ describe('an address that a browser is sent to', () => {
         expect(/^https?:\/\/([^/?#]+)/.exec(url.href)?.[1]).toBe(url.host)
       }),
       { numRuns: 2_000 }
-    )
-  })
-})
-
-describe('the address a buyer comes back to', () => {
-  test.each([
-    ['https://shop.example', 'https://shop.example/?orderId=7&result=success'],
-    ['https://shop.example/t?a=1', 'https://shop.example/t?a=1&orderId=7&result=success'],
-    ['https://shop.example/t?a=b%20c&flag#frag', 'https://shop.example/t?a=b%20c&flag&orderId=7&result=success#frag'],
-    ['https://shop.example/t?orderId=3&a=1&result=cancelled', 'https://shop.example/t?a=1&orderId=7&result=success'],
-    ['https://shop.example/t?%6frderId=3', 'https://shop.example/t?orderId=7&result=success'],
-    ['https://shop.example/t?', 'https://shop.example/t?orderId=7&result=success'],
-    [
-      'https://shop.example/t?s={CHECKOUT_SESSION_ID}',
-      'https://shop.example/t?s={CHECKOUT_SESSION_ID}&orderId=7&result=success'
-    ]
-  ])('%s becomes %s', (url, expected) => {
-    expect(withResult(url, 7, 'success')).toBe(expected)
-  })
-
-  test('keeps its origin, path and the rest of its query whatever they are', () => {
-    fc.assert(
-      fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true }), (sent) => {
-        const before = new URL(sent)
-        const after = new URL(withResult(sent, 12, 'pending'))
-        expect([after.origin, after.pathname, after.hash]).toEqual([before.origin, before.pathname, before.hash])
-        expect(after.searchParams.getAll('orderId')).toEqual(['12'])
-        expect(after.searchParams.getAll('result')).toEqual(['pending'])
-      })
     )
   })
 })

@@ -6,12 +6,12 @@ import { moveOrder } from '../../../src/shop/orders/transition.ts'
 import { createAttempt, updateAttempt } from '../../../src/shop/payments/attempts.ts'
 import { offerCheckoutPage, openCheckoutPage } from '../../../src/shop/payments/gateway-page.ts'
 import { idOf } from '../../../src/shop/payments/gateway-state.ts'
+import { pageUrls } from '../../../src/shop/payments/page-urls.ts'
 import type { AttemptRow } from '../../../src/shop/payments/rows.ts'
 import { openTill } from './till.ts'
 import type { Till } from './till.ts'
 
 const minute = 60_000
-const urls = { successUrl: 'https://site.example/done', cancelUrl: 'https://site.example/cart' }
 
 let till: Till
 beforeAll(async () => {
@@ -33,8 +33,8 @@ async function unopened(extra: Parameters<Till['redirect']>[0] = {}, holdMinutes
   return write(app.db, (tx) => createAttempt(tx, order, how, now))
 }
 
-const offer = (attempt: AttemptRow) => offerCheckoutPage(till.shop.app, attempt, urls)
-const open = (attempt: AttemptRow) => openCheckoutPage(till.shop.app, attempt, urls)
+const offer = (attempt: AttemptRow) => offerCheckoutPage(till.shop.app, attempt)
+const open = (attempt: AttemptRow) => openCheckoutPage(till.shop.app, attempt)
 const now = ({ orderId }: AttemptRow) => till.attempt(orderId)
 const pageOf = (attempt: AttemptRow) =>
   till.stripe.checkout.sessions.retrieve(now(attempt).objectId ?? '', { expand: ['line_items', 'payment_intent'] })
@@ -49,6 +49,7 @@ describe('the page', () => {
   it('sells what the order holds and says whose order it is', async () => {
     const attempt = await unopened({ quantity: 3 })
     expect(await offer(attempt)).toBe(now(attempt).url)
+    const { successUrl, cancelUrl } = pageUrls(till.shop.app, till.order(attempt.orderId))
     const mine = metadataOf(till.shop.app, attempt)
     const page = await pageOf(attempt)
     expect(page).toMatchObject({
@@ -58,8 +59,8 @@ describe('the page', () => {
       customer_email: 'ada@example.com',
       client_reference_id: String(attempt.orderId),
       metadata: mine,
-      success_url: urls.successUrl,
-      cancel_url: urls.cancelUrl,
+      success_url: successUrl,
+      cancel_url: cancelUrl,
       adaptive_pricing: { enabled: false },
       total_details: { amount_discount: 0 }
     })

@@ -119,8 +119,7 @@ describe('an order that is paid twice', () => {
     const { app } = till.shop
     const cards = { gateway: 'sandbox', kind: 'checkout_session', livemode: false } as const
     const second = write(app.db, (tx) => createAttempt(tx, till.order(id), cards, till.clock.now()))
-    const urls = { successUrl: 'https://site.example/a', cancelUrl: 'https://site.example/b' }
-    const { objectId } = await openCheckoutPage(app, second, urls)
+    const { objectId } = await openCheckoutPage(app, second)
     await till.sandbox.payCheckout(sessionId)
     await till.sandbox.payCheckout(objectId ?? '')
     return { id, sessionId, secondId: objectId ?? '' }

@@ -10,7 +10,6 @@ beforeAll(async () => {
 beforeEach(() => till.sandbox.clearFaults())
 afterAll(() => till.close())
 
-const urlsOf = () => ({ successUrl: 'https://site.example/a', cancelUrl: 'https://site.example/b' })
 const sessionsOf = (id: number) =>
   till.sandbox.ledger().sessions.filter(({ client_reference_id }) => client_reference_id === String(id))
 
@@ -85,7 +84,7 @@ describe('the reconciler', () => {
     const paying = till.handOff('pm_card_visa')
     while (till.sandbox.ledger().intents.at(-1)?.status !== 'requires_confirmation')
       await new Promise((resolve) => setTimeout(resolve, 20))
-    const report = await reconcile(till.shop.app, { urlsOf, underWay: 'wait' })
+    const report = await reconcile(till.shop.app, { underWay: 'wait' })
     expect(report.failed).toBe(0)
     expect((await paying).data).toMatchObject({ paymentStatus: 'succeeded', status: 'processing' })
   })
@@ -117,7 +116,7 @@ describe('the reconciler', () => {
     for (let orders = 0; orders < 6; orders += 1) await till.redirect()
     till.logged.length = 0
     till.sandbox.addFault({ target: '*', fault: 'html', times: -1 })
-    const report = await reconcile(till.shop.app, { urlsOf, underWay: 'take' })
+    const report = await reconcile(till.shop.app, { underWay: 'take' })
     expect(report.failed).toBeGreaterThan(6)
     expect(till.logged.filter(({ message }) => message.includes('does not answer'))).toHaveLength(1)
     expect(till.logged.filter(({ message }) => message === 'could not be reconciled')).toHaveLength(3)

@@ -7,6 +7,7 @@ import { orders } from '../../../src/shop/orders/schema.ts'
 import { applyEvent } from '../../../src/shop/payments/apply-event.ts'
 import { readEvent } from '../../../src/shop/payments/gateway-event.ts'
 import { createAttempt } from '../../../src/shop/payments/attempts.ts'
+import { pageUrls } from '../../../src/shop/payments/page-urls.ts'
 import { reconcile } from '../../../src/shop/payments/reconcile.ts'
 import type { ReconcileOptions } from '../../../src/shop/payments/reconcile.ts'
 import type { AttemptRow } from '../../../src/shop/payments/rows.ts'
@@ -22,11 +23,9 @@ beforeEach(() => {
   till.clock.advance(60 * 60_000)
 })
 
-const urls = { successUrl: 'https://site.example/done', cancelUrl: 'https://site.example/cart' }
 const round = (underWay: ReconcileOptions['underWay'], shop = till.shop.app, more: Partial<ReconcileOptions> = {}) =>
   reconcile(shop, {
     ...more,
-    urlsOf: () => urls,
     ...(underWay === undefined ? {} : { underWay }),
     events: { since: till.clock.now() }
   })
@@ -233,9 +232,10 @@ describe('an attempt that the gateway has not heard of', () => {
     const attempt = await unheardOf()
     expect(await round('take')).toMatchObject({ attempts: 1, settled: 0, failed: 0 })
     const { objectId } = till.attempt(attempt.orderId)
+    const { successUrl, cancelUrl } = pageUrls(till.shop.app, till.order(attempt.orderId))
     expect(await till.stripe.checkout.sessions.retrieve(objectId ?? '')).toMatchObject({
-      success_url: urls.successUrl,
-      cancel_url: urls.cancelUrl,
+      success_url: successUrl,
+      cancel_url: cancelUrl,
       status: 'open'
     })
   })

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type Stripe from 'stripe'
 import { afterAll, beforeEach } from 'vitest'
-import { settlePayments } from '../../../src/operations/jobs.ts'
+import { settlePayments } from '../../../src/shop/payments/settle-payments.ts'
 import type { LogFields } from '../../../src/platform/log.ts'
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts'
 import { getOrder } from '../../../src/shop/orders/find.ts'
@@ -42,7 +42,7 @@ export type Till = {
   slowDown(target: string): Promise<void>
   /** A delivery that is signed as `sign` says. */
   webhook(event: object, sign?: Signature): Promise<Answer>
-  settle(options?: Omit<ReconcileOptions, 'urlsOf'>): Promise<void>
+  settle(options?: ReconcileOptions): Promise<void>
   close(): Promise<void>
 }
 
@@ -158,7 +158,7 @@ export async function openTill(seed: object = shelf, env: Record<string, string>
       const proof = createHmac('sha256', secret).update(`${at}.${body}`).digest('hex')
       return shop.visitor().post('/webhooks/stripe', body, { 'stripe-signature': header ?? `t=${at},v1=${proof}` })
     },
-    settle: (options = { underWay: 'take' }) => settlePayments(app, options),
+    settle: async (options = { underWay: 'take' }) => void (await settlePayments(app, options)),
     close: () => shop.stop()
   }
 }
