@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { StartedSession } from '../shop/accounts/sessions.ts'
-import { toIso } from '../platform/clock.ts'
+import { toIso } from '../platform/iso-time.ts'
 import { loginInput, registerInput } from '../shop/accounts/input.ts'
 import { login } from '../shop/accounts/login.ts'
 import { logout } from '../shop/accounts/logout.ts'

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { ShopCommand } from './command.ts'
-import { toIso, toIsoOrNull } from '../platform/clock.ts'
+import { toIso, toIsoOrNull } from '../platform/iso-time.ts'
 import type { BackupInfo } from '../operations/backup/inspect.ts'
 import { table } from './output.ts'
 import type { Answer } from './output.ts'

@@ -1,7 +1,7 @@
 import type { ShopCommand } from './command.ts'
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
-import { toIso } from '../platform/clock.ts'
+import { toIso } from '../platform/iso-time.ts'
 import { write } from '../platform/db/database.ts'
 import { parseWith } from '../platform/http/zod-errors.ts'
 import { formatMoney, toMinor } from '../platform/money.ts'

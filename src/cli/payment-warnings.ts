@@ -1,5 +1,5 @@
 import type { ShopCommand } from './command.ts'
-import { toIso } from '../platform/clock.ts'
+import { toIso } from '../platform/iso-time.ts'
 import { write } from '../platform/db/database.ts'
 import { openWarnings, settleWarning } from '../shop/payments/warnings.ts'
 import { parseRowId } from './numbers.ts'

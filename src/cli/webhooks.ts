@@ -1,7 +1,7 @@
 import type { ShopCommand } from './command.ts'
 import { Option } from 'commander'
 import { AppError } from '../errors.ts'
-import { toIso, toIsoOrNull } from '../platform/clock.ts'
+import { toIso, toIsoOrNull } from '../platform/iso-time.ts'
 import { write } from '../platform/db/database.ts'
 import {
   deliveryCounts,

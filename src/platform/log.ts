@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 import { createConsola } from 'consola'
-import { toIso } from './clock.ts'
+import { toIso } from './iso-time.ts'
 import type { Environment, LogLevel } from './config/config.ts'
 
 /** What a log line may tell besides its message; anything else is left out, whoever hands it in. */

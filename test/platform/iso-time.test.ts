@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { toIso } from '../../src/platform/clock.ts'
+import { toIso } from '../../src/platform/iso-time.ts'
 
 const farthest = 8_640_000_000_000_000
 

@@ -1,7 +1,7 @@
 import { max } from 'drizzle-orm'
 import type { App } from '../../app.ts'
 import { sessionCookieName } from '../../shop/accounts/session-cookie.ts'
-import { toIso } from '../../platform/clock.ts'
+import { toIso } from '../../platform/iso-time.ts'
 import { readStranger } from '../../platform/http/forwarding.ts'
 import { isForwardedByStranger, parseTrustedProxies } from '../../platform/http/client-address.ts'
 import { describeError } from '../../platform/log.ts'

@@ -1,5 +1,5 @@
 import type { AppError, ErrorDetails } from '../../errors.ts'
-import { toIso } from '../clock.ts'
+import { toIso } from '../iso-time.ts'
 import { WholeResponse } from './whole-response.ts'
 
 export type RequestIds = { requestId: string; correlationId: string }

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { toIso } from '../../platform/clock.ts'
+import { toIso } from '../../platform/iso-time.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { getUserById } from './find.ts'
 import type { UserRow } from './rows.ts'

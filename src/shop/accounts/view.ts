@@ -1,4 +1,4 @@
-import { toIso, toIsoOrNull } from '../../platform/clock.ts'
+import { toIso, toIsoOrNull } from '../../platform/iso-time.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { findRegistrationConsent, findRegistrationProfile } from './find.ts'
 import type { UserRow } from './rows.ts'

@@ -1,5 +1,5 @@
 import { currentRateBps } from './rate.ts'
-import { toIsoOrNull } from '../../platform/clock.ts'
+import { toIsoOrNull } from '../../platform/iso-time.ts'
 import type { Db } from '../../platform/db/database.ts'
 import type { AffiliateRow } from './rows.ts'
 

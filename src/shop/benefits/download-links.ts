@@ -1,5 +1,6 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
-import { isFromFuture, toIso } from '../../platform/clock.ts'
+import { isFromFuture } from '../../platform/clock.ts'
+import { toIso } from '../../platform/iso-time.ts'
 import { hmac, sameBytes } from '../../platform/crypto/secrets.ts'
 import type { Keys } from '../../platform/crypto/secrets.ts'
 import type { Db } from '../../platform/db/database.ts'

@@ -1,4 +1,4 @@
-import { toIso, toIsoOrNull } from '../../platform/clock.ts'
+import { toIso, toIsoOrNull } from '../../platform/iso-time.ts'
 import { toMajor } from '../../platform/money.ts'
 import type { DonationRecord, MembershipRecord, SubscriptionRecord } from './records.ts'
 import { membershipStatus, subscriptionStatus } from './status.ts'

@@ -1,6 +1,6 @@
 import { asc, eq, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
-import { toIso, toIsoOrNull } from '../../platform/clock.ts'
+import { toIso, toIsoOrNull } from '../../platform/iso-time.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { rawStatement, rowStatement, statement } from '../../platform/db/statements.ts'
 import { toMajor } from '../../platform/money.ts'

@@ -1,5 +1,5 @@
 import { asc } from 'drizzle-orm'
-import { toIsoOrNull } from '../../platform/clock.ts'
+import { toIsoOrNull } from '../../platform/iso-time.ts'
 import { readSnapshot } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { toDecimalText } from '../../platform/money.ts'

@@ -1,5 +1,5 @@
 import { desc, eq } from 'drizzle-orm'
-import { toIso } from '../../platform/clock.ts'
+import { toIso } from '../../platform/iso-time.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { sentTo } from '../accounts/messages.ts'
 import type { UserRow } from '../accounts/rows.ts'

@@ -1,4 +1,4 @@
-import { toIsoOrNull } from '../../platform/clock.ts'
+import { toIsoOrNull } from '../../platform/iso-time.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
 import type { UserRow } from '../accounts/rows.ts'

@@ -1,6 +1,6 @@
 import { commissionEntries, referrals } from '../referrals/schema.ts'
 import { asc, eq } from 'drizzle-orm'
-import { toIso } from '../../platform/clock.ts'
+import { toIso } from '../../platform/iso-time.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { formatMoney } from '../../platform/money.ts'
 import { affiliates } from '../affiliates/schema.ts'

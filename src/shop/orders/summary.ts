@@ -1,5 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm'
-import { toIso, toIsoOrNull } from '../../platform/clock.ts'
+import { toIso, toIsoOrNull } from '../../platform/iso-time.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { rawStatement, statement } from '../../platform/db/statements.ts'
 import { toMajor } from '../../platform/money.ts'

@@ -1,4 +1,4 @@
-import { toIso } from '../../platform/clock.ts'
+import { toIso } from '../../platform/iso-time.ts'
 import { toMajor } from '../../platform/money.ts'
 import type { OrderAttributionRow, OrderItemRow, OrderRow } from './rows.ts'
 import { isPaidStatus } from './states.ts'

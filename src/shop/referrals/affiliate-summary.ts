@@ -1,4 +1,4 @@
-import { toIso } from '../../platform/clock.ts'
+import { toIso } from '../../platform/iso-time.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { getUserById } from '../accounts/find.ts'
 import { balanceOf } from './balance.ts'

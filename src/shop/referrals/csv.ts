@@ -1,5 +1,5 @@
 import { stringify } from 'csv-stringify/sync'
-import { toIso, toIsoOrNull } from '../../platform/clock.ts'
+import { toIso, toIsoOrNull } from '../../platform/iso-time.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { toDecimalText } from '../../platform/money.ts'
 import { getUserById } from '../accounts/find.ts'

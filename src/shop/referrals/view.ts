@@ -1,4 +1,4 @@
-import { toIso } from '../../platform/clock.ts'
+import { toIso } from '../../platform/iso-time.ts'
 import type { ReferralRow } from './rows.ts'
 
 /** docs/interface.md 2.9; `amountMinor` is net of refunds. */

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { toIso } from '../../platform/clock.ts'
+import { toIso } from '../../platform/iso-time.ts'
 import type { EventRow } from '../events/list-events.ts'
 
 export type WebhookMessage = { body: string; headers: Record<string, string> }
