@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { AppError } from '../errors.ts'
 import type { Counts, CountsByKind } from '../shop/catalog/changes.ts'
 import type { CatalogFile } from '../shop/catalog/import/format.ts'
-import { describeError } from '../shop/catalog/import/problems.ts'
-import type { FileError } from '../shop/catalog/import/problems.ts'
+import { formatFileError } from '../shop/catalog/import/file-errors.ts'
+import type { FileError } from '../shop/catalog/import/file-errors.ts'
 import { readCatalogFile } from '../shop/catalog/import/read-file.ts'
 import type { ImportReport } from '../shop/catalog/import/report.ts'
 import { whileShowing } from './progress.ts'
@@ -40,7 +40,7 @@ function readInput(path: string): Uint8Array {
 }
 
 function problemLines({ details: { errors } }: AppError): string[] {
-  return Array.isArray(errors) ? errors.map((error: FileError) => `  ${describeError(error)}`) : []
+  return Array.isArray(errors) ? errors.map((error: FileError) => `  ${formatFileError(error)}`) : []
 }
 
 /** `{created: {products: 3, …}, updated: {…}, unchanged: {…}}` */

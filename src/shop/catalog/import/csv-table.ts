@@ -1,5 +1,5 @@
 import { CsvError, parse } from 'csv-parse/sync'
-import { refuseFile } from './problems.ts'
+import { refuseFile } from './file-errors.ts'
 
 /** A record of the file; `line` is the physical line it starts on, `cell` answers '' for a column the file has not. */
 export type Row = { line: number; cell: (column: string) => string }

@@ -1,7 +1,7 @@
 import type { ProductInput } from './format.ts'
 import type { FormatSchemas } from './format-schemas.ts'
 import { readEntry } from './issues.ts'
-import type { Problems } from './problems.ts'
+import type { FileErrors } from './file-errors.ts'
 
 /** Where the fields of an entry came from: a row, and the CSV column of each field. */
 export type Source = { line: number; columns: Readonly<Record<string, string>> }
@@ -10,11 +10,11 @@ export type Source = { line: number; columns: Readonly<Record<string, string>> }
 export type Draft = { value: Record<string, unknown>; source: Source; variations: Source[] }
 
 /** Judges the drafts by the JSON format's rules; what is wrong is told by line and CSV column. */
-export function readDrafts(drafts: readonly Draft[], schemas: FormatSchemas, problems: Problems): ProductInput[] {
+export function readDrafts(drafts: readonly Draft[], schemas: FormatSchemas, errors: FileErrors): ProductInput[] {
   return drafts.flatMap((draft) => {
     const product = readEntry(schemas.product, draft.value, ({ path, cause }) => {
       const [source, field] = locate(draft, path)
-      problems.add(source.line, source.columns[field] ?? field, cause)
+      errors.add(source.line, source.columns[field] ?? field, cause)
     })
     return product === undefined ? [] : [product]
   })

@@ -96,7 +96,7 @@ export function percent() {
   })
 }
 
-export function webAddress() {
+export function webUrl() {
   return z.string().transform((value, context) => {
     const url = /^https?:\/\/[^\s\\]+$/i.test(value) && value.length <= 2048 ? URL.parse(value) : null
     const isPlain = url !== null && url.username === '' && url.password === '' && !control.test(value)

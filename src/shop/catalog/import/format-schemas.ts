@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { amount, count, filePath, instant, line, lines, percent, period, prose, slug, webAddress } from './fields.ts'
+import { amount, count, filePath, instant, line, lines, percent, period, prose, slug, webUrl } from './fields.ts'
 import type {
   AffiliateInput,
   CampaignInput,
@@ -94,7 +94,7 @@ function productParts(currency: string) {
     stock: count(0).nullish(),
     published: z.boolean().nullish(),
     position: count(0).nullish(),
-    url: webAddress().nullish(),
+    url: webUrl().nullish(),
     categories: lines(250, 255).nullish(),
     tags: lines(250, 255).nullish(),
     variations: variationList(currency).nullish(),

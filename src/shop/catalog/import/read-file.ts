@@ -7,7 +7,7 @@ import type { Draft } from './drafts.ts'
 import { readDrafts } from './drafts.ts'
 import type { CatalogFile } from './format.ts'
 import { formatSchemas } from './format-schemas.ts'
-import { Problems, refuseFile } from './problems.ts'
+import { FileErrors, refuseFile } from './file-errors.ts'
 import { readJson } from './read-json.ts'
 import { isShopify, readShopify } from './read-shopify.ts'
 import { isWooCommerce, readWooCommerce } from './read-woocommerce.ts'
@@ -37,17 +37,17 @@ export function readCatalogFile(
 
 function readCsv(text: string, currency: string): { file: CatalogFile; report: ImportReport } {
   const table = readTable(text)
-  const context = { currency, problems: new Problems(), report: new ReportBuilder() }
+  const context = { currency, errors: new FileErrors(), report: new ReportBuilder() }
   const { format, drafts } = readProducts(table, context)
-  const products = readDrafts(drafts, formatSchemas(currency), context.problems)
-  context.problems.throwIfAny()
+  const products = readDrafts(drafts, formatSchemas(currency), context.errors)
+  context.errors.throwIfAny()
   const file = { products, coupons: [], plans: [], campaigns: [], affiliates: [] }
   return { file, report: context.report.build(format, table.rows.length) }
 }
 
 function readProducts(
   table: Table,
-  context: { currency: string; problems: Problems; report: ReportBuilder }
+  context: { currency: string; errors: FileErrors; report: ReportBuilder }
 ): { format: 'woocommerce' | 'shopify'; drafts: Draft[] } {
   if (isShopify(table)) return { format: 'shopify', drafts: readShopify(table, context) }
   if (isWooCommerce(table)) return { format: 'woocommerce', drafts: readWooCommerce(table, context) }

@@ -3,13 +3,13 @@ import type { CatalogFile } from './format.ts'
 import type { FormatSchemas } from './format-schemas.ts'
 import { formatSchemas } from './format-schemas.ts'
 import { readEntry } from './issues.ts'
-import { faultOffset } from './json-fault.ts'
+import { jsonErrorOffset } from './json-error-offset.ts'
 import { JsonLines } from './json-lines.ts'
-import { Problems, refuseFile } from './problems.ts'
+import { FileErrors, refuseFile } from './file-errors.ts'
 
 type Path = readonly PropertyKey[]
 type Lists = Readonly<Record<keyof CatalogFile, { path: Path; entries: readonly unknown[] }>>
-type Reader = { problems: Problems; lines: JsonLines }
+type Reader = { errors: FileErrors; lines: JsonLines }
 
 const kinds = ['products', 'coupons', 'plans', 'campaigns', 'affiliates'] as const
 
@@ -19,11 +19,11 @@ const kinds = ['products', 'coupons', 'plans', 'campaigns', 'affiliates'] as con
  */
 export function readJson(text: string, currency: string): { file: CatalogFile; entries: number } {
   const document = parseJson(text)
-  const reader = { problems: new Problems(), lines: new JsonLines(text) }
+  const reader = { errors: new FileErrors(), lines: new JsonLines(text) }
   const lists = findLists(document, reader)
-  reader.problems.throwIfAny()
+  reader.errors.throwIfAny()
   const file = readLists(lists, formatSchemas(currency), reader)
-  reader.problems.throwIfAny()
+  reader.errors.throwIfAny()
   return { file, entries: kinds.reduce((sum, kind) => sum + lists[kind].entries.length, 0) }
 }
 
@@ -32,7 +32,7 @@ function parseJson(text: string): unknown {
     return JSON.parse(text)
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    const line = text.slice(0, faultOffset(text)).split('\n').length
+    const line = text.slice(0, jsonErrorOffset(text)).split('\n').length
     return refuseFile(line, null, 'The file is not valid JSON: it cannot be read past this place.')
   }
 }
@@ -47,15 +47,15 @@ function findLists(document: unknown, reader: Reader): Lists {
   }
   if ('offers' in document) return { ...empty, products: listAt(document.offers, ['offers'], reader) }
   for (const key of Object.keys(document).filter((key) => !kinds.some((kind) => kind === key))) {
-    reader.problems.add(() => reader.lines.lineOf([key]), key.slice(0, 80), 'Is not a known field.')
+    reader.errors.add(() => reader.lines.lineOf([key]), key.slice(0, 80), 'Is not a known field.')
   }
   const found = kinds.map((kind) => [kind, listAt(document[kind] ?? [], [kind], reader)] as const)
   return { ...empty, ...Object.fromEntries(found) }
 }
 
-function listAt(value: unknown, path: Path, { problems, lines }: Reader): { path: Path; entries: readonly unknown[] } {
+function listAt(value: unknown, path: Path, { errors, lines }: Reader): { path: Path; entries: readonly unknown[] } {
   if (Array.isArray(value)) return { path, entries: value }
-  problems.add(() => lines.lineOf(path), path.join('.'), 'Must be a list.')
+  errors.add(() => lines.lineOf(path), path.join('.'), 'Must be a list.')
   return { path, entries: [] }
 }
 
@@ -94,13 +94,13 @@ function readList<T>(
   list: { path: Path; entries: readonly unknown[] },
   schemaFor: (entry: unknown) => z.ZodType<T>,
   keyOf: (entry: T) => string,
-  { problems, lines }: Reader
+  { errors, lines }: Reader
 ): T[] {
   const seen = new Set<string>()
   return list.entries.flatMap((value, index) => {
     const complain = (path: Path, cause: string) => {
       const full = [...list.path, index, ...path]
-      problems.add(() => lines.lineOf(full), full.map(String).join('.'), cause)
+      errors.add(() => lines.lineOf(full), full.map(String).join('.'), cause)
     }
     const entry = readEntry(schemaFor(value), value, ({ path, cause }) => complain(path, cause))
     if (entry === undefined) return []

@@ -2,7 +2,7 @@ import type { Row, Table } from './csv-table.ts'
 import type { Draft, Source } from './drafts.ts'
 import { htmlToLine, htmlToText } from './html-text.ts'
 import { decimalText, isCheaper, isFalsy, isTruthy, splitCategories, splitList, stockCount } from './cells.ts'
-import type { Problems } from './problems.ts'
+import type { FileErrors } from './file-errors.ts'
 import type { ReportBuilder } from './report.ts'
 import { slugFor, slugPattern, UniqueNames } from './slug.ts'
 
@@ -32,7 +32,7 @@ const headers = {
 type Field = keyof typeof headers
 const fields = Object.keys(headers).filter((name): name is Field => name in headers)
 
-export type ShopifyContext = { currency: string; problems: Problems; report: ReportBuilder }
+export type ShopifyContext = { currency: string; errors: FileErrors; report: ReportBuilder }
 type Reading = ShopifyContext & {
   table: Table
   column: (field: Field) => string
@@ -71,14 +71,14 @@ function whyIgnored(column: string): string {
 }
 
 /** A row without a handle goes by its title; one with neither belongs to the product above it. */
-function groupByHandle({ table, cell, column, problems }: Reading): Map<string, [Row, ...Row[]]> {
+function groupByHandle({ table, cell, column, errors }: Reading): Map<string, [Row, ...Row[]]> {
   const groups = new Map<string, [Row, ...Row[]]>()
   let handle = ''
   for (const row of table.rows) {
     const title = cell(row, 'title')
     handle = cell(row, 'handle') || (title === '' ? handle : slugFor(title))
     const rows = groups.get(handle)
-    if (handle === '') problems.add(row.line, column('handle'), 'Must not be empty.')
+    if (handle === '') errors.add(row.line, column('handle'), 'Must not be empty.')
     else if (rows) rows.push(row)
     else groups.set(handle, [row])
   }
@@ -86,7 +86,7 @@ function groupByHandle({ table, cell, column, problems }: Reading): Map<string, 
 }
 
 function readProduct(handle: string, rows: [Row, ...Row[]], slugs: UniqueNames, reading: Reading): Draft[] {
-  const { cell, column, table, report, problems } = reading
+  const { cell, column, table, report, errors } = reading
   const head = rows.find((row) => cell(row, 'title') !== '') ?? rows[0]
   const name = htmlToLine(cell(head, 'title'))
   if (rows.some((row) => isTruthy(cell(row, 'giftCard')))) {
@@ -94,7 +94,7 @@ function readProduct(handle: string, rows: [Row, ...Row[]], slugs: UniqueNames, 
     return []
   }
   const variants = rows.filter((row) => (['price', 'sku', 'option1'] as const).some((field) => cell(row, field) !== ''))
-  if (variants.length === 0) problems.add(head.line, column('price'), 'Is required.')
+  if (variants.length === 0) errors.add(head.line, column('price'), 'Is required.')
   const [first] = variants
   if (!first) return []
   const isPlain = variants.length === 1 && /^(?:|default title)$/i.test(cell(first, 'option1'))
@@ -146,14 +146,14 @@ function shelves(head: Row, { cell, column, table }: Reading): { categories?: st
 }
 
 /** Shopify publishes what says nothing; a draft or archived product stays hidden whatever its channel says. */
-function isPublished(head: Row, { cell, column, problems }: Reading): boolean {
+function isPublished(head: Row, { cell, column, errors }: Reading): boolean {
   const status = cell(head, 'status').toLowerCase()
   if (!/^(?:|active|draft|archived|unlisted)$/.test(status)) {
-    problems.add(head.line, column('status'), 'Must be active, draft, archived or unlisted.')
+    errors.add(head.line, column('status'), 'Must be active, draft, archived or unlisted.')
   }
   const published = cell(head, 'published')
   if (published !== '' && !isTruthy(published) && !isFalsy(published)) {
-    problems.add(head.line, column('published'), 'Must be true or false.')
+    errors.add(head.line, column('published'), 'Must be true or false.')
   }
   return (status === '' || status === 'active') && !isFalsy(published)
 }

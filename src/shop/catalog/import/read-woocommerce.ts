@@ -2,7 +2,7 @@ import { splitCategories, splitList } from './cells.ts'
 import type { Table } from './csv-table.ts'
 import type { Draft, Source } from './drafts.ts'
 import { slugFor, UniqueNames } from './slug.ts'
-import { ignoreColumns, skipUnsold } from './woocommerce-left-out.ts'
+import { ignoreColumns, skipUnsold } from './woocommerce-ignored.ts'
 import { descriptionOf, downloadsOf, pricesOf, publishedState, stockOf, toWooRow } from './woocommerce-row.ts'
 import type { WooContext, WooRow } from './woocommerce-row.ts'
 import { groupVariations, readVariations } from './woocommerce-variations.ts'
@@ -107,12 +107,12 @@ function isListed({ row, name }: WooRow, woo: WooContext): boolean {
 }
 
 /** WooCommerce's menu order, when the shop uses it; moved up so that the lowest is 0, since it may be negative. */
-function positionsOf(products: readonly WooRow[], { problems }: WooContext): Map<WooRow, number> {
+function positionsOf(products: readonly WooRow[], { errors }: WooContext): Map<WooRow, number> {
   const orders = new Map<WooRow, number>()
   for (const product of products) {
     const cell = product.row.cell('Position')
     if (/^-?\d{1,9}$/.test(cell)) orders.set(product, Number(cell))
-    else if (cell !== '') problems.add(product.row.line, 'Position', 'Must be a whole number.')
+    else if (cell !== '') errors.add(product.row.line, 'Position', 'Must be a whole number.')
   }
   const values = [...orders.values()]
   if (values.every((order) => order === 0)) return new Map()

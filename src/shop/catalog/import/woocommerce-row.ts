@@ -1,10 +1,10 @@
 import { decimalText, isCheaper, isFalsy, isTruthy, splitList, stockCount } from './cells.ts'
 import type { Row, Table } from './csv-table.ts'
 import { htmlToLine, htmlToText } from './html-text.ts'
-import type { Problems } from './problems.ts'
+import type { FileErrors } from './file-errors.ts'
 import type { ReportBuilder } from './report.ts'
 
-export type WooContext = { table: Table; currency: string; problems: Problems; report: ReportBuilder }
+export type WooContext = { table: Table; currency: string; errors: FileErrors; report: ReportBuilder }
 
 /** A row with its `Type` cell taken apart: `simple, downloadable, virtual`. */
 export type WooRow = { row: Row; kind: string; isVirtual: boolean; id: string; sku: string; name: string }
@@ -22,11 +22,11 @@ export function toWooRow(row: Row): WooRow {
 }
 
 /** 1 is published; 0 (private), -1 (draft) and 2 (pending) are not; what says nothing is. */
-export function publishedState(row: Row, { problems }: WooContext): 'published' | 'private' | 'draft' {
+export function publishedState(row: Row, { errors }: WooContext): 'published' | 'private' | 'draft' {
   const cell = row.cell('Published')
   if (cell === '' || isTruthy(cell)) return 'published'
   if (cell === '0') return 'private'
-  if (!/^(?:-1|2|false|no)$/i.test(cell)) problems.add(row.line, 'Published', 'Must be 1, 0, -1 or 2.')
+  if (!/^(?:-1|2|false|no)$/i.test(cell)) errors.add(row.line, 'Published', 'Must be 1, 0, -1 or 2.')
   return 'draft'
 }
 

@@ -40,13 +40,13 @@ export function groupVariations(
 function findParent(
   { row }: WooRow,
   products: ReadonlyMap<string, WooRow>,
-  { problems }: WooContext
+  { errors }: WooContext
 ): WooRow | undefined {
   const reference = row.cell('Parent')
   const parent = products.get(reference)
-  if (reference === '') problems.add(row.line, 'Parent', 'Is required for a variation.')
-  else if (!parent) problems.add(row.line, 'Parent', 'Is not the SKU or the id of a product in this file.')
-  else if (parent.kind === 'simple') problems.add(row.line, 'Parent', 'Must be a variable product.')
+  if (reference === '') errors.add(row.line, 'Parent', 'Is required for a variation.')
+  else if (!parent) errors.add(row.line, 'Parent', 'Is not the SKU or the id of a product in this file.')
+  else if (parent.kind === 'simple') errors.add(row.line, 'Parent', 'Must be a variable product.')
   return parent
 }
 

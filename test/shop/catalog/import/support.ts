@@ -1,5 +1,5 @@
 import { AppError } from '../../../../src/errors.ts'
-import type { FileError } from '../../../../src/shop/catalog/import/problems.ts'
+import type { FileError } from '../../../../src/shop/catalog/import/file-errors.ts'
 import { readCatalogFile } from '../../../../src/shop/catalog/import/read-file.ts'
 
 export function read(content: string | Uint8Array, currency = 'EUR') {

@@ -7,7 +7,7 @@ type Expected = 'value' | 'valueOrEnd' | 'key' | 'keyOrEnd' | 'colon' | 'next'
  * Where text that JSON.parse refused stops being JSON. V8 leaves the position out of most of its messages, and those
  * that it writes quote the file.
  */
-export function faultOffset(text: string): number {
+export function jsonErrorOffset(text: string): number {
   const open: string[] = []
   let expected: Expected = 'value'
   let at = skipSpace(text, 0)

@@ -6,7 +6,7 @@ export type FileError = { line: number | null; column: string | null; cause: str
 const listedErrors = 100
 
 /** Collects everything that is wrong with a file, so that it is refused once, whole, and with all that has to be mended. */
-export class Problems {
+export class FileErrors {
   readonly #errors: FileError[] = []
   #total = 0
 
@@ -25,8 +25,8 @@ export class Problems {
   throwIfAny(): void {
     if (this.isEmpty) return
     const errors = this.#errors.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0))
-    const count = this.#total === 1 ? 'one problem' : `${this.#total} problems`
-    const first = errors[0] ? ` ${describeError(errors[0])}` : ''
+    const count = this.#total === 1 ? 'one problem' : `${this.#total} errors`
+    const first = errors[0] ? ` ${formatFileError(errors[0])}` : ''
     const message = `The file has ${count}, so nothing of it was taken.${first}`
     throw new AppError('VALIDATION_FAILED', message, { errors, total: this.#total })
   }
@@ -34,14 +34,14 @@ export class Problems {
 
 /** Refuses a file for one reason that ends the reading. */
 export function refuseFile(line: number | null, column: string | null, cause: string): never {
-  const problems = new Problems()
-  problems.add(line, column, cause)
-  problems.throwIfAny()
+  const errors = new FileErrors()
+  errors.add(line, column, cause)
+  errors.throwIfAny()
   throw new Error('A refused file has a problem.')
 }
 
 /** One line for people: `Line 3, Regular price: An amount ….` */
-export function describeError({ line, column, cause }: FileError): string {
+export function formatFileError({ line, column, cause }: FileError): string {
   const place = [line === null ? undefined : `Line ${line}`, column ?? undefined].filter((part) => part !== undefined)
   return place.length === 0 ? cause : `${place.join(', ')}: ${cause}`
 }
