@@ -89,7 +89,7 @@ describe('a coupon on the hosted page', () => {
     for (const [code, words] of [
       ['OLD', 'has expired'],
       ['NOSUCH', 'is not valid'],
-      ['BIG', 'too small'],
+      ['BIG', 'below the minimum'],
       ['', 'type the code'],
       ['x'.repeat(65), 'type the code']
     ] as const) {

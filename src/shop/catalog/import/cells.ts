@@ -1,13 +1,13 @@
 import { AppError } from '../../../errors.ts'
 import { toMinor } from '../../../platform/money.ts'
 
-/** A price as shop programs write it: no thousands separators, a decimal comma where the shop's language has one. */
+/** Normalizes a price cell: a decimal comma becomes a point. Exports have no thousands separators. */
 export function decimalText(cell: string): string {
   if (/^\d+,\d+$/.test(cell)) return cell.replace(',', '.')
   return /^\.\d+$/.test(cell) ? `0${cell}` : cell
 }
 
-/** Whether the first price is lower than the second; prices that cannot be read are left for the format to refuse. */
+/** Whether `price` is lower than `than`. True for invalid prices, so that the format's own check reports them. */
 export function isCheaper(price: string, than: string, currency: string): boolean {
   try {
     return toMinor(price, currency) < toMinor(than, currency)
@@ -17,20 +17,22 @@ export function isCheaper(price: string, than: string, currency: string): boolea
   }
 }
 
-/** A stock cell as a number; sold below zero is none. Text that is no whole number goes through, to be refused. */
+/** A stock cell as a number; negative stock becomes 0. Other text is returned unchanged, so that the format refuses it. */
 export function stockCount(cell: string): number | string {
   return /^-?\d{1,9}(?:\.0+)?$/.test(cell) ? Math.max(0, Number(cell)) : cell
 }
 
+/** Whether a cell means yes. An empty cell is neither truthy nor falsy. */
 export function isTruthy(cell: string): boolean {
   return /^(?:true|yes|1)$/i.test(cell)
 }
 
+/** Whether a cell means no. */
 export function isFalsy(cell: string): boolean {
   return /^(?:false|no|0)$/i.test(cell)
 }
 
-/** The entries of a list cell: parted by commas, of which WooCommerce escapes those within a name by a backslash. */
+/** Splits a list cell at commas. WooCommerce escapes a comma within a name with a backslash. */
 export function splitList(cell: string): string[] {
   return cell
     .split(/(?<!\\),/)
@@ -38,7 +40,7 @@ export function splitList(cell: string): string[] {
     .filter((entry) => entry !== '')
 }
 
-/** `Clothing > Shirts` names two categories: a product in the inner one is found under the outer one too. */
+/** Splits `Clothing > Shirts` into two categories, so that the product is found under both. */
 export function splitCategories(cells: readonly string[]): string[] {
   return cells.flatMap((cell) => cell.split('>').map((name) => name.trim())).filter((name) => name !== '')
 }

@@ -1,22 +1,24 @@
 import { CsvError, parse } from 'csv-parse/sync'
 import { refuseFile } from './file-errors.ts'
 
-/** A record of the file; `line` is the physical line it starts on, `cell` answers '' for a column the file has not. */
+/** A record of the file. `line` is the physical line it starts on; `cell` returns '' for a column that does not exist. */
 export type Row = { line: number; cell: (column: string) => string }
 export type Table = { columns: string[]; has: (column: string) => boolean; rows: Row[] }
 
 const causes: Readonly<Record<string, string>> = {
-  CSV_QUOTE_NOT_CLOSED: 'A quoted cell that begins in this row is never closed.',
-  CSV_INVALID_CLOSING_QUOTE: 'A quote inside a quoted cell has to be doubled.',
-  INVALID_OPENING_QUOTE: 'A cell that holds a quote has to be quoted.'
+  CSV_QUOTE_NOT_CLOSED: 'A quoted cell that starts in this row is not closed.',
+  CSV_INVALID_CLOSING_QUOTE: 'A quote inside a quoted cell must be doubled.',
+  INVALID_OPENING_QUOTE: 'A cell that contains a quote must be quoted.'
 }
 
 /**
- * Reads CSV text into rows; the first record names the columns, which are found whatever their case. The separator is
- * the comma, or the semicolon or tab when the header has more of those. Throws VALIDATION_FAILED for what is no CSV.
+ * Parses CSV text. The first record contains the column names, which are matched ignoring case. The separator is the
+ * comma, or the semicolon or tab when the header has more of those. Empty rows are dropped.
+ *
+ * @throws AppError VALIDATION_FAILED for text that is not valid CSV
  */
 export function readTable(text: string): Table {
-  // csv-parse counts \r\n within quotes as two lines, so there is one kind of line end before it begins.
+  // csv-parse counts \r\n within quotes as two lines, so all line ends become \n first.
   const records = readRecords(text.replace(/\r\n?/g, '\n'))
   const [header, ...body] = records
   if (!header || header.cells.every((name) => name.trim() === '')) refuseFile(1, null, 'The file is empty.')
@@ -25,7 +27,8 @@ export function readTable(text: string): Table {
   const rows = body.filter(({ cells }) => cells.some((cell) => cell.trim() !== ''))
   for (const { line, cells } of rows) {
     const extra = cells.slice(columns.length).some((cell) => cell.trim() !== '')
-    if (extra) refuseFile(line, null, 'The row has more cells than the header has columns; is a comma unquoted?')
+    if (extra)
+      refuseFile(line, null, 'The row has more cells than the header. A cell that contains a separator must be quoted.')
   }
   return {
     columns,
@@ -67,7 +70,7 @@ function delimiterOf(text: string): string {
   return counts.reduce((best, next) => (next.count > best.count ? next : best)).delimiter
 }
 
-/** A name that the header has twice goes to the first; the next become `Name (2)`, so that their cells are counted. */
+/** A repeated column name becomes `Name (2)`, so that its cells are reported as ignored. */
 function distinct(names: readonly string[]): string[] {
   const seen = new Map<string, number>()
   return names.map((name) => {
@@ -77,7 +80,7 @@ function distinct(names: readonly string[]): string[] {
   })
 }
 
-/** WooCommerce puts an apostrophe before what a spreadsheet would run as a formula (`'-5`, `'=…`). */
+/** WooCommerce writes an apostrophe before a cell that a spreadsheet would run as a formula (`'-5`, `'=…`). */
 function unescapeFormula(cell: string): string {
   return /^'[=+\-@\t]/.test(cell) ? cell.slice(1).trim() : cell.trim()
 }

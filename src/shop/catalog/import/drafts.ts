@@ -3,13 +3,13 @@ import type { FormatSchemas } from './format-schemas.ts'
 import { readEntry } from './issues.ts'
 import type { FileErrors } from './file-errors.ts'
 
-/** Where the fields of an entry came from: a row, and the CSV column of each field. */
+/** The origin of an entry's fields, for error messages: a row, and the CSV column of each field. */
 export type Source = { line: number; columns: Readonly<Record<string, string>> }
 
-/** A product put together from CSV rows in the JSON format's own words, so that one set of rules judges both. */
+/** A product built from CSV rows, with the fields of the JSON format, so that the same schemas validate both. */
 export type Draft = { value: Record<string, unknown>; source: Source; variations: Source[] }
 
-/** Judges the drafts by the JSON format's rules; what is wrong is told by line and CSV column. */
+/** Validates the drafts with the schemas of the JSON format; reports errors by line and CSV column. */
 export function readDrafts(drafts: readonly Draft[], schemas: FormatSchemas, errors: FileErrors): ProductInput[] {
   return drafts.flatMap((draft) => {
     const product = readEntry(schemas.product, draft.value, ({ path, cause }) => {

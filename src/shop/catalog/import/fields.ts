@@ -16,7 +16,7 @@ export function line(max: number) {
   })
 }
 
-/** Text of up to `max` code points, with line breaks; it may be empty. */
+/** Text of up to `max` code points, with line breaks, trimmed and in NFC; it may be empty. */
 export function prose(max: number) {
   return z.string().transform((value, context) => {
     const text = value.replace(/\r\n?/g, '\n').normalize('NFC').trim()
@@ -24,14 +24,19 @@ export function prose(max: number) {
   })
 }
 
+/** The key of a product, plan or campaign: lower-case ASCII letters, digits and single separators. */
 export function slug() {
   return z.string().transform((value, context) => {
     const isSlug = value.length <= 255 && slugPattern.test(value)
-    return check(context, value, isSlug ? undefined : 'Must be lower-case letters, digits and hyphens, at most 255.')
+    return check(
+      context,
+      value,
+      isSlug ? undefined : 'Must be lower-case letters, digits and hyphens, at most 255 characters.'
+    )
   })
 }
 
-/** A list of lines in which each stands once, whatever its case. */
+/** A list of at most `max` lines of `length` code points; duplicates that differ only in case are removed. */
 export function lines(max: number, length: number) {
   return z
     .array(line(length))
@@ -43,7 +48,7 @@ export function lines(max: number, length: number) {
     })
 }
 
-/** A major-unit number or decimal text, as minor units. */
+/** An amount in major units, as a number or decimal text, converted to minor units. */
 export function amount(currency: string) {
   return z.union([z.number(), z.string()], { error: causeOfAmount }).transform((value, context) => {
     try {
@@ -56,21 +61,22 @@ export function amount(currency: string) {
 }
 
 function causeOfAmount({ input }: { input?: unknown }): string {
-  return input === undefined ? 'Is required.' : 'Must be a number or decimal text.'
+  return input === undefined ? 'Is required.' : 'Must be a number, or a decimal number as text.'
 }
 
-/** A date or a time, as epoch milliseconds. */
+/** An ISO 8601 date or date and time, converted to epoch milliseconds. */
 export function instant() {
   return z.string().transform((value, context) => {
     const at = parseInstant(value.trim())
     return check(
       context,
       at ?? 0,
-      at === undefined ? 'Must be an ISO 8601 date, or a time with Z or an offset.' : undefined
+      at === undefined ? 'Must be an ISO 8601 date, or a date and time with Z or an offset.' : undefined
     )
   })
 }
 
+/** The duration of a membership, as an ISO 8601 period in years, months and days. */
 export function period() {
   return z.string().transform((value, context) => {
     const text = parsePeriod(value)
@@ -78,44 +84,42 @@ export function period() {
   })
 }
 
+/** A whole number. */
 export function count(min: number, max = 1_000_000_000) {
   const cause = `Must be a whole number from ${min} to ${max}.`
   return z.int(cause).min(min, cause).max(max, cause)
 }
 
-/** Percent with at most two decimals, above 0 and up to 100, as basis points. */
+/** A percentage above 0 and at most 100 with at most two decimals, converted to basis points. */
 export function percent() {
   return z.number().transform((value, context) => {
     const bps = Math.round(value * 100)
     const isExact = Math.abs(bps - value * 100) < 1e-6 && bps >= 1 && bps <= 10_000
-    return check(
-      context,
-      bps,
-      isExact ? undefined : 'Must be above 0 and up to 100 percent, with at most two decimals.'
-    )
+    return check(context, bps, isExact ? undefined : 'Must be above 0 and at most 100, with at most two decimals.')
   })
 }
 
+/** An http or https URL. Credentials are refused, because `https://good@evil` is read as a link to `good`. */
 export function webUrl() {
   return z.string().transform((value, context) => {
     const url = /^https?:\/\/[^\s\\]+$/i.test(value) && value.length <= 2048 ? URL.parse(value) : null
     const isPlain = url !== null && url.username === '' && url.password === '' && !control.test(value)
-    return check(context, value, isPlain ? undefined : 'Must be an http or https address without credentials.')
+    return check(context, value, isPlain ? undefined : 'Must be an http or https URL without credentials.')
   })
 }
 
-/** A file's path inside the folder of downloads: forward slashes, nothing that climbs out of it. */
+/** A path inside the downloads folder, with forward slashes. `..` and absolute paths are refused. */
 export function filePath() {
   return line(255).transform((value, context) => {
     const parts = value.split('/')
-    const stays = !/[\\:]/.test(value) && parts.every((part) => part !== '' && part !== '.' && part !== '..')
-    return check(context, value, stays ? undefined : 'Must be a file name, or a path inside the downloads folder.')
+    const isInside = !/[\\:]/.test(value) && parts.every((part) => part !== '' && part !== '.' && part !== '..')
+    return check(context, value, isInside ? undefined : 'Must be a file name, or a path inside the downloads folder.')
   })
 }
 
 function causeOfText(text: string, max: number, refused: RegExp): string | undefined {
   if (!text.isWellFormed()) return 'Must be valid Unicode.'
-  if (refused.test(text)) return 'Must not hold control characters.'
+  if (refused.test(text)) return 'Must not contain control characters.'
   return text.length > max && codePoints(text) > max ? `Must have at most ${max} characters.` : undefined
 }
 

@@ -1,11 +1,11 @@
 import { AppError } from '../../../errors.ts'
 
-/** What is wrong in a file: the physical line, the column (a CSV header or a JSON path) and why; null = the whole file. */
+/** An error in a file: the physical line, the column (a CSV header or a JSON path) and the cause. Null: the whole file. */
 export type FileError = { line: number | null; column: string | null; cause: string }
 
-const listedErrors = 100
+const maxListed = 100
 
-/** Collects everything that is wrong with a file, so that it is refused once, whole, and with all that has to be mended. */
+/** Collects all errors of a file, so that the operator can correct them together. */
 export class FileErrors {
   readonly #errors: FileError[] = []
   #total = 0
@@ -14,33 +14,33 @@ export class FileErrors {
     return this.#total === 0
   }
 
-  /** A line that has to be looked for comes as a function, which is asked only for an error that will be listed. */
+  /** Pass a function for a line that is expensive to find: it is called only for errors that are listed. */
   add(line: number | null | (() => number), column: string | null, cause: string): void {
     this.#total += 1
-    if (this.#errors.length >= listedErrors) return
+    if (this.#errors.length >= maxListed) return
     this.#errors.push({ line: typeof line === 'function' ? line() : line, column, cause })
   }
 
-  /** Throws VALIDATION_FAILED with `details.errors` (the first 100, in the file's order) and `details.total`. */
+  /** @throws AppError VALIDATION_FAILED with `details.errors` (the first 100, in the file's order) and `details.total` */
   throwIfAny(): void {
     if (this.isEmpty) return
     const errors = this.#errors.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0))
-    const count = this.#total === 1 ? 'one problem' : `${this.#total} errors`
+    const count = this.#total === 1 ? 'one error' : `${this.#total} errors`
     const first = errors[0] ? ` ${formatFileError(errors[0])}` : ''
-    const message = `The file has ${count}, so nothing of it was taken.${first}`
+    const message = `The file has ${count}. Nothing was imported.${first}`
     throw new AppError('VALIDATION_FAILED', message, { errors, total: this.#total })
   }
 }
 
-/** Refuses a file for one reason that ends the reading. */
+/** Refuses a file because of an error after which it cannot be read further. @throws AppError VALIDATION_FAILED */
 export function refuseFile(line: number | null, column: string | null, cause: string): never {
   const errors = new FileErrors()
   errors.add(line, column, cause)
   errors.throwIfAny()
-  throw new Error('A refused file has a problem.')
+  throw new Error('A refused file must have an error.')
 }
 
-/** One line for people: `Line 3, Regular price: An amount ….` */
+/** An error as one line of text: `Line 3, Regular price: An amount …`. */
 export function formatFileError({ line, column, cause }: FileError): string {
   const place = [line === null ? undefined : `Line ${line}`, column ?? undefined].filter((part) => part !== undefined)
   return place.length === 0 ? cause : `${place.join(', ')}: ${cause}`

@@ -14,15 +14,15 @@ export type VariationInput = {
 }
 
 /**
- * A product as a file states it. What the file says nothing of is undefined: the default when the product is new
- * (`withDefaults`), and as it was when the product exists. The sale's window is also that of its variations.
+ * A product of an import file. A field that the file does not have is undefined: a new product gets the default
+ * (`withDefaults`), an existing product keeps its value. Variations have the sale period of their product.
  */
 export type ProductInput = {
-  /** `offer`: an entry in the shape of GET /store/offers, whose price and address are what a buyer was shown. */
+  /** `offer`: an entry in the shape of GET /store/offers, with the price and URL that buyers see. */
   shape: 'product' | 'offer'
   slug: string
   name: string
-  /** Regular price; with variations, that of the default one. */
+  /** Regular price; with variations, the price of the default one. */
   priceMinor: number
   description?: string | undefined
   salePriceMinor?: number | null | undefined
@@ -41,7 +41,7 @@ export type ProductInput = {
 
 export type CouponInput = {
   code: string
-  /** Exactly one of the two is a number: 10 percent is 1000. */
+  /** Exactly one of `percentBps` and `amountMinor` is set. 10 percent is 1000 bps. */
   percentBps: number | null
   amountMinor: number | null
   startsAt: number | null
@@ -49,8 +49,9 @@ export type CouponInput = {
   minTotalMinor: number | null
   maxUses: number | null
   maxUsesPerCustomer: number | null
-  /** Slugs of products. */
+  /** Slugs. */
   products: string[]
+  /** Names. */
   categories: string[]
 }
 
@@ -61,7 +62,7 @@ export type AffiliateInput = {
   /** The account's email. */
   user: string
   status: 'pending' | 'active' | 'inactive' | 'rejected'
-  /** Null for the shop's own rate; 10 percent is 1000. */
+  /** Null for the shop's rate. 10 percent is 1000 bps. */
   rateBps: number | null
 }
 
@@ -73,11 +74,12 @@ export type CatalogFile = {
   affiliates: AffiliateInput[]
 }
 
-/** A product with nothing left open, as a new one is stored and an export is written; `position` stays the shop's choice. */
+/** A product with all fields, for storing a new one and for exports. Without `position` the shop chooses it. */
 export type FullProduct = {
   [Key in keyof Omit<ProductInput, 'shape' | 'position'>]-?: Exclude<ProductInput[Key], undefined>
 } & { position?: number | undefined }
 
+/** Fills in the defaults of a new product (docs/contract.md A7). */
 export function withDefaults(product: ProductInput): FullProduct {
   return {
     slug: product.slug,

@@ -1,4 +1,4 @@
-// The named references that shop texts use: Latin-1 in code order from 160, and what editors write for typography.
+// Named character references that shops use: Latin-1 in code order from 160, and typographic characters.
 const latin1 = (
   'nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro ' +
   'para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil ' +
@@ -61,20 +61,20 @@ const named = new Map<string, string>([
 const blockTag =
   /^(?:address|article|aside|blockquote|br|caption|dd|div|dl|dt|fieldset|figcaption|figure|footer|form|h[1-6]|header|hr|li|main|nav|ol|p|pre|section|table|tbody|tfoot|thead|tr|ul)$/
 const paragraphTag = /^(?:blockquote|dl|figure|h[1-6]|ol|p|pre|table|ul)$/
-const unseenTag = /^(?:script|style|template|noscript|iframe|object|svg|head|title)$/
-// A tag never reaches past the next angle bracket, and its name is taken whole or not at all, so that neither a million
-// `<a` nor a `<` before a million letters is read more than once.
+const hiddenTag = /^(?:script|style|template|noscript|iframe|object|svg|head|title)$/
+// Matching must stay linear. A tag ends at the next angle bracket, so a million `<a` are not scanned repeatedly, and its
+// name matches completely or not at all, so a `<` before a million letters does not backtrack.
 const markup = /<!--|<(\/?)([a-zA-Z][a-zA-Z0-9]*)(?![a-zA-Z0-9])[^<>]*>/g
 const reference = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([a-zA-Z][a-zA-Z0-9]{1,31}));/g
-// Unicode's own separators stand for the breaks that tags make, until they are closed up.
+// Placeholders for the breaks that tags cause, until white space is collapsed.
 const lineBreak = '\u2028'
 const paragraphBreak = '\u2029'
 const unprintable = /(?![\n\t])[\p{Cc}\u00ad\u200b\ufeff]/gu
 
 /**
- * Turns a description written in HTML into plain text: block tags end lines, list items get a dash, character
- * references are decoded, scripts, styles and comments vanish. Text without tags comes through with its lines; an angle
- * bracket that opens no tag is a plain character. The result is text, not safe HTML: whoever shows it has to escape it.
+ * Converts an HTML description to plain text: block tags end lines, list items get a dash, character references are
+ * decoded, scripts, styles and comments are removed. Text without tags keeps its lines. An angle bracket that does not
+ * open a tag stays. The result is plain text, not safe HTML: escape it in pages.
  */
 export function htmlToText(html: string): string {
   const lines = html.replace(/\r\n?/g, '\n')
@@ -84,11 +84,11 @@ export function htmlToText(html: string): string {
     .map(({ text, tag, closes }) => decode(hasBlocks ? joinLines(text) : text) + breakFor(tag, closes))
     .join('')
     .replace(unprintable, '')
-    .replace(/\s+/g, closeUp)
+    .replace(/\s+/g, collapse)
     .trim()
 }
 
-/** The same on one line, for names. */
+/** As `htmlToText`, on one line, for names. */
 export function htmlToLine(html: string): string {
   return htmlToText(html).replace(/\s+/g, ' ')
 }
@@ -102,22 +102,22 @@ function splitMarkup(html: string): Piece[] {
   for (let match = pattern.exec(html); match; match = pattern.exec(html)) {
     const tag = match[2]?.toLowerCase()
     pieces.push({ text: html.slice(from, match.index), tag, closes: match[1] === '/' })
-    from = endOfUnseen(html, pattern.lastIndex, tag, match[1] === '/')
+    from = endOfHidden(html, pattern.lastIndex, tag, match[1] === '/')
     pattern.lastIndex = from
   }
   pieces.push({ text: html.slice(from) })
   return pieces
 }
 
-/** Where the text goes on behind a comment or an element whose content nobody sees; an unclosed one takes the rest. */
-function endOfUnseen(html: string, from: number, tag: string | undefined, closes: boolean): number {
-  if (tag !== undefined && (closes || !unseenTag.test(tag))) return from
+/** The end of a comment or of an element whose content is not displayed; an unclosed one extends to the end of the text. */
+function endOfHidden(html: string, from: number, tag: string | undefined, closes: boolean): number {
+  if (tag !== undefined && (closes || !hiddenTag.test(tag))) return from
   const end = tag === undefined ? /-->/g : new RegExp(`</${tag}[^<>]*>`, 'gi')
   end.lastIndex = from
   return end.exec(html) ? end.lastIndex : html.length
 }
 
-/** Between block tags a line break is a mere space, but an empty line still parts paragraphs, as WordPress has it. */
+/** Between block tags a line break is a space, but an empty line still separates paragraphs, as in WordPress. */
 function joinLines(text: string): string {
   return text.replace(/\n[^\S\n]*\n\s*/g, paragraphBreak).replace(/\n/g, ' ')
 }
@@ -131,8 +131,8 @@ function breakFor(tag: string | undefined, closes: boolean | undefined): string 
   return paragraphTag.test(tag) ? paragraphBreak : lineBreak
 }
 
-/** However many tags meet in a place, it is one space, one line's end or one empty line. */
-function closeUp(space: string): string {
+/** Adjacent breaks become one space, one line end or one empty line. */
+function collapse(space: string): string {
   if (space.includes(paragraphBreak) || space.indexOf('\n') !== space.lastIndexOf('\n')) return '\n\n'
   return space.includes('\n') || space.includes(lineBreak) ? '\n' : ' '
 }

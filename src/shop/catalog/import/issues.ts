@@ -1,9 +1,9 @@
 import type { z } from 'zod'
 
-/** What is wrong with an entry: the path in it, and a sentence that never repeats the value. */
+/** An error in an entry: the path of the field, and a sentence that never repeats the value. */
 export type EntryIssue = { path: PropertyKey[]; cause: string }
 
-/** The value as the schema reads it, or undefined after its issues went to `report`. */
+/** Parses an entry with the schema; on errors, passes each one to `report` and returns undefined. */
 export function readEntry<T>(schema: z.ZodType<T>, value: unknown, report: (issue: EntryIssue) => void): T | undefined {
   const result = schema.safeParse(value, { error: messageFor })
   if (result.success) return result.data

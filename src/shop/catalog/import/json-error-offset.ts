@@ -4,8 +4,8 @@ const escape = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
 type Expected = 'value' | 'valueOrEnd' | 'key' | 'keyOrEnd' | 'colon' | 'next'
 
 /**
- * Where text that JSON.parse refused stops being JSON. V8 leaves the position out of most of its messages, and those
- * that it writes quote the file.
+ * The offset of the first error in text that JSON.parse refused. V8 omits the position from most of its messages, and
+ * its messages quote the file.
  */
 export function jsonErrorOffset(text: string): number {
   const open: string[] = []

@@ -1,10 +1,10 @@
 export type JsonPath = readonly PropertyKey[]
 
-/** Finds the line on which the value of a path stands in JSON text that has been parsed, for messages to people. */
+/** Finds the line of a path's value in valid JSON text, for error messages. */
 export class JsonLines {
   readonly #text: string
   readonly #lineStarts: number[] = [0]
-  // Where the parts of lists and objects begin, so that a hundred errors do not read the file a hundred times.
+  // Offsets of the parts of lists and objects, so that many errors do not scan the file many times.
   readonly #entries = new Map<number, number[]>()
   readonly #members = new Map<number, Map<string, number>>()
 
@@ -13,7 +13,7 @@ export class JsonLines {
     for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) this.#lineStarts.push(at + 1)
   }
 
-  /** The line of the path's value or, where a part of the path is missing, of what it is missing in. */
+  /** The line of the path's value. If a part of the path is missing, the line of the value it is missing in. */
   lineOf(path: JsonPath): number {
     let at = this.#skipSpace(0)
     for (const key of path) {
@@ -54,7 +54,7 @@ export class JsonLines {
       for (let next = this.#skipSpace(at + 1); this.#opensEntry(next);) {
         const end = this.#endOfString(next)
         const value = this.#skipSpace(this.#skipSpace(end) + 1)
-        // Of a key that stands twice JSON.parse keeps the last.
+        // JSON.parse keeps the last value of a repeated key.
         members.set(JSON.parse(this.#text.slice(next, end)), value)
         next = this.#nextEntry(value)
       }

@@ -17,15 +17,18 @@ import { ReportBuilder } from './report.ts'
 export const maxFileBytes = 50 * 1024 * 1024
 
 /**
- * Reads a catalogue file: JSON (docs/contract.md A7, or an answer of GET /store/offers), or the product CSV export of
- * WooCommerce or Shopify. The content decides which. Amounts are in `currency`, the shop's. A file with an error is
- * refused as a whole: VALIDATION_FAILED with `details.errors`, each a line, a column or path, and a cause.
+ * Reads a catalogue file and detects its format from the content: JSON (docs/contract.md A7, or a response of
+ * GET /store/offers), or the product CSV export of WooCommerce or Shopify.
+ *
+ * @param options.currency the shop's; amounts are in it
+ * @throws AppError VALIDATION_FAILED with `details.errors`, each a line, a column or path, and a cause; a file with an
+ *   error is refused as a whole
  */
 export function readCatalogFile(
   content: string | Uint8Array,
   { currency }: { currency: string }
 ): { file: CatalogFile; report: ImportReport } {
-  if (!isCurrency(currency)) throw new AppError('VALIDATION_FAILED', "The shop's currency is not known.")
+  if (!isCurrency(currency)) throw new AppError('VALIDATION_FAILED', "The shop's currency is unknown.")
   const text = decode(content)
   if (text.trim() === '') refuseFile(null, null, 'The file is empty.')
   if (/^\s*[[{]/.test(text)) {
@@ -52,8 +55,8 @@ function readProducts(
   if (isShopify(table)) return { format: 'shopify', drafts: readShopify(table, context) }
   if (isWooCommerce(table)) return { format: 'woocommerce', drafts: readWooCommerce(table, context) }
   const cause =
-    'The file is neither JSON nor a product export of WooCommerce or Shopify, as far as its header tells. ' +
-    'Headers in another language are not known: export with the shop set to English.'
+    'The file is not JSON, and its header does not match a product export of WooCommerce or Shopify. ' +
+    'Only English column names are supported: set the shop to English before you export.'
   return refuseFile(1, null, cause)
 }
 
@@ -61,7 +64,9 @@ function decode(content: string | Uint8Array): string {
   const bytes = typeof content === 'string' ? Buffer.byteLength(content) : content.byteLength
   if (bytes > maxFileBytes) refuseFile(null, null, 'The file is larger than 50 MB.')
   if (typeof content === 'string') return content.replace(/^\ufeff/, '')
-  if (!isUtf8(content)) refuseFile(lineOfBadByte(content), null, 'The file is not UTF-8 text; save it as CSV in UTF-8.')
+  if (!isUtf8(content)) {
+    refuseFile(lineOfBadByte(content), null, 'The file is not UTF-8 text. Save it with the encoding UTF-8.')
+  }
   return new TextDecoder().decode(content)
 }
 

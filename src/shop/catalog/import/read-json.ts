@@ -14,8 +14,10 @@ type Reader = { errors: FileErrors; lines: JsonLines }
 const kinds = ['products', 'coupons', 'plans', 'campaigns', 'affiliates'] as const
 
 /**
- * Reads a catalogue file in JSON (docs/contract.md A7): a list of products, an object of lists, or an answer of
- * GET /store/offers. Throws VALIDATION_FAILED with the line, path and cause of every error.
+ * Reads a catalogue file in JSON (docs/contract.md A7): a list of products, an object with lists, or a response of
+ * GET /store/offers. `entries` counts the entries of all lists.
+ *
+ * @throws AppError VALIDATION_FAILED with the line, path and cause of each error
  */
 export function readJson(text: string, currency: string): { file: CatalogFile; entries: number } {
   const document = parseJson(text)
@@ -33,7 +35,7 @@ function parseJson(text: string): unknown {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     const line = text.slice(0, jsonErrorOffset(text)).split('\n').length
-    return refuseFile(line, null, 'The file is not valid JSON: it cannot be read past this place.')
+    return refuseFile(line, null, 'The file is not valid JSON. The error is on this line.')
   }
 }
 
@@ -41,7 +43,7 @@ function findLists(document: unknown, reader: Reader): Lists {
   const none = { path: [], entries: [] }
   const empty = { products: none, coupons: none, plans: none, campaigns: none, affiliates: none }
   if (Array.isArray(document)) return { ...empty, products: { path: [], entries: document } }
-  if (!isObject(document)) refuseFile(1, null, 'The file must hold a list of products, or an object of lists.')
+  if (!isObject(document)) refuseFile(1, null, 'The file must contain a list of products, or an object with lists.')
   if (isObject(document.data) && 'offers' in document.data) {
     return { ...empty, products: listAt(document.data.offers, ['data', 'offers'], reader) }
   }
@@ -98,14 +100,14 @@ function readList<T>(
 ): T[] {
   const seen = new Set<string>()
   return list.entries.flatMap((value, index) => {
-    const complain = (path: Path, cause: string) => {
+    const addError = (path: Path, cause: string) => {
       const full = [...list.path, index, ...path]
       errors.add(() => lines.lineOf(full), full.map(String).join('.'), cause)
     }
-    const entry = readEntry(schemaFor(value), value, ({ path, cause }) => complain(path, cause))
+    const entry = readEntry(schemaFor(value), value, ({ path, cause }) => addError(path, cause))
     if (entry === undefined) return []
     const key = keyOf(entry)
-    if (seen.has(key)) complain([], 'Is in the file twice.')
+    if (seen.has(key)) addError([], 'Is in the file more than once.')
     seen.add(key)
     return [entry]
   })

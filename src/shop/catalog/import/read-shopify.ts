@@ -6,7 +6,7 @@ import type { FileErrors } from './file-errors.ts'
 import type { ReportBuilder } from './report.ts'
 import { slugFor, slugPattern, UniqueNames } from './slug.ts'
 
-/** What each field is headed by: in the exports up to 2024, and in those of the renamed columns since. */
+/** The column of each field: its name in exports up to 2024, and the new name since. */
 const headers = {
   handle: ['Handle', 'URL handle'],
   title: ['Title'],
@@ -39,11 +39,15 @@ type Reading = ShopifyContext & {
   cell: (row: Row, field: Field) => string
 }
 
+/** Recognises Shopify's product export by its columns. */
 export function isShopify(table: Table): boolean {
   return table.has('Handle') ? table.has('Title') : table.has('URL handle') || table.has('Option1 Value')
 }
 
-/** Puts the products of Shopify's product export together; rows of one handle are one product with its variants. */
+/**
+ * Reads the products of Shopify's product export. Rows with the same handle are one product with its variants. Errors and
+ * ignored cells go to `context`.
+ */
 export function readShopify(table: Table, context: ShopifyContext): Draft[] {
   const column = (field: Field) => headers[field].find((name) => table.has(name)) ?? headers[field][0]
   const reading = { ...context, table, column, cell: (row: Row, field: Field) => row.cell(column(field)) }
@@ -64,13 +68,13 @@ function ignoreColumns({ table, column, report }: Reading): void {
 }
 
 function whyIgnored(column: string): string {
-  if (/image/i.test(column)) return 'Images have no place in the shop'
-  if (/option\d name/i.test(column)) return 'Variations are named by their values alone'
-  if (/ \/ /.test(column) && /^(?:price|compare|included)/i.test(column)) return 'The shop has one market and one price'
-  return 'The shop has no place for this column'
+  if (/image/i.test(column)) return 'Images are not imported'
+  if (/option\d name/i.test(column)) return 'Variations are named by their option values only'
+  if (/ \/ /.test(column) && /^(?:price|compare|included)/i.test(column)) return 'Only one market is supported'
+  return 'This column is not supported'
 }
 
-/** A row without a handle goes by its title; one with neither belongs to the product above it. */
+/** A row without a handle is grouped by its title; a row with neither belongs to the product above it. */
 function groupByHandle({ table, cell, column, errors }: Reading): Map<string, [Row, ...Row[]]> {
   const groups = new Map<string, [Row, ...Row[]]>()
   let handle = ''
@@ -90,7 +94,7 @@ function readProduct(handle: string, rows: [Row, ...Row[]], slugs: UniqueNames, 
   const head = rows.find((row) => cell(row, 'title') !== '') ?? rows[0]
   const name = htmlToLine(cell(head, 'title'))
   if (rows.some((row) => isTruthy(cell(row, 'giftCard')))) {
-    report.ignore(column('giftCard'), 'Gift cards are not sold here', name)
+    report.ignore(column('giftCard'), 'Gift cards are not supported', name)
     return []
   }
   const variants = rows.filter((row) => (['price', 'sku', 'option1'] as const).some((field) => cell(row, field) !== ''))
@@ -103,7 +107,7 @@ function readProduct(handle: string, rows: [Row, ...Row[]], slugs: UniqueNames, 
     slug: slugs.take(slugPattern.test(handle) ? handle : slugFor(handle), handle),
     name,
     ...(table.has(column('description')) ? { description: htmlToText(cell(head, 'description')) } : {}),
-    ...shelves(head, reading),
+    ...categoriesAndTags(head, reading),
     ...(table.has(column('shipping')) ? { type: shippingType(variants, reading) } : {}),
     published: isPublished(head, reading),
     ...body
@@ -134,7 +138,7 @@ function variantColumns(column: (field: Field) => string): Source['columns'] {
   }
 }
 
-function shelves(head: Row, { cell, column, table }: Reading): { categories?: string[]; tags?: string[] } {
+function categoriesAndTags(head: Row, { cell, column, table }: Reading): { categories?: string[]; tags?: string[] } {
   const categories = splitCategories([cell(head, 'type'), cell(head, 'category')]).filter(
     (name) => name.toLowerCase() !== 'uncategorized'
   )
@@ -145,7 +149,7 @@ function shelves(head: Row, { cell, column, table }: Reading): { categories?: st
   }
 }
 
-/** Shopify publishes what says nothing; a draft or archived product stays hidden whatever its channel says. */
+/** An empty cell means published. A draft or archived product is not published, whatever its sales channel is. */
 function isPublished(head: Row, { cell, column, errors }: Reading): boolean {
   const status = cell(head, 'status').toLowerCase()
   if (!/^(?:|active|draft|archived|unlisted)$/.test(status)) {
@@ -164,7 +168,7 @@ function shippingType(variants: readonly Row[], { cell }: Reading): 'physical' |
 
 function plainParts(row: Row, reading: Reading): Record<string, unknown> {
   const { cell, column, report } = reading
-  if (cell(row, 'sku') !== '') report.ignore(column('sku'), 'Only variations carry a SKU')
+  if (cell(row, 'sku') !== '') report.ignore(column('sku'), 'Only variations have a SKU')
   const { price, salePrice } = prices(row, reading)
   return { price, salePrice, stock: stock(row, reading), variations: [] }
 }
@@ -174,16 +178,15 @@ function variations(handle: string, variants: readonly Row[], reading: Reading):
   const skus = new UniqueNames()
   return variants.map((row, index) => {
     const options = (['option1', 'option2', 'option3'] as const).map((field) => cell(row, field)).filter(Boolean)
-    const made = slugFor([handle, ...options].join(' '))
-    const sku = cell(row, 'sku') || made
+    const sku = cell(row, 'sku') || slugFor([handle, ...options].join(' '))
     const unique = skus.take(sku, [...options, sku].join(' '))
-    if (unique !== sku) report.warn(`Line ${row.line}: the SKU is that of another variant too, so it got an ending.`)
+    if (unique !== sku) report.warn(`Line ${row.line}: another variant has the same SKU, so a suffix was added.`)
     const name = options.join(' / ')
     return { sku: unique, name, ...prices(row, reading), stock: stock(row, reading), default: index === 0 }
   })
 }
 
-/** The price that a higher compare-at price stands beside is a sale price. */
+/** If the compare-at price is higher, it is the regular price and the price is a sale price. */
 function prices(
   row: Row,
   { cell, column, currency, report }: Reading
@@ -197,16 +200,16 @@ function prices(
   return { price, salePrice: null }
 }
 
-/** Counted only when Shopify tracks it and stops the sale at none left. */
+/** Stock is counted only when Shopify tracks it and stops selling at zero. */
 function stock(row: Row, { cell, column, table, report }: Reading): number | string | null {
   const quantity = cell(row, 'quantity')
-  const goesOn = /^(?:continue|true|yes)$/i.test(cell(row, 'policy'))
+  const isOversold = /^(?:continue|true|yes)$/i.test(cell(row, 'policy'))
   const isTracked = table.has(column('tracker')) ? cell(row, 'tracker') !== '' : quantity !== ''
-  if (isTracked && !goesOn) {
+  if (isTracked && !isOversold) {
     if (quantity !== '') return stockCount(quantity)
-    report.warn(`Line ${row.line}: the stock is tracked but the file does not tell it, so it is not counted.`)
+    report.warn(`Line ${row.line}: stock is tracked but the quantity is missing, so stock is not counted.`)
     return null
   }
-  if (quantity !== '') report.ignore(column('quantity'), 'Shopify does not hold this stock against orders')
+  if (quantity !== '') report.ignore(column('quantity'), 'Shopify does not track this stock, or sells below zero')
   return null
 }

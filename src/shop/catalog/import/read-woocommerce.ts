@@ -2,29 +2,31 @@ import { splitCategories, splitList } from './cells.ts'
 import type { Table } from './csv-table.ts'
 import type { Draft, Source } from './drafts.ts'
 import { slugFor, UniqueNames } from './slug.ts'
-import { ignoreColumns, skipUnsold } from './woocommerce-ignored.ts'
+import { ignoreColumns, skipUnsupported } from './woocommerce-ignored.ts'
 import { descriptionOf, downloadsOf, pricesOf, publishedState, stockOf, toWooRow } from './woocommerce-row.ts'
 import type { WooContext, WooRow } from './woocommerce-row.ts'
 import { groupVariations, readVariations } from './woocommerce-variations.ts'
 
+/** Recognises WooCommerce's product export by its columns. */
 export function isWooCommerce(table: Table): boolean {
   return table.has('Type') && table.has('Name') && ['SKU', 'ID', 'Regular price'].some((column) => table.has(column))
 }
 
 /**
- * Puts the products of WooCommerce's product export together: simple products, and variable ones with their
- * variations, which may stand before their parent. The export has no slugs: they are made of the SKU, or else the name.
+ * Reads the products of WooCommerce's product export: simple products, and variable products with their variations,
+ * which may come before their parent. The export has no slugs: they are derived from the SKU, or else from the name.
+ * Errors and ignored cells go to `context`.
  */
 export function readWooCommerce(table: Table, context: Omit<WooContext, 'table'>): Draft[] {
   const woo = { ...context, table }
   const rows = table.rows.map(toWooRow)
   const products = rows.filter(({ kind }) => kind !== 'variation')
   const children = groupVariations(rows, products, woo)
-  const sold = products.filter((product) => !skipUnsold(product, children.get(product)?.length ?? 0, woo))
-  ignoreColumns(rows, sold, woo)
+  const imported = products.filter((product) => !skipUnsupported(product, children.get(product)?.length ?? 0, woo))
+  ignoreColumns(rows, imported, woo)
   const slugs = new UniqueNames()
-  const positions = positionsOf(sold, woo)
-  return sold.map((product) => readProduct(product, children.get(product) ?? [], slugs, positions, woo))
+  const positions = positionsOf(imported, woo)
+  return imported.map((product) => readProduct(product, children.get(product) ?? [], slugs, positions, woo))
 }
 
 function readProduct(
@@ -44,10 +46,10 @@ function readProduct(
   const value = {
     slug,
     name,
-    ...given(table, ['Description', 'Short description'], { description: descriptionOf(row) }),
-    ...given(table, ['Categories'], { categories: categoriesOf(product) }),
-    ...given(table, ['Tags'], { tags: splitList(row.cell('Tags')) }),
-    ...given(table, ['Published', 'Visibility in catalog'], { published: isListed(product, woo) }),
+    ...ifPresent(table, ['Description', 'Short description'], { description: descriptionOf(row) }),
+    ...ifPresent(table, ['Categories'], { categories: categoriesOf(product) }),
+    ...ifPresent(table, ['Tags'], { tags: splitList(row.cell('Tags')) }),
+    ...ifPresent(table, ['Published', 'Visibility in catalog'], { published: isListed(product, woo) }),
     ...(positions.has(product) ? { position: positions.get(product) } : {}),
     ...body.value
   }
@@ -60,12 +62,12 @@ function plainParts(product: WooRow, woo: WooContext): Record<string, unknown> {
   const grants = downloadsOf(woo.table, row)
   if (grants.length > 0) {
     const files = grants.map(({ file }) => file).join(', ')
-    woo.report.warn(`Line ${row.line}: the product gives ${files}, to be put into the downloads folder.`)
+    woo.report.warn(`Line ${row.line}: the product has the download ${files}. Copy it to the downloads folder.`)
   }
   return {
     ...pricesOf(row, woo),
-    ...given(woo.table, ['Stock', 'In stock?'], { stock: stock === 'parent' ? null : stock }),
-    ...given(woo.table, ['Type'], { type: product.isVirtual ? 'digital' : 'physical' }),
+    ...ifPresent(woo.table, ['Stock', 'In stock?'], { stock: stock === 'parent' ? null : stock }),
+    ...ifPresent(woo.table, ['Type'], { type: product.isVirtual ? 'digital' : 'physical' }),
     variations: [],
     ...(grants.length > 0 ? { grants } : {})
   }
@@ -88,8 +90,8 @@ function productColumns(sku: string): Source['columns'] {
   }
 }
 
-/** What a file has no column for it says nothing of, so that importing part of an export leaves the rest as it was. */
-function given<T extends object>(table: Table, columns: readonly string[], fields: T): T | object {
+/** Leaves out fields without a column, so that importing a part of an export keeps the product's other fields. */
+function ifPresent<T extends object>(table: Table, columns: readonly string[], fields: T): T | object {
   return columns.some((column) => table.has(column)) ? fields : {}
 }
 
@@ -98,15 +100,15 @@ function categoriesOf({ row }: WooRow): string[] {
   return names.filter((name) => name.toLowerCase() !== 'uncategorized')
 }
 
-/** A product that WooCommerce keeps out of its catalogue must not turn up among the offers. */
+/** A product that WooCommerce hides from its catalogue must not appear in the offers. */
 function isListed({ row, name }: WooRow, woo: WooContext): boolean {
   const isPublished = publishedState(row, woo) === 'published'
   if (!isPublished || row.cell('Visibility in catalog').toLowerCase() !== 'hidden') return isPublished
-  woo.report.warn(`Line ${row.line}: ${name} is hidden from the catalogue there, so it is not published here.`)
+  woo.report.warn(`Line ${row.line}: ${name} is hidden from the catalogue in WooCommerce, so it is not published.`)
   return false
 }
 
-/** WooCommerce's menu order, when the shop uses it; moved up so that the lowest is 0, since it may be negative. */
+/** WooCommerce's menu order, when the shop uses it. It may be negative, so it is shifted to start at 0. */
 function positionsOf(products: readonly WooRow[], { errors }: WooContext): Map<WooRow, number> {
   const orders = new Map<WooRow, number>()
   for (const product of products) {

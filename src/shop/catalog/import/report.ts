@@ -1,4 +1,4 @@
-/** Cells of a column that were not taken over: how many, and why. */
+/** Cells of a column that were not imported: how many, and why. */
 export type Ignored = { column: string; count: number; why: string }
 
 export type ImportReport = {
@@ -9,35 +9,37 @@ export type ImportReport = {
   warnings: string[]
 }
 
-const listedWarnings = 100
-const listedNames = 5
+const maxWarnings = 100
+const maxNames = 5
 
-/** Counts and names what a file holds and the shop has no place for. */
+/** Collects what a file contains and the import ignores, and warnings. */
 export class ReportBuilder {
   readonly #ignored = new Map<string, { column: string; why: string; count: number; names: string[] }>()
   readonly #warnings = new Set<string>()
 
-  /** One more cell (or, with `name`, one more product) of the column is left out. */
+  /** Counts one more ignored cell of the column, or, with `name`, one more ignored product. */
   ignore(column: string, why: string, name?: string): void {
     const key = `${column}\n${why}`
     const entry = this.#ignored.get(key) ?? { column, why, count: 0, names: [] }
     entry.count += 1
-    if (name !== undefined && entry.names.length < listedNames) entry.names.push(name)
+    if (name !== undefined && entry.names.length < maxNames) entry.names.push(name)
     this.#ignored.set(key, entry)
   }
 
-  /** Says something once, however often it comes up. */
+  /** Adds a warning; repetitions of the same warning are dropped. */
   warn(message: string): void {
     this.#warnings.add(message)
   }
 
+  /** The report; lists at most 100 warnings. */
   build(format: ImportReport['format'], rows: number): ImportReport {
     const ignored = [...this.#ignored.values()].map(({ column, why, count, names }) => {
       const more = count > names.length ? ', …' : ''
       return { column, count, why: names.length === 0 ? why : `${why}: ${names.join(', ')}${more}` }
     })
-    const warnings = [...this.#warnings].slice(0, listedWarnings)
+    const warnings = [...this.#warnings].slice(0, maxWarnings)
     const hidden = this.#warnings.size - warnings.length
-    return { format, rows, ignored, warnings: hidden > 0 ? [...warnings, `There are ${hidden} more.`] : warnings }
+    if (hidden > 0) warnings.push(`${hidden} more warnings are not listed.`)
+    return { format, rows, ignored, warnings }
   }
 }

@@ -5,25 +5,26 @@ export const slugPattern = /^[a-z0-9]+(?:[-_]+[a-z0-9]+)*$/
 const slugLength = 100
 
 /**
- * The same text always makes the same slug, at most 100 long. Text without a Latin letter or digit (say, in Japanese)
- * becomes `item-` and a part of its hash.
+ * Makes a slug of at most 100 characters. The same text always gives the same slug. Text without Latin letters and digits
+ * (for example in Japanese) becomes `item-` and a part of its hash.
  */
 export function slugFor(text: string): string {
   const slug = slugify(text).slice(0, slugLength).replace(/-$/, '')
   return slug === '' ? `item-${fingerprint(text)}` : slug
 }
 
-/** Hands out names that are unique within a file; a second taker gets a part of its own identity's hash behind it. */
+/** Makes names unique within a file: a name that is taken gets a part of the hash of `identity` as a suffix. */
 export class UniqueNames {
   readonly #taken = new Set<string>()
   readonly #rounds = new Map<string, number>()
 
-  take(wanted: string, identity: string): string {
-    let name = wanted
+  /** Reserves `base`, or a variant of it. The same file always gives the same names. */
+  take(base: string, identity: string): string {
+    let name = base
     while (this.#taken.has(name)) {
       const round = this.#rounds.get(identity) ?? 0
       this.#rounds.set(identity, round + 1)
-      name = `${wanted}-${fingerprint(round === 0 ? identity : `${identity} ${round}`)}`
+      name = `${base}-${fingerprint(round === 0 ? identity : `${identity} ${round}`)}`
     }
     this.#taken.add(name)
     return name

@@ -4,8 +4,8 @@ const isoPeriod = /^P(?:(\d{1,4})Y)?(?:(\d{1,4})M)?(?:(\d{1,4})W)?(?:(\d{1,4})D)
 const shortPeriod = /^(\d{1,4})\s*([ymwd])$/i
 
 /**
- * Reads an ISO 8601 date (midnight UTC) or date-time with Z or an offset, seconds optional, as epoch milliseconds;
- * undefined for anything else, and for days that no calendar has.
+ * Parses an ISO 8601 date (midnight UTC) or date and time with Z or an offset, seconds optional, to epoch milliseconds.
+ * Undefined for anything else, for days that do not exist, and for times before 1970.
  */
 export function parseInstant(text: string): number | undefined {
   const match = instantPattern.exec(text)
@@ -21,8 +21,8 @@ export function parseInstant(text: string): number | undefined {
 }
 
 /**
- * Reads how long a membership lasts: `P1Y`, `P1M`, `P14D`, `P2W`, `P1Y6M`, or `1y`, `1m`, `2w`, `14d`; answers it as ISO
- * 8601 in years, months and days, or undefined when it is no period or an empty one.
+ * Parses the duration of a membership: `P1Y`, `P1M`, `P14D`, `P2W`, `P1Y6M`, or `1y`, `1m`, `2w`, `14d`. Returns an ISO
+ * 8601 period in years, months and days, or undefined for anything else and for an empty period.
  */
 export function parsePeriod(text: string): string | undefined {
   const short = shortPeriod.exec(text.trim())

@@ -23,21 +23,24 @@ const always = new Set([
 ])
 const ofProducts = new Set(['short description', 'description', 'categories', 'tags'])
 const reasons: readonly [RegExp, string][] = [
-  [/^images$/, 'Images have no place in the shop'],
-  [/^attribute \d+ (?:visible|global|default)$/, 'Attributes have no marks in the shop'],
-  [/^attribute/, 'Attributes only name variations'],
-  [/^(?:weight|length|width|height) \(/, 'The shop does not reckon shipping'],
-  [/^tax /, 'Prices are final, the shop adds no tax'],
-  [/^download \d+/, 'Downloads go by the name of their file'],
-  [/^download/, 'The shop keeps no such rule for downloads'],
-  [/^meta: /, 'Fields of other plugins have no place in the shop']
+  [/^images$/, 'Images are not imported'],
+  [/^attribute \d+ (?:visible|global|default)$/, 'Attribute settings are not supported'],
+  [/^attribute/, 'Attributes are used only to name variations'],
+  [/^(?:weight|length|width|height) \(/, 'Weights and sizes are not supported'],
+  [/^tax /, 'Taxes are not supported: prices are final'],
+  [/^download \d+/, 'Downloads are named after their file'],
+  [/^download/, 'Download limits are not supported'],
+  [/^meta: /, 'Fields of other plugins are not supported']
 ]
 
-/** Products that cannot be sold here are counted and named: other types, variable ones without variations, no price. */
-export function skipUnsold(product: WooRow, variations: number, woo: WooContext): boolean {
+/**
+ * Whether a product cannot be imported: another type, a variable product without variations, or an unpublished product
+ * without a price. The report counts and names it.
+ */
+export function skipUnsupported(product: WooRow, variations: number, woo: WooContext): boolean {
   const { kind, name, row } = product
   if (kind !== 'simple' && kind !== 'variable') {
-    woo.report.ignore('Type', `Products of the type ${kind.slice(0, 40)} are not sold here`, name)
+    woo.report.ignore('Type', `Products of type ${kind.slice(0, 40)} are not supported`, name)
     return true
   }
   if (kind === 'variable') {
@@ -46,13 +49,17 @@ export function skipUnsold(product: WooRow, variations: number, woo: WooContext)
   }
   const isUnpriced = row.cell('Regular price') === '' && row.cell('Sale price') === ''
   if (!isUnpriced || !/^(?:0|-1|2|false|no)$/i.test(row.cell('Published'))) return false
-  woo.report.ignore('Regular price', 'An unpublished product without a price is left out', name)
+  woo.report.ignore('Regular price', 'Unpublished products without a price are not imported', name)
   return true
 }
 
-/** Counts the cells of every column that is not taken over. */
-export function ignoreColumns(rows: readonly WooRow[], sold: readonly WooRow[], { table, report }: WooContext): void {
-  const simple = new Set(sold.filter(({ kind }) => kind === 'simple'))
+/** Reports the cells of all columns that are not imported. */
+export function ignoreColumns(
+  rows: readonly WooRow[],
+  imported: readonly WooRow[],
+  { table, report }: WooContext
+): void {
+  const simple = new Set(imported.filter(({ kind }) => kind === 'simple'))
   for (const column of table.columns) {
     for (const product of rows) {
       const cell = product.row.cell(column)
@@ -70,6 +77,6 @@ function isUsed(column: string, product: WooRow, simple: ReadonlySet<WooRow>): b
 }
 
 function whyIgnored(column: string, kind: string): string {
-  if (kind === 'variation' && ofProducts.has(column)) return 'A variation has none of its own'
-  return reasons.find(([pattern]) => pattern.test(column))?.[1] ?? 'The shop has no place for this column'
+  if (kind === 'variation' && ofProducts.has(column)) return 'Variations do not have their own value'
+  return reasons.find(([pattern]) => pattern.test(column))?.[1] ?? 'This column is not supported'
 }

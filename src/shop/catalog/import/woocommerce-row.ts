@@ -6,9 +6,10 @@ import type { ReportBuilder } from './report.ts'
 
 export type WooContext = { table: Table; currency: string; errors: FileErrors; report: ReportBuilder }
 
-/** A row with its `Type` cell taken apart: `simple, downloadable, virtual`. */
+/** What the parts of the WooCommerce reader share. */
 export type WooRow = { row: Row; kind: string; isVirtual: boolean; id: string; sku: string; name: string }
 
+/** Splits the `Type` cell (`simple, downloadable, virtual`) and normalizes the name. */
 export function toWooRow(row: Row): WooRow {
   const types = splitList(row.cell('Type').toLowerCase())
   return {
@@ -21,7 +22,7 @@ export function toWooRow(row: Row): WooRow {
   }
 }
 
-/** 1 is published; 0 (private), -1 (draft) and 2 (pending) are not; what says nothing is. */
+/** The `Published` cell: 1 and empty mean published; 0 (private), -1 (draft) and 2 (pending) do not. */
 export function publishedState(row: Row, { errors }: WooContext): 'published' | 'private' | 'draft' {
   const cell = row.cell('Published')
   if (cell === '' || isTruthy(cell)) return 'published'
@@ -31,8 +32,8 @@ export function publishedState(row: Row, { errors }: WooContext): 'published' | 
 }
 
 /**
- * Null = not counted: no stock is kept, or it may be sold past none left (backorders). What is marked as out of stock
- * has none, whether or not it is counted. `parent` = the variations share the product's stock.
+ * Null when stock is not counted: WooCommerce does not manage it, or allows backorders. 0 for a product that is marked as
+ * out of stock. `parent` when the variations share the product's stock.
  */
 export function stockOf(row: Row): number | string | null {
   const inStock = row.cell('In stock?').toLowerCase()
@@ -44,6 +45,7 @@ export function stockOf(row: Row): number | string | null {
   return stockCount(stock)
 }
 
+/** Cells of a price, to be validated by the format. */
 export type WooPrices = {
   price: string | undefined
   salePrice: string | null
@@ -51,6 +53,7 @@ export type WooPrices = {
   saleEnd: string | null
 }
 
+/** The regular price, and the sale price with its period when it is lower. Warns that sale dates are read as UTC. */
 export function pricesOf(row: Row, { currency, report }: WooContext): WooPrices {
   const price = decimalText(row.cell('Regular price')) || undefined
   const sale = decimalText(row.cell('Sale price'))
@@ -62,13 +65,13 @@ export function pricesOf(row: Row, { currency, report }: WooContext): WooPrices 
   }
   const saleStart = dateOf(row, 'Date sale price starts', false)
   const isDated = saleStart !== null || row.cell('Date sale price ends') !== ''
-  if (isDated) report.warn('The dates of sales name no time zone in this export; they are read as UTC.')
+  if (isDated) report.warn('The sale dates in this export have no time zone. They are read as UTC.')
   return { price, salePrice: sale, saleStart, saleEnd: dateOf(row, 'Date sale price ends', true) }
 }
 
 /**
- * WooCommerce writes `2026-11-30 23:59:59` in the shop's own time, without saying which; it is read as UTC. A mere date
- * that ends a sale means the whole of that day. What is no date goes through, to be refused.
+ * WooCommerce writes `2026-11-30 23:59:59` in the shop's time zone, which the export does not contain, so it is read as
+ * UTC. An end date without a time includes the whole day. Other text is returned unchanged, so that the format refuses it.
  */
 function dateOf(row: Row, column: string, isEnd: boolean): string | null {
   const cell = row.cell(column)
@@ -79,7 +82,7 @@ function dateOf(row: Row, column: string, isEnd: boolean): string | null {
   return isEnd ? `${day}T23:59:59Z` : day
 }
 
-/** The short description comes first; the exporter writes line breaks as `\n` and a real `\n` as `\\n`. */
+/** Short and long description as plain text. The exporter writes a line break as `\n` and a literal `\n` as `\\n`. */
 export function descriptionOf(row: Row): string {
   const parts = ['Short description', 'Description'].map((column) => {
     const cell = row.cell(column).replaceAll(/\\\\n|\\n/g, (written) => (written === '\\n' ? '\n' : '\\n'))
@@ -88,7 +91,7 @@ export function descriptionOf(row: Row): string {
   return [...new Set(parts)].filter((part) => part !== '').join('\n\n')
 }
 
-/** A row's attributes by lower-case name, with the values it has of each; a variation's empty list means "any". */
+/** A row's attributes with lower-case names. A variation's empty list of values means any value. */
 export function attributesOf({ columns }: Table, row: Row): { name: string; values: string[]; standard: string }[] {
   return columns.flatMap((column) => {
     const number = /^attribute (\d+) name$/i.exec(column)?.[1]
@@ -101,7 +104,7 @@ export function attributesOf({ columns }: Table, row: Row): { name: string; valu
 
 export type WooDownload = { kind: 'download'; file: string; days: number | null }
 
-/** Downloads become grants of the file's own name; where it has to be put is for the operator. */
+/** The grants for a product's downloads. The files are named as in the URL; the operator copies them to the downloads folder. */
 export function downloadsOf({ columns }: Table, row: Row): WooDownload[] {
   const expiry = row.cell('Download expiry days')
   const days = /^[1-9]\d{0,4}$/.test(expiry) ? Number(expiry) : null
@@ -121,7 +124,7 @@ function fileName(address: string): string | undefined {
       .trim()
     return name === '' || name === '.' || name === '..' ? undefined : name
   } catch (error) {
-    // A stray percent sign is part of the name.
+    // The percent sign does not start an escape sequence: it is part of the name.
     if (error instanceof URIError) return path.replaceAll(/[:\p{Cc}]/gu, '') || undefined
     throw error
   }

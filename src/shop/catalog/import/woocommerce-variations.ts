@@ -11,7 +11,7 @@ const columns: Source['columns'] = {
   stock: 'Stock'
 }
 
-/** The variations of each product, found by `Parent`: `id:44` or the parent's SKU. Disabled ones are left out. */
+/** Groups the variations by their `Parent`, which is `id:44` or the parent's SKU. Disabled variations are ignored. */
 export function groupVariations(
   rows: readonly WooRow[],
   products: readonly WooRow[],
@@ -27,7 +27,7 @@ export function groupVariations(
     const parent = findParent(variation, byReference, woo)
     if (!parent) continue
     if (publishedState(variation.row, woo) === 'private') {
-      woo.report.ignore('Published', 'Disabled variations are left out', variation.name)
+      woo.report.ignore('Published', 'Disabled variations are not imported', variation.name)
       continue
     }
     const siblings = children.get(parent)
@@ -45,7 +45,7 @@ function findParent(
   const reference = row.cell('Parent')
   const parent = products.get(reference)
   if (reference === '') errors.add(row.line, 'Parent', 'Is required for a variation.')
-  else if (!parent) errors.add(row.line, 'Parent', 'Is not the SKU or the id of a product in this file.')
+  else if (!parent) errors.add(row.line, 'Parent', 'Must be the SKU or the id of a product in this file.')
   else if (parent.kind === 'simple') errors.add(row.line, 'Parent', 'Must be a variable product.')
   return parent
 }
@@ -54,7 +54,7 @@ function byPosition(rows: readonly WooRow[]): WooRow[] {
   return rows.toSorted((a, b) => (Number(a.row.cell('Position')) || 0) - (Number(b.row.cell('Position')) || 0))
 }
 
-/** A variable product's variations, and what of it follows from them: price, sale window, kind, shared stock. */
+/** A variable product's variations, and the product's fields that depend on them: sale period, stock and type. */
 export function readVariations(
   product: WooRow,
   children: readonly WooRow[],
@@ -64,27 +64,26 @@ export function readVariations(
   const standard = children.find((child) => isStandard(product, child, woo)) ?? children[0]
   const skus = new UniqueNames()
   const prices = children.map((child) => pricesOf(child.row, woo))
-  const window = prices.find(({ salePrice }) => salePrice !== null)
+  const sale = prices.find(({ salePrice }) => salePrice !== null)
   const variations = children.map((child, index) => {
     const options = optionsOf(child, woo)
     const stock = stockOf(child.row)
     const sku = child.sku || slugFor([slug, ...options].join(' '))
     const unique = skus.take(sku, child.id || child.name)
     const repeats = child.sku !== '' && unique !== sku
-    if (repeats)
-      woo.report.warn(`Line ${child.row.line}: the SKU is that of another variation too, so it got an ending.`)
+    if (repeats) woo.report.warn(`Line ${child.row.line}: another variation has the same SKU, so a suffix was added.`)
     return {
       sku: unique,
       name: options.join(' / ') || ownName(product, child),
       price: prices[index]?.price,
-      salePrice: saleInWindow(child, prices[index], window, woo),
+      salePrice: salePriceInPeriod(child, prices[index], sale, woo),
       stock: stock === 'parent' ? null : stock,
       default: child === standard
     }
   })
   const value = {
-    saleStart: window?.saleStart ?? null,
-    saleEnd: window?.saleEnd ?? null,
+    saleStart: sale?.saleStart ?? null,
+    saleEnd: sale?.saleEnd ?? null,
     stock: sharedStock(product, children, woo),
     type: children.every(({ isVirtual }) => isVirtual) ? 'digital' : 'physical',
     variations
@@ -92,15 +91,18 @@ export function readVariations(
   return { value, sources: children.map(({ row }) => ({ line: row.line, columns })) }
 }
 
-/** A product has one sale window here; a variation on sale at other times loses its sale rather than keep it for ever. */
-function saleInWindow(
+/**
+ * A product has only one sale period. A variation with a different period loses its sale price, because the price would
+ * apply at the wrong times.
+ */
+function salePriceInPeriod(
   child: WooRow,
   prices: WooPrices | undefined,
-  window: WooPrices | undefined,
+  sale: WooPrices | undefined,
   { report }: WooContext
 ): string | null {
   if (!prices || prices.salePrice === null) return null
-  if (prices.saleStart === window?.saleStart && prices.saleEnd === window?.saleEnd) return prices.salePrice
+  if (prices.saleStart === sale?.saleStart && prices.saleEnd === sale?.saleEnd) return prices.salePrice
   report.ignore('Sale price', "The sale's dates differ from those of the product's other variations", child.name)
   return null
 }
@@ -114,12 +116,12 @@ function sharedStock(product: WooRow, children: readonly WooRow[], { report }: W
 function optionsOf(child: WooRow, { table, report }: WooContext): string[] {
   return attributesOf(table, child.row).flatMap(({ values }) => {
     if (values.length === 0)
-      report.ignore('Parent', 'A variation for any value of an attribute is kept as one', child.name)
+      report.ignore('Parent', 'A variation for any attribute value is imported as one variation', child.name)
     return values.slice(0, 1)
   })
 }
 
-/** `Hoodie - Red` without its parent's name; WooCommerce puts it before each variation's. */
+/** A variation's name without the parent's name, which WooCommerce puts before it: `Hoodie - Red`. */
 function ownName(product: WooRow, child: WooRow): string {
   const prefix = `${product.name} - `
   return child.name.startsWith(prefix) ? child.name.slice(prefix.length) : child.name

@@ -2,9 +2,8 @@ import { toDecimalText, toMajor } from '../../../platform/money.ts'
 import type { FullProduct, VariationInput } from './format.ts'
 
 /**
- * Products in the import format (docs/contract.md A7), with every field, so that reading them back gives the same
- * products whatever the shop held before. Amounts are major-unit numbers, or decimal text where a number would not be
- * exact.
+ * Products in the import format (docs/contract.md A7) with every field, so that importing them restores exactly these
+ * products. Amounts are major-unit numbers, or decimal text where a number is not exact.
  */
 export function toCatalogFile(products: readonly FullProduct[], { currency }: { currency: string }) {
   return { products: products.map((product) => toEntry(product, currency)) }

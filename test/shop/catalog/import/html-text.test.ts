@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { htmlToLine, htmlToText } from '../../../../src/shop/catalog/import/html-text.ts'
 
-describe('HTML as text', () => {
+describe('the conversion of HTML to text', () => {
   it.each([
     ['<p>One</p><p>Two</p>', 'One\n\nTwo'],
     ['<div>One</div>\n<div>Two</div>', 'One\nTwo'],
@@ -16,11 +16,11 @@ describe('HTML as text', () => {
     ['<!-- wp:paragraph --><p>Block</p><!-- /wp:paragraph -->', 'Block'],
     ['<style>p { color: red }</style><p>Seen</p><script>alert("no")</script>', 'Seen'],
     ['<a href="https://shop.example/?a=1&b=2" title="x">link</a>', 'link']
-  ])('reads %j', (html, text) => {
+  ])('converts %j', (html, text) => {
     expect(htmlToText(html)).toBe(text)
   })
 
-  it('decodes character references, once', () => {
+  it('decodes character references once', () => {
     expect(htmlToText('Fish &amp; chips &ndash; &pound;5 &#8211; &#x1F600; caf&eacute;&nbsp;!')).toBe(
       'Fish & chips – £5 – 😀 café !'
     )
@@ -28,7 +28,7 @@ describe('HTML as text', () => {
     expect(htmlToText('&unknown; &#0; &#xD800; &#9999999; AT&T')).toBe('&unknown; � � � AT&T')
   })
 
-  it('keeps angle brackets that open no tag', () => {
+  it('keeps angle brackets that do not open a tag', () => {
     expect(htmlToText('I <3 cats, 1 < 2 > 0')).toBe('I <3 cats, 1 < 2 > 0')
   })
 
@@ -36,7 +36,7 @@ describe('HTML as text', () => {
     expect(htmlToLine(' Salt<br>&amp; <em>Pepper</em>\n')).toBe('Salt & Pepper')
   })
 
-  it('takes any text, and leaves no control character in it', () => {
+  it('accepts any text and removes all control characters', () => {
     const fragment = fc.constantFrom(
       '<p>',
       '</p>',
@@ -65,13 +65,13 @@ describe('HTML as text', () => {
   })
 
   it.each(['<a', '<!--', '<script>', '&', '<a <', '< \n', ' \n \n', '<p>'])(
-    'reads a long run of %j in one go',
+    'converts many repetitions of %j in linear time',
     (piece) => {
       expect(htmlToText(piece.repeat(200_000)).length).toBeGreaterThanOrEqual(0)
     }
   )
 
-  it.each(['<', '</', '<a '])('reads %j before a long run of letters in one go', (start) => {
+  it.each(['<', '</', '<a '])('converts %j before many letters in linear time', (start) => {
     const text = start + 'a'.repeat(300_000)
     expect(htmlToText(text) === text).toBe(true)
   })

@@ -36,7 +36,7 @@ function causes(product: object): string[] {
 }
 
 describe('a catalogue file in JSON', () => {
-  it('may say of a product only its slug, name and price; the rest are defaults', () => {
+  it('needs only the slug, name and price of a product; other fields have defaults', () => {
     const [product] = readProducts([lamp])
     expect(product).toMatchObject({ shape: 'product', slug: 'lamp', name: 'Lamp', priceMinor: 1250 })
     expect(product?.stock).toBeUndefined()
@@ -59,7 +59,7 @@ describe('a catalogue file in JSON', () => {
     })
   })
 
-  it('takes every field, in minor units, epoch milliseconds and one spelling', () => {
+  it('reads every field and normalizes amounts, times and texts', () => {
     expect(readProducts({ products: [whole] })).toEqual([
       {
         shape: 'product',
@@ -92,7 +92,7 @@ describe('a catalogue file in JSON', () => {
     ])
   })
 
-  it('makes the first variation the default when none is marked, and lends the product its price', () => {
+  it('makes the first variation the default when none is marked, and gives the product its price', () => {
     const [product] = readProducts([
       {
         slug: 'a',
@@ -107,13 +107,13 @@ describe('a catalogue file in JSON', () => {
     expect(product?.variations?.map(({ isDefault }) => isDefault)).toEqual([true, false])
   })
 
-  it('tells "no sale" and "uncounted" (null) from what is not said', () => {
+  it('distinguishes null ("no sale", "not counted") from a missing field', () => {
     const [product] = readProducts([{ ...lamp, salePrice: null, stock: null, url: null, tags: null }])
     expect(product).toMatchObject({ salePriceMinor: null, stock: null, url: null })
     expect(product?.tags).toBeUndefined()
   })
 
-  it('reads amounts by the decimals of the currency', () => {
+  it('reads amounts with the number of decimals of the currency', () => {
     expect(read(JSON.stringify([{ ...lamp, price: 500 }]), 'JPY').file.products[0]?.priceMinor).toBe(500)
     expect(read(JSON.stringify([{ ...lamp, price: 1.234 }]), 'KWD').file.products[0]?.priceMinor).toBe(1234)
     expect(errorsOf(JSON.stringify([{ ...lamp, price: 1.5 }]), 'JPY')[0]?.cause).toContain('at most 0 decimals')
@@ -170,7 +170,7 @@ describe('a catalogue file in JSON', () => {
   })
 })
 
-describe('an answer of GET /store/offers as a catalogue file', () => {
+describe('a response of GET /store/offers as a catalogue file', () => {
   const offer = {
     offerId: 'offer-7',
     productId: 7,
@@ -188,7 +188,7 @@ describe('an answer of GET /store/offers as a catalogue file', () => {
     price: { currency: 'EUR', amount: 10, originalAmount: null, isOnSale: false }
   }
 
-  it('is taken as the answer, its data, or a list', () => {
+  it('is accepted as the whole response, its data, or a list of offers', () => {
     const expected = [
       expect.objectContaining({ shape: 'offer', slug: 'lamp', priceMinor: 1250, salePriceMinor: 1000 }),
       expect.objectContaining({ shape: 'offer', slug: 'cap', priceMinor: 1000 })
@@ -200,10 +200,10 @@ describe('an answer of GET /store/offers as a catalogue file', () => {
     expect(readProducts({ products: [offer, plain] })).toEqual(expected)
   })
 
-  it('says nothing of what it does not show', () => {
+  it('leaves fields that it does not show undefined', () => {
     const [product] = readProducts([plain])
-    const said = Object.entries(product ?? {}).filter(([, value]) => value !== undefined)
-    expect(said.map(([field]) => field).sort()).toEqual([
+    const defined = Object.entries(product ?? {}).filter(([, value]) => value !== undefined)
+    expect(defined.map(([field]) => field).sort()).toEqual([
       'categories',
       'description',
       'name',
@@ -224,7 +224,7 @@ describe('an answer of GET /store/offers as a catalogue file', () => {
 })
 
 describe('a catalogue file in JSON is refused', () => {
-  it('with the line and path of everything that is wrong', () => {
+  it('with the line and path of each error', () => {
     const text = `{
   "products": [
     { "slug": "a", "name": "A", "price": 1 },
@@ -237,11 +237,15 @@ describe('a catalogue file in JSON is refused', () => {
       ]
     }
   ],
-  "shelves": []
+  "racks": []
 }`
-    expect(errorsOf(text)).toEqual([{ line: 13, column: 'shelves', cause: 'Is not a known field.' }])
-    expect(errorsOf(text.replace('"shelves"', '"plans"'))).toEqual([
-      { line: 5, column: 'products.1.slug', cause: 'Must be lower-case letters, digits and hyphens, at most 255.' },
+    expect(errorsOf(text)).toEqual([{ line: 13, column: 'racks', cause: 'Is not a known field.' }])
+    expect(errorsOf(text.replace('"racks"', '"plans"'))).toEqual([
+      {
+        line: 5,
+        column: 'products.1.slug',
+        cause: 'Must be lower-case letters, digits and hyphens, at most 255 characters.'
+      },
       { line: 6, column: 'products.1.name', cause: 'Must not be empty.' },
       { line: 7, column: 'products.1.colour', cause: 'Is not a known field.' },
       { line: 9, column: 'products.1.variations.0.price', cause: 'Is required.' }
@@ -258,9 +262,9 @@ describe('a catalogue file in JSON is refused', () => {
     ['[1\n2]', 2],
     ['{"a": [1}\n]', 1],
     ["{'a': 1}", 1]
-  ])('when it is no JSON: %j', (text, line) => {
+  ])('when it is not valid JSON: %j', (text, line) => {
     expect(errorsOf(text)).toEqual([
-      { line, column: null, cause: 'The file is not valid JSON: it cannot be read past this place.' }
+      { line, column: null, cause: 'The file is not valid JSON. The error is on this line.' }
     ])
   })
 
@@ -268,24 +272,27 @@ describe('a catalogue file in JSON is refused', () => {
     [{ ...lamp, price: undefined }, '0.price: Is required.'],
     [{ ...lamp, price: -1 }, '0.price: An amount is a number of zero or more, written as plain digits with a point.'],
     [{ ...lamp, price: '1.234' }, '0.price: An amount in EUR has at most 2 decimals.'],
-    [{ ...lamp, price: true }, '0.price: Must be a number or decimal text.'],
+    [{ ...lamp, price: true }, '0.price: Must be a number, or a decimal number as text.'],
     [{ ...lamp, salePrice: 12.5 }, '0.salePrice: Must be lower than the price.'],
-    [{ ...lamp, saleStart: '2026-02-30' }, '0.saleStart: Must be an ISO 8601 date, or a time with Z or an offset.'],
+    [
+      { ...lamp, saleStart: '2026-02-30' },
+      '0.saleStart: Must be an ISO 8601 date, or a date and time with Z or an offset.'
+    ],
     [{ ...lamp, saleStart: '2026-02-02', saleEnd: '2026-02-01' }, '0.saleEnd: Must be after the sale starts.'],
     [{ ...lamp, stock: -1 }, '0.stock: Must be a whole number from 0 to 1000000000.'],
     [{ ...lamp, stock: 1.5 }, '0.stock: Must be a whole number from 0 to 1000000000.'],
     [{ ...lamp, stock: '3' }, '0.stock: Must be a whole number from 0 to 1000000000.'],
     [{ ...lamp, published: 'yes' }, '0.published: Must be a boolean.'],
     [{ ...lamp, type: 'virtual' }, '0.type: Must be physical or digital.'],
-    [{ ...lamp, url: 'javascript:alert(1)' }, '0.url: Must be an http or https address without credentials.'],
-    [
-      { ...lamp, url: 'https://good.example@evil.example' },
-      '0.url: Must be an http or https address without credentials.'
-    ],
-    [{ ...lamp, name: 'a\u0007b' }, '0.name: Must not hold control characters.'],
+    [{ ...lamp, url: 'javascript:alert(1)' }, '0.url: Must be an http or https URL without credentials.'],
+    [{ ...lamp, url: 'https://good.example@evil.example' }, '0.url: Must be an http or https URL without credentials.'],
+    [{ ...lamp, name: 'a\u0007b' }, '0.name: Must not contain control characters.'],
     [{ ...lamp, name: 'x'.repeat(256) }, '0.name: Must have at most 255 characters.'],
     [{ ...lamp, name: 5 }, '0.name: Must be a string.'],
-    [{ ...lamp, slug: 'a'.repeat(256) }, '0.slug: Must be lower-case letters, digits and hyphens, at most 255.'],
+    [
+      { ...lamp, slug: 'a'.repeat(256) },
+      '0.slug: Must be lower-case letters, digits and hyphens, at most 255 characters.'
+    ],
     [{ ...lamp, tags: 'oil' }, '0.tags: Must be a list.'],
     [{ ...lamp, tags: [''] }, '0.tags.0: Must not be empty.'],
     [
@@ -331,15 +338,15 @@ describe('a catalogue file in JSON is refused', () => {
     expect(errorsOf(JSON.stringify({ coupons: [coupon] })).map(({ column }) => column)).toEqual([`coupons.0.${field}`])
   })
 
-  it('when an entry stands in it twice; for codes, in whatever case', () => {
+  it('when it contains an entry twice; codes are compared ignoring case', () => {
     const coupons = ['TEN', 'ten'].map((code) => ({ code, percent: 10 }))
     expect(errorsOf(JSON.stringify({ products: [lamp, lamp], coupons }))).toEqual([
-      { line: 1, column: 'products.1', cause: 'Is in the file twice.' },
-      { line: 1, column: 'coupons.1', cause: 'Is in the file twice.' }
+      { line: 1, column: 'products.1', cause: 'Is in the file more than once.' },
+      { line: 1, column: 'coupons.1', cause: 'Is in the file more than once.' }
     ])
   })
 
-  it('without repeating the value it refuses', () => {
+  it('without repeating the refused value in the error', () => {
     const secret = 'whsec_0123456789'
     const text = JSON.stringify([
       { slug: secret, name: 'A', price: secret, type: secret, published: secret, url: secret }
@@ -354,14 +361,14 @@ describe('a catalogue file in JSON is refused', () => {
     expect(errorsOf(JSON.stringify(products))).toHaveLength(100)
   })
 
-  it('in one reading, however many errors it has', () => {
+  it('in linear time when it has many errors', () => {
     const products = Array.from({ length: 15_000 }, (_, index) => ({ ...lamp, slug: `lamp-${index}`, price: 'dear' }))
     const outcome = outcomeOf(() => read(`{"products": [\n${products.map((one) => JSON.stringify(one)).join(',\n')}]}`))
     const errors = products.slice(0, 100).map((_, index) => expect.objectContaining({ line: index + 2 }))
     expect(outcome).toMatchObject({ details: { total: 15_000, errors } })
   })
 
-  it('in one reading, however many fields stand before the wrong ones', () => {
+  it('in linear time when an entry has many fields', () => {
     const entry = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`field${index}`, index]))
     const outcome = outcomeOf(() => read(JSON.stringify([entry], null, 1)))
     const errors = Array.from({ length: 97 }, (_, index) => ({ line: index + 3, column: `0.field${index}` }))
@@ -370,7 +377,7 @@ describe('a catalogue file in JSON is refused', () => {
     })
   })
 
-  it('by an AppError and nothing else, whatever it holds', () => {
+  it('only with an AppError, whatever its content is', () => {
     const keys = fc.constantFrom(
       ...Object.keys(whole),
       'products',
@@ -398,12 +405,12 @@ describe('a catalogue file in JSON is refused', () => {
     )
   })
 
-  it('when it nests a hundred thousand deep', () => {
+  it('when it has a hundred thousand levels', () => {
     expect(errorsOf('['.repeat(100_000) + ']'.repeat(100_000))).toHaveLength(1)
     expect(errorsOf('['.repeat(100_000))).toHaveLength(1)
   })
 
-  it("when a key would reach an object's prototype", () => {
+  it("when a key would change an object's prototype", () => {
     expect(causes(JSON.parse('{"slug":"a","name":"A","price":1,"__proto__":{"published":false}}')).length).toBe(1)
   })
 })

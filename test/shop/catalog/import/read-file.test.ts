@@ -19,12 +19,12 @@ describe('a catalogue file', () => {
     ['woocommerce', woo.replace('Type', '"TYPE"')],
     ['shopify', shopify],
     ['shopify', shopify.trimEnd()]
-  ])('is known as %s by what is in it', (format, text) => {
+  ])('is recognised as %s by its content', (format, text) => {
     expect(read(text).report.format).toBe(format)
     expect(read(new TextEncoder().encode(text)).report).toEqual(read(text).report)
   })
 
-  it('may have empty rows, and rows that end early', () => {
+  it('may contain empty and short rows', () => {
     const { file, report } = read(
       'Type,SKU,Name,Regular price,Tags\n\nsimple,cup,Cup,3\n,,,,\nsimple,mug,Mug,4,blue,,\n'
     )
@@ -32,62 +32,62 @@ describe('a catalogue file', () => {
     expect(report.rows).toBe(2)
   })
 
-  it('counts the second of two columns of one name as left out', () => {
+  it('reports a repeated column as ignored', () => {
     const { file, report } = read('Type,SKU,Name,Regular price,Name\nsimple,cup,Cup,3,Bowl\n')
     expect(file.products[0]?.name).toBe('Cup')
-    expect(report.ignored).toEqual([{ column: 'Name (2)', count: 1, why: 'The shop has no place for this column' }])
+    expect(report.ignored).toEqual([{ column: 'Name (2)', count: 1, why: 'This column is not supported' }])
   })
 
   it.each([
     ['', null, 'The file is empty.'],
     [' \r\n', null, 'The file is empty.'],
     ['Identifiant,Type,UGS,Nom\n1,simple,cup,Tasse\n', 1, 'English'],
-    ['hello', 1, 'neither JSON nor a product export'],
-    [woo.replace('2,simple,mug', '2,simple,"mug'), 5, 'never closed'],
-    [woo.replace('2,simple,mug', '2,simple,m"ug'), 5, 'has to be quoted'],
-    [woo.replace('2,simple,mug', '2,simple,"m"ug'), 5, 'has to be doubled'],
+    ['hello', 1, 'is not JSON, and its header does not match a product export'],
+    [woo.replace('2,simple,mug', '2,simple,"mug'), 5, 'is not closed'],
+    [woo.replace('2,simple,mug', '2,simple,m"ug'), 5, 'must be quoted'],
+    [woo.replace('2,simple,mug', '2,simple,"m"ug'), 5, 'must be doubled'],
     [woo.replace('Mug,,4', 'Mug,,4,5'), 5, 'more cells than the header'],
     [new Uint8Array([...new TextEncoder().encode(woo), 0x43, 0x61, 0x66, 0xe9]), 6, 'not UTF-8'],
     [new Uint8Array([0xff, 0xfe, 0x48, 0x00]), 1, 'not UTF-8']
-  ])('is refused, with the line: %j', (content, line, cause) => {
+  ])('is refused with the line of the error: %j', (content, line, cause) => {
     expect(errorsOf(content)).toEqual([{ line, column: null, cause: expect.stringContaining(cause) }])
   })
 
-  it('names the physical line on which a row begins, behind cells of several lines', () => {
+  it('reports the physical line on which a row starts, also after cells with line breaks', () => {
     expect(errorsOf(woo.replace('Mug,,4', 'Mug,,four'))).toMatchObject([{ line: 5, column: 'Regular price' }])
     expect(errorsOf(woo.replaceAll('\n', '\r\n').replace('Mug,,4', 'Mug,,four'))).toMatchObject([{ line: 5 }])
   })
 
-  it('is refused whole above 50 MB', () => {
+  it('is refused above 50 MB', () => {
     expect(errorsOf(new Uint8Array(maxFileBytes + 1))).toEqual([
       { line: null, column: null, cause: 'The file is larger than 50 MB.' }
     ])
   })
 
-  it('is refused when the currency of the shop is not known', () => {
+  it('is refused when the currency of the shop is unknown', () => {
     expect(() => readCatalogFile(woo, { currency: 'eur' })).toThrow(AppError)
   })
 
-  it('says in its message where the first error is', () => {
+  it('is refused with a message that contains the first error', () => {
     expect(outcomeOf(() => read(woo.replace('Mug,,4', 'Mug,,four')))).toMatchObject({
-      message: expect.stringMatching(/^The file has one problem, so nothing of it was taken\. Line 5, Regular price: /)
+      message: expect.stringMatching(/^The file has one error\. Nothing was imported\. Line 5, Regular price: /)
     })
   })
 
-  it('of ten thousand rows is read in a few seconds', () => {
+  it('can have ten thousand rows', () => {
     const rows = Array.from({ length: 10_000 }, (_, index) => `${index},simple,cup-${index},Cup ${index},"<p>x</p>",3`)
     const text = `${woo.split('\n')[0]}\n${rows.join('\n')}\n`
     expect(read(text).file.products).toHaveLength(10_000)
   })
 
-  it('of ten thousand rows of one name gives as many slugs', () => {
+  it('gives ten thousand products with the same name different slugs', () => {
     const rows = Array.from({ length: 10_000 }, () => 'simple,Cup,3')
     const { products } = read(`Type,Name,Regular price\n${rows.join('\n')}`).file
     expect(new Set(products.map(({ slug }) => slug)).size).toBe(10_000)
   })
 })
 
-describe('a file of any garbage', () => {
+describe('a file with random content', () => {
   const cell = fc.oneof(
     fc.constantFrom(
       '',
@@ -158,7 +158,7 @@ describe('a file of any garbage', () => {
     ['Shopify rows', rowsOf(shopifyColumns)],
     ['bytes', fc.uint8Array({ maxLength: 200 })]
   ])(
-    '(%s) is read or refused by an AppError, and the same each time',
+    '(%s) is read, or refused with an AppError, with the same result each time',
     (_, content: fc.Arbitrary<string | Uint8Array>) => {
       fc.assert(
         fc.property(content, (content) => {

@@ -53,7 +53,7 @@ const errors = (...rows: Cells[]) =>
   errorsOf(csv(columns, rows)).map(({ line, column, cause }) => `${line} ${column}: ${cause}`)
 
 describe("Shopify's product export", () => {
-  it('gives a product without options, by its handle', () => {
+  it('gives a product without options its handle as slug', () => {
     const { file, report } = readRows(plain)
     expect(file.products).toEqual([
       expect.objectContaining({
@@ -74,7 +74,7 @@ describe("Shopify's product export", () => {
     expect(report).toEqual({ format: 'shopify', rows: 1, ignored: [], warnings: [] })
   })
 
-  it('gathers the rows of a handle into variations, with SKUs made where there is none', () => {
+  it('groups the rows of a handle into variations, and makes SKUs for those without one', () => {
     const { file, report } = readRows({ ...small, 'Variant SKU': 'S-1' }, large, {
       ...large,
       'Option1 Value': 'Large',
@@ -94,21 +94,21 @@ describe("Shopify's product export", () => {
     expect(report.rows).toBe(3)
   })
 
-  it('takes one variant with a real option as a variation', () => {
+  it('reads a single variant with an option as a variation', () => {
     expect(readRows(small).file.products[0]?.variations).toMatchObject([{ name: 'Small', isDefault: true }])
   })
 
-  it('tells SKUs apart that a product has twice', () => {
+  it('adds a suffix to a SKU that a product has twice', () => {
     const { file, report } = readRows({ ...small, 'Variant SKU': 'S' }, { ...large, 'Variant SKU': 'S' })
     expect(file.products[0]?.variations?.[1]?.sku).toMatch(/^S-[0-9a-f]{8}$/)
-    expect(report.warnings).toEqual(['Line 3: the SKU is that of another variant too, so it got an ending.'])
+    expect(report.warnings).toEqual(['Line 3: another variant has the same SKU, so a suffix was added.'])
   })
 
-  it('counts image rows without making variants of them', () => {
+  it('reports image rows as ignored and does not read them as variants', () => {
     const image = { Handle: 'blue-cup', 'Image Src': 'https://shop.example/2.jpg' }
     const { file, report } = readRows({ ...plain, 'Image Src': 'https://shop.example/1.jpg' }, image)
     expect(file.products[0]?.variations).toEqual([])
-    expect(report.ignored).toEqual([{ column: 'Image Src', count: 2, why: 'Images have no place in the shop' }])
+    expect(report.ignored).toEqual([{ column: 'Image Src', count: 2, why: 'Images are not imported' }])
   })
 
   it('reads the price as a sale price when the compare-at price is higher', () => {
@@ -123,15 +123,13 @@ describe("Shopify's product export", () => {
     [{ 'Variant Inventory Tracker': '' }, null],
     [{ 'Variant Inventory Policy': 'continue' }, null],
     [{ 'Variant Inventory Qty': '' }, null]
-  ])('counts stock as %j says', (row, stock) => {
+  ])('reads the stock of %j as %s', (row, stock) => {
     expect(productOf(row)?.stock).toBe(stock)
   })
 
-  it('says so when stock is tracked but not told', () => {
+  it('warns when stock is tracked but its quantity is missing', () => {
     const { report } = readRows({ ...plain, 'Variant Inventory Qty': '' })
-    expect(report.warnings).toEqual([
-      'Line 2: the stock is tracked but the file does not tell it, so it is not counted.'
-    ])
+    expect(report.warnings).toEqual(['Line 2: stock is tracked but the quantity is missing, so stock is not counted.'])
   })
 
   it.each([
@@ -141,11 +139,11 @@ describe("Shopify's product export", () => {
     [{ Status: 'draft' }, false],
     [{ Status: 'Archived' }, false],
     [{ Status: '' }, true]
-  ])('publishes as %j says', (row, published) => {
+  ])('reads whether %j is published as %s', (row, published) => {
     expect(productOf(row)?.published).toBe(published)
   })
 
-  it('reads what needs no shipping as digital', () => {
+  it('reads a product without shipping as digital', () => {
     expect(productOf({ 'Variant Requires Shipping': 'false' })?.type).toBe('digital')
     expect(readRows({ ...small, 'Variant Requires Shipping': 'false' }, large).file.products[0]?.type).toBe('physical')
   })
@@ -158,25 +156,25 @@ describe("Shopify's product export", () => {
     })
   })
 
-  it('leaves out gift cards and counts what has no place', () => {
+  it('ignores gift cards and reports the ignored columns', () => {
     const { file, report } = readRows(
       { ...plain, Vendor: 'Potter', 'Price / International': '14', 'Variant SKU': 'C-1' },
       { ...plain, Handle: 'card', Title: 'Card', 'Gift Card': 'true' }
     )
     expect(file.products.map(({ slug }) => slug)).toEqual(['blue-cup'])
     expect(report.ignored).toEqual([
-      { column: 'Vendor', count: 1, why: 'The shop has no place for this column' },
-      { column: 'Price / International', count: 1, why: 'The shop has one market and one price' },
-      { column: 'Variant SKU', count: 1, why: 'Only variations carry a SKU' },
-      { column: 'Gift Card', count: 1, why: 'Gift cards are not sold here: Card' }
+      { column: 'Vendor', count: 1, why: 'This column is not supported' },
+      { column: 'Price / International', count: 1, why: 'Only one market is supported' },
+      { column: 'Variant SKU', count: 1, why: 'Only variations have a SKU' },
+      { column: 'Gift Card', count: 1, why: 'Gift cards are not supported: Card' }
     ])
   })
 
-  it('makes a slug of a handle that is none', () => {
+  it('makes a slug from a handle that is not a valid slug', () => {
     expect(productOf({ Handle: 'Tasse_À-Café' })?.slug).toBe('tasse-a-cafe')
   })
 
-  it('is read in its newer headers too, where a row without a handle belongs to the product above', () => {
+  it('can have the new column names; a row without a handle then belongs to the product above', () => {
     const text = csv(
       [
         'Title',
@@ -256,7 +254,7 @@ describe("Shopify's product export is refused", () => {
     ])
   })
 
-  it('for a row that names no product', () => {
+  it('for a row without a handle and title', () => {
     expect(errors({ 'Variant Price': '3' })).toEqual(['2 Handle: Must not be empty.'])
   })
 })

@@ -10,11 +10,12 @@ export function readProducts(content: string | object) {
   return read(typeof content === 'string' ? content : JSON.stringify(content)).file.products
 }
 
-/** The errors a file is refused with; fails when it is taken, or refused by anything but VALIDATION_FAILED. */
+/** The errors of a refused file. Fails when the file is accepted, or refused with another code than VALIDATION_FAILED. */
 export function errorsOf(content: string | Uint8Array, currency = 'EUR'): FileError[] {
   const outcome = outcomeOf(() => read(content, currency))
-  if (!(outcome instanceof AppError)) throw new Error('The file was taken.', { cause: outcome })
-  if (outcome.code !== 'VALIDATION_FAILED') throw new Error('The file was refused by another code.', { cause: outcome })
+  if (!(outcome instanceof AppError)) throw new Error('The file was accepted.', { cause: outcome })
+  if (outcome.code !== 'VALIDATION_FAILED')
+    throw new Error('The file was refused with another code.', { cause: outcome })
   return Array.isArray(outcome.details.errors) ? outcome.details.errors : []
 }
 
@@ -26,7 +27,7 @@ export function outcomeOf(run: () => unknown): unknown {
   }
 }
 
-/** CSV text of rows given by column; cells that need quotes get them. */
+/** Writes CSV text from rows of cells by column; quotes cells where necessary. */
 export function csv(columns: readonly string[], rows: readonly Readonly<Record<string, string>>[]): string {
   const lines = rows.map((row) => columns.map((column) => row[column] ?? ''))
   const quote = (cell: string) => (/[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)

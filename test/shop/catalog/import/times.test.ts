@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseInstant, parsePeriod } from '../../../../src/shop/catalog/import/times.ts'
 
-describe('times', () => {
+describe('the parser of times', () => {
   it.each([
     ['2026-11-20', '2026-11-20T00:00:00.000Z'],
     ['2026-11-20T10:30Z', '2026-11-20T10:30:00.000Z'],
@@ -26,7 +26,7 @@ describe('times', () => {
   })
 })
 
-describe('periods', () => {
+describe('the parser of periods', () => {
   it.each([
     ['P1Y', 'P1Y'],
     ['P1M', 'P1M'],

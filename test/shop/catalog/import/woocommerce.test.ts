@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { csv, errorsOf, read } from './support.ts'
 
-/** The export's columns in its own order, without those that only add to what is left out. */
+/** The export's columns in its own order, without most of the ignored ones. */
 const columns = [
   'ID',
   'Type',
@@ -86,7 +86,7 @@ const errors = (...rows: Cells[]) =>
   errorsOf(csv(columns, rows)).map(({ line, column, cause }) => `${line} ${column}: ${cause}`)
 
 describe("WooCommerce's product export", () => {
-  it('gives simple products, slugs of their SKU and prices in minor units', () => {
+  it('gives a simple product a slug from its SKU and a price in minor units', () => {
     const { file, report } = readRows(cup)
     expect(file.products).toEqual([
       expect.objectContaining({
@@ -103,7 +103,7 @@ describe("WooCommerce's product export", () => {
     expect(report).toMatchObject({ format: 'woocommerce', rows: 1, warnings: [] })
   })
 
-  it('makes slugs of the name where there is no SKU, unique and the same each time', () => {
+  it('makes unique and stable slugs from the names of products without a SKU', () => {
     const rows = ['7', '8'].map((ID) => ({ ...cup, ID, SKU: '', Name: 'Thé &amp; Café' }))
     const slugs = readRows(...rows).file.products.map(({ slug }) => slug)
     expect(slugs[0]).toBe('the-cafe')
@@ -112,7 +112,7 @@ describe("WooCommerce's product export", () => {
     expect(productOf({ SKU: '', Name: '湯呑' })?.slug).toMatch(/^item-[0-9a-f]{8}$/)
   })
 
-  it('gathers variations under their parent, found by SKU or id, before or behind it', () => {
+  it('groups variations under their parent, found by SKU or id, before or after it in the file', () => {
     const { file } = readRows(red, { ...shirt, SKU: 'shirt' }, { ...blue, Parent: 'id:44', 'Sale price': '15' })
     expect(file.products).toHaveLength(1)
     expect(file.products[0]).toMatchObject({
@@ -138,7 +138,7 @@ describe("WooCommerce's product export", () => {
     ])
   })
 
-  it('makes SKUs for variations without one, and keeps one for "any" value', () => {
+  it('makes SKUs for variations without one, and reads a variation for any attribute value as one', () => {
     const any = { ...red, SKU: '', 'Attribute 2 value(s)': '' }
     const { file, report } = readRows(shirt, any, { ...any, ID: '47', 'Attribute 1 value(s)': 'Blue' })
     expect(file.products[0]?.variations?.map(({ sku, name }) => [sku, name])).toEqual([
@@ -148,7 +148,7 @@ describe("WooCommerce's product export", () => {
     expect(report.ignored).toContainEqual(expect.objectContaining({ column: 'Parent', count: 2 }))
   })
 
-  it('leaves out disabled variations, and keeps those that are drafts because their parent is', () => {
+  it('ignores disabled variations, and keeps drafts of a draft product', () => {
     const { file, report } = readRows(
       { ...shirt, Published: '-1' },
       { ...red, Published: '-1' },
@@ -156,7 +156,7 @@ describe("WooCommerce's product export", () => {
     )
     expect(file.products[0]).toMatchObject({ published: false })
     expect(file.products[0]?.variations?.map(({ sku }) => sku)).toEqual(['shirt-red'])
-    const why = 'Disabled variations are left out: Shirt - Blue, L'
+    const why = 'Disabled variations are not imported: Shirt - Blue, L'
     expect(report.ignored).toContainEqual({ column: 'Published', count: 1, why })
   })
 
@@ -168,7 +168,7 @@ describe("WooCommerce's product export", () => {
     [{ Published: '2' }, false],
     [{ 'Visibility in catalog': 'hidden' }, false],
     [{ 'Visibility in catalog': 'search' }, true]
-  ])('publishes as %j says', (row, published) => {
+  ])('reads whether %j is published as %s', (row, published) => {
     expect(productOf(row)?.published).toBe(published)
   })
 
@@ -182,17 +182,17 @@ describe("WooCommerce's product export", () => {
     [{ Stock: '0', 'In stock?': 'backorder' }, null],
     [{ Stock: '2', 'Backorders allowed?': '1' }, null],
     [{ Stock: '2', 'Backorders allowed?': 'notify' }, null]
-  ])('counts stock as %j says', (row, stock) => {
+  ])('reads the stock of %j as %s', (row, stock) => {
     expect(productOf(row)?.stock).toBe(stock)
   })
 
-  it('keeps stock that variations share on the product', () => {
+  it('stores stock that variations share on the product', () => {
     const { file, report } = readRows({ ...shirt, Stock: '9' }, { ...red, Stock: 'parent' }, { ...blue, Stock: '2' })
     expect(file.products[0]).toMatchObject({ stock: 9, variations: [{ stock: null }, { stock: 2 }] })
     expect(report.warnings).toEqual(['Line 2: the variations share the stock of Shirt.'])
   })
 
-  it('reads sale dates as UTC, the last day whole', () => {
+  it('reads sale dates as UTC and includes the whole last day', () => {
     const dates = (starts: string, ends: string) => {
       const sale = { 'Sale price': '15', 'Date sale price starts': starts, 'Date sale price ends': ends }
       const product = productOf(sale)
@@ -206,7 +206,7 @@ describe("WooCommerce's product export", () => {
     expect(dates('', '')).toEqual([null, null])
   })
 
-  it('does not let a variation keep a sale for longer than its dates', () => {
+  it('ignores the sale of a variation whose dates differ from the other variations', () => {
     const { file, report } = readRows(
       shirt,
       { ...red, 'Sale price': '15', 'Date sale price ends': '2026-11-30' },
@@ -219,14 +219,14 @@ describe("WooCommerce's product export", () => {
     expect(report.ignored).toContainEqual(expect.objectContaining({ column: 'Sale price', count: 1 }))
   })
 
-  it('reads prices with a decimal comma, and leaves out a sale that saves nothing', () => {
+  it('reads prices with a decimal comma, and ignores a sale price that is not lower', () => {
     expect(productOf({ 'Regular price': '18,50' })).toMatchObject({ priceMinor: 1850 })
     const { file, report } = readRows({ ...cup, 'Sale price': '18' })
     expect(file.products[0]).toMatchObject({ salePriceMinor: null })
     expect(report.ignored).toContainEqual(expect.objectContaining({ column: 'Sale price', count: 1 }))
   })
 
-  it('puts a product into each category on its way, with commas as WooCommerce escapes them', () => {
+  it('puts a product into each category of a path, and reads escaped commas', () => {
     const Categories = String.raw`Clothing > Shirts, Clothing > Bags\, Cases, Uncategorized`
     expect(productOf({ Categories, Tags: String.raw`soft, warm\, dry, Soft` })).toMatchObject({
       categories: ['Clothing', 'Shirts', 'Bags, Cases'],
@@ -234,7 +234,7 @@ describe("WooCommerce's product export", () => {
     })
   })
 
-  it('turns descriptions into text, the short one first', () => {
+  it('converts descriptions to text, the short one first', () => {
     const Description = String.raw`<p>Holds <b>a lot</b> &amp; more.</p>\n<ul><li>blue</li></ul>`
     expect(productOf({ Description, 'Short description': String.raw`A cup.\nC:\\new` })?.description).toBe(
       'A cup.\nC:\\new\n\nHolds a lot & more.\n\n- blue'
@@ -254,7 +254,7 @@ describe("WooCommerce's product export", () => {
     expect(readRows(...virtual, blue).file.products[0]?.type).toBe('physical')
   })
 
-  it('keeps the menu order where the shop uses it', () => {
+  it('reads the menu order where the shop uses it', () => {
     const positions = (...orders: string[]) =>
       readRows(...orders.map((Position, index) => ({ ...cup, SKU: `cup-${index}`, Position }))).file.products.map(
         ({ position }) => position
@@ -263,10 +263,10 @@ describe("WooCommerce's product export", () => {
     expect(positions('2', '0', '-1')).toEqual([3, 1, 0])
   })
 
-  it('says nothing of what the file has no column for', () => {
+  it('leaves fields without a column undefined', () => {
     const [product] = read('Type,SKU,Name,Regular price\nsimple,cup,Cup,18\n').file.products
-    const said = Object.entries(product ?? {}).filter(([, value]) => value !== undefined)
-    expect(said.map(([field]) => field).sort()).toEqual([
+    const defined = Object.entries(product ?? {}).filter(([, value]) => value !== undefined)
+    expect(defined.map(([field]) => field).sort()).toEqual([
       'name',
       'priceMinor',
       'saleEndsAt',
@@ -279,7 +279,7 @@ describe("WooCommerce's product export", () => {
     ])
   })
 
-  it('counts and names what has no place in the shop', () => {
+  it('reports the ignored columns and products', () => {
     const { file, report } = readRows(
       {
         ...cup,
@@ -294,17 +294,17 @@ describe("WooCommerce's product export", () => {
       { ...cup, SKU: 'draft', Name: 'Draft', Published: '-1', 'Regular price': '' }
     )
     expect(file.products.map(({ slug }) => slug)).toEqual(['cup'])
-    const counted = report.ignored.map(({ column, count, why }) => `${column} ${count}: ${why}`)
-    expect(counted).toEqual(
+    const ignored = report.ignored.map(({ column, count, why }) => `${column} ${count}: ${why}`)
+    expect(ignored).toEqual(
       expect.arrayContaining([
-        'Images 1: Images have no place in the shop',
-        'Tax status 1: Prices are final, the shop adds no tax',
-        'Meta: _note 1: Fields of other plugins have no place in the shop',
-        'Attribute 1 name 2: Attributes only name variations',
-        'Type 1: Products of the type grouped are not sold here: Set',
-        'Type 1: Products of the type external are not sold here: Far',
+        'Images 1: Images are not imported',
+        'Tax status 1: Taxes are not supported: prices are final',
+        'Meta: _note 1: Fields of other plugins are not supported',
+        'Attribute 1 name 2: Attributes are used only to name variations',
+        'Type 1: Products of type grouped are not supported: Set',
+        'Type 1: Products of type external are not supported: Far',
         'Type 1: A variable product without variations cannot be bought: Empty',
-        'Regular price 1: An unpublished product without a price is left out: Draft'
+        'Regular price 1: Unpublished products without a price are not imported: Draft'
       ])
     )
   })
@@ -333,18 +333,18 @@ describe("WooCommerce's product export is refused", () => {
       '4 Name: Must not be empty.',
       '6 Regular price: Is required.',
       '7 Stock: Must be a whole number from 0 to 1000000000.',
-      '8 Parent: Is not the SKU or the id of a product in this file.',
+      '8 Parent: Must be the SKU or the id of a product in this file.',
       '9 Parent: Is required for a variation.',
       '10 Parent: Must be a variable product.',
       '11 Published: Must be 1, 0, -1 or 2.',
-      '12 Date sale price starts: Must be an ISO 8601 date, or a time with Z or an offset.',
+      '12 Date sale price starts: Must be an ISO 8601 date, or a date and time with Z or an offset.',
       '13 Regular price: Is required.',
       '14 Position: Must be a whole number.',
       '15 Regular price: An amount in EUR has at most 2 decimals.'
     ])
   })
 
-  it('for a variation, with the line of the variation', () => {
+  it('with the line of the variation when a variation has an error', () => {
     expect(errors(shirt, red, { ...blue, 'Regular price': '' })).toEqual(['4 Regular price: Is required.'])
   })
 })

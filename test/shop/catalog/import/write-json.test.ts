@@ -70,7 +70,7 @@ const product: fc.Arbitrary<FullProduct> = fc
   }))
 
 describe('an export of the catalogue', () => {
-  it('is in the words of the import format', () => {
+  it('has the fields of the import format', () => {
     const [lamp] = read('[{"slug":"lamp","name":"Lamp","price":"12.50","saleEnd":"2027-01-01","stock":2}]').file
       .products
     expect(toCatalogFile(lamp ? [withDefaults(lamp)] : [], { currency: 'EUR' })).toEqual({
@@ -96,7 +96,7 @@ describe('an export of the catalogue', () => {
     })
   })
 
-  it('reads back as the same products, in currencies of 0, 2 and 3 decimals', () => {
+  it('can be imported as the same products, in currencies with 0, 2 and 3 decimals', () => {
     const list = fc.uniqueArray(product, { selector: ({ slug }) => slug, maxLength: 4 })
     fc.assert(
       fc.property(list, fc.constantFrom('EUR', 'JPY', 'KWD'), (products, currency) => {
