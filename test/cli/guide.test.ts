@@ -29,6 +29,12 @@ describe('shopstead guide', () => {
     expect((await guide('operating', '--json')).json).toEqual({ topic: 'operating', text })
   })
 
+  it('lays a page out for reading at a terminal', async () => {
+    const folder = join(temporaryFolder(), 'nowhere')
+    const { stdout } = await shopstead(folder, ['guide', 'operating'], { answers: [] })
+    expect(stdout.startsWith('Operating a shop\n\n- At midnight\n')).toBe(true)
+  })
+
   it('refuses an unknown topic with exit code 2 and names the known ones', async () => {
     const { code, stderr } = await guide('midnight')
     expect(code).toBe(2)

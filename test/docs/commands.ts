@@ -1,0 +1,37 @@
+import { CommanderError } from 'commander'
+import type { Command } from 'commander'
+import { ShopCommand } from '../../src/cli/command.ts'
+import { groups } from '../../src/cli/groups.ts'
+import { testTerminal } from '../support/command-line.ts'
+
+/** The real command line, in which no command does anything. */
+export async function idleProgram(): Promise<ShopCommand> {
+  const program = new ShopCommand(testTerminal().terminal, 'shopstead').version('0.0.0')
+  for (const group of groups) (await group.load()).define(program)
+  idle(program)
+  return program
+}
+
+function idle(command: Command): void {
+  command.exitOverride()
+  const isGroup = command.commands.length > 0 && command.registeredArguments.length === 0
+  if (!isGroup) command.action(() => undefined)
+  for (const child of command.commands) idle(child)
+}
+
+/** What is wrong with a command line; undefined when it would start its command. */
+export function refusalOf(program: Command, args: readonly string[]): string | undefined {
+  try {
+    program.parse(args, { from: 'user' })
+    return undefined
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    return error.exitCode === 0 ? undefined : `shopstead ${args.join(' ')}: ${error.message}`
+  }
+}
+
+/** The subcommands of a group, or of a command such as proxy. */
+export function subcommandsOf(program: Command, name: string): string[] {
+  const group = program.commands.find((command) => command.name() === name)
+  return group?.commands.map((command) => command.name()) ?? []
+}

@@ -1,0 +1,111 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { ShopCommand } from '../../src/cli/command.ts'
+import { parseConfig } from '../../src/platform/config/config.ts'
+import { idleProgram, refusalOf } from './commands.ts'
+import { compileErrors } from './compile-snippets.ts'
+import { blocks, blocksIn } from './pages.ts'
+import { readScript } from './shell.ts'
+
+/** Programs of a Debian machine, and functions that a snippet defines. */
+const programs = new Set(
+  `apt-get bash caddy cat cd chmod curl git grep install journalctl node npm rm rsync ssh systemctl useradd`.split(' ')
+)
+const scripts = Object.keys(
+  (JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }).scripts
+)
+/** test/processes/docs/snippets.test.ts runs it. */
+const isRun = (code: string): boolean => code.startsWith('API=')
+
+let program: ShopCommand
+beforeAll(async () => {
+  program = await idleProgram()
+})
+
+/** What is wrong with a command of a shell snippet. */
+function problemOf([name = '', ...args]: readonly string[]): string | undefined {
+  if (name === 'npx') return problemOf(args)
+  if (name === 'shop' || name === 'shopstead') return refusalOf(program, args)
+  if (name === 'npm' && args[0] === 'run') return scripts.includes(args[1] ?? '') ? undefined : `npm run ${args[1]}`
+  if (name === 'node') return existsSync(args[0] ?? '') ? undefined : `node ${args[0]}`
+  return programs.has(name) ? undefined : `${name} is not a known program`
+}
+
+it('every code block has a language that a test checks', () => {
+  const known = new Set(['sh', 'js', 'ts', 'json', 'caddy', 'nginx', 'diff', 'text'])
+  expect(blocks.length).toBeGreaterThan(30)
+  expect(blocks.filter(({ language }) => !known.has(language)).map(({ place }) => place)).toEqual([])
+  // test/docs/worked-changes.test.ts applies the diffs.
+  expect(new Set(blocksIn('diff').map(({ file }) => file))).toEqual(new Set(['docs/CONTRIBUTING.md']))
+})
+
+it.each(blocksIn('sh').filter(({ code }) => !isRun(code)))('every command of $place exists', ({ code }) => {
+  const { commands } = readScript(code)
+  expect(commands.length).toBeGreaterThan(0)
+  expect(commands.map(problemOf).filter((problem) => problem !== undefined)).toEqual([])
+})
+
+it('every configuration file of a snippet is valid', () => {
+  const files = blocksIn('sh').flatMap(({ code }) => readScript(code).documents)
+  const configurations = files.filter(({ target }) => target.endsWith('.env'))
+  expect(configurations).toHaveLength(1)
+  for (const { text } of configurations) {
+    const given = [...text.matchAll(/^(\w+)="?([^"\n]*)"?$/gm)].map(([, name = '', value = '']) => [name, value])
+    expect(given).toHaveLength(text.trim().split('\n').length)
+    expect(parseConfig(Object.fromEntries(given)).env).toBe('production')
+  }
+})
+
+it.each(blocksIn('caddy', 'nginx'))(
+  'the web server of $place reaches the port that the shop listens on',
+  ({ code }) => {
+    const ports = [...code.matchAll(/127\.0\.0\.1:(\d+)/g)].map(([, port]) => Number(port))
+    expect(new Set(ports)).toEqual(new Set([parseConfig({}).port]))
+    expect(code.split('{')).toHaveLength(code.split('}').length)
+  }
+)
+
+it.each(blocksIn('json'))('the JSON of $place is valid', ({ code }) => {
+  expect(() => JSON.parse(code)).not.toThrow()
+})
+
+it('every script compiles for a site that has the package installed', () => {
+  const scripts = blocksIn('js', 'ts').filter(({ file }) => file !== 'docs/CONTRIBUTING.md')
+  expect(scripts.length).toBeGreaterThan(4)
+  const snippets = scripts.map(({ place, language, code }) => [`${place.replace(':', '-line-')}.${language}`, code])
+  const wrong = `import { createProxy } from 'shopstead/proxy'\ncreateProxy({ upstreams: 'x' })`
+  expect(compileErrors({ ...Object.fromEntries(snippets), 'wrong.js': wrong })).toEqual([
+    expect.stringMatching(/^wrong\.js:2 .*'upstreams' does not exist/)
+  ])
+})
+
+describe('the checks of shell snippets', () => {
+  it.each([
+    ['shopstead orders shwo 1', "unknown command 'shwo'"],
+    ['shopstead orders refund 1 --amont 5', 'unknown option'],
+    ['shopstead orders show', 'missing required argument'],
+    ['shopstead migrate now', 'too many arguments'],
+    ['systemctl stop x && shpo health', 'shpo is not a known program'],
+    ['npm run nonsense', 'npm run nonsense'],
+    ['shopstead health | shopstead nonsense', 'unknown command']
+  ])('refuse "%s"', (code, reason) => {
+    expect(readScript(code).commands.map(problemOf).join('\n')).toContain(reason)
+  })
+
+  it('read quotes, comments, redirections, continuations and here-documents', () => {
+    const code = [
+      `shop settings set shop.name "Tin  Lantern" # shop nonsense`,
+      `cat > /etc/a.env <<'END'\nA=1\nEND`,
+      `curl -s 'http://x/?a=1&b=2' \\\n  | grep -E 'a|b' > out`
+    ].join('\n')
+    expect(readScript(code)).toEqual({
+      commands: [
+        ['shop', 'settings', 'set', 'shop.name', 'Tin  Lantern'],
+        ['cat'],
+        ['curl', '-s', 'http://x/?a=1&b=2'],
+        ['grep', '-E', 'a|b']
+      ],
+      documents: [{ target: '/etc/a.env', text: 'A=1\n' }]
+    })
+  })
+})
