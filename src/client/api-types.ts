@@ -264,7 +264,10 @@ export type ErrorDetails = {
   TOKEN_INVALID: { [name: string]: never }
   UNSUPPORTED_MEDIA_TYPE: { [name: string]: never }
   UPSTREAM_UNAVAILABLE: { [name: string]: never }
-  VALIDATION_FAILED: { fieldErrors: { [name: string]: string[] } }
+  VALIDATION_FAILED: {
+    fieldErrors: { [name: string]: string[] }
+    problems?: { path: string; code: 'below_minimum'; message: string; minimum?: number }[]
+  }
   WEBHOOK_SIGNATURE_INVALID: { [name: string]: never }
 }
 

@@ -38,7 +38,7 @@ export function readValues(form: URLSearchParams): Record<string, string> {
 export function choiceInput(app: App, order: OrderRow, values: Readonly<Record<string, string>>) {
   const isShown = asksAddress(app.db, order) && addressFields.some((name) => name in values)
   return z.object({
-    payment_method: z.enum(offeredMethods(app), 'Please choose how to pay.'),
+    payment_method: z.enum(offeredMethods(app, order), 'Please choose how to pay.'),
     email: email.default(null),
     firstName: optionalLine(100),
     lastName: optionalLine(100),
@@ -71,7 +71,7 @@ const address = z
   .transform(({ address2, ...given }): Address => (address2 === '' ? given : { ...given, address2 }))
 
 export function choicePage({ app }: Pick<PageCall, 'app'>, order: OrderRow, status: number, filled: Filled): PageReply {
-  const methods = offeredMethods(app)
+  const methods = offeredMethods(app, order)
   const { contact, billingAddress, shippingAddress } = order
   const lastName = contact.lastName ?? billingAddress?.lastName ?? shippingAddress?.lastName
   const needsAddress = asksAddress(app.db, order)

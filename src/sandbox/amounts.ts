@@ -1,36 +1,10 @@
+import { minimumChargeMinor } from '../platform/minimum-charge.ts'
 import { formatMoney, isCurrency, chargeStepMinor } from '../platform/money.ts'
 import type { Context } from './context.ts'
 import { badParameter, badState } from './errors.ts'
 import type { Param } from './params.ts'
 import { text } from './params.ts'
 
-/** Stripe's minimum charge by currency, in minor units (docs.stripe.com/currencies#minimum-and-maximum-charge-amounts). */
-const minimums: Readonly<Record<string, number>> = {
-  usd: 50,
-  aed: 200,
-  aud: 50,
-  bgn: 100,
-  brl: 50,
-  cad: 50,
-  chf: 50,
-  czk: 1500,
-  dkk: 250,
-  eur: 50,
-  gbp: 30,
-  hkd: 400,
-  huf: 17500,
-  inr: 50,
-  jpy: 50,
-  mxn: 1000,
-  myr: 200,
-  nok: 300,
-  nzd: 50,
-  pln: 200,
-  ron: 200,
-  sek: 300,
-  sgd: 50,
-  thb: 1000
-}
 const maximumMinor = 99_999_999
 
 /** A parameter that takes an ISO 4217 code in upper or lower case and reads as lower case. */
@@ -51,7 +25,7 @@ export function currency(): Param<string> {
  * @throws StripeRefusal amount_too_small, amount_too_large, invalid_charge_amount
  */
 export function checkAmount(context: Context, amountMinor: number, code: string, param: string): void {
-  const minimumMinor = minimums[code] ?? 1
+  const minimumMinor = minimumChargeMinor(code.toUpperCase())
   if (context.minimumAmounts && amountMinor < minimumMinor) {
     const message = `Amount must be at least ${formatMoney(minimumMinor, code.toUpperCase())} ${code}`
     throw badState(message, { code: 'amount_too_small', param })

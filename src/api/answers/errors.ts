@@ -16,6 +16,8 @@ const passwordRules = [
   'personal'
 ] as const satisfies readonly PasswordRule[]
 
+const problemCodes = ['below_minimum'] as const
+
 const checkoutFailed = z.object({
   safeReason: z.string().meta({
     description:
@@ -114,7 +116,18 @@ export const errors = {
     details: z.object({
       fieldErrors: z
         .record(z.string(), z.array(z.string()))
-        .meta({ description: 'Messages by dotted path (items.0.quantity); _body is the body as a whole.' })
+        .meta({ description: 'Messages by dotted path (items.0.quantity); _body is the body as a whole.' }),
+      problems: z
+        .array(
+          z.object({
+            path: z.string(),
+            code: z.enum(problemCodes),
+            message: z.string(),
+            minimum: z.number().optional()
+          })
+        )
+        .optional()
+        .meta({ description: 'From checkout: why the cart cannot be bought, for a program to act on.' })
     }),
     example: { fieldErrors: { email: ['Must be an email address.'] } }
   },

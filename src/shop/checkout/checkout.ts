@@ -1,3 +1,4 @@
+import { belowMinimum, isTooSmallForCard } from './below-minimum.ts'
 import { AppError, validationFailed } from '../../errors.ts'
 import type { FieldErrors } from '../../errors.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
@@ -103,6 +104,7 @@ function startPayment(shop: ShopContext, tx: Tx, order: OrderRow, strategy: Stra
   const { cards } = shop
   // With manual payment in the list the buyer chooses on our own page first.
   if (cards === null || offersChoice(shop, strategy)) return { order, attempt: null }
+  if (isTooSmallForCard(shop, order)) throw belowMinimum(order, 'items')
   const kind = strategy === 'token_handoff' ? 'payment_intent' : 'checkout_session'
   return { order, attempt: createAttempt(tx, order, { gateway: cards.name, kind, livemode: cards.livemode }, now) }
 }

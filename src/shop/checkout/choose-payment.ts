@@ -1,3 +1,4 @@
+import { isTooSmallForCard } from './below-minimum.ts'
 import { AppError, validationFailed } from '../../errors.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
 import type { Tx } from '../../platform/db/database.ts'
@@ -29,9 +30,9 @@ export type PaymentChoice = {
   address?: Address | undefined
 }
 
-/** The payment methods that the hosted page offers. */
-export function offeredMethods(shop: ShopContext): PaymentMethod[] {
-  const card: PaymentMethod[] = isReady(shop.cards) ? ['card'] : []
+/** The payment methods that the hosted page offers for an order; cards have a minimum charge. */
+export function offeredMethods(shop: ShopContext, order: OrderRow): PaymentMethod[] {
+  const card: PaymentMethod[] = isReady(shop.cards) && !isTooSmallForCard(shop, order) ? ['card'] : []
   return shop.config.payments.includes('manual') ? [...card, 'manual'] : card
 }
 

@@ -7,6 +7,8 @@ import { getOrder } from '../orders/find.ts'
 import type { OrderRow } from '../orders/rows.ts'
 import { attemptsOf } from '../payments/attempts.ts'
 import { payNothing } from '../payments/pay-nothing.ts'
+import { belowMinimum, isTooSmallForCard } from './below-minimum.ts'
+import { offeredMethods } from './choose-payment.ts'
 import { buyerStatusOf, isPayable } from './buyer-status.ts'
 import { judgeCodes } from './judge-codes.ts'
 
@@ -23,16 +25,18 @@ export function canTakeCoupon(db: Db, order: OrderRow): boolean {
  */
 export async function takeCoupon(shop: ShopContext, orderId: number, code: string, addressKey: string): Promise<void> {
   await judgeCodes(shop, addressKey, (judge) =>
-    writeWhenFree(shop.db, (tx) => judge(() => apply(tx, orderId, code, shop.clock.now())))
+    writeWhenFree(shop.db, (tx) => judge(() => apply(tx, shop, orderId, code)))
   )
 }
 
-function apply(tx: Tx, orderId: number, code: string, now: number): void {
+function apply(tx: Tx, shop: ShopContext, orderId: number, code: string): void {
+  const now = shop.clock.now()
   const before = getOrder(tx, orderId)
   if (!isPayable(before, buyerStatusOf(tx, before, now))) return
   if (!canTakeCoupon(tx, before)) {
     throw validationFailed({ coupon: ['A payment has started, so the total can no longer change.'] })
   }
   const order = addCoupon(tx, orderId, code, now)
+  if (offeredMethods(shop, order).length === 0 && isTooSmallForCard(shop, order)) throw belowMinimum(order, 'coupon')
   if (order.totalMinor === 0) payNothing(tx, order, now)
 }

@@ -1,11 +1,12 @@
+import { isBelowMinimum, minimumChargeMinor } from '../../../platform/minimum-charge.ts'
 import { isUtf8 } from 'node:buffer'
-import { isCurrency } from '../../../platform/money.ts'
+import { formatMoney, isCurrency } from '../../../platform/money.ts'
 import { AppError } from '../../../errors.ts'
 import type { Table } from './csv-table.ts'
 import { readTable } from './csv-table.ts'
 import type { Draft } from './drafts.ts'
 import { readDrafts } from './drafts.ts'
-import type { CatalogFile } from './format.ts'
+import type { CatalogFile, ProductInput } from './format.ts'
 import { formatSchemas } from './format-schemas.ts'
 import { FileErrors, refuseFile } from './file-errors.ts'
 import { readJson } from './read-json.ts'
@@ -33,7 +34,9 @@ export function readCatalogFile(
   if (text.trim() === '') refuseFile(null, null, 'The file is empty.')
   if (/^\s*[[{]/.test(text)) {
     const { file, entries } = readJson(text, currency)
-    return { file, report: new ReportBuilder().build('json', entries) }
+    const report = new ReportBuilder()
+    warnOfSmallPrices(file.products, currency, report)
+    return { file, report: report.build('json', entries) }
   }
   return readCsv(text, currency)
 }
@@ -44,8 +47,20 @@ function readCsv(text: string, currency: string): { file: CatalogFile; report: I
   const { format, drafts } = readProducts(table, context)
   const products = readDrafts(drafts, formatSchemas(currency), context.errors)
   context.errors.throwIfAny()
+  warnOfSmallPrices(products, currency, context.report)
   const file = { products, coupons: [], plans: [], campaigns: [], affiliates: [] }
   return { file, report: context.report.build(format, table.rows.length) }
+}
+
+/** Warns of prices that no card can pay on their own; such a product sells only together with others. */
+function warnOfSmallPrices(products: readonly ProductInput[], currency: string, report: ReportBuilder): void {
+  const minimum = formatMoney(minimumChargeMinor(currency), currency)
+  for (const { slug, priceMinor, salePriceMinor } of products) {
+    const lowest = salePriceMinor ?? priceMinor
+    if (!isBelowMinimum(lowest, currency)) continue
+    const price = formatMoney(lowest, currency)
+    report.warn(`${slug} costs ${price}, less than the minimum of ${minimum} that Stripe charges by card.`)
+  }
 }
 
 function readProducts(

@@ -1,0 +1,35 @@
+import type { Db } from '../../platform/db/database.ts'
+import { rawStatement } from '../../platform/db/statements.ts'
+import { minimumChargeMinor } from '../../platform/minimum-charge.ts'
+import { couponScope } from './coupons.ts'
+import type { CouponRow } from './rows.ts'
+
+type Query = { percentBps: number; amountMinor: number; minimumMinor: number; products: string; categories: string }
+
+const cheapened = rawStatement<Query, { slug: string }>(`
+  SELECT slug FROM (
+    SELECT p.slug, coalesce(p.sale_price_minor, p.price_minor)
+           - (coalesce(p.sale_price_minor, p.price_minor) * @percentBps + 5000) / 10000 - @amountMinor AS left_minor
+      FROM products p
+     WHERE p.published = 1
+       AND ((@products = '[]' AND @categories = '[]')
+         OR p.id IN (SELECT value FROM json_each(@products))
+         OR p.id IN (SELECT product_id FROM product_categories
+                      WHERE category_id IN (SELECT value FROM json_each(@categories))))
+  ) WHERE left_minor > 0 AND left_minor < @minimumMinor ORDER BY slug LIMIT 6`)
+
+/**
+ * Published products that, bought alone with this coupon, cost more than nothing but less than Stripe charges by card;
+ * at most six, by slug.
+ */
+export function productsBelowMinimum(db: Db, coupon: CouponRow, currency: string): string[] {
+  const { productIds, categoryIds } = couponScope(db, coupon.id)
+  const rows = cheapened(db).all({
+    percentBps: coupon.percentBps ?? 0,
+    amountMinor: coupon.amountMinor ?? 0,
+    minimumMinor: minimumChargeMinor(currency),
+    products: JSON.stringify(productIds),
+    categories: JSON.stringify(categoryIds)
+  })
+  return rows.map(({ slug }) => slug)
+}

@@ -1,0 +1,22 @@
+import { AppError } from '../../errors.ts'
+import { isBelowMinimum, minimumChargeMinor } from '../../platform/minimum-charge.ts'
+import { formatMoney, toMajor } from '../../platform/money.ts'
+import type { ShopContext } from '../context.ts'
+import type { OrderRow } from '../orders/rows.ts'
+
+type Total = Pick<OrderRow, 'totalMinor' | 'currency'>
+
+/** Whether a total is worth more than nothing and less than the gateway charges by card. */
+export function isTooSmallForCard({ cards }: Pick<ShopContext, 'cards'>, { totalMinor, currency }: Total): boolean {
+  return cards !== null && isBelowMinimum(totalMinor, currency)
+}
+
+/** VALIDATION_FAILED on `path`, with the problem `below_minimum` and the minimum in major units. */
+export function belowMinimum({ currency }: Pick<OrderRow, 'currency'>, path: string): AppError {
+  const minimumMinor = minimumChargeMinor(currency)
+  const message = `The total must be at least ${formatMoney(minimumMinor, currency)} to pay by card.`
+  return new AppError('VALIDATION_FAILED', 'Some fields are missing or invalid.', {
+    fieldErrors: { [path]: [message] },
+    problems: [{ path, code: 'below_minimum', message, minimum: toMajor(minimumMinor, currency) }]
+  })
+}
