@@ -4,7 +4,9 @@ import { AppError } from '../errors.ts'
 import { toIso } from '../platform/iso-time.ts'
 import { write } from '../platform/db/database.ts'
 import { parseWith } from '../platform/http/zod-errors.ts'
+import { minimumChargeMinor } from '../platform/minimum-charge.ts'
 import { formatMoney, toMinor } from '../platform/money.ts'
+import { productsBelowMinimum } from '../shop/catalog/small-totals.ts'
 import { createCoupon } from '../shop/catalog/apply-coupon.ts'
 import { inactiveReason } from '../shop/catalog/coupon-rules.ts'
 import { disableCoupon, listCoupons, toCoupon } from '../shop/catalog/coupons.ts'
@@ -47,10 +49,9 @@ export function define(program: ShopCommand): void {
     .option('--category <name>', 'counts for this category; can be repeated', collect, [])
   runs(create, 'migrated', ({ app, options, now }: Work<CreateOptions>) => {
     const input = parseCoupon(options, setting(app.db, 'shop.currency'))
-    return answer(
-      app,
-      write(app.db, (tx) => createCoupon(tx, input, now))
-    )
+    const coupon = write(app.db, (tx) => createCoupon(tx, input, now))
+    const { json, human } = answer(app, coupon)
+    return { json, human: [...human, ...smallTotals(app, coupon)] }
   })
   const disable = addCommand(group, 'disable <code>', 'orders that carry it keep it', 'coupons disable SPRING')
   runs(disable, 'migrated', ({ app }, code: string) =>
@@ -108,6 +109,15 @@ function answer(app: App, row: CouponRow): Answer {
       `${stateOf(row, app.clock.now())}, used ${coupon.used} times, made ${toIso(row.createdAt)}`
     ]
   }
+}
+
+function smallTotals(app: App, coupon: CouponRow): string[] {
+  const currency = setting(app.db, 'shop.currency')
+  const slugs = productsBelowMinimum(app.db, coupon, currency)
+  if (slugs.length === 0) return []
+  const minimum = formatMoney(minimumChargeMinor(currency), currency)
+  const named = slugs.length > 5 ? `${slugs.slice(0, 5).join(', ')} and more` : slugs.join(', ')
+  return [`Warning: with this coupon, ${named} cost less than ${minimum}, the minimum that Stripe charges by card.`]
 }
 
 function stateOf(row: CouponRow, now: number): string {

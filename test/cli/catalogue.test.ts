@@ -110,3 +110,16 @@ test.each([
   const refused = await run('coupons', 'create', '--code', 'X', ...options)
   expect(refused).toMatchObject({ code: exitCode, json: { error: { code: error } } })
 })
+
+test('creating a coupon warns of the products that it brings below the minimum charge', async () => {
+  const products = [
+    { slug: 'sticker', name: 'Sticker', price: '1.00' },
+    { slug: 'poster', name: 'Poster', price: '20.00' }
+  ]
+  await run('offers', 'import', fileOf({ products }))
+  const create = (...options: string[]) => shopstead(dataDir, ['coupons', 'create', ...options])
+  const cheap = await create('--code', 'CHEAP', '--percent', '80')
+  expect(cheap.stdout).toContain('with this coupon, sticker cost less than €0.50, the minimum')
+  expect((await create('--code', 'FREE', '--percent', '100')).stdout).not.toContain('Warning')
+  expect((await create('--code', 'POSTER', '--percent', '80', '--product', 'poster')).stdout).not.toContain('Warning')
+})
