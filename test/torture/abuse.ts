@@ -210,7 +210,7 @@ function whereTo({ apiRoot }: { apiRoot: string }): { port: number; apiPrefix: s
 type Wanted = Pick<StormOrder, 'what' | 'times' | 'width' | 'from'> & Partial<StormOrder>
 
 async function stormed({ field, server, productId }: Stage, wanted: Wanted): Promise<StormHarm> {
-  const seed = field.dice.between(0, 0x7fffffff)
+  const seed = field.random.between(0, 0x7fffffff)
   const harm = await attack('storm', { apiRoot: server.apiRoot, productId, seed, ...wanted })
   for (const [answer, times] of Object.entries(harm.answers)) field.tried(`${wanted.what}: ${answer}`, times)
   for (const broken of harm.broken.slice(0, 3)) field.violation(`${wanted.what}: no answer (${broken})`)

@@ -6,7 +6,7 @@ import { startShop } from '../support/running-shop.ts'
 import { side } from './ask.ts'
 import { everyQuestion, put, unmatched } from './authorisation/matrix.ts'
 import { furnish, shelf, Stage } from './authorisation/stage.ts'
-import type { Dice } from './dice.ts'
+import type { Random } from './random.ts'
 import { servePacked } from './packed-shop.ts'
 import type { Field, Part } from './part.ts'
 
@@ -45,7 +45,7 @@ async function everything(field: Field, stage: Stage): Promise<void> {
   const owner = stage.enter('affiliate active', 'owner')
   await stage.refer(owner)
   const before = stage.recordsOf(owner)
-  const questions = shuffled(field.dice, everyQuestion())
+  const questions = shuffled(field.random, everyQuestion())
   await side(questions.length, atOnce, async (index) => {
     const question = questions[index]
     if (question === undefined) return
@@ -55,10 +55,10 @@ async function everything(field: Field, stage: Stage): Promise<void> {
   if (stage.recordsOf(owner) !== before) field.violation('what belongs to another was changed')
 }
 
-function shuffled<T>(dice: Dice, list: readonly T[]): T[] {
+function shuffled<T>(random: Random, list: readonly T[]): T[] {
   const result = [...list]
   for (let at = result.length - 1; at > 0; at -= 1) {
-    const other = dice.between(0, at)
+    const other = random.between(0, at)
     const [left, right] = [result[at], result[other]]
     if (left === undefined || right === undefined) continue
     ;[result[at], result[other]] = [right, left]

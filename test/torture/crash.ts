@@ -63,8 +63,8 @@ async function crashAndJudge(
   const answered = (): void => traffic.answered()
   const world: World = { shop, sandbox, field, record, products, isOver: () => isOver, answered }
   const people = Promise.all([
-    ...Array.from({ length: customers }, () => live(world, field.dice.another())),
-    keepRefunding(world, field.dice.another())
+    ...Array.from({ length: customers }, () => live(world, field.random.fork())),
+    keepRefunding(world, field.random.fork())
   ])
   // Whoever fails ends the rounds; nobody is left waiting for an answer to him.
   const failed = people.then(
@@ -80,7 +80,7 @@ async function crashAndJudge(
   const shown = await judgeAccounts(world)
   judgeMoney(world, shown)
   await judgeRefunds(world)
-  await judgeReplays(world, field.dice)
+  await judgeReplays(world, field.random)
   const outcome = await shop.end('SIGTERM')
   if (outcome !== 0) field.violation(`told to stop, the server ended with ${String(outcome)}`)
   judgeDatabase(world, file, shown, units)
@@ -100,9 +100,9 @@ async function playRounds(world: World, traffic: Traffic): Promise<void> {
   for (let round = 1; round <= rounds; round += 1) {
     await strike(world, traffic)
     await shop.end('SIGKILL')
-    if (field.dice.once(8)) {
+    if (field.random.oneIn(8)) {
       field.tried('kills at the start')
-      await shop.startInVain(field.dice.between(50, 500))
+      await shop.startInVain(field.random.between(50, 500))
     }
     const restart = await shop.start()
     restarts.push(restart)
@@ -134,13 +134,13 @@ const deadlyCalls = [
  * or after. Counted in answers, a life is not shorter on a busy machine.
  */
 async function strike({ shop, sandbox, field }: World, traffic: Traffic): Promise<void> {
-  const { dice } = field
-  const answers = dice.between(0, 50)
-  const pauseMs = dice.between(0, 40)
-  const inCall = dice.once(3)
+  const { random } = field
+  const answers = random.between(0, 50)
+  const pauseMs = random.between(0, 40)
+  const inCall = random.oneIn(3)
   if (inCall) {
-    const moment = dice.pick(['before', 'after'] as const)
-    sandbox.addFault({ target: dice.pick(deadlyCalls), fault: 'kill', moment, skip: dice.between(0, 6) })
+    const moment = random.pick(['before', 'after'] as const)
+    sandbox.addFault({ target: random.pick(deadlyCalls), fault: 'kill', moment, skip: random.between(0, 6) })
   }
   // The call may come rarely; then it is killed like the others, a good many answers on.
   const enough = traffic.flow(inCall ? answers + 50 : answers).then(() => sleep(pauseMs))

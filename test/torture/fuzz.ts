@@ -114,8 +114,8 @@ function apiTarget(name: string, those: readonly Route[], { url, root, material,
   return {
     name,
     url,
-    next(dice) {
-      const draft = dice.pick(requests).next(dice)
+    next(random) {
+      const draft = random.pick(requests).next(random)
       const path = draft.target.split('?')[0] ?? ''
       const judge: Shot['judge'] = known.has(path)
         ? (answer) => judgeApi(draft.method, path.slice(pathname.length), answer)

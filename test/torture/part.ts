@@ -1,5 +1,5 @@
 import type { Packed } from '../support/packed.ts'
-import type { Dice } from './dice.ts'
+import type { Random } from './random.ts'
 
 /** One kind of ill-treatment, with what has to hold through it. */
 export type Part = {
@@ -17,7 +17,7 @@ export type Field = {
   /** The installed package: its processes are what is ill-treated. */
   packed: Packed
   /** All chance comes from here, so that a seed brings a run back. */
-  dice: Dice
+  random: Random
   /** Counts what was tried, by its name. */
   tried(what: string, times?: number): void
   /** A promise that was broken: what was done, what was expected, what came. */

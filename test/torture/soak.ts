@@ -57,7 +57,7 @@ async function soakIn(field: Field, dataDir: string, hook: string): Promise<void
   })
   const vitals = new Vitals(server.child.pid)
   try {
-    const shoppers = new Shoppers(await openStreet(field, dataDir, server), field.dice)
+    const shoppers = new Shoppers(await openStreet(field, dataDir, server), field.random)
     const logs = watchLogs(dataDir)
     const readings = await work(field, shoppers, server, vitals, `http://127.0.0.1:${metricsPort}/metrics`)
     judge(field, readings)

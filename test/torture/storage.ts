@@ -161,7 +161,7 @@ async function spoiltStart(shop: ShopAtRisk, shoppers: Shoppers): Promise<void> 
   const sound = readFileSync(file)
   const half = Math.floor(sound.length / 2 / 4096) * 4096
   const spoilt: [what: string, spoil: () => void, says: RegExp, exit: number][] = [
-    ['garbage', () => writeFileSync(file, field.dice.bytes(100_000)), /not a database.*backup restore/s, 69],
+    ['garbage', () => writeFileSync(file, field.random.bytes(100_000)), /not a database.*backup restore/s, 69],
     ['cut in half', () => truncateSync(file, half), /malformed.*backup restore/s, 69],
     ['cut inside its first page', () => truncateSync(file, 1_000), /(malformed|not a database).*backup restore/s, 69],
     ['empty', () => truncateSync(file, 0), /lacks \d+ migration.*shopstead migrate/s, 1],
@@ -197,7 +197,7 @@ async function expectRefusal(shop: ShopAtRisk, what: string, says: RegExp, exit:
 async function spoiltLog(shop: ShopAtRisk, shoppers: Shoppers, sound: Buffer): Promise<void> {
   for (const extra of shop.field.isWhole ? ['-wal', '-shm'] : ['-wal']) {
     shop.field.tried('garbage logs at the start')
-    writeFileSync(`${shop.file}${extra}`, shop.field.dice.bytes(50_000), { mode: 0o600 })
+    writeFileSync(`${shop.file}${extra}`, shop.field.random.bytes(50_000), { mode: 0o600 })
     await shop.start()
     await shoppers.judge()
     await expectHealth(shop, `garbage ${extra}`, 'database', 'ok')
@@ -208,7 +208,7 @@ async function spoiltLog(shop: ShopAtRisk, shoppers: Shoppers, sound: Buffer): P
 
 /** The advice that each refusal gives is good: after it everything is there. */
 async function restoredStart(shop: ShopAtRisk, shoppers: Shoppers, backup: string): Promise<void> {
-  writeFileSync(shop.file, shop.field.dice.bytes(100_000))
+  writeFileSync(shop.file, shop.field.random.bytes(100_000))
   const { exitCode, stderr } = await shop.run('backup', 'restore', backup, '--yes')
   if (exitCode !== 0) return shop.field.violation(`backup restore ended with ${exitCode}: ${stderr}`)
   await shop.start()

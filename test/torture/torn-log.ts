@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { openGateway, stripeEnv } from '../faults/lane.ts'
 import type { Gateway } from '../faults/lane.ts'
-import type { Dice } from './dice.ts'
+import type { Random } from './random.ts'
 import { openShop } from './open-shop.ts'
 import { runPacked, servePacked } from './packed-shop.ts'
 import type { PackedServer } from './packed-shop.ts'
@@ -55,14 +55,14 @@ async function killInTheMidst(
   const { server, running } = place
   const file = join(running, 'shopstead.db')
   const scene = { apiRoot: server.apiRoot, log: `${file}-wal`, sandbox: place.gateway.sandbox }
-  await makeHistory(scene, field.dice, 40)
+  await makeHistory(scene, field.random, 40)
   const reader = new Database(file)
   try {
     await startLogAnew(reader, file)
-    const acknowledged = await makeHistory(scene, field.dice, 12)
+    const acknowledged = await makeHistory(scene, field.random, 12)
     // A last one that nobody waits for, so that it is struck in the midst.
-    const last = makeHistory(scene, field.dice, 1).catch(() => [])
-    await sleep(field.dice.between(5, 60))
+    const last = makeHistory(scene, field.random, 1).catch(() => [])
+    await sleep(field.random.between(5, 60))
     await server.end('SIGKILL')
     await last
     cpSync(running, place.killed, { recursive: true, filter: (path) => basename(path) !== 'mail' })
@@ -99,39 +99,39 @@ const sectorBytes = 512
 async function tear(field: Field, killed: Killed, torn: string, env: Record<string, string>): Promise<void> {
   const times = field.isWhole ? 1_000 : 100
   for (let time = 1; time <= times; time += 1) {
-    const damage = chooseDamage(field.dice, killed.log)
+    const damage = chooseDamage(field.random, killed.log)
     field.tried(damage.kind)
-    lay(killed, damage, torn, field.dice)
+    lay(killed, damage, torn, field.random)
     for (const text of judge(killed, damage, torn)) field.violation(`${damage.kind} at ${damage.from}: ${text}`)
     if (time % (field.isWhole ? 20 : 25) === 0) {
-      lay(killed, damage, torn, field.dice)
+      lay(killed, damage, torn, field.random)
       await startOn(field, torn, env)
     }
     if (time % 100 === 0) field.tell(`${time} of ${times}`)
   }
 }
 
-function chooseDamage(dice: Dice, { bytes, commits }: LogFile): Damage {
-  const kind = dice.pick(['cut', 'one bit', 'a sector'] as const)
+function chooseDamage(random: Random, { bytes, commits }: LogFile): Damage {
+  const kind = random.pick(['cut', 'one bit', 'a sector'] as const)
   // Seldom behind the last transaction, where nothing is that anybody was told of.
-  const end = dice.once(20) ? bytes.length : (commits.at(-1) ?? 0)
-  const at = dice.between(0, end - 1)
+  const end = random.oneIn(20) ? bytes.length : (commits.at(-1) ?? 0)
+  const at = random.between(0, end - 1)
   return { kind, from: kind === 'a sector' ? at - (at % sectorBytes) : at }
 }
 
 /** The folder of the killed shop with its log damaged; the index of the log is there or, as after a power cut, not. */
-function lay({ dataDir, log }: Killed, damage: Damage, torn: string, dice: Dice): void {
+function lay({ dataDir, log }: Killed, damage: Damage, torn: string, random: Random): void {
   rmSync(torn, { recursive: true, force: true })
   cpSync(dataDir, torn, { recursive: true, filter: (file) => !file.endsWith('.db-wal') })
-  if (dice.once(2)) rmSync(join(torn, 'shopstead.db-shm'), { force: true })
-  writeFileSync(join(torn, 'shopstead.db-wal'), damaged(log.bytes, damage, dice))
+  if (random.oneIn(2)) rmSync(join(torn, 'shopstead.db-shm'), { force: true })
+  writeFileSync(join(torn, 'shopstead.db-wal'), damaged(log.bytes, damage, random))
 }
 
-function damaged(bytes: Buffer, { kind, from }: Damage, dice: Dice): Buffer {
+function damaged(bytes: Buffer, { kind, from }: Damage, random: Random): Buffer {
   if (kind === 'cut') return bytes.subarray(0, from)
   const copy = Buffer.from(bytes)
-  if (kind === 'one bit') copy.writeUInt8(copy.readUInt8(from) ^ (1 << dice.between(0, 7)), from)
-  else dice.bytes(Math.min(sectorBytes, copy.length - from)).copy(copy, from)
+  if (kind === 'one bit') copy.writeUInt8(copy.readUInt8(from) ^ (1 << random.between(0, 7)), from)
+  else random.bytes(Math.min(sectorBytes, copy.length - from)).copy(copy, from)
   return copy
 }
 

@@ -15,7 +15,7 @@ import { abuse } from './abuse.ts'
 import { authorisation } from './authorisation.ts'
 import { clock } from './clock.ts'
 import { crash } from './crash.ts'
-import { Dice } from './dice.ts'
+import { Random } from './random.ts'
 import { durability } from './durability.ts'
 import { fuzz } from './fuzz.ts'
 import { mutants } from './mutants.ts'
@@ -104,7 +104,7 @@ async function play(part: Part, packed: Packed, seed: number): Promise<Outcome> 
   const field: Field = {
     isWhole: !values.short,
     packed,
-    dice: new Dice(seed),
+    random: new Random(seed),
     tried: (what, times = 1) => void counts.set(what, (counts.get(what) ?? 0) + times),
     violation: (text) => void violations.push(text),
     figure: (text) => void figures.push(text),

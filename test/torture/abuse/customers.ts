@@ -4,7 +4,7 @@
  * would have been felt by. Takes a Crowd as its argument; told `lap` by its parent it answers what it has felt since.
  */
 import { Agent } from 'node:http'
-import { Dice } from '../dice.ts'
+import { Random } from '../random.ts'
 import { ask, cookiesOf, dataOf } from '../ask.ts'
 import type { Asked } from '../ask.ts'
 
@@ -13,7 +13,7 @@ export type Crowd = { apiRoot: string; productId: number; customers: number; eve
 /** What customers felt: how long their requests took, and what was not answered as it should have been. */
 export type Lap = { times: number[]; slowest: { path: string; ms: number }; bought: number; wrong: string[] }
 
-type Customer = { address: string; cookie: string; agent: Agent; dice: Dice; turn: number }
+type Customer = { address: string; cookie: string; agent: Agent; random: Random; turn: number }
 
 const crowd = JSON.parse(process.argv[2] ?? '{}') as Crowd
 const checkoutEvery = 60
@@ -23,7 +23,7 @@ function noLap(): Lap {
   return { times: [], slowest: { path: '', ms: 0 }, bought: 0, wrong: [] }
 }
 
-async function enter(number: number, dice: Dice): Promise<Customer> {
+async function enter(number: number, random: Random): Promise<Customer> {
   const address = `203.0.113.${number}`
   const headers = { 'x-forwarded-for': address }
   const { nonce } = dataOf<{ nonce: string }>(await ask(`${crowd.apiRoot}/nonce`, { headers }))
@@ -38,12 +38,12 @@ async function enter(number: number, dice: Dice): Promise<Customer> {
   })
   dataOf(registered)
   // They do not all buy in the same moment.
-  const turn = dice.between(0, checkoutEvery)
+  const turn = random.between(0, checkoutEvery)
   return {
     address,
     cookie: cookiesOf(registered),
     agent: new Agent({ keepAlive: true, maxFreeSockets: 2 }),
-    dice,
+    random,
     turn
   }
 }
@@ -53,7 +53,7 @@ async function doSomething(customer: Customer): Promise<void> {
   const buys = customer.turn % checkoutEvery === 0
   const path = buys
     ? '/store/checkout-session'
-    : customer.dice.pick(['/store/offers', '/store/offers?search=mug', '/me', '/orders', '/health'])
+    : customer.random.pick(['/store/offers', '/store/offers?search=mug', '/me', '/orders', '/health'])
   const felt = lap
   try {
     const answer = await ask(`${crowd.apiRoot}${path}`, {
@@ -74,9 +74,9 @@ function note(felt: Lap, path: string, { status, text, ms }: Asked): void {
   if (status !== 200) felt.wrong.push(`${path}: ${status} ${text.slice(0, 200)}`)
 }
 
-const dice = new Dice(crowd.seed)
+const random = new Random(crowd.seed)
 const customers: Customer[] = []
-for (let number = 1; number <= crowd.customers; number += 1) customers.push(await enter(number, dice.another()))
+for (let number = 1; number <= crowd.customers; number += 1) customers.push(await enter(number, random.fork()))
 for (const [index, customer] of customers.entries())
   setTimeout(
     () => setInterval(() => void doSomething(customer), crowd.everyMs),

@@ -1,4 +1,4 @@
-import type { Dice } from '../dice.ts'
+import type { Random } from '../random.ts'
 
 /** Where requests pretend to come from. */
 export type Disguise =
@@ -33,14 +33,14 @@ const believedElsewhere = [
 ]
 
 /** The headers of the request with this number. */
-export function disguise(from: Disguise, index: number, dice: Dice): Record<string, string> {
+export function disguise(from: Disguise, index: number, random: Random): Record<string, string> {
   if (from.as === 'oneself') return {}
   if (from.as === 'address') return { 'x-forwarded-for': from.address }
   if (from.as === 'addresses') return { 'x-forwarded-for': numbered(index) }
   if (from.as === 'the /64')
-    return { 'x-forwarded-for': `${from.prefix}:${group(dice)}:${group(dice)}::${group(dice)}` }
-  if (from.as === 'left hops') return { 'x-forwarded-for': `${leftOf(index, dice)}, ${from.address}` }
-  const pretended = anywhere(dice)
+    return { 'x-forwarded-for': `${from.prefix}:${group(random)}:${group(random)}::${group(random)}` }
+  if (from.as === 'left hops') return { 'x-forwarded-for': `${leftOf(index, random)}, ${from.address}` }
+  const pretended = anywhere(random)
   return {
     ...Object.fromEntries(believedElsewhere.map((name) => [name, pretended])),
     forwarded: `for=${pretended};proto=https;by=127.0.0.1`,
@@ -54,15 +54,15 @@ function numbered(index: number): string {
   return `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}`
 }
 
-function leftOf(index: number, dice: Dice): string {
-  const hops = [anywhere(dice), `${anywhere(dice)}, 127.0.0.1`, 'unknown', '', `[2001:db8::${group(dice)}]:443`]
+function leftOf(index: number, random: Random): string {
+  const hops = [anywhere(random), `${anywhere(random)}, 127.0.0.1`, 'unknown', '', `[2001:db8::${group(random)}]:443`]
   return hops[index % hops.length] ?? ''
 }
 
-function anywhere(dice: Dice): string {
-  return [0, 0, 0, 0].map(() => dice.between(1, 254)).join('.')
+function anywhere(random: Random): string {
+  return [0, 0, 0, 0].map(() => random.between(1, 254)).join('.')
 }
 
-function group(dice: Dice): string {
-  return dice.between(0, 0xffff).toString(16)
+function group(random: Random): string {
+  return random.between(0, 0xffff).toString(16)
 }

@@ -61,7 +61,7 @@ export async function withStage(field: Field, play: (stage: Stage) => Promise<vo
       productId,
       customers: 5,
       everyMs: 50,
-      seed: field.dice.between(0, 0x7fffffff)
+      seed: field.random.between(0, 0x7fffffff)
     })
     const quiet = await calm(field, customers, vitals)
     await play({ field, dataDir, server, gateway, productId, customers, vitals, quiet })

@@ -1,7 +1,7 @@
 import { Agent } from 'node:http'
 import { ask, side } from '../ask.ts'
 import type { Asked, Question } from '../ask.ts'
-import { Dice } from '../dice.ts'
+import { Random } from '../random.ts'
 import { disguise } from './disguises.ts'
 import type { Disguise } from './disguises.ts'
 
@@ -31,14 +31,14 @@ const cards = ['pm_card_chargeDeclined', 'pm_card_chargeDeclinedInsufficientFund
 export async function storm(order: StormOrder): Promise<StormHarm> {
   const harm: StormHarm = { answers: {}, broken: [], ms: 0 }
   const agent = new Agent({ keepAlive: true })
-  const dice = new Dice(order.seed)
+  const random = new Random(order.seed)
   const started = performance.now()
   const isOver = (): boolean => order.untilMs !== undefined && performance.now() - started > order.untilMs
   await side(order.times, order.width, async (turn) => {
     if (isOver()) return
     const index = turn + (order.startAt ?? 0)
     const { path, ...question } = request(order, index)
-    const headers = { ...order.headers, ...disguise(order.from, index, dice) }
+    const headers = { ...order.headers, ...disguise(order.from, index, random) }
     try {
       const name = nameOf(await ask(`${order.apiRoot}${path}`, { ...question, headers, agent }))
       harm.answers[name] = (harm.answers[name] ?? 0) + 1

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts'
 import { Browser } from '../../support/browser.ts'
 import type { Answer } from '../../support/browser.ts'
-import type { Dice } from '../dice.ts'
+import type { Random } from '../random.ts'
 import type { Field } from '../part.ts'
 import type { CrashingShop } from './crashing-shop.ts'
 import type { Account, Purchase, Memory, Told, Way } from './record.ts'
@@ -28,12 +28,12 @@ const badCards = ['pm_card_chargeDeclined', 'pm_card_visa_chargeDeclinedInsuffic
 const mostTries = 300
 
 /** One of the people of this torture: makes accounts, buys in every way, and remembers each answer. */
-export async function live(world: World, dice: Dice): Promise<void> {
+export async function live(world: World, random: Random): Promise<void> {
   let account = await register(world)
   while (!world.isOver()) {
-    if (dice.once(8)) account = await register(world)
-    else await buy(world, dice, account)
-    await sleep(dice.between(0, 40))
+    if (random.oneIn(8)) account = await register(world)
+    else await buy(world, random, account)
+    await sleep(random.between(0, 40))
   }
 }
 
@@ -56,23 +56,23 @@ async function registerAgain(world: World, { browser, email }: Account): Promise
   return untilAnswered(world, () => browser.post('/auth/login', { email, password }))
 }
 
-async function buy(world: World, dice: Dice, account: Account): Promise<void> {
-  const purchase = choose(world, dice)
+async function buy(world: World, random: Random, account: Account): Promise<void> {
+  const purchase = choose(world, random)
   account.purchases.push(purchase)
   world.field.tried(purchase.way.strategy === 'token_handoff' ? 'checkouts by token' : 'checkouts by page')
   const answer = await once(world, () => ask(account, purchase))
-  if (answer === null && dice.once(12)) return world.field.tried('checkouts given up without an answer')
+  if (answer === null && random.oneIn(12)) return world.field.tried('checkouts given up without an answer')
   const last = await settled(world, account, purchase, answer)
   if (last === null) return
   purchase.told = toldOf(last)
   if (!isExpected(last)) world.field.violation(`checkout ${purchase.key} answered ${last.status}: ${last.text}`)
-  await payOnPage(world, dice, purchase, last)
+  await payOnPage(world, random, purchase, last)
 }
 
-function choose(world: World, dice: Dice): Purchase {
+function choose(world: World, random: Random): Purchase {
   // The lantern runs out, the mug never does.
-  const product = dice.once(6) ? 'lantern' : 'mug'
-  const way = chooseWay(dice)
+  const product = random.oneIn(6) ? 'lantern' : 'mug'
+  const way = chooseWay(random)
   const items = [{ productId: world.products.get(product), quantity: 1 }]
   const handoff =
     way.strategy === 'token_handoff'
@@ -82,16 +82,16 @@ function choose(world: World, dice: Dice): Purchase {
   return { key: randomUUID(), way, product, body, told: null, paidOnPage: false }
 }
 
-function chooseWay(dice: Dice): Way {
-  const kind = dice.between(1, 10)
-  if (kind <= 4) return { strategy: 'token_handoff', card: dice.pick(goodCards), bank: 'not asked' }
-  if (kind === 5) return { strategy: 'token_handoff', card: dice.pick(badCards), bank: 'not asked' }
+function chooseWay(random: Random): Way {
+  const kind = random.between(1, 10)
+  if (kind <= 4) return { strategy: 'token_handoff', card: random.pick(goodCards), bank: 'not asked' }
+  if (kind === 5) return { strategy: 'token_handoff', card: random.pick(badCards), bank: 'not asked' }
   if (kind === 6) {
-    const bank = dice.once(3) ? 'refuses' : 'approves'
+    const bank = random.oneIn(3) ? 'refuses' : 'approves'
     return { strategy: 'token_handoff', card: 'pm_card_threeDSecureRequired', bank }
   }
-  if (dice.once(30)) return { strategy: 'redirect_to_store', cards: [] }
-  const cards = dice.once(4) ? [dice.pick(badCards), dice.pick(goodCards)] : [dice.pick(goodCards)]
+  if (random.oneIn(30)) return { strategy: 'redirect_to_store', cards: [] }
+  const cards = random.oneIn(4) ? [random.pick(badCards), random.pick(goodCards)] : [random.pick(goodCards)]
   return { strategy: 'redirect_to_store', cards }
 }
 
@@ -134,7 +134,7 @@ function toldOf({ status, data, text }: Answer): Told {
 }
 
 /** On the stand-in's own pages, which outlive the shop: its payment page, or the bank's question. */
-async function payOnPage(world: World, dice: Dice, purchase: Purchase, { data }: Answer): Promise<void> {
+async function payOnPage(world: World, random: Random, purchase: Purchase, { data }: Answer): Promise<void> {
   const { checkoutUrl, redirectUrl } = (data ?? {}) as { checkoutUrl?: string; redirectUrl?: string }
   const { way } = purchase
   if (way.strategy === 'token_handoff') {
@@ -146,7 +146,7 @@ async function payOnPage(world: World, dice: Dice, purchase: Purchase, { data }:
   }
   if (!checkoutUrl?.includes('/sandbox/checkout/')) return
   for (const card of way.cards) {
-    if (dice.once(2)) await sleep(dice.between(0, 200))
+    if (random.oneIn(2)) await sleep(random.between(0, 200))
     const status = await post(world, checkoutUrl, { payment_method: card })
     purchase.paidOnPage = status === 303
   }

@@ -2,7 +2,7 @@ import Database from 'better-sqlite3'
 import type { Ledger } from '../../../src/sandbox/controls.ts'
 import { Browser } from '../../support/browser.ts'
 import { allOrdersOf } from '../all-orders.ts'
-import type { Dice } from '../dice.ts'
+import type { Random } from '../random.ts'
 import type { Field } from '../part.ts'
 import { ask, password, untilAnswered } from './customer.ts'
 import type { World } from './customer.ts'
@@ -151,13 +151,13 @@ function isOpenAt({ intents, sessions }: Ledger, orderId: number): boolean {
 }
 
 /** A key that was answered gives the same order for ever, and charges nobody again. */
-export async function judgeReplays(world: World, dice: Dice): Promise<void> {
+export async function judgeReplays(world: World, random: Random): Promise<void> {
   const before = world.sandbox.ledger().charges.length
   const answered = world.record.accounts.flatMap((account) =>
     account.purchases.filter(({ told }) => told?.status === 200).map((purchase) => ({ account, purchase }))
   )
   for (let count = Math.min(answered.length, 100); count > 0; count -= 1) {
-    const { account, purchase } = dice.pick(answered)
+    const { account, purchase } = random.pick(answered)
     const { status, data, text } = await untilAnswered(world, () => ask(account, purchase))
     world.field.tried('keys asked again at the end')
     if (status !== 200 || Number(data['orderId']) !== purchase.told?.orderId)

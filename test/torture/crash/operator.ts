@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Dice } from '../dice.ts'
+import type { Random } from '../random.ts'
 import type { World } from './customer.ts'
 import { wasToldPaid } from './record.ts'
 import type { RefundAsked } from './record.ts'
@@ -7,30 +7,30 @@ import type { RefundAsked } from './record.ts'
 const partMinor = 350
 
 /** Gives money back from a terminal, whole or in part, all the time; some of the commands are killed in the midst. */
-export async function keepRefunding(world: World, dice: Dice): Promise<void> {
+export async function keepRefunding(world: World, random: Random): Promise<void> {
   const seen = new Set<number>()
   while (!world.isOver()) {
-    const orderId = somebodysPaidOrder(world, dice, seen)
+    const orderId = somebodysPaidOrder(world, random, seen)
     if (orderId !== undefined) {
       seen.add(orderId)
-      await refund(world, dice, orderId)
+      await refund(world, random, orderId)
     }
-    await sleep(dice.between(50, 300))
+    await sleep(random.between(50, 300))
   }
 }
 
-function somebodysPaidOrder({ record }: World, dice: Dice, seen: ReadonlySet<number>): number | undefined {
+function somebodysPaidOrder({ record }: World, random: Random, seen: ReadonlySet<number>): number | undefined {
   const paid = record.accounts
     .flatMap(({ purchases }) => purchases)
     .filter((purchase) => wasToldPaid(purchase))
     .flatMap(({ told }) => told?.orderId ?? [])
     .filter((id) => !seen.has(id))
-  return paid.length === 0 ? undefined : dice.pick(paid)
+  return paid.length === 0 ? undefined : random.pick(paid)
 }
 
-async function refund(world: World, dice: Dice, orderId: number): Promise<void> {
-  const amountMinor = dice.once(2) ? partMinor : null
-  const killAfterMs = dice.once(3) ? dice.between(150, 900) : undefined
+async function refund(world: World, random: Random, orderId: number): Promise<void> {
+  const amountMinor = random.oneIn(2) ? partMinor : null
+  const killAfterMs = random.oneIn(3) ? random.between(150, 900) : undefined
   const first = await askRefund(world, orderId, amountMinor, killAfterMs)
   // All that is left can be asked for again without harm; whoever asked for a part looks first.
   if (first.outcome === 'unanswered' && amountMinor === null) await askRefund(world, orderId, null)

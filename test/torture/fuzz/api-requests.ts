@@ -3,7 +3,7 @@ import { asSchema } from '../../../src/api/description/fields.ts'
 import type { Route } from '../../../src/api/route.ts'
 import { demoPassword } from '../../../src/operations/seeding/logins.ts'
 import { apiDocument } from '../../support/described.ts'
-import type { Dice } from '../dice.ts'
+import type { Random } from '../random.ts'
 import type { Crowd, Person } from './crowd.ts'
 import type { Draft } from './draft.ts'
 import { Fields, jsonFor, spoilJson, toJson, writeJson } from './json.ts'
@@ -37,14 +37,14 @@ export class ApiRequests {
     this.material = material
   }
 
-  next(dice: Dice): Draft {
+  next(random: Random): Draft {
     const { crowd } = this.material
-    const person = dice.once(5) ? crowd.guest : dice.pick(crowd.people)
+    const person = random.oneIn(5) ? crowd.guest : random.pick(crowd.people)
     const draft: Draft = {
-      method: this.route.method === 'GET' && dice.once(20) ? 'HEAD' : this.route.method,
-      target: `${this.root}${this.route.path}${this.query(dice)}`,
-      headers: this.headers(person, dice),
-      body: this.body(dice),
+      method: this.route.method === 'GET' && random.oneIn(20) ? 'HEAD' : this.route.method,
+      target: `${this.root}${this.route.path}${this.query(random)}`,
+      headers: this.headers(person, random),
+      body: this.body(random),
       chunked: false
     }
     if (draft.body.length > 0) setHeader(draft, 'Content-Type', 'application/json')
@@ -61,56 +61,56 @@ export class ApiRequests {
       'framing'
     ]
     // Where there is a body, it is what is wrong most of the time.
-    const times = this.route.body === undefined ? dice.between(0, 3) : dice.pick([0, 0, 0, 1, 1, 2])
-    for (let time = 0; time < times; time += 1) spoils[dice.pick(kinds)](draft, dice)
+    const times = this.route.body === undefined ? random.between(0, 3) : random.pick([0, 0, 0, 1, 1, 2])
+    for (let time = 0; time < times; time += 1) spoils[random.pick(kinds)](draft, random)
     return draft
   }
 
-  private headers({ token, nonce }: Person, dice: Dice): [string, string][] {
+  private headers({ token, nonce }: Person, random: Random): [string, string][] {
     const headers: [string, string][] = [['Host', this.host]]
     if (token !== '') headers.push(['Cookie', `shopstead_session=${token}`])
     const wanted = this.route.nonce === 'always' || this.proxied
-    if (wanted ? !dice.once(12) : dice.once(12)) headers.push(['X-Nonce', dice.once(12) ? oddHeader(dice) : nonce])
-    if (dice.once(8)) headers.push(['X-Correlation-Id', dice.once(2) ? 'a-basket.7' : oddHeader(dice)])
-    if (dice.once(8)) headers.push(['Origin', `http://${this.host}`])
+    if (wanted ? !random.oneIn(12) : random.oneIn(12)) headers.push(['X-Nonce', random.oneIn(12) ? oddHeader(random) : nonce])
+    if (random.oneIn(8)) headers.push(['X-Correlation-Id', random.oneIn(2) ? 'a-basket.7' : oddHeader(random)])
+    if (random.oneIn(8)) headers.push(['Origin', `http://${this.host}`])
     for (const name of Object.keys(this.route.headers?.shape ?? {}))
-      if (dice.once(3)) headers.push([name, dice.once(2) ? oddHeader(dice) : `cart-${dice.between(1, 40)}`])
+      if (random.oneIn(3)) headers.push([name, random.oneIn(2) ? oddHeader(random) : `cart-${random.between(1, 40)}`])
     return headers
   }
 
-  private query(dice: Dice): string {
+  private query(random: Random): string {
     const parameters = asOperation(this.route)['parameters']
     const named = Array.isArray(parameters) ? parameters.map(asSchema).filter((entry) => entry['in'] === 'query') : []
     const pairs = named
-      .filter(() => dice.once(2))
+      .filter(() => random.oneIn(2))
       .map(
         (entry) =>
-          `${String(entry['name'])}=${encodeURIComponent(valueFor(asSchema(entry['schema']), String(entry['name']), dice))}`
+          `${String(entry['name'])}=${encodeURIComponent(valueFor(asSchema(entry['schema']), String(entry['name']), random))}`
       )
     return pairs.length === 0 ? '' : `?${pairs.join('&')}`
   }
 
-  private body(dice: Dice): Buffer {
-    if (this.route.body === undefined) return dice.once(8) ? oddBytes(Buffer.from('{"a":1}'), dice) : Buffer.alloc(0)
-    let json = this.example(dice)
-    const times = dice.pick([0, 1, 1, 1, 1, 1, 2, 2, 3, 5])
-    for (let time = 0; time < times; time += 1) json = spoilJson(json, dice)
+  private body(random: Random): Buffer {
+    if (this.route.body === undefined) return random.oneIn(8) ? oddBytes(Buffer.from('{"a":1}'), random) : Buffer.alloc(0)
+    let json = this.example(random)
+    const times = random.pick([0, 1, 1, 1, 1, 1, 2, 2, 3, 5])
+    for (let time = 0; time < times; time += 1) json = spoilJson(json, random)
     const bytes = Buffer.from(writeJson(json), 'utf8')
-    return dice.once(12) ? oddBytes(bytes, dice) : bytes
+    return random.oneIn(12) ? oddBytes(bytes, random) : bytes
   }
 
   /** The route's example with what is really there, and with fields of its schema that the example leaves out. */
-  private example(dice: Dice): Json {
+  private example(random: Random): Json {
     const key = `${this.route.method} ${this.route.path}`
     const content = asSchema(asSchema(asSchema(asOperation(this.route)['requestBody'])['content'])['application/json'])
     const schema = resolved(content['schema'])
-    const example = toJson(templates[key]?.(dice, this.material) ?? requestExamples[key] ?? jsonFor(schema, dice))
+    const example = toJson(templates[key]?.(random, this.material) ?? requestExamples[key] ?? jsonFor(schema, random))
     if (!(example instanceof Fields)) return example
     for (const [name, part] of Object.entries(asSchema(schema['properties']))) {
-      if (dice.once(8) && !example.pairs.some(([known]) => known === name))
-        example.pairs.push([name, jsonFor(resolved(part), dice)])
+      if (random.oneIn(8) && !example.pairs.some(([known]) => known === name))
+        example.pairs.push([name, jsonFor(resolved(part), random)])
     }
-    example.pairs.forEach((pair) => (pair[1] = real(pair[0], pair[1], dice, this.material)))
+    example.pairs.forEach((pair) => (pair[1] = real(pair[0], pair[1], random, this.material)))
     return example
   }
 }
@@ -119,28 +119,28 @@ export class ApiRequests {
  * A password that is tried costs ten milliseconds of a processor, so that most of them are none at all: what is wrong
  * elsewhere is told along with it.
  */
-function real(name: string, value: Json, dice: Dice, { crowd, tokens }: Material): Json {
+function real(name: string, value: Json, random: Random, { crowd, tokens }: Material): Json {
   if (/password/i.test(name)) {
-    if (!dice.once(8)) return dice.pick<Json>(['', null, true, [], new Fields([])])
-    return dice.once(3) ? 'wrong-harbour-7' : demoPassword
+    if (!random.oneIn(8)) return random.pick<Json>(['', null, true, [], new Fields([])])
+    return random.oneIn(3) ? 'wrong-harbour-7' : demoPassword
   }
   if (name === 'token')
-    return dice.once(3) ? (tokens.length > 0 ? dice.pick(tokens) : '') : dice.bytes(32).toString('base64url')
+    return random.oneIn(3) ? (tokens.length > 0 ? random.pick(tokens) : '') : random.bytes(32).toString('base64url')
   if (name === 'email' && typeof value === 'string') {
-    if (dice.once(3)) return dice.pick(crowd.people).email
-    return `somebody${dice.between(1, 1_000_000)}@example.com`
+    if (random.oneIn(3)) return random.pick(crowd.people).email
+    return `somebody${random.between(1, 1_000_000)}@example.com`
   }
   return value
 }
 
-const templates: Readonly<Record<string, (dice: Dice, material: Material) => object>> = {
-  'POST /store/checkout-session': (dice, { productIds }) => {
-    const items = Array.from({ length: dice.pick([1, 1, 2]) }, () => ({
-      productId: dice.pick(productIds),
-      quantity: dice.pick([1, 1, 2, 50])
+const templates: Readonly<Record<string, (random: Random, material: Material) => object>> = {
+  'POST /store/checkout-session': (random, { productIds }) => {
+    const items = Array.from({ length: random.pick([1, 1, 2]) }, () => ({
+      productId: random.pick(productIds),
+      quantity: random.pick([1, 1, 2, 50])
     }))
     const urls = { returnUrl: 'https://shop.example/thanks', cancelUrl: 'https://shop.example/basket?x=1#y' }
-    const coupon = dice.once(3) ? { couponCode: dice.pick(['WELCOME10', 'ONCE', 'EXPIRED', 'HARBOUR5', 'none']) } : {}
+    const coupon = random.oneIn(3) ? { couponCode: random.pick(['WELCOME10', 'ONCE', 'EXPIRED', 'HARBOUR5', 'none']) } : {}
     const address = {
       firstName: 'Ada',
       lastName: 'Quill',
@@ -149,15 +149,15 @@ const templates: Readonly<Record<string, (dice: Dice, material: Material) => obj
       city: 'Port',
       country: 'DE'
     }
-    const customer = { email: 'ada@example.com', firstName: 'Ada', createAccount: dice.once(6), password: '' }
+    const customer = { email: 'ada@example.com', firstName: 'Ada', createAccount: random.oneIn(6), password: '' }
     const more = {
       ...urls,
       ...coupon,
-      ...(dice.once(3) ? { billingAddress: address } : {}),
-      ...(dice.once(3) ? { customer } : {})
+      ...(random.oneIn(3) ? { billingAddress: address } : {}),
+      ...(random.oneIn(3) ? { customer } : {})
     }
-    if (dice.once(2)) return { items, ...more }
-    const paymentToken = dice.pick([
+    if (random.oneIn(2)) return { items, ...more }
+    const paymentToken = random.pick([
       'pm_card_visa',
       'pm_card_chargeDeclined',
       'pm_card_authenticationRequired',
@@ -180,35 +180,35 @@ function resolved(schema: unknown): Readonly<Record<string, unknown>> {
   return resolved(asSchema(asSchema(apiDocument()['components'])['schemas'])[name])
 }
 
-function valueFor(schema: Readonly<Record<string, unknown>>, name: string, dice: Dice): string {
-  if (dice.once(4)) return oddText(dice).slice(0, 3_000).toWellFormed()
-  if (schema['type'] === 'integer') return dice.once(3) ? dice.pick(numbers) : String(dice.between(1, 40))
+function valueFor(schema: Readonly<Record<string, unknown>>, name: string, random: Random): string {
+  if (random.oneIn(4)) return oddText(random).slice(0, 3_000).toWellFormed()
+  if (schema['type'] === 'integer') return random.oneIn(3) ? random.pick(numbers) : String(random.between(1, 40))
   return name === 'ref'
-    ? dice.pick(['mira', 'MIRA', '1', 'petra', 'nobody'])
-    : dice.pick(['spring', 'lantern', 'Wool', 'newsletter'])
+    ? random.pick(['mira', 'MIRA', '1', 'petra', 'nobody'])
+    : random.pick(['spring', 'lantern', 'Wool', 'newsletter'])
 }
 
-function oddHeader(dice: Dice): string {
-  return Buffer.from(oddText(dice).slice(0, 400))
+function oddHeader(random: Random): string {
+  return Buffer.from(oddText(random).slice(0, 400))
     .toString('latin1')
     .replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, '?')
 }
 
 /** Bytes that are hardly the ones that were given. */
-export function oddBytes(bytes: Buffer, dice: Dice): Buffer {
-  const at = dice.between(0, Math.max(0, bytes.length - 1))
-  switch (dice.between(1, 9)) {
+export function oddBytes(bytes: Buffer, random: Random): Buffer {
+  const at = random.between(0, Math.max(0, bytes.length - 1))
+  switch (random.between(1, 9)) {
     case 1:
-      return dice.bytes(dice.pick([1, 10, 200]))
+      return random.bytes(random.pick([1, 10, 200]))
     case 2:
       return bytes.subarray(0, at)
     case 3: {
       const flipped = Buffer.from(bytes)
-      flipped[at] = (flipped[at] ?? 0) ^ (1 << dice.between(0, 7))
+      flipped[at] = (flipped[at] ?? 0) ^ (1 << random.between(0, 7))
       return flipped
     }
     case 4:
-      return Buffer.concat([bytes.subarray(0, at), dice.bytes(dice.between(1, 8)), bytes.subarray(at)])
+      return Buffer.concat([bytes.subarray(0, at), random.bytes(random.between(1, 8)), bytes.subarray(at)])
     case 5:
       return Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), bytes])
     case 6:
@@ -216,8 +216,8 @@ export function oddBytes(bytes: Buffer, dice: Dice): Buffer {
     case 7:
       return Buffer.concat([bytes, bytes])
     case 8:
-      return Buffer.concat([bytes, Buffer.alloc(dice.pick([100, 70_000, 300_000]), 0x20)])
+      return Buffer.concat([bytes, Buffer.alloc(random.pick([100, 70_000, 300_000]), 0x20)])
     default:
-      return Buffer.from(bytes.toString('utf8').replace(/"/, dice.pick(["'", '\\"', '\\u0000', '\\ud800'])))
+      return Buffer.from(bytes.toString('utf8').replace(/"/, random.pick(["'", '\\"', '\\u0000', '\\ud800'])))
   }
 }

@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import type { Dice } from '../dice.ts'
+import type { Random } from '../random.ts'
 import type { Field } from '../part.ts'
 import { cut } from './draft.ts'
 import { judgeAny } from './judge.ts'
@@ -18,7 +18,7 @@ type Raw = {
   after: 'end' | 'leave' | 'stay'
 }
 
-type Make = (dice: Dice, host: string, paths: readonly string[]) => Raw
+type Make = (random: Random, host: string, paths: readonly string[]) => Raw
 
 const text = (content: string, more: Partial<Raw> = {}): Raw => ({
   bytes: Buffer.from(content, 'latin1'),
@@ -28,9 +28,9 @@ const text = (content: string, more: Partial<Raw> = {}): Raw => ({
 })
 
 const makes: readonly Make[] = [
-  function requestLines(dice, host, paths) {
-    const path = dice.pick(paths)
-    const line = dice.pick([
+  function requestLines(random, host, paths) {
+    const path = random.pick(paths)
+    const line = random.pick([
       `GET ${path}`,
       `GET  ${path} HTTP/1.1`,
       `GET ${path} HTTP/1.1 `,
@@ -65,8 +65,8 @@ const makes: readonly Make[] = [
     ])
     return text(`${line}\r\nHost: ${host}\r\n\r\n`)
   },
-  function hosts(dice, _host, paths) {
-    const value = dice.pick([
+  function hosts(random, _host, paths) {
+    const value = random.pick([
       '[1::2::3]',
       '[::1',
       '[v1.x]',
@@ -91,11 +91,11 @@ const makes: readonly Make[] = [
       'x'.repeat(8_000)
     ])
     return text(
-      `${dice.pick(['GET', 'POST', 'HEAD'])} ${dice.pick(paths)} HTTP/1.1\r\nHost: ${value}\r\nContent-Length: 0\r\n\r\n`
+      `${random.pick(['GET', 'POST', 'HEAD'])} ${random.pick(paths)} HTTP/1.1\r\nHost: ${value}\r\nContent-Length: 0\r\n\r\n`
     )
   },
-  function headers(dice, host, paths) {
-    const line = dice.pick([
+  function headers(random, host, paths) {
+    const line = random.pick([
       'no colon',
       ': no name',
       'X: a\r\n folded',
@@ -118,12 +118,12 @@ const makes: readonly Make[] = [
       'Host: other.example',
       'X-Many: y\r\n'.repeat(3_000).trimEnd()
     ])
-    return text(`GET ${dice.pick(paths)} HTTP/1.1\r\nHost: ${host}\r\n${line}\r\n\r\n`)
+    return text(`GET ${random.pick(paths)} HTTP/1.1\r\nHost: ${host}\r\n${line}\r\n\r\n`)
   },
-  function smuggled(dice, host, paths) {
-    const hidden = `GET ${dice.pick(paths)} HTTP/1.1\r\nHost: ${host}\r\n\r\n`
-    const to = `POST ${dice.pick(paths)} HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\n`
-    const framing = dice.pick([
+  function smuggled(random, host, paths) {
+    const hidden = `GET ${random.pick(paths)} HTTP/1.1\r\nHost: ${host}\r\n\r\n`
+    const to = `POST ${random.pick(paths)} HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\n`
+    const framing = random.pick([
       `Content-Length: ${hidden.length + 5}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${hidden}`,
       `Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n${hidden}`,
       `Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n${hidden}`,
@@ -137,8 +137,8 @@ const makes: readonly Make[] = [
     ])
     return text(`${to}${framing}`)
   },
-  function brokenChunks(dice, host, paths) {
-    const chunks = dice.pick([
+  function brokenChunks(random, host, paths) {
+    const chunks = random.pick([
       'x\r\n',
       '5\r\nab\r\n0\r\n\r\n',
       'ffffffffffffffff\r\n',
@@ -151,25 +151,25 @@ const makes: readonly Make[] = [
       '0x5\r\nhello\r\n0\r\n\r\n'
     ])
     return text(
-      `POST ${dice.pick(paths)} HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`
+      `POST ${random.pick(paths)} HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`
     )
   },
-  function halves(dice, host, paths) {
-    const whole = `POST ${dice.pick(paths)} HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nContent-Length: 40\r\n\r\n{"email":"a@b.example","password":"`
-    return text(whole.slice(0, dice.between(0, whole.length)), { after: dice.pick(['end', 'leave', 'stay']) })
+  function halves(random, host, paths) {
+    const whole = `POST ${random.pick(paths)} HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nContent-Length: 40\r\n\r\n{"email":"a@b.example","password":"`
+    return text(whole.slice(0, random.between(0, whole.length)), { after: random.pick(['end', 'leave', 'stay']) })
   },
-  function pipelined(dice, host, paths) {
-    const count = dice.pick([2, 5, 20, 60])
+  function pipelined(random, host, paths) {
+    const count = random.pick([2, 5, 20, 60])
     const ask = (): string => {
-      const body = dice.once(2) ? '' : dice.once(2) ? '{}' : '{"a":'
-      return `${body === '' ? 'GET' : 'POST'} ${dice.pick(paths)} HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+      const body = random.oneIn(2) ? '' : random.oneIn(2) ? '{}' : '{"a":'
+      return `${body === '' ? 'GET' : 'POST'} ${random.pick(paths)} HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
     }
     const asked = Array.from({ length: count }, ask).join('')
-    const left = dice.once(4)
+    const left = random.oneIn(4)
     return text(asked, { most: count, least: left ? 0 : count, after: left ? 'leave' : 'end' })
   },
-  function noise(dice) {
-    return { bytes: dice.bytes(dice.pick([1, 20, 500])), most: 1, after: dice.pick(['end', 'leave', 'stay']) }
+  function noise(random) {
+    return { bytes: random.bytes(random.pick([1, 20, 500])), most: 1, after: random.pick(['end', 'leave', 'stay']) }
   }
 ]
 
@@ -181,7 +181,7 @@ export async function talkNonsense(
   { paths, times, name, url }: { paths: readonly string[]; times: number; name: string; url: string },
   field: Field
 ): Promise<void> {
-  const dice = field.dice.another()
+  const random = field.random.fork()
   const { host } = new URL(url)
   const reports = new Map<string, string>()
   const staying: (() => void)[] = []
@@ -189,8 +189,8 @@ export async function talkNonsense(
   const talk = async (): Promise<void> => {
     while (left > 0) {
       left -= 1
-      const make = dice.pick(makes)
-      const raw = make(dice, host, paths)
+      const make = random.pick(makes)
+      const raw = make(random, host, paths)
       for (const wrong of judge(raw, await exchange(url, raw, staying), shop))
         reports.set(
           `${make.name} ${wrong.slice(0, 60)}`,

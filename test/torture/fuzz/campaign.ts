@@ -1,4 +1,4 @@
-import type { Dice } from '../dice.ts'
+import type { Random } from '../random.ts'
 import type { Field } from '../part.ts'
 import { bytesOf, describe, isLegal } from './draft.ts'
 import type { Draft } from './draft.ts'
@@ -12,7 +12,7 @@ export type Target = {
   name: string
   /** Origin of the process that answers. */
   url: string
-  next(dice: Dice): Shot
+  next(random: Random): Shot
 }
 
 export type Shot = {
@@ -28,17 +28,17 @@ const mostReports = 8
 
 /** Sends `times` requests to a target over a few connections, and judges each answer. */
 export async function fire(target: Target, times: number, shop: WatchedShop, field: Field): Promise<void> {
-  const dice = field.dice.another()
+  const random = field.random.fork()
   const reports = new Map<string, string>()
   const statuses = new Map<string, number>()
   let left = times
   const shoot = async (line: Line): Promise<void> => {
     while (left > 0 && reports.size < mostReports) {
       left -= 1
-      const { draft, judge } = target.next(dice)
+      const { draft, judge } = target.next(random)
       const legal = isLegal(draft)
-      const bytes = bytesOf(draft, dice)
-      const pieces = dice.once(25) ? dice.between(2, 4) : 1
+      const bytes = bytesOf(draft, random)
+      const pieces = random.oneIn(25) ? random.between(2, 4) : 1
       const answer = legal ? await line.ask(bytes, draft.method, pieces) : await line.askOnce(bytes, draft.method)
       const status = typeof answer === 'string' ? answer : String(answer.status)
       statuses.set(status, (statuses.get(status) ?? 0) + 1)

@@ -1,4 +1,4 @@
-import type { Dice } from '../dice.ts'
+import type { Random } from '../random.ts'
 
 /** A request before it is written, byte for byte as it will go out (texts are latin1). */
 export type Draft = {
@@ -42,7 +42,7 @@ export function isLegal({ method, target, headers }: Draft): boolean {
   )
 }
 
-export function bytesOf(draft: Draft, dice: Dice): Buffer {
+export function bytesOf(draft: Draft, random: Random): Buffer {
   const { method, target, headers, body, chunked } = draft
   const own = headers.some(([name]) => /^(content-length|transfer-encoding)$/i.test(name))
   const framing: [string, string][] = own
@@ -53,7 +53,7 @@ export function bytesOf(draft: Draft, dice: Dice): Buffer {
         ? [['Content-Length', String(body.length)]]
         : []
   const head = Buffer.from(`${headOf(method, target, [...headers, ...framing])}\r\n`, 'latin1')
-  return Buffer.concat([head, chunked && !own ? inChunks(body, dice) : body])
+  return Buffer.concat([head, chunked && !own ? inChunks(body, random) : body])
 }
 
 function headOf(method: string, target: string, headers: readonly (readonly [string, string])[]): string {
@@ -61,15 +61,15 @@ function headOf(method: string, target: string, headers: readonly (readonly [str
 }
 
 /** Chunks of chance sizes, some with an extension, some followed by a trailer. */
-function inChunks(body: Buffer, dice: Dice): Buffer {
+function inChunks(body: Buffer, random: Random): Buffer {
   const parts: Buffer[] = []
   for (let at = 0; at < body.length;) {
-    const part = body.subarray(at, at + dice.pick([1, 7, 100, 5_000, 100_000]))
+    const part = body.subarray(at, at + random.pick([1, 7, 100, 5_000, 100_000]))
     if (parts.length > 300) parts.push(chunk(body.subarray(at), ''))
-    else parts.push(chunk(part, dice.once(5) ? ';name=value' : ''))
+    else parts.push(chunk(part, random.oneIn(5) ? ';name=value' : ''))
     at = parts.length > 301 ? body.length : at + part.length
   }
-  parts.push(Buffer.from(dice.once(5) ? '0\r\nX-Trailer: yes\r\n\r\n' : '0\r\n\r\n'))
+  parts.push(Buffer.from(random.oneIn(5) ? '0\r\nX-Trailer: yes\r\n\r\n' : '0\r\n\r\n'))
   return Buffer.concat(parts)
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Dice } from '../dice.ts'
+import type { Random } from '../random.ts'
 import { oddBytes } from './api-requests.ts'
 import { spoilJson, toJson, writeJson } from './json.ts'
 import { numbers, oddText } from './odd.ts'
@@ -9,9 +9,9 @@ export const formats = ['JSON', "WooCommerce's CSV", "Shopify's CSV"] as const
 export type Format = (typeof formats)[number]
 
 /** A file of a format with something wrong with it; now and then with nothing. */
-export function fileFor(format: Format, dice: Dice): Buffer {
-  const bytes = format === 'JSON' ? jsonFile(dice) : Buffer.from(csvFile(format, dice))
-  return dice.once(8) ? oddBytes(bytes, dice) : bytes
+export function fileFor(format: Format, random: Random): Buffer {
+  const bytes = format === 'JSON' ? jsonFile(random) : Buffer.from(csvFile(format, random))
+  return random.oneIn(8) ? oddBytes(bytes, random) : bytes
 }
 
 const example = readFileSync(join(import.meta.dirname, '..', '..', '..', 'seeds', 'offers.example.json'), 'utf8')
@@ -66,18 +66,18 @@ const offers = {
   meta: {}
 }
 
-function jsonFile(dice: Dice): Buffer {
+function jsonFile(random: Random): Buffer {
   const [first, second] = catalogue.products
-  const file = dice.pick<object>([
-    { ...catalogue, products: [shirt, dice.pick(catalogue.products)] },
+  const file = random.pick<object>([
+    { ...catalogue, products: [shirt, random.pick(catalogue.products)] },
     { ...catalogue, products: [shirt, first] },
     [shirt, second],
     { products: [shirt] },
     offers
   ])
   let json = toJson(structuredClone(file))
-  const times = dice.pick([0, 1, 1, 1, 1, 2, 2, 4])
-  for (let time = 0; time < times; time += 1) json = spoilJson(json, dice)
+  const times = random.pick([0, 1, 1, 1, 1, 2, 2, 4])
+  for (let time = 0; time < times; time += 1) json = spoilJson(json, random)
   return Buffer.from(writeJson(json))
 }
 
@@ -212,26 +212,26 @@ const shopify: Rows = [
   }
 ]
 
-function csvFile(format: Format, dice: Dice): string {
+function csvFile(format: Format, random: Random): string {
   const rows = format === "Shopify's CSV" ? shopify : woocommerce
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))]
   const table = [names, ...rows.map((row) => names.map((name) => row[name] ?? ''))].map((cells) => [...cells])
-  const times = dice.pick([0, 1, 1, 2, 3, 6])
-  for (let time = 0; time < times; time += 1) spoilTable(table, dice)
-  const delimiter = dice.once(20) ? dice.pick([';', '\t', '|', '']) : ','
-  const end = dice.once(10) ? dice.pick(['\r\n', '\r', '\n\n', '']) : '\n'
-  const text = table.map((cells) => cells.map((cell) => quoted(cell, dice)).join(delimiter)).join(end)
-  return dice.once(10) ? `\uFEFF${text}` : text
+  const times = random.pick([0, 1, 1, 2, 3, 6])
+  for (let time = 0; time < times; time += 1) spoilTable(table, random)
+  const delimiter = random.oneIn(20) ? random.pick([';', '\t', '|', '']) : ','
+  const end = random.oneIn(10) ? random.pick(['\r\n', '\r', '\n\n', '']) : '\n'
+  const text = table.map((cells) => cells.map((cell) => quoted(cell, random)).join(delimiter)).join(end)
+  return random.oneIn(10) ? `\uFEFF${text}` : text
 }
 
-function spoilTable(table: string[][], dice: Dice): void {
+function spoilTable(table: string[][], random: Random): void {
   const [names, ...rows] = table
   if (names === undefined) return
-  const row = rows.length === 0 || dice.once(6) ? names : dice.pick(rows)
-  const at = dice.between(0, Math.max(0, row.length - 1))
+  const row = rows.length === 0 || random.oneIn(6) ? names : random.pick(rows)
+  const at = random.between(0, Math.max(0, row.length - 1))
   const odd = (): string =>
-    dice.pick<() => string>([() => oddText(dice), () => dice.pick(numbers), () => dice.pick(cells)])()
-  dice.pick<() => void>([
+    random.pick<() => string>([() => oddText(random), () => random.pick(numbers), () => random.pick(cells)])()
+  random.pick<() => void>([
     () => void (row[at] = odd()),
     () => void (row[at] = odd()),
     () => void (row[at] = odd()),
@@ -284,7 +284,7 @@ const cells: readonly string[] = [
   '-2'
 ]
 
-function quoted(cell: string, dice: Dice): string {
-  if (dice.once(150)) return `"${cell}`
-  return /[",\n\r;|\t]/.test(cell) && !dice.once(40) ? `"${cell.replaceAll('"', '""')}"` : cell
+function quoted(cell: string, random: Random): string {
+  if (random.oneIn(150)) return `"${cell}`
+  return /[",\n\r;|\t]/.test(cell) && !random.oneIn(40) ? `"${cell.replaceAll('"', '""')}"` : cell
 }

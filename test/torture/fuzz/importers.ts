@@ -37,13 +37,13 @@ export async function readNonsense(times: number, field: Field): Promise<void> {
       )
   )
   for (const format of formats) {
-    const dice = field.dice.another()
+    const random = field.random.fork()
     const outcomes = { taken: 0, refused: 0 }
     const reports = new Map<string, string>()
     for (let time = 0; time < times; time += 1) {
       // What native code has to tidy up waits for the event loop.
       if (time % 100 === 0) await turnOfTheLoop()
-      const content = fileFor(format, dice)
+      const content = fileFor(format, random)
       const wrong = tryOut(shop, content, outcomes)
       if (wrong !== undefined)
         reports.set(wrong.slice(0, 150), `${wrong}\n${cut(JSON.stringify(content.toString('utf8')), 1_500)}`)
@@ -77,22 +77,22 @@ function tryOut(shop: TestShop, content: Buffer, outcomes: { taken: number; refu
 
 /** The same by the command line, a process each. */
 export async function importNonsense(times: number, dataDir: string, secrets: Secrets, field: Field): Promise<void> {
-  const dice = field.dice.another()
+  const random = field.random.fork()
   const reports = new Map<string, string>()
   let left = times
   const lane = async (number: number): Promise<void> => {
     while (left > 0) {
       left -= 1
-      const format = dice.pick(formats)
+      const format = random.pick(formats)
       const path = join(dataDir, `file-${number}`)
-      const content = fileFor(format, dice)
+      const content = fileFor(format, random)
       writeFileSync(path, content)
-      const words = dice.pick([
+      const words = random.pick([
         ['offers', 'import', path],
         ['offers', 'import', path, '--dry-run'],
         ['seed', path]
       ])
-      const json = dice.once(2)
+      const json = random.oneIn(2)
       const ran = await runPacked(field.packed, { dataDir }, ...words, ...(json ? ['--json'] : []))
       for (const wrong of judge(ran, json, secrets, path))
         reports.set(

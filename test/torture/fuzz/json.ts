@@ -1,4 +1,4 @@
-import type { Dice } from '../dice.ts'
+import type { Random } from '../random.ts'
 import { numbers, oddText } from './odd.ts'
 
 /** JSON as it is written: a name may come twice, and a number may be one that JavaScript cannot hold. */
@@ -65,15 +65,15 @@ export function writeJson(json: Json): string {
 type Place = { value: Json; put(value: Json): void; remove?(): void; double?(): void }
 
 /** The value with one thing wrong with it; the value itself is changed. */
-export function spoilJson(root: Json, dice: Dice): Json {
+export function spoilJson(root: Json, random: Random): Json {
   let whole = root
   const places: Place[] = [{ value: root, put: (value) => void (whole = value) }]
   for (const place of placesIn(root)) {
     if (places.push(place) > mostPlaces) break
   }
   // Mostly a field: what is wrong at the root hides everything below it.
-  const place = dice.once(12) ? places[0] : dice.pick(places)
-  if (place !== undefined) spoil(place, dice)
+  const place = random.oneIn(12) ? places[0] : random.pick(places)
+  if (place !== undefined) spoil(place, random)
   return whole
 }
 
@@ -104,64 +104,64 @@ function* placesIn(json: Json): Generator<Place> {
   }
 }
 
-function spoil(place: Place, dice: Dice): void {
+function spoil(place: Place, random: Random): void {
   const { value } = place
-  switch (dice.between(1, 9)) {
+  switch (random.between(1, 9)) {
     case 1:
       return place.remove?.()
     case 2:
       return place.double?.()
     case 3:
-      return place.put(otherType(dice))
+      return place.put(otherType(random))
     case 4:
-      return place.put(new Written(dice.pick(numbers)))
+      return place.put(new Written(random.pick(numbers)))
     case 5:
-      return place.put(nested(dice))
+      return place.put(nested(random))
     case 6: {
       const isLarge = typeof value === 'object' && value !== null
-      return place.put(Array.from({ length: isLarge ? dice.pick([2, 31]) : dice.pick([2, 11, 1_000]) }, () => value))
+      return place.put(Array.from({ length: isLarge ? random.pick([2, 31]) : random.pick([2, 11, 1_000]) }, () => value))
     }
     case 7:
-      return addField(value, dice)
+      return addField(value, random)
     default:
-      return place.put(oddText(dice))
+      return place.put(oddText(random))
   }
 }
 
-function otherType(dice: Dice): Json {
-  return dice.pick<Json>([null, true, false, '', [], new Fields([]), new Written('7'), [[]], ['x'], 'text'])
+function otherType(random: Random): Json {
+  return random.pick<Json>([null, true, false, '', [], new Fields([]), new Written('7'), [[]], ['x'], 'text'])
 }
 
-function nested(dice: Dice): Json {
-  const depth = dice.pick([5, 11, 12, 13, 100, 3_000, 20_000])
-  const [open, shut] = dice.pick([
+function nested(random: Random): Json {
+  const depth = random.pick([5, 11, 12, 13, 100, 3_000, 20_000])
+  const [open, shut] = random.pick([
     ['[', ']'],
     ['{"a":', '}']
   ])
   return new Written(`${open.repeat(depth)}1${shut.repeat(depth)}`)
 }
 
-function addField(value: Json, dice: Dice): void {
+function addField(value: Json, random: Random): void {
   if (!(value instanceof Fields)) return
-  const name = dice.pick(['__proto__', 'constructor', 'prototype', 'role', 'isAdmin', 'id', '', oddText(dice)])
-  value.pairs.push([name, dice.pick<Json>([new Fields([['isAdmin', true]]), true, 'x', new Written('1')])])
+  const name = random.pick(['__proto__', 'constructor', 'prototype', 'role', 'isAdmin', 'id', '', oddText(random)])
+  value.pairs.push([name, random.pick<Json>([new Fields([['isAdmin', true]]), true, 'x', new Written('1')])])
 }
 
 /** What a schema of the API description takes, roughly: enough to get past its types. */
-export function jsonFor(schema: Readonly<Record<string, unknown>>, dice: Dice): Json {
+export function jsonFor(schema: Readonly<Record<string, unknown>>, random: Random): Json {
   const options = [schema['anyOf'], schema['oneOf'], schema['allOf']].find(Array.isArray) as object[] | undefined
-  if (options !== undefined) return jsonFor(dice.pick(options) as Record<string, unknown>, dice)
-  if (Array.isArray(schema['enum'])) return toJson(dice.pick(schema['enum']))
+  if (options !== undefined) return jsonFor(random.pick(options) as Record<string, unknown>, random)
+  if (Array.isArray(schema['enum'])) return toJson(random.pick(schema['enum']))
   if ('const' in schema) return toJson(schema['const'])
   const type = new Set([schema['type']].flat())
-  if (type.has('boolean')) return dice.once(2)
-  if (type.has('integer') || type.has('number')) return new Written(dice.once(3) ? dice.pick(numbers) : '3')
-  if (type.has('array')) return [jsonFor((schema['items'] ?? {}) as Record<string, unknown>, dice)]
+  if (type.has('boolean')) return random.oneIn(2)
+  if (type.has('integer') || type.has('number')) return new Written(random.oneIn(3) ? random.pick(numbers) : '3')
+  if (type.has('array')) return [jsonFor((schema['items'] ?? {}) as Record<string, unknown>, random)]
   if (type.has('object')) {
     const properties = Object.entries((schema['properties'] ?? {}) as Record<string, Record<string, unknown>>)
     return new Fields(
-      properties.filter(() => dice.once(2)).map(([name, part]): [string, Json] => [name, jsonFor(part, dice)])
+      properties.filter(() => random.oneIn(2)).map(([name, part]): [string, Json] => [name, jsonFor(part, random)])
     )
   }
-  return dice.once(3) ? oddText(dice) : 'Some text'
+  return random.oneIn(3) ? oddText(random) : 'Some text'
 }

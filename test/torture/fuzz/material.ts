@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Browser } from '../../support/browser.ts'
 import { demoPassword } from '../../../src/operations/seeding/logins.ts'
-import { Dice } from '../dice.ts'
+import { Random } from '../random.ts'
 import type { Material } from './api-requests.ts'
 import { Crowd } from './crowd.ts'
 import type { GatewayObjects } from './webhook-target.ts'
@@ -39,11 +39,11 @@ type Checkout = { orderId: string | number; checkoutUrl?: string; redirectUrl?: 
 
 /** Orders of every kind: with a page that is open, and with a bank that asks. */
 async function buy(apiRoot: string, productIds: readonly number[]): Promise<Bought> {
-  const dice = new Dice(1)
+  const random = new Random(1)
   const addresses: string[] = []
   for (let time = 0; time < shape; time += 1) {
     const browser = new Browser(apiRoot)
-    const items = [{ productId: dice.pick(productIds), quantity: 1 }]
+    const items = [{ productId: random.pick(productIds), quantity: 1 }]
     const handoff = {
       strategy: 'token_handoff',
       paymentToken: 'pm_card_authenticationRequired',

@@ -1,4 +1,4 @@
-import type { Dice } from '../dice.ts'
+import type { Random } from '../random.ts'
 
 /**
  * Texts that programs stumble over. None of them holds a word by which the judge knows a leak (a statement of SQL, a
@@ -124,16 +124,16 @@ export const numbers: readonly string[] = [
   `0.${'3'.repeat(400)}`
 ]
 
-export function oddText(dice: Dice): string {
-  if (dice.once(25)) return dice.pick(['A', 'é', '👻', '\0', ' ']).repeat(dice.pick([300, 5_000, 20_000, 66_000]))
-  const text = dice.pick(texts)
-  return dice.once(6) ? `${text}${dice.pick(texts)}` : text
+export function oddText(random: Random): string {
+  if (random.oneIn(25)) return random.pick(['A', 'é', '👻', '\0', ' ']).repeat(random.pick([300, 5_000, 20_000, 66_000]))
+  const text = random.pick(texts)
+  return random.oneIn(6) ? `${text}${random.pick(texts)}` : text
 }
 
 /** Of short ones only, for headers and paths. */
-export function oddWord(dice: Dice): string {
+export function oddWord(random: Random): string {
   for (;;) {
-    const text = dice.pick(texts)
+    const text = random.pick(texts)
     if (text.length <= 100) return text
   }
 }

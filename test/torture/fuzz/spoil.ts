@@ -1,4 +1,4 @@
-import type { Dice } from '../dice.ts'
+import type { Random } from '../random.ts'
 import { knownMethods } from './draft.ts'
 import type { Draft } from './draft.ts'
 import { numbers, oddText, oddWord } from './odd.ts'
@@ -115,69 +115,69 @@ const hosts = [
   'xn--0'
 ]
 
-function spoilHeaders(draft: Draft, dice: Dice): void {
-  const name = dice.pick(headerNames)
-  switch (dice.between(1, 10)) {
+function spoilHeaders(draft: Draft, random: Random): void {
+  const name = random.pick(headerNames)
+  switch (random.between(1, 10)) {
     case 1:
-      return setHeader(draft, name, latin1(oddText(dice)).slice(0, dice.pick([100, 8_000, 20_000])))
+      return setHeader(draft, name, latin1(oddText(random)).slice(0, random.pick([100, 8_000, 20_000])))
     case 2: {
       if (draft.headers.length === 0) return
-      const twice = dice.pick(draft.headers)
-      return void draft.headers.push([twice[0], dice.once(2) ? twice[1] : dice.pick(headerValues)])
+      const twice = random.pick(draft.headers)
+      return void draft.headers.push([twice[0], random.oneIn(2) ? twice[1] : random.pick(headerValues)])
     }
     case 3:
-      return void draft.headers.splice(dice.between(0, Math.max(0, draft.headers.length - 1)), 1)
+      return void draft.headers.splice(random.between(0, Math.max(0, draft.headers.length - 1)), 1)
     case 4:
-      return setHeader(draft, 'Host', latin1(dice.pick(hosts)))
+      return setHeader(draft, 'Host', latin1(random.pick(hosts)))
     case 5:
       return void draft.headers.push([
-        dice.pick(['', ' x', 'X Y', 'x:y', '__proto__', 'constructor', 'é', 'X'.repeat(400)]),
+        random.pick(['', ' x', 'X Y', 'x:y', '__proto__', 'constructor', 'é', 'X'.repeat(400)]),
         'x'
       ])
     case 6:
       return void draft.headers.push(
-        ...Array.from({ length: dice.pick([50, 300]) }, (_, index): [string, string] => [`X-Many-${index}`, 'x'])
+        ...Array.from({ length: random.pick([50, 300]) }, (_, index): [string, string] => [`X-Many-${index}`, 'x'])
       )
     case 7:
       return setHeader(
         draft,
-        dice.pick(['Expect', 'Upgrade', 'HTTP2-Settings', 'Keep-Alive']),
-        dice.pick(['100-continue', 'websocket', 'h2c', 'x'])
+        random.pick(['Expect', 'Upgrade', 'HTTP2-Settings', 'Keep-Alive']),
+        random.pick(['100-continue', 'websocket', 'h2c', 'x'])
       )
     default:
-      return setHeader(draft, name, dice.once(4) ? latin1(oddWord(dice)) : dice.pick(headerValues))
+      return setHeader(draft, name, random.oneIn(4) ? latin1(oddWord(random)) : random.pick(headerValues))
   }
 }
 
-function spoilCookies(draft: Draft, dice: Dice): void {
+function spoilCookies(draft: Draft, random: Random): void {
   const present = draft.headers.find(([name]) => name === 'Cookie')?.[1] ?? ''
   const own = present === '' ? 'shopstead_session=x' : present
   const cookies: readonly (() => string)[] = [
     () => `${own}; ${own}`,
-    () => own.slice(0, dice.between(0, own.length)),
+    () => own.slice(0, random.between(0, own.length)),
     () => `${own}x`,
     () => own.replace('=', '="').concat('"'),
     () => own.replace('=', '=='),
-    () => own.replace('shopstead', dice.pick(['Shopstead', '__Host-shopstead', ' shopstead', 'shopstead\t'])),
+    () => own.replace('shopstead', random.pick(['Shopstead', '__Host-shopstead', ' shopstead', 'shopstead\t'])),
     () => `=${own}; ;;; =; ${own}`,
-    () => latin1(`shopstead_session=${oddWord(dice)}`),
-    () => latin1(`shopstead_ref=${oddWord(dice)}; shopstead_campaign=%zz; ${own}`),
-    () => `${'a=b; '.repeat(dice.pick([100, 1_500]))}${own}`,
-    () => `x=${'y'.repeat(dice.pick([4_000, 12_000]))}; ${own}`,
+    () => latin1(`shopstead_session=${oddWord(random)}`),
+    () => latin1(`shopstead_ref=${oddWord(random)}; shopstead_campaign=%zz; ${own}`),
+    () => `${'a=b; '.repeat(random.pick([100, 1_500]))}${own}`,
+    () => `x=${'y'.repeat(random.pick([4_000, 12_000]))}; ${own}`,
     () => `__proto__=x; constructor=y; ${own}`,
-    () => `shopstead_session=${dice.bytes(32).toString('base64url')}`
+    () => `shopstead_session=${random.bytes(32).toString('base64url')}`
   ]
-  setHeader(draft, 'Cookie', dice.pick(cookies)())
-  if (dice.once(6)) draft.headers.push(['Cookie', own])
+  setHeader(draft, 'Cookie', random.pick(cookies)())
+  if (random.oneIn(6)) draft.headers.push(['Cookie', own])
 }
 
-function spoilQuery(draft: Draft, dice: Dice): void {
+function spoilQuery(draft: Draft, random: Random): void {
   const [path = '', ...rest] = draft.target.split('?')
   const pairs = rest
     .join('?')
     .split('&')
     .filter((pair) => pair !== '')
-  const name = dice.pick([
+  const name = random.pick([
     'page',
     'perPage',
     'limit',
@@ -191,12 +191,12 @@ function spoilQuery(draft: Draft, dice: Dice): void {
     'x',
     ...pairs.map((pair) => pair.split('=')[0] ?? '')
   ])
-  const value = dice.pick<() => string>([
+  const value = random.pick<() => string>([
     () => '',
-    () => dice.pick(numbers),
-    () => encodeText(oddText(dice).slice(0, 4_000)),
+    () => random.pick(numbers),
+    () => encodeText(oddText(random).slice(0, 4_000)),
     () =>
-      dice.pick([
+      random.pick([
         '%',
         '%zz',
         '%ff',
@@ -215,20 +215,20 @@ function spoilQuery(draft: Draft, dice: Dice): void {
         '=',
         '=='
       ]),
-    () => 'x'.repeat(dice.pick([101, 256, 9_000]))
+    () => 'x'.repeat(random.pick([101, 256, 9_000]))
   ])()
-  const made = dice.pick<() => string[]>([
+  const made = random.pick<() => string[]>([
     () => [`${name}=${value}`],
     () => [`${name}=1`, `${name}=${value}`],
     () => [`${name}[]=${value}`, `${name}[]=2`],
     () => [`${name}[a][b]=${value}`],
     () => [name],
     () => [`=${value}`, '', '&'],
-    () => [`${encodeText(oddText(dice)).slice(0, 2_000)}=${value}`],
+    () => [`${encodeText(oddText(random)).slice(0, 2_000)}=${value}`],
     () => [`%zz=${value}`],
-    () => Array.from({ length: dice.pick([50, 800]) }, (_, index) => `p${index}=1`)
+    () => Array.from({ length: random.pick([50, 800]) }, (_, index) => `p${index}=1`)
   ])()
-  draft.target = `${path}?${(dice.once(3) ? made : [...pairs, ...made]).join('&')}`
+  draft.target = `${path}?${(random.oneIn(3) ? made : [...pairs, ...made]).join('&')}`
 }
 
 /** A text in percent-encoding, lone surrogates as an old program would have written them. */
@@ -236,13 +236,13 @@ function encodeText(text: string): string {
   return encodeURIComponent(text.toWellFormed())
 }
 
-function spoilPath(draft: Draft, dice: Dice): void {
+function spoilPath(draft: Draft, random: Random): void {
   const query = draft.target.indexOf('?')
   const path = query === -1 ? draft.target : draft.target.slice(0, query)
   const rest = query === -1 ? '' : draft.target.slice(query)
-  const at = dice.between(0, path.length)
-  const letter = dice.between(1, Math.max(1, path.length - 1))
-  const made = dice.pick<() => string>([
+  const at = random.between(0, path.length)
+  const letter = random.between(1, Math.max(1, path.length - 1))
+  const made = random.pick<() => string>([
     () => `${path}/`,
     () => `/${path}`,
     () => path.replaceAll('/', '//'),
@@ -251,18 +251,18 @@ function spoilPath(draft: Draft, dice: Dice): void {
     () => `/x/..${path}`,
     () => `/.${path}`,
     () =>
-      `${path.slice(0, at)}${dice.pick(['%2e%2e%2f', '%00', '%2f', '%5c', '%zz', '%', '%c0%af', '%ff', ';x=1', '\\', '..;/', '%20', '%0d%0a', '%25', ':', '@', '*', '~', '|', '"', '<'])}${path.slice(at)}`,
+      `${path.slice(0, at)}${random.pick(['%2e%2e%2f', '%00', '%2f', '%5c', '%zz', '%', '%c0%af', '%ff', ';x=1', '\\', '..;/', '%20', '%0d%0a', '%25', ':', '@', '*', '~', '|', '"', '<'])}${path.slice(at)}`,
     () => `${path.slice(0, letter)}%${(path.codePointAt(letter) ?? 0x2f).toString(16)}${path.slice(letter + 1)}`,
     () => path.toUpperCase(),
     () => path.slice(0, at),
-    () => `${path}${latin1(oddWord(dice))}`,
-    () => `${path}/${encodeText(oddWord(dice))}`,
+    () => `${path}${latin1(oddWord(random))}`,
+    () => `${path}/${encodeText(oddWord(random))}`,
     () => `http://evil.example${path}`,
     () => `//evil.example${path}`,
     () => `${path}#fragment`,
-    () => `${path}${'/x'.repeat(dice.pick([100, 4_000]))}`,
+    () => `${path}${'/x'.repeat(random.pick([100, 4_000]))}`,
     () =>
-      dice.pick([
+      random.pick([
         '*',
         '',
         '?',
@@ -287,25 +287,25 @@ function spoilPath(draft: Draft, dice: Dice): void {
   draft.target = `${made}${rest}`
 }
 
-function spoilFraming(draft: Draft, dice: Dice): void {
+function spoilFraming(draft: Draft, random: Random): void {
   const { length } = draft.body
-  const made = dice.pick<() => void>([
+  const made = random.pick<() => void>([
     () => void (draft.chunked = true),
     () => void (draft.chunked = true),
-    () => void (draft.method = dice.pick([...knownMethods, 'CONNECT', 'get', 'FOO', 'QUERY', ''])),
-    () => void (draft.method = dice.pick(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'])),
+    () => void (draft.method = random.pick([...knownMethods, 'CONNECT', 'get', 'FOO', 'QUERY', ''])),
+    () => void (draft.method = random.pick(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'])),
     () => setHeader(draft, 'Content-Length', String(Math.max(0, length - 1))),
     () =>
       setHeader(
         draft,
         'Content-Length',
-        dice.pick(['-1', 'x', '1e3', '0x10', '+5', ' 5', '5, 5', '99999999999999999999', ''])
+        random.pick(['-1', 'x', '1e3', '0x10', '+5', ' 5', '5, 5', '99999999999999999999', ''])
       ),
     () =>
       setHeader(
         draft,
         'Transfer-Encoding',
-        dice.pick(['gzip', 'chunked, chunked', 'identity', 'xchunked', 'chunked\t', 'gzip, chunked'])
+        random.pick(['gzip', 'chunked, chunked', 'identity', 'xchunked', 'chunked\t', 'gzip, chunked'])
       ),
     () => {
       setHeader(draft, 'Content-Length', String(length))

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { handledTypes } from '../../../src/shop/payments/gateway-event.ts'
-import type { Dice } from '../dice.ts'
+import type { Random } from '../random.ts'
 import { oddBytes } from './api-requests.ts'
 import type { Shot, Target } from './campaign.ts'
 import type { Draft } from './draft.ts'
@@ -20,21 +20,21 @@ export function webhookTarget({ server, webhookSecret }: WatchedShop, objects: G
   return {
     name: 'signed webhooks',
     url: server.url,
-    next(dice): Shot {
-      const body = bodyOf(dice, objects)
+    next(random): Shot {
+      const body = bodyOf(random, objects)
       const draft: Draft = {
         method: 'POST',
         target: pathname,
         headers: [
           ['Host', host],
           ['Content-Type', 'application/json; charset=utf-8'],
-          ['Stripe-Signature', signatureOf(body, webhookSecret, dice)]
+          ['Stripe-Signature', signatureOf(body, webhookSecret, random)]
         ],
         body,
-        chunked: dice.once(10)
+        chunked: random.oneIn(10)
       }
-      if (dice.once(40)) setHeader(draft, 'Stripe-Signature', 't=1,v1=00')
-      if (dice.once(15)) spoils[dice.pick<Kind>(['header', 'header', 'framing', 'path', 'query'])](draft, dice)
+      if (random.oneIn(40)) setHeader(draft, 'Stripe-Signature', 't=1,v1=00')
+      if (random.oneIn(15)) spoils[random.pick<Kind>(['header', 'header', 'framing', 'path', 'query'])](draft, random)
       const path = draft.target.split('?')[0]
       return {
         draft,
@@ -45,26 +45,26 @@ export function webhookTarget({ server, webhookSecret }: WatchedShop, objects: G
   }
 }
 
-function bodyOf(dice: Dice, objects: GatewayObjects): Buffer {
-  let json = toJson(eventOf(dice, objects))
-  const times = dice.pick([0, 1, 1, 1, 1, 2, 3])
-  for (let time = 0; time < times; time += 1) json = spoilJson(json, dice)
+function bodyOf(random: Random, objects: GatewayObjects): Buffer {
+  let json = toJson(eventOf(random, objects))
+  const times = random.pick([0, 1, 1, 1, 1, 2, 3])
+  for (let time = 0; time < times; time += 1) json = spoilJson(json, random)
   const bytes = Buffer.from(writeJson(json))
-  return dice.once(15) ? oddBytes(bytes, dice) : bytes
+  return random.oneIn(15) ? oddBytes(bytes, random) : bytes
 }
 
-function eventOf(dice: Dice, { sessions, intents }: GatewayObjects): object {
-  const type = dice.pick<string>([...handledTypes, 'customer.created', 'payment_intent.'])
+function eventOf(random: Random, { sessions, intents }: GatewayObjects): object {
+  const type = random.pick<string>([...handledTypes, 'customer.created', 'payment_intent.'])
   // A dispute that the gateway does not know, of a payment that it does, is trouble of its own: 500, to be sent again.
-  const intent = dice.once(5) || type.includes('dispute') ? `pi_${dice.between(1, 1e9)}` : dice.pick(intents)
+  const intent = random.oneIn(5) || type.includes('dispute') ? `pi_${random.between(1, 1e9)}` : random.pick(intents)
   const isSession = type.startsWith('checkout.session')
-  const id = type.startsWith('payment_intent') ? intent : isSession ? dice.pick(sessions) : `ob_${dice.between(1, 1e9)}`
+  const id = type.startsWith('payment_intent') ? intent : isSession ? random.pick(sessions) : `ob_${random.between(1, 1e9)}`
   return {
-    id: `evt_${dice.between(1, 1e9)}`,
+    id: `evt_${random.between(1, 1e9)}`,
     object: 'event',
     api_version: '2026-10-28.endive',
-    created: 1_790_000_000 + dice.between(0, 1e6),
-    livemode: dice.once(30),
+    created: 1_790_000_000 + random.between(0, 1e6),
+    livemode: random.oneIn(30),
     pending_webhooks: 1,
     request: { id: null, idempotency_key: null },
     type,
@@ -72,10 +72,10 @@ function eventOf(dice: Dice, { sessions, intents }: GatewayObjects): object {
       object: {
         id,
         object: type.slice(0, type.lastIndexOf('.')),
-        payment_intent: dice.once(3) ? intent : null,
+        payment_intent: random.oneIn(3) ? intent : null,
         client_reference_id: '1',
-        metadata: dice.once(2) ? { order_id: '1', attempt: oddWord(dice) } : {},
-        parent: { type: 'subscription_details', subscription_details: { subscription: `sub_${dice.between(1, 1e9)}` } },
+        metadata: random.oneIn(2) ? { order_id: '1', attempt: oddWord(random) } : {},
+        parent: { type: 'subscription_details', subscription_details: { subscription: `sub_${random.between(1, 1e9)}` } },
         status: 'complete',
         amount: 100
       }
@@ -83,15 +83,15 @@ function eventOf(dice: Dice, { sessions, intents }: GatewayObjects): object {
   }
 }
 
-function signatureOf(body: Buffer, secret: string, dice: Dice): string {
+function signatureOf(body: Buffer, secret: string, random: Random): string {
   const at = Math.floor(Date.now() / 1000)
   const sign = (time: number | string): string =>
     createHmac('sha256', secret)
       .update(`${time}.${body.toString('utf8')}`, 'utf8')
       .digest('hex')
   const good = `t=${at},v1=${sign(at)}`
-  if (!dice.once(8)) return good
-  return dice.pick<() => string>([
+  if (!random.oneIn(8)) return good
+  return random.pick<() => string>([
     () => `t=${at - 301},v1=${sign(at - 301)}`,
     () => `t=${at + 400},v1=${sign(at + 400)}`,
     () => `t=${at},t=${at},v1=${sign(at)}`,

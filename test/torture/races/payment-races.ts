@@ -89,7 +89,7 @@ const webhooks: Race = {
     const [refusals, sent] = [ground.relay.refusals.length, ground.relay.sent]
     ground.relay.copies = crowd
     const reconciling = round % 2 === 0 ? ground.cli('orders', 'reconcile', '--json') : undefined
-    if (reconciling !== undefined) await sleep(ground.field.dice.between(0, 600))
+    if (reconciling !== undefined) await sleep(ground.field.random.between(0, 600))
     await payAt(ground, location)
     ground.relay.copies = 1
     expectEqual(ground, `${this.name}: reconciling`, (await reconciling)?.exitCode ?? 0, 0)

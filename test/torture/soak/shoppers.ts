@@ -1,7 +1,7 @@
 import { Agent } from 'node:http'
 import { ask, cookiesOf, dataOf } from '../ask.ts'
 import type { Asked, Question } from '../ask.ts'
-import type { Dice } from '../dice.ts'
+import type { Random } from '../random.ts'
 
 export type Street = {
   apiRoot: string
@@ -18,14 +18,14 @@ const widest = 16
 /** People who come to the shop again and again, of whom some have an account from an earlier visit. */
 export class Shoppers {
   private readonly street: Street
-  private readonly dice: Dice
+  private readonly random: Random
   private readonly known: string[] = []
   private agent = new Agent({ keepAlive: true })
   private came = 0
 
-  constructor(street: Street, dice: Dice) {
+  constructor(street: Street, random: Random) {
     this.street = street
-    this.dice = dice
+    this.random = random
   }
 
   /** Lets them come side by side until they have sent so many requests; afterwards none is under way. */
@@ -42,7 +42,7 @@ export class Shoppers {
   }
 
   private async visit(spend: () => boolean): Promise<void> {
-    const { street, dice } = this
+    const { street, random } = this
     const send = async (what: string, path: string, question: Question = {}, expected = [200]): Promise<Asked> => {
       if (!spend()) throw new Closed()
       const to = path.startsWith('http') ? path : `${street.apiRoot}${path}`
@@ -52,7 +52,7 @@ export class Shoppers {
     }
     try {
       await send('browse', '/store/offers?perPage=20')
-      await send('search', `/store/offers?search=number%20${dice.between(1, 40)}`)
+      await send('search', `/store/offers?search=number%20${random.between(1, 40)}`)
       const cookie = await this.enter(send)
       await this.buy(send, cookie)
       if (cookie !== '') {
@@ -78,7 +78,7 @@ export class Shoppers {
     this.came += 1
     if (this.came % 3 === 0) return ''
     if (this.came % 3 === 1 && this.known.length > 0) {
-      const email = this.dice.pick(this.known)
+      const email = this.random.pick(this.known)
       return cookiesOf(await send('login', '/auth/login', { body: { email, password } }))
     }
     const email = `shopper${this.came}@example.com`
@@ -90,12 +90,12 @@ export class Shoppers {
   }
 
   private async buy(send: Send, cookie: string): Promise<void> {
-    const { street, dice } = this
-    const items = [{ productId: dice.pick(street.productIds), quantity: dice.between(1, 3) }]
-    const headers = { cookie, 'idempotency-key': String(dice.between(1, 2 ** 31 - 1)) }
-    const path = `/store/checkout-session${dice.once(2) ? `?ref=${street.affiliate.code}` : ''}`
-    if (dice.once(3)) {
-      const card = dice.once(10) ? 'pm_card_chargeDeclined' : 'pm_card_visa'
+    const { street, random } = this
+    const items = [{ productId: random.pick(street.productIds), quantity: random.between(1, 3) }]
+    const headers = { cookie, 'idempotency-key': String(random.between(1, 2 ** 31 - 1)) }
+    const path = `/store/checkout-session${random.oneIn(2) ? `?ref=${street.affiliate.code}` : ''}`
+    if (random.oneIn(3)) {
+      const card = random.oneIn(10) ? 'pm_card_chargeDeclined' : 'pm_card_visa'
       const handoff = { items, strategy: 'token_handoff', paymentToken: card, returnUrl: 'https://site.example/thanks' }
       await send('checkout by card', path, { headers, body: handoff }, card === 'pm_card_visa' ? [200] : [402])
       return
@@ -106,7 +106,7 @@ export class Shoppers {
     // The page stands under the address that browsers know, which may be localhost.
     const page = `${street.url}${new URL(checkoutUrl).pathname}`
     await send('payment page', page)
-    if (dice.once(5)) return
+    if (random.oneIn(5)) return
     const pay = new URLSearchParams({ payment_method: 'pm_card_visa', email: 'buyer@example.com' })
     await send('pay', page, { body: pay }, [303])
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts'
 import { Browser } from '../../support/browser.ts'
-import type { Dice } from '../dice.ts'
+import type { Random } from '../random.ts'
 import { readLog } from './log-file.ts'
 
 type Told = { what: 'account'; email: string } | { what: 'order'; id: number } | { what: 'payment'; id: number }
@@ -12,7 +12,7 @@ export type Acknowledged = Told & { logBytes: number }
 /** Customers who register and buy one after the other; returns what each of them was told. */
 export async function makeHistory(
   { apiRoot, log, sandbox }: { apiRoot: string; log: string; sandbox: Sandbox },
-  dice: Dice,
+  random: Random,
   customers: number
 ): Promise<Acknowledged[]> {
   const acknowledged: Acknowledged[] = []
@@ -25,7 +25,7 @@ export async function makeHistory(
     note({ what: 'account', email })
     const { data } = await visitor.get<{ offers: { productId: number }[] }>('/store/offers')
     const items = data.offers.map(({ productId }) => ({ productId, quantity: 1 }))
-    const purchase = await visitor.post('/store/checkout-session', { items, ...way(dice) }, keyed())
+    const purchase = await visitor.post('/store/checkout-session', { items, ...way(random) }, keyed())
     if (purchase.status === 402) continue
     if (purchase.status !== 200) throw new Error(`nobody could buy: ${purchase.text}`)
     const id = Number(purchase.data['orderId'])
@@ -43,8 +43,8 @@ function keyed(): { [name: string]: string } {
   return { 'idempotency-key': randomUUID() }
 }
 
-function way(dice: Dice): object {
-  if (dice.once(2)) return {}
-  const paymentToken = dice.once(5) ? 'pm_card_chargeDeclined' : 'pm_card_visa'
+function way(random: Random): object {
+  if (random.oneIn(2)) return {}
+  const paymentToken = random.oneIn(5) ? 'pm_card_chargeDeclined' : 'pm_card_visa'
   return { strategy: 'token_handoff', paymentToken, returnUrl: 'https://site.example/thanks' }
 }

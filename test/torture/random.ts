@@ -2,7 +2,7 @@ import { uniformInt } from 'pure-rand/distribution/uniformInt'
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
 
 /** Chance that a seed brings back. */
-export class Dice {
+export class Random {
   readonly seed: number
   private readonly generator
 
@@ -11,13 +11,13 @@ export class Dice {
     this.generator = xoroshiro128plus(seed)
   }
 
-  /** A whole number from `least` to `most`, both included. */
-  between(least: number, most: number): number {
-    return uniformInt(this.generator, least, most)
+  /** A whole number from `min` to `max`, both included. */
+  between(min: number, max: number): number {
+    return uniformInt(this.generator, min, max)
   }
 
   /** True once in `times`. */
-  once(times: number): boolean {
+  oneIn(times: number): boolean {
     return this.between(1, times) === 1
   }
 
@@ -30,8 +30,8 @@ export class Dice {
     return Buffer.from(Array.from({ length }, () => this.between(0, 255)))
   }
 
-  /** Dice of their own for something that runs side by side, so that its order does not change the others' chance. */
-  another(): Dice {
-    return new Dice(this.between(0, 0x7fffffff))
+  /** Random of their own for something that runs side by side, so that its order does not change the others' chance. */
+  fork(): Random {
+    return new Random(this.between(0, 0x7fffffff))
   }
 }
