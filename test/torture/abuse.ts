@@ -19,8 +19,8 @@ const loginsOfAccount = 10
 export const abuse: Part = {
   name: 'abuse',
   about: 'crowds that are slow, huge, guessing, lying or countless, while customers go on shopping',
-  run: (field) =>
-    withStage(field, async (stage) => {
+  run: (trial) =>
+    withStage(trial, async (stage) => {
       await scene(stage, '2000 slow connections', () => slowConnections(stage))
       await scene(stage, 'bodies of 300 MB', () => hugeBodies(stage))
       await scene(stage, '200 logins at once', () => logins(stage))
@@ -32,25 +32,25 @@ export const abuse: Part = {
 }
 
 async function slowConnections(stage: Stage): Promise<void> {
-  const { field, server } = stage
-  const { isWhole } = field
-  const holdMs = isWhole ? 110_000 : 4_000
+  const { trial, server } = stage
+  const { isFull } = trial
+  const holdMs = isFull ? 110_000 : 4_000
   const harm = await attack('holdConnections', { ...whereTo(server), connections: 2000, holdMs })
   for (const [kind, { opened, cut, longestMs }] of Object.entries(harm)) {
-    field.tried(`connections with slow ${kind}`, opened)
-    if (opened < 500) field.violation(`only ${opened} connections with slow ${kind} were let in`)
-    if (!isWhole) continue
-    field.figure(`slow ${kind}: ${cut} of ${opened} cut off, the last after ${Math.round(longestMs / 1000)} s`)
-    if (cut < opened) field.violation(`${opened - cut} connections with slow ${kind} were never cut off`)
+    trial.count(`connections with slow ${kind}`, opened)
+    if (opened < 500) trial.violation(`only ${opened} connections with slow ${kind} were let in`)
+    if (!isFull) continue
+    trial.figure(`slow ${kind}: ${cut} of ${opened} cut off, the last after ${Math.round(longestMs / 1000)} s`)
+    if (cut < opened) trial.violation(`${opened - cut} connections with slow ${kind} were never cut off`)
   }
-  if (!isWhole) return
+  if (!isFull) return
   // More than it holds at once: those that wait longest go, and customers stay.
   await attack('holdConnections', { ...whereTo(server), connections: 6000, holdMs: 10_000 })
-  field.tried('connections beyond what the server holds', 6000)
+  trial.count('connections beyond what the server holds', 6000)
 }
 
 async function hugeBodies(stage: Stage): Promise<void> {
-  const { field, server } = stage
+  const { trial, server } = stage
   const json = 'Content-Type: application/json'
   const nonce = `X-Nonce: ${dataOf<{ nonce: string }>(await ask(`${server.apiRoot}/nonce`)).nonce}`
   const { apiPrefix, port } = whereTo(server)
@@ -66,27 +66,27 @@ async function hugeBodies(stage: Stage): Promise<void> {
     },
     { path: '/nothing/here', headers: [json] }
   ]
-  for (let round = 0; round < (field.isWhole ? 10 : 1); round += 1) {
+  for (let round = 0; round < (trial.isFull ? 10 : 1); round += 1) {
     for (const harm of await attack('pourBodies', { port, targets, megabytes: 300, sendMs: 6_000 })) {
       const { path, framing, status, sentBeforeAnswerMb, sentMb, answeredMs, wasCut } = harm
       const told = `${path} (${framing}): ${status ?? 'no answer'} after ${answeredMs} ms and ${sentBeforeAnswerMb} MB`
-      field.tried('bodies of 300 MB', 1)
-      field.tell(`${told}, ${sentMb} MB in all, ${wasCut ? 'cut off' : 'left open'}`)
+      trial.count('bodies of 300 MB', 1)
+      trial.progress(`${told}, ${sentMb} MB in all, ${wasCut ? 'cut off' : 'left open'}`)
       const isRefused = status === 413 || (status === 404 && !path.startsWith(apiPrefix))
       // An attacker with little of the machine sees late that he was answered; half a body is early enough.
-      if (!isRefused || sentBeforeAnswerMb > 150) field.violation(`a body of 300 MB to ${told}`)
-      if (!wasCut && sentMb < 300) field.violation(`a body of 300 MB to ${path} (${framing}) was waited for`)
+      if (!isRefused || sentBeforeAnswerMb > 150) trial.violation(`a body of 300 MB to ${told}`)
+      if (!wasCut && sentMb < 300) trial.violation(`a body of 300 MB to ${path} (${framing}) was waited for`)
     }
   }
 }
 
 async function logins(stage: Stage): Promise<void> {
-  const { field, server } = stage
+  const { trial, server } = stage
   const apiRoot = server.apiRoot
   const flood = stormed(stage, {
     what: 'wrong password',
     times: 1_000_000,
-    untilMs: field.isWhole ? 30_000 : 4_000,
+    untilMs: trial.isFull ? 30_000 : 4_000,
     width: 200,
     from: { as: 'addresses' }
   })
@@ -102,7 +102,7 @@ async function logins(stage: Stage): Promise<void> {
 }
 
 /** A customer with the right password gets in through the flood, sooner or later. */
-async function ownLogin({ field, server }: Stage): Promise<void> {
+async function ownLogin({ trial, server }: Stage): Promise<void> {
   const started = performance.now()
   const body = { email: 'customer2@example.com', password: 'tidal-basalt-93' }
   for (let tries = 1; tries <= 20; tries += 1) {
@@ -111,18 +111,18 @@ async function ownLogin({ field, server }: Stage): Promise<void> {
       body
     })
     if (status === 200) {
-      field.figure(`a right login through the flood: ${Math.round(performance.now() - started)} ms, try ${tries}`)
+      trial.figure(`a right login through the flood: ${Math.round(performance.now() - started)} ms, try ${tries}`)
       return
     }
-    if (status !== 503) field.violation(`a right login was answered ${status}`)
+    if (status !== 503) trial.violation(`a right login was answered ${status}`)
     await sleep(Number(headers['retry-after'] ?? 1) * 1000)
   }
-  field.violation('a right login never got through the flood')
+  trial.violation('a right login never got through the flood')
 }
 
 async function cardTesting(stage: Stage, play: number): Promise<void> {
-  const { field } = stage
-  const times = field.isWhole ? 2_000 : 100
+  const { trial } = stage
+  const times = trial.isFull ? 2_000 : 100
   const cases: [who: string, from: Disguise, width: number][] = [
     ['one address, one after the other', { as: 'address', address: `198.51.${play}.20` }, 1],
     ['one address, at once', { as: 'address', address: `198.51.${play}.21` }, 50],
@@ -133,14 +133,14 @@ async function cardTesting(stage: Stage, play: number): Promise<void> {
     const before = stage.gateway.sandbox.ledger().intents.length
     const harm = await stormed(stage, { what: 'declined card', times, width, from })
     const reached = stage.gateway.sandbox.ledger().intents.length - before
-    field.figure(`cards tried from ${who}: ${reached} of ${times} reached the gateway`)
+    trial.figure(`cards tried from ${who}: ${reached} of ${times} reached the gateway`)
     only(stage, harm, ['402 CHECKOUT_FAILED', '429 checkout_decline', '429 checkout_ip'], `cards from ${who}`)
-    if (reached !== declines) field.violation(`${reached} cards from ${who} reached the gateway, not ${declines}`)
+    if (reached !== declines) trial.violation(`${reached} cards from ${who} reached the gateway, not ${declines}`)
   }
 }
 
 async function pretending(stage: Stage, play: number): Promise<void> {
-  const times = stage.field.isWhole ? 5_000 : 400
+  const times = stage.trial.isFull ? 5_000 : 400
   const cart = { what: 'impossible cart', times, width: 20 } as const
   const asOne = (harm: StormHarm, who: string): void => exactly(stage, harm, '422 VALIDATION_FAILED', checkouts, who)
   asOne(
@@ -166,12 +166,12 @@ async function pretending(stage: Stage, play: number): Promise<void> {
   })
 }
 
-function countless({ field }: Stage): number {
-  return field.isWhole ? 1_000_000 : 20_000
+function countless({ trial }: Stage): number {
+  return trial.isFull ? 1_000_000 : 20_000
 }
 
 async function manyAddresses(stage: Stage): Promise<void> {
-  const { field, dataDir } = stage
+  const { trial, dataDir } = stage
   const harm = await stormed(stage, {
     what: 'impossible cart',
     times: countless(stage),
@@ -184,22 +184,22 @@ async function manyAddresses(stage: Stage): Promise<void> {
   const kept = sqlite.prepare<[], number>('SELECT count(*) FROM rate_limits').pluck().get() ?? 0
   sqlite.close()
   const mb = sizeMb(file) + sizeMb(`${file}-wal`)
-  field.figure(
+  trial.figure(
     `${countless(stage)} addresses in ${Math.round(harm.ms / 1000)} s: ${kept} counters, ${mb.toFixed(1)} MB`
   )
-  if (kept > 110_000 || mb > 64) field.violation(`the rate limits keep ${kept} counters in ${Math.round(mb)} MB`)
+  if (kept > 110_000 || mb > 64) trial.violation(`the rate limits keep ${kept} counters in ${Math.round(mb)} MB`)
 }
 
 /** When the attackers have gone, so has what they held. */
-async function recovery({ field, vitals, quiet, server }: Stage): Promise<void> {
+async function recovery({ trial, vitals, quiet, server }: Stage): Promise<void> {
   for (let waited = 0; vitals.openFiles() > quiet.openFiles + 10 && waited < 15_000; waited += 250) await sleep(250)
   const [files, mb] = [vitals.openFiles(), Math.round(vitals.residentMb())]
-  field.figure(
+  trial.figure(
     `afterwards: ${files} open files (${quiet.openFiles} before), ${mb} MB (${Math.round(quiet.residentMb)})`
   )
-  if (files > quiet.openFiles + 10) field.violation(`${files} files are open, of ${quiet.openFiles} before`)
+  if (files > quiet.openFiles + 10) trial.violation(`${files} files are open, of ${quiet.openFiles} before`)
   const odd = server.errors.filter((line) => line.includes('"level":"error"'))
-  for (const line of odd.slice(0, 3)) field.violation(`the server logged an error: ${line}`)
+  for (const line of odd.slice(0, 3)) trial.violation(`the server logged an error: ${line}`)
 }
 
 function whereTo({ apiRoot }: { apiRoot: string }): { port: number; apiPrefix: string } {
@@ -209,26 +209,26 @@ function whereTo({ apiRoot }: { apiRoot: string }): { port: number; apiPrefix: s
 
 type Wanted = Pick<StormOrder, 'what' | 'times' | 'width' | 'from'> & Partial<StormOrder>
 
-async function stormed({ field, server, productId }: Stage, wanted: Wanted): Promise<StormHarm> {
-  const seed = field.random.between(0, 0x7fffffff)
+async function stormed({ trial, server, productId }: Stage, wanted: Wanted): Promise<StormHarm> {
+  const seed = trial.random.between(0, 0x7fffffff)
   const harm = await attack('storm', { apiRoot: server.apiRoot, productId, seed, ...wanted })
-  for (const [answer, times] of Object.entries(harm.answers)) field.tried(`${wanted.what}: ${answer}`, times)
-  for (const broken of harm.broken.slice(0, 3)) field.violation(`${wanted.what}: no answer (${broken})`)
+  for (const [answer, times] of Object.entries(harm.answers)) trial.count(`${wanted.what}: ${answer}`, times)
+  for (const broken of harm.broken.slice(0, 3)) trial.violation(`${wanted.what}: no answer (${broken})`)
   return harm
 }
 
-function only({ field }: Stage, { answers }: StormHarm, expected: readonly string[], what: string): void {
+function only({ trial }: Stage, { answers }: StormHarm, expected: readonly string[], what: string): void {
   for (const [answer, times] of Object.entries(answers))
-    if (!expected.includes(answer)) field.violation(`${what}: ${times} were answered ${answer}`)
+    if (!expected.includes(answer)) trial.violation(`${what}: ${times} were answered ${answer}`)
 }
 
-function atMost({ field }: Stage, { answers }: StormHarm, answer: string, limit: number, what: string): void {
+function atMost({ trial }: Stage, { answers }: StormHarm, answer: string, limit: number, what: string): void {
   const times = answers[answer] ?? 0
-  if (times > limit) field.violation(`${what}: ${times} were answered ${answer}, of at most ${limit}`)
+  if (times > limit) trial.violation(`${what}: ${times} were answered ${answer}, of at most ${limit}`)
 }
 
 function exactly(stage: Stage, harm: StormHarm, answer: string, expected: number, what: string): void {
   const times = harm.answers[answer] ?? 0
-  if (times !== expected) stage.field.violation(`${what}: ${times} were answered ${answer}, not ${expected}`)
+  if (times !== expected) stage.trial.violation(`${what}: ${times} were answered ${answer}, not ${expected}`)
   only(stage, harm, [answer, '429 checkout_ip'], what)
 }

@@ -8,7 +8,7 @@ import { everyQuestion, put, unmatched } from './authorisation/matrix.ts'
 import { furnish, shelf, Stage } from './authorisation/stage.ts'
 import type { Random } from './random.ts'
 import { servePacked } from './packed-shop.ts'
-import type { Field, Part } from './part.ts'
+import type { Trial, Part } from './part.ts'
 
 /** Each pass asks everything, in another order and so beside other questions. */
 const wholePasses = 20
@@ -18,20 +18,20 @@ const atOnce = 6
 export const authorisation: Part = {
   name: 'authorisation',
   about: 'every kind of person at every route and page, for what is his, what is another’s and what is nobody’s',
-  async run(field: Field): Promise<void> {
-    for (const gap of unmatched()) field.violation(gap)
+  async run(trial: Trial): Promise<void> {
+    for (const gap of unmatched()) trial.violation(gap)
     const dataDir = mkdtempSync(join(tmpdir(), 'shopstead-authorisation-'))
     const shop = await startShop({ dataDir, seed: shelf })
     const hashes = await furnish(shop)
     const { keys } = shop.app
     await shop.stop()
-    const server = await servePacked(field.packed, { dataDir, env: { SHOPSTEAD_PAYMENTS: 'sandbox,manual' } })
+    const server = await servePacked(trial.packed, { dataDir, env: { SHOPSTEAD_PAYMENTS: 'sandbox,manual' } })
     const db = openDatabase(join(dataDir, 'shopstead.db'), { mustExist: true })
     try {
       const stage = new Stage({ url: server.url, db, keys, hashes })
-      for (let pass = 0; pass < (field.isWhole ? wholePasses : 1); pass += 1) {
-        await everything(field, stage)
-        field.tell(`pass ${pass + 1} is over`)
+      for (let pass = 0; pass < (trial.isFull ? wholePasses : 1); pass += 1) {
+        await everything(trial, stage)
+        trial.progress(`pass ${pass + 1} is over`)
       }
     } finally {
       await server.end()
@@ -41,18 +41,18 @@ export const authorisation: Part = {
   }
 }
 
-async function everything(field: Field, stage: Stage): Promise<void> {
+async function everything(trial: Trial, stage: Stage): Promise<void> {
   const owner = stage.enter('affiliate active', 'owner')
   await stage.refer(owner)
   const before = stage.recordsOf(owner)
-  const questions = shuffled(field.random, everyQuestion())
+  const questions = shuffled(trial.random, everyQuestion())
   await side(questions.length, atOnce, async (index) => {
     const question = questions[index]
     if (question === undefined) return
-    for (const wrong of await put(stage, owner, question)) field.violation(wrong)
-    field.tried(`requests (${question.way})`, 3)
+    for (const wrong of await put(stage, owner, question)) trial.violation(wrong)
+    trial.count(`requests (${question.way})`, 3)
   })
-  if (stage.recordsOf(owner) !== before) field.violation('what belongs to another was changed')
+  if (stage.recordsOf(owner) !== before) trial.violation('what belongs to another was changed')
 }
 
 function shuffled<T>(random: Random, list: readonly T[]): T[] {

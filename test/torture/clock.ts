@@ -6,8 +6,8 @@ import type { Gateway } from '../faults/lane.ts'
 import { Browser } from '../support/browser.ts'
 import type { Answer } from '../support/browser.ts'
 import { lastingPort } from './crash/crashing-shop.ts'
-import { NotHere } from './part.ts'
-import type { Field, Part } from './part.ts'
+import { NotSupported } from './part.ts'
+import type { Trial, Part } from './part.ts'
 import { runPacked, servePacked } from './packed-shop.ts'
 import type { PackedServer, Setting } from './packed-shop.ts'
 
@@ -20,25 +20,25 @@ const password = 'tidal-basalt-93'
 export const clock: Part = {
   name: 'clock',
   about: 'an hour, a day and ten years off, ahead and behind, and back again in the middle',
-  async run(field) {
-    if (spawnSync('faketime', ['--version']).status !== 0) throw new NotHere('faketime is missing')
+  async run(trial) {
+    if (spawnSync('faketime', ['--version']).status !== 0) throw new NotSupported('faketime is missing')
     for (const seconds of jumps)
-      for (const off of [seconds, -seconds]) await withShop(field, (shop) => thereAndBack(shop, off))
-    await withShop(field, (shop) => backInTheMiddle(shop))
+      for (const off of [seconds, -seconds]) await withShop(trial, (shop) => thereAndBack(shop, off))
+    await withShop(trial, (shop) => backInTheMiddle(shop))
   }
 }
 
 /** A packed shop whose clock can be set, and a gateway whose clock is right. */
 class ClockedShop {
-  readonly field: Field
+  readonly trial: Trial
   readonly apiRoot: string
   readonly gateway: Gateway
   private readonly timeFile: string
   private readonly setting: Setting
   private server: PackedServer | undefined
 
-  constructor(field: Field, dataDir: string, port: number, gateway: Gateway) {
-    this.field = field
+  constructor(trial: Trial, dataDir: string, port: number, gateway: Gateway) {
+    this.trial = trial
     this.gateway = gateway
     this.apiRoot = `http://127.0.0.1:${port}/api/v1`
     this.timeFile = join(dataDir, '..', 'time')
@@ -55,7 +55,7 @@ class ClockedShop {
 
   async open(): Promise<void> {
     this.set(0)
-    const catalogue = join(this.field.packed.folder, 'clock.json')
+    const catalogue = join(this.trial.packed.folder, 'clock.json')
     const product = { slug: 'mug', name: 'Mug', price: '12.50', stock: 50 }
     writeFileSync(
       catalogue,
@@ -65,7 +65,7 @@ class ClockedShop {
       const { exitCode, stderr } = await this.run(...words)
       if (exitCode !== 0) throw new Error(`shopstead ${words.join(' ')}: ${stderr}`)
     }
-    this.server = await servePacked(this.field.packed, this.setting)
+    this.server = await servePacked(this.trial.packed, this.setting)
   }
 
   /** Puts the shop's clock that many seconds off. */
@@ -74,12 +74,12 @@ class ClockedShop {
   }
 
   run(...words: string[]) {
-    return runPacked(this.field.packed, this.setting, ...words)
+    return runPacked(this.trial.packed, this.setting, ...words)
   }
 
   async close(): Promise<void> {
     const ended = await this.server?.end()
-    if (ended !== 0) this.field.violation(`told to stop, the server ended with ${String(ended)}`)
+    if (ended !== 0) this.trial.violation(`told to stop, the server ended with ${String(ended)}`)
   }
 }
 
@@ -87,15 +87,15 @@ class ClockedShop {
 function preloaded(): string[] {
   const { stdout } = spawnSync('faketime', ['-f', '+0', 'env'], { encoding: 'utf8' })
   const found = stdout.split('\n').filter((line) => line.startsWith('LD_PRELOAD='))
-  if (found.length === 0) throw new NotHere('faketime does not say where its library is')
+  if (found.length === 0) throw new NotSupported('faketime does not say where its library is')
   return found
 }
 
-async function withShop(field: Field, work: (shop: ClockedShop) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(join(field.packed.folder, 'clock-'))
+async function withShop(trial: Trial, work: (shop: ClockedShop) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(trial.packed.folder, 'clock-'))
   const port = await lastingPort()
   const gateway = await openGateway(() => `http://127.0.0.1:${port}`)
-  const shop = new ClockedShop(field, join(folder, 'data'), port, gateway)
+  const shop = new ClockedShop(trial, join(folder, 'data'), port, gateway)
   try {
     await shop.open()
     await work(shop)
@@ -109,7 +109,7 @@ async function withShop(field: Field, work: (shop: ClockedShop) => Promise<void>
 async function customer(shop: ClockedShop, email: string): Promise<Browser> {
   const browser = new Browser(shop.apiRoot)
   const { status, text } = await browser.register({ email, password })
-  if (status !== 201) shop.field.violation(`a registration was answered ${status}: ${text}`)
+  if (status !== 201) shop.trial.violation(`a registration was answered ${status}: ${text}`)
   return browser
 }
 
@@ -122,11 +122,11 @@ async function buy(browser: Browser, fields: Record<string, unknown> = {}): Prom
 
 /** What was begun in the right time, what was begun in the wrong one, and what is left of both. */
 async function thereAndBack(shop: ClockedShop, off: number): Promise<void> {
-  const { field } = shop
+  const { trial } = shop
   const name = `${off > 0 ? '+' : '-'}${Math.abs(off) / hour} h`
-  field.tried(`clocks set ${name} and back`)
+  trial.count(`clocks set ${name} and back`)
   const before = await customer(shop, 'before@example.com')
-  expectPaid(field, `before ${name}`, await buy(before, { couponCode: 'ONCE' }))
+  expectPaid(trial, `before ${name}`, await buy(before, { couponCode: 'ONCE' }))
   const loggedOut = await customer(shop, 'gone@example.com')
   const goneCookies = new Map(loggedOut.cookies)
   await loggedOut.post('/auth/logout', undefined, { 'x-nonce': await loggedOut.nonce() })
@@ -136,7 +136,7 @@ async function thereAndBack(shop: ClockedShop, off: number): Promise<void> {
   const wasOver = (await before.get('/me')).status === 401
   const during = await customer(shop, 'during@example.com')
   const foreignNonce = await new Browser(shop.apiRoot).nonce()
-  expectPaid(field, `during ${name}`, await buy(during))
+  expectPaid(trial, `during ${name}`, await buy(during))
   await useUpLogins(shop, `during ${name}`)
   await expectClockNamed(shop, `during ${name}`)
 
@@ -145,15 +145,15 @@ async function thereAndBack(shop: ClockedShop, off: number): Promise<void> {
   const isAhead = off > 0
   const then = (await during.get('/me')).status
   if (isAhead && then !== 401)
-    field.violation(`a session of ${name} was answered ${then} when the clock was right again`)
+    trial.violation(`a session of ${name} was answered ${then} when the clock was right again`)
   const { status, text } = await new Browser(shop.apiRoot).post(
     '/auth/register',
     { email: 'late@example.com', password, displayName: 'Late', acceptTerms: true },
     { 'x-nonce': foreignNonce }
   )
-  if (isAhead && status !== 403) field.violation(`a nonce of ${name} was answered ${status}: ${text}`)
+  if (isAhead && status !== 403) trial.violation(`a nonce of ${name} was answered ${status}: ${text}`)
   await useUpLogins(shop, `after ${name}`)
-  expectPaid(field, `after ${name}`, await buy(await customer(shop, 'after@example.com')))
+  expectPaid(trial, `after ${name}`, await buy(await customer(shop, 'after@example.com')))
   if (isAhead) await expectClockNamed(shop, `after ${name}`)
   judgeMoney(shop, name, 3)
 }
@@ -161,14 +161,14 @@ async function thereAndBack(shop: ClockedShop, off: number): Promise<void> {
 type Left = { before: Browser; wasOver: boolean; loggedOut: Browser; goneCookies: Map<string, string> }
 
 async function expectNothingRevived(shop: ClockedShop, name: string, left: Left): Promise<void> {
-  const { field } = shop
+  const { trial } = shop
   const { status } = await left.before.get('/me')
-  if (left.wasOver && status !== 401) field.violation(`a session that was over at ${name} came back to life`)
-  if (!left.wasOver && status !== 200) field.violation(`a session that was good at ${name} is answered ${status}`)
+  if (left.wasOver && status !== 401) trial.violation(`a session that was over at ${name} came back to life`)
+  if (!left.wasOver && status !== 200) trial.violation(`a session that was good at ${name} is answered ${status}`)
   for (const [cookie, value] of left.goneCookies) left.loggedOut.cookies.set(cookie, value)
-  if ((await left.loggedOut.get('/me')).status !== 401) field.violation(`a logged-out session came back at ${name}`)
+  if ((await left.loggedOut.get('/me')).status !== 401) trial.violation(`a logged-out session came back at ${name}`)
   const again = await buy(new Browser(shop.apiRoot), { couponCode: 'ONCE' })
-  if (again.status !== 422) field.violation(`a used-up coupon was answered ${again.status} after ${name}`)
+  if (again.status !== 422) trial.violation(`a used-up coupon was answered ${again.status} after ${name}`)
 }
 
 /** The limit holds, says when it ends, and that is never longer than its window nor in the past. */
@@ -179,7 +179,7 @@ async function useUpLogins(shop: ClockedShop, when: string): Promise<void> {
   for (let tries = 0; tries < 4 && answer.status === 401; tries += 1) answer = await visitor.post('/auth/login', wrong)
   const retryAfter = Number(answer.headers.get('retry-after'))
   if (answer.status !== 429 || !(retryAfter >= 1 && retryAfter <= 900))
-    shop.field.violation(`${when}: wrong passwords were answered ${answer.status} with Retry-After ${retryAfter}`)
+    shop.trial.violation(`${when}: wrong passwords were answered ${answer.status} with Retry-After ${retryAfter}`)
 }
 
 async function expectClockNamed(shop: ClockedShop, when: string): Promise<void> {
@@ -189,27 +189,27 @@ async function expectClockNamed(shop: ClockedShop, when: string): Promise<void> 
   }
   const found = checks.find(({ name }) => name === 'clock')
   if (found === undefined || found.status === 'ok')
-    shop.field.violation(`${when}: health says of the clock: ${found?.message ?? stderr}`)
+    shop.trial.violation(`${when}: health says of the clock: ${found?.message ?? stderr}`)
   if (checks.some(({ message }) => /(^|\s)-\d/.test(message)))
-    shop.field.violation(`${when}: health tells of something negative: ${stdout}`)
+    shop.trial.violation(`${when}: health tells of something negative: ${stdout}`)
 }
 
-function expectPaid(field: Field, when: string, { status, data, text }: Answer): void {
-  field.tried('purchases')
+function expectPaid(trial: Trial, when: string, { status, data, text }: Answer): void {
+  trial.count('purchases')
   if (status !== 200 || data['paymentStatus'] !== 'succeeded')
-    field.violation(`${when}: a purchase was answered ${status}: ${text}`)
+    trial.violation(`${when}: a purchase was answered ${status}: ${text}`)
 }
 
-function judgeMoney({ field, gateway }: ClockedShop, when: string, expected: number): void {
+function judgeMoney({ trial, gateway }: ClockedShop, when: string, expected: number): void {
   const charges = gateway.sandbox.ledger().charges.filter(({ status, amount }) => status === 'succeeded' && amount > 0)
   if (charges.length !== expected)
-    field.violation(`${when}: ${expected} purchases were charged ${charges.length} times`)
+    trial.violation(`${when}: ${expected} purchases were charged ${charges.length} times`)
 }
 
 /** Five minutes are what a clock may well be off: nobody is logged out, and nothing is lost or done twice. */
 async function backInTheMiddle(shop: ClockedShop): Promise<void> {
-  const { field } = shop
-  field.tried('clocks set back 5 minutes in the middle')
+  const { trial } = shop
+  trial.count('clocks set back 5 minutes in the middle')
   const person = await customer(shop, 'ada@example.com')
   const nonce = await person.nonce()
   const key = { 'idempotency-key': 'the-same' }
@@ -221,13 +221,13 @@ async function backInTheMiddle(shop: ClockedShop): Promise<void> {
     returnUrl: 'https://site.example/thanks'
   }
   const first = await person.post('/store/checkout-session', body, key)
-  expectPaid(field, 'before 5 minutes back', first)
+  expectPaid(trial, 'before 5 minutes back', first)
   shop.set(-5 * minute)
   const again = await person.post('/store/checkout-session', body, key)
-  if (again.text !== first.text) field.violation(`the same key was answered otherwise 5 minutes before: ${again.text}`)
-  if ((await person.get('/me')).status !== 200) field.violation('5 minutes back logged somebody out')
-  expectPaid(field, '5 minutes back', await buy(person))
+  if (again.text !== first.text) trial.violation(`the same key was answered otherwise 5 minutes before: ${again.text}`)
+  if ((await person.get('/me')).status !== 200) trial.violation('5 minutes back logged somebody out')
+  expectPaid(trial, '5 minutes back', await buy(person))
   const loggedOut = await person.post('/auth/logout', undefined, { 'x-nonce': nonce })
-  if (loggedOut.status !== 200) field.violation(`5 minutes back: a logout was answered ${loggedOut.status}`)
+  if (loggedOut.status !== 200) trial.violation(`5 minutes back: a logout was answered ${loggedOut.status}`)
   judgeMoney(shop, '5 minutes back', 2)
 }

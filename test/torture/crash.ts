@@ -12,7 +12,7 @@ import { keepRefunding } from './crash/operator.ts'
 import type { Memory } from './crash/record.ts'
 import { Traffic } from './crash/traffic.ts'
 import { openShop } from './open-shop.ts'
-import type { Field, Part } from './part.ts'
+import type { Trial, Part } from './part.ts'
 
 const customers = 16
 const healthWithinMs = 2_000
@@ -22,19 +22,19 @@ const fourDaysMs = 4 * 24 * 3_600_000
 export const crash: Part = {
   name: 'crash',
   about: 'kill -9 in the midst of checkouts, registrations, webhooks and refunds, and what is left of them',
-  async run(field) {
-    const dataDir = mkdtempSync(join(field.packed.folder, 'crash-'))
+  async run(trial) {
+    const dataDir = mkdtempSync(join(trial.packed.folder, 'crash-'))
     const port = await lastingPort()
     const gateway = await openGateway(
       () => `http://127.0.0.1:${port}`,
       () => shop.strike()
     )
     const env = stripeEnv(gateway.origin)
-    const shop = new CrashingShop(field.packed, { dataDir, port, env })
+    const shop = new CrashingShop(trial.packed, { dataDir, port, env })
     try {
-      const units = field.isWhole ? 600 : 40
-      await openShop(field.packed, dataDir, goods(units))
-      await crashAndJudge(field, shop, gateway, { file: join(dataDir, 'shopstead.db'), units })
+      const units = trial.isFull ? 600 : 40
+      await openShop(trial.packed, dataDir, goods(units))
+      await crashAndJudge(trial, shop, gateway, { file: join(dataDir, 'shopstead.db'), units })
     } finally {
       await shop.end('SIGKILL')
       await gateway.close()
@@ -50,7 +50,7 @@ const goods = (units: number) => [
 ]
 
 async function crashAndJudge(
-  field: Field,
+  trial: Trial,
   shop: CrashingShop,
   { sandbox }: Gateway,
   { file, units }: { file: string; units: number }
@@ -61,10 +61,10 @@ async function crashAndJudge(
   const record: Memory = { accounts: [], refunds: [] }
   const traffic = new Traffic()
   const answered = (): void => traffic.answered()
-  const world: World = { shop, sandbox, field, record, products, isOver: () => isOver, answered }
+  const world: World = { shop, sandbox, trial, record, products, isOver: () => isOver, answered }
   const people = Promise.all([
-    ...Array.from({ length: customers }, () => live(world, field.random.fork())),
-    keepRefunding(world, field.random.fork())
+    ...Array.from({ length: customers }, () => live(world, trial.random.fork())),
+    keepRefunding(world, trial.random.fork())
   ])
   // Whoever fails ends the rounds; nobody is left waiting for an answer to him.
   const failed = people.then(
@@ -74,15 +74,15 @@ async function crashAndJudge(
   await Promise.race([playRounds(world, traffic), failed])
   isOver = true
   await people
-  field.tell('settling what is left')
+  trial.progress('settling what is left')
   await settle(world)
-  field.tell(`asking ${record.accounts.length} people`)
+  trial.progress(`asking ${record.accounts.length} people`)
   const shown = await judgeAccounts(world)
   judgeMoney(world, shown)
   await judgeRefunds(world)
-  await judgeReplays(world, field.random)
+  await judgeReplays(world, trial.random)
   const outcome = await shop.end('SIGTERM')
-  if (outcome !== 0) field.violation(`told to stop, the server ended with ${String(outcome)}`)
+  if (outcome !== 0) trial.violation(`told to stop, the server ended with ${String(outcome)}`)
   judgeDatabase(world, file, shown, units)
 }
 
@@ -94,25 +94,25 @@ async function productsOf({ apiRoot }: CrashingShop): Promise<Map<string, number
 }
 
 async function playRounds(world: World, traffic: Traffic): Promise<void> {
-  const { shop, field } = world
-  const rounds = field.isWhole ? 500 : 25
+  const { shop, trial } = world
+  const rounds = trial.isFull ? 500 : 25
   const restarts: Restart[] = []
   for (let round = 1; round <= rounds; round += 1) {
     await strike(world, traffic)
     await shop.end('SIGKILL')
-    if (field.random.oneIn(8)) {
-      field.tried('kills at the start')
-      await shop.startInVain(field.random.between(50, 500))
+    if (trial.random.oneIn(8)) {
+      trial.count('kills at the start')
+      await shop.startInVain(trial.random.between(50, 500))
     }
     const restart = await shop.start()
     restarts.push(restart)
     if (restart.tookMs - restart.starvedMs > healthWithinMs)
-      field.violation(`/health was ok only ${Math.round(restart.tookMs)} ms after restart ${round}`)
-    if (round % 25 === 0) field.tell(`${round} of ${rounds} rounds`)
+      trial.violation(`/health was ok only ${Math.round(restart.tookMs)} ms after restart ${round}`)
+    if (round % 25 === 0) trial.progress(`${round} of ${rounds} rounds`)
   }
   const own = restarts.map(({ tookMs, starvedMs }) => tookMs - starvedMs)
-  field.figure(`/health ok after a restart: ${spread(restarts.map(({ tookMs }) => tookMs))}`)
-  field.figure(`the same without the time it stood in line for a processor: ${spread(own)}`)
+  trial.figure(`/health ok after a restart: ${spread(restarts.map(({ tookMs }) => tookMs))}`)
+  trial.figure(`the same without the time it stood in line for a processor: ${spread(own)}`)
 }
 
 function spread(values: readonly number[]): string {
@@ -133,8 +133,8 @@ const deadlyCalls = [
  * Kills it some answers and milliseconds on, or while the gateway is being asked: before that does what it is asked for,
  * or after. Counted in answers, a life is not shorter on a busy machine.
  */
-async function strike({ shop, sandbox, field }: World, traffic: Traffic): Promise<void> {
-  const { random } = field
+async function strike({ shop, sandbox, trial }: World, traffic: Traffic): Promise<void> {
+  const { random } = trial
   const answers = random.between(0, 50)
   const pauseMs = random.between(0, 40)
   const inCall = random.oneIn(3)
@@ -146,17 +146,17 @@ async function strike({ shop, sandbox, field }: World, traffic: Traffic): Promis
   const enough = traffic.flow(inCall ? answers + 50 : answers).then(() => sleep(pauseMs))
   const death = await Promise.race([shop.dead(), enough])
   sandbox.clearFaults()
-  if (death === undefined) return field.tried('kills at a random moment')
-  field.tried('kills during a call to the gateway')
-  if (!death.byStrike) field.violation(`the server died by itself: ${shop.lastWords()}`)
+  if (death === undefined) return trial.count('kills at a random moment')
+  trial.count('kills during a call to the gateway')
+  if (!death.byStrike) trial.violation(`the server died by itself: ${shop.lastWords()}`)
 }
 
 /** Nothing is under way any more: what the last life left is taken up, every webhook is delivered, nothing is open. */
-async function settle({ shop, sandbox, field }: World): Promise<void> {
+async function settle({ shop, sandbox, trial }: World): Promise<void> {
   await shop.end('SIGKILL')
   await shop.start()
-  while ((await sandbox.deliverDue(Date.now() + fourDaysMs)) > 0) field.tell('delivering what is left')
+  while ((await sandbox.deliverDue(Date.now() + fourDaysMs)) > 0) trial.progress('delivering what is left')
   const { exitCode, stdout } = await shop.run(['orders', 'reconcile'])
-  if (exitCode !== 0) field.violation(`orders reconcile failed at the end: ${stdout}`)
+  if (exitCode !== 0) trial.violation(`orders reconcile failed at the end: ${stdout}`)
   await sandbox.deliverDue(Date.now() + fourDaysMs)
 }

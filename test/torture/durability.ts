@@ -11,8 +11,8 @@ import { readTrace, straceOptions } from './durability/trace.ts'
 import { openShop } from './open-shop.ts'
 import { runPacked, servePacked } from './packed-shop.ts'
 import type { PackedServer } from './packed-shop.ts'
-import { NotHere } from './part.ts'
-import type { Field, Part } from './part.ts'
+import { NotSupported } from './part.ts'
+import type { Trial, Part } from './part.ts'
 
 /** How many ask at once in the second half. */
 const atOnce = 8
@@ -20,23 +20,23 @@ const atOnce = 8
 export const durability: Part = {
   name: 'durability',
   about: 'no 2xx to a write before its fsync has come back, by the system calls of the server',
-  async run(field) {
+  async run(trial) {
     assertTraceable()
-    const folder = mkdtempSync(join(field.packed.folder, 'durability-'))
+    const folder = mkdtempSync(join(trial.packed.folder, 'durability-'))
     const trace = join(folder, 'trace')
     const dataDir = join(folder, 'data')
     let url = ''
     const gateway = await openGateway(() => url)
     try {
-      await judgeFirstStart(field, join(folder, 'first'), trace)
-      await openShop(field.packed, dataDir, [{ slug: 'mug', name: 'Mug', price: '12.50' }])
+      await judgeFirstStart(trial, join(folder, 'first'), trace)
+      await openShop(trial.packed, dataDir, [{ slug: 'mug', name: 'Mug', price: '12.50' }])
       const setting = { dataDir, env: stripeEnv(gateway.origin), under: straceOptions(trace) }
-      const server = await servePacked(field.packed, setting)
+      const server = await servePacked(trial.packed, setting)
       url = server.url
-      const acknowledged = await writeAll(field, server)
+      const acknowledged = await writeAll(trial, server)
       await server.end()
       await traced(trace)
-      await judge(field, trace, acknowledged, { shop: portOf(server.url), gateway: portOf(gateway.origin) })
+      await judge(trial, trace, acknowledged, { shop: portOf(server.url), gateway: portOf(gateway.origin) })
     } finally {
       await gateway.close()
       rmSync(folder, { recursive: true, force: true })
@@ -50,32 +50,32 @@ function portOf(url: string): number {
 
 function assertTraceable(): void {
   const { error, status, stderr } = spawnSync('strace', ['-f', '-o', '/dev/null', 'true'], { encoding: 'utf8' })
-  if (error !== undefined) throw new NotHere('strace is not installed')
-  if (status !== 0) throw new NotHere(`strace may not trace here: ${stderr.split('\n')[0]}`)
+  if (error !== undefined) throw new NotSupported('strace is not installed')
+  if (status !== 0) throw new NotSupported(`strace may not trace here: ${stderr.split('\n')[0]}`)
 }
 
 /** The key that the first command makes is on the disk, by content and by name, before the command ends. */
-async function judgeFirstStart(field: Field, dataDir: string, trace: string): Promise<void> {
-  const { exitCode, stderr } = await runPacked(field.packed, { dataDir, under: straceOptions(trace) }, 'migrate')
+async function judgeFirstStart(trial: Trial, dataDir: string, trace: string): Promise<void> {
+  const { exitCode, stderr } = await runPacked(trial.packed, { dataDir, under: straceOptions(trace) }, 'migrate')
   if (exitCode !== 0) throw new Error(`shopstead migrate: ${stderr}`)
   await traced(trace)
   const synced: string[] = []
   for await (const { name, target, result } of readTrace(trace))
     if ((name === 'fsync' || name === 'fdatasync') && result === 0) synced.push(target)
-  field.tried('first start')
+  trial.count('first start')
   const key = synced.findIndex((path) => path.includes('/secret.key.'))
-  if (key < 0) field.violation('the secret key was not synced')
-  if (!synced.includes(dataDir, key + 1)) field.violation("the secret key's name was not synced")
+  if (key < 0) trial.violation('the secret key was not synced')
+  if (!synced.includes(dataDir, key + 1)) trial.violation("the secret key's name was not synced")
   rmSync(trace)
 }
 
 /** Writes of every kind, first one after the other, then several at once; returns what was acknowledged. */
-async function writeAll(field: Field, { apiRoot }: PackedServer): Promise<Acknowledged[]> {
-  const rounds = (field.isWhole ? 1_000 : 100) / kinds.length / 2
+async function writeAll(trial: Trial, { apiRoot }: PackedServer): Promise<Acknowledged[]> {
+  const rounds = (trial.isFull ? 1_000 : 100) / kinds.length / 2
   const productId = await firstProduct(apiRoot)
   const acknowledged: Acknowledged[] = []
   for (let round = 0; round < rounds; round += 1) acknowledged.push(...(await writeEach(apiRoot, productId)))
-  field.tell(`${acknowledged.length} writes one after the other are done`)
+  trial.progress(`${acknowledged.length} writes one after the other are done`)
   const lane = async (): Promise<void> => {
     for (let round = 0; round < rounds / atOnce; round += 1) acknowledged.push(...(await writeEach(apiRoot, productId)))
   }
@@ -143,7 +143,7 @@ async function traced(file: string): Promise<void> {
 }
 
 async function judge(
-  field: Field,
+  trial: Trial,
   trace: string,
   acknowledged: readonly Acknowledged[],
   ports: { shop: number; gateway: number }
@@ -151,8 +151,8 @@ async function judge(
   const order = new OrderOfEvents(acknowledged, ports)
   for await (const call of readTrace(trace)) order.take(call)
   const { proved, gatewayCalls, violations } = order.finish()
-  for (const [what, times] of proved) field.tried(what, times)
-  field.tried('calls to the gateway', gatewayCalls)
-  if (gatewayCalls === 0 || !proved.has('webhook')) field.violation('neither gateway nor webhooks are in the trace')
-  for (const text of violations) field.violation(text)
+  for (const [what, times] of proved) trial.count(what, times)
+  trial.count('calls to the gateway', gatewayCalls)
+  if (gatewayCalls === 0 || !proved.has('webhook')) trial.violation('neither gateway nor webhooks are in the trace')
+  for (const text of violations) trial.violation(text)
 }

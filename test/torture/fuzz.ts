@@ -16,7 +16,7 @@ import type { ProxyProcess } from './fuzz/proxy-process.ts'
 import { openWatchedShop } from './fuzz/watched-shop.ts'
 import type { WatchedShop } from './fuzz/watched-shop.ts'
 import { webhookTarget } from './fuzz/webhook-target.ts'
-import type { Field, Part } from './part.ts'
+import type { Trial, Part } from './part.ts'
 
 export const fuzz: Part = {
   name: 'fuzz',
@@ -24,18 +24,18 @@ export const fuzz: Part = {
   run
 }
 
-async function run(field: Field): Promise<void> {
-  const times = field.isWhole ? 100_000 : 2_000
-  await readNonsense(times, field)
-  await fireAtShop(field, times)
-  await fireAtPages(field, times)
+async function run(trial: Trial): Promise<void> {
+  const times = trial.isFull ? 100_000 : 2_000
+  await readNonsense(times, trial)
+  await fireAtShop(trial, times)
+  await fireAtPages(trial, times)
 }
 
 /** A shop that takes cards alone: the API, its proxy in both forms, the webhook, and what is no HTTP. */
-async function fireAtShop(field: Field, times: number): Promise<void> {
-  const shop = await openWatchedShop(field.packed)
+async function fireAtShop(trial: Trial, times: number): Promise<void> {
+  const shop = await openWatchedShop(trial.packed)
   const gathered = await gather(shop)
-  const proxy = await startProxy(field.packed, shop.server.url)
+  const proxy = await startProxy(trial.packed, shop.server.url)
   const { apiRoot, url } = shop.server
   const mounted = `${new URL(apiRoot).origin}${mountedAt}`
   const proxied = routes.filter((route) => route.proxy !== null)
@@ -52,15 +52,15 @@ async function fireAtShop(field: Field, times: number): Promise<void> {
     }),
     webhookTarget(shop, gathered)
   ]
-  for (const target of targets) await fireAt(target, times, shop, gathered, field)
+  for (const target of targets) await fireAt(target, times, shop, gathered, trial)
   shop.markWarm()
   // A tenth of it once more with the limits that a shop has: what they refuse has to be described as well.
   shop.limit(true)
   for (const target of targets.slice(0, -1))
-    await fireAt({ ...target, name: `${target.name}, limited` }, times / 10, shop, gathered, field)
+    await fireAt({ ...target, name: `${target.name}, limited` }, times / 10, shop, gathered, trial)
   shop.limit(false)
   const paths = ['/livez', '/readyz', '/', '/x', ...routes.map(({ path }) => `${new URL(apiRoot).pathname}${path}`)]
-  await talkNonsense(shop, { name: 'no HTTP', url, paths, times }, field)
+  await talkNonsense(shop, { name: 'no HTTP', url, paths, times }, trial)
   await talkNonsense(
     shop,
     {
@@ -69,25 +69,25 @@ async function fireAtShop(field: Field, times: number): Promise<void> {
       paths: proxied.map(({ path }) => `${mountedAt}${path}`),
       times: times / 4
     },
-    field
+    trial
   )
-  await importNonsense(field.isWhole ? 2_000 : 40, shop.dataDir, shop.secrets, field)
-  await endProxy(proxy, shop, field)
-  await shop.judgeEnd(field)
+  await importNonsense(trial.isFull ? 2_000 : 40, shop.dataDir, shop.secrets, trial)
+  await endProxy(proxy, shop, trial)
+  await shop.judgeEnd(trial)
 }
 
 /** A shop with pages of its own: it offers to pay by hand as well, and shows the storefront. */
-async function fireAtPages(field: Field, times: number): Promise<void> {
-  const shop = await openWatchedShop(field.packed, { payments: 'sandbox,manual', storefront: true })
+async function fireAtPages(trial: Trial, times: number): Promise<void> {
+  const shop = await openWatchedShop(trial.packed, { payments: 'sandbox,manual', storefront: true })
   const gathered = await gather(shop)
   const { url, apiRoot } = shop.server
   const places = { ...gathered, apiPrefix: new URL(apiRoot).pathname }
   const targets = pageTargets(url, apiRoot, places)
-  for (const target of targets) await fireAt(target, times, shop, gathered, field)
+  for (const target of targets) await fireAt(target, times, shop, gathered, trial)
   shop.markWarm()
   for (const target of targets)
-    await fireAt({ ...target, name: `${target.name}, again` }, times / 10, shop, gathered, field)
-  await shop.judgeEnd(field)
+    await fireAt({ ...target, name: `${target.name}, again` }, times / 10, shop, gathered, trial)
+  await shop.judgeEnd(trial)
 }
 
 async function fireAt(
@@ -95,11 +95,11 @@ async function fireAt(
   times: number,
   shop: WatchedShop,
   { crowd }: Gathered,
-  field: Field
+  trial: Trial
 ): Promise<void> {
   await crowd.gather()
-  await fire(target, times, shop, field)
-  field.tell(`${target.name}, ${shop.residentMb()} MB`)
+  await fire(target, times, shop, trial)
+  trial.progress(`${target.name}, ${shop.residentMb()} MB`)
 }
 
 type Where = { url: string; root: string; material: Material; proxied?: boolean }
@@ -125,11 +125,11 @@ function apiTarget(name: string, those: readonly Route[], { url, root, material,
   }
 }
 
-async function endProxy(proxy: ProxyProcess, { secrets }: WatchedShop, field: Field): Promise<void> {
-  if (proxy.hasEnded()) field.violation('The proxy has ended by itself.')
+async function endProxy(proxy: ProxyProcess, { secrets }: WatchedShop, trial: Trial): Promise<void> {
+  if (proxy.hasEnded()) trial.violation('The proxy has ended by itself.')
   for (const line of proxy.errors) {
     if (/error/i.test(line) || secrets.leaksIn(line).length > 0)
-      field.violation(`the proxy's log: ${line.slice(0, 500)}`)
+      trial.violation(`the proxy's log: ${line.slice(0, 500)}`)
   }
   await proxy.end()
 }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { Field, Part } from './part.ts'
+import type { Trial, Part } from './part.ts'
 
 /** What the short form puts mistakes into, and the tests that have to notice them. */
 const short = {
@@ -21,26 +21,26 @@ type Report = { files: Record<string, { mutants: Mutant[] }> }
 export const mutants: Part = {
   name: 'mutants',
   about: 'small mistakes put into checkout, payments, sessions, nonces and referrals, which the tests have to notice',
-  async run(field) {
+  async run(trial) {
     rmSync(reportFile, { force: true })
-    await runStryker(field)
+    await runStryker(trial)
     const report = JSON.parse(readFileSync(reportFile, 'utf8')) as Report
-    for (const [folder, those] of byFolder(report)) judge(field, folder, those)
+    for (const [folder, those] of byFolder(report)) judge(trial, folder, those)
   }
 }
 
-async function runStryker(field: Field): Promise<void> {
+async function runStryker(trial: Trial): Promise<void> {
   // The short form begins anew each time, and leaves alone what the whole one knows from before.
-  const choice = field.isWhole
+  const choice = trial.isFull
     ? []
     : ['--mutate', short.mutate.join(','), '--incrementalFile', 'coverage/mutants/short.json', '--force']
   const child = spawn('npm', ['run', '--silent', 'mutants', '--', ...choice], {
     cwd: root,
-    env: field.isWhole ? process.env : { ...process.env, MUTANTS_TESTS: short.tests.join(' ') },
+    env: trial.isFull ? process.env : { ...process.env, MUTANTS_TESTS: short.tests.join(' ') },
     stdio: ['ignore', 'pipe', 'inherit']
   })
   createInterface(child.stdout).on('line', (line) => {
-    if (line.startsWith('Mutation testing')) field.tell(line)
+    if (line.startsWith('Mutation testing')) trial.progress(line)
   })
   // A score that is too low is an exit code of 1 as well: the report tells.
   await new Promise((resolve) => child.once('close', resolve))
@@ -53,17 +53,17 @@ function byFolder({ files }: Report): Map<string, Mutant[]> {
   return folders
 }
 
-function judge(field: Field, folder: string, those: readonly Mutant[]): void {
+function judge(trial: Trial, folder: string, those: readonly Mutant[]): void {
   const count = (...statuses: Mutant['status'][]) => those.filter(({ status }) => statuses.includes(status)).length
   const killed = count('Killed', 'Timeout')
   const survived = count('Survived', 'NoCoverage')
   const percent = (100 * killed) / (killed + survived)
-  field.tried(`mistakes in ${folder}`, killed + survived)
-  field.figure(`${folder}: ${percent.toFixed(1)} % of ${killed + survived} noticed, ${count('Ignored')} left out`)
+  trial.count(`mistakes in ${folder}`, killed + survived)
+  trial.figure(`${folder}: ${percent.toFixed(1)} % of ${killed + survived} noticed, ${count('Ignored')} left out`)
   const broken = count('RuntimeError', 'CompileError')
-  if (broken > 0) field.figure(`${folder}: ${broken} could not be run`)
+  if (broken > 0) trial.figure(`${folder}: ${broken} could not be run`)
   if (!(percent >= leastPercent))
-    field.violation(
+    trial.violation(
       `${folder}: ${survived} of ${killed + survived} mistakes went unnoticed (at least ${leastPercent} %)`
     )
 }

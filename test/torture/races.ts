@@ -1,4 +1,4 @@
-import type { Field, Part } from './part.ts'
+import type { Trial, Part } from './part.ts'
 import { accountRaces } from './races/account-races.ts'
 import { affiliateRaces } from './races/affiliate-races.ts'
 import { checkoutRaces } from './races/checkout-races.ts'
@@ -13,17 +13,17 @@ const all = [...checkoutRaces, ...accountRaces, ...paymentRaces, ...affiliateRac
 export const races: Part = {
   name: 'races',
   about: 'many at once, at two servers on one database and at terminals beside them, for what one may have',
-  async run(field: Field): Promise<void> {
-    const ground = await openGround(field, shelfFor(field.isWhole ? wholeRounds : 10))
+  async run(trial: Trial): Promise<void> {
+    const ground = await openGround(trial, shelfFor(trial.isFull ? wholeRounds : 10))
     try {
       for (const race of all) {
-        const rounds = field.isWhole ? wholeRounds : race.short
-        field.tell(`${race.name}, ${rounds} rounds`)
+        const rounds = trial.isFull ? wholeRounds : race.short
+        trial.progress(`${race.name}, ${rounds} rounds`)
         for (let round = 1; round <= rounds; round += 1) await race.run(ground, round)
         await race.after?.(ground, rounds)
       }
       ground.servers.forEach(({ child }) => {
-        if (child.exitCode !== null) field.violation(`a server ended with ${child.exitCode}`)
+        if (child.exitCode !== null) trial.violation(`a server ended with ${child.exitCode}`)
       })
     } finally {
       await ground.close()

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ask, cookiesOf, dataOf } from './ask.ts'
 import { runPacked, servePacked } from './packed-shop.ts'
 import type { PackedServer } from './packed-shop.ts'
-import type { Field, Part } from './part.ts'
+import type { Trial, Part } from './part.ts'
 import { courseOf, read } from './soak/readings.ts'
 import type { Reading } from './soak/readings.ts'
 import { Shoppers } from './soak/shoppers.ts'
@@ -31,13 +31,13 @@ const products = Array.from({ length: 40 }, (_, index) => ({
 export const soak: Part = {
   name: 'soak',
   about: 'a long day of everything a shop does: memory, files and timers stay what they were',
-  async run(field) {
+  async run(trial) {
     const dataDir = mkdtempSync(join(tmpdir(), 'shopstead-soak-'))
     const receiver = await listening(
       createServer((request, response) => void request.resume().on('end', () => response.end()))
     )
     try {
-      await soakIn(field, dataDir, `http://127.0.0.1:${portOf(receiver)}/hook`)
+      await soakIn(trial, dataDir, `http://127.0.0.1:${portOf(receiver)}/hook`)
     } finally {
       receiver.close()
       rmSync(dataDir, { recursive: true, force: true })
@@ -45,30 +45,30 @@ export const soak: Part = {
   }
 }
 
-async function soakIn(field: Field, dataDir: string, hook: string): Promise<void> {
-  await prepare(field, dataDir, hook)
+async function soakIn(trial: Trial, dataDir: string, hook: string): Promise<void> {
+  await prepare(trial, dataDir, hook)
   const spare = await listening(createServer())
   const metricsPort = portOf(spare)
   spare.close()
   const collect = new URL('soak/collect.ts', import.meta.url)
-  const server = await servePacked(field.packed, {
+  const server = await servePacked(trial.packed, {
     dataDir,
     env: { SHOPSTEAD_METRICS_PORT: String(metricsPort), NODE_OPTIONS: `--expose-gc --import=${collect.href}` }
   })
   const vitals = new Vitals(server.child.pid)
   try {
-    const shoppers = new Shoppers(await openStreet(field, dataDir, server), field.random)
+    const shoppers = new Shoppers(await openStreet(trial, dataDir, server), trial.random)
     const logs = watchLogs(dataDir)
-    const readings = await work(field, shoppers, server, vitals, `http://127.0.0.1:${metricsPort}/metrics`)
-    judge(field, readings)
-    logs.judge(field)
+    const readings = await work(trial, shoppers, server, vitals, `http://127.0.0.1:${metricsPort}/metrics`)
+    judge(trial, readings)
+    logs.judge(trial)
   } finally {
     vitals.stop()
     await server.end()
   }
 }
 
-async function prepare({ packed }: Field, dataDir: string, hook: string): Promise<void> {
+async function prepare({ packed }: Trial, dataDir: string, hook: string): Promise<void> {
   const file = join(dataDir, 'shelf.json')
   writeFileSync(file, JSON.stringify({ products }))
   const limits = ['register_ip', 'checkout_ip', 'checkout_decline']
@@ -84,14 +84,14 @@ async function prepare({ packed }: Field, dataDir: string, hook: string): Promis
 }
 
 /** The shop as its visitors find it, and an affiliate who sends them. */
-async function openStreet(field: Field, dataDir: string, { apiRoot, url }: PackedServer): Promise<Street> {
+async function openStreet(trial: Trial, dataDir: string, { apiRoot, url }: PackedServer): Promise<Street> {
   const { offers } = dataOf<{ offers: { productId: number }[] }>(await ask(`${apiRoot}/store/offers?perPage=40`))
   const { nonce } = dataOf<{ nonce: string }>(await ask(`${apiRoot}/nonce`))
   const email = 'mira@example.com'
   const body = { email, password: 'harbour-lantern-42', displayName: 'Mira Okafor', acceptTerms: true }
   const registered = await ask(`${apiRoot}/auth/register`, { headers: { 'x-nonce': nonce }, body })
   const made = ['affiliates', 'create', '--user', email, '--code', 'mira', '--status', 'active']
-  const { exitCode, stderr } = await runPacked(field.packed, { dataDir }, ...made)
+  const { exitCode, stderr } = await runPacked(trial.packed, { dataDir }, ...made)
   if (exitCode !== 0) throw new Error(stderr)
   return {
     apiRoot,
@@ -99,20 +99,20 @@ async function openStreet(field: Field, dataDir: string, { apiRoot, url }: Packe
     productIds: offers.map(({ productId }) => productId),
     affiliate: { code: 'mira', cookie: cookiesOf(registered) },
     told(what, { status, text }, expected) {
-      field.tried(what)
-      if (!expected.includes(status)) field.violation(`${what} was answered ${status}: ${text.slice(0, 200)}`)
+      trial.count(what)
+      if (!expected.includes(status)) trial.violation(`${what} was answered ${status}: ${text.slice(0, 200)}`)
     }
   }
 }
 
 async function work(
-  field: Field,
+  trial: Trial,
   shoppers: Shoppers,
   server: PackedServer,
   vitals: Vitals,
   metricsUrl: string
 ): Promise<Reading[]> {
-  const [total, stretches] = field.isWhole ? [200_000, 40] : [8_000, 16]
+  const [total, stretches] = trial.isFull ? [200_000, 40] : [8_000, 16]
   const readings: Reading[] = []
   for (let done = 0; done < total;) {
     await shoppers.come(total / stretches)
@@ -121,7 +121,7 @@ async function work(
     const reading = await settled(server, () => read(vitals, metricsUrl, done))
     readings.push(reading)
     const { heapMb, residentMb, openFiles, timers } = reading
-    field.tell(
+    trial.progress(
       `${done}: heap ${heapMb.toFixed(1)} MB, ${residentMb.toFixed(0)} MB resident, ${openFiles} files, ${timers} timers`
     )
   }
@@ -160,10 +160,10 @@ async function fewestHandles(take: () => Promise<Reading>): Promise<number> {
 }
 
 /** How far a figure may rise from the second quarter to the last. */
-function judge(field: Field, readings: readonly Reading[]): void {
+function judge(trial: Trial, readings: readonly Reading[]): void {
   const rises = {
-    heapMb: field.isWhole ? 6 : 4,
-    residentMb: field.isWhole ? 30 : 40,
+    heapMb: trial.isFull ? 6 : 4,
+    residentMb: trial.isFull ? 30 : 40,
     openFiles: 4,
     handles: 4,
     timers: 2
@@ -171,23 +171,23 @@ function judge(field: Field, readings: readonly Reading[]): void {
   for (const figure of Object.keys(rises) as (keyof typeof rises)[]) {
     const { first, last, perThousand } = courseOf(readings, figure)
     const told = `${figure}: ${first.toFixed(1)} in the second quarter, ${last.toFixed(1)} in the last`
-    field.figure(`${told}, ${perThousand.toFixed(3)} more for each 1,000 requests`)
-    if (!(last - first <= rises[figure])) field.violation(`${told}: it may rise by ${rises[figure]}`)
+    trial.figure(`${told}, ${perThousand.toFixed(3)} more for each 1,000 requests`)
+    if (!(last - first <= rises[figure])) trial.violation(`${told}: it may rise by ${rises[figure]}`)
   }
 }
 
 /** Looks at the write-ahead logs while the shop works. */
-function watchLogs(dataDir: string): { judge(field: Field): void } {
+function watchLogs(dataDir: string): { judge(trial: Trial): void } {
   const most = new Map<string, number>(databases.map((name) => [name, 0]))
   const timer = setInterval(() => {
     for (const [name, mb] of most) most.set(name, Math.max(mb, sizeMb(join(dataDir, `${name}-wal`))))
   }, 50)
   return {
-    judge(field) {
+    judge(trial) {
       clearInterval(timer)
       for (const [name, mb] of most) {
-        field.figure(`${name}: ${sizeMb(join(dataDir, name)).toFixed(1)} MB, its log at most ${mb.toFixed(1)} MB`)
-        if (mb === 0 || mb > mostLogMb) field.violation(`the log of ${name} was ${mb} MB, of at most ${mostLogMb}`)
+        trial.figure(`${name}: ${sizeMb(join(dataDir, name)).toFixed(1)} MB, its log at most ${mb.toFixed(1)} MB`)
+        if (mb === 0 || mb > mostLogMb) trial.violation(`the log of ${name} was ${mb} MB, of at most ${mostLogMb}`)
       }
     }
   }

@@ -16,23 +16,23 @@ const faults = ['EROFS', 'EIO', 'ENOSPC'] as const
 export const storage: Part = {
   name: 'storage',
   about: 'full, read-only, dying and locked storage, and what lies in it at the start that is no database',
-  async run(field) {
-    const folder = mkdtempSync(join(field.packed.folder, 'storage-'))
+  async run(trial) {
+    const folder = mkdtempSync(join(trial.packed.folder, 'storage-'))
     const disk = mountDisk(folder, diskMb)
-    if (disk === undefined) field.figure('full and read-only disks: not run here, nobody may mount one')
+    if (disk === undefined) trial.figure('full and read-only disks: not run here, nobody may mount one')
     const dataDir = join(folder, 'data')
     mkdirSync(dataDir, { mode: 0o700 })
-    const shop = await ShopAtRisk.found(field, dataDir)
+    const shop = await ShopAtRisk.found(trial, dataDir)
     try {
       await shop.start()
-      const shoppers = await Shoppers.enter(shop, field.isWhole ? 8 : 4)
-      const rounds = field.isWhole ? 5 : 1
+      const shoppers = await Shoppers.enter(shop, trial.isFull ? 8 : 4)
+      const rounds = trial.isFull ? 5 : 1
       for (let round = 1; round <= rounds; round += 1) {
         for (const seconds of [0.1, 1, 10]) await lock(shop, shoppers, seconds)
         if (disk !== undefined) await fullDisk(shop, shoppers, disk)
-        for (const fault of field.isWhole ? faults : faults.slice(0, 2)) await brokenDisk(shop, shoppers, fault)
+        for (const fault of trial.isFull ? faults : faults.slice(0, 2)) await brokenDisk(shop, shoppers, fault)
         await lockedAfterCharge(shop, shoppers)
-        field.tell(`${round} of ${rounds} rounds`)
+        trial.progress(`${round} of ${rounds} rounds`)
       }
       await shoppers.judge()
       await shop.stop()
@@ -58,8 +58,8 @@ async function through(
   what: string,
   trouble: () => Promise<() => Promise<void> | void>
 ): Promise<void> {
-  const { field } = shop
-  field.tried(what)
+  const { trial } = shop
+  trial.count(what)
   shoppers.takeSlowestReadMs()
   shoppers.start()
   await sleep(300)
@@ -68,19 +68,19 @@ async function through(
   const over = performance.now()
   await shoppers.settle()
   const settledMs = performance.now() - over
-  if (!shop.stands) field.violation(`${what}: the server has ended`)
+  if (!shop.stands) trial.violation(`${what}: the server has ended`)
   if (settledMs > recoveredWithinMs)
-    field.violation(`${what}: when it was over, nothing was sold for ${Math.round(settledMs)} ms`)
+    trial.violation(`${what}: when it was over, nothing was sold for ${Math.round(settledMs)} ms`)
   const readMs = shoppers.takeSlowestReadMs()
-  field.figure(`${what}: slowest read ${Math.round(readMs)} ms, settled ${Math.round(settledMs)} ms after its end`)
-  if (readMs > readWithinMs) field.violation(`${what}: a read took ${Math.round(readMs)} ms`)
+  trial.figure(`${what}: slowest read ${Math.round(readMs)} ms, settled ${Math.round(settledMs)} ms after its end`)
+  if (readMs > readWithinMs) trial.violation(`${what}: a read took ${Math.round(readMs)} ms`)
 }
 
 async function expectHealth(shop: ShopAtRisk, during: string, name: string, wanted: 'ok' | 'failed'): Promise<void> {
   const found = (await shop.health()).get(name)
   const isWell = found?.status !== 'failed'
   if (isWell !== (wanted === 'ok'))
-    shop.field.violation(`${during}: shopstead health says of "${name}": ${found?.status} ${found?.message}`)
+    shop.trial.violation(`${during}: shopstead health says of "${name}": ${found?.status} ${found?.message}`)
 }
 
 async function lock(shop: ShopAtRisk, shoppers: Shoppers, seconds: number): Promise<void> {
@@ -120,17 +120,17 @@ async function brokenDisk(shop: ShopAtRisk, shoppers: Shoppers, fault: 'EROFS' |
     await sleep(isBroken ? 1_500 : 0)
     return () => breaking?.mend()
   })
-  if (!isBroken) shop.field.figure(`${fault}: not run here, strace is missing or may not trace`)
+  if (!isBroken) shop.trial.figure(`${fault}: not run here, strace is missing or may not trace`)
 }
 
 /** The buyer has paid and the shop cannot write that down: he must not be told to try again, or he would pay twice. */
 async function lockedAfterCharge(shop: ShopAtRisk, shoppers: Shoppers): Promise<void> {
-  const { field, gateway } = shop
-  field.tried('locked between charge and order')
+  const { trial, gateway } = shop
+  trial.count('locked between charge and order')
   gateway.sandbox.addFault({ target: 'payment_intents.confirm', fault: 'slow', delayMs: 1_500 })
   const held = untilTaken(gateway).then(() => holdLock(shop.file))
   await shoppers.askOnce(async ({ status, text }) => {
-    if (status !== 504) field.violation(`charged, but not written down: answered ${status}: ${text}`)
+    if (status !== 504) trial.violation(`charged, but not written down: answered ${status}: ${text}`)
     await (await held).release()
   })
 }
@@ -141,8 +141,8 @@ async function untilTaken({ sandbox }: ShopAtRisk['gateway']): Promise<void> {
 }
 
 async function readOnlyStart(shop: ShopAtRisk, disk: Disk): Promise<void> {
-  shop.field.tried('starts on a read-only disk')
-  if (!disk.remount('ro')) return shop.field.violation('the disk could not be made read-only: somebody still writes')
+  shop.trial.count('starts on a read-only disk')
+  if (!disk.remount('ro')) return shop.trial.violation('the disk could not be made read-only: somebody still writes')
   await expectRefusal(shop, 'a read-only disk', /cannot be written/, 1)
   await expectHealth(shop, 'a read-only disk', 'data folder', 'failed')
   disk.remount('rw')
@@ -153,22 +153,22 @@ async function readOnlyStart(shop: ShopAtRisk, disk: Disk): Promise<void> {
 
 /** What a start may find in the place of its database, and what it has to say to that. */
 async function spoiltStart(shop: ShopAtRisk, shoppers: Shoppers): Promise<void> {
-  const { field, file } = shop
+  const { trial, file } = shop
   const { exitCode, stdout } = await shop.run('backup', 'create', '--json')
-  if (exitCode !== 0) return field.violation(`a backup ended with ${exitCode}: ${stdout}`)
-  const backup = join(field.packed.folder, 'storage-backup.db')
+  if (exitCode !== 0) return trial.violation(`a backup ended with ${exitCode}: ${stdout}`)
+  const backup = join(trial.packed.folder, 'storage-backup.db')
   copyFileSync((JSON.parse(stdout) as { file: string }).file, backup)
   const sound = readFileSync(file)
   const half = Math.floor(sound.length / 2 / 4096) * 4096
   const spoilt: [what: string, spoil: () => void, says: RegExp, exit: number][] = [
-    ['garbage', () => writeFileSync(file, field.random.bytes(100_000)), /not a database.*backup restore/s, 69],
+    ['garbage', () => writeFileSync(file, trial.random.bytes(100_000)), /not a database.*backup restore/s, 69],
     ['cut in half', () => truncateSync(file, half), /malformed.*backup restore/s, 69],
     ['cut inside its first page', () => truncateSync(file, 1_000), /(malformed|not a database).*backup restore/s, 69],
     ['empty', () => truncateSync(file, 0), /lacks \d+ migration.*shopstead migrate/s, 1],
     ['gone', () => rmSync(file), /no database at.*shopstead migrate/s, 1]
   ]
   for (const [what, spoil, says, exit] of spoilt) {
-    field.tried('spoilt databases at the start')
+    trial.count('spoilt databases at the start')
     spoil()
     await expectRefusal(shop, `a database that is ${what}`, says, exit)
     if (what !== 'gone' && what !== 'empty')
@@ -187,17 +187,17 @@ function restoreBytes(file: string, sound: Buffer): void {
 
 async function expectRefusal(shop: ShopAtRisk, what: string, says: RegExp, exit: number): Promise<void> {
   const ran = await shop.startInVain()
-  if (ran === null) return shop.field.violation(`${what}: the server started`)
+  if (ran === null) return shop.trial.violation(`${what}: the server started`)
   const { exitCode, stdout, stderr } = ran
   if (exitCode !== exit || !says.test(stdout) || /\bat .*\.js:\d+/.test(stdout + stderr))
-    shop.field.violation(`${what}: the start ended with ${exitCode} and said ${stdout}${stderr}`)
+    shop.trial.violation(`${what}: the start ended with ${exitCode} and said ${stdout}${stderr}`)
 }
 
 /** Garbage that lies beside a whole database is no part of it: everything that was acknowledged is still there. */
 async function spoiltLog(shop: ShopAtRisk, shoppers: Shoppers, sound: Buffer): Promise<void> {
-  for (const extra of shop.field.isWhole ? ['-wal', '-shm'] : ['-wal']) {
-    shop.field.tried('garbage logs at the start')
-    writeFileSync(`${shop.file}${extra}`, shop.field.random.bytes(50_000), { mode: 0o600 })
+  for (const extra of shop.trial.isFull ? ['-wal', '-shm'] : ['-wal']) {
+    shop.trial.count('garbage logs at the start')
+    writeFileSync(`${shop.file}${extra}`, shop.trial.random.bytes(50_000), { mode: 0o600 })
     await shop.start()
     await shoppers.judge()
     await expectHealth(shop, `garbage ${extra}`, 'database', 'ok')
@@ -208,9 +208,9 @@ async function spoiltLog(shop: ShopAtRisk, shoppers: Shoppers, sound: Buffer): P
 
 /** The advice that each refusal gives is good: after it everything is there. */
 async function restoredStart(shop: ShopAtRisk, shoppers: Shoppers, backup: string): Promise<void> {
-  writeFileSync(shop.file, shop.field.random.bytes(100_000))
+  writeFileSync(shop.file, shop.trial.random.bytes(100_000))
   const { exitCode, stderr } = await shop.run('backup', 'restore', backup, '--yes')
-  if (exitCode !== 0) return shop.field.violation(`backup restore ended with ${exitCode}: ${stderr}`)
+  if (exitCode !== 0) return shop.trial.violation(`backup restore ended with ${exitCode}: ${stderr}`)
   await shop.start()
   await shoppers.judge()
   await through(shop, shoppers, 'after a restore', () => Promise.resolve(() => undefined))

@@ -8,7 +8,7 @@ import type { Random } from './random.ts'
 import { openShop } from './open-shop.ts'
 import { runPacked, servePacked } from './packed-shop.ts'
 import type { PackedServer } from './packed-shop.ts'
-import type { Field, Part } from './part.ts'
+import type { Trial, Part } from './part.ts'
 import { makeHistory } from './torn-log/history.ts'
 import type { Acknowledged } from './torn-log/history.ts'
 import { brokenLaws, lanterns } from './torn-log/laws.ts'
@@ -23,18 +23,18 @@ const goods = [
 export const tornLog: Part = {
   name: 'torn-log',
   about: 'the write-ahead log of a killed shop cut and flipped: whole transactions, a prefix of history',
-  async run(field) {
-    const folder = mkdtempSync(join(field.packed.folder, 'torn-log-'))
+  async run(trial) {
+    const folder = mkdtempSync(join(trial.packed.folder, 'torn-log-'))
     let url = ''
     const gateway = await openGateway(() => url)
     const env = stripeEnv(gateway.origin)
     try {
       const running = join(folder, 'running')
-      await openShop(field.packed, running, goods)
-      const server = await servePacked(field.packed, { dataDir: running, env })
+      await openShop(trial.packed, running, goods)
+      const server = await servePacked(trial.packed, { dataDir: running, env })
       url = server.url
-      const killed = await killInTheMidst(field, { server, gateway, running, killed: join(folder, 'killed') })
-      await tear(field, killed, join(folder, 'torn'), env)
+      const killed = await killInTheMidst(trial, { server, gateway, running, killed: join(folder, 'killed') })
+      await tear(trial, killed, join(folder, 'torn'), env)
     } finally {
       await gateway.close()
       rmSync(folder, { recursive: true, force: true })
@@ -49,25 +49,25 @@ type Killed = { dataDir: string; log: LogFile; acknowledged: Acknowledged[] }
  * behind them, and copies what it left. A reader that does not end keeps the log from being folded in meanwhile.
  */
 async function killInTheMidst(
-  field: Field,
+  trial: Trial,
   place: { server: PackedServer; gateway: Gateway; running: string; killed: string }
 ): Promise<Killed> {
   const { server, running } = place
   const file = join(running, 'shopstead.db')
   const scene = { apiRoot: server.apiRoot, log: `${file}-wal`, sandbox: place.gateway.sandbox }
-  await makeHistory(scene, field.random, 40)
+  await makeHistory(scene, trial.random, 40)
   const reader = new Database(file)
   try {
     await startLogAnew(reader, file)
-    const acknowledged = await makeHistory(scene, field.random, 12)
+    const acknowledged = await makeHistory(scene, trial.random, 12)
     // A last one that nobody waits for, so that it is struck in the midst.
-    const last = makeHistory(scene, field.random, 1).catch(() => [])
-    await sleep(field.random.between(5, 60))
+    const last = makeHistory(scene, trial.random, 1).catch(() => [])
+    await sleep(trial.random.between(5, 60))
     await server.end('SIGKILL')
     await last
     cpSync(running, place.killed, { recursive: true, filter: (path) => basename(path) !== 'mail' })
     const log = readLog(join(place.killed, 'shopstead.db-wal'))
-    field.figure(
+    trial.figure(
       `the log: ${log.commits.length} transactions in ${log.commits.at(-1) ?? 0} bytes, ${log.bytes.length} in all`
     )
     return { dataDir: place.killed, log, acknowledged }
@@ -96,18 +96,18 @@ type Damage = { kind: 'cut' | 'one bit' | 'a sector'; from: number }
 
 const sectorBytes = 512
 
-async function tear(field: Field, killed: Killed, torn: string, env: Record<string, string>): Promise<void> {
-  const times = field.isWhole ? 1_000 : 100
+async function tear(trial: Trial, killed: Killed, torn: string, env: Record<string, string>): Promise<void> {
+  const times = trial.isFull ? 1_000 : 100
   for (let time = 1; time <= times; time += 1) {
-    const damage = chooseDamage(field.random, killed.log)
-    field.tried(damage.kind)
-    lay(killed, damage, torn, field.random)
-    for (const text of judge(killed, damage, torn)) field.violation(`${damage.kind} at ${damage.from}: ${text}`)
-    if (time % (field.isWhole ? 20 : 25) === 0) {
-      lay(killed, damage, torn, field.random)
-      await startOn(field, torn, env)
+    const damage = chooseDamage(trial.random, killed.log)
+    trial.count(damage.kind)
+    lay(killed, damage, torn, trial.random)
+    for (const text of judge(killed, damage, torn)) trial.violation(`${damage.kind} at ${damage.from}: ${text}`)
+    if (time % (trial.isFull ? 20 : 25) === 0) {
+      lay(killed, damage, torn, trial.random)
+      await startOn(trial, torn, env)
     }
-    if (time % 100 === 0) field.tell(`${time} of ${times}`)
+    if (time % 100 === 0) trial.progress(`${time} of ${times}`)
   }
 }
 
@@ -169,16 +169,16 @@ function lost(database: Database.Database, told: Acknowledged): string[] {
 }
 
 /** The operator's look at it, and a start: both come through, or say in a line what is to be done. */
-async function startOn(field: Field, dataDir: string, env: Record<string, string>): Promise<void> {
-  const health = await runPacked(field.packed, { dataDir, env }, 'health', '--json')
+async function startOn(trial: Trial, dataDir: string, env: Record<string, string>): Promise<void> {
+  const health = await runPacked(trial.packed, { dataDir, env }, 'health', '--json')
   const { checks } = JSON.parse(health.stdout) as { checks: { name: string; status: string; message: string }[] }
   const check = checks.find(({ name }) => name === 'database')
-  field.tried('shopstead health on it')
-  if (check?.status !== 'ok') field.violation(`shopstead health says of the database: ${JSON.stringify(check)}`)
-  const server = await servePacked(field.packed, { dataDir, env })
+  trial.count('shopstead health on it')
+  if (check?.status !== 'ok') trial.violation(`shopstead health says of the database: ${JSON.stringify(check)}`)
+  const server = await servePacked(trial.packed, { dataDir, env })
   const answer = await fetch(`${server.apiRoot}/health`)
-  field.tried('shopstead serve on it')
-  if (answer.status !== 200) field.violation(`/health answers ${answer.status}: ${await answer.text()}`)
+  trial.count('shopstead serve on it')
+  if (answer.status !== 200) trial.violation(`/health answers ${answer.status}: ${await answer.text()}`)
   const outcome = await server.end()
-  if (outcome !== 0) field.violation(`the server ended with ${String(outcome)}`)
+  if (outcome !== 0) trial.violation(`the server ended with ${String(outcome)}`)
 }

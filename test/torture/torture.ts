@@ -19,8 +19,8 @@ import { Random } from './random.ts'
 import { durability } from './durability.ts'
 import { fuzz } from './fuzz.ts'
 import { mutants } from './mutants.ts'
-import { NotHere } from './part.ts'
-import type { Field, Part } from './part.ts'
+import { NotSupported } from './part.ts'
+import type { Trial, Part } from './part.ts'
 import { races } from './races.ts'
 import { soak } from './soak.ts'
 import { storage } from './storage.ts'
@@ -101,20 +101,20 @@ async function play(part: Part, packed: Packed, seed: number): Promise<Outcome> 
   const figures: string[] = []
   const violations: string[] = []
   const started = performance.now()
-  const field: Field = {
-    isWhole: !values.short,
+  const trial: Trial = {
+    isFull: !values.short,
     packed,
     random: new Random(seed),
-    tried: (what, times = 1) => void counts.set(what, (counts.get(what) ?? 0) + times),
+    count: (what, times = 1) => void counts.set(what, (counts.get(what) ?? 0) + times),
     violation: (text) => void violations.push(text),
     figure: (text) => void figures.push(text),
-    tell: (line) => tell(`  ${part.name}: ${line}`)
+    progress: (line) => tell(`  ${part.name}: ${line}`)
   }
   print(`\n${part.name}: ${part.about}`)
   try {
-    await part.run(field)
+    await part.run(trial)
   } catch (error) {
-    if (error instanceof NotHere) {
+    if (error instanceof NotSupported) {
       print(`  not run here: ${error.message}`)
       return 'not here'
     }

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { NotHere } from './part.ts'
+import { NotSupported } from './part.ts'
 
 const mega = 2 ** 20
 
@@ -9,9 +9,9 @@ export class Vitals {
   private peakMb = 0
   private readonly timer
 
-  /** @throws NotHere where there is no /proc to read it from */
+  /** @throws NotSupported where there is no /proc to read it from */
   constructor(pid: number | undefined) {
-    if (process.platform !== 'linux' || pid === undefined) throw new NotHere('memory is read from /proc')
+    if (process.platform !== 'linux' || pid === undefined) throw new NotSupported('memory is read from /proc')
     this.pid = pid
     this.timer = setInterval(() => void this.residentMb(), 50)
     this.timer.unref()

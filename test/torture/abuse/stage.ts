@@ -7,8 +7,8 @@ import type { Gateway } from '../../faults/lane.ts'
 import { ask, dataOf } from '../ask.ts'
 import { runPacked, servePacked } from '../packed-shop.ts'
 import type { PackedServer } from '../packed-shop.ts'
-import { NotHere } from '../part.ts'
-import type { Field } from '../part.ts'
+import { NotSupported } from '../part.ts'
+import type { Trial } from '../part.ts'
 import { percentile, Vitals } from '../vitals.ts'
 import { enterCustomers } from './crew.ts'
 import type { Customers } from './crew.ts'
@@ -16,7 +16,7 @@ import type { Lap } from './customers.ts'
 
 /** A shop with its limits as they are delivered, the gateway it pays with, and customers in it. */
 export type Stage = {
-  field: Field
+  trial: Trial
   dataDir: string
   server: PackedServer
   gateway: Gateway
@@ -47,11 +47,11 @@ const shelf = {
   }))
 }
 
-export async function withStage(field: Field, play: (stage: Stage) => Promise<void>): Promise<void> {
-  const dataDir = await seededFolder(field)
+export async function withStage(trial: Trial, play: (stage: Stage) => Promise<void>): Promise<void> {
+  const dataDir = await seededFolder(trial)
   const gateway = await openGateway(() => server.url)
   const env = { ...stripeEnv(gateway.origin), SHOPSTEAD_TRUSTED_PROXIES: '127.0.0.1' }
-  const server = await servePacked(field.packed, { dataDir, env })
+  const server = await servePacked(trial.packed, { dataDir, env })
   const vitals = new Vitals(server.child.pid)
   let customers: Customers | undefined
   try {
@@ -61,10 +61,10 @@ export async function withStage(field: Field, play: (stage: Stage) => Promise<vo
       productId,
       customers: 5,
       everyMs: 50,
-      seed: field.random.between(0, 0x7fffffff)
+      seed: trial.random.between(0, 0x7fffffff)
     })
-    const quiet = await calm(field, customers, vitals)
-    await play({ field, dataDir, server, gateway, productId, customers, vitals, quiet })
+    const quiet = await calm(trial, customers, vitals)
+    await play({ trial, dataDir, server, gateway, productId, customers, vitals, quiet })
   } finally {
     customers?.leave()
     vitals.stop()
@@ -76,8 +76,8 @@ export async function withStage(field: Field, play: (stage: Stage) => Promise<vo
 
 /** A shop of its own beside the stage, in which nobody is trusted to say for whom a request comes. */
 export async function withoutTrust(stage: Stage, play: (server: PackedServer) => Promise<void>): Promise<void> {
-  const dataDir = await seededFolder(stage.field)
-  const server = await servePacked(stage.field.packed, { dataDir, env: stripeEnv(stage.gateway.origin) })
+  const dataDir = await seededFolder(stage.trial)
+  const server = await servePacked(stage.trial.packed, { dataDir, env: stripeEnv(stage.gateway.origin) })
   try {
     await play(server)
   } finally {
@@ -86,7 +86,7 @@ export async function withoutTrust(stage: Stage, play: (server: PackedServer) =>
   }
 }
 
-async function seededFolder({ packed }: Field): Promise<string> {
+async function seededFolder({ packed }: Trial): Promise<string> {
   const dataDir = mkdtempSync(join(tmpdir(), 'shopstead-abuse-'))
   const file = join(dataDir, 'shelf.json')
   writeFileSync(file, JSON.stringify(shelf))
@@ -103,45 +103,45 @@ async function anyProduct(apiRoot: string): Promise<number> {
 }
 
 /** How the shop is without attackers. A machine that cannot keep the promise even then tells nothing about the shop. */
-async function calm(field: Field, customers: Customers, vitals: Vitals): Promise<Stage['quiet']> {
+async function calm(trial: Trial, customers: Customers, vitals: Vitals): Promise<Stage['quiet']> {
   await sleep(2_000)
   await customers.lap()
   for (let tries = 1; ; tries += 1) {
     await sleep(2_000)
     const lap = await customers.lap()
     const quiet = { residentMb: vitals.residentMb(), openFiles: vitals.openFiles() }
-    field.figure(`quiet: ${feltIn(lap)}; server ${Math.round(quiet.residentMb)} MB`)
+    trial.figure(`quiet: ${feltIn(lap)}; server ${Math.round(quiet.residentMb)} MB`)
     if (percentile(lap.times, 0.99) < promisedMs) return quiet
-    if (tries === 5) throw new NotHere(`the p99 is not below ${promisedMs} ms even with nobody attacking`)
+    if (tries === 5) throw new NotSupported(`the p99 is not below ${promisedMs} ms even with nobody attacking`)
   }
 }
 
 /** Plays one attack, and judges what customers and the server's memory felt of it. */
 export async function scene(stage: Stage, name: string, attack: (play: number) => Promise<void>): Promise<void> {
-  const { field, customers, vitals } = stage
+  const { trial, customers, vitals } = stage
   for (let play = 1; play <= plays; play += 1) {
-    field.tell(name)
+    trial.progress(name)
     await customers.lap()
     vitals.takePeakMb()
     await attack(play)
     const lap = await customers.lap()
     const peakMb = Math.round(vitals.takePeakMb())
-    field.tried('requests of customers under attack', lap.times.length)
-    field.tried('checkouts of customers under attack', lap.bought)
-    field.figure(`${name}: ${feltIn(lap)}; server at most ${peakMb} MB`)
-    for (const wrong of lap.wrong.slice(0, 3)) field.violation(`${name}: a customer was answered ${wrong}`)
-    if (peakMb > mostMb) field.violation(`${name}: the server took ${peakMb} MB, more than ${mostMb}`)
+    trial.count('requests of customers under attack', lap.times.length)
+    trial.count('checkouts of customers under attack', lap.bought)
+    trial.figure(`${name}: ${feltIn(lap)}; server at most ${peakMb} MB`)
+    for (const wrong of lap.wrong.slice(0, 3)) trial.violation(`${name}: a customer was answered ${wrong}`)
+    if (peakMb > mostMb) trial.violation(`${name}: the server took ${peakMb} MB, more than ${mostMb}`)
     const p99 = percentile(lap.times, 0.99)
     if (p99 < promisedMs) return
-    if (play === plays) tooSlow(field, `${name}: the customers' p99 was ${Math.round(p99)} ms, ${plays} times over`)
+    if (play === plays) tooSlow(trial, `${name}: the customers' p99 was ${Math.round(p99)} ms, ${plays} times over`)
   }
 }
 
 /** On a machine that others fill several times over it is not the shop that keeps customers waiting. */
-function tooSlow(field: Field, told: string): void {
+function tooSlow(trial: Trial, told: string): void {
   const [load = 0] = loadavg()
-  if (load < overloaded * availableParallelism()) field.violation(told)
-  else field.figure(`${told}; not judged, because other programs take this machine (load ${load.toFixed(0)})`)
+  if (load < overloaded * availableParallelism()) trial.violation(told)
+  else trial.figure(`${told}; not judged, because other programs take this machine (load ${load.toFixed(0)})`)
 }
 
 function feltIn({ times, slowest }: Lap): string {

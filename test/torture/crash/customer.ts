@@ -4,14 +4,14 @@ import type { Sandbox } from '../../../src/sandbox/sandbox.ts'
 import { Browser } from '../../support/browser.ts'
 import type { Answer } from '../../support/browser.ts'
 import type { Random } from '../random.ts'
-import type { Field } from '../part.ts'
+import type { Trial } from '../part.ts'
 import type { CrashingShop } from './crashing-shop.ts'
 import type { Account, Purchase, Memory, Told, Way } from './record.ts'
 
 export type World = {
   shop: CrashingShop
   sandbox: Sandbox
-  field: Field
+  trial: Trial
   record: Memory
   /** Product ids by slug. */
   products: ReadonlyMap<string, number>
@@ -41,11 +41,11 @@ async function register(world: World): Promise<Account> {
   const email = `${randomUUID()}@example.com`
   const account: Account = { email, browser: new Browser(world.shop.apiRoot), acknowledged: false, purchases: [] }
   world.record.accounts.push(account)
-  world.field.tried('registrations')
+  world.trial.count('registrations')
   const first = await once(world, () => account.browser.register({ email, password }))
   const answer = first ?? (await registerAgain(world, account))
   account.acknowledged = answer.status === 201 || answer.status === 200
-  if (!account.acknowledged) world.field.violation(`registering ${email} answered ${answer.text}`)
+  if (!account.acknowledged) world.trial.violation(`registering ${email} answered ${answer.text}`)
   return account
 }
 
@@ -59,13 +59,13 @@ async function registerAgain(world: World, { browser, email }: Account): Promise
 async function buy(world: World, random: Random, account: Account): Promise<void> {
   const purchase = choose(world, random)
   account.purchases.push(purchase)
-  world.field.tried(purchase.way.strategy === 'token_handoff' ? 'checkouts by token' : 'checkouts by page')
+  world.trial.count(purchase.way.strategy === 'token_handoff' ? 'checkouts by token' : 'checkouts by page')
   const answer = await once(world, () => ask(account, purchase))
-  if (answer === null && random.oneIn(12)) return world.field.tried('checkouts given up without an answer')
+  if (answer === null && random.oneIn(12)) return world.trial.count('checkouts given up without an answer')
   const last = await settled(world, account, purchase, answer)
   if (last === null) return
   purchase.told = toldOf(last)
-  if (!isExpected(last)) world.field.violation(`checkout ${purchase.key} answered ${last.status}: ${last.text}`)
+  if (!isExpected(last)) world.trial.violation(`checkout ${purchase.key} answered ${last.status}: ${last.text}`)
   await payOnPage(world, random, purchase, last)
 }
 
@@ -110,11 +110,11 @@ async function settled(
   for (let tries = 0; tries < mostTries; tries += 1) {
     answer ??= await untilAnswered(world, () => ask(account, purchase))
     if (answer.status !== 504 && answer.error?.details['reason'] !== 'in_progress') return answer
-    world.field.tried(`answers of ${answer.status}, asked again`)
+    world.trial.count(`answers of ${answer.status}, asked again`)
     await sleep(200)
     answer = null
   }
-  world.field.violation(`checkout ${purchase.key} was never settled`)
+  world.trial.violation(`checkout ${purchase.key} was never settled`)
   return null
 }
 
@@ -168,7 +168,7 @@ async function once<T>(world: World, send: () => Promise<T>): Promise<T | null> 
   } catch (error) {
     // What fetch throws of a connection that was lost.
     if (!(error instanceof TypeError)) throw error
-    world.field.tried('requests without an answer')
+    world.trial.count('requests without an answer')
     return null
   }
 }

@@ -3,7 +3,7 @@ import type { Ledger } from '../../../src/sandbox/controls.ts'
 import { Browser } from '../../support/browser.ts'
 import { allOrdersOf } from '../all-orders.ts'
 import type { Random } from '../random.ts'
-import type { Field } from '../part.ts'
+import type { Trial } from '../part.ts'
 import { ask, password, untilAnswered } from './customer.ts'
 import type { World } from './customer.ts'
 import { wasToldPaid } from './record.ts'
@@ -34,20 +34,20 @@ export async function judgeAccounts(world: World): Promise<ShownOrder[]> {
     const browser = new Browser(world.shop.apiRoot)
     const { status, text } = await browser.post('/auth/login', { email, password })
     if (status !== 200) {
-      world.field.violation(`lost: ${email} was told it is registered, but its login answers ${status}: ${text}`)
+      world.trial.violation(`lost: ${email} was told it is registered, but its login answers ${status}: ${text}`)
       continue
     }
     const orders = await allOrdersOf<ShownOrder>(browser)
     const held = await account.browser.get('/orders')
-    if (held.status !== 200) world.field.violation(`lost: the session of ${email} answers ${held.status}`)
-    judgePurchases(world.field, account, orders, charged)
+    if (held.status !== 200) world.trial.violation(`lost: the session of ${email} answers ${held.status}`)
+    judgePurchases(world.trial, account, orders, charged)
     shown.push(...orders)
   }
   return shown
 }
 
 function judgePurchases(
-  field: Field,
+  trial: Trial,
   { email, purchases }: Account,
   orders: readonly ShownOrder[],
   charged: ReadonlyMap<number, number>
@@ -56,18 +56,18 @@ function judgePurchases(
     const { key, told } = purchase
     const order = orders.find(({ id }) => id === told?.orderId)
     if (told?.orderId != null && order === undefined)
-      field.violation(`lost: ${email} was told of order ${told.orderId} under ${key}, but its list does not have it`)
+      trial.violation(`lost: ${email} was told of order ${told.orderId} under ${key}, but its list does not have it`)
     if (told?.orderId != null && wasToldPaid(purchase) && charged.get(told.orderId) !== 1)
-      field.violation(`order ${told.orderId} was told to be paid, but charged ${charged.get(told.orderId) ?? 0} times`)
+      trial.violation(`order ${told.orderId} was told to be paid, but charged ${charged.get(told.orderId) ?? 0} times`)
   }
   const live = orders.filter(({ status }) => !over.has(status)).length
   if (live > purchases.length)
-    field.violation(`${email} bought ${purchases.length} times, but has ${live} orders: one key made two`)
+    trial.violation(`${email} bought ${purchases.length} times, but has ${live} orders: one key made two`)
   const charges = orders.reduce((sum, { id }) => sum + (charged.get(id) ?? 0), 0)
   const sure = purchases.filter((purchase) => wasToldPaid(purchase)).length
   const unknown = purchases.filter((purchase) => isUnknown(purchase)).length
   if (charges < sure || charges > sure + unknown)
-    field.violation(
+    trial.violation(
       `${email} was charged ${charges} times, but told so ${sure} times and left ${unknown} without an answer`
     )
 }
@@ -87,14 +87,14 @@ function chargedOrders({ charges }: Ledger): Map<number, number> {
 }
 
 /** The stand-in's ledger against what the shop's own customers see. */
-export function judgeMoney({ field, sandbox }: World, shown: readonly ShownOrder[]): void {
+export function judgeMoney({ trial, sandbox }: World, shown: readonly ShownOrder[]): void {
   const ledger = sandbox.ledger()
   const orders = new Map(shown.map((order) => [order.id, order]))
   for (const { id, status, metadata, amount } of ledger.charges) {
     if (status !== 'succeeded') continue
     const order = orders.get(Number(metadata['shopstead_order']))
-    if (order === undefined) field.violation(`${id}: charged, but no order`)
-    else if (amount !== minor(order.total)) field.violation(`order ${order.id} of ${order.total} was charged ${amount}`)
+    if (order === undefined) trial.violation(`${id}: charged, but no order`)
+    else if (amount !== minor(order.total)) trial.violation(`order ${order.id} of ${order.total} was charged ${amount}`)
   }
   const charged = chargedOrders(ledger)
   const refunded = refundedOrders(ledger)
@@ -102,22 +102,22 @@ export function judgeMoney({ field, sandbox }: World, shown: readonly ShownOrder
     const times = charged.get(order.id) ?? 0
     const isWholeBack = refunded.get(order.id) === minor(order.total)
     const expected = paid.has(order.status) || order.status === 'refunded' ? 1 : 0
-    if (times > 1) field.violation(`charged twice: order ${order.id} was charged ${times} times`)
-    else if (times !== expected) field.violation(`order ${order.id} is ${order.status}, but was charged ${times} times`)
+    if (times > 1) trial.violation(`charged twice: order ${order.id} was charged ${times} times`)
+    else if (times !== expected) trial.violation(`order ${order.id} is ${order.status}, but was charged ${times} times`)
     if (isWholeBack !== (order.status === 'refunded'))
-      field.violation(`order ${order.id} is ${order.status}, but ${refunded.get(order.id) ?? 0} went back`)
+      trial.violation(`order ${order.id} is ${order.status}, but ${refunded.get(order.id) ?? 0} went back`)
     if (order.status === 'pending' && !isOpenAt(ledger, order.id))
-      field.violation(`order ${order.id} waits for a payment that nobody can make`)
+      trial.violation(`order ${order.id} waits for a payment that nobody can make`)
   }
-  field.figure(`ledger: ${charged.size} orders charged, ${refunded.size} refunded; ${shown.length} orders shown`)
+  trial.figure(`ledger: ${charged.size} orders charged, ${refunded.size} refunded; ${shown.length} orders shown`)
 }
 
 /** What the operator was told of each refund, what went back by the ledger, and what the shop says of it. */
-export async function judgeRefunds({ field, sandbox, shop, record }: World): Promise<void> {
+export async function judgeRefunds({ trial, sandbox, shop, record }: World): Promise<void> {
   const refunded = refundedOrders(sandbox.ledger())
   for (const orderId of refunded.keys())
     if (record.refunds.every((asked) => asked.orderId !== orderId))
-      field.violation(`order ${orderId} was refunded, but nobody asked for it`)
+      trial.violation(`order ${orderId} was refunded, but nobody asked for it`)
   for (const orderId of new Set(record.refunds.map((asked) => asked.orderId))) {
     const { stdout } = await shop.run(['orders', 'show', String(orderId)])
     const { order } = JSON.parse(stdout) as { order: { total: number; refunded: number } }
@@ -127,9 +127,9 @@ export async function judgeRefunds({ field, sandbox, shop, record }: World): Pro
     const most = Math.min(sum(asked.map(inMinor)), minor(order.total))
     const least = Math.min(sum(asked.filter(({ outcome }) => outcome === 'done').map(inMinor)), minor(order.total))
     if (back < least || back > most)
-      field.violation(`of order ${orderId} ${back} went back; ${least} to ${most} was asked for`)
+      trial.violation(`of order ${orderId} ${back} went back; ${least} to ${most} was asked for`)
     if (minor(order.refunded) !== back)
-      field.violation(`order ${orderId} shows ${order.refunded} refunded, but ${back} went back`)
+      trial.violation(`order ${orderId} shows ${order.refunded} refunded, but ${back} went back`)
   }
 }
 
@@ -159,22 +159,22 @@ export async function judgeReplays(world: World, random: Random): Promise<void> 
   for (let count = Math.min(answered.length, 100); count > 0; count -= 1) {
     const { account, purchase } = random.pick(answered)
     const { status, data, text } = await untilAnswered(world, () => ask(account, purchase))
-    world.field.tried('keys asked again at the end')
+    world.trial.count('keys asked again at the end')
     if (status !== 200 || Number(data['orderId']) !== purchase.told?.orderId)
-      world.field.violation(`${purchase.key} answered ${purchase.told?.text}, but again ${text}`)
+      world.trial.violation(`${purchase.key} answered ${purchase.told?.text}, but again ${text}`)
   }
   const after = world.sandbox.ledger().charges.length
-  if (after !== before) world.field.violation(`asking again made ${after - before} charges`)
+  if (after !== before) world.trial.violation(`asking again made ${after - before} charges`)
 }
 
 /** What SQLite says of the file, and what no order may have taken more of than there was. */
-export function judgeDatabase({ field }: World, file: string, shown: readonly ShownOrder[], units: number): void {
+export function judgeDatabase({ trial }: World, file: string, shown: readonly ShownOrder[], units: number): void {
   const database = new Database(file, { readonly: true })
   try {
     const verdict = database.pragma('integrity_check', { simple: true })
-    if (verdict !== 'ok') field.violation(`integrity_check: ${String(verdict)}`)
+    if (verdict !== 'ok') trial.violation(`integrity_check: ${String(verdict)}`)
     const orphans = database.pragma('foreign_key_check') as unknown[]
-    if (orphans.length > 0) field.violation(`foreign_key_check: ${JSON.stringify(orphans.slice(0, 5))}`)
+    if (orphans.length > 0) trial.violation(`foreign_key_check: ${JSON.stringify(orphans.slice(0, 5))}`)
     const left = database.prepare<[], number>(`SELECT stock FROM products WHERE slug = 'lantern'`).pluck().get() ?? -1
     const held = sum(
       shown
@@ -182,14 +182,14 @@ export function judgeDatabase({ field }: World, file: string, shown: readonly Sh
         .flatMap(({ lineItems }) => lineItems.filter(({ name }) => name === 'Lantern').map(({ quantity }) => quantity))
     )
     if (left < 0 || left + held !== units)
-      field.violation(`of ${units} lanterns ${held} are in orders and ${left} on the shelf`)
+      trial.violation(`of ${units} lanterns ${held} are in orders and ${left} on the shelf`)
     const twice = database
       .prepare(
         `SELECT json_extract(payload, '$.orderId') AS id, count(*) AS times FROM events WHERE type = 'order.paid'
          GROUP BY 1 HAVING times > 1`
       )
       .all()
-    if (twice.length > 0) field.violation(`told twice to be paid: ${JSON.stringify(twice.slice(0, 5))}`)
+    if (twice.length > 0) trial.violation(`told twice to be paid: ${JSON.stringify(twice.slice(0, 5))}`)
   } finally {
     database.close()
   }

@@ -37,13 +37,13 @@ async function refund(world: World, random: Random, orderId: number): Promise<vo
 }
 
 async function askRefund(
-  { shop, record, field }: World,
+  { shop, record, trial }: World,
   orderId: number,
   amountMinor: number | null,
   killAfterMs?: number
 ): Promise<RefundAsked> {
   const part = amountMinor === null ? [] : ['--amount', (amountMinor / 100).toFixed(2)]
-  field.tried(killAfterMs === undefined ? 'refunds from a terminal' : 'refunds whose command was killed')
+  trial.count(killAfterMs === undefined ? 'refunds from a terminal' : 'refunds whose command was killed')
   const asked: RefundAsked = { orderId, amountMinor, outcome: 'unanswered', text: '' }
   record.refunds.push(asked)
   const { stdout, stderr } = await shop.run(['orders', 'refund', String(orderId), '--yes', ...part], killAfterMs)

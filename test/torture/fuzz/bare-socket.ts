@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import type { Random } from '../random.ts'
-import type { Field } from '../part.ts'
+import type { Trial } from '../part.ts'
 import { cut } from './draft.ts'
 import { judgeAny } from './judge.ts'
 import type { WatchedShop } from './watched-shop.ts'
@@ -179,9 +179,9 @@ const lanes = 24
 export async function talkNonsense(
   shop: WatchedShop,
   { paths, times, name, url }: { paths: readonly string[]; times: number; name: string; url: string },
-  field: Field
+  trial: Trial
 ): Promise<void> {
-  const random = field.random.fork()
+  const random = trial.random.fork()
   const { host } = new URL(url)
   const reports = new Map<string, string>()
   const staying: (() => void)[] = []
@@ -202,9 +202,9 @@ export async function talkNonsense(
   }
   await Promise.all(Array.from({ length: lanes }, talk))
   for (const leave of staying) leave()
-  for (const report of reports.values()) field.violation(`${name}: ${report}`)
-  for (const complaint of new Set(shop.complaints())) field.violation(`${name}: ${complaint}`)
-  field.tried(name, times)
+  for (const report of reports.values()) trial.violation(`${name}: ${report}`)
+  for (const complaint of new Set(shop.complaints())) trial.violation(`${name}: ${complaint}`)
+  trial.count(name, times)
 }
 
 const patienceMs = 20_000

@@ -1,5 +1,5 @@
 import type { Random } from '../random.ts'
-import type { Field } from '../part.ts'
+import type { Trial } from '../part.ts'
 import { bytesOf, describe, isLegal } from './draft.ts'
 import type { Draft } from './draft.ts'
 import { isBareRefusal, judgeAny } from './judge.ts'
@@ -27,8 +27,8 @@ const lanes = 32
 const mostReports = 8
 
 /** Sends `times` requests to a target over a few connections, and judges each answer. */
-export async function fire(target: Target, times: number, shop: WatchedShop, field: Field): Promise<void> {
-  const random = field.random.fork()
+export async function fire(target: Target, times: number, shop: WatchedShop, trial: Trial): Promise<void> {
+  const random = trial.random.fork()
   const reports = new Map<string, string>()
   const statuses = new Map<string, number>()
   let left = times
@@ -48,11 +48,11 @@ export async function fire(target: Target, times: number, shop: WatchedShop, fie
   const lines = Array.from({ length: lanes }, () => new Line(target.url))
   await Promise.all(lines.map(shoot))
   for (const line of lines) line.close()
-  for (const report of reports.values()) field.violation(`${target.name}: ${report}`)
+  for (const report of reports.values()) trial.violation(`${target.name}: ${report}`)
   for (const complaint of new Map(shop.complaints().map((line) => [kindOf(line), line])).values())
-    field.violation(`${target.name}: ${complaint}`)
-  field.tried(target.name, times - left)
-  field.figure(
+    trial.violation(`${target.name}: ${complaint}`)
+  trial.count(target.name, times - left)
+  trial.figure(
     `${target.name}: ${[...statuses]
       .toSorted(([left], [right]) => left.localeCompare(right))
       .map(([status, count]) => `${status} ×${count}`)

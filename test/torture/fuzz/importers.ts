@@ -12,13 +12,13 @@ import { write } from '../../../src/platform/db/database.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import type { TestShop } from '../../support/shop-context.ts'
 import { runPacked } from '../packed-shop.ts'
-import type { Field } from '../part.ts'
+import type { Trial } from '../part.ts'
 import { cut } from './draft.ts'
 import { fileFor, formats } from './files.ts'
 import type { Secrets } from './judge.ts'
 
 /** Files that are hardly the ones that the importers read, in the numbers that only calls in this process allow. */
-export async function readNonsense(times: number, field: Field): Promise<void> {
+export async function readNonsense(times: number, trial: Trial): Promise<void> {
   using shop = openTestShop()
   const user = {
     email: 'mira@shop.example',
@@ -37,7 +37,7 @@ export async function readNonsense(times: number, field: Field): Promise<void> {
       )
   )
   for (const format of formats) {
-    const random = field.random.fork()
+    const random = trial.random.fork()
     const outcomes = { taken: 0, refused: 0 }
     const reports = new Map<string, string>()
     for (let time = 0; time < times; time += 1) {
@@ -48,10 +48,10 @@ export async function readNonsense(times: number, field: Field): Promise<void> {
       if (wrong !== undefined)
         reports.set(wrong.slice(0, 150), `${wrong}\n${cut(JSON.stringify(content.toString('utf8')), 1_500)}`)
     }
-    for (const report of [...reports.values()].slice(0, 8)) field.violation(`importing ${format}: ${report}`)
-    field.tried(`importing ${format}`, times)
-    field.tell(`importing ${format}, ${times} files`)
-    field.figure(`importing ${format}: ${outcomes.taken} taken, ${outcomes.refused} refused`)
+    for (const report of [...reports.values()].slice(0, 8)) trial.violation(`importing ${format}: ${report}`)
+    trial.count(`importing ${format}`, times)
+    trial.progress(`importing ${format}, ${times} files`)
+    trial.figure(`importing ${format}: ${outcomes.taken} taken, ${outcomes.refused} refused`)
   }
 }
 
@@ -76,8 +76,8 @@ function tryOut(shop: TestShop, content: Buffer, outcomes: { taken: number; refu
 }
 
 /** The same by the command line, a process each. */
-export async function importNonsense(times: number, dataDir: string, secrets: Secrets, field: Field): Promise<void> {
-  const random = field.random.fork()
+export async function importNonsense(times: number, dataDir: string, secrets: Secrets, trial: Trial): Promise<void> {
+  const random = trial.random.fork()
   const reports = new Map<string, string>()
   let left = times
   const lane = async (number: number): Promise<void> => {
@@ -93,7 +93,7 @@ export async function importNonsense(times: number, dataDir: string, secrets: Se
         ['seed', path]
       ])
       const json = random.oneIn(2)
-      const ran = await runPacked(field.packed, { dataDir }, ...words, ...(json ? ['--json'] : []))
+      const ran = await runPacked(trial.packed, { dataDir }, ...words, ...(json ? ['--json'] : []))
       for (const wrong of judge(ran, json, secrets, path))
         reports.set(
           wrong.slice(0, 100),
@@ -102,8 +102,8 @@ export async function importNonsense(times: number, dataDir: string, secrets: Se
     }
   }
   await Promise.all([lane(1), lane(2)])
-  for (const report of reports.values()) field.violation(`command line: ${report}`)
-  field.tried('importing by the command line', times)
+  for (const report of reports.values()) trial.violation(`command line: ${report}`)
+  trial.count('importing by the command line', times)
 }
 
 function judge(

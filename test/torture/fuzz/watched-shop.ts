@@ -12,7 +12,7 @@ import { demoPassword } from '../../../src/operations/seeding/logins.ts'
 import type { Packed } from '../../support/packed.ts'
 import { runPacked, servePacked } from '../packed-shop.ts'
 import type { PackedServer } from '../packed-shop.ts'
-import type { Field } from '../part.ts'
+import type { Trial } from '../part.ts'
 import { cut } from './draft.ts'
 import { Secrets } from './judge.ts'
 
@@ -28,7 +28,7 @@ export type WatchedShop = {
   /** Notes how much memory it has at this moment, when everything has been asked of it once. */
   markWarm(): void
   /** Whether it is still there and well, its memory, and what it keeps. */
-  judgeEnd(field: Field): Promise<void>
+  judgeEnd(trial: Trial): Promise<void>
   /** What its log has told since the last time that must not stand there. */
   complaints(): string[]
 }
@@ -88,40 +88,40 @@ export async function openWatchedShop(
     residentMb: () => residentMb(server),
     markWarm: () => void (warmMb = residentMb(server)),
     complaints,
-    async judgeEnd(field) {
-      await judgeHealth(server, field)
-      judgeMemory(warmMb, residentMb(server), field)
+    async judgeEnd(trial) {
+      await judgeHealth(server, trial)
+      judgeMemory(warmMb, residentMb(server), trial)
       const ended = await server.end()
-      if (ended !== 0) field.violation(`The server did not end well: ${String(ended)}`)
-      for (const complaint of new Set(complaints())) field.violation(`at the end: ${complaint}`)
-      field.figure(`${lines} lines of its log looked at`)
-      judgeDatabase(dataDir, field)
+      if (ended !== 0) trial.violation(`The server did not end well: ${String(ended)}`)
+      for (const complaint of new Set(complaints())) trial.violation(`at the end: ${complaint}`)
+      trial.figure(`${lines} lines of its log looked at`)
+      judgeDatabase(dataDir, trial)
     }
   }
 }
 
-async function judgeHealth({ apiRoot, ended }: PackedServer, field: Field): Promise<void> {
+async function judgeHealth({ apiRoot, ended }: PackedServer, trial: Trial): Promise<void> {
   const gone = await Promise.race([ended, sleep(0, undefined)])
-  if (gone !== undefined) field.violation(`The server has ended by itself: ${String(gone)}`)
+  if (gone !== undefined) trial.violation(`The server has ended by itself: ${String(gone)}`)
   const { status } = await fetch(`${apiRoot}/health`).catch(() => ({ status: 0 }))
-  if (status !== 200) field.violation(`/health answers ${status} in the end.`)
+  if (status !== 200) trial.violation(`/health answers ${status} in the end.`)
 }
 
 /** By how much a warm server may grow: the heap and SQLite's cache breathe. */
 const breathMb = 60
 
-function judgeMemory(warmMb: number, endMb: number, field: Field): void {
-  field.figure(`resident memory: ${warmMb} MB when warm, ${endMb} MB in the end`)
-  if (endMb > warmMb + breathMb) field.violation(`Memory grew from ${warmMb} to ${endMb} MB.`)
+function judgeMemory(warmMb: number, endMb: number, trial: Trial): void {
+  trial.figure(`resident memory: ${warmMb} MB when warm, ${endMb} MB in the end`)
+  if (endMb > warmMb + breathMb) trial.violation(`Memory grew from ${warmMb} to ${endMb} MB.`)
 }
 
-function judgeDatabase(dataDir: string, field: Field): void {
+function judgeDatabase(dataDir: string, trial: Trial): void {
   const db = new Database(join(dataDir, 'shopstead.db'), { readonly: true })
   const integrity = db.pragma('integrity_check', { simple: true })
   const orphans = db.pragma('foreign_key_check') as unknown[]
   db.close()
   if (integrity !== 'ok' || orphans.length > 0)
-    field.violation(`The database is damaged: ${String(integrity)}, ${orphans.length} orphans`)
+    trial.violation(`The database is damaged: ${String(integrity)}, ${orphans.length} orphans`)
 }
 
 /** Every line that is an error's, and every leak: nothing that anybody sends may be a fault of the server's. */

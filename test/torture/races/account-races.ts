@@ -92,7 +92,7 @@ const shutAccount: Race = {
       }
     }
     const [ended] = await Promise.all([shutting, ...Array.from({ length: 8 }, (_, lane) => keepLoggingIn(lane))])
-    ground.field.tried(this.name, words.length)
+    ground.trial.count(this.name, words.length)
     expectEqual(ground, `${this.name}: the operator's exit code`, ended.exitCode, 0)
     const shut = '403 AUTH_ACCOUNT_DEACTIVATED'
     const strange = words.filter((word) => word !== '200' && word !== shut)
@@ -116,7 +116,7 @@ const wrongPasswords: Race = {
     const isOver = round % 2 === 0
     ground.set('limits.login_account', isOver ? '100/900' : '101/900')
     const answers = await atOnce(100, (index) => logIn(ground.visitor(index), email, passwordOf(index)))
-    ground.field.tried(this.name, answers.length)
+    ground.trial.count(this.name, answers.length)
     expectEqual(ground, this.name, tally(answers.map(wordOf)), { [wrong]: 100 })
     const next = wordOf(await logIn(ground.visitor(round), email))
     expectEqual(ground, `${this.name}: the next login`, next, isOver ? limited : '200')
@@ -136,10 +136,10 @@ const tenPoints: Race = {
     await newcomer(ground, email, round)
     ground.set('limits.login_account', '10/900')
     const answers = await atOnce(100, (index) => logIn(ground.visitor(index), email, passwordOf(index)))
-    ground.field.tried(this.name, answers.length)
+    ground.trial.count(this.name, answers.length)
     const { [wrong]: tries = 0, [limited]: refused = 0 } = tally(answers.map(wordOf))
     if (tries + refused !== 100 || tries < 10 || tries > 20)
-      ground.field.violation(`${this.name}: came ${JSON.stringify(tally(answers.map(wordOf)))}`)
+      ground.trial.violation(`${this.name}: came ${JSON.stringify(tally(answers.map(wordOf)))}`)
     const next = wordOf(await logIn(ground.visitor(round), email))
     expectEqual(ground, `${this.name}: the right one afterwards`, next, limited)
     ground.set('limits.login_account', 'off')

@@ -82,7 +82,7 @@ const apply: Race = {
       '--json'
     ]
     const creating = ground.cli(...words)
-    await sleep(ground.field.random.between(0, 700))
+    await sleep(ground.trial.random.between(0, 700))
     const answers = await atOnce(crowd, (index) => beside(ground, applicant, index).post('/affiliates/apply', {}))
     const { exitCode, stdout } = await creating
     const { error } = JSON.parse(stdout) as { error?: { code: string } }

@@ -89,7 +89,7 @@ const oneKey: Race = {
     const body = { items: [plenty], ...(isHandoff ? handoff : {}) }
     const send = (index: number) => buy(beside(ground, buyer, index), body, { 'idempotency-key': `key-${round}` })
     const answers = await atOnce(crowd, send)
-    ground.field.tried(this.name, answers.length)
+    ground.trial.count(this.name, answers.length)
     const words = answers.map(wordOf).filter((word) => word !== '200' && word !== busy)
     const strange = words.filter((word) => word !== '409 IDEMPOTENCY_KEY_REUSE_CONFLICT in_progress')
     expectEqual(ground, `${this.name}: other answers`, strange, [])

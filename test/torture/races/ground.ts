@@ -11,7 +11,7 @@ import type { Answer } from '../../support/browser.ts'
 import { Browser } from '../../support/browser.ts'
 import { runPacked, servePacked } from '../packed-shop.ts'
 import type { PackedServer, Ran, Setting } from '../packed-shop.ts'
-import type { Field } from '../part.ts'
+import type { Trial } from '../part.ts'
 import { openRelay } from './relay.ts'
 import type { Relay } from './relay.ts'
 
@@ -28,7 +28,7 @@ export type Race = {
 
 /** Two servers, each a process of its own, on one data folder, and the gateway that both pay with. */
 export type Ground = {
-  field: Field
+  trial: Trial
   dataDir: string
   servers: readonly PackedServer[]
   gateway: Gateway
@@ -49,7 +49,7 @@ export const password = 'tidal-basalt-93'
 export const crowd = 50
 
 /** A shop of which both processes are up, with what every race needs on its shelf. */
-export async function openGround(field: Field, catalogue: object): Promise<Ground> {
+export async function openGround(trial: Trial, catalogue: object): Promise<Ground> {
   const dataDir = mkdtempSync(join(tmpdir(), 'shopstead-races-'))
   const servers: PackedServer[] = []
   const relay = await openRelay(() => servers.map(({ url }) => url))
@@ -61,15 +61,15 @@ export async function openGround(field: Field, catalogue: object): Promise<Groun
     SHOPSTEAD_PUBLIC_URL: relay.origin
   }
   const setting: Setting = { dataDir, env }
-  const cli = (...words: string[]): Promise<Ran> => runPacked(field.packed, setting, ...words)
+  const cli = (...words: string[]): Promise<Ran> => runPacked(trial.packed, setting, ...words)
   await prepare(dataDir, catalogue, cli)
   const db = openDatabase(join(dataDir, 'shopstead.db'), { mustExist: true })
   const set: Ground['set'] = (key, value) => setSetting(db, key, value, Date.now())
   for (const bucket of openBuckets) set(`limits.${bucket}`, 'off')
   set('affiliates.payoutHoldDays', '0')
-  servers.push(...(await Promise.all([servePacked(field.packed, setting), servePacked(field.packed, setting)])))
+  servers.push(...(await Promise.all([servePacked(trial.packed, setting), servePacked(trial.packed, setting)])))
   return {
-    field,
+    trial,
     dataDir,
     servers,
     gateway,
@@ -133,25 +133,25 @@ export const busy = '503 DEPENDENCY_UNAVAILABLE'
 
 /** One wins, and each of the others is told one of the words that are documented for it. */
 export function expectOneWinner(
-  { field }: Ground,
+  { trial }: Ground,
   what: string,
   words: readonly string[],
   { winner, losers }: { winner: string; losers: readonly string[] }
 ): void {
-  field.tried(what, words.length)
+  trial.count(what, words.length)
   const won = words.filter((word) => word === winner).length
   const strange = words.filter((word) => word !== winner && word !== busy && !losers.includes(word))
   const late = words.filter((word) => word === busy).length
-  if (late > 0) field.tried(`${what}: told to come back later`, late)
+  if (late > 0) trial.count(`${what}: told to come back later`, late)
   if (won === 1 && strange.length === 0) return
   const told = JSON.stringify(tally(words))
-  field.violation(`${what}: expected one ${winner} and ${losers.join(' or ')} for the rest, came ${told}`)
+  trial.violation(`${what}: expected one ${winner} and ${losers.join(' or ')} for the rest, came ${told}`)
 }
 
 /** Says what was expected and what came, where they differ. */
-export function expectEqual({ field }: Ground, what: string, came: unknown, expected: unknown): void {
+export function expectEqual({ trial }: Ground, what: string, came: unknown, expected: unknown): void {
   const [left, right] = [JSON.stringify(came), JSON.stringify(expected)]
-  if (left !== right) field.violation(`${what}: expected ${right}, came ${left}`)
+  if (left !== right) trial.violation(`${what}: expected ${right}, came ${left}`)
 }
 
 /** Somebody new with an account, who is logged in. */

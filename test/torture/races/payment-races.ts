@@ -16,7 +16,7 @@ const doubleClick: Race = {
     const buyer = await newcomer(ground, `buyer-${round}@shop.example`, round)
     const { id, path } = await openOrder(buyer, { items: [plenty] })
     const led = await atOnce(crowd, (index) => click(beside(ground, buyer, index), ground, index, path, 'card'))
-    ground.field.tried(this.name, led.length)
+    ground.trial.count(this.name, led.length)
     const pages = new Set(led.map(({ location }) => location).filter((location) => location.includes('/sandbox/')))
     expectEqual(ground, `${this.name}: the gateway's pages`, pages.size, 1)
     const strange = led.filter(({ status, location }) => status !== 303 || !pages.has(location))
@@ -43,7 +43,7 @@ const cardOrHand: Race = {
     )
     const led = [...before, ...crowded]
     const chosen = await statusOf(buyer, id)
-    ground.field.tried(this.name, led.length)
+    ground.trial.count(this.name, led.length)
     const strange = led.filter(({ status }) => status !== 303 && status !== 200)
     expectEqual(ground, `${this.name}: other answers`, strange, [])
     const pages = new Set(led.map(({ location }) => location).filter((location) => location.includes('/sandbox/')))
@@ -52,7 +52,7 @@ const cardOrHand: Race = {
     const status = await statusOf(buyer, id)
     const agrees = chosen === 'on-hold' ? charges === 0 && status === chosen : charges === 1 && status === 'processing'
     if (!agrees)
-      ground.field.violation(`${this.name}: was ${chosen}, charged ${charges} times, and the order is ${status}`)
+      ground.trial.violation(`${this.name}: was ${chosen}, charged ${charges} times, and the order is ${status}`)
   }
 }
 
@@ -89,11 +89,11 @@ const webhooks: Race = {
     const [refusals, sent] = [ground.relay.refusals.length, ground.relay.sent]
     ground.relay.copies = crowd
     const reconciling = round % 2 === 0 ? ground.cli('orders', 'reconcile', '--json') : undefined
-    if (reconciling !== undefined) await sleep(ground.field.random.between(0, 600))
+    if (reconciling !== undefined) await sleep(ground.trial.random.between(0, 600))
     await payAt(ground, location)
     ground.relay.copies = 1
     expectEqual(ground, `${this.name}: reconciling`, (await reconciling)?.exitCode ?? 0, 0)
-    ground.field.tried(this.name, ground.relay.sent - sent)
+    ground.trial.count(this.name, ground.relay.sent - sent)
     expectEqual(ground, `${this.name}: refused`, ground.relay.refusals.slice(refusals), [])
     expectEqual(ground, `${this.name}: charges`, chargesOf(ground, id), 1)
     expectEqual(ground, `${this.name}: the order`, await statusOf(buyer, id), 'completed')
@@ -131,7 +131,7 @@ async function expectOneOfEach(ground: Ground, what: string, buyer: Browser): Pr
     ({ startedAt, expiresAt }) => (Date.parse(expiresAt) - Date.parse(startedAt)) / 86_400_000
   )
   if (days.length !== 1 || days.some((count) => count < 27 || count > 32))
-    ground.field.violation(`${what}: expected one membership of a month, came ${JSON.stringify(memberships)}`)
+    ground.trial.violation(`${what}: expected one membership of a month, came ${JSON.stringify(memberships)}`)
   expectEqual(ground, `${what}: donations, downloads`, [donationsSummary.totalDonations, downloads.length], [1, 1])
   expectEqual(ground, `${what}: a course`, flags.hasCourseEnrollments, true)
 }

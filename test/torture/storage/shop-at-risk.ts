@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { openGateway, stripeEnv } from '../../faults/lane.ts'
 import type { Gateway } from '../../faults/lane.ts'
 import { lastingPort } from '../crash/crashing-shop.ts'
-import type { Field } from '../part.ts'
+import type { Trial } from '../part.ts'
 import { runPacked, servePacked } from '../packed-shop.ts'
 import type { PackedServer, Ran, Setting } from '../packed-shop.ts'
 
@@ -11,7 +11,7 @@ export type HealthCheck = { name: string; status: 'ok' | 'warning' | 'failed'; m
 
 /** A packed shop in a folder of its own, and the gateway that it pays with, which nothing happens to. */
 export class ShopAtRisk {
-  readonly field: Field
+  readonly trial: Trial
   readonly dataDir: string
   readonly file: string
   readonly apiRoot: string
@@ -19,8 +19,8 @@ export class ShopAtRisk {
   private readonly setting: Setting
   private server: PackedServer | undefined
 
-  private constructor(field: Field, dataDir: string, port: number, gateway: Gateway) {
-    this.field = field
+  private constructor(trial: Trial, dataDir: string, port: number, gateway: Gateway) {
+    this.trial = trial
     this.dataDir = dataDir
     this.file = join(dataDir, 'shopstead.db')
     this.apiRoot = `http://127.0.0.1:${port}/api/v1`
@@ -29,10 +29,10 @@ export class ShopAtRisk {
   }
 
   /** A shop with one kind of goods, and without limits on how often one address may ask; it does not run yet. */
-  static async found(field: Field, dataDir: string): Promise<ShopAtRisk> {
+  static async found(trial: Trial, dataDir: string): Promise<ShopAtRisk> {
     const port = await lastingPort()
-    const shop = new ShopAtRisk(field, dataDir, port, await openGateway(() => `http://127.0.0.1:${port}`))
-    const catalogue = join(field.packed.folder, 'storage.json')
+    const shop = new ShopAtRisk(trial, dataDir, port, await openGateway(() => `http://127.0.0.1:${port}`))
+    const catalogue = join(trial.packed.folder, 'storage.json')
     writeFileSync(catalogue, JSON.stringify({ products: [{ slug: 'mug', name: 'Mug', price: '12.50' }] }))
     const limits = ['register_ip', 'login_ip', 'checkout_ip', 'checkout_decline']
     const commands = [
@@ -48,13 +48,13 @@ export class ShopAtRisk {
   }
 
   async start(): Promise<PackedServer> {
-    return (this.server = await servePacked(this.field.packed, this.setting))
+    return (this.server = await servePacked(this.trial.packed, this.setting))
   }
 
   /** A start that is expected to fail; null when it does not within a minute. */
   async startInVain(): Promise<Ran | null> {
     const under = ['timeout', '--signal=KILL', '60']
-    const ran = await runPacked(this.field.packed, { ...this.setting, under }, 'serve', '--json')
+    const ran = await runPacked(this.trial.packed, { ...this.setting, under }, 'serve', '--json')
     return ran.stdout.includes('apiRoot') ? null : ran
   }
 
@@ -74,7 +74,7 @@ export class ShopAtRisk {
     this.server = undefined
     if (server === undefined) return
     const ended = await server.end()
-    if (ended !== 0) this.field.violation(`told to stop, the server ended with ${String(ended)}`)
+    if (ended !== 0) this.trial.violation(`told to stop, the server ended with ${String(ended)}`)
   }
 
   async close(): Promise<void> {
@@ -83,7 +83,7 @@ export class ShopAtRisk {
   }
 
   run(...words: string[]): Promise<Ran> {
-    return runPacked(this.field.packed, this.setting, ...words)
+    return runPacked(this.trial.packed, this.setting, ...words)
   }
 
   /** What `shopstead health` says, by the names of its checks. */
@@ -91,7 +91,7 @@ export class ShopAtRisk {
     const { stdout, exitCode } = await this.run('health', '--json')
     const { status, checks } = JSON.parse(stdout) as { status: string; checks: HealthCheck[] }
     if (exitCode !== (status === 'failed' ? 1 : 0))
-      this.field.violation(`health found "${status}" and ended with ${exitCode}`)
+      this.trial.violation(`health found "${status}" and ended with ${exitCode}`)
     return new Map(checks.map((check) => [check.name, check]))
   }
 }

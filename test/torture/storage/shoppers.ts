@@ -46,7 +46,7 @@ class Shopper {
   begin(strategy: Purchase['strategy']): Purchase {
     const purchase: Purchase = { key: randomUUID(), strategy, orderId: null, isPaid: false }
     this.purchases.push(purchase)
-    this.shop.field.tried('checkouts')
+    this.shop.trial.count('checkouts')
     return purchase
   }
 
@@ -64,18 +64,18 @@ class Shopper {
       if (answer.status === 200) return this.take(purchase, answer)
       this.judgeRefusal(answer)
       if (performance.now() - isOver() > settledWithinMs)
-        return this.shop.field.violation(`checkout ${purchase.key} is not settled: ${answer.status} ${answer.text}`)
+        return this.shop.trial.violation(`checkout ${purchase.key} is not settled: ${answer.status} ${answer.text}`)
       await sleep(150)
     }
   }
 
   private judgeRefusal({ status, headers, error, text }: Answer): void {
-    const { field } = this.shop
-    field.tried(`checkouts answered ${status}, asked again`)
-    if (refusedAs.get(status) !== error?.code) field.violation(`a checkout was answered ${status}: ${text}`)
+    const { trial } = this.shop
+    trial.count(`checkouts answered ${status}, asked again`)
+    if (refusedAs.get(status) !== error?.code) trial.violation(`a checkout was answered ${status}: ${text}`)
     if (status === 503 && !(Number(headers.get('retry-after')) >= 1))
-      field.violation(`503 came with Retry-After ${headers.get('retry-after')}`)
-    if (/sqlite|\.ts:|\.js:|INSERT|SELECT/i.test(text)) field.violation(`an answer tells too much: ${text}`)
+      trial.violation(`503 came with Retry-After ${headers.get('retry-after')}`)
+    if (/sqlite|\.ts:|\.js:|INSERT|SELECT/i.test(text)) trial.violation(`an answer tells too much: ${text}`)
   }
 
   private async take(purchase: Purchase, { data }: Answer): Promise<void> {
@@ -83,7 +83,7 @@ class Shopper {
     purchase.orderId = Number(orderId)
     if (purchase.strategy === 'token_handoff') {
       purchase.isPaid = paymentStatus === 'succeeded'
-      if (!purchase.isPaid) this.shop.field.violation(`a good card was answered ${String(paymentStatus)}`)
+      if (!purchase.isPaid) this.shop.trial.violation(`a good card was answered ${String(paymentStatus)}`)
       return
     }
     const id = String(checkoutUrl).split('/').at(-1) ?? ''
@@ -156,7 +156,7 @@ export class Shoppers {
     try {
       while (this.over === Number.POSITIVE_INFINITY) await work()
     } catch (error) {
-      this.shop.field.violation(error instanceof Error ? (error.stack ?? error.message) : String(error))
+      this.shop.trial.violation(error instanceof Error ? (error.stack ?? error.message) : String(error))
     }
   }
 
@@ -165,8 +165,8 @@ export class Shoppers {
     for (const path of ['/health', '/store/offers', '/me']) {
       const started = performance.now()
       const { status, text } = (await person?.browser.get(path)) ?? { status: 0, text: '' }
-      this.shop.field.tried('reads')
-      if (status !== 200) this.shop.field.violation(`${path} was answered ${status}: ${text}`)
+      this.shop.trial.count('reads')
+      if (status !== 200) this.shop.trial.violation(`${path} was answered ${status}: ${text}`)
       this.slowestReadMs = Math.max(this.slowestReadMs, performance.now() - started)
     }
     await sleep(20)
@@ -174,9 +174,9 @@ export class Shoppers {
 
   /** The customers' own record and what they see of their orders, against the ledger of the gateway. */
   async judge(): Promise<void> {
-    const { field, gateway } = this.shop
+    const { trial, gateway } = this.shop
     const { exitCode, stderr } = await this.shop.run('orders', 'reconcile')
-    if (exitCode !== 0) field.violation(`orders reconcile ended with ${exitCode}: ${stderr}`)
+    if (exitCode !== 0) trial.violation(`orders reconcile ended with ${exitCode}: ${stderr}`)
     const charges = gateway.sandbox.ledger().charges.filter(({ status }) => status === 'succeeded')
     const known = new Set<string>()
     for (const person of this.people) {
@@ -187,26 +187,26 @@ export class Shoppers {
         const own = charges.filter(({ metadata }) => metadata['shopstead_order'] === String(order.id))
         const expected = order.status === 'processing' || order.status === 'completed' ? 1 : 0
         if (own.length !== expected)
-          field.violation(`order ${order.id} is ${order.status}, but was charged ${own.length} times`)
+          trial.violation(`order ${order.id} is ${order.status}, but was charged ${own.length} times`)
         if (own.some(({ amount }) => amount !== Math.round(order.total * 100)))
-          field.violation(`order ${order.id} of ${order.total} was charged another amount`)
+          trial.violation(`order ${order.id} of ${order.total} was charged another amount`)
       }
     }
     for (const { id, metadata } of charges)
-      if (!known.has(metadata['shopstead_order'] ?? '')) field.violation(`${id}: charged, but no order`)
+      if (!known.has(metadata['shopstead_order'] ?? '')) trial.violation(`${id}: charged, but no order`)
   }
 }
 
-function judgePerson({ field }: ShopAtRisk, { purchases }: Shopper, orders: readonly Order[]): void {
+function judgePerson({ trial }: ShopAtRisk, { purchases }: Shopper, orders: readonly Order[]): void {
   if (orders.length > purchases.length)
-    field.violation(`${purchases.length} checkouts made ${orders.length} orders: one key made two`)
+    trial.violation(`${purchases.length} checkouts made ${orders.length} orders: one key made two`)
   for (const { key, orderId, isPaid } of purchases) {
     const order = orders.find(({ id }) => id === orderId)
-    if (order === undefined) field.violation(`lost: checkout ${key} was told of order ${String(orderId)}`)
+    if (order === undefined) trial.violation(`lost: checkout ${key} was told of order ${String(orderId)}`)
     else if (isPaid && order.status !== 'processing')
-      field.violation(`order ${order.id} was paid, but is ${order.status}`)
+      trial.violation(`order ${order.id} was paid, but is ${order.status}`)
   }
   for (const { id, lineItems, total } of orders)
     if (lineItems.length !== 1 || lineItems[0]?.quantity !== 1 || total !== 12.5)
-      field.violation(`order ${id} is half an order: ${JSON.stringify(lineItems)}, ${total}`)
+      trial.violation(`order ${id} is half an order: ${JSON.stringify(lineItems)}, ${total}`)
 }
