@@ -6,9 +6,9 @@ import type { Disguise } from './abuse/disguises.ts'
 import { scene, withoutTrust, withStage } from './abuse/stage.ts'
 import type { Stage } from './abuse/stage.ts'
 import type { StormHarm, StormOrder } from './abuse/storm.ts'
-import { ask, dataOf } from './ask.ts'
+import { sendRequest, dataOf } from './http-client.ts'
 import type { Part } from './part.ts'
-import { sizeMb } from './vitals.ts'
+import { sizeMb } from './process-stats.ts'
 
 /** Limits as they are delivered: checkouts and declined cards that one address has. */
 const checkouts = 300
@@ -52,7 +52,7 @@ async function slowConnections(stage: Stage): Promise<void> {
 async function hugeBodies(stage: Stage): Promise<void> {
   const { trial, server } = stage
   const json = 'Content-Type: application/json'
-  const nonce = `X-Nonce: ${dataOf<{ nonce: string }>(await ask(`${server.apiRoot}/nonce`)).nonce}`
+  const nonce = `X-Nonce: ${dataOf<{ nonce: string }>(await sendRequest(`${server.apiRoot}/nonce`)).nonce}`
   const { apiPrefix, port } = whereTo(server)
   const targets = [
     { path: `${apiPrefix}/auth/login`, headers: [json] },
@@ -106,7 +106,7 @@ async function ownLogin({ trial, server }: Stage): Promise<void> {
   const started = performance.now()
   const body = { email: 'customer2@example.com', password: 'tidal-basalt-93' }
   for (let tries = 1; tries <= 20; tries += 1) {
-    const { status, headers } = await ask(`${server.apiRoot}/auth/login`, {
+    const { status, headers } = await sendRequest(`${server.apiRoot}/auth/login`, {
       headers: { 'x-forwarded-for': '203.0.113.2' },
       body
     })
@@ -159,7 +159,7 @@ async function pretending(stage: Stage, play: number): Promise<void> {
       await stormed(stage, { ...cart, apiRoot, from: { as: 'headers' } }),
       'checkouts with made-up headers where no proxy is trusted'
     )
-    const { nonce } = dataOf<{ nonce: string }>(await ask(`${apiRoot}/nonce`))
+    const { nonce } = dataOf<{ nonce: string }>(await sendRequest(`${apiRoot}/nonce`))
     const through = { apiRoot: `${url}/api/secure`, headers: { 'x-nonce': nonce } }
     const more = await stormed(stage, { ...cart, ...through, times: 100, from: { as: 'headers' } })
     exactly(stage, more, '422 VALIDATION_FAILED', 0, 'checkouts with made-up headers through the proxy')
@@ -191,9 +191,9 @@ async function manyAddresses(stage: Stage): Promise<void> {
 }
 
 /** When the attackers have gone, so has what they held. */
-async function recovery({ trial, vitals, quiet, server }: Stage): Promise<void> {
-  for (let waited = 0; vitals.openFiles() > quiet.openFiles + 10 && waited < 15_000; waited += 250) await sleep(250)
-  const [files, mb] = [vitals.openFiles(), Math.round(vitals.residentMb())]
+async function recovery({ trial, stats, quiet, server }: Stage): Promise<void> {
+  for (let waited = 0; stats.openFiles() > quiet.openFiles + 10 && waited < 15_000; waited += 250) await sleep(250)
+  const [files, mb] = [stats.openFiles(), Math.round(stats.residentMb())]
   trial.figure(
     `afterwards: ${files} open files (${quiet.openFiles} before), ${mb} MB (${Math.round(quiet.residentMb)})`
   )

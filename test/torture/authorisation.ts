@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase } from '../../src/platform/db/database.ts'
 import { startShop } from '../support/running-shop.ts'
-import { side } from './ask.ts'
+import { runConcurrently } from './http-client.ts'
 import { everyQuestion, put, unmatched } from './authorisation/matrix.ts'
 import { furnish, shelf, Stage } from './authorisation/stage.ts'
 import type { Random } from './random.ts'
@@ -46,7 +46,7 @@ async function everything(trial: Trial, stage: Stage): Promise<void> {
   await stage.refer(owner)
   const before = stage.recordsOf(owner)
   const questions = shuffled(trial.random, everyQuestion())
-  await side(questions.length, atOnce, async (index) => {
+  await runConcurrently(questions.length, atOnce, async (index) => {
     const question = questions[index]
     if (question === undefined) return
     for (const wrong of await put(stage, owner, question)) trial.violation(wrong)

@@ -5,7 +5,7 @@ import type { AddressInfo, Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ask, cookiesOf, dataOf } from './ask.ts'
+import { sendRequest, cookiesOf, dataOf } from './http-client.ts'
 import { runPacked, servePacked } from './packed-shop.ts'
 import type { PackedServer } from './packed-shop.ts'
 import type { Trial, Part } from './part.ts'
@@ -13,7 +13,7 @@ import { courseOf, read } from './soak/readings.ts'
 import type { Reading } from './soak/readings.ts'
 import { Shoppers } from './soak/shoppers.ts'
 import type { Street } from './soak/shoppers.ts'
-import { sizeMb, Vitals } from './vitals.ts'
+import { sizeMb, ProcessStats } from './process-stats.ts'
 
 const databases = ['shopstead.db', 'sandbox.db', 'limits.db']
 /** Of a server that has nothing to do: two pipes, two that listen, the socket that the metrics are read by. */
@@ -55,15 +55,15 @@ async function soakIn(trial: Trial, dataDir: string, hook: string): Promise<void
     dataDir,
     env: { SHOPSTEAD_METRICS_PORT: String(metricsPort), NODE_OPTIONS: `--expose-gc --import=${collect.href}` }
   })
-  const vitals = new Vitals(server.child.pid)
+  const stats = new ProcessStats(server.child.pid)
   try {
     const shoppers = new Shoppers(await openStreet(trial, dataDir, server), trial.random)
     const logs = watchLogs(dataDir)
-    const readings = await work(trial, shoppers, server, vitals, `http://127.0.0.1:${metricsPort}/metrics`)
+    const readings = await work(trial, shoppers, server, stats, `http://127.0.0.1:${metricsPort}/metrics`)
     judge(trial, readings)
     logs.judge(trial)
   } finally {
-    vitals.stop()
+    stats.stop()
     await server.end()
   }
 }
@@ -85,11 +85,11 @@ async function prepare({ packed }: Trial, dataDir: string, hook: string): Promis
 
 /** The shop as its visitors find it, and an affiliate who sends them. */
 async function openStreet(trial: Trial, dataDir: string, { apiRoot, url }: PackedServer): Promise<Street> {
-  const { offers } = dataOf<{ offers: { productId: number }[] }>(await ask(`${apiRoot}/store/offers?perPage=40`))
-  const { nonce } = dataOf<{ nonce: string }>(await ask(`${apiRoot}/nonce`))
+  const { offers } = dataOf<{ offers: { productId: number }[] }>(await sendRequest(`${apiRoot}/store/offers?perPage=40`))
+  const { nonce } = dataOf<{ nonce: string }>(await sendRequest(`${apiRoot}/nonce`))
   const email = 'mira@example.com'
   const body = { email, password: 'harbour-lantern-42', displayName: 'Mira Okafor', acceptTerms: true }
-  const registered = await ask(`${apiRoot}/auth/register`, { headers: { 'x-nonce': nonce }, body })
+  const registered = await sendRequest(`${apiRoot}/auth/register`, { headers: { 'x-nonce': nonce }, body })
   const made = ['affiliates', 'create', '--user', email, '--code', 'mira', '--status', 'active']
   const { exitCode, stderr } = await runPacked(trial.packed, { dataDir }, ...made)
   if (exitCode !== 0) throw new Error(stderr)
@@ -109,7 +109,7 @@ async function work(
   trial: Trial,
   shoppers: Shoppers,
   server: PackedServer,
-  vitals: Vitals,
+  stats: ProcessStats,
   metricsUrl: string
 ): Promise<Reading[]> {
   const [total, stretches] = trial.isFull ? [200_000, 40] : [8_000, 16]
@@ -118,7 +118,7 @@ async function work(
     await shoppers.come(total / stretches)
     done += total / stretches
     await sleep(300)
-    const reading = await settled(server, () => read(vitals, metricsUrl, done))
+    const reading = await settled(server, () => read(stats, metricsUrl, done))
     readings.push(reading)
     const { heapMb, residentMb, openFiles, timers } = reading
     trial.progress(

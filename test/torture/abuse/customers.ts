@@ -5,8 +5,8 @@
  */
 import { Agent } from 'node:http'
 import { Random } from '../random.ts'
-import { ask, cookiesOf, dataOf } from '../ask.ts'
-import type { Asked } from '../ask.ts'
+import { sendRequest, cookiesOf, dataOf } from '../http-client.ts'
+import type { Reply } from '../http-client.ts'
 
 export type Crowd = { apiRoot: string; productId: number; customers: number; everyMs: number; seed: number }
 
@@ -26,8 +26,8 @@ function noLap(): Lap {
 async function enter(number: number, random: Random): Promise<Customer> {
   const address = `203.0.113.${number}`
   const headers = { 'x-forwarded-for': address }
-  const { nonce } = dataOf<{ nonce: string }>(await ask(`${crowd.apiRoot}/nonce`, { headers }))
-  const registered = await ask(`${crowd.apiRoot}/auth/register`, {
+  const { nonce } = dataOf<{ nonce: string }>(await sendRequest(`${crowd.apiRoot}/nonce`, { headers }))
+  const registered = await sendRequest(`${crowd.apiRoot}/auth/register`, {
     headers: { ...headers, 'x-nonce': nonce },
     body: {
       email: `customer${number}@example.com`,
@@ -56,7 +56,7 @@ async function doSomething(customer: Customer): Promise<void> {
     : customer.random.pick(['/store/offers', '/store/offers?search=mug', '/me', '/orders', '/health'])
   const felt = lap
   try {
-    const answer = await ask(`${crowd.apiRoot}${path}`, {
+    const answer = await sendRequest(`${crowd.apiRoot}${path}`, {
       headers: { 'x-forwarded-for': customer.address, cookie: customer.cookie },
       agent: customer.agent,
       ...(buys ? { body: { items: [{ productId: crowd.productId, quantity: 1 }] } } : {})
@@ -68,7 +68,7 @@ async function doSomething(customer: Customer): Promise<void> {
   }
 }
 
-function note(felt: Lap, path: string, { status, text, ms }: Asked): void {
+function note(felt: Lap, path: string, { status, text, ms }: Reply): void {
   felt.times.push(ms)
   if (ms > felt.slowest.ms) felt.slowest = { path, ms }
   if (status !== 200) felt.wrong.push(`${path}: ${status} ${text.slice(0, 200)}`)

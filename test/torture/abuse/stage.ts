@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openGateway, stripeEnv } from '../../faults/lane.ts'
 import type { Gateway } from '../../faults/lane.ts'
-import { ask, dataOf } from '../ask.ts'
+import { sendRequest, dataOf } from '../http-client.ts'
 import { runPacked, servePacked } from '../packed-shop.ts'
 import type { PackedServer } from '../packed-shop.ts'
 import { NotSupported } from '../part.ts'
 import type { Trial } from '../part.ts'
-import { percentile, Vitals } from '../vitals.ts'
+import { percentile, ProcessStats } from '../process-stats.ts'
 import { enterCustomers } from './crew.ts'
 import type { Customers } from './crew.ts'
 import type { Lap } from './customers.ts'
@@ -22,7 +22,7 @@ export type Stage = {
   gateway: Gateway
   productId: number
   customers: Customers
-  vitals: Vitals
+  stats: ProcessStats
   /** Of the server while only customers were in it. */
   quiet: { residentMb: number; openFiles: number }
 }
@@ -52,7 +52,7 @@ export async function withStage(trial: Trial, play: (stage: Stage) => Promise<vo
   const gateway = await openGateway(() => server.url)
   const env = { ...stripeEnv(gateway.origin), SHOPSTEAD_TRUSTED_PROXIES: '127.0.0.1' }
   const server = await servePacked(trial.packed, { dataDir, env })
-  const vitals = new Vitals(server.child.pid)
+  const stats = new ProcessStats(server.child.pid)
   let customers: Customers | undefined
   try {
     const productId = await anyProduct(server.apiRoot)
@@ -63,11 +63,11 @@ export async function withStage(trial: Trial, play: (stage: Stage) => Promise<vo
       everyMs: 50,
       seed: trial.random.between(0, 0x7fffffff)
     })
-    const quiet = await calm(trial, customers, vitals)
-    await play({ trial, dataDir, server, gateway, productId, customers, vitals, quiet })
+    const quiet = await calm(trial, customers, stats)
+    await play({ trial, dataDir, server, gateway, productId, customers, stats, quiet })
   } finally {
     customers?.leave()
-    vitals.stop()
+    stats.stop()
     await server.end()
     await gateway.close()
     rmSync(dataDir, { recursive: true, force: true })
@@ -98,18 +98,18 @@ async function seededFolder({ packed }: Trial): Promise<string> {
 }
 
 async function anyProduct(apiRoot: string): Promise<number> {
-  const { offers } = dataOf<{ offers: { productId: number }[] }>(await ask(`${apiRoot}/store/offers`))
+  const { offers } = dataOf<{ offers: { productId: number }[] }>(await sendRequest(`${apiRoot}/store/offers`))
   return offers[0]?.productId ?? 0
 }
 
 /** How the shop is without attackers. A machine that cannot keep the promise even then tells nothing about the shop. */
-async function calm(trial: Trial, customers: Customers, vitals: Vitals): Promise<Stage['quiet']> {
+async function calm(trial: Trial, customers: Customers, stats: ProcessStats): Promise<Stage['quiet']> {
   await sleep(2_000)
   await customers.lap()
   for (let tries = 1; ; tries += 1) {
     await sleep(2_000)
     const lap = await customers.lap()
-    const quiet = { residentMb: vitals.residentMb(), openFiles: vitals.openFiles() }
+    const quiet = { residentMb: stats.residentMb(), openFiles: stats.openFiles() }
     trial.figure(`quiet: ${feltIn(lap)}; server ${Math.round(quiet.residentMb)} MB`)
     if (percentile(lap.times, 0.99) < promisedMs) return quiet
     if (tries === 5) throw new NotSupported(`the p99 is not below ${promisedMs} ms even with nobody attacking`)
@@ -118,14 +118,14 @@ async function calm(trial: Trial, customers: Customers, vitals: Vitals): Promise
 
 /** Plays one attack, and judges what customers and the server's memory felt of it. */
 export async function scene(stage: Stage, name: string, attack: (play: number) => Promise<void>): Promise<void> {
-  const { trial, customers, vitals } = stage
+  const { trial, customers, stats } = stage
   for (let play = 1; play <= plays; play += 1) {
     trial.progress(name)
     await customers.lap()
-    vitals.takePeakMb()
+    stats.takePeakMb()
     await attack(play)
     const lap = await customers.lap()
-    const peakMb = Math.round(vitals.takePeakMb())
+    const peakMb = Math.round(stats.takePeakMb())
     trial.count('requests of customers under attack', lap.times.length)
     trial.count('checkouts of customers under attack', lap.bought)
     trial.figure(`${name}: ${feltIn(lap)}; server at most ${peakMb} MB`)

@@ -1,6 +1,6 @@
 import { Agent } from 'node:http'
-import { ask, side } from '../ask.ts'
-import type { Asked, Question } from '../ask.ts'
+import { sendRequest, runConcurrently } from '../http-client.ts'
+import type { Reply, RequestOptions } from '../http-client.ts'
 import { Random } from '../random.ts'
 import { disguise } from './disguises.ts'
 import type { Disguise } from './disguises.ts'
@@ -34,13 +34,13 @@ export async function storm(order: StormOrder): Promise<StormHarm> {
   const random = new Random(order.seed)
   const started = performance.now()
   const isOver = (): boolean => order.untilMs !== undefined && performance.now() - started > order.untilMs
-  await side(order.times, order.width, async (turn) => {
+  await runConcurrently(order.times, order.width, async (turn) => {
     if (isOver()) return
     const index = turn + (order.startAt ?? 0)
     const { path, ...question } = request(order, index)
     const headers = { ...order.headers, ...disguise(order.from, index, random) }
     try {
-      const name = nameOf(await ask(`${order.apiRoot}${path}`, { ...question, headers, agent }))
+      const name = nameOf(await sendRequest(`${order.apiRoot}${path}`, { ...question, headers, agent }))
       harm.answers[name] = (harm.answers[name] ?? 0) + 1
     } catch (error) {
       harm.broken.push(String(error))
@@ -51,7 +51,7 @@ export async function storm(order: StormOrder): Promise<StormHarm> {
   return harm
 }
 
-function request({ what, account, productId }: StormOrder, index: number): Question & { path: string } {
+function request({ what, account, productId }: StormOrder, index: number): RequestOptions & { path: string } {
   if (what === 'wrong password')
     return {
       path: '/auth/login',
@@ -76,7 +76,7 @@ function request({ what, account, productId }: StormOrder, index: number): Quest
   }
 }
 
-function nameOf({ status, text, headers }: Asked): string {
+function nameOf({ status, text, headers }: Reply): string {
   const { error } = JSON.parse(text) as { error?: { code: string; details?: { bucket?: string } } }
   if (error === undefined) return String(status)
   const patience = status === 503 && headers['retry-after'] === undefined ? ' without Retry-After' : ''

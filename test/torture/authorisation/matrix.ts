@@ -1,6 +1,6 @@
 import { routes } from '../../../src/api/routes.ts'
-import { ask } from '../ask.ts'
-import type { Asked } from '../ask.ts'
+import { sendRequest } from '../http-client.ts'
+import type { Reply } from '../http-client.ts'
 import { besideTheProxy, placeExpectations, routeExpectations } from './expectations.ts'
 import { kinds, targets } from './kinds.ts'
 import type { Expected, Kind, Target } from './kinds.ts'
@@ -38,7 +38,7 @@ export function everyQuestion(): Question[] {
   return [...ways, ...places].flatMap((place) => kinds.map((kind) => ({ ...place, kind })))
 }
 
-type Heard = Asked & { word: string }
+type Heard = Reply & { word: string }
 
 /** Asks one question three times over, each time as somebody new, and says what is wrong with the answers. */
 export async function put(stage: Stage, owner: Person, question: Question): Promise<string[]> {
@@ -78,10 +78,10 @@ async function askAs(stage: Stage, owner: Person, question: Question, target: Ta
   const person = stage.enter(kind)
   const cell: Cell = { stage, person, owner, target }
   const sent = await (way === 'place' ? placeRequests : routeRequests)[name]?.(cell)
-  if (sent === undefined) throw new Error(`nobody knows how to ask for ${name}`)
+  if (sent === undefined) throw new Error(`no request is defined for ${name}`)
   stage.settle(person)
   const root = { api: '/api/v1', proxy: '/api/secure', place: '' }[way]
-  const answer = await ask(`${stage.url}${root}${sent.path}`, {
+  const answer = await sendRequest(`${stage.url}${root}${sent.path}`, {
     method: methodOf(name, sent),
     headers: { ...cookieOf(person), ...(way === 'place' ? {} : { 'x-nonce': stage.nonceOf(person) }), ...sent.headers },
     ...(sent.body === undefined ? {} : { body: sent.body })
@@ -95,7 +95,7 @@ function methodOf(name: string, { body }: Sent): string {
   return body === undefined ? 'GET' : 'POST'
 }
 
-function wordOf({ status, headers, text }: Asked): string {
+function wordOf({ status, headers, text }: Reply): string {
   const isJson = String(headers['content-type']).startsWith('application/json')
   const { error } = (isJson ? JSON.parse(text) : {}) as { error?: { code: string } }
   return error === undefined ? String(status) : `${status} ${error.code}`

@@ -15,8 +15,8 @@ import { setSetting } from '../../../src/shop/settings/settings.ts'
 import type { SettingKey } from '../../../src/shop/settings/definitions.ts'
 import { goodPassword } from '../../support/people.ts'
 import type { RunningShop } from '../../support/running-shop.ts'
-import { ask, dataOf } from '../ask.ts'
-import type { Asked } from '../ask.ts'
+import { sendRequest, dataOf } from '../http-client.ts'
+import type { Reply } from '../http-client.ts'
 import type { Kind } from './kinds.ts'
 
 /** Somebody who comes to the shop; `id` and what hangs on it are null for who has no account. */
@@ -167,8 +167,8 @@ export class Stage {
   }
 
   /** Sends something to the API as this person. */
-  api(person: Person, path: string, body?: object, headers: Record<string, string> = {}): Promise<Asked> {
-    return ask(`${this.url}/api/v1${path}`, {
+  api(person: Person, path: string, body?: object, headers: Record<string, string> = {}): Promise<Reply> {
+    return sendRequest(`${this.url}/api/v1${path}`, {
       headers: { ...cookieOf(person), ...headers },
       ...(body === undefined ? {} : { body })
     })
@@ -191,7 +191,7 @@ export class Stage {
   /** The path of the gateway's page for an order that is to be paid by card. */
   async payByCard(token: string): Promise<string> {
     const body = new URLSearchParams({ payment_method: 'card', email: 'buyer@people.example' })
-    const { headers } = await ask(`${this.url}/checkout/${token}`, { body })
+    const { headers } = await sendRequest(`${this.url}/checkout/${token}`, { body })
     return new URL(headers.location ?? '').pathname
   }
 

@@ -1,6 +1,6 @@
-import { ask } from '../ask.ts'
-import { percentile } from '../vitals.ts'
-import type { Vitals } from '../vitals.ts'
+import { sendRequest } from '../http-client.ts'
+import { percentile } from '../process-stats.ts'
+import type { ProcessStats } from '../process-stats.ts'
 
 /** How a server stands between two stretches of work, when nothing is under way. */
 export type Reading = {
@@ -13,14 +13,14 @@ export type Reading = {
 }
 
 /** Reads the server's metrics, and what the system knows of its process. */
-export async function read(vitals: Vitals, metricsUrl: string, requests: number): Promise<Reading> {
-  const { text } = await ask(metricsUrl)
+export async function read(stats: ProcessStats, metricsUrl: string, requests: number): Promise<Reading> {
+  const { text } = await sendRequest(metricsUrl)
   const value = (name: string): number => Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(text)?.[1])
   return {
     requests,
     heapMb: value('shopstead_nodejs_heap_size_used_bytes') / 2 ** 20,
-    residentMb: vitals.residentMb(),
-    openFiles: vitals.openFiles(),
+    residentMb: stats.residentMb(),
+    openFiles: stats.openFiles(),
     handles: value('shopstead_nodejs_active_handles_total'),
     timers: Number(/^shopstead_nodejs_active_resources\{type="Timeout"\} (\d+)$/m.exec(text)?.[1] ?? 0)
   }

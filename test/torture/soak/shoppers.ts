@@ -1,6 +1,6 @@
 import { Agent } from 'node:http'
-import { ask, cookiesOf, dataOf } from '../ask.ts'
-import type { Asked, Question } from '../ask.ts'
+import { sendRequest, cookiesOf, dataOf } from '../http-client.ts'
+import type { Reply, RequestOptions } from '../http-client.ts'
 import type { Random } from '../random.ts'
 
 export type Street = {
@@ -9,7 +9,7 @@ export type Street = {
   productIds: readonly number[]
   affiliate: { code: string; cookie: string }
   /** Told of every answer: what was asked, and whether it was answered as it should have been. */
-  told(what: string, answer: Asked, expected: readonly number[]): void
+  told(what: string, answer: Reply, expected: readonly number[]): void
 }
 
 const password = 'tidal-basalt-93'
@@ -43,10 +43,10 @@ export class Shoppers {
 
   private async visit(spend: () => boolean): Promise<void> {
     const { street, random } = this
-    const send = async (what: string, path: string, question: Question = {}, expected = [200]): Promise<Asked> => {
+    const send = async (what: string, path: string, question: RequestOptions = {}, expected = [200]): Promise<Reply> => {
       if (!spend()) throw new Closed()
       const to = path.startsWith('http') ? path : `${street.apiRoot}${path}`
-      const answer = await ask(to, { agent: this.agent, ...question })
+      const answer = await sendRequest(to, { agent: this.agent, ...question })
       street.told(what, answer, expected)
       return answer
     }
@@ -112,7 +112,7 @@ export class Shoppers {
   }
 }
 
-type Send = (what: string, path: string, question?: Question, expected?: number[]) => Promise<Asked>
+type Send = (what: string, path: string, question?: RequestOptions, expected?: number[]) => Promise<Reply>
 
 /** So many requests have been sent as were to be. */
 class Closed extends Error {}

@@ -4,7 +4,7 @@ import { NotSupported } from './part.ts'
 const mega = 2 ** 20
 
 /** How a process of this machine is doing, read from outside. */
-export class Vitals {
+export class ProcessStats {
   private readonly pid: number
   private peakMb = 0
   private readonly timer

@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import type { Agent, IncomingHttpHeaders } from 'node:http'
 
-export type Question = {
+export type RequestOptions = {
   /** GET, or POST where there is a body. */
   method?: string
   headers?: Record<string, string>
@@ -11,10 +11,10 @@ export type Question = {
   agent?: Agent
 }
 
-export type Asked = { status: number; headers: IncomingHttpHeaders; text: string; ms: number }
+export type Reply = { status: number; headers: IncomingHttpHeaders; text: string; ms: number }
 
 /** Sends one request by Node's own client, which costs the least, and times it to the end of its answer. */
-export function ask(url: string, { method, headers = {}, body, agent }: Question = {}): Promise<Asked> {
+export function sendRequest(url: string, { method, headers = {}, body, agent }: RequestOptions = {}): Promise<Reply> {
   const started = performance.now()
   const [type, text] = written(body)
   return new Promise((resolve, reject) => {
@@ -43,26 +43,26 @@ export function ask(url: string, { method, headers = {}, body, agent }: Question
   })
 }
 
-function written(body: Question['body']): [type: Record<string, string>, text: string | undefined] {
+function written(body: RequestOptions['body']): [type: Record<string, string>, text: string | undefined] {
   if (body === undefined) return [{}, undefined]
   if (body instanceof URLSearchParams) return [{ 'content-type': 'application/x-www-form-urlencoded' }, String(body)]
   return [{ 'content-type': 'application/json' }, typeof body === 'string' ? body : JSON.stringify(body)]
 }
 
 /** What the envelope of an answer holds. */
-export function dataOf<Data = Record<string, unknown>>({ status, text }: Asked): Data {
+export function dataOf<Data = Record<string, unknown>>({ status, text }: Reply): Data {
   const { data } = JSON.parse(text) as { data?: Data }
   if (data === undefined) throw new Error(`an answer without data: ${status} ${text.slice(0, 200)}`)
   return data
 }
 
 /** The cookies that an answer sets, as they are sent back. */
-export function cookiesOf({ headers }: Asked): string {
+export function cookiesOf({ headers }: Reply): string {
   return (headers['set-cookie'] ?? []).map((line) => line.split(';')[0]).join('; ')
 }
 
 /** Does `work` for 0 to `times` - 1, never more than `width` at once. */
-export async function side<T>(times: number, width: number, work: (index: number) => Promise<T>): Promise<T[]> {
+export async function runConcurrently<T>(times: number, width: number, work: (index: number) => Promise<T>): Promise<T[]> {
   const results: T[] = []
   let next = 0
   const lane = async (): Promise<void> => {
