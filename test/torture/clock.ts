@@ -9,7 +9,7 @@ import { lastingPort } from './crash/crashing-shop.ts'
 import { NotSupported } from './part.ts'
 import type { Trial, Part } from './part.ts'
 import { runPacked, servePacked } from './packed-shop.ts'
-import type { PackedServer, Setting } from './packed-shop.ts'
+import type { PackedServer, LaunchOptions } from './packed-shop.ts'
 
 const minute = 60
 const hour = 60 * minute
@@ -34,7 +34,7 @@ class ClockedShop {
   readonly apiRoot: string
   readonly gateway: Gateway
   private readonly timeFile: string
-  private readonly setting: Setting
+  private readonly launch: LaunchOptions
   private server: PackedServer | undefined
 
   constructor(trial: Trial, dataDir: string, port: number, gateway: Gateway) {
@@ -50,7 +50,7 @@ class ClockedShop {
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
       FAKETIME_NO_CACHE: '1'
     }
-    this.setting = { dataDir, env, under: ['env', ...preloaded()] }
+    this.launch = { dataDir, env, wrapper: ['env', ...preloaded()] }
   }
 
   async open(): Promise<void> {
@@ -65,7 +65,7 @@ class ClockedShop {
       const { exitCode, stderr } = await this.run(...words)
       if (exitCode !== 0) throw new Error(`shopstead ${words.join(' ')}: ${stderr}`)
     }
-    this.server = await servePacked(this.trial.packed, this.setting)
+    this.server = await servePacked(this.trial.packed, this.launch)
   }
 
   /** Puts the shop's clock that many seconds off. */
@@ -74,7 +74,7 @@ class ClockedShop {
   }
 
   run(...words: string[]) {
-    return runPacked(this.trial.packed, this.setting, ...words)
+    return runPacked(this.trial.packed, this.launch, ...words)
   }
 
   async close(): Promise<void> {

@@ -30,8 +30,8 @@ export const durability: Part = {
     try {
       await judgeFirstStart(trial, join(folder, 'first'), trace)
       await openShop(trial.packed, dataDir, [{ slug: 'mug', name: 'Mug', price: '12.50' }])
-      const setting = { dataDir, env: stripeEnv(gateway.origin), under: straceOptions(trace) }
-      const server = await servePacked(trial.packed, setting)
+      const launch = { dataDir, env: stripeEnv(gateway.origin), wrapper: straceOptions(trace) }
+      const server = await servePacked(trial.packed, launch)
       url = server.url
       const acknowledged = await writeAll(trial, server)
       await server.end()
@@ -56,7 +56,7 @@ function assertTraceable(): void {
 
 /** The key that the first command makes is on the disk, by content and by name, before the command ends. */
 async function judgeFirstStart(trial: Trial, dataDir: string, trace: string): Promise<void> {
-  const { exitCode, stderr } = await runPacked(trial.packed, { dataDir, under: straceOptions(trace) }, 'migrate')
+  const { exitCode, stderr } = await runPacked(trial.packed, { dataDir, wrapper: straceOptions(trace) }, 'migrate')
   if (exitCode !== 0) throw new Error(`shopstead migrate: ${stderr}`)
   await traced(trace)
   const synced: string[] = []

@@ -3,11 +3,11 @@ import type { ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import type { Packed } from '../support/packed.ts'
 
-export type Setting = {
+export type LaunchOptions = {
   dataDir: string
   env?: Record<string, string>
   /** What the process is started under (`['strace', '-f']`). */
-  under?: readonly string[]
+  wrapper?: readonly string[]
 }
 
 export type PackedServer = {
@@ -22,34 +22,34 @@ export type PackedServer = {
   end(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals | null>
 }
 
-const standing = new Set<ChildProcess>()
-process.on('exit', () => standing.forEach((child) => child.kill('SIGKILL')))
+const running = new Set<ChildProcess>()
+process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')))
 
-function surroundings({ dataDir, env }: Setting): NodeJS.ProcessEnv {
+function environmentOf({ dataDir, env }: LaunchOptions): NodeJS.ProcessEnv {
   const { PATH, HOME } = process.env
   return { PATH, HOME, SHOPSTEAD_LOG: 'warn', SHOPSTEAD_DATA_DIR: dataDir, NO_COLOR: '1', ...env }
 }
 
-function command(packed: Packed, { under = [] }: Setting, ...words: string[]): [string, ...string[]] {
-  const [program, ...args] = [...under, process.execPath, packed.program, ...words]
+function command(packed: Packed, { wrapper = [] }: LaunchOptions, ...words: string[]): [string, ...string[]] {
+  const [program, ...args] = [...wrapper, process.execPath, packed.program, ...words]
   return [program ?? process.execPath, ...args]
 }
 
 /** Starts `shopstead serve` of the installed package on a free port, and waits until it listens. */
-export async function servePacked(packed: Packed, setting: Setting): Promise<PackedServer> {
-  const [program, ...args] = command(packed, setting)
-  const port = setting.env?.['SHOPSTEAD_PORT'] ?? '0'
+export async function servePacked(packed: Packed, launch: LaunchOptions): Promise<PackedServer> {
+  const [program, ...args] = command(packed, launch)
+  const port = launch.env?.['SHOPSTEAD_PORT'] ?? '0'
   const child = spawn(program, [...args, 'serve', '--port', port, '--json'], {
     cwd: packed.home,
-    env: surroundings(setting),
+    env: environmentOf(launch),
     stdio: ['ignore', 'pipe', 'pipe']
   })
-  standing.add(child)
+  running.add(child)
   const errors: string[] = []
   createInterface({ input: child.stderr }).on('line', (line) => errors.push(line))
   const ended = new Promise<number | NodeJS.Signals | null>((resolve) =>
     child.once('exit', (code, signal) => {
-      standing.delete(child)
+      running.delete(child)
       resolve(code ?? signal)
     })
   )
@@ -65,14 +65,14 @@ export async function servePacked(packed: Packed, setting: Setting): Promise<Pac
   throw new Error(`the server ended before it listened (${String(await ended)}): ${errors.join('\n')}`)
 }
 
-export type Ran = { exitCode: number; stdout: string; stderr: string }
+export type CommandResult = { exitCode: number; stdout: string; stderr: string }
 
 /** Runs a command of the installed package to its end, whatever that is. */
-export function runPacked(packed: Packed, setting: Setting, ...words: string[]): Promise<Ran> {
-  const [program, ...args] = command(packed, setting, ...words)
-  const options = { cwd: packed.home, env: surroundings(setting), maxBuffer: 2 ** 28 }
+export function runPacked(packed: Packed, launch: LaunchOptions, ...words: string[]): Promise<CommandResult> {
+  const [program, ...args] = command(packed, launch, ...words)
+  const execOptions = { cwd: packed.home, env: environmentOf(launch), maxBuffer: 2 ** 28 }
   return new Promise((resolve) => {
-    execFile(program, args, options, (error, stdout, stderr) => {
+    execFile(program, args, execOptions, (error, stdout, stderr) => {
       const exitCode = error === null ? 0 : typeof error.code === 'number' ? error.code : 1
       resolve({ exitCode, stdout, stderr })
     })

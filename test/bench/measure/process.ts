@@ -9,8 +9,8 @@ export type Running = {
   end(): Promise<void>
 }
 
-const standing = new Set<ChildProcess>()
-process.on('exit', () => standing.forEach((child) => child.kill('SIGKILL')))
+const running = new Set<ChildProcess>()
+process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')))
 
 /** Starts a program that says in its first line that it is ready. What it writes to standard error is thrown away. */
 export async function start(
@@ -18,10 +18,10 @@ export async function start(
   options: { env?: NodeJS.ProcessEnv; cwd?: string } = {}
 ): Promise<Running> {
   const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'ignore'] })
-  standing.add(child)
+  running.add(child)
   const ended = new Promise<void>((resolve) =>
     child.once('close', () => {
-      standing.delete(child)
+      running.delete(child)
       resolve()
     })
   )

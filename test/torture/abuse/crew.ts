@@ -39,9 +39,9 @@ export async function attack<Name extends AttackName>(name: Name, order: Order<N
   return harm
 }
 
-function start(under: readonly string[], script: string, argument: object): ChildProcess {
+function start(wrapper: readonly string[], script: string, argument: object): ChildProcess {
   const file = fileURLToPath(new URL(script, import.meta.url))
-  const [program, ...args] = [...under, process.execPath, file, JSON.stringify(argument)]
+  const [program, ...args] = [...wrapper, process.execPath, file, JSON.stringify(argument)]
   const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
   children.add(child)
   child.once('exit', () => children.delete(child))

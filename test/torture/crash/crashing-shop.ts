@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { Packed } from '../../support/packed.ts'
 import { runPacked, servePacked } from '../packed-shop.ts'
-import type { PackedServer, Ran } from '../packed-shop.ts'
+import type { PackedServer, CommandResult } from '../packed-shop.ts'
 
 /** How long it took until `/health` was ok, and how much of that it and its asker stood in line for a processor. */
 export type Restart = { tookMs: number; starvedMs: number }
@@ -13,7 +13,7 @@ export class CrashingShop {
   readonly url: string
   readonly apiRoot: string
   private readonly packed: Packed
-  private readonly setting: { dataDir: string; env: Record<string, string> }
+  private readonly launch: { dataDir: string; env: Record<string, string> }
   private server: PackedServer | undefined
   private waiting: (() => void)[] = []
   private isStruck = false
@@ -23,14 +23,14 @@ export class CrashingShop {
     this.url = `http://127.0.0.1:${place.port}`
     this.apiRoot = `${this.url}/api/v1`
     const env = { ...place.env, SHOPSTEAD_PORT: String(place.port), SHOPSTEAD_PUBLIC_URL: this.url }
-    this.setting = { dataDir: place.dataDir, env }
+    this.launch = { dataDir: place.dataDir, env }
   }
 
   /** Starts it, and asks for `/health` as soon as it listens. */
   async start(): Promise<Restart> {
     const started = performance.now()
     const starvedBefore = starvedMs('self')
-    const server = await servePacked(this.packed, this.setting)
+    const server = await servePacked(this.packed, this.launch)
     const health = await fetch(`${this.apiRoot}/health`)
     const tookMs = performance.now() - started
     if (health.status !== 200) throw new Error(`/health answered ${health.status}: ${await health.text()}`)
@@ -43,8 +43,8 @@ export class CrashingShop {
 
   /** Starts it and kills it that many milliseconds later, whatever it is at by then. */
   async startInVain(killAfterMs: number): Promise<void> {
-    const under = ['timeout', '--signal=KILL', String(killAfterMs / 1000)]
-    await runPacked(this.packed, { ...this.setting, under }, 'serve', '--json')
+    const wrapper = ['timeout', '--signal=KILL', String(killAfterMs / 1000)]
+    await runPacked(this.packed, { ...this.launch, wrapper }, 'serve', '--json')
   }
 
   /** Resolves at once while it stands, else when it has been started again. */
@@ -77,9 +77,9 @@ export class CrashingShop {
   }
 
   /** A command of the operator's beside it, on the same data; `killAfterMs` ends it like a lost terminal. */
-  run(words: readonly string[], killAfterMs?: number): Promise<Ran> {
-    const under = killAfterMs === undefined ? {} : { under: ['timeout', '--signal=KILL', String(killAfterMs / 1000)] }
-    return runPacked(this.packed, { ...this.setting, ...under }, ...words, '--json')
+  run(words: readonly string[], killAfterMs?: number): Promise<CommandResult> {
+    const wrapper = killAfterMs === undefined ? {} : { wrapper: ['timeout', '--signal=KILL', String(killAfterMs / 1000)] }
+    return runPacked(this.packed, { ...this.launch, ...wrapper }, ...words, '--json')
   }
 }
 

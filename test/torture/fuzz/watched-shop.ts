@@ -55,16 +55,16 @@ export async function openWatchedShop(
   { payments = 'sandbox', storefront = false } = {}
 ): Promise<WatchedShop> {
   const dataDir = join(mkdtempSync(join(packed.folder, 'fuzz-')), 'data')
-  const setting = { dataDir, env: { SHOPSTEAD_LOG: 'info', SHOPSTEAD_PAYMENTS: payments } }
+  const launch = { dataDir, env: { SHOPSTEAD_LOG: 'info', SHOPSTEAD_PAYMENTS: payments } }
   const run = async (...words: string[]): Promise<void> => {
-    const { exitCode, stderr } = await runPacked(packed, setting, ...words)
+    const { exitCode, stderr } = await runPacked(packed, launch, ...words)
     if (exitCode !== 0) throw new Error(`shopstead ${words.join(' ')} failed: ${stderr}`)
   }
   await run('migrate')
   await run('seed', '--demo')
   setLimits(dataDir, false)
   if (storefront) change(dataDir, (db) => setSetting(db, 'storefront.enabled', 'true', Date.now()))
-  const server = await servePacked(packed, setting)
+  const server = await servePacked(packed, launch)
   const secret = readFileSync(join(dataDir, 'secret.key'), 'utf8').trim()
   const webhookSecret = `whsec_${deriveKeys(secret).sandboxWebhook.toString('base64url')}`
   const secrets = new Secrets()

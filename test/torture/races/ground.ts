@@ -10,7 +10,7 @@ import type { Gateway } from '../../faults/lane.ts'
 import type { Answer } from '../../support/browser.ts'
 import { Browser } from '../../support/browser.ts'
 import { runPacked, servePacked } from '../packed-shop.ts'
-import type { PackedServer, Ran, Setting } from '../packed-shop.ts'
+import type { PackedServer, CommandResult, LaunchOptions } from '../packed-shop.ts'
 import type { Trial } from '../part.ts'
 import { openRelay } from './relay.ts'
 import type { Relay } from './relay.ts'
@@ -39,7 +39,7 @@ export type Ground = {
   visitor(index: number, headers?: Record<string, string>): Browser
   set(key: SettingKey, value: string): void
   /** A command as a process beside the servers. */
-  cli(...words: string[]): Promise<Ran>
+  cli(...words: string[]): Promise<CommandResult>
   close(): Promise<void>
 }
 
@@ -60,14 +60,14 @@ export async function openGround(trial: Trial, catalogue: object): Promise<Groun
     // Processes of one shop have one address, or they would ask the gateway for different pages under one key.
     SHOPSTEAD_PUBLIC_URL: relay.origin
   }
-  const setting: Setting = { dataDir, env }
-  const cli = (...words: string[]): Promise<Ran> => runPacked(trial.packed, setting, ...words)
+  const launch: LaunchOptions = { dataDir, env }
+  const cli = (...words: string[]): Promise<CommandResult> => runPacked(trial.packed, launch, ...words)
   await prepare(dataDir, catalogue, cli)
   const db = openDatabase(join(dataDir, 'shopstead.db'), { mustExist: true })
   const set: Ground['set'] = (key, value) => setSetting(db, key, value, Date.now())
   for (const bucket of openBuckets) set(`limits.${bucket}`, 'off')
   set('affiliates.payoutHoldDays', '0')
-  servers.push(...(await Promise.all([servePacked(trial.packed, setting), servePacked(trial.packed, setting)])))
+  servers.push(...(await Promise.all([servePacked(trial.packed, launch), servePacked(trial.packed, launch)])))
   return {
     trial,
     dataDir,

@@ -5,7 +5,7 @@ import type { Gateway } from '../../faults/lane.ts'
 import { lastingPort } from '../crash/crashing-shop.ts'
 import type { Trial } from '../part.ts'
 import { runPacked, servePacked } from '../packed-shop.ts'
-import type { PackedServer, Ran, Setting } from '../packed-shop.ts'
+import type { PackedServer, CommandResult, LaunchOptions } from '../packed-shop.ts'
 
 export type HealthCheck = { name: string; status: 'ok' | 'warning' | 'failed'; message: string; advice: string }
 
@@ -16,7 +16,7 @@ export class ShopAtRisk {
   readonly file: string
   readonly apiRoot: string
   readonly gateway: Gateway
-  private readonly setting: Setting
+  private readonly launch: LaunchOptions
   private server: PackedServer | undefined
 
   private constructor(trial: Trial, dataDir: string, port: number, gateway: Gateway) {
@@ -25,7 +25,7 @@ export class ShopAtRisk {
     this.file = join(dataDir, 'shopstead.db')
     this.apiRoot = `http://127.0.0.1:${port}/api/v1`
     this.gateway = gateway
-    this.setting = { dataDir, env: { ...stripeEnv(gateway.origin), SHOPSTEAD_PORT: String(port) } }
+    this.launch = { dataDir, env: { ...stripeEnv(gateway.origin), SHOPSTEAD_PORT: String(port) } }
   }
 
   /** A shop with one kind of goods, and without limits on how often one address may ask; it does not run yet. */
@@ -48,13 +48,13 @@ export class ShopAtRisk {
   }
 
   async start(): Promise<PackedServer> {
-    return (this.server = await servePacked(this.trial.packed, this.setting))
+    return (this.server = await servePacked(this.trial.packed, this.launch))
   }
 
   /** A start that is expected to fail; null when it does not within a minute. */
-  async startInVain(): Promise<Ran | null> {
-    const under = ['timeout', '--signal=KILL', '60']
-    const ran = await runPacked(this.trial.packed, { ...this.setting, under }, 'serve', '--json')
+  async startInVain(): Promise<CommandResult | null> {
+    const wrapper = ['timeout', '--signal=KILL', '60']
+    const ran = await runPacked(this.trial.packed, { ...this.launch, wrapper }, 'serve', '--json')
     return ran.stdout.includes('apiRoot') ? null : ran
   }
 
@@ -82,8 +82,8 @@ export class ShopAtRisk {
     await this.gateway.close()
   }
 
-  run(...words: string[]): Promise<Ran> {
-    return runPacked(this.trial.packed, this.setting, ...words)
+  run(...words: string[]): Promise<CommandResult> {
+    return runPacked(this.trial.packed, this.launch, ...words)
   }
 
   /** What `shopstead health` says, by the names of its checks. */
