@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Browser } from '../support/browser.ts'
-import type { Lane } from './lane.ts'
+import type { ShopAndGateway } from './shop-and-gateway.ts'
 import type { Run } from './runs.ts'
 
-/** What a site was told of one request; `status` is null when no answer came. */
-export type Told = {
+/** The response to one checkout request; `status` is null when there was none. */
+export type CheckoutResult = {
   status: number | null
   orderId: number | null
   paymentStatus: string | null
@@ -12,47 +12,47 @@ export type Told = {
   redirectUrl: string | null
 }
 
-/** A customer of one run: an account, one cart, one Idempotency-Key, and a record of every answer. */
+/** The buyer of one run, with an account, one cart, one Idempotency-Key and a record of every response. */
 export class Buyer {
-  readonly told: Told[] = []
-  private readonly lane: Lane
+  readonly results: CheckoutResult[] = []
+  private readonly shop: ShopAndGateway
   private readonly run: Pick<Run, 'buyer'>
   private readonly key = randomUUID()
   private readonly visitor: Browser
   private readonly productId: number
 
-  private constructor(lane: Lane, run: Pick<Run, 'buyer'>, visitor: Browser, productId: number) {
-    this.lane = lane
+  private constructor(shop: ShopAndGateway, run: Pick<Run, 'buyer'>, visitor: Browser, productId: number) {
+    this.shop = shop
     this.run = run
     this.visitor = visitor
     this.productId = productId
   }
 
-  static async enter(lane: Lane, run: Pick<Run, 'buyer'>): Promise<Buyer> {
-    const visitor = lane.visitor()
+  static async enter(shop: ShopAndGateway, run: Pick<Run, 'buyer'>): Promise<Buyer> {
+    const visitor = shop.visitor()
     const registered = await visitor.register({ email: `${randomUUID()}@example.com` })
-    if (registered.status !== 201) throw new Error(`nobody could register: ${registered.text}`)
+    if (registered.status !== 201) throw new Error(`the buyer could not register: ${registered.text}`)
     const { data } = await visitor.get<{ offers: { productId: number }[] }>('/store/offers')
-    return new Buyer(lane, run, visitor, data.offers[0]?.productId ?? 0)
+    return new Buyer(shop, run, visitor, data.offers[0]?.productId ?? 0)
   }
 
-  /** Asks for the checkout, the first time or again, and pays where that is asked for. */
-  async buy(): Promise<Told> {
-    const told = await this.ask()
-    this.told.push(told)
-    const page = told.checkoutUrl ?? told.redirectUrl
+  /** Sends the checkout request, and pays if the response asks for it. */
+  async buy(): Promise<CheckoutResult> {
+    const result = await this.checkOut()
+    this.results.push(result)
+    const page = result.checkoutUrl ?? result.redirectUrl
     const id = page?.split('/').at(-1) ?? ''
-    if (told.redirectUrl !== null) this.lane.sandbox.answerChallenge(id, true)
-    // A page that leads to the shop itself is the one of an order that is paid.
-    else if (page?.includes('/sandbox/checkout/')) await this.lane.sandbox.payCheckout(id, { waitMs: 10_000 })
-    return told
+    if (result.redirectUrl !== null) this.shop.sandbox.answerChallenge(id, true)
+    // A checkoutUrl of the shop belongs to an order that is paid already.
+    else if (page?.includes('/sandbox/checkout/')) await this.shop.sandbox.payCheckout(id, { waitMs: 10_000 })
+    return result
   }
 
-  /** Back at the shop's present address, should it have been started anew. */
+  /** The same buyer at the shop's new address after a restart. */
   moveTo(visitor: Browser): Buyer {
     for (const [name, value] of this.visitor.cookies) visitor.cookies.set(name, value)
-    const moved = new Buyer(this.lane, this.run, visitor, this.productId)
-    moved.told.push(...this.told)
+    const moved = new Buyer(this.shop, this.run, visitor, this.productId)
+    moved.results.push(...this.results)
     return Object.assign(moved, { key: this.key })
   }
 
@@ -63,7 +63,7 @@ export class Buyer {
     return data.orders
   }
 
-  private async ask(): Promise<Told> {
+  private async checkOut(): Promise<CheckoutResult> {
     try {
       const { status, data } = await this.visitor.post('/store/checkout-session', this.body(), {
         'idempotency-key': this.key
@@ -76,7 +76,7 @@ export class Buyer {
         redirectUrl: textOf(data?.redirectUrl)
       }
     } catch (error) {
-      // The shop died under the request.
+      // The shop was killed during the request.
       if (!(error instanceof TypeError)) throw error
       return { status: null, orderId: null, paymentStatus: null, checkoutUrl: null, redirectUrl: null }
     }

@@ -8,35 +8,36 @@ import { fileURLToPath } from 'node:url'
 import { Browser } from '../support/browser.ts'
 import { startShop } from '../support/running-shop.ts'
 import { Buyer } from './buyer.ts'
-import { judge } from './judge.ts'
-import type { Verdict } from './judge.ts'
-import { openGateway, openLimits, shelf } from './lane.ts'
-import type { Gateway, Lane } from './lane.ts'
+import { verify } from './verify.ts'
+import type { Findings } from './verify.ts'
+import { openGateway, openLimits, shelf } from './shop-and-gateway.ts'
+import type { Gateway, ShopAndGateway } from './shop-and-gateway.ts'
 import { count } from './matrix.ts'
 import type { Result } from './matrix.ts'
-import type { Order, Word } from './mortal-shop.ts'
+import type { Command, Reply } from './killable-shop.ts'
 import { describeRun } from './runs.ts'
 import type { Run } from './runs.ts'
 
 /** One checkout during which the shop's process is killed. */
 export type KillRun = {
   buyer: Extract<Run['buyer'], 'card' | '3-D Secure' | 'page'>
-  /** Before or after the n-th write since the buyer asked, or a call as the gateway sees it. */
+  /** `write N`, the N-th write after the request, or the name of a call to the gateway. */
   point: string
   when: 'before' | 'after'
   client: 'gives up' | 'repeats later'
 }
 
-/** As many writes as a checkout with its webhooks makes; where it makes fewer, it is killed after the answer. */
-const mostWrites = 9
+/** The number of writes of a checkout with its webhooks. A shop that makes fewer is killed after the response. */
+const maxWrites = 9
 const calls: Readonly<Record<KillRun['buyer'], readonly string[]>> = {
   card: ['payment_intents.create', 'payment_intents.confirm'],
   '3-D Secure': ['payment_intents.confirm'],
   page: ['checkout.sessions.create', 'checkout.sessions.retrieve']
 }
 
-export function everyKill(): KillRun[] {
-  const writes = Array.from({ length: mostWrites }, (_each, at) => `write ${at + 1}`)
+/** All combinations of a buyer, a point, and a client's behaviour. */
+export function allKills(): KillRun[] {
+  const writes = Array.from({ length: maxWrites }, (_each, at) => `write ${at + 1}`)
   return (Object.keys(calls) as KillRun['buyer'][]).flatMap((buyer) =>
     [...calls[buyer], ...writes].flatMap((point) =>
       (['before', 'after'] as const).flatMap((when) =>
@@ -46,8 +47,8 @@ export function everyKill(): KillRun[] {
   )
 }
 
-/** A shop in a process of its own, which is started anew on the same data after each death. */
-class MortalShop {
+/** A shop in a separate process, which is restarted on the same data after each kill. */
+class KillableShop {
   readonly dataDir = mkdtempSync(join(tmpdir(), 'shopstead-mortal-'))
   url = ''
   private child: ChildProcess | undefined
@@ -59,38 +60,38 @@ class MortalShop {
   }
 
   async start(origin: string): Promise<void> {
-    const script = fileURLToPath(new URL('./mortal-shop.ts', import.meta.url))
+    const script = fileURLToPath(new URL('./killable-shop.ts', import.meta.url))
     const child = fork(script, [this.dataDir, origin], { execArgv: [] })
     this.child = child
-    const [word] = (await once(child, 'message')) as [Word]
-    if (word.said === 'ready') this.url = word.url
+    const [reply] = (await once(child, 'message')) as [Reply]
+    if (reply.type === 'ready') this.url = reply.url
   }
 
-  async tell(order: Order): Promise<Word> {
+  async tell(command: Command): Promise<Reply> {
     const { child } = this
     if (child === undefined) throw new Error('the shop has not been started')
     const answer = once(child, 'message')
-    child.send(order)
-    const [word] = (await answer) as [Word]
-    return word
+    child.send(command)
+    const [reply] = (await answer) as [Reply]
+    return reply
   }
 
-  strike(): void {
+  kill(): void {
     this.child?.kill('SIGKILL')
   }
 
-  /** How many writes it has made since it was armed; null when it has died. */
+  /** The number of writes since `arm`; null when the process is dead. */
   async writes(): Promise<number | null> {
     const { child } = this
     if (child?.connected !== true) return null
     const answer = Promise.race([once(child, 'message'), once(child, 'disconnect').then(() => [null])])
-    // It may be dying: then nobody takes the question.
-    child.send({ do: 'count' } satisfies Order, () => undefined)
-    const [word] = (await answer) as [Word | null]
-    return word?.said === 'counted' ? word.writes : null
+    // The process may be dying, so an error here is ignored.
+    child.send({ do: 'count' } satisfies Command, () => undefined)
+    const [reply] = (await answer) as [Reply | null]
+    return reply?.type === 'counted' ? reply.writes : null
   }
 
-  /** It is killed now if it still lives. */
+  /** Kills the process if it is still alive. */
   async end(): Promise<void> {
     const { child } = this
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
@@ -105,34 +106,34 @@ class MortalShop {
   }
 }
 
-/** Plays every run, one after the other in as many lanes as there are cores to spare. */
-export async function playKills(runs: readonly KillRun[], result: Result, lanes = 2): Promise<void> {
+/** Executes all runs with this many workers and adds the findings to `result`. */
+export async function runKills(runs: readonly KillRun[], result: Result, workers = 2): Promise<void> {
   const queue = [...runs]
-  await Promise.all(Array.from({ length: lanes }, () => playLane(queue, result)))
+  await Promise.all(Array.from({ length: workers }, () => runQueue(queue, result)))
 }
 
-async function playLane(queue: KillRun[], result: Result): Promise<void> {
-  const shop = new MortalShop()
+async function runQueue(queue: KillRun[], result: Result): Promise<void> {
+  const shop = new KillableShop()
   const gateway = await openGateway(
     () => shop.url,
-    () => shop.strike()
+    () => shop.kill()
   )
   try {
     await shop.seed()
     await shop.start(gateway.origin)
     for (let run = queue.shift(); run !== undefined; run = queue.shift())
-      count(result, await play(shop, gateway, run), describeRun(run))
+      count(result, await runOne(shop, gateway, run), describeRun(run))
   } finally {
     await shop.close()
     await gateway.close()
   }
 }
 
-async function play(shop: MortalShop, { sandbox, origin }: Gateway, run: KillRun): Promise<Verdict> {
+async function runOne(shop: KillableShop, { sandbox, origin }: Gateway, run: KillRun): Promise<Findings> {
   const visitor = (): Browser => new Browser(`${shop.url}/api/v1`)
-  const lane: Lane = { sandbox, visitor, reconcile: async () => {}, close: async () => {} }
+  const target: ShopAndGateway = { sandbox, visitor, reconcile: async () => {}, close: async () => {} }
   const before = new Set(sandbox.ledger().charges.map(({ id }) => id))
-  const buyer = await Buyer.enter(lane, run)
+  const buyer = await Buyer.enter(target, run)
   const [kind, at = ''] = run.point.split(' ')
   if (kind === 'write') await shop.tell({ do: 'arm', write: Number(at), when: run.when })
   else sandbox.addFault({ target: run.point, fault: 'kill', moment: run.when })
@@ -144,13 +145,13 @@ async function play(shop: MortalShop, { sandbox, origin }: Gateway, run: KillRun
   const back = buyer.moveTo(visitor())
   await sandbox.deliverDue(Date.now() + 60_000)
   await shop.tell({ do: 'reconcile' })
-  const verdict = await judge(sandbox, back, before)
-  // One that lives on past the write it was to die at tells nothing of that write.
+  const findings = await verify(sandbox, back, before)
+  // A shop that survives its write proves nothing about that write.
   if (kind === 'write' && writes !== null && (writes === 0 || writes >= Number(at)))
-    verdict.violations.push(`the shop made ${writes} writes and was not killed`)
-  if (run.client === 'gives up') return verdict
+    findings.violations.push(`the shop made ${writes} writes and was not killed`)
+  if (run.client === 'gives up') return findings
   await back.buy()
   await sandbox.deliverDue(Date.now() + 60_000)
-  const again = await judge(sandbox, back, before)
-  return { ...again, violations: [...verdict.violations, ...again.violations] }
+  const again = await verify(sandbox, back, before)
+  return { ...again, violations: [...findings.violations, ...again.violations] }
 }

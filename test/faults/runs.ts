@@ -1,19 +1,19 @@
 import type { ApiFault, Moment, WebhookFault } from '../../src/sandbox/faults.ts'
 
-/** One checkout with one thing going wrong. */
+/** One checkout with one fault. */
 export type Run = {
-  /** How stripe-node reaches the stand-in: in process, or over a socket with the HTTP client of production. */
+  /** How stripe-node calls the sandbox: in process, or over a socket with its own HTTP client. */
   transport: 'in process' | 'socket'
   buyer: 'card' | 'declined card' | '3-D Secure' | 'page' | 'page and coupon'
-  /** Which of the gateway's calls is struck. */
+  /** The call to the gateway that has the fault. */
   call: string
   fault: Exclude<ApiFault, 'slow' | 'stalled' | 'kill'>
   moment: Moment
-  /** stripe-node tries three times in all: one fault it gets over, eight it does not. */
-  strikes: 'once' | 'always'
-  webhooks: 'in time' | WebhookFault
-  /** What the site does when it is not told how the payment went; each repeat carries the same Idempotency-Key. */
-  client: 'gives up' | 'repeats at once' | 'repeats later'
+  /** stripe-node sends a request up to three times, so it survives one fault but not eight. */
+  times: 'once' | 'always'
+  webhooks: 'on time' | WebhookFault
+  /** What the client does when the outcome is unknown. Each repeated request has the same Idempotency-Key. */
+  client: 'gives up' | 'repeats immediately' | 'repeats later'
 }
 
 const calls: Readonly<Record<Run['buyer'], readonly string[]>> = {
@@ -25,7 +25,7 @@ const calls: Readonly<Record<Run['buyer'], readonly string[]>> = {
 }
 const buyers = Object.keys(calls) as Run['buyer'][]
 
-/** A 429 is never executed; of what is executed Stripe keeps even its own 5xx under the key. */
+/** A 429 is never executed. Stripe stores the answer of an executed request under its key, even its own 5xx. */
 const moments: Readonly<Record<Run['fault'], readonly Moment[]>> = {
   timeout: ['before', 'after'],
   reset: ['before', 'after'],
@@ -39,41 +39,41 @@ const moments: Readonly<Record<Run['fault'], readonly Moment[]>> = {
 }
 const faults = Object.keys(moments) as Run['fault'][]
 
-/** Every run that makes sense. */
-export function everyRun(): Run[] {
+/** All valid combinations. */
+export function allRuns(): Run[] {
   const runs: Run[] = []
   for (const transport of ['in process', 'socket'] as const)
     for (const buyer of buyers)
       for (const call of calls[buyer])
         for (const fault of faults)
           for (const moment of momentsOf(call, fault))
-            for (const strikes of ['once', 'always'] as const)
-              for (const webhooks of ['in time', 'lost', 'twice', 'late', 'out_of_order'] as const)
-                for (const client of ['gives up', 'repeats at once', 'repeats later'] as const)
-                  runs.push({ transport, buyer, call, fault, moment, strikes, webhooks, client })
+            for (const times of ['once', 'always'] as const)
+              for (const webhooks of ['on time', 'lost', 'twice', 'late', 'out_of_order'] as const)
+                for (const client of ['gives up', 'repeats immediately', 'repeats later'] as const)
+                  runs.push({ transport, buyer, call, fault, moment, times, webhooks, client })
   return runs
 }
 
-/** A question has no effect that could come before its fault. */
+/** A read has no effect, so `after` would equal `before`. */
 function momentsOf(call: string, fault: Run['fault']): readonly Moment[] {
   return call.endsWith('.retrieve') ? ['before'] : moments[fault]
 }
 
-/** Those in which the money has moved and the shop is told nothing of it: here a mistake costs the buyer twice. */
-export function mostDangerous(): Run[] {
-  return everyRun().filter(
+/** Runs in which the buyer is charged but the shop is not told. A mistake here charges the buyer twice. */
+export function mostDangerousRuns(): Run[] {
+  return allRuns().filter(
     (run) =>
       run.call === 'payment_intents.confirm' &&
       run.buyer === 'card' &&
       run.moment !== 'before' &&
       run.fault !== 'timeout' &&
-      run.strikes === 'always' &&
+      run.times === 'always' &&
       run.webhooks === 'lost' &&
       run.transport === 'in process'
   )
 }
 
-/** As few of the runs as it takes for each two values of two columns that can meet to meet once. */
+/** A small subset of the runs that contains every valid pair of values of two columns (pairwise testing). */
 export function pairwise<T extends Record<string, string>>(runs: readonly T[]): T[] {
   const pairsOf = (run: T): string[] => {
     const cells = Object.entries(run).map(([column, value]) => `${column}=${value}`)
@@ -96,6 +96,7 @@ export function pairwise<T extends Record<string, string>>(runs: readonly T[]): 
   return chosen
 }
 
+/** A run in one line, for a report. */
 export function describeRun(run: Readonly<Record<string, string>>): string {
   return Object.entries(run)
     .map(([column, value]) => `${column}: ${value}`)

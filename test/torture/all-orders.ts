@@ -1,6 +1,6 @@
 import type { Browser } from '../support/browser.ts'
 
-/** Every order that a person is shown, page by page. */
+/** All orders of the logged-in user, read page by page. */
 export async function allOrdersOf<Order>(browser: Browser): Promise<Order[]> {
   const orders: Order[] = []
   for (let page = 1; ; page += 1) {

@@ -2,18 +2,18 @@ import { request } from 'node:http'
 import type { Agent, IncomingHttpHeaders } from 'node:http'
 
 export type RequestOptions = {
-  /** GET, or POST where there is a body. */
+  /** Default: POST with a body, else GET. */
   method?: string
   headers?: Record<string, string>
-  /** An object is sent as JSON, fields of a form as a form, text as it is. */
+  /** URLSearchParams are sent as a form, other objects as JSON, a string unchanged as JSON. */
   body?: object | string
-  /** The connections it may go over; one of its own when left out. */
+  /** Default: a new connection. */
   agent?: Agent
 }
 
 export type Reply = { status: number; headers: IncomingHttpHeaders; text: string; ms: number }
 
-/** Sends one request by Node's own client, which costs the least, and times it to the end of its answer. */
+/** Sends one request with node:http, which is the cheapest client, and measures the time to the end of the response. */
 export function sendRequest(url: string, { method, headers = {}, body, agent }: RequestOptions = {}): Promise<Reply> {
   const started = performance.now()
   const [type, text] = written(body)
@@ -49,28 +49,32 @@ function written(body: RequestOptions['body']): [type: Record<string, string>, t
   return [{ 'content-type': 'application/json' }, typeof body === 'string' ? body : JSON.stringify(body)]
 }
 
-/** What the envelope of an answer holds. */
+/** The `data` of a response's envelope. Throws if there is none. */
 export function dataOf<Data = Record<string, unknown>>({ status, text }: Reply): Data {
   const { data } = JSON.parse(text) as { data?: Data }
-  if (data === undefined) throw new Error(`an answer without data: ${status} ${text.slice(0, 200)}`)
+  if (data === undefined) throw new Error(`response without data: ${status} ${text.slice(0, 200)}`)
   return data
 }
 
-/** The cookies that an answer sets, as they are sent back. */
+/** The value of the Cookie header for the cookies that a response sets. */
 export function cookiesOf({ headers }: Reply): string {
   return (headers['set-cookie'] ?? []).map((line) => line.split(';')[0]).join('; ')
 }
 
-/** Does `work` for 0 to `times` - 1, never more than `width` at once. */
-export async function runConcurrently<T>(times: number, width: number, work: (index: number) => Promise<T>): Promise<T[]> {
+/** Runs `work` for 0 to `times` - 1 with at most `width` concurrent calls. Returns the results in order. */
+export async function runConcurrently<T>(
+  times: number,
+  width: number,
+  work: (index: number) => Promise<T>
+): Promise<T[]> {
   const results: T[] = []
   let next = 0
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     while (next < times) {
       const index = next++
       results[index] = await work(index)
     }
   }
-  await Promise.all(Array.from({ length: Math.min(width, times) }, lane))
+  await Promise.all(Array.from({ length: Math.min(width, times) }, worker))
   return results
 }

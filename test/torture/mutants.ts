@@ -4,13 +4,13 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Trial, Part } from './part.ts'
 
-/** What the short form puts mistakes into, and the tests that have to notice them. */
+/** The files that the short form mutates, and the tests that must detect the mutants. */
 const short = {
   mutate: ['src/shop/accounts/nonce.ts', 'src/shop/referrals/commission.ts'],
   tests: ['test/shop/accounts/nonce.test.ts', 'test/shop/referrals/commission.test.ts']
 }
-/** The threshold of .config/stryker.json, which holds over everything; here each folder is held to it. */
-const leastPercent = 80
+/** The threshold of .config/stryker.json, which applies to the total. Here it applies to each folder. */
+const minPercent = 80
 
 const root = join(import.meta.dirname, '../..')
 const reportFile = join(root, 'coverage/mutants/report.json')
@@ -20,17 +20,17 @@ type Report = { files: Record<string, { mutants: Mutant[] }> }
 
 export const mutants: Part = {
   name: 'mutants',
-  about: 'small mistakes put into checkout, payments, sessions, nonces and referrals, which the tests have to notice',
+  about: 'mutants of checkout, payments, sessions, nonces and referrals, which the tests must detect',
   async run(trial) {
     rmSync(reportFile, { force: true })
     await runStryker(trial)
     const report = JSON.parse(readFileSync(reportFile, 'utf8')) as Report
-    for (const [folder, those] of byFolder(report)) judge(trial, folder, those)
+    for (const [folder, mutantsOf] of byFolder(report)) verify(trial, folder, mutantsOf)
   }
 }
 
 async function runStryker(trial: Trial): Promise<void> {
-  // The short form begins anew each time, and leaves alone what the whole one knows from before.
+  // The short form always starts from scratch and does not touch the incremental results of the full form.
   const choice = trial.isFull
     ? []
     : ['--mutate', short.mutate.join(','), '--incrementalFile', 'coverage/mutants/short.json', '--force']
@@ -42,28 +42,28 @@ async function runStryker(trial: Trial): Promise<void> {
   createInterface(child.stdout).on('line', (line) => {
     if (line.startsWith('Mutation testing')) trial.progress(line)
   })
-  // A score that is too low is an exit code of 1 as well: the report tells.
+  // The exit code is not checked: it is also 1 for a low score, which the report shows.
   await new Promise((resolve) => child.once('close', resolve))
 }
 
 function byFolder({ files }: Report): Map<string, Mutant[]> {
   const folders = new Map<string, Mutant[]>()
-  for (const [file, { mutants: those }] of Object.entries(files))
-    folders.set(dirname(file), [...(folders.get(dirname(file)) ?? []), ...those])
+  for (const [file, { mutants: found }] of Object.entries(files))
+    folders.set(dirname(file), [...(folders.get(dirname(file)) ?? []), ...found])
   return folders
 }
 
-function judge(trial: Trial, folder: string, those: readonly Mutant[]): void {
-  const count = (...statuses: Mutant['status'][]) => those.filter(({ status }) => statuses.includes(status)).length
+function verify(trial: Trial, folder: string, found: readonly Mutant[]): void {
+  const count = (...statuses: Mutant['status'][]) => found.filter(({ status }) => statuses.includes(status)).length
   const killed = count('Killed', 'Timeout')
   const survived = count('Survived', 'NoCoverage')
   const percent = (100 * killed) / (killed + survived)
-  trial.count(`mistakes in ${folder}`, killed + survived)
-  trial.figure(`${folder}: ${percent.toFixed(1)} % of ${killed + survived} noticed, ${count('Ignored')} left out`)
+  trial.count(`mutants in ${folder}`, killed + survived)
+  trial.figure(`${folder}: ${percent.toFixed(1)} % of ${killed + survived} detected, ${count('Ignored')} ignored`)
   const broken = count('RuntimeError', 'CompileError')
-  if (broken > 0) trial.figure(`${folder}: ${broken} could not be run`)
-  if (!(percent >= leastPercent))
+  if (broken > 0) trial.figure(`${folder}: ${broken} failed to run`)
+  if (!(percent >= minPercent))
     trial.violation(
-      `${folder}: ${survived} of ${killed + survived} mistakes went unnoticed (at least ${leastPercent} %)`
+      `${folder}: ${survived} of ${killed + survived} mutants survived; at least ${minPercent} % must be detected`
     )
 }

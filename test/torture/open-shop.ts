@@ -5,7 +5,7 @@ import { runPacked } from './packed-shop.ts'
 
 const buckets = ['register_ip', 'login_ip', 'checkout_ip', 'checkout_decline'] as const
 
-/** Makes a shop with these goods in its folder, in which one address may ask as often as it likes. */
+/** Creates a shop with these products and without rate limits. */
 export async function openShop(packed: Packed, dataDir: string, products: readonly object[]): Promise<void> {
   const catalogue = join(packed.folder, 'catalogue.json')
   writeFileSync(catalogue, JSON.stringify({ products }))

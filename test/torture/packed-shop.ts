@@ -6,7 +6,7 @@ import type { Packed } from '../support/packed.ts'
 export type LaunchOptions = {
   dataDir: string
   env?: Record<string, string>
-  /** What the process is started under (`['strace', '-f']`). */
+  /** A program and its arguments that start the process, such as `['strace', '-f']`. */
   wrapper?: readonly string[]
 }
 
@@ -14,11 +14,11 @@ export type PackedServer = {
   child: ChildProcess
   url: string
   apiRoot: string
-  /** What it has written to standard error, lines of its log among it. */
+  /** The lines on its standard error, which include its log. */
   errors: string[]
-  /** Its exit code or the signal it died of, once it is dead. */
+  /** Resolves with its exit code or the signal that ended it. */
   ended: Promise<number | NodeJS.Signals | null>
-  /** Sends the signal and waits for its end. */
+  /** Sends the signal (default SIGTERM) and waits for the end. */
   end(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals | null>
 }
 
@@ -35,7 +35,7 @@ function command(packed: Packed, { wrapper = [] }: LaunchOptions, ...words: stri
   return [program ?? process.execPath, ...args]
 }
 
-/** Starts `shopstead serve` of the installed package on a free port, and waits until it listens. */
+/** Starts `shopstead serve` of the installed package, by default on a free port, and waits until it listens. */
 export async function servePacked(packed: Packed, launch: LaunchOptions): Promise<PackedServer> {
   const [program, ...args] = command(packed, launch)
   const port = launch.env?.['SHOPSTEAD_PORT'] ?? '0'
@@ -67,7 +67,7 @@ export async function servePacked(packed: Packed, launch: LaunchOptions): Promis
 
 export type CommandResult = { exitCode: number; stdout: string; stderr: string }
 
-/** Runs a command of the installed package to its end, whatever that is. */
+/** Runs a command of the installed package. Resolves for every exit code. */
 export function runPacked(packed: Packed, launch: LaunchOptions, ...words: string[]): Promise<CommandResult> {
   const [program, ...args] = command(packed, launch, ...words)
   const execOptions = { cwd: packed.home, env: environmentOf(launch), maxBuffer: 2 ** 28 }

@@ -1,34 +1,34 @@
 import type { Packed } from '../support/packed.ts'
 import type { Random } from './random.ts'
 
-/** One kind of ill-treatment, with what has to hold through it. */
+/** One stress test of the package, with the promises that must hold during it. */
 export type Part = {
-  /** A word, by which it can be asked for alone. */
+  /** Its name on the command line. */
   name: string
-  /** What it tries, in a line. */
+  /** A description in one line. */
   about: string
   run(trial: Trial): Promise<void>
 }
 
-/** What a part works with, and where it says what it tried and found. */
+/** One run of a part: what it works with, and where it reports its results. */
 export type Trial = {
-  /** All there is to try; otherwise the short form, which CI runs. */
+  /** True for the full form, false for the short form that CI runs. */
   isFull: boolean
-  /** The installed package: its processes are what is ill-treated. */
+  /** The installed package, whose processes are tested. */
   packed: Packed
-  /** All chance comes from here, so that a seed brings a run back. */
+  /** The only source of random numbers, so that a seed repeats a run. */
   random: Random
-  /** Counts what was tried, by its name. */
+  /** Adds to the count of an action, which is printed. */
   count(what: string, times?: number): void
-  /** A promise that was broken: what was done, what was expected, what came. */
+  /** Reports a broken promise: the action, the expected result and the actual one. */
   violation(text: string): void
-  /** A figure worth printing beside the counts (`memory after: 132 MB`). */
+  /** Reports a measurement, such as `memory after: 132 MB`. */
   figure(text: string): void
-  /** Progress, for whoever watches; nothing of it is kept. */
+  /** Prints progress to standard error. */
   progress(line: string): void
 }
 
-/** Thrown by a part that this machine cannot run, with what it lacks; it is counted neither as passed nor as failed. */
+/** Thrown by a part that this machine cannot run, with the missing requirement. The part is skipped. */
 export class NotSupported extends Error {
   override name = 'NotSupported'
 }

@@ -3,21 +3,21 @@ import { NotSupported } from './part.ts'
 
 const mega = 2 ** 20
 
-/** How a process of this machine is doing, read from outside. */
+/** Memory and open files of another process, read from /proc. */
 export class ProcessStats {
   private readonly pid: number
   private peakMb = 0
   private readonly timer
 
-  /** @throws NotSupported where there is no /proc to read it from */
+  /** @throws NotSupported without /proc */
   constructor(pid: number | undefined) {
-    if (process.platform !== 'linux' || pid === undefined) throw new NotSupported('memory is read from /proc')
+    if (process.platform !== 'linux' || pid === undefined) throw new NotSupported('reading memory requires /proc')
     this.pid = pid
     this.timer = setInterval(() => void this.residentMb(), 50)
     this.timer.unref()
   }
 
-  /** Resident memory now. */
+  /** Current resident memory. */
   residentMb(): number {
     const [, pages = '0'] = readFileSync(`/proc/${this.pid}/statm`, 'utf8').split(' ')
     const mb = (Number(pages) * 4096) / mega
@@ -25,7 +25,7 @@ export class ProcessStats {
     return mb
   }
 
-  /** The most since it was asked last. */
+  /** The peak of the resident memory since the last call. */
   takePeakMb(): number {
     const peak = Math.max(this.peakMb, this.residentMb())
     this.peakMb = 0
@@ -41,11 +41,12 @@ export class ProcessStats {
   }
 }
 
+/** The size of a file; 0 if it does not exist. */
 export function sizeMb(file: string): number {
   return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) / mega
 }
 
-/** The value below which `share` of them lie. */
+/** The value below which a share (0 to 1) of the values lies. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN

@@ -1,7 +1,7 @@
 import { uniformInt } from 'pure-rand/distribution/uniformInt'
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
 
-/** Chance that a seed brings back. */
+/** A seeded random number generator, so that a run can be repeated. */
 export class Random {
   readonly seed: number
   private readonly generator
@@ -11,18 +11,18 @@ export class Random {
     this.generator = xoroshiro128plus(seed)
   }
 
-  /** A whole number from `min` to `max`, both included. */
+  /** An integer from `min` to `max`, inclusive. */
   between(min: number, max: number): number {
     return uniformInt(this.generator, min, max)
   }
 
-  /** True once in `times`. */
+  /** True with a probability of 1 / `times`. */
   oneIn(times: number): boolean {
     return this.between(1, times) === 1
   }
 
   pick<T>(from: readonly [T, ...T[]] | readonly T[]): T {
-    if (from.length === 0) throw new Error('there is nothing to pick from')
+    if (from.length === 0) throw new Error('cannot pick from an empty list')
     return from[this.between(0, from.length - 1)] as T
   }
 
@@ -30,7 +30,7 @@ export class Random {
     return Buffer.from(Array.from({ length }, () => this.between(0, 255)))
   }
 
-  /** Random of their own for something that runs side by side, so that its order does not change the others' chance. */
+  /** A separate generator for concurrent work, so that its order does not affect this one. */
   fork(): Random {
     return new Random(this.between(0, 0x7fffffff))
   }

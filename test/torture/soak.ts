@@ -85,7 +85,9 @@ async function prepare({ packed }: Trial, dataDir: string, hook: string): Promis
 
 /** The shop as its visitors find it, and an affiliate who sends them. */
 async function openStreet(trial: Trial, dataDir: string, { apiRoot, url }: PackedServer): Promise<Street> {
-  const { offers } = dataOf<{ offers: { productId: number }[] }>(await sendRequest(`${apiRoot}/store/offers?perPage=40`))
+  const { offers } = dataOf<{ offers: { productId: number }[] }>(
+    await sendRequest(`${apiRoot}/store/offers?perPage=40`)
+  )
   const { nonce } = dataOf<{ nonce: string }>(await sendRequest(`${apiRoot}/nonce`))
   const email = 'mira@example.com'
   const body = { email, password: 'harbour-lantern-42', displayName: 'Mira Okafor', acceptTerms: true }

@@ -1,11 +1,11 @@
 /**
- * Ill-treats the packed package with real processes, by `npm run torture`: every part prints what it tried, how often,
- * and what it found; the exit code is 1 when a promise was broken.
+ * Stress tests of the packed package with real processes, run by `npm run torture`. Every part prints what it did, how
+ * often, and the violations it found. The exit code is 1 when a promise was broken.
  *
  *     npm run torture                          everything, for hours
- *     npm run torture -- --short               the short form of each part, as CI runs it
- *     npm run torture -- --short crash storage these parts alone
- *     npm run torture -- --seed 42             the chance of an earlier run
+ *     npm run torture -- --short               the short form of each part, as in CI
+ *     npm run torture -- --short crash storage only these parts
+ *     npm run torture -- --seed 42             the random choices of an earlier run
  */
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
@@ -42,9 +42,9 @@ const parts: readonly Part[] = [
 
 const help = `Usage: npm run torture -- [options] [part ...]
 
-  --short     the short form of each part, as CI runs it; minutes instead of hours
-  --seed N    the chance of an earlier run, which printed it
-  --list      name the parts
+  --short     run the short form of each part, as in CI: minutes instead of hours
+  --seed N    repeat the random choices of an earlier run, which printed its seed
+  --list      list the parts
 `
 
 const { values, positionals } = parseArgs({
@@ -58,45 +58,45 @@ const { values, positionals } = parseArgs({
 })
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`)
-const tell = (line: string): void => void process.stderr.write(`${line}\n`)
+const progress = (line: string): void => void process.stderr.write(`${line}\n`)
 
 if (values.help) {
   print(help)
 } else if (values.list) {
   for (const { name, about } of parts) print(`${name.padEnd(14)}${about}`)
 } else {
-  const unknown = positionals.find((given) => !parts.some(({ name }) => name === given))
+  const unknown = positionals.find((positional) => !parts.some(({ name }) => name === positional))
   const seed = Number(values.seed ?? randomInt(2 ** 31))
-  if (unknown !== undefined) refuse(`There is no part "${unknown}": --list names them.`)
-  else if (!Number.isSafeInteger(seed)) refuse('--seed takes a whole number.')
+  if (unknown !== undefined) refuse(`Unknown part "${unknown}". List the parts with --list.`)
+  else if (!Number.isSafeInteger(seed)) refuse('--seed must be an integer.')
   else await torture(positionals.length === 0 ? parts : parts.filter(({ name }) => positionals.includes(name)), seed)
 }
 
 function refuse(why: string): void {
-  tell(why)
+  progress(why)
   process.exitCode = 2
 }
 
 async function torture(those: readonly Part[], seed: number): Promise<void> {
-  print(`seed ${seed}, ${values.short ? 'short' : 'whole'}`)
-  tell('building, packing and installing the package')
+  print(`seed ${seed}, ${values.short ? 'short' : 'full'} form`)
+  progress('building, packing and installing the package')
   const packed = installPacked()
   const outcomes = []
   try {
-    for (const part of those) outcomes.push(await play(part, packed, seed))
+    for (const part of those) outcomes.push(await runPart(part, packed, seed))
   } finally {
     packed.remove()
   }
   const failed = outcomes.filter((outcome) => outcome === 'failed').length
   print(`${outcomes.filter((outcome) => outcome === 'passed').length} parts passed, ${failed} failed`)
-  // What a part that broke off has left running ends with this process, and would keep it waiting for ever.
+  // A part that threw may have left processes running. They end with this process, but would keep it alive.
   process.exit(failed > 0 ? 1 : 0)
 }
 
-type Outcome = 'passed' | 'failed' | 'not here'
+type Outcome = 'passed' | 'failed' | 'skipped'
 
-/** Plays one part; its dice do not depend on the parts before it. */
-async function play(part: Part, packed: Packed, seed: number): Promise<Outcome> {
+/** Runs one part. Its random numbers do not depend on the parts before it. */
+async function runPart(part: Part, packed: Packed, seed: number): Promise<Outcome> {
   const counts = new Map<string, number>()
   const figures: string[] = []
   const violations: string[] = []
@@ -108,15 +108,15 @@ async function play(part: Part, packed: Packed, seed: number): Promise<Outcome> 
     count: (what, times = 1) => void counts.set(what, (counts.get(what) ?? 0) + times),
     violation: (text) => void violations.push(text),
     figure: (text) => void figures.push(text),
-    progress: (line) => tell(`  ${part.name}: ${line}`)
+    progress: (line) => progress(`  ${part.name}: ${line}`)
   }
   print(`\n${part.name}: ${part.about}`)
   try {
     await part.run(trial)
   } catch (error) {
     if (error instanceof NotSupported) {
-      print(`  not run here: ${error.message}`)
-      return 'not here'
+      print(`  skipped: ${error.message}`)
+      return 'skipped'
     }
     violations.push(error instanceof Error ? (error.stack ?? error.message) : String(error))
   }

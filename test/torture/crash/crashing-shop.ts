@@ -78,7 +78,8 @@ export class CrashingShop {
 
   /** A command of the operator's beside it, on the same data; `killAfterMs` ends it like a lost terminal. */
   run(words: readonly string[], killAfterMs?: number): Promise<CommandResult> {
-    const wrapper = killAfterMs === undefined ? {} : { wrapper: ['timeout', '--signal=KILL', String(killAfterMs / 1000)] }
+    const wrapper =
+      killAfterMs === undefined ? {} : { wrapper: ['timeout', '--signal=KILL', String(killAfterMs / 1000)] }
     return runPacked(this.packed, { ...this.launch, ...wrapper }, ...words, '--json')
   }
 }

@@ -70,7 +70,8 @@ export class ApiRequests {
     const headers: [string, string][] = [['Host', this.host]]
     if (token !== '') headers.push(['Cookie', `shopstead_session=${token}`])
     const wanted = this.route.nonce === 'always' || this.proxied
-    if (wanted ? !random.oneIn(12) : random.oneIn(12)) headers.push(['X-Nonce', random.oneIn(12) ? oddHeader(random) : nonce])
+    if (wanted ? !random.oneIn(12) : random.oneIn(12))
+      headers.push(['X-Nonce', random.oneIn(12) ? oddHeader(random) : nonce])
     if (random.oneIn(8)) headers.push(['X-Correlation-Id', random.oneIn(2) ? 'a-basket.7' : oddHeader(random)])
     if (random.oneIn(8)) headers.push(['Origin', `http://${this.host}`])
     for (const name of Object.keys(this.route.headers?.shape ?? {}))
@@ -91,7 +92,8 @@ export class ApiRequests {
   }
 
   private body(random: Random): Buffer {
-    if (this.route.body === undefined) return random.oneIn(8) ? oddBytes(Buffer.from('{"a":1}'), random) : Buffer.alloc(0)
+    if (this.route.body === undefined)
+      return random.oneIn(8) ? oddBytes(Buffer.from('{"a":1}'), random) : Buffer.alloc(0)
     let json = this.example(random)
     const times = random.pick([0, 1, 1, 1, 1, 1, 2, 2, 3, 5])
     for (let time = 0; time < times; time += 1) json = spoilJson(json, random)
@@ -140,7 +142,9 @@ const templates: Readonly<Record<string, (random: Random, material: Material) =>
       quantity: random.pick([1, 1, 2, 50])
     }))
     const urls = { returnUrl: 'https://shop.example/thanks', cancelUrl: 'https://shop.example/basket?x=1#y' }
-    const coupon = random.oneIn(3) ? { couponCode: random.pick(['WELCOME10', 'ONCE', 'EXPIRED', 'HARBOUR5', 'none']) } : {}
+    const coupon = random.oneIn(3)
+      ? { couponCode: random.pick(['WELCOME10', 'ONCE', 'EXPIRED', 'HARBOUR5', 'none']) }
+      : {}
     const address = {
       firstName: 'Ada',
       lastName: 'Quill',

@@ -119,7 +119,9 @@ function spoil(place: Place, random: Random): void {
       return place.put(nested(random))
     case 6: {
       const isLarge = typeof value === 'object' && value !== null
-      return place.put(Array.from({ length: isLarge ? random.pick([2, 31]) : random.pick([2, 11, 1_000]) }, () => value))
+      return place.put(
+        Array.from({ length: isLarge ? random.pick([2, 31]) : random.pick([2, 11, 1_000]) }, () => value)
+      )
     }
     case 7:
       return addField(value, random)

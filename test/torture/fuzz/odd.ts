@@ -125,7 +125,8 @@ export const numbers: readonly string[] = [
 ]
 
 export function oddText(random: Random): string {
-  if (random.oneIn(25)) return random.pick(['A', 'é', '👻', '\0', ' ']).repeat(random.pick([300, 5_000, 20_000, 66_000]))
+  if (random.oneIn(25))
+    return random.pick(['A', 'é', '👻', '\0', ' ']).repeat(random.pick([300, 5_000, 20_000, 66_000]))
   const text = random.pick(texts)
   return random.oneIn(6) ? `${text}${random.pick(texts)}` : text
 }

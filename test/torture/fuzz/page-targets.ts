@@ -79,7 +79,10 @@ function tokenFor(random: Random, { tokens }: Places): string {
 /** The hosted checkout, the account pages, the storefront, the stand-in's pages, downloads, and what lies about. */
 export function pageTargets(url: string, publicUrl: string, places: Places): Target[] {
   const { host } = new URL(publicUrl)
-  const target = (name: string, make: (random: Random) => Pick<Draft, 'method' | 'target'> & { form?: Form }): Target => ({
+  const target = (
+    name: string,
+    make: (random: Random) => Pick<Draft, 'method' | 'target'> & { form?: Form }
+  ): Target => ({
     name,
     url,
     next: (random) => shotAt(make(random), { host, places, apiPrefix: places.apiPrefix }, random)
@@ -106,7 +109,10 @@ export function pageTargets(url: string, publicUrl: string, places: Places): Tar
         ? { method: 'POST', target: `${path}/cancel` }
         : { method: 'POST', target: path, form: isBank ? bank : payment }
     }),
-    target('downloads', (random) => ({ method: random.oneIn(10) ? 'HEAD' : 'GET', target: random.pick(places.downloads) })),
+    target('downloads', (random) => ({
+      method: random.oneIn(10) ? 'HEAD' : 'GET',
+      target: random.pick(places.downloads)
+    })),
     target('what lies about', (random) => ({
       method: 'GET',
       target: random.pick([
@@ -142,7 +148,15 @@ function shotAt(
     setHeader(
       draft,
       'Range',
-      random.pick(['bytes=0-', 'bytes=5-2', 'bytes=-0', 'bytes=1-1', 'bytes=9999999999999999999-', 'bytes=0-0,2-3', 'x'])
+      random.pick([
+        'bytes=0-',
+        'bytes=5-2',
+        'bytes=-0',
+        'bytes=1-1',
+        'bytes=9999999999999999999-',
+        'bytes=0-0,2-3',
+        'x'
+      ])
     )
   if (form !== undefined) {
     draft.body = random.oneIn(8)

@@ -58,7 +58,11 @@ function eventOf(random: Random, { sessions, intents }: GatewayObjects): object 
   // A dispute that the gateway does not know, of a payment that it does, is trouble of its own: 500, to be sent again.
   const intent = random.oneIn(5) || type.includes('dispute') ? `pi_${random.between(1, 1e9)}` : random.pick(intents)
   const isSession = type.startsWith('checkout.session')
-  const id = type.startsWith('payment_intent') ? intent : isSession ? random.pick(sessions) : `ob_${random.between(1, 1e9)}`
+  const id = type.startsWith('payment_intent')
+    ? intent
+    : isSession
+      ? random.pick(sessions)
+      : `ob_${random.between(1, 1e9)}`
   return {
     id: `evt_${random.between(1, 1e9)}`,
     object: 'event',
@@ -75,7 +79,10 @@ function eventOf(random: Random, { sessions, intents }: GatewayObjects): object 
         payment_intent: random.oneIn(3) ? intent : null,
         client_reference_id: '1',
         metadata: random.oneIn(2) ? { order_id: '1', attempt: oddWord(random) } : {},
-        parent: { type: 'subscription_details', subscription_details: { subscription: `sub_${random.between(1, 1e9)}` } },
+        parent: {
+          type: 'subscription_details',
+          subscription_details: { subscription: `sub_${random.between(1, 1e9)}` }
+        },
         status: 'complete',
         amount: 100
       }

@@ -43,7 +43,12 @@ export class Shoppers {
 
   private async visit(spend: () => boolean): Promise<void> {
     const { street, random } = this
-    const send = async (what: string, path: string, question: RequestOptions = {}, expected = [200]): Promise<Reply> => {
+    const send = async (
+      what: string,
+      path: string,
+      question: RequestOptions = {},
+      expected = [200]
+    ): Promise<Reply> => {
       if (!spend()) throw new Closed()
       const to = path.startsWith('http') ? path : `${street.apiRoot}${path}`
       const answer = await sendRequest(to, { agent: this.agent, ...question })

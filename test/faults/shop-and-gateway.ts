@@ -10,11 +10,11 @@ import type { Browser } from '../support/browser.ts'
 import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
 
-/** A shop and the gateway that it pays with, for one run after the other. */
-export type Lane = {
+/** A shop and its gateway, which a worker uses for one run after another. */
+export type ShopAndGateway = {
   sandbox: Sandbox
   visitor(): Browser
-  /** One reconciliation, of a shop that has just started when it had died. */
+  /** Runs the reconciler once. */
   reconcile(): Promise<void>
   close(): Promise<void>
 }
@@ -27,19 +27,20 @@ export const stripeEnv = (origin: string): Record<string, string> => ({
   SHOPSTEAD_STRIPE_API_BASE: origin
 })
 
-/** Goods that nobody runs out of, and no limit on how often one address may buy. */
+/** A product without stock limit, and a coupon. */
 export const shelf = {
   products: [{ slug: 'mug', name: 'Mug', price: '12.50' }],
   coupons: [{ code: 'TEN', percent: 10 }]
 }
 
+/** Turns the rate limits of registration and checkout off. */
 export function openLimits(shop: RunningShop): void {
   const off = shop.app.db.sqlite.prepare('INSERT OR REPLACE INTO settings (key, value, updated_at) VALUES (?, ?, 0)')
   for (const bucket of ['register_ip', 'checkout_ip', 'checkout_decline']) off.run(`limits.${bucket}`, '"off"')
 }
 
-/** The stand-in inside the shop's own process, behind stripe-node's `httpClient`. */
-export async function laneInProcess(): Promise<Lane> {
+/** A shop with the sandbox in its own process, as stripe-node's `httpClient`. */
+export async function openInProcess(): Promise<ShopAndGateway> {
   const shop = await startShop({ seed: shelf })
   openLimits(shop)
   const { sandbox } = shop.app
@@ -52,8 +53,8 @@ export async function laneInProcess(): Promise<Lane> {
   }
 }
 
-/** The stand-in behind a port, as Stripe is: stripe-node as in production, webhooks over HTTP. */
-export async function laneOverSocket(): Promise<Lane> {
+/** A shop with the sandbox on a port, like Stripe: stripe-node's own HTTP client, and webhooks over HTTP. */
+export async function openOverSocket(): Promise<ShopAndGateway> {
   const gateway = await openGateway(() => shop.url)
   const shop = await startShop({ seed: shelf, env: stripeEnv(gateway.origin) })
   openLimits(shop)
@@ -70,7 +71,7 @@ export async function laneOverSocket(): Promise<Lane> {
 
 export type Gateway = { sandbox: Sandbox; origin: string; close(): Promise<void> }
 
-/** A gateway of its own, which outlives whatever happens to the shop at `shopUrl()`. */
+/** Starts a gateway that keeps running when the shop at `shopUrl()` stops. */
 export async function openGateway(shopUrl: () => string, onKill?: () => void): Promise<Gateway> {
   const folder = mkdtempSync(join(tmpdir(), 'shopstead-gateway-'))
   const sandbox = createSandbox({

@@ -2,18 +2,18 @@ import type { Sandbox } from '../../src/sandbox/sandbox.ts'
 import type { Buyer } from './buyer.ts'
 
 const paid: ReadonlySet<string> = new Set(['processing', 'completed'])
-/** What can still become a payment. */
+/** Intents that can still become a payment. */
 const openIntents: ReadonlySet<string> = new Set(['requires_action', 'processing'])
 
-export type Verdict = { charges: number; orders: number; violations: string[] }
+export type Findings = { charges: number; orders: number; violations: string[] }
 
 /**
- * Holds what the shop says of a buyer's orders against the gateway's own ledger and against what the buyer was told.
- * The shop's database is not asked.
+ * Compares a buyer's orders, as the API shows them, with the gateway's ledger and with the responses the buyer got.
+ * Does not read the shop's database.
  *
- * @param since charges that the ledger held before the buyer came
+ * @param since ids of the charges before the run
  */
-export async function judge(sandbox: Sandbox, buyer: Buyer, since: ReadonlySet<string>): Promise<Verdict> {
+export async function verify(sandbox: Sandbox, buyer: Buyer, since: ReadonlySet<string>): Promise<Findings> {
   const ledger = sandbox.ledger()
   const orders = await buyer.orders()
   const charges = ledger.charges.filter((charge) => charge.status === 'succeeded' && !since.has(charge.id))
@@ -29,15 +29,15 @@ export async function judge(sandbox: Sandbox, buyer: Buyer, since: ReadonlySet<s
     if (isPaid && own.length === 0) violations.push(`order ${order.id} is ${order.status}, but was never charged`)
     if (!isPaid && own.length > 0) violations.push(`order ${order.id} was charged, but is ${order.status}`)
     if (own.some(({ amount }) => amount !== Math.round(order.total * 100)))
-      violations.push(`order ${order.id} was charged another amount than its total`)
+      violations.push(`order ${order.id} was charged an amount that differs from its total`)
     if (order.status === 'pending' && !isOpenAt(ledger, order.id))
-      violations.push(`order ${order.id} waits for a payment that nobody can make`)
+      violations.push(`order ${order.id} is pending, but cannot be paid`)
   }
   if (charges.length > 1) violations.push(`one key was charged ${charges.length} times`)
   return {
     charges: charges.length,
     orders: orders.length,
-    violations: [...violations, ...brokenWord(buyer, charges, orders)]
+    violations: [...violations, ...brokenResponses(buyer, charges, orders)]
   }
 }
 
@@ -48,18 +48,18 @@ function isOpenAt({ intents, sessions }: ReturnType<Sandbox['ledger']>, orderId:
   return openPage || intents.some((intent) => ofOrder(intent) && openIntents.has(intent.status))
 }
 
-/** What the buyer was told must have come true. */
-function brokenWord(
+/** The last response must be true. */
+function brokenResponses(
   buyer: Buyer,
   charges: readonly { id: string }[],
   orders: readonly { id: number; status: string }[]
 ): string[] {
-  const last = buyer.told.at(-1)
-  if (last === undefined) return ['the buyer asked for nothing']
-  const statusOf = (id: number | null): string => orders.find((order) => order.id === id)?.status ?? 'not there'
+  const last = buyer.results.at(-1)
+  if (last === undefined) return ['the buyer sent no request']
+  const statusOf = (id: number | null): string => orders.find((order) => order.id === id)?.status ?? 'missing'
   if (last.paymentStatus === 'succeeded' && !paid.has(statusOf(last.orderId)))
-    return [`order ${last.orderId} was told to be paid, but is ${statusOf(last.orderId)}`]
+    return [`order ${last.orderId} was reported as paid, but is ${statusOf(last.orderId)}`]
   if ((last.status === 402 || last.status === 502) && charges.length > 0)
-    return [`the buyer was told ${last.status}, but was charged`]
+    return [`the buyer got ${last.status}, but was charged`]
   return []
 }
