@@ -5,6 +5,7 @@ import type { ShopCommand } from '../../src/cli/command.ts'
 import { openDatabase } from '../../src/platform/db/database.ts'
 import { migrateDatabase } from '../../src/platform/db/migrate.ts'
 import { eventTypes } from '../../src/shop/events/event-types.ts'
+import { handledTypes } from '../../src/shop/payments/gateway-event.ts'
 import { definitions, settingKeys } from '../../src/shop/settings/definitions.ts'
 import { parseSettingKey, setSetting } from '../../src/shop/settings/settings.ts'
 import { idleProgram, refusalOf, subcommandsOf } from './commands.ts'
@@ -138,6 +139,13 @@ it('every setting that a snippet changes takes the value', () => {
     if (key in definitions) setSetting(db, parseSettingKey(key), value, 0)
   }
   db.sqlite.close()
+})
+
+it('docs/payments.md names the events of Stripe that the shop handles', () => {
+  const code = pages.filter(({ file }) => file === 'docs/payments.md').flatMap(inlineCode)
+  const isNamed = (type: string): boolean =>
+    code.some((name) => name === type || (name.endsWith('.*') && type.startsWith(name.slice(0, -1))))
+  expect(handledTypes.filter((type) => !isNamed(type))).toEqual([])
 })
 
 it('every promise names tests that exist', () => {
