@@ -9,7 +9,7 @@ import { formatMoney } from '../platform/money.ts'
 import { allReferrals, listAdminReferrals, showReferral, toAdminReferral } from '../shop/referrals/admin-view.ts'
 import type { ReferralFilter } from '../shop/referrals/admin-view.ts'
 import { referralsCsv } from '../shop/referrals/csv.ts'
-import { acceptByHand, rejectByHand } from '../shop/referrals/decide.ts'
+import { acceptAsOperator, rejectAsOperator } from '../shop/referrals/decide.ts'
 import { getAffiliate } from '../shop/affiliates/find.ts'
 import { writeCsv } from './csv-file.ts'
 import { definePayouts, isOrderPaid } from './referral-payouts.ts'
@@ -34,7 +34,7 @@ export function define(program: ShopCommand): void {
   )
   const accept = addCommand(group, 'accept <id>', "credit a paid order's referral", 'referrals accept 12')
   runs(accept, 'migrated', ({ app, now }, id: string) => {
-    write(app.db, (tx) => acceptByHand(tx, parseId(id), isOrderPaid(app), now))
+    write(app.db, (tx) => acceptAsOperator(tx, parseId(id), isOrderPaid(app), now))
     return answer(app, parseId(id))
   })
   const reject = addCommand(group, 'reject <id>', 'take back what it earned, for good', 'referrals reject 12')
@@ -42,7 +42,7 @@ export function define(program: ShopCommand): void {
     reject.option('--reason <text>', 'kept with it', ''),
     'migrated',
     ({ app, options, now }: Work<{ reason: string }>, id: string) => {
-      write(app.db, (tx) => rejectByHand(tx, parseId(id), options.reason, now))
+      write(app.db, (tx) => rejectAsOperator(tx, parseId(id), options.reason, now))
       return answer(app, parseId(id))
     }
   )

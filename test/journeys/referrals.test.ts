@@ -3,7 +3,7 @@ import { isOrderPaid } from '../../src/cli/referral-payouts.ts'
 import { write } from '../../src/platform/db/database.ts'
 import { activateUser, deactivateUser } from '../../src/shop/accounts/deactivate.ts'
 import { balanceOf } from '../../src/shop/referrals/balance.ts'
-import { acceptByHand, rejectByHand } from '../../src/shop/referrals/decide.ts'
+import { acceptAsOperator, rejectAsOperator } from '../../src/shop/referrals/decide.ts'
 import { decideAffiliate } from '../../src/shop/affiliates/decide.ts'
 import { getAffiliate } from '../../src/shop/affiliates/find.ts'
 import { payPayouts } from '../../src/shop/referrals/pay-payouts.ts'
@@ -59,7 +59,7 @@ function move(shop: JourneyShop, orderId: number, to: OrderStatus): void {
 }
 
 function accept(shop: JourneyShop, id: number): void {
-  write(shop.app.db, (tx) => void acceptByHand(tx, id, isOrderPaid(shop.app), shop.clock.now()))
+  write(shop.app.db, (tx) => void acceptAsOperator(tx, id, isOrderPaid(shop.app), shop.clock.now()))
 }
 
 const plansOf = (shop: JourneyShop) =>
@@ -205,7 +205,7 @@ describe('the whole life of a referral', () => {
   it('rejected by an operator: for good, also of an order that is paid later', async () => {
     const { shop, mira, lena } = await affiliateShop()
     const placed = await order(shop, lena, 'mug', link)
-    write(shop.app.db, (tx) => void rejectByHand(tx, 1, 'made up', shop.clock.now()))
+    write(shop.app.db, (tx) => void rejectAsOperator(tx, 1, 'made up', shop.clock.now()))
     await pay(lena, placed)
     expect(await seen(lena, mira)).toEqual(['processing', false, 'rejected', 200, 0, 0])
     accept(shop, 1)

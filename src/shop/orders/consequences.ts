@@ -1,6 +1,6 @@
 import { queueMail } from '../mail/queue-mail.ts'
 import type { Tx } from '../../platform/db/database.ts'
-import { acceptReferral, rejectReferral, reviveReferral } from '../referrals/referrals.ts'
+import { acceptReferral, rejectReferral, reopenReferral } from '../referrals/referrals.ts'
 import { giveGrants, revokeGrants } from '../benefits/give.ts'
 import { takeBackRenewal } from '../benefits/subscriptions.ts'
 import { emit } from '../outbox/emit.ts'
@@ -15,7 +15,7 @@ import { isPaidStatus, isReleasedStatus } from './states.ts'
 export function followMove(tx: Tx, before: OrderRow, after: OrderRow, now: number): void {
   const wasReleased = isReleasedStatus(before.status)
   const isReleased = isReleasedStatus(after.status)
-  if (wasReleased && !isReleased) reviveReferral(tx, after.id, now)
+  if (wasReleased && !isReleased) reopenReferral(tx, after.id, now)
   if (isPaidStatus(after.status) && !isPaidStatus(before.status)) settle(tx, after, now)
   if (isReleased && !wasReleased) release(tx, after, now)
   if (after.status === 'refunded') tellRefund(tx, after, after.totalMinor - before.refundedMinor, now)

@@ -3,7 +3,7 @@ import { AppError, validationFailed } from '../../errors.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { statement } from '../../platform/db/statements.ts'
 import { emit } from '../outbox/emit.ts'
-import { giveBackShare, takeBackShare } from '../referrals/referrals.ts'
+import { restoreCommission, reduceCommission } from '../referrals/referrals.ts'
 import { recordMove } from './audit.ts'
 import { tellOfRefund } from './consequences.ts'
 import { getOrder } from './find.ts'
@@ -60,7 +60,7 @@ export function recordRefund(
   const full = order.refundedMinor + amountMinor === order.totalMinor
   if (full && mayMove(order.status, 'refunded', false)) return moveOrder(tx, orderId, 'refunded', cause, now)
   const refunded = addRefund(tx).get({ id: orderId, amountMinor, now })
-  takeBackShare(tx, orderId, { refundedMinor: refunded.refundedMinor, totalMinor: refunded.totalMinor }, now)
+  reduceCommission(tx, orderId, { refundedMinor: refunded.refundedMinor, totalMinor: refunded.totalMinor }, now)
   tellOfRefund(tx, refunded, amountMinor, full, now)
   return refunded
 }
@@ -80,7 +80,7 @@ export function reverseRefund(
   const before = getOrder(tx, orderId)
   const reversedMinor = Math.min(amountMinor, before.refundedMinor)
   const order = addRefund(tx).get({ id: orderId, amountMinor: -reversedMinor, now })
-  giveBackShare(tx, orderId, { refundedMinor: order.refundedMinor, totalMinor: order.totalMinor }, now)
+  restoreCommission(tx, orderId, { refundedMinor: order.refundedMinor, totalMinor: order.totalMinor }, now)
   recordMove(tx, { orderId, from: order.status, to: order.status, ...cause, at: now })
   emit(tx, 'order.refund_failed', { orderId, amountMinor: reversedMinor, currency: order.currency }, now)
   return order

@@ -19,7 +19,7 @@ const byOperator = 'operator'
  * @throws AppError NOT_FOUND; TRANSITION_REFUSED when its order is not paid, when it was rejected for another reason,
  *   and while its affiliate is not active or his account is shut
  */
-export function acceptByHand(tx: Tx, referralId: number, isOrderPaid: IsOrderPaid, now: number): ReferralRow {
+export function acceptAsOperator(tx: Tx, referralId: number, isOrderPaid: IsOrderPaid, now: number): ReferralRow {
   const referral = getReferral(tx, referralId)
   if (referral.status === 'unpaid' || referral.status === 'paid') return referral
   if (referral.status === 'rejected' && !referral.rejectedFor?.startsWith(byOperator)) {
@@ -38,7 +38,7 @@ export function acceptByHand(tx: Tx, referralId: number, isOrderPaid: IsOrderPai
  * @param reason in the operator's words; may be empty
  * @throws AppError NOT_FOUND
  */
-export function rejectByHand(tx: Tx, referralId: number, reason: string, now: number): ReferralRow {
+export function rejectAsOperator(tx: Tx, referralId: number, reason: string, now: number): ReferralRow {
   const words = reason.trim()
   return reject(tx, getReferral(tx, referralId), words === '' ? byOperator : `${byOperator}: ${words}`, now)
 }

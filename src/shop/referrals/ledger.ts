@@ -25,7 +25,7 @@ export function isPaidOut(db: Db, referralId: number): boolean {
  * `taken_back` for what is too much. What was paid out stays paid out; when it turns out to be too much, the entries of
  * the referral sum to less than zero, and the affiliate's next payout is smaller by that.
  */
-export function settleCredit(tx: Tx, referral: EntryOrigin, targetMinor: number, reason: string, now: number): void {
+export function adjustEarned(tx: Tx, referral: EntryOrigin, targetMinor: number, reason: string, now: number): void {
   const change = targetMinor - (creditOfReferral(tx).get(referral.id)?.creditMinor ?? 0)
   if (change === 0) return
   const kind = change > 0 ? 'earned' : 'taken_back'
@@ -33,7 +33,7 @@ export function settleCredit(tx: Tx, referral: EntryOrigin, targetMinor: number,
 }
 
 /** Writes that a payout settled what was owed for a referral; a negative `owedMinor` sets off what was owed back. */
-export function settleByPayout(
+export function recordPaidOut(
   tx: Tx,
   referral: EntryOrigin,
   payout: { id: number; owedMinor: number },

@@ -4,10 +4,10 @@ import { AppError } from '../../errors.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { emit } from '../outbox/emit.ts'
 import { getReferral } from './find.ts'
-import { settleByPayout } from './ledger.ts'
+import { recordPaidOut } from './ledger.ts'
 import { planPayouts } from './payouts.ts'
 import type { PayoutFilter, PayoutLine, PayoutPlan } from './payouts.ts'
-import { factsOf, storeReferral } from './store.ts'
+import { toEventData, storeReferral } from './store.ts'
 
 export type PaidPayout = { payout: PayoutRow; plan: PayoutPlan }
 
@@ -51,8 +51,8 @@ function pay(tx: Tx, plan: PayoutPlan, reference: string | null, now: number): P
 }
 
 function settle(tx: Tx, line: PayoutLine, payoutId: number, now: number): void {
-  if (line.owedMinor !== 0) settleByPayout(tx, line, { id: payoutId, owedMinor: line.owedMinor }, now)
+  if (line.owedMinor !== 0) recordPaidOut(tx, line, { id: payoutId, owedMinor: line.owedMinor }, now)
   if (line.status !== 'unpaid') return
   const paid = storeReferral(tx, getReferral(tx, line.id), { status: 'paid' }, now)
-  emit(tx, 'referral.paid', { ...factsOf(paid), payoutId }, now)
+  emit(tx, 'referral.paid', { ...toEventData(paid), payoutId }, now)
 }

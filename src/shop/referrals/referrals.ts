@@ -8,9 +8,9 @@ import { netCommissionMinor } from './commission.ts'
 import { isCreditable } from '../affiliates/credit.ts'
 import { findReferralOfOrder, getReferral } from './find.ts'
 import { getAffiliateById } from '../affiliates/find.ts'
-import { isPaidOut, settleCredit } from './ledger.ts'
+import { isPaidOut, adjustEarned } from './ledger.ts'
 import type { AffiliateRow } from '../affiliates/rows.ts'
-import { factsOf, storeReferral } from './store.ts'
+import { toEventData, storeReferral } from './store.ts'
 
 const insertReferral = insertStatement(referrals)
 
@@ -37,7 +37,7 @@ export function createReferral(tx: Tx, given: NewReferral, now: number): Referra
   const row = { affiliateId: affiliate.id, orderId, visitId, rateBps, amountMinor, currency }
   const id = insertReferral(tx, { ...row, status: 'pending', createdAt: now, updatedAt: now })
   const referral = getReferral(tx, id)
-  emit(tx, 'referral.created', factsOf(referral), now)
+  emit(tx, 'referral.created', toEventData(referral), now)
   return refusal === undefined ? referral : reject(tx, referral, refusal, now)
 }
 
@@ -54,10 +54,10 @@ export function acceptReferral(tx: Tx, orderId: number, now: number): void {
 
 /** Without asking whether it may be. One that had been paid out before it was rejected is paid again, by that payout. */
 export function accept(tx: Tx, referral: ReferralRow, now: number): ReferralRow {
-  settleCredit(tx, referral, referral.amountMinor, 'accepted', now)
+  adjustEarned(tx, referral, referral.amountMinor, 'accepted', now)
   const status = isPaidOut(tx, referral.id) ? 'paid' : 'unpaid'
   const accepted = storeReferral(tx, referral, { status, rejectedFor: null, acceptedAt: now }, now)
-  emit(tx, 'referral.accepted', factsOf(accepted), now)
+  emit(tx, 'referral.accepted', toEventData(accepted), now)
   return accepted
 }
 
@@ -66,7 +66,7 @@ export function accept(tx: Tx, referral: ReferralRow, now: number): ReferralRow 
  * taken back. A referral that was paid already goes from paid to rejected too; the entry that takes the commission
  * back leaves the affiliate owing it, until a payout sets it off.
  *
- * A reason that begins with `order_` speaks of the order's state and can pass (`reviveReferral`); any other (`self`, an
+ * A reason that begins with `order_` speaks of the order's state and can pass (`reopenReferral`); any other (`self`, an
  * operator's) is for good, and replaces an order's. `order_refunded` ends the amount at zero, since that is what
  * is left after the refund; otherwise it stays to be seen and to be revived.
  */
@@ -82,9 +82,9 @@ export function reject(tx: Tx, referral: ReferralRow, reason: string, now: numbe
     const rejectedFor = replaces(reason, referral.rejectedFor) ? reason : referral.rejectedFor
     return storeReferral(tx, referral, { rejectedFor, amountMinor }, now)
   }
-  settleCredit(tx, referral, 0, reason, now)
+  adjustEarned(tx, referral, 0, reason, now)
   const rejected = storeReferral(tx, referral, { status: 'rejected', rejectedFor: reason, amountMinor }, now)
-  emit(tx, 'referral.rejected', { ...factsOf(rejected), reason }, now)
+  emit(tx, 'referral.rejected', { ...toEventData(rejected), reason }, now)
   return rejected
 }
 
@@ -97,7 +97,7 @@ function isOfOrder(reason: string | null): boolean {
 }
 
 /** A failed or cancelled order is on again: its referral, the same row, is pending as at first. */
-export function reviveReferral(tx: Tx, orderId: number, now: number): void {
+export function reopenReferral(tx: Tx, orderId: number, now: number): void {
   const referral = findReferralOfOrder(tx, orderId)
   if (referral?.status !== 'rejected' || !isOfOrder(referral.rejectedFor)) return
   storeReferral(tx, referral, { status: 'pending', rejectedFor: null, acceptedAt: null }, now)
@@ -110,7 +110,7 @@ export function reviveReferral(tx: Tx, orderId: number, now: number): void {
  *
  * @param order `refundedMinor` is all that has been refunded by now, this time included.
  */
-export function takeBackShare(
+export function reduceCommission(
   tx: Tx,
   orderId: number,
   order: { refundedMinor: number; totalMinor: number },
@@ -121,7 +121,7 @@ export function takeBackShare(
   const amountMinor = Math.min(referral.amountMinor, netCommissionMinor(order, referral.rateBps))
   if (amountMinor === referral.amountMinor) return
   if (referral.status === 'unpaid' || referral.status === 'paid') {
-    settleCredit(tx, referral, amountMinor, 'order_partly_refunded', now)
+    adjustEarned(tx, referral, amountMinor, 'order_partly_refunded', now)
   }
   storeReferral(tx, referral, { amountMinor }, now)
 }
@@ -132,7 +132,7 @@ export function takeBackShare(
  *
  * @param order `refundedMinor` is what remains refunded
  */
-export function giveBackShare(
+export function restoreCommission(
   tx: Tx,
   orderId: number,
   order: { refundedMinor: number; totalMinor: number },
@@ -147,5 +147,5 @@ export function giveBackShare(
   const restored = storeReferral(tx, referral, change, now)
   if (wasRefunded && referral.acceptedAt !== null) accept(tx, restored, now)
   else if (referral.status === 'unpaid' || referral.status === 'paid')
-    settleCredit(tx, referral, amountMinor, 'refund_failed', now)
+    adjustEarned(tx, referral, amountMinor, 'refund_failed', now)
 }

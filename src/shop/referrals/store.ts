@@ -27,6 +27,6 @@ export function storeReferral(tx: Tx, referral: ReferralRow, change: ReferralCha
 }
 
 /** What the events about a referral say of it. */
-export function factsOf({ id, affiliateId, orderId, amountMinor, currency }: ReferralRow) {
+export function toEventData({ id, affiliateId, orderId, amountMinor, currency }: ReferralRow) {
   return { referralId: id, affiliateId, orderId, amountMinor, currency }
 }

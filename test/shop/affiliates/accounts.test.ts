@@ -22,7 +22,7 @@ import { refusal } from '../../support/accounts.ts'
 import { makeUser } from '../../support/people.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import type { TestShop } from '../../support/shop-context.ts'
-import { makeAffiliate, told } from './support.ts'
+import { makeAffiliate, eventsOf } from './support.ts'
 
 const code = (code: string) => expect.objectContaining({ code })
 const person = (shop: TestShop, email: string, username?: string) =>
@@ -51,7 +51,7 @@ describe('applying', () => {
     const mira = await person(shop, 'mira@shop.example')
     const input = { website: 'https://mira.example/', message: 'Hello' }
     expect(apply(shop, mira, input)).toMatchObject({ ...input, code: 'mira', status: 'pending', rateBps: null })
-    expect(told(shop)).toEqual(['affiliate.applied'])
+    expect(eventsOf(shop)).toEqual(['affiliate.applied'])
     expect(getOwnAffiliate(shop.db, mira.id)).toEqual({
       affiliate: { id: 1, code: 'mira', status: 'pending', rate: 10, termsVersion: null, termsAcceptedAt: null },
       balance: { currency: 'EUR', pendingMinor: 0, unpaidMinor: 0, paidMinor: 0 }
@@ -137,7 +137,7 @@ describe('accepting the terms', () => {
     expect(first).toMatchObject({ termsVersion: '2026-01-31', termsAcceptedAt: shop.clock.now() })
     shop.clock.advance(1_000)
     expect(accept('2026-01-31')).toEqual(first)
-    expect(told(shop)).toEqual(['affiliate.terms_accepted'])
+    expect(eventsOf(shop)).toEqual(['affiliate.terms_accepted'])
     expect(() => accept('2025-01-31')).toThrow(
       refusal('VALIDATION_FAILED', { fieldErrors: { version: [expect.stringMatching(/\.$/)] } })
     )
@@ -182,14 +182,14 @@ describe('deciding about an affiliate', () => {
     expect(outcomeOf(shop, decision)).toBe(outcome)
   })
 
-  it('is told by event and mail, once', async () => {
+  it('is eventsOf by event and mail, once', async () => {
     using shop = openTestShop()
     await makeAffiliate(shop, { status: 'pending' })
     decide(shop, 'mira', 'reject')
     decide(shop, 'mira', 'reject')
     decide(shop, 'MIRA', 'approve')
     decide(shop, '1', 'deactivate')
-    expect(told(shop)).toEqual(['affiliate.rejected', 'affiliate.approved'])
+    expect(eventsOf(shop)).toEqual(['affiliate.rejected', 'affiliate.approved'])
     const mails = shop.db.sqlite.prepare('SELECT template, recipient, data FROM mails ORDER BY id').all()
     expect(mails).toEqual([
       { template: 'affiliate_decision', recipient: 'mira@shop.example', data: '{"affiliateId":1,"approved":false}' },
@@ -207,7 +207,7 @@ describe('an affiliate made by an operator', () => {
     const { id } = await person(shop, 'mira@shop.example')
     expect(create(shop, id, ' Mira ')).toMatchObject({ code: 'Mira', codeKey: 'mira', rateBps: 1_250 })
     expect(getOwnAffiliate(shop.db, id).affiliate.rate).toBe(12.5)
-    expect(told(shop)).toEqual(['affiliate.applied', 'affiliate.approved'])
+    expect(eventsOf(shop)).toEqual(['affiliate.applied', 'affiliate.approved'])
   })
 
   it('shares neither his account nor his code, and has a code that can be one', async () => {
@@ -228,7 +228,7 @@ describe('an affiliate made by an operator', () => {
     }
   })
 
-  it('is told of by events that say which, in whatever state he begins', async () => {
+  it('is eventsOf of by events that say which, in whatever state he begins', async () => {
     using shop = openTestShop()
     const begin = async (status: 'pending' | 'active' | 'rejected') => {
       const { id: userId } = await person(shop, `${status}@shop.example`)
@@ -276,7 +276,7 @@ describe('the affiliate account of somebody who is erased', () => {
     const closed = { status: 'inactive', code, codeKey: code, website: null, message: null }
     expect(findAffiliateOfUser(shop.db, userId)).toMatchObject(closed)
     erase(shop, userId)
-    expect(told(shop)).toEqual([])
+    expect(eventsOf(shop)).toEqual([])
   })
 
   it('is closed also where somebody else is called like an erased one', async () => {
@@ -293,7 +293,7 @@ describe('the affiliate account of somebody who is erased', () => {
     const { userId } = await makeAffiliate(shop, { status: 'pending' })
     erase(shop, userId)
     expect(findAffiliateOfUser(shop.db, userId)?.status).toBe('rejected')
-    expect(told(shop)).toEqual(['affiliate.rejected'])
+    expect(eventsOf(shop)).toEqual(['affiliate.rejected'])
     expect(shop.db.sqlite.prepare('SELECT count(*) FROM mails').pluck().get()).toBe(0)
     erase(shop, 99)
   })

@@ -51,7 +51,7 @@ export function ledgerOf(shop: TestShop, orderId: number): string[] {
 }
 
 /** Types of the events that tell of referrals and affiliates, in their order. */
-export function told(shop: TestShop): string[] {
+export function eventsOf(shop: TestShop): string[] {
   const types = shop.db.sqlite.prepare('SELECT type FROM events ORDER BY id').pluck().all().map(String)
   return types.filter((type) => /^(referral|affiliate)\./.test(type))
 }

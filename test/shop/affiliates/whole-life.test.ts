@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
 import type { Db } from '../../../src/platform/db/database.ts'
-import { acceptByHand } from '../../../src/shop/referrals/decide.ts'
+import { acceptAsOperator } from '../../../src/shop/referrals/decide.ts'
 import { payPayouts } from '../../../src/shop/referrals/pay-payouts.ts'
 import { accountSummary } from '../../../src/shop/entitlements/entitlements.ts'
 import { findOrder } from '../../../src/shop/orders/find.ts'
@@ -199,7 +199,7 @@ describe.each(lives)('an order that came by an affiliate: $life', ({ steps, auto
 describe('accepting by hand', () => {
   const isOrderPaid = (db: Db) => (orderId: number) => isPaidStatus(findOrder(db, orderId)?.status ?? 'pending')
   const accept = (db: Db, orderId: number) =>
-    write(db, (tx) => acceptByHand(tx, referralOf(db, orderId)?.id ?? 0, isOrderPaid(db), noon))
+    write(db, (tx) => acceptAsOperator(tx, referralOf(db, orderId)?.id ?? 0, isOrderPaid(db), noon))
 
   it.each([
     { life: 'created', steps: [] },

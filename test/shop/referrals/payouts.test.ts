@@ -5,20 +5,25 @@ import { listAdminReferrals, showReferral } from '../../../src/shop/referrals/ad
 import { showAffiliate } from '../../../src/shop/referrals/affiliate-summary.ts'
 import { balanceOf } from '../../../src/shop/referrals/balance.ts'
 import { payoutsCsv, referralsCsv } from '../../../src/shop/referrals/csv.ts'
-import { acceptByHand, rejectByHand } from '../../../src/shop/referrals/decide.ts'
+import { acceptAsOperator, rejectAsOperator } from '../../../src/shop/referrals/decide.ts'
 import { getAffiliate } from '../../../src/shop/affiliates/find.ts'
 import { entriesOf } from '../../../src/shop/referrals/ledger.ts'
 import { payPayouts } from '../../../src/shop/referrals/pay-payouts.ts'
 import type { PaidPayout } from '../../../src/shop/referrals/pay-payouts.ts'
 import { planPayouts } from '../../../src/shop/referrals/payouts.ts'
 import type { PayoutFilter } from '../../../src/shop/referrals/payouts.ts'
-import { acceptReferral, rejectReferral, reviveReferral, takeBackShare } from '../../../src/shop/referrals/referrals.ts'
+import {
+  acceptReferral,
+  rejectReferral,
+  reopenReferral,
+  reduceCommission
+} from '../../../src/shop/referrals/referrals.ts'
 import { repriceReferral } from '../../../src/shop/referrals/reprice.ts'
 import { recordVisit } from '../../../src/shop/affiliates/visits.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import type { TestShop } from '../../support/shop-context.ts'
-import { ledgerOf, makeAffiliate, refer, referralOf, told } from '../affiliates/support.ts'
+import { ledgerOf, makeAffiliate, refer, referralOf, eventsOf } from '../affiliates/support.ts'
 
 const dayMs = 86_400_000
 const refused = expect.objectContaining({ code: 'TRANSITION_REFUSED' })
@@ -34,11 +39,11 @@ function refundAll(shop: TestShop, orderId: number): void {
 
 /** An operator's, of an order that stays paid. */
 function dropByHand(shop: TestShop, orderId: number): void {
-  write(shop.db, (tx) => rejectByHand(tx, referralOf(shop, orderId).id, 'a mistake', shop.clock.now()))
+  write(shop.db, (tx) => rejectAsOperator(tx, referralOf(shop, orderId).id, 'a mistake', shop.clock.now()))
 }
 
 function takeByHand(shop: TestShop, orderId: number): ReferralRow {
-  return write(shop.db, (tx) => acceptByHand(tx, referralOf(shop, orderId).id, () => true, shop.clock.now()))
+  return write(shop.db, (tx) => acceptAsOperator(tx, referralOf(shop, orderId).id, () => true, shop.clock.now()))
 }
 
 function pay(shop: TestShop, run: Parameters<typeof payPayouts>[1] = {}): PaidPayout[] {
@@ -99,7 +104,7 @@ describe('a payout run', () => {
       unpaidMinor: 0,
       paidMinor: 1_500
     })
-    expect(told(shop).filter((type) => type === 'referral.paid')).toHaveLength(3)
+    expect(eventsOf(shop).filter((type) => type === 'referral.paid')).toHaveLength(3)
     expect(pay(shop)).toEqual([])
     expect(sums(shop)).toEqual([])
   })
@@ -143,7 +148,7 @@ describe('a payout run', () => {
     payAfterHold(shop)
     write(shop.db, (tx) => {
       rejectReferral(tx, 1, 'order_failed', shop.clock.now())
-      reviveReferral(tx, 1, shop.clock.now())
+      reopenReferral(tx, 1, shop.clock.now())
       acceptReferral(tx, 1, shop.clock.now())
     })
     shop.clock.advance(30 * dayMs)
@@ -161,7 +166,7 @@ describe('a payout run', () => {
     expect(takeByHand(shop, 1)).toMatchObject({ status: 'paid', rejectedFor: null })
     earn(shop, id, 2)
     expect(payAfterHold(shop).map(({ payout }) => payout.amountMinor)).toEqual([1_000])
-    expect(told(shop).filter((type) => type === 'referral.paid')).toHaveLength(2)
+    expect(eventsOf(shop).filter((type) => type === 'referral.paid')).toHaveLength(2)
   })
 
   it('pays one again that was rejected after it, set off, and accepted again', async () => {
@@ -182,7 +187,7 @@ describe('a payout run', () => {
     earn(shop, id, 1)
     payAfterHold(shop)
     dropByHand(shop, 1)
-    write(shop.db, (tx) => takeBackShare(tx, 1, { refundedMinor: 5_000, totalMinor: 10_000 }, shop.clock.now()))
+    write(shop.db, (tx) => reduceCommission(tx, 1, { refundedMinor: 5_000, totalMinor: 10_000 }, shop.clock.now()))
     expect(takeByHand(shop, 1)).toMatchObject({ status: 'paid', amountMinor: 500 })
     expect(sums(shop)).toEqual([[id, 0, -500, 0, -500]])
   })
@@ -191,7 +196,7 @@ describe('a payout run', () => {
     using shop = openTestShop()
     const { id } = await makeAffiliate(shop)
     earn(shop, id, 1)
-    write(shop.db, (tx) => takeBackShare(tx, 1, { refundedMinor: 2_500, totalMinor: 10_000 }, 0))
+    write(shop.db, (tx) => reduceCommission(tx, 1, { refundedMinor: 2_500, totalMinor: 10_000 }, 0))
     expect(payAfterHold(shop).map(({ payout }) => payout.amountMinor)).toEqual([750])
   })
 
@@ -274,11 +279,11 @@ describe('a payout run', () => {
       ]
     ])
     const events = shop.db.sqlite.prepare("SELECT payload FROM events WHERE type = 'referral.paid' ORDER BY id")
-    const told = events
+    const payloads = events
       .pluck()
       .all()
       .map((payload) => JSON.parse(String(payload)) as unknown)
-    expect(told).toMatchObject([
+    expect(payloads).toMatchObject([
       { affiliateId: id, orderId: 1, amountMinor: 1_000, currency: 'EUR', payoutId: 1 },
       { affiliateId: id, orderId: 2, amountMinor: 3_000, currency: 'EUR', payoutId: 2 }
     ])
@@ -300,7 +305,7 @@ describe('a payout run', () => {
     const { id } = await makeAffiliate(shop)
     earn(shop, id, 1)
     payAfterHold(shop)
-    write(shop.db, (tx) => takeBackShare(tx, 1, { refundedMinor: 5_000, totalMinor: 10_000 }, shop.clock.now()))
+    write(shop.db, (tx) => reduceCommission(tx, 1, { refundedMinor: 5_000, totalMinor: 10_000 }, shop.clock.now()))
     earn(shop, id, 2)
     const isOrderPaid = () => false
     expect(sums(shop, { isOrderPaid })).toEqual([[id, 0, -500, 1_000, -500]])
@@ -342,9 +347,9 @@ describe('an order that costs another sum before it is paid', () => {
 
 describe('an operator', () => {
   const accept = (shop: TestShop, id: number, paid: boolean) =>
-    write(shop.db, (tx) => acceptByHand(tx, id, () => paid, shop.clock.now()))
+    write(shop.db, (tx) => acceptAsOperator(tx, id, () => paid, shop.clock.now()))
   const reject = (shop: TestShop, id: number, reason = '') =>
-    write(shop.db, (tx) => rejectByHand(tx, id, reason, shop.clock.now()))
+    write(shop.db, (tx) => rejectAsOperator(tx, id, reason, shop.clock.now()))
 
   it('accepts a pending referral once its order is paid', async () => {
     using shop = openTestShop()
@@ -398,7 +403,7 @@ describe('an operator', () => {
       status: 'rejected',
       rejectedFor: 'operator: bought by a friend'
     })
-    write(shop.db, (tx) => reviveReferral(tx, 1, 0))
+    write(shop.db, (tx) => reopenReferral(tx, 1, 0))
     expect(referralOf(shop, 1).status).toBe('rejected')
     expect(accept(shop, id, true)).toMatchObject({ status: 'unpaid', rejectedFor: null })
     expect(ledgerOf(shop, 1)).toEqual(['earned 1000', 'taken_back -1000', 'earned 1000'])

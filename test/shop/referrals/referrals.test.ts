@@ -9,19 +9,19 @@ import {
   acceptReferral,
   createReferral,
   rejectReferral,
-  reviveReferral,
-  takeBackShare
+  reopenReferral,
+  reduceCommission
 } from '../../../src/shop/referrals/referrals.ts'
 import { isSelfReferral } from '../../../src/shop/affiliates/credit.ts'
 import { recordVisit } from '../../../src/shop/affiliates/visits.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import type { TestShop } from '../../support/shop-context.ts'
-import { ledgerOf, makeAffiliate, refer, referralOf, told } from '../affiliates/support.ts'
+import { ledgerOf, makeAffiliate, refer, referralOf, eventsOf } from '../affiliates/support.ts'
 
 type Step = (tx: Tx, orderId: number, now: number) => void
 const accept: Step = acceptReferral
-const revive: Step = reviveReferral
+const revive: Step = reopenReferral
 const reject =
   (reason: string): Step =>
   (tx, orderId, now) =>
@@ -29,7 +29,7 @@ const reject =
 const refund =
   (refundedMinor: number, totalMinor = 10_000): Step =>
   (tx, orderId, now) =>
-    takeBackShare(tx, orderId, { refundedMinor, totalMinor }, now)
+    reduceCommission(tx, orderId, { refundedMinor, totalMinor }, now)
 
 function take(shop: TestShop, orderId: number, ...steps: Step[]): void {
   for (const step of steps) write(shop.db, (tx) => step(tx, orderId, shop.clock.now()))
@@ -49,7 +49,7 @@ describe('a referral', () => {
     take(shop, 1, accept)
     expect(referralOf(shop, 1)).toMatchObject({ status: 'unpaid', rateBps: 1_000, amountMinor: 101 })
     expect(ledgerOf(shop, 1)).toEqual(['earned 101'])
-    expect(told(shop)).toEqual(['referral.created', 'referral.accepted'])
+    expect(eventsOf(shop)).toEqual(['referral.created', 'referral.accepted'])
   })
 
   it("goes by the affiliate's own rate before the shop's, zero included", async () => {
@@ -77,7 +77,7 @@ describe('a referral', () => {
       expect(created).toBeUndefined()
       take(shop, orderId, accept, reject('order_failed'), revive, refund(5))
     }
-    expect(told(shop)).toEqual([])
+    expect(eventsOf(shop)).toEqual([])
   })
 
   it('is the only one of its order', async () => {
@@ -102,7 +102,7 @@ describe('a referral', () => {
     take(shop, 1, accept, reject('order_failed'), revive, accept)
     expect(referralOf(shop, 1)).toMatchObject({ status: 'rejected', rejectedFor: 'self', amountMinor: 50 })
     expect(ledgerOf(shop, 1)).toEqual([])
-    expect(told(shop)).toEqual(['referral.created', 'referral.rejected'])
+    expect(eventsOf(shop)).toEqual(['referral.created', 'referral.rejected'])
   })
 
   it('waits while its affiliate is not active', async () => {
@@ -258,7 +258,7 @@ describe('a referral', () => {
     take(shop, 1, ...steps)
     expect(referralOf(shop, 1)).toMatchObject({ status, amountMinor })
     expect(ledgerOf(shop, 1)).toEqual(ledger)
-    expect(told(shop)).toEqual(['referral.created', ...events.map((event) => `referral.${event}`)])
+    expect(eventsOf(shop)).toEqual(['referral.created', ...events.map((event) => `referral.${event}`)])
   })
 
   it('stays paid when part of its order is refunded after the payout, and is rejected when all of it is', async () => {
@@ -276,7 +276,7 @@ describe('a referral', () => {
   it('leaves an order without one alone', () => {
     using shop = openTestShop()
     take(shop, 7, accept, reject('order_failed'), revive, refund(1))
-    expect(told(shop)).toEqual([])
+    expect(eventsOf(shop)).toEqual([])
   })
 })
 
