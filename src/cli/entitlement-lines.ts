@@ -1,20 +1,16 @@
+import type { listBenefits } from '../shop/benefits/list-benefits.ts'
 import type { Entitlements } from '../shop/entitlements/entitlements.ts'
 
-/** What a person is entitled to, for the operator's eye: a line for each thing held, and one that says when nothing is. */
-export function entitlementLines(entitlements: Entitlements): string[] {
-  const { ordersSummary, donationsSummary, memberships, subscriptions, affiliate, flags } = entitlements
+/** A line for each benefit that a person has, and for the affiliate account; one that says so when there are none. */
+export function entitlementLines(
+  { ordersSummary, affiliate, flags }: Entitlements,
+  benefits: ReturnType<typeof listBenefits>
+): string[] {
   const held = [
-    ...memberships.map(
-      ({ planName, module, status, expiresAt }) =>
-        `Membership ${planName} (module ${module}): ${status}, ${expiresAt === null ? 'for life' : `to ${expiresAt}`}`
-    ),
-    ...subscriptions.map(
-      ({ name, status, interval, currentPeriodEnd, cancelAtPeriodEnd }) =>
-        `Subscription ${name}: ${status}, a ${interval} at a time, ${cancelAtPeriodEnd ? 'ends' : 'paid to'} ${currentPeriodEnd}`
-    ),
-    ...(donationsSummary.hasDonations ? [`Donations: ${donationsSummary.totalDonations}`] : []),
+    ...benefits.map(({ kind, line: { what, state, until } }) => {
+      return `${kind} ${what}: ${state}${until === null ? '' : `, until ${until}`}`
+    }),
     ...(affiliate.status === null ? [] : [`Affiliate ${affiliate.id ?? ''}: ${affiliate.status}`]),
-    ...(flags.hasCourseEnrollments ? ['Enrolled in courses'] : []),
     ...(flags.hasProAccess ? ['Has pro access'] : [])
   ]
   const orders = `Orders: ${ordersSummary.totalOrders}${ordersSummary.lastOrderAt === null ? '' : `, the last ${ordersSummary.lastOrderAt}`}`

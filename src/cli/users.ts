@@ -16,6 +16,7 @@ import { erasePerson } from '../shop/customers/erase-person.ts'
 import { exportPerson } from '../shop/customers/export-person.ts'
 import { openAccount } from '../shop/customers/open-account.ts'
 import { confirmEmail } from '../shop/customers/verify-email.ts'
+import { visibleBenefits } from '../shop/benefits/list-benefits.ts'
 import { accountSummary } from '../shop/entitlements/entitlements.ts'
 import { rolesOf } from '../shop/entitlements/roles.ts'
 import { countGuestOrders } from '../shop/orders/guest-orders.ts'
@@ -152,7 +153,7 @@ function answer(app: App, user: UserRow, now: number): Answer {
       `Name: ${names === '' ? 'none given' : names}; roles: ${roles.wpRoles.join(', ')}; since ${view.createdAt}`,
       `Terms accepted: ${record.consent.termsAcceptedAt ?? 'never'}; privacy: ${record.consent.privacyAcceptedAt ?? 'never'}`,
       ...(record.biography ?? '').split('\n'),
-      ...entitlementLines(entitlements)
+      ...entitlementLines(entitlements, visibleBenefits(app.db, user.id, now))
     ]
   }
 }

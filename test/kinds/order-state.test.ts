@@ -39,7 +39,7 @@ describe('an order state that is added', () => {
   })
 
   it('is known everywhere by its row, and asks the demo shop for a way to it', () => {
-    expect(files).toContain('src/pages/order-standing.ts')
+    expect(files).toContain('src/shop/checkout/buyer-status.ts')
     expect(typeErrors(files, [withState(row)])).toEqual([
       expect.stringMatching(/^src\/operations\/seeding\/purchase\.ts: Property 'packed' is missing/)
     ])

@@ -1,54 +1,41 @@
-import { eq } from 'drizzle-orm'
-import { AppError } from '../../errors.ts'
+import { AppError, validationFailed } from '../../errors.ts'
 import type { Tx } from '../../platform/db/database.ts'
-import type { GrantSpec } from '../catalog/schema.ts'
-import { endBenefit } from './end-benefit.ts'
-import type { BenefitKind } from './end-benefit.ts'
-import { findPlan } from './plans.ts'
-import { byHand } from './rows.ts'
-import { subscriptions } from './schema.ts'
-import { startDonation, startDownload, startEnrolment, startMembership, startSubscription } from './start-benefit.ts'
+import { grantKinds, grantKindsInWords } from '../catalog/grants.ts'
+import type { GrantKind } from '../catalog/grants.ts'
+import { benefitKinds } from './kinds.ts'
+import type { Ended } from './kinds/kind.ts'
 
-type SpecOf<Kind extends GrantSpec['kind']> = Extract<GrantSpec, { kind: Kind }>
-
-/** What an operator can give: as a product would, with what an order would have said. The plan's module is the plan's own. */
-export type HandGrant =
-  | Omit<SpecOf<'membership'>, 'module'>
-  | (SpecOf<'subscription'> & { productId: number })
-  | SpecOf<'course'>
-  | (SpecOf<'download'> & { productId: number })
-  | (SpecOf<'donation'> & { amountMinor: number; currency: string })
+/** The kind of that name; undefined when there is none. */
+export function findKind(name: string): GrantKind | undefined {
+  return grantKinds.find((kind) => kind === name)
+}
 
 /**
- * Gives a person a benefit that no order pays for, extending what runs, with the same events as a bought one. Returns its id.
+ * Gives a person a benefit that no order pays for, extending what runs, with the same events as a bought one. Returns its
+ * id.
  *
- * @throws AppError NOT_FOUND for a plan that the shop does not have.
+ * @param said the kind and what the kind's `byHand.options` name
+ * @throws AppError VALIDATION_FAILED naming the fields that are missing or not the kind's, NOT_FOUND for a plan or a
+ *   product that the shop does not have
  */
-export function grantByHand(tx: Tx, userId: number, grant: HandGrant, now: number): number {
-  const to = { userId, quantity: 1, source: byHand }
-  if (grant.kind === 'membership') {
-    const plan = findPlan(tx, grant.plan)
-    if (plan === undefined) throw new AppError('NOT_FOUND', `There is no plan "${grant.plan}".`)
-    return startMembership(tx, to, { ...grant, module: plan.module }, now).id
-  }
-  if (grant.kind === 'subscription') return startSubscription(tx, { ...to, productId: grant.productId }, grant, now).id
-  if (grant.kind === 'course') return startEnrolment(tx, to, grant, now).id
-  if (grant.kind === 'download') return startDownload(tx, { ...to, productId: grant.productId }, grant, now).id
-  const { amountMinor, currency } = grant
-  return startDonation(tx, { ...to, amountMinor, currency }, grant, now).id
+export function grantByHand(
+  tx: Tx,
+  userId: number,
+  said: { kind: string } & Record<string, unknown>,
+  now: number
+): number {
+  const kind = findKind(said.kind)
+  if (kind === undefined) throw validationFailed({ kind: [`Must be ${grantKindsInWords}.`] })
+  return benefitKinds[kind].byHand.give(tx, userId, said, now)
 }
 
 /**
  * Ends one benefit at once, whoever gave it; its order does not give it again.
  *
- * @returns the gateway's id of a subscription that is charged for until the reconciler has cancelled it there.
- * @throws AppError NOT_FOUND when there is none, or it has ended before.
+ * @throws AppError NOT_FOUND when there is none, or it has ended before
  */
-export function revokeByHand(tx: Tx, kind: BenefitKind, id: number, now: number): { gatewayId: string | null } {
-  if (!endBenefit(tx, kind, id, false, now)) {
-    throw new AppError('NOT_FOUND', `There is no ${kind} ${id} that could be revoked.`)
-  }
-  if (kind !== 'subscription') return { gatewayId: null }
-  const row = tx.orm.select().from(subscriptions).where(eq(subscriptions.id, id)).get()
-  return { gatewayId: row?.gatewayId ?? null }
+export function revokeByHand(tx: Tx, kind: GrantKind, id: number, now: number): Ended {
+  const ended = benefitKinds[kind].end(tx, id, {}, now)
+  if (ended === null) throw new AppError('NOT_FOUND', `There is no ${kind} ${id} that could be revoked.`)
+  return ended
 }

@@ -1,10 +1,9 @@
+import { getTableName } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
 import { shareMinor } from '../../platform/money.ts'
-import type { GrantSpec } from '../catalog/schema.ts'
-import { endBenefit } from './end-benefit.ts'
-import type { BenefitKind } from './end-benefit.ts'
-import { startDonation, startDownload, startEnrolment, startMembership, startSubscription } from './start-benefit.ts'
+import type { GrantKind, GrantSpec } from '../catalog/grants.ts'
+import { benefitKinds, kindOf } from './kinds.ts'
 
 /** What giving asks of a paid order; `userId` is null while the order is a guest's. */
 export type GrantedOrder = {
@@ -22,20 +21,17 @@ export type GrantedItem = {
   grants: readonly GrantSpec[]
 }
 
-type Given = { kind: BenefitKind; id: number; itemId: number }
+type Given = { kind: GrantKind; id: number; itemId: number }
 
 /** What an order has given and not taken back; the last period first, so that none moves up before it is taken back. */
 const givenByOrder = rawStatement<{ orderId: number }, Given>(
-  `SELECT 'membership' AS kind, id, order_item_id AS itemId, started_at AS startedAt
-     FROM memberships WHERE order_id = @orderId AND order_item_id IS NOT NULL
-   UNION ALL SELECT 'subscription', id, order_item_id, started_at
-     FROM subscriptions WHERE order_id = @orderId AND order_item_id IS NOT NULL
-   UNION ALL SELECT 'course', id, order_item_id, started_at
-     FROM enrolments WHERE order_id = @orderId AND order_item_id IS NOT NULL
-   UNION ALL SELECT 'download', id, order_item_id, started_at
-     FROM download_permissions WHERE order_id = @orderId AND order_item_id IS NOT NULL
-   UNION ALL SELECT 'donation', id, order_item_id, created_at
-     FROM donations WHERE order_id = @orderId AND order_item_id IS NOT NULL
+  `${Object.entries(benefitKinds)
+    .map(
+      ([kind, { table, since }]) =>
+        `SELECT '${kind}' AS kind, id, order_item_id AS itemId, ${since} AS startedAt
+           FROM ${getTableName(table)} WHERE order_id = @orderId AND order_item_id IS NOT NULL`
+    )
+    .join(' UNION ALL ')}
    ORDER BY startedAt DESC, id DESC`
 )
 
@@ -64,22 +60,14 @@ function giveItem(
 ) {
   const { productId, quantity } = item
   const source = { orderId: order.orderId, orderItemId: item.id }
-  const to = { userId: order.userId, productId, quantity, source }
-  const campaigns = item.grants.filter(({ kind }) => kind === 'donation')
-  const amounts = shareMinor(
-    campaigns.length === 0 ? 0 : item.totalMinor,
-    campaigns.map(() => 1)
-  )
-  for (const grant of item.grants) {
-    if (grant.kind === 'membership') startMembership(tx, to, grant, now)
-    if (grant.kind === 'subscription') startSubscription(tx, to, grant, now)
-    if (grant.kind === 'course') startEnrolment(tx, to, grant, now)
-    if (grant.kind === 'download') startDownload(tx, to, grant, now)
-    if (grant.kind === 'donation') {
-      const amountMinor = amounts.shift() ?? 0
-      // A coupon can bring a donation down to nothing, and nothing has been received then.
-      if (amountMinor > 0) startDonation(tx, { ...to, amountMinor, currency: order.currency }, grant, now)
-    }
+  const to = { userId: order.userId, productId, quantity, source, currency: order.currency }
+  const weights = item.grants.map((grant) => (kindOf(grant).sharesTotal ? 1 : 0))
+  const shares = shareMinor(weights.includes(1) ? item.totalMinor : 0, weights)
+  for (const [index, grant] of item.grants.entries()) {
+    const kind = kindOf(grant)
+    const amountMinor = shares[index] ?? 0
+    // A coupon can bring a donation down to nothing, and nothing has been received then.
+    if (!kind.sharesTotal || amountMinor > 0) kind.start(tx, { ...to, amountMinor }, grant, now)
   }
 }
 
@@ -97,7 +85,7 @@ export function revokeGrants(
   now: number
 ): void {
   for (const { kind, id } of givenByOrder(tx).all({ orderId })) {
-    if (kind === 'subscription' && keepSubscriptions) continue
-    endBenefit(tx, kind, id, true, now)
+    if (keepSubscriptions && benefitKinds[kind].renewal !== null) continue
+    benefitKinds[kind].end(tx, id, { orderItemId: null }, now)
   }
 }

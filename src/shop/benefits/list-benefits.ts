@@ -1,18 +1,25 @@
-import { toIso, toIsoOrNull } from '../../platform/iso-time.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { donationsOf, downloadsOf, enrolmentsOf, membershipsOf, subscriptionsOf } from './records.ts'
-import { toDonation, toMembership, toSubscription } from './view.ts'
+import { grantKinds } from '../catalog/grants.ts'
+import type { GrantKind } from '../catalog/grants.ts'
+import { isModuleOn } from '../settings/settings.ts'
+import { benefitKinds } from './kinds.ts'
+import type { Benefit } from './kinds/kind.ts'
 
 /** Everything that a person holds or held, with the order each came from, whatever modules are on: for the operator. */
-export function listBenefits(db: Db, userId: number, now: number) {
-  const orderOf = ({ orderId }: { orderId: number | null }) => ({ orderId })
-  return {
-    memberships: membershipsOf(db, userId).map((row) => ({ ...toMembership(row, now), ...orderOf(row) })),
-    subscriptions: subscriptionsOf(db, userId).map((row) => ({ ...toSubscription(row, now), ...orderOf(row) })),
-    courses: enrolmentsOf(db, userId).map(({ startedAt, ...row }) => ({ ...row, startedAt: toIso(startedAt) })),
-    downloads: downloadsOf(db, userId).map(({ id, productId, file, startedAt, endsAt, orderId }) => {
-      return { id, productId, file, startedAt: toIso(startedAt), expiresAt: toIsoOrNull(endsAt), orderId }
-    }),
-    donations: donationsOf(db, userId).donations.map(toDonation)
-  }
+export function listBenefits(db: Db, userId: number, now: number): (Benefit & { kind: GrantKind })[] {
+  return grantKinds.flatMap((kind) => benefitKinds[kind].list(db, userId, now).map((benefit) => ({ kind, ...benefit })))
+}
+
+/** What a person has of modules that are on. */
+export function visibleBenefits(db: Db, userId: number, now: number): ReturnType<typeof listBenefits> {
+  return listBenefits(db, userId, now).filter(({ module }) => isModuleOn(db, module))
+}
+
+/** All of it as JSON: a list for each kind, by the kind's plural. */
+export function benefitsAsJson(db: Db, userId: number, now: number): Record<string, object[]> {
+  const lists = Object.values(benefitKinds).map(({ plural, list }) => [
+    plural,
+    list(db, userId, now).map(({ view }) => view)
+  ])
+  return Object.fromEntries(lists) as Record<string, object[]>
 }

@@ -1,9 +1,9 @@
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import { setting } from '../settings/settings.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { rawStatement, statement } from '../../platform/db/statements.ts'
-import type { DonationRow, SubscriptionRow } from './rows.ts'
-import { downloadPermissions, enrolments } from './schema.ts'
+import { rawStatement, rowStatement, statement } from '../../platform/db/statements.ts'
+import type { DonationRow, GatewaySubscriptionRow, SubscriptionRow } from './rows.ts'
+import { downloadPermissions, enrolments, gatewaySubscriptions } from './schema.ts'
 import { joinPeriods } from './spans.ts'
 import type { Period } from './spans.ts'
 
@@ -122,6 +122,13 @@ export function subscriptionsOf(db: Db, userId: number) {
     .reverse()
 }
 export type SubscriptionRecord = ReturnType<typeof subscriptionsOf>[number]
+
+const renewedForOrder = rowStatement(gatewaySubscriptions, 'order_id = ?')
+
+/** What the gateway renews, or has renewed, for an order; undefined for an order without subscriptions, and for null. */
+export function findRenewed(db: Db, orderId: number | null): GatewaySubscriptionRow | undefined {
+  return orderId === null ? undefined : renewedForOrder(db, orderId)
+}
 
 /** What Stripe renews stands for itself. */
 function termKey(row: {

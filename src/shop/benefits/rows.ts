@@ -1,19 +1,9 @@
-import type {
-  donations,
-  downloadPermissions,
-  enrolments,
-  gatewaySubscriptions,
-  memberships,
-  plans,
-  subscriptions
-} from './schema.ts'
+import type { donations, gatewaySubscriptions, memberships, plans, subscriptions } from './schema.ts'
 
 export type PlanRow = typeof plans.$inferSelect
 export type MembershipRow = typeof memberships.$inferSelect
 export type SubscriptionRow = typeof subscriptions.$inferSelect
 export type GatewaySubscriptionRow = typeof gatewaySubscriptions.$inferSelect
-export type EnrolmentRow = typeof enrolments.$inferSelect
-export type DownloadRow = typeof downloadPermissions.$inferSelect
 export type DonationRow = typeof donations.$inferSelect
 
 /**

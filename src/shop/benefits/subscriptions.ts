@@ -2,12 +2,11 @@ import { and, eq, isNull, or } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { insertStatement, rawStatement, rowStatement, rowsStatement } from '../../platform/db/statements.ts'
 import { emit } from '../outbox/emit.ts'
-import type { GatewaySubscriptionRow, SubscriptionRow } from './rows.ts'
-import { endBenefit } from './end-benefit.ts'
-import { gatewaySubscriptions, subscriptionInvoices, subscriptions } from './schema.ts'
+import type { SubscriptionRow } from './rows.ts'
+import { subscription } from './kinds/subscription.ts'
+import { subscriptionInvoices, subscriptions } from './schema.ts'
 
 const byGatewayId = rowsStatement(subscriptions, 'gateway_id = ? ORDER BY id')
-const byOrder = rowStatement(gatewaySubscriptions, 'order_id = ?')
 const record = rawStatement<{ orderId: number; gatewayId: string; currentPeriodEnd: number }>(
   `INSERT INTO gateway_subscriptions (gateway_id, order_id, current_period_end)
    VALUES (@gatewayId, @orderId, @currentPeriodEnd)
@@ -33,13 +32,8 @@ export function takeBackRenewal(tx: Tx, orderId: number, now: number): void {
   const invoice = invoiceOfOrder(tx, orderId)
   if (invoice === undefined) return
   for (const row of rowsOf(tx, invoice.gatewayId)) {
-    if (row.currentPeriodEnd <= invoice.periodEnd) endBenefit(tx, 'subscription', row.id, false, now)
+    if (row.currentPeriodEnd <= invoice.periodEnd) subscription.end(tx, row.id, {}, now)
   }
-}
-
-/** What the gateway renews, or has renewed, for an order; undefined for one that bought no such thing, and for none. */
-export function findRenewed(db: Db, orderId: number | null): GatewaySubscriptionRow | undefined {
-  return orderId === null ? undefined : byOrder(db, orderId)
 }
 
 /** Whether an order's lines started the gateway's subscription. */

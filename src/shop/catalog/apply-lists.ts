@@ -4,7 +4,7 @@ import type { Tx } from '../../platform/db/database.ts'
 import { statement } from '../../platform/db/statements.ts'
 import { slugFor } from './import/slug.ts'
 import { categories, productCategories, productGrants, productTags } from './schema.ts'
-import type { GrantSpec } from './schema.ts'
+import type { GrantSpec } from './grants.ts'
 import { categoriesOfProduct, grantsOfProduct, tagsOfProduct } from './stored-product.ts'
 
 const categoryBySlug = statement((orm) =>

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { bool, instant, json, minor, oneOf } from '../../platform/db/columns.ts'
+import type { GrantSpec } from './grants.ts'
 
 export const products = sqliteTable(
   'products',
@@ -99,14 +100,6 @@ export const productTags = sqliteTable(
   },
   (t) => [primaryKey({ columns: [t.productId, t.tag] })]
 )
-
-/** What a buyer is given once the order is paid. Plans and campaigns are named by slug. */
-export type GrantSpec =
-  | { kind: 'membership'; module: 'A' | 'B'; plan: string; period: string | null }
-  | { kind: 'subscription'; interval: 'month' | 'year'; pro: boolean }
-  | { kind: 'course'; course: string }
-  | { kind: 'download'; file: string; days: number | null }
-  | { kind: 'donation'; campaign: string | null }
 
 export const productGrants = sqliteTable(
   'product_grants',

@@ -2,7 +2,7 @@ import { asc, eq, sql } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
 import { rowStatement, rowsStatement, statement } from '../../platform/db/statements.ts'
 import { categories, productCategories, productGrants, productTags, products, variations } from './schema.ts'
-import type { GrantSpec } from './schema.ts'
+import type { GrantSpec } from './grants.ts'
 
 // The parts of a product, each read by a statement that is prepared once, because checkouts, imports and exports read
 // products one at a time.

@@ -2,6 +2,7 @@ import { validationFailed } from '../../errors.ts'
 import type { FieldErrors } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { compareKey } from '../../platform/text.ts'
+import { renewalInterval } from '../benefits/kinds.ts'
 import { couponRefusals, discountLines, findCouponRefusal } from '../catalog/coupon-rules.ts'
 import type { CouponScope } from '../catalog/coupon-rules.ts'
 import { couponScope, findCoupon } from '../catalog/coupons.ts'
@@ -129,9 +130,10 @@ export function assertOneInterval(lines: readonly DraftLine[]): void {
   let first: string | undefined
   for (const { path, grants } of lines) {
     for (const grant of grants) {
-      if (grant.kind !== 'subscription') continue
-      first ??= grant.interval
-      if (grant.interval !== first) errors[`${path}.productId`] = ['Renews at another interval than the others do.']
+      const interval = renewalInterval(grant)
+      if (interval === null) continue
+      first ??= interval
+      if (interval !== first) errors[`${path}.productId`] = ['Renews at another interval than the others do.']
     }
   }
   if (Object.keys(errors).length > 0) throw validationFailed(errors, 'Some items cannot be bought together.')

@@ -4,7 +4,7 @@ import { eraseAccount } from '../accounts/erase.ts'
 import { getUserById } from '../accounts/find.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import { anonymiseAffiliateOf } from '../affiliates/anonymise.ts'
-import { endRenewals } from '../benefits/end-benefit.ts'
+import { endRenewals } from '../benefits/kinds/subscription.ts'
 import { anonymiseOrdersOf } from '../orders/anonymise.ts'
 import { countGuestOrders } from '../orders/guest-orders.ts'
 

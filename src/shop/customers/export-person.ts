@@ -7,7 +7,7 @@ import { sessions } from '../accounts/schema.ts'
 import { toAccountRecord, toUser } from '../accounts/view.ts'
 import { findAffiliateOfUser } from '../affiliates/find.ts'
 import { toAffiliate } from '../affiliates/view.ts'
-import { listBenefits } from '../benefits/list-benefits.ts'
+import { benefitsAsJson } from '../benefits/list-benefits.ts'
 import { rolesOf } from '../entitlements/roles.ts'
 import { mails } from '../mail/schema.ts'
 import { listOrdersOfPerson } from '../orders/admin-view.ts'
@@ -29,7 +29,7 @@ export function exportPerson(db: Db, user: UserRow, now: number) {
     messages: messagesTo(db, user.emailKey, new Set(orders.map((order) => order.id))),
     orders,
     includesGuestOrders: user.emailVerifiedAt !== null,
-    benefits: listBenefits(db, user.id, now),
+    benefits: benefitsAsJson(db, user.id, now),
     affiliate: affiliateOf(db, user.id)
   }
 }

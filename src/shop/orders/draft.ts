@@ -1,5 +1,5 @@
 import type { affiliates } from '../affiliates/schema.ts'
-import type { GrantSpec } from '../catalog/schema.ts'
+import type { GrantSpec } from '../catalog/grants.ts'
 import type { Address, OrderContact } from './address.ts'
 
 /**

@@ -5,7 +5,7 @@ import { instant, json, minor, oneOf } from '../../platform/db/columns.ts'
 import { users } from '../accounts/schema.ts'
 import { affiliates, visits } from '../affiliates/schema.ts'
 import { coupons, products, variations } from '../catalog/schema.ts'
-import type { GrantSpec } from '../catalog/schema.ts'
+import type { GrantSpec } from '../catalog/grants.ts'
 import type { Address, OrderContact } from './address.ts'
 import { orderStatuses } from './states.ts'
 

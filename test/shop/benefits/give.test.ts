@@ -12,7 +12,7 @@ import {
 import { memberships } from '../../../src/shop/benefits/schema.ts'
 import { isSubscriptionInForce, subscriptionStatus } from '../../../src/shop/benefits/status.ts'
 import { statusOf, toMembership, toSubscription } from '../../../src/shop/benefits/view.ts'
-import type { GrantSpec } from '../../../src/shop/catalog/schema.ts'
+import type { GrantSpec } from '../../../src/shop/catalog/grants.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import { at, buy, eventTypes, monthly, person, product, refund, yearOfA } from './temporary-shop.ts'
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { GrantSpec } from '../../../src/shop/catalog/schema.ts'
+import type { GrantSpec } from '../../../src/shop/catalog/grants.ts'
 import { assertOneInterval, givenCodes, priceCart } from '../../../src/shop/checkout/cart.ts'
 import { CouponsRefused } from '../../../src/shop/orders/coupons-refused.ts'
 import { refusal } from '../../support/accounts.ts'

@@ -1,14 +1,7 @@
 import { z } from 'zod'
-import { amount, count, filePath, instant, line, lines, percent, period, prose, slug, webUrl } from './fields.ts'
-import type {
-  AffiliateInput,
-  CampaignInput,
-  CouponInput,
-  GrantInput,
-  PlanInput,
-  ProductInput,
-  VariationInput
-} from './format.ts'
+import { grantSchema } from '../grants.ts'
+import { amount, count, instant, line, lines, percent, prose, slug, webUrl } from './fields.ts'
+import type { AffiliateInput, CampaignInput, CouponInput, PlanInput, ProductInput, VariationInput } from './format.ts'
 
 export type FormatSchemas = ReturnType<typeof formatSchemas>
 
@@ -98,7 +91,7 @@ function productParts(currency: string) {
     categories: lines(250, 255).nullish(),
     tags: lines(250, 255).nullish(),
     variations: variationList(currency).nullish(),
-    grants: z.array(grant()).max(100, 'Must have at most 100 entries.').nullish()
+    grants: z.array(grantSchema).max(100, 'Must have at most 100 entries.').nullish()
   }
 }
 
@@ -180,36 +173,6 @@ function checkVariations(variations: readonly VariationInput[], context: z.core.
     const second = isDefault && defaults > 1
     if (second) context.addIssue({ code: 'custom', path: [index, 'default'], message: 'Only one can be the default.' })
   }
-}
-
-function grant() {
-  const membership = z.strictObject({
-    kind: z.literal('membership'),
-    module: z.enum(['A', 'B'], 'Must be A or B.'),
-    plan: slug(),
-    period: period().nullish().transform(orNull)
-  })
-  const subscription = z.strictObject({
-    kind: z.literal('subscription'),
-    interval: z.enum(['month', 'year'], 'Must be month or year.'),
-    pro: z
-      .boolean()
-      .nullish()
-      .transform((pro) => pro ?? false)
-  })
-  const course = z.strictObject({ kind: z.literal('course'), course: line(255) })
-  const download = z.strictObject({
-    kind: z.literal('download'),
-    file: filePath(),
-    days: count(1, 36_500).nullish().transform(orNull)
-  })
-  const donation = z.strictObject({ kind: z.literal('donation'), campaign: slug().nullish().transform(orNull) })
-  const kinds = 'Must be membership, subscription, course, download or donation.'
-  return z.discriminatedUnion(
-    'kind',
-    [membership, subscription, course, download, donation],
-    kinds
-  ) satisfies z.ZodType<GrantInput>
 }
 
 function coupon(currency: string) {

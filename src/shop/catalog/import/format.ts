@@ -1,6 +1,4 @@
-import type { GrantSpec } from '../schema.ts'
-
-export type GrantInput = GrantSpec
+import type { GrantSpec } from '../grants.ts'
 
 export type VariationInput = {
   /** Unique within its product. */
@@ -36,7 +34,7 @@ export type ProductInput = {
   categories?: string[] | undefined
   tags?: string[] | undefined
   variations?: VariationInput[] | undefined
-  grants?: GrantInput[] | undefined
+  grants?: GrantSpec[] | undefined
 }
 
 export type CouponInput = {

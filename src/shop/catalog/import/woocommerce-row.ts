@@ -1,3 +1,4 @@
+import type { GrantSpec } from '../grants.ts'
 import { decimalText, isCheaper, isFalsy, isTruthy, splitList, stockCount } from './cells.ts'
 import type { Row, Table } from './csv-table.ts'
 import { htmlToLine, htmlToText } from './html-text.ts'
@@ -102,10 +103,8 @@ export function attributesOf({ columns }: Table, row: Row): { name: string; valu
   })
 }
 
-export type WooDownload = { kind: 'download'; file: string; days: number | null }
-
 /** The grants for a product's downloads. The files are named as in the URL; the operator copies them to the downloads folder. */
-export function downloadsOf({ columns }: Table, row: Row): WooDownload[] {
+export function downloadsOf({ columns }: Table, row: Row): GrantSpec<'download'>[] {
   const expiry = row.cell('Download expiry days')
   const days = /^[1-9]\d{0,4}$/.test(expiry) ? Number(expiry) : null
   const files = columns.flatMap((column) => {

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { FullProduct, GrantInput } from '../../../../src/shop/catalog/import/format.ts'
+import type { GrantSpec } from '../../../../src/shop/catalog/grants.ts'
+import type { FullProduct } from '../../../../src/shop/catalog/import/format.ts'
 import { withDefaults } from '../../../../src/shop/catalog/import/format.ts'
 import { toCatalogFile } from '../../../../src/shop/catalog/import/write-json.ts'
 import { read } from './support.ts'
@@ -18,7 +19,7 @@ const prices = minor.chain((priceMinor) =>
     salePriceMinor: orNull(fc.integer({ min: 0, max: priceMinor - 1 }))
   })
 )
-const grants: fc.Arbitrary<GrantInput> = fc.oneof(
+const grants: fc.Arbitrary<GrantSpec> = fc.oneof(
   fc.record({
     kind: fc.constant('membership' as const),
     module: fc.constantFrom('A' as const, 'B' as const),

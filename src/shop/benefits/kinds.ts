@@ -1,0 +1,32 @@
+import type { Db } from '../../platform/db/database.ts'
+import type { GrantKind, GrantSpec } from '../catalog/grants.ts'
+import { course } from './kinds/course.ts'
+import { donation } from './kinds/donation.ts'
+import { download } from './kinds/download.ts'
+import type { BenefitKind } from './kinds/kind.ts'
+import { membership } from './kinds/membership.ts'
+import { subscription } from './kinds/subscription.ts'
+
+/** Every kind of benefit with all that the shop does with it (kinds/kind.ts). */
+export const benefitKinds: { readonly [Kind in GrantKind]: BenefitKind<Kind> } = {
+  membership,
+  subscription,
+  course,
+  download,
+  donation
+}
+
+/** The row of a grant's kind. */
+export function kindOf(grant: GrantSpec): BenefitKind {
+  return benefitKinds[grant.kind]
+}
+
+/** What a product gives beside itself, a line each for its page. */
+export function grantWords(db: Db, grants: readonly GrantSpec[]): string[] {
+  return grants.map((grant) => kindOf(grant).words(db, grant))
+}
+
+/** How often the gateway charges again for what a grant gives; null for what is paid once. */
+export function renewalInterval(grant: GrantSpec): 'month' | 'year' | null {
+  return kindOf(grant).renewal?.interval(grant) ?? null
+}

@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import { count, filePath, line, period, slug } from './import/fields.ts'
+
+const orNull = <T>(value: T | null | undefined): T | null => value ?? null
+
+/**
+ * What a product's `grants` say of each kind of benefit (docs/contract.md A7). Plans and campaigns are named by slug. To
+ * add a kind is to add it here and in benefits/kinds.ts, which does not compile until it says what the kind does.
+ */
+export const grantSchemas = {
+  membership: z.strictObject({
+    kind: z.literal('membership'),
+    module: z.enum(['A', 'B'], 'Must be A or B.'),
+    plan: slug(),
+    period: period().nullish().transform(orNull)
+  }),
+  subscription: z.strictObject({
+    kind: z.literal('subscription'),
+    interval: z.enum(['month', 'year'], 'Must be month or year.'),
+    pro: z
+      .boolean()
+      .nullish()
+      .transform((pro) => pro ?? false)
+  }),
+  course: z.strictObject({ kind: z.literal('course'), course: line(255) }),
+  download: z.strictObject({
+    kind: z.literal('download'),
+    file: filePath(),
+    days: count(1, 36_500).nullish().transform(orNull)
+  }),
+  donation: z.strictObject({ kind: z.literal('donation'), campaign: slug().nullish().transform(orNull) })
+}
+
+type Schemas = typeof grantSchemas
+export type GrantKind = keyof Schemas
+/** What a buyer is given once the order is paid. */
+export type GrantSpec<Kind extends GrantKind = GrantKind> = {
+  [Name in Kind]: { kind: Name } & z.output<Schemas[Name]>
+}[Kind]
+
+/** In the order of the table. */
+export const grantKinds = Object.keys(grantSchemas) as GrantKind[]
+
+/** The kinds in a sentence: `membership, course or donation`. */
+export const grantKindsInWords = `${grantKinds.slice(0, -1).join(', ')} or ${grantKinds.at(-1)}`
+
+/** One entry of a product's `grants`. */
+export const grantSchema: z.ZodType<GrantSpec> = z.discriminatedUnion(
+  'kind',
+  Object.values(grantSchemas) as [Schemas[GrantKind], ...Schemas[GrantKind][]],
+  `Must be ${grantKindsInWords}.`
+)
