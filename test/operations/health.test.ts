@@ -37,7 +37,7 @@ const production: Env = {
 const configOf = (dataDir: string, env: Env = {}) =>
   parseConfig({ SHOPSTEAD_ENV: 'test', SHOPSTEAD_DATA_DIR: dataDir, SHOPSTEAD_LOG: 'silent', ...env })
 
-/** The folder of a migrated shop on which no server runs; `change` does something to it first. */
+/** The data folder of a migrated shop without a running server, after `change`. */
 function quietShop(change: (app: App) => void | Promise<void> = () => undefined): Promise<string> {
   const dataDir = join(temporaryFolder(), 'data')
   const app = createApp(configOf(dataDir), { database: 'create' }, { log: silent })
@@ -64,7 +64,7 @@ async function listen(handle: RequestListener): Promise<string> {
 }
 
 describe('shopstead health', () => {
-  test('finds nothing wrong with a fresh shop, with the server down', async () => {
+  test('reports no failure for a new shop without a running server', async () => {
     const dataDir = await quietShop()
     const { code, json } = await runShopstead<{ status: string; checks: CheckResult[] }>(dataDir, ['health', '--json'])
     expect(json.checks.filter(({ status }) => status === 'failed')).toEqual([])
@@ -101,7 +101,7 @@ describe('shopstead health', () => {
     }
   })
 
-  test('says a line, and what to do, for whatever the database may be', async () => {
+  test('reports a missing, empty or damaged database with advice in short lines', async () => {
     const missing = join(temporaryFolder(), 'data')
     const nothing = join(temporaryFolder(), 'data')
     mkdirSync(nothing)
@@ -112,8 +112,8 @@ describe('shopstead health', () => {
     const empty = await quietShop()
     writeFileSync(join(empty, 'shopstead.db'), '')
     const cases: [string, RegExp][] = [
-      [missing, /There is no folder/],
-      [nothing, /There is no database/],
+      [missing, /The folder .* does not exist/],
+      [nothing, /The database .* does not exist/],
       [garbage, /not a database/],
       [cut, /malformed|damaged|disk image/],
       [empty, /pending/]
@@ -133,7 +133,7 @@ describe('shopstead health', () => {
 })
 
 describe('a check of the folder fails', () => {
-  test.skipIf(process.getuid?.() !== 0)('when it cannot be written', async () => {
+  test.skipIf(process.getuid?.() !== 0)('when it is not writable', async () => {
     const dataDir = await quietShop()
     chmodSync(join(dataDir, '..'), 0o755)
     chmodSync(dataDir, 0o755)
@@ -142,7 +142,7 @@ describe('a check of the folder fails', () => {
     })
     expect(code).toBe(1)
     expect(json.checks).toMatchObject(
-      [{ name: 'data folder', status: 'failed', message: /cannot be written/ }].map((check) => ({
+      [{ name: 'data folder', status: 'failed', message: /is not writable/ }].map((check) => ({
         ...check,
         message: expect.stringMatching(check.message)
       }))
@@ -166,24 +166,30 @@ describe('a check of the folder fails', () => {
     })
   })
 
-  test('when others may read the folder, the key or a backup', async () => {
+  test('when other users can read the folder, the key or a backup', async () => {
     const dataDir = await quietShop(async (app) => void (await backUp(app, 'manual')))
     expect(await checkOf('file modes', dataDir)).toMatchObject({ status: 'ok' })
     chmodSync(dataDir, 0o755)
-    expect(await checkOf('file modes', dataDir)).toMatchObject({ status: 'warning', message: 'Others may read: ..' })
+    expect(await checkOf('file modes', dataDir)).toMatchObject({
+      status: 'warning',
+      message: 'Other users can read: ..'
+    })
     chmodSync(dataDir, 0o700)
     chmodSync(join(dataDir, 'secret.key'), 0o644)
-    expect(await checkOf('file modes', dataDir)).toMatchObject({ message: 'Others may read: secret.key.' })
+    expect(await checkOf('file modes', dataDir)).toMatchObject({ message: 'Other users can read: secret.key.' })
     spawnSync('chmod', ['-R', 'go+r', join(dataDir, 'backups')])
     expect(await checkOf('file modes', dataDir)).toMatchObject({ message: expect.stringContaining('backups/') })
   })
 
-  test('when the secret is gone or too short', async () => {
+  test('when the secret key is missing or too short', async () => {
     const dataDir = await quietShop()
     writeFileSync(join(dataDir, 'secret.key'), 'short')
     expect(await checkOf('secret', dataDir)).toMatchObject({ status: 'failed' })
     rmSync(join(dataDir, 'secret.key'))
-    expect(await checkOf('secret', dataDir)).toMatchObject({ status: 'failed', message: 'There is no secret.key.' })
+    expect(await checkOf('secret', dataDir)).toMatchObject({
+      status: 'failed',
+      message: 'The file secret.key is missing.'
+    })
     rmSync(join(dataDir, 'secret.key'))
     expect(await checkOf('secret', dataDir, { SHOPSTEAD_SECRET: 'x'.repeat(40) })).toMatchObject({ status: 'ok' })
   })
@@ -203,7 +209,7 @@ describe('a check of the database fails', () => {
     expect(await checkOf('database', dataDir)).toMatchObject({ status: 'failed' })
   })
 
-  test('when rows point at rows that are not there', async () => {
+  test('when rows refer to rows that do not exist', async () => {
     const dataDir = await quietShop(({ db }) => {
       db.sqlite.pragma('foreign_keys = OFF')
       db.sqlite.exec('INSERT INTO coupon_products (coupon_id, product_id) VALUES (7, 8)')
@@ -224,7 +230,7 @@ describe('a check of the database fails', () => {
     expect(await runCheck(app, durability)).toMatchObject({ name: 'durability', status: 'failed' })
   })
 
-  test('when another process keeps the database to itself, and only then', async () => {
+  test('when another process has locked the database, and passes after it unlocks it', async () => {
     const dataDir = await quietShop()
     const writer = openDatabase(join(dataDir, 'shopstead.db'))
     onTestFinished(() => void writer.sqlite.close())
@@ -237,7 +243,7 @@ describe('a check of the database fails', () => {
     expect(await checkOf('writes', dataDir)).toMatchObject({ status: 'ok' })
   })
 
-  test('when nothing can be committed', async () => {
+  test('when the database rejects writes', async () => {
     const app = createApp(configOf(await quietShop()), { database: 'any' }, { log: silent })
     onTestFinished(() => app.close())
     app.db.sqlite.pragma('query_only = ON')
@@ -258,14 +264,14 @@ describe('a check of the database fails', () => {
   })
 })
 
-describe('a check of the surroundings fails', () => {
+describe('a check of the network fails', () => {
   const stripe = (apiBase: string): Env => ({
     SHOPSTEAD_PAYMENTS: 'stripe',
     SHOPSTEAD_STRIPE_SECRET_KEY: 'sk_test_1',
     SHOPSTEAD_STRIPE_API_BASE: apiBase
   })
 
-  test('when the clock is off from Stripe’s', async () => {
+  test('when the clock differs from Stripe’s', async () => {
     const dataDir = await quietShop()
     const atStripe = (offMs: number) =>
       listen((_request, response) => {
@@ -279,7 +285,7 @@ describe('a check of the surroundings fails', () => {
     expect(await checkOf('clock', dataDir, stripe('http://127.0.0.1:1'))).toMatchObject({ status: 'warning' })
   })
 
-  test('when the mail server is down, or does not take the login', async () => {
+  test('when the mail server is down, or rejects the login', async () => {
     const dataDir = await quietShop()
     const mailbox = await startMailbox({ login: { user: 'shop', password: 'right' } })
     const good = mailbox.urlFor('shop', 'right')
@@ -293,7 +299,7 @@ describe('a check of the surroundings fails', () => {
     expect(await checkOf('smtp', dataDir, production)).toMatchObject({ status: 'failed' })
   })
 
-  /** A web server in front of the shop, as an operator may have set it up. */
+  /** A web server in front of the shop, which `spoil` misconfigures. */
   async function front(to: () => string, spoil: (answer: IncomingMessage) => void): Promise<string> {
     return listen((request, response: ServerResponse) => {
       const { method, headers, url } = request
@@ -307,7 +313,7 @@ describe('a check of the surroundings fails', () => {
     })
   }
 
-  test('when nothing answers at the public URL, something else does, or cookies get lost on the way', async () => {
+  test('when the public URL does not answer, is not the shop, or loses cookies', async () => {
     let to = ''
     let spoil: (answer: IncomingMessage) => void = () => undefined
     const publicUrl = await front(
@@ -322,7 +328,7 @@ describe('a check of the surroundings fails', () => {
     spoil = (answer) => void delete answer.headers['set-cookie']
     expect(await checkOf('public url', shop.dataDir, env)).toMatchObject({
       status: 'failed',
-      message: expect.stringContaining('does not come through')
+      message: expect.stringContaining('lacks the session cookie')
     })
     spoil = (answer) => void (answer.statusCode = 404)
     expect(await checkOf('public url', shop.dataDir, env)).toMatchObject({ status: 'failed' })
@@ -332,7 +338,7 @@ describe('a check of the surroundings fails', () => {
     expect(await checkOf('public url', shop.dataDir, insecure)).toMatchObject({ status: 'failed' })
   })
 
-  test('when a proxy forwards requests that is not trusted', async () => {
+  test('when an untrusted proxy forwards requests', async () => {
     const shop = await startShop()
     onTestFinished(() => shop.stop())
     await shop.visitor().get('/health')
@@ -347,7 +353,7 @@ describe('a check of the surroundings fails', () => {
   })
 })
 
-describe('a check of the work fails', () => {
+describe('a check of the background work fails', () => {
   const dayMs = 24 * 60 * 60_000
 
   test('when an order is pending past its hold', async () => {
@@ -360,7 +366,7 @@ describe('a check of the work fails', () => {
     })
   })
 
-  test('when mail or events wait for more than an hour', async () => {
+  test('when emails or events wait for more than an hour', async () => {
     const dataDir = await quietShop(({ db }) => {
       write(db, (tx) => {
         addEndpoint(tx, { url: 'https://site.example/hook', types: null }, 0)
@@ -376,7 +382,7 @@ describe('a check of the work fails', () => {
     expect(await checkOf('undelivered events', dataDir)).toMatchObject({ status: 'warning' })
   })
 
-  test('when there is no verified backup, or it is old', async () => {
+  test('when the shop has no verified backup, or only an old one', async () => {
     const dataDir = await quietShop()
     expect(await checkOf('backups', dataDir)).toMatchObject({ status: 'ok' })
     expect(await checkOf('backups', dataDir, production)).toMatchObject({ status: 'failed' })
@@ -398,7 +404,7 @@ describe('a check of the work fails', () => {
     expect(await checkOf('backups', spoilt, production)).toMatchObject({ status: 'failed' })
   })
 
-  test('when the module that sells is off', async () => {
+  test('when the commerce module is off', async () => {
     const dataDir = await quietShop((app) => switchModule(app.db, 'commerce', false, 0))
     expect(await checkOf('modules', dataDir)).toMatchObject({ status: 'warning' })
   })

@@ -3,36 +3,37 @@ import { describeError } from '../../platform/log.ts'
 
 export type CheckStatus = 'ok' | 'warning' | 'failed'
 
-/** One line of `shopstead health`: what was found, and what to do when it is not well. */
+/** One line of `shopstead health`: what the check found, and what to do about it (empty for `ok`). */
 export type CheckResult = { name: string; status: CheckStatus; message: string; advice: string }
 
-/** What a check finds; its name is added by whoever runs it. */
+/** The result of a check, without the name, which runCheck adds. */
 export type Finding = Omit<CheckResult, 'name'>
 
-/** A check of an opened shop, or of what `Subject` says. */
+/** A check of an open shop, or of another `Subject`, such as the configuration. */
 export type Check<Subject = App> = { name: string; run: (subject: Subject) => Finding | Promise<Finding> }
 
 export const ok = (message: string): Finding => ({ status: 'ok', message, advice: '' })
 export const warning = (message: string, advice: string): Finding => ({ status: 'warning', message, advice })
 export const failed = (message: string, advice: string): Finding => ({ status: 'failed', message, advice })
 
-/** A check that cannot even be made has failed; the others go on. */
+/** Runs one check. A check that throws has failed; the remaining checks still run. */
 export async function runCheck<Subject>(subject: Subject, check: Check<Subject>): Promise<CheckResult> {
   try {
     return { name: check.name, ...(await check.run(subject)) }
   } catch (error) {
     return {
       name: check.name,
-      ...failed(describeError(error), 'Look at the message; the folder or the database may be damaged.')
+      ...failed(describeError(error), 'The check itself failed: the data folder or the database may be damaged.')
     }
   }
 }
 
+/** A size for the report, such as `12.3 MB`. */
 export function megabytes(bytes: number): string {
   return `${(bytes / 1024 / 1024).toFixed(1)} MB`
 }
 
-/** `40 minutes`, `3 hours`, `12 days`: as exactly as an operator cares. */
+/** A duration for the report, in one rounded unit: `40 minutes`, `3 hours`, `12 days`. */
 export function span(ms: number): string {
   const minutes = Math.round(ms / 60_000)
   if (minutes < 120) return `${minutes} minutes`

@@ -19,8 +19,8 @@ export const databaseChecks: readonly Check[] = [
       if (verdict !== 'ok') return failed(`The database is damaged: ${String(verdict)}`, restoreAdvice)
       const orphans = db.sqlite.pragma('foreign_key_check')
       if (Array.isArray(orphans) && orphans.length > 0)
-        return failed(`${orphans.length} rows point at rows that are not there.`, restoreAdvice)
-      return ok(`Sound, ${megabytes(statSync(databaseFile(config)).size)}.`)
+        return failed(`${orphans.length} rows refer to rows that do not exist.`, restoreAdvice)
+      return ok(`Intact, ${megabytes(statSync(databaseFile(config)).size)}.`)
     }
   },
   {
@@ -30,10 +30,10 @@ export const databaseChecks: readonly Check[] = [
       const synchronous = Number(db.sqlite.pragma('synchronous', { simple: true }))
       const foreignKeys = Number(db.sqlite.pragma('foreign_keys', { simple: true }))
       if (journal === 'wal' && synchronous === 2 && foreignKeys === 1)
-        return ok('WAL, every commit is synced to the disk, foreign keys hold.')
+        return ok('WAL mode; every commit is synced to disk; foreign keys are enforced.')
       return failed(
         `journal_mode ${journal}, synchronous ${synchronous}, foreign_keys ${foreignKeys}.`,
-        'Move the data folder to a local disk on which SQLite can lock files.'
+        'Move the data folder to a local disk where SQLite can lock files.'
       )
     }
   },
@@ -42,9 +42,14 @@ export const databaseChecks: readonly Check[] = [
     name: 'migrations',
     run({ db }) {
       const { version, pending, newer } = migrationStatus(db)
-      if (newer) return failed('The database is newer than this program.', 'Install the newer Shopstead again.')
-      if (pending.length > 0) return failed(`${pending.length} pending.`, 'Run "shopstead migrate".')
-      return ok(`At ${version ?? 'nothing'}.`)
+      if (newer)
+        return failed(
+          'A newer version of Shopstead has migrated this database.',
+          'Install that version, or restore a backup from before the upgrade.'
+        )
+      if (pending.length > 0)
+        return failed(`${pending.length} migrations are pending.`, 'Stop the server and run "shopstead migrate".')
+      return ok(`Up to date (${version ?? 'no migrations'}).`)
     }
   },
   {
@@ -54,27 +59,27 @@ export const databaseChecks: readonly Check[] = [
       const bytes = existsSync(file) ? statSync(file).size : 0
       if (bytes <= largeWalBytes) return ok(`${megabytes(bytes)}.`)
       return warning(
-        `${megabytes(bytes)}, which is much.`,
-        'A reader that never ends keeps it from being folded in: restart what has the database open.'
+        `${megabytes(bytes)}, which is too large.`,
+        'A long read blocks its checkpoint: restart the server and the programs that have the database open.'
       )
     }
   }
 ]
 
-/** Commits something that changes nothing: only that shows that an order could be. */
+/** Commits a write that changes nothing: only a commit proves that the shop can store an order. */
 async function checkWrites({ db, config }: App): Promise<Finding> {
   try {
     await writeWhenFree(db, ({ sqlite }) => {
       sqlite.pragma(`user_version = ${Number(sqlite.pragma('user_version', { simple: true }))}`)
     })
-    return ok('A change could be committed.')
+    return ok('The database accepts writes.')
   } catch (error) {
     if (isBusy(error))
       return failed(
-        'Another process keeps the database to itself: no order can be taken.',
-        `Let its import or migration end. "fuser -v ${databaseFile(config)}" names it.`
+        'Another process has locked the database: the shop cannot take orders.',
+        `Wait for its import or migration to end. "fuser -v ${databaseFile(config)}" shows the process.`
       )
-    const advice = 'Make room on the disk, see that it is not read-only, and look at "dmesg" for its errors.'
-    return failed(`No change can be committed: ${describeError(error)}.`, isDamage(error) ? restoreAdvice : advice)
+    const advice = 'Free disk space, check that the disk is not mounted read-only, and look for disk errors in "dmesg".'
+    return failed(`The database rejects writes: ${describeError(error)}.`, isDamage(error) ? restoreAdvice : advice)
   }
 }

@@ -16,17 +16,17 @@ import { workChecks } from './work-checks.ts'
 export type HealthReport = { status: CheckStatus; checks: CheckResult[] }
 
 /**
- * Every check there is, in the order of what depends on what; whatever is broken, it answers. The worst of them is the
- * whole's status.
+ * Runs every check of `shopstead health`, each after the checks that it depends on. It reports failures and does not
+ * throw. The report has the status of its worst check.
  */
 export async function diagnose(config: Config, overrides: Overrides = {}): Promise<HealthReport> {
   const checks: CheckResult[] = []
   for (const check of folderChecks) {
     checks.push(await runCheck(config, check))
-    // Without its folder there is no shop to look at, and none shall be made.
+    // Opening the shop would create the missing folder, and health must not change anything.
     if (check.name === 'data folder' && checks[0]?.status === 'failed') return report(checks)
   }
-  const app = openOrTell(config, overrides)
+  const app = openApp(config, overrides)
   if ('status' in app) return report([...checks, app])
   try {
     for (const check of checksFor(app)) checks.push(await runCheck(app, check))
@@ -36,7 +36,7 @@ export async function diagnose(config: Config, overrides: Overrides = {}): Promi
   return report(checks)
 }
 
-/** A database of another version lacks tables that the further checks would read. */
+/** A database at another schema version lacks tables that the other checks read. */
 function checksFor(app: App): readonly Check[] {
   return isCurrent(app)
     ? [...databaseChecks, ...settingChecks, ...networkChecks, ...paymentChecks, ...workChecks]
@@ -48,20 +48,21 @@ function isCurrent({ db }: App): boolean {
     const { pending, newer } = migrationStatus(db)
     return pending.length === 0 && !newer
   } catch {
-    // Too damaged to say; the database checks tell of it.
+    // The file is too damaged to read its version. The database checks report the damage.
     return false
   }
 }
 
-function openOrTell(config: Config, overrides: Overrides): App | CheckResult {
+/** The open shop, or the failed check that says why it does not open. */
+function openApp(config: Config, overrides: Overrides): App | CheckResult {
   try {
     return createApp(config, { database: 'any' }, overrides)
   } catch (error) {
     const advice =
       error instanceof AppError
-        ? 'Do as it says, or name another folder with --data-dir.'
+        ? 'Follow the message, or pass another data folder with --data-dir.'
         : 'Stop the server and run "shopstead backup restore FILE" with the newest backup.'
-    const message = error instanceof AppError ? error.message : `It does not open: ${describeError(error)}.`
+    const message = error instanceof AppError ? error.message : `The database does not open: ${describeError(error)}.`
     return { name: 'database', ...failed(message, advice) }
   }
 }

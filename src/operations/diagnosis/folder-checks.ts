@@ -7,20 +7,23 @@ import type { Check } from './check.ts'
 const fewBytesFree = 1024 ** 3
 const tooFewBytesFree = 100 * 1024 ** 2
 
-/** What can be looked at without opening the shop. */
+/** The checks that do not need an open shop. */
 export const folderChecks: readonly Check<Config>[] = [
   {
     name: 'data folder',
     run({ dataDir }) {
       if (!existsSync(dataDir))
-        return failed(`There is no folder ${dataDir}.`, 'Name it with --data-dir, or make it with "shopstead migrate".')
+        return failed(
+          `The folder ${dataDir} does not exist.`,
+          'Pass the data folder with --data-dir, or create it with "shopstead migrate".'
+        )
       try {
         accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
         return ok(dataDir)
       } catch {
         return failed(
-          `${dataDir} cannot be written.`,
-          'Give it to the user that runs Shopstead (chown), or mount its disk writable.'
+          `The data folder ${dataDir} is not writable.`,
+          'Make the user that runs Shopstead its owner (chown), or mount its disk writable.'
         )
       }
     }
@@ -32,9 +35,10 @@ export const folderChecks: readonly Check<Config>[] = [
       const free = bavail * bsize
       const database = statSync(join(dataDir, 'shopstead.db'), { throwIfNoEntry: false })?.size ?? 0
       const message = `${free < 10 * fewBytesFree ? megabytes(free) : `${Math.round(free / 1024 ** 3)} GB`} free.`
-      if (free < tooFewBytesFree) return failed(message, 'Make room now: on a full disk no order can be taken.')
+      if (free < tooFewBytesFree)
+        return failed(message, 'Free disk space now: the shop cannot take orders when the disk is full.')
       if (free < Math.max(fewBytesFree, 2 * database))
-        return warning(message, 'Make room: a backup and its trial take twice what the database does.')
+        return warning(message, 'Free disk space: making and verifying a backup needs twice the size of the database.')
       return ok(message)
     }
   },
@@ -42,9 +46,9 @@ export const folderChecks: readonly Check<Config>[] = [
     name: 'file modes',
     run({ dataDir }) {
       const open = privatePaths(dataDir).filter((path) => (statSync(path).mode & 0o077) !== 0)
-      if (open.length === 0) return ok("Folder, secret key and backups are their owner's alone.")
+      if (open.length === 0) return ok('Only the owner can read the folder, the secret key and the backups.')
       return warning(
-        `Others may read: ${open.map((path) => path.slice(dataDir.length + 1) || '.').join(', ')}.`,
+        `Other users can read: ${open.map((path) => path.slice(dataDir.length + 1) || '.').join(', ')}.`,
         `Run "chmod -R go= ${dataDir}".`
       )
     }
@@ -55,15 +59,21 @@ export const folderChecks: readonly Check<Config>[] = [
       if (secret !== null) return ok('From SHOPSTEAD_SECRET.')
       const file = join(dataDir, 'secret.key')
       if (!existsSync(file))
-        return failed('There is no secret.key.', 'Restore it from a backup; without one, a start makes a new one.')
+        return failed(
+          'The file secret.key is missing.',
+          'Restore it from a backup. Otherwise Shopstead creates a new key, and the links in sent emails stop working.'
+        )
       if (readFileSync(file, 'utf8').trim().length < 32)
-        return failed('secret.key holds fewer than 32 characters.', 'Restore it from a backup, or remove it.')
-      return ok('In secret.key, which each backup holds too.')
+        return failed(
+          'secret.key has fewer than 32 characters.',
+          'Restore it from a backup. If you delete it, Shopstead creates a new key.'
+        )
+      return ok('In secret.key; each backup contains it.')
     }
   }
 ]
 
-/** What nobody else on the machine may read. */
+/** The paths in the data folder that only the owner may read. */
 function privatePaths(dataDir: string): string[] {
   const inside = (folder: string, wanted: RegExp): string[] =>
     existsSync(folder)

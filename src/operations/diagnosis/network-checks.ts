@@ -2,8 +2,8 @@ import { max } from 'drizzle-orm'
 import type { App } from '../../app.ts'
 import { sessionCookieName } from '../../shop/accounts/session-cookie.ts'
 import { toIso } from '../../platform/iso-time.ts'
-import { readStranger } from '../../platform/http/forwarding.ts'
-import { isForwardedByStranger, parseTrustedProxies } from '../../platform/http/client-address.ts'
+import { readUntrustedProxy } from '../../platform/http/forwarding.ts'
+import { isUntrustedForwarding, parseTrustedProxies } from '../../platform/http/client-address.ts'
 import { describeError } from '../../platform/log.ts'
 import { MailFailure } from '../../platform/mail/message.ts'
 import { verifySmtp } from '../../platform/mail/smtp-transport.ts'
@@ -12,10 +12,10 @@ import { failed, ok, span, warning } from './check.ts'
 import type { Check, Finding } from './check.ts'
 
 const timeoutMs = 5_000
-/** Stripe's signatures are refused 300 s off; the margin is for a clock that goes on drifting. */
+/** A webhook's signature fails when the clock is 300 s off. The margin leaves time for a clock that drifts further. */
 const failedSkewMs = 120_000
 const warningSkewMs = 10_000
-const strangerKeptMs = 24 * 60 * 60_000
+const untrustedProxyMs = 24 * 60 * 60_000
 
 export const networkChecks: readonly Check[] = [
   { name: 'clock', run: checkClock },
@@ -23,13 +23,13 @@ export const networkChecks: readonly Check[] = [
   {
     name: 'forwarded requests',
     run({ config, clock }) {
-      const note = readStranger(config.dataDir)
-      const current = note !== undefined && Math.abs(clock.now() - note.at) < strangerKeptMs
-      if (!current || !isForwardedByStranger(note.address, 'anyone', parseTrustedProxies(config.trustedProxies)))
-        return ok('All came by trusted proxies, or by none.')
+      const seen = readUntrustedProxy(config.dataDir)
+      const current = seen !== undefined && Math.abs(clock.now() - seen.at) < untrustedProxyMs
+      if (!current || !isUntrustedForwarding(seen.address, 'anyone', parseTrustedProxies(config.trustedProxies)))
+        return ok('No untrusted proxy forwarded requests in the last 24 hours.')
       return failed(
-        `${note.address} forwards requests and is not trusted (last at ${toIso(note.at)}).`,
-        'If it is your proxy, add it to SHOPSTEAD_TRUSTED_PROXIES: its visitors share one rate limit until then.'
+        `${seen.address} forwards requests but is not a trusted proxy (last seen ${toIso(seen.at)}).`,
+        'If it is your proxy, add it to SHOPSTEAD_TRUSTED_PROXIES: until then, all its visitors share one rate limit.'
       )
     }
   },
@@ -37,45 +37,48 @@ export const networkChecks: readonly Check[] = [
     name: 'smtp',
     async run({ config }) {
       if (config.smtpUrl === null) {
-        const message = 'SHOPSTEAD_SMTP_URL is not set: messages are files in data/mail.'
-        return config.env === 'production' ? failed(message, 'Set it, or nobody gets a message.') : ok(message)
+        const message = 'SHOPSTEAD_SMTP_URL is not set: messages are written to files in data/mail.'
+        return config.env === 'production'
+          ? failed(message, 'Set SHOPSTEAD_SMTP_URL: until then, the shop sends no email.')
+          : ok(message)
       }
       try {
         await verifySmtp(config.smtpUrl)
-        return ok('The mail server takes our login.')
+        return ok('The mail server accepts the login.')
       } catch (error) {
-        // Without its cause: a server may repeat the password in its answer.
-        const reason = error instanceof MailFailure ? error.message : 'SHOPSTEAD_SMTP_URL is not understood'
+        // Without the cause: a server may repeat the password in its answer.
+        const reason = error instanceof MailFailure ? error.message : 'SHOPSTEAD_SMTP_URL is not a valid SMTP URL'
         return failed(
           `The mail server cannot be used: ${reason}.`,
-          'Check SHOPSTEAD_SMTP_URL, and that the server is up; messages wait meanwhile.'
+          'Check SHOPSTEAD_SMTP_URL and that the server is up. Messages stay queued until it works.'
         )
       }
     }
   }
 ]
 
-/** Any answer of Stripe's tells the time, also one that asks for a key. */
+/** Compares the clock with the Date header of Stripe's answer, which any answer has, even one that asks for a key. */
 async function checkClock(app: App): Promise<Finding> {
   const { cards, config, clock } = app
   const ahead = newestEventAt(app) - clock.now()
   if (cards?.name !== 'stripe')
-    return ahead > warningSkewMs ? setBack(ahead) : ok('Not compared: Stripe is not in use.')
+    return ahead > warningSkewMs ? clockMoved(ahead) : ok('Not checked, because the shop does not use Stripe.')
   const before = clock.now()
   const answer = await ask(`${config.stripe.apiBase ?? 'https://api.stripe.com'}/healthcheck`)
   if (answer instanceof Error)
-    return warning(`Stripe does not answer: ${describeError(answer)}.`, 'Check the network and its name service.')
+    return warning(`Stripe does not answer: ${describeError(answer)}.`, 'Check the network and DNS.')
   const theirs = Date.parse(answer.headers.get('date') ?? '')
-  if (Number.isNaN(theirs)) return warning('Stripe did not say what time it is.', 'Check for a proxy in between.')
+  if (Number.isNaN(theirs))
+    return warning("Stripe's answer has no Date header.", 'Check whether an outgoing proxy removes it.')
   const skew = Math.abs((before + clock.now()) / 2 - theirs)
-  const message = `${Math.round(skew / 1000)} s from Stripe's.`
-  const advice = "Set the clock (timedatectl set-ntp true): Stripe's signatures are refused when it is 5 minutes off."
+  const message = `${Math.round(skew / 1000)} s off from Stripe's clock.`
+  const advice = "Set the clock (timedatectl set-ntp true): Stripe's webhooks are rejected when it is 5 minutes off."
   if (skew > failedSkewMs) return failed(message, advice)
   if (skew > warningSkewMs) return warning(message, advice)
-  return ahead > warningSkewMs ? setBack(ahead) : ok(message)
+  return ahead > warningSkewMs ? clockMoved(ahead) : ok(message)
 }
 
-/** What has happened cannot have happened later than now. */
+/** The time of the newest stored event. It lies in the past if the clock has always been right. */
 function newestEventAt({ db }: App): number {
   return (
     db.orm
@@ -85,33 +88,33 @@ function newestEventAt({ db }: App): number {
   )
 }
 
-function setBack(aheadMs: number): Finding {
+function clockMoved(aheadMs: number): Finding {
   return warning(
-    `The newest event is of ${span(aheadMs)} from now: the clock was ahead then, or is behind now.`,
-    'Set the clock (timedatectl set-ntp true). What a clock that was ahead has started does not count.'
+    `The newest event is dated ${span(aheadMs)} in the future: the clock was ahead then, or is behind now.`,
+    'Set the clock (timedatectl set-ntp true). The shop ignores its own times that lie in the future.'
   )
 }
 
 /**
- * Goes the way of a browser: a nonce through the first-party proxy, then a logout of nobody, which sends the session
- * cookie. What stands in front of Shopstead must let both through.
+ * Sends requests to the public URL as a browser does: it gets a nonce through the first-party proxy, then logs out
+ * without a session, which sets the session cookie. The web server in front of Shopstead must pass both on.
  */
 async function checkPublicUrl(app: App): Promise<Finding> {
   const { env, publicUrl } = app.config
   const production = env === 'production'
   if (publicUrl === null) {
     return production
-      ? failed('SHOPSTEAD_PUBLIC_URL is not set.', 'Set it to the address that browsers use.')
-      : ok(`${app.publicUrl()}, since SHOPSTEAD_PUBLIC_URL is not set.`)
+      ? failed('SHOPSTEAD_PUBLIC_URL is not set.', 'Set it to the address that browsers open.')
+      : ok(`${app.publicUrl()}, because SHOPSTEAD_PUBLIC_URL is not set.`)
   }
   if (production && !publicUrl.startsWith('https:'))
-    return failed(`${publicUrl} is not https.`, 'Serve the shop over https: cookies and cards are open to all without.')
+    return failed(`${publicUrl} is not https.`, 'Serve the shop over https: http exposes cookies and card data.')
   const nonce = await ask(`${publicUrl}/api/secure/nonce`)
   if (nonce instanceof Error) {
-    const message = `Nothing answers at ${publicUrl}: ${describeError(nonce)}.`
+    const message = `${publicUrl} does not answer: ${describeError(nonce)}.`
     return production
-      ? failed(message, 'Start the server, or check name service, certificate and the web server in front.')
-      : warning(message, 'Start the server to have this checked.')
+      ? failed(message, 'Start the server, or check DNS, the certificate and the web server in front of Shopstead.')
+      : warning(message, 'Start the server to run this check.')
   }
   return checkCookie(app, publicUrl, nonce)
 }
@@ -121,23 +124,23 @@ async function checkCookie(app: App, publicUrl: string, answer: Response): Promi
   const { nonce, headerName } = body.data ?? {}
   if (answer.status !== 200 || typeof nonce !== 'string' || typeof headerName !== 'string')
     return failed(
-      `${publicUrl} is not answered by Shopstead (status ${answer.status} for /api/secure/nonce).`,
-      'Let the web server in front pass on every path, or correct SHOPSTEAD_PUBLIC_URL.'
+      `Shopstead does not answer at ${publicUrl} (status ${answer.status} for /api/secure/nonce).`,
+      'Configure the web server in front to pass on every path, or correct SHOPSTEAD_PUBLIC_URL.'
     )
   const logout = await ask(`${publicUrl}/api/secure/auth/logout`, { method: 'POST', headers: { [headerName]: nonce } })
   const cookies = logout instanceof Error ? [] : logout.headers.getSetCookie()
   const cookie = cookies.find((line) => line.startsWith(`${sessionCookieName(app)}=`))
   if (cookie === undefined)
     return failed(
-      `The session cookie ${sessionCookieName(app)} does not come through ${publicUrl}.`,
-      'Let the web server in front pass on Set-Cookie and X-Nonce as they are.'
+      `The answer from ${publicUrl} lacks the session cookie ${sessionCookieName(app)}.`,
+      'Configure the web server in front to pass on Set-Cookie and X-Nonce unchanged.'
     )
   if (/;\s*domain=/i.test(cookie) || (publicUrl.startsWith('https:') && !/;\s*secure/i.test(cookie)))
     return failed(
-      'The session cookie is changed on its way.',
-      'Let the web server in front pass on Set-Cookie as it is.'
+      'The web server in front of Shopstead changes the session cookie.',
+      'Configure it to pass on Set-Cookie unchanged.'
     )
-  return ok(`${publicUrl} answers, cookies come through.`)
+  return ok(`${publicUrl} answers and passes on cookies.`)
 }
 
 async function ask(url: string, init: RequestInit = {}): Promise<Response | Error> {

@@ -11,7 +11,7 @@ import { failed, ok, warning } from './check.ts'
 import type { Check, Finding } from './check.ts'
 
 const stuckAfterMs = 24 * 60 * 60_000
-/** One quick question: whoever runs `health` waits for it. */
+/** A short timeout and no retries, because the operator waits for `health`. */
 const quick = { timeout: 5_000, maxNetworkRetries: 0 }
 export const paymentChecks: readonly Check[] = [
   { name: 'payments', run: checkGateway },
@@ -21,10 +21,10 @@ export const paymentChecks: readonly Check[] = [
 ]
 
 async function checkGateway({ cards, config }: App): Promise<Finding> {
-  if (cards === null) return ok('By hand only.')
+  if (cards === null) return ok('Manual payments only.')
   if (cards.name === 'sandbox')
     return config.env === 'production'
-      ? failed('The sandbox takes no real money.', 'Set SHOPSTEAD_PAYMENTS=stripe.')
+      ? failed('The sandbox does not charge cards.', 'Set SHOPSTEAD_PAYMENTS=stripe.')
       : ok('Sandbox.')
   if (!isReady(cards))
     return failed('SHOPSTEAD_STRIPE_SECRET_KEY is not set.', "Set it to the secret key from Stripe's dashboard.")
@@ -33,7 +33,7 @@ async function checkGateway({ cards, config }: App): Promise<Finding> {
     return ok(`Stripe answers (${cards.livemode ? 'live' : 'test'} mode).`)
   } catch (error) {
     return failed(
-      `Stripe does not accept the key, or does not answer: ${saidBy(error)}.`,
+      `Stripe rejected the key or did not answer: ${errorCodeOf(error)}.`,
       'Check SHOPSTEAD_STRIPE_SECRET_KEY and the network.'
     )
   }
@@ -41,11 +41,11 @@ async function checkGateway({ cards, config }: App): Promise<Finding> {
 
 async function checkWebhooks(app: App): Promise<Finding> {
   const { cards } = app
-  if (!isStripe(cards)) return ok('Not needed.')
+  if (!isStripe(cards)) return ok('Not checked, because the shop does not use Stripe.')
   if (cards.webhookSecret === undefined) {
     return failed(
       'SHOPSTEAD_STRIPE_WEBHOOK_SECRET is not set.',
-      'Without it payments are noticed by the reconciler only, a minute late.'
+      "Set it to the endpoint's signing secret from Stripe's dashboard. Until then, payments are noticed a minute late."
     )
   }
   const url = `${app.publicUrl()}${app.config.apiPrefix}/webhooks/stripe`
@@ -53,16 +53,22 @@ async function checkWebhooks(app: App): Promise<Finding> {
     const { data } = await (await cards.client()).webhookEndpoints.list({ limit: 100 }, quick)
     const ours = data.find((endpoint) => endpoint.url === url && endpoint.status === 'enabled')
     if (ours === undefined)
-      return warning(`No endpoint of the Stripe account points to ${url}.`, "Add it in Stripe's dashboard.")
+      return warning(
+        `The Stripe account has no enabled webhook endpoint for ${url}.`,
+        "Add the endpoint in Stripe's dashboard. Until then, payments are noticed a minute late."
+      )
     const missing = handledTypes.filter((type) => !ours.enabled_events.some((on) => on === '*' || on === type))
     return missing.length === 0
-      ? ok('The secret is set and Stripe sends here.')
+      ? ok('The secret is set, and Stripe sends events to this shop.')
       : warning(
-          `Stripe does not send ${missing.join(', ')}.`,
-          `Add them to the endpoint ${ours.id}: the reconciler notices them a minute late.`
+          `Stripe does not send these event types: ${missing.join(', ')}.`,
+          `Add them to the endpoint ${ours.id} in Stripe's dashboard. Until then, the shop notices them a minute late.`
         )
   } catch (error) {
-    return warning(`The endpoints could not be listed: ${saidBy(error)}.`, "Look at them in Stripe's dashboard.")
+    return warning(
+      `Stripe did not list its webhook endpoints: ${errorCodeOf(error)}.`,
+      "Check the endpoints in Stripe's dashboard."
+    )
   }
 }
 
@@ -70,8 +76,8 @@ function isStripe(cards: CardGateway | null): cards is ReadyGateway {
   return cards?.name === 'stripe' && isReady(cards)
 }
 
-/** A gateway's error in a word, without anything of its contents. */
-function saidBy(error: unknown): string {
+/** The code or type of a gateway's error. Its message may contain a secret. */
+function errorCodeOf(error: unknown): string {
   const { code, type } = readGatewayError(error).error
   return code ?? (type || 'an unknown error')
 }
@@ -83,19 +89,25 @@ function checkOpenPayments({ db, clock }: App): Finding {
     .where(
       and(
         isNull(paymentAttempts.outcome),
-        // A bank transfer may well take days.
+        // Card gateways only: a bank transfer can take days.
         inArray(paymentAttempts.gateway, ['stripe', 'sandbox']),
         lt(paymentAttempts.createdAt, clock.now() - stuckAfterMs)
       )
     )
     .get()
-  if (stuck === undefined || stuck.count === 0) return ok('None is stuck.')
-  return warning(`${stuck.count} have been open for more than a day.`, 'Run "shopstead orders reconcile".')
+  if (stuck === undefined || stuck.count === 0) return ok('No payment is stuck.')
+  return warning(
+    `${stuck.count} payments have been open for more than a day.`,
+    'Run "shopstead orders reconcile" to ask the gateway for their outcome.'
+  )
 }
 
 function checkWarnings({ db }: App): Finding {
   const [newest, ...others] = openWarnings(db)
   if (newest === undefined) return ok('None.')
-  const more = others.length > 0 ? ` And ${others.length} more.` : ''
-  return warning(`${newest.message}${more}`, 'Look at the orders named, and at the gateway.')
+  const more = others.length > 0 ? ` There are ${others.length} more warnings.` : ''
+  return warning(
+    `${newest.message}${more}`,
+    "Check the orders named here and their payments in the gateway's dashboard."
+  )
 }

@@ -16,11 +16,11 @@ import type { Check, Finding } from './check.ts'
 
 const hourMs = 60 * 60_000
 const dayMs = 24 * hourMs
-/** The server ends holds every minute, and Stripe may have to answer first. */
+/** The server ends expired holds every minute, but may have to wait for Stripe's answer first. */
 const stuckAfterMs = 30 * 60_000
 const staleWithoutScheduleMs = 2 * dayMs
 
-/** What the server does without being asked, and may not have got done. */
+/** Checks whether the server's background work is late. */
 export const workChecks: readonly Check[] = [
   {
     name: 'stuck orders',
@@ -28,8 +28,10 @@ export const workChecks: readonly Check[] = [
       const [oldest, ...others] = overdueOrders(db, clock.now(), stuckAfterMs)
       if (oldest === undefined) return ok('None.')
       return warning(
-        `Order ${oldest}${others.length > 0 ? ` and ${others.length} more` : ''} should no longer be pending.`,
-        `Is the server running? "shopstead orders reconcile" does its work now; then "shopstead orders show ${oldest}".`
+        others.length > 0
+          ? `Order ${oldest} and ${others.length} more are still pending, although their holds have expired.`
+          : `Order ${oldest} is still pending, although its hold has expired.`,
+        `Check that the server runs, run "shopstead orders reconcile", then look at "shopstead orders show ${oldest}".`
       )
     }
   },
@@ -47,7 +49,10 @@ export const workChecks: readonly Check[] = [
         )
         .get()?.count
       if (late === undefined || late === 0) return ok('None.')
-      return warning(`${late} messages did not go out.`, 'Is the server running? Then check the mail server.')
+      return warning(
+        `${late} messages failed, or have been queued for more than an hour.`,
+        'Check that the server runs, then check the mail server.'
+      )
     }
   },
   {
@@ -56,8 +61,8 @@ export const workChecks: readonly Check[] = [
       const { failed: givenUp, late } = undeliveredTotals(db, clock.now())
       if (givenUp === 0 && late === 0) return ok('None.')
       return warning(
-        `${late} wait for more than an hour, ${givenUp} were given up in the last week.`,
-        'See "shopstead webhooks deliveries"; "shopstead webhooks replay" sends them again.'
+        `${late} deliveries have waited for more than an hour; ${givenUp} failed permanently in the last week.`,
+        'Run "shopstead webhooks deliveries" to see them and "shopstead webhooks replay" to send them again.'
       )
     }
   },
@@ -68,25 +73,25 @@ function checkBackups({ config, db, clock }: App): Finding {
   const schedule = setting(db, 'backup.schedule')
   const newest = backupFiles(backupFolder(config.dataDir))
     .map(glanceAtBackup)
-    // One that is dated later than now says nothing of how old it is.
+    // The age of a backup dated in the future is unknown.
     .find(({ verified, createdAt }) => verified && createdAt !== null && !isFromFuture(createdAt, clock.now()))
   if (config.env !== 'production' && schedule === '' && newest === undefined)
-    return ok('None; "shopstead backup create" makes one.')
+    return ok('None. "shopstead backup create" makes one.')
   const advice =
     schedule === ''
-      ? 'Let the server make them: "shopstead settings set backup.schedule \'0 3 * * *\'".'
-      : 'Look for "a scheduled backup failed" in the server\'s log, and try "shopstead backup create".'
+      ? 'Schedule backups: run "shopstead settings set backup.schedule \'0 3 * * *\'".'
+      : 'Look for "a scheduled backup failed" in the server\'s log, and run "shopstead backup create".'
   if (newest?.createdAt === undefined || newest.createdAt === null) {
-    return failed('There is no verified backup.', advice)
+    return failed('The shop has no verified backup.', advice)
   }
-  const message = `The newest verified one is of ${toIso(newest.createdAt)}.`
+  const message = `The newest verified backup was made at ${toIso(newest.createdAt)}.`
   const age = clock.now() - newest.createdAt
   if (age <= allowedAge(schedule, clock.now())) return ok(message)
   if (config.env !== 'production' && schedule === '') return ok(message)
   return age > 7 * dayMs ? failed(`${message} That is ${span(age)} ago.`, advice) : warning(message, advice)
 }
 
-/** Twice the schedule's own pause, so that one that is being made is not missed yet. */
+/** Twice the schedule's interval, so that a backup in progress does not count as missing. */
 function allowedAge(schedule: string, now: number): number {
   if (schedule === '') return staleWithoutScheduleMs
   const cron = new Cron(schedule, { paused: true })

@@ -41,8 +41,8 @@ export function clientAddress(
   return client
 }
 
-/** Whether an X-Forwarded-For came from an address that is not trusted: a forgery, or a proxy that is not configured. */
-export function isForwardedByStranger(
+/** Whether an untrusted address sent X-Forwarded-For: a client that forges it, or a proxy missing from the settings. */
+export function isUntrustedForwarding(
   socketAddress: string | undefined,
   forwardedFor: string | null | undefined,
   trusted: TrustedProxies

@@ -3,19 +3,19 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { describeError } from '../log.ts'
 import type { Logger } from '../log.ts'
-import { isForwardedByStranger } from './client-address.ts'
+import { isUntrustedForwarding } from './client-address.ts'
 import type { TrustedProxies } from './client-address.ts'
 import { socketAddress } from './node-request.ts'
 
-/** Who last passed on a request of somebody else's without being trusted to, and when. */
-export type Stranger = { address: string; at: number }
+/** The untrusted address that last forwarded a request, and when (epoch milliseconds). */
+export type UntrustedProxy = { address: string; at: number }
 
-const strangerSchema = z.object({ address: z.string(), at: z.number() })
+const schema = z.object({ address: z.string(), at: z.number() })
 const noteEveryMs = 60_000
 
 /**
- * Notes in the data folder when a request comes with X-Forwarded-For from an address that is not trusted, for
- * `shopstead health` to find: a proxy that was left out of SHOPSTEAD_TRUSTED_PROXIES makes one client of all its visitors.
+ * Records in the data folder, at most once a minute, that an untrusted address sent X-Forwarded-For. `shopstead health`
+ * reports it: if SHOPSTEAD_TRUSTED_PROXIES lacks the shop's proxy, all visitors count as one client.
  */
 export function watchForwarding(
   dataDir: string,
@@ -28,28 +28,29 @@ export function watchForwarding(
     const forwardedFor = request.headers.get('x-forwarded-for')
     if (forwardedFor === null || Math.abs(now() - notedAt) < noteEveryMs) return
     const address = socketAddress(request)
-    if (address === undefined || !isForwardedByStranger(address, forwardedFor, trusted)) return
+    if (address === undefined || !isUntrustedForwarding(address, forwardedFor, trusted)) return
     notedAt = now()
     try {
       note(dataDir, { address, at: notedAt })
     } catch (error) {
-      // The request itself is no worse for it.
-      log.warn('a forwarded request could not be noted', { error: describeError(error) })
+      // The record is only for `health`, so the request continues.
+      log.warn('a forwarded request could not be recorded', { error: describeError(error) })
     }
   }
 }
 
-function note(dataDir: string, stranger: Stranger): void {
+function note(dataDir: string, proxy: UntrustedProxy): void {
   const file = noteFile(dataDir)
-  writeFileSync(`${file}.draft`, JSON.stringify(stranger), { mode: 0o600 })
+  writeFileSync(`${file}.draft`, JSON.stringify(proxy), { mode: 0o600 })
   renameSync(`${file}.draft`, file)
 }
 
-export function readStranger(dataDir: string): Stranger | undefined {
+/** The last untrusted proxy that watchForwarding recorded; undefined if it recorded none. */
+export function readUntrustedProxy(dataDir: string): UntrustedProxy | undefined {
   try {
-    return strangerSchema.parse(JSON.parse(readFileSync(noteFile(dataDir), 'utf8')))
+    return schema.parse(JSON.parse(readFileSync(noteFile(dataDir), 'utf8')))
   } catch {
-    // None has been noted.
+    // The file does not exist.
     return undefined
   }
 }
