@@ -19,29 +19,31 @@ import { createSandbox } from './sandbox/sandbox.ts'
 import type { Sandbox } from './sandbox/sandbox.ts'
 import type { CardGateway, ShopContext } from './shop/context.ts'
 
-/** One running Shopstead, under the server, the command line and the tests alike. */
+/** An open shop, as the server, the command line and the tests use it. */
 export type App = ShopContext & {
-  /** The Stripe stand-in; null where Stripe itself or nothing takes cards. */
+  /** The Stripe stand-in; null when Stripe itself takes cards, or the shop takes none. */
   readonly sandbox: Sandbox | null
-  /** Told once by the server, when it knows its port. */
+  /** Sets the public URL if the configuration has none. The server calls it once it knows its port. */
   setPublicUrl(url: string): void
-  /** Hands the stand-in's webhooks to the server that takes them. */
+  /** Sets where the sandbox delivers its webhooks. */
   setWebhookReceiver(receive: WebhookReceiver): void
+  /** Closes the database files. */
   close(): void
 }
 
-/** Takes one signed delivery, as an HTTP POST would bring it. */
+/** Handles one signed webhook delivery like an HTTP POST. */
 export type WebhookReceiver = (body: string, headers: Record<string, string>) => Promise<{ status: number }>
 
-/** Parts that tests put in the place of the real ones. */
+/** Replacements for tests. */
 export type Overrides = { clock?: Clock; log?: Logger; cards?: CardGateway | null }
 
 /**
- * Opens everything a shop needs in its data folder.
+ * Opens the shop in its data folder, which it creates if it is missing.
  *
- * @param options.database `create` makes a missing one (migrate, dev); `migrated` refuses one that is missing, behind
- *   or ahead, naming the command to run; `any` opens whatever is there (health).
- * @throws AppError CONFIG_INVALID for a folder that cannot be used, CONFLICT for a database that does not fit.
+ * @param options.database `create` creates a missing database (migrate, dev); `migrated` rejects one that is missing,
+ *   outdated or too new, and names the command to run; `any` accepts every existing database (health).
+ * @throws AppError CONFIG_INVALID for a folder that cannot be written, CONFLICT for a database that is missing, outdated
+ *   or too new, DEPENDENCY_UNAVAILABLE for one that does not open
  */
 export function createApp(
   config: Config,
@@ -92,7 +94,7 @@ function sandboxWebhookSecret(keys: Keys): string {
   return `whsec_${keys.sandboxWebhook.toString('base64url')}`
 }
 
-/** The card side of SHOPSTEAD_PAYMENTS. stripe-node is loaded when a payment first needs it. */
+/** The card gateway of SHOPSTEAD_PAYMENTS; null for none. The first payment loads stripe-node. */
 function cardGateway(config: Config, keys: Keys, sandbox: Sandbox | null): CardGateway | null {
   if (sandbox !== null) {
     const client = once(() => createStripeClient({ secretKey: 'sk_test_sandbox', httpClient: sandbox.httpClient }))
@@ -121,21 +123,21 @@ function prepareFolder(dataDir: string): void {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (error) {
-    throw new AppError('CONFIG_INVALID', `The data folder ${dataDir} cannot be written: ${describeError(error)}.`)
+    throw new AppError('CONFIG_INVALID', `The data folder ${dataDir} is not writable: ${describeError(error)}.`)
   }
 }
 
 function openShopDatabase(config: Config, expectation: 'create' | 'migrated' | 'any'): Db {
   const file = databaseFile(config)
   if (expectation !== 'create' && !existsSync(file)) {
-    throw new AppError('CONFLICT', `There is no database at ${file}: run "shopstead migrate" first.`)
+    throw new AppError('CONFLICT', `The database ${file} does not exist: run "shopstead migrate" first.`)
   }
   const inode = statSync(file, { throwIfNoEntry: false })?.ino
   const db = openReadable(file)
   try {
-    // Whoever opened the old file while a restore was putting another in its place would write into the past.
+    // A restore may have replaced the file while we opened it; writes to the old file would be lost.
     if (inode !== undefined && statSync(file).ino !== inode)
-      throw new AppError('CONFLICT', 'The database has just been replaced: try again.')
+      throw new AppError('CONFLICT', 'A restore has just replaced the database: try again.')
     if (expectation === 'migrated') assertMigrated(db)
     return db
   } catch (error) {
@@ -144,17 +146,18 @@ function openShopDatabase(config: Config, expectation: 'create' | 'migrated' | '
   }
 }
 
-/** Opens the file, or says what an operator can do about it: a damaged one needs a backup, a busy one only patience. */
+/** @throws AppError DEPENDENCY_UNAVAILABLE with what the operator can do about it */
 function openReadable(file: string): Db {
   try {
     return openDatabase(file)
   } catch (cause) {
     const remedy = isDamage(cause) ? ' Restore it with "shopstead backup restore".' : ''
-    const message = `The database ${file} cannot be opened (${describeError(cause)}).${remedy}`
+    const message = `The database ${file} does not open (${describeError(cause)}).${remedy}`
     throw new AppError('DEPENDENCY_UNAVAILABLE', message, {}, { cause })
   }
 }
 
+/** The path of the shop's database, data/shopstead.db. */
 export function databaseFile(config: Config): string {
   return join(config.dataDir, 'shopstead.db')
 }
@@ -163,6 +166,6 @@ function assertMigrated(db: Db): void {
   const { pending, newer } = migrationStatus(db)
   if (newer) throw newerDatabase()
   if (pending.length > 0) {
-    throw new AppError('CONFLICT', `The database lacks ${pending.length} migration(s): run "shopstead migrate" first.`)
+    throw new AppError('CONFLICT', `${pending.length} migrations are pending: run "shopstead migrate" first.`)
   }
 }

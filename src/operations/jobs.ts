@@ -16,14 +16,15 @@ import { startWebhookSender } from '../shop/webhooks/sender.ts'
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
+/** Running background work. `stop` resolves when the current run has finished. */
 export type Jobs = { stop(): Promise<void> }
 
 /**
- * What the server does without being asked: sends mail and webhooks, settles payments whose outcome is open, ends holds,
- * makes backups, clears what has run out. Nothing relies on a job having run; each failure is logged and tried again
+ * Starts the server's background work: it sends email and webhooks, settles open payments, ends expired holds, makes
+ * backups and deletes expired rows. Requests do not depend on any of it. A failed job is logged and runs again at its
  * next time.
  *
- * @param openSince since when (epoch ms) the server has been taking requests
+ * @param openSince when the server began to accept requests, in epoch milliseconds
  */
 export function startJobs(app: App, openSince: number): Jobs {
   const mailer = startMailer(app)
@@ -58,7 +59,7 @@ async function clearOut(app: App): Promise<void> {
   await writeWhenFree(app.db, (tx) => void purgeDeliveries(tx, now))
 }
 
-/** Runs `work` at once and then every so often, one run at a time; stop() waits for the run under way. */
+/** Runs `work` immediately and then every `everyMs`, one run at a time. */
 function repeat(app: App, name: string, everyMs: number, work: (first: boolean) => Promise<void>): Jobs {
   let running: Promise<void> = Promise.resolve()
   let busy = false

@@ -13,7 +13,7 @@ import type { FinishedRequest } from '../platform/http/finished-requests.ts'
 
 export type Metrics = { port: number; stop(): Promise<void> }
 
-/** Asked for by name and answered by an index each, so that a scrape costs a large shop no more than a small one. */
+/** An index answers each of these counts, so a scrape costs a large shop no more than a small one. */
 const work = rawStatement<
   [],
   { mailQueued: number; mailFailed: number; eventsQueued: number; paymentsOpen: number; orders: number; users: number }
@@ -26,10 +26,11 @@ const work = rawStatement<
          (SELECT coalesce(max(id), 0) FROM users) AS users`)
 
 /**
- * Tells Prometheus how the shop is doing, on a port of its own that only this machine reaches: numbers of orders and
- * customers are nobody else's.
+ * Serves the shop's metrics to Prometheus at /metrics, on a separate port that accepts only connections from this
+ * machine, because the numbers of orders and customers are private.
  *
- * @param port 0 for any free one
+ * @param port 0 for any free port
+ * @throws AppError CONFIG_INVALID when the port is not available
  */
 export async function startMetrics(app: App, port: number): Promise<Metrics> {
   const prometheus = await import('prom-client')
@@ -45,17 +46,17 @@ export async function startMetrics(app: App, port: number): Promise<Metrics> {
   for (const [name, help, read] of gauges(app)) {
     const gauge: Gauge = new prometheus.Gauge({ name, help, registers: [register], collect: () => gauge.set(read()) })
   }
-  const listen = (told: unknown): void => {
-    const { method, path, status, ms } = told as FinishedRequest
+  const record = (message: unknown): void => {
+    const { method, path, status, ms } = message as FinishedRequest
     durations.observe({ method, path, status }, ms / 1000)
   }
-  finishedRequests.subscribe(listen)
+  finishedRequests.subscribe(record)
   const server = await listenLocally(register, port)
   const address = server.address()
   return {
     port: typeof address === 'object' && address !== null ? address.port : port,
     stop() {
-      finishedRequests.unsubscribe(listen)
+      finishedRequests.unsubscribe(record)
       server.closeAllConnections()
       return new Promise((resolve) => server.close(() => resolve()))
     }
@@ -67,15 +68,19 @@ function gauges(app: App): [name: string, help: string, read: () => number][] {
   const bytes = (suffix: string) => () =>
     statSync(`${databaseFile(app.config)}${suffix}`, { throwIfNoEntry: false })?.size ?? 0
   return [
-    ['shopstead_orders', 'Orders ever placed.', of('orders')],
-    ['shopstead_accounts', 'Accounts ever made.', of('users')],
-    ['shopstead_payments_open', 'Payments whose outcome is not known yet.', of('paymentsOpen')],
-    ['shopstead_mail_queued', 'Messages that wait to be sent.', of('mailQueued')],
-    ['shopstead_mail_failed', 'Messages that were given up in the last month.', of('mailFailed')],
-    ['shopstead_webhooks_queued', 'Outgoing webhooks that wait to be sent.', of('eventsQueued')],
-    ['shopstead_database_bytes', 'Size of the database.', bytes('')],
-    ['shopstead_database_wal_bytes', 'Size of its write-ahead log.', bytes('-wal')],
-    ['shopstead_newest_backup_timestamp_seconds', 'When the newest backup was made; 0 without one.', () => newest(app)]
+    ['shopstead_orders', 'Orders placed since the shop was set up.', of('orders')],
+    ['shopstead_accounts', 'Accounts created since the shop was set up.', of('users')],
+    ['shopstead_payments_open', 'Payment attempts without a known outcome.', of('paymentsOpen')],
+    ['shopstead_mail_queued', 'Emails waiting to be sent.', of('mailQueued')],
+    ['shopstead_mail_failed', 'Emails that failed permanently in the last month.', of('mailFailed')],
+    ['shopstead_webhooks_queued', 'Outgoing webhooks waiting to be sent.', of('eventsQueued')],
+    ['shopstead_database_bytes', 'Size of the database file.', bytes('')],
+    ['shopstead_database_wal_bytes', "Size of the database's write-ahead log.", bytes('-wal')],
+    [
+      'shopstead_newest_backup_timestamp_seconds',
+      'When the newest backup was made; 0 if none exists.',
+      () => newest(app)
+    ]
   ]
 }
 
@@ -97,7 +102,14 @@ function listenLocally(register: Registry, port: number): Promise<Server> {
   })
   return new Promise((resolve, reject) => {
     server.once('error', (cause) =>
-      reject(new AppError('CONFIG_INVALID', `SHOPSTEAD_METRICS_PORT: port ${port} cannot be had.`, {}, { cause }))
+      reject(
+        new AppError(
+          'CONFIG_INVALID',
+          `SHOPSTEAD_METRICS_PORT: port ${port} is not available. Choose another port.`,
+          {},
+          { cause }
+        )
+      )
     )
     server.listen(port, '127.0.0.1', () => resolve(server))
   })
@@ -108,7 +120,7 @@ async function answer(register: Registry, response: ServerResponse): Promise<voi
     const text = await register.metrics()
     response.writeHead(200, { 'content-type': register.contentType }).end(text)
   } catch {
-    // Prometheus notes that the shop could not say; why is in the log of whatever else could not.
+    // Prometheus records the failed scrape. The cause shows in the log, because requests fail for the same reason.
     response.writeHead(503).end()
   }
 }

@@ -23,7 +23,7 @@ import { startShop } from '../support/running-shop.ts'
 
 type Created = { file: string; bytes: number; createdAt: string; verified: boolean }
 
-/** A shop's folder with a lantern in the catalogue, and no server on it. */
+/** The data folder of a shop that has one product and no running server. */
 async function quietShop(): Promise<{ dataDir: string; productId: number }> {
   const dataDir = join(temporaryFolder(), 'data')
   const shop = await startShop({ dataDir, seed: { products: [{ slug: 'lantern', name: 'Lantern', price: '12.50' }] } })
@@ -58,7 +58,7 @@ function slugIn(file: string): unknown {
 }
 
 describe('a backup', () => {
-  test('holds every order acknowledged before it was begun, while 300 a second are written', async () => {
+  test('contains every order that was acknowledged before it began, while 300 orders a second are written', async () => {
     const { dataDir, productId } = await quietShop()
     const database = join(dataDir, 'shopstead.db')
     const writer = spawn(process.execPath, ['test/operations/order-writer.ts', database, String(productId)])
@@ -91,7 +91,7 @@ describe('a backup', () => {
     expect(json.backups).toMatchObject([{ file, verified: true }])
   })
 
-  test('does not carry what has been deleted', async () => {
+  test('does not contain deleted data', async () => {
     const { dataDir } = await quietShop()
     const sqlite = new Database(join(dataDir, 'shopstead.db'))
     sqlite.prepare(`INSERT INTO settings (key, value, updated_at) VALUES ('gone', '"lena@shop.example"', 0)`).run()
@@ -101,7 +101,7 @@ describe('a backup', () => {
     expect(readFileSync(file).includes('lena@shop.example')).toBe(false)
   })
 
-  test('that is killed at any moment leaves nothing under a final name, and the next one clears up after it', async () => {
+  test('leaves no unverified file when its process is killed, and the next one deletes its drafts', async () => {
     const { dataDir } = await quietShop()
     const sqlite = new Database(join(dataDir, 'shopstead.db'))
     const filler = sqlite.prepare('INSERT INTO events (type, payload, created_at) VALUES (?, ?, 0)')
@@ -130,7 +130,7 @@ describe('a backup', () => {
     expect(readdirSync(join(dataDir, 'backups')).filter((name) => name.startsWith('.'))).toEqual([])
   })
 
-  test('of the scheduled kind goes when it is one of too many, one made by hand stays', () => {
+  test('is deleted beyond the limit if it was scheduled, and kept if an operator made it', () => {
     const dataDir = temporaryFolder()
     mkdirSync(join(dataDir, 'backups'))
     const days = ['01', '02', '03', '04'].map((day) => `2026-01-${day}T03-00-00.000Z-scheduled.db`)
@@ -140,7 +140,7 @@ describe('a backup', () => {
   })
 })
 
-test('a server makes backups by backup.schedule, also when that is set while it runs, and keeps backup.keep of them', async () => {
+test('a running server follows a change of backup.schedule and keeps backup.keep backups', async () => {
   const dataDir = join(temporaryFolder(), 'data')
   const shop = await startShop({ dataDir })
   onTestFinished(() => shop.stop())
@@ -157,7 +157,7 @@ test('a server makes backups by backup.schedule, also when that is set while it 
   expect(finished(dataDir).length).toBeLessThanOrEqual(3)
 })
 
-test('a schedule that cannot be read ends no server, and is told of once', async () => {
+test('a server keeps running and logs one error when it cannot read the schedule', async () => {
   const { app, stop } = await startShop()
   onTestFinished(stop)
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
@@ -176,25 +176,25 @@ test('a schedule that cannot be read ends no server, and is told of once', async
   }
 })
 
-test('a scheduled backup that cannot even be started ends no server', async () => {
+test('a server keeps running when it cannot start a scheduled backup', async () => {
   const { app, stop } = await startShop()
   onTestFinished(stop)
   setSetting(app.db, 'backup.schedule', '* * * * * *', 0)
   const said: string[] = []
   const log = { debug() {}, info() {}, warn() {}, error: (text: string) => void said.push(text) }
-  // No process takes such an argument.
+  // An argument with a NUL byte makes the spawn fail.
   const schedule = startBackupSchedule({ ...app, log, config: { ...app.config, dataDir: 'a\0b' } })
   onTestFinished(() => schedule.stop())
   await vi.waitFor(() => expect(said).toContain('a scheduled backup could not be started'), 5_000)
 })
 
-/** The next look, in a turn of its own: within one, what was read once is not read again. */
+/** Advances to the next check of the setting, in a new turn of the event loop, because a turn reads each setting once. */
 async function look(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve))
   vi.advanceTimersByTime(2_000)
 }
 
-test.skipIf(process.getuid?.() !== 0)("a backup that is another user's is called that, not doubtful", async () => {
+test.skipIf(process.getuid?.() !== 0)("a restore reports that it cannot read another user's backup", async () => {
   const { dataDir } = await quietShop()
   const { file } = await backUp(dataDir)
   const copy = join(temporaryFolder(), 'copy.db')
@@ -202,11 +202,11 @@ test.skipIf(process.getuid?.() !== 0)("a backup that is another user's is called
   const folder = temporaryFolder()
   chownSync(folder, 65_534, 65_534)
   const { code, stderr } = await runShopstead(folder, ['backup', 'restore', copy, '--yes'], { uid: 65_534 })
-  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`may not read ${copy}`) })
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`cannot read ${copy}`) })
 })
 
-describe('a doubtful backup', () => {
-  /** Changes a copy of a good backup and tells what verify and restore say of it. */
+describe('a damaged backup', () => {
+  /** Changes a copy of a good backup and returns the reasons for which verify and restore reject it. */
   async function refusalsOf(spoil: (copy: string, dataDir: string) => void): Promise<string[]> {
     const { dataDir } = await quietShop()
     const { file } = await backUp(dataDir)
@@ -224,37 +224,37 @@ describe('a doubtful backup', () => {
       said.push(json.error.message)
     }
     expect(readFileSync(join(dataDir, 'shopstead.db')).equals(before)).toBe(true)
-    return said.map((message) => message.replace(/^.* relied on: /, ''))
+    return said.map((message) => message.replace(/^.* failed verification: /, ''))
   }
 
-  test('is refused when a byte of a text has changed', async () => {
+  test('is rejected when a byte of a text has changed', async () => {
     const said = await refusalsOf((copy) => {
       const content = readFileSync(copy)
       content.write('Lanterm', content.indexOf('Lantern'))
       writeFileSync(copy, content)
     })
-    expect(new Set(said)).toEqual(new Set(['its content is not what was written.']))
+    expect(new Set(said)).toEqual(new Set(['its content has changed since it was made.']))
   })
 
-  test('is refused when it has been cut short', async () => {
+  test('is rejected when it is truncated', async () => {
     for (const message of await refusalsOf((copy) => truncateSync(copy, statSync(copy).size - 8192))) {
       expect(message).toMatch(/integrity|malformed|disk image/i)
     }
   })
 
-  test('is refused when rows are missing', async () => {
+  test('is rejected when rows are missing', async () => {
     const said = await refusalsOf((copy) => {
       const sqlite = new Database(copy)
       sqlite.prepare('DELETE FROM product_tags').run()
       sqlite.prepare('DELETE FROM products').run()
       sqlite.close()
     })
-    expect(said[0]).toBe('products holds 0 rows instead of 1.')
+    expect(said[0]).toBe('the table products has 0 rows instead of 1.')
   })
 
-  test('is refused when it is any database, or no database at all', async () => {
+  test('is rejected when it is another database, or not a database', async () => {
     const plain = await refusalsOf((copy, dataDir) => copyFileSync(join(dataDir, 'shopstead.db'), copy))
-    expect(plain[0]).toBe('it is no backup that Shopstead has made and verified.')
+    expect(plain[0]).toBe('it is not a verified Shopstead backup.')
     const text = await refusalsOf((copy) =>
       writeFileSync(copy, 'not a database, but long enough for its header '.repeat(9))
     )
@@ -263,7 +263,7 @@ describe('a doubtful backup', () => {
 })
 
 describe('a restore', () => {
-  test('brings database and secret back and keeps what was there', async () => {
+  test('restores the database and the secret key and keeps the previous ones', async () => {
     const { dataDir } = await quietShop()
     const secret = readFileSync(join(dataDir, 'secret.key'), 'utf8')
     const { file } = await backUp(dataDir)
@@ -278,13 +278,13 @@ describe('a restore', () => {
     expect((await runShopstead(dataDir, ['offers', 'show', 'lantern', '--json'])).code).toBe(0)
   })
 
-  test('asks first, and without a terminal wants --yes', async () => {
+  test('requires --yes without a terminal', async () => {
     const { dataDir } = await quietShop()
     const { file } = await backUp(dataDir)
     expect((await runShopstead(dataDir, ['backup', 'restore', file])).code).toBe(2)
   })
 
-  test('is refused while a server has the database open', async () => {
+  test('is rejected while a server has the database open', async () => {
     const dataDir = join(temporaryFolder(), 'data')
     const shop = await startShop({ dataDir })
     const { file } = await backUp(dataDir)
@@ -297,7 +297,7 @@ describe('a restore', () => {
     expect((await runShopstead(dataDir, ['backup', 'restore', file, '--yes', '--json'])).code).toBe(0)
   })
 
-  test('works in an empty folder, and over a database that is beyond reading with its stale log', async () => {
+  test('works in an empty folder, and over an unreadable database with a stale write-ahead log', async () => {
     const { dataDir } = await quietShop()
     const { file } = await backUp(dataDir)
     const empty = join(temporaryFolder(), 'data')
@@ -313,7 +313,7 @@ describe('a restore', () => {
     expect(readdirSync(dataDir).filter((name) => name.startsWith('shopstead.db.before-restore'))).not.toEqual([])
   })
 
-  test('that is killed at any moment leaves one of the two databases, whole', async () => {
+  test('leaves one of the two databases, whole, when its process is killed', async () => {
     const { dataDir } = await quietShop()
     const { file } = await backUp(dataDir)
     rename(dataDir, 'later')

@@ -5,7 +5,7 @@ import { createAttempt, getAttempt, updateAttempt } from '../../src/shop/payment
 import { draft, line, makeProduct, place } from '../shop/orders/temporary-shop.ts'
 import { startShop } from '../support/running-shop.ts'
 
-test('the first round after a start leaves to a checkout what it has begun since', async () => {
+test('the first payments job after a start leaves the attempts of new checkouts alone', async () => {
   const gate = Promise.withResolvers<void>()
   const client = async () => {
     await gate.promise
@@ -21,7 +21,7 @@ test('the first round after a start leaves to a checkout what it has begun since
     return write(db, (tx) => createAttempt(tx, order, how, clock.now()))
   }
   const [begun, stranded] = [begin(), begin()]
-  // Of an hour that the clock has not reached: it comes last in the round.
+  // A time in the future puts this attempt last in the run.
   write(db, (tx) => updateAttempt(tx, stranded.id, {}, clock.now() + 60 * 60_000))
   gate.resolve()
   await vi.waitFor(() => expect(getAttempt(db, stranded.id).outcome).toBe('failed'), { timeout: 10_000 })

@@ -5,7 +5,7 @@ import { startMetrics } from '../../src/operations/metrics.ts'
 import { startServer } from '../../src/start-server.ts'
 import { startShop } from '../support/running-shop.ts'
 
-test('requests, orders and what waits are told to Prometheus, with nothing of a person', async () => {
+test('the metrics report requests, accounts and sizes without personal data', async () => {
   const shop = await startShop()
   onTestFinished(() => shop.stop())
   const metrics = await startMetrics(shop.app, 0)
@@ -27,14 +27,14 @@ test('requests, orders and what waits are told to Prometheus, with nothing of a 
   expect((await visitor.get(`${shop.url}/metrics`)).status).toBe(404)
 })
 
-test('are on the port that is asked for, and a taken one stops the start with a line', async () => {
+test('the metrics do not start on a port that is in use, and the error names the setting', async () => {
   const port = await takenPort()
   const shop = await startShop()
   onTestFinished(() => shop.stop())
   await expect(startMetrics(shop.app, port)).rejects.toThrow(`SHOPSTEAD_METRICS_PORT: port ${port}`)
 })
 
-test('are gone when the server cannot start, so that its process ends', async () => {
+test('the metrics stop when the server cannot start, so that its process ends', async () => {
   const shop = await startShop()
   onTestFinished(() => shop.stop())
   const [port, metricsPort] = [await takenPort(), await freePort()]

@@ -14,7 +14,7 @@ const ours = 'src/platform/db/migrations'
 const goldenFolder = 'test/golden'
 const newest = journal().at(-1)?.tag ?? ''
 
-/** The golden database of a version, in a folder of its own. */
+/** The golden database of a version, in a new folder. */
 function golden(tag: string): { db: Db; dataDir: string } {
   const dataDir = temporaryFolder()
   writeFileSync(join(dataDir, 'shopstead.db'), gunzipSync(readFileSync(join(goldenFolder, `${tag}.db.gz`))))
@@ -23,7 +23,7 @@ function golden(tag: string): { db: Db; dataDir: string } {
   return { db, dataDir }
 }
 
-/** Our migrations and one more after them. */
+/** A folder with the program's migrations and one more. */
 function withAnother(sql: string): string {
   const folder = join(temporaryFolder(), 'migrations')
   cpSync(ours, folder, { recursive: true })
@@ -36,7 +36,7 @@ function withAnother(sql: string): string {
 }
 
 type Rows = Record<string, unknown>[]
-/** Every row of every table, in the order of its key. */
+/** Every row of every table, in key order. */
 function contentOf(sqlite: Database.Database): Map<string, Rows> {
   const names = sqlite
     .prepare<[], string>(
@@ -48,7 +48,7 @@ function contentOf(sqlite: Database.Database): Map<string, Rows> {
   return new Map(names.map((name) => [name, sqlite.prepare(`SELECT * FROM "${name}" ORDER BY 1, 2`).all() as Rows]))
 }
 
-/** What of `before` is not in `after` as it was; columns and tables may have come. */
+/** The rows of `before` that are missing or different in `after`. New columns and tables do not count. */
 function lostRows(before: Map<string, Rows>, after: Map<string, Rows>): string[] {
   return [...before].flatMap(([table, rows]) =>
     rows.flatMap((row, index) => {
@@ -64,20 +64,20 @@ const versionsKept = readdirSync(goldenFolder)
   .map((name) => name.replace('.db.gz', ''))
 
 describe('a golden database', () => {
-  test('is kept of the newest schema version, with a row in each table', () => {
+  test('exists for the newest schema version, with a row in each table', () => {
     expect(versionsKept).toContain(newest)
     const { db } = golden(newest)
     expect([...contentOf(db.sqlite)].filter(([, rows]) => rows.length === 0).map(([table]) => table)).toEqual([])
   })
 
-  test.each(versionsKept)('of %s comes to the newest version with every row as it was', (tag) => {
+  test.each(versionsKept)('of %s migrates to the newest version without losing a row', (tag) => {
     const { db } = golden(tag)
     const before = contentOf(db.sqlite)
     expect(migrateDatabase(db)).toMatchObject({ version: newest, pending: [], newer: false })
     expect(lostRows(before, contentOf(db.sqlite))).toEqual([])
   })
 
-  test('keeps children when a migration builds their parent anew', () => {
+  test('keeps child rows when a migration rebuilds their parent table', () => {
     const { db } = golden(newest)
     const before = contentOf(db.sqlite)
     const ddl = String(db.sqlite.prepare(`SELECT sql FROM sqlite_schema WHERE name = 'users'`).pluck().get())
@@ -100,15 +100,19 @@ describe('a golden database', () => {
   })
 })
 
-describe('a migration that does not go through leaves the database as it was', () => {
+describe('a failed migration leaves the database unchanged', () => {
   test.each([
     [
-      'fails half-way',
+      'fails halfway',
       `DELETE FROM coupons;--> statement-breakpoint\nCREATE TABLE users (id integer);`,
       'already exists'
     ],
-    ['leaves rows without their parents', 'DELETE FROM products;', 'point at rows that are not there'],
-    ['breaks a rule of a table', `PRAGMA ignore_check_constraints = ON; UPDATE sessions SET remember_me = 7;`, 'CHECK']
+    ['leaves rows without their parents', 'DELETE FROM products;', 'refer to rows that do not exist'],
+    [
+      'violates a CHECK constraint',
+      `PRAGMA ignore_check_constraints = ON; UPDATE sessions SET remember_me = 7;`,
+      'CHECK'
+    ]
   ])('when it %s', (_what, sql, reason) => {
     const { db } = golden(newest)
     const before = contentOf(db.sqlite)
@@ -118,7 +122,7 @@ describe('a migration that does not go through leaves the database as it was', (
     expect(db.sqlite.pragma('foreign_keys', { simple: true })).toBe(1)
   })
 
-  test('when it is killed', async () => {
+  test('when its process is killed', async () => {
     const { db, dataDir } = golden(newest)
     const before = contentOf(db.sqlite)
     const folder = withAnother(
@@ -143,7 +147,7 @@ describe('a migration that does not go through leaves the database as it was', (
 })
 
 describe('shopstead migrate', () => {
-  /** A database that has had the first migration only. */
+  /** A database with only the first migration applied. */
   function oldShop(): { dataDir: string; db: Db } {
     const dataDir = join(temporaryFolder(), 'data')
     mkdirSync(dataDir)
@@ -161,7 +165,7 @@ describe('shopstead migrate', () => {
     .slice(1)
     .map(({ tag }) => tag)
 
-  test('copies a database that holds something before it changes it', async () => {
+  test('backs up a database with rows before it changes it', async () => {
     const { dataDir, db } = oldShop()
     db.sqlite.exec(`INSERT INTO settings (key, value, updated_at) VALUES ('shop.name', '"Old"', 0)`)
     expect(await runShopstead(dataDir, ['serve', '--json'])).toMatchObject({
@@ -175,7 +179,7 @@ describe('shopstead migrate', () => {
     expect(migrated.json.snapshot).toMatch(/before-migration\.db$/)
   })
 
-  test('copies nothing where there is nothing to lose or nothing to do', async () => {
+  test('makes no backup of an empty or current database', async () => {
     const { dataDir } = oldShop()
     expect((await runShopstead(dataDir, ['migrate', '--json'])).json).toMatchObject({
       applied: pending,
@@ -185,16 +189,16 @@ describe('shopstead migrate', () => {
     expect(existsSync(join(dataDir, 'backups'))).toBe(false)
   })
 
-  test('tells with --status what is pending, and makes nothing', async () => {
+  test('reports pending migrations with --status and changes nothing', async () => {
     const { dataDir } = oldShop()
-    const told = { version: journal()[0]?.tag, applied: [journal()[0]?.tag], pending }
-    expect((await runShopstead(dataDir, ['migrate', '--status', '--json'])).json).toEqual(told)
+    const status = { version: journal()[0]?.tag, applied: [journal()[0]?.tag], pending }
+    expect((await runShopstead(dataDir, ['migrate', '--status', '--json'])).json).toEqual(status)
     const nowhere = join(temporaryFolder(), 'data')
     expect((await runShopstead(nowhere, ['migrate', '--status', '--json'])).json).toMatchObject({ version: null })
     expect(existsSync(nowhere)).toBe(false)
   })
 
-  test('refuses a database of a newer Shopstead with a line, as every other command does', async () => {
+  test('rejects a database of a newer Shopstead with one line, as every other command does', async () => {
     const { dataDir, db } = golden(newest)
     db.sqlite.exec(`INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('later', ${Date.UTC(2100, 0, 1)})`)
     for (const command of [['migrate'], ['serve'], ['orders', 'list']]) {
@@ -205,7 +209,7 @@ describe('shopstead migrate', () => {
     }
   })
 
-  test('run by two processes at once is done once', async () => {
+  test('applies each migration once when two processes run it at the same time', async () => {
     const { dataDir } = oldShop()
     const both = await Promise.all([1, 2].map(() => runShopstead(dataDir, ['migrate', '--json'])))
     expect(both.map(({ code }) => code)).toEqual([0, 0])

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openDatabase, write } from '../../src/platform/db/database.ts'
 import { insertOrder } from '../../src/shop/orders/create-order.ts'
 
-// A busy server's writing, as a process of its own: node order-writer.ts DATABASE PRODUCT_ID. About 300 orders a second;
-// each id is printed once its order has been committed.
+// Writes about 300 orders a second and prints each id after the commit, as a busy server in its own process would.
+// Usage: node order-writer.ts DATABASE PRODUCT_ID
 const [file = '', productId = '0'] = process.argv.slice(2)
 const db = openDatabase(file)
 const line = {

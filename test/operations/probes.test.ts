@@ -9,7 +9,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
-test('/livez tells that the process answers, /readyz and /health that the database does too', async () => {
+test('/livez reports that the process answers; /readyz and /health report that the database answers too', async () => {
   const dataDir = join(temporaryFolder(), 'data')
   const env = { SHOPSTEAD_ENV: 'test', SHOPSTEAD_DATA_DIR: dataDir, SHOPSTEAD_PORT: '0' }
   const app = createApp(parseConfig(env), { database: 'create' }, { log: silent })

@@ -143,7 +143,7 @@ async function untilTaken({ sandbox }: ShopAtRisk['gateway']): Promise<void> {
 async function readOnlyStart(shop: ShopAtRisk, disk: Disk): Promise<void> {
   shop.trial.count('starts on a read-only disk')
   if (!disk.remount('ro')) return shop.trial.violation('the disk could not be made read-only: somebody still writes')
-  await expectRefusal(shop, 'a read-only disk', /cannot be written/, 1)
+  await expectRefusal(shop, 'a read-only disk', /is not writable/, 1)
   await expectHealth(shop, 'a read-only disk', 'data folder', 'failed')
   disk.remount('rw')
   await shop.start()
@@ -164,8 +164,8 @@ async function spoiltStart(shop: ShopAtRisk, shoppers: Shoppers): Promise<void> 
     ['garbage', () => writeFileSync(file, trial.random.bytes(100_000)), /not a database.*backup restore/s, 69],
     ['cut in half', () => truncateSync(file, half), /malformed.*backup restore/s, 69],
     ['cut inside its first page', () => truncateSync(file, 1_000), /(malformed|not a database).*backup restore/s, 69],
-    ['empty', () => truncateSync(file, 0), /lacks \d+ migration.*shopstead migrate/s, 1],
-    ['gone', () => rmSync(file), /no database at.*shopstead migrate/s, 1]
+    ['empty', () => truncateSync(file, 0), /\d+ migrations are pending.*shopstead migrate/s, 1],
+    ['gone', () => rmSync(file), /database .* does not exist.*shopstead migrate/s, 1]
   ]
   for (const [what, spoil, says, exit] of spoilt) {
     trial.count('spoilt databases at the start')

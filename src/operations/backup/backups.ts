@@ -23,7 +23,13 @@ type OnStep = (step: string) => void
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
-/** Makes a verified backup of an open shop; a scheduled one thins out its predecessors by `backup.keep`. */
+/**
+ * Makes a verified backup of an open shop. A scheduled backup also deletes the oldest scheduled ones beyond
+ * `backup.keep`.
+ *
+ * @param onStep receives the name of each step, for the operator who waits
+ * @throws AppError CONFLICT when the copy fails verification
+ */
 export async function backUp(app: App, kind: BackupKind, onStep?: OnStep): Promise<BackupInfo> {
   const { db, config } = app
   const info = await createBackup({
@@ -39,8 +45,10 @@ export async function backUp(app: App, kind: BackupKind, onStep?: OnStep): Promi
 }
 
 /**
- * Brings the database up to date. One that holds something is copied to data/backups before, for a migration that does
- * what it should and still turns out to be regretted; one that fails is taken back by its transaction.
+ * Applies the pending migrations. A database with rows in it is first backed up to data/backups, so that an operator can
+ * go back after a migration that succeeded; a migration that fails rolls back by itself.
+ *
+ * @throws AppError CONFLICT when the database is newer than the program, or a migration fails
  */
 export async function migrateShop(app: App, onStep?: OnStep): Promise<MigrationStatus & { snapshot: string | null }> {
   const { db, config } = app
@@ -61,7 +69,11 @@ export async function migrateShop(app: App, onStep?: OnStep): Promise<MigrationS
 
 export type Verified = BackupInfo & { counts: Record<string, number> }
 
-/** Goes through a backup as `backUp` did when it made it. @throws AppError CONFLICT saying what is wrong with it. */
+/**
+ * Verifies a backup as `backUp` did when it made it: reads every row, then opens a shop on a copy.
+ *
+ * @throws AppError NOT_FOUND for a missing or unreadable file; CONFLICT with the reason for a backup that fails
+ */
 export function verifyBackup(config: Config, file: string, onStep?: OnStep): Verified {
   onStep?.('reading every row')
   const { manifest, ...info } = inspectBackup(file)
@@ -70,6 +82,7 @@ export function verifyBackup(config: Config, file: string, onStep?: OnStep): Ver
   return { ...info, counts: manifest.counts }
 }
 
+/** Replaces the shop's database with a backup that opens in this version of Shopstead; see `restoreBackup`. */
 export function restore(config: Config, file: string, now: number, onStep?: OnStep): Promise<Restored> {
   return restoreBackup({
     file,
@@ -81,9 +94,9 @@ export function restore(config: Config, file: string, now: number, onStep?: OnSt
 }
 
 /**
- * Opens a whole shop on a copy of the backup, brings it up to this program's schema, and reads from it.
+ * Opens a shop on a copy of the backup, migrates the copy to this program's schema, and reads from it.
  *
- * @throws AppError CONFLICT when it does not open; its own when it was made by a newer program.
+ * @throws AppError CONFLICT when the copy does not open or a newer program made it
  */
 function tryOut(config: Config, file: string): void {
   const dataDir = draftName(backupFolder(config.dataDir))
@@ -100,7 +113,8 @@ function tryOut(config: Config, file: string): void {
     }
   } catch (error) {
     if (error instanceof AppError) throw error
-    throw new AppError('CONFLICT', `No shop opens on ${file}: ${describeError(error)}.`, { file }, { cause: error })
+    const message = `The shop does not open on a copy of ${file}: ${describeError(error)}.`
+    throw new AppError('CONFLICT', message, { file }, { cause: error })
   } finally {
     rmSync(dataDir, { recursive: true, force: true })
   }

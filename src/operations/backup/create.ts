@@ -15,24 +15,27 @@ type Request = {
   dataDir: string
   kind: BackupKind
   now: number
-  /** A trial of the finished copy before it gets its name; what it throws, the backup fails by. */
+  /** Tests the finished copy before it gets its final name. If it throws, the backup fails with that error. */
   tryOut?: (file: string) => void | Promise<void>
-  /** Told what is being done, for a person who waits. */
+  /** Receives the name of each step, for the operator who waits. */
   onStep?: (step: string) => void
 }
 
+/** The folder of a shop's backups, data/backups. */
 export function backupFolder(dataDir: string): string {
   return join(dataDir, 'backups')
 }
 
 /**
- * Copies the database, with the secret key in it, while others go on writing.
+ * Copies the database to data/backups and adds the secret key, while other processes continue to write.
  *
- * By VACUUM INTO, which reads one snapshot: SQLite's backup API begins anew whenever another process writes between two
- * of its steps, and under a busy server never ends. What was deleted from the database is not in the copy either.
+ * VACUUM INTO reads one snapshot. SQLite's backup API would start over whenever another process writes between two of
+ * its steps, and would never finish under a busy server. The copy does not contain deleted data.
  *
- * The copy is made under a hidden name, verified, brought to the disk, and only then named; a process that is killed
- * leaves nothing that looks like a backup.
+ * The copy has a hidden name until it is verified and synced to disk, so a killed process leaves nothing that looks like
+ * a backup.
+ *
+ * @throws AppError CONFLICT when the copy fails verification
  */
 export async function createBackup({ db, dataDir, kind, now, tryOut, onStep }: Request): Promise<BackupInfo> {
   const folder = backupFolder(dataDir)
@@ -41,7 +44,7 @@ export async function createBackup({ db, dataDir, kind, now, tryOut, onStep }: R
   const draft = draftName(folder)
   try {
     onStep?.('copying the database')
-    // SQLite takes an empty file as its target, so that the mode is right from the first byte.
+    // VACUUM INTO accepts an existing empty file, so the mode is private from the first byte.
     writeFileSync(draft, '', { flag: 'wx', mode: 0o600 })
     db.sqlite.prepare('VACUUM INTO ?').run(draft)
     finishCopy(draft, dataDir, now)
@@ -59,7 +62,7 @@ export async function createBackup({ db, dataDir, kind, now, tryOut, onStep }: R
 function finishCopy(draft: string, dataDir: string, now: number): void {
   const sqlite = new Database(draft)
   try {
-    // One file without companions, that can be copied and opened anywhere.
+    // Without WAL, the backup is a single file that opens anywhere.
     sqlite.pragma('journal_mode = DELETE')
     sqlite.pragma('synchronous = FULL')
     writeManifest(sqlite, { createdAt: now, program: packageVersion(), secret: readSecret(dataDir) })
@@ -73,14 +76,17 @@ function readSecret(dataDir: string): string | null {
   return existsSync(file) ? readFileSync(file, 'utf8') : null
 }
 
-/** A link, unlike a rename, never replaces a backup that is already there. */
+/** A link, unlike a rename, never replaces an existing backup. */
 function nameIt(draft: string, file: string): string {
   linkSync(draft, file)
   syncFolderOf(file)
   return file
 }
 
-/** Removes the oldest scheduled backups beyond `keep`; those made by hand or by a migration are the operator's. */
+/**
+ * Deletes the oldest scheduled backups beyond `keep` and returns their paths. It leaves the backups that an operator or
+ * a migration made.
+ */
 export function thinOut(dataDir: string, keep: number): string[] {
   const scheduled = backupFiles(backupFolder(dataDir)).filter((file) => kindOf(file) === 'scheduled')
   const surplus = scheduled.slice(keep)

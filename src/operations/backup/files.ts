@@ -2,18 +2,19 @@ import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { randomToken } from '../../platform/crypto/secrets.ts'
 
-/** Why a backup was made; only the scheduled ones are thinned out. */
+/** Why a backup was made. Only scheduled backups are deleted automatically. */
 export type BackupKind = 'manual' | 'scheduled' | 'before-migration'
 
 const draftPrefix = '.unfinished-'
 const forgottenAfterMs = 24 * 60 * 60_000
 
-/** `2026-01-15T12-00-00.000Z.db`: sorts by time, and has no colon, which some file systems refuse. */
+/** A file name that sorts by time, without the colons that some file systems reject: `2026-01-15T12-00-00.000Z.db`. */
 export function backupName(kind: BackupKind, now: number): string {
   const time = new Date(now).toISOString().replaceAll(':', '-')
   return kind === 'manual' ? `${time}.db` : `${time}-${kind}.db`
 }
 
+/** The kind that `backupName` wrote into a file name. */
 export function kindOf(name: string): BackupKind {
   return name.endsWith('-scheduled.db')
     ? 'scheduled'
@@ -22,7 +23,7 @@ export function kindOf(name: string): BackupKind {
       : 'manual'
 }
 
-/** Finished backups of a folder, newest first. */
+/** The paths of the finished backups in a folder, newest first. */
 export function backupFiles(folder: string): string[] {
   return listFolder(folder)
     .filter((name) => name.endsWith('.db') && !name.startsWith('.'))
@@ -31,12 +32,12 @@ export function backupFiles(folder: string): string[] {
     .map((name) => join(folder, name))
 }
 
-/** A name in `folder` that belongs to this process until it is done. */
+/** A hidden path in `folder` for an unfinished file or folder; its name contains this process's id. */
 export function draftName(folder: string): string {
   return join(folder, `${draftPrefix}${process.pid}-${randomToken(6)}`)
 }
 
-/** Removes what processes that were killed have left half done. */
+/** Deletes unfinished files whose process has ended, or that are older than a day. */
 export function clearForgottenDrafts(folder: string): void {
   for (const name of listFolder(folder)) {
     if (!name.startsWith(draftPrefix)) continue

@@ -8,23 +8,22 @@ import type { Manifest } from './manifest.ts'
 export type BackupInfo = {
   file: string
   bytes: number
-  /** Epoch milliseconds; null when the file does not say. */
+  /** Epoch milliseconds; null when the file has no readable manifest. */
   createdAt: number | null
   verified: boolean
 }
 
 /**
- * Opens a backup and goes through all of it: integrity, foreign keys, and every row against what was written down when
- * it was made. Reads only.
+ * Verifies a whole backup: integrity, foreign keys, and every row against the manifest. Reads only.
  *
- * @throws AppError NOT_FOUND without a file that we may read, CONFLICT saying what is doubtful about it.
+ * @throws AppError NOT_FOUND for a missing or unreadable file; CONFLICT with the reason for a backup that fails
  */
 export function inspectBackup(file: string): BackupInfo & { manifest: Manifest } {
   const bytes = sizeOf(file)
   const sqlite = openBackup(file)
   try {
     const manifest = readManifest(sqlite)
-    if (manifest === undefined) throw doubtful(file, 'it is no backup that Shopstead has made and verified')
+    if (manifest === undefined) throw doubtful(file, 'it is not a verified Shopstead backup')
     const problem = findProblem(sqlite, manifest)
     if (problem !== undefined) throw doubtful(file, problem)
     return { file, bytes, createdAt: manifest.createdAt, verified: true, manifest }
@@ -35,16 +34,16 @@ export function inspectBackup(file: string): BackupInfo & { manifest: Manifest }
   }
 }
 
-/** A backup of another user's is not doubtful, and SQLite would not say why it cannot open it. */
+/** Checks permissions first: SQLite would not report that the file belongs to another user. */
 function sizeOf(file: string): number {
   try {
     const stat = statSync(file, { throwIfNoEntry: false })
-    if (!stat?.isFile()) throw new AppError('NOT_FOUND', `There is no file ${file}.`)
+    if (!stat?.isFile()) throw new AppError('NOT_FOUND', `The file ${file} does not exist.`)
     accessSync(file, constants.R_OK)
     return stat.size
   } catch (cause) {
     if (cause instanceof AppError) throw cause
-    throw new AppError('NOT_FOUND', `This user may not read ${file}: ${describeError(cause)}.`, {}, { cause })
+    throw new AppError('NOT_FOUND', `This user cannot read ${file}: ${describeError(cause)}.`, {}, { cause })
   }
 }
 
@@ -60,18 +59,21 @@ function openBackup(file: string): Database.Database {
 
 function findProblem(sqlite: Database.Database, manifest: Manifest): string | undefined {
   const verdict = String(sqlite.pragma('integrity_check(1)', { simple: true }))
-  if (verdict !== 'ok') return `its integrity check says ${verdict}`
+  if (verdict !== 'ok') return `its integrity check failed: ${verdict}`
   const orphans = sqlite.pragma('foreign_key_check') as unknown[]
-  if (orphans.length > 0) return `${orphans.length} of its rows point at rows that are not there`
+  if (orphans.length > 0) return `${orphans.length} of its rows refer to rows that do not exist`
   const { counts, digest } = measure(sqlite)
   const changed = Object.keys({ ...counts, ...manifest.counts }).find((name) => counts[name] !== manifest.counts[name])
   if (changed !== undefined) {
-    return `${changed} holds ${counts[changed] ?? 0} rows instead of ${manifest.counts[changed] ?? 0}`
+    return `the table ${changed} has ${counts[changed] ?? 0} rows instead of ${manifest.counts[changed] ?? 0}`
   }
-  return digest === manifest.digest ? undefined : 'its content is not what was written'
+  return digest === manifest.digest ? undefined : 'its content has changed since it was made'
 }
 
-/** What a listing can tell at a glance: whether the file is a whole backup, as it was when it got its name. */
+/**
+ * A quick look at a backup for lists: `verified` is true when the file has a valid manifest and its full size. It does
+ * not read the rows; `inspectBackup` does.
+ */
 export function glanceAtBackup(file: string): BackupInfo {
   const { size: bytes } = statSync(file)
   try {
@@ -85,11 +87,12 @@ export function glanceAtBackup(file: string): BackupInfo {
       sqlite.close()
     }
   } catch {
-    // Damaged beyond opening: it is listed as what it is.
+    // The file does not open: list it as unverified.
     return { file, bytes, createdAt: null, verified: false }
   }
 }
 
+/** CONFLICT for a backup that failed verification. */
 export function doubtful(file: string, reason: string): AppError {
-  return new AppError('CONFLICT', `${file} cannot be relied on: ${reason}.`, { file, reason })
+  return new AppError('CONFLICT', `The backup ${file} failed verification: ${reason}.`, { file, reason })
 }

@@ -2,13 +2,13 @@ import { hash, createHash } from 'node:crypto'
 import type Database from 'better-sqlite3'
 import { z } from 'zod'
 
-/** What a backup says of itself, in a table of its own that a restored database no longer has. */
+/** A backup's description of itself, in an extra table that a restore drops. */
 export type Manifest = {
-  /** Epoch milliseconds at which the copy was begun: whatever had been committed by then is in it. */
+  /** When the copy began, in epoch milliseconds. The backup contains everything that was committed before. */
   createdAt: number
-  /** The Shopstead that made it. */
+  /** The version of Shopstead that made it. */
   program: string
-  /** data/secret.key as it was; null when the secret comes from the environment. */
+  /** The content of data/secret.key; null when the secret comes from the environment. */
   secret: string | null
   /** Rows in each table. */
   counts: Record<string, number>
@@ -26,7 +26,7 @@ const manifestSchema = z.object({
 
 const table = 'shopstead_backup'
 
-/** Counts and digests what `sqlite` holds, and writes that down in it. */
+/** Counts and digests the rows of `sqlite` and stores the manifest in it. */
 export function writeManifest(sqlite: Database.Database, facts: Omit<Manifest, 'counts' | 'digest'>): Manifest {
   sqlite.exec(`CREATE TABLE ${table} (content TEXT NOT NULL) STRICT`)
   const manifest = { ...facts, ...measure(sqlite) }
@@ -34,7 +34,7 @@ export function writeManifest(sqlite: Database.Database, facts: Omit<Manifest, '
   return manifest
 }
 
-/** Undefined when the file is a database but no backup, or when its manifest is not as it was written. */
+/** The manifest; undefined when the database is not a backup, or its manifest was changed. */
 export function readManifest(sqlite: Database.Database): Manifest | undefined {
   if (sqlite.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(table) === undefined) return undefined
   const content = sqlite.prepare<[], string>(`SELECT content FROM ${table}`).pluck().get() ?? ''
@@ -48,14 +48,14 @@ function seal(manifest: Manifest): string {
   return hash('sha256', text, 'hex') + text
 }
 
-/** Makes a plain database of a backup again. */
+/** Turns a backup into a plain database. */
 export function dropManifest(sqlite: Database.Database): void {
   sqlite.exec(`DROP TABLE IF EXISTS ${table}`)
 }
 
 /**
- * Rows per table and a digest of them all. SQLite's integrity check sees a damaged tree, but not a changed byte inside a
- * text; this does.
+ * The number of rows in each table and a digest over all of them. It detects a changed byte inside a text, which SQLite's
+ * integrity check does not.
  */
 export function measure(sqlite: Database.Database): Pick<Manifest, 'counts' | 'digest'> {
   const counts: Record<string, number> = {}
@@ -91,7 +91,7 @@ function exactly(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? `${value}n` : value
 }
 
-/** Virtual tables are left out: what they hold lies in tables of their own. */
+/** Leaves out virtual tables: they store their content in ordinary tables. */
 function tablesOf(sqlite: Database.Database): { name: string; sql: string }[] {
   return sqlite
     .prepare<[string], { name: string; sql: string }>(

@@ -27,19 +27,21 @@ type Request = {
 
 export type Restored = {
   file: string
-  /** Epoch milliseconds up to which the restored shop knows what happened. */
+  /** When the backup was made, in epoch milliseconds. Later changes are not in the restored shop. */
   createdAt: number
-  /** The database that was there before; null when there was none. */
+  /** Where the previous database is now; null when there was none. */
   kept: string | null
-  /** Whether data/secret.key was put back; false when the backup's shop had its secret in the environment. */
+  /** Whether data/secret.key was restored; false when the backup's shop had its secret in the environment. */
   secretRestored: boolean
 }
 
 /**
- * Puts a backup in the database's place. The backup is verified first, nobody else may have the database open, and what
- * was there stays beside it. Killed at any moment, the folder holds the one database or the other, whole.
+ * Replaces the shop's database with a backup. It verifies the backup first, requires that no other process has the
+ * database open, and keeps the previous database beside the new one. If the process is killed at any moment, the folder
+ * contains one of the two databases, whole.
  *
- * @throws AppError CONFLICT for a doubtful backup or a database in use.
+ * @throws AppError NOT_FOUND for a missing or unreadable backup; CONFLICT for a backup that fails verification, or while
+ *   another process uses the database
  */
 export async function restoreBackup({ file, dataDir, now, tryOut, onStep }: Request): Promise<Restored> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
@@ -65,11 +67,11 @@ export async function restoreBackup({ file, dataDir, now, tryOut, onStep }: Requ
   }
 }
 
-/** Copies the backup and makes a plain database of it: as it was when it was verified, or not at all. */
+/** Copies the backup to `draft` as a plain database. @throws AppError CONFLICT if the backup changed after verification */
 function stage(file: string, draft: string, digest: string): void {
   copyFileSync(file, draft)
   chmodSync(draft, 0o600)
-  if (inspectBackup(draft).manifest.digest !== digest) throw doubtful(file, 'it has changed meanwhile')
+  if (inspectBackup(draft).manifest.digest !== digest) throw doubtful(file, 'it changed while it was being restored')
   const sqlite = new Database(draft)
   try {
     dropManifest(sqlite)
@@ -84,9 +86,9 @@ function databaseIn(dataDir: string): string {
 }
 
 /**
- * Runs `work` while no other process has the shop open. Each holds both databases open in WAL mode, which makes SQLite
- * refuse to leave that mode; locks end with their process, however it ends. limits.db tells also where the shop's own
- * database is too damaged to be asked.
+ * Runs `work` while no other process has the shop open. Every process keeps both databases open in WAL mode, and SQLite
+ * does not leave that mode while another connection exists; the locks end with their process. limits.db also detects a
+ * running server when the shop's own database is too damaged to be locked.
  */
 function withSoleUse<T>(dataDir: string, work: () => T): T {
   const held: Database.Database[] = []
@@ -112,17 +114,22 @@ function lockAlone(file: string): Database.Database | undefined {
     sqlite.close()
     if (!(error instanceof Database.SqliteError)) throw error
     if (!/^SQLITE_(BUSY|LOCKED)/.test(error.code)) return undefined
-    throw new AppError('CONFLICT', `${file} is in use: stop the server and other commands first.`, {}, { cause: error })
+    throw new AppError(
+      'CONFLICT',
+      `Another process uses ${file}: stop the server and other commands first.`,
+      {},
+      { cause: error }
+    )
   }
 }
 
-/** The old database under another name, with the companions that a damaged one may still have. */
+/** Keeps the old database under another name, with the log files that a damaged one may still have. */
 function keepOld(dataDir: string, suffix: string): string | null {
   const database = databaseIn(dataDir)
   if (!existsSync(database)) return null
   const kept = `${database}${suffix}`
   linkSync(database, kept)
-  // A write-ahead log that stayed would be taken for the restored database's own.
+  // SQLite would apply a remaining write-ahead log to the restored database.
   for (const companion of ['-wal', '-shm', '-journal']) {
     if (existsSync(`${database}${companion}`)) renameSync(`${database}${companion}`, `${kept}${companion}`)
   }

@@ -12,8 +12,9 @@ const lookEveryMs = 2_000
 export type BackupSchedule = { stop(): Promise<void> }
 
 /**
- * Makes backups whenever `backup.schedule` says, in the server's local time; a changed setting holds from the next look.
- * Each is made by a process of its own, for going through a whole database would keep requests waiting for seconds.
+ * Makes backups at the times in `backup.schedule`, in the server's local time, and checks every 2 seconds whether the
+ * setting changed. Each backup runs in its own process, because reading a whole database would block requests for
+ * seconds.
  */
 export function startBackupSchedule(app: App): BackupSchedule {
   let line = ''
@@ -37,7 +38,7 @@ export function startBackupSchedule(app: App): BackupSchedule {
       wanted = setting(app.db, 'backup.schedule')
       isReadable = true
     } catch (error) {
-      // What held before goes on, and one line tells of all looks that fail in a row.
+      // The previous schedule stays in use. Consecutive failures produce one log line.
       if (isReadable) app.log.error('backup.schedule could not be read', { error: describeError(error) })
       isReadable = false
       return
@@ -63,7 +64,9 @@ function schedule(app: App, line: string, run: () => void): Cron | undefined {
   try {
     return new Cron(line, { unref: true }, run)
   } catch (error) {
-    app.log.error('backup.schedule is no cron line: no backups are made', { error: describeError(error) })
+    app.log.error('backup.schedule is not a valid cron expression: no scheduled backups are made', {
+      error: describeError(error)
+    })
     return undefined
   }
 }
@@ -75,7 +78,7 @@ async function makeBackup(app: App, onStart: (child: ChildProcess) => void): Pro
   })
   onStart(child)
   let answer = ''
-  // Without a file descriptor left there is no pipe before the error is told.
+  // When the process has no free file descriptor, the spawn fails and stdout does not exist.
   child.once('spawn', () => child.stdout.setEncoding('utf8').on('data', (text: string) => void (answer += text)))
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once('error', reject)

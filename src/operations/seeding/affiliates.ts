@@ -8,17 +8,18 @@ import { dayMs } from './moments.ts'
 import type { Moment } from './moments.ts'
 import { registeredAt } from './people.ts'
 
-/** Affiliates of a file, told apart by whether the shop has them. */
+/** The affiliates of a catalogue file, split into those that the shop lacks and those that it has. */
 export type Affiliates = { fresh: AffiliateInput[]; known: AffiliateInput[] }
 
-export function sortAffiliates(tx: Tx, given: readonly AffiliateInput[]): Affiliates {
+/** Splits affiliates by whether the shop has one with the same code. */
+export function sortAffiliates(tx: Tx, affiliates: readonly AffiliateInput[]): Affiliates {
   const isKnown = ({ code }: AffiliateInput): boolean => findAffiliateByCode(tx, code) !== undefined
-  return { fresh: given.filter((entry) => !isKnown(entry)), known: given.filter(isKnown) }
+  return { fresh: affiliates.filter((entry) => !isKnown(entry)), known: affiliates.filter(isKnown) }
 }
 
 /**
- * They apply a day after they registered. One who is inactive today was active before, or no order could have come by
- * way of him.
+ * The applications of affiliates, a day after each registered. An affiliate who is inactive today starts as active,
+ * because an inactive affiliate could not have referred orders.
  */
 export function lifeOfAffiliates(
   affiliates: readonly AffiliateInput[],
@@ -35,7 +36,7 @@ export function lifeOfAffiliates(
   })
 }
 
-/** Brings all of them to where they stand today, those included that have just lived through their history. */
+/** Sets every affiliate to today's status, including those that were just created. */
 export function settleAffiliates(tx: Tx, { fresh, known }: Affiliates, now: number): Counts {
   applyAffiliates(tx, fresh, now)
   return { ...applyAffiliates(tx, known, now), created: fresh.length }

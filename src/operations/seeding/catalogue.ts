@@ -7,10 +7,10 @@ import type { CatalogFile } from '../../shop/catalog/import/format.ts'
 import { productUrl } from '../../shop/catalog/product-url.ts'
 
 /**
- * Brings plans, campaigns, products and coupons to what a file says. The stock of what exists is left alone: seeding again
- * must not give back what has been sold.
+ * Creates or updates plans, campaigns, products and coupons from a catalogue file. Existing products keep their stock, so
+ * that seeding again does not undo sales.
  *
- * @throws AppError VALIDATION_FAILED or CONFLICT
+ * @throws AppError VALIDATION_FAILED or CONFLICT for an invalid file
  */
 export function applyCatalogue(app: App, tx: Tx, file: CatalogFile, now: number): CountsByKind {
   const plans = applyPlans(tx, file.plans)

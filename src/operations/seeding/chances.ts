@@ -1,14 +1,16 @@
-/** Chances that fall the same way each time, for data that has to be the same each time. Never for secrets. */
+/** Random choices that are the same for the same seed, for reproducible data. Not for secrets. */
 export type Chances = {
+  /** True with a probability from 0 to 1. */
   happens(probability: number): boolean
-  /** From 1 to `most`. */
+  /** A whole number from 1 to `most`. */
   upTo(most: number): number
-  /** One of at least one. */
+  /** One element of a list that is not empty. */
   oneOf<T>(choices: readonly T[]): T
   /** One of the choices by their weights, which sum to 1. */
   weighted<T>(choices: readonly (readonly [T, number])[]): T
 }
 
+/** A source of random choices that repeats for the same seed. */
 export function chancesOf(seed: number): Chances {
   const next = mulberry32(seed)
   return {
@@ -26,7 +28,7 @@ export function chancesOf(seed: number): Chances {
   }
 }
 
-/** Tommy Ettinger's generator (public domain): small, and good enough to scatter orders. */
+/** Tommy Ettinger's mulberry32 (public domain): small, and random enough for generated orders. */
 function mulberry32(seed: number): () => number {
   let state = seed
   return () => {

@@ -27,7 +27,7 @@ export type DemoPerson = z.output<typeof person>
 
 const order = z.strictObject({
   daysAgo: z.number().nonnegative(),
-  /** The email of an account; null for a guest, whose email is then in `email`. */
+  /** The email of an account; null for a guest, whose email is in `email`. */
   customer: z.string().nullable(),
   email: optionalText,
   items: z.array(z.strictObject({ slug: z.string(), sku: optionalText, quantity: z.int().positive() })).min(1),
@@ -38,7 +38,7 @@ const order = z.strictObject({
     .strictObject({ source: optionalText, medium: optionalText, campaign: optionalText, content: optionalText })
     .optional(),
   state: z.enum(orderStatuses),
-  /** Part of the total that went back, in major units; the state stays. */
+  /** A partial refund in major units; the order keeps its state. */
   refund: optionalText,
   billing: z.strictObject({
     firstName: z.string(),
@@ -58,7 +58,7 @@ export type DemoOrder = z.output<typeof order>
 
 export type DemoData = { catalogue: CatalogFile; people: DemoPerson[]; orders: DemoOrder[] }
 
-/** The demo shop as the package carries it; prices are read in `currency`. */
+/** The demo shop's data from the package's seeds/demo, with prices read in `currency`. */
 export function readDemoData(currency: string): DemoData {
   return {
     catalogue: readCatalogFile(readFileSync(demoPath('catalogue.json')), { currency }).file,
@@ -67,6 +67,7 @@ export function readDemoData(currency: string): DemoData {
   }
 }
 
+/** The path of a file or folder in the package's seeds/demo. */
 export function demoPath(name: string): string {
   return join(packageRoot, 'seeds', 'demo', name)
 }

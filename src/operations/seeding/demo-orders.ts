@@ -12,14 +12,15 @@ import type { Moment } from './moments.ts'
 import { lifeOf } from './purchase.ts'
 import type { Purchase } from './purchase.ts'
 
-/** Who the audit rows of the demo shop's orders name, and by which they are known again. */
+/** The actor in the history of the demo shop's orders; it also identifies them when the shop is seeded again. */
 const by = 'demo'
 
-/** The orders come in one transaction, so one of them means all. */
+/** Whether the demo orders are in the database. One transaction inserts all of them, so checking for one is enough. */
 export function hasDemoOrders(db: Db): boolean {
   return db.orm.select().from(orderHistory).where(eq(orderHistory.by, by)).limit(1).get() !== undefined
 }
 
+/** The history of the demo orders up to `now` (epoch milliseconds). */
 export function lifeOfOrders(orders: readonly DemoOrder[], currency: string, now: number): Moment[] {
   return orders.flatMap((order) => {
     const refundMinor = order.refund === undefined ? undefined : toMinor(order.refund, currency)

@@ -19,21 +19,22 @@ import { relive } from './moments.ts'
 import { findNewcomers, lifeOfPeople, stillNew } from './people.ts'
 import type { Newcomer } from './people.ts'
 
-/** Nothing has been put into this shop yet. */
+/** Whether the shop has no products, accounts or orders. */
 export function isEmptyShop(db: Db): boolean {
   return [products, users, orders].every((table) => db.orm.select().from(table).limit(1).get() === undefined)
 }
 
+/** The number of orders in the shop. */
 export function countOrders(db: Db): number {
   return db.orm.select({ count: count() }).from(orders).get()?.count ?? 0
 }
 
 /**
- * Fills the shop with the demo shop of the package: catalogue, people, affiliates and a year of orders, whole or not at
- * all. Everything went through the shop's own rules at its time, but nobody is written to. Again it changes nothing:
- * people are known by their email, affiliates by their code, and the orders come once.
+ * Fills the shop with the package's demo shop: catalogue, people, affiliates and a year of orders, in one transaction.
+ * The shop's own rules create each record at its time; no email is sent. A second run changes nothing: it recognises
+ * people by email and affiliates by code, and inserts the orders only once.
  *
- * @throws AppError CONFLICT in production, since everybody knows the password
+ * @throws AppError CONFLICT in production, because the password of the accounts is public
  */
 export async function seedDemo(app: App, now: number): Promise<CountsByKind> {
   refuseInProduction(app)
@@ -43,11 +44,12 @@ export async function seedDemo(app: App, now: number): Promise<CountsByKind> {
   return write(app.db, (tx) => liveThrough(app, tx, data, newcomers, now))
 }
 
+/** @throws AppError CONFLICT in production, because the password of the demo accounts is public */
 export function refuseInProduction({ config }: App): void {
   if (config.env !== 'production') return
   throw new AppError(
     'CONFLICT',
-    'SHOPSTEAD_ENV is production: made-up people whose password is known do not belong there.'
+    'The demo accounts have a public password, so they cannot be created while SHOPSTEAD_ENV is production.'
   )
 }
 

@@ -19,7 +19,7 @@ export type DemoLogin = {
 
 const people = z.array(z.object({ email: z.string() }))
 
-/** The people of the demo shop who are in this database and can log in, the administrator first. */
+/** The demo shop's accounts that exist in this database and can log in, the administrator first. */
 export function demoLogins(db: Db): DemoLogin[] {
   const listed = people.parse(JSON.parse(readFileSync(join(packageRoot, 'seeds', 'demo', 'people.json'), 'utf8')))
   return listed.flatMap(({ email }) => {

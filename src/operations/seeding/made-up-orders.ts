@@ -19,10 +19,9 @@ import { dayMs, relive } from './moments.ts'
 import type { Moment } from './moments.ts'
 import { lifeOf } from './purchase.ts'
 
-/** So many in one transaction: a kill costs a second's work, and a running shop gets its turn in between. */
+/** Orders per transaction: a killed process loses about a second's work, and a running shop can write in between. */
 const batchSize = 500
 const spanMs = 365 * dayMs
-/** A shop of this many orders has a fourth as many accounts. */
 const ordersPerAccount = 4
 
 const fates: readonly (readonly [OrderStatus, number])[] = [
@@ -34,15 +33,15 @@ const fates: readonly (readonly [OrderStatus, number])[] = [
 ]
 const sources = [null, null, 'newsletter', 'search', 'social'] as const
 
-/** What made-up buyers choose from, and who sends them. */
-type Assortment = { goods: number[]; granting: number[]; refs: string[]; passwordHash: string }
+/** The ids of products without and with benefits, the affiliate codes, and the password hash of generated accounts. */
+type Assortment = { plain: number[]; withBenefits: number[]; refs: string[]; passwordHash: string }
 
 /**
- * Makes up orders over the past year until the shop has `wanted` of them, by the shop's own rules. The same numbers make the
- * same shop. Batches are transactions of their own: stopped half way it goes on from there next time.
+ * Generates orders over the past year until the shop has `wanted` of them, by the shop's own rules. The same order number
+ * always produces the same order. Each batch is one transaction; after an interruption, the next run continues there.
  *
- * @param tell hears of each batch
- * @throws AppError CONFLICT when nothing is for sale that made-up buyers could take
+ * @param tell receives the number of orders after each batch
+ * @throws AppError CONFLICT when no product without counted stock is for sale
  */
 export async function makeUpOrders(app: App, wanted: number, now: number, tell: (done: number) => void): Promise<void> {
   const before = countOrders(app.db)
@@ -56,7 +55,7 @@ export async function makeUpOrders(app: App, wanted: number, now: number, tell: 
   }
 }
 
-/** Uncounted goods only: an order too many must not sell the shop out. */
+/** Only products without counted stock, so that generated orders do not sell the shop out. */
 function assortmentOf(db: Db, now: number): Omit<Assortment, 'passwordHash'> {
   const condition = and(eq(products.published, true), isNull(products.stock))
   const found = db.orm.select({ id: products.id }).from(products).where(condition).orderBy(products.id).all()
@@ -65,12 +64,12 @@ function assortmentOf(db: Db, now: number): Omit<Assortment, 'passwordHash'> {
     return typeof item === 'string' || item.stock !== null ? [] : [item]
   })
   const idsOf = (items: typeof sellable): number[] => items.map(({ product }) => product.id)
-  const goods = idsOf(sellable.filter(({ grants }) => grants.length === 0))
-  if (goods.length === 0)
+  const plain = idsOf(sellable.filter(({ grants }) => grants.length === 0))
+  if (plain.length === 0)
     throw new AppError('CONFLICT', 'No product without counted stock is for sale: run "shopstead seed --demo" first.')
   return {
-    goods,
-    granting: idsOf(sellable.filter(({ grants }) => grants.length > 0)),
+    plain,
+    withBenefits: idsOf(sellable.filter(({ grants }) => grants.length > 0)),
     refs: listAffiliates(db, { status: 'active' }).map(({ code }) => code)
   }
 }
@@ -85,7 +84,9 @@ function lifeOfNumber(number: number, wanted: number, assortment: Assortment, no
 function purchaseOf(tx: Tx, number: number, chances: Chances, assortment: Assortment, at: number) {
   const user = chances.happens(0.75) ? accountOf(tx, number, assortment, at) : null
   const choice =
-    user !== null && chances.happens(0.1) && assortment.granting.length > 0 ? assortment.granting : assortment.goods
+    user !== null && chances.happens(0.1) && assortment.withBenefits.length > 0
+      ? assortment.withBenefits
+      : assortment.plain
   const items = Array.from({ length: chances.upTo(3) }, () => ({
     productId: chances.oneOf(choice),
     variationId: undefined,
@@ -107,7 +108,7 @@ function purchaseOf(tx: Tx, number: number, chances: Chances, assortment: Assort
   }
 }
 
-/** One of the accounts that there are by then, made when it buys for the first time; each has the demo's password. */
+/** One of the accounts that exist at that order number, created at its first order, with the demo password. */
 function accountOf(tx: Tx, number: number, { passwordHash }: Assortment, at: number): UserRow {
   const account = chancesOf(number).upTo(Math.floor(number / ordersPerAccount) + 1)
   const email = `buyer-${account}@orders.example`

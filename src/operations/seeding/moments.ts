@@ -4,12 +4,12 @@ import type { Tx } from '../../platform/db/database.ts'
 
 export const dayMs = 24 * 60 * 60_000
 
-/** Something that happened to the shop at a certain time. */
+/** One entry of the shop's history, at a time in epoch milliseconds. */
 export type Moment = { at: number; happens: (tx: Tx, at: number) => void }
 
 /**
- * Lets them happen in the order of their times, so that ids, audit rows and ledgers grow as they would have. Nobody is
- * written to about a history that never was: the messages it queues are dropped.
+ * Applies the entries in the order of their times, so that ids, audit rows and ledgers grow as in a real shop. It deletes
+ * the emails that they queue, because this history did not happen.
  */
 export function relive(tx: Tx, moments: readonly Moment[]): void {
   const newest =

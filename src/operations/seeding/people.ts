@@ -9,10 +9,10 @@ import { demoPassword } from './logins.ts'
 import { dayMs } from './moments.ts'
 import type { Moment } from './moments.ts'
 
-/** Somebody of the demo shop with a hash of the password that all of them have, under a salt of his own. */
+/** A person of the demo shop with a hash of the shared password under a separate salt. */
 export type Newcomer = { person: DemoPerson; passwordHash: string }
 
-/** Those who have no account here yet. The hashes take time, so this comes before the transaction. */
+/** The people without an account. It hashes passwords, which is slow, so it must run before the transaction. */
 export async function findNewcomers(app: App, people: readonly DemoPerson[]): Promise<Newcomer[]> {
   return Promise.all(
     people
@@ -25,12 +25,12 @@ function isUnknown(db: Db, email: string): boolean {
   return findUserByEmail(db, email) === undefined
 }
 
-/** Who has registered in the meantime keeps his account as it is. */
+/** The people who still have no account: someone may have registered while the passwords were hashed. */
 export function stillNew(tx: Tx, newcomers: readonly Newcomer[]): Newcomer[] {
   return newcomers.filter(({ person }) => isUnknown(tx, person.email))
 }
 
-/** They register, each at his time, and those who are not active any more have left by `now`. */
+/** The registrations of people, each at its time. People who are no longer active are deactivated at `now`. */
 export function lifeOfPeople(newcomers: readonly Newcomer[], now: number): Moment[] {
   return newcomers.flatMap(({ person, passwordHash }): Moment[] => {
     const registered: Moment = {
@@ -46,6 +46,7 @@ export function lifeOfPeople(newcomers: readonly Newcomer[], now: number): Momen
   })
 }
 
+/** When a person registered, in epoch milliseconds. */
 export function registeredAt(person: DemoPerson, now: number): number {
   return Math.round(now - person.registeredDaysAgo * dayMs)
 }

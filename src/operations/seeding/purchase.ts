@@ -15,7 +15,7 @@ import { setting } from '../../shop/settings/settings.ts'
 import { dayMs } from './moments.ts'
 import type { Moment } from './moments.ts'
 
-/** What a buyer once sent to the checkout. */
+/** What a buyer sent to the checkout. */
 export type Purchase = {
   userId: number | null
   email: string
@@ -27,25 +27,26 @@ export type Purchase = {
   query: CheckoutQuery
 }
 
-/** How a purchase went on. */
+/** What becomes of an order. */
 export type Fate = {
   state: OrderStatus
-  /** Part of the total that went back after the order was done; the state stays. */
+  /** A partial refund after completion, in minor units; the order keeps its state. */
   refundMinor?: number | undefined
-  /** Who the audit rows name. */
+  /** The actor in the order's history. */
   by: string
 }
 
 const minuteMs = 60_000
-/** A seeded order that nobody has paid waits this long, so that the shop does not empty while one looks at it. */
-const patienceMinutes = 30 * 24 * 60
+/** Unpaid seeded orders stay pending this long, so that the demo shop keeps examples of them. */
+const unpaidHoldMinutes = 30 * 24 * 60
 
 /**
- * An order's life as the real checkout, payment and shipping would have led it: prices, coupons, stock, attribution,
- * grants and referrals are what the shop's own rules make of them at those times.
+ * The history of one order from checkout to its final state. The shop's own rules determine prices, coupons, stock,
+ * attribution, benefits and referrals at each of its times.
  *
- * @param purchaseOf asked when it happens, since the buyer may not have registered before
- * @param until nothing happens after this time
+ * @param purchaseOf called at checkout, because the buyer may register only shortly before
+ * @param at when the order is placed, in epoch milliseconds
+ * @param until the time of the last possible entry, in epoch milliseconds
  */
 export function lifeOf(purchaseOf: (tx: Tx) => Purchase, fate: Fate, at: number, until: number): Moment[] {
   const placed: { id?: number } = {}
@@ -71,7 +72,7 @@ function placeOrder(tx: Tx, purchase: Purchase, until: number, now: number): Ord
   const cart = priceCart(tx, { items, codes, currency }, { userId, emailKey }, now)
   const attribution = decideAttribution(tx, query, { userId, emails: [email] })
   const draft = { userId, email, contact, billingAddress, shippingAddress: null, notes, currency, ...cart, attribution }
-  const holdMinutes = Math.ceil((until - now) / minuteMs) + patienceMinutes
+  const holdMinutes = Math.ceil((until - now) / minuteMs) + unpaidHoldMinutes
   const channel = { strategy: 'redirect_to_store', returnUrl: null, cancelUrl: null, holdMinutes } as const
   return insertOrder(tx, { ...draft, ...channel }, now)
 }
@@ -85,14 +86,14 @@ function stepsTo({ state, refundMinor, by }: Fate): Step[] {
   })
   const refund = (afterMs: number, amountMinor?: number): Step => ({
     afterMs,
-    take: (tx, orderId, now) => giveBack(tx, orderId, amountMinor, by, now)
+    take: (tx, orderId, now) => refundOrder(tx, orderId, amountMinor, by, now)
   })
   const paid: Step = {
     afterMs: 2 * minuteMs,
     take: (tx, orderId, now) => void payOrder(tx, orderId, { by, reason: 'paid' }, now)
   }
   const done = [paid, move(2 * dayMs, 'completed', 'sent')]
-  const ways: Record<OrderStatus, Step[]> = {
+  const steps: Record<OrderStatus, Step[]> = {
     pending: [],
     failed: [move(minuteMs, 'failed', 'the card was declined')],
     cancelled: [move(60 * minuteMs, 'cancelled', 'it was not paid in time')],
@@ -101,10 +102,10 @@ function stepsTo({ state, refundMinor, by }: Fate): Step[] {
     completed: refundMinor === undefined ? done : [...done, refund(6 * dayMs, refundMinor)],
     refunded: [...done, refund(8 * dayMs)]
   }
-  return ways[state]
+  return steps[state]
 }
 
-function giveBack(tx: Tx, orderId: number, amountMinor: number | undefined, by: string, now: number): void {
+function refundOrder(tx: Tx, orderId: number, amountMinor: number | undefined, by: string, now: number): void {
   const { totalMinor, refundedMinor } = getOrder(tx, orderId)
   recordRefund(tx, orderId, amountMinor ?? totalMinor - refundedMinor, { by, reason: 'sent back' }, now)
 }

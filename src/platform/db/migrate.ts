@@ -10,17 +10,17 @@ import type { Db } from './database.ts'
 const journalSchema = z.object({ entries: z.array(z.object({ tag: z.string(), when: z.number() })) })
 
 export type MigrationStatus = {
-  /** Tag of the newest migration that has been applied; null for an empty database. */
+  /** Tag of the newest applied migration; null for an empty database. */
   version: string | null
   applied: string[]
   pending: string[]
-  /** True when the database has been migrated by a newer program than this one. */
+  /** True when a newer program than this one has migrated the database. */
   newer: boolean
 }
 
 const migrationsFolder = (): string => assetPath('platform', 'db', 'migrations')
 
-/** Which migrations the database has and lacks; reads only. */
+/** Which migrations are applied and which are pending. Reads only. */
 export function migrationStatus(db: Db, folder: string = migrationsFolder()): MigrationStatus {
   const entries = journal(folder)
   const times = new Set(appliedTimes(db))
@@ -29,7 +29,7 @@ export function migrationStatus(db: Db, folder: string = migrationsFolder()): Mi
   return { version: applied.at(-1) ?? null, applied, pending, newer: times.size > applied.length }
 }
 
-/** Every migration that this program knows, in their order. */
+/** This program's migrations in their order; `when` is the epoch milliseconds that identifies each in the database. */
 export function journal(folder: string = migrationsFolder()): { tag: string; when: number }[] {
   return journalSchema.parse(JSON.parse(readFileSync(join(folder, 'meta', '_journal.json'), 'utf8'))).entries
 }
@@ -41,27 +41,27 @@ function appliedTimes(db: Db): number[] {
 }
 
 /**
- * Applies what is pending in one transaction, checks the whole database in it, and takes everything back when anything is
- * wrong; the answer's `applied` names what this call has applied.
+ * Applies the pending migrations in one transaction, checks the whole database in it, and rolls back if anything is
+ * wrong. `applied` in the result lists only what this call has applied.
  *
- * Not drizzle's own migrator: that commits before anything is checked, and skips a migration that is older than the
- * newest one applied. Foreign keys are off meanwhile, which only works outside a transaction: else a table that a
- * migration rebuilds would take its children's rows along.
+ * It does not use drizzle's migrator, which commits before any check and skips a migration that is older than the newest
+ * applied one. Foreign keys are off during the migration, so that rebuilding a table does not delete its child rows;
+ * SQLite allows that switch only outside a transaction.
  *
- * @throws AppError CONFLICT when the database is newer than the program or a migration does not go through.
+ * @throws AppError CONFLICT when the database is newer than the program, or a migration fails
  */
 export function migrateDatabase(db: Db, folder: string = migrationsFolder()): MigrationStatus {
   db.sqlite.pragma('foreign_keys = OFF')
   try {
     return write(db, () => {
-      // Read under the lock: another process may be migrating too.
+      // Read again under the lock: another process may have migrated the database.
       const before = migrationStatus(db, folder)
       if (before.newer) throw newerDatabase()
       if (before.pending.length === 0) return { ...before, applied: [] }
       for (const migration of journal(folder)) {
         if (before.pending.includes(migration.tag)) apply(db, folder, migration)
       }
-      assertSound(db)
+      assertIntact(db)
       return { ...migrationStatus(db, folder), applied: before.pending }
     })
   } finally {
@@ -75,9 +75,9 @@ function apply(db: Db, folder: string, { tag, when }: { tag: string; when: numbe
     for (const part of source.split('--> statement-breakpoint')) db.sqlite.exec(part)
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new AppError('CONFLICT', `Migration ${tag} failed, nothing was changed: ${reason}.`, { tag }, { cause })
+    throw new AppError('CONFLICT', `Migration ${tag} failed and changed nothing: ${reason}.`, { tag }, { cause })
   }
-  // The table as drizzle's tools know it.
+  // The table that drizzle's tools read.
   db.sqlite.exec(
     'CREATE TABLE IF NOT EXISTS __drizzle_migrations (id SERIAL PRIMARY KEY, hash text NOT NULL, created_at numeric)'
   )
@@ -86,21 +86,21 @@ function apply(db: Db, folder: string, { tag, when }: { tag: string; when: numbe
     .run(hash('sha256', source, 'hex'), when)
 }
 
-function assertSound(db: Db): void {
+function assertIntact(db: Db): void {
   const orphans = db.sqlite.pragma('foreign_key_check') as { table: string }[]
   if (orphans.length > 0) {
     throw new AppError(
       'CONFLICT',
-      `The migration was taken back: ${orphans.length} rows of ${orphans[0]?.table} would point at rows that are not there.`
+      `The migration was rolled back: ${orphans.length} rows of ${orphans[0]?.table} would refer to rows that do not exist.`
     )
   }
-  // A migration may have switched them off; the check leaves them out then.
+  // A migration may have switched CHECK constraints off; integrity_check would skip them.
   db.sqlite.pragma('ignore_check_constraints = OFF')
   const verdict = String(db.sqlite.pragma('integrity_check(1)', { simple: true }))
-  if (verdict !== 'ok') throw new AppError('CONFLICT', `The migration was taken back: ${verdict}.`)
+  if (verdict !== 'ok') throw new AppError('CONFLICT', `The migration was rolled back: ${verdict}.`)
 }
 
-/** Whether a database holds anything that a migration could lose. */
+/** Whether the database has rows that a migration could lose. */
 export function holdsRows(db: Db): boolean {
   const tables = db.sqlite
     .prepare<[], string>(
@@ -112,9 +112,10 @@ export function holdsRows(db: Db): boolean {
   return tables.some((name) => db.sqlite.prepare(`SELECT 1 FROM "${name}" LIMIT 1`).get() !== undefined)
 }
 
+/** CONFLICT for a database that a newer program has migrated. */
 export function newerDatabase(): AppError {
   return new AppError(
     'CONFLICT',
-    'The database was migrated by a newer Shopstead than this one: install that version or restore an older backup.'
+    'A newer Shopstead has migrated this database: install that version, or restore a backup from before the upgrade.'
   )
 }

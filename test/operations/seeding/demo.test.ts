@@ -43,7 +43,7 @@ async function demoShop(): Promise<App> {
   return app
 }
 
-/** Every row of every table, so that nothing can change unseen. */
+/** Every row of every table. */
 function everything({ db }: App): Record<string, unknown[]> {
   const tables = db.sqlite.prepare<[], { name: string }>(`SELECT name FROM sqlite_schema WHERE type = 'table'`).all()
   return Object.fromEntries(tables.map(({ name }) => [name, db.sqlite.prepare<[]>(`SELECT * FROM "${name}"`).all()]))
@@ -54,7 +54,7 @@ function column<T>({ db }: App, sql: string): T[] {
 }
 
 describe('the demo shop', () => {
-  it('offers what docs/contract.md A9 names', async () => {
+  it('offers the products and coupons of docs/contract.md A9', async () => {
     const app = await demoShop()
     const products = listProducts(app.db)
     const offers = products.filter((product) => typeof findSellable(app.db, product.id, null, now) !== 'string')
@@ -73,7 +73,7 @@ describe('the demo shop', () => {
     expect(getCoupon(app.db, 'EXPIRED').endsAt).toBeLessThan(now)
   })
 
-  it('keeps its pending orders when a server ends the holds that are over', async () => {
+  it('keeps its pending orders when a server ends expired holds', async () => {
     const app = await demoShop()
     const pending = () => column(app, "SELECT id FROM orders WHERE status = 'pending'")
     const before = pending()
@@ -82,7 +82,7 @@ describe('the demo shop', () => {
     expect(pending()).toEqual(before)
   })
 
-  it('has the people that docs/contract.md A9 names, each with the password', async () => {
+  it('has the people of docs/contract.md A9, each with the demo password', async () => {
     const app = await demoShop()
     const one = (email: string) => getUser(app.db, `${email}@shop.example`)
     expect(one('admin')).toMatchObject({ isAdmin: true, status: 'active' })
@@ -107,7 +107,7 @@ describe('the demo shop', () => {
     expect(logins.map(({ email }) => email)).not.toContain('closed@shop.example')
   })
 
-  it('has a customer with orders in every state, a membership and a subscription, and one with nothing', async () => {
+  it('has a customer with orders in every state, a membership and a subscription, and one without orders', async () => {
     const app = await demoShop()
     const lena = getUser(app.db, 'lena@shop.example')
     const states = column<string>(app, `SELECT DISTINCT status FROM orders WHERE user_id = ${lena.id}`)
@@ -121,7 +121,7 @@ describe('the demo shop', () => {
     expect(summaryOf('new@shop.example').entitlements.ordersSummary.totalOrders).toBe(0)
   })
 
-  it('ends each order in the state that its data says, with all of the last year behind it', async () => {
+  it('gives each order the state and the time of its data', async () => {
     const app = await demoShop()
     const wanted = readDemoData('EUR').orders
     expect(wanted.length).toBeGreaterThanOrEqual(40)
@@ -135,14 +135,14 @@ describe('the demo shop', () => {
     expect(column<number>(app, 'SELECT max(at) FROM order_history')[0]).toBeLessThanOrEqual(now)
   })
 
-  it('keeps its unpaid orders while somebody looks at them', async () => {
+  it('holds its unpaid orders for at least a day', async () => {
     const app = await demoShop()
     const ends = column<number>(app, `SELECT hold_ends_at FROM orders WHERE status = 'pending'`)
     expect(ends).toHaveLength(4)
     expect(Math.min(...ends)).toBeGreaterThan(now + 24 * hourMs)
   })
 
-  it('writes to nobody', async () => {
+  it('sends no email', async () => {
     const app = openShop()
     const user = { email: 'early@shop.example', displayName: 'Early', passwordHash: 'none', marketingOptIn: false }
     write(app.db, (tx) => {
@@ -152,7 +152,7 @@ describe('the demo shop', () => {
     expect(column(app, 'SELECT template FROM mails')).toEqual([])
   })
 
-  it('brings the files that its products let people download', async () => {
+  it('includes the files of its download products', async () => {
     const app = await demoShop()
     const granted = readDemoData('EUR').catalogue.products.flatMap(({ grants = [] }) =>
       grants.flatMap((grant) => (grant.kind === 'download' ? [grant.file] : []))
@@ -161,7 +161,7 @@ describe('the demo shop', () => {
     expect(readdirSync(join(app.config.dataDir, 'downloads'))).toEqual(expect.arrayContaining(granted))
   })
 
-  it('is not changed by seeding it again a day later', async () => {
+  it('does not change when it is seeded again a day later', async () => {
     const app = openShop()
     expect(isEmptyShop(app.db)).toBe(true)
     const first = await seedDemo(app, now)
@@ -174,7 +174,7 @@ describe('the demo shop', () => {
     }
   })
 
-  it('comes whole or not at all', async () => {
+  it('is not seeded in part when one account fails', async () => {
     const app = openShop()
     const user = { email: 'other@shop.example', displayName: 'Other', passwordHash: 'none', marketingOptIn: false }
     write(app.db, (tx) => {
@@ -186,15 +186,15 @@ describe('the demo shop', () => {
     expect(everything(app)).toEqual(before)
   })
 
-  it('is refused in production', async () => {
+  it('is not seeded in production', async () => {
     const app = openShop({ SHOPSTEAD_ENV: 'production' })
     await expect(seedDemo(app, now)).rejects.toMatchObject({ code: 'CONFLICT' })
     expect(isEmptyShop(app.db)).toBe(true)
   })
 })
 
-describe('made-up orders', () => {
-  it('fill the shop up to a number, go on where they were stopped, and write to nobody', async () => {
+describe('generated orders', () => {
+  it('fill the shop up to a number, continue after an interruption, and send no email', async () => {
     const app = await demoShop()
     const stop = new Error('stopped')
     const stopped = makeUpOrders(app, 700, now, () => {
@@ -202,17 +202,17 @@ describe('made-up orders', () => {
     })
     await expect(stopped).rejects.toBe(stop)
     expect(countOrders(app.db)).toBe(595)
-    const heard: number[] = []
-    await makeUpOrders(app, 700, now, (done) => heard.push(done))
-    await makeUpOrders(app, 700, now, (done) => heard.push(done))
-    expect(heard).toEqual([700])
+    const reported: number[] = []
+    await makeUpOrders(app, 700, now, (done) => reported.push(done))
+    await makeUpOrders(app, 700, now, (done) => reported.push(done))
+    expect(reported).toEqual([700])
     expect(countOrders(app.db)).toBe(700)
     expect(column(app, 'SELECT template FROM mails')).toEqual([])
     expect(column(app, 'SELECT DISTINCT status FROM orders').length).toBe(orderStatuses.length)
     expect(column(app, `SELECT id FROM products WHERE slug = 'last-lantern' AND stock = 1`)).toHaveLength(1)
   })
 
-  it('need something to buy', async () => {
+  it('need a product without counted stock', async () => {
     const app = openShop()
     await expect(makeUpOrders(app, 10, now, () => undefined)).rejects.toMatchObject({ code: 'CONFLICT' })
   })
