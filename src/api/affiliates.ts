@@ -1,5 +1,4 @@
 import { referralsQuery } from '../shop/referrals/input.ts'
-import { writeWhenFree } from '../platform/db/busy.ts'
 import { applyAsAffiliate } from '../shop/affiliates/apply.ts'
 import { getOwnAffiliate } from '../shop/referrals/balance.ts'
 import { applyBody, termsBody } from '../shop/affiliates/input.ts'
@@ -55,7 +54,7 @@ export const affiliateRoutes: Route[] = [
     invalid: 422,
     body: applyBody,
     handler: async ({ shop, identity, now }, { body }) => {
-      const affiliate = await writeWhenFree(shop.db, (tx) => applyAsAffiliate(tx, identity.user, body, now))
+      const affiliate = await applyAsAffiliate(shop, identity.user, body, now)
       return { data: { affiliate: toAffiliate(shop.db, affiliate) } }
     }
   }),
@@ -71,7 +70,7 @@ export const affiliateRoutes: Route[] = [
     invalid: 422,
     body: termsBody,
     handler: async ({ shop, identity, now }, { body }) => {
-      const affiliate = await writeWhenFree(shop.db, (tx) => acceptTerms(tx, identity.user.id, body.version, now))
+      const affiliate = await acceptTerms(shop, identity.user.id, body.version, now)
       return { data: { affiliate: toAffiliate(shop.db, affiliate) } }
     }
   })

@@ -1,7 +1,6 @@
 import { Option } from 'commander'
 import type { ShopCommand } from './command.ts'
 import type { App } from '../app.ts'
-import { write } from '../platform/db/database.ts'
 import { formatMoney } from '../platform/money.ts'
 import { getUser } from '../shop/accounts/find.ts'
 import { showAffiliate, toAdminAffiliate } from '../shop/referrals/affiliate-summary.ts'
@@ -11,16 +10,14 @@ import { decideAffiliate } from '../shop/affiliates/decide.ts'
 import type { Decision } from '../shop/affiliates/decide.ts'
 import { getAffiliate, listAffiliates } from '../shop/affiliates/find.ts'
 import { parseRate } from '../shop/affiliates/input.ts'
+import { affiliateStatuses } from '../shop/affiliates/rows.ts'
 import type { AffiliateRow, AffiliateStatus } from '../shop/affiliates/rows.ts'
-import { affiliates } from '../shop/affiliates/schema.ts'
 import { plain, table } from './output.ts'
 import type { Answer } from './output.ts'
 import { addCommand, runs } from './run.ts'
 import type { Work } from './run.ts'
 
 type CreateOptions = { user: string; code: string; rate?: string; status: AffiliateStatus }
-
-const statuses = affiliates.status.enumValues
 
 const decisions: readonly { decision: Decision; about: string }[] = [
   { decision: 'approve', about: 'from now on the affiliate is credited; he is told by mail' },
@@ -31,7 +28,7 @@ const decisions: readonly { decision: Decision; about: string }[] = [
 export function define(program: ShopCommand): void {
   const group = program.command('affiliates').description('affiliates, named by code or id')
   const listing = addCommand(group, 'list', 'every affiliate', 'affiliates list --status pending').addOption(
-    new Option('--status <status>', 'those in one state').choices(statuses)
+    new Option('--status <status>', 'those in one state').choices(affiliateStatuses)
   )
   runs(listing, 'migrated', list)
   runs(
@@ -48,23 +45,17 @@ export function define(program: ShopCommand): void {
     .requiredOption('--user <email-or-id>', 'whose account')
     .requiredOption('--code <code>', 'what links carry as ref')
     .option('--rate <percent>', "commission; without it the shop's affiliates.rate")
-    .addOption(new Option('--status <status>', 'state to begin in').choices(statuses).default('pending'))
+    .addOption(new Option('--status <status>', 'state to begin in').choices(affiliateStatuses).default('pending'))
   runs(create, 'migrated', ({ app, options, now }: Work<CreateOptions>) => {
     const { code, status } = options
     const rateBps = options.rate === undefined ? null : parseRate(options.rate)
     const userId = getUser(app.db, options.user).id
-    return answer(
-      app,
-      write(app.db, (tx) => createAffiliate(tx, { userId, code, status, rateBps }, now))
-    )
+    return answer(app, createAffiliate(app.db, { userId, code, status, rateBps }, now))
   })
   for (const { decision, about } of decisions) {
     const deciding = addCommand(group, `${decision} <code>`, about, `affiliates ${decision} mira`)
     runs(deciding, 'migrated', ({ app, now }, code: string) =>
-      answer(
-        app,
-        write(app.db, (tx) => decideAffiliate(tx, getAffiliate(tx, code), decision, now))
-      )
+      answer(app, decideAffiliate(app.db, code, decision, now))
     )
   }
 }

@@ -2,7 +2,6 @@ import type { ShopCommand } from './command.ts'
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
 import { toIso } from '../platform/iso-time.ts'
-import { write } from '../platform/db/database.ts'
 import { parseWith } from '../platform/http/zod-errors.ts'
 import { minimumChargeMinor } from '../platform/minimum-charge.ts'
 import { formatMoney, toMinor } from '../platform/money.ts'
@@ -49,17 +48,12 @@ export function define(program: ShopCommand): void {
     .option('--category <name>', 'counts for this category; can be repeated', collect, [])
   runs(create, 'migrated', ({ app, options, now }: Work<CreateOptions>) => {
     const input = parseCoupon(options, setting(app.db, 'shop.currency'))
-    const coupon = write(app.db, (tx) => createCoupon(tx, input, now))
+    const coupon = createCoupon(app.db, input, now)
     const { json, human } = answer(app, coupon)
     return { json, human: [...human, ...smallTotals(app, coupon)] }
   })
   const disable = addCommand(group, 'disable <code>', 'orders that carry it keep it', 'coupons disable SPRING')
-  runs(disable, 'migrated', ({ app }, code: string) =>
-    answer(
-      app,
-      write(app.db, (tx) => disableCoupon(tx, code))
-    )
-  )
+  runs(disable, 'migrated', ({ app }, code: string) => answer(app, disableCoupon(app.db, code)))
 }
 
 /** @throws AppError USAGE without exactly one of percent and amount, VALIDATION_FAILED for a value that cannot be. */

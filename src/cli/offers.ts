@@ -1,6 +1,5 @@
 import type { ShopCommand } from './command.ts'
 import type { App } from '../app.ts'
-import { write } from '../platform/db/database.ts'
 import { formatMoney, toMinor } from '../platform/money.ts'
 import { exportBenefits } from '../shop/benefits/plans.ts'
 import { exportCatalog } from '../shop/catalog/export-catalog.ts'
@@ -47,7 +46,7 @@ export function define(program: ShopCommand): void {
     const verb = published ? 'publish' : 'unpublish'
     const about = published ? 'offer a product for sale' : 'take a product off sale; orders of it stay'
     runs(addCommand(group, `${verb} <slug>`, about, `offers ${verb} mug`), 'migrated', ({ app, now }, slug: string) => {
-      write(app.db, (tx) => setPublished(tx, slug, published, now))
+      setPublished(app.db, slug, published, now)
       return show(app, slug, now)
     })
   }

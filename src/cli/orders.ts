@@ -2,18 +2,17 @@ import { Option } from 'commander'
 import type { ShopCommand } from './command.ts'
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
-import { write } from '../platform/db/database.ts'
 import type { Db } from '../platform/db/database.ts'
 import { formatMoney, toMinor } from '../platform/money.ts'
 import { compareKey } from '../platform/text.ts'
 import { findUserByEmail, getUser } from '../shop/accounts/find.ts'
 import { isEmailOfOrder, listAllOrders, showOrder } from '../shop/orders/admin-view.ts'
 import type { AdminOrder, Whose } from '../shop/orders/admin-view.ts'
+import { completeOrder } from '../shop/orders/complete-order.ts'
 import { explainOrder } from '../shop/orders/explain.ts'
 import { getOrder } from '../shop/orders/find.ts'
 import { orderStatuses } from '../shop/orders/states.ts'
 import type { OrderStatus } from '../shop/orders/states.ts'
-import { moveOrder } from '../shop/orders/transition.ts'
 import { openAttempts, paymentStatusOf } from '../shop/payments/attempts.ts'
 import { markPaid } from '../shop/payments/by-hand.ts'
 import { cancelOrder } from '../shop/payments/end-hold.ts'
@@ -64,12 +63,12 @@ export function define(program: ShopCommand): void {
 function defineMoves(group: ShopCommand): void {
   const paid = addCommand(group, 'paid <id>', 'its money has arrived: by transfer, in cash, or late', 'orders paid 12')
   runs(paid, 'migrated', ({ app, now }, id: string) => {
-    write(app.db, (tx) => markPaid(tx, parseId(id), { by, reason: 'marked as paid' }, now))
+    markPaid(app.db, parseId(id), by, now)
     return answer(app, parseId(id))
   })
   const complete = addCommand(group, 'complete <id>', 'the buyer has everything', 'orders complete 12')
   runs(complete, 'migrated', ({ app, now }, id: string) => {
-    write(app.db, (tx) => moveOrder(tx, parseId(id), 'completed', { by, reason: 'marked as completed' }, now))
+    completeOrder(app.db, parseId(id), by, now)
     return answer(app, parseId(id))
   })
   const cancel = addCommand(

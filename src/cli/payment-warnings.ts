@@ -1,7 +1,6 @@
 import type { ShopCommand } from './command.ts'
 import { toIso } from '../platform/iso-time.ts'
-import { write } from '../platform/db/database.ts'
-import { openWarnings, settleWarning } from '../shop/payments/warnings.ts'
+import { dismissWarning, openWarnings } from '../shop/payments/warnings.ts'
 import { parseRowId } from './numbers.ts'
 import { table } from './output.ts'
 import { addCommand, runs } from './run.ts'
@@ -17,7 +16,7 @@ export function defineWarnings(group: ShopCommand): void {
   ).option('--settled <id>', 'this one has been dealt with; health is silent about it from now on')
   runs(command, 'migrated', ({ app, options, now }: Work<{ settled?: string }>) => {
     const { settled } = options
-    if (settled !== undefined) write(app.db, (tx) => settleWarning(tx, parseRowId(settled), now))
+    if (settled !== undefined) dismissWarning(app.db, parseRowId(settled), now)
     const warnings = openWarnings(app.db).map(({ id, orderId, kind, objectId, message, createdAt }) => ({
       id,
       orderId,

@@ -1,5 +1,5 @@
+import { referralStatuses } from '../shop/referrals/rows.ts'
 import type { ReferralStatus } from '../shop/referrals/rows.ts'
-import { referrals } from '../shop/referrals/schema.ts'
 import { Option } from 'commander'
 import type { ShopCommand } from './command.ts'
 import type { App } from '../app.ts'
@@ -20,8 +20,6 @@ import { addCommand, runs } from './run.ts'
 import type { Work } from './run.ts'
 
 type FilterOptions = { affiliate?: string; status?: ReferralStatus }
-
-const statuses = referrals.status.enumValues
 
 export function define(program: ShopCommand): void {
   const group = program.command('referrals').description('referrals and payouts')
@@ -59,7 +57,7 @@ export function define(program: ShopCommand): void {
 function filtered(command: ShopCommand): ShopCommand {
   return command
     .option('--affiliate <code>', "one affiliate's")
-    .addOption(new Option('--status <status>', 'those in one state').choices(statuses))
+    .addOption(new Option('--status <status>', 'those in one state').choices(referralStatuses))
 }
 
 function filterOf(app: App, { affiliate, status }: FilterOptions): ReferralFilter {

@@ -2,7 +2,6 @@ import type { ShopCommand } from './command.ts'
 import { Option } from 'commander'
 import { AppError } from '../errors.ts'
 import { toIso, toIsoOrNull } from '../platform/iso-time.ts'
-import { write } from '../platform/db/database.ts'
 import {
   deliveryCounts,
   deliveryStates,
@@ -54,7 +53,7 @@ export function define(program: ShopCommand): void {
 
 function addOne({ app, options, now, terminal }: Work<{ types?: string }>, url: string): Answer {
   const types = options.types?.split(',').map((type) => type.trim()) ?? null
-  const { secret, ...endpoint } = write(app.db, (tx) => addEndpoint(tx, { url, types }, now))
+  const { secret, ...endpoint } = addEndpoint(app.db, { url, types }, now)
   if (endpoint.url.startsWith('http:'))
     terminal.messages.warn('http, not https: whoever is in between can read the events.')
   return {
@@ -80,7 +79,7 @@ function list({ app }: Work<object>): Answer {
 async function removeOne({ app, options, json, terminal }: Work<{ yes?: boolean }>, id: string): Promise<Answer> {
   const { url } = getEndpoint(app.db, parseRowId(id))
   if (terminal.stdin.isTTY && !json) await confirmOrRefuse(terminal, `Forget ${url}?`, options)
-  const removed = write(app.db, (tx) => removeEndpoint(tx, Number(id)))
+  const removed = removeEndpoint(app.db, Number(id))
   return { json: { removed: toJson(removed) }, human: `${url} hears of nothing any more.` }
 }
 
@@ -106,9 +105,9 @@ function listSent({ app, options }: Work<{ webhook?: number; state?: DeliverySta
 function sendAgain({ app, options, now }: Work<{ failed?: boolean; webhook?: number }>, ids: string[]): Answer {
   if (ids.length > 0 === (options.failed ?? false))
     throw new AppError('USAGE', 'Name the deliveries to send again, or say --failed.')
-  const replayed = write(app.db, (tx) =>
-    options.failed ? replayFailed(tx, options.webhook, now) : replayDeliveries(tx, ids.map(parseRowId), now)
-  )
+  const replayed = options.failed
+    ? replayFailed(app.db, options.webhook, now)
+    : replayDeliveries(app.db, ids.map(parseRowId), now)
   return { json: { replayed }, human: `${replayed} will be sent again while the server runs.` }
 }
 

@@ -160,7 +160,7 @@ describe('GET /affiliates/referrals', () => {
     const mira = await newcomer(shop, 'mira')
     await mira.post('/affiliates/apply', {})
     const decide = (decision: 'approve' | 'deactivate') =>
-      write(shop.app.db, (tx) => void decideAffiliate(tx, getAffiliate(tx, 'mira'), decision, shop.clock.now()))
+      decideAffiliate(shop.app.db, 'mira', decision, shop.clock.now())
     const bad = '?limit=0&affiliateId=1'
     expect(refusal(await list(visitor, bad))).toEqual([401, 'NOT_AUTHENTICATED'])
     expect(refusal(await list(lena, bad))).toEqual([422, 'VALIDATION_FAILED'])

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { write } from '../../src/platform/db/database.ts'
 import { createAffiliate } from '../../src/shop/affiliates/create-affiliate.ts'
 import { findOrderView } from '../../src/shop/orders/list-orders.ts'
 import { switchModule } from '../../src/shop/settings/settings.ts'
@@ -22,7 +21,7 @@ async function shopWithAffiliates(options: Parameters<typeof shopFor>[0] = {}): 
     const email = code === 'lena-sells' ? undefined : `${code}@shop.example`
     const billingEmail = `${code}.office@shop.example`
     const userId = email === undefined ? 1 : (await makeUser(shop.app, { email, billingEmail })).id
-    write(shop.app.db, (tx) => createAffiliate(tx, { userId, code, status, rateBps: null }, shop.app.clock.now()))
+    createAffiliate(shop.app.db, { userId, code, status, rateBps: null }, shop.app.clock.now())
   }
   return shop
 }

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { write } from '../../src/platform/db/database.ts'
 import { findUserByEmail, getUserById } from '../../src/shop/accounts/find.ts'
 import { applyAsAffiliate } from '../../src/shop/affiliates/apply.ts'
 import { setSetting } from '../../src/shop/settings/settings.ts'
@@ -107,7 +106,7 @@ describe('users on the command line', () => {
     using shop = openTestShop()
     const user = await makeUser(shop, { passwordHash, firstName: 'Mira' })
     const application = { website: 'https://slowcoast.example', message: null, marketingOptIn: true }
-    write(shop.db, (tx) => applyAsAffiliate(tx, user, application, shop.clock.now()))
+    await applyAsAffiliate(shop, user, application, shop.clock.now())
     const exported = await shopstead(shop.dataDir, ['users', 'export', user.email])
     expect(JSON.parse(exported.stdout)).toMatchObject({
       user: { email: user.email },

@@ -1,15 +1,17 @@
 import { queueMail } from '../mail/queue-mail.ts'
 import { eq } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
-import type { Tx } from '../../platform/db/database.ts'
+import { write } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { getUserById } from '../accounts/find.ts'
 import { emit } from '../outbox/emit.ts'
+import { getAffiliate } from './find.ts'
 import type { AffiliateRow, AffiliateStatus } from './rows.ts'
 import { affiliates } from './schema.ts'
 
 export type Decision = 'approve' | 'reject' | 'deactivate'
 
-/** From which states each decision leads where. Who was rejected or deactivated can be approved after all. */
+/** The states that each decision applies to, and the state it leads to. */
 const decisions: Readonly<Record<Decision, { from: readonly AffiliateStatus[]; to: AffiliateStatus }>> = {
   approve: { from: ['pending', 'inactive', 'rejected'], to: 'active' },
   reject: { from: ['pending'], to: 'rejected' },
@@ -17,25 +19,30 @@ const decisions: Readonly<Record<Decision, { from: readonly AffiliateStatus[]; t
 }
 
 /**
- * An operator decides about an affiliate. An approval and a rejection are told, by event and by mail; what he has
- * earned so far stays his. Deciding the same again changes nothing.
+ * Decides about an affiliate for an operator. An approval and a rejection emit an event and queue a message. The
+ * affiliate keeps what they have earned. The same decision again changes nothing.
  *
- * @throws AppError TRANSITION_REFUSED (details.from, details.to)
+ * @param ref the affiliate's code or id
+ * @throws AppError NOT_FOUND, TRANSITION_REFUSED (details.from, details.to)
  */
-export function decideAffiliate(tx: Tx, affiliate: AffiliateRow, decision: Decision, now: number): AffiliateRow {
+export function decideAffiliate(db: Db, ref: string, decision: Decision, now: number): AffiliateRow {
   const { from, to } = decisions[decision]
-  if (affiliate.status === to) return affiliate
-  if (!from.includes(affiliate.status)) {
-    const message = `An affiliate who is ${affiliate.status} cannot become ${to}.`
-    throw new AppError('TRANSITION_REFUSED', message, { from: affiliate.status, to })
-  }
-  if (decision !== 'deactivate') tell(tx, affiliate, decision === 'approve', now)
-  return tx.orm
-    .update(affiliates)
-    .set({ status: to, updatedAt: now })
-    .where(eq(affiliates.id, affiliate.id))
-    .returning()
-    .get()
+  return write(db, (tx) => {
+    const affiliate = getAffiliate(tx, ref)
+    if (affiliate.status === to) return affiliate
+    if (!from.includes(affiliate.status)) throw refused(affiliate.status, to)
+    if (decision !== 'deactivate') tell(tx, affiliate, decision === 'approve', now)
+    return tx.orm
+      .update(affiliates)
+      .set({ status: to, updatedAt: now })
+      .where(eq(affiliates.id, affiliate.id))
+      .returning()
+      .get()
+  })
+}
+
+function refused(from: AffiliateStatus, to: AffiliateStatus): AppError {
+  return new AppError('TRANSITION_REFUSED', `An affiliate who is ${from} cannot become ${to}.`, { from, to })
 }
 
 function tell(tx: Tx, { id: affiliateId, userId }: AffiliateRow, approved: boolean, now: number): void {

@@ -1,4 +1,6 @@
-import type { affiliates } from './schema.ts'
+import { affiliates } from './schema.ts'
 
 export type AffiliateRow = typeof affiliates.$inferSelect
 export type AffiliateStatus = AffiliateRow['status']
+
+export const affiliateStatuses = affiliates.status.enumValues

@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { validationFailed } from '../../errors.ts'
-import type { Tx } from '../../platform/db/database.ts'
+import { writeWhenFree } from '../../platform/db/busy.ts'
+import type { ShopContext } from '../context.ts'
 import { emit } from '../outbox/emit.ts'
 import { setting } from '../settings/settings.ts'
 import { findAffiliateOfUser } from './find.ts'
@@ -10,24 +11,27 @@ import { affiliates } from './schema.ts'
 import { isTermsVersion, requiredTermsVersion } from './terms-version.ts'
 
 /**
- * An affiliate accepts the current terms, whatever the state of his account: an applicant may read them first. The same
- * again changes nothing.
+ * Records that an affiliate accepts the current terms. An account in any state can accept them: an applicant may read
+ * them first. The same version again changes nothing.
  *
  * @throws AppError AFFILIATE_NOT_FOUND; CONFIG_INVALID_AFFILIATE_TERMS_VERSION as `requiredTermsVersion`;
  *   VALIDATION_FAILED on `version` when it is not the current one, or when the shop has none
  */
-export function acceptTerms(tx: Tx, userId: number, version: string, now: number): AffiliateRow {
-  const affiliate = requireAffiliate(tx, findAffiliateOfUser(tx, userId))
-  const current = requiredTermsVersion(tx) ?? setting(tx, 'affiliates.termsVersion')
-  if (version !== current || !isTermsVersion(current)) {
-    throw validationFailed({ version: ['Is not the current version of the terms.'] })
-  }
-  if (affiliate.termsVersion === version) return affiliate
-  emit(tx, 'affiliate.terms_accepted', { affiliateId: affiliate.id, version }, now)
-  return tx.orm
-    .update(affiliates)
-    .set({ termsVersion: version, termsAcceptedAt: now, updatedAt: now })
-    .where(eq(affiliates.id, affiliate.id))
-    .returning()
-    .get()
+export async function acceptTerms(
+  { db }: Pick<ShopContext, 'db'>,
+  userId: number,
+  version: string,
+  now: number
+): Promise<AffiliateRow> {
+  return writeWhenFree(db, (tx) => {
+    const affiliate = requireAffiliate(tx, findAffiliateOfUser(tx, userId))
+    const current = requiredTermsVersion(tx) ?? setting(tx, 'affiliates.termsVersion')
+    if (version !== current || !isTermsVersion(current)) {
+      throw validationFailed({ version: ['Is not the current version of the terms.'] })
+    }
+    if (affiliate.termsVersion === version) return affiliate
+    emit(tx, 'affiliate.terms_accepted', { affiliateId: affiliate.id, version }, now)
+    const change = { termsVersion: version, termsAcceptedAt: now, updatedAt: now }
+    return tx.orm.update(affiliates).set(change).where(eq(affiliates.id, affiliate.id)).returning().get()
+  })
 }

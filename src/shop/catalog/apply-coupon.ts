@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { eq } from 'drizzle-orm'
 import { AppError, validationFailed } from '../../errors.ts'
-import type { Tx } from '../../platform/db/database.ts'
+import { write } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { compareKey } from '../../platform/text.ts'
 import { CategoryIds } from './apply-lists.ts'
 import type { Change } from './changes.ts'
@@ -42,11 +43,13 @@ export function applyCoupon(tx: Tx, input: CouponInput, now: number, path = ''):
 }
 
 /** Creates a coupon. @throws AppError CONFLICT when the code exists, VALIDATION_FAILED as `applyCoupon` */
-export function createCoupon(tx: Tx, input: CouponInput, now: number): CouponRow {
-  if (findCoupon(tx, input.code) !== undefined)
-    throw new AppError('CONFLICT', 'A coupon with this code already exists.')
-  applyCoupon(tx, input, now)
-  return getCoupon(tx, input.code)
+export function createCoupon(db: Db, input: CouponInput, now: number): CouponRow {
+  return write(db, (tx) => {
+    if (findCoupon(tx, input.code) !== undefined)
+      throw new AppError('CONFLICT', 'A coupon with this code already exists.')
+    applyCoupon(tx, input, now)
+    return getCoupon(tx, input.code)
+  })
 }
 
 type Scope = { productIds: number[]; categoryIds: number[] }

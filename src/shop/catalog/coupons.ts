@@ -1,6 +1,7 @@
 import { asc, eq, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import { toIso, toIsoOrNull } from '../../platform/iso-time.ts'
+import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { rawStatement, rowStatement, statement } from '../../platform/db/statements.ts'
 import { toMajor } from '../../platform/money.ts'
@@ -67,10 +68,12 @@ export function returnUse(tx: Tx, couponId: number): void {
 }
 
 /** Disables a coupon for new orders; orders that already have it keep their discount. @throws AppError NOT_FOUND */
-export function disableCoupon(tx: Tx, code: string): CouponRow {
-  const { id, enabled } = getCoupon(tx, code)
-  if (enabled) tx.orm.update(coupons).set({ enabled: false }).where(eq(coupons.id, id)).run()
-  return getCoupon(tx, code)
+export function disableCoupon(db: Db, code: string): CouponRow {
+  return write(db, (tx) => {
+    const { id, enabled } = getCoupon(tx, code)
+    if (enabled) tx.orm.update(coupons).set({ enabled: false }).where(eq(coupons.id, id)).run()
+    return getCoupon(tx, code)
+  })
 }
 
 /** All coupons, ordered by code. */

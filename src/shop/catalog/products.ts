@@ -1,7 +1,8 @@
 import { asc, eq } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import { toMajor } from '../../platform/money.ts'
-import type { Db, Tx } from '../../platform/db/database.ts'
+import { write } from '../../platform/db/database.ts'
+import type { Db } from '../../platform/db/database.ts'
 import { toOffer } from './offer-view.ts'
 import type { OfferParts, OfferTerms } from './offer-view.ts'
 import type { ProductRow, VariationRow } from './rows.ts'
@@ -31,10 +32,12 @@ export function listProducts(db: Db): ProductRow[] {
 }
 
 /** Publishes or unpublishes a product. Without a change nothing is written. @throws AppError NOT_FOUND */
-export function setPublished(tx: Tx, slugOrId: string, published: boolean, now: number): ProductRow {
-  const row = getProduct(tx, slugOrId)
-  if (row.published === published) return row
-  return tx.orm.update(products).set({ published, updatedAt: now }).where(eq(products.id, row.id)).returning().get()
+export function setPublished(db: Db, slugOrId: string, published: boolean, now: number): ProductRow {
+  return write(db, (tx) => {
+    const row = getProduct(tx, slugOrId)
+    if (row.published === published) return row
+    return tx.orm.update(products).set({ published, updatedAt: now }).where(eq(products.id, row.id)).returning().get()
+  })
 }
 
 /** Reads a product with everything that its offer shows. */

@@ -1,18 +1,21 @@
-import type { Tx } from '../../platform/db/database.ts'
+import { write } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { confirmPayment } from '../orders/pay-order.ts'
 import type { OrderRow } from '../orders/rows.ts'
 import { attemptsOf, updateAttempt } from './attempts.ts'
 
 /**
- * An operator has seen the money: by transfer, in cash, or late by card.
+ * Records for an operator that an order's money has arrived: by transfer, in cash, or late by card.
  *
  * @throws AppError TRANSITION_REFUSED, as `confirmPayment` does
  */
-export function markPaid(tx: Tx, orderId: number, cause: { by: string; reason: string }, now: number): OrderRow {
-  const order = confirmPayment(tx, orderId, cause, now)
-  const isSettled = attemptsOf(tx, orderId).some(({ outcome }) => outcome === 'paid')
-  endTransfers(tx, orderId, isSettled ? 'abandoned' : 'paid', now)
-  return order
+export function markPaid(db: Db, orderId: number, by: string, now: number): OrderRow {
+  return write(db, (tx) => {
+    const order = confirmPayment(tx, orderId, { by, reason: 'marked as paid' }, now)
+    const isSettled = attemptsOf(tx, orderId).some(({ outcome }) => outcome === 'paid')
+    endTransfers(tx, orderId, isSettled ? 'abandoned' : 'paid', now)
+    return order
+  })
 }
 
 /** The transfers that an order waited for have come, even after it was given up, or are not waited for any longer. */

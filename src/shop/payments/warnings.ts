@@ -1,6 +1,7 @@
 import { and, desc, eq, getTableColumns, isNull, ne, or } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
-import type { Db, Tx } from '../../platform/db/database.ts'
+import { write } from '../../platform/db/database.ts'
+import type { Db } from '../../platform/db/database.ts'
 import { orders } from '../orders/schema.ts'
 import type { Booking } from './booking.ts'
 import { paymentWarnings } from './schema.ts'
@@ -35,13 +36,13 @@ export function resolveWarning({ tx, now }: Booking, kind: WarningKind, objectId
 }
 
 /**
- * An operator has dealt with it by hand.
+ * Marks a warning as dealt with, for an operator: health does not report it any more.
  *
  * @throws AppError NOT_FOUND when no such warning is open
  */
-export function settleWarning(tx: Tx, id: number, now: number): void {
+export function dismissWarning(db: Db, id: number, now: number): void {
   const open = and(eq(paymentWarnings.id, id), isNull(paymentWarnings.resolvedAt))
-  const { changes } = tx.orm.update(paymentWarnings).set({ resolvedAt: now }).where(open).run()
+  const { changes } = write(db, (tx) => tx.orm.update(paymentWarnings).set({ resolvedAt: now }).where(open).run())
   if (changes === 0) throw new AppError('NOT_FOUND', `There is no open warning ${id}.`)
 }
 

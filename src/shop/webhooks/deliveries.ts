@@ -2,6 +2,7 @@ import type { EventRow } from '../events/list-events.ts'
 import { webhookDeliveries } from './schema.ts'
 import { and, asc, count, desc, eq, gt, inArray, lt, lte, or, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
+import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
 import { rawStatement, statement } from '../../platform/db/statements.ts'
@@ -139,35 +140,32 @@ export function listDeliveries(
  *
  * @throws AppError NOT_FOUND when one of the ids does not exist
  */
-export function replayDeliveries(tx: Tx, ids: readonly number[], now: number): number {
-  for (const id of ids) {
-    const found = tx.orm.select().from(webhookDeliveries).where(eq(webhookDeliveries.id, id)).get()
-    if (found === undefined) throw new AppError('NOT_FOUND', `Delivery ${id} does not exist.`)
-  }
-  return requeue(tx, now, [...ids])
+export function replayDeliveries(db: Db, ids: readonly number[], now: number): number {
+  return write(db, (tx) => {
+    for (const id of ids) {
+      const found = tx.orm.select().from(webhookDeliveries).where(eq(webhookDeliveries.id, id)).get()
+      if (found === undefined) throw new AppError('NOT_FOUND', `Delivery ${id} does not exist.`)
+    }
+    return requeue(tx, now, [...ids])
+  })
 }
 
 /** Queues every failed delivery of one endpoint, or of all, again; returns how many. */
-export function replayFailed(tx: Tx, endpointId: number | undefined, now: number): number {
-  const failed = tx.orm
-    .select({ id: webhookDeliveries.id })
-    .from(webhookDeliveries)
-    .where(
-      and(
-        eq(webhookDeliveries.state, 'failed'),
-        endpointId === undefined ? undefined : eq(webhookDeliveries.endpointId, endpointId)
-      )
-    )
-    .all()
-  let replayed = 0
-  for (let from = 0; from < failed.length; from += 500) {
-    replayed += requeue(
-      tx,
-      now,
-      failed.slice(from, from + 500).map(({ id }) => id)
-    )
-  }
-  return replayed
+export function replayFailed(db: Db, endpointId: number | undefined, now: number): number {
+  return write(db, (tx) => {
+    const failed = failedDeliveries(tx, endpointId)
+    let replayed = 0
+    // SQLite limits the number of values in one statement.
+    for (let from = 0; from < failed.length; from += 500) replayed += requeue(tx, now, failed.slice(from, from + 500))
+    return replayed
+  })
+}
+
+function failedDeliveries(db: Db, endpointId: number | undefined): number[] {
+  const ofEndpoint = endpointId === undefined ? undefined : eq(webhookDeliveries.endpointId, endpointId)
+  const condition = and(eq(webhookDeliveries.state, 'failed'), ofEndpoint)
+  const rows = db.orm.select({ id: webhookDeliveries.id }).from(webhookDeliveries).where(condition).all()
+  return rows.map(({ id }) => id)
 }
 
 function requeue(tx: Tx, now: number, ids: number[]): number {

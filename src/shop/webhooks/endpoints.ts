@@ -3,8 +3,8 @@ import { webhookEndpoints } from './schema.ts'
 import { asc, eq } from 'drizzle-orm'
 import { AppError, validationFailed } from '../../errors.ts'
 import { freshBytes } from '../../platform/crypto/secrets.ts'
-import { isUniqueViolation } from '../../platform/db/database.ts'
-import type { Db, Tx } from '../../platform/db/database.ts'
+import { isUniqueViolation, write } from '../../platform/db/database.ts'
+import type { Db } from '../../platform/db/database.ts'
 
 export type EndpointRow = typeof webhookEndpoints.$inferSelect
 
@@ -18,7 +18,7 @@ export type EndpointRow = typeof webhookEndpoints.$inferSelect
  * @param input.types event types that are delivered; null for all
  * @throws AppError VALIDATION_FAILED for the address or a type, CONFLICT when the address is registered already
  */
-export function addEndpoint(tx: Tx, input: { url: string; types: string[] | null }, now: number): EndpointRow {
+export function addEndpoint(db: Db, input: { url: string; types: string[] | null }, now: number): EndpointRow {
   const url = parseAddress(input.url)
   const unknown = input.types?.find((type) => !isEventType(type))
   if (unknown !== undefined || input.types?.length === 0) {
@@ -27,8 +27,9 @@ export function addEndpoint(tx: Tx, input: { url: string; types: string[] | null
     })
   }
   const secret = `whsec_${freshBytes(32).toString('base64')}`
+  const row = { url, types: input.types, secret, createdAt: now }
   try {
-    return tx.orm.insert(webhookEndpoints).values({ url, types: input.types, secret, createdAt: now }).returning().get()
+    return write(db, (tx) => tx.orm.insert(webhookEndpoints).values(row).returning().get())
   } catch (error) {
     if (isUniqueViolation(error)) throw new AppError('CONFLICT', 'A webhook with this address already exists.')
     throw error
@@ -62,8 +63,10 @@ export function getEndpoint(db: Db, id: number): EndpointRow {
 }
 
 /** Deletes an endpoint and its deliveries, also those that are still queued. @throws AppError NOT_FOUND */
-export function removeEndpoint(tx: Tx, id: number): EndpointRow {
-  const endpoint = getEndpoint(tx, id)
-  tx.orm.delete(webhookEndpoints).where(eq(webhookEndpoints.id, id)).run()
-  return endpoint
+export function removeEndpoint(db: Db, id: number): EndpointRow {
+  return write(db, (tx) => {
+    const endpoint = getEndpoint(tx, id)
+    tx.orm.delete(webhookEndpoints).where(eq(webhookEndpoints.id, id)).run()
+    return endpoint
+  })
 }

@@ -28,12 +28,12 @@ const code = (code: string) => expect.objectContaining({ code })
 const person = (shop: TestShop, email: string, username?: string) =>
   makeUser(shop, { email, passwordHash: 'not a hash', ...(username === undefined ? {} : { username }) })
 
-function apply(shop: TestShop, user: UserRow, input: ApplyInput = {}): AffiliateRow {
-  return write(shop.db, (tx) => applyAsAffiliate(tx, user, input, shop.clock.now()))
+function apply(shop: TestShop, user: UserRow, input: ApplyInput = {}): Promise<AffiliateRow> {
+  return applyAsAffiliate(shop, user, input, shop.clock.now())
 }
 
 function decide(shop: TestShop, ref: string, decision: Decision): AffiliateRow {
-  return write(shop.db, (tx) => decideAffiliate(tx, getAffiliate(tx, ref), decision, shop.clock.now()))
+  return decideAffiliate(shop.db, ref, decision, shop.clock.now())
 }
 
 function outcomeOf(shop: TestShop, decision: Decision): string {
@@ -50,7 +50,7 @@ describe('applying', () => {
     using shop = openTestShop()
     const mira = await person(shop, 'mira@shop.example')
     const input = { website: 'https://mira.example/', message: 'Hello' }
-    expect(apply(shop, mira, input)).toMatchObject({ ...input, code: 'mira', status: 'pending', rateBps: null })
+    expect(await apply(shop, mira, input)).toMatchObject({ ...input, code: 'mira', status: 'pending', rateBps: null })
     expect(eventsOf(shop)).toEqual(['affiliate.applied'])
     expect(getOwnAffiliate(shop.db, mira.id)).toEqual({
       affiliate: { id: 1, code: 'mira', status: 'pending', rate: 10, termsVersion: null, termsAcceptedAt: null },
@@ -63,7 +63,7 @@ describe('applying', () => {
     await makeAffiliate(shop, { code: 'zoe-muller' })
     const codes: string[] = []
     for (const [index, username] of ['zoe.muller', 'Zoe_Muller', '12345', '---'].entries()) {
-      codes.push(apply(shop, await person(shop, `p${index}@shop.example`, username)).code)
+      codes.push((await apply(shop, await person(shop, `p${index}@shop.example`, username))).code)
     }
     expect(codes).toEqual(['zoe-muller-2', 'zoe-muller-3', 'partner-12345', 'partner'])
   })
@@ -72,8 +72,8 @@ describe('applying', () => {
     using shop = openTestShop()
     const yes = await person(shop, 'yes@shop.example')
     const silent = await person(shop, 'silent@shop.example')
-    apply(shop, yes, { marketingOptIn: true })
-    apply(shop, silent, { marketingOptIn: null })
+    await apply(shop, yes, { marketingOptIn: true })
+    await apply(shop, silent, { marketingOptIn: null })
     const stored = findUserById(shop.db, yes.id)
     expect(stored).toMatchObject({ partnerOptIn: 'yes', partnerOptInAt: shop.clock.now(), marketingOptIn: 'no' })
     expect(stored?.biography?.split('\n').slice(2)).toEqual([
@@ -87,12 +87,12 @@ describe('applying', () => {
     using shop = openTestShop()
     const mira = await person(shop, 'mira@shop.example')
     const petra = await person(shop, 'petra@shop.example')
-    apply(shop, mira)
+    await apply(shop, mira)
     decide(shop, 'mira', 'reject')
-    expect(() => apply(shop, mira, { marketingOptIn: true })).toThrow(code('AFFILIATE_EXISTS'))
+    await expect(apply(shop, mira, { marketingOptIn: true })).rejects.toThrow(code('AFFILIATE_EXISTS'))
     expect(findUserById(shop.db, mira.id)?.partnerOptIn).toBe('no')
     switchModule(shop.db, 'affiliates', false, 0)
-    expect(() => apply(shop, petra)).toThrow(code('AFFILIATE_NOT_FOUND'))
+    await expect(apply(shop, petra)).rejects.toThrow(code('AFFILIATE_NOT_FOUND'))
     expect(() => getOwnAffiliate(shop.db, mira.id)).toThrow(code('AFFILIATE_NOT_FOUND'))
   })
 
@@ -132,13 +132,13 @@ describe('accepting the terms', () => {
     using shop = openTestShop()
     const { userId } = await makeAffiliate(shop, { status: 'pending' })
     setSetting(shop.db, 'affiliates.termsVersion', '2026-01-31', 0)
-    const accept = (version: string) => write(shop.db, (tx) => acceptTerms(tx, userId, version, shop.clock.now()))
-    const first = accept('2026-01-31')
+    const accept = (version: string) => acceptTerms(shop, userId, version, shop.clock.now())
+    const first = await accept('2026-01-31')
     expect(first).toMatchObject({ termsVersion: '2026-01-31', termsAcceptedAt: shop.clock.now() })
     shop.clock.advance(1_000)
-    expect(accept('2026-01-31')).toEqual(first)
+    expect(await accept('2026-01-31')).toEqual(first)
     expect(eventsOf(shop)).toEqual(['affiliate.terms_accepted'])
-    expect(() => accept('2025-01-31')).toThrow(
+    await expect(accept('2025-01-31')).rejects.toThrow(
       refusal('VALIDATION_FAILED', { fieldErrors: { version: [expect.stringMatching(/\.$/)] } })
     )
     const event = shop.db.sqlite.prepare("SELECT payload FROM events WHERE type = 'affiliate.terms_accepted'")
@@ -148,15 +148,15 @@ describe('accepting the terms', () => {
   it('needs terms that are set up, and an affiliate account', async () => {
     using shop = openTestShop()
     const { userId } = await makeAffiliate(shop)
-    const accept = (version: string, id = userId) => write(shop.db, (tx) => acceptTerms(tx, id, version, 0))
+    const accept = (version: string, id = userId) => acceptTerms(shop, id, version, 0)
     for (const version of ['', 'draft']) {
       setSetting(shop.db, 'affiliates.termsVersion', version, 0)
       setSetting(shop.db, 'affiliates.termsGating', 'false', 0)
-      expect(() => accept(version)).toThrow(code('VALIDATION_FAILED'))
+      await expect(accept(version)).rejects.toThrow(code('VALIDATION_FAILED'))
       setSetting(shop.db, 'affiliates.termsGating', 'true', 0)
-      expect(() => accept(version)).toThrow(code('CONFIG_INVALID_AFFILIATE_TERMS_VERSION'))
+      await expect(accept(version)).rejects.toThrow(code('CONFIG_INVALID_AFFILIATE_TERMS_VERSION'))
     }
-    expect(() => accept('draft', 99)).toThrow(code('AFFILIATE_NOT_FOUND'))
+    await expect(accept('draft', 99)).rejects.toThrow(code('AFFILIATE_NOT_FOUND'))
     expect(findAffiliateOfUser(shop.db, userId)?.termsVersion).toBeNull()
   })
 })
@@ -200,7 +200,7 @@ describe('deciding about an affiliate', () => {
 
 describe('an affiliate made by an operator', () => {
   const create = (shop: TestShop, userId: number, code: string) =>
-    write(shop.db, (tx) => createAffiliate(tx, { userId, code, status: 'active', rateBps: 1_250 }, 0))
+    createAffiliate(shop.db, { userId, code, status: 'active', rateBps: 1_250 }, 0)
 
   it('has the code and the rate he was given', async () => {
     using shop = openTestShop()
@@ -233,7 +233,7 @@ describe('an affiliate made by an operator', () => {
     const begin = async (status: 'pending' | 'active' | 'rejected') => {
       const { id: userId } = await person(shop, `${status}@shop.example`)
       const given = { userId, code: status, status, rateBps: null }
-      return write(shop.db, (tx) => createAffiliate(tx, given, 0)).id
+      return createAffiliate(shop.db, given, 0).id
     }
     const [pending, active, rejected] = [await begin('pending'), await begin('active'), await begin('rejected')]
     const events = shop.db.sqlite

@@ -11,7 +11,7 @@ import {
   paymentStatusOf,
   updateAttempt
 } from '../../../src/shop/payments/attempts.ts'
-import { openWarnings, resolveWarning, settleWarning, warn, wasWarned } from '../../../src/shop/payments/warnings.ts'
+import { openWarnings, resolveWarning, dismissWarning, warn, wasWarned } from '../../../src/shop/payments/warnings.ts'
 import type { WarningKind } from '../../../src/shop/payments/warnings.ts'
 import { force, noon } from '../orders/temporary-shop.ts'
 import { later, openBooks } from './books.ts'
@@ -139,17 +139,16 @@ describe('a warning', () => {
   it('keeps the time at which it was settled first', () => {
     const books = openBooks()
     say(books, 'mismatch', 'a')
-    write(books.db, (tx) => settleWarning(tx, 1, 7))
+    dismissWarning(books.db, 1, 7)
     books.book((booking) => resolveWarning(booking, 'mismatch', 'a'))
     expect(books.db.sqlite.prepare('SELECT resolved_at FROM payment_warnings').pluck().all()).toEqual([7])
-    for (const id of [1, 2])
-      expect(() => write(books.db, (tx) => settleWarning(tx, id, 8))).toThrow(`There is no open warning ${id}.`)
+    for (const id of [1, 2]) expect(() => dismissWarning(books.db, id, 8)).toThrow(`There is no open warning ${id}.`)
   })
 
   it('settled by its number leaves the others', () => {
     const books = openBooks()
     for (const objectId of ['a', 'b', 'c']) say(books, 'mismatch', objectId)
-    write(books.db, (tx) => settleWarning(tx, 2, later))
+    dismissWarning(books.db, 2, later)
     expect(open(books)).toEqual(['mismatch c', 'mismatch a'])
   })
 

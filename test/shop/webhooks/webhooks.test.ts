@@ -59,7 +59,7 @@ function openShop(): TestShop {
 }
 
 function add(shop: TestShop, url: string, types: string[] | null = null): EndpointRow {
-  return write(shop.db, (tx) => addEndpoint(tx, { url, types }, shop.clock.now()))
+  return addEndpoint(shop.db, { url, types }, shop.clock.now())
 }
 
 function pay(shop: TestShop, orderId: number): void {
@@ -110,7 +110,7 @@ describe('an outgoing webhook', () => {
     await sendAll(shop)
     expect(all.received.map(({ body }) => JSON.parse(body).data.orderId)).toEqual([2])
     expect(some.received).toEqual([])
-    write(shop.db, (tx) => void removeEndpoint(tx, id))
+    removeEndpoint(shop.db, id)
     pay(shop, 3)
     expect(listDeliveries(shop.db, { limit: 10 })).toEqual([])
   })
@@ -162,15 +162,15 @@ describe('an outgoing webhook', () => {
     pay(shop, 1)
     await sendAll(shop)
     const [row] = listDeliveries(shop.db, { limit: 1 })
-    write(shop.db, (tx) => void replayDeliveries(tx, [row?.id ?? 0], shop.clock.now()))
+    replayDeliveries(shop.db, [row?.id ?? 0], shop.clock.now())
     await sendAll(shop, isDelivered)
     expect(site.received).toHaveLength(2)
     expect(new Set(site.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
     shop.db.sqlite.exec(`UPDATE webhook_deliveries SET state = 'failed', attempts = 10`)
-    expect(write(shop.db, (tx) => replayFailed(tx, undefined, shop.clock.now()))).toBe(1)
+    expect(replayFailed(shop.db, undefined, shop.clock.now())).toBe(1)
     await sendAll(shop, isDelivered)
     expect(site.received).toHaveLength(3)
-    expect(() => write(shop.db, (tx) => void replayDeliveries(tx, [99], 0))).toThrow('Delivery 99 does not exist.')
+    expect(() => replayDeliveries(shop.db, [99], 0)).toThrow('Delivery 99 does not exist.')
   })
 
   test('does not delay others when its receiver is silent or unreachable', async () => {
