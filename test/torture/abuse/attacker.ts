@@ -1,16 +1,16 @@
-/** One attack in a process of its own. Takes its name and order as an argument, and answers its parent what came of it. */
-import { pourBodies } from './bodies.ts'
+/** One attack in a separate process. Its argument is the attack's name and options; it sends the result to its parent. */
+import { sendBodies } from './bodies.ts'
 import { holdConnections } from './slow.ts'
 import { storm } from './storm.ts'
 
-const attacks = { holdConnections, pourBodies, storm } as const
+const attacks = { holdConnections, sendBodies, storm } as const
 type Attack<Name extends AttackName> = (typeof attacks)[Name]
 
 export type AttackName = keyof typeof attacks
-export type Order<Name extends AttackName> = Parameters<Attack<Name>>[0]
-export type Harm<Name extends AttackName> = Awaited<ReturnType<Attack<Name>>>
+export type AttackOptions<Name extends AttackName> = Parameters<Attack<Name>>[0]
+export type AttackResult<Name extends AttackName> = Awaited<ReturnType<Attack<Name>>>
 
-// Whoever sent it may die before the attack is over.
+// The parent may exit before the attack ends.
 process.on('disconnect', () => process.exit())
-const { name, order } = JSON.parse(process.argv[2] ?? '{}') as { name: AttackName; order: never }
-process.send?.(await attacks[name](order))
+const { name, options } = JSON.parse(process.argv[2] ?? '{}') as { name: AttackName; options: never }
+process.send?.(await attacks[name](options))

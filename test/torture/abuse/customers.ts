@@ -1,33 +1,33 @@
 /**
- * Ordinary customers, in a process of their own so that nothing but the shop keeps them waiting. Each registers, and then
- * sends a request every so often whether or not the one before was answered, so that a standstill is felt by all that it
- * would have been felt by. Takes a Crowd as its argument; told `lap` by its parent it answers what it has felt since.
+ * Ordinary customers in a separate process, so that only the shop delays them. Each one registers and then sends requests
+ * at a fixed rate, without waiting for responses, so that a stall is measured for every request it delays. The argument
+ * is a CustomersOptions; to each message of its parent it replies with the measurements since the last one.
  */
 import { Agent } from 'node:http'
 import { Random } from '../random.ts'
 import { sendRequest, cookiesOf, dataOf } from '../http-client.ts'
 import type { Reply } from '../http-client.ts'
 
-export type Crowd = { apiRoot: string; productId: number; customers: number; everyMs: number; seed: number }
+export type CustomersOptions = { apiRoot: string; productId: number; customers: number; everyMs: number; seed: number }
 
-/** What customers felt: how long their requests took, and what was not answered as it should have been. */
-export type Lap = { times: number[]; slowest: { path: string; ms: number }; bought: number; wrong: string[] }
+/** The customers' measurements: response times in milliseconds, completed checkouts, and unexpected responses. */
+export type Sample = { times: number[]; slowest: { path: string; ms: number }; bought: number; wrong: string[] }
 
 type Customer = { address: string; cookie: string; agent: Agent; random: Random; turn: number }
 
-const crowd = JSON.parse(process.argv[2] ?? '{}') as Crowd
+const options = JSON.parse(process.argv[2] ?? '{}') as CustomersOptions
 const checkoutEvery = 60
-let lap = noLap()
+let sample = emptySample()
 
-function noLap(): Lap {
+function emptySample(): Sample {
   return { times: [], slowest: { path: '', ms: 0 }, bought: 0, wrong: [] }
 }
 
 async function enter(number: number, random: Random): Promise<Customer> {
   const address = `203.0.113.${number}`
   const headers = { 'x-forwarded-for': address }
-  const { nonce } = dataOf<{ nonce: string }>(await sendRequest(`${crowd.apiRoot}/nonce`, { headers }))
-  const registered = await sendRequest(`${crowd.apiRoot}/auth/register`, {
+  const { nonce } = dataOf<{ nonce: string }>(await sendRequest(`${options.apiRoot}/nonce`, { headers }))
+  const registered = await sendRequest(`${options.apiRoot}/auth/register`, {
     headers: { ...headers, 'x-nonce': nonce },
     body: {
       email: `customer${number}@example.com`,
@@ -37,7 +37,7 @@ async function enter(number: number, random: Random): Promise<Customer> {
     }
   })
   dataOf(registered)
-  // They do not all buy in the same moment.
+  // Spreads the checkouts over time.
   const turn = random.between(0, checkoutEvery)
   return {
     address,
@@ -48,43 +48,43 @@ async function enter(number: number, random: Random): Promise<Customer> {
   }
 }
 
-async function doSomething(customer: Customer): Promise<void> {
+async function sendNext(customer: Customer): Promise<void> {
   customer.turn += 1
   const buys = customer.turn % checkoutEvery === 0
   const path = buys
     ? '/store/checkout-session'
     : customer.random.pick(['/store/offers', '/store/offers?search=mug', '/me', '/orders', '/health'])
-  const felt = lap
+  const current = sample
   try {
-    const answer = await sendRequest(`${crowd.apiRoot}${path}`, {
+    const answer = await sendRequest(`${options.apiRoot}${path}`, {
       headers: { 'x-forwarded-for': customer.address, cookie: customer.cookie },
       agent: customer.agent,
-      ...(buys ? { body: { items: [{ productId: crowd.productId, quantity: 1 }] } } : {})
+      ...(buys ? { body: { items: [{ productId: options.productId, quantity: 1 }] } } : {})
     })
-    note(felt, path, answer)
-    if (buys) felt.bought += 1
+    record(current, path, answer)
+    if (buys) current.bought += 1
   } catch (error) {
-    felt.wrong.push(`${path}: ${String(error)}`)
+    current.wrong.push(`${path}: ${String(error)}`)
   }
 }
 
-function note(felt: Lap, path: string, { status, text, ms }: Reply): void {
-  felt.times.push(ms)
-  if (ms > felt.slowest.ms) felt.slowest = { path, ms }
-  if (status !== 200) felt.wrong.push(`${path}: ${status} ${text.slice(0, 200)}`)
+function record(sample: Sample, path: string, { status, text, ms }: Reply): void {
+  sample.times.push(ms)
+  if (ms > sample.slowest.ms) sample.slowest = { path, ms }
+  if (status !== 200) sample.wrong.push(`${path}: ${status} ${text.slice(0, 200)}`)
 }
 
-const random = new Random(crowd.seed)
+const random = new Random(options.seed)
 const customers: Customer[] = []
-for (let number = 1; number <= crowd.customers; number += 1) customers.push(await enter(number, random.fork()))
+for (let number = 1; number <= options.customers; number += 1) customers.push(await enter(number, random.fork()))
 for (const [index, customer] of customers.entries())
   setTimeout(
-    () => setInterval(() => void doSomething(customer), crowd.everyMs),
-    (index * crowd.everyMs) / crowd.customers
+    () => setInterval(() => void sendNext(customer), options.everyMs),
+    (index * options.everyMs) / options.customers
   )
 process.on('message', () => {
-  process.send?.(lap)
-  lap = noLap()
+  process.send?.(sample)
+  sample = emptySample()
 })
 process.on('disconnect', () => process.exit())
 process.send?.('entered')

@@ -2,56 +2,58 @@ import { Agent } from 'node:http'
 import { sendRequest, runConcurrently } from '../http-client.ts'
 import type { Reply, RequestOptions } from '../http-client.ts'
 import { Random } from '../random.ts'
-import { disguise } from './disguises.ts'
-import type { Disguise } from './disguises.ts'
+import { sourceHeaders } from './forged-sources.ts'
+import type { ForgedSource } from './forged-sources.ts'
 
-export type StormOrder = {
+export type StormOptions = {
   apiRoot: string
   productId: number
   what: 'wrong password' | 'declined card' | 'impossible cart' | 'weak password'
-  /** So many in all; the storm ends early at `untilMs` after its beginning. */
+  /** The number of requests. */
   times: number
+  /** Ends the storm early, in milliseconds after its start. */
   untilMs?: number
+  /** The number of concurrent requests. */
   width: number
-  from: Disguise
-  /** Where the first of them counts from. */
+  from: ForgedSource
+  /** The index of the first request. */
   startAt?: number
-  /** Failed logins to this account alone instead of another one each time. */
+  /** Sends all logins to this account instead of a different one each. */
   account?: string
   headers?: Record<string, string>
   seed: number
 }
 
-/** How often each answer came, by status and code or bucket (`429 checkout_ip`), and what was no answer. */
-export type StormHarm = { answers: Record<string, number>; broken: string[]; ms: number }
+/** The number of responses by status and code or bucket (`429 checkout_ip`), and the failed requests. */
+export type StormResult = { answers: Record<string, number>; broken: string[]; ms: number }
 
 const cards = ['pm_card_chargeDeclined', 'pm_card_chargeDeclinedInsufficientFunds', 'pm_card_chargeDeclinedStolenCard']
 
-/** Sends the same kind of request again and again, each from where the disguise has it come from. */
-export async function storm(order: StormOrder): Promise<StormHarm> {
-  const harm: StormHarm = { answers: {}, broken: [], ms: 0 }
+/** Sends the same kind of request many times, each with the headers of its forged source. */
+export async function storm(options: StormOptions): Promise<StormResult> {
+  const result: StormResult = { answers: {}, broken: [], ms: 0 }
   const agent = new Agent({ keepAlive: true })
-  const random = new Random(order.seed)
+  const random = new Random(options.seed)
   const started = performance.now()
-  const isOver = (): boolean => order.untilMs !== undefined && performance.now() - started > order.untilMs
-  await runConcurrently(order.times, order.width, async (turn) => {
+  const isOver = (): boolean => options.untilMs !== undefined && performance.now() - started > options.untilMs
+  await runConcurrently(options.times, options.width, async (turn) => {
     if (isOver()) return
-    const index = turn + (order.startAt ?? 0)
-    const { path, ...question } = request(order, index)
-    const headers = { ...order.headers, ...disguise(order.from, index, random) }
+    const index = turn + (options.startAt ?? 0)
+    const { path, ...question } = request(options, index)
+    const headers = { ...options.headers, ...sourceHeaders(options.from, index, random) }
     try {
-      const name = nameOf(await sendRequest(`${order.apiRoot}${path}`, { ...question, headers, agent }))
-      harm.answers[name] = (harm.answers[name] ?? 0) + 1
+      const name = nameOf(await sendRequest(`${options.apiRoot}${path}`, { ...question, headers, agent }))
+      result.answers[name] = (result.answers[name] ?? 0) + 1
     } catch (error) {
-      harm.broken.push(String(error))
+      result.broken.push(String(error))
     }
   })
   agent.destroy()
-  harm.ms = Math.round(performance.now() - started)
-  return harm
+  result.ms = Math.round(performance.now() - started)
+  return result
 }
 
-function request({ what, account, productId }: StormOrder, index: number): RequestOptions & { path: string } {
+function request({ what, account, productId }: StormOptions, index: number): RequestOptions & { path: string } {
   if (what === 'wrong password')
     return {
       path: '/auth/login',
@@ -60,9 +62,9 @@ function request({ what, account, productId }: StormOrder, index: number): Reque
   if (what === 'weak password')
     return {
       path: '/auth/register',
-      body: { email: `new${index}@example.com`, password: 'x', displayName: 'Nobody', acceptTerms: true }
+      body: { email: `new${index}@example.com`, password: 'x', displayName: 'New User', acceptTerms: true }
     }
-  // Refused for what is in it only after it has counted.
+  // Counted first, then refused because of its content.
   if (what === 'impossible cart')
     return { path: '/store/checkout-session', body: { items: [{ productId: 999_999, quantity: 1 }] } }
   return {
@@ -79,6 +81,6 @@ function request({ what, account, productId }: StormOrder, index: number): Reque
 function nameOf({ status, text, headers }: Reply): string {
   const { error } = JSON.parse(text) as { error?: { code: string; details?: { bucket?: string } } }
   if (error === undefined) return String(status)
-  const patience = status === 503 && headers['retry-after'] === undefined ? ' without Retry-After' : ''
-  return `${status} ${error.details?.bucket ?? error.code}${patience}`
+  const missing = status === 503 && headers['retry-after'] === undefined ? ' without Retry-After' : ''
+  return `${status} ${error.details?.bucket ?? error.code}${missing}`
 }
