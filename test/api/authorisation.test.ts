@@ -1,31 +1,32 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
-import { everyQuestion, put, unmatched } from '../torture/authorisation/matrix.ts'
-import type { Question } from '../torture/authorisation/matrix.ts'
-import { furnish, shelf, Stage } from '../torture/authorisation/stage.ts'
+import { allRequests, sendAll, unmatched } from '../torture/authorisation/matrix.ts'
+import type { MatrixRequest } from '../torture/authorisation/matrix.ts'
+import { prepareShop, shelf, MatrixShop } from '../torture/authorisation/matrix-shop.ts'
 
-// The whole matrix is asked of the packed server by `npm run torture -- authorisation`.
+// `npm run torture -- authorisation` sends the whole matrix to the packed server.
 
 let shop: RunningShop
-let stage: Stage
+let matrixShop: MatrixShop
 beforeAll(async () => {
   shop = await startShop({ seed: shelf })
   const { db, keys } = shop.app
-  stage = new Stage({ url: shop.url, db, keys, hashes: await furnish(shop) })
+  matrixShop = new MatrixShop({ url: shop.url, db, keys, hashes: await prepareShop(shop) })
 })
 afterAll(() => shop.stop())
 
-it('has a line for every route, and none for what is no route', () => {
+it('has an entry for every route and no other entries', () => {
   expect(unmatched()).toEqual([])
 })
 
-it('answers those who are nobody here, and those who are no longer, as the table says', async () => {
-  const owner = stage.enter('affiliate active', 'owner')
-  const before = stage.recordsOf(owner)
-  const isAsked = ({ kind, way }: Question): boolean => way === 'api' && (kind === 'guest' || kind === 'deactivated')
+it('answers guests and deactivated people as the table expects', async () => {
+  const owner = matrixShop.createPerson('affiliate active', 'owner')
+  const before = matrixShop.recordsOf(owner)
+  const isTested = ({ kind, via }: MatrixRequest): boolean =>
+    via === 'api' && (kind === 'guest' || kind === 'deactivated')
   const wrong: string[] = []
-  for (const question of everyQuestion().filter(isAsked)) wrong.push(...(await put(stage, owner, question)))
+  for (const request of allRequests().filter(isTested)) wrong.push(...(await sendAll(matrixShop, owner, request)))
   expect(wrong).toEqual([])
-  expect(stage.recordsOf(owner)).toBe(before)
+  expect(matrixShop.recordsOf(owner)).toBe(before)
 }, 60_000)

@@ -212,7 +212,8 @@ async function recovery({ trial, stats, baseline, server }: AbuseContext): Promi
   trial.figure(
     `afterwards: ${files} open files (${baseline.openFiles} before), ${mb} MB (${Math.round(baseline.residentMb)})`
   )
-  if (files > baseline.openFiles + 10) trial.violation(`${files} files are open, ${baseline.openFiles} were open before`)
+  if (files > baseline.openFiles + 10)
+    trial.violation(`${files} files are open, ${baseline.openFiles} were open before`)
   const errors = server.errors.filter((line) => line.includes('"level":"error"'))
   for (const line of errors.slice(0, 3)) trial.violation(`the server logged an error: ${line}`)
 }

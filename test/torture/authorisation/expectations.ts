@@ -1,16 +1,16 @@
 import type { Expected, Row } from './kinds.ts'
 
-// What everybody is answered, written by hand from the interface: no line of it is read off the program.
+// The expected responses, written by hand from docs/interface.md and docs/contract.md, not derived from the code.
 
 const noSession = '401 NOT_AUTHENTICATED'
 const noAffiliate = '404 AFFILIATE_NOT_FOUND'
 const isAffiliate = '409 AFFILIATE_EXISTS'
 const notFound = '404 NOT_FOUND'
 
-/** The caller's own is answered so; another's and nobody's are refused in the same way. */
+/** The response for the caller's own object, and one identical refusal for another person's and for a missing object. */
 const only = (own: string, others: string): Expected => ({ own, foreign: others, absent: others })
 
-const everybody = (expected: Expected): Row => ({
+const everyone = (expected: Expected): Row => ({
   guest: expected,
   unverified: expected,
   customer: expected,
@@ -21,7 +21,7 @@ const everybody = (expected: Expected): Row => ({
   deactivated: expected
 })
 
-const whoeverIsLoggedIn = (expected: Expected): Row => ({
+const loggedIn = (expected: Expected): Row => ({
   guest: noSession,
   unverified: noSession,
   customer: expected,
@@ -32,8 +32,8 @@ const whoeverIsLoggedIn = (expected: Expected): Row => ({
   deactivated: noSession
 })
 
-/** Of a message's token: a guest has none, and a deactivated person's opens nothing. */
-const whoeverHasAToken: Row = {
+/** For the token of an email: a guest has none, and a deactivated person's token is invalid. */
+const tokenOwner: Row = {
   guest: '400 TOKEN_INVALID',
   unverified: only('200', '400 TOKEN_INVALID'),
   customer: only('200', '400 TOKEN_INVALID'),
@@ -44,12 +44,12 @@ const whoeverHasAToken: Row = {
   deactivated: '400 TOKEN_INVALID'
 }
 
-/** Routes of the API by method and path; each is asked directly and by way of the proxy. */
+/** The API's routes by method and path. Each one is called directly and through the proxy. */
 export const routeExpectations: Readonly<Record<string, Row>> = {
-  'GET /nonce': everybody('200'),
+  'GET /nonce': everyone('200'),
   // The object is the nonce.
-  'POST /auth/register': everybody(only('201', '403 CSRF_FAILED')),
-  // The object is the account, tried with the caller's own password.
+  'POST /auth/register': everyone(only('201', '403 CSRF_FAILED')),
+  // The object is the account; the password is the caller's.
   'POST /auth/login': {
     guest: '401 AUTH_INVALID_CREDENTIALS',
     unverified: only('403 AUTH_EMAIL_NOT_VERIFIED', '401 AUTH_INVALID_CREDENTIALS'),
@@ -60,21 +60,21 @@ export const routeExpectations: Readonly<Record<string, Row>> = {
     administrator: only('200', '401 AUTH_INVALID_CREDENTIALS'),
     deactivated: only('403 AUTH_ACCOUNT_DEACTIVATED', '401 AUTH_INVALID_CREDENTIALS')
   },
-  'POST /auth/logout': everybody('200'),
-  'GET /me': whoeverIsLoggedIn('200'),
-  // The object is the token of the message: another's has been used, for one that has not is a key to whoever holds it.
-  'POST /auth/verify-email': whoeverHasAToken,
-  'POST /auth/resend-verification': everybody('200'),
-  'POST /auth/forgot-password': everybody('200'),
-  'POST /auth/reset-password': whoeverHasAToken,
-  // The object is the present password: another person's opens nothing here.
-  'POST /auth/change-password': whoeverIsLoggedIn(only('200', '401 AUTH_INVALID_CREDENTIALS')),
-  'PATCH /me': whoeverIsLoggedIn(only('200', '422 VALIDATION_FAILED')),
-  'GET /orders': whoeverIsLoggedIn('200'),
-  'GET /store/offers': everybody('200'),
-  // The object is the Idempotency-Key: under another's a new order is made, as under one that is nobody's.
-  'POST /store/checkout-session': everybody('200'),
-  // The object is the cursor; parameters are judged before the account is.
+  'POST /auth/logout': everyone('200'),
+  'GET /me': loggedIn('200'),
+  // The object is the email's token. Another person's token is a used one, because an unused one is valid for any holder.
+  'POST /auth/verify-email': tokenOwner,
+  'POST /auth/resend-verification': everyone('200'),
+  'POST /auth/forgot-password': everyone('200'),
+  'POST /auth/reset-password': tokenOwner,
+  // The object is the current password; another person's is refused.
+  'POST /auth/change-password': loggedIn(only('200', '401 AUTH_INVALID_CREDENTIALS')),
+  'PATCH /me': loggedIn(only('200', '422 VALIDATION_FAILED')),
+  'GET /orders': loggedIn('200'),
+  'GET /store/offers': everyone('200'),
+  // The object is the Idempotency-Key. Another person's key creates a new order, like an unused one.
+  'POST /store/checkout-session': everyone('200'),
+  // The object is the cursor; it is validated before the account.
   'GET /affiliates/referrals': {
     guest: noSession,
     unverified: noSession,
@@ -115,20 +115,20 @@ export const routeExpectations: Readonly<Record<string, Row>> = {
     administrator: noAffiliate,
     deactivated: noSession
   },
-  'GET /me/downloads': whoeverIsLoggedIn('200'),
-  'GET /health': everybody('200'),
-  // Nobody but the gateway can sign.
-  'POST /webhooks/stripe': everybody('400 WEBHOOK_SIGNATURE_INVALID')
+  'GET /me/downloads': loggedIn('200'),
+  'GET /health': everyone('200'),
+  // Only the gateway can sign.
+  'POST /webhooks/stripe': everyone('400 WEBHOOK_SIGNATURE_INVALID')
 }
 
-/** What the proxy answers where it lets nobody through. */
-export const besideTheProxy = notFound
+/** The proxy's response for a route that it does not forward. */
+export const notProxied = notFound
 
-/** What is no route of the API: pages, links, and what opens a route. */
-export const placeExpectations: Readonly<Record<string, Row>> = {
-  // Another's session is one that has ended: who has a live one is that person.
-  'session cookie': whoeverIsLoggedIn(only('200', noSession)),
-  'two session cookies': everybody(noSession),
+/** Pages and links outside the API, and credentials such as cookies and nonces. */
+export const pageExpectations: Readonly<Record<string, Row>> = {
+  // Another person's session is an ended one, because a live one identifies its holder.
+  'session cookie': loggedIn(only('200', noSession)),
+  'two session cookies': everyone(noSession),
   'nonce of a read through the proxy': {
     guest: only(noSession, '403 CSRF_FAILED'),
     unverified: only(noSession, '403 CSRF_FAILED'),
@@ -139,8 +139,8 @@ export const placeExpectations: Readonly<Record<string, Row>> = {
     administrator: only('200', '403 CSRF_FAILED'),
     deactivated: only(noSession, '403 CSRF_FAILED')
   },
-  'nonce of a write through the proxy': everybody(only('200', '403 CSRF_FAILED')),
-  // Another's is his permission's number with the signature of a link that is not his.
+  'nonce of a write through the proxy': everyone(only('200', '403 CSRF_FAILED')),
+  // Another person's: their download id with the signature of the caller's link.
   'GET /downloads/{token}': {
     guest: notFound,
     unverified: notFound,
@@ -151,10 +151,10 @@ export const placeExpectations: Readonly<Record<string, Row>> = {
     administrator: only('200', notFound),
     deactivated: notFound
   },
-  'GET /checkout/{token}': everybody(only('200', '404')),
-  'GET /checkout/{order number}': everybody('404'),
-  'POST /checkout/{token}': everybody(only('303', '404')),
-  'GET /checkout/done/{token}': everybody(only('200', '404')),
+  'GET /checkout/{token}': everyone(only('200', '404')),
+  'GET /checkout/{order number}': everyone('404'),
+  'POST /checkout/{token}': everyone(only('303', '404')),
+  'GET /checkout/done/{token}': everyone(only('200', '404')),
   'GET /account/verify': {
     guest: '410',
     unverified: only('200', '410'),
@@ -195,16 +195,16 @@ export const placeExpectations: Readonly<Record<string, Row>> = {
     administrator: only('303', '410'),
     deactivated: '410'
   },
-  'GET /sandbox/checkout/{id}': everybody(only('200', '404')),
-  'GET /sandbox/3ds/{id}': everybody('404'),
-  // These are the same for everybody: what belongs to a person their scripts fetch through the proxy.
-  'GET /': everybody('200'),
-  'GET /orders': everybody('200'),
-  'GET /account': everybody('200'),
-  'GET /referrals': everybody('200'),
-  'GET /thanks': everybody('200'),
-  'GET /openapi.json': everybody('200'),
-  'GET /docs': everybody('200'),
-  'GET /livez': everybody('200'),
-  'GET /readyz': everybody('200')
+  'GET /sandbox/checkout/{id}': everyone(only('200', '404')),
+  'GET /sandbox/3ds/{id}': everyone('404'),
+  // The same for everyone: the pages' scripts fetch personal data through the proxy.
+  'GET /': everyone('200'),
+  'GET /orders': everyone('200'),
+  'GET /account': everyone('200'),
+  'GET /referrals': everyone('200'),
+  'GET /thanks': everyone('200'),
+  'GET /openapi.json': everyone('200'),
+  'GET /docs': everyone('200'),
+  'GET /livez': everyone('200'),
+  'GET /readyz': everyone('200')
 }

@@ -1,4 +1,4 @@
-/** Everybody who may come to a shop. */
+/** The kinds of people who use a shop. */
 export const kinds = [
   'guest',
   'unverified',
@@ -11,11 +11,11 @@ export const kinds = [
 ] as const
 export type Kind = (typeof kinds)[number]
 
-/** Whose the object is that a request names: the caller's, another person's, or nobody's. */
+/** The owner of the object in a request: the caller, another person, or none because it does not exist. */
 export const targets = ['own', 'foreign', 'absent'] as const
 export type Target = (typeof targets)[number]
 
-/** An answer in a word, its status and code (`200`, `401 NOT_AUTHENTICATED`), for each target or for all alike. */
+/** The expected status and code (`200`, `401 NOT_AUTHENTICATED`), for each target or one for all. */
 export type Expected = string | Readonly<Record<Target, string>>
 
 export type Row = Readonly<Record<Kind, Expected>>

@@ -1,101 +1,103 @@
 import { routes } from '../../../src/api/routes.ts'
 import { sendRequest } from '../http-client.ts'
 import type { Reply } from '../http-client.ts'
-import { besideTheProxy, placeExpectations, routeExpectations } from './expectations.ts'
+import { notProxied, pageExpectations, routeExpectations } from './expectations.ts'
 import { kinds, targets } from './kinds.ts'
 import type { Expected, Kind, Target } from './kinds.ts'
-import { placeRequests, routeRequests } from './requests.ts'
-import type { Cell, Sent } from './requests.ts'
-import { cookieOf, ownersCommission } from './stage.ts'
-import type { Person, Stage } from './stage.ts'
+import { pageRequests, routeRequests } from './requests.ts'
+import type { Cell, RequestParts } from './requests.ts'
+import { cookieOf, ownersCommission } from './matrix-shop.ts'
+import type { Person, MatrixShop } from './matrix-shop.ts'
 
-/** One question to the matrix: this kind of person, at this place, for his own, another's and nobody's. */
-export type Question = {
+/** One cell of the matrix: a kind of person at a route or page. It is sent once for each target. */
+export type MatrixRequest = {
   name: string
   kind: Kind
-  /** Whether it is a route of the API, and by which way it is asked. */
-  way: 'api' | 'proxy' | 'place'
+  /** A route of the API called directly, or through the proxy, or a page. */
+  via: 'api' | 'proxy' | 'page'
 }
 
-/** Routes and entries of the tables that do not have each other. */
+/** The routes without an entry in the tables, and the entries without a route. */
 export function unmatched(): string[] {
   const known = routes.map(({ method, path }) => `${method} ${path}`)
   const tables = [
     ['route', known, 'expectations', Object.keys(routeExpectations)],
     ['route', known, 'requests', Object.keys(routeRequests)],
-    ['place', Object.keys(placeExpectations), 'requests', Object.keys(placeRequests)]
+    ['page', Object.keys(pageExpectations), 'requests', Object.keys(pageRequests)]
   ] as const
   return tables.flatMap(([what, left, table, right]) => [
     ...left.filter((name) => !right.includes(name)).map((name) => `${what} ${name} is not in the ${table}`),
-    ...right.filter((name) => !left.includes(name)).map((name) => `the ${table} have ${name}, which is no ${what}`)
+    ...right.filter((name) => !left.includes(name)).map((name) => `the ${table} have ${name}, which is not a ${what}`)
   ])
 }
 
-/** Every question there is. */
-export function everyQuestion(): Question[] {
-  const ways = (['api', 'proxy'] as const).flatMap((way) => Object.keys(routeRequests).map((name) => ({ name, way })))
-  const places = Object.keys(placeRequests).map((name) => ({ name, way: 'place' as const }))
-  return [...ways, ...places].flatMap((place) => kinds.map((kind) => ({ ...place, kind })))
+/** All cells of the matrix. */
+export function allRequests(): MatrixRequest[] {
+  const apiRoutes = (['api', 'proxy'] as const).flatMap((via) =>
+    Object.keys(routeRequests).map((name) => ({ name, via }))
+  )
+  const pages = Object.keys(pageRequests).map((name) => ({ name, via: 'page' as const }))
+  return [...apiRoutes, ...pages].flatMap((page) => kinds.map((kind) => ({ ...page, kind })))
 }
 
-type Heard = Reply & { word: string }
+type CodedReply = Reply & { code: string }
 
-/** Asks one question three times over, each time as somebody new, and says what is wrong with the answers. */
-export async function put(stage: Stage, owner: Person, question: Question): Promise<string[]> {
-  const heard = {
-    own: await askAs(stage, owner, question, 'own'),
-    foreign: await askAs(stage, owner, question, 'foreign'),
-    absent: await askAs(stage, owner, question, 'absent')
+/** Sends one cell for each target, each time as a new person, and returns the violations. */
+export async function sendAll(shop: MatrixShop, owner: Person, request: MatrixRequest): Promise<string[]> {
+  const replies = {
+    own: await sendAs(shop, owner, request, 'own'),
+    foreign: await sendAs(shop, owner, request, 'foreign'),
+    absent: await sendAs(shop, owner, request, 'absent')
   }
-  const place = `${question.kind}, ${question.name} (${question.way})`
+  const page = `${request.kind}, ${request.name} (${request.via})`
   const unexpected = targets.flatMap((target) => {
-    const expected = expectedOf(question, target)
-    const { word, text } = heard[target]
-    return word === expected ? [] : [`${place}, ${target}: expected ${expected}, came ${word}: ${text.slice(0, 200)}`]
+    const expected = expectedOf(request, target)
+    const { code, text } = replies[target]
+    return code === expected ? [] : [`${page}, ${target}: expected ${expected}, got ${code}: ${text.slice(0, 200)}`]
   })
   const secrets = [owner.email, owner.sessionToken ?? '', 'Name of owner', ownersCommission]
   const leaks = targets.flatMap((target) =>
     secrets
-      .filter((secret) => secret !== '' && heard[target].text.includes(secret))
-      .map((secret) => `${place}, ${target}: the answer holds ${secret}`)
+      .filter((secret) => secret !== '' && replies[target].text.includes(secret))
+      .map((secret) => `${page}, ${target}: the response contains ${secret}`)
   )
-  const differences = differ(heard.foreign, heard.absent).map(
-    (what) => `${place}: another's and nobody's differ in ${what}`
+  const differences = differ(replies.foreign, replies.absent).map(
+    (what) => `${page}: the responses for another person's and a missing object differ in ${what}`
   )
   return [...unexpected, ...leaks, ...differences]
 }
 
-function expectedOf({ name, way, kind }: Question, target: Target): string {
+function expectedOf({ name, via, kind }: MatrixRequest, target: Target): string {
   const entry = routes.find(({ method, path }) => `${method} ${path}` === name)
-  if (way === 'proxy' && entry?.proxy === null) return besideTheProxy
-  const expected: Expected | undefined = (way === 'place' ? placeExpectations : routeExpectations)[name]?.[kind]
+  if (via === 'proxy' && entry?.proxy === null) return notProxied
+  const expected: Expected | undefined = (via === 'page' ? pageExpectations : routeExpectations)[name]?.[kind]
   if (expected === undefined) return 'an entry in the table'
   return typeof expected === 'string' ? expected : expected[target]
 }
 
-async function askAs(stage: Stage, owner: Person, question: Question, target: Target): Promise<Heard> {
-  const { name, kind, way } = question
-  const person = stage.enter(kind)
-  const cell: Cell = { stage, person, owner, target }
-  const sent = await (way === 'place' ? placeRequests : routeRequests)[name]?.(cell)
+async function sendAs(shop: MatrixShop, owner: Person, request: MatrixRequest, target: Target): Promise<CodedReply> {
+  const { name, kind, via } = request
+  const person = shop.createPerson(kind)
+  const cell: Cell = { shop, person, owner, target }
+  const sent = await (via === 'page' ? pageRequests : routeRequests)[name]?.(cell)
   if (sent === undefined) throw new Error(`no request is defined for ${name}`)
-  stage.settle(person)
-  const root = { api: '/api/v1', proxy: '/api/secure', place: '' }[way]
-  const answer = await sendRequest(`${stage.url}${root}${sent.path}`, {
+  shop.deactivateIfNeeded(person)
+  const root = { api: '/api/v1', proxy: '/api/secure', page: '' }[via]
+  const answer = await sendRequest(`${shop.url}${root}${sent.path}`, {
     method: methodOf(name, sent),
-    headers: { ...cookieOf(person), ...(way === 'place' ? {} : { 'x-nonce': stage.nonceOf(person) }), ...sent.headers },
+    headers: { ...cookieOf(person), ...(via === 'page' ? {} : { 'x-nonce': shop.nonceOf(person) }), ...sent.headers },
     ...(sent.body === undefined ? {} : { body: sent.body })
   })
-  return { ...answer, word: wordOf(answer) }
+  return { ...answer, code: codeOf(answer) }
 }
 
-function methodOf(name: string, { body }: Sent): string {
+function methodOf(name: string, { body }: RequestParts): string {
   const [method = ''] = /^(GET|POST|PATCH) /.exec(name) ?? []
   if (method !== '') return method.trim()
   return body === undefined ? 'GET' : 'POST'
 }
 
-function wordOf({ status, headers, text }: Reply): string {
+function codeOf({ status, headers, text }: Reply): string {
   const isJson = String(headers['content-type']).startsWith('application/json')
   const { error } = (isJson ? JSON.parse(text) : {}) as { error?: { code: string } }
   return error === undefined ? String(status) : `${status} ${error.code}`
@@ -103,25 +105,25 @@ function wordOf({ status, headers, text }: Reply): string {
 
 const volatile = new Set(['date', 'x-request-id', 'content-length', 'set-cookie', 'location', 'etag'])
 
-/** By what somebody could tell one answer from the other, beside what no two answers have in common. */
-function differ(left: Heard, right: Heard): string[] {
-  const names = (answer: Heard): string => Object.keys(answer.headers).toSorted().join()
-  const values = ({ headers }: Heard): string =>
+/** The differences by which a client could distinguish two responses; volatile headers are ignored. */
+function differ(left: CodedReply, right: CodedReply): string[] {
+  const names = (answer: CodedReply): string => Object.keys(answer.headers).toSorted().join()
+  const values = ({ headers }: CodedReply): string =>
     Object.entries(headers)
       .filter(([name]) => !volatile.has(name))
       .map(([name, value]) => `${name}: ${String(value)}`)
       .toSorted()
       .join('\n')
   return [
-    ...(left.word === right.word ? [] : ['the answer']),
-    ...(names(left) === names(right) ? [] : ['the names of headers']),
-    ...(values(left) === values(right) ? [] : ['headers']),
+    ...(left.code === right.code ? [] : ['the code']),
+    ...(names(left) === names(right) ? [] : ['the header names']),
+    ...(values(left) === values(right) ? [] : ['the headers']),
     ...(bodyOf(left) === bodyOf(right) ? [] : [`the body: ${bodyOf(left)} and ${bodyOf(right)}`])
   ]
 }
 
-/** A refusal as it is, but for its numbers; of a success its shape; of a page its words. */
-function bodyOf({ status, headers, text }: Heard): string {
+/** The comparable part of a body: a page without tokens and numbers, an error, or the shape of the data. */
+function bodyOf({ status, headers, text }: CodedReply): string {
   if (!String(headers['content-type']).startsWith('application/json')) return text.replaceAll(/[\w-]{32,}|\d+/g, '#')
   const { error, data } = JSON.parse(text) as { error?: object; data?: unknown }
   return status >= 400 ? JSON.stringify(error) : JSON.stringify(shapeOf(data))

@@ -1,32 +1,32 @@
 import type { Target } from './kinds.ts'
-import { anyToken, beside, cookieOf, mug, ownersPassword, termsVersion } from './stage.ts'
-import type { Person, Stage } from './stage.ts'
+import { randomToken, similarToken, cookieOf, mug, ownersPassword, termsVersion } from './matrix-shop.ts'
+import type { Person, MatrixShop } from './matrix-shop.ts'
 
-/** One cell of the matrix before it is sent. */
-export type Cell = { stage: Stage; person: Person; owner: Person; target: Target }
+/** One request of the matrix before it is sent. */
+export type Cell = { shop: MatrixShop; person: Person; owner: Person; target: Target }
 
-export type Sent = {
-  /** With the query, under the API's root for a route and under the origin for a place. */
+export type RequestParts = {
+  /** With the query; relative to the API's root for a route and to the origin for a page. */
   path: string
   body?: object | URLSearchParams
-  /** Over the caller's own. */
+  /** Added to the caller's own headers; these win. */
   headers?: Record<string, string>
 }
 
-type Request = (cell: Cell) => Sent | Promise<Sent>
+type Request = (cell: Cell) => RequestParts | Promise<RequestParts>
 
-const nobody = (target: Target): string => `nobody-${target}@people.example`
+const unknownEmail = (target: Target): string => `unknown-${target}@people.example`
 
 function pick<T>({ target }: Cell, choice: Readonly<Record<Target, T>>): T {
   return choice[target]
 }
 
-/** Everywhere that a careless service might take somebody's name from. */
-function named(cell: Cell): { query: string; headers: Record<string, string>; body: Record<string, unknown> } {
+/** Identifiers of the target in every part of a request that a careless service might trust. */
+function identifiersOf(cell: Cell): { query: string; headers: Record<string, string>; body: Record<string, unknown> } {
   const { target, owner } = cell
   if (target === 'own') return { query: '', headers: {}, body: {} }
   const userId = target === 'foreign' ? (owner.id ?? 0) : 999_999
-  const email = target === 'foreign' ? owner.email : nobody(target)
+  const email = target === 'foreign' ? owner.email : unknownEmail(target)
   const affiliateId = target === 'foreign' ? (owner.affiliateId ?? 0) : 999_999
   const names = { userId, user_id: userId, customer: userId, user: email, affiliateId }
   const parameters = Object.entries(names).map(([name, value]): [string, string] => [name, String(value)])
@@ -37,52 +37,52 @@ function named(cell: Cell): { query: string; headers: Record<string, string>; bo
   }
 }
 
-const namedInQuery =
+const inQuery =
   (path: string): Request =>
-  (cell) => ({ path: `${path}${named(cell).query}`, headers: named(cell).headers })
+  (cell) => ({ path: `${path}${identifiersOf(cell).query}`, headers: identifiersOf(cell).headers })
 
-const namedInBody =
+const inBody =
   (path: string, body: object): Request =>
-  (cell) => ({ path, headers: named(cell).headers, body: { ...body, ...named(cell).body } })
+  (cell) => ({ path, headers: identifiersOf(cell).headers, body: { ...body, ...identifiersOf(cell).body } })
 
 function tokenOf(cell: Cell, kind: 'verify' | 'reset'): string {
-  const { stage, person, owner } = cell
-  if (cell.target === 'absent') return anyToken()
-  return cell.target === 'own' ? stage.emailToken(person, kind) : stage.emailToken(owner, kind, 'used')
+  const { shop, person, owner } = cell
+  if (cell.target === 'absent') return randomToken()
+  return cell.target === 'own' ? shop.emailToken(person, kind) : shop.emailToken(owner, kind, 'used')
 }
 
 function nonceOf(cell: Cell): string {
-  const { stage, person, owner } = cell
-  return pick(cell, { own: stage.nonceOf(person), foreign: stage.nonceOf(owner), absent: anyToken(80) })
+  const { shop, person, owner } = cell
+  return pick(cell, { own: shop.nonceOf(person), foreign: shop.nonceOf(owner), absent: randomToken(80) })
 }
 
 function emailOf(cell: Cell): string {
-  return pick(cell, { own: cell.person.email, foreign: cell.owner.email, absent: nobody(cell.target) })
+  return pick(cell, { own: cell.person.email, foreign: cell.owner.email, absent: unknownEmail(cell.target) })
 }
 
-async function checkoutUnderKey(cell: Cell): Promise<Sent> {
-  const { stage, person, owner } = cell
-  const key = anyToken(20)
+async function checkoutUnderKey(cell: Cell): Promise<RequestParts> {
+  const { shop, person, owner } = cell
+  const key = randomToken(20)
   const sent = { path: '/store/checkout-session', body: { items: [mug] }, headers: { 'idempotency-key': key } }
   const first = pick(cell, { own: person, foreign: owner, absent: null })
-  if (first !== null) await stage.api(first, sent.path, sent.body, sent.headers)
+  if (first !== null) await shop.api(first, sent.path, sent.body, sent.headers)
   return sent
 }
 
-function referrals(cell: Cell): Sent {
-  const { stage, person, owner } = cell
-  const cursor = pick(cell, { own: stage.cursorOf(person), foreign: stage.cursorOf(owner), absent: anyToken(32) })
+function referrals(cell: Cell): RequestParts {
+  const { shop, person, owner } = cell
+  const cursor = pick(cell, { own: shop.cursorOf(person), foreign: shop.cursorOf(owner), absent: randomToken(32) })
   return { path: `/affiliates/referrals${cursor === null ? '' : `?cursor=${cursor}`}` }
 }
 
-/** How each route is asked, by method and path; one entry a route. */
+/** How to call each route, by method and path. */
 export const routeRequests: Readonly<Record<string, Request>> = {
-  'GET /nonce': namedInQuery('/nonce'),
+  'GET /nonce': inQuery('/nonce'),
   'POST /auth/register': (cell) => ({
     path: '/auth/register',
     headers: { 'x-nonce': nonceOf(cell) },
     body: {
-      email: `${anyToken(12)}@people.example`,
+      email: `${randomToken(12)}@people.example`,
       password: 'tidal-basalt-93',
       displayName: 'Ada',
       acceptTerms: true
@@ -92,8 +92,8 @@ export const routeRequests: Readonly<Record<string, Request>> = {
     path: '/auth/login',
     body: { email: emailOf(cell), password: cell.person.password }
   }),
-  'POST /auth/logout': namedInBody('/auth/logout', {}),
-  'GET /me': namedInQuery('/me'),
+  'POST /auth/logout': inBody('/auth/logout', {}),
+  'GET /me': inQuery('/me'),
   'POST /auth/verify-email': (cell) => ({ path: '/auth/verify-email', body: { token: tokenOf(cell, 'verify') } }),
   'POST /auth/resend-verification': (cell) => ({ path: '/auth/resend-verification', body: { email: emailOf(cell) } }),
   'POST /auth/forgot-password': (cell) => ({ path: '/auth/forgot-password', body: { email: emailOf(cell) } }),
@@ -108,16 +108,16 @@ export const routeRequests: Readonly<Record<string, Request>> = {
       newPassword: 'tidal-basalt-93'
     }
   }),
-  'PATCH /me': namedInBody('/me', { firstName: 'Changed' }),
-  'GET /orders': namedInQuery('/orders'),
-  'GET /store/offers': namedInQuery('/store/offers'),
+  'PATCH /me': inBody('/me', { firstName: 'Changed' }),
+  'GET /orders': inQuery('/orders'),
+  'GET /store/offers': inQuery('/store/offers'),
   'POST /store/checkout-session': checkoutUnderKey,
   'GET /affiliates/referrals': referrals,
-  'GET /affiliates/me': namedInQuery('/affiliates/me'),
-  'POST /affiliates/apply': namedInBody('/affiliates/apply', {}),
-  'POST /affiliates/terms': namedInBody('/affiliates/terms', { version: termsVersion }),
-  'GET /me/downloads': namedInQuery('/me/downloads'),
-  'GET /health': namedInQuery('/health'),
+  'GET /affiliates/me': inQuery('/affiliates/me'),
+  'POST /affiliates/apply': inBody('/affiliates/apply', {}),
+  'POST /affiliates/terms': inBody('/affiliates/terms', { version: termsVersion }),
+  'GET /me/downloads': inQuery('/me/downloads'),
+  'GET /health': inQuery('/health'),
   'POST /webhooks/stripe': (cell) => ({
     path: '/webhooks/stripe',
     body: { id: 'evt_1', object: 'event', type: 'checkout.session.completed' },
@@ -129,53 +129,53 @@ export const routeRequests: Readonly<Record<string, Request>> = {
   })
 }
 
-async function downloadLink(cell: Cell): Promise<Sent> {
-  const { stage, person, owner } = cell
-  const own = await stage.download(person)
+async function downloadLink(cell: Cell): Promise<RequestParts> {
+  const { shop, person, owner } = cell
+  const own = await shop.download(person)
   if (cell.target === 'own') return { path: `/downloads/${own}` }
   const [, ending = '', signature = ''] = own.split('.')
-  const [ownersId = ''] = (await stage.download(owner)).split('.')
+  const [ownersId = ''] = (await shop.download(owner)).split('.')
   return { path: `/downloads/${cell.target === 'foreign' ? ownersId : '999999'}.${ending}.${signature}` }
 }
 
-/** A token beside another's leads nowhere, as one that was made up does. */
+/** For another person, a token that differs from theirs in one character, which must not work either. */
 async function orderToken(cell: Cell): Promise<string> {
-  const { stage, person, owner } = cell
-  if (cell.target === 'absent') return anyToken()
-  const { token } = await stage.order(cell.target === 'own' ? person : owner)
-  return cell.target === 'own' ? token : beside(token)
+  const { shop, person, owner } = cell
+  if (cell.target === 'absent') return randomToken()
+  const { token } = await shop.order(cell.target === 'own' ? person : owner)
+  return cell.target === 'own' ? token : similarToken(token)
 }
 
 async function orderNumber(cell: Cell): Promise<string> {
-  const { stage, person, owner } = cell
+  const { shop, person, owner } = cell
   if (cell.target === 'absent') return '99999999'
-  return (await stage.order(cell.target === 'own' ? person : owner)).id
+  return (await shop.order(cell.target === 'own' ? person : owner)).id
 }
 
-async function paymentPage(cell: Cell): Promise<Sent> {
-  const { stage, person, owner } = cell
-  if (cell.target === 'absent') return { path: `/sandbox/checkout/cs_test_${anyToken().replaceAll('-', '_')}` }
-  const { token } = await stage.order(cell.target === 'own' ? person : owner)
-  const path = await stage.payByCard(token)
+async function paymentPage(cell: Cell): Promise<RequestParts> {
+  const { shop, person, owner } = cell
+  if (cell.target === 'absent') return { path: `/sandbox/checkout/cs_test_${randomToken().replaceAll('-', '_')}` }
+  const { token } = await shop.order(cell.target === 'own' ? person : owner)
+  const path = await shop.payByCard(token)
   return { path: cell.target === 'own' ? path : `${path.slice(0, -1)}${path.endsWith('x') ? 'y' : 'x'}` }
 }
 
-function sessionCookie(cell: Cell): Sent {
-  const { stage, person, owner } = cell
+function sessionCookie(cell: Cell): RequestParts {
+  const { shop, person, owner } = cell
   const own = person.sessionToken
-  const token = pick(cell, { own, foreign: stage.endedSession(owner), absent: anyToken() })
+  const token = pick(cell, { own, foreign: shop.endedSession(owner), absent: randomToken() })
   return { path: '/api/v1/me', headers: cookieOf({ sessionToken: token }) }
 }
 
-function twoCookies(cell: Cell): Sent {
+function twoCookies(cell: Cell): RequestParts {
   const { person, owner } = cell
-  const own = person.sessionToken ?? anyToken()
-  const second = pick(cell, { own, foreign: owner.sessionToken ?? '', absent: anyToken() })
+  const own = person.sessionToken ?? randomToken()
+  const second = pick(cell, { own, foreign: owner.sessionToken ?? '', absent: randomToken() })
   return { path: '/api/v1/me', headers: { cookie: `shopstead_session=${own}; shopstead_session=${second}` } }
 }
 
-/** How each place beside the API is asked; what is sent by POST carries a body. */
-export const placeRequests: Readonly<Record<string, Request>> = {
+/** How to request each page; one with a body is sent by POST. */
+export const pageRequests: Readonly<Record<string, Request>> = {
   'session cookie': sessionCookie,
   'two session cookies': twoCookies,
   'nonce of a read through the proxy': (cell) => ({
@@ -207,13 +207,13 @@ export const placeRequests: Readonly<Record<string, Request>> = {
   }),
   'GET /sandbox/checkout/{id}': paymentPage,
   'GET /sandbox/3ds/{id}': (cell) => ({ path: `/sandbox/3ds/pi_${cell.target}` }),
-  'GET /': namedInQuery('/'),
-  'GET /orders': namedInQuery('/orders'),
-  'GET /account': namedInQuery('/account'),
-  'GET /referrals': namedInQuery('/referrals'),
-  'GET /thanks': namedInQuery('/thanks'),
-  'GET /openapi.json': namedInQuery('/openapi.json'),
-  'GET /docs': namedInQuery('/docs'),
-  'GET /livez': namedInQuery('/livez'),
-  'GET /readyz': namedInQuery('/readyz')
+  'GET /': inQuery('/'),
+  'GET /orders': inQuery('/orders'),
+  'GET /account': inQuery('/account'),
+  'GET /referrals': inQuery('/referrals'),
+  'GET /thanks': inQuery('/thanks'),
+  'GET /openapi.json': inQuery('/openapi.json'),
+  'GET /docs': inQuery('/docs'),
+  'GET /livez': inQuery('/livez'),
+  'GET /readyz': inQuery('/readyz')
 }

@@ -19,7 +19,7 @@ import { sendRequest, dataOf } from '../http-client.ts'
 import type { Reply } from '../http-client.ts'
 import type { Kind } from './kinds.ts'
 
-/** Somebody who comes to the shop; `id` and what hangs on it are null for who has no account. */
+/** A person who uses the shop. The ids and the session are null for a guest. */
 export type Person = {
   kind: Kind
   id: number | null
@@ -32,13 +32,13 @@ export type Person = {
 
 export const termsVersion = '2026-01-01'
 export const ownersPassword = 'granite-willow-71'
-export const free = { productId: 1, quantity: 1 }
+export const freeItem = { productId: 1, quantity: 1 }
 export const mug = { productId: 2, quantity: 1 }
 
-/** Ten percent of seven mugs: what no other referral of the matrix comes to. */
+/** The commission on seven mugs (10 %), an amount that no other referral of the matrix has. */
 export const ownersCommission = '"amountMinor":875'
 
-/** What the shop of the matrix sells: something to download for nothing, and something to pay. */
+/** The shop's products: a free download and one with a price. */
 export const shelf = {
   products: [
     {
@@ -52,7 +52,7 @@ export const shelf = {
   ]
 }
 
-/** Hashes of the two passwords there are, made once. */
+/** The hashes of the two passwords, computed once. */
 export type Hashes = { caller: string; owner: string }
 
 const openSettings: { [K in SettingKey]?: string } = {
@@ -66,8 +66,8 @@ const openSettings: { [K in SettingKey]?: string } = {
   'limits.token_ip': 'off'
 }
 
-/** Readies a shop for the matrix; it needs no server of its own any more then. */
-export async function furnish({ app, dataDir }: RunningShop): Promise<Hashes> {
+/** Sets up a shop for the matrix. Its own server can be stopped afterwards. */
+export async function prepareShop({ app, dataDir }: RunningShop): Promise<Hashes> {
   for (const [key, value] of Object.entries(openSettings)) setSetting(app.db, key as SettingKey, value, Date.now())
   mkdirSync(join(dataDir, 'downloads'), { recursive: true })
   writeFileSync(join(dataDir, 'downloads', 'sheet.txt'), 'a sheet\n')
@@ -75,13 +75,13 @@ export async function furnish({ app, dataDir }: RunningShop): Promise<Hashes> {
   return { caller: caller ?? '', owner: owner ?? '' }
 }
 
-/** Where the matrix plays: a server, and a hand on its database by which people are made without its help. */
-export class Stage {
+/** The server under test, and its database, in which people are created directly. */
+export class MatrixShop {
   readonly url: string
   readonly db: Db
   readonly keys: Keys
   private readonly hashes: Hashes
-  private made = 0
+  private count = 0
 
   constructor(parts: { url: string; db: Db; keys: Keys; hashes: Hashes }) {
     this.url = parts.url
@@ -90,12 +90,12 @@ export class Stage {
     this.hashes = parts.hashes
   }
 
-  /** Somebody new, who is not deactivated yet: he has what he has from before that. */
-  enter(kind: Kind, name = 'caller'): Person {
-    this.made += 1
-    const email = `${name}-${this.made}@people.example`
-    const nobody = { kind, id: null, email, password: goodPassword, sessionToken: null, sessionHash: null }
-    if (kind === 'guest') return { ...nobody, affiliateId: null }
+  /** Creates a person. A `deactivated` one is still active, so that requests can be prepared; see deactivateIfNeeded. */
+  createPerson(kind: Kind, name = 'caller'): Person {
+    this.count += 1
+    const email = `${name}-${this.count}@people.example`
+    const base = { kind, id: null, email, password: goodPassword, sessionToken: null, sessionHash: null }
+    if (kind === 'guest') return { ...base, affiliateId: null }
     const now = Date.now()
     return write(this.db, (tx) => {
       const isPending = kind === 'unverified'
@@ -103,7 +103,7 @@ export class Stage {
         tx,
         {
           email,
-          displayName: `Name of ${name} ${this.made}`,
+          displayName: `Name of ${name} ${this.count}`,
           passwordHash: name === 'owner' ? this.hashes.owner : this.hashes.caller,
           marketingOptIn: false,
           verified: !isPending,
@@ -116,7 +116,7 @@ export class Stage {
       )
       const session = isPending ? null : startSession(tx, { userId: id, rememberMe: false }, now)
       const status = kind === 'affiliate pending' ? 'pending' : kind === 'affiliate active' ? 'active' : null
-      const code = `${name}-${this.made}`
+      const code = `${name}-${this.count}`
       const affiliate = status === null ? null : createAffiliate(tx, { userId: id, code, status, rateBps: null }, now)
       return {
         kind,
@@ -130,20 +130,20 @@ export class Stage {
     })
   }
 
-  /** A deactivated person is one from now on. */
-  settle(person: Person): void {
+  /** Deactivates a person of the kind `deactivated`. */
+  deactivateIfNeeded(person: Person): void {
     const { kind, id } = person
     if (kind === 'deactivated' && id !== null) write(this.db, (tx) => void deactivateUser(tx, id, Date.now()))
   }
 
-  /** A nonce as the service would issue it to this person now. */
+  /** A nonce as the service issues it to this person now. */
   nonceOf({ kind, sessionHash }: Person): string {
     return issueNonce(this.keys, kind === 'deactivated' ? null : sessionHash, Date.now())
   }
 
-  /** The token of a message to this person, used up or not. */
+  /** The token of an email to this person, unused or used. */
   emailToken({ id }: Person, kind: EmailTokenKind, state: 'open' | 'used' = 'open'): string {
-    if (id === null) return anyToken()
+    if (id === null) return randomToken()
     return write(this.db, (tx) => {
       const now = Date.now()
       const token = deriveEmailToken(this.keys, createEmailToken(tx, this.keys, { kind, userId: id }, now))
@@ -156,9 +156,9 @@ export class Stage {
     return affiliateId === null ? null : sealCursor(this.keys.cursor, affiliateId, 1_000_000)
   }
 
-  /** A session of this person's that is over. */
+  /** The token of an ended session of this person. */
   endedSession({ id }: Person): string {
-    if (id === null) return anyToken()
+    if (id === null) return randomToken()
     return write(this.db, (tx) => {
       const { token, tokenHash } = startSession(tx, { userId: id, rememberMe: false }, Date.now())
       endSession(tx, tokenHash)
@@ -166,7 +166,7 @@ export class Stage {
     })
   }
 
-  /** Sends something to the API as this person. */
+  /** Sends a request to the API as this person. */
   api(person: Person, path: string, body?: object, headers: Record<string, string> = {}): Promise<Reply> {
     return sendRequest(`${this.url}/api/v1${path}`, {
       headers: { ...cookieOf(person), ...headers },
@@ -174,36 +174,36 @@ export class Stage {
     })
   }
 
-  /** The public token of a new order of this person's, and its number. */
+  /** Creates an order of this person; returns its public token and its id. */
   async order(person: Person, item: object = mug): Promise<{ token: string; id: string }> {
     const answer = await this.api(person, '/store/checkout-session', { items: [item] })
     const { checkoutUrl, orderId } = dataOf<{ checkoutUrl: string; orderId: string }>(answer)
     return { token: checkoutUrl.split('/').at(-1) ?? '', id: orderId }
   }
 
-  /** Somebody buys by this affiliate's link, for `ownersCommission`. */
-  async refer({ affiliateId }: Person): Promise<void> {
+  /** Creates a referral of this affiliate with `ownersCommission`. */
+  async createReferral({ affiliateId }: Person): Promise<void> {
     const code = this.db.sqlite.prepare('SELECT code FROM affiliates WHERE id = ?').pluck().get(affiliateId)
     const path = `/store/checkout-session?ref=${String(code)}`
-    dataOf(await this.api(this.enter('customer'), path, { items: [{ ...mug, quantity: 7 }] }))
+    dataOf(await this.api(this.createPerson('customer'), path, { items: [{ ...mug, quantity: 7 }] }))
   }
 
-  /** The path of the gateway's page for an order that is to be paid by card. */
+  /** Chooses payment by card for an order; returns the path of the gateway's page. */
   async payByCard(token: string): Promise<string> {
     const body = new URLSearchParams({ payment_method: 'card', email: 'buyer@people.example' })
     const { headers } = await sendRequest(`${this.url}/checkout/${token}`, { body })
     return new URL(headers.location ?? '').pathname
   }
 
-  /** The token of a link to something that this person bought; one that leads nowhere for who has no account. */
+  /** The token of a download link of this person; an invalid one for a guest. */
   async download(person: Person): Promise<string> {
-    if (person.sessionToken === null) return `999999.${(Date.now() + 3_600_000).toString(36)}.${anyToken()}`
-    await this.order(person, free)
+    if (person.sessionToken === null) return `999999.${(Date.now() + 3_600_000).toString(36)}.${randomToken()}`
+    await this.order(person, freeItem)
     const { downloads } = dataOf<{ downloads: { url: string }[] }>(await this.api(person, '/me/downloads'))
     return downloads[0]?.url.split('/').at(-1) ?? ''
   }
 
-  /** What must not change, whoever asks for what. */
+  /** The person's records, which no request of another person may change. */
   recordsOf({ id }: Person): string {
     const { sqlite } = this.db
     return JSON.stringify([
@@ -214,17 +214,18 @@ export class Stage {
   }
 }
 
+/** The Cookie header of a person's session; empty for a guest. */
 export function cookieOf({ sessionToken }: Pick<Person, 'sessionToken'>): Record<string, string> {
   return sessionToken === null ? {} : { cookie: `shopstead_session=${sessionToken}` }
 }
 
-/** Looks like a token, and is nobody's. */
-export function anyToken(length = 43): string {
+/** A random string that looks like a token. */
+export function randomToken(length = 43): string {
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   return Array.from({ length }, () => letters[Math.floor(Math.random() * letters.length)]).join('')
 }
 
-/** Another token that differs from this one in its first character. */
-export function beside(token: string): string {
+/** A token that differs from this one in its first character. */
+export function similarToken(token: string): string {
   return `${token.startsWith('A') ? 'B' : 'A'}${token.slice(1)}`
 }
