@@ -91,7 +91,7 @@ export function createApp(
 }
 
 function sandboxWebhookSecret(keys: Keys): string {
-  return `whsec_${keys.sandboxWebhook.toString('base64url')}`
+  return `whsec_${keys.sandboxWebhook.export().toString('base64url')}`
 }
 
 /** The card gateway of SHOPSTEAD_PAYMENTS; null for none. The first payment loads stripe-node. */

@@ -1,4 +1,4 @@
-import { freshBytes } from '../platform/crypto/secrets.ts'
+import { randomBytes } from 'node:crypto'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 /** Bytes below this map to each character equally often. */
@@ -20,7 +20,7 @@ export function randomBase62(length: number): string {
   const picked = Buffer.alloc(length)
   let count = 0
   while (count < length) {
-    for (const byte of freshBytes(length - count)) {
+    for (const byte of randomBytes(length - count)) {
       if (byte < unbiasedLimit) picked[count++] = alphabet.charCodeAt(byte % alphabet.length)
     }
   }

@@ -1,32 +1,13 @@
-import { hash, hkdfSync, randomFillSync, timingSafeEqual } from 'node:crypto'
+import { createHmac, createSecretKey, hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import { chmodSync, existsSync, linkSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { syncFolderOf } from '../disk.ts'
-import { onceFor } from '../once-for.ts'
-
-const pool = Buffer.alloc(4096)
-let taken = pool.length
-
-/**
- * Random bytes that nobody has had before; drawn in store, since each draw costs what a dozen of them do.
- *
- * @throws RangeError for more than are in store
- */
-export function freshBytes(length: number): Buffer {
-  if (length > pool.length) throw new RangeError(`There are never more than ${pool.length} random bytes in store.`)
-  if (taken + length > pool.length) {
-    randomFillSync(pool)
-    taken = 0
-  }
-  taken += length
-  // A view would show what the next ones are drawn into.
-  return Buffer.from(pool.subarray(taken - length, taken))
-}
 
 /** 256 random bits as base64url. */
 export function randomToken(bytes = 32): string {
-  return freshBytes(bytes).toString('base64url')
+  return randomBytes(bytes).toString('base64url')
 }
 
 /** What is stored of a token that only its holder may know. */
@@ -34,27 +15,12 @@ export function tokenHash(token: string): string {
   return hash('sha256', token, 'hex')
 }
 
-/**
- * HMAC-SHA256 (RFC 2104) of a text. By two one-shot hashes: Node's createHmac sets up a stream for each use, which costs
- * seven times as much. They answer in hex, which is had faster than a Buffer even where it becomes one.
- */
-export function hmac(key: Buffer, text: string): Buffer {
-  const { inner, outer } = paddedKey(key)
-  const within = hash('sha256', Buffer.concat([inner, Buffer.from(text)]), 'hex')
-  return Buffer.from(hash('sha256', Buffer.concat([outer, Buffer.from(within, 'hex')]), 'hex'), 'hex')
+/** HMAC-SHA256 of a text. The key is a KeyObject: from a Buffer, Node would prepare the key again for each call. */
+export function hmac(key: KeyObject, text: string): Buffer {
+  return createHmac('sha256', key).update(text).digest()
 }
 
-const blockBytes = 64
-
-const paddedKey = onceFor((key: Buffer) => {
-  const block = Buffer.alloc(blockBytes)
-  const short = key.length > blockBytes ? hash('sha256', key, 'buffer') : key
-  short.copy(block)
-  const padded = (by: number): Buffer => Buffer.from(block.map((byte) => byte ^ by))
-  return { inner: padded(0x36), outer: padded(0x5c) }
-})
-
-/** Compares without telling by its time how much is right. */
+/** Compares in constant time. */
 export function sameBytes(left: Buffer, right: Buffer): boolean {
   return left.length === right.length && timingSafeEqual(left, right)
 }
@@ -76,26 +42,27 @@ function createOnce(file: string, content: string): void {
   }
 }
 
-/** Keys for separate purposes, drawn from the one secret; none tells anything of another. */
+/** One key for each purpose, derived from the one secret; no key reveals anything about another. */
 export type Keys = {
-  nonce: Buffer
-  emailToken: Buffer
-  cursor: Buffer
-  download: Buffer
-  sandboxWebhook: Buffer
+  nonce: KeyObject
+  emailToken: KeyObject
+  cursor: KeyObject
+  download: KeyObject
+  sandboxWebhook: KeyObject
   /** Not a secret: names this shop at Stripe, and is the same after a restore, since backups hold the secret. */
   shopId: string
 }
 
 export function deriveKeys(secret: string): Keys {
-  const derive = (purpose: string): Buffer => Buffer.from(hkdfSync('sha256', secret, 'shopstead', purpose, 32))
+  const bytes = (purpose: string): Buffer => Buffer.from(hkdfSync('sha256', secret, 'shopstead', purpose, 32))
+  const derive = (purpose: string): KeyObject => createSecretKey(bytes(purpose))
   return {
     nonce: derive('nonce'),
     emailToken: derive('email-token'),
     cursor: derive('cursor'),
     download: derive('download'),
     sandboxWebhook: derive('sandbox-webhook'),
-    shopId: derive('shop-id').toString('hex').slice(0, 16)
+    shopId: bytes('shop-id').toString('hex').slice(0, 16)
   }
 }
 

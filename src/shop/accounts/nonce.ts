@@ -1,5 +1,7 @@
+import { randomFillSync } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import { isFromFuture } from '../../platform/clock.ts'
-import { freshBytes, hmac, sameBytes, tokenHash } from '../../platform/crypto/secrets.ts'
+import { hmac, sameBytes, tokenHash } from '../../platform/crypto/secrets.ts'
 import type { Keys } from '../../platform/crypto/secrets.ts'
 import { onceFor } from '../../platform/once-for.ts'
 
@@ -28,7 +30,7 @@ export function issueNonce(keys: Pick<Keys, 'nonce'>, sessionTokenHash: string |
   head.writeUInt8(version, 0)
   keyId(keys.nonce).copy(head, 1)
   head.writeUIntBE(now, 1 + keyIdBytes, timeBytes)
-  freshBytes(randomPartBytes).copy(head, 1 + keyIdBytes + timeBytes)
+  randomFillSync(head, 1 + keyIdBytes + timeBytes)
   return Buffer.concat([head, mac(keys.nonce, head, sessionTokenHash)]).toString('base64url')
 }
 
@@ -54,8 +56,8 @@ function hasStarted(nonce: string, { startNonceHash }: NonceBearer): boolean {
 }
 
 /** Tells nonces of another secret apart; says nothing of the key itself. */
-const keyId = onceFor((key: Buffer) => hmac(key, 'key id').subarray(0, keyIdBytes))
+const keyId = onceFor((key: KeyObject) => hmac(key, 'key id').subarray(0, keyIdBytes))
 
-function mac(key: Buffer, head: Buffer, sessionTokenHash: string | null): Buffer {
+function mac(key: KeyObject, head: Buffer, sessionTokenHash: string | null): Buffer {
   return hmac(key, `${head.toString('base64url')}.${sessionTokenHash ?? 'anonymous'}`)
 }

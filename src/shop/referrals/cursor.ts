@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto'
 import { validationFailed } from '../../errors.ts'
 import type { AppError } from '../../errors.ts'
 import { hmac, sameBytes } from '../../platform/crypto/secrets.ts'
@@ -11,7 +12,7 @@ const macBytes = 16
  *
  * @param key the shop's cursor key
  */
-export function sealCursor(key: Buffer, affiliateId: number, lastId: number): string {
+export function sealCursor(key: KeyObject, affiliateId: number, lastId: number): string {
   const id = Buffer.alloc(idBytes)
   id.writeBigUInt64BE(BigInt(lastId))
   return Buffer.concat([id, macOf(key, affiliateId, id)]).toString('base64url')
@@ -22,7 +23,7 @@ export function sealCursor(key: Buffer, affiliateId: number, lastId: number): st
  *
  * @throws AppError VALIDATION_FAILED on `cursor` for anything else
  */
-export function openCursor(key: Buffer, affiliateId: number | undefined, cursor: string): number {
+export function openCursor(key: KeyObject, affiliateId: number | undefined, cursor: string): number {
   // Node's decoder skips what is no base64url; a cursor of this alphabet and length has one reading.
   if (!/^[A-Za-z0-9_-]{32}$/.test(cursor)) throw refused()
   const bytes = Buffer.from(cursor, 'base64url')
@@ -32,7 +33,7 @@ export function openCursor(key: Buffer, affiliateId: number | undefined, cursor:
   return Number(id.readBigUInt64BE())
 }
 
-function macOf(key: Buffer, affiliateId: number, id: Buffer): Buffer {
+function macOf(key: KeyObject, affiliateId: number, id: Buffer): Buffer {
   return hmac(key, `referrals:${affiliateId}:${id.toString('hex')}`).subarray(0, macBytes)
 }
 

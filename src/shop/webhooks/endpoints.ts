@@ -1,8 +1,8 @@
+import { randomBytes } from 'node:crypto'
 import { isEventType } from '../events/event-types.ts'
 import { webhookEndpoints } from './schema.ts'
 import { asc, eq } from 'drizzle-orm'
 import { AppError, validationFailed } from '../../errors.ts'
-import { freshBytes } from '../../platform/crypto/secrets.ts'
 import { isUniqueViolation, write } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
 
@@ -26,7 +26,7 @@ export function addEndpoint(db: Db, input: { url: string; types: string[] | null
       types: [`Unknown event type "${unknown ?? ''}". "shopstead events types" lists the event types.`]
     })
   }
-  const secret = `whsec_${freshBytes(32).toString('base64')}`
+  const secret = `whsec_${randomBytes(32).toString('base64')}`
   const row = { url, types: input.types, secret, createdAt: now }
   try {
     return write(db, (tx) => tx.orm.insert(webhookEndpoints).values(row).returning().get())

@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
 import { createEmailToken, deriveEmailToken, purgeEmailTokens } from '../../../src/shop/accounts/email-tokens.ts'
@@ -40,7 +41,7 @@ describe('a verification token', () => {
     expect(token).toMatch(/^[\w-]{43}$/)
     const stored = JSON.stringify([shop.db.sqlite.prepare('SELECT * FROM email_tokens').all(), mailsOf(shop)])
     expect(stored).not.toContain(token)
-    const other = { ...shop.keys, emailToken: Buffer.alloc(32) }
+    const other = { ...shop.keys, emailToken: createSecretKey(Buffer.alloc(32)) }
     const row = write(shop.db, (tx) => createEmailToken(tx, shop.keys, { kind: 'verify', userId: 1 }, 0))
     expect(deriveEmailToken(other, row)).not.toBe(deriveEmailToken(shop.keys, row))
   })

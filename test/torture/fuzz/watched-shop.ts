@@ -66,7 +66,7 @@ export async function openWatchedShop(
   if (storefront) change(dataDir, (db) => setSetting(db, 'storefront.enabled', 'true', Date.now()))
   const server = await servePacked(packed, launch)
   const secret = readFileSync(join(dataDir, 'secret.key'), 'utf8').trim()
-  const webhookSecret = `whsec_${deriveKeys(secret).sandboxWebhook.toString('base64url')}`
+  const webhookSecret = `whsec_${deriveKeys(secret).sandboxWebhook.export().toString('base64url')}`
   const secrets = new Secrets()
   secrets.add('the secret key', secret)
   secrets.add('the webhook secret', webhookSecret.slice('whsec_'.length))
