@@ -5,9 +5,9 @@ import { findAffiliateOfUser } from './find.ts'
 import { affiliates } from './schema.ts'
 
 /**
- * Takes the person out of the affiliate account of an erased user: it is active no more, an application is turned down
- * without a word to anybody, and what he wrote goes, with the code, which is often his name. Referrals and ledger stay
- * for the books.
+ * Anonymises the affiliate account of an erased user. The account is deactivated, or a pending application rejected
+ * without an email. Website and message are deleted, and the code, which often is the person's name, is replaced.
+ * Referrals and ledger stay for accounting.
  */
 export function anonymiseAffiliateOf(tx: Tx, userId: number, now: number): void {
   const affiliate = findAffiliateOfUser(tx, userId)
@@ -15,7 +15,7 @@ export function anonymiseAffiliateOf(tx: Tx, userId: number, now: number): void 
   const { id } = affiliate
   if (affiliate.status === 'pending') emit(tx, 'affiliate.rejected', { affiliateId: id }, now)
   const status = affiliate.status === 'pending' || affiliate.status === 'rejected' ? 'rejected' : 'inactive'
-  // No code that is asked for has a space (code.ts), so nobody can have this one already.
+  // Unique: a code that is chosen for an affiliate cannot contain a space (code.ts).
   const code = `erased ${id}`
   tx.orm
     .update(affiliates)

@@ -11,29 +11,28 @@ import { affiliates } from './schema.ts'
 export type Counts = { created: number; updated: number; unchanged: number }
 
 /**
- * Brings the shop's affiliates to what a file says of them, by code; those it does not name stay, and the same file
- * again changes nothing. Pending is where an account begins: a file that says so does not take a decision back. Nobody
- * is written to about what a file decides.
+ * Creates and updates the affiliates of an import file, matched by code. Other affiliates stay, and the same file again
+ * changes nothing. The status `pending` in the file does not undo an operator's decision. No emails are sent.
  *
- * @throws AppError VALIDATION_FAILED on `affiliates.N.user` for an account that does not exist or is another's; else as
- *   `createAffiliate`
+ * @throws AppError VALIDATION_FAILED on `affiliates.N.user` when the account does not exist or the code belongs to
+ *   another account, and as `createAffiliate`
  */
-export function applyAffiliates(tx: Tx, given: readonly AffiliateInput[], now: number): Counts {
+export function applyAffiliates(tx: Tx, entries: readonly AffiliateInput[], now: number): Counts {
   const counts: Counts = { created: 0, updated: 0, unchanged: 0 }
-  for (const [index, entry] of given.entries()) counts[applyOne(tx, entry, `affiliates.${index}.user`, now)] += 1
+  for (const [index, entry] of entries.entries()) counts[applyOne(tx, entry, `affiliates.${index}.user`, now)] += 1
   return counts
 }
 
 function applyOne(tx: Tx, entry: AffiliateInput, path: string, now: number): keyof Counts {
   const { code, status, rateBps } = entry
   const user = findUserByEmail(tx, entry.user)
-  if (user === undefined) throw validationFailed({ [path]: ['There is no account with this email.'] })
+  if (user === undefined) throw validationFailed({ [path]: ['No account has this email.'] })
   const known = findAffiliateByCode(tx, code)
   if (known === undefined) {
     createAffiliate(tx, { userId: user.id, code, status, rateBps }, now)
     return 'created'
   }
-  if (known.userId !== user.id) throw validationFailed({ [path]: ['The code belongs to another account.'] })
+  if (known.userId !== user.id) throw validationFailed({ [path]: ['The affiliate code belongs to another account.'] })
   return update(tx, known, { code, rateBps, status: status === 'pending' ? known.status : status }, now)
 }
 

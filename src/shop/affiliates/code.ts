@@ -4,20 +4,20 @@ import { codePoints, slugify } from '../../platform/text.ts'
 import { findAffiliateByCode } from './find.ts'
 
 /**
- * A code as it is kept: NFC and trimmed, 1 to 100 characters, no spaces or control characters, and not digits alone,
- * which would be taken for somebody's id.
+ * Normalizes an affiliate code to NFC and trims it. A code has 1 to 100 characters, no spaces or control characters, and
+ * not only digits, because digits mean an affiliate's id.
  *
  * @throws AppError VALIDATION_FAILED on `code`
  */
-export function parseCode(given: string): string {
-  const code = given.normalize('NFC').trim()
+export function parseCode(text: string): string {
+  const code = text.normalize('NFC').trim()
   if (code === '' || codePoints(code) > 100 || /[\s\p{C}]/u.test(code) || /^\d+$/.test(code)) {
-    throw validationFailed({ code: ['Takes 1 to 100 characters without spaces, and not digits alone.'] })
+    throw validationFailed({ code: ['Must have 1 to 100 characters, no spaces, and not only digits.'] })
   }
   return code
 }
 
-/** A free code for a person: his username in plain letters, with a number behind it when somebody has that one. */
+/** An unused code for a user: the username in ASCII letters, with a number when another affiliate has that code. */
 export function freeCode(db: Db, username: string): string {
   const plain = slugify(username).slice(0, 60)
   const base = plain === '' ? 'partner' : /^\d+$/.test(plain) ? `partner-${plain}` : plain

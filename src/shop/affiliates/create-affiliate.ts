@@ -22,18 +22,19 @@ export type NewAffiliate = {
  * Creates an affiliate account and emits `affiliate.applied`, and `affiliate.approved` or `affiliate.rejected` if it
  * starts in that state. Applications, the command line and seeds use this function.
  *
- * @throws AppError AFFILIATE_EXISTS when the user has one, CONFLICT when the code is taken, VALIDATION_FAILED on `code`
+ * @throws AppError AFFILIATE_EXISTS when the user has an affiliate account, CONFLICT when another affiliate has the code,
+ *   VALIDATION_FAILED on `code`
  */
-export function createAffiliate(db: Db, given: NewAffiliate, now: number): AffiliateRow {
-  const code = parseCode(given.code)
+export function createAffiliate(db: Db, input: NewAffiliate, now: number): AffiliateRow {
+  const code = parseCode(input.code)
   return write(db, (tx) => {
-    if (findAffiliateOfUser(tx, given.userId) !== undefined) {
-      throw new AppError('AFFILIATE_EXISTS', 'There is an affiliate account already.')
+    if (findAffiliateOfUser(tx, input.userId) !== undefined) {
+      throw new AppError('AFFILIATE_EXISTS', 'This user already has an affiliate account.')
     }
     if (findAffiliateByCode(tx, code) !== undefined) {
-      throw new AppError('CONFLICT', 'Another affiliate has this code.')
+      throw new AppError('CONFLICT', 'Another affiliate already has this code.')
     }
-    const affiliate = insertAffiliate(tx, { ...given, code }, now)
+    const affiliate = insertAffiliate(tx, { ...input, code }, now)
     const { id: affiliateId, status } = affiliate
     emit(tx, 'affiliate.applied', { affiliateId }, now)
     if (status === 'active') emit(tx, 'affiliate.approved', { affiliateId }, now)
@@ -42,8 +43,8 @@ export function createAffiliate(db: Db, given: NewAffiliate, now: number): Affil
   })
 }
 
-function insertAffiliate(tx: Tx, given: NewAffiliate, now: number): AffiliateRow {
-  const { userId, code, status, rateBps, website = null, message = null } = given
+function insertAffiliate(tx: Tx, input: NewAffiliate, now: number): AffiliateRow {
+  const { userId, code, status, rateBps, website = null, message = null } = input
   const codeKey = compareKey(code)
   return tx.orm
     .insert(affiliates)

@@ -4,10 +4,10 @@ import { findUserById } from '../accounts/find.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import type { AffiliateRow } from './rows.ts'
 
-/** Who is buying, as far as it is known: the account, and every email that is his or that the order carries. */
+/** What is known about a buyer: the account, and every email of the account and of the order. */
 export type Buyer = { userId: number | null; emails: readonly (string | null | undefined)[] }
 
-/** Whether the buyer is the affiliate himself: by account, or by the affiliate's account or billing email. */
+/** Whether the buyer is the affiliate: by account, or by the affiliate's account or billing email. */
 export function isSelfReferral(
   affiliate: Pick<AffiliateRow, 'userId'>,
   affiliateUser: Pick<UserRow, 'emailKey' | 'billingEmail'>,
@@ -19,7 +19,7 @@ export function isSelfReferral(
   return buyer.emails.some((email) => typeof email === 'string' && own.has(compareKey(email)))
 }
 
-/** Whether anything is credited to an affiliate: he is active, and so is the account that he is paid by. */
+/** Whether commissions are credited to an affiliate: the affiliate account and the user account must both be active. */
 export function isCreditable(db: Db, { status, userId }: Pick<AffiliateRow, 'status' | 'userId'>): boolean {
   return status === 'active' && findUserById(db, userId)?.status === 'active'
 }

@@ -19,7 +19,7 @@ const decisions: Readonly<Record<Decision, { from: readonly AffiliateStatus[]; t
 }
 
 /**
- * Decides about an affiliate for an operator. An approval and a rejection emit an event and queue a message. The
+ * Decides about an affiliate for an operator. An approval and a rejection emit an event and queue an email. The
  * affiliate keeps what they have earned. The same decision again changes nothing.
  *
  * @param ref the affiliate's code or id
@@ -31,7 +31,7 @@ export function decideAffiliate(db: Db, ref: string, decision: Decision, now: nu
     const affiliate = getAffiliate(tx, ref)
     if (affiliate.status === to) return affiliate
     if (!from.includes(affiliate.status)) throw refused(affiliate.status, to)
-    if (decision !== 'deactivate') tell(tx, affiliate, decision === 'approve', now)
+    if (decision !== 'deactivate') notify(tx, affiliate, decision === 'approve', now)
     return tx.orm
       .update(affiliates)
       .set({ status: to, updatedAt: now })
@@ -42,13 +42,14 @@ export function decideAffiliate(db: Db, ref: string, decision: Decision, now: nu
 }
 
 function refused(from: AffiliateStatus, to: AffiliateStatus): AppError {
-  return new AppError('TRANSITION_REFUSED', `An affiliate who is ${from} cannot become ${to}.`, { from, to })
+  const message = `An affiliate with the status ${from} cannot become ${to}.`
+  return new AppError('TRANSITION_REFUSED', message, { from, to })
 }
 
-function tell(tx: Tx, { id: affiliateId, userId }: AffiliateRow, approved: boolean, now: number): void {
+function notify(tx: Tx, { id: affiliateId, userId }: AffiliateRow, approved: boolean, now: number): void {
   const eventId = emit(tx, approved ? 'affiliate.approved' : 'affiliate.rejected', { affiliateId }, now)
   const user = getUserById(tx, userId)
-  // An erased account has no address that a person reads.
+  // The email address of an erased account is a placeholder.
   if (user.status === 'erased') return
   queueMail(
     tx,

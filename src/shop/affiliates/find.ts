@@ -9,43 +9,41 @@ import { affiliates } from './schema.ts'
 const byCodeKey = rowStatement(affiliates, 'code_key = ?')
 const byUser = rowStatement(affiliates, 'user_id = ?')
 
+/** Finds an affiliate by its id. */
 export const findAffiliateById = rowStatement(affiliates, 'id = ?')
 
-/** Codes are one and the same whatever their case and the spaces around them. */
+/** Finds an affiliate by code, ignoring case and surrounding spaces. */
 export function findAffiliateByCode(db: Db, code: string): AffiliateRow | undefined {
   return byCodeKey(db, compareKey(code))
 }
 
-/** Who a `ref` names: by code, else by id. No code consists of digits alone, so the two cannot be mistaken. */
+/** Finds the affiliate of a `ref`, which is a code or an id. A code cannot consist of digits only, so `ref` is unambiguous. */
 export function findAffiliateByRef(db: Db, ref: string): AffiliateRow | undefined {
-  const named = findAffiliateByCode(db, ref)
-  if (named !== undefined) return named
+  const byCode = findAffiliateByCode(db, ref)
+  if (byCode !== undefined) return byCode
   return /^[1-9]\d{0,14}$/.test(ref.trim()) ? findAffiliateById(db, Number(ref)) : undefined
 }
 
+/** Finds the affiliate account of a user. A user has at most one. */
 export function findAffiliateOfUser(db: Db, userId: number): AffiliateRow | undefined {
   return byUser(db, userId)
 }
 
-/** @throws AppError NOT_FOUND */
+/** As `findAffiliateById`. @throws AppError NOT_FOUND */
 export function getAffiliateById(db: Db, id: number): AffiliateRow {
   const affiliate = findAffiliateById(db, id)
-  if (affiliate === undefined) throw new AppError('NOT_FOUND', `There is no affiliate ${id}.`)
+  if (affiliate === undefined) throw new AppError('NOT_FOUND', `Affiliate ${id} does not exist.`)
   return affiliate
 }
 
-/**
- * The affiliate that an operator names by code or id.
- *
- * @throws AppError NOT_FOUND
- */
+/** Finds an affiliate by code or id, as an operator types it. @throws AppError NOT_FOUND */
 export function getAffiliate(db: Db, ref: string): AffiliateRow {
   const affiliate = findAffiliateByRef(db, ref)
-  if (affiliate === undefined) throw new AppError('NOT_FOUND', 'There is no affiliate with this code or id.')
+  if (affiliate === undefined) throw new AppError('NOT_FOUND', 'No affiliate has this code or id.')
   return affiliate
 }
 
-/** All of them, or those in one state, in the order in which they came. */
+/** All affiliates, or those with one status, oldest first. */
 export function listAffiliates(db: Db, filter: { status?: AffiliateStatus } = {}): AffiliateRow[] {
   const condition = filter.status === undefined ? sql`true` : eq(affiliates.status, filter.status)
   return db.orm.select().from(affiliates).where(condition).orderBy(asc(affiliates.id)).all()

@@ -4,12 +4,12 @@ import { isModuleOn } from '../settings/settings.ts'
 import type { AffiliateRow } from './rows.ts'
 import { requiredTermsVersion } from './terms-version.ts'
 
-/** @throws AppError AFFILIATE_NOT_FOUND while the affiliates module is off */
+/** Checks the affiliates module. @throws AppError AFFILIATE_NOT_FOUND while it is off */
 export function assertModuleOn(db: Db): void {
   if (!isModuleOn(db, 'affiliates')) throw notFound()
 }
 
-/** @throws AppError AFFILIATE_NOT_FOUND without an affiliate account, or while the module is off */
+/** Checks that there is an affiliate account. @throws AppError AFFILIATE_NOT_FOUND without one, or while the module is off */
 export function requireAffiliate(db: Db, affiliate: AffiliateRow | undefined): AffiliateRow {
   assertModuleOn(db)
   if (affiliate === undefined) throw notFound()
@@ -17,7 +17,7 @@ export function requireAffiliate(db: Db, affiliate: AffiliateRow | undefined): A
 }
 
 /**
- * Lets those through who may see their referrals.
+ * Checks that an affiliate may see their referrals.
  *
  * @throws AppError in this order: AFFILIATE_NOT_FOUND, AFFILIATE_NOT_ACTIVE, CONFIG_INVALID_AFFILIATE_TERMS_VERSION,
  *   AFFILIATE_TERMS_REQUIRED (details.requiredVersion, details.acceptedVersion)
@@ -38,5 +38,5 @@ export function requireActiveAffiliate(db: Db, candidate: AffiliateRow | undefin
 }
 
 function notFound(): AppError {
-  return new AppError('AFFILIATE_NOT_FOUND', 'There is no affiliate account for you here.')
+  return new AppError('AFFILIATE_NOT_FOUND', 'You do not have an affiliate account.')
 }

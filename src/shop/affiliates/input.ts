@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { validationFailed } from '../../errors.ts'
 import { codePoints } from '../../platform/text.ts'
 
-const webAddress = z.string().max(2048).refine(isWebAddress, 'Must be an http or https address.')
+const webUrl = z.string().max(2048).refine(isWebUrl, 'Must be an http or https URL without credentials.')
 
 /** Body of POST /affiliates/apply; null counts as absent. */
 export const applyBody = z.object({
-  website: webAddress.nullish(),
+  website: webUrl.nullish(),
   message: z
     .string()
     .meta({ maxLength: 2000 })
@@ -19,8 +19,8 @@ export type ApplyInput = z.output<typeof applyBody>
 /** Body of POST /affiliates/terms. */
 export const termsBody = z.object({ version: z.string().min(1).max(100) })
 
-/** Credentials in an address would end up on an operator's screen, control characters in a table or a file. */
-function isWebAddress(text: string): boolean {
+/** Refuses credentials, which operators would see, and control characters, which would break tables and files. */
+function isWebUrl(text: string): boolean {
   // oxlint-disable-next-line no-control-regex
   if (/[\u0000-\u0020\u007f]/.test(text) || !URL.canParse(text)) return false
   const { protocol, username, password } = new URL(text)
@@ -28,12 +28,13 @@ function isWebAddress(text: string): boolean {
 }
 
 /**
- * A rate as an operator types it, in percent with up to two decimals, as hundredths of a percent.
+ * Parses a commission rate in percent with at most two decimals to basis points.
  *
  * @throws AppError VALIDATION_FAILED on `rate`
  */
 export function parseRate(percent: string): number {
   const rateBps = /^\d{1,3}(\.\d{1,2})?$/.test(percent) ? Math.round(Number(percent) * 100) : Number.NaN
-  if (!(rateBps <= 10_000)) throw validationFailed({ rate: ['Takes a percentage from 0 to 100, such as 12.5.'] })
+  if (!(rateBps <= 10_000))
+    throw validationFailed({ rate: ['Must be a percentage from 0 to 100 with at most two decimals, such as 12.5.'] })
   return rateBps
 }

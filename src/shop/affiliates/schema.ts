@@ -13,7 +13,7 @@ export const affiliates = sqliteTable(
     code: text('code').notNull(),
     codeKey: text('code_key').notNull(),
     status: text('status', { enum: ['pending', 'active', 'inactive', 'rejected'] }).notNull(),
-    /** Hundredths of a percent; null for the shop's `affiliates.rate`. */
+    /** Basis points; null for the shop's `affiliates.rate`. */
     rateBps: integer('rate_bps'),
     termsVersion: text('terms_version'),
     termsAcceptedAt: instant('terms_accepted_at'),
@@ -30,7 +30,7 @@ export const affiliates = sqliteTable(
   ]
 )
 
-/** One for each checkout that came with a valid ref. Orders stand a floor above, so they are named by number only. */
+/** One row for each checkout with a valid ref. `orderId` has no foreign key, because affiliates must not import orders. */
 export const visits = sqliteTable(
   'visits',
   {

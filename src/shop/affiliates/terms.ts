@@ -15,7 +15,7 @@ import { isTermsVersion, requiredTermsVersion } from './terms-version.ts'
  * them first. The same version again changes nothing.
  *
  * @throws AppError AFFILIATE_NOT_FOUND; CONFIG_INVALID_AFFILIATE_TERMS_VERSION as `requiredTermsVersion`;
- *   VALIDATION_FAILED on `version` when it is not the current one, or when the shop has none
+ *   VALIDATION_FAILED on `version` when it is not the current version, or when the shop has none
  */
 export async function acceptTerms(
   { db }: Pick<ShopContext, 'db'>,
@@ -27,7 +27,7 @@ export async function acceptTerms(
     const affiliate = requireAffiliate(tx, findAffiliateOfUser(tx, userId))
     const current = requiredTermsVersion(tx) ?? setting(tx, 'affiliates.termsVersion')
     if (version !== current || !isTermsVersion(current)) {
-      throw validationFailed({ version: ['Is not the current version of the terms.'] })
+      throw validationFailed({ version: ['Must be the current version of the terms.'] })
     }
     if (affiliate.termsVersion === version) return affiliate
     emit(tx, 'affiliate.terms_accepted', { affiliateId: affiliate.id, version }, now)

@@ -3,7 +3,7 @@ import { toIsoOrNull } from '../../platform/iso-time.ts'
 import type { Db } from '../../platform/db/database.ts'
 import type { AffiliateRow } from './rows.ts'
 
-/** An affiliate account as its owner sees it (docs/contract.md A5); `rate` is the own rate or the shop's, in percent. */
+/** An affiliate account as its owner sees it (docs/contract.md A5). `rate` is the current rate in percent. */
 export function toAffiliate(db: Db, affiliate: AffiliateRow) {
   return {
     id: affiliate.id,

@@ -4,7 +4,7 @@ import { visits } from './schema.ts'
 
 const insertVisit = insertStatement(visits)
 
-/** Records that a checkout came by way of an affiliate; returns the visit's id. An order has one visit at most. */
+/** Records a checkout with an affiliate's ref; returns the visit's id. An order has at most one visit. */
 export function recordVisit(
   tx: Tx,
   visit: { affiliateId: number; orderId: number; campaign: string | null },

@@ -10,17 +10,17 @@ import { getAffiliateById } from '../affiliates/find.ts'
 import { entriesOf } from './ledger.ts'
 import { affiliates, visits } from '../affiliates/schema.ts'
 
-/** A referral as the operator sees it (docs/contract.md A8). */
+/** A referral as operators see it (docs/contract.md A8). */
 export type AdminReferral = ReferralView & { affiliateCode: string; orderId: number; visitId: number }
 export type ReferralFilter = { affiliateId?: number; status?: ReferralRow['status'] }
 
-/** The newest referrals, of the shop or of one affiliate or state. */
+/** The newest referrals, newest first, of the shop or of one affiliate or status. */
 export function listAdminReferrals(db: Db, filter: ReferralFilter & { limit: number }): AdminReferral[] {
   const rows = selection(db, filter).orderBy(desc(referrals.id)).limit(filter.limit).all()
   return rows.map(({ referral, affiliateCode }) => toAdminReferral(referral, affiliateCode))
 }
 
-/** All of them, the oldest first. */
+/** All matching referrals with their affiliate's code and campaign, oldest first. */
 export function allReferrals(db: Db, filter: ReferralFilter) {
   return selection(db, filter).orderBy(asc(referrals.id)).all()
 }
@@ -40,7 +40,7 @@ function selection(db: Db, filter: ReferralFilter) {
 }
 
 /**
- * One referral with what was decided about it and its ledger, the first entry first.
+ * One referral with its rate, its decision and its ledger entries, oldest first.
  *
  * @throws AppError NOT_FOUND
  */
@@ -58,6 +58,7 @@ export function showReferral(db: Db, id: number) {
   }
 }
 
+/** A referral for operators; see `AdminReferral`. */
 export function toAdminReferral(row: ReferralRow, affiliateCode: string): AdminReferral {
   const { id, ...rest } = toReferral(row)
   return { id, affiliateCode, orderId: row.orderId, visitId: row.visitId, ...rest }

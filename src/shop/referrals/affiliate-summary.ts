@@ -9,18 +9,19 @@ import type { CampaignCounts, VisitCounts } from './summary.ts'
 import { toAffiliate } from '../affiliates/view.ts'
 import type { AffiliateView } from '../affiliates/view.ts'
 
-/** An affiliate as the operator sees it. */
+/** An affiliate as operators see it. */
 export type AdminAffiliate = AffiliateView & {
   userId: number
   email: string
   displayName: string
-  /** Percent; null when the shop's rate holds. */
+  /** Percent; null when the shop's rate applies. */
   ownRate: number | null
   website: string | null
   message: string | null
   createdAt: string
 }
 
+/** An affiliate for operators, with name and email of the account. */
 export function toAdminAffiliate(db: Db, affiliate: AffiliateRow): AdminAffiliate {
   const { email, displayName } = getUserById(db, affiliate.userId)
   const { userId, rateBps, website, message, createdAt } = affiliate
@@ -36,7 +37,7 @@ export function toAdminAffiliate(db: Db, affiliate: AffiliateRow): AdminAffiliat
   }
 }
 
-/** One affiliate with his balance, his visits and what came of them, also by campaign. */
+/** One affiliate with the balance, and the visits and conversions in total and by campaign. */
 export function showAffiliate(
   db: Db,
   affiliate: AffiliateRow

@@ -6,14 +6,14 @@ import { requireAffiliate } from '../affiliates/gate.ts'
 import { toAffiliate } from '../affiliates/view.ts'
 import type { AffiliateView } from '../affiliates/view.ts'
 
-/** Minor units of `currency`. */
+/** An affiliate's balance in minor units of `currency`. */
 export type Balance = {
   currency: string
-  /** Commissions of referrals that wait for the payment of their order or for their acceptance. */
+  /** Commissions of pending referrals: their order is not paid, or they are not accepted yet. */
   pendingMinor: number
-  /** What the shop owes by its ledger. Below zero when refunds after a payout took back more than came in since. */
+  /** What the shop owes according to the ledger. Negative when refunds after a payout exceed later commissions. */
   unpaidMinor: number
-  /** All payouts. */
+  /** The sum of all payouts. */
   paidMinor: number
 }
 
@@ -27,7 +27,7 @@ const pendingSum = rawStatement<[number, string], { pendingMinor: number }>(
    FROM referrals WHERE affiliate_id = ? AND currency = ? AND status = 'pending'`
 )
 
-/** What an affiliate has coming, is owed and was paid, in the shop's currency. */
+/** An affiliate's balance in the shop's currency. */
 export function balanceOf(db: Db, affiliateId: number): Balance {
   const currency = setting(db, 'shop.currency')
   const { pendingMinor = 0 } = pendingSum(db).get(affiliateId, currency) ?? {}
@@ -36,7 +36,7 @@ export function balanceOf(db: Db, affiliateId: number): Balance {
 }
 
 /**
- * A user's affiliate account, in whatever state, with its balance.
+ * A user's affiliate account, with any status, and its balance.
  *
  * @throws AppError AFFILIATE_NOT_FOUND without one, or while the module is off
  */

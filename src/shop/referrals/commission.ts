@@ -1,9 +1,9 @@
 import { percentOf } from '../../platform/money.ts'
 
 /**
- * The commission that is left of an order, in its minor units: the rate of the whole total, half up, less the share of
- * it that has been refunded, half up as well. The share is taken of all refunds together, so that several small ones
- * take back exactly what one of their sum would, and the last of them takes what is left.
+ * The commission on an order after refunds, in minor units: the rate applied to the total, less the refunded share of
+ * it. Both are rounded half up. The share is computed from the sum of all refunds, so that several refunds reduce the
+ * commission exactly as one refund of their sum, and a full refund reduces it to zero.
  */
 export function netCommissionMinor(order: { totalMinor: number; refundedMinor: number }, rateBps: number): number {
   const wholeMinor = percentOf(order.totalMinor, rateBps)

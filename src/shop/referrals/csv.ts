@@ -9,7 +9,7 @@ import { getAffiliateById } from '../affiliates/find.ts'
 import type { PaidPayout } from './pay-payouts.ts'
 import type { PayoutPlan } from './payouts.ts'
 
-/** Payouts, paid or only planned, a line each, as a bank or a bookkeeper takes them; amounts in major units. */
+/** Payouts, paid or planned, as CSV for a bank or an accountant, one row each. Amounts are in major units. */
 export function payoutsCsv(db: Db, payouts: readonly (PaidPayout | { plan: PayoutPlan; payout: null })[]): string {
   const columns = ['payout', 'affiliate', 'name', 'email', 'amount', 'currency', 'referrals', 'reference', 'created_at']
   const rows = payouts.map(({ payout, plan }) => {
@@ -17,13 +17,13 @@ export function payoutsCsv(db: Db, payouts: readonly (PaidPayout | { plan: Payou
     const { displayName, email } = getUserById(db, userId)
     const amount = toDecimalText(plan.amountMinor, plan.currency)
     const referrals = plan.lines.filter((line) => line.status === 'unpaid').length
-    const made = [payout?.reference ?? null, toIsoOrNull(payout?.createdAt)]
-    return [payout?.id ?? null, code, displayName, email, amount, plan.currency, referrals, ...made]
+    const payment = [payout?.reference ?? null, toIsoOrNull(payout?.createdAt)]
+    return [payout?.id ?? null, code, displayName, email, amount, plan.currency, referrals, ...payment]
   })
   return toCsv(columns, rows)
 }
 
-/** Referrals, a line each, the oldest first. */
+/** Referrals as CSV, one row each, oldest first. Amounts are in major units. */
 export function referralsCsv(db: Db, filter: ReferralFilter): string {
   const columns = [
     'referral',
@@ -56,7 +56,7 @@ export function referralsCsv(db: Db, filter: ReferralFilter): string {
   return toCsv(columns, rows)
 }
 
-/** Names and codes are other people's words: one that begins like a formula is defused for spreadsheets. */
+/** Escapes cells that start like a formula: users choose names and codes, and a spreadsheet would execute them. */
 function toCsv(columns: readonly string[], rows: readonly (string | number | null)[][]): string {
   return stringify([[...columns], ...rows], { escape_formulas: true })
 }

@@ -7,8 +7,8 @@ const idBytes = 8
 const macBytes = 16
 
 /**
- * Where the next page begins: the last id shown and an HMAC over it and the affiliate. 24 bytes are 32 characters of
- * base64url to the bit, so that no two texts stand for one cursor.
+ * Makes the cursor of the next page: the last id of this page and an HMAC over it and the affiliate. The 24 bytes fill
+ * exactly 32 characters of base64url, so that a cursor has only one encoding.
  *
  * @param key the shop's cursor key
  */
@@ -19,16 +19,16 @@ export function sealCursor(key: KeyObject, affiliateId: number, lastId: number):
 }
 
 /**
- * The id in a cursor that was sealed for this affiliate. Nobody's (undefined) is refused like a foreign one.
+ * Verifies a cursor of this affiliate and returns the id in it. Without an affiliate (undefined) every cursor is refused.
  *
- * @throws AppError VALIDATION_FAILED on `cursor` for anything else
+ * @throws AppError VALIDATION_FAILED on `cursor`
  */
 export function openCursor(key: KeyObject, affiliateId: number | undefined, cursor: string): number {
-  // Node's decoder skips what is no base64url; a cursor of this alphabet and length has one reading.
+  // Node's decoder ignores other characters, so the alphabet and the length are checked first.
   if (!/^[A-Za-z0-9_-]{32}$/.test(cursor)) throw refused()
   const bytes = Buffer.from(cursor, 'base64url')
   const id = bytes.subarray(0, idBytes)
-  // Ids begin at 1, so nothing has ever been sealed for 0.
+  // Ids start at 1, so no cursor is valid for affiliate 0.
   if (!sameBytes(bytes.subarray(idBytes), macOf(key, affiliateId ?? 0, id))) throw refused()
   return Number(id.readBigUInt64BE())
 }
@@ -38,5 +38,5 @@ function macOf(key: KeyObject, affiliateId: number, id: Buffer): Buffer {
 }
 
 function refused(): AppError {
-  return validationFailed({ cursor: ['Is not a cursor that was given for this list.'] })
+  return validationFailed({ cursor: ['Must be the nextCursor of an earlier page of this list.'] })
 }

@@ -6,18 +6,18 @@ import { getReferral } from './find.ts'
 import { getAffiliateById } from '../affiliates/find.ts'
 import { accept, reject } from './referrals.ts'
 
-/** Orders stand above affiliates, so whether one is paid is asked of the caller. */
+/** Referrals must not import orders, so the caller passes this function. */
 export type IsOrderPaid = (orderId: number) => boolean
 
 const byOperator = 'operator'
 
 /**
- * An operator accepts a pending referral (`affiliates.autoAccept` is off), or one that an operator rejected before.
- * One that is accepted already stays as it is.
+ * An operator accepts a pending referral (when `affiliates.autoAccept` is off), or one that an operator rejected before.
+ * An accepted referral does not change.
  *
  * @param isOrderPaid whether the order is processing or completed
- * @throws AppError NOT_FOUND; TRANSITION_REFUSED when its order is not paid, when it was rejected for another reason,
- *   and while its affiliate is not active or his account is shut
+ * @throws AppError NOT_FOUND; TRANSITION_REFUSED when the order is not paid, when the referral was rejected for another
+ *   reason, and while the affiliate or the user account is not active
  */
 export function acceptAsOperator(tx: Tx, referralId: number, isOrderPaid: IsOrderPaid, now: number): ReferralRow {
   const referral = getReferral(tx, referralId)
@@ -33,14 +33,14 @@ export function acceptAsOperator(tx: Tx, referralId: number, isOrderPaid: IsOrde
 }
 
 /**
- * An operator rejects a referral, with the effects of `rejectReferral`; it does not come back with its order.
+ * An operator rejects a referral, with the effects of `rejectReferral`. A later payment of the order does not reopen it.
  *
- * @param reason in the operator's words; may be empty
+ * @param reason free text; may be empty
  * @throws AppError NOT_FOUND
  */
 export function rejectAsOperator(tx: Tx, referralId: number, reason: string, now: number): ReferralRow {
-  const words = reason.trim()
-  return reject(tx, getReferral(tx, referralId), words === '' ? byOperator : `${byOperator}: ${words}`, now)
+  const text = reason.trim()
+  return reject(tx, getReferral(tx, referralId), text === '' ? byOperator : `${byOperator}: ${text}`, now)
 }
 
 function refused({ id, status }: ReferralRow, why: string): AppError {

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { queryInteger } from '../../platform/http/query.ts'
 
-/** Query of GET /affiliates/referrals. Nobody chooses whose referrals are shown, so anything else is refused. */
+/** Query of GET /affiliates/referrals. Other parameters are refused: a client cannot choose another affiliate. */
 export const referralsQuery = z.strictObject({
   limit: queryInteger({ min: 1, max: 100, default: 20 }),
-  cursor: z.string().optional().meta({ description: 'nextCursor of the page before.' })
+  cursor: z.string().optional().meta({ description: 'nextCursor of the previous page.' })
 })
 export type ReferralsQuery = z.output<typeof referralsQuery>

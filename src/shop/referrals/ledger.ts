@@ -10,10 +10,10 @@ const creditOfReferral = rawStatement<[number], { creditMinor: number }>(
 
 export type EntryOrigin = Pick<ReferralRow, 'id' | 'affiliateId' | 'currency'>
 
-/** A referral's moves, the first one first. */
+/** A referral's ledger entries, oldest first. */
 export const entriesOf = rowsStatement(commissionEntries, 'referral_id = ? ORDER BY id')
 
-/** Whether a payout has settled all that a referral has earned by now, or more than that. */
+/** Whether payouts cover everything that a referral has earned. */
 export function isPaidOut(db: Db, referralId: number): boolean {
   const entries = entriesOf(db, referralId)
   const owedMinor = entries.reduce((sum, { amountMinor }) => sum + amountMinor, 0)
@@ -21,9 +21,9 @@ export function isPaidOut(db: Db, referralId: number): boolean {
 }
 
 /**
- * Writes the one entry, if any, that brings what a referral has earned to `targetMinor`: `earned` for what is missing,
- * `taken_back` for what is too much. What was paid out stays paid out; when it turns out to be too much, the entries of
- * the referral sum to less than zero, and the affiliate's next payout is smaller by that.
+ * Adjusts the commission that a referral has earned to `targetMinor` by one ledger entry: `earned` for an increase,
+ * `taken_back` for a decrease, none when it is equal. Payouts do not change. If more was paid out than is earned, the
+ * referral's entries have a negative sum, which reduces the affiliate's next payout.
  */
 export function adjustEarned(tx: Tx, referral: EntryOrigin, targetMinor: number, reason: string, now: number): void {
   const change = targetMinor - (creditOfReferral(tx).get(referral.id)?.creditMinor ?? 0)
@@ -32,7 +32,7 @@ export function adjustEarned(tx: Tx, referral: EntryOrigin, targetMinor: number,
   insertEntry(tx, { ...origin(referral), payoutId: null, kind, amountMinor: change, reason, at: now })
 }
 
-/** Writes that a payout settled what was owed for a referral; a negative `owedMinor` sets off what was owed back. */
+/** Records that a payout includes the amount owed for a referral. A negative `owedMinor` is a debt that the payout sets off. */
 export function recordPaidOut(
   tx: Tx,
   referral: EntryOrigin,

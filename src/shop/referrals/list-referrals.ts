@@ -18,11 +18,11 @@ const pageBefore = rawStatement<
 )
 
 /**
- * One page of the referrals of a user's affiliate account, newest first. Pages go by id, so the last of a million costs
- * what the first does, and rows that arrive meanwhile move nothing.
+ * One page of the referrals of a user's affiliate account, newest first. Pages continue by id, so every page costs the
+ * same and new referrals do not shift the pages.
  *
- * @throws AppError VALIDATION_FAILED on `cursor`, also for a user without an affiliate account: parameters are
- *   judged before the account is; then as `requireActiveAffiliate`.
+ * @throws AppError VALIDATION_FAILED on `cursor`, also without an affiliate account, because parameters are checked
+ *   first; then as `requireActiveAffiliate`
  */
 export function listReferrals(
   shop: Pick<ShopContext, 'db' | 'keys'>,
@@ -40,7 +40,7 @@ function pageOf(
   const candidate = findAffiliateOfUser(db, userId)
   const beforeId = cursor === undefined ? Number.MAX_SAFE_INTEGER : openCursor(keys.cursor, candidate?.id, cursor)
   const affiliate = requireActiveAffiliate(db, candidate)
-  // One more than asked for tells whether another page follows.
+  // One more row than requested shows whether there is a next page.
   const rows = pageBefore(db).all(affiliate.id, beforeId, limit + 1)
   const page = rows.slice(0, limit)
   const last = page.at(-1)

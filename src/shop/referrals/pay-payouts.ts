@@ -12,12 +12,12 @@ import { toEventData, storeReferral } from './store.ts'
 export type PaidPayout = { payout: PayoutRow; plan: PayoutPlan }
 
 /**
- * Marks as paid what the dry run shows, in the caller's one transaction: a payout for each affiliate whose sum is above
- * zero, `paid_out` in the ledger for each referral it settles, debts included, and their status. Money is moved by the
- * operator, not by Shopstead.
+ * Marks the planned payouts (`planPayouts`) as paid: a payout for each affiliate with an amount above zero, a `paid_out`
+ * entry for each of its referrals, debts included, and the status `paid`. It moves no money: the operator does.
  *
- * @param run.approved the plan that the operator saw; `reference` is his own, such as a bank's number
- * @throws AppError CONFLICT when the sums are not (any more) those that were approved; nothing has been paid then
+ * @param run.approved the plan that the operator approved
+ * @param run.reference the operator's own, for example a bank reference
+ * @throws AppError CONFLICT when the amounts differ from the approved plan; then no payout is made
  */
 export function payPayouts(
   tx: Tx,
@@ -26,11 +26,12 @@ export function payPayouts(
 ): PaidPayout[] {
   const plans = planPayouts(tx, now, run).filter(isPayable)
   if (run.approved !== undefined && summary(plans) !== summary(run.approved.filter(isPayable))) {
-    throw new AppError('CONFLICT', 'The sums have changed since they were shown: look at them again.')
+    throw new AppError('CONFLICT', 'The amounts have changed since they were shown. Check them again and retry.')
   }
   return plans.map((plan) => ({ payout: pay(tx, plan, run.reference ?? null, now), plan }))
 }
 
+/** Whether a planned payout has an amount to pay; debts are carried to a later payout. */
 export function isPayable(plan: PayoutPlan): boolean {
   return plan.amountMinor > 0
 }
@@ -46,11 +47,11 @@ function pay(tx: Tx, plan: PayoutPlan, reference: string | null, now: number): P
     .values({ affiliateId, currency, amountMinor, reference, createdAt: now })
     .returning()
     .get()
-  for (const line of plan.lines) settle(tx, line, payout.id, now)
+  for (const line of plan.lines) markPaid(tx, line, payout.id, now)
   return payout
 }
 
-function settle(tx: Tx, line: PayoutLine, payoutId: number, now: number): void {
+function markPaid(tx: Tx, line: PayoutLine, payoutId: number, now: number): void {
   if (line.owedMinor !== 0) recordPaidOut(tx, line, { id: payoutId, owedMinor: line.owedMinor }, now)
   if (line.status !== 'unpaid') return
   const paid = storeReferral(tx, getReferral(tx, line.id), { status: 'paid' }, now)

@@ -3,29 +3,29 @@ import type { Db } from '../../platform/db/database.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
 import { setting } from '../settings/settings.ts'
 
-/** What is owed for one referral, or, below zero, owed back: it was paid out, and its order refunded after. */
+/** The amount owed for one referral. Negative for a debt: the order was refunded after the payout. */
 export type PayoutLine = Pick<ReferralRow, 'id' | 'affiliateId' | 'orderId' | 'currency' | 'status' | 'acceptedAt'> & {
   owedMinor: number
 }
 
-/** What one affiliate would be paid now; all amounts in minor units of `currency`. */
+/** What a payout now pays to one affiliate. All amounts are in minor units of `currency`. */
 export type PayoutPlan = {
   affiliateId: number
   currency: string
-  /** What a payout settles: referrals that are due, and debts of earlier ones. */
+  /** The referrals that the payout includes: those that are due, and debts. */
   lines: PayoutLine[]
   earnedMinor: number
-  /** Debts, zero or below. */
+  /** The sum of the debts, zero or negative. */
   setOffMinor: number
-  /** Earned, but not due yet. */
+  /** Earned, but not due yet, or held because the order is not paid any more. */
   heldMinor: number
-  /** earnedMinor + setOffMinor. Zero or below is not paid; debts are carried to a later payout. */
+  /** earnedMinor + setOffMinor. If it is zero or negative there is no payout, and debts are carried to a later one. */
   amountMinor: number
 }
 
 export type PayoutFilter = {
   affiliateId?: number
-  /** Whether an order is still paid and undisputed; what belongs to another is held. Orders stand above affiliates. */
+  /** Whether an order is paid and undisputed; other commissions are held. Referrals must not import orders. */
   isOrderPaid?: (orderId: number) => boolean
 }
 
@@ -43,8 +43,8 @@ const openLines = rawStatement<[], PayoutLine>(
 )
 
 /**
- * The dry run: for each affiliate and currency what a payout now would settle. A referral is due when it was accepted
- * `affiliates.payoutHoldDays` ago, so that most refunds happen before money leaves. Reads only.
+ * Plans the payouts, one for each affiliate and currency; writes nothing. A referral is due `affiliates.payoutHoldDays`
+ * after its acceptance, so that most refunds happen before the payout.
  */
 export function planPayouts(db: Db, now: number, filter: PayoutFilter = {}): PayoutPlan[] {
   const dueBefore = now - setting(db, 'affiliates.payoutHoldDays') * dayMs

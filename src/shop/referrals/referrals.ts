@@ -21,16 +21,16 @@ export type NewReferral = {
   /** The order's total after discounts, in minor units of `currency`. */
   baseMinor: number
   currency: string
-  /** Why it is rejected from the start (`self`); it then stays so. */
+  /** Rejects the referral immediately and finally, for this reason (`self`). */
   reject?: string
 }
 
 /**
- * The pending referral of a new order, at the rate that holds now and stays with it. A total of zero and an affiliate
- * who is not active have none: undefined, and only the visit tells that they came.
+ * Creates the pending referral of a new order, at the affiliate's current rate, which the referral keeps. Returns
+ * undefined, without a referral, for a total of zero and for an affiliate who is not active.
  */
-export function createReferral(tx: Tx, given: NewReferral, now: number): ReferralRow | undefined {
-  const { affiliate, orderId, visitId, baseMinor, currency, reject: refusal } = given
+export function createReferral(tx: Tx, input: NewReferral, now: number): ReferralRow | undefined {
+  const { affiliate, orderId, visitId, baseMinor, currency, reject: refusal } = input
   if (baseMinor === 0 || affiliate.status !== 'active') return undefined
   const rateBps = currentRateBps(tx, affiliate)
   const amountMinor = netCommissionMinor({ totalMinor: baseMinor, refundedMinor: 0 }, rateBps)
@@ -42,9 +42,9 @@ export function createReferral(tx: Tx, given: NewReferral, now: number): Referra
 }
 
 /**
- * The order is paid and its referral counts: pending becomes unpaid, and the commission, less what has been refunded
- * by now, is earned. Any other status stays. So does the referral of an affiliate who is not active (any more), or whose
- * account has been shut: nothing is credited to him, and an operator accepts it once he is again, or rejects it.
+ * Accepts the referral of a paid order: `pending` becomes `unpaid`, and the commission after refunds is earned. A referral
+ * with another status does not change. If the affiliate or the user account is not active, the referral stays pending,
+ * and an operator accepts or rejects it later.
  */
 export function acceptReferral(tx: Tx, orderId: number, now: number): void {
   const referral = findReferralOfOrder(tx, orderId)
@@ -52,7 +52,10 @@ export function acceptReferral(tx: Tx, orderId: number, now: number): void {
   if (isCreditable(tx, getAffiliateById(tx, referral.affiliateId))) accept(tx, referral, now)
 }
 
-/** Without asking whether it may be. One that had been paid out before it was rejected is paid again, by that payout. */
+/**
+ * Accepts a referral without checks. If an earlier payout covers it (it was paid out, then rejected), its status becomes
+ * `paid` again.
+ */
 export function accept(tx: Tx, referral: ReferralRow, now: number): ReferralRow {
   adjustEarned(tx, referral, referral.amountMinor, 'accepted', now)
   const status = isPaidOut(tx, referral.id) ? 'paid' : 'unpaid'
@@ -62,20 +65,19 @@ export function accept(tx: Tx, referral: ReferralRow, now: number): ReferralRow 
 }
 
 /**
- * The order earns its affiliate nothing: whatever the referral's status, it becomes rejected, and what it had earned is
- * taken back. A referral that was paid already goes from paid to rejected too; the entry that takes the commission
- * back leaves the affiliate owing it, until a payout sets it off.
+ * Rejects the referral of an order, whatever its status, and takes back what it has earned. If it was already paid out,
+ * the affiliate owes the commission, and a later payout sets it off.
  *
- * A reason that begins with `order_` speaks of the order's state and can pass (`reopenReferral`); any other (`self`, an
- * operator's) is for good, and replaces an order's. `order_refunded` ends the amount at zero, since that is what
- * is left after the refund; otherwise it stays to be seen and to be revived.
+ * A reason that starts with `order_` depends on the order's status and can be undone (`reopenReferral`). Any other reason
+ * (`self`, an operator's) is final and replaces an `order_` reason. `order_refunded` sets the amount to zero; other
+ * reasons keep the amount for display and for reopening.
  */
 export function rejectReferral(tx: Tx, orderId: number, reason: string, now: number): void {
   const referral = findReferralOfOrder(tx, orderId)
   if (referral !== undefined) reject(tx, referral, reason, now)
 }
 
-/** The same by the referral itself. */
+/** As `rejectReferral`, for a given referral. */
 export function reject(tx: Tx, referral: ReferralRow, reason: string, now: number): ReferralRow {
   const amountMinor = reason === 'order_refunded' ? 0 : referral.amountMinor
   if (referral.status === 'rejected') {
@@ -89,26 +91,25 @@ export function reject(tx: Tx, referral: ReferralRow, reason: string, now: numbe
 }
 
 function replaces(reason: string, known: string | null): boolean {
-  return isOfOrder(known) && !isOfOrder(reason)
+  return isOrderReason(known) && !isOrderReason(reason)
 }
 
-function isOfOrder(reason: string | null): boolean {
+function isOrderReason(reason: string | null): boolean {
   return reason?.startsWith('order_') ?? false
 }
 
-/** A failed or cancelled order is on again: its referral, the same row, is pending as at first. */
+/** Makes the referral of a failed or cancelled order pending again, because the order is paid or open again. */
 export function reopenReferral(tx: Tx, orderId: number, now: number): void {
   const referral = findReferralOfOrder(tx, orderId)
-  if (referral?.status !== 'rejected' || !isOfOrder(referral.rejectedFor)) return
+  if (referral?.status !== 'rejected' || !isOrderReason(referral.rejectedFor)) return
   storeReferral(tx, referral, { status: 'pending', rejectedFor: null, acceptedAt: null }, now)
 }
 
 /**
- * Part of the order was refunded: its referral's amount falls by the same share, whatever the status, which stays. What
- * had been earned is taken back in the ledger; from a referral that is paid already that leaves a negative entry for
- * the next payout.
+ * Reduces the commission after a partial refund by the refunded share. The status does not change. The ledger takes back
+ * what was earned; for a referral that is already paid out this is a debt for the next payout.
  *
- * @param order `refundedMinor` is all that has been refunded by now, this time included.
+ * @param order.refundedMinor the sum of all refunds so far, including this one
  */
 export function reduceCommission(
   tx: Tx,
@@ -127,10 +128,10 @@ export function reduceCommission(
 }
 
 /**
- * A refund that had been recorded never reached the buyer: the commission follows what is refunded now. A referral that
- * was rejected because its order was refunded counts again; one that was rejected for another reason stays rejected.
+ * Restores the commission after a recorded refund has failed. A referral that was rejected because of the refund is
+ * pending or accepted again; a referral that was rejected for another reason stays rejected.
  *
- * @param order `refundedMinor` is what remains refunded
+ * @param order.refundedMinor the sum of the refunds that remain
  */
 export function restoreCommission(
   tx: Tx,

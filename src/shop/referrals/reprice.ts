@@ -5,8 +5,8 @@ import { reject } from './referrals.ts'
 import { storeReferral } from './store.ts'
 
 /**
- * An order that nobody has paid yet costs another sum: its pending referral follows at the rate that it has. Nothing is
- * credited for an order that now costs nothing.
+ * Recomputes the commission of a pending referral when the total of its unpaid order changes. The rate stays. A total of
+ * zero rejects the referral (`nothing_to_pay`).
  */
 export function repriceReferral(tx: Tx, orderId: number, totalMinor: number, now: number): void {
   const referral = findReferralOfOrder(tx, orderId)

@@ -3,7 +3,7 @@ import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-o
 import { instant, minor, oneOf } from '../../platform/db/columns.ts'
 import { affiliates, visits } from '../affiliates/schema.ts'
 
-/** A payout run: what one affiliate is paid at one time. */
+/** A payment to one affiliate for several referrals. */
 export const payouts = sqliteTable(
   'payouts',
   {
@@ -26,14 +26,14 @@ export const referrals = sqliteTable(
     affiliateId: integer('affiliate_id')
       .notNull()
       .references(() => affiliates.id),
-    /** One referral an order, live or not: a failed order that is paid after all brings its own back. */
+    /** An order has one referral, whatever its status. If a failed order is paid later, the same row is reopened. */
     orderId: integer('order_id').notNull(),
     visitId: integer('visit_id')
       .notNull()
       .references(() => visits.id),
     status: text('status', { enum: ['pending', 'unpaid', 'paid', 'rejected'] }).notNull(),
     rateBps: integer('rate_bps').notNull(),
-    /** Commission net of refunds: the sum of its ledger entries of kind earned and taken_back while it is live. */
+    /** Commission after refunds. For an accepted referral, the sum of its ledger entries `earned` and `taken_back`. */
     amountMinor: minor('amount_minor').notNull(),
     currency: text('currency').notNull(),
     rejectedFor: text('rejected_for'),
@@ -50,7 +50,7 @@ export const referrals = sqliteTable(
   ]
 )
 
-/** Append-only; triggers refuse UPDATE and DELETE. Positive entries are owed to the affiliate, negative ones are not. */
+/** The ledger. Append-only: triggers refuse UPDATE and DELETE. Positive entries increase what the shop owes. */
 export const commissionEntries = sqliteTable(
   'commission_entries',
   {
@@ -67,7 +67,7 @@ export const commissionEntries = sqliteTable(
     at: instant('at').notNull()
   },
   (t) => [
-    // Covers the balance, which sums an affiliate's whole ledger.
+    // A covering index for the balance, which sums an affiliate's whole ledger.
     index('commission_entries_by_affiliate').on(t.affiliateId, t.currency, t.kind, t.amountMinor),
     index('commission_entries_by_referral').on(t.referralId, t.id),
     check('commission_entries_kind', oneOf(t.kind))

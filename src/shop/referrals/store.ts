@@ -19,14 +19,15 @@ const updateReferral = statement((orm) =>
     .prepare()
 )
 
-/** What may change of a referral; whose it is, its order and its rate never do. */
+/** The fields of a referral that can change. Its affiliate, order and rate cannot. */
 export type ReferralChange = Partial<Pick<ReferralRow, 'status' | 'amountMinor' | 'rejectedFor' | 'acceptedAt'>>
 
+/** Updates a referral and returns the new row. */
 export function storeReferral(tx: Tx, referral: ReferralRow, change: ReferralChange, now: number): ReferralRow {
   return updateReferral(tx).get({ ...referral, ...change, now })
 }
 
-/** What the events about a referral say of it. */
+/** A referral as the data of its events. */
 export function toEventData({ id, affiliateId, orderId, amountMinor, currency }: ReferralRow) {
   return { referralId: id, affiliateId, orderId, amountMinor, currency }
 }

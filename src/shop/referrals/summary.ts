@@ -3,11 +3,11 @@ import { rawStatement } from '../../platform/db/statements.ts'
 
 export type VisitCounts = {
   visits: number
-  /** Visits whose referral has been accepted and stands. */
+  /** Visits whose referral is accepted, paid out or not. */
   conversions: number
-  /** conversions / visits, in percent with two decimals; 0 without visits. */
+  /** Conversions in percent of visits, with two decimals; 0 without visits. */
   conversionRate: number
-  /** Commissions of those referrals, net of refunds, paid out or not. */
+  /** Commissions of the conversions after refunds, in minor units. */
   earnedMinor: number
 }
 export type CampaignCounts = VisitCounts & { campaign: string | null }
@@ -20,7 +20,7 @@ const countsByCampaign = rawStatement<[number], CountRow>(
    WHERE v.affiliate_id = ? GROUP BY v.campaign ORDER BY visits DESC, v.campaign`
 )
 
-/** What came of an affiliate's visits, in all and by campaign, the busiest first; null is the visits without one. */
+/** Visits and conversions of an affiliate, in total and by campaign, most visits first. Campaign null: no campaign. */
 export function summariseVisits(db: Db, affiliateId: number): { total: VisitCounts; campaigns: CampaignCounts[] } {
   const rows = countsByCampaign(db).all(affiliateId)
   const sum = (pick: (row: CountRow) => number): number => rows.reduce((total, row) => total + pick(row), 0)

@@ -1,7 +1,7 @@
 import { toIso } from '../../platform/iso-time.ts'
 import type { ReferralRow } from './rows.ts'
 
-/** docs/interface.md 2.9; `amountMinor` is net of refunds. */
+/** A referral as its affiliate sees it (docs/interface.md 2.9). `amountMinor` is the commission after refunds. */
 export type ReferralView = {
   id: number
   amountMinor: number
@@ -10,6 +10,7 @@ export type ReferralView = {
   createdAtUtc: string
 }
 
+/** A referral for its affiliate; see `ReferralView`. */
 export function toReferral(
   row: Pick<ReferralRow, 'id' | 'amountMinor' | 'currency' | 'status' | 'createdAt'>
 ): ReferralView {

@@ -45,8 +45,8 @@ function outcomeOf(shop: TestShop, decision: Decision): string {
   }
 }
 
-describe('applying', () => {
-  it('makes a pending account with a code from the username, without a rate of its own', async () => {
+describe('an affiliate application', () => {
+  it('creates a pending account with a code from the username and the shop rate', async () => {
     using shop = openTestShop()
     const mira = await person(shop, 'mira@shop.example')
     const input = { website: 'https://mira.example/', message: 'Hello' }
@@ -58,7 +58,7 @@ describe('applying', () => {
     })
   })
 
-  it('finds a code that is free and cannot be taken for an id', async () => {
+  it('gets an unused code that is not only digits', async () => {
     using shop = openTestShop()
     await makeAffiliate(shop, { code: 'zoe-muller' })
     const codes: string[] = []
@@ -68,7 +68,7 @@ describe('applying', () => {
     expect(codes).toEqual(['zoe-muller-2', 'zoe-muller-3', 'partner-12345', 'partner'])
   })
 
-  it('keeps the answer to the partner opt-in with its time, and in the biography', async () => {
+  it('stores the partner opt-in with its time, also in the biography', async () => {
     using shop = openTestShop()
     const yes = await person(shop, 'yes@shop.example')
     const silent = await person(shop, 'silent@shop.example')
@@ -83,7 +83,7 @@ describe('applying', () => {
     expect(findUserById(shop.db, silent.id)).toMatchObject({ partnerOptIn: 'no', partnerOptInAt: null })
   })
 
-  it('is refused to one who has an account in any state, and while the module is off', async () => {
+  it('is refused when the user has an affiliate account in any state, and while the module is off', async () => {
     using shop = openTestShop()
     const mira = await person(shop, 'mira@shop.example')
     const petra = await person(shop, 'petra@shop.example')
@@ -96,7 +96,7 @@ describe('applying', () => {
     expect(() => getOwnAffiliate(shop.db, mira.id)).toThrow(code('AFFILIATE_NOT_FOUND'))
   })
 
-  it('takes a website, a message and a yes or no, and ignores what it does not know', () => {
+  it('accepts a website, a message and the opt-in, and ignores unknown fields', () => {
     const refused = (body: object) =>
       applyBody.safeParse(body, { error: messageFor }).error?.issues.map((issue) => issue.path.join('.'))
     expect(applyBody.parse({ website: null, status: 'active', rateBps: 10_000 })).toEqual({ website: null })
@@ -121,14 +121,14 @@ describe('applying', () => {
   })
 })
 
-describe('accepting the terms', () => {
-  it('names a version of 1 to 100 characters', () => {
+describe('the acceptance of the terms', () => {
+  it('needs a version of 1 to 100 characters', () => {
     expect(termsBody.safeParse({ version: 'x'.repeat(100) }).success).toBe(true)
     for (const version of ['', 'x'.repeat(101), 1, undefined])
       expect(termsBody.safeParse({ version }).success).toBe(false)
   })
 
-  it('is kept with its version and time, once', async () => {
+  it('is stored once, with its version and time', async () => {
     using shop = openTestShop()
     const { userId } = await makeAffiliate(shop, { status: 'pending' })
     setSetting(shop.db, 'affiliates.termsVersion', '2026-01-31', 0)
@@ -145,7 +145,7 @@ describe('accepting the terms', () => {
     expect(JSON.parse(String(event.pluck().get()))).toEqual({ affiliateId: first.id, version: '2026-01-31' })
   })
 
-  it('needs terms that are set up, and an affiliate account', async () => {
+  it('needs configured terms and an affiliate account', async () => {
     using shop = openTestShop()
     const { userId } = await makeAffiliate(shop)
     const accept = (version: string, id = userId) => acceptTerms(shop, id, version, 0)
@@ -161,7 +161,7 @@ describe('accepting the terms', () => {
   })
 })
 
-describe('deciding about an affiliate', () => {
+describe('a decision about an affiliate', () => {
   const table: [AffiliateRow['status'], Decision, AffiliateRow['status'] | 'refused'][] = [
     ['pending', 'approve', 'active'],
     ['pending', 'reject', 'rejected'],
@@ -176,13 +176,13 @@ describe('deciding about an affiliate', () => {
     ['rejected', 'reject', 'rejected'],
     ['rejected', 'deactivate', 'refused']
   ]
-  it.each(table)('%s, %s: %s', async (status, decision, outcome) => {
+  it.each(table)('moves the status %s with %s to %s', async (status, decision, outcome) => {
     using shop = openTestShop()
     await makeAffiliate(shop, { status })
     expect(outcomeOf(shop, decision)).toBe(outcome)
   })
 
-  it('is eventsOf by event and mail, once', async () => {
+  it('emits an event and queues an email, once', async () => {
     using shop = openTestShop()
     await makeAffiliate(shop, { status: 'pending' })
     decide(shop, 'mira', 'reject')
@@ -198,11 +198,11 @@ describe('deciding about an affiliate', () => {
   })
 })
 
-describe('an affiliate made by an operator', () => {
+describe('an affiliate that an operator creates', () => {
   const create = (shop: TestShop, userId: number, code: string) =>
     createAffiliate(shop.db, { userId, code, status: 'active', rateBps: 1_250 }, 0)
 
-  it('has the code and the rate he was given', async () => {
+  it('has the given code and rate', async () => {
     using shop = openTestShop()
     const { id } = await person(shop, 'mira@shop.example')
     expect(create(shop, id, ' Mira ')).toMatchObject({ code: 'Mira', codeKey: 'mira', rateBps: 1_250 })
@@ -210,7 +210,7 @@ describe('an affiliate made by an operator', () => {
     expect(eventsOf(shop)).toEqual(['affiliate.applied', 'affiliate.approved'])
   })
 
-  it('shares neither his account nor his code, and has a code that can be one', async () => {
+  it('has an account and a valid code that no other affiliate has', async () => {
     using shop = openTestShop()
     const mira = await person(shop, 'mira@shop.example')
     const petra = await person(shop, 'petra@shop.example')
@@ -228,14 +228,16 @@ describe('an affiliate made by an operator', () => {
     }
   })
 
-  it('is eventsOf of by events that say which, in whatever state he begins', async () => {
+  it('causes the events of its initial status', async () => {
     using shop = openTestShop()
-    const begin = async (status: 'pending' | 'active' | 'rejected') => {
+    const createWith = async (status: 'pending' | 'active' | 'rejected') => {
       const { id: userId } = await person(shop, `${status}@shop.example`)
       const given = { userId, code: status, status, rateBps: null }
       return createAffiliate(shop.db, given, 0).id
     }
-    const [pending, active, rejected] = [await begin('pending'), await begin('active'), await begin('rejected')]
+    const pending = await createWith('pending')
+    const active = await createWith('active')
+    const rejected = await createWith('rejected')
     const events = shop.db.sqlite
       .prepare<[], { type: string; payload: string }>("SELECT type, payload FROM events WHERE type LIKE 'affiliate.%'")
       .all()
@@ -248,14 +250,14 @@ describe('an affiliate made by an operator', () => {
     ])
   })
 
-  it('is shown to the operator with the rate of his own, if he has one', async () => {
+  it('is shown with its own rate, or null', async () => {
     using shop = openTestShop()
     const mira = create(shop, (await person(shop, 'mira@shop.example')).id, 'mira')
     expect(toAdminAffiliate(shop.db, mira)).toMatchObject({ code: 'mira', email: 'mira@shop.example', ownRate: 12.5 })
     expect(toAdminAffiliate(shop.db, { ...mira, rateBps: null }).ownRate).toBeNull()
   })
 
-  it('has a rate in percent with two decimals at most', () => {
+  it('has a rate in percent with at most two decimals', () => {
     expect(['0', '10', '12.5', '12.34', '100'].map(parseRate)).toEqual([0, 1_000, 1_250, 1_234, 10_000])
     for (const bad of ['', '-1', '100.01', '1e1', '12.345', 'ten', '10%'])
       expect(() => parseRate(bad)).toThrow(
@@ -264,11 +266,11 @@ describe('an affiliate made by an operator', () => {
   })
 })
 
-describe('the affiliate account of somebody who is erased', () => {
+describe('the affiliate account of an erased user', () => {
   const erase = (shop: TestShop, userId: number) =>
     write(shop.db, (tx) => anonymiseAffiliateOf(tx, userId, shop.clock.now()))
 
-  it('is closed, and says nothing of the person any more', async () => {
+  it('is deactivated and contains no personal data', async () => {
     using shop = openTestShop()
     const { id, userId } = await makeAffiliate(shop, { website: 'https://mira.example', message: 'I am Mira' })
     erase(shop, userId)
@@ -279,7 +281,7 @@ describe('the affiliate account of somebody who is erased', () => {
     expect(eventsOf(shop)).toEqual([])
   })
 
-  it('is closed also where somebody else is called like an erased one', async () => {
+  it('gets a unique code when another affiliate has a similar one', async () => {
     using shop = openTestShop()
     await makeAffiliate(shop, { code: 'erased-2' })
     const { id, userId } = await makeAffiliate(shop)
@@ -288,7 +290,7 @@ describe('the affiliate account of somebody who is erased', () => {
     expect(findAffiliateOfUser(shop.db, userId)).toMatchObject({ status: 'inactive', code: 'erased 2' })
   })
 
-  it('ends an application without a mail', async () => {
+  it('is rejected without an email when the application is pending', async () => {
     using shop = openTestShop()
     const { userId } = await makeAffiliate(shop, { status: 'pending' })
     erase(shop, userId)
@@ -299,10 +301,10 @@ describe('the affiliate account of somebody who is erased', () => {
   })
 })
 
-describe('affiliates from a file', () => {
+describe('affiliates of an import file', () => {
   const entry = { code: 'mira', user: 'mira@shop.example', status: 'active' as const, rateBps: 1_500 }
 
-  it('are made, changed and left alone, so that the same file again changes nothing', async () => {
+  it('are created and updated, and the same file again changes nothing', async () => {
     using shop = openTestShop()
     await person(shop, 'mira@shop.example')
     const seed = (changes: object = {}) => write(shop.db, (tx) => applyAffiliates(tx, [{ ...entry, ...changes }], 0))
@@ -313,13 +315,13 @@ describe('affiliates from a file', () => {
     expect(getAffiliate(shop.db, 'mira')).toMatchObject({ code: 'Mira', status: 'active', rateBps: null })
   })
 
-  it('name the account that is not there, or not theirs', async () => {
+  it('are refused when the account does not exist or the code belongs to another account', async () => {
     using shop = openTestShop()
     await makeAffiliate(shop, { code: 'petra' })
     await person(shop, 'mira@shop.example')
     const path = { details: { fieldErrors: { 'affiliates.0.user': [expect.any(String)] } } }
     for (const bad of [
-      { ...entry, user: 'nobody@shop.example' },
+      { ...entry, user: 'unknown@shop.example' },
       { ...entry, code: 'petra' }
     ]) {
       expect(() => write(shop.db, (tx) => applyAffiliates(tx, [bad], 0))).toThrow(expect.objectContaining(path))

@@ -11,7 +11,7 @@ import { compareKey } from '../../../src/platform/text.ts'
 import { makeUser } from '../../support/people.ts'
 import type { TestShop } from '../../support/shop-context.ts'
 
-/** An active affiliate, with an account of his own. */
+/** Creates an active affiliate with a user account. */
 export async function makeAffiliate(
   shop: TestShop,
   changes: Partial<typeof affiliates.$inferInsert> = {}
@@ -28,7 +28,7 @@ export async function makeAffiliate(
     .get()
 }
 
-/** The visit and the pending referral of an order of `totalMinor` euro cents. */
+/** Creates the visit and the pending referral of an order of `totalMinor` euro cents. */
 export function refer(shop: TestShop, affiliateId: number, orderId: number, totalMinor = 10_000): ReferralRow {
   const now = shop.clock.now()
   write(shop.db, (tx) => {
@@ -45,12 +45,12 @@ export function referralOf(shop: TestShop, orderId: number): ReferralRow {
   return referral
 }
 
-/** `kind amountMinor` of each entry of the order's referral. */
+/** `kind amountMinor` of each ledger entry of the order's referral. */
 export function ledgerOf(shop: TestShop, orderId: number): string[] {
   return entriesOf(shop.db, referralOf(shop, orderId).id).map((entry) => `${entry.kind} ${entry.amountMinor}`)
 }
 
-/** Types of the events that tell of referrals and affiliates, in their order. */
+/** The types of the events about referrals and affiliates, oldest first. */
 export function eventsOf(shop: TestShop): string[] {
   const types = shop.db.sqlite.prepare('SELECT type FROM events ORDER BY id').pluck().all().map(String)
   return types.filter((type) => /^(referral|affiliate)\./.test(type))

@@ -39,7 +39,7 @@ const refund =
     void write(db, (tx) => recordRefund(tx, orderId, amountMinor, cause, noon))
 const payOut: Step = (db) => void write(db, (tx) => payPayouts(tx, {}, noon + 40 * 86_400_000))
 
-/** What the order shows and what the ledger holds: of an order of 20.00, of which a tenth is the affiliate's. */
+/** What the order shows and the sum of the ledger, for an order of 20.00 with a rate of 10 percent. */
 type Outcome = { order: OrderStatus; referral: string; converted: boolean; amountMinor: number; ledgerMinor: number }
 const outcome = (
   order: OrderStatus,
@@ -55,94 +55,94 @@ const outcome = (
   ledgerMinor
 })
 
-const waits = (order: OrderStatus, amountMinor = 200): Outcome => outcome(order, 'pending', false, amountMinor, 0)
-const off = (order: OrderStatus, amountMinor = 200, ledgerMinor = 0): Outcome =>
+const pending = (order: OrderStatus, amountMinor = 200): Outcome => outcome(order, 'pending', false, amountMinor, 0)
+const rejected = (order: OrderStatus, amountMinor = 200, ledgerMinor = 0): Outcome =>
   outcome(order, 'rejected', false, amountMinor, ledgerMinor)
 const earned = (order: OrderStatus, amountMinor = 200): Outcome =>
   outcome(order, 'unpaid', true, amountMinor, amountMinor)
 
 const lives: { life: string; steps: Step[]; auto: Outcome; manual: Outcome }[] = [
-  { life: 'created', steps: [], auto: waits('pending'), manual: waits('pending') },
-  { life: 'paid', steps: [to('processing')], auto: earned('processing'), manual: waits('processing') },
+  { life: 'created', steps: [], auto: pending('pending'), manual: pending('pending') },
+  { life: 'paid', steps: [to('processing')], auto: earned('processing'), manual: pending('processing') },
   {
     life: 'completed',
     steps: [to('processing'), to('completed')],
     auto: earned('completed'),
-    manual: waits('completed')
+    manual: pending('completed')
   },
-  { life: 'failed', steps: [to('failed')], auto: off('failed'), manual: off('failed') },
+  { life: 'failed', steps: [to('failed')], auto: rejected('failed'), manual: rejected('failed') },
   {
     life: 'failed, then paid',
     steps: [to('failed'), to('processing')],
     auto: earned('processing'),
-    manual: waits('processing')
+    manual: pending('processing')
   },
   {
     life: 'failed, tried again, then paid',
     steps: [to('failed'), to('pending'), to('processing')],
     auto: earned('processing'),
-    manual: waits('processing')
+    manual: pending('processing')
   },
-  { life: 'cancelled', steps: [to('cancelled')], auto: off('cancelled'), manual: off('cancelled') },
+  { life: 'cancelled', steps: [to('cancelled')], auto: rejected('cancelled'), manual: rejected('cancelled') },
   {
     life: 'cancelled, then paid late',
     steps: [to('cancelled'), paidLate],
     auto: earned('processing'),
-    manual: waits('processing')
+    manual: pending('processing')
   },
   {
     life: 'paid, then cancelled',
     steps: [to('processing'), to('cancelled')],
-    auto: off('cancelled'),
-    manual: off('cancelled')
+    auto: rejected('cancelled'),
+    manual: rejected('cancelled')
   },
   {
     life: 'refunded',
     steps: [to('completed'), refund(2_000)],
-    auto: off('refunded', 0),
-    manual: off('refunded', 0)
+    auto: rejected('refunded', 0),
+    manual: rejected('refunded', 0)
   },
   {
     life: 'half refunded',
     steps: [to('completed'), refund(1_000)],
     auto: earned('completed', 100),
-    manual: waits('completed', 100)
+    manual: pending('completed', 100)
   },
   {
     life: 'refunded by halves',
     steps: [to('completed'), refund(1_000), refund(1_000)],
-    auto: off('refunded', 0),
-    manual: off('refunded', 0)
+    auto: rejected('refunded', 0),
+    manual: rejected('refunded', 0)
   },
   {
     life: 'paid out',
     steps: [to('completed'), payOut],
     auto: outcome('completed', 'paid', true, 200, 0),
-    manual: waits('completed')
+    manual: pending('completed')
   },
   {
     life: 'half refunded after the payout',
     steps: [to('completed'), payOut, refund(1_000)],
     auto: outcome('completed', 'paid', true, 100, -100),
-    manual: waits('completed', 100)
+    manual: pending('completed', 100)
   },
   {
     life: 'refunded after the payout',
     steps: [to('completed'), payOut, refund(2_000)],
-    auto: off('refunded', 0, -200),
-    manual: off('refunded', 0)
+    auto: rejected('refunded', 0, -200),
+    manual: rejected('refunded', 0)
   },
   {
     life: 'dispute lost',
     steps: [to('completed'), to('on-hold'), to('refunded')],
-    auto: off('refunded', 0),
-    manual: off('refunded', 0)
+    auto: rejected('refunded', 0),
+    manual: rejected('refunded', 0)
   },
   {
     life: 'dispute won',
     steps: [to('completed'), to('on-hold'), to('completed')],
     auto: earned('completed'),
-    manual: waits('completed')
+    manual: pending('completed')
   }
 ]
 
@@ -161,7 +161,7 @@ function outcomeOf(db: Db, orderId: number): Outcome {
   const view = findOrderView(db, orderId)
   const referral = referralOf(db, orderId)
   const ledgerMinor = db.sqlite.prepare('SELECT coalesce(sum(amount_minor), 0) FROM commission_entries').pluck().get()
-  if (view === undefined || referral === undefined) throw new Error('The order is not whole.')
+  if (view === undefined || referral === undefined) throw new Error('The order or its referral is missing.')
   expect(view).toMatchObject({
     affiliateRef: 'mira',
     affiliateCampaign: 'spring',
@@ -178,25 +178,25 @@ function outcomeOf(db: Db, orderId: number): Outcome {
   }
 }
 
-describe.each(lives)('an order that came by an affiliate: $life', ({ steps, auto, manual }) => {
-  it('with referrals accepted at once', () => {
+describe.each(lives)('an order with a referral: $life', ({ steps, auto, manual }) => {
+  it('has the right referral when referrals are accepted automatically', () => {
     const { db, id } = live(true, steps)
     expect(outcomeOf(db, id)).toEqual(auto)
   })
 
-  it('with referrals accepted by hand', () => {
+  it('has the right referral when operators accept referrals', () => {
     const { db, id } = live(false, steps)
     expect(outcomeOf(db, id)).toEqual(manual)
   })
 
-  it('leaves the affiliate an affiliate', () => {
+  it('does not change the status of the affiliate', () => {
     const { db, mira, affiliate } = live(true, steps)
     const { entitlements } = accountSummary(db, mira, { isLoggedIn: true }, noon)
     expect(entitlements.affiliate).toEqual({ id: affiliate.id, isActive: true, status: 'active' })
   })
 })
 
-describe('accepting by hand', () => {
+describe('the acceptance of a referral by an operator', () => {
   const isOrderPaid = (db: Db) => (orderId: number) => isPaidStatus(findOrder(db, orderId)?.status ?? 'pending')
   const accept = (db: Db, orderId: number) =>
     write(db, (tx) => acceptAsOperator(tx, referralOf(db, orderId)?.id ?? 0, isOrderPaid(db), noon))

@@ -14,7 +14,7 @@ const nothing = { currency: 'EUR', pendingMinor: 0, unpaidMinor: 0, paidMinor: 0
 const accept = (shop: TestShop, orderId: number) =>
   write(shop.db, (tx) => acceptReferral(tx, orderId, shop.clock.now()))
 
-test('a balance says what is coming, what is owed and what was paid, in the currency of the shop', async () => {
+test('a balance contains the pending, unpaid and paid commissions in the currency of the shop', async () => {
   using shop = openTestShop()
   setSetting(shop.db, 'affiliates.payoutHoldDays', '0', 0)
   const { id } = await makeAffiliate(shop)
@@ -32,7 +32,7 @@ test('a balance says what is coming, what is owed and what was paid, in the curr
   expect(balanceOf(shop.db, id)).toEqual({ ...nothing, currency: 'USD' })
 })
 
-test('who has an affiliate account, in whatever state, sees it with its balance', async () => {
+test('an affiliate with any status sees their account and balance', async () => {
   using shop = openTestShop()
   const affiliate = await makeAffiliate(shop, { status: 'rejected' })
   expect(getOwnAffiliate(shop.db, affiliate.userId)).toEqual({

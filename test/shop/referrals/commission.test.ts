@@ -11,23 +11,23 @@ describe('a commission', () => {
     [10_000, 10_000, 0],
     [1_005, 0, 101],
     [1_004, 0, 100],
-    // The share that goes back is rounded half up as well: 101 × 5 / 1005 is 0.50…, 101 × 4 / 1005 is 0.40….
+    // The refunded share is rounded half up: 101 × 5 / 1005 is 0.50…, 101 × 4 / 1005 is 0.40….
     [1_005, 5, 100],
     [1_005, 4, 101],
     [1_005, 1_005, 0],
     [20, 10, 1],
     [10, 5, 0],
     [0, 0, 0]
-  ])('of %i, of which %i went back, is %i at ten percent', (totalMinor, refundedMinor, left) => {
+  ])('on %i with %i refunded is %i at ten percent', (totalMinor, refundedMinor, left) => {
     expect(netCommissionMinor({ totalMinor, refundedMinor }, 1_000)).toBe(left)
   })
 
-  it('is exact where a double is not', () => {
+  it('is exact for amounts that a double cannot represent', () => {
     const totalMinor = Number.MAX_SAFE_INTEGER
     expect(netCommissionMinor({ totalMinor, refundedMinor: totalMinor - 2 }, 10_000)).toBe(2)
   })
 
-  it("is the affiliate's own rate, zero too, else the shop's", () => {
+  it("has the affiliate's own rate, also zero, else the shop's", () => {
     const shop = emptyShop()
     setSetting(shop, 'affiliates.rate', '12.34', noon)
     expect(currentRateBps(shop, { rateBps: null })).toBe(1_234)

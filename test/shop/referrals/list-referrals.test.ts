@@ -26,7 +26,7 @@ function idsOf(shop: TestShop, affiliate: AffiliateRow, limit: number, cursor?: 
 }
 
 describe('the list of referrals', () => {
-  it('shows the affiliate his own, newest first, and nothing else of them', async () => {
+  it('shows an affiliate only their own referrals, newest first', async () => {
     using shop = openTestShop()
     const mira = await makeAffiliate(shop)
     const petra = await makeAffiliate(shop, { code: 'petra' })
@@ -43,7 +43,7 @@ describe('the list of referrals', () => {
     })
   })
 
-  it('goes on where the page before ended, also while new ones arrive, and ends without a cursor', async () => {
+  it('continues after the previous page, also when new referrals arrive, and ends without a cursor', async () => {
     using shop = openTestShop()
     const mira = await makeAffiliate(shop)
     for (let orderId = 1; orderId <= 6; orderId += 1) refer(shop, mira.id, orderId)
@@ -57,7 +57,7 @@ describe('the list of referrals', () => {
     expect(idsOf(shop, mira, 7)[1]).toBeNull()
   })
 
-  it("is read off the index that holds each affiliate's ids in their order", async () => {
+  it('is read from the index on affiliate and id, without sorting', async () => {
     using shop = openTestShop()
     const plan = shop.db.sqlite
       .prepare('EXPLAIN QUERY PLAN SELECT * FROM referrals WHERE affiliate_id = 1 AND id < 5 ORDER BY id DESC LIMIT 21')
@@ -66,7 +66,7 @@ describe('the list of referrals', () => {
     expect(JSON.stringify(plan)).not.toContain('TEMP B-TREE')
   })
 
-  it('takes limit and cursor only, and names what it refuses', () => {
+  it('accepts only limit and cursor, and reports the refused parameter', () => {
     const refusals = (query: Record<string, string>) =>
       referralsQuery
         .safeParse(query, { error: messageFor })
@@ -85,7 +85,7 @@ describe('the list of referrals', () => {
 describe('a cursor', () => {
   const key = createSecretKey(randomBytes(32))
 
-  it('means what was sealed in it, for its affiliate alone', () => {
+  it('contains its id and is valid only for its affiliate', () => {
     for (const id of [1, 20, 2 ** 32, Number.MAX_SAFE_INTEGER]) {
       const cursor = sealCursor(key, 7, id)
       expect(cursor).toMatch(/^[A-Za-z0-9_-]+$/)
@@ -95,17 +95,17 @@ describe('a cursor', () => {
     }
   })
 
-  it('is refused with any bit turned', () => {
+  it('is refused when any bit is changed', () => {
     const cursor = sealCursor(key, 7, 12_345)
     const bytes = Buffer.from(cursor, 'base64url')
     for (let bit = 0; bit < bytes.length * 8; bit += 1) {
-      const turned = Buffer.from(bytes)
-      turned[bit >> 3] = (turned[bit >> 3] ?? 0) ^ (1 << (bit & 7))
-      expect(() => openCursor(key, 7, turned.toString('base64url'))).toThrow(refusedCursor)
+      const changed = Buffer.from(bytes)
+      changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7))
+      expect(() => openCursor(key, 7, changed.toString('base64url'))).toThrow(refusedCursor)
     }
   })
 
-  it('is refused in any other writing', () => {
+  it('is refused in any other encoding', () => {
     const cursor = sealCursor(key, 7, 12_345)
     const others = [
       `${cursor}=`,
@@ -123,7 +123,7 @@ describe('a cursor', () => {
     }
   })
 
-  it('is refused 10,000 times when forged', async () => {
+  it('is refused when it is forged', async () => {
     using shop = openTestShop()
     const mira = await makeAffiliate(shop)
     const petra = await makeAffiliate(shop, { code: 'petra' })
@@ -149,25 +149,25 @@ describe('a cursor', () => {
   })
 })
 
-describe('whoever wants to see referrals', () => {
+describe('a user who lists referrals', () => {
   const query = { limit: 20, cursor: undefined }
 
-  it('needs an affiliate account, and the module switched on', async () => {
+  it('needs an affiliate account and an enabled module', async () => {
     using shop = openTestShop()
     const mira = await makeAffiliate(shop)
-    const nobody = await makeUser(shop, { email: 'new@shop.example', passwordHash: 'not a hash' })
-    expect(() => listReferrals(shop, nobody.id, query)).toThrow(code('AFFILIATE_NOT_FOUND', 404))
+    const customer = await makeUser(shop, { email: 'new@shop.example', passwordHash: 'not a hash' })
+    expect(() => listReferrals(shop, customer.id, query)).toThrow(code('AFFILIATE_NOT_FOUND', 404))
     switchModule(shop.db, 'affiliates', false, 0)
     expect(() => listReferrals(shop, mira.userId, query)).toThrow(code('AFFILIATE_NOT_FOUND', 404))
   })
 
-  it.each(['pending', 'inactive', 'rejected'] as const)('is refused while %s', async (status) => {
+  it.each(['pending', 'inactive', 'rejected'] as const)('is refused while the affiliate is %s', async (status) => {
     using shop = openTestShop()
     const { userId } = await makeAffiliate(shop, { status })
     expect(() => listReferrals(shop, userId, query)).toThrow(code('AFFILIATE_NOT_ACTIVE', 403))
   })
 
-  it('has to have accepted the current terms where the shop asks for it', async () => {
+  it('must have accepted the current terms when the shop requires it', async () => {
     using shop = openTestShop()
     const set = (key: 'affiliates.termsGating' | 'affiliates.termsVersion', value: string) =>
       setSetting(shop.db, key, value, 0)
@@ -183,7 +183,7 @@ describe('whoever wants to see referrals', () => {
     expect(list).not.toThrow()
   })
 
-  it('meets the checks in their order: parameters, account, activity, configuration', async () => {
+  it('passes the checks in order: parameters, account, status, configuration', async () => {
     using shop = openTestShop()
     const cursor = 'forged'
     const { userId } = await makeAffiliate(shop, { status: 'inactive' })
@@ -204,7 +204,7 @@ describe('a terms version', () => {
     '0.0.1',
     '1.2.3-rc.1+build.5',
     '10.20.30',
-    // From semver.org's own list.
+    // From the list of semver.org.
     '1.1.2-prerelease+meta',
     '1.1.2+meta-valid',
     '1.0.0-alpha.beta.1',
@@ -217,7 +217,7 @@ describe('a terms version', () => {
     '1.0.0+0.build.1-rc.10000aaa-kk-0.1',
     '1.0.0-10',
     '1.0.0-0.100.20'
-  ])('%s is one', (version) => {
+  ])('can be %s', (version) => {
     expect(isTermsVersion(version)).toBe(true)
   })
   it.each([
@@ -244,7 +244,7 @@ describe('a terms version', () => {
     '9.8.7-whatever+meta+meta',
     '1.2.31.2.3----RC-SNAPSHOT.12.09.1--..12+788',
     '+2026-01-31'
-  ])('"%s" is none', (version) => {
+  ])('cannot be "%s"', (version) => {
     expect(isTermsVersion(version)).toBe(false)
   })
 })

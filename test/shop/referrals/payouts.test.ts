@@ -37,12 +37,12 @@ function refundAll(shop: TestShop, orderId: number): void {
   write(shop.db, (tx) => rejectReferral(tx, orderId, 'order_refunded', shop.clock.now()))
 }
 
-/** An operator's, of an order that stays paid. */
-function dropByHand(shop: TestShop, orderId: number): void {
+/** Rejects the referral of a paid order as an operator. */
+function rejectManually(shop: TestShop, orderId: number): void {
   write(shop.db, (tx) => rejectAsOperator(tx, referralOf(shop, orderId).id, 'a mistake', shop.clock.now()))
 }
 
-function takeByHand(shop: TestShop, orderId: number): ReferralRow {
+function acceptManually(shop: TestShop, orderId: number): ReferralRow {
   return write(shop.db, (tx) => acceptAsOperator(tx, referralOf(shop, orderId).id, () => true, shop.clock.now()))
 }
 
@@ -50,7 +50,7 @@ function pay(shop: TestShop, run: Parameters<typeof payPayouts>[1] = {}): PaidPa
   return write(shop.db, (tx) => payPayouts(tx, run, shop.clock.now()))
 }
 
-/** Pays once everything earned so far may be paid. */
+/** Pays everything that is earned so far, after the hold. */
 function payAfterHold(shop: TestShop, run: Parameters<typeof pay>[1] = {}): PaidPayout[] {
   shop.clock.advance(30 * dayMs)
   return pay(shop, run)
@@ -67,7 +67,7 @@ function sums(shop: TestShop, filter: PayoutFilter = {}) {
 }
 
 describe('a payout run', () => {
-  it('waits until the days of grace are over', async () => {
+  it('pays a referral only after the hold', async () => {
     using shop = openTestShop()
     const { id } = await makeAffiliate(shop)
     earn(shop, id, 1)
@@ -81,7 +81,7 @@ describe('a payout run', () => {
     expect(sums(shop)).toEqual([[id, 2_000, 0, 0, 2_000]])
   })
 
-  it('marks the referrals paid, writes payout and ledger, and pays nothing twice', async () => {
+  it('marks referrals as paid, writes payout and ledger, and pays each referral once', async () => {
     using shop = openTestShop()
     const mira = await makeAffiliate(shop)
     const petra = await makeAffiliate(shop, { code: 'petra' })
@@ -119,7 +119,7 @@ describe('a payout run', () => {
     expect(sums(shop)).toEqual([[mira.id, 1_000, 0, 0, 1_000]])
   })
 
-  it('sets off what was refunded after an earlier payout, and carries what it cannot', async () => {
+  it('sets off refunds after an earlier payout, and carries the remaining debt', async () => {
     using shop = openTestShop()
     const { id } = await makeAffiliate(shop)
     earn(shop, id, 1)
@@ -141,7 +141,7 @@ describe('a payout run', () => {
     expect([2, 3].map((orderId) => referralOf(shop, orderId).status)).toEqual(['paid', 'paid'])
   })
 
-  it('does not pay again for an order that failed after its payout and was paid after all', async () => {
+  it('does not pay again for an order that failed after the payout and was paid later', async () => {
     using shop = openTestShop()
     const { id } = await makeAffiliate(shop)
     earn(shop, id, 1)
@@ -157,42 +157,42 @@ describe('a payout run', () => {
     expect(referralOf(shop, 1).status).toBe('paid')
   })
 
-  it('does not tell again of one that was rejected by hand after it, and accepted again', async () => {
+  it('emits no second event for a paid referral that an operator rejects and accepts again', async () => {
     using shop = openTestShop()
     const { id } = await makeAffiliate(shop)
     earn(shop, id, 1)
     payAfterHold(shop)
-    dropByHand(shop, 1)
-    expect(takeByHand(shop, 1)).toMatchObject({ status: 'paid', rejectedFor: null })
+    rejectManually(shop, 1)
+    expect(acceptManually(shop, 1)).toMatchObject({ status: 'paid', rejectedFor: null })
     earn(shop, id, 2)
     expect(payAfterHold(shop).map(({ payout }) => payout.amountMinor)).toEqual([1_000])
     expect(eventsOf(shop).filter((type) => type === 'referral.paid')).toHaveLength(2)
   })
 
-  it('pays one again that was rejected after it, set off, and accepted again', async () => {
+  it('pays a referral again that was rejected after the payout, set off, and accepted again', async () => {
     using shop = openTestShop()
     const { id } = await makeAffiliate(shop)
     earn(shop, id, 1)
     payAfterHold(shop)
-    dropByHand(shop, 1)
+    rejectManually(shop, 1)
     earn(shop, id, 2, 30_000)
     expect(payAfterHold(shop).map(({ payout }) => payout.amountMinor)).toEqual([2_000])
-    expect(takeByHand(shop, 1).status).toBe('unpaid')
+    expect(acceptManually(shop, 1).status).toBe('unpaid')
     expect(payAfterHold(shop).map(({ payout }) => payout.amountMinor)).toEqual([1_000])
   })
 
-  it('leaves one paid that earns less when it is accepted again', async () => {
+  it('keeps a referral paid that earns less when it is accepted again', async () => {
     using shop = openTestShop()
     const { id } = await makeAffiliate(shop)
     earn(shop, id, 1)
     payAfterHold(shop)
-    dropByHand(shop, 1)
+    rejectManually(shop, 1)
     write(shop.db, (tx) => reduceCommission(tx, 1, { refundedMinor: 5_000, totalMinor: 10_000 }, shop.clock.now()))
-    expect(takeByHand(shop, 1)).toMatchObject({ status: 'paid', amountMinor: 500 })
+    expect(acceptManually(shop, 1)).toMatchObject({ status: 'paid', amountMinor: 500 })
     expect(sums(shop)).toEqual([[id, 0, -500, 0, -500]])
   })
 
-  it('takes a partial refund off what is not paid out yet', async () => {
+  it('subtracts a partial refund from an unpaid referral', async () => {
     using shop = openTestShop()
     const { id } = await makeAffiliate(shop)
     earn(shop, id, 1)
@@ -200,7 +200,7 @@ describe('a payout run', () => {
     expect(payAfterHold(shop).map(({ payout }) => payout.amountMinor)).toEqual([750])
   })
 
-  it('holds what belongs to an order that is not paid any more or in dispute', async () => {
+  it('holds the commission of an order that is no longer paid or is disputed', async () => {
     using shop = openTestShop()
     const { id } = await makeAffiliate(shop)
     earn(shop, id, 1)
@@ -212,7 +212,7 @@ describe('a payout run', () => {
     expect(referralOf(shop, 2).status).toBe('unpaid')
   })
 
-  it('pays only the sums that were approved', async () => {
+  it('pays only the approved amounts', async () => {
     using shop = openTestShop()
     const { id } = await makeAffiliate(shop)
     earn(shop, id, 1)
@@ -225,7 +225,7 @@ describe('a payout run', () => {
     expect(pay(shop, { approved: planPayouts(shop.db, shop.clock.now()) })).toHaveLength(1)
   })
 
-  it('is the one that was approved, whoever is owed nothing in it', async () => {
+  it('ignores affiliates without an amount when it compares with the approved plan', async () => {
     using shop = openTestShop()
     const mira = await makeAffiliate(shop)
     const petra = await makeAffiliate(shop, { code: 'petra' })
@@ -240,7 +240,7 @@ describe('a payout run', () => {
     expect(pay(shop, { approved: shown }).map(({ payout }) => payout.affiliateId)).toEqual([mira.id])
   })
 
-  it('approves of a plan together with what it does not pay', async () => {
+  it('accepts an approved plan that contains a held amount', async () => {
     using shop = openTestShop()
     const mira = await makeAffiliate(shop)
     const petra = await makeAffiliate(shop, { code: 'petra' })
@@ -252,7 +252,7 @@ describe('a payout run', () => {
     expect(pay(shop, { approved }).map(({ plan }) => plan)).toEqual(approved.slice(0, 1))
   })
 
-  it('says in the ledger what it paid and what it set off, and in its events of which payout', async () => {
+  it('records payments and set-offs in the ledger, and the payout in its events', async () => {
     using shop = openTestShop()
     const { id } = await makeAffiliate(shop)
     earn(shop, id, 1)
@@ -290,7 +290,7 @@ describe('a payout run', () => {
     expect(referralOf(shop, 1).status).toBe('rejected')
   })
 
-  it('settles a referral that earned nothing without an entry in the ledger', async () => {
+  it('marks a referral without commission as paid, without a ledger entry', async () => {
     using shop = openTestShop()
     const { id } = await makeAffiliate(shop)
     earn(shop, id, 1, 1)
@@ -300,7 +300,7 @@ describe('a payout run', () => {
     expect(ledgerOf(shop, 1)).toEqual([])
   })
 
-  it('takes a debt at once, and holds what is not due', async () => {
+  it('sets off a debt immediately, and holds commissions that are not due', async () => {
     using shop = openTestShop()
     const { id } = await makeAffiliate(shop)
     earn(shop, id, 1)
@@ -315,11 +315,11 @@ describe('a payout run', () => {
   })
 })
 
-describe('an order that costs another sum before it is paid', () => {
+describe('an unpaid order whose total changes', () => {
   const reprice = (shop: TestShop, orderId: number, totalMinor: number) =>
     write(shop.db, (tx) => repriceReferral(tx, orderId, totalMinor, shop.clock.now()))
 
-  it('takes its pending referral with it, at the rate that it has', async () => {
+  it('changes the commission of its pending referral, at the same rate', async () => {
     using shop = openTestShop()
     const { id } = await makeAffiliate(shop)
     refer(shop, id, 1)
@@ -328,14 +328,14 @@ describe('an order that costs another sum before it is paid', () => {
     expect(referralOf(shop, 1)).toMatchObject({ status: 'pending', amountMinor: 501, rejectedFor: null })
   })
 
-  it('earns nothing when it costs nothing any more', async () => {
+  it('rejects its referral when the total is zero', async () => {
     using shop = openTestShop()
     refer(shop, (await makeAffiliate(shop)).id, 1)
     reprice(shop, 1, 0)
     expect(referralOf(shop, 1)).toMatchObject({ status: 'rejected', amountMinor: 0, rejectedFor: 'nothing_to_pay' })
   })
 
-  it('leaves a referral alone that is not pending, and an order without one', async () => {
+  it('does not change a referral that is not pending', async () => {
     using shop = openTestShop()
     earn(shop, (await makeAffiliate(shop)).id, 1)
     const before = referralOf(shop, 1)
@@ -362,7 +362,7 @@ describe('an operator', () => {
     expect(() => accept(shop, 99, true)).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }))
   })
 
-  it('cannot accept what is rejected for good, or for an affiliate who is not active', async () => {
+  it('cannot accept a finally rejected referral, or one of an inactive affiliate', async () => {
     using shop = openTestShop()
     const mira = await makeAffiliate(shop)
     const { id } = refer(shop, mira.id, 1)
@@ -378,7 +378,7 @@ describe('an operator', () => {
     expect(() => accept(shop, second.id, true)).toThrow(expect.objectContaining({ details, message }))
   })
 
-  it('leaves a referral that is paid out as it is', async () => {
+  it('does not change a paid referral by accepting it', async () => {
     using shop = openTestShop()
     const { id } = await makeAffiliate(shop)
     earn(shop, id, 1)
@@ -388,14 +388,14 @@ describe('an operator', () => {
     expect(ledgerOf(shop, 1)).toEqual(['earned 1000', 'paid_out -1000'])
   })
 
-  it('rejects without a word as well', async () => {
+  it('can reject a referral without a reason', async () => {
     using shop = openTestShop()
     const { id } = refer(shop, (await makeAffiliate(shop)).id, 1)
     expect(reject(shop, id, '  ').rejectedFor).toBe('operator')
     expect(accept(shop, id, true).status).toBe('unpaid')
   })
 
-  it('rejects in his own words, and can think better of it; the order does not bring it back', async () => {
+  it('can reject a referral with a reason and accept it later; the order does not reopen it', async () => {
     using shop = openTestShop()
     const { id } = refer(shop, (await makeAffiliate(shop)).id, 1)
     accept(shop, id, true)
@@ -428,7 +428,7 @@ describe('an operator', () => {
     })
   })
 
-  it("sees what came of an affiliate's visits, in all and by campaign", async () => {
+  it('sees visits and conversions of an affiliate, in total and by campaign', async () => {
     using shop = openTestShop()
     const mira = await makeAffiliate(shop)
     earn(shop, mira.id, 1)
@@ -447,8 +447,8 @@ describe('an operator', () => {
   })
 })
 
-describe('the files for a bookkeeper', () => {
-  it('hold decimal amounts, and no formula', async () => {
+describe('the CSV files', () => {
+  it('have decimal amounts and escape formulas', async () => {
     using shop = openTestShop()
     const mira = await makeAffiliate(shop, { code: '@mira' })
     shop.db.sqlite.prepare(`UPDATE users SET display_name = '=cmd|"/c calc"!A1, Inc'`).run()

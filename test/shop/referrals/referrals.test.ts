@@ -21,7 +21,7 @@ import { ledgerOf, makeAffiliate, refer, referralOf, eventsOf } from '../affilia
 
 type Step = (tx: Tx, orderId: number, now: number) => void
 const accept: Step = acceptReferral
-const revive: Step = reopenReferral
+const reopen: Step = reopenReferral
 const reject =
   (reason: string): Step =>
   (tx, orderId, now) =>
@@ -40,7 +40,7 @@ function payOut(shop: TestShop, orderId: number): void {
 }
 
 describe('a referral', () => {
-  it('is pending with its order, at the rate of that time, and earns nothing yet', async () => {
+  it('starts as pending and keeps the rate at that time', async () => {
     using shop = openTestShop()
     const { id } = await makeAffiliate(shop)
     const referral = refer(shop, id, 1, 1_005)
@@ -52,7 +52,7 @@ describe('a referral', () => {
     expect(eventsOf(shop)).toEqual(['referral.created', 'referral.accepted'])
   })
 
-  it("goes by the affiliate's own rate before the shop's, zero included", async () => {
+  it("uses the affiliate's own rate, also zero, instead of the shop's", async () => {
     using shop = openTestShop()
     const own = await makeAffiliate(shop, { rateBps: 1_250 })
     const none = await makeAffiliate(shop, { code: 'petra', rateBps: 0 })
@@ -63,7 +63,7 @@ describe('a referral', () => {
     expect(ledgerOf(shop, 2)).toEqual([])
   })
 
-  it('does not exist for a total of zero or an affiliate who is not active; the visit does', async () => {
+  it('is not created for a total of zero or an inactive affiliate, but the visit is', async () => {
     using shop = openTestShop()
     const active = await makeAffiliate(shop)
     const inactive = await makeAffiliate(shop, { code: 'petra', status: 'inactive' })
@@ -75,12 +75,12 @@ describe('a referral', () => {
         return createReferral(tx, { affiliate, orderId, visitId, baseMinor, currency: 'EUR' }, 0)
       })
       expect(created).toBeUndefined()
-      take(shop, orderId, accept, reject('order_failed'), revive, refund(5))
+      take(shop, orderId, accept, reject('order_failed'), reopen, refund(5))
     }
     expect(eventsOf(shop)).toEqual([])
   })
 
-  it('is the only one of its order', async () => {
+  it('is unique for its order', async () => {
     using shop = openTestShop()
     const { id } = await makeAffiliate(shop)
     const { visitId } = refer(shop, id, 1)
@@ -92,20 +92,20 @@ describe('a referral', () => {
     expect(again).toThrow(/UNIQUE/)
   })
 
-  it('can be rejected from the start, for good', async () => {
+  it('can be rejected finally when it is created', async () => {
     using shop = openTestShop()
     const affiliate = await makeAffiliate(shop)
     write(shop.db, (tx) => {
       const visitId = recordVisit(tx, { affiliateId: affiliate.id, orderId: 1, campaign: null }, 0)
       createReferral(tx, { affiliate, orderId: 1, visitId, baseMinor: 500, currency: 'EUR', reject: 'self' }, 0)
     })
-    take(shop, 1, accept, reject('order_failed'), revive, accept)
+    take(shop, 1, accept, reject('order_failed'), reopen, accept)
     expect(referralOf(shop, 1)).toMatchObject({ status: 'rejected', rejectedFor: 'self', amountMinor: 50 })
     expect(ledgerOf(shop, 1)).toEqual([])
     expect(eventsOf(shop)).toEqual(['referral.created', 'referral.rejected'])
   })
 
-  it('waits while its affiliate is not active', async () => {
+  it('stays pending while its affiliate is not active', async () => {
     using shop = openTestShop()
     const { id } = await makeAffiliate(shop)
     refer(shop, id, 1)
@@ -141,7 +141,7 @@ describe('a referral', () => {
     },
     {
       name: 'failed, then paid',
-      steps: [reject('order_failed'), revive, accept],
+      steps: [reject('order_failed'), reopen, accept],
       status: 'unpaid',
       amountMinor: 1_000,
       ledger: ['earned 1000'],
@@ -149,7 +149,7 @@ describe('a referral', () => {
     },
     {
       name: 'failed, then paid without auto-accept',
-      steps: [reject('order_failed'), revive],
+      steps: [reject('order_failed'), reopen],
       status: 'pending',
       amountMinor: 1_000,
       ledger: [],
@@ -157,7 +157,7 @@ describe('a referral', () => {
     },
     {
       name: 'cancelled, then paid late',
-      steps: [reject('order_cancelled'), revive, accept],
+      steps: [reject('order_cancelled'), reopen, accept],
       status: 'unpaid',
       amountMinor: 1_000,
       ledger: ['earned 1000'],
@@ -173,7 +173,7 @@ describe('a referral', () => {
     },
     {
       name: 'accepted, failed, paid again',
-      steps: [accept, reject('order_failed'), revive, accept],
+      steps: [accept, reject('order_failed'), reopen, accept],
       status: 'unpaid',
       amountMinor: 1_000,
       ledger: ['earned 1000', 'taken_back -1000', 'earned 1000'],
@@ -204,7 +204,7 @@ describe('a referral', () => {
       events: ['accepted']
     },
     {
-      name: 'refunded in part, then wholly',
+      name: 'refunded in part, then in full',
       steps: [accept, refund(2_500), reject('order_refunded')],
       status: 'rejected',
       amountMinor: 0,
@@ -212,7 +212,7 @@ describe('a referral', () => {
       events: ['accepted', 'rejected']
     },
     {
-      name: 'refunded, and not to be revived with an amount',
+      name: 'refunded, then reduced',
       steps: [accept, reject('order_refunded'), refund(10_000)],
       status: 'rejected',
       amountMinor: 0,
@@ -228,38 +228,41 @@ describe('a referral', () => {
       events: ['accepted', 'rejected']
     },
     {
-      name: 'found out as a self-referral after it failed',
-      steps: [reject('order_failed'), reject('self'), revive, accept],
+      name: 'rejected as a self-referral after it failed',
+      steps: [reject('order_failed'), reject('self'), reopen, accept],
       status: 'rejected',
       amountMinor: 1_000,
       ledger: [],
       events: ['rejected']
     },
     {
-      name: 'a self-referral, refunded after',
-      steps: [reject('self'), reject('order_refunded'), revive],
+      name: 'rejected as a self-referral, then refunded',
+      steps: [reject('self'), reject('order_refunded'), reopen],
       status: 'rejected',
       amountMinor: 0,
       ledger: [],
       events: ['rejected']
     },
     {
-      name: 'revived when nothing was rejected',
-      steps: [accept, revive],
+      name: 'reopened without a rejection',
+      steps: [accept, reopen],
       status: 'unpaid',
       amountMinor: 1_000,
       ledger: ['earned 1000'],
       events: ['accepted']
     }
   ]
-  it.each(lives)('$name: $status, $ledger', async ({ steps, status, amountMinor, ledger, events }) => {
-    using shop = openTestShop()
-    refer(shop, (await makeAffiliate(shop)).id, 1)
-    take(shop, 1, ...steps)
-    expect(referralOf(shop, 1)).toMatchObject({ status, amountMinor })
-    expect(ledgerOf(shop, 1)).toEqual(ledger)
-    expect(eventsOf(shop)).toEqual(['referral.created', ...events.map((event) => `referral.${event}`)])
-  })
+  it.each(lives)(
+    'is $status with the ledger $ledger when it was $name',
+    async ({ steps, status, amountMinor, ledger, events }) => {
+      using shop = openTestShop()
+      refer(shop, (await makeAffiliate(shop)).id, 1)
+      take(shop, 1, ...steps)
+      expect(referralOf(shop, 1)).toMatchObject({ status, amountMinor })
+      expect(ledgerOf(shop, 1)).toEqual(ledger)
+      expect(eventsOf(shop)).toEqual(['referral.created', ...events.map((event) => `referral.${event}`)])
+    }
+  )
 
   it('stays paid when part of its order is refunded after the payout, and is rejected when all of it is', async () => {
     using shop = openTestShop()
@@ -273,15 +276,15 @@ describe('a referral', () => {
     expect(ledgerOf(shop, 1)).toEqual(['earned 1000', 'taken_back -250', 'taken_back -750'])
   })
 
-  it('leaves an order without one alone', () => {
+  it('can be missing: an order without a referral causes no events', () => {
     using shop = openTestShop()
-    take(shop, 7, accept, reject('order_failed'), revive, refund(1))
+    take(shop, 7, accept, reject('order_failed'), reopen, refund(1))
     expect(eventsOf(shop)).toEqual([])
   })
 })
 
 describe('the ledger', () => {
-  it('refuses to be changed', async () => {
+  it('refuses updates and deletions', async () => {
     using shop = openTestShop()
     refer(shop, (await makeAffiliate(shop)).id, 1)
     take(shop, 1, accept)
@@ -289,7 +292,7 @@ describe('the ledger', () => {
     expect(() => shop.db.sqlite.exec('DELETE FROM commission_entries')).toThrow(/append-only/)
   })
 
-  it('takes back by many small refunds what one of their sum would, and by the last all that is left', () => {
+  it('takes back the same for several refunds as for one refund of their sum, and everything for a full refund', () => {
     const order = fc.record({
       totalMinor: fc.integer({ min: 1, max: 100_000_000 }),
       rateBps: fc.integer({ min: 0, max: 10_000 })
@@ -315,28 +318,28 @@ describe('the ledger', () => {
 })
 
 describe('an affiliate', () => {
-  it('is found by code in any case, or by id', async () => {
+  it('is found by code, ignoring case, or by id', async () => {
     using shop = openTestShop()
     const { id } = await makeAffiliate(shop, { code: 'Mira' })
     for (const ref of ['mira', ' MIRA ', String(id)]) expect(findAffiliateByRef(shop.db, ref)?.id).toBe(id)
     for (const ref of ['', '0', '-1', '99', '1.0', '0x1', 'mir', '1e0'])
       expect(findAffiliateByRef(shop.db, ref)).toBeUndefined()
-    expect(() => getAffiliate(shop.db, 'nobody')).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }))
+    expect(() => getAffiliate(shop.db, 'unknown')).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }))
     expect(listAffiliates(shop.db, { status: 'active' })).toHaveLength(1)
     expect(listAffiliates(shop.db, { status: 'pending' })).toHaveLength(0)
   })
 
-  it('is the buyer himself by account, account email or billing email', () => {
+  it('is recognised as the buyer by account, account email or billing email', () => {
     const affiliate = { userId: 7 }
     const user = { emailKey: 'mira@shop.example', billingEmail: 'Office@Mira.example' }
-    const stranger = { userId: 8, emails: ['b@shop.example'] }
-    expect(isSelfReferral(affiliate, user, stranger)).toBe(false)
+    const other = { userId: 8, emails: ['b@shop.example'] }
+    expect(isSelfReferral(affiliate, user, other)).toBe(false)
     expect(isSelfReferral(affiliate, user, { userId: null, emails: [] })).toBe(false)
-    expect(isSelfReferral(affiliate, user, { ...stranger, userId: 7 })).toBe(true)
+    expect(isSelfReferral(affiliate, user, { ...other, userId: 7 })).toBe(true)
     expect(isSelfReferral(affiliate, user, { userId: null, emails: ['x@y.example', 'mira@shop.example'] })).toBe(true)
     expect(isSelfReferral(affiliate, user, { userId: null, emails: [null, undefined, ' office@MIRA.example '] })).toBe(
       true
     )
-    expect(isSelfReferral(affiliate, { ...user, billingEmail: null }, stranger)).toBe(false)
+    expect(isSelfReferral(affiliate, { ...user, billingEmail: null }, other)).toBe(false)
   })
 })
