@@ -3,16 +3,16 @@ import type Stripe from 'stripe'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { statement } from '../../platform/db/statements.ts'
 import type { ShopContext } from '../context.ts'
-import { book } from './booking.ts'
+import { runUnitOfWork } from './unit-of-work.ts'
 import { effectOf } from './event-effects.ts'
 import type { GatewayEvent } from './gateway-event.ts'
 import { webhookInbox } from './schema.ts'
 
-/** What applying an event did; `known` had been applied before. */
+/** What applying an event did; `known`: it had been applied before. */
 export type EventOutcome = 'applied' | 'ignored' | 'known'
 
-/** Stripe keeps events for 30 days: older ones cannot come again. */
-const keptMs = 60 * 24 * 60 * 60_000
+/** Stripe keeps events for 30 days, so an older event is never delivered again. */
+const retentionMs = 60 * 24 * 60 * 60_000
 
 const inboxEntry = statement((orm) =>
   orm
@@ -23,8 +23,11 @@ const inboxEntry = statement((orm) =>
 )
 
 /**
- * Applies one event, whether it was delivered or found in the gateway's list of what never was. Of two at once the inbox
- * lets one through.
+ * Applies one event, delivered by webhook or found in the gateway's list of events. When two callers apply the same event
+ * at the same time, the primary key of the inbox admits one.
+ *
+ * @param by the caller that the audit rows name: `webhook` or `reconciler`
+ * @throws any error of the gateway or of the database; the event then stays out of the inbox and is applied later
  */
 export async function applyEvent(
   shop: ShopContext,
@@ -34,10 +37,10 @@ export async function applyEvent(
 ): Promise<EventOutcome> {
   if (isKnown(shop.db, event.id)) return 'known'
   const effect = await effectOf(shop, stripe, event)
-  const outcome = await book(shop, by, (booking): EventOutcome => {
-    const { tx, now } = booking
+  const outcome = await runUnitOfWork(shop, by, (unit): EventOutcome => {
+    const { tx, now } = unit
     if (isKnown(tx, event.id)) return 'known'
-    const done = effect?.(booking) ?? 'ignored'
+    const done = effect?.(unit) ?? 'ignored'
     tx.orm
       .insert(webhookInbox)
       .values({
@@ -59,10 +62,10 @@ function isKnown(db: Db, eventId: string): boolean {
   return inboxEntry(db).get({ id: eventId }) !== undefined
 }
 
-/** Forgets what can never be delivered again. */
+/** Deletes inbox rows of events that Stripe no longer delivers. Returns how many. */
 export function dropOldEvents(tx: Tx, now: number): number {
   return tx.orm
     .delete(webhookInbox)
-    .where(lt(webhookInbox.appliedAt, now - keptMs))
+    .where(lt(webhookInbox.appliedAt, now - retentionMs))
     .run().changes
 }

@@ -36,8 +36,8 @@ const open = statement((orm) =>
 )
 
 /**
- * Writes down that an order is about to be paid, before the gateway hears of it. The keys are random, so that a repeat
- * of the same call charges once and no other order's call can ever meet it.
+ * Stores a payment attempt before the gateway is called. Its idempotency keys are random: a repeated call charges once, and
+ * cannot collide with a call for another order, even after a restore.
  */
 export function createAttempt(
   tx: Tx,
@@ -68,11 +68,12 @@ export function getAttempt(db: Db, id: number): AttemptRow {
   return attempt
 }
 
+/** By the secret token that the gateway's object carries. */
 export function findAttemptByToken(db: Db, token: string): AttemptRow | undefined {
   return byToken(db, token)
 }
 
-/** By the id of its Checkout Session or of the PaymentIntent beneath. */
+/** By the id of its Checkout Session, Invoice or PaymentIntent. */
 export function findAttemptByObject(db: Db, objectId: string): AttemptRow | undefined {
   return byObject(db).get({ objectId })
 }
@@ -80,7 +81,7 @@ export function findAttemptByObject(db: Db, objectId: string): AttemptRow | unde
 /** Newest first. */
 export const attemptsOf = rowsStatement(paymentAttempts, 'order_id = ? ORDER BY id DESC')
 
-/** Those without a final outcome, the ones longest untouched first. */
+/** Attempts without a final outcome, the least recently changed first. */
 export function openAttempts(db: Db): AttemptRow[] {
   return open(db).all()
 }
@@ -89,20 +90,20 @@ export function updateAttempt(tx: Tx, id: number, change: Partial<AttemptRow>, n
   update(tx, id, { ...change, updatedAt: now })
 }
 
-/** A payment that came after the order had been paid in another way: the order does not rest on it. */
+/** Whether the payment arrived after its order was paid in another way. */
 export function isSurplus(db: Db, { objectId }: AttemptRow): boolean {
   return objectId !== null && wasWarned(db, 'paid_twice', objectId)
 }
 
-/** The card payment that an order rests on; undefined while it is unpaid, and when the money came by hand. */
+/** The card payment of an order; undefined while it is unpaid, and when it was paid by hand. */
 export function findPayingAttempt(db: Db, orderId: number): AttemptRow | undefined {
   return attemptsOf(db, orderId).find((row) => row.outcome === 'paid' && row.objectId !== null && !isSurplus(db, row))
 }
 
-/** Stands in the place of the gateway's word when its answer was lost: nobody is at work on the attempt any more. */
+/** The gateway status of an attempt whose answer was lost; no checkout works on it any more. */
 export const unanswered = 'unknown'
 
-/** Somebody goes on with an attempt: the reconciler keeps away for a while. */
+/** Marks an attempt as being worked on again, so that the reconciler leaves it for a while. */
 export async function takeUpAttempt(shop: ShopContext, id: number): Promise<AttemptRow> {
   const attempt = getAttempt(shop.db, id)
   if (attempt.gatewayStatus !== unanswered) return attempt
@@ -112,7 +113,7 @@ export async function takeUpAttempt(shop: ShopContext, id: number): Promise<Atte
   })
 }
 
-/** Where an order's payment stands, in the gateway's own word; null when nothing has been tried. */
+/** The status of an order's newest attempt, in the gateway's vocabulary; null without an attempt. */
 export function paymentStatusOf(db: Db, orderId: number): string | null {
   const [newest] = attemptsOf(db, orderId)
   return newest === undefined ? null : (newest.gatewayStatus ?? newest.outcome ?? 'created')

@@ -5,7 +5,7 @@ import type { OrderRow } from '../orders/rows.ts'
 import { attemptsOf, updateAttempt } from './attempts.ts'
 
 /**
- * Records for an operator that an order's money has arrived: by transfer, in cash, or late by card.
+ * Records that an operator has received the payment: by transfer, in cash, or late by card.
  *
  * @throws AppError TRANSITION_REFUSED, as `confirmPayment` does
  */
@@ -18,7 +18,7 @@ export function markPaid(db: Db, orderId: number, by: string, now: number): Orde
   })
 }
 
-/** The transfers that an order waited for have come, even after it was given up, or are not waited for any longer. */
+/** Ends the order's attempts to pay by hand with an outcome. */
 export function endTransfers(tx: Tx, orderId: number, outcome: 'paid' | 'abandoned', now: number): void {
   for (const { id, kind, outcome: known } of attemptsOf(tx, orderId)) {
     if (kind !== 'manual' || known === 'paid' || known === outcome) continue

@@ -1,18 +1,18 @@
-/** All gateway calls of one checkout share this. */
+/** The time that all gateway calls of one checkout share. */
 const wholeMs = 20_000
 const longestCallMs = 10_000
 
-/** The gateway had no more time; the call may still reach it, so its outcome is unknown. */
+/** The time for the gateway ran out. The call may still reach it, so its outcome is unknown. */
 export class DeadlinePassed extends Error {
   override readonly name = 'DeadlinePassed'
 }
 
 export type Deadline = {
-  /** Runs a call with the time that is left, at most 10 s a try; retries of stripe-node's own count too. */
+  /** Runs a call within the time that is left, at most 10 s a try; stripe-node's own retries count. */
   call<T>(work: (options: { timeout: number }) => Promise<T>): Promise<T>
 }
 
-/** Counts real time: a shop whose clock is set for a test still may not hang. */
+/** Counts real time, also in a shop whose clock is set by a test. */
 export function startDeadline(totalMs = wholeMs): Deadline {
   const endsAt = performance.now() + totalMs
   return {

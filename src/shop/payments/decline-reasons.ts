@@ -12,16 +12,16 @@ export type SafeReason =
 const messages: Readonly<Record<SafeReason, string>> = {
   payment_fraud_blocked: 'The payment was blocked. Please use another way to pay.',
   payment_card_declined_generic: 'Your card was declined. Please use another card.',
-  payment_insufficient_funds: 'Your card has too little money on it. Please use another card.',
+  payment_insufficient_funds: 'Your card has insufficient funds. Please use another card.',
   payment_card_expired: 'Your card has expired. Please use another card.',
   payment_card_incorrect: "Your card's details are not right. Please check them.",
-  payment_authentication_required: 'Your bank asks you to confirm the payment. Please try again.',
+  payment_authentication_required: 'Your bank requires you to confirm the payment. Please try again.',
   payment_gateway_unavailable: 'Payments are not possible at the moment. Please try again later.',
   payment_failed: 'The payment did not go through.'
 }
 
 const byDeclineCode: ReadonlyMap<string, SafeReason> = new Map<string, SafeReason>([
-  // A lost card and a stolen one are told alike: whoever holds it must not learn which.
+  // Lost and stolen cards get the same reason: the person who holds the card must not learn that it was reported.
   ['lost_card', 'payment_card_declined_generic'],
   ['stolen_card', 'payment_card_declined_generic'],
   ['fraudulent', 'payment_card_declined_generic'],
@@ -46,7 +46,7 @@ const byCode: ReadonlyMap<string, SafeReason> = new Map([
   ['payment_intent_authentication_failure', 'payment_authentication_required']
 ])
 
-/** As much of a GatewayFailure as decides what the customer hears. */
+/** The parts of a GatewayFailure that decide the customer's message. */
 type Failure = { kind: 'refused' | 'broken' | 'unknown'; error: { code?: string; decline_code: string | null } }
 
 /** Fraud takes precedence, then the decline code, then the error code (docs/interface.md 4.7). */

@@ -5,7 +5,7 @@ import { recordRefund } from '../orders/refund-order.ts'
 import { moveOrder } from '../orders/transition.ts'
 import { isPaidStatus } from '../orders/states.ts'
 import { isSurplus } from './attempts.ts'
-import type { Booking } from './booking.ts'
+import type { UnitOfWork } from './unit-of-work.ts'
 import type { AttemptRow } from './rows.ts'
 import { refunds } from './schema.ts'
 import { resolveWarning, warn } from './warnings.ts'
@@ -13,6 +13,7 @@ import { resolveWarning, warn } from './warnings.ts'
 /** `amountMinor` is what the buyer's bank disputes, which may be less than the payment. */
 export type Dispute = { id: string; status: 'open' | 'won' | 'lost'; amountMinor: number }
 
+/** Reads a dispute; inquiries that were closed and prevented disputes count as won. */
 export function disputeOf({ id, status, amount: amountMinor }: Stripe.Dispute): Dispute {
   if (status === 'lost') return { id, status: 'lost', amountMinor }
   const over = status === 'won' || status === 'warning_closed' || status === 'prevented'
@@ -20,46 +21,46 @@ export function disputeOf({ id, status, amount: amountMinor }: Stripe.Dispute): 
 }
 
 /**
- * A dispute puts a paid order on hold, a won one puts it back where it was, a lost one refunds it: the money is gone
- * whatever the shop would like. Each at most once, in whatever order the news comes.
+ * An open dispute puts a paid order on hold, a won dispute gives it its state back, and a lost dispute refunds the disputed
+ * amount, because the bank has taken it. Each happens at most once, in whatever order the events arrive.
  */
-export function applyDispute(booking: Booking, attempt: AttemptRow, dispute: Dispute): 'applied' | 'ignored' {
+export function applyDispute(unit: UnitOfWork, attempt: AttemptRow, dispute: Dispute): 'applied' | 'ignored' {
   const { orderId } = attempt
-  const changed = { open: hold, won: putBack, lost: payBack }[dispute.status](booking, attempt, dispute)
-  if (dispute.status !== 'open') resolveWarning(booking, 'dispute', dispute.id)
+  const changed = { open: hold, won: putBack, lost: payBack }[dispute.status](unit, attempt, dispute)
+  if (dispute.status !== 'open') resolveWarning(unit, 'dispute', dispute.id)
   if (!changed) return 'ignored'
-  emit(booking.tx, 'order.disputed', { orderId, disputeId: dispute.id, status: dispute.status }, booking.now)
+  emit(unit.tx, 'order.disputed', { orderId, disputeId: dispute.id, status: dispute.status }, unit.now)
   return 'applied'
 }
 
-function hold(booking: Booking, attempt: AttemptRow, { id }: Dispute): boolean {
-  const { tx, by, now } = booking
+function hold(unit: UnitOfWork, attempt: AttemptRow, { id }: Dispute): boolean {
+  const { tx, by, now } = unit
   const { orderId } = attempt
-  const message = `Order ${orderId} is disputed: answer it at the gateway.`
-  warn(booking, { orderId, kind: 'dispute', objectId: id, message })
+  const message = `The buyer's bank disputes the payment of order ${orderId}. Respond in Stripe's dashboard before the deadline.`
+  warn(unit, { orderId, kind: 'dispute', objectId: id, message })
   const wasHeld = historyOf(tx, orderId).some((row) => row.reason === reasonOf(id))
   if (wasHeld || isSurplus(tx, attempt) || !isPaidStatus(getOrder(tx, orderId).status)) return false
   moveOrder(tx, orderId, 'on-hold', { by, reason: reasonOf(id) }, now)
   return true
 }
 
-function putBack(booking: Booking, attempt: AttemptRow, { id }: Dispute): boolean {
-  return resume(booking, attempt, id, 'was won')
+function putBack(unit: UnitOfWork, attempt: AttemptRow, { id }: Dispute): boolean {
+  return resume(unit, attempt, id, 'was won')
 }
 
 /** Moves an order that this dispute put on hold back to the state it had. */
-function resume({ tx, by, now }: Booking, { orderId }: AttemptRow, id: string, outcome: string): boolean {
+function resume({ tx, by, now }: UnitOfWork, { orderId }: AttemptRow, id: string, outcome: string): boolean {
   const history = historyOf(tx, orderId)
   const held = history.at(-1)
-  // Only what this dispute did last is undone; somebody may have decided otherwise since.
+  // Undone only if nothing has happened since: an operator may have decided otherwise.
   if (held?.to !== 'on-hold' || held.reason !== reasonOf(id) || held.from === null) return false
   moveOrder(tx, orderId, held.from, { by, reason: `${reasonOf(id)} ${outcome}` }, now)
   return true
 }
 
 /** The bank has taken the disputed amount; the order keeps what was not disputed. */
-function payBack(booking: Booking, attempt: AttemptRow, { id, amountMinor }: Dispute): boolean {
-  const { tx, by, now } = booking
+function payBack(unit: UnitOfWork, attempt: AttemptRow, { id, amountMinor }: Dispute): boolean {
+  const { tx, by, now } = unit
   const { orderId, id: attemptId } = attempt
   const { paidAt, totalMinor, refundedMinor, currency } = getOrder(tx, orderId)
   const lostMinor = Math.min(amountMinor, totalMinor - refundedMinor)
@@ -74,7 +75,7 @@ function payBack(booking: Booking, attempt: AttemptRow, { id, amountMinor }: Dis
   // Reported before: the same dispute takes its amount once.
   if (changes === 0) return false
   recordRefund(tx, orderId, lostMinor, { by, reason }, now)
-  resume(booking, attempt, id, 'was lost in part')
+  resume(unit, attempt, id, 'was lost in part')
   return true
 }
 

@@ -16,7 +16,7 @@ import { callOff } from './look-up.ts'
 import type { AttemptRow } from './rows.ts'
 import { settleAttempt } from './settle.ts'
 
-/** Ends the holds that are over and says how many; what cannot be ended now is tried again next time. */
+/** Ends expired holds and returns how many. A hold that cannot be ended now is tried again in the next round. */
 export async function endHolds(shop: ShopContext): Promise<{ ended: number; failed: number }> {
   const report = { ended: 0, failed: 0 }
   for (const orderId of overdueOrders(shop.db, shop.clock.now())) {
@@ -33,8 +33,8 @@ export async function endHolds(shop: ShopContext): Promise<{ ended: number; fail
 }
 
 /**
- * Ends the hold of an order that was not paid in time: first nothing can be charged any more, then stock and coupons go
- * back. One whose payment waits for the bank is left alone, and so is one that begins another try meanwhile.
+ * Ends the hold of an order that was not paid in time: first its payments are called off at the gateway, then its stock
+ * and coupons are released. An order whose payment waits for the bank, or that starts another attempt meanwhile, is left.
  */
 export async function endHold(shop: ShopContext, orderId: number): Promise<void> {
   const open = openOnesOf(shop.db, orderId)
@@ -49,8 +49,8 @@ export async function endHold(shop: ShopContext, orderId: number): Promise<void>
 }
 
 /**
- * A payment that the gateway cannot be asked about: while nothing but the key is missing it may be anywhere; at a gateway
- * that the shop has left it is still on its way if it was at the bank when that was last heard of.
+ * Whether a payment may still arrive although the gateway cannot be asked: the key is missing, or the shop no longer uses
+ * the gateway and the payment was waiting for the bank.
  */
 function mayBePaidUnseen(shop: ShopContext, attempt: AttemptRow): boolean {
   if (attempt.objectId === null || findGatewayOf(shop, attempt) !== undefined) return false
@@ -62,8 +62,8 @@ function openOnesOf(db: Db, orderId: number): AttemptRow[] {
 }
 
 /**
- * Cancels an order for an operator. One that waits for its payment is first called off at the gateway, so that nobody
- * is charged for an order that is no more.
+ * Cancels an order for an operator. Open payments are first called off at the gateway, so that the buyer is not charged
+ * for a cancelled order.
  *
  * @throws AppError TRANSITION_REFUSED when it was paid meanwhile or cannot be cancelled, CONFLICT while its payment
  *   waits for the bank, DEPENDENCY_UNAVAILABLE when the gateway does not answer or cannot be asked from here
@@ -82,20 +82,29 @@ async function callOffPayments(shop: ShopContext, orderId: number, by: string): 
   for (const attempt of open) if (attempt.objectId !== null) gatewayOf(shop, attempt)
   for (const attempt of open) {
     const isOver = await closeAttempt(shop, attempt, by).catch((cause: unknown) => {
-      throw new AppError('DEPENDENCY_UNAVAILABLE', 'The gateway does not answer: try again.', {}, { cause })
+      throw new AppError(
+        'DEPENDENCY_UNAVAILABLE',
+        'The payment gateway does not answer. Try again in a minute.',
+        {},
+        { cause }
+      )
     })
-    if (!isOver) throw new AppError('CONFLICT', `The payment of order ${orderId} waits for the bank.`)
+    if (!isOver)
+      throw new AppError(
+        'CONFLICT',
+        `The payment of order ${orderId} is waiting for the bank, so the order cannot be cancelled now.`
+      )
   }
   const { status } = getOrder(shop.db, orderId)
   if (isPaidStatus(status)) {
-    const message = `Order ${orderId} has been paid meanwhile: refund it instead.`
+    const message = `Order ${orderId} was paid in the meantime. Refund it instead.`
     throw new AppError('TRANSITION_REFUSED', message, { from: status, to: 'cancelled' })
   }
 }
 
-/** True once nothing more can come of the attempt. */
+/** Calls an attempt off; true once it has a final outcome. */
 async function closeAttempt(shop: ShopContext, attempt: AttemptRow, by: string): Promise<boolean> {
-  // What another gateway holds cannot be asked from here: should it be paid after all, that is a late payment.
+  // A gateway that the shop no longer uses cannot be asked. If the payment arrives after all, it is a late payment.
   const gateway = attempt.objectId === null ? undefined : findGatewayOf(shop, attempt)
   const state = gateway === undefined ? undefined : await callOff(await gateway.client(), attempt)
   if (state === undefined) await abandon(shop, attempt)

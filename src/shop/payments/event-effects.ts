@@ -40,8 +40,8 @@ export async function effectOf(shop: ShopContext, stripe: Stripe, event: Gateway
 function otherMode({ id, type, livemode }: GatewayEvent): Effect {
   const [theirs, ours] = livemode ? ['live', 'test'] : ['test', 'live']
   const message = `Event ${id} (${type}) is from Stripe's ${theirs} mode, but this shop uses a ${ours} key. It was ignored.`
-  return (booking) => {
-    warn(booking, { orderId: null, kind: 'mismatch', objectId: id, message })
+  return (unit) => {
+    warn(unit, { orderId: null, kind: 'mismatch', objectId: id, message })
     return 'ignored'
   }
 }
@@ -83,8 +83,8 @@ async function unknownObject(
 /** A payment that this shop started but does not know: its database was restored from before the order. */
 function lostOrder({ id: objectId }: { id: string }, orderId: string): Effect {
   const message = `${objectId} pays order ${orderId} of this shop, which is not in its database. Was an older backup restored? Refund the payment in Stripe's dashboard, or record the order again.`
-  return (booking) => {
-    warn(booking, { orderId: null, kind: 'foreign_object', objectId, message })
+  return (unit) => {
+    warn(unit, { orderId: null, kind: 'foreign_object', objectId, message })
     return 'ignored'
   }
 }
@@ -94,7 +94,7 @@ async function settleEffect(stripe: Stripe, attempt: AttemptRow): Promise<Effect
   if (attempt.kind === 'invoice') return () => 'ignored'
   const state = await lookUp(stripe, attempt)
   if (state === undefined) return () => 'ignored'
-  return (booking) => (applyGatewayState(booking, attempt.id, state).verdict === 'mismatch' ? 'ignored' : 'applied')
+  return (unit) => (applyGatewayState(unit, attempt.id, state).verdict === 'mismatch' ? 'ignored' : 'applied')
 }
 
 async function refundEffect(shop: ShopContext, stripe: Stripe, id: string): Promise<Effect | undefined> {
@@ -115,7 +115,7 @@ async function refundsEffect(shop: ShopContext, stripe: Stripe, intentId: string
   const returnedMinor = found.reduce((sum, { status, amountMinor }) => sum + (status === 'done' ? amountMinor : 0), 0)
   const isWhole = returnedMinor >= payment.attempt.amountMinor
   if (isWhole && isSurplus(shop.db, payment.attempt)) await endSubscriptionOf(stripe, payment.attempt)
-  return (booking) => applyRefunds(booking, payment.record(booking), found)
+  return (unit) => applyRefunds(unit, payment.record(unit), found)
 }
 
 async function disputeEffect(shop: ShopContext, stripe: Stripe, id: string): Promise<Effect | undefined> {
@@ -125,5 +125,5 @@ async function disputeEffect(shop: ShopContext, stripe: Stripe, id: string): Pro
   const dispute = disputeOf(object)
   const isLost = dispute.status === 'lost' && dispute.amountMinor >= payment.attempt.amountMinor
   if (isLost && isSurplus(shop.db, payment.attempt)) await endSubscriptionOf(stripe, payment.attempt)
-  return (booking) => applyDispute(booking, payment.record(booking), dispute)
+  return (unit) => applyDispute(unit, payment.record(unit), dispute)
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { parseWith } from '../../platform/http/zod-errors.ts'
-import type { Booking } from './booking.ts'
+import type { UnitOfWork } from './unit-of-work.ts'
 
 /** The event types that the webhook endpoint asks Stripe for, and that the reconciler lists (Stripe takes 20 types at most in one list). */
 export const handledTypes = [
@@ -42,7 +42,7 @@ export type GatewayEvent = {
 }
 
 /** What an event changes, once everything it needs has been fetched. */
-export type Effect = (booking: Booking) => 'applied' | 'ignored'
+export type Effect = (unit: UnitOfWork) => 'applied' | 'ignored'
 
 const text = z
   .string()

@@ -3,18 +3,18 @@ import { customerMessage, safeReason } from './decline-reasons.ts'
 
 export type GatewayStep = 'create_intent' | 'confirm_intent'
 
-/** The gateway's error as it may leave the house: named fields only, cut to what they may hold. */
+/** The gateway's error as the API may return it: named fields only, sanitised and limited in length. */
 export type GatewayError = { type: string; code?: string; decline_code: string | null; param: string; message: string }
 
-/** How a gateway call ended that did not answer what was asked. */
+/** How a failed gateway call ended. */
 export type GatewayFailure = {
-  /** `refused`: the payment was turned down; `broken`: the gateway failed without charging; `unknown`: nobody can tell. */
+  /** `refused`: the payment was declined; `broken`: the gateway failed without charging; `unknown`: it may have charged. */
   kind: 'refused' | 'broken' | 'unknown'
-  /** Whether the gateway itself said so, with a status; false when the line or the time ran out. */
+  /** Whether the gateway answered with an HTTP status; false after a network error or a timeout. */
   answered: boolean
   /** The request itself may be right and succeed later: the key, the permission or the rate limit refused it. */
   temporary: boolean
-  /** It does not know the object that it was asked about. */
+  /** The gateway does not know the object. */
   missing: boolean
   error: GatewayError
   requestId: string
@@ -41,7 +41,7 @@ export function checkoutFailed(failure: GatewayFailure, step: GatewayStep): AppE
   )
 }
 
-/** What the gateway's errors have in common; a copy of named fields, since the object carries client secrets. */
+/** The fields that are read of the gateway's errors; the error object itself carries client secrets. */
 type StripeErrorLike = {
   type?: unknown
   rawType?: unknown
@@ -54,8 +54,8 @@ type StripeErrorLike = {
 }
 
 /**
- * Reads any error of a gateway call, and a PaymentIntent's own `last_payment_error`. Card errors and a payment method
- * that cannot be used are the buyer's; the rest is ours.
+ * Reads the error of a gateway call or a PaymentIntent's `last_payment_error`. Card errors and unusable payment methods are
+ * the buyer's to fix; the rest is the shop's.
  */
 export function readGatewayError(error: unknown): GatewayFailure {
   const raw: StripeErrorLike = typeof error === 'object' && error !== null ? error : {}
@@ -79,13 +79,13 @@ export function readGatewayError(error: unknown): GatewayFailure {
   }
 }
 
-/** Whether a call got no answer at all: what is asked next will hardly get one either. */
+/** Whether a call got no answer; the next call will probably get none either. */
 export function isSilence(error: unknown): boolean {
   const { kind, answered } = readGatewayError(error)
   return kind === 'unknown' && !answered
 }
 
-/** Whether the very same call is still at work, sent by somebody else under the same key: it may yet succeed. */
+/** Whether the same call is still running under the same idempotency key; it may yet succeed. */
 export function isRunningAlready(error: unknown): boolean {
   return typeof error === 'object' && error !== null && (error as StripeErrorLike).statusCode === 409
 }
@@ -93,16 +93,16 @@ export function isRunningAlready(error: unknown): boolean {
 function kindOf(status: number, type: string, param: string): GatewayFailure['kind'] {
   if (type === 'card_error') return 'refused'
   if (type === 'invalid_request_error' && param === 'payment_method') return 'refused'
-  // A 409 says that the same request is still at work, which may yet succeed.
+  // After a 409 the same request is still running and may yet succeed.
   return status >= 400 && status < 500 && status !== 409 ? 'broken' : 'unknown'
 }
 
-/** However a token travels, to the site it is the payment method. */
+/** A token in any parameter is the payment method, from the site's point of view. */
 function paymentParam(param: string): string {
   return param === 'confirmation_token' || param.startsWith('payment_method_data') ? 'payment_method' : param
 }
 
-/** stripe-node's class names, for errors that Stripe itself did not write. */
+/** The type of an error that stripe-node made, by its class name. */
 function typeName(type: unknown): string {
   if (type === 'StripeConnectionError') return 'api_connection_error'
   return type === 'StripeAPIError' ? 'api_error' : identifier(type)
@@ -112,7 +112,7 @@ function identifier(value: unknown): string {
   return typeof value === 'string' ? value.replaceAll(/[^A-Za-z0-9_.-]/g, '').slice(0, 200) : ''
 }
 
-/** A gateway's sentence without anything that could be a card number, at most 200 characters. */
+/** The gateway's message without anything that could be a card number, at most 200 characters. */
 function sanitised(message: unknown): string {
   if (typeof message !== 'string') return ''
   const harmless = message.replaceAll(/\p{C}/gu, ' ').replaceAll(/\d(?:[ -]?\d){4,}/g, '')

@@ -18,22 +18,22 @@ import type { AttemptRow } from './rows.ts'
 import { failAttempt, settleAttempt } from './settle.ts'
 import { subscriptionInterval } from './subscription-interval.ts'
 
-/** Stripe takes 30 minutes to 24 hours; a minute more keeps a hold of exactly 30 above the floor when the call is slow. */
+/** Stripe accepts 30 minutes to 24 hours; one minute of margin covers a slow call. */
 export const shortestPageMs = 31 * 60_000
 const longestPageMs = 24 * 60 * 60_000 - 60_000
-/** How long one click waits for the page that another one is opening. */
-const patienceMs = 5_000
+/** How long one click waits for the page that another click is opening. */
+const pageWaitMs = 5_000
 
 /**
- * The address of the gateway's own page for an attempt, opened when it has none yet. A page that was refused fails the
- * order, one that may have been opened leaves it to the reconciler. However many ask at once, it is one page.
+ * The address of the gateway's payment page for an attempt; creates the page if there is none yet. A refused page fails
+ * the order; a page that may exist is left to the reconciler. Concurrent calls get the same page.
  *
  * @throws AppError CHECKOUT_FAILED: 502 refused, 504 unknown
  */
 export async function offerCheckoutPage(shop: ShopContext, attempt: AttemptRow): Promise<string> {
   try {
     const { url } = await openCheckoutPage(shop, await takeUpAttempt(shop, attempt.id))
-    if (url === null) throw new Error('the gateway gave no address for its page')
+    if (url === null) throw new Error('the gateway returned a page without an address')
     return url
   } catch (error) {
     const url = await pageOfAnother(shop, attempt.id, error)
@@ -42,9 +42,9 @@ export async function offerCheckoutPage(shop: ShopContext, attempt: AttemptRow):
   }
 }
 
-/** Who is refused because somebody else is opening the page, as a second click is, gets it as soon as it is there. */
+/** The page that a concurrent call is creating, such as the first click of a double click; null if it does not appear. */
 async function pageOfAnother(shop: ShopContext, attemptId: number, error: unknown): Promise<string | null> {
-  const until = isRunningAlready(error) ? performance.now() + patienceMs : 0
+  const until = isRunningAlready(error) ? performance.now() + pageWaitMs : 0
   for (;;) {
     const { url, outcome } = getAttempt(shop.db, attemptId)
     if (url !== null && outcome === null) return url
@@ -72,7 +72,7 @@ export async function openCheckoutPage(
     ...purchase(shop, order, attempt),
     ...(discounts === undefined ? {} : { discounts }),
     ...(order.email === null ? {} : { customer_email: order.email }),
-    // In another currency than the order's, an amount could not be told from a wrong one.
+    // An amount in another currency than the order's could not be compared with it.
     adaptive_pricing: { enabled: false },
     client_reference_id: String(order.id),
     metadata: metadataOf(shop, attempt),
@@ -85,7 +85,7 @@ export async function openCheckoutPage(
   )
   const { attempt: opened, verdict } = await settleAttempt(shop, attempt.id, stateOfSession(session), 'checkout')
   if (verdict === 'open' && !isWanted(shop, opened)) {
-    // Nobody has been led to this page yet, and beside another way to pay nobody may be.
+    // The buyer has not seen this page, and must not pay on it beside the other payment.
     const ended = await deadline.call((options) => callOff(stripe, opened, options))
     if (ended !== undefined) await settleAttempt(shop, opened.id, ended, 'checkout')
     throw new Error('the payment was given up while its page was opened')
@@ -97,12 +97,12 @@ function isWanted({ db }: ShopContext, { orderId, outcome }: AttemptRow): boolea
   return outcome === null && getOrder(db, orderId).status === 'pending'
 }
 
-/** In step with the hold, within what Stripe takes. Counted from the attempt, so that a repeat asks for the same. */
+/** The end of the hold, within Stripe's limits. Counted from the attempt, so that a repeated call sends the same. */
 function pageEnd({ expiresAt, createdAt }: AttemptRow): number {
   return Math.min(Math.max(expiresAt ?? 0, createdAt + shortestPageMs), createdAt + longestPageMs)
 }
 
-/** What is sold: at once, or, with a subscription among it, for as long as the buyer stays. */
+/** The line items, as a one-time payment or, with a subscription among them, as a subscription. */
 function purchase(
   shop: ShopContext,
   order: OrderRow,
@@ -127,7 +127,7 @@ function purchase(
     : { mode: 'subscription', line_items: lines, subscription_data: data }
 }
 
-/** The order's whole discount as one coupon that can be used once. */
+/** The order's discount as a coupon at Stripe that can be used once. */
 async function adHocCoupon(
   stripe: Stripe,
   order: OrderRow,
@@ -156,7 +156,7 @@ async function pageFailure(shop: ShopContext, attempt: AttemptRow, error: unknow
   const kind = failure.answered && !isRunningAlready(error) ? 'broken' : 'unknown'
   const now = shop.clock.now()
   await writeWhenFree(shop.db, (tx) => {
-    // Another try has opened it, or the buyer chose another way.
+    // A concurrent call has created the page, or the buyer chose another payment method.
     const { objectId, outcome } = getAttempt(tx, attempt.id)
     if (objectId !== null || outcome !== null) return
     if (kind === 'broken') failAttempt(tx, attempt.id, 'the payment page was refused', now)

@@ -5,20 +5,22 @@ import { formatMoney } from '../../platform/money.ts'
 import { getOrder } from '../orders/find.ts'
 import { recordRefund, reverseRefund } from '../orders/refund-order.ts'
 import { isSurplus } from './attempts.ts'
-import type { Booking } from './booking.ts'
+import type { UnitOfWork } from './unit-of-work.ts'
 import { refundKeyOf } from './metadata.ts'
 import type { AttemptRow, RefundRow } from './rows.ts'
 import { refunds } from './schema.ts'
 import { resolveWarning, warn } from './warnings.ts'
 
-/** A refund as the gateway has it; `key` is ours when we asked for it. */
+/** A refund at the gateway; `key` is the shop's own key when the shop requested the refund. */
 export type GatewayRefund = { id: string; amountMinor: number; status: 'done' | 'open' | 'failed'; key: string | null }
 
+/** All refunds of a payment at the gateway. */
 export async function refundsOf(stripe: Stripe, paymentIntentId: string): Promise<GatewayRefund[]> {
   const { data } = await stripe.refunds.list({ payment_intent: paymentIntentId, limit: 100 })
   return data.map(toGatewayRefund)
 }
 
+/** Reads a refund; `requires_action` and `pending` count as open. */
 export function toGatewayRefund(refund: Stripe.Refund): GatewayRefund {
   const failed = refund.status === 'failed' || refund.status === 'canceled'
   return {
@@ -29,23 +31,23 @@ export function toGatewayRefund(refund: Stripe.Refund): GatewayRefund {
   }
 }
 
-/** Takes in every refund of a payment, those made in the gateway's dashboard too; each counts once. */
+/** Applies every refund of a payment, including refunds made in the gateway's dashboard. Each refund counts once. */
 export function applyRefunds(
-  booking: Booking,
+  unit: UnitOfWork,
   attempt: AttemptRow,
   found: readonly GatewayRefund[]
 ): 'applied' | 'ignored' {
-  const changed = found.map((refund) => applyRefund(booking, attempt, refund))
+  const changed = found.map((refund) => applyRefund(unit, attempt, refund))
   return changed.some(Boolean) ? 'applied' : 'ignored'
 }
 
-function applyRefund(booking: Booking, attempt: AttemptRow, refund: GatewayRefund): boolean {
-  const known = findRefund(booking.tx, refund)
-  if (refund.status === 'failed') return takeFailure(booking, attempt, known, refund)
+function applyRefund(unit: UnitOfWork, attempt: AttemptRow, refund: GatewayRefund): boolean {
+  const known = findRefund(unit.tx, refund)
+  if (refund.status === 'failed') return takeFailure(unit, attempt, known, refund)
   if (known?.state === 'done') return false
-  const row = keep(booking, attempt, known, refund)
+  const row = storeRefund(unit, attempt, known, refund)
   if (refund.status === 'open') return false
-  count(booking, attempt, row)
+  count(unit, attempt, row)
   return true
 }
 
@@ -54,29 +56,34 @@ function applyRefund(booking: Booking, attempt: AttemptRow, refund: GatewayRefun
  * money is back at the shop, so the order counts as not refunded by it and can be refunded again.
  */
 function takeFailure(
-  booking: Booking,
+  unit: UnitOfWork,
   attempt: AttemptRow,
   known: RefundRow | undefined,
   { id }: GatewayRefund
 ): boolean {
   const { orderId } = attempt
   if (known === undefined || known.state === 'failed') return false
-  setState(booking, known.id, 'failed', id)
-  if (known.state === 'done' && isCounted(booking.tx, attempt)) {
-    const cause = { by: booking.by, reason: `refund ${id} failed at the gateway` }
-    reverseRefund(booking.tx, orderId, known.amountMinor, cause, booking.now)
+  setState(unit, known.id, 'failed', id)
+  if (known.state === 'done' && isCounted(unit.tx, attempt)) {
+    const cause = { by: unit.by, reason: `refund ${id} failed at the gateway` }
+    reverseRefund(unit.tx, orderId, known.amountMinor, cause, unit.now)
   }
   const amount = formatMoney(known.amountMinor, known.currency)
   const message = `Refund ${id} of ${amount} for order ${orderId} failed: the money is back with the shop. Refund the order again, or pay the buyer in another way.`
-  warn(booking, { orderId, kind: 'refund_failed', objectId: id, message })
+  warn(unit, { orderId, kind: 'refund_failed', objectId: id, message })
   return true
 }
 
-/** Our row of it, with the gateway's id from the first time that it is heard of. */
-function keep(booking: Booking, attempt: AttemptRow, known: RefundRow | undefined, refund: GatewayRefund): RefundRow {
-  const { tx, by, now } = booking
+/** Stores a refund, or updates the stored row with the gateway's id and state. */
+function storeRefund(
+  unit: UnitOfWork,
+  attempt: AttemptRow,
+  known: RefundRow | undefined,
+  refund: GatewayRefund
+): RefundRow {
+  const { tx, by, now } = unit
   const state = refund.status === 'done' ? 'done' : 'requested'
-  if (known !== undefined) return setState(booking, known.id, state, refund.id)
+  if (known !== undefined) return setState(unit, known.id, state, refund.id)
   return tx.orm
     .insert(refunds)
     .values({
@@ -96,7 +103,7 @@ function keep(booking: Booking, attempt: AttemptRow, known: RefundRow | undefine
     .get()
 }
 
-function setState({ tx, now }: Booking, id: number, state: RefundRow['state'], gatewayRefundId: string): RefundRow {
+function setState({ tx, now }: UnitOfWork, id: number, state: RefundRow['state'], gatewayRefundId: string): RefundRow {
   return tx.orm
     .update(refunds)
     .set({ state, gatewayRefundId, updatedAt: now })
@@ -105,12 +112,12 @@ function setState({ tx, now }: Booking, id: number, state: RefundRow['state'], g
     .get()
 }
 
-/** What goes back of a payment that never counted for the order settles that payment, not the order. */
-function count(booking: Booking, attempt: AttemptRow, { amountMinor, by, reason }: RefundRow): void {
-  const { tx, now } = booking
+/** A refund of a payment that never counted for the order resolves that payment's warning and leaves the order. */
+function count(unit: UnitOfWork, attempt: AttemptRow, { amountMinor, by, reason }: RefundRow): void {
+  const { tx, now } = unit
   const { id, totalMinor, refundedMinor } = getOrder(tx, attempt.orderId)
   if (!isCounted(tx, attempt)) {
-    for (const kind of ['mismatch', 'paid_twice'] as const) resolveWarning(booking, kind, attempt.objectId ?? '')
+    for (const kind of ['mismatch', 'paid_twice'] as const) resolveWarning(unit, kind, attempt.objectId ?? '')
     return
   }
   const leftMinor = Math.min(amountMinor, totalMinor - refundedMinor)

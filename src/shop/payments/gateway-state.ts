@@ -1,16 +1,17 @@
 import type Stripe from 'stripe'
+import { formatMoney } from '../../platform/money.ts'
 import { readGatewayError } from './gateway-failure.ts'
 import type { GatewayFailure } from './gateway-failure.ts'
 import { attemptTokenOf } from './metadata.ts'
 import type { AttemptRow } from './rows.ts'
 
-/** What the gateway itself says of one attempt, reduced to what the shop decides by. */
+/** The gateway's state of one attempt, reduced to the fields that the shop decides by. */
 export type GatewayState = {
   objectId: string
   paymentIntentId: string | null
-  /** `open`: the buyer can still pay; `waiting`: the bank decides; `action`: the buyer has to confirm at the bank. */
+  /** `open`: the buyer can still pay; `waiting`: the bank decides; `action`: the buyer must authenticate at the bank. */
   verdict: 'paid' | 'open' | 'waiting' | 'action' | 'failed' | 'expired'
-  /** The gateway's own word. */
+  /** The status in the gateway's own vocabulary. */
   status: string
   amountMinor: number
   currency: string
@@ -18,12 +19,12 @@ export type GatewayState = {
   /** The attempt's token as the object carries it. */
   token: string | null
   email: string | null
-  /** Where the buyer confirms at the bank. */
+  /** Where the buyer authenticates at the bank. */
   redirectUrl: string | null
   url: string | null
-  /** Why the last try to pay came to nothing. */
+  /** Why the last payment failed. */
   failure: GatewayFailure | null
-  /** What Stripe renews from now on, and until when (epoch ms) it is paid. */
+  /** The subscription that the payment started, and the end of its paid period (epoch ms). */
   subscription: { id: string; periodEnd: number } | null
 }
 
@@ -36,6 +37,7 @@ const intentVerdicts: Readonly<Record<string, GatewayState['verdict']>> = {
   canceled: 'failed'
 } satisfies Partial<Record<Stripe.PaymentIntent.Status, GatewayState['verdict']>>
 
+/** Reads a PaymentIntent. */
 export function stateOfIntent(intent: Stripe.PaymentIntent): GatewayState {
   return {
     objectId: intent.id,
@@ -54,17 +56,18 @@ export function stateOfIntent(intent: Stripe.PaymentIntent): GatewayState {
   }
 }
 
-/** Without a payment method it has either been declined or not been tried yet; its last error tells which. */
+/** An intent without a payment method was declined or not tried yet; its last error tells which. */
 function intentVerdict({ status, last_payment_error: lastError }: Stripe.PaymentIntent): GatewayState['verdict'] {
   if (status === 'requires_payment_method') return lastError ? 'failed' : 'open'
   return intentVerdicts[status] ?? 'waiting'
 }
 
-/** Whether the gateway's last word for a payment, its page's or its own, was that the bank decides. */
+/** Whether the last known state of a payment is that the bank decides. */
 export function isAtTheBank({ gatewayStatus }: Pick<AttemptRow, 'gatewayStatus'>): boolean {
   return gatewayStatus === 'complete' || intentVerdicts[gatewayStatus ?? ''] === 'waiting'
 }
 
+/** Reads a Checkout Session; `payment_intent`, `subscription` and `invoice.payments` should be expanded. */
 export function stateOfSession(session: Stripe.Checkout.Session): GatewayState {
   return {
     objectId: session.id,
@@ -83,7 +86,7 @@ export function stateOfSession(session: Stripe.Checkout.Session): GatewayState {
   }
 }
 
-/** A page that is complete but unpaid waits for the bank, until what it waited for has failed. */
+/** A page that is complete but unpaid waits for the bank until its payment fails. */
 function sessionVerdict(session: Stripe.Checkout.Session): GatewayState['verdict'] {
   if (session.payment_status === 'paid' || session.payment_status === 'no_payment_required') return 'paid'
   if (session.status === 'expired') return 'expired'
@@ -98,32 +101,33 @@ function subscriptionOf(reference: Stripe.Checkout.Session['subscription']): Gat
   return subscription === undefined ? null : { id: subscription.id, periodEnd: periodEndOf(subscription) }
 }
 
-/** When what has been paid for runs out, epoch ms. */
+/** The end of the current period, epoch ms. */
 export function periodEndOf(subscription: Stripe.Subscription): number {
   return Math.max(...subscription.items.data.map((item) => item.current_period_end), 0) * 1000
 }
 
-/** A subscription's first payment stands under its invoice. */
+/** The first payment of a subscription belongs to its invoice. */
 function firstPaymentOf(reference: Stripe.Checkout.Session['invoice']): string | null {
   return idOf(objectOf(reference)?.payments?.data[0]?.payment.payment_intent ?? null)
 }
 
+/** The id of a reference, expanded or not. */
 export function idOf(reference: string | { id: string } | null | undefined): string | null {
   return typeof reference === 'string' ? reference : (reference?.id ?? null)
 }
 
-/** What a reference was expanded to; undefined when only its id is there. */
+/** The expanded object of a reference; undefined when it is only an id. */
 function objectOf<T extends object>(reference: string | T | null | undefined): T | undefined {
   return typeof reference === 'string' || reference === null ? undefined : reference
 }
 
-/** Why an object cannot be this attempt's payment, in words for the operator; undefined when it fits. */
+/** Why an object cannot be the payment of an attempt, for the operator; undefined when it matches. */
 export function mismatch(attempt: AttemptRow, state: GatewayState): string | undefined {
   if (state.token !== attempt.token) return 'it does not carry the token of this payment'
   if (state.livemode !== attempt.livemode)
     return state.livemode ? 'it is a live payment in a test shop' : 'it is a test payment in a live shop'
   if (state.currency !== attempt.currency) return `it is in ${state.currency}, the order in ${attempt.currency}`
   if (state.amountMinor !== attempt.amountMinor)
-    return `it is over ${state.amountMinor}, the order over ${attempt.amountMinor} (minor units)`
+    return `its amount is ${formatMoney(state.amountMinor, state.currency)}, the order's is ${formatMoney(attempt.amountMinor, attempt.currency)}`
   return undefined
 }

@@ -3,7 +3,7 @@ import { AppError } from '../../errors.ts'
 import type { CardGateway, ShopContext } from '../context.ts'
 import type { AttemptRow } from './rows.ts'
 
-/** A gateway whose credentials are there. */
+/** A gateway whose credentials are configured. */
 export type ReadyGateway = CardGateway & { readonly client: () => Promise<Stripe> }
 
 /** @throws AppError CHECKOUT_GATEWAY_NOT_CONFIGURED while the credentials are missing. */
@@ -19,7 +19,7 @@ export function isReady(cards: CardGateway | null): cards is ReadyGateway {
   return cards?.client !== undefined
 }
 
-/** The gateway that holds a payment; undefined where it cannot be asked: the key is missing, or it is another one. */
+/** The gateway that holds a payment; undefined when it cannot be asked, because its key is missing or the shop uses another gateway. */
 export function findGatewayOf(
   { cards }: Pick<ShopContext, 'cards'>,
   { gateway }: Pick<AttemptRow, 'gateway'>

@@ -12,10 +12,10 @@ import { callOff, lookUp } from './look-up.ts'
 import type { AttemptRow } from './rows.ts'
 import { failAttempt } from './settle.ts'
 
-/** What every step of one checkout works with. */
-export type Way = { shop: ShopContext; stripe: Stripe; deadline: Deadline; attempt: AttemptRow }
+/** What every step of one token_handoff payment needs. */
+export type HandoffRun = { shop: ShopContext; stripe: Stripe; deadline: Deadline; attempt: AttemptRow }
 
-/** The payment was given up before anything was charged, and the gateway has nothing to say about it. */
+/** The payment was given up before anything was charged, without an error of the gateway. */
 export const nothingCharged: GatewayFailure = {
   kind: 'broken',
   answered: true,
@@ -25,42 +25,42 @@ export const nothingCharged: GatewayFailure = {
   requestId: ''
 }
 
-/** An intent that was never confirmed charges nobody: whatever the gateway answers to its creation, that is certain. */
-export function afterFailedCreate({ shop, attempt }: Way, error: unknown): Promise<Error> {
+/** The error after a failed creation. An intent that was not confirmed charges nothing, so any answer is final. */
+export function afterFailedCreate({ shop, attempt }: HandoffRun, error: unknown): Promise<Error> {
   const failure = readGatewayError(error)
   return settleFailure(shop, attempt, 'create_intent', failure.answered ? asKnown(failure) : failure)
 }
 
 /**
- * What an error of the confirmation came to. Where the gateway did not answer, the confirmation may still be on its way,
- * and the reconciler will see. Where it did, only the intent itself tells whether anything was charged: one that can
- * still be paid is called off before the buyer hears that it failed, or he might pay twice.
+ * The state of the intent after a failed confirmation. Without an answer the confirmation may still reach the gateway, so
+ * the reconciler settles it. With an answer, only the intent tells whether it was charged: an intent that can still be
+ * paid is called off before the buyer learns of the failure, or the buyer might pay twice.
  *
  * @throws AppError CHECKOUT_FAILED
  */
-export async function afterFailedConfirm(way: Way, error: unknown): Promise<GatewayState> {
-  const { shop, stripe, attempt } = way
+export async function afterFailedConfirm(run: HandoffRun, error: unknown): Promise<GatewayState> {
+  const { shop, stripe, attempt } = run
   const failure = readGatewayError(error)
   const failed = (known: GatewayFailure): Promise<Error> => settleFailure(shop, attempt, 'confirm_intent', known)
   if (!failure.answered) throw await failed(asUnknown(failure))
   if (failure.kind === 'refused' && saysDeclined(error)) throw await failed(failure)
-  const state = await findIntent(way, failure)
+  const state = await findIntent(run, failure)
   if (state.verdict !== 'open' && state.verdict !== 'failed') return state
   if (state.verdict === 'failed') throw await failed(asKnown(failure))
-  const ended = await ask(way, failure, (options) => callOff(stripe, attempt, options))
+  const ended = await ask(run, failure, (options) => callOff(stripe, attempt, options))
   if (ended === undefined || ended.verdict === 'failed') throw await failed(asKnown(failure))
   return ended
 }
 
-/** The intent as it stands now; `failure` is what is told when the gateway does not say. */
-export async function findIntent(way: Way, failure?: GatewayFailure): Promise<GatewayState> {
-  const state = await ask(way, failure, (options) => lookUp(way.stripe, way.attempt, options))
-  if (state === undefined) throw new Error(`payment attempt ${way.attempt.id} has no intent`)
+/** The current state of the intent; `failure` is thrown when the gateway does not answer. */
+export async function findIntent(run: HandoffRun, failure?: GatewayFailure): Promise<GatewayState> {
+  const state = await ask(run, failure, (options) => lookUp(run.stripe, run.attempt, options))
+  if (state === undefined) throw new Error(`payment attempt ${run.attempt.id} has no intent`)
   return state
 }
 
 async function ask<T>(
-  { shop, attempt, deadline }: Way,
+  { shop, attempt, deadline }: HandoffRun,
   failure: GatewayFailure | undefined,
   work: (options: { timeout: number }) => Promise<T>
 ): Promise<T> {
@@ -71,7 +71,7 @@ async function ask<T>(
   }
 }
 
-/** A card error carries the intent that it left behind. */
+/** Whether a card error carries an intent that can be paid again, which proves that nothing was charged. */
 function saysDeclined(error: unknown): boolean {
   const { payment_intent: intent } = error as { payment_intent?: { status?: unknown } }
   return intent?.status === 'requires_payment_method'
@@ -85,7 +85,7 @@ function asUnknown(failure: GatewayFailure): GatewayFailure {
   return { ...failure, kind: 'unknown' }
 }
 
-/** A failure that is known fails the order; one that is not leaves it pending for the reconciler. */
+/** Stores a failure: a known one fails the order, an unknown one leaves it pending for the reconciler. */
 export async function settleFailure(
   shop: ShopContext,
   { id, orderId }: AttemptRow,
@@ -100,10 +100,10 @@ export async function settleFailure(
       if (kind !== 'unknown') failAttempt(tx, id, `the payment failed: ${code}`, now)
       else if (getAttempt(tx, id).outcome === null) updateAttempt(tx, id, { gatewayStatus: unanswered }, now)
     })
-  } catch (trouble) {
-    // What the gateway said is true and told all the same; the reconciler writes it down when that is possible again.
-    if (!isStorageError(trouble)) throw trouble
-    shop.log.error('a failure could not be saved', { orderId, error: describeError(trouble) })
+  } catch (storageError) {
+    // The buyer still gets the gateway's answer; the reconciler stores it later.
+    if (!isStorageError(storageError)) throw storageError
+    shop.log.error('a failure could not be saved', { orderId, error: describeError(storageError) })
   }
   shop.log.warn('a payment failed', { orderId, step, kind, code, gatewayRequestId: requestId })
   return checkoutFailed(failure, step)

@@ -6,7 +6,7 @@ import type { AttemptRow } from './rows.ts'
 
 type Options = { timeout?: number }
 
-/** Asks the gateway how an attempt stands; undefined when the gateway has not been told of it yet. */
+/** The gateway's state of an attempt; undefined when the attempt has no object at the gateway yet. */
 export async function lookUp(
   stripe: Stripe,
   { objectId, kind }: Pick<AttemptRow, 'objectId' | 'kind'>,
@@ -20,8 +20,8 @@ export async function lookUp(
 }
 
 /**
- * Takes back what the buyer has not paid yet, so that nothing can be charged any more. Paid meanwhile? Then it says so.
- * Undefined when the gateway knows nothing of it, and so can charge nothing either.
+ * Expires a page or cancels an intent, so that it cannot be charged any more, and returns its state: `paid` when the buyer
+ * was faster. Undefined when the gateway does not know the object.
  */
 export async function callOff(
   stripe: Stripe,
@@ -38,14 +38,14 @@ export async function callOff(
     const { missing, answered } = readGatewayError(error)
     if (missing) return undefined
     if (!answered) throw error
-    // It is refused when it was paid or over already: then its own state tells.
+    // The gateway refuses when the object is paid or over; its state tells which.
     const state = await lookUp(stripe, attempt, options)
     if (state?.verdict === 'open' || state?.verdict === 'action') throw error
     return state
   }
 }
 
-/** What the gateway answers; undefined for an object that it does not know, which is none of ours. */
+/** The gateway's answer; undefined for an object that the gateway does not know. */
 export async function unlessMissing<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked

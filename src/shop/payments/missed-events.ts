@@ -8,19 +8,19 @@ import { handledTypes, readEvent } from './gateway-event.ts'
 import type { GatewayEvent } from './gateway-event.ts'
 import { webhookInbox } from './schema.ts'
 
-/** From when on (epoch ms) events are listed; null until the first list has been read. */
+/** The time (epoch ms) from which events are listed; null until the first list has been read. */
 export type EventCursor = { since: number | null }
 
-/** Stripe tries for three days to deliver an event; a list read for the first time goes back at least as far. */
+/** Stripe tries for three days to deliver an event; the first list goes back at least as far. */
 const firstLookBackMs = 3 * 24 * 60 * 60_000
 /** Stripe keeps events for 30 days. */
 const longestLookBackMs = 30 * 24 * 60 * 60_000
-/** Events are listed anew from a little before the newest one: they do not appear in order. */
+/** Lists overlap, because events do not appear in the order of their times. */
 const overlapMs = 10 * 60_000
 
 /**
- * Lists what happened at the gateway since the last list and applies what never reached us, oldest first. One event that
- * fails holds up no other, and is listed again until it has been applied.
+ * Lists the gateway's events since the last list and applies those that no webhook delivered, oldest first. An event that
+ * fails does not delay the others, and is listed again until it has been applied.
  */
 export async function applyMissedEvents(
   shop: ShopContext,
@@ -28,7 +28,7 @@ export async function applyMissedEvents(
   cursor: EventCursor
 ): Promise<{ applied: number; failed: number }> {
   const now = shop.clock.now()
-  // A clock that was ahead at the last list must not make this one look past what has happened since.
+  // If the clock was ahead at the last list, this list must not skip the events since then.
   const last = Math.min(cursor.since ?? firstSince(shop.db, now), now - overlapMs)
   const since = Math.max(last, now - longestLookBackMs)
   const listed: GatewayEvent[] = []
@@ -53,7 +53,7 @@ export async function applyMissedEvents(
   return result
 }
 
-/** After a long pause everything since the newest event that we know has to be seen. */
+/** After a long pause, everything since the newest known event is listed. */
 function firstSince(db: Db, now: number): number {
   const newest = db.orm
     .select({ at: webhookInbox.eventCreatedAt })

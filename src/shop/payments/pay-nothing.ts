@@ -3,7 +3,7 @@ import { payOrder } from '../orders/pay-order.ts'
 import type { OrderRow } from '../orders/rows.ts'
 import { createAttempt, updateAttempt } from './attempts.ts'
 
-/** An order that costs nothing is paid at once, and no gateway hears of it. */
+/** Marks an order that costs nothing as paid, without a gateway. */
 export function payNothing(tx: Tx, order: OrderRow, now: number): OrderRow {
   const free = createAttempt(tx, order, { gateway: 'none', kind: 'none', livemode: false }, now)
   updateAttempt(tx, free.id, { outcome: 'paid', gatewayStatus: 'not_required', settledAt: now }, now)

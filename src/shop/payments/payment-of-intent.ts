@@ -1,7 +1,7 @@
 import type Stripe from 'stripe'
 import type { ShopContext } from '../context.ts'
 import { findAttemptByObject, findAttemptByToken, getAttempt } from './attempts.ts'
-import type { Booking } from './booking.ts'
+import type { UnitOfWork } from './unit-of-work.ts'
 import { idOf } from './gateway-state.ts'
 import { lookUp, unlessMissing } from './look-up.ts'
 import { ownership } from './metadata.ts'
@@ -15,7 +15,7 @@ export type Payment = {
   intentId: string
   attempt: AttemptRow
   /** Records the payment first when its own event never arrived; returns the attempt that the order rests on. */
-  record: (booking: Booking) => AttemptRow
+  record: (unit: UnitOfWork) => AttemptRow
 }
 
 /**
@@ -44,7 +44,7 @@ async function paymentOf(stripe: Stripe, attempt: AttemptRow, intentId: string):
   const objectId = attempt.objectId ?? (attempt.kind === 'payment_intent' ? intentId : null)
   const state = await lookUp(stripe, { ...attempt, objectId })
   if (state === undefined) throw new Error(`the payment of order ${attempt.orderId} has not been settled yet`)
-  return { intentId, attempt, record: (booking) => applyGatewayState(booking, attempt.id, state).attempt }
+  return { intentId, attempt, record: (unit) => applyGatewayState(unit, attempt.id, state).attempt }
 }
 
 async function findInvoicePayment(shop: ShopContext, stripe: Stripe, intentId: string): Promise<Payment | undefined> {
@@ -62,5 +62,5 @@ async function findInvoicePayment(shop: ShopContext, stripe: Stripe, intentId: s
     kind: 'invoice' as const,
     objectId: own.invoice.id
   }
-  return { intentId, attempt, record: (booking) => recordRenewal(booking, own) }
+  return { intentId, attempt, record: (unit) => recordRenewal(unit, own) }
 }

@@ -17,32 +17,32 @@ import type { AttemptRow } from './rows.ts'
 import { failAttempt, settleAttempt } from './settle.ts'
 import { endUnwantedSubscriptions } from './subscription-ends.ts'
 
-/** A checkout talks to the gateway for 20 s at most; one that was heard of less than this ago may still be at it. */
+/** A checkout talks to the gateway for 20 s at most; an attempt that is younger than this may still be in progress. */
 const atWorkMs = 25_000
-/** After so many calls in a row without an answer the gateway is left alone until the next round. */
+/** After this many consecutive calls without an answer, the rest waits for the next round. */
 const mostUnanswered = 3
 
 export type ReconcileReport = { attempts: number; settled: number; events: number; refunds: number; failed: number }
 
 export type ReconcileOptions = {
   /**
-   * What to do about attempts that a checkout may still be at work on: `leave` them to it, `wait` until it has ended,
-   * or `take` them, when no checkout can be under way. Taken too early they are refused to the buyer, never charged.
+   * What to do with attempts that a checkout may still be working on: `leave` them, `wait` until the checkout has ended,
+   * or `take` them, when no checkout can be running. An attempt that is taken too early fails; it is never charged.
    */
   underWay?: 'leave' | 'wait' | 'take'
-  /** Since when (epoch ms) checkouts can be under way after all: what was touched since then is left, not taken. */
+  /** With `take`: attempts changed since this time (epoch ms) are left, because checkouts may be running by then. */
   openSince?: number
-  /** Kept from round to round, so that no event is listed again and again. */
+  /** The caller keeps it between rounds, so that events are not listed again. */
   events?: EventCursor
 }
 
-/** One round: its report, and how it deals with what fails. */
+/** One reconciliation: its report, and a runner that counts failures. */
 type Round = { report: ReconcileReport; attempt: (what: string, work: () => Promise<void>) => Promise<void> }
 
 /**
- * Brings orders and gateway together again: every attempt without a final outcome is settled from the gateway's own
- * answer, refunds are followed to their end, and events that were never delivered are applied. What cannot be settled
- * now is tried again next time; one failure holds up nothing else.
+ * Brings the orders in line with the gateway: settles every attempt without a final outcome from the gateway's state,
+ * finishes refunds, ends subscriptions that must not renew, and applies events that no webhook delivered. What fails is
+ * logged, counted and tried again in the next round; it does not delay the rest.
  */
 export async function reconcile(shop: ShopContext, options: ReconcileOptions): Promise<ReconcileReport> {
   const report: ReconcileReport = { attempts: 0, settled: 0, events: 0, refunds: 0, failed: 0 }
@@ -80,7 +80,7 @@ function startRound(shop: ShopContext, report: ReconcileReport): Round {
         report.failed += 1
         silent = isSilence(error) ? silent + 1 : 0
         shop.log.warn('could not be reconciled', { what, error: describeError(error) })
-        if (silent === mostUnanswered) shop.log.warn('the gateway does not answer: the rest waits for the next round')
+        if (silent === mostUnanswered) shop.log.warn('the gateway does not answer; the rest waits for the next round')
       }
     }
   }
@@ -90,7 +90,7 @@ function isQuiet(shop: ShopContext, { updatedAt }: { updatedAt: number }, option
   return isAbandoned(shop, updatedAt, options) || !isRecent(shop, updatedAt)
 }
 
-/** Nobody's work any more: from before the shop opened, or from a clock that was ahead. */
+/** Whether no checkout can be working on it: it is older than the server's start, or from a clock that was ahead. */
 function isAbandoned(
   { clock }: ShopContext,
   at: number,
@@ -99,13 +99,13 @@ function isAbandoned(
   return underWay === 'take' && (at < openSince || at > clock.now())
 }
 
-/** Until every checkout under way has got its answer, or can get none any more. */
+/** Waits until every running checkout has its answer, or cannot get one any more. */
 async function waitForCheckouts(shop: ShopContext): Promise<void> {
   const endsAt = performance.now() + atWorkMs
   while (performance.now() < endsAt && openAttempts(shop.db).some((row) => isUnderWay(shop, row))) await sleep(250)
 }
 
-/** Whether a checkout may still be at work on it: it is young, and nobody has been told yet how it stands. */
+/** Whether a checkout may still be working on it: it is recent, and its buyer has no answer yet. */
 function isUnderWay(shop: ShopContext, row: AttemptRow): boolean {
   const { gateway, kind, objectId, gatewayStatus } = row
   if (gateway !== shop.cards?.name || gatewayStatus === unanswered) return false
@@ -113,7 +113,7 @@ function isUnderWay(shop: ShopContext, row: AttemptRow): boolean {
   return !isTold && isRecent(shop, row.updatedAt)
 }
 
-/** Either way: what a clock that was ahead has left behind is nobody's work any more. */
+/** In both directions, because a clock that was ahead leaves times in the future. */
 function isRecent({ clock }: ShopContext, at: number): boolean {
   return Math.abs(clock.now() - at) < atWorkMs
 }
@@ -163,7 +163,7 @@ async function startAgain(shop: ShopContext, attempt: AttemptRow): Promise<Attem
   try {
     return await openCheckoutPage(shop, attempt)
   } catch (error) {
-    // A refusal is certain: there is no page under this key, and there never will be.
+    // After a refusal there is no page under this key.
     if (!readGatewayError(error).answered || isRunningAlready(error)) throw error
     return giveUp(shop, attempt, 'the payment page was refused')
   }

@@ -9,8 +9,8 @@ import { getOrder } from '../orders/find.ts'
 import { checkRefund, recordRefund } from '../orders/refund-order.ts'
 import type { OrderRow } from '../orders/rows.ts'
 import { findPayingAttempt, getAttempt } from './attempts.ts'
-import { book } from './booking.ts'
-import type { Booking } from './booking.ts'
+import { runUnitOfWork } from './unit-of-work.ts'
+import type { UnitOfWork } from './unit-of-work.ts'
 import { readGatewayError } from './gateway-failure.ts'
 import { applyRefunds, refundsOf, toGatewayRefund } from './gateway-refunds.ts'
 import { gatewayOf } from './gateway.ts'
@@ -20,12 +20,13 @@ import { refunds } from './schema.ts'
 import { warn } from './warnings.ts'
 
 /**
- * Gives money back. A card payment is refunded at the gateway, under a key that was written down first: after a crash
- * or a lost answer the reconciler asks again and nothing goes back twice. Money that came by hand goes back by hand.
+ * Refunds an order. A card payment is refunded at the gateway under a key that is stored first: after a crash or a lost
+ * answer the reconciler repeats the request, and the money goes back once. A payment by hand is recorded as refunded by
+ * hand.
  *
- * @param amountMinor what goes back; undefined for all that is left
- * @throws AppError as checkRefund; DEPENDENCY_UNAVAILABLE when the gateway cannot be asked (nothing is written down) or
- *   its answer is unknown (it will be settled), CONFLICT when it refuses.
+ * @param amountMinor undefined refunds all that is left
+ * @throws AppError as checkRefund; DEPENDENCY_UNAVAILABLE when the gateway cannot be reached (nothing is stored) or did
+ *   not confirm (the reconciler repeats the request); CONFLICT when the gateway refuses
  */
 export async function refundOrder(
   shop: ShopContext,
@@ -33,15 +34,15 @@ export async function refundOrder(
   amountMinor: number | undefined,
   by: string
 ): Promise<OrderRow> {
-  const asked = await book(shop, by, (booking) => askRefund(shop, booking, orderId, amountMinor))
+  const asked = await runUnitOfWork(shop, by, (unit) => askRefund(shop, unit, orderId, amountMinor))
   if (asked !== null) await requestRefund(shop, asked, true)
   return getOrder(shop.db, orderId)
 }
 
-/** Writes the refund down; what came by hand is given back with that, and null is answered. */
+/** Stores the requested refund; null for a payment by hand, whose refund is complete with that. */
 function askRefund(
   shop: ShopContext,
-  { tx, by, now }: Booking,
+  { tx, by, now }: UnitOfWork,
   orderId: number,
   amountMinor: number | undefined
 ): RefundRow | null {
@@ -50,14 +51,17 @@ function askRefund(
   const leftMinor = order.totalMinor - order.refundedMinor - askedMinor
   const wanted = amountMinor ?? leftMinor
   if (askedMinor > 0 && (wanted > leftMinor || leftMinor === 0))
-    throw new AppError('CONFLICT', `A refund of order ${orderId} is still under way.`)
+    throw new AppError(
+      'CONFLICT',
+      `Another refund of order ${orderId} is not finished. Wait until it is, then try again.`
+    )
   checkRefund(order, wanted)
   const paid = findPayingAttempt(tx, orderId)
   if (paid === undefined || hasLeftCards(shop)) {
     recordRefund(tx, orderId, wanted, { by, reason: 'refunded by hand' }, now)
     return null
   }
-  // What is written down will be paid out, so nothing is that cannot be asked for now.
+  // A stored refund will be paid out, so a refund that cannot be requested now is not stored.
   gatewayOf(shop, paid)
   intentOf(paid)
   return tx.orm
@@ -78,10 +82,7 @@ function askRefund(
     .get()
 }
 
-/**
- * A shop that was told to take no cards and holds no key can ask no gateway ever again. Settings that are missing
- * altogether do not look like that: they mean a card gateway.
- */
+/** A shop that takes no cards any more and has no Stripe key cannot refund at the gateway. */
 function hasLeftCards({ cards, config }: ShopContext): boolean {
   return cards === null && config.stripe.secretKey === null
 }
@@ -112,7 +113,7 @@ async function requestRefund(shop: ShopContext, row: RefundRow, watched: boolean
       },
       { idempotencyKey: row.gatewayKey }
     )
-    await book(shop, row.by, (booking) => applyRefunds(booking, attempt, [toGatewayRefund(refund)]))
+    await runUnitOfWork(shop, row.by, (unit) => applyRefunds(unit, attempt, [toGatewayRefund(refund)]))
   } catch (error) {
     throw await refundFailure(shop, row, error, watched)
   }
@@ -128,37 +129,40 @@ async function refundFailure(shop: ShopContext, row: RefundRow, error: unknown, 
     const why = `Stripe did not confirm the refund of order ${orderId}. The shop asks again until it does.`
     return new AppError('DEPENDENCY_UNAVAILABLE', why)
   }
-  await book(shop, 'gateway', (booking) => {
-    const { tx, now } = booking
+  await runUnitOfWork(shop, 'gateway', (unit) => {
+    const { tx, now } = unit
     tx.orm.update(refunds).set({ state: 'failed', updatedAt: now }).where(eq(refunds.id, id)).run()
     if (watched) return
     const amount = formatMoney(amountMinor, currency)
     const refusal = `Stripe refused to refund ${amount} of order ${orderId}: ${message || type}. Refund it in another way.`
-    warn(booking, { orderId, kind: 'refund_failed', objectId: gatewayKey, message: refusal })
+    warn(unit, { orderId, kind: 'refund_failed', objectId: gatewayKey, message: refusal })
   })
   return new AppError('CONFLICT', `The gateway refused the refund: ${message || type}`)
 }
 
 function intentOf({ orderId, paymentIntentId }: AttemptRow): string {
   if (paymentIntentId !== null) return paymentIntentId
-  throw new AppError('CONFLICT', `The gateway has not said which payment of order ${orderId} to refund.`)
+  throw new AppError(
+    'CONFLICT',
+    `The payment of order ${orderId} is not known yet. Run "shopstead orders reconcile", then try again.`
+  )
 }
 
 /**
- * Finds out what has become of a refund that was asked for: its answer was lost, or the bank takes its time. Only one
- * that the gateway has never heard of is asked for again; keys are forgotten after a day, refunds are not.
+ * Settles a requested refund whose answer was lost or whose bank is slow. A refund that the gateway does not have is
+ * requested again. The gateway's list decides, because it forgets idempotency keys after a day but keeps refunds.
  */
 export async function settleRefund(shop: ShopContext, stripe: Stripe, row: RefundRow): Promise<void> {
   const attempt = getAttempt(shop.db, row.attemptId ?? 0)
-  // A gateway that the shop has left cannot be asked from here.
+  // A gateway that the shop no longer uses cannot be asked.
   if (attempt.gateway !== shop.cards?.name) return
   const found = await refundsOf(stripe, intentOf(attempt))
-  await book(shop, row.by, (booking) => applyRefunds(booking, attempt, found))
+  await runUnitOfWork(shop, row.by, (unit) => applyRefunds(unit, attempt, found))
   const isUnknown = found.every(({ id, key }) => id !== row.gatewayRefundId && key !== row.gatewayKey)
   if (isUnknown) await requestRefund(shop, row, false)
 }
 
-/** Refunds that the gateway has not brought to an end yet, as far as the shop knows. */
+/** Refunds that are requested and not finished. */
 export function openRefunds(db: Db): RefundRow[] {
   return db.orm.select().from(refunds).where(eq(refunds.state, 'requested')).all()
 }

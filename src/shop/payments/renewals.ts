@@ -4,7 +4,7 @@ import { getOrder } from '../orders/find.ts'
 import { payOrder } from '../orders/pay-order.ts'
 import { insertRenewal } from '../orders/renewal-order.ts'
 import { createAttempt, findAttemptByObject, getAttempt, updateAttempt } from './attempts.ts'
-import type { Booking } from './booking.ts'
+import type { UnitOfWork } from './unit-of-work.ts'
 import { idOf } from './gateway-state.ts'
 import type { OwnInvoice } from './own-subscription.ts'
 import type { AttemptRow } from './rows.ts'
@@ -20,8 +20,8 @@ export function isPaidRenewal({ invoice }: OwnInvoice): boolean {
  *
  * @returns the attempt that stands for the invoice's payment
  */
-export function recordRenewal(booking: Booking, { invoice, subscription, attempt: first }: OwnInvoice): AttemptRow {
-  const { tx, by, now } = booking
+export function recordRenewal(unit: UnitOfWork, { invoice, subscription, attempt: first }: OwnInvoice): AttemptRow {
+  const { tx, by, now } = unit
   const known = findAttemptByObject(tx, invoice.id)
   if (known !== undefined) return known
   const original = getOrder(tx, first.orderId)

@@ -4,8 +4,8 @@ import { bool, instant, minor, oneOf } from '../../platform/db/columns.ts'
 import { orders } from '../orders/schema.ts'
 
 /**
- * One try at paying an order, committed before the gateway is first called, with idempotency keys of its own: order ids
- * can repeat after a restore or on a shared test account, these can not.
+ * One attempt to pay an order, committed before the gateway is called, with random idempotency keys: order ids can repeat
+ * after a restore or on a shared test account, these keys cannot.
  */
 export const paymentAttempts = sqliteTable(
   'payment_attempts',
@@ -17,7 +17,7 @@ export const paymentAttempts = sqliteTable(
     gateway: text('gateway', { enum: ['stripe', 'sandbox', 'manual', 'none'] }).notNull(),
     /** `invoice`: the gateway collected another period of a subscription by itself. */
     kind: text('kind', { enum: ['checkout_session', 'payment_intent', 'invoice', 'manual', 'none'] }).notNull(),
-    /** Random; carried in the gateway's metadata to prove that an object is ours. */
+    /** Random. The gateway's metadata carries it, which proves that an object belongs to this attempt. */
     token: text('token').notNull(),
     createKey: text('create_key').notNull(),
     confirmKey: text('confirm_key').notNull(),
@@ -28,7 +28,7 @@ export const paymentAttempts = sqliteTable(
     objectId: text('object_id'),
     paymentIntentId: text('payment_intent_id'),
     url: text('url'),
-    /** The gateway's own word for where the payment stands. */
+    /** The status in the gateway's own vocabulary. */
     gatewayStatus: text('gateway_status'),
     /** Null until it is final. */
     outcome: text('outcome', { enum: ['paid', 'failed', 'expired', 'abandoned'] }),
@@ -80,7 +80,7 @@ export const refunds = sqliteTable(
   ]
 )
 
-/** Gateway events that have been applied; the key lets one of two deliveries through. */
+/** Gateway events that have been applied; the primary key admits one of two concurrent deliveries. */
 export const webhookInbox = sqliteTable(
   'webhook_inbox',
   {
@@ -94,7 +94,7 @@ export const webhookInbox = sqliteTable(
   (t) => [index('webhook_inbox_by_time').on(t.appliedAt)]
 )
 
-/** What an operator has to look at: a payment that does not match its order, a late one, a dispute. */
+/** Warnings for the operator: a payment that does not match its order, a late payment, a dispute, a failed refund. */
 export const paymentWarnings = sqliteTable(
   'payment_warnings',
   {

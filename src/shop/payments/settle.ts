@@ -7,51 +7,51 @@ import { payOrder } from '../orders/pay-order.ts'
 import { recordBuyerEmail } from '../orders/record-buyer.ts'
 import { isPaidStatus } from '../orders/states.ts'
 import { attemptsOf, getAttempt, updateAttempt } from './attempts.ts'
-import { book } from './booking.ts'
-import type { Booking } from './booking.ts'
+import { runUnitOfWork } from './unit-of-work.ts'
+import type { UnitOfWork } from './unit-of-work.ts'
 import { endTransfers } from './by-hand.ts'
 import { mismatch } from './gateway-state.ts'
 import type { GatewayState } from './gateway-state.ts'
 import type { AttemptRow } from './rows.ts'
 import { warn } from './warnings.ts'
 
-/** How an attempt stands after the gateway's word has been applied. */
+/** An attempt after the gateway's state has been applied to it. */
 export type Settled = { attempt: AttemptRow; verdict: GatewayState['verdict'] | 'mismatch' }
 
 /**
- * Applies what the gateway itself says of an attempt, in the caller's transaction. Whoever learns it first (the
- * checkout, a webhook, the reconciler, the command line) comes through here, and saying it again changes nothing.
+ * Applies the gateway's state of an attempt to the order, in the caller's transaction. The checkout, webhooks, the
+ * reconciler and the command line all settle payments here; applying the same state again changes nothing.
  *
- * An object that does not match what was asked leaves the order as it is and a warning for the operator.
+ * An object that does not match its attempt leaves the order unchanged and a warning for the operator.
  */
-export function applyGatewayState(booking: Booking, attemptId: number, state: GatewayState): Settled {
-  const { tx } = booking
+export function applyGatewayState(unit: UnitOfWork, attemptId: number, state: GatewayState): Settled {
+  const { tx } = unit
   const attempt = getAttempt(tx, attemptId)
   const wrong = mismatch(attempt, state)
   if (wrong !== undefined) {
-    const message = `${state.objectId} was not taken as payment of order ${attempt.orderId}: ${wrong}.`
-    warn(booking, { orderId: attempt.orderId, kind: 'mismatch', objectId: state.objectId, message })
+    const message = `${state.objectId} does not count as the payment of order ${attempt.orderId}: ${wrong}.`
+    warn(unit, { orderId: attempt.orderId, kind: 'mismatch', objectId: state.objectId, message })
     return { attempt, verdict: 'mismatch' }
   }
-  // Whatever else was read of a payment that has arrived was read before it did.
+  // A state other than paid was read before the payment arrived.
   if (attempt.outcome === 'paid') return { attempt, verdict: 'paid' }
-  remember(booking, attempt, state)
-  if (state.verdict === 'paid') takePayment(booking, attempt, state)
-  else if (state.verdict === 'failed' || state.verdict === 'expired') giveUp(booking, attempt, state)
+  remember(unit, attempt, state)
+  if (state.verdict === 'paid') takePayment(unit, attempt, state)
+  else if (state.verdict === 'failed' || state.verdict === 'expired') giveUp(unit, attempt, state)
   return { attempt: getAttempt(tx, attemptId), verdict: state.verdict }
 }
 
-/** The same in a transaction of its own, for callers that hold none. */
+/** The same as applyGatewayState, in a transaction of its own. */
 export function settleAttempt(shop: ShopContext, attemptId: number, state: GatewayState, by: string): Promise<Settled> {
-  return book(shop, by, (booking) => applyGatewayState(booking, attemptId, state))
+  return runUnitOfWork(shop, by, (unit) => applyGatewayState(unit, attemptId, state))
 }
 
-/** A try that is known to have come to nothing. */
+/** Ends an attempt that is known to have failed, and fails its order unless a newer attempt is open. */
 export function failAttempt(tx: Tx, attemptId: number, reason: string, now: number, by = 'checkout'): void {
   endAttempt(tx, getAttempt(tx, attemptId), { outcome: 'failed', to: 'failed', by, reason }, now)
 }
 
-function remember({ tx, now }: Booking, attempt: AttemptRow, state: GatewayState): void {
+function remember({ tx, now }: UnitOfWork, attempt: AttemptRow, state: GatewayState): void {
   const change = {
     gatewayStatus: state.status,
     objectId: attempt.objectId ?? state.objectId,
@@ -62,40 +62,40 @@ function remember({ tx, now }: Booking, attempt: AttemptRow, state: GatewayState
   if (changed) updateAttempt(tx, attempt.id, change, now)
 }
 
-function takePayment(booking: Booking, attempt: AttemptRow, state: GatewayState): void {
-  const { tx, by, now } = booking
+function takePayment(unit: UnitOfWork, attempt: AttemptRow, state: GatewayState): void {
+  const { tx, by, now } = unit
   updateAttempt(tx, attempt.id, { outcome: 'paid', settledAt: now }, now)
   if (state.email !== null) recordBuyerEmail(tx, attempt.orderId, state.email, now)
   const order = getOrder(tx, attempt.orderId)
   if (order.paidAt !== null || order.status === 'refunded') {
     const surplus = state.paymentIntentId ?? state.objectId
-    const advice = `refund ${surplus} at the gateway; \`orders refund\` would refund the order itself`
-    const message = `Order ${order.id} had been paid already when ${state.objectId} was paid too: ${advice}.`
-    warn(booking, { orderId: order.id, kind: 'paid_twice', objectId: state.objectId, message })
+    const advice = `refund ${surplus} in the gateway's dashboard, because \`orders refund\` would refund the first payment`
+    const message = `Order ${order.id} was paid twice; the second payment is ${state.objectId}. To return it, ${advice}.`
+    warn(unit, { orderId: order.id, kind: 'paid_twice', objectId: state.objectId, message })
     return
   }
   const late = order.status === 'cancelled'
   const paid = payOrder(tx, order.id, { by, reason: `paid: ${state.objectId}`, latePayment: late }, now)
-  // The buyer had chosen a transfer, and paid on the gateway's page after all.
+  // The buyer had chosen a bank transfer, but then paid on the gateway's page.
   endTransfers(tx, order.id, 'abandoned', now)
   if (!isPaidStatus(paid.status)) {
-    const message = `Order ${order.id} was paid late and its stock or coupon is gone: complete or refund it.`
-    warn(booking, { orderId: order.id, kind: 'late_payment', objectId: state.objectId, message })
+    const message = `Order ${order.id} was paid after its stock or coupon was released. Complete it or refund it.`
+    warn(unit, { orderId: order.id, kind: 'late_payment', objectId: state.objectId, message })
   }
   if (state.subscription === null) return
   const { id: gatewayId, periodEnd: currentPeriodEnd } = state.subscription
   linkSubscription(tx, { orderId: order.id, gatewayId, currentPeriodEnd }, now)
 }
 
-/** A declined card fails the order, a page left to expire cancels it. */
-function giveUp({ tx, by, now }: Booking, attempt: AttemptRow, state: GatewayState): void {
+/** A declined card fails the order; an expired payment page cancels it. */
+function giveUp({ tx, by, now }: UnitOfWork, attempt: AttemptRow, state: GatewayState): void {
   if (state.verdict === 'failed') return failAttempt(tx, attempt.id, `the payment failed: ${state.status}`, now, by)
   endAttempt(tx, attempt, { outcome: 'expired', to: 'cancelled', by, reason: 'the payment page expired' }, now)
 }
 
 type Ending = { outcome: 'failed' | 'expired'; to: 'failed' | 'cancelled'; by: string; reason: string }
 
-/** An order that waits for another attempt by now is left to that one. */
+/** An order with a newer attempt stays as it is. */
 function endAttempt(tx: Tx, attempt: AttemptRow, { outcome, to, ...move }: Ending, now: number): void {
   if (attempt.outcome !== null) return
   updateAttempt(tx, attempt.id, { outcome, settledAt: now }, now)

@@ -36,11 +36,10 @@ const unwanted = rawStatement<{ gateway: string; livemode: 0 | 1 }, { gatewayId:
 )
 
 /**
- * Ends at the gateway what has ended here: a benefit that was revoked, by a refund, by an operator or with its holder's
- * account, is not charged for any more, and nor is an order that is off and has given none. What the gateway ended
- * itself is only written off. One that the gateway refuses to end holds up no other.
+ * Ends subscriptions at the gateway that must not renew any more. A subscription that the gateway refuses to end does not
+ * delay the others.
  *
- * @throws what the gateway refused one with, after all others; at once where it does not answer
+ * @throws the first refusal, after all others were tried; immediately when the gateway does not answer
  */
 export async function endUnwantedSubscriptions(shop: ShopContext, stripe: Stripe): Promise<void> {
   const { name: gateway, livemode } = readyGateway(shop)
@@ -58,7 +57,7 @@ export async function endUnwantedSubscriptions(shop: ShopContext, stripe: Stripe
   if (refused.length > 0) throw refused[0]
 }
 
-/** The gateway renews it no more: nothing is to be asked there about it. */
+/** Marks a subscription as ended at the gateway. */
 export function forgetSubscription(tx: Tx, gatewayId: string, now: number): void {
   tx.orm
     .update(subscriptions)
@@ -72,7 +71,7 @@ export function forgetSubscription(tx: Tx, gatewayId: string, now: number): void
     .run()
 }
 
-/** Ends the subscription that a payment started, if it started one; its money has gone back. */
+/** Ends the subscription that a refunded payment started, if it started one. */
 export async function endSubscriptionOf(stripe: Stripe, attempt: AttemptRow): Promise<void> {
   if (attempt.kind !== 'checkout_session') return
   const state = await lookUp(stripe, attempt)

@@ -7,7 +7,7 @@ import {
   setCancelAtPeriodEnd
 } from '../benefits/subscriptions.ts'
 import type { ShopContext } from '../context.ts'
-import type { Booking } from './booking.ts'
+import type { UnitOfWork } from './unit-of-work.ts'
 import type { Effect } from './gateway-event.ts'
 import { periodEndOf } from './gateway-state.ts'
 import { findOwnInvoice, findOwnSubscription, hasStarted } from './own-subscription.ts'
@@ -21,23 +21,23 @@ import { forgetSubscription } from './subscription-ends.ts'
 export async function subscriptionEffect(shop: ShopContext, stripe: Stripe, id: string): Promise<Effect | undefined> {
   const own = await findOwnSubscription(shop, stripe, id)
   if (own === undefined || !hasStarted(shop, own)) return undefined
-  return (booking) => apply(booking, own.attempt.orderId, own.subscription)
+  return (unit) => apply(unit, own.attempt.orderId, own.subscription)
 }
 
 /** The same for an event of an invoice; a paid renewal becomes an order of its own first. */
 export async function invoiceEffect(shop: ShopContext, stripe: Stripe, id: string): Promise<Effect | undefined> {
   const own = await findOwnInvoice(shop, stripe, id)
   if (own === undefined || !hasStarted(shop, own)) return undefined
-  return (booking) => {
-    if (isPaidRenewal(own)) recordRenewal(booking, own)
-    return apply(booking, own.attempt.orderId, own.subscription)
+  return (unit) => {
+    if (isPaidRenewal(own)) recordRenewal(unit, own)
+    return apply(unit, own.attempt.orderId, own.subscription)
   }
 }
 
 const ended: ReadonlySet<string> = new Set(['canceled', 'incomplete_expired'])
 const owing: ReadonlySet<string> = new Set(['past_due', 'unpaid'])
 
-function apply({ tx, now }: Booking, orderId: number, subscription: Stripe.Subscription): 'applied' {
+function apply({ tx, now }: UnitOfWork, orderId: number, subscription: Stripe.Subscription): 'applied' {
   const { id: gatewayId, status } = subscription
   if (ended.has(status)) {
     endSubscription(tx, gatewayId, now)
@@ -48,7 +48,7 @@ function apply({ tx, now }: Booking, orderId: number, subscription: Stripe.Subsc
   if (isPaid(subscription)) {
     const currentPeriodEnd = periodEndOf(subscription)
     const isRenewed = renewSubscription(tx, gatewayId, currentPeriodEnd, now)
-    // One that gave none yet, a guest's or one on hold, remembers what is renewed for it.
+    // An order that has given no benefit yet (a guest's, or one on hold) stores the paid period for later.
     if (!isRenewed) linkSubscription(tx, { orderId, gatewayId, currentPeriodEnd }, now)
   }
   if (owing.has(status)) markPastDue(tx, gatewayId, now)

@@ -3,7 +3,7 @@ import type { GrantSpec } from '../catalog/grants.ts'
 
 type Line = { grants: readonly GrantSpec[] }
 
-/** How often lines renew that Stripe is to renew; null when nothing of them is a subscription. */
+/** The billing interval of the lines; null when no line is a subscription. */
 export function subscriptionInterval(lines: readonly Line[]): 'month' | 'year' | null {
   const intervals = lines.flatMap(({ grants }) => grants).map(renewalInterval)
   return intervals.find((interval) => interval !== null) ?? null

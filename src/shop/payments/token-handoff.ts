@@ -12,17 +12,17 @@ import { readyGateway } from './gateway.ts'
 import { stateOfIntent } from './gateway-state.ts'
 import type { GatewayState } from './gateway-state.ts'
 import { afterFailedConfirm, afterFailedCreate, findIntent, nothingCharged, settleFailure } from './handoff-failure.ts'
-import type { Way } from './handoff-failure.ts'
+import type { HandoffRun } from './handoff-failure.ts'
 import type { AttemptRow } from './rows.ts'
 import { settleAttempt } from './settle.ts'
 
-/** What the buyer's site handed over, and where the bank sends the buyer back to. */
+/** The payment token from the site, and the address to which the bank returns the buyer. */
 export type Handoff = { paymentToken: string; returnUrl: string }
 
 /**
- * Pays an order in two steps, each with its own key: create the PaymentIntent and save its id, then confirm it with
- * `return_url`. The outcome is saved before it is told. Called again for the same attempt it goes on where the first
- * call broke off, or tells what has become of it since.
+ * Pays an order in two steps, each with its own idempotency key: creates the PaymentIntent and stores its id, then confirms
+ * it with `return_url`. The outcome is stored before it is returned. A second call for the same attempt continues where
+ * the first one stopped, or returns its outcome.
  *
  * @throws AppError CHECKOUT_FAILED: 402 refused, 502 broken without a charge, 504 unknown (the order stays pending and
  *   is reconciled).
@@ -30,10 +30,10 @@ export type Handoff = { paymentToken: string; returnUrl: string }
 export async function payByToken(shop: ShopContext, { id }: AttemptRow, handoff: Handoff): Promise<GatewayState> {
   const stripe = await readyGateway(shop).client()
   const attempt = await takeUpAttempt(shop, id)
-  const way: Way = { shop, stripe, deadline: startDeadline(), attempt }
+  const run: HandoffRun = { shop, stripe, deadline: startDeadline(), attempt }
   if (attempt.objectId === null && attempt.outcome !== null) throw checkoutFailed(nothingCharged, 'create_intent')
-  const intent = attempt.objectId === null ? await createIntent(way, handoff.paymentToken) : await findIntent(way)
-  const claimed = { ...way, attempt: await claim(way, intent) }
+  const intent = attempt.objectId === null ? await createIntent(run, handoff.paymentToken) : await findIntent(run)
+  const claimed = { ...run, attempt: await claim(run, intent) }
   const state = intent.verdict === 'open' ? await confirmIntent(claimed, intent, handoff) : intent
   await saveOutcome(claimed, state)
   if (state.verdict === 'failed') throw checkoutFailed(state.failure ?? nothingCharged, 'confirm_intent')
@@ -41,10 +41,10 @@ export async function payByToken(shop: ShopContext, { id }: AttemptRow, handoff:
 }
 
 /**
- * Saves what the gateway said. Where the database does not take it the outcome is unknown to the shop, and told as such:
- * a buyer who is asked to try again would pay twice. The reconciler finds it out.
+ * Stores the outcome. If the database fails, the outcome is reported as unknown, because a buyer who tries again would pay
+ * twice; the reconciler stores it later.
  */
-async function saveOutcome({ shop, attempt }: Way, state: GatewayState): Promise<void> {
+async function saveOutcome({ shop, attempt }: HandoffRun, state: GatewayState): Promise<void> {
   try {
     await settleAttempt(shop, attempt.id, state, 'checkout')
   } catch (error) {
@@ -54,8 +54,8 @@ async function saveOutcome({ shop, attempt }: Way, state: GatewayState): Promise
   }
 }
 
-async function createIntent(way: Way, paymentToken: string): Promise<GatewayState> {
-  const { stripe, deadline, attempt } = way
+async function createIntent(run: HandoffRun, paymentToken: string): Promise<GatewayState> {
+  const { stripe, deadline, attempt } = run
   try {
     const created = await deadline.call(({ timeout }) =>
       stripe.paymentIntents.create(
@@ -63,7 +63,7 @@ async function createIntent(way: Way, paymentToken: string): Promise<GatewayStat
           amount: attempt.amountMinor,
           currency: attempt.currency.toLowerCase(),
           automatic_payment_methods: { enabled: true },
-          metadata: metadataOf(way.shop, attempt),
+          metadata: metadataOf(run.shop, attempt),
           description: `Order ${attempt.orderId}`,
           ...paymentMethod(paymentToken)
         },
@@ -72,11 +72,11 @@ async function createIntent(way: Way, paymentToken: string): Promise<GatewayStat
     )
     return stateOfIntent(created)
   } catch (error) {
-    throw await afterFailedCreate(way, error)
+    throw await afterFailedCreate(run, error)
   }
 }
 
-/** A confirmation token is only taken by the second step; a card token travels as the data of a new payment method. */
+/** A confirmation token belongs to the second step; a card token is sent as the data of a new payment method. */
 function paymentMethod(
   token: string
 ): Pick<Stripe.PaymentIntentCreateParams, 'payment_method' | 'payment_method_data'> {
@@ -89,10 +89,10 @@ function paymentMethod(
 }
 
 /**
- * Saves the intent's id before anything can be charged. An order that was given up while the gateway was asked (by the
- * reconciler, an operator, the end of its hold) is not paid any more.
+ * Stores the intent's id before anything can be charged. An order that was given up meanwhile (by the reconciler, an
+ * operator or the end of its hold) is not paid.
  */
-async function claim({ shop, attempt: { id } }: Way, intent: GatewayState): Promise<AttemptRow> {
+async function claim({ shop, attempt: { id } }: HandoffRun, intent: GatewayState): Promise<AttemptRow> {
   const { objectId, paymentIntentId, status: gatewayStatus } = intent
   const { attempt, wanted } = await writeWhenFree(shop.db, (tx) => {
     const { outcome, orderId } = getAttempt(tx, id)
@@ -104,8 +104,8 @@ async function claim({ shop, attempt: { id } }: Way, intent: GatewayState): Prom
   return attempt
 }
 
-async function confirmIntent(way: Way, { objectId }: GatewayState, handoff: Handoff): Promise<GatewayState> {
-  const { stripe, attempt, deadline } = way
+async function confirmIntent(run: HandoffRun, { objectId }: GatewayState, handoff: Handoff): Promise<GatewayState> {
+  const { stripe, attempt, deadline } = run
   const { paymentToken, returnUrl } = handoff
   try {
     const confirmed = await deadline.call(({ timeout }) =>
@@ -113,7 +113,7 @@ async function confirmIntent(way: Way, { objectId }: GatewayState, handoff: Hand
         objectId,
         {
           return_url: returnUrl,
-          // A guest who gave no email may have given the card one.
+          // A guest without an email may have an email on the payment method.
           expand: ['payment_method'],
           ...(paymentToken.startsWith('ctoken_') ? { confirmation_token: paymentToken } : {})
         },
@@ -122,6 +122,6 @@ async function confirmIntent(way: Way, { objectId }: GatewayState, handoff: Hand
     )
     return stateOfIntent(confirmed)
   } catch (error) {
-    return afterFailedConfirm(way, error)
+    return afterFailedConfirm(run, error)
   }
 }

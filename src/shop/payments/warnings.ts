@@ -3,17 +3,14 @@ import { AppError } from '../../errors.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { orders } from '../orders/schema.ts'
-import type { Booking } from './booking.ts'
+import type { UnitOfWork } from './unit-of-work.ts'
 import { paymentWarnings } from './schema.ts'
 
 export type WarningKind = 'mismatch' | 'foreign_object' | 'late_payment' | 'paid_twice' | 'dispute' | 'refund_failed'
 
-/**
- * Writes down what an operator has to look at, for `shopstead health` and for the log; the same thing once, however
- * often it is reported.
- */
+/** Stores a warning for the operator, shown by `shopstead health` and the log. The same warning is stored once. */
 export function warn(
-  { tx, log, now }: Booking,
+  { tx, log, now }: UnitOfWork,
   warning: { orderId: number | null; kind: WarningKind; objectId: string; message: string }
 ): void {
   const { changes } = tx.orm
@@ -26,8 +23,8 @@ export function warn(
   log.warn(message, { kind, object: objectId, orderId: orderId ?? undefined })
 }
 
-/** What the warning was about has been settled: health is silent about it from now on. */
-export function resolveWarning({ tx, now }: Booking, kind: WarningKind, objectId: string): void {
+/** Closes a warning whose cause is gone; health no longer shows it. */
+export function resolveWarning({ tx, now }: UnitOfWork, kind: WarningKind, objectId: string): void {
   tx.orm
     .update(paymentWarnings)
     .set({ resolvedAt: now })
@@ -36,7 +33,7 @@ export function resolveWarning({ tx, now }: Booking, kind: WarningKind, objectId
 }
 
 /**
- * Marks a warning as dealt with, for an operator: health does not report it any more.
+ * Closes a warning that an operator has dealt with.
  *
  * @throws AppError NOT_FOUND when no such warning is open
  */
@@ -46,12 +43,12 @@ export function dismissWarning(db: Db, id: number, now: number): void {
   if (changes === 0) throw new AppError('NOT_FOUND', `There is no open warning ${id}.`)
 }
 
-/** Whether it was ever said, settled since or not. */
+/** Whether such a warning was ever stored, open or closed. */
 export function wasWarned(db: Db, kind: WarningKind, objectId: string): boolean {
   return db.orm.select().from(paymentWarnings).where(isAbout(kind, objectId)).get() !== undefined
 }
 
-/** What nobody has dealt with yet, newest first; an order that was paid late is dealt with once it is off hold. */
+/** Open warnings, newest first. The warning of a late payment closes when its order leaves on-hold. */
 export function openWarnings(db: Db): (typeof paymentWarnings.$inferSelect)[] {
   return db.orm
     .select(getTableColumns(paymentWarnings))

@@ -7,15 +7,15 @@ import type { EventOutcome } from './apply-event.ts'
 import { readEvent } from './gateway-event.ts'
 import { readyGateway } from './gateway.ts'
 
-/** How far a delivery's time may lie from ours, either way. */
+/** How far a delivery's timestamp may differ from the clock, in either direction. */
 const toleranceSeconds = 300
 
 /**
- * Takes one delivery of the gateway's: the signature first, then the object itself is fetched, then the inbox row and
- * all that follows are one transaction. The event's own copy of the object decides nothing: it may be old.
+ * Receives one webhook delivery: verifies the signature, fetches the object, and applies it in one transaction with its
+ * inbox row.
  *
- * @throws AppError WEBHOOK_SIGNATURE_INVALID, VALIDATION_FAILED, CHECKOUT_GATEWAY_NOT_CONFIGURED; anything else is
- *   trouble of our own, after which the gateway sends again.
+ * @throws AppError WEBHOOK_SIGNATURE_INVALID, VALIDATION_FAILED, CHECKOUT_GATEWAY_NOT_CONFIGURED. After any other error
+ *   the gateway delivers again.
  */
 export async function receiveWebhook(
   shop: ShopContext,
@@ -35,11 +35,16 @@ function verify(shop: ShopContext, stripe: Stripe, rawBody: string, signature: s
     assertNotAhead(signature, now)
     return stripe.webhooks.constructEvent(rawBody, signature, secret, toleranceSeconds, undefined, now)
   } catch (error) {
-    throw new AppError('WEBHOOK_SIGNATURE_INVALID', 'The signature does not fit.', {}, { cause: describeError(error) })
+    throw new AppError(
+      'WEBHOOK_SIGNATURE_INVALID',
+      'The webhook signature is not valid.',
+      {},
+      { cause: describeError(error) }
+    )
   }
 }
 
-/** stripe-node refuses what is old but takes what comes from the future, and of several times it believes the last. */
+/** stripe-node refuses old timestamps but accepts future ones, and reads the last of several timestamps. */
 function assertNotAhead(signature: string, now: number): void {
   const times = signature.split(',').filter((part) => part.startsWith('t='))
   const signedAt = /^t=\d{1,12}$/.test(times.join()) ? Number(times.join().slice('t='.length)) : Number.NaN

@@ -104,7 +104,7 @@ describe('an attempt to pay', () => {
 
 describe('a warning', () => {
   const say = (books: Books, kind: WarningKind, objectId: string, orderId: number | null = null) =>
-    books.book((booking) => warn(booking, { orderId, kind, objectId, message: `${kind} ${objectId}` }))
+    books.commit((unit) => warn(unit, { orderId, kind, objectId, message: `${kind} ${objectId}` }))
   const open = ({ db }: Books) => openWarnings(db).map(({ message }) => message)
 
   it('is kept and logged once for a thing of its kind, the newest first', () => {
@@ -126,7 +126,7 @@ describe('a warning', () => {
     say(books, 'mismatch', 'a')
     say(books, 'dispute', 'a')
     say(books, 'mismatch', 'b')
-    books.book((booking) => resolveWarning(booking, 'mismatch', 'a'))
+    books.commit((unit) => resolveWarning(unit, 'mismatch', 'a'))
     expect(open(books)).toEqual(['mismatch b', 'dispute a'])
     say(books, 'mismatch', 'a')
     expect(open(books)).toEqual(['mismatch b', 'dispute a'])
@@ -140,7 +140,7 @@ describe('a warning', () => {
     const books = openBooks()
     say(books, 'mismatch', 'a')
     dismissWarning(books.db, 1, 7)
-    books.book((booking) => resolveWarning(booking, 'mismatch', 'a'))
+    books.commit((unit) => resolveWarning(unit, 'mismatch', 'a'))
     expect(books.db.sqlite.prepare('SELECT resolved_at FROM payment_warnings').pluck().all()).toEqual([7])
     for (const id of [1, 2]) expect(() => dismissWarning(books.db, id, 8)).toThrow(`There is no open warning ${id}.`)
   })

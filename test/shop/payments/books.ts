@@ -3,7 +3,7 @@ import type { LogFields } from '../../../src/platform/log.ts'
 import { getOrder } from '../../../src/shop/orders/find.ts'
 import type { OrderRow } from '../../../src/shop/orders/rows.ts'
 import { createAttempt, getAttempt } from '../../../src/shop/payments/attempts.ts'
-import type { Booking } from '../../../src/shop/payments/booking.ts'
+import type { UnitOfWork } from '../../../src/shop/payments/unit-of-work.ts'
 import type { GatewayState } from '../../../src/shop/payments/gateway-state.ts'
 import type { AttemptRow } from '../../../src/shop/payments/rows.ts'
 import { applyGatewayState } from '../../../src/shop/payments/settle.ts'
@@ -18,7 +18,7 @@ export type Books = {
   db: TestDb
   logged: { message: string; fields: LogFields }[]
   /** One transaction as the gateway's webhook makes it, five seconds after noon. */
-  book<T>(work: (booking: Booking) => T extends PromiseLike<unknown> ? never : T): T
+  commit<T>(work: (unit: UnitOfWork) => T extends PromiseLike<unknown> ? never : T): T
   /** An order of 12.50 euros for a thing that has to be shipped, not paid yet. */
   place(changes?: Parameters<typeof draft>[1]): OrderRow
   attempt(order: OrderRow, kind?: AttemptRow['kind']): AttemptRow
@@ -34,17 +34,17 @@ export function openBooks(): Books {
   const quiet = () => undefined
   const warn = (message: string, fields: LogFields = {}) => void logged.push({ message, fields })
   const log = { debug: quiet, info: quiet, warn, error: quiet }
-  const book: Books['book'] = (work) => write(db, (tx) => work({ tx, log, by: 'webhook', now: later }))
+  const commit: Books['commit'] = (work) => write(db, (tx) => work({ tx, log, by: 'webhook', now: later }))
   return {
     db,
     logged,
-    book,
+    commit,
     place: (changes) => place(db, draft([line(makeProduct(db))], changes)),
     attempt: (order, kind = 'payment_intent') =>
       write(db, (tx) => createAttempt(tx, order, { gateway: 'sandbox', kind, livemode: false }, noon)),
     order: (id) => getOrder(db, id),
     now: ({ id }) => getAttempt(db, id),
-    tell: (attempt, changes) => book((booking) => applyGatewayState(booking, attempt.id, stateOf(attempt, changes)))
+    tell: (attempt, changes) => commit((unit) => applyGatewayState(unit, attempt.id, stateOf(attempt, changes)))
   }
 }
 

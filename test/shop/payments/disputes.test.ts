@@ -16,7 +16,7 @@ function paid(books: Books): { orderId: number; attempt: AttemptRow } {
 }
 
 const hear = (books: Books, attempt: AttemptRow, status: Dispute['status'], id = 'dp_1', amountMinor = 1250) =>
-  books.book((booking) => applyDispute(booking, attempt, { id, status, amountMinor }))
+  books.commit((unit) => applyDispute(unit, attempt, { id, status, amountMinor }))
 const toldOf = ({ db }: Books) =>
   db.orm
     .select()
@@ -54,7 +54,11 @@ describe('a dispute', () => {
     expect(lastOf(books, orderId)).toMatchObject({ to: 'on-hold', by: 'webhook', reason: 'dispute dp_1' })
     expect(toldOf(books)).toEqual([{ orderId, disputeId: 'dp_1', status: 'open' }])
     expect(openOnes(books)).toMatchObject([
-      { orderId, objectId: 'dp_1', message: `Order ${orderId} is disputed: answer it at the gateway.` }
+      {
+        orderId,
+        objectId: 'dp_1',
+        message: `The buyer's bank disputes the payment of order ${orderId}. Respond in Stripe's dashboard before the deadline.`
+      }
     ])
   })
 

@@ -24,7 +24,7 @@ function paid(books: Books): { orderId: number; attempt: AttemptRow } {
 }
 
 const take = (books: Books, attempt: AttemptRow, ...found: GatewayRefund[]) =>
-  books.book((booking) => applyRefunds(booking, attempt, found))
+  books.commit((unit) => applyRefunds(unit, attempt, found))
 const rowsOf = ({ db }: Books) => db.orm.select().from(refunds).all()
 const kindsOf = ({ db }: Books) => openWarnings(db).map(({ kind, objectId }) => `${kind} ${objectId}`)
 

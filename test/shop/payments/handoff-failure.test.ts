@@ -9,12 +9,12 @@ import {
   nothingCharged,
   settleFailure
 } from '../../../src/shop/payments/handoff-failure.ts'
-import type { Way } from '../../../src/shop/payments/handoff-failure.ts'
+import type { HandoffRun } from '../../../src/shop/payments/handoff-failure.ts'
 import { openQuietTill } from './till.ts'
 
 const till = await openQuietTill()
 
-type Begun = Way & { orderId: number; intentId: string }
+type Begun = HandoffRun & { orderId: number; intentId: string }
 
 /** An order whose intent has been made and not been confirmed, or has become what `then` makes of it. */
 async function begin(then: (intentId: string) => Promise<unknown> = async () => undefined): Promise<Begun> {
@@ -32,8 +32,8 @@ async function begin(then: (intentId: string) => Promise<unknown> = async () => 
     )
     .run(intentId, intentId, orderId)
   await then(intentId)
-  const way = { shop: till.shop.app, stripe: till.stripe, deadline: startDeadline(), attempt: till.attempt(orderId) }
-  return { ...way, orderId, intentId }
+  const run = { shop: till.shop.app, stripe: till.stripe, deadline: startDeadline(), attempt: till.attempt(orderId) }
+  return { ...run, orderId, intentId }
 }
 
 const charge = (id: string) => till.stripe.paymentIntents.confirm(id, { return_url: 'https://site.example' })
@@ -52,9 +52,9 @@ const failed = (status: number, step: string) => ({ code: 'CHECKOUT_FAILED', sta
 
 describe('an intent that could not be made', () => {
   it('charges nobody when the gateway failed over it: the order has failed', async () => {
-    const way = await begin()
-    expect(await afterFailedCreate(way, brokenAnswer)).toMatchObject(failed(502, 'create_intent'))
-    expect(historyOf(way.shop.db, way.orderId).at(-1)).toMatchObject({
+    const run = await begin()
+    expect(await afterFailedCreate(run, brokenAnswer)).toMatchObject(failed(502, 'create_intent'))
+    expect(historyOf(run.shop.db, run.orderId).at(-1)).toMatchObject({
       to: 'failed',
       by: 'checkout',
       reason: 'the payment failed: api_error'
@@ -62,7 +62,7 @@ describe('an intent that could not be made', () => {
     expect(till.logged).toMatchObject([
       {
         fields: {
-          orderId: way.orderId,
+          orderId: run.orderId,
           step: 'create_intent',
           kind: 'broken',
           code: 'api_error',
@@ -73,17 +73,17 @@ describe('an intent that could not be made', () => {
   })
 
   it('is refused to the buyer when the gateway refused his card', async () => {
-    const way = await begin()
-    expect(await afterFailedCreate(way, declined)).toMatchObject(failed(402, 'create_intent'))
-    expect(historyOf(way.shop.db, way.orderId).at(-1)?.reason).toBe('the payment failed: card_declined')
+    const run = await begin()
+    expect(await afterFailedCreate(run, declined)).toMatchObject(failed(402, 'create_intent'))
+    expect(historyOf(run.shop.db, run.orderId).at(-1)?.reason).toBe('the payment failed: card_declined')
   })
 
   it('leaves the order to the reconciler when the gateway did not answer', async () => {
-    const way = await begin()
+    const run = await begin()
     till.clock.advance(1_000)
-    expect(await afterFailedCreate(way, noAnswer)).toMatchObject(failed(504, 'create_intent'))
-    expect(till.order(way.orderId).status).toBe('pending')
-    expect(till.attempt(way.orderId)).toMatchObject({
+    expect(await afterFailedCreate(run, noAnswer)).toMatchObject(failed(504, 'create_intent'))
+    expect(till.order(run.orderId).status).toBe('pending')
+    expect(till.attempt(run.orderId)).toMatchObject({
       outcome: null,
       gatewayStatus: 'unknown',
       updatedAt: till.clock.now()
@@ -93,127 +93,127 @@ describe('an intent that could not be made', () => {
 
 describe('a confirmation that failed', () => {
   it('without an answer may still be on its way: nothing is called off', async () => {
-    const way = await begin()
-    await expect(afterFailedConfirm(way, noAnswer)).rejects.toMatchObject(failed(504, 'confirm_intent'))
-    expect(till.order(way.orderId).status).toBe('pending')
-    expect(await statusAt(way)).toBe('requires_confirmation')
+    const run = await begin()
+    await expect(afterFailedConfirm(run, noAnswer)).rejects.toMatchObject(failed(504, 'confirm_intent'))
+    expect(till.order(run.orderId).status).toBe('pending')
+    expect(await statusAt(run)).toBe('requires_confirmation')
   })
 
   it('with a card error that brings the intent along is certain, and nothing more is asked', async () => {
-    const way = await begin()
+    const run = await begin()
     nothingAnswers()
     const error = { ...declined, payment_intent: { status: 'requires_payment_method' } }
-    await expect(afterFailedConfirm(way, error)).rejects.toMatchObject(failed(402, 'confirm_intent'))
-    expect(till.order(way.orderId).status).toBe('failed')
+    await expect(afterFailedConfirm(run, error)).rejects.toMatchObject(failed(402, 'confirm_intent'))
+    expect(till.order(run.orderId).status).toBe('failed')
   })
 
   it.each([
     ['brings none', declined],
     ['brings one that stands otherwise', { ...declined, payment_intent: { status: 'requires_confirmation' } }]
   ])('with a card error that %s is called off before the buyer hears of it', async (_what, error) => {
-    const way = await begin()
-    await expect(afterFailedConfirm(way, error)).rejects.toMatchObject(failed(402, 'confirm_intent'))
-    expect(await statusAt(way)).toBe('canceled')
-    expect(till.order(way.orderId).status).toBe('failed')
+    const run = await begin()
+    await expect(afterFailedConfirm(run, error)).rejects.toMatchObject(failed(402, 'confirm_intent'))
+    expect(await statusAt(run)).toBe('canceled')
+    expect(till.order(run.orderId).status).toBe('failed')
   })
 
   it.each([
     ['a 500', brokenAnswer],
     ['a card error', declined]
   ])('with %s although it went through is a payment', async (_what, error) => {
-    const way = await begin(charge)
-    expect(await afterFailedConfirm(way, error)).toMatchObject({ verdict: 'paid', objectId: way.intentId })
+    const run = await begin(charge)
+    expect(await afterFailedConfirm(run, error)).toMatchObject({ verdict: 'paid', objectId: run.intentId })
     expect(till.logged).toEqual([])
   })
 
   it('with a 500 is called off, so that it can never charge', async () => {
-    const way = await begin()
-    await expect(afterFailedConfirm(way, brokenAnswer)).rejects.toMatchObject(failed(502, 'confirm_intent'))
-    expect(await statusAt(way)).toBe('canceled')
-    expect(till.order(way.orderId).status).toBe('failed')
+    const run = await begin()
+    await expect(afterFailedConfirm(run, brokenAnswer)).rejects.toMatchObject(failed(502, 'confirm_intent'))
+    expect(await statusAt(run)).toBe('canceled')
+    expect(till.order(run.orderId).status).toBe('failed')
   })
 
   it('with a 500 after the card was declined has failed', async () => {
-    const way = await begin((id) => decline(id).catch(() => undefined))
+    const run = await begin((id) => decline(id).catch(() => undefined))
     till.sandbox.addFault({ target: 'payment_intents.cancel', fault: 'html', times: -1 })
-    await expect(afterFailedConfirm(way, brokenAnswer)).rejects.toMatchObject(failed(502, 'confirm_intent'))
-    expect(till.order(way.orderId).status).toBe('failed')
+    await expect(afterFailedConfirm(run, brokenAnswer)).rejects.toMatchObject(failed(502, 'confirm_intent'))
+    expect(till.order(run.orderId).status).toBe('failed')
   })
 
   it('and cannot be asked about is unknown, and told by its first failure', async () => {
-    const way = await begin()
+    const run = await begin()
     nothingAnswers()
-    await expect(afterFailedConfirm(way, brokenAnswer)).rejects.toMatchObject({
+    await expect(afterFailedConfirm(run, brokenAnswer)).rejects.toMatchObject({
       status: 504,
       details: { step: 'confirm_intent', gatewayRequestId: 'req_broken' }
     })
-    expect(till.order(way.orderId).status).toBe('pending')
-    expect(till.attempt(way.orderId).gatewayStatus).toBe('unknown')
+    expect(till.order(run.orderId).status).toBe('pending')
+    expect(till.attempt(run.orderId).gatewayStatus).toBe('unknown')
   })
 
   it('and was charged while it was being called off is a payment', async () => {
-    const way = await begin()
+    const run = await begin()
     const arrived = till.slowDown('payment_intents.cancel')
-    const judged = afterFailedConfirm(way, brokenAnswer)
+    const judged = afterFailedConfirm(run, brokenAnswer)
     await arrived
-    await charge(way.intentId)
+    await charge(run.intentId)
     expect(await judged).toMatchObject({ verdict: 'paid' })
   })
 })
 
 describe('the intent of an attempt', () => {
   it('is told as it stands', async () => {
-    const way = await begin()
-    expect(await findIntent(way)).toMatchObject({ objectId: way.intentId, verdict: 'open' })
+    const run = await begin()
+    expect(await findIntent(run)).toMatchObject({ objectId: run.intentId, verdict: 'open' })
   })
 
   it('that cannot be asked about is unknown', async () => {
-    const way = await begin()
+    const run = await begin()
     nothingAnswers()
-    await expect(findIntent(way)).rejects.toMatchObject(failed(504, 'confirm_intent'))
+    await expect(findIntent(run)).rejects.toMatchObject(failed(504, 'confirm_intent'))
   })
 
   it('is there: an attempt without one is our own mistake', async () => {
-    const way = await begin()
-    const attempt = { ...way.attempt, objectId: null }
-    await expect(findIntent({ ...way, attempt })).rejects.toThrow('has no intent')
+    const run = await begin()
+    const attempt = { ...run.attempt, objectId: null }
+    await expect(findIntent({ ...run, attempt })).rejects.toThrow('has no intent')
   })
 })
 
 describe('a failure', () => {
   it('that is unknown changes nothing about an attempt that has been settled meanwhile', async () => {
-    const way = await begin()
-    const { sqlite } = way.shop.db
-    sqlite.prepare("UPDATE payment_attempts SET outcome = 'paid' WHERE id = ?").run(way.attempt.id)
-    await afterFailedCreate(way, noAnswer)
-    expect(till.attempt(way.orderId)).toMatchObject({ outcome: 'paid', gatewayStatus: null })
+    const run = await begin()
+    const { sqlite } = run.shop.db
+    sqlite.prepare("UPDATE payment_attempts SET outcome = 'paid' WHERE id = ?").run(run.attempt.id)
+    await afterFailedCreate(run, noAnswer)
+    expect(till.attempt(run.orderId)).toMatchObject({ outcome: 'paid', gatewayStatus: null })
   })
 
   it('that the disk does not take is told all the same, and logged', async () => {
-    const way = await begin()
-    const { sqlite } = way.shop.db
+    const run = await begin()
+    const { sqlite } = run.shop.db
     const errors: unknown[] = []
     const error = (message: string, fields: unknown) => void errors.push({ message, fields })
-    const shop = { ...way.shop, log: { ...way.shop.log, error } }
+    const shop = { ...run.shop, log: { ...run.shop.log, error } }
     sqlite.pragma('query_only = 1')
     onTestFinished(() => void sqlite.pragma('query_only = 0'))
-    expect(await settleFailure(shop, way.attempt, 'create_intent', nothingCharged)).toMatchObject({ status: 502 })
+    expect(await settleFailure(shop, run.attempt, 'create_intent', nothingCharged)).toMatchObject({ status: 502 })
     expect(errors).toEqual([
-      { message: 'a failure could not be saved', fields: { orderId: way.orderId, error: expect.anything() } }
+      { message: 'a failure could not be saved', fields: { orderId: run.orderId, error: expect.anything() } }
     ])
     sqlite.pragma('query_only = 0')
-    expect(till.order(way.orderId).status).toBe('pending')
+    expect(till.order(run.orderId).status).toBe('pending')
   })
 
   it('of an attempt that does not exist is our own mistake', async () => {
-    const way = await begin()
-    const nobody = { ...way.attempt, id: 1_000_000 }
-    await expect(settleFailure(way.shop, nobody, 'create_intent', nothingCharged)).rejects.toThrow('is missing')
+    const run = await begin()
+    const nobody = { ...run.attempt, id: 1_000_000 }
+    await expect(settleFailure(run.shop, nobody, 'create_intent', nothingCharged)).rejects.toThrow('is missing')
   })
 
   it('that the gateway says nothing about says nothing of the gateway', async () => {
-    const way = await begin()
-    expect(await settleFailure(way.shop, way.attempt, 'confirm_intent', nothingCharged)).toMatchObject({
+    const run = await begin()
+    expect(await settleFailure(run.shop, run.attempt, 'confirm_intent', nothingCharged)).toMatchObject({
       details: {
         gatewayError: { type: '', decline_code: null, param: '', message: '' },
         gatewayRequestId: ''

@@ -72,8 +72,8 @@ describe('what the gateway says of a payment', () => {
     ['missing token', { token: null }, 'it does not carry the token of this payment'],
     ['mode', { livemode: true }, 'it is a live payment in a test shop'],
     ['currency', { currency: 'USD' }, 'it is in USD, the order in EUR'],
-    ['smaller amount', { amountMinor: 1249 }, 'it is over 1249, the order over 1250 (minor units)'],
-    ['larger amount', { amountMinor: 1251 }, 'it is over 1251, the order over 1250 (minor units)']
+    ['smaller amount', { amountMinor: 1249 }, "its amount is €12.49, the order's is €12.50"],
+    ['larger amount', { amountMinor: 1251 }, "its amount is €12.51, the order's is €12.50"]
   ])('that does not fit by its %s leaves all as it is and a warning, once', (_, changes, why) => {
     const books = openBooks()
     const order = books.place()
@@ -84,7 +84,7 @@ describe('what the gateway says of a payment', () => {
     expect(warningsOf(books)).toEqual([{ kind: 'mismatch', orderId: order.id, objectId: `pi_${attempt.id}` }])
     expect(books.logged).toEqual([
       {
-        message: `pi_${attempt.id} was not taken as payment of order ${order.id}: ${why}.`,
+        message: `pi_${attempt.id} does not count as the payment of order ${order.id}: ${why}.`,
         fields: { kind: 'mismatch', object: `pi_${attempt.id}`, orderId: order.id }
       }
     ])
@@ -168,8 +168,8 @@ describe('a payment that comes', () => {
     expect(books.order(order.id)).toEqual(before)
     expect(warningsOf(books)).toEqual([{ kind: 'paid_twice', orderId: order.id, objectId: `pi_${second.id}` }])
     expect(books.logged.map(({ message }) => message)).toEqual([
-      `Order ${order.id} had been paid already when pi_${second.id} was paid too: ` +
-        'refund pi_surplus at the gateway; `orders refund` would refund the order itself.'
+      `Order ${order.id} was paid twice; the second payment is pi_${second.id}. To return it, ` +
+        "refund pi_surplus in the gateway's dashboard, because `orders refund` would refund the first payment."
     ])
   })
 
@@ -205,7 +205,7 @@ describe('a payment that comes', () => {
     expect(books.order(order.id)).toMatchObject({ status: 'on-hold', paidAt: later })
     expect(warningsOf(books)).toEqual([{ kind: 'late_payment', orderId: order.id, objectId: `pi_${attempt.id}` }])
     expect(books.logged.map(({ message }) => message)).toEqual([
-      `Order ${order.id} was paid late and its stock or coupon is gone: complete or refund it.`
+      `Order ${order.id} was paid after its stock or coupon was released. Complete it or refund it.`
     ])
   })
 
