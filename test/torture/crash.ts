@@ -3,38 +3,38 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openGateway, stripeEnv } from '../faults/shop-and-gateway.ts'
 import type { Gateway } from '../faults/shop-and-gateway.ts'
-import { CrashingShop, lastingPort } from './crash/crashing-shop.ts'
+import { CrashingShop, stablePort } from './crash/crashing-shop.ts'
 import type { Restart } from './crash/crashing-shop.ts'
-import { live } from './crash/customer.ts'
-import type { World } from './crash/customer.ts'
-import { judgeAccounts, judgeDatabase, judgeMoney, judgeRefunds, judgeReplays } from './crash/judge.ts'
-import { keepRefunding } from './crash/operator.ts'
-import type { Memory } from './crash/record.ts'
+import { runCustomer } from './crash/customer.ts'
+import type { CrashContext } from './crash/customer.ts'
+import { verifyAccounts, verifyDatabase, verifyMoney, verifyRefunds, verifyReplays } from './crash/verify.ts'
+import { refundOrders } from './crash/operator.ts'
+import type { ClientRecords } from './crash/records.ts'
 import { Traffic } from './crash/traffic.ts'
 import { openShop } from './open-shop.ts'
 import type { Trial, Part } from './part.ts'
 
 const customers = 16
 const healthWithinMs = 2_000
-/** All that Stripe's webhooks are ever late. */
+/** Longer than Stripe retries webhooks. */
 const fourDaysMs = 4 * 24 * 3_600_000
 
 export const crash: Part = {
   name: 'crash',
-  about: 'kill -9 in the midst of checkouts, registrations, webhooks and refunds, and what is left of them',
+  about: 'kill -9 during checkouts, registrations, webhooks and refunds, and the state afterwards',
   async run(trial) {
     const dataDir = mkdtempSync(join(trial.packed.folder, 'crash-'))
-    const port = await lastingPort()
+    const port = await stablePort()
     const gateway = await openGateway(
       () => `http://127.0.0.1:${port}`,
-      () => shop.strike()
+      () => shop.kill()
     )
     const env = stripeEnv(gateway.origin)
     const shop = new CrashingShop(trial.packed, { dataDir, port, env })
     try {
       const units = trial.isFull ? 600 : 40
-      await openShop(trial.packed, dataDir, goods(units))
-      await crashAndJudge(trial, shop, gateway, { file: join(dataDir, 'shopstead.db'), units })
+      await openShop(trial.packed, dataDir, catalogue(units))
+      await crashAndVerify(trial, shop, gateway, { file: join(dataDir, 'shopstead.db'), units })
     } finally {
       await shop.end('SIGKILL')
       await gateway.close()
@@ -43,13 +43,13 @@ export const crash: Part = {
   }
 }
 
-/** One runs out, the other never does. */
-const goods = (units: number) => [
+/** One product with limited stock and one without. */
+const catalogue = (units: number) => [
   { slug: 'mug', name: 'Mug', price: '12.50' },
   { slug: 'lantern', name: 'Lantern', price: '30.00', stock: units }
 ]
 
-async function crashAndJudge(
+async function crashAndVerify(
   trial: Trial,
   shop: CrashingShop,
   { sandbox }: Gateway,
@@ -58,32 +58,32 @@ async function crashAndJudge(
   await shop.start()
   let isOver = false
   const products = await productsOf(shop)
-  const record: Memory = { accounts: [], refunds: [] }
+  const records: ClientRecords = { accounts: [], refunds: [] }
   const traffic = new Traffic()
   const answered = (): void => traffic.answered()
-  const world: World = { shop, sandbox, trial, record, products, isOver: () => isOver, answered }
-  const people = Promise.all([
-    ...Array.from({ length: customers }, () => live(world, trial.random.fork())),
-    keepRefunding(world, trial.random.fork())
+  const context: CrashContext = { shop, sandbox, trial, records, products, isOver: () => isOver, answered }
+  const clients = Promise.all([
+    ...Array.from({ length: customers }, () => runCustomer(context, trial.random.fork())),
+    refundOrders(context, trial.random.fork())
   ])
-  // Whoever fails ends the rounds; nobody is left waiting for an answer to him.
-  const failed = people.then(
+  // A client that throws ends the rounds, so that the part does not wait for it.
+  const failed = clients.then(
     () => undefined,
     (error: unknown) => ({ error })
   )
-  await Promise.race([playRounds(world, traffic), failed])
+  await Promise.race([runRounds(context, traffic), failed])
   isOver = true
-  await people
-  trial.progress('settling what is left')
-  await settle(world)
-  trial.progress(`asking ${record.accounts.length} people`)
-  const shown = await judgeAccounts(world)
-  judgeMoney(world, shown)
-  await judgeRefunds(world)
-  await judgeReplays(world, trial.random)
+  await clients
+  trial.progress('finishing pending payments')
+  await finishPending(context)
+  trial.progress(`verifying ${records.accounts.length} accounts`)
+  const shown = await verifyAccounts(context)
+  verifyMoney(context, shown)
+  await verifyRefunds(context)
+  await verifyReplays(context, trial.random)
   const outcome = await shop.end('SIGTERM')
-  if (outcome !== 0) trial.violation(`told to stop, the server ended with ${String(outcome)}`)
-  judgeDatabase(world, file, shown, units)
+  if (outcome !== 0) trial.violation(`after SIGTERM the server ended with ${String(outcome)}`)
+  verifyDatabase(context, file, shown, units)
 }
 
 async function productsOf({ apiRoot }: CrashingShop): Promise<Map<string, number>> {
@@ -93,26 +93,26 @@ async function productsOf({ apiRoot }: CrashingShop): Promise<Map<string, number
   return new Map(data.offers.map(({ productSlug, productId }) => [productSlug, productId]))
 }
 
-async function playRounds(world: World, traffic: Traffic): Promise<void> {
-  const { shop, trial } = world
+async function runRounds(context: CrashContext, traffic: Traffic): Promise<void> {
+  const { shop, trial } = context
   const rounds = trial.isFull ? 500 : 25
   const restarts: Restart[] = []
   for (let round = 1; round <= rounds; round += 1) {
-    await strike(world, traffic)
+    await kill(context, traffic)
     await shop.end('SIGKILL')
     if (trial.random.oneIn(8)) {
       trial.count('kills at the start')
-      await shop.startInVain(trial.random.between(50, 500))
+      await shop.startAndKill(trial.random.between(50, 500))
     }
     const restart = await shop.start()
     restarts.push(restart)
-    if (restart.tookMs - restart.starvedMs > healthWithinMs)
+    if (restart.tookMs - restart.cpuWaitMs > healthWithinMs)
       trial.violation(`/health was ok only ${Math.round(restart.tookMs)} ms after restart ${round}`)
     if (round % 25 === 0) trial.progress(`${round} of ${rounds} rounds`)
   }
-  const own = restarts.map(({ tookMs, starvedMs }) => tookMs - starvedMs)
+  const own = restarts.map(({ tookMs, cpuWaitMs }) => tookMs - cpuWaitMs)
   trial.figure(`/health ok after a restart: ${spread(restarts.map(({ tookMs }) => tookMs))}`)
-  trial.figure(`the same without the time it stood in line for a processor: ${spread(own)}`)
+  trial.figure(`without the time spent waiting for a processor: ${spread(own)}`)
 }
 
 function spread(values: readonly number[]): string {
@@ -120,7 +120,7 @@ function spread(values: readonly number[]): string {
   return `median ${Math.round(sorted[sorted.length >> 1] ?? 0)} ms, worst ${Math.round(sorted.at(-1) ?? 0)} ms`
 }
 
-const deadlyCalls = [
+const callsToKill = [
   'payment_intents.create',
   'payment_intents.confirm',
   'checkout.sessions.create',
@@ -130,32 +130,32 @@ const deadlyCalls = [
 ] as const
 
 /**
- * Kills it some answers and milliseconds on, or while the gateway is being asked: before that does what it is asked for,
- * or after. Counted in answers, a life is not shorter on a busy machine.
+ * Kills the server after a random number of responses and milliseconds, or during a call to the gateway, before or after
+ * its effect. Counting responses keeps the amount of work equal on a slow machine.
  */
-async function strike({ shop, sandbox, trial }: World, traffic: Traffic): Promise<void> {
+async function kill({ shop, sandbox, trial }: CrashContext, traffic: Traffic): Promise<void> {
   const { random } = trial
   const answers = random.between(0, 50)
   const pauseMs = random.between(0, 40)
   const inCall = random.oneIn(3)
   if (inCall) {
     const moment = random.pick(['before', 'after'] as const)
-    sandbox.addFault({ target: random.pick(deadlyCalls), fault: 'kill', moment, skip: random.between(0, 6) })
+    sandbox.addFault({ target: random.pick(callsToKill), fault: 'kill', moment, skip: random.between(0, 6) })
   }
-  // The call may come rarely; then it is killed like the others, a good many answers on.
-  const enough = traffic.flow(inCall ? answers + 50 : answers).then(() => sleep(pauseMs))
-  const death = await Promise.race([shop.dead(), enough])
+  // A rare call may not happen. Then the server is killed after more responses.
+  const enough = traffic.wait(inCall ? answers + 50 : answers).then(() => sleep(pauseMs))
+  const death = await Promise.race([shop.died(), enough])
   sandbox.clearFaults()
   if (death === undefined) return trial.count('kills at a random moment')
   trial.count('kills during a call to the gateway')
-  if (!death.byStrike) trial.violation(`the server died by itself: ${shop.lastWords()}`)
+  if (!death.byKill) trial.violation(`the server ended without a kill: ${shop.lastErrors()}`)
 }
 
-/** Nothing is under way any more: what the last life left is taken up, every webhook is delivered, nothing is open. */
-async function settle({ shop, sandbox, trial }: World): Promise<void> {
+/** Finishes pending work: a restart resumes what the last process left, and all webhooks are delivered. */
+async function finishPending({ shop, sandbox, trial }: CrashContext): Promise<void> {
   await shop.end('SIGKILL')
   await shop.start()
-  while ((await sandbox.deliverDue(Date.now() + fourDaysMs)) > 0) trial.progress('delivering what is left')
+  while ((await sandbox.deliverDue(Date.now() + fourDaysMs)) > 0) trial.progress('delivering the remaining webhooks')
   const { exitCode, stdout } = await shop.run(['orders', 'reconcile'])
   if (exitCode !== 0) trial.violation(`orders reconcile failed at the end: ${stdout}`)
   await sandbox.deliverDue(Date.now() + fourDaysMs)

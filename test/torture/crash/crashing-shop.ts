@@ -5,10 +5,10 @@ import type { Packed } from '../../support/packed.ts'
 import { runPacked, servePacked } from '../packed-shop.ts'
 import type { PackedServer, CommandResult } from '../packed-shop.ts'
 
-/** How long it took until `/health` was ok, and how much of that it and its asker stood in line for a processor. */
-export type Restart = { tookMs: number; starvedMs: number }
+/** The time until `/health` was ok, and the part of it in which the server and this process waited for a processor. */
+export type Restart = { tookMs: number; cpuWaitMs: number }
 
-/** The packed server at one address, to be killed and started again on the same data. */
+/** The packed server at a fixed address, which is killed and restarted on the same data. */
 export class CrashingShop {
   readonly url: string
   readonly apiRoot: string
@@ -16,7 +16,7 @@ export class CrashingShop {
   private readonly launch: { dataDir: string; env: Record<string, string> }
   private server: PackedServer | undefined
   private waiting: (() => void)[] = []
-  private isStruck = false
+  private wasKilled = false
 
   constructor(packed: Packed, place: { dataDir: string; port: number; env: Record<string, string> }) {
     this.packed = packed
@@ -26,46 +26,46 @@ export class CrashingShop {
     this.launch = { dataDir: place.dataDir, env }
   }
 
-  /** Starts it, and asks for `/health` as soon as it listens. */
+  /** Starts the server and requests `/health` when it listens. */
   async start(): Promise<Restart> {
     const started = performance.now()
-    const starvedBefore = starvedMs('self')
+    const cpuWaitBefore = cpuWaitMs('self')
     const server = await servePacked(this.packed, this.launch)
     const health = await fetch(`${this.apiRoot}/health`)
     const tookMs = performance.now() - started
     if (health.status !== 200) throw new Error(`/health answered ${health.status}: ${await health.text()}`)
-    const starved = starvedMs('self') - starvedBefore + starvedMs(server.child.pid)
+    const cpuWait = cpuWaitMs('self') - cpuWaitBefore + cpuWaitMs(server.child.pid)
     this.server = server
-    this.isStruck = false
+    this.wasKilled = false
     for (const proceed of this.waiting.splice(0)) proceed()
-    return { tookMs, starvedMs: starved }
+    return { tookMs, cpuWaitMs: cpuWait }
   }
 
-  /** Starts it and kills it that many milliseconds later, whatever it is at by then. */
-  async startInVain(killAfterMs: number): Promise<void> {
+  /** Starts the server and kills it after that many milliseconds, during its start. */
+  async startAndKill(killAfterMs: number): Promise<void> {
     const wrapper = ['timeout', '--signal=KILL', String(killAfterMs / 1000)]
     await runPacked(this.packed, { ...this.launch, wrapper }, 'serve', '--json')
   }
 
-  /** Resolves at once while it stands, else when it has been started again. */
-  standing(): Promise<void> {
+  /** Resolves immediately if the server runs, else after its restart. */
+  whenRunning(): Promise<void> {
     return this.server === undefined ? new Promise((resolve) => this.waiting.push(resolve)) : Promise.resolve()
   }
 
-  /** Sends SIGKILL without waiting for its effect, as whatever kills a process does. */
-  strike(): void {
-    this.isStruck = true
+  /** Sends SIGKILL and does not wait for its effect. */
+  kill(): void {
+    this.wasKilled = true
     this.server?.child.kill('SIGKILL')
   }
 
-  /** Resolves when it is dead, with whether it died of a strike; a life that ends by itself is a finding. */
-  async dead(): Promise<{ byStrike: boolean }> {
+  /** Resolves when the server has ended. `byKill` is false if it ended without `kill`, which is a violation. */
+  async died(): Promise<{ byKill: boolean }> {
     await this.server?.ended
-    return { byStrike: this.isStruck }
+    return { byKill: this.wasKilled }
   }
 
-  /** The end of what it wrote to standard error. */
-  lastWords(): string {
+  /** The last lines of its standard error. */
+  lastErrors(): string {
     return this.server?.errors.slice(-5).join('\n') ?? ''
   }
 
@@ -76,7 +76,7 @@ export class CrashingShop {
     return server.end(signal)
   }
 
-  /** A command of the operator's beside it, on the same data; `killAfterMs` ends it like a lost terminal. */
+  /** Runs a command on the same data. `killAfterMs` kills it, as the loss of its terminal does. */
   run(words: readonly string[], killAfterMs?: number): Promise<CommandResult> {
     const wrapper =
       killAfterMs === undefined ? {} : { wrapper: ['timeout', '--signal=KILL', String(killAfterMs / 1000)] }
@@ -85,10 +85,10 @@ export class CrashingShop {
 }
 
 /**
- * A free port below those that outgoing connections are given: while nobody listens there, a connection to one of those
- * may be given the same port as its own, and then talks to itself.
+ * A free port below the range of ephemeral ports. While no server listens on a port of that range, a connection to it may
+ * get the same port as its source, and so connect to itself.
  */
-export async function lastingPort(): Promise<number> {
+export async function stablePort(): Promise<number> {
   for (;;) {
     const port = randomInt(20_000, 30_000)
     if (await isFree(port)) return port
@@ -103,8 +103,8 @@ function isFree(port: number): Promise<boolean> {
   })
 }
 
-/** What the kernel says of the time a process stood in line for a processor; 0 where it does not say. */
-function starvedMs(pid: number | 'self' | undefined): number {
+/** The time that a process has waited for a processor (proc(5), schedstat); 0 if unknown. */
+function cpuWaitMs(pid: number | 'self' | undefined): number {
   const file = `/proc/${pid}/schedstat`
   return existsSync(file) ? Number(readFileSync(file, 'utf8').split(' ')[1]) / 1e6 : 0
 }

@@ -1,4 +1,4 @@
-/** Counts answers, for whoever waits until so many more have come. */
+/** Counts responses, and lets one caller wait for a number of them. */
 export class Traffic {
   private count = 0
   private waiting: { until: number; proceed: () => void } | undefined
@@ -8,8 +8,8 @@ export class Traffic {
     if (this.waiting !== undefined && this.count >= this.waiting.until) this.waiting.proceed()
   }
 
-  /** Resolves when that many more answers have come. */
-  flow(answers: number): Promise<void> {
+  /** Resolves after that many more responses. */
+  wait(answers: number): Promise<void> {
     if (answers === 0) return Promise.resolve()
     return new Promise((proceed) => {
       this.waiting = { until: this.count + answers, proceed }

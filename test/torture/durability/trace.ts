@@ -1,21 +1,21 @@
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 
-/** One system call of the traced server; `begun` and `ended` are places in the trace, and so in time. */
-export type Call = {
+/** One system call of the traced server. `startedAt` and `endedAt` are positions in the trace, and so ordered in time. */
+export type SystemCall = {
   name: string
-  /** What strace says of the descriptor: a file's path, or `TCP:[from->to]`. */
+  /** The file descriptor's target as strace prints it: a path or `TCP:[from->to]`. */
   target: string
   text: string
   result: number
-  begun: number
-  ended: number
+  startedAt: number
+  endedAt: number
 }
 
-/** What strace is told: follow threads, say what descriptors are, and show whole pages of the database. */
+/** Options of strace: follow threads, print what descriptors refer to, and print whole database pages. */
 export const straceOptions = (file: string): string[] => [
   'strace',
-  // The tracer stands aside: what is started, and killed, is the server itself.
+  // The tracer is a grandchild, so that the started process is the server itself.
   '-D',
   '-f',
   '-yy',
@@ -29,27 +29,27 @@ export const straceOptions = (file: string): string[] => [
   'signal=none'
 ]
 
-/** Reads strace's file; a call that another thread's line broke in two is one call again. */
-export async function* readTrace(file: string): AsyncGenerator<Call> {
-  const broken = new Map<string, { text: string; begun: number }>()
-  let place = 0
+/** Reads strace's output. Joins the two halves of a call that another thread's line interrupted. */
+export async function* readTrace(file: string): AsyncGenerator<SystemCall> {
+  const broken = new Map<string, { text: string; startedAt: number }>()
+  let position = 0
   for await (const line of createInterface({ input: createReadStream(file, 'latin1') })) {
-    place += 1
-    const [, thread = '', said = ''] = /^(\d+)\s+(.*)$/.exec(line) ?? []
-    const resumed = /^<\.\.\. \w+ resumed>/.exec(said)
-    if (said.endsWith(' <unfinished ...>')) {
-      broken.set(thread, { text: said.slice(0, -' <unfinished ...>'.length), begun: place })
+    position += 1
+    const [, thread = '', content = ''] = /^(\d+)\s+(.*)$/.exec(line) ?? []
+    const resumed = /^<\.\.\. \w+ resumed>/.exec(content)
+    if (content.endsWith(' <unfinished ...>')) {
+      broken.set(thread, { text: content.slice(0, -' <unfinished ...>'.length), startedAt: position })
       continue
     }
     const start = resumed === null ? undefined : broken.get(thread)
-    const text = start === undefined ? said : start.text + said.slice(resumed?.[0].length)
-    const call = toCall(text, start?.begun ?? place, place)
+    const text = start === undefined ? content : start.text + content.slice(resumed?.[0].length)
+    const call = toCall(text, start?.startedAt ?? position, position)
     if (call !== undefined) yield call
   }
 }
 
-function toCall(text: string, begun: number, ended: number): Call | undefined {
+function toCall(text: string, startedAt: number, endedAt: number): SystemCall | undefined {
   const [, name = '', target = ''] = /^(\w+)\(\d+<(.*?)>(?=[,)])/.exec(text) ?? []
   const result = Number(/ = (-?\d+)[^=]*$/.exec(text)?.[1] ?? Number.NaN)
-  return name === '' ? undefined : { name, target, text, result, begun, ended }
+  return name === '' ? undefined : { name, target, text, result, startedAt, endedAt }
 }

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openGateway, stripeEnv } from '../../faults/shop-and-gateway.ts'
 import type { Gateway } from '../../faults/shop-and-gateway.ts'
-import { lastingPort } from '../crash/crashing-shop.ts'
+import { stablePort } from '../crash/crashing-shop.ts'
 import type { Trial } from '../part.ts'
 import { runPacked, servePacked } from '../packed-shop.ts'
 import type { PackedServer, CommandResult, LaunchOptions } from '../packed-shop.ts'
@@ -30,7 +30,7 @@ export class ShopAtRisk {
 
   /** A shop with one kind of goods, and without limits on how often one address may ask; it does not run yet. */
   static async found(trial: Trial, dataDir: string): Promise<ShopAtRisk> {
-    const port = await lastingPort()
+    const port = await stablePort()
     const shop = new ShopAtRisk(trial, dataDir, port, await openGateway(() => `http://127.0.0.1:${port}`))
     const catalogue = join(trial.packed.folder, 'storage.json')
     writeFileSync(catalogue, JSON.stringify({ products: [{ slug: 'mug', name: 'Mug', price: '12.50' }] }))

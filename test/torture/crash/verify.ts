@@ -4,10 +4,10 @@ import { Browser } from '../../support/browser.ts'
 import { allOrdersOf } from '../all-orders.ts'
 import type { Random } from '../random.ts'
 import type { Trial } from '../part.ts'
-import { ask, password, untilAnswered } from './customer.ts'
-import type { World } from './customer.ts'
-import { wasToldPaid } from './record.ts'
-import type { Account, Purchase } from './record.ts'
+import { checkOut, password, untilAnswered } from './customer.ts'
+import type { CrashContext } from './customer.ts'
+import { isReportedPaid } from './records.ts'
+import type { Account, Purchase } from './records.ts'
 
 export type ShownOrder = {
   id: number
@@ -16,67 +16,71 @@ export type ShownOrder = {
   lineItems: { name: string; quantity: number }[]
 }
 
-/** Statuses of orders that somebody has paid for and that nobody was given everything back for. */
+/** The statuses of orders that are paid and not fully refunded. */
 const paid: ReadonlySet<string> = new Set(['processing', 'completed'])
 const over: ReadonlySet<string> = new Set(['failed', 'cancelled'])
-/** What can still become a payment. */
+/** Intents that can still become a payment. */
 const openIntents: ReadonlySet<string> = new Set(['requires_action', 'processing'])
 
 /**
- * Every acknowledged account logs in with its password, the session it was given still holds, and its orders are what it
- * was told. Answers all orders that any account shows.
+ * Verifies that every acknowledged account can log in, that its session is still valid, and that its orders match the
+ * responses it got. Returns all orders of all accounts.
  */
-export async function judgeAccounts(world: World): Promise<ShownOrder[]> {
+export async function verifyAccounts(context: CrashContext): Promise<ShownOrder[]> {
   const shown: ShownOrder[] = []
-  const charged = chargedOrders(world.sandbox.ledger())
-  for (const account of world.record.accounts) {
+  const charged = chargedOrders(context.sandbox.ledger())
+  for (const account of context.records.accounts) {
     const { email } = account
-    const browser = new Browser(world.shop.apiRoot)
+    const browser = new Browser(context.shop.apiRoot)
     const { status, text } = await browser.post('/auth/login', { email, password })
     if (status !== 200) {
-      world.trial.violation(`lost: ${email} was told it is registered, but its login answers ${status}: ${text}`)
+      context.trial.violation(
+        `lost: the registration of ${email} was confirmed, but the login returns ${status}: ${text}`
+      )
       continue
     }
     const orders = await allOrdersOf<ShownOrder>(browser)
     const held = await account.browser.get('/orders')
-    if (held.status !== 200) world.trial.violation(`lost: the session of ${email} answers ${held.status}`)
-    judgePurchases(world.trial, account, orders, charged)
+    if (held.status !== 200) context.trial.violation(`lost: the session of ${email} returns ${held.status}`)
+    verifyPurchases(context.trial, account, orders, charged)
     shown.push(...orders)
   }
   return shown
 }
 
-function judgePurchases(
+function verifyPurchases(
   trial: Trial,
   { email, purchases }: Account,
   orders: readonly ShownOrder[],
   charged: ReadonlyMap<number, number>
 ): void {
   for (const purchase of purchases) {
-    const { key, told } = purchase
-    const order = orders.find(({ id }) => id === told?.orderId)
-    if (told?.orderId != null && order === undefined)
-      trial.violation(`lost: ${email} was told of order ${told.orderId} under ${key}, but its list does not have it`)
-    if (told?.orderId != null && wasToldPaid(purchase) && charged.get(told.orderId) !== 1)
-      trial.violation(`order ${told.orderId} was told to be paid, but charged ${charged.get(told.orderId) ?? 0} times`)
+    const { key, reply } = purchase
+    const order = orders.find(({ id }) => id === reply?.orderId)
+    if (reply?.orderId != null && order === undefined)
+      trial.violation(`lost: order ${reply.orderId} of ${email} was confirmed under ${key}, but is not in the list`)
+    if (reply?.orderId != null && isReportedPaid(purchase) && charged.get(reply.orderId) !== 1)
+      trial.violation(
+        `order ${reply.orderId} was reported as paid, but charged ${charged.get(reply.orderId) ?? 0} times`
+      )
   }
   const live = orders.filter(({ status }) => !over.has(status)).length
   if (live > purchases.length)
-    trial.violation(`${email} bought ${purchases.length} times, but has ${live} orders: one key made two`)
+    trial.violation(`${email} bought ${purchases.length} times, but has ${live} orders: one key created two`)
   const charges = orders.reduce((sum, { id }) => sum + (charged.get(id) ?? 0), 0)
-  const sure = purchases.filter((purchase) => wasToldPaid(purchase)).length
+  const sure = purchases.filter((purchase) => isReportedPaid(purchase)).length
   const unknown = purchases.filter((purchase) => isUnknown(purchase)).length
   if (charges < sure || charges > sure + unknown)
     trial.violation(
-      `${email} was charged ${charges} times, but told so ${sure} times and left ${unknown} without an answer`
+      `${email} was charged ${charges} times, with ${sure} confirmations and ${unknown} requests without a response`
     )
 }
 
 function isUnknown(purchase: Purchase): boolean {
-  return purchase.told === null && !wasToldPaid(purchase)
+  return purchase.reply === null && !isReportedPaid(purchase)
 }
 
-/** How often each order was charged, by the stand-in's ledger. */
+/** The number of charges of each order in the sandbox's ledger. */
 function chargedOrders({ charges }: Ledger): Map<number, number> {
   const counts = new Map<number, number>()
   for (const { status, metadata } of charges) {
@@ -86,8 +90,8 @@ function chargedOrders({ charges }: Ledger): Map<number, number> {
   return counts
 }
 
-/** The stand-in's ledger against what the shop's own customers see. */
-export function judgeMoney({ trial, sandbox }: World, shown: readonly ShownOrder[]): void {
+/** Compares the sandbox's ledger with the orders that the customers see. */
+export function verifyMoney({ trial, sandbox }: CrashContext, shown: readonly ShownOrder[]): void {
   const ledger = sandbox.ledger()
   const orders = new Map(shown.map((order) => [order.id, order]))
   for (const { id, status, metadata, amount } of ledger.charges) {
@@ -105,31 +109,31 @@ export function judgeMoney({ trial, sandbox }: World, shown: readonly ShownOrder
     if (times > 1) trial.violation(`charged twice: order ${order.id} was charged ${times} times`)
     else if (times !== expected) trial.violation(`order ${order.id} is ${order.status}, but was charged ${times} times`)
     if (isWholeBack !== (order.status === 'refunded'))
-      trial.violation(`order ${order.id} is ${order.status}, but ${refunded.get(order.id) ?? 0} went back`)
+      trial.violation(`order ${order.id} is ${order.status}, but ${refunded.get(order.id) ?? 0} was refunded`)
     if (order.status === 'pending' && !isOpenAt(ledger, order.id))
-      trial.violation(`order ${order.id} waits for a payment that nobody can make`)
+      trial.violation(`order ${order.id} is pending, but cannot be paid`)
   }
   trial.figure(`ledger: ${charged.size} orders charged, ${refunded.size} refunded; ${shown.length} orders shown`)
 }
 
-/** What the operator was told of each refund, what went back by the ledger, and what the shop says of it. */
-export async function judgeRefunds({ trial, sandbox, shop, record }: World): Promise<void> {
+/** Compares the refunds that the operator requested with the ledger and with the shop's orders. */
+export async function verifyRefunds({ trial, sandbox, shop, records }: CrashContext): Promise<void> {
   const refunded = refundedOrders(sandbox.ledger())
   for (const orderId of refunded.keys())
-    if (record.refunds.every((asked) => asked.orderId !== orderId))
-      trial.violation(`order ${orderId} was refunded, but nobody asked for it`)
-  for (const orderId of new Set(record.refunds.map((asked) => asked.orderId))) {
+    if (records.refunds.every((request) => request.orderId !== orderId))
+      trial.violation(`order ${orderId} was refunded without a request`)
+  for (const orderId of new Set(records.refunds.map((request) => request.orderId))) {
     const { stdout } = await shop.run(['orders', 'show', String(orderId)])
     const { order } = JSON.parse(stdout) as { order: { total: number; refunded: number } }
     const back = refunded.get(orderId) ?? 0
-    const asked = record.refunds.filter((refund) => refund.orderId === orderId)
+    const request = records.refunds.filter((refund) => refund.orderId === orderId)
     const inMinor = ({ amountMinor }: { amountMinor: number | null }): number => amountMinor ?? minor(order.total)
-    const most = Math.min(sum(asked.map(inMinor)), minor(order.total))
-    const least = Math.min(sum(asked.filter(({ outcome }) => outcome === 'done').map(inMinor)), minor(order.total))
+    const most = Math.min(sum(request.map(inMinor)), minor(order.total))
+    const least = Math.min(sum(request.filter(({ outcome }) => outcome === 'done').map(inMinor)), minor(order.total))
     if (back < least || back > most)
-      trial.violation(`of order ${orderId} ${back} went back; ${least} to ${most} was asked for`)
+      trial.violation(`order ${orderId}: ${back} was refunded, ${least} to ${most} was requested`)
     if (minor(order.refunded) !== back)
-      trial.violation(`order ${orderId} shows ${order.refunded} refunded, but ${back} went back`)
+      trial.violation(`order ${orderId} shows ${order.refunded} refunded, but the ledger shows ${back}`)
   }
 }
 
@@ -150,25 +154,30 @@ function isOpenAt({ intents, sessions }: Ledger, orderId: number): boolean {
   return openPage || intents.some((intent) => ofOrder(intent) && openIntents.has(intent.status))
 }
 
-/** A key that was answered gives the same order for ever, and charges nobody again. */
-export async function judgeReplays(world: World, random: Random): Promise<void> {
-  const before = world.sandbox.ledger().charges.length
-  const answered = world.record.accounts.flatMap((account) =>
-    account.purchases.filter(({ told }) => told?.status === 200).map((purchase) => ({ account, purchase }))
+/** Verifies that repeating a request with its key returns the same order and creates no charge. */
+export async function verifyReplays(context: CrashContext, random: Random): Promise<void> {
+  const before = context.sandbox.ledger().charges.length
+  const answered = context.records.accounts.flatMap((account) =>
+    account.purchases.filter(({ reply }) => reply?.status === 200).map((purchase) => ({ account, purchase }))
   )
   for (let count = Math.min(answered.length, 100); count > 0; count -= 1) {
     const { account, purchase } = random.pick(answered)
-    const { status, data, text } = await untilAnswered(world, () => ask(account, purchase))
-    world.trial.count('keys asked again at the end')
-    if (status !== 200 || Number(data['orderId']) !== purchase.told?.orderId)
-      world.trial.violation(`${purchase.key} answered ${purchase.told?.text}, but again ${text}`)
+    const { status, data, text } = await untilAnswered(context, () => checkOut(account, purchase))
+    context.trial.count('keys repeated at the end')
+    if (status !== 200 || Number(data['orderId']) !== purchase.reply?.orderId)
+      context.trial.violation(`${purchase.key} returned ${purchase.reply?.text}, then ${text}`)
   }
-  const after = world.sandbox.ledger().charges.length
-  if (after !== before) world.trial.violation(`asking again made ${after - before} charges`)
+  const after = context.sandbox.ledger().charges.length
+  if (after !== before) context.trial.violation(`the repeated requests created ${after - before} charges`)
 }
 
-/** What SQLite says of the file, and what no order may have taken more of than there was. */
-export function judgeDatabase({ trial }: World, file: string, shown: readonly ShownOrder[], units: number): void {
+/** Verifies the database file's integrity, the stock, and that each order was reported as paid at most once. */
+export function verifyDatabase(
+  { trial }: CrashContext,
+  file: string,
+  shown: readonly ShownOrder[],
+  units: number
+): void {
   const database = new Database(file, { readonly: true })
   try {
     const verdict = database.pragma('integrity_check', { simple: true })
@@ -182,14 +191,14 @@ export function judgeDatabase({ trial }: World, file: string, shown: readonly Sh
         .flatMap(({ lineItems }) => lineItems.filter(({ name }) => name === 'Lantern').map(({ quantity }) => quantity))
     )
     if (left < 0 || left + held !== units)
-      trial.violation(`of ${units} lanterns ${held} are in orders and ${left} on the shelf`)
+      trial.violation(`of ${units} lanterns ${held} are in orders and ${left} in stock`)
     const twice = database
       .prepare(
         `SELECT json_extract(payload, '$.orderId') AS id, count(*) AS times FROM events WHERE type = 'order.paid'
          GROUP BY 1 HAVING times > 1`
       )
       .all()
-    if (twice.length > 0) trial.violation(`told twice to be paid: ${JSON.stringify(twice.slice(0, 5))}`)
+    if (twice.length > 0) trial.violation(`reported twice as paid: ${JSON.stringify(twice.slice(0, 5))}`)
   } finally {
     database.close()
   }
