@@ -1,6 +1,6 @@
 /**
- * Writes src/client/api-types.ts from the API description, so that the typed client knows of the API what the service's
- * own schemas say. Usage: npm run client:generate
+ * Writes src/client/api-types.ts from the API description, so that the client's types follow the service's schemas.
+ * Usage: npm run client:generate
  */
 import { writeFileSync } from 'node:fs'
 import { describeApi } from '../src/api/description/document.ts'

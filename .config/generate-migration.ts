@@ -1,5 +1,5 @@
 /**
- * Makes a migration from the schema files: drizzle-kit writes it, this adds what drizzle-kit cannot say (STRICT).
+ * Generates a migration from the schema files with drizzle-kit and adds STRICT, which drizzle-kit does not support.
  * Usage: npm run db:generate -- --name what-changes [--custom]
  */
 import { execFileSync } from 'node:child_process'

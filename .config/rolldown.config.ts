@@ -1,8 +1,8 @@
 /**
- * The published package. The program: our own code and the libraries that every start needs in one bundle, because reading
- * their 400 files one by one takes longer than all the rest of a start. What is installed beside the package and stays
- * outside is what package.json names as dependencies: native code, and what is loaded when first needed; so are command
- * groups, as chunks. And what a site takes into its own code: the typed client and the proxy, without anything of the shop.
+ * Builds the published package. The program is one bundle of our code and the libraries that every start needs, because
+ * reading their 400 files takes longer than the rest of a start. The dependencies in package.json stay outside: native
+ * code, and libraries that load at first use. Command groups are separate chunks. The typed client and the proxy, which
+ * sites import, are separate bundles without code of the shop.
  */
 import { createHash } from 'node:crypto'
 import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ import type { CodeSplittingGroup, Plugin } from 'rolldown'
 import ts from 'typescript'
 
 const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { dependencies: Record<string, string> }
-/** Of listhen's, for what we never ask of it. */
+/** Dependencies of listhen for features that we do not use. */
 const neverLoaded = ['untun', 'clipboardy', 'jiti', '@parcel/watcher', '@parcel/watcher-wasm', 'crossws']
 const installedBeside = new Set([...Object.keys(dependencies), ...neverLoaded])
 
@@ -34,7 +34,7 @@ const forSites = defineConfig({
   },
   platform: 'neutral',
   external: outside,
-  // What is only imported for its side effects has none here.
+  // No module here has side effects.
   treeshake: { moduleSideEffects: false },
   output: { dir: 'dist', cleanDir: true, format: 'esm', sourcemap: true, entryFileNames: '[name].js' },
   plugins: [
@@ -44,9 +44,9 @@ const forSites = defineConfig({
 })
 
 /**
- * A server needs all of these, and no command loads one that it has no use for: what every command starts with, what runs
- * it and is shared by the others, what listens, the shop, and the rest of the server. One by one their modules made 36
- * files, and a quarter of a start was finding and reading them. Each takes along what it imports.
+ * The chunks of the program: the start of every command, the code that commands share, the listener, the shop, and the
+ * rest of the server. A server loads all of them, and a command only those it needs. Without these groups there were 36
+ * files, and reading them took a quarter of a start. Each group includes what it imports.
  */
 const layers: CodeSplittingGroup[] = [
   { name: 'program', tags: ['$initial'], priority: 5 },
@@ -64,13 +64,13 @@ const program = defineConfig({
   input: 'src/cli/main.ts',
   platform: 'node',
   external: outside,
-  // listhen imports it a second time, for nothing but its side effects; see lateCertificates.
+  // listhen also imports it for its side effects, of which it has none; see lateCertificates.
   treeshake: { moduleSideEffects: [{ test: /^node-forge$/, sideEffects: false }] },
   output: {
     dir: 'dist',
     format: 'esm',
     sourcemap: true,
-    // V8 keeps the text of what it runs, and twice as large when there is one letter that is not Latin in it.
+    // V8 keeps the source text in memory, and uses two bytes per character if one of them is not Latin-1.
     charset: 'ascii',
     comments: { legal: true, annotation: false, jsdoc: false },
     entryFileNames: '[name].js',
@@ -80,10 +80,10 @@ const program = defineConfig({
   plugins: [frozenAllowlist(), lateCertificates(), lateSegmenter(), assets(), notices(), stamp()]
 })
 
-// In this order: the first clears the folder, the last stamps all that is in it.
+// The order matters: the first clears the folder, and the last stamps its content.
 export default [forSites, program]
 
-/** The proxy's allowlist as the route table has it now, so that a site's server need not load the routes and the shop behind them. */
+/** Replaces the proxy's allowlist with its value at build time, so that a site's server does not load the routes and the shop. */
 function frozenAllowlist(): Plugin {
   return {
     name: 'shopstead:frozen-allowlist',
@@ -95,7 +95,7 @@ function frozenAllowlist(): Plugin {
   }
 }
 
-/** The types of what sites import, file by file: each says all of its types itself. */
+/** Writes the declarations of the modules that sites import. Each file declares all of its types explicitly. */
 function declarations(files: readonly string[]): Plugin {
   return {
     name: 'shopstead:declarations',
@@ -117,13 +117,13 @@ function declarations(files: readonly string[]): Plugin {
   }
 }
 
-/** What the code reads at run time keeps its place: src/platform/db/migrations becomes dist/platform/db/migrations. */
+/** Copies the assets that the code reads at run time: src/platform/db/migrations becomes dist/platform/db/migrations. */
 function assets(): Plugin {
   return {
     name: 'shopstead:assets',
     writeBundle() {
       for (const file of globSync('src/**/*.*', { exclude: (name) => name.endsWith('.ts') })) {
-        // drizzle-kit's own memory; the program never reads it.
+        // Only drizzle-kit reads these.
         if (file.endsWith('_snapshot.json')) continue
         cpSync(file, join('dist', file.slice('src/'.length)))
       }
@@ -131,7 +131,7 @@ function assets(): Plugin {
   }
 }
 
-/** listhen makes certificates by node-forge, which takes a tenth of a start: it is loaded when one is asked for. */
+/** Loads node-forge only when listhen creates a certificate, because loading it takes a tenth of a start. */
 function lateCertificates(): Plugin {
   const early = "import forge from 'node-forge';"
   return {
@@ -140,13 +140,13 @@ function lateCertificates(): Plugin {
       if (!/[\\/]listhen[\\/]dist[\\/]shared[\\/].*\.mjs$/.test(id)) return null
       if (!code.includes(early)) throw new Error('listhen no longer imports node-forge as it did.')
       const late = "import { createRequire } from 'node:module'; const load = createRequire(import.meta.url);"
-      // Its lines stay where they were.
+      // The replacement keeps the line numbers.
       return { code: code.replace(early, late).replaceAll(/\bforge\./g, "load('node-forge')."), map: null }
     }
   }
 }
 
-/** consola counts letters by Intl.Segmenter, whose data take 20 ms to read: it is made when a line is first laid out. */
+/** Creates consola's Intl.Segmenter at its first use, because reading its data takes 20 ms. */
 function lateSegmenter(): Plugin {
   const early = /const segmenter = (globalThis\.Intl\?\.Segmenter .*);/
   return {
@@ -160,7 +160,7 @@ function lateSegmenter(): Plugin {
   }
 }
 
-/** The licences of what is bundled ask that their texts go along; drizzle-orm alone does not bring its own. */
+/** Writes the licences of the bundled packages, as they require. Only drizzle-orm's package lacks its licence text. */
 function notices(): Plugin {
   const bundled = new Map<string, string>()
   return {
@@ -182,15 +182,15 @@ function notices(): Plugin {
   }
 }
 
-/** @throws Error for a package that says nothing of its licence */
+/** The licence text of a package. @throws Error when it has none */
 function licenceOf(name: string, folder: string): string {
   if (name === 'drizzle-orm') return readFileSync('.config/licence-drizzle-orm.txt', 'utf8').trim()
   const [file] = globSync('{LICEN[SC]E,licen[sc]e}*', { cwd: folder })
-  if (file === undefined) throw new Error(`${name} is bundled, and its licence is not found.`)
+  if (file === undefined) throw new Error(`The bundled package ${name} has no licence file.`)
   return readFileSync(join(folder, file), 'utf8').trim()
 }
 
-/** A digest of all that was built, which the service reports as its build id. */
+/** Writes a digest of the built files, which the service reports as its build id. */
 function stamp(): Plugin {
   return {
     name: 'shopstead:stamp',

@@ -8,7 +8,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     reporters: [process.stdout.isTTY ? 'dot' : 'minimal'],
     silent: 'passed-only',
-    // Each file has a shop and a browser of its own.
+    // Each file starts its own shop and browser.
     maxWorkers: 2
   }
 })

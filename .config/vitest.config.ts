@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-/** What a contributor runs after each change: everything that needs no other process and no real waiting. */
+/** The tests that a contributor runs after each change: they start no other process and do not wait in real time. */
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
@@ -8,7 +8,7 @@ export default defineConfig({
     environment: 'node',
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // Failures and a summary; a dot for each test where a person watches.
+    // Failures and a summary, with a dot for each test on a terminal.
     reporters: [process.stdout.isTTY ? 'dot' : 'minimal'],
     silent: 'passed-only',
     // Real servers, SQLite files and argon2 share the machine's cores.

@@ -7,7 +7,7 @@ export default defineConfig({
     environment: 'node',
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // Failures and a summary; a dot for each test where a person watches.
+    // Failures and a summary, with a dot for each test on a terminal.
     reporters: [process.stdout.isTTY ? 'dot' : 'minimal'],
     silent: 'passed-only',
     maxWorkers: 2

@@ -1,4 +1,4 @@
-/** Where an error is shown, it takes its HTTP status, its exit code and its log level from here and nowhere else. */
+/** The HTTP status, exit code and log level of each error code. No other place defines them. */
 const table = {
   AFFILIATE_EXISTS: { status: 409, exit: 1, level: 'info' },
   AFFILIATE_NOT_ACTIVE: { status: 403, exit: 1, level: 'info' },
@@ -41,20 +41,20 @@ export type ErrorCode = keyof typeof table
 /** Every code, in alphabetical order. */
 export const errorCodes = Object.keys(table) as ErrorCode[]
 export type ErrorDetails = Readonly<Record<string, unknown>>
-/** Dotted path of a field (`items.0.quantity`, `_body` for the body as a whole) to what is wrong with it. */
+/** The messages for each field by dotted path (`items.0.quantity`, `_body` for the body as a whole). */
 export type FieldErrors = Record<string, string[]>
 
 type Extras = {
-  /** Replaces the table's status where one code has several (CHECKOUT_FAILED, VALIDATION_FAILED). */
+  /** Replaces the table's status, for codes that have several (CHECKOUT_FAILED, VALIDATION_FAILED). */
   status?: number
-  /** Response headers that belong to this refusal, such as Retry-After or Allow. */
+  /** Response headers that belong to this error, such as Retry-After or Allow. */
   headers?: Readonly<Record<string, string>>
   cause?: unknown
 }
 
 /**
- * An error that is meant for the caller: its message and details leave the service as they are, so neither may hold a
- * secret, a stack or a value that was refused.
+ * An error for the client or operator. Its message and details leave the service unchanged, so they must not contain a
+ * secret, a stack or a rejected value.
  */
 export class AppError extends Error {
   readonly code: ErrorCode
@@ -80,7 +80,7 @@ export class AppError extends Error {
   }
 }
 
-/** A refusal of what was sent; at most 20 fields are listed, so that no request decides the size of its answer. */
+/** VALIDATION_FAILED for at most 20 fields, so that a request cannot determine the size of its answer. */
 export function validationFailed(fieldErrors: FieldErrors, message = 'Some fields are missing or invalid.'): AppError {
   return new AppError('VALIDATION_FAILED', message, {
     fieldErrors: Object.fromEntries(Object.entries(fieldErrors).slice(0, 20))

@@ -19,28 +19,32 @@ import { serveDownload } from './pages/downloads.ts'
 import { createNotFoundPage, createPages, prefersHtml } from './pages/pages.ts'
 import { mountProxy, mountedAt } from './proxy/mounted.ts'
 
-/** How long requests under way may still take once the server has been told to stop. */
+/** How long running requests may take after the server was told to stop. */
 const drainMs = 10_000
 
 export type RunningServer = {
-  /** Where it listens, such as http://127.0.0.1:3000. */
+  /** Its address, such as http://127.0.0.1:3000. */
   url: string
   port: number
-  /** Stops taking requests, finishes those under way, stops the jobs. The App stays open. */
+  /** Stops accepting requests, finishes the running ones and stops the jobs. The App stays open. */
   stop(): Promise<void>
 }
 
 type Serve = (request: Request) => Eventually<Response | undefined>
 
-/** Serves the API, the proxy, the hosted pages and the sandbox's pages of one App, and runs its jobs. */
+/**
+ * Serves the API, the proxy, the hosted pages and the sandbox's pages of an App, and runs its jobs.
+ *
+ * @throws AppError CONFIG_INVALID when the host does not resolve or a port is not available
+ */
 export async function startServer(app: App): Promise<RunningServer> {
   disableBusyTimeout(app.db.sqlite)
   let stopping = false
   const api = createApi(app)
   const description = createDescription(app)
   const pages = createPages(app)
-  /** Who answers below an address; the first that fits, and the pages for the rest. */
-  const faces: [below: string, serve: Serve][] = [
+  /** The handlers by path, or by path prefix if it ends in a slash. The first match answers; the pages answer the rest. */
+  const handlers: [path: string, serve: Serve][] = [
     [`${app.config.apiPrefix}/`, api],
     [`${mountedAt}/`, mountProxy(app, api)],
     ['/downloads/', (request) => serveDownload(app, request)],
@@ -50,15 +54,15 @@ export async function startServer(app: App): Promise<RunningServer> {
     ['/readyz', probe(() => readiness(app, stopping))],
     ...(app.sandbox === null ? [] : [['/sandbox/', app.sandbox.pages] satisfies [string, Serve]])
   ]
-  const nothing = nothingHere(app)
+  const notFound = notFoundAnswer(app)
   const trusted = parseTrustedProxies(app.config.trustedProxies)
   const watch = watchForwarding(app.config.dataDir, trusted, app.clock.now, app.log)
   const handle = (request: Request): Eventually<Response> => {
     watch(request)
     const path = rawPath(rawTarget(request))
     const [, serve = pages] =
-      faces.find(([below]) => (below.endsWith('/') ? path.startsWith(below) : path === below)) ?? []
-    return andThen(serve(request), (response) => response ?? nothing(request))
+      handlers.find(([prefix]) => (prefix.endsWith('/') ? path.startsWith(prefix) : path === prefix)) ?? []
+    return andThen(serve(request), (response) => response ?? notFound(request))
   }
   app.setWebhookReceiver(async (body, headers) => {
     const response = await api(
@@ -84,13 +88,13 @@ export async function startServer(app: App): Promise<RunningServer> {
     jobs = startJobs(app, openSince)
     return { url: listener.url, port: listener.port, stop }
   } catch (error) {
-    // What is left open would keep a process alive that serves nobody.
+    // An open port or timer would keep the process alive.
     await stop()
     throw error
   }
 }
 
-/** Probes are read, nothing else. */
+/** A probe accepts only GET and HEAD. */
 function probe(answer: () => Response): Serve {
   return ({ method }) =>
     method === 'GET' || method === 'HEAD'
@@ -98,10 +102,10 @@ function probe(answer: () => Response): Serve {
       : new Response(null, { status: 405, headers: { allow: 'GET, HEAD' } })
 }
 
-/** Ready while the database answers and nobody has asked the server to stop. */
+/** Ready while the database answers and the server is not stopping. */
 function readiness(app: App, stopping: boolean): Response {
   try {
-    // A statement without a table would not look at the file.
+    // A statement without a table would not read the file.
     app.db.sqlite.prepare('SELECT count(*) FROM settings').get()
     return stopping ? new Response('stopping\n', { status: 503 }) : new Response('ready\n')
   } catch {
@@ -109,8 +113,8 @@ function readiness(app: App, stopping: boolean): Response {
   }
 }
 
-/** A page for a browser, the envelope for everybody else. */
-function nothingHere(app: App): (request: Request) => Response {
+/** The 404 page for a browser, the JSON envelope for other clients. */
+function notFoundAnswer(app: App): (request: Request) => Response {
   const page = createNotFoundPage(app)
   return (request) => {
     if (prefersHtml(request)) return page(request)

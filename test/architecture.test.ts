@@ -3,8 +3,8 @@ import { readModule, readModules } from './support/module-graph.ts'
 import type { Module } from './support/module-graph.ts'
 
 /**
- * The house from the ground up (imports go to lower lines only; what stands on one line does not know its neighbours).
- * A name is a file or folder below src.
+ * The layers from the bottom up. A module imports only from lower layers, and not from its neighbours in the same layer.
+ * A name is a file or folder in src.
  */
 const floors: readonly (readonly string[])[] = [
   ['errors.ts', 'client'],
@@ -28,8 +28,8 @@ const floors: readonly (readonly string[])[] = [
   ['cli']
 ]
 
-/** What a request or a command line brings stops at the faces. */
-const packagesOfFaces = new Set(['h3', 'srvx', 'listhen', 'commander', 'cli-table3'])
+/** Only entry points import these packages: they handle requests and command lines. */
+const entryPointPackages = new Set(['h3', 'srvx', 'listhen', 'commander', 'cli-table3'])
 
 function placeOf(path: string): { name: string; floor: number } | undefined {
   for (const [floor, names] of floors.entries()) {
@@ -71,7 +71,7 @@ const paths = (modules: readonly Module[]): string[] => modules.map(({ path }) =
 describe('the sources', () => {
   const modules = readModules('src')
 
-  it('are all looked at', () => {
+  it('are all checked', () => {
     expect(modules.length).toBeGreaterThan(150)
     expect(paths(modules)).toEqual(
       expect.arrayContaining(['errors.ts', 'app.ts', 'cli/main.ts', 'shop/orders/transition.ts'])
@@ -79,24 +79,24 @@ describe('the sources', () => {
     expect(modules.flatMap(({ imports }) => imports).length).toBeGreaterThan(500)
   })
 
-  it('have a place in the house each', () => {
+  it('each belong to a layer', () => {
     expect(paths(modules).filter((path) => placeOf(path) === undefined)).toEqual([])
   })
 
-  it('import downwards only, and no neighbour', () => {
+  it('import only from lower layers', () => {
     expect(wrongImports(modules)).toEqual([])
   })
 
-  it('know of the sandbox only where the app is put together and where it is steered', () => {
+  it('import the sandbox only in app.ts and in its command', () => {
     const knowing = modules.filter(({ imports }) => imports.some((target) => target.startsWith('sandbox/')))
     expect(paths(knowing).filter((path) => !path.startsWith('sandbox/'))).toEqual(['app.ts', 'cli/sandbox.ts'])
   })
 
-  it('go round in no circle', () => {
+  it('have no import cycles', () => {
     expect(cycles(modules)).toEqual([])
   })
 
-  it('hold no file that only hands on what others export', () => {
+  it('have no file that only re-exports', () => {
     expect(paths(modules.filter((module) => module.onlyHandsOn))).toEqual([])
   })
 
@@ -104,19 +104,19 @@ describe('the sources', () => {
     expect(paths(modules.filter((module) => module.readsEnvironment))).toEqual(['cli/terminal.ts'])
   })
 
-  it('reach the streams and signals of the process from one file of the command line', () => {
+  it('use the streams and signals of the process in one file of the command line', () => {
     const reaching = modules.filter(({ path, usesProcess }) => path.startsWith('cli/') && usesProcess)
     expect(paths(reaching)).toEqual(['cli/terminal.ts'])
   })
 
-  it('do nothing when they are imported', () => {
+  it('have no side effects when they are imported', () => {
     expect(paths(modules.filter((module) => module.runsOnImport))).toEqual([])
   })
 
-  it('keep the web framework and the command line out of the shop', () => {
+  it('do not import the web framework or the command line in the shop', () => {
     const inside = modules.filter(({ path }) => path.startsWith('shop/'))
     const found = inside.flatMap(({ path, packages }) =>
-      packages.filter((name) => packagesOfFaces.has(name)).map((name) => `${path} imports ${name}`)
+      packages.filter((name) => entryPointPackages.has(name)).map((name) => `${path} imports ${name}`)
     )
     expect(found).toEqual([])
   })
@@ -125,7 +125,7 @@ describe('the sources', () => {
 describe('the rules themselves', () => {
   const source = (path: string, text: string): Module => readModule(path, text)
 
-  it('find an import upwards, however it is written', () => {
+  it('find an upward import in every notation', () => {
     const modules = [
       source('platform/money.ts', `import type { OrderRow } from '../shop/orders/rows.ts'`),
       source('shop/orders/view.ts', `export const later = () => import('../../api/route.ts')`),
@@ -141,7 +141,7 @@ describe('the rules themselves', () => {
     ])
   })
 
-  it('find a circle', () => {
+  it('find an import cycle', () => {
     const modules = [
       source('shop/orders/a.ts', `import './b.ts'`),
       source('shop/orders/b.ts', `import type { C } from './c.ts'`),
@@ -151,7 +151,7 @@ describe('the rules themselves', () => {
     expect(cycles(modules)).toEqual(['shop/orders/a.ts → shop/orders/b.ts → shop/orders/c.ts → shop/orders/a.ts'])
   })
 
-  it('find a file that hands on, one that reads the environment and one that runs when imported', () => {
+  it('find a file that only re-exports, one that reads the environment and one with side effects', () => {
     expect(source('shop/orders/index.ts', `export * from './view.ts'`).onlyHandsOn).toBe(true)
     expect(source('shop/orders/view.ts', `export const view = process.env.HOME`).readsEnvironment).toBe(true)
     expect(

@@ -3,14 +3,14 @@ type Path = { node: Node; key: string | number | null; listKey?: string; parent:
 
 const isText = ({ type }: Node): boolean => type === 'StringLiteral' || type === 'TemplateLiteral'
 
-/** `AppError`, `log.warn`: what is called, as it is written; empty for anything else. */
+/** The name of the called function, class or method, such as `AppError` or `warn`; empty for other nodes. */
 function calledName(call: Node): string {
   const { type, callee } = call as Node & { callee?: Node & { name?: string; property?: { name?: string } } }
   if (type !== 'NewExpression' && type !== 'CallExpression') return ''
   return callee?.name ?? callee?.property?.name ?? ''
 }
 
-/** The sentence of an error or of a line in the log: tests hold to codes, details and fields, and words may change. */
+/** The text of an error or log line. Tests assert codes, details and fields; the text may change. */
 function isSentence({ node, key, parent }: Path): boolean {
   if (!isText(node) || parent === null) return false
   const name = calledName(parent)
@@ -18,7 +18,7 @@ function isSentence({ node, key, parent }: Path): boolean {
   return key === 0 && /^(Error|TypeError|DeadlinePassed|debug|info|warn|error)$/.test(name)
 }
 
-/** Indexes, checks, references and counters: migrations have made them, nothing of them is read while the shop runs. */
+/** Indexes, checks, references and counters. Migrations create them, and the running shop does not read them. */
 function isTableExtra({ node, key, parent }: Path): boolean {
   if (parent === null) return false
   const name = calledName(parent)
@@ -26,7 +26,7 @@ function isTableExtra({ node, key, parent }: Path): boolean {
   return node.type === 'ObjectExpression' && key === 0 && name === 'primaryKey'
 }
 
-/** A column that is called as its property is: drizzle takes the property's name where it is given none. */
+/** A column with the name of its property: without a name, drizzle uses the property's. */
 function isColumnName({ node, key, parentPath }: Path): boolean {
   if (node.type !== 'StringLiteral' || key !== 0) return false
   let above = parentPath
@@ -38,13 +38,13 @@ function isColumnName({ node, key, parentPath }: Path): boolean {
   )
 }
 
-/** What Stryker leaves alone; each with the reason that its report shows. */
+/** The nodes that Stryker does not mutate, each with the reason for its report. */
 export const strykerPlugins = [
   {
     kind: 'Ignore',
     name: 'sentences',
     value: {
-      shouldIgnore: (path: Path) => (isSentence(path) ? 'a sentence for people, which may be reworded' : undefined)
+      shouldIgnore: (path: Path) => (isSentence(path) ? 'a text for people, which may be reworded' : undefined)
     }
   },
   {
@@ -53,7 +53,7 @@ export const strykerPlugins = [
     value: {
       shouldIgnore: (path: Path) =>
         isTableExtra(path)
-          ? 'indexes, checks, references and counters are made by migrations, nothing reads them at run time'
+          ? 'migrations create indexes, checks, references and counters; the running shop does not read them'
           : undefined
     }
   },
@@ -62,7 +62,7 @@ export const strykerPlugins = [
     name: 'column-names',
     value: {
       shouldIgnore: (path: Path) =>
-        isColumnName(path) ? "the column's name without this one too: drizzle takes its property's" : undefined
+        isColumnName(path) ? "redundant: without it, drizzle uses the property's name" : undefined
     }
   }
 ]

@@ -3,11 +3,11 @@ import type { PoolOptions, PoolRunnerInitializer, PoolWorker, WorkerRequest } fr
 
 type Listener = (...args: unknown[]) => void
 
-let kept: ThreadsPoolWorker | undefined
+let sharedWorker: ThreadsPoolWorker | undefined
 
 /**
- * A thread that outlives its run, so that the shop's modules are loaded once and not for each of thousands of mutants.
- * A mutant that acts while modules are loaded (Stryker calls it static) gets a thread of its own.
+ * A thread that outlives its run, so that thousands of mutants share one load of the shop's modules. A mutant that runs
+ * while modules load (Stryker calls it static) gets a new thread.
  */
 class LastingWorker implements PoolWorker {
   readonly name = 'lasting'
@@ -21,8 +21,8 @@ class LastingWorker implements PoolWorker {
     this.#project = options.project
     const { mode, mutantActivation } = options.project.getProvidedContext() as Record<string, unknown>
     this.#lasts = mode === 'mutant' && mutantActivation !== 'static'
-    this.#isRunning = this.#lasts && kept !== undefined
-    this.#worker = this.#lasts ? (kept ??= new ThreadsPoolWorker(options)) : new ThreadsPoolWorker(options)
+    this.#isRunning = this.#lasts && sharedWorker !== undefined
+    this.#worker = this.#lasts ? (sharedWorker ??= new ThreadsPoolWorker(options)) : new ThreadsPoolWorker(options)
   }
 
   on(event: string, listener: Listener): void {
@@ -53,13 +53,13 @@ class LastingWorker implements PoolWorker {
     for (const { event, listener } of this.#listeners) this.#worker.off(event, listener)
   }
 
-  /** What the thread would say if it were told to start or to stop. */
+  /** Emits the thread's answer to a start or stop request that it does not receive. */
   #answer(type: 'started' | 'stopped'): void {
     const heard = this.#listeners.filter(({ event }) => event === 'message')
     setImmediate(() => heard.forEach(({ listener }) => listener({ type, __vitest_worker_response__: true })))
   }
 
-  /** The thread has the configuration of its first run; which tests are wanted changes with each. */
+  /** Adds this run's test names, because the thread keeps the configuration of its first run. */
   #withTestNames(message: WorkerRequest & { type: 'run' }): WorkerRequest {
     const { testNamePattern } = this.#project.config
     if (testNamePattern === undefined) return message

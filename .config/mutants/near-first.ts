@@ -3,8 +3,8 @@ import { BaseSequencer } from 'vitest/node'
 import type { TestSpecification } from 'vitest/node'
 
 /**
- * The tests nearest to the shop's rules come first, and of these the shorter ones: Stryker stops at the first test that
- * notices a mutant, so the order decides what a run costs.
+ * Runs the tests closest to the shop's rules first, and among them the shorter ones: Stryker stops at the first failing
+ * test, so the order determines the cost of a run.
  */
 export class NearFirst extends BaseSequencer {
   override sort(files: TestSpecification[]): Promise<TestSpecification[]> {

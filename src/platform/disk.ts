@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** Brings a file, or the names in a folder, to the disk: a power cut does not take them back. */
+/** Syncs a file, or the names in a folder, to disk, so that a power cut does not undo the change. */
 export function syncToDisk(path: string): void {
   const handle = openSync(path, 'r')
   try {
@@ -11,6 +11,7 @@ export function syncToDisk(path: string): void {
   }
 }
 
+/** Syncs the folder of `path`, so that a new name in it survives a power cut. */
 export function syncFolderOf(path: string): void {
   syncToDisk(dirname(path))
 }

@@ -1,15 +1,15 @@
 /**
- * What may be here already: most requests are answered without waiting for anything, and then each `await` on the way
- * would be a turn through the queue of microtasks for nothing.
+ * A value, or a promise of it. Most requests are answered without waiting, and each `await` of an available value would
+ * cost a turn of the microtask queue.
  */
 export type Eventually<T> = T | Promise<T>
 
-/** Goes on with a value, at once where it is here. */
+/** Calls `step` with the value: immediately if it is available, otherwise when the promise resolves. */
 export function andThen<T, Next>(value: Eventually<T>, step: (value: T) => Eventually<Next>): Eventually<Next> {
   return value instanceof Promise ? value.then(step) : step(value)
 }
 
-/** What `attempt` makes, or what `recover` makes of its failure, whether that comes at once or later. */
+/** The result of `attempt`, or of `recover` if `attempt` throws or rejects. */
 export function orElse<T>(attempt: () => Eventually<T>, recover: (error: unknown) => Eventually<T>): Eventually<T> {
   try {
     const value = attempt()

@@ -3,7 +3,7 @@ import { createConsola } from 'consola'
 import { toIso } from './iso-time.ts'
 import type { Environment, LogLevel } from './config/config.ts'
 
-/** What a log line may tell besides its message; anything else is left out, whoever hands it in. */
+/** The fields that a log line may have besides its message. The logger drops all others. */
 const allowedFields = [
   'answered',
   'apiRoot',
@@ -53,17 +53,18 @@ const levels: Record<LogLevel, number> = { silent: -999, error: 0, warn: 1, info
 
 type LineType = Exclude<LogLevel, 'silent'>
 type WriteLine = (type: LineType, message: string, fields: LogFields) => void
-/** What one field tells: its own value, or that without a secret that was in it. */
-type Tell = (name: LogField, value: NonNullable<LogFields[LogField]> | null) => void
+/** Receives one field, with secrets removed from its value. */
+type WriteField = (name: LogField, value: NonNullable<LogFields[LogField]> | null) => void
 
 /**
- * Human lines in development, JSON lines anywhere else; always on standard error, so that `--json` stays clean. No line
- * holds a field that is not allowed, a secret, or a person's address, also where an error's own words repeat one.
+ * A logger that writes plain lines in development and JSON lines elsewhere. It writes to standard error, so that the
+ * output of `--json` stays clean. A line contains only allowed fields, and no secret or email address, even if an
+ * error's message repeats one.
  */
 export function createLogger(options: { env: Environment; level: LogLevel; output?: Writable }): Logger {
   const output = options.output ?? process.stderr
   const write = options.env === 'development' ? humanLines(output) : jsonLines(output)
-  // However the process ends by itself, what it has to say of that is written.
+  // Writes the pending lines when the process exits.
   process.off('exit', writeOut).on('exit', writeOut)
   const line =
     (type: LineType) =>
@@ -74,7 +75,7 @@ export function createLogger(options: { env: Environment; level: LogLevel; outpu
 }
 
 function humanLines(output: Writable): WriteLine {
-  // consola asks its streams for a width only; everything else of a terminal is optional to it.
+  // consola reads only the width of its streams, so any Writable is enough.
   const stream = output as NodeJS.WriteStream
   const console = createConsola({
     level: levels.debug,
@@ -85,16 +86,16 @@ function humanLines(output: Writable): WriteLine {
   })
   return (type, message, fields) => {
     let line = message
-    tellAllowed(fields, (name, value) => (line += ` ${name}=${String(value)}`))
+    writeAllowed(fields, (name, value) => (line += ` ${name}=${String(value)}`))
     console[type](line)
   }
 }
 
-/** Written piece by piece: there is one for every request, and an object made for JSON.stringify takes twice the time. */
+/** Concatenates the JSON: every request logs a line, and building an object for JSON.stringify takes twice as long. */
 function jsonLines(output: Writable): WriteLine {
   return (level, message, fields) => {
     let line = `{"time":"${toIso(Date.now())}","level":"${level}","message":${json(message)}`
-    tellAllowed(fields, (name, value) => (line += `,"${name}":${json(value)}`))
+    writeAllowed(fields, (name, value) => (line += `,"${name}":${json(value)}`))
     writeSoon(output, `${line}}\n`)
   }
 }
@@ -106,7 +107,7 @@ function json(value: string | number | boolean | null): string {
 
 const unwritten = new Map<Writable, string>()
 
-/** The lines of one turn of the event loop leave in one write, which costs as much as making several of them. */
+/** Writes the lines of one turn of the event loop with one call, because a write costs as much as building several lines. */
 function writeSoon(output: Writable, line: string): void {
   if (unwritten.size === 0) setImmediate(writeOut)
   unwritten.set(output, (unwritten.get(output) ?? '') + line)
@@ -119,44 +120,45 @@ function writeOut(): void {
 }
 
 const names: ReadonlySet<string> = new Set(allowedFields)
-/** Random or checked where they come in; digits in a row are no card number there. */
+/** Ids that are random or already validated, so a run of digits in them is not a card number. */
 const ids: ReadonlySet<LogField> = new Set<LogField>(['requestId', 'correlationId', 'gatewayRequestId'])
 
 function isAllowed(name: string): name is LogField {
   return names.has(name)
 }
 
-function tellAllowed(fields: LogFields, tell: Tell): void {
+function writeAllowed(fields: LogFields, writeField: WriteField): void {
   for (const name of Object.keys(fields)) {
     if (!isAllowed(name)) continue
     const value = fields[name]
-    if (value !== undefined) tell(name, typeof value === 'string' && !ids.has(name) ? withoutSecrets(value) : value)
+    if (value !== undefined)
+      writeField(name, typeof value === 'string' && !ids.has(name) ? withoutSecrets(value) : value)
   }
 }
 
 const secrets: readonly [pattern: RegExp, instead: string][] = [
   [/(:\/\/)[^\s/@]+@/g, '$1[secret]@'],
-  // Emails, Unicode ones too; a package such as @node-rs/argon2 in a stack has no domain behind its @.
+  // Emails, including Unicode ones. A package such as @node-rs/argon2 in a stack has no domain after its @.
   [/[\p{L}\p{N}.!#$%&'*+=?^_`{|}~-]{1,64}@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+/gu, '[address]'],
   [/\b(?:sk|rk)_(?:live|test)_\w+|\bwhsec_[\w+/=-]+|\b\w{1,64}_secret_\w+|\$argon2\S+/g, '[secret]'],
   [/\b(Bearer|Basic)\s+[\w.~+/=-]+/gi, '$1 [secret]'],
   [/([?&#](?:token|key|secret|signature|password)=)[^\s&#"']+/gi, '$1[secret]'],
   [/(shopstead_session=)[^\s;,"']+/g, '$1[secret]'],
-  // Card numbers; a time in milliseconds is one digit shorter than the shortest in use.
+  // Card numbers. Epoch milliseconds have one digit less than the shortest card number.
   [/\b\d(?:[ -]?\d){13,18}\b/g, '[number]']
 ]
 
-/** No answer of another service decides how much is written, or how long it is searched. */
+/** Limits the length of a text, so that another service's answer does not determine how much is searched and written. */
 const longest = 4_000
 
-/** Text as it may stand in a log, which more people read than the database. */
+/** Removes secrets and personal data from a text, because more people read the log than the database. */
 function withoutSecrets(text: string): string {
-  // Most texts are words of our own; one look spares them the rest.
+  // Most texts contain no secret; this test skips the expensive patterns.
   if (!/[@_=$]|\d{4}|bearer|basic/i.test(text)) return text
-  return secrets.reduce((told, [pattern, instead]) => told.replaceAll(pattern, instead), text.slice(0, longest))
+  return secrets.reduce((text, [pattern, instead]) => text.replaceAll(pattern, instead), text.slice(0, longest))
 }
 
-/** An error in words for the log: name, message and the causes beneath, without its properties. */
+/** An error for the log: name, message and its chain of causes, without other properties. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const cause = error.cause === undefined ? '' : ` <- ${describeError(error.cause)}`

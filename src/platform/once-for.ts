@@ -1,6 +1,6 @@
 /**
- * Makes something once for each object, and keeps it as long as the object is there, that of the last one longer: it is
- * at hand without a look, and mostly there is one only, such as a process's database.
+ * Caches a value for each object as long as the object exists. It also keeps a reference to the last object and its
+ * value, so that the common case of a single object, such as the process's database, needs no lookup.
  */
 export function onceFor<Of extends WeakKey, T>(make: (of: Of) => T): (of: Of) => T {
   const made = new WeakMap<Of, Made<Of, T>>()

@@ -9,30 +9,31 @@ function findRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url))
   while (!existsSync(join(folder, 'package.json'))) {
     const parent = dirname(folder)
-    if (parent === folder) throw new Error('shopstead: package.json is missing above the program')
+    if (parent === folder) throw new Error('shopstead: no folder above the program contains package.json')
     folder = parent
   }
   return folder
 }
 
-/** The package's folder, whether run from a checkout or from the bundle of an installed package. */
+/** The package's folder, in a checkout and in an installed package. */
 export const packageRoot: string = findRoot()
 
-/** `source` in a checkout, `dist` in the published package, which ships no src. */
+/** `source` in a checkout, `dist` in the published package, which does not contain src. */
 export const buildFlavor: 'source' | 'dist' = fileURLToPath(import.meta.url).startsWith(join(packageRoot, 'src'))
   ? 'source'
   : 'dist'
 
+/** The version in package.json. */
 export function packageVersion(): string {
   return manifest.parse(JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'))).version
 }
 
-/** A file or folder that the code reads at run time; the build copies src's assets to the same places under dist. */
+/** The path of an asset that the code reads at run time. The build copies the assets of src to the same places in dist. */
 export function assetPath(...segments: string[]): string {
   return join(packageRoot, buildFlavor === 'source' ? 'src' : 'dist', ...segments)
 }
 
-/** The commit of a checkout, or a digest of the published package: two that differ run different code. */
+/** The commit of a checkout, or a digest of the published package. Different ids mean different code. */
 export function buildId(): string {
   const stamp = join(packageRoot, 'dist', 'build-id')
   if (buildFlavor === 'dist' && existsSync(stamp)) return readFileSync(stamp, 'utf8').trim()
@@ -46,7 +47,7 @@ function commit(): string | undefined {
     const ref = /^ref: (.+)$/.exec(head)?.[1]
     return ref === undefined ? head : readFileSync(join(git, ref), 'utf8').trim()
   } catch {
-    // No checkout, or one whose refs are packed: the version has to do.
+    // Not a checkout, or its refs are packed: buildId uses the version.
     return undefined
   }
 }

@@ -1,13 +1,14 @@
 import { Eta } from 'eta'
 
-/** Templates of one folder; each is read and compiled when it is first needed. Names carry their extension. */
+/** The templates of a folder. Names include the extension. */
 export type Templates = {
-  /** Every value is escaped for HTML, in texts and in quoted attributes. */
+  /** Escapes every value for HTML text and quoted attributes. */
   html(name: string, data: object): string
-  /** Nothing is escaped. */
+  /** Escapes nothing. */
   text(name: string, data: object): string
 }
 
+/** Opens a folder of templates; each is compiled at its first use. */
 export function openTemplates(folder: string): Templates {
   const html = new Eta({ views: folder, cache: true, autoEscape: true })
   const text = new Eta({ views: folder, cache: true, autoEscape: false })

@@ -1,16 +1,16 @@
-/** What two emails, usernames or codes are compared by: NFC, trimmed, lower case. The only place that decides it. */
+/** The key by which emails, usernames and codes are compared: NFC, trimmed, lower case. */
 export function compareKey(text: string): string {
   return text.normalize('NFC').trim().toLowerCase()
 }
 
-/** Length as a person counts it, in code points. */
+/** The length of a text in Unicode code points. */
 export function codePoints(text: string): number {
   let count = 0
   for (const _ of text) count += 1
   return count
 }
 
-/** A name for addresses: `Étude in C` becomes `etude-in-c`; empty when nothing of the text can stay. */
+/** A URL slug: `Étude in C` becomes `etude-in-c`. Empty if the text has no Latin letter or digit. */
 export function slugify(text: string): string {
   return text
     .normalize('NFKD')

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3'
-import { pagesToFoldIn, transact } from '../platform/db/database.ts'
+import { checkpointPages, transact } from '../platform/db/database.ts'
 import { writeThisTurn } from '../platform/db/busy.ts'
 import { schemaSql } from './schema.ts'
 import type { HiddenOf, Kind, Objects } from './objects.ts'
@@ -45,7 +45,7 @@ export function openStore(file: string): Store {
     sqlite.pragma('synchronous = NORMAL')
     // With the default, savepoints write their rollback data to a file: half of the bytes that a checkout wrote.
     sqlite.pragma('temp_store = MEMORY')
-    sqlite.pragma(`wal_autocheckpoint = ${pagesToFoldIn}`)
+    sqlite.pragma(`wal_autocheckpoint = ${checkpointPages}`)
     createSchema(sqlite)
   } catch (error) {
     sqlite.close()

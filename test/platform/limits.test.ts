@@ -21,7 +21,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Puts the end of every window into the past. */
+/** Ends every window by setting its expiry to the past. */
 function endWindows(): void {
   const sqlite = new Database(file)
   sqlite.prepare('UPDATE rate_limits SET expire = ?').run(Date.now() - 1)
@@ -36,7 +36,7 @@ function keys(): unknown[] {
 }
 
 describe('a rate limiter', () => {
-  it('gives its points and then says how long to wait', async () => {
+  it('allows the points of its limit and then reports how long to wait', async () => {
     for (let index = 0; index < 3; index += 1) expect((await limiter.consume('b', 'k', limit)).allowed).toBe(true)
     expect(await limiter.consume('b', 'k', limit)).toEqual({ allowed: false, retryAfterSeconds: 60 })
     expect(limiter.left('b', 'k', limit)).toEqual({ points: 0, retryAfterSeconds: 60 })
@@ -48,26 +48,26 @@ describe('a rate limiter', () => {
     expect(limiter.left('other', 'k', limit).points).toBe(3)
   })
 
-  it('allows no more than its points to requests sent at once', async () => {
+  it('allows no more than its points to concurrent requests', async () => {
     const verdicts = await Promise.all(Array.from({ length: 20 }, () => limiter.consume('b', 'k', limit)))
     expect(verdicts.filter(({ allowed }) => allowed)).toHaveLength(3)
   })
 
-  it('keeps its counts over a restart', async () => {
+  it('keeps its counts after a restart', async () => {
     await limiter.consume('b', 'k', limit, 3)
     limiter.close()
     limiter = openRateLimiter(file)
     expect((await limiter.consume('b', 'k', limit)).allowed).toBe(false)
   })
 
-  it('starts a new window when the last one is over', async () => {
+  it('starts a new window after the last one ends', async () => {
     await limiter.consume('b', 'k', limit, 3)
     endWindows()
     expect(limiter.left('b', 'k', limit).points).toBe(3)
     expect((await limiter.consume('b', 'k', limit)).allowed).toBe(true)
   })
 
-  it('deletes counters whose window is over', async () => {
+  it('deletes counters whose window has ended', async () => {
     await limiter.consume('b', 'k', limit)
     endWindows()
     limiter.close()

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
 
-/** What a process that runs `script` with a logger writes to standard error. */
+/** The standard error output of a process that runs `script` with a logger. */
 function logged(env: 'production' | 'test' | 'development', script: string, level = 'info'): string {
   const source = `
     const { createLogger } = await import('./src/platform/log.ts')
@@ -16,7 +16,7 @@ function logged(env: 'production' | 'test' | 'development', script: string, leve
 }
 
 describe('a log line', () => {
-  test.each(['production', 'test'] as const)('is one JSON document in %s, with all it tells', (env) => {
+  test.each(['production', 'test'] as const)('is one JSON document with its fields in %s', (env) => {
     const text = logged(
       env,
       `log.warn('two\\nlines', { orderId: 7, reason: 'a "reason"', code: null, path: undefined })`
@@ -32,13 +32,13 @@ describe('a log line', () => {
     })
   })
 
-  test('is for a person in development', () => {
+  test('is plain text in development', () => {
     expect(logged('development', `log.info('request', { method: 'GET', status: 200 })`)).toContain(
       'request method=GET status=200'
     )
   })
 
-  test('has no field that is not allowed', () => {
+  test('has only allowed fields', () => {
     const fields = `{ email: 'lena@shop.example', password: 'harbour-lantern-42', headers: 'x', orderId: 7 }`
     for (const env of ['production', 'development'] as const) {
       expect(logged(env, `log.info('a line', ${fields})`)).not.toMatch(/lena|harbour|headers/)
@@ -67,7 +67,7 @@ describe('a log line', () => {
     expect(line).toMatchObject({ message: told, error: told })
   })
 
-  test('keeps ids as they are', () => {
+  test('keeps ids unchanged', () => {
     const id = '3f123456-7890-1234-5678-901234567890'
     expect(logged('production', `log.info('request', { requestId: '${id}' })`)).toContain(id)
   })

@@ -21,13 +21,13 @@ describe('currencies', () => {
     expect(codes.map(currencyDecimals)).toEqual([2, 0, 3, 2, 2, 2, 2, 3])
   })
 
-  it('knows Stripe currencies by their upper-case code only', () => {
+  it('accepts the currencies of Stripe by their upper-case code only', () => {
     expect(['EUR', 'XCG', 'JPY', 'TND'].every(isCurrency)).toBe(true)
     expect(['eur', 'EURO', 'XXX', 'DEM', '', 'constructor'].some(isCurrency)).toBe(false)
     expect(() => currencyDecimals('XXX')).toThrow(AppError)
   })
 
-  it('names the step that Stripe charges in', () => {
+  it('returns the step of amounts that Stripe charges', () => {
     expect(['EUR', 'ISK', 'UGX', 'KWD', 'JPY'].map(chargeStepMinor)).toEqual([1, 100, 100, 10, 1])
   })
 })
@@ -42,7 +42,7 @@ describe('reading amounts', () => {
     expect(toMinor('1.234', 'KWD')).toBe(1234)
   })
 
-  it('takes zeros past the decimals of the currency, and no other digit', () => {
+  it('accepts extra zeros after the decimals of the currency, but no other digits', () => {
     expect(toMinor('500.00', 'JPY')).toBe(500)
     expect(toMinor('1.2300', 'EUR')).toBe(123)
     expect(() => toMinor('500.5', 'JPY')).toThrow(/at most 0 decimals/)
@@ -90,7 +90,7 @@ describe('reading amounts', () => {
     )
   })
 
-  it('either reads any text or refuses it as an AppError', () => {
+  it('either reads any text or throws an AppError', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.double(), fc.integer()), currency, (amount, currency) => {
         const outcome = outcomeOf(() => toMinor(amount, currency))
@@ -101,7 +101,7 @@ describe('reading amounts', () => {
 })
 
 describe('writing amounts', () => {
-  it('writes every decimal of the currency, in text and for people', () => {
+  it('writes every decimal of the currency, in decimal text and for display', () => {
     expect(toDecimalText(5, 'EUR')).toBe('0.05')
     expect(toDecimalText(-5, 'EUR')).toBe('-0.05')
     expect(toDecimalText(1234, 'KWD')).toBe('1.234')
@@ -115,14 +115,14 @@ describe('writing amounts', () => {
 })
 
 describe('sharing', () => {
-  it('gives what is left over to the largest remainders, the first of equals first', () => {
+  it('gives the extra units to the largest remainders, and to the first of equal ones', () => {
     expect(shareMinor(100, [1, 1, 1])).toEqual([34, 33, 33])
     expect(shareMinor(10, [0, 7, 5])).toEqual([0, 6, 4])
     expect(shareMinor(0, [])).toEqual([])
     expect(shareMinor(0, [0, 0])).toEqual([0, 0])
   })
 
-  it('parts sum to the total and none exceeds its weight', () => {
+  it('produces shares that sum to the total and do not exceed their weights', () => {
     const amounts = fc.array(fc.integer({ min: 0, max: 10 ** 14 }), { minLength: 1, maxLength: 30 })
     fc.assert(
       fc.property(amounts, fc.double({ min: 0, max: 1, noNaN: true }), (weights, part) => {
@@ -135,7 +135,7 @@ describe('sharing', () => {
     )
   })
 
-  it('refuses what cannot be shared', () => {
+  it('throws for an amount that cannot be shared', () => {
     expect(() => shareMinor(1, [])).toThrow(RangeError)
     expect(() => shareMinor(1, [0])).toThrow(RangeError)
     expect(() => shareMinor(-1, [1])).toThrow(RangeError)
@@ -151,7 +151,7 @@ describe('percentages', () => {
     expect(Object.is(percentOf(-1, 1000), 0)).toBe(true)
   })
 
-  it('is never off by more than half a unit, however large the amount', () => {
+  it('differs by at most half a unit for every amount', () => {
     fc.assert(
       fc.property(fc.maxSafeNat(), fc.integer({ min: 0, max: 10_000 }), (minor, rateBps) => {
         const difference = BigInt(percentOf(minor, rateBps)) * 10_000n - BigInt(minor) * BigInt(rateBps)

@@ -17,13 +17,13 @@ afterAll(() => packed.remove())
 
 const environment = { PATH: process.env.PATH, HOME: folder, SHOPSTEAD_LOG: 'warn' }
 
-/** Runs the installed command in the empty folder; what it keeps lands in `data` there. */
+/** Runs the installed command in the empty folder, which becomes the parent of its `data`. */
 function shopstead(...args: string[]): unknown {
   const options = { cwd: home, env: environment, encoding: 'utf8' } as const
   return JSON.parse(execFileSync(process.execPath, [program, ...args, '--json'], options))
 }
 
-/** What a file of the package imports when it is loaded. */
+/** The modules that a file of the package imports when it loads. */
 function importsOf(file: string): string[] {
   const text = readFileSync(join(installed, file), 'utf8')
   return [...text.matchAll(/^(?:import|export) (?:.* from )?"([^"]+)"/gm)].map(([, name = '']) => name)
@@ -45,7 +45,7 @@ async function serve(...options: string[]): Promise<Server> {
   throw new Error('the server ended before it listened')
 }
 
-/** The exit code with which it ends when it is told to. */
+/** Stops the server and returns its exit code. */
 async function stop({ process: child }: Server): Promise<number | null> {
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
   child.kill('SIGTERM')
@@ -53,7 +53,7 @@ async function stop({ process: child }: Server): Promise<number | null> {
 }
 
 describe('the package', () => {
-  it('carries the bundle with what it reads, the documentation, the seeds and the notices, and no source or test', () => {
+  it('contains the bundle and its assets, the documentation, the seeds and the notices, but no sources or tests', () => {
     expect(packed.files).toEqual(
       expect.arrayContaining([
         'package.json',
@@ -81,7 +81,7 @@ describe('the package', () => {
     expect(topics).toContainEqual({ topic: 'operating', title: 'Operating a shop' })
   })
 
-  it('bundles our code and libraries whose licences go along, and none that is installed beside it', () => {
+  it('bundles libraries together with their licences, and does not bundle installed dependencies', () => {
     const maps = packed.files.filter((file) => file.endsWith('.js.map'))
     const sources = maps.flatMap((file) => {
       const map = JSON.parse(readFileSync(join(installed, file), 'utf8')) as { sources: string[] }
@@ -99,7 +99,7 @@ describe('the package', () => {
     expect(Object.keys(dependencies).filter((name) => bundled.has(name))).toEqual([])
   })
 
-  it('starts with little: no text that V8 would hold twice as large, and nothing for certificates', () => {
+  it('starts without two-byte text and without the certificate library', () => {
     const chunks = packed.files.filter((file) => /^dist\/(main|chunks\/.*)\.js$/.test(file))
     const textOf = (file: string): string => readFileSync(join(installed, file), 'utf8')
     expect(chunks.length).toBeGreaterThan(20)
@@ -107,7 +107,7 @@ describe('the package', () => {
     expect(chunks.filter((file) => /^import .*"node-forge"/m.test(textOf(file)))).toEqual([])
   })
 
-  it('loads with a command what that has a use for, and no package before it is asked for', () => {
+  it('loads only the code that a command uses', () => {
     const chunks = packed.files.filter((file) => file.startsWith('dist/chunks/') && file.endsWith('.js'))
     const reached = (file: string, seen = new Set<string>()): Set<string> => {
       for (const name of importsOf(file)) {
@@ -125,14 +125,14 @@ describe('the package', () => {
     expect(packagesOf('server')).toEqual(['@node-rs/argon2', 'better-sqlite3'])
   })
 
-  it('gives a site a client that is small and a proxy that brings nothing of the shop along', () => {
+  it('gives a site a small client and a proxy without code of the shop', () => {
     expect(gzipSync(readFileSync(join(installed, 'dist/client/client.js'))).length).toBeLessThan(6 * 1024)
     for (const file of ['client/client.js', 'proxy/proxy.js', 'proxy/node.js']) {
       expect(importsOf(join('dist', file)).filter((name) => !name.startsWith('node:'))).toEqual([])
     }
   })
 
-  it('tells TypeScript what its client and its proxy take and answer', async () => {
+  it('declares the types of its client and its proxy', async () => {
     const file = join(home, 'site.mts')
     writeFileSync(
       file,
@@ -166,7 +166,7 @@ export const listener = toNodeListener(handle)
     expect(checked.stdout).toBe('')
   })
 
-  it('sells something to a guest, from an empty folder', async () => {
+  it('sells a product to a guest, starting from an empty folder', async () => {
     expect(shopstead('migrate')).toMatchObject({ pending: [] })
     expect(shopstead('seed', '--demo')).toMatchObject({ created: { orders: 95 } })
     expect(existsSync(join(home, 'data', 'shopstead.db'))).toBe(true)
@@ -187,7 +187,7 @@ export const listener = toNodeListener(handle)
     expect(await stop(server)).toBe(0)
   })
 
-  it('carries a visitor of a site that mounts its proxy and uses its client', async () => {
+  it('serves a visitor of a site that mounts its proxy and uses its client', async () => {
     const site = join(home, 'site.mjs')
     writeFileSync(
       site,
@@ -211,7 +211,7 @@ server.closeAllConnections()
     expect(await stop(server)).toBe(0)
   })
 
-  it('makes a certificate of its own when it is asked for one', async () => {
+  it('creates a self-signed certificate with --https', async () => {
     const server = await serve('--https')
     expect(server.url).toMatch(/^https:/)
     expect(await stop(server)).toBe(0)

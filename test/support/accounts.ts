@@ -7,18 +7,19 @@ import type { ShopContext } from '../../src/shop/context.ts'
 
 type SentMail = { id: number; template: string; recipient: string; data: string; state: string }
 
-/** An error of the shop with this code, whose details hold at least these. */
+/** A matcher for an AppError with this code and at least these details. */
 export function refusal(code: string, details: object = {}): unknown {
   return expect.objectContaining({ code, details: expect.objectContaining(details) })
 }
 
-/** How many of several attempts ended in which way: `in`, or the code of their refusal. */
+/** How many attempts had each outcome. */
 export function tally(results: readonly PromiseSettledResult<unknown>[]): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const result of results) counts[outcome(result)] = (counts[outcome(result)] ?? 0) + 1
   return counts
 }
 
+/** `in` for a success, or the code of the error. */
 export function outcome(result: PromiseSettledResult<unknown> | undefined): string {
   if (result === undefined) return 'missing'
   return result.status === 'fulfilled' ? 'in' : String(result.reason.code)
@@ -28,11 +29,12 @@ export function atOnce(times: number, work: (index: number) => Promise<unknown>)
   return Promise.allSettled(Array.from({ length: times }, (_, index) => work(index)))
 }
 
+/** The emails that the shop has queued. */
 export function mailsOf(shop: ShopContext): SentMail[] {
   return shop.db.sqlite.prepare<[], SentMail>('SELECT * FROM mails ORDER BY id').all()
 }
 
-/** The token in the link of the newest message, as its writer derives it. */
+/** The token in the link of the newest email, derived as the mailer does. */
 export function newestToken(shop: ShopContext): string {
   const { tokenId } = JSON.parse(mailsOf(shop).at(-1)?.data ?? '{}')
   return findEmailToken(shop.db, shop.keys, Number(tokenId), shop.clock.now())?.token ?? ''

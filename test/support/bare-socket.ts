@@ -3,8 +3,8 @@ import { connect } from 'node:net'
 export type BareAnswer = { status: number; headers: Map<string, string>; body: string }
 
 /**
- * Sends a request byte for byte as written, where fetch would tidy it up first: odd targets, a header twice, any method.
- * `Host` and `Connection: close` are added.
+ * Sends a request exactly as written, where fetch would normalise it: unusual targets, repeated headers, any method. It
+ * adds `Host` and `Connection: close`.
  */
 export async function bareRequest(
   url: string,
@@ -37,7 +37,7 @@ function parse(answer: string): BareAnswer {
   return { status: Number(statusLine.split(' ')[1]), headers, body }
 }
 
-/** A chunked body's chunks; what the service answers is ASCII enough for their sizes to be characters. */
+/** Decodes a chunked body. The service's answers are ASCII, so chunk sizes count characters. */
 function joined(chunked: string): string {
   const end = chunked.indexOf('\r\n')
   const size = Number.parseInt(chunked.slice(0, end), 16)

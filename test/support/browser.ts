@@ -1,6 +1,6 @@
 import { undescribed } from './described.ts'
 
-/** An answer of the service with its envelope read. */
+/** A response with its parsed envelope. */
 export type Answer<Data = Record<string, unknown>> = {
   status: number
   headers: Headers
@@ -10,7 +10,7 @@ export type Answer<Data = Record<string, unknown>> = {
   error: { code: string; message: string; details: Record<string, unknown> }
 }
 
-/** Someone with a cookie jar who talks to the API the way a site's front end does. */
+/** A client with a cookie jar that calls the API as a site's front end does. */
 export class Browser {
   readonly cookies = new Map<string, string>()
   private readonly apiRoot: string
@@ -48,13 +48,13 @@ export class Browser {
     const json = response.headers.get('content-type')?.startsWith('application/json')
       ? (JSON.parse(text) as object)
       : {}
-    // Whatever a test is about, the API description must have told of this answer.
+    // Every answer in every test must match the API description.
     const wrong = path.startsWith('/') ? undescribed(method, path, response.status, json) : []
     if (wrong.length > 0) throw new Error(wrong.join('\n'))
     return { status: response.status, headers: response.headers, text, ...json } as Answer<Data>
   }
 
-  /** Any request, with the jar's cookies; redirects are not followed. */
+  /** Sends a request with the jar's cookies and does not follow redirects. */
   async fetch(url: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers({ ...this.headers, ...(init.headers as Record<string, string>) })
     if (this.cookies.size > 0)

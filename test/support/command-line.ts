@@ -4,7 +4,7 @@ import { main } from '../../src/cli/main.ts'
 import { createMessages } from '../../src/cli/terminal.ts'
 import type { Terminal } from '../../src/cli/terminal.ts'
 
-/** What a command line printed and how it ended; `json` is its standard output when `--json` was asked for. */
+/** The output and exit code of a command; `json` is its parsed standard output if it ran with `--json`. */
 export type Ran<Json = Record<string, unknown>> = { code: number; stdout: string; stderr: string; json: Json }
 
 export type Typed = {
@@ -12,7 +12,7 @@ export type Typed = {
   input?: string
   /** `SHOPSTEAD_*` variables besides SHOPSTEAD_ENV=test and SHOPSTEAD_LOG=silent. */
   env?: Record<string, string>
-  /** Answers each question, at a terminal of 80 columns; without it there is no terminal. */
+  /** Answers to the questions, on a terminal of 80 columns. Without them, the command has no terminal. */
   answers?: boolean[]
 }
 
@@ -29,7 +29,7 @@ export async function shopstead<Json = Record<string, unknown>>(
   return { code, stdout: stdout(), stderr: shown, json }
 }
 
-/** A terminal that keeps what is written to it. */
+/** A terminal that records its output. */
 export function testTerminal({ input = '', env = {}, answers }: Typed = {}) {
   const isTTY = answers !== undefined
   const out = collect(isTTY)

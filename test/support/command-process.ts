@@ -4,7 +4,7 @@ import type { Ran } from './command-line.ts'
 
 type Options = { env?: Record<string, string>; uid?: number; input?: string }
 
-/** Starts `shopstead ARGS` on a data folder in its own process, which cannot see that it is tested. */
+/** Starts `shopstead ARGS` on a data folder in its own process, without the environment variables of the test runner. */
 export function spawnShopstead(
   dataDir: string,
   args: readonly string[],
@@ -17,7 +17,7 @@ export function spawnShopstead(
   })
 }
 
-/** Runs `shopstead ARGS` in its own process to its end; `json` is its standard output when `--json` was asked for. */
+/** Runs `shopstead ARGS` in its own process until it exits; `json` is its standard output if it ran with `--json`. */
 export function runShopstead<Json = Record<string, unknown>>(
   dataDir: string,
   args: readonly string[],
@@ -38,7 +38,7 @@ export function runShopstead<Json = Record<string, unknown>>(
   return promise
 }
 
-/** consola writes nothing below warnings under TEST or NODE_ENV=test. */
+/** The environment without TEST and NODE_ENV=test, under which consola writes nothing below warnings. */
 function plainEnvironment(): Record<string, string> {
   return Object.fromEntries(
     Object.entries(process.env).flatMap(([name, value]) =>
@@ -47,6 +47,7 @@ function plainEnvironment(): Record<string, string> {
   )
 }
 
+/** The exit code or signal of a process, when it has ended. */
 export function exitOf(child: ChildProcess): Promise<number | NodeJS.Signals | null> {
   return new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)))
 }

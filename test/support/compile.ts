@@ -7,15 +7,15 @@ const host = ts.createCompilerHost(options)
 const parsed = new Map<string, ts.SourceFile | undefined>()
 let previous: ts.Program | undefined
 
-/** A change of one source: in the file at `path`, `text` in place of `instead`. */
+/** A change of one source: in the file at `path`, `text` replaces `instead`. */
 export type Edit = { path: string; instead: string; text: string }
 
 /**
- * The type errors of `files` when the sources are edited like this, in memory, each as `path: message`. What is not
- * edited is parsed once for all calls.
+ * The type errors of `files` after these edits, which it applies in memory, each as `path: message`. All calls share the
+ * parsed unedited files.
  *
- * @param files as paths of this repository; what they import is loaded, and its errors are not reported
- * @throws Error for an edit whose place is not found
+ * @param files paths in this repository; errors in the modules that they import are not reported
+ * @throws Error for an edit whose text is not found
  */
 export function typeErrors(files: readonly string[], edits: readonly Edit[]): string[] {
   const edited = new Map(edits.map(({ path }) => [resolve(root, path), textOf(path, edits)]))

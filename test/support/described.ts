@@ -14,8 +14,8 @@ export function apiDocument(): Schema {
 const checks = new Map<string, z.ZodType>()
 
 /**
- * What is wrong with an answer by the API description: an operation, a status or a field that the description does not
- * know, or one that it promises and that is missing. Empty when it is as described.
+ * The differences between an answer and the API description: unknown operations, statuses and fields, and missing fields.
+ * Empty if the answer matches.
  *
  * @param path below api_root, with or without a query
  */
@@ -23,7 +23,7 @@ export function undescribed(method: string, path: string, status: number, body: 
   const address = path.split('?')[0] ?? ''
   const item = asSchema(asSchema(apiDocument()['paths'])[address])
   const operation = asSchema(item[(method === 'HEAD' ? 'GET' : method).toLowerCase()])
-  // Other addresses and methods are refused in one way, which the introduction tells.
+  // The introduction describes the answer for other paths and methods.
   if (status === 405 || (status === 404 && operation['operationId'] === undefined)) return []
   if (status === 400 && refusesHost(body)) return []
   const response = asSchema(operation['responses'])[String(status)]
@@ -37,24 +37,24 @@ export function undescribed(method: string, path: string, status: number, body: 
   return result.success ? [] : [`${place} is not as described: ${z.prettifyError(result.error)}`]
 }
 
-/** A Host that names no host is refused everywhere, which the introduction tells too. */
+/** The introduction also describes the answer for an invalid Host header. */
 function refusesHost(body: unknown): boolean {
   const { fieldErrors } = asSchema(asSchema(asSchema(body)['error'])['details'])
   return Object.keys(asSchema(fieldErrors)).join() === 'Host'
 }
 
-/** A schema of the document as a check that takes no field beyond it. */
+/** A schema of the document as a check that rejects additional fields. */
 function strictly(schema: unknown): z.ZodType {
   const definitions = asSchema(asSchema(apiDocument()['components'])['schemas'])
   const closed = close({ ...asSchema(schema), $defs: definitions })
   return z.fromJSONSchema(closed as Parameters<typeof z.fromJSONSchema>[0])
 }
 
-/** The document leaves answers open, since they may gain fields; a test must not. */
+/** The document allows additional fields, because answers may gain some; a test must not. */
 function close(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(close)
   if (typeof value !== 'object' || value === null) return value
-  // zod would ask for a whole address where the document asks for a path.
+  // zod would require a full URL where the document allows a path.
   const parts = Object.entries(value).filter(([name, part]) => name !== 'format' || part !== 'uri-reference')
   const entries = parts.map(([name, part]) => [
     name,

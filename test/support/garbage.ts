@@ -3,5 +3,5 @@ import { runInNewContext } from 'node:vm'
 
 setFlagsFromString('--expose-gc')
 
-/** Collects at once what nothing holds any more, as a busy process would sooner or later. */
+/** Runs a full garbage collection. */
 export const collectGarbage = runInNewContext('gc') as () => void

@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A message as a shop without a mail server leaves it in its folder. */
+/** An email as a shop without a mail server writes it to a file. */
 export type MailFile = {
   to: string
   subject: string
@@ -11,19 +11,19 @@ export type MailFile = {
   links: { verify?: string; reset?: string }
 }
 
-/** Every message to someone, oldest first. */
+/** The emails to an address, oldest first. */
 export function mailsTo(dataDir: string, email: string): MailFile[] {
   return mailFiles(dataDir).filter(({ to }) => to === email)
 }
 
-/** The `count`th message to someone, as soon as it is there; a message may take two seconds. */
+/** Waits for the `count`th email to an address; the mailer may take two seconds. @throws Error when it does not come */
 export async function nextMail(dataDir: string, email: string, count = 1): Promise<MailFile> {
   for (let tries = 0; tries < 200; tries += 1) {
     const mail = mailsTo(dataDir, email)[count - 1]
     if (mail !== undefined) return mail
     await sleep(50)
   }
-  throw new Error(`No message number ${count} came for ${email}.`)
+  throw new Error(`Email number ${count} to ${email} did not arrive.`)
 }
 
 /** The token in a message's link. */
@@ -39,7 +39,7 @@ function mailFiles(dataDir: string): MailFile[] {
     .map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as MailFile)
 }
 
-/** None while nothing has been sent yet: the first message makes the folder. */
+/** Empty before the first email, which creates the folder. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder)

@@ -11,12 +11,12 @@ export type Mailbox = {
 }
 
 type Options = {
-  /** How the next recipients are answered, one each; after them all are taken. */
+  /** The answers for the next recipients, one each; later recipients are accepted. */
   answers?: { code: number; message: string }[]
   login?: { user: string; password: string }
 }
 
-/** A real SMTP server on a port of its own that keeps what it is sent. `await using mailbox = await startMailbox()` ends it. */
+/** Starts an SMTP server on a free port that records messages. `await using mailbox = await startMailbox()` stops it. */
 export async function startMailbox(options: Options = {}): Promise<Mailbox> {
   const answers = [...(options.answers ?? [])]
   const received: Received[] = []

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** A row of a table by the titles of its columns; code marks are taken off. */
+/** A row of a table by column title, without code marks. */
 export type TableRow = Readonly<Record<string, string>>
 
 /** A numbered heading of a page in docs/ with the rows of the tables below it, up to the next numbered heading. */
@@ -8,7 +8,7 @@ export type Section = { readonly number: string; readonly title: string; readonl
 
 const heading = /^#{2,4} (A?\d+(?:\.\d+)*)\.? (.+)$/
 
-/** Every numbered section of a page, in its order. */
+/** The numbered sections of a page, in order. */
 export function readSections(file: string): Section[] {
   const sections: { number: string; title: string; rows: TableRow[] }[] = []
   let columns: string[] | undefined
@@ -22,14 +22,14 @@ export function readSections(file: string): Section[] {
   return sections
 }
 
-/** @throws Error when the page has no such section */
+/** The rows of a numbered section. @throws Error when the page lacks the section */
 export function rowsOf(sections: readonly Section[], number: string): readonly TableRow[] {
   const section = sections.find((candidate) => candidate.number === number)
-  if (section === undefined) throw new Error(`There is no section ${number}.`)
+  if (section === undefined) throw new Error(`The page has no section ${number}.`)
   return section.rows
 }
 
-/** The cells of a column, in their order. */
+/** The cells of a column, in order. */
 export function column(rows: readonly TableRow[], title: string): string[] {
   return rows.flatMap((row) => row[title] ?? [])
 }

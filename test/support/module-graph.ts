@@ -6,18 +6,19 @@ import ts from 'typescript'
 export type Module = {
   /** Path below src, with forward slashes: `shop/orders/view.ts`. */
   path: string
-  /** Files below src that it imports in any way, types included. */
+  /** Files in src that it imports, including type imports. */
   imports: string[]
   packages: string[]
-  /** It declares nothing of its own and only hands on what others export. */
+  /** It declares nothing and only re-exports. */
   onlyHandsOn: boolean
   readsEnvironment: boolean
   /** It uses the standard streams, the signals or the exit code of its process. */
   usesProcess: boolean
-  /** Something that runs when the file is imported and is no declaration. */
+  /** It has a statement that runs on import and is not a declaration. */
   runsOnImport: boolean
 }
 
+/** Parses every TypeScript file of a folder. */
 export function readModules(folder: string): Module[] {
   return globSync('**/*.ts', { cwd: folder })
     .map((path) => path.replaceAll('\\', '/'))
@@ -26,6 +27,7 @@ export function readModules(folder: string): Module[] {
     .map((path) => readModule(path, readFileSync(posix.join(folder, path), 'utf8')))
 }
 
+/** Parses one source file. */
 export function readModule(path: string, source: string): Module {
   const file = ts.createSourceFile(path, source, ts.ScriptTarget.ESNext, true)
   const specifiers = new Set<string>()
@@ -49,7 +51,7 @@ export function readModule(path: string, source: string): Module {
   }
 }
 
-/** What a node imports: a declaration, `import('…')` as a call, or `import('…')` as a type. */
+/** The module that a node imports: a declaration, `import('…')` as a call, or `import('…')` as a type. */
 function specifierOf(node: ts.Node): string | undefined {
   if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return textOf(node.moduleSpecifier)
   if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) return textOf(node.argument.literal)

@@ -3,11 +3,11 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** The package as npm would bring it to somebody: built, packed, and installed into an empty folder. */
+/** The package as npm installs it: built, packed, and installed into an empty folder. */
 export type Packed = {
-  /** An empty folder around everything, for whatever a test keeps beside the installation. */
+  /** The outer folder, for files that a test keeps beside the installation. */
   folder: string
-  /** Where it was installed: what a site of its own would have as its root. */
+  /** The folder of the installation, the root of a site that uses the package. */
   home: string
   /** The installed package. */
   installed: string
@@ -19,13 +19,13 @@ export type Packed = {
 
 type PackAnswer = [{ filename: string; files: { path: string }[] }]
 
-/** Builds, packs and installs this checkout; half a minute. */
+/** Builds, packs and installs this checkout, which takes half a minute. */
 export function installPacked(): Packed {
   const folder = mkdtempSync(join(tmpdir(), 'shopstead-package-'))
   const home = join(folder, 'home')
   const installed = join(home, 'node_modules', 'shopstead')
   mkdirSync(home)
-  // What the build prints would stand before the answer.
+  // The output of the build would precede the JSON.
   const pack = ['pack', '--json', '--foreground-scripts=false', '--pack-destination', folder]
   const [tarball] = JSON.parse(npm(pack, process.cwd())) as PackAnswer
   npm(['install', join(folder, tarball.filename), '--no-audit', '--no-fund', '--prefer-offline'], home)

@@ -27,7 +27,7 @@ export async function makeUser(shop: ShopContext, changes: Partial<NewUser> = {}
   )
 }
 
-/** A caller from one address, without a session unless given one. */
+/** A caller from a fixed address, by default without a session. */
 export function caller(changes: Partial<Caller> = {}): Caller {
   return { addressKey: '192.0.2.7', nonce: null, identity: null, ...changes }
 }

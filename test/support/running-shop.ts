@@ -16,14 +16,14 @@ export type RunningShop = {
   dataDir: string
   url: string
   apiRoot: string
-  /** A visitor with a cookie jar of his own. */
+  /** A visitor with an empty cookie jar. */
   visitor(headers?: Record<string, string>): Browser
   stop(): Promise<void>
 }
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
-/** A whole shop on a port of its own with real parts, in a temporary folder; what `seed` names is in its catalogue. */
+/** Starts a shop on a free port with real parts in a temporary folder, and imports `seed` into its catalogue. */
 export async function startShop(
   options: { env?: Record<string, string>; seed?: object | null; overrides?: Overrides; dataDir?: string } = {}
 ): Promise<RunningShop> {
@@ -59,7 +59,7 @@ function seed(app: App, catalogue: object): void {
   write(app.db, (tx) => void applyCatalogFile(tx, file, { keepStock: false }, app.clock.now()))
 }
 
-/** A few goods that most tests get by with. */
+/** A few products for most tests. */
 export const smallCatalogue = {
   products: [
     { slug: 'mug', name: 'Mug', price: '12.50', categories: ['Kitchen'], tags: ['enamel'] },

@@ -18,6 +18,7 @@ export type TestShop = ShopContext & {
   [Symbol.dispose](): void
 }
 
+/** A clock that moves only when a test sets or advances it. */
 export function testClock(start: number = Date.UTC(2026, 0, 15, 12)): TestClock {
   let time = start
   return {
@@ -28,8 +29,8 @@ export function testClock(start: number = Date.UTC(2026, 0, 15, 12)): TestClock 
 }
 
 /**
- * A shop without its server: a migrated database on disk, the real hasher and limiter, a clock that stands still until
- * told. `using shop = openTestShop()` removes it all again.
+ * Opens a shop without a server: a migrated database on disk, the real hasher and limiter, and a clock that only the test
+ * moves. `using shop = openTestShop()` closes it and deletes its files.
  */
 export function openTestShop(env: Record<string, string> = {}): TestShop {
   const dataDir = mkdtempSync(join(tmpdir(), 'shopstead-test-'))

@@ -1,6 +1,6 @@
 /**
- * A shop's server as a process of its own, on the data folder that is its argument; it prints its api root. With a second
- * argument (`AFTER INSERT ON orders`) it dies by SIGKILL the moment that happens in its database.
+ * A shop's server in its own process, on the data folder in its first argument; it prints its API root. With a trigger as
+ * its second argument (`AFTER INSERT ON orders`), SIGKILL ends it when the trigger runs in its database.
  */
 import { startShop } from './running-shop.ts'
 

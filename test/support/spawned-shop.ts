@@ -6,12 +6,12 @@ import { onTestFinished } from 'vitest'
 
 export type SpawnedShop = {
   apiRoot: string
-  /** The signal that it dies of, once it is dead. */
+  /** The signal that ended it, when it has ended. */
   died: Promise<NodeJS.Signals | null>
 }
 
 /**
- * A shop's server in a process of its own, on a data folder that has been seeded; it ends with the test. At `moment`
+ * Starts a shop's server in its own process on a seeded data folder; it ends with the test. At the trigger `moment`
  * (`AFTER INSERT ON orders`) it kills itself.
  */
 export async function spawnShop(dataDir: string, moment?: string): Promise<SpawnedShop> {

@@ -18,7 +18,7 @@ import { sizeMb, ProcessStats } from './process-stats.ts'
 const databases = ['shopstead.db', 'sandbox.db', 'limits.db']
 /** Of a server that has nothing to do: two pipes, two that listen, the socket that the metrics are read by. */
 const handlesAtRest = 5
-/** It is folded in at 16 MB (`pagesToFoldIn`); a reader or a long transaction may let it grow further before. */
+/** It is folded in at 16 MB (`checkpointPages`); a reader or a long transaction may let it grow further before. */
 const mostLogMb = 48
 const products = Array.from({ length: 40 }, (_, index) => ({
   slug: `mug-${index}`,

@@ -9,14 +9,14 @@ const gateways = ['stripe', 'sandbox', 'manual'] as const
 export type PaymentGateway = (typeof gateways)[number]
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
-/** How this installation is deployed. What an operator changes while it runs is a setting, not configuration. */
+/** How this installation is deployed. Values that an operator changes while the shop runs are settings instead. */
 export type Config = {
   env: Environment
   host: string
-  /** 0 asks for any free port. */
+  /** 0 for any free port. */
   port: number
   https: boolean
-  /** Where browsers reach the pages, without a trailing slash; null until the port is known (development only). */
+  /** The origin that browsers open, without a trailing slash; null derives it from the port (development only). */
   publicUrl: string | null
   dataDir: string
   apiPrefix: string
@@ -26,16 +26,16 @@ export type Config = {
   stripe: { secretKey: string | null; webhookSecret: string | null; apiBase: string | null }
   smtpUrl: string | null
   mailFrom: string
-  /** From the environment; null for data/secret.key. */
+  /** From the environment; null to use data/secret.key. */
   secret: string | null
   log: LogLevel
-  /** Where Prometheus is answered, on this machine only; null for nowhere. */
+  /** The port of the Prometheus metrics, for this machine only; null for none. */
   metricsPort: number | null
-  /** Whether the demo storefront is shown; null leaves it to the setting. */
+  /** Whether to show the demo storefront; null uses the setting. */
   storefront: boolean | null
 }
 
-/** What command-line flags put above the environment. */
+/** The command-line flags that override the environment. */
 export type ConfigFlags = {
   host?: string | undefined
   port?: string | undefined
@@ -64,14 +64,18 @@ const variables = {
     .default('/api/v1'),
   SHOPSTEAD_ORIGINS: list.pipe(z.array(z.string().transform(origin))).default([]),
   SHOPSTEAD_TRUSTED_PROXIES: list
-    .pipe(z.array(z.string().refine(isAddressOrRange, 'a comma list of IP addresses or ranges such as 10.0.0.0/8')))
+    .pipe(
+      z.array(
+        z.string().refine(isAddressOrRange, 'a comma-separated list of IP addresses or ranges such as 10.0.0.0/8')
+      )
+    )
     .default([]),
   SHOPSTEAD_PAYMENTS: list
-    .pipe(z.array(z.enum(gateways, 'a comma list of stripe, sandbox and manual')).min(1))
+    .pipe(z.array(z.enum(gateways, 'a comma-separated list of stripe, sandbox and manual')).min(1))
     .optional(),
   SHOPSTEAD_STRIPE_SECRET_KEY: z
     .string()
-    .regex(/^(sk|rk)_(test|live)_[A-Za-z0-9]+$/, 'a secret key of Stripe: sk_test_…, sk_live_…, rk_test_… or rk_live_…')
+    .regex(/^(sk|rk)_(test|live)_[A-Za-z0-9]+$/, 'a Stripe secret key: sk_test_…, sk_live_…, rk_test_… or rk_live_…')
     .optional(),
   SHOPSTEAD_STRIPE_WEBHOOK_SECRET: z
     .string()
@@ -98,18 +102,18 @@ const variables = {
 const environmentSchema = z.object(variables)
 
 /**
- * Reads the configuration from environment variables (and flags above them). An empty variable counts as absent.
+ * Reads the configuration from environment variables; flags override them. An empty variable counts as absent.
  *
- * @throws AppError CONFIG_INVALID with one line that names the variable and what it takes, never its value.
+ * @throws AppError CONFIG_INVALID with one line that names the variable and what it accepts, but not its value
  */
 export function parseConfig(env: Readonly<Record<string, string | undefined>>, flags: ConfigFlags = {}): Config {
-  const given = Object.fromEntries(
+  const values = Object.fromEntries(
     Object.keys(variables).map((name) => [name, env[name] === '' ? undefined : env[name]?.trim()])
   )
-  if (flags.host !== undefined) given.SHOPSTEAD_HOST = flags.host
-  if (flags.port !== undefined) given.SHOPSTEAD_PORT = flags.port
-  if (flags.dataDir !== undefined) given.SHOPSTEAD_DATA_DIR = flags.dataDir
-  const parsed = environmentSchema.safeParse(given)
+  if (flags.host !== undefined) values.SHOPSTEAD_HOST = flags.host
+  if (flags.port !== undefined) values.SHOPSTEAD_PORT = flags.port
+  if (flags.dataDir !== undefined) values.SHOPSTEAD_DATA_DIR = flags.dataDir
+  const parsed = environmentSchema.safeParse(values)
   if (!parsed.success) {
     const issue = parsed.error.issues[0]
     throw invalid(String(issue?.path[0] ?? 'SHOPSTEAD_*'), issue?.message ?? 'a valid value')
@@ -147,7 +151,7 @@ function defaultGateway(env: Environment): PaymentGateway {
   return env === 'production' ? 'stripe' : 'sandbox'
 }
 
-/** Rules that need more than one variable. */
+/** The rules that involve several variables. @throws AppError CONFIG_INVALID */
 function checkTogether(config: Config): Config {
   if (config.payments.includes('stripe') && config.payments.includes('sandbox')) {
     throw invalid('SHOPSTEAD_PAYMENTS', 'stripe or sandbox, not both')
@@ -159,19 +163,20 @@ function checkTogether(config: Config): Config {
   return config
 }
 
-/** What only a server needs: a command that looks at the data runs without it. */
+/** Checks what only a server needs; other commands run without it. @throws AppError CONFIG_INVALID */
 export function checkServes(config: Config): void {
   if (config.env !== 'production') return
   if (config.publicUrl === null) {
-    throw invalid('SHOPSTEAD_PUBLIC_URL', 'the address at which browsers reach the shop; production does not guess it')
+    throw invalid('SHOPSTEAD_PUBLIC_URL', 'set in production, to the address that browsers open')
   }
   if (config.payments.includes('sandbox')) {
-    throw invalid('SHOPSTEAD_PAYMENTS', 'stripe or manual in production; the sandbox takes no real money')
+    throw invalid('SHOPSTEAD_PAYMENTS', 'stripe or manual in production; the sandbox does not charge cards')
   }
 }
 
-export function invalid(variable: string, takes: string): AppError {
-  return new AppError('CONFIG_INVALID', `${variable} takes ${takes}.`, { variable })
+/** CONFIG_INVALID with the message "VARIABLE must be RULE." */
+export function invalid(variable: string, rule: string): AppError {
+  return new AppError('CONFIG_INVALID', `${variable} must be ${rule}.`, { variable })
 }
 
 function port() {
@@ -205,7 +210,7 @@ function publicUrl(text: string, context: z.RefinementCtx): string {
 function origin(text: string, context: z.RefinementCtx): string {
   const url = httpUrl(text)
   if (url === undefined || url.pathname !== '/' || url.search !== '') {
-    context.addIssue('a comma list of origins such as https://www.example.com')
+    context.addIssue('a comma-separated list of origins such as https://www.example.com')
     return z.NEVER
   }
   return url.origin
@@ -215,7 +220,7 @@ function stripeApiBase(text: string, context: z.RefinementCtx): string {
   const url = httpUrl(text)
   const loopback = url !== undefined && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname)
   if (url === undefined || (url.protocol === 'http:' && !loopback)) {
-    context.addIssue('an https origin, or an http one on loopback')
+    context.addIssue('an https origin, or an http origin on this machine')
     return z.NEVER
   }
   return url.origin

@@ -5,7 +5,7 @@ import { AppError } from '../../errors.ts'
 /** OWASP's argon2id parameters; argon2id is the library's default algorithm. */
 const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 const current = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/
-/** A stored hash is obeyed only within these bounds: one that asks for terabytes would take the process with it. */
+/** Bounds for the parameters in a stored hash: a hash that requires terabytes of memory would end the process. */
 const acceptable = /^\$argon2id\$v=19\$m=(\d{1,6}),t=([1-9]),p=[1-4]\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{22,86}$/
 
 const maxWaiting = 256
@@ -13,21 +13,22 @@ const retryAfterSeconds = '2'
 
 export type PasswordHasher = {
   hash(password: string): Promise<string>
-  /** False for a hash that is malformed or out of bounds; costs one verification all the same. */
+  /** False for a hash that is malformed or out of bounds, which takes as long as a real verification. */
   verify(storedHash: string, password: string): Promise<boolean>
-  /** One verification's work for an account that does not exist. */
+  /** Takes as long as one verification, so that timing does not show whether an account exists. */
   verifyNothing(password: string): Promise<false>
+  /** Whether the hash has other parameters than new ones. */
   needsRehash(storedHash: string): boolean
-  /** Hashes that run or wait, for diagnostics. */
+  /** The number of running and waiting hashes, for diagnostics. */
   load(): { running: number; waiting: number }
 }
 
 /**
- * argon2id, one hash fewer at once than there are cores, so that the thread which answers everything else keeps a core
- * of its own; up to 256 more wait their turn, and past that a caller is turned away, so that a flood of logins cannot
- * starve the rest.
+ * Creates a hasher for argon2id. It runs one hash fewer in parallel than the machine has cores, so that the event loop
+ * keeps a core. Up to 256 calls wait in a queue; further calls fail, so that a flood of logins does not block other
+ * requests.
  *
- * @throws AppError DEPENDENCY_UNAVAILABLE with Retry-After from any call that would wait behind a full queue.
+ * @throws AppError DEPENDENCY_UNAVAILABLE with Retry-After, from every method that hashes, when the queue is full
  */
 export function createPasswordHasher(slots: number = Math.max(1, availableParallelism() - 1)): PasswordHasher {
   let running = 0
@@ -43,24 +44,24 @@ export function createPasswordHasher(slots: number = Math.max(1, availableParall
     try {
       return await work()
     } finally {
-      // The slot goes straight to the next in line, so nobody can slip in between.
+      // Pass the slot to the next call in the queue, so that no new call takes it first.
       const next = waiting.shift()
       if (next === undefined) running -= 1
       else next()
     }
   }
 
-  const absent = inTurn(() => hash('the password of nobody', parameters))
+  const absent = inTurn(() => hash('no account has this password', parameters))
   const verifyHash = async (storedHash: string, password: string): Promise<boolean> => {
     const usable = isAcceptable(storedHash)
-    const nobody = await absent
-    // The library throws, and at once, on salt or hash that is no base64.
+    const dummy = await absent
+    // The library rejects immediately when salt or hash is not base64.
     const notDecoded = async (): Promise<boolean> => {
-      await verify(nobody, password)
+      await verify(dummy, password)
       return false
     }
     const right = await inTurn(() =>
-      usable ? verify(storedHash, password).catch(notDecoded) : verify(nobody, password)
+      usable ? verify(storedHash, password).catch(notDecoded) : verify(dummy, password)
     )
     return usable && right
   }
@@ -85,7 +86,7 @@ function isAcceptable(storedHash: string): boolean {
 function overloaded(): AppError {
   return new AppError(
     'DEPENDENCY_UNAVAILABLE',
-    'Too many logins are under way; please try again in a moment.',
+    'Too many people are logging in right now. Please try again in a few seconds.',
     {},
     { headers: { 'Retry-After': retryAfterSeconds } }
   )

@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { syncFolderOf } from '../disk.ts'
 
-/** 256 random bits as base64url. */
+/** A random token as base64url, by default with 256 bits. */
 export function randomToken(bytes = 32): string {
   return randomBytes(bytes).toString('base64url')
 }
 
-/** What is stored of a token that only its holder may know. */
+/** The SHA-256 of a token in hex: the database stores this instead of the token. */
 export function tokenHash(token: string): string {
   return hash('sha256', token, 'hex')
 }
@@ -20,14 +20,14 @@ export function hmac(key: KeyObject, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest()
 }
 
-/** Compares in constant time. */
+/** Compares in constant time, so that timing does not show how many bytes match. */
 export function sameBytes(left: Buffer, right: Buffer): boolean {
   return left.length === right.length && timingSafeEqual(left, right)
 }
 
 /**
- * A link is made whole or not at all, and by one process only; a plain write could be read half done. It is on the disk
- * before anything is made with it: a power cut that left an empty key would keep the shop from starting.
+ * Creates a file with its whole content, unless it exists. A link succeeds for one process only and never shows a partial
+ * file. The content is synced to disk first: after a power cut, an empty key file would stop the shop from starting.
  */
 function createOnce(file: string, content: string): void {
   const draft = `${file}.${randomToken(6)}`
@@ -42,17 +42,18 @@ function createOnce(file: string, content: string): void {
   }
 }
 
-/** One key for each purpose, derived from the one secret; no key reveals anything about another. */
+/** Independent keys for separate purposes, derived from the shop's secret. */
 export type Keys = {
   nonce: KeyObject
   emailToken: KeyObject
   cursor: KeyObject
   download: KeyObject
   sandboxWebhook: KeyObject
-  /** Not a secret: names this shop at Stripe, and is the same after a restore, since backups hold the secret. */
+  /** Identifies this shop at Stripe; not secret. It survives a restore, because backups contain the secret. */
   shopId: string
 }
 
+/** Derives the shop's keys from its secret by HKDF-SHA256. */
 export function deriveKeys(secret: string): Keys {
   const bytes = (purpose: string): Buffer => Buffer.from(hkdfSync('sha256', secret, 'shopstead', purpose, 32))
   const derive = (purpose: string): KeyObject => createSecretKey(bytes(purpose))
@@ -67,10 +68,10 @@ export function deriveKeys(secret: string): Keys {
 }
 
 /**
- * Reads data/secret.key, making it (mode 0600) when there is none. Of two processes that start at once on an empty
- * folder one makes the file and both read the same.
+ * Reads data/secret.key and creates it (mode 0600) if it is missing. When two processes start in an empty folder at the
+ * same time, both read the same key.
  *
- * @throws AppError CONFIG_INVALID when the file holds fewer than 32 characters.
+ * @throws AppError CONFIG_INVALID when the file has fewer than 32 characters
  */
 export function loadSecret(dataDir: string): string {
   const file = join(dataDir, 'secret.key')
@@ -79,7 +80,7 @@ export function loadSecret(dataDir: string): string {
   if (secret.length < 32) {
     throw new AppError(
       'CONFIG_INVALID',
-      `${file} holds fewer than 32 characters: restore it from a backup or remove it.`
+      `${file} has fewer than 32 characters: restore it from a backup, or delete it to get a new key.`
     )
   }
   if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600)

@@ -12,7 +12,7 @@ const retryEveryMs = 10
 const queues = new WeakMap<Database.Database, Promise<void>>()
 
 /**
- * Makes SQLite report a held lock at once. Waiting inside SQLite blocks the event loop; `writeWhenFree` waits outside
+ * Makes SQLite report a held lock immediately. Waiting inside SQLite blocks the event loop; `writeWhenFree` waits outside
  * it, so a server's reads go on while its writes wait for another process.
  */
 export function disableBusyTimeout(sqlite: Database.Database): void {
@@ -30,7 +30,7 @@ export function writeWhenFree<T>(db: Db, work: (tx: Tx) => T extends PromiseLike
   return writeThisTurn<unknown>(db.sqlite, () => work(db as Tx)) as Promise<T>
 }
 
-/** The same on a plain connection. */
+/** Like `writeWhenFree`, on a plain connection. */
 export function writeThisTurn<T>(sqlite: Database.Database, work: () => T): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>()
   const pending: Pending = { work, resolve: resolve as (value: unknown) => void, reject }

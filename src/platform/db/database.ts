@@ -9,26 +9,29 @@ import { planOnce } from './plan-once.ts'
 
 export type Orm = BetterSQLite3Database
 
-/** One open database: `sqlite` for pragmas, transactions and raw SQL, `orm` for typed statements, both on one connection. */
+/** An open database. `sqlite` (pragmas, transactions, raw SQL) and `orm` (typed statements) share one connection. */
 export type Db = { readonly sqlite: Database.Database; readonly orm: Orm }
 
 declare const inTransaction: unique symbol
-/** A database inside a write transaction; functions that write ask for one, so that none can run outside. */
+/** A database inside a write transaction. Functions that write require it, so they cannot run outside one. */
 export type Tx = Db & { readonly [inTransaction]: true }
 
 const busyTimeoutMs = 5_000
 
 /**
- * How many pages of the write-ahead log are folded in at a time: 16 MB. What is sold one after the other changes the
- * same pages; folded in at SQLite's own 1,000, a sixth of a checkout's time went into writing them again.
+ * The size of the write-ahead log, in pages, at which SQLite checkpoints it: 16 MB. Consecutive orders change the same
+ * pages; with SQLite's default of 1,000, rewriting them took a sixth of the time of a checkout.
  */
-export const pagesToFoldIn = 4_000
+export const checkpointPages = 4_000
 
 /**
- * Opens (and creates, unless `mustExist`) the shop's database.
+ * Opens the shop's database and creates it unless `mustExist`.
  *
- * busy_timeout comes first, so that switching to WAL waits for another process instead of failing. synchronous is FULL
- * because better-sqlite3's WAL default, NORMAL, may lose an acknowledged order with the power.
+ * busy_timeout comes first, so that the switch to WAL waits for another process instead of failing. synchronous is FULL
+ * because better-sqlite3's default for WAL, NORMAL, can lose an acknowledged order in a power cut.
+ *
+ * @throws SqliteError when the file does not open; AppError DEPENDENCY_UNAVAILABLE when SQLite does not accept
+ *   synchronous = FULL
  */
 export function openDatabase(file: string, options: { mustExist?: boolean; readonly?: boolean } = {}): Db {
   const sqlite = new Database(file, {
@@ -44,7 +47,7 @@ export function openDatabase(file: string, options: { mustExist?: boolean; reado
     sqlite.pragma('trusted_schema = OFF')
     sqlite.pragma('temp_store = MEMORY')
     sqlite.pragma('cache_size = -32768')
-    sqlite.pragma(`wal_autocheckpoint = ${pagesToFoldIn}`)
+    sqlite.pragma(`wal_autocheckpoint = ${checkpointPages}`)
     if (sqlite.pragma('synchronous', { simple: true }) !== 2) {
       throw new AppError('DEPENDENCY_UNAVAILABLE', 'The database did not accept synchronous = FULL.')
     }
@@ -52,7 +55,7 @@ export function openDatabase(file: string, options: { mustExist?: boolean; reado
     sqlite.close()
     throw error
   }
-  // SQLite's own lower() knows the letters A to Z alone.
+  // SQLite's lower() changes only the letters A to Z.
   sqlite.function('compare_key', { deterministic: true }, (text) =>
     typeof text === 'string' ? compareKey(text) : null
   )
@@ -61,46 +64,47 @@ export function openDatabase(file: string, options: { mustExist?: boolean; reado
 }
 
 /**
- * Runs `work` in one IMMEDIATE transaction and returns its result; whatever it throws rolls everything back. Called
- * inside another write it joins that one as a savepoint. Synchronous by type: an async callback would commit before its
- * work is done.
+ * Runs `work` in one IMMEDIATE transaction and returns its result; an exception rolls the transaction back. Inside
+ * another write it runs as a savepoint. The type rejects an async callback, which would commit before its work is done.
+ *
+ * @throws SqliteError SQLITE_BUSY when another process holds the lock past the busy timeout
  */
 export function write<T>(db: Db, work: (tx: Tx) => T extends PromiseLike<unknown> ? never : T): T {
   return transact<unknown>(db.sqlite, () => work(db as Tx)) as T
 }
 
-/** The same on a connection by itself. */
+/** Like `write`, on a plain connection. */
 export function transact<T>(sqlite: Database.Database, work: () => T): T {
-  moment += 1
+  period += 1
   try {
     return transacting(sqlite)(work) as T
   } finally {
-    moment += 1
+    period += 1
   }
 }
 
-/** Made once: better-sqlite3 makes eight objects for each function that is to run in a transaction. */
+/** Built once for each connection: better-sqlite3 creates eight objects for every transaction function. */
 const transacting = onceFor(
   (sqlite: Database.Database) => sqlite.transaction((work: () => unknown) => work()).immediate
 )
 
-/** One moment ends where a write of this process begins, where that ends, and with the turn of its event loop. */
-let moment = 0
+/** A counter that changes when a write of this process begins or ends, and with each turn of the event loop. */
+let period = 0
 let isEndAwaited = false
 
 /**
- * Reads once what everybody asks for again and again, however many requests one turn of the event loop brings. Nobody
- * can tell: what another process changed before a request was sent is there in the turn that the request arrives in.
+ * Caches a read for one turn of the event loop, or until the next write of this process. Requests cannot see stale data:
+ * a change by another process before a request was sent is visible in the turn in which the request arrives.
  */
 export function oncePerTurn<T>(read: (db: Db) => T): (db: Db) => T {
-  const known = new WeakMap<Database.Database, { moment: number; value: T }>()
+  const known = new WeakMap<Database.Database, { period: number; value: T }>()
   return (db) => {
     const last = known.get(db.sqlite)
-    if (last?.moment === moment) return last.value
+    if (last?.period === period) return last.value
     const value = read(db)
-    // A write may yet be rolled back, and a snapshot may be of an earlier moment.
+    // A write may still roll back, and a snapshot may be older than now.
     if (db.sqlite.inTransaction) return value
-    known.set(db.sqlite, { moment, value })
+    known.set(db.sqlite, { period, value })
     awaitEndOfTurn()
     return value
   }
@@ -111,18 +115,19 @@ function awaitEndOfTurn(): void {
   isEndAwaited = true
   setImmediate(() => {
     isEndAwaited = false
-    moment += 1
+    period += 1
   })
 }
 
 const begin = onceFor((sqlite: Database.Database) => sqlite.prepare('BEGIN DEFERRED'))
 const commit = onceFor((sqlite: Database.Database) => sqlite.prepare('COMMIT'))
-/** The connection whose snapshot is being read. */
+/** The connection inside readSnapshot. */
 let reading: Database.Database | undefined
 
 /**
- * Reads several statements from one snapshot; from the third statement on that is also faster, since each by itself
- * would lock the file and look for what is new. Inside a transaction it reads what that one sees. Nothing is written here.
+ * Runs several reads on one snapshot of the database. `work` must not write. Inside a transaction, the reads see that
+ * transaction's state. From three statements on it is also faster, because each statement outside a transaction locks
+ * the file and checks for changes.
  */
 export function readSnapshot<T>(db: Db, work: (db: Db) => T extends PromiseLike<unknown> ? never : T): T {
   if (db.sqlite.inTransaction) return work(db)
@@ -134,7 +139,7 @@ export function readSnapshot<T>(db: Db, work: (db: Db) => T extends PromiseLike<
     commit(db.sqlite).run()
     return read
   } catch (error) {
-    // Over a disk that fails SQLite ends it by itself.
+    // After a disk error, SQLite has already ended the transaction.
     if (db.sqlite.inTransaction) commit(db.sqlite).run()
     throw error
   } finally {
@@ -142,12 +147,12 @@ export function readSnapshot<T>(db: Db, work: (db: Db) => T extends PromiseLike<
   }
 }
 
-/** Whether what is read now may yet be rolled back. */
+/** Whether a read would see changes that can still roll back: inside a write transaction. */
 export function isProvisional({ sqlite }: Db): boolean {
   return sqlite.inTransaction && reading !== sqlite
 }
 
-/** True when `error` is SQLite's refusal of a second row under a unique index or primary key. */
+/** Whether `error` is SQLite's error for a duplicate value in a unique index or primary key. */
 export function isUniqueViolation(error: unknown): boolean {
   return (
     error instanceof Database.SqliteError &&

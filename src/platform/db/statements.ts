@@ -5,7 +5,7 @@ import { onceFor } from '../once-for.ts'
 import type { Db, Orm, Tx } from './database.ts'
 
 /**
- * A statement built once for each database and kept: building one anew costs fifteen times its execution.
+ * Builds a statement once per database, because building one costs fifteen times as much as running it.
  *
  * @example const userById = statement((orm) => orm.select().from(users).where(eq(users.id, sql.placeholder('id'))).prepare())
  */
@@ -14,7 +14,7 @@ export function statement<T>(build: (orm: Orm) => T): (db: Db) => T {
   return ({ orm }) => built(orm)
 }
 
-/** The same for SQL that the query builder cannot say. */
+/** Like `statement`, for SQL that the query builder cannot express. */
 export function rawStatement<Params extends unknown[] | {} = unknown[], Row = unknown>(
   source: string
 ): (db: Db) => Database.Statement<Params extends unknown[] ? Params : [Params], Row> {
@@ -24,10 +24,10 @@ export function rawStatement<Params extends unknown[] | {} = unknown[], Row = un
 }
 
 /**
- * One whole row of a table, read as SQLite hands it over: the query builder's own way of making rows costs as much as the
- * reading does.
+ * Finds one whole row of a table. It builds the row itself, because the query builder's row mapping costs as much as the
+ * read.
  *
- * @param where SQL with one `?`; of several rows it is the first
+ * @param where an SQL condition with one `?`; the first matching row counts
  */
 export function rowStatement<T extends SQLiteTable>(
   table: T,
@@ -42,9 +42,9 @@ export function rowStatement<T extends SQLiteTable>(
 }
 
 /**
- * All such rows.
+ * Like `rowStatement`, for all matching rows.
  *
- * @param where SQL with one `?`, and what comes after it, such as ORDER BY
+ * @param where an SQL condition with one `?`, optionally followed by clauses such as ORDER BY
  */
 export function rowsStatement<T extends SQLiteTable>(
   table: T,
@@ -59,9 +59,10 @@ export function rowsStatement<T extends SQLiteTable>(
 }
 
 /**
- * The same for a row and the one that it belongs to. (The query builder's join would cost three times what two reads do.)
+ * Like `rowStatement`, for a row and the row that it belongs to. The query builder's join costs three times as much as
+ * two reads.
  *
- * @param on SQL that says how the second table belongs to the first
+ * @param on the SQL condition that joins the second table to the first
  */
 export function pairStatement<First extends SQLiteTable, Second extends SQLiteTable>(
   first: First,
@@ -79,8 +80,8 @@ export function pairStatement<First extends SQLiteTable, Second extends SQLiteTa
 }
 
 /**
- * Inserts a row and gives its id; what is undefined has the column's default. Reading it anew by its id costs half of
- * what RETURNING does.
+ * Inserts a row and returns its id. Undefined values get the column's default. Reading the row by its id afterwards costs
+ * half as much as RETURNING.
  */
 export function insertStatement<T extends SQLiteTable>(table: T): (tx: Tx, values: T['$inferInsert']) => number {
   const inserts = statementsByColumns(
@@ -90,7 +91,7 @@ export function insertStatement<T extends SQLiteTable>(table: T): (tx: Tx, value
   return (tx, values) => Number(inserts(tx, values).lastInsertRowid)
 }
 
-/** Changes some columns of the row with an id; what is undefined stays as it is. */
+/** Updates columns of the row with an id. Undefined values do not change. */
 export function updateStatement<T extends SQLiteTable>(
   table: T
 ): (tx: Tx, id: number, change: Partial<T['$inferSelect']>) => void {
@@ -101,11 +102,11 @@ export function updateStatement<T extends SQLiteTable>(
   return (tx, id, change) => void updates(tx, change, id)
 }
 
-/** Runs a statement on the columns that are given, which is built once for each choice of them. */
+/** Runs a statement on the columns that have a value; each set of columns gets one prepared statement. */
 function statementsByColumns(
   table: SQLiteTable,
   build: (columns: string[]) => string
-): (tx: Tx, given: Readonly<Record<string, unknown>>, ...further: number[]) => Database.RunResult {
+): (tx: Tx, row: Readonly<Record<string, unknown>>, ...further: number[]) => Database.RunResult {
   const columns = Object.entries(getTableColumns(table)).map(([name, column], index) => ({
     name,
     column,
@@ -113,28 +114,28 @@ function statementsByColumns(
   }))
   if (columns.length > mostBits) throw new RangeError(`${nameOf(table)} has more than ${mostBits} columns.`)
   const built = new Map<number, (db: Db) => Database.Statement>()
-  return (tx, given, ...further) => {
+  return (tx, row, ...further) => {
     const values: unknown[] = []
     let choice = 0
     for (const { name, column, bit } of columns) {
-      const value = given[name]
+      const value = row[name]
       if (value === undefined) continue
       choice += bit
       values.push(value === null ? null : column.mapToDriverValue(value))
     }
     const known = built.get(choice)
     if (known !== undefined) return known(tx).run(...values, ...further)
-    const chosen = columns.filter(({ name }) => given[name] !== undefined)
+    const chosen = columns.filter(({ name }) => row[name] !== undefined)
     const made = rawStatement(build(chosen.map(({ column }) => `"${column.name}"`)))
     built.set(choice, made)
     return made(tx).run(...values, ...further)
   }
 }
 
-/** As many as a number can tell apart. */
+/** The number of bits that a JavaScript number represents exactly. */
 const mostBits = 53
 
-/** A statement whose rows are arrays of their values. */
+/** A statement whose rows are arrays of values. */
 function valuesStatement(source: string): (db: Db) => Database.Statement<[string | number], unknown[]> {
   type Prepared = Database.Statement<[string | number], unknown[]>
   const prepared = onceFor((sqlite: Database.Database) => (sqlite.prepare(source) as Prepared).raw())
@@ -145,7 +146,7 @@ function nameOf(table: SQLiteTable): string {
   return `"${getTableName(table)}"`
 }
 
-/** How whole rows of a table are asked for, and made of the values that come back. */
+/** The column list of a table for SELECT, and the function that turns an array of values into a row. */
 function rowsOf<T extends SQLiteTable>(table: T) {
   const columns = Object.entries(getTableColumns(table)).map(([name, column]) => ({
     name,

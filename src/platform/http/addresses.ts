@@ -1,12 +1,13 @@
 import { AppError } from '../../errors.ts'
 
+/** NOT_FOUND for a path without a route. */
 export function notFound(): AppError {
   return new AppError('NOT_FOUND', 'There is nothing at this address.')
 }
 
-/** A refusal that names the methods an address does take; HEAD goes where GET does. */
+/** METHOD_NOT_ALLOWED with an Allow header. GET includes HEAD. */
 export function methodNotAllowed(methods: Iterable<string>): AppError {
   const allowed = [...methods].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
   const headers = { Allow: allowed.join(', ') }
-  return new AppError('METHOD_NOT_ALLOWED', 'This address does not take that method.', {}, { headers })
+  return new AppError('METHOD_NOT_ALLOWED', 'This address does not accept that method.', {}, { headers })
 }

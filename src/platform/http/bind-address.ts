@@ -3,10 +3,10 @@ import { createServer, isIP } from 'node:net'
 import { AppError } from '../../errors.ts'
 
 /**
- * The IP address that a host names. listhen takes a name it dislikes for "every interface", so it is only ever handed
- * an address.
+ * Resolves a host name to an IP address. listhen listens on every interface when it cannot use a name, so it must get an
+ * address.
  *
- * @throws CONFIG_INVALID for a name that does not resolve
+ * @throws AppError CONFIG_INVALID for a name that does not resolve
  */
 export async function resolveHost(host: string): Promise<string> {
   const name = host.replace(/^\[(.*)\]$/, '$1')
@@ -18,7 +18,7 @@ export async function resolveHost(host: string): Promise<string> {
   } catch (cause) {
     throw new AppError(
       'CONFIG_INVALID',
-      `Cannot listen on host ${JSON.stringify(host)}: it does not resolve.`,
+      `Cannot listen on host ${JSON.stringify(host)}: the name does not resolve to an address.`,
       {},
       { cause }
     )
@@ -26,13 +26,13 @@ export async function resolveHost(host: string): Promise<string> {
 }
 
 /**
- * Binds a port for a moment, to learn from the system itself why it cannot be had.
+ * Binds a port briefly, so that a failure has the operating system's reason.
  *
- * @throws CONFIG_INVALID naming the port
+ * @throws AppError CONFIG_INVALID with the port and the reason
  */
 export async function checkPort(address: string, port: number): Promise<void> {
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw new AppError('CONFIG_INVALID', 'A port is a whole number from 0 to 65535.')
+    throw new AppError('CONFIG_INVALID', 'The port must be a whole number from 0 to 65535.')
   }
   const server = createServer()
   await new Promise<void>((resolve, reject) => {
@@ -41,7 +41,7 @@ export async function checkPort(address: string, port: number): Promise<void> {
   })
 }
 
-/** Says in one line why a port cannot be listened on, and what to do about it. */
+/** CONFIG_INVALID with the reason why a port is not available and what to do about it. */
 export function portUnavailable(address: string, port: number, cause: unknown): AppError {
   const message = `Cannot listen on port ${port} of ${address}: ${reasonOf(cause)}`
   return new AppError('CONFIG_INVALID', message, { port }, { cause })
@@ -50,7 +50,7 @@ export function portUnavailable(address: string, port: number, cause: unknown): 
 function reasonOf(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
   if (code === 'EADDRINUSE') return 'another program already uses it. Stop that program or choose another port.'
-  if (code === 'EACCES') return 'this user may not. Choose a port from 1024 up.'
+  if (code === 'EACCES') return 'this user does not have permission. Choose a port of 1024 or higher.'
   if (code === 'EADDRNOTAVAIL') return 'this machine does not have that address.'
-  return cause instanceof Error ? cause.message : 'for an unknown reason.'
+  return cause instanceof Error ? cause.message : 'the reason is unknown.'
 }

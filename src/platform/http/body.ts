@@ -8,22 +8,22 @@ import { bodyInvalid, parseStrictJson } from './strict-json.ts'
 const empty = Buffer.alloc(0)
 
 /**
- * The whole body of a request. Past the limit reading stops at once and nothing more is kept; the listener sees to it
- * that the rest does no harm and that the refusal still reaches the sender.
+ * Reads the whole body of a request. It stops reading at the limit; the listener discards the rest so that the error
+ * still reaches the client.
  *
- * @throws PAYLOAD_TOO_LARGE above `limitBytes`; VALIDATION_FAILED for a body that breaks off
+ * @throws AppError PAYLOAD_TOO_LARGE above `limitBytes`, VALIDATION_FAILED for a body that ends early
  */
 export function readBody(request: Request, limitBytes: number): Eventually<Buffer> {
   const node = nodeRequest(request)
-  // Node's own stream: a web stream over it costs more than all the rest of a request.
+  // Node's own stream: wrapping it in a web stream costs more than the rest of the request.
   if (node !== undefined) return readNodeBody(node, limitBytes)
   return request.body === null ? empty : readWebBody(request, request.body, limitBytes)
 }
 
 /**
- * A body is JSON or is refused; an empty one may say of itself what it likes.
+ * Requires the content type application/json, in UTF-8, for every body that is not empty.
  *
- * @throws UNSUPPORTED_MEDIA_TYPE
+ * @throws AppError UNSUPPORTED_MEDIA_TYPE
  */
 export function requireJson(bytes: Uint8Array, contentType: string | null | undefined): void {
   if (bytes.length > 0 && !jsonType.test(contentType ?? '')) {
@@ -31,13 +31,14 @@ export function requireJson(bytes: Uint8Array, contentType: string | null | unde
   }
 }
 
-// A form of another site can send text/plain without the browser asking first (CORS), so it is not taken for JSON.
+// A form on another site can send text/plain without a CORS preflight, so only application/json counts as JSON.
 const jsonType = /^[ \t]*application\/json[ \t]*(?:;[ \t]*(?:charset[ \t]*=[ \t]*"?utf-?8"?[ \t]*)?)*$/i
 
 /**
- * The object that a JSON body holds; an empty body is an empty object.
+ * Parses a JSON body to an object. An empty body is an empty object.
  *
- * @throws VALIDATION_FAILED for what is no UTF-8, no JSON, no object, or refused by parseStrictJson
+ * @throws AppError VALIDATION_FAILED for a body that is not UTF-8, not JSON, not an object, or that parseStrictJson
+ *   rejects
  */
 export function parseJsonBody(bytes: Uint8Array): Record<string, unknown> {
   if (bytes.length === 0) return {}
@@ -71,7 +72,7 @@ function readNodeBody(req: IncomingMessage, limitBytes: number): Eventually<Buff
     const onEnd = (): void => {
       stop(() => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size)))
     }
-    const onBroken = (): void => stop(() => reject(bodyInvalid('Broke off before its end.')))
+    const onBroken = (): void => stop(() => reject(bodyInvalid('The request body ended early.')))
     const stop = (settle: () => void): void => {
       req.off('data', onData).off('end', onEnd).off('error', onBroken).off('close', onBroken)
       settle()

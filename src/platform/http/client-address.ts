@@ -1,12 +1,14 @@
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import { AppError } from '../../errors.ts'
 
-/** The proxies whose word on the client's address counts; parsed once. */
+/** The proxies whose X-Forwarded-For the shop believes, parsed once. */
 export type TrustedProxies = { count: number; list: BlockList }
 
 /**
- * @param entries addresses or CIDR ranges, IPv4, IPv6 or IPv4 mapped into IPv6
- * @throws CONFIG_INVALID telling which entry is neither
+ * Parses SHOPSTEAD_TRUSTED_PROXIES.
+ *
+ * @param entries addresses or CIDR ranges: IPv4, IPv6, or IPv4 mapped into IPv6
+ * @throws AppError CONFIG_INVALID with the position of an entry that is neither
  */
 export function parseTrustedProxies(entries: readonly string[]): TrustedProxies {
   const list = new BlockList()
@@ -14,7 +16,7 @@ export function parseTrustedProxies(entries: readonly string[]): TrustedProxies 
     if (!addEntry(list, entry.trim())) {
       throw new AppError(
         'CONFIG_INVALID',
-        `Trusted proxy number ${index + 1} is neither an IP address nor a range such as 10.0.0.0/8.`
+        `Entry ${index + 1} of the trusted proxies must be an IP address or a range such as 10.0.0.0/8.`
       )
     }
   }
@@ -22,8 +24,8 @@ export function parseTrustedProxies(entries: readonly string[]): TrustedProxies 
 }
 
 /**
- * The client's address: the socket's, or, when that is a trusted proxy's, the right-most address of X-Forwarded-For
- * that no trusted proxy has. What stands further left was written by the client and may be anything.
+ * The client's address: the socket's address, or, if that is a trusted proxy, the right-most address in X-Forwarded-For
+ * that is not a trusted proxy. The client can forge the entries to its left.
  */
 export function clientAddress(
   socketAddress: string | undefined,
@@ -50,7 +52,7 @@ export function isUntrustedForwarding(
   return Boolean(forwardedFor) && !isTrusted(plainAddress(socketAddress ?? ''), trusted)
 }
 
-/** What rate limits count by: an IPv4 address as it is, an IPv6 one by its /64, which is what one customer is given. */
+/** The key for rate limits: an IPv4 address, or the /64 network of an IPv6 address, because one customer has a whole /64. */
 export function addressKey(address: string): string {
   const plain = plainAddress(address)
   if (!plain.includes(':')) return plain
@@ -79,7 +81,7 @@ function addEntry(list: BlockList, entry: string): boolean {
   return true
 }
 
-/** IPv4 mapped into IPv6 (`::ffff:192.0.2.1`, as a dual-stack socket tells it) as IPv4; without a zone. */
+/** An address without its zone; an IPv4-mapped address of a dual-stack socket (`::ffff:192.0.2.1`) becomes IPv4. */
 function plainAddress(address: string): string {
   if (!address.includes(':')) return address
   const unzoned = address.includes('%') ? address.slice(0, address.indexOf('%')) : address
@@ -87,7 +89,7 @@ function plainAddress(address: string): string {
   return mapped !== undefined && isIPv4(mapped) ? mapped : unzoned.toLowerCase()
 }
 
-/** Some proxies write a port behind the address: `192.0.2.1:5000`, `[2001:db8::1]:5000`. */
+/** Some proxies append a port to the address: `192.0.2.1:5000`, `[2001:db8::1]:5000`. */
 function forwardedAddress(hop: string): string {
   const text = hop.trim()
   const bracketed = /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1]

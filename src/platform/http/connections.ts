@@ -2,36 +2,36 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Node, Yallist } from 'yallist'
 
-/** How long the rest of a body may keep arriving after its request was answered, before the connection is cut. */
+/** How long the rest of a body may arrive after the response, before the connection closes. */
 const lingerMs = 5000
-/** How much of it is thrown away meanwhile: taking in all that a fast sender has would keep everybody else waiting. */
+/** How many of those bytes are read and discarded: reading everything from a fast client would delay other requests. */
 const lingerBytes = 8 * 1024 * 1024
 const lookEveryMs = 10
 
 type Connection = {
   readonly socket: Socket
-  /** It owes us bytes: no request yet, or half of one. */
+  /** The server waits for the client: for a request, or for the rest of one. */
   isWaitedFor: boolean
-  /** A request was answered before all of its body had come. */
+  /** The response was sent before the whole request body arrived. */
   isDiscarding: boolean
-  /** How many of its requests are without their whole answer; the client may send several ahead. */
+  /** Requests without a complete response; a client may pipeline several. */
   unanswered: number
-  /** That to its latest request, while it is under way. */
+  /** The response to the latest request, until it is complete. */
   lastAnswer: ServerResponse | undefined
 }
 
 /**
- * Knows every connection of a server and what it is doing, so that a crowd of slow ones gives way to one that has
- * something to say, and a closing server can tell idle from busy.
+ * Tracks every connection of a server and its state, so that slow connections make room for new ones at the limit, and a
+ * closing server can tell idle connections from busy ones.
  *
- * A request changes fields and no Set or Map: the tables that those leave behind hold on to one another and to whatever
- * they held (sockets, requests, answers) until the next full collection, and make it come every other second.
+ * A request only changes fields. Adding to and deleting from a Set or Map on each request leaves old tables behind that
+ * keep sockets, requests and responses alive, and causes a full garbage collection every other second.
  */
 export class Connections {
-  /** Every connection of the server; under TLS the raw one, which also covers a handshake that never ends. */
+  /** Every connection of the server. Under TLS these are the raw sockets, which include unfinished handshakes. */
   readonly #open = new Set<Socket>()
   readonly #known = new Map<Socket, Node<Connection>>()
-  /** All that are known, with the one in front that has been as it is for longest. */
+  /** The known connections; the one whose state has not changed for longest comes first. */
   readonly #line = new Yallist<Connection>()
   readonly #limit: number
   #closing = false
@@ -41,9 +41,9 @@ export class Connections {
   }
 
   /**
-   * Watches a server's connections. Past the limit, whoever has kept us waiting longest is cut off, be it for a request or
-   * for taking its answer, so slow clients (slowloris) only ever displace one another; past twice the limit new ones are
-   * dropped.
+   * Tracks a server's connections. At the limit, a new connection closes the one that has made the server wait longest,
+   * for a request or for reading a response, so slow clients (slowloris) displace only each other. At twice the limit,
+   * the server drops new connections.
    */
   watch(server: Server, secure: boolean): void {
     server.maxConnections = this.#limit * 2
@@ -52,13 +52,13 @@ export class Connections {
       socket.once('close', () => this.#open.delete(socket))
     })
     server.on(secure ? 'secureConnection' : 'connection', (socket: Socket) => {
-      // Before the newcomer waits too, or he would be cut off himself where nobody else does.
+      // Evict before adding the new connection, which could otherwise be the only one waiting.
       if (this.#open.size > this.#limit) this.#evict()
       this.#placeOf(socket)
     })
   }
 
-  /** Follows one request from its headers to the end of its answer. */
+  /** Tracks one request from its headers to the end of its response. */
   follow(req: IncomingMessage, res: ServerResponse): void {
     const place = this.#placeOf(req.socket)
     const connection = place.value
@@ -72,17 +72,17 @@ export class Connections {
     res.on('close', () => this.#answered(req, res, place))
   }
 
-  /** Whether an answer is under way on this connection. */
+  /** Whether a response on this connection is incomplete. */
   isAnswering(socket: Socket): boolean {
     return (this.#known.get(socket)?.value.unanswered ?? 0) > 0
   }
 
-  /** Whether what still comes on this connection belongs to a request that has been answered. */
+  /** Whether the incoming bytes on this connection belong to a request that has its response already. */
   isDiscarding(socket: Socket): boolean {
     return this.#known.get(socket)?.value.isDiscarding === true
   }
 
-  /** From here on a connection ends with the answer to the last request that it has sent; one without any goes at once. */
+  /** Closes idle connections immediately, and each other one after the response to its last request. */
   drain(): void {
     this.#closing = true
     for (const { socket, unanswered, lastAnswer } of this.#line) {
@@ -91,6 +91,7 @@ export class Connections {
     }
   }
 
+  /** Closes every connection immediately, incomplete responses included. */
   destroyAll(): void {
     for (const socket of this.#open) socket.destroy()
   }
@@ -128,7 +129,7 @@ export class Connections {
 
   #evict(): void {
     const longest = this.#first((connection) => connection.isWaitedFor)
-    // Whoever has been given all that he asked for and has not taken it yet; he asked longest ago.
+    // Otherwise the oldest client that has not yet read its complete response.
     const slowest = longest ?? this.#first(({ lastAnswer }) => lastAnswer?.writableEnded === true)
     slowest?.socket.destroy()
   }
@@ -139,7 +140,7 @@ export class Connections {
   }
 }
 
-/** All of a request is here. By now it may be another one that we wait for: a refused body ends after its answer. */
+/** The whole request has arrived. The server may be waiting for a later one: a rejected body can end after its response. */
 function takeWhole(connection: Connection, answer: ServerResponse): void {
   if (connection.lastAnswer === answer) connection.isWaitedFor = false
 }
@@ -149,13 +150,13 @@ function hasBody(req: IncomingMessage): boolean {
 }
 
 /**
- * A body that was refused keeps coming. Closing at once would reset the connection and take the answer with it
- * (RFC 9112 9.6), so some more of it is thrown away first; a sender with yet more of it is left standing.
+ * Discards the rest of a rejected body. Closing immediately would reset the connection, and the client could lose the
+ * response (RFC 9112 9.6). Past `lingerBytes` the server stops reading.
  */
 function discardRest(req: IncomingMessage, socket: Socket): void {
   const upTo = socket.bytesRead + lingerBytes
   req.resume()
-  // Node throws the body away without telling anybody of it, so the socket is asked.
+  // Node emits no event for discarded bytes, so this polls the socket.
   const look = setInterval(() => {
     if (socket.bytesRead > upTo) socket.pause()
     if (socket.bytesRead > upTo || req.complete || socket.destroyed) clearInterval(look)

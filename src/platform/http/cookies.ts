@@ -1,12 +1,11 @@
 export type CookieAttributes = {
-  /** Kept from the page's script. */
   httpOnly?: boolean
   secure?: boolean
   sameSite?: 'Lax' | 'Strict' | 'None'
   path?: string
   /** Absent for a cookie that ends with the browser's session; 0 deletes it. */
   maxAgeSeconds?: number
-  /** Epoch milliseconds; browsers go by Max-Age where both are given. */
+  /** Epoch milliseconds. Browsers prefer Max-Age when a cookie has both. */
   expiresAt?: number
 }
 
@@ -16,8 +15,8 @@ const valuePattern = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*$/
 const pathPattern = /^\/[\x20-\x3a\x3c-\x7e]*$/
 
 /**
- * The values of one cookie of a Cookie header, as sent: neither unquoted nor percent-decoded. One that has two values was
- * set from two places (another path, another subdomain), and nobody can tell which is ours.
+ * The values of one cookie in a Cookie header as sent, neither unquoted nor percent-decoded. Two values mean that two
+ * places set the cookie (another path or subdomain), and the server cannot tell which one is its own.
  */
 export function cookieValues(header: string | null | undefined, name: string): string[] {
   if (!header?.includes(name)) return []
@@ -27,14 +26,14 @@ export function cookieValues(header: string | null | undefined, name: string): s
 }
 
 /**
- * A Set-Cookie header. Unless told otherwise: HttpOnly, SameSite=Lax, Path=/.
+ * A Set-Cookie header. The defaults are HttpOnly, SameSite=Lax and Path=/.
  *
- * @throws TypeError for a name or value that no cookie can have, which is a mistake in the program
+ * @throws TypeError for a name, value or path that a cookie cannot have, which is a bug in the caller
  */
 export function serializeCookie(name: string, value: string, attributes: CookieAttributes = {}): string {
   const { path = '/', sameSite = 'Lax', httpOnly = true, secure = false, maxAgeSeconds, expiresAt } = attributes
   if (!namePattern.test(name) || !valuePattern.test(value) || !pathPattern.test(path)) {
-    throw new TypeError('A cookie has a name, a value or a path that cannot be written into a header.')
+    throw new TypeError('The name, value or path of the cookie has characters that a header cannot contain.')
   }
   let header = `${name}=${value}; Path=${path}; SameSite=${sameSite}`
   if (maxAgeSeconds !== undefined) header += `; Max-Age=${maxAgeSeconds}`
@@ -45,8 +44,8 @@ export function serializeCookie(name: string, value: string, attributes: CookieA
 }
 
 /**
- * Every cookie of a Cookie header as sent, in its order, names that come twice included. A part without `=` or without a
- * name is no cookie: browsers let `=__Host-session=x` be set from anywhere.
+ * Every cookie of a Cookie header as sent, in order, including repeated names. It skips parts without `=` or without a
+ * name: browsers accept `=__Host-session=x` from any origin.
  */
 export function cookiesOf(header: string | null | undefined): [name: string, value: string][] {
   const cookies: [name: string, value: string][] = []

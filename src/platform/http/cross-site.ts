@@ -1,19 +1,20 @@
+/** The parts of a request and of the configuration that show which site sent it. */
 export type SiteClues = {
   method: string
   secFetchSite: string | null | undefined
   origin: string | null | undefined
   host: string | null | undefined
   publicUrl: string
-  /** Further origins that may send. */
+  /** Other allowed origins. */
   origins: readonly string[]
-  /** Lets any loopback origin send: a site's development server has a port of its own. */
+  /** Allows every loopback origin, because a site's development server has another port. */
   development: boolean
 }
 
 /**
- * Whether a mutating request was sent by the page of another site. The browser's own Sec-Fetch-Site decides where it is
- * sent; `same-site` (another subdomain, another port) and older browsers go by Origin. A request that says nothing is no
- * browser's, and carries no cookies that it was not given.
+ * Whether a page of another site sent this mutating request. Sec-Fetch-Site decides if the browser sent it. For
+ * `same-site` (another subdomain or port) and in older browsers, Origin decides. A request with neither header does not
+ * come from a browser, so it cannot carry a user's cookies without their knowledge.
  */
 export function isCrossSite(clues: SiteClues): boolean {
   const { method, secFetchSite, origin } = clues
@@ -22,7 +23,7 @@ export function isCrossSite(clues: SiteClues): boolean {
   if (secFetchSite === null || secFetchSite === undefined) {
     return origin !== null && origin !== undefined && !isAllowed(clues)
   }
-  // Anything but same-site is cross-site, or a value that no browser sends, such as two of them joined.
+  // Every other value is cross-site, or one that browsers do not send, such as two values joined.
   return secFetchSite !== 'same-site' || !isAllowed(clues)
 }
 
@@ -34,7 +35,7 @@ function isAllowed({ origin, host, publicUrl, origins, development }: SiteClues)
   return [publicUrl, ...origins].some((allowed) => URL.parse(allowed)?.origin === url.origin)
 }
 
-/** Nothing for `null` (a sandboxed frame, a redirect), and for whatever is no origin of the web. */
+/** Undefined for `null` (a sandboxed frame, a redirect) and for a value that is not an http or https origin. */
 function parseOrigin(origin: string | null | undefined): URL | undefined {
   if (origin === null || origin === undefined) return undefined
   const url = URL.parse(origin)
@@ -42,7 +43,7 @@ function parseOrigin(origin: string | null | undefined): URL | undefined {
   return url.origin === origin.toLowerCase() ? url : undefined
 }
 
-/** Host has no scheme, and TLS may end before us: the origin's own scheme tells which port may be left out. */
+/** Host has no scheme, and a proxy may terminate TLS, so the origin's scheme determines the default port. */
 function isSameHost(origin: URL, host: string): boolean {
   const sent = URL.parse(`${origin.protocol}//${host}`)
   return sent !== null && sent.origin === origin.origin && sent.pathname === '/' && sent.username === ''

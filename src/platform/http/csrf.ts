@@ -1,22 +1,23 @@
 import { AppError } from '../../errors.ts'
 
 /**
- * Sent by a first-party proxy to the service: check the nonce of this request, whose secret only you have. All it can
- * do is to make the service stricter, so it does no harm when somebody else sends it.
+ * The header by which a first-party proxy asks the service to check the nonce of a request; only the service has the
+ * secret. It can only make the service stricter, so a client that sends it does no harm.
  */
 export const checkNonceHeader = 'x-shopstead-proxy'
 
+/** CSRF_FAILED with the reason in its details. */
 export function csrfFailed(reason: 'missing_nonce' | 'invalid_nonce' | 'cross_site', message: string): AppError {
   return new AppError('CSRF_FAILED', message, { reason })
 }
 
 /**
- * The nonce of a request as it was sent, from each of its X-Nonce headers.
+ * The nonce of a request, from the values of its X-Nonce headers.
  *
- * @throws CSRF_FAILED `missing_nonce` without one
+ * @throws AppError CSRF_FAILED `missing_nonce` when the header is missing or empty
  */
 export function sentNonce(values: readonly string[]): string {
   if (values.length === 0 || values[0] === '') throw csrfFailed('missing_nonce', 'The X-Nonce header is missing.')
-  // Two headers are one text that no nonce looks like.
+  // Two headers join to a text that is not a valid nonce.
   return values.join(', ')
 }

@@ -7,9 +7,9 @@ export type RequestIds = { requestId: string; correlationId: string }
 export type Meta = { correlationId: string; correlation_id: string; request_id: string; timestamp: string }
 
 type Extras = {
-  /** Forbids every cache to keep the answer: for whatever belongs to one user. */
+  /** Sends Cache-Control: no-store, for answers that belong to one user. */
   noStore?: boolean
-  /** Further headers; a name may come more than once (Set-Cookie). */
+  /** Additional headers; a name may repeat (Set-Cookie). */
   headers?: readonly (readonly [name: string, value: string])[]
 }
 
@@ -20,7 +20,7 @@ type Envelope = {
 
 const correlationPattern = /^[A-Za-z0-9._-]{1,128}$/
 
-/** A new request id, and the caller's correlation id where it is one we would write into a log. */
+/** A new request id, and the client's correlation id if it is safe to write into a log, otherwise a new one. */
 export function requestIds(inboundCorrelationId?: string | null): RequestIds {
   const inbound = inboundCorrelationId ?? ''
   return {
@@ -29,6 +29,7 @@ export function requestIds(inboundCorrelationId?: string | null): RequestIds {
   }
 }
 
+/** The standard `meta` of an answer; `now` is in epoch milliseconds. */
 export function metaOf(ids: RequestIds, now: number): Meta {
   return {
     correlationId: ids.correlationId,
@@ -39,7 +40,7 @@ export function metaOf(ids: RequestIds, now: number): Meta {
 }
 
 /**
- * `{data, meta}`. `meta` replaces the standard one (offers answers an empty one); `null` leaves the key out, as
+ * An answer `{data, meta}`. `meta` replaces the standard one (offers sends an empty one); `null` omits the key, as
  * referrals does.
  */
 export function success(
@@ -56,12 +57,12 @@ export function success(
   return jsonResponse(body, ids, status, extras)
 }
 
-/** The standard one as JSON, which nearly every answer ends with: no character of its values needs escaping. */
+/** The standard `meta` as JSON. Its values need no escaping, so it skips JSON.stringify, which nearly every answer calls. */
 function writtenMeta({ requestId, correlationId }: RequestIds, now: number): string {
   return `{"correlationId":"${correlationId}","correlation_id":"${correlationId}","request_id":"${requestId}","timestamp":"${toIso(now)}"}`
 }
 
-/** `{error, meta}` with the error's own status and headers. */
+/** An answer `{error, meta}` with the error's status and headers. */
 export function failure(
   error: Pick<AppError, 'code' | 'message' | 'status'> & { details: ErrorDetails; headers?: AppError['headers'] },
   ids: RequestIds,
@@ -76,7 +77,7 @@ export function failure(
   return jsonResponse(body, ids, error.status, { ...extras, headers: all })
 }
 
-/** Any JSON body with the headers that every answer of the service carries. Text and bytes are taken as JSON already written. */
+/** An answer with a JSON body and the headers of every answer. Text and bytes must already be JSON. */
 export function jsonResponse(
   body: object | string | Uint8Array<ArrayBuffer>,
   ids: RequestIds,
@@ -90,7 +91,7 @@ export function jsonResponse(
   return new WholeResponse(isWritten ? body : JSON.stringify(body), status, flatHeaders)
 }
 
-/** 304: what the client holds is still good, as the headers say. */
+/** 304: the client's cached answer is still current. `headers` are its validators. */
 export function notModified(ids: RequestIds, headers: NonNullable<Extras['headers']>): Response {
   return new WholeResponse(null, 304, [...headers.flat(), ...everyAnswers(ids)])
 }

@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel'
 
-/** What is known of a request once it has been answered; `path` is the route's, so that there are few of them. */
+/** An answered request. `path` is the path of its route, so that metrics have few labels. */
 export type FinishedRequest = { method: string; path: string; status: number; ms: number }
 
-/** Where every answered request is told of; costs nothing while nobody listens. */
+/** Publishes every answered request; costs nothing without a subscriber. */
 export const finishedRequests = channel('shopstead:request')

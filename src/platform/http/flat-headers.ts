@@ -1,7 +1,7 @@
-/** Names and values by turns, as Node reads and writes them; a name may come more than once, in whatever case. */
+/** Alternating names and values, as in Node's rawHeaders. A name may repeat and have any case. */
 export type HeadersFlat = readonly string[]
 
-/** The values of one header, whose name is given in lower case, in their order. */
+/** The values of one header in order. @param name in lower case */
 export function valuesIn(flat: HeadersFlat, name: string): string[] {
   const values: string[] = []
   for (let index = 0; index < flat.length; index += 2) {
@@ -11,7 +11,7 @@ export function valuesIn(flat: HeadersFlat, name: string): string[] {
   return values
 }
 
-/** Asked as Headers are, without the work of making them. */
+/** Reads single headers like `Headers`, without the cost of building one. */
 export class FlatHeaders {
   readonly #flat: HeadersFlat
 

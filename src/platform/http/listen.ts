@@ -18,31 +18,31 @@ export type Handle = (request: Request) => Eventually<Response>
 type Log = Pick<Logger, 'error'>
 
 export type HttpOptions = {
-  /** h3's `app.fetch`, or anything like it. */
+  /** A web-standard handler such as h3's `app.fetch`. */
   handle: Handle
   host: string
-  /** 0 takes any free port. */
+  /** 0 for any free port. */
   port: number
-  /** true makes a self-signed certificate for localhost that lasts a day; key and cert are PEM text or paths. */
+  /** true creates a self-signed certificate for localhost, valid for a day; key and cert are PEM text or paths. */
   https?: boolean | { key: string; cert: string; passphrase?: string }
   log: Log
-  /** Above this many connections the one that has been silent longest is cut off. */
+  /** At this many connections, a new one closes the one that has been silent longest. Default 4096. */
   maxConnections?: number
 }
 
 export type HttpListener = {
   url: string
-  /** The address that is bound. */
+  /** The bound address. */
   host: string
   port: number
-  /** Stops accepting, lets answers under way finish, and cuts what is left after `graceMs`. */
+  /** Stops accepting connections, lets running responses finish, and closes the rest after `graceMs`. */
   close(options: { graceMs: number }): Promise<void>
 }
 
 /**
  * Serves a web-standard handler over HTTP or HTTPS.
  *
- * @throws CONFIG_INVALID when the host does not resolve or the port cannot be had
+ * @throws AppError CONFIG_INVALID when the host does not resolve or the port is not available
  */
 export async function listenHttp(options: HttpOptions): Promise<HttpListener> {
   const address = await resolveHost(options.host)
@@ -75,20 +75,20 @@ async function bind(
     try {
       const { server, port } = await listenOnce(onRequest, address, wanted, https)
       if (wanted === 0 || port === wanted) return { server, port }
-      // listhen moves away from the ports that browsers refuse to talk to (6000, 6666, …) without a word.
+      // listhen silently picks another port if browsers block the requested one (6000, 6666, …).
       server.close()
-      throw new Error('browsers refuse to talk to it. Choose another port.')
+      throw new Error('browsers block it. Choose another port.')
     } catch (cause) {
-      // A free port is found by binding and letting go of it; another program may be quicker.
+      // listhen finds a free port by binding and releasing it; another program may take it in between.
       if (wanted !== 0 || attempt === 5) throw portUnavailable(address, wanted, cause)
     }
   }
 }
 
 /**
- * listhen by its explicit options only: unset ones it would read from PORT, HOST, NODE_ENV and the command line.
- * `isProd` keeps it from trying other ports, `isTest` from writing to standard output, and with `autoClose` it would
- * end the process on SIGTERM with requests in flight.
+ * Calls listhen with every option set, because it reads missing ones from PORT, HOST, NODE_ENV and the command line.
+ * `isProd` stops it from trying other ports, and `isTest` from writing to standard output. `autoClose` would end the
+ * process on SIGTERM while requests are in flight.
  */
 async function listenOnce(
   onRequest: RequestListener,
@@ -97,12 +97,12 @@ async function listenOnce(
   https: NonNullable<HttpOptions['https']>
 ): Promise<{ server: Server; port: number }> {
   const failed = Promise.withResolvers<never>()
-  // listhen leaves the server's 'error' unheard while it binds, which would end the process.
-  const hear = (message: unknown): void => {
+  // listhen does not handle the server's 'error' event while it binds, which would end the process.
+  const onListenError = (message: unknown): void => {
     const { server } = message as { server: Server }
     if (server.listeners('request').includes(onRequest)) server.once('error', failed.reject)
   }
-  subscribe('tracing:net.server.listen:asyncStart', hear)
+  subscribe('tracing:net.server.listen:asyncStart', onListenError)
   try {
     const listening = listen(onRequest, {
       hostname: address,
@@ -120,30 +120,30 @@ async function listenOnce(
     const listener = await Promise.race([listening, failed.promise])
     return { server: listener.server, port: listener.address.port }
   } finally {
-    unsubscribe('tracing:net.server.listen:asyncStart', hear)
+    unsubscribe('tracing:net.server.listen:asyncStart', onListenError)
   }
 }
 
-/** Sets what a server on the open internet needs; runs before the first connection can have been accepted. */
+/** Sets the limits that a server on the internet needs. Runs before the server accepts its first connection. */
 function harden(server: Server, onRequest: RequestListener, connections: Connections, log: Log): void {
-  // http-shutdown, which listhen wraps around the server, sets a property on `req.socket` after the answer. Node has
-  // set that to null when the body's stream was cancelled, and the process ends: one chunked POST over a body limit
-  // was enough. Its listener goes; closing is our own.
+  // http-shutdown, which listhen adds to the server, sets a property on `req.socket` after the response. Node sets
+  // `req.socket` to null when the body's stream was cancelled, so one chunked POST over a body limit ended the process.
+  // This removes its listener; `close` replaces it.
   server.removeAllListeners('request')
   server.on('request', onRequest)
   server.headersTimeout = 15_000
   server.requestTimeout = 30_000
-  // Longer than the idle time of the usual reverse proxies, so that they and not we end an idle connection; otherwise
-  // a request crosses our FIN on the wire and becomes a 502.
+  // Longer than the idle timeout of common reverse proxies, so that the proxy closes idle connections. Otherwise a
+  // request can cross our FIN on the wire and become a 502.
   server.keepAliveTimeout = 65_000
-  // A client that neither sends nor reads; no request of ours is quiet for so long.
+  // Closes the connection of a client that neither sends nor reads. No handler is silent for that long.
   server.timeout = 120_000
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => refuse(error, socket, connections))
-  // Running out of file descriptors is reported here; unheard it would end the process.
+  // Node reports exhausted file descriptors here; without a listener, the process would end.
   server.on('error', (error) => log.error('The HTTP server reported an error', { error: describeError(error) }))
 }
 
-/** What is not HTTP gets a status line and is closed; nothing is written into or after the answer to it. */
+/** Answers bytes that are not valid HTTP with a status line and closes the connection, unless a response is under way. */
 function refuse(error: NodeJS.ErrnoException, socket: Socket, connections: Connections): void {
   if (connections.isDiscarding(socket)) {
     socket.destroySoon()
@@ -165,8 +165,8 @@ function statusLine(code: string | undefined): string {
 }
 
 /**
- * Every request is answered, whatever becomes of it: what h3 and others throw out of their `fetch` would end the process
- * as an uncaught exception or an unhandled rejection.
+ * Answers 500 when a handler throws or rejects. Otherwise an error that escapes h3's `fetch` would end the process as an
+ * uncaught exception or unhandled rejection.
  */
 function guarded(handle: Handle, log: Log): (request: Request) => Eventually<Response> {
   return (request) => {
@@ -181,13 +181,13 @@ function guarded(handle: Handle, log: Log): (request: Request) => Eventually<Res
   }
 }
 
-/** Writes the answer; one that is here as a whole in one go. */
+/** Writes the response; a WholeResponse in one write. */
 function send(res: ServerResponse, response: Response, log: Log): Eventually<void> {
   return orElse(
     () => (response instanceof WholeResponse ? response.writeTo(res) : sendNodeResponse(res, response)),
     (error) => {
       log.error('An answer could not be written', { error: describeError(error) })
-      // A broken connection is all that can still say so.
+      // The headers may be sent already, so only a closed connection can signal the error.
       res.destroy()
     }
   )
@@ -195,7 +195,7 @@ function send(res: ServerResponse, response: Response, log: Log): Eventually<voi
 
 const hostInvalid = new AppError(
   'VALIDATION_FAILED',
-  'The Host header names no host.',
+  'The Host header is not a valid host.',
   { fieldErrors: { Host: ['Must be a host name or an address.'] } },
   { status: 400 }
 )
@@ -204,7 +204,7 @@ function refusal(error: AppError): Response {
   return failure(error, requestIds(), Date.now(), { noStore: true })
 }
 
-/** RFC 9112 3.2 asks for a refusal; with some targets h3 fails over a Host that makes no URL (`[1::2::3]`). */
+/** RFC 9112 3.2 requires 400 for an invalid Host. h3 throws for some targets if Host does not form a URL (`[1::2::3]`). */
 function isHost(host: string | undefined): boolean {
   if (host === undefined || host === '' || host === lastHost) return true
   if (/[/?#@\\\s]/.test(host) || !URL.canParse(`http://${host}/`)) return false
@@ -212,7 +212,7 @@ function isHost(host: string | undefined): boolean {
   return true
 }
 
-/** A shop has one name, or few. */
+/** The last valid Host: a shop has one name or a few, so most checks compare one string. */
 let lastHost = ''
 
 async function close(server: Server, connections: Connections, graceMs: number): Promise<void> {

@@ -4,35 +4,35 @@ import { valuesIn } from './flat-headers.ts'
 
 type OnNode = { runtime?: { node?: { req?: IncomingMessage } } }
 
-/** Node's own request under a Request that the listener made; nothing for one that was built in memory. */
+/** Node's request behind a Request from the listener; undefined for a Request that was built in memory. */
 export function nodeRequest(request: Request): IncomingMessage | undefined {
   return (request as OnNode).runtime?.node?.req
 }
 
 /**
- * The request target exactly as it came over the wire, query included. URL and h3 resolve `..`, `%2e` and their like
- * before a handler runs, so a rule about paths that reads `request.url` judges a path that nobody sent.
+ * The request target exactly as sent, including the query. URL and h3 resolve `..` and `%2e` before a handler runs, so a
+ * rule about paths must not read `request.url`: that path may differ from the one the client sent.
  */
 export function rawTarget(request: Request): string {
   return nodeRequest(request)?.url ?? targetOf(request.url)
 }
 
-/** The target's part before the query, as sent. */
+/** The part of a request target before the query. */
 export function rawPath(target: string): string {
   const query = target.indexOf('?')
   return query === -1 ? target : target.slice(0, query)
 }
 
-/** The address at the other end of the socket; nothing for a request in memory, or once the peer has gone. */
+/** The peer's address; undefined for a request in memory, or after the peer has disconnected. */
 export function socketAddress(request: Request): string | undefined {
-  // Node takes the socket off a request whose body stream was cancelled, whatever its types say.
+  // Node removes the socket from a request whose body stream was cancelled, although its types say otherwise.
   const socket: Socket | null | undefined = nodeRequest(request)?.socket
   return socket?.remoteAddress
 }
 
 /**
- * Each value of a header in the order sent: Headers joins repeats by a comma, which hides that a header that must be
- * sent once came twice.
+ * The values of a header in the order sent. Headers joins repeated ones with a comma, which would hide that a client sent
+ * a header twice.
  */
 export function headerValues(request: Request, name: string): string[] {
   const node = nodeRequest(request)

@@ -3,9 +3,9 @@ import { validationFailed } from '../../errors.ts'
 import { fieldPath } from './zod-errors.ts'
 
 /**
- * The query parameters of a raw request target, decoded as a form's are (`+` is a space). An empty one is kept.
+ * The query parameters of a raw request target, decoded like a form (`+` is a space), including empty ones.
  *
- * @throws VALIDATION_FAILED for a parameter given twice, and for one whose percent-encoding is no UTF-8 text
+ * @throws AppError VALIDATION_FAILED for a repeated parameter, or percent-encoding that is not UTF-8
  */
 export function parseQuery(target: string): Map<string, string> {
   const start = target.indexOf('?')
@@ -19,8 +19,8 @@ export function parseQuery(target: string): Map<string, string> {
     const name = decode(equals === -1 ? part : part.slice(0, equals))
     const value = equals === -1 ? '' : decode(part.slice(equals + 1))
     if (name === undefined || value === undefined) {
-      errors.set(name === undefined ? '_query' : fieldPath([name]), ['Holds percent-encoding that is not UTF-8 text.'])
-    } else if (values.has(name)) errors.set(fieldPath([name]), ['Must be given once.'])
+      errors.set(name === undefined ? '_query' : fieldPath([name]), ['Must be percent-encoded UTF-8.'])
+    } else if (values.has(name)) errors.set(fieldPath([name]), ['Must not be repeated.'])
     else values.set(name, value)
   }
   if (errors.size > 0) throw validationFailed(Object.fromEntries(errors))
@@ -28,8 +28,8 @@ export function parseQuery(target: string): Map<string, string> {
 }
 
 /**
- * A query parameter that is a whole number in plain decimal digits: `1e3`, `0x10`, `+5` and an empty one are refused.
- * The API description shows it as an integer.
+ * The schema of a query parameter that is a whole number in plain decimal digits. It rejects `1e3`, `0x10`, `+5` and an
+ * empty value. The API description shows an integer.
  */
 export function queryInteger(limits: { min: number; max: number; default: number }) {
   const message = `Must be a whole number from ${limits.min} to ${limits.max}.`

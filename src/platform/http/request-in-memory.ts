@@ -3,15 +3,15 @@ import { Readable } from 'node:stream'
 import { NodeRequest } from 'srvx/node'
 
 /**
- * A request as the listener makes them, of what Node would have read, for a handler in this process: a Request of the
- * platform's own kind costs more than most of what becomes of it.
+ * A Request for a handler in this process, built as the listener builds them from Node's parsed input. A standard Request
+ * costs more than handling it.
  */
 export function requestInMemory(sent: {
   method: string
   target: string
   headers: readonly (readonly [name: string, value: string])[]
   body: Uint8Array | null
-  /** Who it is for, as a socket would tell it. */
+  /** The client's address, as a socket would report it. */
   remoteAddress: string | undefined
 }): Request {
   const { method, target, body, remoteAddress } = sent
@@ -21,7 +21,7 @@ export function requestInMemory(sent: {
     url: target,
     headers: Object.fromEntries(headers),
     rawHeaders: headers.flat(),
-    // What names no host is made an address of by the socket's own end.
+    // srvx builds the URL of a request without a Host header from the socket's local address.
     socket: { remoteAddress, localAddress: 'localhost', localPort: 80 }
   }
   const req = body === null ? read : Object.assign(Readable.from([body], { objectMode: false }), read)

@@ -3,16 +3,16 @@ import { fieldPath } from './zod-errors.ts'
 
 type Container = Record<string, unknown> | unknown[]
 
-/** Containers within one another, the outermost counted. */
+/** The maximum depth of nested objects and arrays, including the outermost. */
 const deepest = 12
 const mostErrors = 20
 
 /**
- * What a JSON text holds. More is refused than JSON.parse refuses, because two readers of the same bytes must not see
- * different things: names that reach into prototypes, a name used twice (RFC 8259 leaves open which counts), numbers
- * that JavaScript would round, text that is no Unicode.
+ * Parses JSON more strictly than JSON.parse, because two parsers must not read the same bytes differently. It rejects
+ * names that reach into prototypes, repeated names (RFC 8259 does not define which one counts), numbers that JavaScript
+ * would round, and text that is not valid Unicode.
  *
- * @throws VALIDATION_FAILED naming the place by its dotted path
+ * @throws AppError VALIDATION_FAILED with the dotted path of each fault
  */
 export function parseStrictJson(text: string): unknown {
   const value = parse(text)
@@ -22,6 +22,7 @@ export function parseStrictJson(text: string): unknown {
   return value
 }
 
+/** VALIDATION_FAILED for the body as a whole (`_body`). */
 export function bodyInvalid(message: string): AppError {
   return validationFailed({ _body: [message] })
 }
@@ -30,7 +31,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // The parser's own message quotes what was sent.
+    // The parser's own message quotes the input.
     throw bodyInvalid('Must be valid JSON.')
   }
 }
@@ -39,7 +40,7 @@ function isContainer(value: unknown): value is Container {
   return typeof value === 'object' && value !== null
 }
 
-/** Refuses what is wrong anywhere in a parsed value, and counts the names in its objects. */
+/** Rejects the faults anywhere in a parsed value, and counts the names in its objects. */
 function survey(value: unknown): number {
   const walk = new Survey()
   if (isContainer(value)) walk.visit(value)
@@ -55,7 +56,7 @@ class Survey {
 
   visit(container: Container): void {
     if (this.#path.length >= deepest) {
-      this.#refuse('Is nested too deeply.')
+      this.#refuse(`Must not be nested more than ${deepest} levels deep.`)
       this.finish()
     }
     if (Array.isArray(container)) {
@@ -77,7 +78,7 @@ class Survey {
     if (name === '__proto__' || name === 'constructor' || name === 'prototype') this.#refuse('Is not a known field.')
     if (typeof value === 'number') this.#checkNumber(value)
     else if (typeof value === 'string') this.#checkText(value)
-    else if (value === rounded) this.#refuse('Must be a number that can be kept exactly.')
+    else if (value === rounded) this.#refuse(inexact)
     else if (isContainer(value)) this.visit(value)
     this.#path.pop()
   }
@@ -85,7 +86,7 @@ class Survey {
   #checkNumber(value: number): void {
     if (!Number.isFinite(value)) this.#refuse('Must be a finite number.')
     else if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
-      this.#refuse('Must be a number that can be kept exactly.')
+      this.#refuse(inexact)
     }
   }
 
@@ -98,7 +99,9 @@ class Survey {
   }
 }
 
-/** The names in a JSON text that is known to be valid: each colon outside a string is behind one. */
+const inexact = 'Must be a number that fits a 64-bit float without rounding.'
+
+/** Counts the names in a valid JSON text: each colon outside a string follows one. */
 function countNames(text: string): number {
   let names = 0
   for (let index = 0; index < text.length; index += 1) {
@@ -123,10 +126,10 @@ function endOfString(text: string, start: number): number {
   }
 }
 
-/** Stands in a body for a number that was written more exactly than JavaScript can hold it. */
+/** Replaces a number with more digits than a JavaScript number can represent. */
 const rounded = Symbol('rounded')
 
-/** Only a number with an exponent or with many digits can lose any; what this finds in texts costs a second look. */
+/** Only a number with an exponent or many digits can lose precision. A match inside a string only costs a second pass. */
 const mayBeRounded = /[\d.]{16}|\d[eE]/
 
 type WithSource = (
@@ -142,7 +145,7 @@ function markRounded(text: string): unknown {
   )
 }
 
-/** A decimal number's digits and power of ten, so that `1.50`, `15e-1` and `1.5` are the same text. */
+/** A number's significant digits and power of ten, so that `1.50`, `15e-1` and `1.5` give the same text. */
 function significant(number: string): string {
   const [mantissa = '', exponent = '0'] = number.toLowerCase().split('e')
   const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.')

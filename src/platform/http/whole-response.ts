@@ -5,26 +5,27 @@ import { FlatHeaders } from './flat-headers.ts'
 type Body = string | Uint8Array<ArrayBuffer> | null
 
 /**
- * An answer that is here as a whole, text or bytes. To everybody it is a Response like any other, to be read only: a
- * server of ours writes it in one go, as it was made, without Headers and a stream between.
+ * A response whose whole body is available as text or bytes. Other code can read it like any Response; the listener
+ * writes it with one call, without building Headers or a stream.
  */
 export class WholeResponse extends FastResponse {
-  /** What it says, not read by reading it. */
+  /** The body. Reading this property does not consume the response. */
   readonly content: Body
   readonly #flatHeaders: string[]
 
-  /** @param flatHeaders name and value by turns, as Node takes them unsorted; a name may come more than once */
+  /** @param flatHeaders alternating names and values, as Node's writeHead accepts them; a name may repeat */
   constructor(body: Body, status: number, flatHeaders: string[]) {
     super(body, new LateInit(status, flatHeaders))
     this.content = body
     this.#flatHeaders = flatHeaders
   }
 
-  /** Its headers for whoever asks for a few: `headers` makes Headers of them all. */
+  /** The headers for reading a few of them: `headers` would build Headers from all. */
   get fewHeaders(): FlatHeaders {
     return new FlatHeaders(this.#flatHeaders)
   }
 
+  /** Writes status, headers and body to Node's response. */
   writeTo(res: ServerResponse): void {
     const body = this.content
     if (body === null) {
@@ -33,13 +34,13 @@ export class WholeResponse extends FastResponse {
     }
     const length = Buffer.byteLength(body)
     res.writeHead(this.status, [...this.#flatHeaders, 'content-length', String(length)])
-    // ASCII, as most answers are, is the same in either, and has not to be looked through again.
+    // ASCII text, which most answers are, is the same in latin1, and Node writes latin1 without scanning it again.
     if (typeof body === 'string' && length === body.length) res.end(body, 'latin1')
     else res.end(body)
   }
 }
 
-/** Has its headers by name and value only once somebody asks for Headers. */
+/** Builds the pairs of names and values only when `headers` is read. */
 class LateInit implements ResponseInit {
   readonly status: number
   readonly #flat: readonly string[]

@@ -7,9 +7,9 @@ type RawIssue = z.core.$ZodRawIssue
 const mostFields = 20
 
 /**
- * What a schema makes of a value.
+ * Parses a value with a schema.
  *
- * @throws VALIDATION_FAILED naming each field by its dotted path; nothing of the value itself is repeated
+ * @throws AppError VALIDATION_FAILED with the dotted path of each field; it does not repeat the value
  */
 export function parseWith<T>(schema: z.ZodType<T>, value: unknown): T {
   const result = schema.safeParse(value, { error: messageFor })
@@ -18,8 +18,8 @@ export function parseWith<T>(schema: z.ZodType<T>, value: unknown): T {
 }
 
 /**
- * zod's issues by dotted path (`items.0.quantity`, `_body` for the whole), the first 20 fields. The messages are the
- * parse's own: give it `{ error: messageFor }` (parseWith does).
+ * zod's issues by dotted path (`items.0.quantity`, `_body` for the whole value), for at most 20 fields. The parse
+ * determines the messages: pass it `{ error: messageFor }`, as parseWith does.
  */
 export function toFieldErrors({ issues }: Pick<z.ZodError, 'issues'>): FieldErrors {
   const fields = new Map<string, string[]>()
@@ -34,15 +34,15 @@ export function toFieldErrors({ issues }: Pick<z.ZodError, 'issues'>): FieldErro
   return Object.fromEntries(fields)
 }
 
-/** A path as fieldErrors writes it. Names come from the caller, so a long one is cut. */
+/** The dotted path of a field in fieldErrors. Names come from the client, so long ones are cut. */
 export function fieldPath(path: readonly PropertyKey[]): string {
   if (path.length === 0) return '_body'
   return path.map((part) => String(part).slice(0, 64)).join('.')
 }
 
 /**
- * The message of an issue that the schema has no message of its own for: what the field takes, in plain words. To be
- * given to zod as the `error` of a parse.
+ * The message for an issue for which the schema defines none: what the field accepts. Pass it to zod as the `error` of a
+ * parse.
  */
 export function messageFor(issue: RawIssue): string {
   switch (issue.code) {

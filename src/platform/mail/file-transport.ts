@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import type { MailMessage } from './message.ts'
 
 /**
- * Writes a message as `<time>-<id>.json`, whole or not at all. The name follows from when it was queued, so that a repeat
- * after a crash writes the same file again. Returns the name.
+ * Writes a message to `<time>-<id>.json` atomically and returns the name. The name contains the time when the message was
+ * queued, so that a retry after a crash writes the same file.
  */
 export async function writeMailFile(folder: string, message: MailMessage): Promise<string> {
   const name = `${fileTime(message.createdAt)}-${message.id}.json`
@@ -15,7 +15,7 @@ export async function writeMailFile(folder: string, message: MailMessage): Promi
   return name
 }
 
-/** ISO 8601 without the colons that some file systems refuse: `2026-01-15T12-00-00.000Z`. */
+/** ISO 8601 without the colons that some file systems reject: `2026-01-15T12-00-00.000Z`. */
 function fileTime(epochMs: number): string {
   return new Date(epochMs).toISOString().replaceAll(':', '-')
 }

@@ -1,20 +1,20 @@
-/** One message, ready to go. Sent again after a crash it is the same to the byte, its id included. */
+/** A rendered email. A retry after a crash sends the same bytes with the same id. */
 export type MailMessage = {
   id: number
-  /** Epoch milliseconds at which it was queued. */
+  /** When the message was queued, in epoch milliseconds. */
   createdAt: number
   to: string
   subject: string
   text: string
   html: string
-  /** Addresses with a token in them, for whoever reads the files instead of a mailbox. */
+  /** Links with a token, for programs that read message files instead of a mailbox. */
   links: { verify?: string; reset?: string }
 }
 
-/** Why a message did not go, without the addresses and credentials that a server's answer may repeat. */
+/** A message was not sent. Its text has no addresses or credentials, which a server's answer may repeat. */
 export class MailFailure extends Error {
   override readonly name = 'MailFailure'
-  /** No later try can help. */
+  /** True if a retry cannot succeed. */
   readonly permanent: boolean
 
   constructor(reason: string, options: { permanent: boolean; cause?: unknown }) {
@@ -24,6 +24,6 @@ export class MailFailure extends Error {
 }
 
 export type MailTransport = {
-  /** Resolves once the message has been accepted; a repeat is the same message under the same id. @throws MailFailure */
+  /** Resolves when the server has accepted the message. A retry passes the same message and id. @throws MailFailure */
   send(message: MailMessage): Promise<void>
 }

@@ -3,15 +3,15 @@ import { MailFailure } from './message.ts'
 import type { MailMessage, MailTransport } from './message.ts'
 
 const connectMs = 10_000
-/** Longest silence of the server. */
+/** The longest time without data from the server. */
 const silenceMs = 20_000
 
 type Options = { url: string; from: string }
 
 /**
- * Sends by SMTP, a connection for each message. Its Message-ID is the same at every try, so that a mailbox or a person can
- * tell a repeat: between the server's acceptance and our note of it there is a moment in which a crash leads to a second
- * copy, and SMTP has no way to close it.
+ * Sends by SMTP with one connection per message. Every attempt has the same Message-ID, so that a mailbox can detect a
+ * duplicate: a crash after the server accepts a message, but before we record it, leads to a second copy. SMTP cannot
+ * prevent that.
  */
 export function openSmtp({ url, from }: Options): MailTransport {
   let opened: Promise<Transporter> | undefined
@@ -28,7 +28,7 @@ export function openSmtp({ url, from }: Options): MailTransport {
           messageId: messageId(message, from),
           date: new Date(message.createdAt),
           headers: { 'Auto-Submitted': 'auto-generated' },
-          // Nothing in a message may make the server read its own disk or fetch an address.
+          // A message must not make the server read a file or fetch a URL.
           disableFileAccess: true,
           disableUrlAccess: true
         })
@@ -39,7 +39,7 @@ export function openSmtp({ url, from }: Options): MailTransport {
   }
 }
 
-/** Connects and logs in, as a message would, and sends nothing. @throws MailFailure */
+/** Connects and logs in without sending a message. @throws MailFailure */
 export async function verifySmtp(url: string): Promise<void> {
   const transporter = await connect(url)
   try {
@@ -51,7 +51,7 @@ export async function verifySmtp(url: string): Promise<void> {
   }
 }
 
-/** nodemailer is loaded with the first message: a shop that starts does not wait for it. */
+/** The first message loads nodemailer, so that the start of the shop does not wait for it. */
 async function connect(url: string): Promise<Transporter> {
   const { createTransport } = await import('nodemailer')
   return createTransport({
@@ -63,14 +63,14 @@ async function connect(url: string): Promise<Transporter> {
   })
 }
 
-/** Credentials cross a network only encrypted, unless the URL says `?requireTLS=false` itself. */
+/** Whether TLS is required: a network must not see the credentials, unless the URL has `?requireTLS=false`. */
 function needsTls(url: string): boolean {
   const { protocol, username, hostname, searchParams } = new URL(url)
   const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
   return protocol === 'smtp:' && username !== '' && !loopback && searchParams.get('requireTLS') !== 'false'
 }
 
-/** RFC 5322 3.6.4: unique for ever, so the time is in it: ids come again after a restore. */
+/** RFC 5322 3.6.4: a Message-ID is globally unique. It contains the time, because ids repeat after a restore. */
 function messageId({ id, createdAt }: MailMessage, from: string): string {
   const domain = /@([A-Za-z0-9.-]+)>?$/.exec(from)?.[1] ?? 'localhost'
   return `<shopstead.${createdAt}.${id}@${domain}>`
@@ -82,7 +82,7 @@ function toFailure(error: unknown): MailFailure {
   const { code, command, responseCode }: SmtpError = typeof error === 'object' && error !== null ? error : {}
   const words = [code, command, responseCode].filter((part) => typeof part === 'string' || typeof part === 'number')
   const reason = words.length > 0 ? words.join(' ') : 'unknown error'
-  // The recipient or the message was refused for good; a login that fails is the operator's to mend.
+  // The server rejected the recipient or the message permanently. A failed login is not permanent: the operator can fix it.
   const refused = typeof responseCode === 'number' && responseCode >= 550 && responseCode < 560
   return new MailFailure(reason, { permanent: refused && (code === 'EENVELOPE' || code === 'EMESSAGE'), cause: error })
 }

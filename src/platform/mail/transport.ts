@@ -6,7 +6,7 @@ import type { MailTransport } from './message.ts'
 import { openSmtp } from './smtp-transport.ts'
 
 type Options = {
-  /** Null for files. */
+  /** Null to write files. */
   smtpUrl: string | null
   from: string
   /** Where messages are written when there is no SMTP server. */
@@ -14,7 +14,7 @@ type Options = {
   log: Logger
 }
 
-/** SMTP where a server is configured, else a file for each message, which a log line tells of. */
+/** Sends messages by SMTP if a server is configured; otherwise writes each to a file and logs its path. */
 export function createMailTransport({ smtpUrl, from, folder, log }: Options): MailTransport {
   return smtpUrl === null ? fileTransport(folder, log) : openSmtp({ url: smtpUrl, from })
 }

@@ -5,7 +5,7 @@ import { createPasswordHasher } from '../../../src/platform/crypto/passwords.ts'
 const outcomes = async (work: Promise<unknown>[]) => (await Promise.allSettled(work)).map(({ status }) => status)
 
 describe('a password', () => {
-  it('is hashed by argon2id with the parameters of the day, differently each time', async () => {
+  it('is hashed by argon2id with the current parameters and a new salt', async () => {
     const hasher = createPasswordHasher()
     const [one, two] = await Promise.all([hasher.hash('lantern'), hasher.hash('lantern')])
     expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
@@ -15,20 +15,20 @@ describe('a password', () => {
     expect(await hasher.verifyNothing('the password of nobody')).toBe(false)
   })
 
-  it('is not cut off, whatever its length', async () => {
+  it('is not truncated at any length', async () => {
     const hasher = createPasswordHasher()
     const stored = await hasher.hash(`${'x'.repeat(5000)}a`)
     expect(await hasher.verify(stored, `${'x'.repeat(5000)}b`)).toBe(false)
   })
 
-  it('is hashed anew when it was hashed with other parameters', async () => {
+  it('needs a new hash if the old one has other parameters', async () => {
     const hasher = createPasswordHasher()
     const old = await hash('lantern', { memoryCost: 8192, timeCost: 2, parallelism: 1 })
     expect([hasher.needsRehash(old), hasher.needsRehash(await hasher.hash('lantern'))]).toEqual([true, false])
     expect(await hasher.verify(old, 'lantern')).toBe(true)
   })
 
-  it('is wrong against a hash that is malformed or would cost too much', async () => {
+  it('does not match a hash that is malformed or too expensive', async () => {
     const hasher = createPasswordHasher()
     const salt = 'c2FsdHNhbHRzYWx0c2FsdA'
     const digest = 'A'.repeat(43)
@@ -45,8 +45,8 @@ describe('a password', () => {
   })
 })
 
-describe('many passwords at once', () => {
-  it('are hashed no more at a time than there are slots', async () => {
+describe('many concurrent passwords', () => {
+  it('are hashed at most one per slot at the same time', async () => {
     const hasher = createPasswordHasher(2)
     const work = Array.from({ length: 10 }, () => hasher.hash('lantern'))
     expect(hasher.load()).toEqual({ running: 2, waiting: 9 })
@@ -54,7 +54,7 @@ describe('many passwords at once', () => {
     expect(hasher.load()).toEqual({ running: 0, waiting: 0 })
   })
 
-  it('are turned away past 256 that wait, with a time to come back', async () => {
+  it('are rejected with Retry-After when 256 are waiting', async () => {
     const hasher = createPasswordHasher(1)
     await hasher.verifyNothing('x')
     const work = Array.from({ length: 300 }, () => hasher.hash('lantern'))

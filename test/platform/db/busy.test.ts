@@ -6,7 +6,7 @@ import type { Db } from '../../../src/platform/db/database.ts'
 import { disableBusyTimeout, writeWhenFree } from '../../../src/platform/db/busy.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-/** A server's connection, and another process's that has just begun to write. */
+/** A server's connection, and a connection of another process that has just begun to write. */
 function lockedDatabase(): { db: Db; release: () => void } {
   const file = join(temporaryFolder(), 'some.db')
   const [db, other] = [openDatabase(file), openDatabase(file)]

@@ -3,7 +3,7 @@ import { openDatabase } from '../../../src/platform/db/database.ts'
 
 const { sqlite } = openDatabase(':memory:')
 
-test('the planner of a statement sees no bound value', () => {
+test('the planner of a statement does not see bound values', () => {
   const { source } = sqlite.prepare(
     'SELECT ? AS a, @b AS b FROM (SELECT 1) WHERE 1 = ? ORDER BY a LIMIT ? OFFSET @most'
   )

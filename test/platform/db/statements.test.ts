@@ -15,7 +15,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true })
 })
 
-test('a row is inserted, changed and read as its table has it, whichever columns are given', () => {
+test('a row is inserted, updated and read with any set of columns', () => {
   const lamps = sqliteTable('lamps', {
     id: integer('id').primaryKey({ autoIncrement: true }),
     name: text('name').notNull(),
@@ -41,7 +41,7 @@ test('a row is inserted, changed and read as its table has it, whichever columns
   write(db, (tx) => {
     update(tx, full ?? 0, { panes: null })
     update(tx, plain ?? 0, { isLit: false, name: 'dark' })
-    // Null is no JSON text `null`, and a column that nobody gave stays as it is.
+    // Null is SQL NULL, not the JSON text `null`. A column without a value does not change.
     insert(tx, { name: 'bare', panes: null })
   })
   expect(sqlite.prepare('SELECT name, is_lit AS lit, panes FROM lamps ORDER BY id').all()).toEqual([

@@ -40,7 +40,7 @@ test('a body up to the limit is read whole', async () => {
   expect(await exchange(listener, chunked('/', ['a'.repeat(500), 'b'.repeat(500)]) + last)).toContain('\r\n1000\r\n')
 })
 
-test('a Content-Length over the limit is refused at once', async () => {
+test('a Content-Length over the limit is rejected immediately', async () => {
   const answer = await exchange(
     listener,
     `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1001\r\n\r\n${'x'.repeat(1001)}${last}`
@@ -49,20 +49,20 @@ test('a Content-Length over the limit is refused at once', async () => {
   expect(answer).toContain('PAYLOAD_TOO_LARGE')
 })
 
-test('a chunked body over the limit is cut off, and the connection serves the next request', async () => {
+test('a chunked body over the limit is rejected, and the connection serves the next request', async () => {
   const answer = await exchange(listener, chunked('/', ['a'.repeat(999), 'bb', 'c'.repeat(50_000)]) + last)
   expect(answer).toMatch(/^HTTP\/1\.1 413 /)
   expect(answer).toMatch(/}HTTP\/1\.1 200 /)
 })
 
-test('the refusal of a large upload reaches a client that sends all of it first', async () => {
+test('the error for a large upload reaches a client that sends the whole body first', async () => {
   for (const size of [100_000, 2_000_000]) {
     const response = await fetch(listener.url, { method: 'POST', body: 'x'.repeat(size) })
     expect(response.status).toBe(413)
   }
 })
 
-/** Sends as much as is taken, whatever is answered, until the connection is cut; how much that was. */
+/** Sends a body until the server closes the connection; returns the response and the number of bytes sent. */
 async function pour(framing: string): Promise<{ answer: string; taken: number }> {
   const socket = connect(listener.port, listener.host)
   const ended = new Promise((resolve) => socket.once('close', resolve))
@@ -79,16 +79,16 @@ async function pour(framing: string): Promise<{ answer: string; taken: number }>
   return { answer: String(answer), taken: socket.bytesWritten - socket.writableLength }
 }
 
-test('whoever goes on sending a body that was refused is not read any further, and cut off', async () => {
+test('the server stops reading a rejected body and closes the connection', async () => {
   const poured = await Promise.all(['Content-Length: 9000000000', 'Transfer-Encoding: chunked'].map(pour))
   for (const { answer, taken } of poured) {
     expect(answer).toMatch(/^HTTP\/1\.1 413 /)
-    // What it takes in, and what the two ends of the connection hold for it.
+    // The bytes that the server reads, and the buffers at both ends of the connection.
     expect(taken).toBeLessThan(100_000_000)
   }
 }, 20_000)
 
-test('a body that breaks off ends its request and nothing else', async () => {
+test('a body that ends early fails only its own request', async () => {
   await fetch(listener.url, {
     method: 'POST',
     body: new ReadableStream({ pull: () => Promise.reject(new Error('gone')) }),
@@ -98,7 +98,7 @@ test('a body that breaks off ends its request and nothing else', async () => {
   expect(listener.logged).toEqual([])
 })
 
-test('a request built in memory is read by the same rules', async () => {
+test('a request built in memory has the same limits', async () => {
   const post = (body: string | ReadableStream) => new Request('http://a/', { method: 'POST', body, duplex: 'half' })
   expect((await readBody(new Request('http://a/'), limit)).length).toBe(0)
   expect((await readBody(post('x'.repeat(limit)), limit)).length).toBe(limit)
@@ -140,7 +140,7 @@ test('an empty body counts as an empty object whatever its content type', () => 
   expect(parseJsonBody(Buffer.alloc(0))).toEqual({})
 })
 
-test('what JSON.stringify writes of an object is read back', () => {
+test('every object that JSON.stringify writes is read back', () => {
   const value = fc.dictionary(
     fc.string().filter((name) => !['__proto__', 'constructor', 'prototype'].includes(name)),
     fc.oneof(
@@ -160,7 +160,7 @@ test('what JSON.stringify writes of an object is read back', () => {
   )
 })
 
-test('no bytes make the parser fail in any other way than by a refusal', () => {
+test('the parser either reads any bytes or throws VALIDATION_FAILED', () => {
   const bytes = fc.oneof(
     fc.uint8Array(),
     fc.json().map((text) => Buffer.from(text)),
@@ -174,7 +174,7 @@ test('no bytes make the parser fail in any other way than by a refusal', () => {
   )
 })
 
-/** What parseJsonBody refuses in a body; an error of another kind is thrown on. */
+/** The field errors of parseJsonBody for a body; rethrows other errors. */
 function fieldErrors(body: string | Uint8Array): Record<string, string[]> | undefined {
   try {
     parseJsonBody(Buffer.from(body))
@@ -187,21 +187,21 @@ function fieldErrors(body: string | Uint8Array): Record<string, string[]> | unde
 }
 
 test.each(['{', '{"a":1,}', "{'a':1}", '{"a":NaN}', '{"a":01}', '{"a":1}x', '\u0000', '{"a":"\n"}'])(
-  '%j is no JSON',
+  '%j is not JSON',
   (body) => {
     expect(fieldErrors(body)).toEqual({ _body: ['Must be valid JSON.'] })
   }
 )
 
-test('bytes that are no UTF-8 are refused', () => {
+test('bytes that are not UTF-8 are rejected', () => {
   expect(fieldErrors(Buffer.from('{"a":"\xe4"}', 'latin1'))).toEqual({ _body: ['Must be UTF-8 text.'] })
 })
 
-test('a byte order mark is passed over', () => {
+test('a byte order mark is ignored', () => {
   expect(parseJsonBody(Buffer.from('\uFEFF{"a":1}'))).toEqual({ a: 1 })
 })
 
-test.each(['[]', 'null', '1', '"text"', 'true', '[{"a":1}]'])('%s is no object', (body) => {
+test.each(['[]', 'null', '1', '"text"', 'true', '[{"a":1}]'])('%s is not an object', (body) => {
   expect(fieldErrors(body)).toEqual({ _body: ['Must be a JSON object.'] })
 })
 
@@ -220,7 +220,7 @@ test.each([
   ['{"a":[{"prototype":1}]}', 'a.0.prototype'],
   ['{"\\u005f_proto__":1}', '__proto__'],
   ['{"a":"\\ud800"}', 'a']
-])('%s is refused at %s', (body, path) => {
+])('%s is rejected at %s', (body, path) => {
   expect(Object.keys(fieldErrors(body) ?? {})).toEqual([path])
 })
 
@@ -240,7 +240,7 @@ test.each([
   expect(parseJsonBody(Buffer.from(`{"a":${number}}`))).toEqual({ a: JSON.parse(number) })
 })
 
-test('a name used twice in one object is refused, in two it is not', () => {
+test('a name that repeats in one object is rejected, but may repeat in another', () => {
   for (const body of [
     '{"a":1,"a":2}',
     '{"a":{"b":1,"b":2}}',
@@ -256,17 +256,17 @@ function nested(levels: number): string {
   return `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`
 }
 
-test('twelve levels are taken and the thirteenth is not, however deep it goes on', () => {
+test('twelve nested levels are accepted, and deeper ones are rejected', () => {
   expect(fieldErrors(nested(12))).toBeUndefined()
   const path = Array.from({ length: 12 }, () => 'a').join('.')
-  expect(fieldErrors(nested(13))).toEqual({ [path]: ['Is nested too deeply.'] })
-  expect(fieldErrors(nested(10_000))).toEqual({ [path]: ['Is nested too deeply.'] })
+  expect(fieldErrors(nested(13))).toEqual({ [path]: ['Must not be nested more than 12 levels deep.'] })
+  expect(fieldErrors(nested(10_000))).toEqual({ [path]: ['Must not be nested more than 12 levels deep.'] })
   expect(Object.keys(fieldErrors(`{"a":1.5e1,"b":${'['.repeat(30_000)}${']'.repeat(30_000)}}`) ?? {})).toEqual([
     `b${'.0'.repeat(11)}`
   ])
 })
 
-test('at most twenty places are named, and a long name is cut', () => {
+test('at most twenty fields are listed, and a long name is cut', () => {
   const many = JSON.stringify(Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`a${index}`, 1e300])))
   expect(Object.keys(fieldErrors(many) ?? {})).toHaveLength(20)
   expect(Object.keys(fieldErrors(`{"${'a'.repeat(60_000)}":1e999}`) ?? {})[0]).toHaveLength(64)

@@ -10,7 +10,7 @@ import {
 const nobody = parseTrustedProxies([])
 const proxies = parseTrustedProxies(['10.0.0.0/8', '::1', '2001:db8:1::/48', '::ffff:172.16.0.0/108'])
 
-test('without trusted proxies the socket decides, whatever was forwarded', () => {
+test('without trusted proxies, the address is the socket’s', () => {
   fc.assert(
     fc.property(fc.ipV4(), fc.string(), (socket, forwarded) => {
       expect(clientAddress(socket, forwarded, nobody)).toBe(socket)
@@ -40,7 +40,7 @@ test.each([
   expect(clientAddress(socket, forwarded, proxies)).toBe(client)
 })
 
-test('what a client writes in front of the chain never changes its address', () => {
+test('a client cannot change its address by forging X-Forwarded-For', () => {
   fc.assert(
     fc.property(fc.string(), (forged) => {
       expect(clientAddress('10.0.0.1', `${forged},203.0.113.9`, proxies)).toBe('203.0.113.9')
@@ -48,7 +48,7 @@ test('what a client writes in front of the chain never changes its address', () 
   )
 })
 
-test('a forwarded header from an address that is not trusted is told', () => {
+test('a forwarded header from an untrusted address is detected', () => {
   expect(isUntrustedForwarding('203.0.113.9', '6.6.6.6', proxies)).toBe(true)
   expect(isUntrustedForwarding('203.0.113.9', '6.6.6.6', nobody)).toBe(true)
   expect(isUntrustedForwarding('10.0.0.1', '6.6.6.6', proxies)).toBe(false)
@@ -67,7 +67,7 @@ test.each([
   ''
 ])('trusted proxy %j is refused by its number, unrepeated', (entry) => {
   expect(() => parseTrustedProxies(['10.0.0.1', entry])).toThrow(
-    'Trusted proxy number 2 is neither an IP address nor a range such as 10.0.0.0/8.'
+    'Entry 2 of the trusted proxies must be an IP address or a range such as 10.0.0.0/8.'
   )
 })
 
@@ -86,7 +86,7 @@ test.each([
   expect(addressKey(address)).toBe(key)
 })
 
-test('two addresses of one /64 share a key, however they are written', () => {
+test('two addresses in one /64 share a key in every notation', () => {
   const group = fc.integer({ min: 0, max: 0xff_ff }).map((value) => value.toString(16))
   fc.assert(
     fc.property(

@@ -59,7 +59,7 @@ test.each<[rule: string, clues: Partial<SiteClues>, refused: boolean]>([
     false
   ],
   [
-    'a GET passes whatever it says',
+    'a GET passes with any headers',
     { method: 'GET', secFetchSite: 'cross-site', origin: 'https://evil.example' },
     false
   ],

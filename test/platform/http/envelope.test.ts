@@ -6,7 +6,7 @@ import { failure, metaOf, requestIds, success } from '../../../src/platform/http
 const ids = { requestId: 'r', correlationId: 'c' }
 const meta = { correlationId: 'c', correlation_id: 'c', request_id: 'r', timestamp: '1970-01-01T00:00:01.000Z' }
 
-test('success is data and meta, as JSON that no browser guesses about', async () => {
+test('success is data and meta as JSON with nosniff', async () => {
   const response = success({ a: 1 }, ids, 1000, {
     status: 201,
     noStore: true,
@@ -26,7 +26,7 @@ test('success is data and meta, as JSON that no browser guesses about', async ()
   })
 })
 
-test('success says what failure says in its meta, whatever the ids are', async () => {
+test('success and failure have the same meta', async () => {
   const inbound = requestIds('a-b.c_D9')
   for (const given of [inbound, requestIds()]) {
     const told = (await success([], given, 1_795_176_099_089).json()) as object
@@ -34,7 +34,7 @@ test('success says what failure says in its meta, whatever the ids are', async (
   }
 })
 
-test('meta can be replaced and left out', async () => {
+test('meta can be replaced and omitted', async () => {
   expect(await success(1, ids, 0, { meta: {} }).json()).toEqual({ data: 1, meta: {} })
   expect(await success(1, ids, 0, { meta: null }).json()).toEqual({ data: 1 })
 })
@@ -50,7 +50,7 @@ test('failure has the error’s status, headers and details', async () => {
   })
 })
 
-test('a correlation id is taken over only when it is harmless', () => {
+test('a correlation id is used only if it is safe to log', () => {
   expect(requestIds('abc-1.2_Z').correlationId).toBe('abc-1.2_Z')
   expect(requestIds('a'.repeat(128)).correlationId).toHaveLength(128)
   for (const id of ['', null, undefined, 'a'.repeat(129), 'a b', 'a, b', 'ä', 'a\n']) {
@@ -59,6 +59,6 @@ test('a correlation id is taken over only when it is harmless', () => {
   fc.assert(fc.property(fc.string(), (id) => /^[A-Za-z0-9._-]{1,128}$/.test(requestIds(id).correlationId)))
 })
 
-test('request ids never repeat', () => {
+test('request ids do not repeat', () => {
   expect(new Set(Array.from({ length: 1000 }, () => requestIds('same').requestId)).size).toBe(1000)
 })

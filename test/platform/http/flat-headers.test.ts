@@ -5,7 +5,7 @@ import { FlatHeaders, valuesIn } from '../../../src/platform/http/flat-headers.t
 const name = fc.constantFrom('allow', 'Allow', 'set-cookie', 'Set-Cookie', 'retry-after', 'x')
 const value = fc.stringMatching(/^[a-z]{1,5}(, [a-z]{1,5})?$/)
 
-test('they answer what Headers made of the same list would', () => {
+test('flat headers return the same values as Headers', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(name, value)), name, (list, asked) => {
       const headers = new Headers(list)
@@ -16,7 +16,7 @@ test('they answer what Headers made of the same list would', () => {
   )
 })
 
-test('a value is never taken for a name', () => {
+test('a value is not read as a name', () => {
   expect(valuesIn(['x', 'allow', 'allow', 'x'], 'allow')).toEqual(['x'])
   expect(valuesIn(['x', 'allow'], 'allow')).toEqual([])
 })

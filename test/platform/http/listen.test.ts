@@ -59,7 +59,7 @@ test('a chunked body over a limit, or one whose stream is cancelled, does not en
 })
 
 test.each(['[1::2::3]', '[::1', 'localhost:99999', '1.2.3.4.5', 'a b', 'somebody@localhost', 'localhost/x'])(
-  'a Host that names no host (%s) is refused before anything is made of it',
+  'an invalid Host (%s) is rejected before the handler runs',
   async (host) => {
     const app = new H3()
     app.get('/**', () => 'alive')
@@ -73,7 +73,7 @@ test.each(['[1::2::3]', '[::1', 'localhost:99999', '1.2.3.4.5', 'a b', 'somebody
 )
 
 test.each(['localhost', 'shop.example:8080', '127.0.0.1:3000', '[::1]:3000', ''])(
-  'a Host such as %s is taken',
+  'the Host %j is accepted',
   async (host) => {
     const listener = await serve(() => new Response('alive'))
     const answer = await exchange(listener, `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
@@ -81,7 +81,7 @@ test.each(['localhost', 'shop.example:8080', '127.0.0.1:3000', '[::1]:3000', '']
   }
 )
 
-test('a handler that throws is one failed request, not the end of the process', async () => {
+test('a handler that throws fails its request and does not end the process', async () => {
   const listener = await serve(() => {
     throw new Error('secret cause')
   })
@@ -90,7 +90,7 @@ test('a handler that throws is one failed request, not the end of the process', 
   expect(listener.logged).toEqual(['Error: secret cause', 'Error: secret cause'])
 })
 
-test('a handler that rejects is answered with 500 and told to the log', async () => {
+test('a handler that rejects is answered with 500 and logged', async () => {
   const listener = await serve(() => Promise.reject(new Error('secret cause')))
   const response = await fetch(listener.url)
   expect(response.status).toBe(500)
@@ -98,7 +98,7 @@ test('a handler that rejects is answered with 500 and told to the log', async ()
   expect(listener.logged).toEqual(['Error: secret cause'])
 })
 
-test('what is not HTTP gets 400 and a closed connection', async () => {
+test('bytes that are not HTTP get 400 and a closed connection', async () => {
   const listener = await serve(() => new Response('ok'))
   for (const bytes of ['NONSENSE\r\n\r\n', 'GET / HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n']) {
     const answer = await exchange(listener, bytes)
@@ -109,8 +109,8 @@ test('what is not HTTP gets 400 and a closed connection', async () => {
 test.each([
   ['half a body', 'Content-Length: 40\r\n\r\n{"a'],
   ['half a chunk', 'Transfer-Encoding: chunked\r\n\r\n5\r\nab'],
-  ['rubbish for a chunk', 'Transfer-Encoding: chunked\r\n\r\n5\r\nabcdeRUBBISH\r\n']
-])('%s behind an early answer gets no second one', async (_what, rest) => {
+  ['an invalid chunk', 'Transfer-Encoding: chunked\r\n\r\n5\r\nabcdeRUBBISH\r\n']
+])('%s after an early response gets no second response', async (_what, rest) => {
   const listener = await serve(() => new Response('no', { status: 405 }))
   const { promise: closed, resolve } = Promise.withResolvers<void>()
   const socket = connect(Number(new URL(listener.url).port), '127.0.0.1').on('close', resolve)
@@ -129,7 +129,7 @@ test('headers that are too large get 431', async () => {
   expect(await exchange(listener, `GET / HTTP/1.1\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 431 /)
 })
 
-test('rubbish behind a request does not get into its answer', async () => {
+test('invalid bytes after a request do not change its response', async () => {
   const { promise, resolve } = Promise.withResolvers<Response>()
   const listener = await serve(() => promise)
   const answer = exchange(listener, 'GET / HTTP/1.1\r\nHost: a\r\n\r\nRUBBISH\r\n\r\n')
@@ -137,7 +137,7 @@ test('rubbish behind a request does not get into its answer', async () => {
   expect(await answer).toBe('')
 })
 
-test('a refused body that is sent on leaves the connection usable', async () => {
+test('a connection stays usable after the rest of a rejected body', async () => {
   const listener = await serve(() => new Response('no', { status: 413 }))
   const body = 'x'.repeat(100_000)
   const first = `POST /1 HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`
@@ -145,7 +145,7 @@ test('a refused body that is sent on leaves the connection usable', async () => 
   expect(answer.match(/HTTP\/1\.1 413/g)).toHaveLength(2)
 })
 
-test('a port in use is one clear error that names it', async () => {
+test('a port in use is reported with its number', async () => {
   const taken = createServer()
   await once(taken.listen(0, '127.0.0.1'), 'listening')
   const { port } = taken.address() as AddressInfo
@@ -156,7 +156,7 @@ test('a port in use is one clear error that names it', async () => {
   taken.close()
 })
 
-test('a port taken between the check and the bind is the same clear error', async () => {
+test('a port that another program takes between the check and the bind is reported the same way', async () => {
   const probe = await serve(() => new Response())
   const { port } = probe
   await probe.close({ graceMs: 0 })
@@ -171,35 +171,35 @@ test('a port taken between the check and the bind is the same clear error', asyn
   thief.close()
 })
 
-test('a port that browsers refuse to talk to is refused rather than exchanged for another', async () => {
+test('a port that browsers block is rejected instead of replaced', async () => {
   await expect(serve(() => new Response(), { port: 6666 })).rejects.toMatchObject({
     code: 'CONFIG_INVALID',
     message: expect.stringContaining('port 6666')
   })
 })
 
-test.each(['no_such_host.invalid', '', 'a b'])('host %j does not resolve and is one clear error', async (host) => {
+test.each(['no_such_host.invalid', '', 'a b'])('host %j is reported because it does not resolve', async (host) => {
   await expect(serve(() => new Response(), { host })).rejects.toMatchObject({
     code: 'CONFIG_INVALID',
     message: expect.stringContaining('does not resolve')
   })
 })
 
-test('an address that is not this machine’s is one clear error', async () => {
+test('an address of another machine is reported', async () => {
   await expect(serve(() => new Response(), { host: '192.0.2.1' })).rejects.toMatchObject({
     code: 'CONFIG_INVALID',
     message: expect.stringContaining('does not have that address')
   })
 })
 
-test('port 0 listens on the host given and on no other', async () => {
+test('port 0 listens only on the requested host', async () => {
   const listener = await serve(() => new Response('ok'), { host: 'localhost' })
   expect(listener.port).toBeGreaterThan(0)
   expect(['127.0.0.1', '::1']).toContain(listener.host)
   expect(listener.url).toBe(`http://localhost:${listener.port}`)
 })
 
-test('https serves with a certificate of its own making', async () => {
+test('https serves with a self-signed certificate', async () => {
   const listener = await serve(() => new Response('ok'), { https: true })
   const { request } = await import('node:https')
   const { promise, resolve, reject } = Promise.withResolvers<number | undefined>()
@@ -213,7 +213,7 @@ test('https serves with a certificate of its own making', async () => {
   expect(listener.url).toMatch(/^https:/)
 })
 
-test('closing lets an answer under way finish, and says that the connection ends', async () => {
+test('closing lets a running response finish with Connection: close', async () => {
   const { promise, resolve } = Promise.withResolvers<Response>()
   const started = Promise.withResolvers<void>()
   const listener = await serve(() => {
@@ -231,7 +231,7 @@ test('closing lets an answer under way finish, and says that the connection ends
   await expect(fetch(listener.url)).rejects.toThrow('fetch failed')
 })
 
-test('closing answers every request that was sent ahead on a connection', async () => {
+test('closing answers every pipelined request', async () => {
   const answers = [Promise.withResolvers<Response>(), Promise.withResolvers<Response>()]
   const both = Promise.withResolvers<void>()
   let asked = 0
@@ -250,7 +250,7 @@ test('closing answers every request that was sent ahead on a connection', async 
   await closed
 })
 
-test('closing ends silent and kept-alive connections at once', async () => {
+test('closing ends silent and idle connections immediately', async () => {
   const listener = await serve(() => new Response('ok'))
   const silent = await open(listener)
   const kept = await open(listener, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n')
@@ -260,7 +260,7 @@ test('closing ends silent and kept-alive connections at once', async () => {
   expect([silent.destroyed, kept.destroyed]).toEqual([true, true])
 })
 
-test('closing cuts off a request that never ends once the grace is over', async () => {
+test('closing ends a request that does not finish within the grace period', async () => {
   const started = Promise.withResolvers<void>()
   const listener = await serve(() => {
     started.resolve()
@@ -271,7 +271,7 @@ test('closing cuts off a request that never ends once the grace is over', async 
   await Promise.all([listener.close({ graceMs: 20 }), expect(answer).rejects.toThrow('fetch failed')])
 })
 
-test('a crowd of slow connections does not keep an honest one out', async () => {
+test('many slow connections do not block a new one', async () => {
   const listener = await serve(() => new Response('ok'), { maxConnections: 20 })
   const crowd: Socket[] = []
   for (let index = 0; index < 100; index += 1) crowd.push(await open(listener, 'GET / HTTP/1.1\r\nX-Slow: '))
@@ -279,7 +279,7 @@ test('a crowd of slow connections does not keep an honest one out', async () => 
   for (const socket of crowd) socket.destroy()
 })
 
-test('bodies that never arrive give way too', async () => {
+test('connections whose body does not arrive make room for a new one', async () => {
   const listener = await serve(async (request) => new Response(await request.text()), { maxConnections: 20 })
   const crowd: Socket[] = []
   for (let index = 0; index < 60; index += 1) {
@@ -289,7 +289,7 @@ test('bodies that never arrive give way too', async () => {
   for (const socket of crowd) socket.destroy()
 })
 
-test('one whose refused body has come to its end gives way like any silent one', async () => {
+test('a connection whose rejected body has ended makes room for a new one', async () => {
   const listener = await serve(() => new Response('no', { status: 413 }), { maxConnections: 1 })
   const refused = await open(listener, 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc')
   await once(refused, 'data')
@@ -300,22 +300,22 @@ test('one whose refused body has come to its end gives way like any silent one',
   await gone
 })
 
-test('half a body behind a whole request gives way too', async () => {
+test('connections with half a body after a whole request make room for a new one', async () => {
   const listener = await serve(async (request) => new Response(await request.text()), { maxConnections: 20 })
   const post = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n'
   const crowd: Socket[] = []
   for (let index = 0; index < 60; index += 1) {
     const socket = await open(listener, `${post}abc${post}a`)
     crowd.push(socket)
-    // Otherwise the next one would have it cut off before it has been read.
+    // Otherwise the next connection could evict it before the server has read it.
     await Promise.race([once(socket, 'data'), once(socket, 'close')])
   }
   expect(await (await fetch(listener.url, { method: 'POST', body: 'hello' })).text()).toBe('hello')
   for (const socket of crowd) socket.destroy()
 })
 
-test('answers that nobody reads give way too', async () => {
-  // More than the system takes in for somebody who reads nothing.
+test('connections that do not read their response make room for a new one', async () => {
+  // Larger than the socket buffers of the operating system.
   const large = new WholeResponse(Buffer.alloc(32_000_000), 200, [])
   const small = new WholeResponse('ok', 200, [])
   const listener = await serve((request) => (request.url.endsWith('/large') ? large : small), { maxConnections: 5 })
@@ -329,6 +329,6 @@ test('answers that nobody reads give way too', async () => {
   for (const socket of crowd) socket.destroy()
 })
 
-test('a port that is no port is refused', async () => {
+test('an invalid port number is rejected', async () => {
   await expect(serve(() => new Response(), { port: 70_000 })).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
 })

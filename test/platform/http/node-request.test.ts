@@ -23,17 +23,17 @@ async function send(target: string, headers = ''): Promise<unknown> {
 }
 
 test.each(['/a/../b', '/%2e%2e/x', '//a', '/a//b', '/a%2fb?c=%zz', '/A;b', 'http://other/a', '*', '/?'])(
-  'the target %s is seen as sent',
+  'the target %s is read as sent',
   async (target) => {
     expect(await send(target)).toMatchObject({ target })
   }
 )
 
-test('the socket’s address is told', async () => {
+test('the socket’s address is returned', async () => {
   expect(await send('/')).toMatchObject({ address: '127.0.0.1' })
 })
 
-test('a header sent twice is told twice', async () => {
+test('a repeated header has two values', async () => {
   expect(await send('/', 'X-Nonce: a\r\nx-nonce: b, c\r\n')).toMatchObject({ nonces: ['a', 'b, c'] })
   expect(await send('/')).toMatchObject({ nonces: [] })
 })

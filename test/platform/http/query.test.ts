@@ -17,7 +17,7 @@ function codeOf(error: unknown): unknown {
   return error instanceof AppError ? error.code : error
 }
 
-test('what URLSearchParams writes is read back', () => {
+test('everything that URLSearchParams writes is read back', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' })), (values) => {
       const written = new URLSearchParams(values).toString()
@@ -26,7 +26,7 @@ test('what URLSearchParams writes is read back', () => {
   )
 })
 
-test('no target makes the parser fail in any other way than by a refusal', () => {
+test('the parser either reads any target or throws VALIDATION_FAILED', () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       expect([undefined, 'VALIDATION_FAILED']).toContain(codeOf(refusal(() => parseQuery(`/?${text}`))))
@@ -38,22 +38,22 @@ test.each(['/', '/?', '/?&&'])('%s has no parameters', (target) => {
   expect(parseQuery(target).size).toBe(0)
 })
 
-test('a parameter without = is empty, and only the first = and ? part', () => {
+test('a parameter without = is empty, and only the first = and ? separate', () => {
   expect([...parseQuery('/a?b&c=d=e?f')]).toEqual([
     ['b', ''],
     ['c', 'd=e?f']
   ])
 })
 
-test('a parameter given twice is refused by name, however it is spelt', () => {
+test('a repeated parameter is rejected by name in every encoding', () => {
   for (const target of ['/?a=1&a=1', '/?a=1&%61=2', '/?a&a=1']) {
     expect(refusal(() => parseQuery(target))).toMatchObject({
-      details: { fieldErrors: { a: ['Must be given once.'] } }
+      details: { fieldErrors: { a: ['Must not be repeated.'] } }
     })
   }
 })
 
-test('encoding that is no UTF-8 is refused', () => {
+test('encoding that is not UTF-8 is rejected', () => {
   expect(refusal(() => parseQuery('/?a=%zz&b=%E4'))).toMatchObject({
     details: { fieldErrors: { a: [expect.any(String)], b: [expect.any(String)] } }
   })
@@ -62,7 +62,7 @@ test('encoding that is no UTF-8 is refused', () => {
   })
 })
 
-test('names that reach into prototypes are names like any other', () => {
+test('names of prototype properties are ordinary names', () => {
   expect(parseQuery('/?__proto__=1&constructor=2').get('__proto__')).toBe('1')
   expect(refusal(() => parseQuery('/?__proto__=1&__proto__=2'))).toMatchObject({ code: 'VALIDATION_FAILED' })
 })
@@ -79,7 +79,7 @@ test.each([
 })
 
 test.each(['', '0', '1000001', '-1', '+5', '1e3', '0x10', '1.0', ' 1', '1 ', '١', '9999999999999999999', 'NaN', '1\n'])(
-  'page %j is refused',
+  'page %j is rejected',
   (sent) => {
     expect(page.safeParse(sent).error?.issues.map(({ message }) => message)).toEqual([
       'Must be a whole number from 1 to 1000000.'

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { listenHttp, type HttpListener, type HttpOptions } from '../../../src/platform/http/listen.ts'
 
-/** Writes bytes to a bare socket and returns all that comes back until the server closes the connection. */
+/** Writes bytes to a socket and returns everything that the server sends until it closes the connection. */
 export async function exchange(listener: HttpListener, bytes: string): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
   const socket = connect(listener.port, listener.host)

@@ -28,7 +28,7 @@ function refused(value: unknown, by: z.ZodType = schema): unknown {
 
 const good = { items: [{ productId: 1, quantity: 1 }] }
 
-test('a value that fits is returned as the schema makes it', () => {
+test('a valid value is returned as the schema transforms it', () => {
   expect(parseWith(z.object({ a: z.string().trim() }), { a: ' x ', b: 1 })).toEqual({ a: 'x' })
 })
 
@@ -66,7 +66,7 @@ test.each<[value: unknown, errors: Record<string, string[]>]>([
   expect(refused(value)).toEqual(errors)
 })
 
-test('a schema’s own message wins, and one without words gets plain ones', () => {
+test('a schema’s own message replaces the default one', () => {
   expect(refused({ a: 1 }, z.object({ a: z.number().refine(() => false, 'Own words.') }))).toEqual({
     a: ['Own words.']
   })
@@ -74,12 +74,12 @@ test('a schema’s own message wins, and one without words gets plain ones', () 
   expect(refused({ a: 1 }, z.object({ a: z.union([z.string(), z.boolean()]) }))).toEqual({ a: ['Is not valid.'] })
 })
 
-test('at most twenty fields are named', () => {
+test('at most twenty fields are listed', () => {
   const many = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`field${index}`, 1]))
   expect(Object.keys(refused({ ...good, ...many }) as object)).toHaveLength(20)
 })
 
-test('nothing of a refused value is repeated', () => {
+test('a message does not repeat the rejected value', () => {
   const secret = 'hunter2-secret'
   for (const value of [
     { items: secret },

@@ -25,7 +25,7 @@ function temporaryFolder(): string {
 }
 
 describe('mail as files', () => {
-  it('writes one file a message, for its owner only, with the links apart', async () => {
+  it('writes one file per message, readable only by its owner, with the links as fields', async () => {
     const folder = temporaryFolder()
     await createMailTransport({ smtpUrl: null, from: 'shop@localhost', folder, log }).send(message)
     expect(readdirSync(folder)).toEqual(['2026-01-15T12-00-00.000Z-42.json'])
@@ -48,7 +48,7 @@ describe('mail by SMTP', () => {
   const send = (smtpUrl: string, from = 'Harbour Shop <shop@harbour.example>'): Promise<void> =>
     createMailTransport({ smtpUrl, from, folder: '/nowhere', log }).send(message)
 
-  it('brings text and HTML under a Message-ID that a repeat has too', async () => {
+  it('sends text and HTML, with the same Message-ID for a retry', async () => {
     await using mailbox = await startMailbox()
     await send(mailbox.url)
     await send(mailbox.url)
@@ -62,7 +62,7 @@ describe('mail by SMTP', () => {
     expect(first?.raw).toContain('<p>it is here.</p>')
   })
 
-  it('says for good when the server will never take the message', async () => {
+  it('reports a permanent failure when the server rejects the message', async () => {
     await using mailbox = await startMailbox({ answers: [{ code: 550, message: 'no such lena@shop.example' }] })
     await expect(send(mailbox.url)).rejects.toMatchObject({
       permanent: true,
@@ -70,7 +70,7 @@ describe('mail by SMTP', () => {
     })
   })
 
-  it('says for now when the server is busy or away', async () => {
+  it('reports a temporary failure when the server is busy or down', async () => {
     await using mailbox = await startMailbox({ answers: [{ code: 451, message: 'later' }] })
     await expect(send(mailbox.url)).rejects.toMatchObject({ permanent: false })
     await expect(send('smtp://127.0.0.1:1')).rejects.toMatchObject({
@@ -79,7 +79,7 @@ describe('mail by SMTP', () => {
     })
   })
 
-  it('logs in, and keeps a refused password out of the reason', async () => {
+  it('logs in, and does not repeat a rejected password in the error', async () => {
     await using mailbox = await startMailbox({ login: { user: 'shop', password: 'p@ss w0rd' } })
     await send(mailbox.urlFor('shop', 'p@ss w0rd'))
     expect(mailbox.received).toHaveLength(1)

@@ -8,7 +8,7 @@ import { runShopstead } from '../../support/command-process.ts'
 import { demoShop } from '../../support/demo-shop.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-/** One command of each group that ends by itself, and what its JSON answer holds. */
+/** One command of each group that ends without a signal, and what its JSON output contains. */
 const commands: Record<string, [args: string[], answer: object, code?: number]> = {
   migrate: [['migrate', '--status'], { pending: [] }],
   seed: [['seed', 'seeds/offers.example.json'], { updated: { coupons: 0 } }],
@@ -58,14 +58,14 @@ describe('shopstead in its own process', () => {
     expect((await runShopstead(demoShop(), ['orders', 'show'])).code).toBe(2)
   })
 
-  it('ends quietly when the reader of its output goes away', () => {
+  it('exits without an error when the reader of its output closes the pipe', () => {
     const command = `${process.execPath} bin/shopstead.js events list --limit 470 --json --data-dir ${demoShop()}`
     const script = `${command} | head -c 10; echo " \${PIPESTATUS[0]}"`
     const { stdout, stderr } = spawnSync('bash', ['-c', script], { encoding: 'utf8' })
     expect({ stdout, stderr }).toEqual({ stdout: '{"events": 0\n', stderr: '' })
   })
 
-  it('shows its progress on a terminal, and nothing there with --json', () => {
+  it('shows its progress on a terminal, but not with --json', () => {
     const watched = (...args: string[]): string => {
       const command = [process.execPath, 'bin/shopstead.js', ...args, '--data-dir', demoShop(), '> /dev/null'].join(' ')
       return spawnSync('script', ['-qec', command, '/dev/null'], { encoding: 'utf8' }).stdout
@@ -77,7 +77,7 @@ describe('shopstead in its own process', () => {
 })
 
 describe('the bash completion', () => {
-  it('works without anything installed, and evaluates nothing that was typed', async () => {
+  it('works without other packages, and does not evaluate typed text', async () => {
     const folder = temporaryFolder()
     mkdirSync(join(folder, 'bin'))
     const stub = join(folder, 'bin', 'shopstead')
@@ -104,7 +104,7 @@ describe('the bash completion', () => {
 })
 
 describe('the systemd unit', () => {
-  it('is one that systemd understands', async (context) => {
+  it('is valid for systemd', async (context) => {
     const { json } = await shopstead<{ unit: string }>(temporaryFolder(), ['systemd', '--json'])
     expect(json.unit).toContain('DynamicUser=yes')
     expect(json.unit).toContain('ExecStart=')

@@ -4,7 +4,7 @@ import { Browser } from '../../support/browser.ts'
 import { exitOf, runShopstead, spawnShopstead } from '../../support/command-process.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-test('a production server writes JSON lines and nothing else, with no secret and no address of a person', async () => {
+test('a production server writes only JSON lines, without secrets or email addresses', async () => {
   const dataDir = join(temporaryFolder(), 'data')
   const env = {
     SHOPSTEAD_ENV: 'production',

@@ -245,7 +245,7 @@ describe("Shopify's product export is refused", () => {
       )
     ).toEqual([
       '2 Title: Must not be empty.',
-      '4 Variant Price: An amount is a number of zero or more, written as plain digits with a point.',
+      '4 Variant Price: An amount must be zero or more, written as digits with an optional decimal point.',
       '5 Variant Price: Is required.',
       '6 Status: Must be active, draft, archived or unlisted.',
       '6 Published: Must be true or false.',

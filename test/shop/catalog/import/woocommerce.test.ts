@@ -329,7 +329,7 @@ describe("WooCommerce's product export is refused", () => {
         { ...cup, SKU: 'j', 'Regular price': '18.505' }
       )
     ).toEqual([
-      '3 Regular price: An amount is a number of zero or more, written as plain digits with a point.',
+      '3 Regular price: An amount must be zero or more, written as digits with an optional decimal point.',
       '4 Name: Must not be empty.',
       '6 Regular price: Is required.',
       '7 Stock: Must be a whole number from 0 to 1000000000.',
@@ -340,7 +340,7 @@ describe("WooCommerce's product export is refused", () => {
       '12 Date sale price starts: Must be an ISO 8601 date, or a date and time with Z or an offset.',
       '13 Regular price: Is required.',
       '14 Position: Must be a whole number.',
-      '15 Regular price: An amount in EUR has at most 2 decimals.'
+      '15 Regular price: An amount in EUR must have at most 2 decimals.'
     ])
   })
 
