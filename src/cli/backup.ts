@@ -43,9 +43,9 @@ async function createOne(work: Work<{ scheduled?: boolean }>): Promise<Answer> {
 async function list({ config }: FileWork<object>): Promise<Answer> {
   const { backupFolder } = await import('../operations/backup/create.ts')
   const { backupFiles } = await import('../operations/backup/files.ts')
-  const { glanceAtBackup } = await import('../operations/backup/inspect.ts')
+  const { summarizeBackup } = await import('../operations/backup/inspect.ts')
   const folder = backupFolder(config.dataDir)
-  const backups = backupFiles(folder).map(glanceAtBackup)
+  const backups = backupFiles(folder).map(summarizeBackup)
   const rows = backups.map(({ file, bytes, verified }) => [
     file.slice(folder.length + 1),
     size(bytes),

@@ -15,7 +15,7 @@ import Database from 'better-sqlite3'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { startBackupSchedule } from '../../src/operations/backup/schedule.ts'
 import { inspectBackup } from '../../src/operations/backup/inspect.ts'
-import { thinOut } from '../../src/operations/backup/create.ts'
+import { pruneBackups } from '../../src/operations/backup/create.ts'
 import { setSetting } from '../../src/shop/settings/settings.ts'
 import { exitOf, runShopstead, spawnShopstead } from '../support/command-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -135,7 +135,7 @@ describe('a backup', () => {
     mkdirSync(join(dataDir, 'backups'))
     const days = ['01', '02', '03', '04'].map((day) => `2026-01-${day}T03-00-00.000Z-scheduled.db`)
     for (const name of [...days, '2025-01-01T03-00-00.000Z.db']) writeFileSync(join(dataDir, 'backups', name), '')
-    thinOut(dataDir, 2)
+    pruneBackups(dataDir, 2)
     expect(finished(dataDir).toSorted()).toEqual(['2025-01-01T03-00-00.000Z.db', ...days.slice(2)])
   })
 })

@@ -4,7 +4,7 @@ import Database from 'better-sqlite3'
 import { createApp } from '../../app.ts'
 import type { App } from '../../app.ts'
 import { AppError } from '../../errors.ts'
-import { backupFolder, createBackup, thinOut } from './create.ts'
+import { backupFolder, createBackup, pruneBackups } from './create.ts'
 import { draftName } from './files.ts'
 import type { BackupKind } from './files.ts'
 import { inspectBackup } from './inspect.ts'
@@ -13,7 +13,7 @@ import { dropManifest, readManifest } from './manifest.ts'
 import { restoreBackup } from './restore.ts'
 import type { Restored } from './restore.ts'
 import type { Config } from '../../platform/config/config.ts'
-import { holdsRows, migrateDatabase, migrationStatus } from '../../platform/db/migrate.ts'
+import { hasRows, migrateDatabase, migrationStatus } from '../../platform/db/migrate.ts'
 import type { MigrationStatus } from '../../platform/db/migrate.ts'
 import { describeError } from '../../platform/log.ts'
 import { listOffers } from '../../shop/catalog/offers.ts'
@@ -37,10 +37,10 @@ export async function backUp(app: App, kind: BackupKind, onStep?: OnStep): Promi
     dataDir: config.dataDir,
     kind,
     now: app.clock.now(),
-    tryOut: (file) => tryOut(config, file),
+    testCopy: (file) => testCopy(config, file),
     ...(onStep === undefined ? {} : { onStep })
   })
-  if (kind === 'scheduled') thinOut(config.dataDir, setting(db, 'backup.keep'))
+  if (kind === 'scheduled') pruneBackups(config.dataDir, setting(db, 'backup.keep'))
   return info
 }
 
@@ -53,7 +53,7 @@ export async function backUp(app: App, kind: BackupKind, onStep?: OnStep): Promi
 export async function migrateShop(app: App, onStep?: OnStep): Promise<MigrationStatus & { snapshot: string | null }> {
   const { db, config } = app
   const { pending, newer } = migrationStatus(db)
-  const wanted = pending.length > 0 && !newer && holdsRows(db)
+  const wanted = pending.length > 0 && !newer && hasRows(db)
   const snapshot = wanted
     ? await createBackup({
         db,
@@ -78,7 +78,7 @@ export function verifyBackup(config: Config, file: string, onStep?: OnStep): Ver
   onStep?.('reading every row')
   const { manifest, ...info } = inspectBackup(file)
   onStep?.('opening a shop on a copy')
-  tryOut(config, file)
+  testCopy(config, file)
   return { ...info, counts: manifest.counts }
 }
 
@@ -88,7 +88,7 @@ export function restore(config: Config, file: string, now: number, onStep?: OnSt
     file,
     dataDir: config.dataDir,
     now,
-    tryOut: (backup) => tryOut(config, backup),
+    testCopy: (backup) => testCopy(config, backup),
     ...(onStep === undefined ? {} : { onStep })
   })
 }
@@ -98,7 +98,7 @@ export function restore(config: Config, file: string, now: number, onStep?: OnSt
  *
  * @throws AppError CONFLICT when the copy does not open or a newer program made it
  */
-function tryOut(config: Config, file: string): void {
+function testCopy(config: Config, file: string): void {
   const dataDir = draftName(backupFolder(config.dataDir))
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   try {

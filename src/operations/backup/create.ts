@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Db } from '../../platform/db/database.ts'
 import { syncFolderOf, syncToDisk } from '../../platform/disk.ts'
 import { packageVersion } from '../../platform/package-root.ts'
-import { backupFiles, backupName, clearForgottenDrafts, draftName, kindOf } from './files.ts'
+import { backupFiles, backupName, deleteStaleDrafts, draftName, kindOf } from './files.ts'
 import type { BackupKind } from './files.ts'
 import { inspectBackup } from './inspect.ts'
 import type { BackupInfo } from './inspect.ts'
@@ -16,7 +16,7 @@ type Request = {
   kind: BackupKind
   now: number
   /** Tests the finished copy before it gets its final name. If it throws, the backup fails with that error. */
-  tryOut?: (file: string) => void | Promise<void>
+  testCopy?: (file: string) => void | Promise<void>
   /** Receives the name of each step, for the operator who waits. */
   onStep?: (step: string) => void
 }
@@ -37,10 +37,10 @@ export function backupFolder(dataDir: string): string {
  *
  * @throws AppError CONFLICT when the copy fails verification
  */
-export async function createBackup({ db, dataDir, kind, now, tryOut, onStep }: Request): Promise<BackupInfo> {
+export async function createBackup({ db, dataDir, kind, now, testCopy, onStep }: Request): Promise<BackupInfo> {
   const folder = backupFolder(dataDir)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  clearForgottenDrafts(folder)
+  deleteStaleDrafts(folder)
   const draft = draftName(folder)
   try {
     onStep?.('copying the database')
@@ -51,8 +51,8 @@ export async function createBackup({ db, dataDir, kind, now, tryOut, onStep }: R
     syncToDisk(draft)
     onStep?.('verifying the copy')
     const { bytes } = inspectBackup(draft)
-    await tryOut?.(draft)
-    return { file: nameIt(draft, join(folder, backupName(kind, now))), bytes, createdAt: now, verified: true }
+    await testCopy?.(draft)
+    return { file: publish(draft, join(folder, backupName(kind, now))), bytes, createdAt: now, verified: true }
   } finally {
     rmSync(draft, { force: true })
     rmSync(`${draft}-journal`, { force: true })
@@ -77,7 +77,7 @@ function readSecret(dataDir: string): string | null {
 }
 
 /** A link, unlike a rename, never replaces an existing backup. */
-function nameIt(draft: string, file: string): string {
+function publish(draft: string, file: string): string {
   linkSync(draft, file)
   syncFolderOf(file)
   return file
@@ -87,7 +87,7 @@ function nameIt(draft: string, file: string): string {
  * Deletes the oldest scheduled backups beyond `keep` and returns their paths. It leaves the backups that an operator or
  * a migration made.
  */
-export function thinOut(dataDir: string, keep: number): string[] {
+export function pruneBackups(dataDir: string, keep: number): string[] {
   const scheduled = backupFiles(backupFolder(dataDir)).filter((file) => kindOf(file) === 'scheduled')
   const surplus = scheduled.slice(keep)
   for (const file of surplus) rmSync(file, { force: true })

@@ -6,7 +6,7 @@ import { randomToken } from '../../platform/crypto/secrets.ts'
 export type BackupKind = 'manual' | 'scheduled' | 'before-migration'
 
 const draftPrefix = '.unfinished-'
-const forgottenAfterMs = 24 * 60 * 60_000
+const staleAfterMs = 24 * 60 * 60_000
 
 /** A file name that sorts by time, without the colons that some file systems reject: `2026-01-15T12-00-00.000Z.db`. */
 export function backupName(kind: BackupKind, now: number): string {
@@ -38,14 +38,14 @@ export function draftName(folder: string): string {
 }
 
 /** Deletes unfinished files whose process has ended, or that are older than a day. */
-export function clearForgottenDrafts(folder: string): void {
+export function deleteStaleDrafts(folder: string): void {
   for (const name of listFolder(folder)) {
     if (!name.startsWith(draftPrefix)) continue
     const path = join(folder, name)
     const pid = Number(name.slice(draftPrefix.length).split('-')[0])
     const stat = statSync(path, { throwIfNoEntry: false })
     if (stat === undefined) continue
-    if (!isAlive(pid) || Date.now() - stat.mtimeMs > forgottenAfterMs) rmSync(path, { recursive: true, force: true })
+    if (!isAlive(pid) || Date.now() - stat.mtimeMs > staleAfterMs) rmSync(path, { recursive: true, force: true })
   }
 }
 

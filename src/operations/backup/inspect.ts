@@ -23,12 +23,12 @@ export function inspectBackup(file: string): BackupInfo & { manifest: Manifest }
   const sqlite = openBackup(file)
   try {
     const manifest = readManifest(sqlite)
-    if (manifest === undefined) throw doubtful(file, 'it is not a verified Shopstead backup')
+    if (manifest === undefined) throw failedVerification(file, 'it is not a verified Shopstead backup')
     const problem = findProblem(sqlite, manifest)
-    if (problem !== undefined) throw doubtful(file, problem)
+    if (problem !== undefined) throw failedVerification(file, problem)
     return { file, bytes, createdAt: manifest.createdAt, verified: true, manifest }
   } catch (error) {
-    throw error instanceof AppError ? error : doubtful(file, describeError(error))
+    throw error instanceof AppError ? error : failedVerification(file, describeError(error))
   } finally {
     sqlite.close()
   }
@@ -53,7 +53,7 @@ function openBackup(file: string): Database.Database {
     sqlite.pragma('trusted_schema = OFF')
     return sqlite
   } catch (error) {
-    throw doubtful(file, describeError(error))
+    throw failedVerification(file, describeError(error))
   }
 }
 
@@ -74,7 +74,7 @@ function findProblem(sqlite: Database.Database, manifest: Manifest): string | un
  * A quick look at a backup for lists: `verified` is true when the file has a valid manifest and its full size. It does
  * not read the rows; `inspectBackup` does.
  */
-export function glanceAtBackup(file: string): BackupInfo {
+export function summarizeBackup(file: string): BackupInfo {
   const { size: bytes } = statSync(file)
   try {
     const sqlite = new Database(file, { readonly: true, fileMustExist: true })
@@ -93,6 +93,6 @@ export function glanceAtBackup(file: string): BackupInfo {
 }
 
 /** CONFLICT for a backup that failed verification. */
-export function doubtful(file: string, reason: string): AppError {
+export function failedVerification(file: string, reason: string): AppError {
   return new AppError('CONFLICT', `The backup ${file} failed verification: ${reason}.`, { file, reason })
 }

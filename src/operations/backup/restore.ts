@@ -13,15 +13,15 @@ import {
 import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { syncFolderOf, syncToDisk } from '../../platform/disk.ts'
-import { clearForgottenDrafts, draftName } from './files.ts'
-import { doubtful, inspectBackup } from './inspect.ts'
+import { deleteStaleDrafts, draftName } from './files.ts'
+import { failedVerification, inspectBackup } from './inspect.ts'
 import { dropManifest } from './manifest.ts'
 
 type Request = {
   file: string
   dataDir: string
   now: number
-  tryOut?: (file: string) => void | Promise<void>
+  testCopy?: (file: string) => void | Promise<void>
   onStep?: (step: string) => void
 }
 
@@ -43,20 +43,20 @@ export type Restored = {
  * @throws AppError NOT_FOUND for a missing or unreadable backup; CONFLICT for a backup that fails verification, or while
  *   another process uses the database
  */
-export async function restoreBackup({ file, dataDir, now, tryOut, onStep }: Request): Promise<Restored> {
+export async function restoreBackup({ file, dataDir, now, testCopy, onStep }: Request): Promise<Restored> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  clearForgottenDrafts(dataDir)
+  deleteStaleDrafts(dataDir)
   onStep?.('verifying the backup')
   const { manifest } = inspectBackup(file)
-  await tryOut?.(file)
+  await testCopy?.(file)
   onStep?.('putting it in place')
   const draft = draftName(dataDir)
   try {
     stage(file, draft, manifest.digest)
-    return withSoleUse(dataDir, () => {
+    return withExclusiveUse(dataDir, () => {
       const suffix = `.before-restore-${new Date(now).toISOString().replaceAll(':', '-')}`
       if (manifest.secret !== null) putSecret(dataDir, manifest.secret, suffix)
-      const kept = keepOld(dataDir, suffix)
+      const kept = keepPrevious(dataDir, suffix)
       renameSync(draft, databaseIn(dataDir))
       syncFolderOf(databaseIn(dataDir))
       return { file, createdAt: manifest.createdAt, kept, secretRestored: manifest.secret !== null }
@@ -71,7 +71,7 @@ export async function restoreBackup({ file, dataDir, now, tryOut, onStep }: Requ
 function stage(file: string, draft: string, digest: string): void {
   copyFileSync(file, draft)
   chmodSync(draft, 0o600)
-  if (inspectBackup(draft).manifest.digest !== digest) throw doubtful(file, 'it changed while it was being restored')
+  if (inspectBackup(draft).manifest.digest !== digest) throw failedVerification(file, 'it changed while it was being restored')
   const sqlite = new Database(draft)
   try {
     dropManifest(sqlite)
@@ -90,11 +90,11 @@ function databaseIn(dataDir: string): string {
  * does not leave that mode while another connection exists; the locks end with their process. limits.db also detects a
  * running server when the shop's own database is too damaged to be locked.
  */
-function withSoleUse<T>(dataDir: string, work: () => T): T {
+function withExclusiveUse<T>(dataDir: string, work: () => T): T {
   const held: Database.Database[] = []
   try {
     for (const file of [databaseIn(dataDir), join(dataDir, 'limits.db')]) {
-      const lock = lockAlone(file)
+      const lock = lockExclusively(file)
       if (lock !== undefined) held.push(lock)
     }
     return work()
@@ -103,7 +103,7 @@ function withSoleUse<T>(dataDir: string, work: () => T): T {
   }
 }
 
-function lockAlone(file: string): Database.Database | undefined {
+function lockExclusively(file: string): Database.Database | undefined {
   if (!existsSync(file)) return undefined
   const sqlite = new Database(file, { timeout: 500 })
   try {
@@ -124,7 +124,7 @@ function lockAlone(file: string): Database.Database | undefined {
 }
 
 /** Keeps the old database under another name, with the log files that a damaged one may still have. */
-function keepOld(dataDir: string, suffix: string): string | null {
+function keepPrevious(dataDir: string, suffix: string): string | null {
   const database = databaseIn(dataDir)
   if (!existsSync(database)) return null
   const kept = `${database}${suffix}`

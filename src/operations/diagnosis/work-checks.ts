@@ -6,7 +6,7 @@ import { isFromFuture } from '../../platform/clock.ts'
 import { toIso } from '../../platform/iso-time.ts'
 import { backupFolder } from '../backup/create.ts'
 import { backupFiles } from '../backup/files.ts'
-import { glanceAtBackup } from '../backup/inspect.ts'
+import { summarizeBackup } from '../backup/inspect.ts'
 import { overdueOrders } from '../../shop/orders/expire-holds.ts'
 import { setting } from '../../shop/settings/settings.ts'
 import { undeliveredTotals } from '../../shop/webhooks/deliveries.ts'
@@ -72,7 +72,7 @@ export const workChecks: readonly Check[] = [
 function checkBackups({ config, db, clock }: App): Finding {
   const schedule = setting(db, 'backup.schedule')
   const newest = backupFiles(backupFolder(config.dataDir))
-    .map(glanceAtBackup)
+    .map(summarizeBackup)
     // The age of a backup dated in the future is unknown.
     .find(({ verified, createdAt }) => verified && createdAt !== null && !isFromFuture(createdAt, clock.now()))
   if (config.env !== 'production' && schedule === '' && newest === undefined)

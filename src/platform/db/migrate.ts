@@ -101,7 +101,7 @@ function assertIntact(db: Db): void {
 }
 
 /** Whether the database has rows that a migration could lose. */
-export function holdsRows(db: Db): boolean {
+export function hasRows(db: Db): boolean {
   const tables = db.sqlite
     .prepare<[], string>(
       `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
