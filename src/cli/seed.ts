@@ -57,9 +57,9 @@ async function seedFiles(work: Work<SeedOptions>, paths: readonly string[]): Pro
 
 async function seedOrders(work: Work<SeedOptions>, wanted: number): Promise<void> {
   const { app, now } = work
-  const { makeUpOrders } = await import('../operations/seeding/made-up-orders.ts')
+  const { generateOrders } = await import('../operations/seeding/generated-orders.ts')
   const progress = showProgress(work)
-  await makeUpOrders(app, wanted, now, (done) => progress.step(`${done} of ${wanted} orders`)).finally(progress.done)
+  await generateOrders(app, wanted, now, (done) => progress.step(`${done} of ${wanted} orders`)).finally(progress.done)
 }
 
 function sum(parts: readonly CountsByKind[]): CountsByKind {

@@ -71,7 +71,8 @@ export async function restoreBackup({ file, dataDir, now, testCopy, onStep }: Re
 function stage(file: string, draft: string, digest: string): void {
   copyFileSync(file, draft)
   chmodSync(draft, 0o600)
-  if (inspectBackup(draft).manifest.digest !== digest) throw failedVerification(file, 'it changed while it was being restored')
+  if (inspectBackup(draft).manifest.digest !== digest)
+    throw failedVerification(file, 'it changed while it was being restored')
   const sqlite = new Database(draft)
   try {
     dropManifest(sqlite)

@@ -4,15 +4,15 @@ import { findAffiliateByCode } from '../../shop/affiliates/find.ts'
 import type { AffiliateInput } from '../../shop/catalog/import/format.ts'
 import type { Counts } from '../../shop/catalog/changes.ts'
 import type { DemoPerson } from './demo-data.ts'
-import { dayMs } from './moments.ts'
-import type { Moment } from './moments.ts'
+import { dayMs } from './timeline.ts'
+import type { TimelineEntry } from './timeline.ts'
 import { registeredAt } from './people.ts'
 
 /** The affiliates of a catalogue file, split into those that the shop lacks and those that it has. */
 export type Affiliates = { fresh: AffiliateInput[]; known: AffiliateInput[] }
 
 /** Splits affiliates by whether the shop has one with the same code. */
-export function sortAffiliates(tx: Tx, affiliates: readonly AffiliateInput[]): Affiliates {
+export function splitAffiliates(tx: Tx, affiliates: readonly AffiliateInput[]): Affiliates {
   const isKnown = ({ code }: AffiliateInput): boolean => findAffiliateByCode(tx, code) !== undefined
   return { fresh: affiliates.filter((entry) => !isKnown(entry)), known: affiliates.filter(isKnown) }
 }
@@ -21,23 +21,23 @@ export function sortAffiliates(tx: Tx, affiliates: readonly AffiliateInput[]): A
  * The applications of affiliates, a day after each registered. An affiliate who is inactive today starts as active,
  * because an inactive affiliate could not have referred orders.
  */
-export function lifeOfAffiliates(
+export function affiliateTimeline(
   affiliates: readonly AffiliateInput[],
   people: readonly DemoPerson[],
   now: number
-): Moment[] {
+): TimelineEntry[] {
   return affiliates.map((affiliate) => {
     const status = affiliate.status === 'inactive' ? 'active' : affiliate.status
     const owner = people.find(({ email }) => email === affiliate.user)
     return {
       at: owner === undefined ? now : Math.min(now, registeredAt(owner, now) + dayMs),
-      happens: (tx, at) => void applyAffiliates(tx, [{ ...affiliate, status }], at)
+      apply: (tx, at) => void applyAffiliates(tx, [{ ...affiliate, status }], at)
     }
   })
 }
 
 /** Sets every affiliate to today's status, including those that were just created. */
-export function settleAffiliates(tx: Tx, { fresh, known }: Affiliates, now: number): Counts {
+export function updateAffiliates(tx: Tx, { fresh, known }: Affiliates, now: number): Counts {
   applyAffiliates(tx, fresh, now)
   return { ...applyAffiliates(tx, known, now), created: fresh.length }
 }

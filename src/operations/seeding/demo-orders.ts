@@ -7,9 +7,9 @@ import { variations } from '../../shop/catalog/schema.ts'
 import { checkoutQuery } from '../../shop/checkout/input.ts'
 import { orderHistory } from '../../shop/orders/schema.ts'
 import type { DemoOrder } from './demo-data.ts'
-import { dayMs } from './moments.ts'
-import type { Moment } from './moments.ts'
-import { lifeOf } from './purchase.ts'
+import { dayMs } from './timeline.ts'
+import type { TimelineEntry } from './timeline.ts'
+import { orderTimeline } from './purchase.ts'
 import type { Purchase } from './purchase.ts'
 
 /** The actor in the history of the demo shop's orders; it also identifies them when the shop is seeded again. */
@@ -21,11 +21,11 @@ export function hasDemoOrders(db: Db): boolean {
 }
 
 /** The history of the demo orders up to `now` (epoch milliseconds). */
-export function lifeOfOrders(orders: readonly DemoOrder[], currency: string, now: number): Moment[] {
+export function orderTimelines(orders: readonly DemoOrder[], currency: string, now: number): TimelineEntry[] {
   return orders.flatMap((order) => {
     const refundMinor = order.refund === undefined ? undefined : toMinor(order.refund, currency)
     const at = Math.round(now - order.daysAgo * dayMs)
-    return lifeOf((tx) => toPurchase(tx, order), { state: order.state, refundMinor, by }, at, now)
+    return orderTimeline((tx) => toPurchase(tx, order), { state: order.state, refundMinor, by }, at, now)
   })
 }
 

@@ -10,14 +10,14 @@ import { users } from '../../shop/accounts/schema.ts'
 import { products } from '../../shop/catalog/schema.ts'
 import { orders } from '../../shop/orders/schema.ts'
 import { setting } from '../../shop/settings/settings.ts'
-import { lifeOfAffiliates, settleAffiliates, sortAffiliates } from './affiliates.ts'
+import { affiliateTimeline, updateAffiliates, splitAffiliates } from './affiliates.ts'
 import { applyCatalogue } from './catalogue.ts'
 import { demoPath, readDemoData } from './demo-data.ts'
 import type { DemoData } from './demo-data.ts'
-import { hasDemoOrders, lifeOfOrders } from './demo-orders.ts'
-import { relive } from './moments.ts'
-import { findNewcomers, lifeOfPeople, stillNew } from './people.ts'
-import type { Newcomer } from './people.ts'
+import { hasDemoOrders, orderTimelines } from './demo-orders.ts'
+import { replay } from './timeline.ts'
+import { findNewPeople, peopleTimeline, withoutAccount } from './people.ts'
+import type { NewPerson } from './people.ts'
 
 /** Whether the shop has no products, accounts or orders. */
 export function isEmptyShop(db: Db): boolean {
@@ -39,9 +39,9 @@ export function countOrders(db: Db): number {
 export async function seedDemo(app: App, now: number): Promise<CountsByKind> {
   refuseInProduction(app)
   const data = readDemoData(setting(app.db, 'shop.currency'))
-  const newcomers = await findNewcomers(app, data.people)
+  const newPeople = await findNewPeople(app, data.people)
   cpSync(demoPath('downloads'), join(app.config.dataDir, 'downloads'), { recursive: true, force: false })
-  return write(app.db, (tx) => liveThrough(app, tx, data, newcomers, now))
+  return write(app.db, (tx) => seedRecords(app, tx, data, newPeople, now))
 }
 
 /** @throws AppError CONFLICT in production, because the password of the demo accounts is public */
@@ -53,20 +53,20 @@ export function refuseInProduction({ config }: App): void {
   )
 }
 
-function liveThrough(app: App, tx: Tx, data: DemoData, newcomers: readonly Newcomer[], now: number): CountsByKind {
+function seedRecords(app: App, tx: Tx, data: DemoData, newPeople: readonly NewPerson[], now: number): CountsByKind {
   const catalogue = applyCatalogue(app, tx, data.catalogue, now)
-  const fresh = stillNew(tx, newcomers)
-  const affiliates = sortAffiliates(tx, data.catalogue.affiliates)
+  const fresh = withoutAccount(tx, newPeople)
+  const affiliates = splitAffiliates(tx, data.catalogue.affiliates)
   const newOrders = hasDemoOrders(tx) ? [] : data.orders
-  relive(tx, [
-    ...lifeOfPeople(fresh, now),
-    ...lifeOfAffiliates(affiliates.fresh, data.people, now),
-    ...lifeOfOrders(newOrders, setting(tx, 'shop.currency'), now)
+  replay(tx, [
+    ...peopleTimeline(fresh, now),
+    ...affiliateTimeline(affiliates.fresh, data.people, now),
+    ...orderTimelines(newOrders, setting(tx, 'shop.currency'), now)
   ])
   return {
     ...catalogue,
     users: createdOf(fresh.length, data.people.length),
-    affiliates: settleAffiliates(tx, affiliates, now),
+    affiliates: updateAffiliates(tx, affiliates, now),
     orders: createdOf(newOrders.length, data.orders.length)
   }
 }

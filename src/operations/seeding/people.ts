@@ -6,14 +6,14 @@ import { deactivateUser } from '../../shop/accounts/deactivate.ts'
 import { findUserByEmail, getUser } from '../../shop/accounts/find.ts'
 import type { DemoPerson } from './demo-data.ts'
 import { demoPassword } from './logins.ts'
-import { dayMs } from './moments.ts'
-import type { Moment } from './moments.ts'
+import { dayMs } from './timeline.ts'
+import type { TimelineEntry } from './timeline.ts'
 
 /** A person of the demo shop with a hash of the shared password under a separate salt. */
-export type Newcomer = { person: DemoPerson; passwordHash: string }
+export type NewPerson = { person: DemoPerson; passwordHash: string }
 
 /** The people without an account. It hashes passwords, which is slow, so it must run before the transaction. */
-export async function findNewcomers(app: App, people: readonly DemoPerson[]): Promise<Newcomer[]> {
+export async function findNewPeople(app: App, people: readonly DemoPerson[]): Promise<NewPerson[]> {
   return Promise.all(
     people
       .filter(({ email }) => isUnknown(app.db, email))
@@ -26,21 +26,21 @@ function isUnknown(db: Db, email: string): boolean {
 }
 
 /** The people who still have no account: someone may have registered while the passwords were hashed. */
-export function stillNew(tx: Tx, newcomers: readonly Newcomer[]): Newcomer[] {
-  return newcomers.filter(({ person }) => isUnknown(tx, person.email))
+export function withoutAccount(tx: Tx, newPeople: readonly NewPerson[]): NewPerson[] {
+  return newPeople.filter(({ person }) => isUnknown(tx, person.email))
 }
 
 /** The registrations of people, each at its time. People who are no longer active are deactivated at `now`. */
-export function lifeOfPeople(newcomers: readonly Newcomer[], now: number): Moment[] {
-  return newcomers.flatMap(({ person, passwordHash }): Moment[] => {
-    const registered: Moment = {
+export function peopleTimeline(newPeople: readonly NewPerson[], now: number): TimelineEntry[] {
+  return newPeople.flatMap(({ person, passwordHash }): TimelineEntry[] => {
+    const registered: TimelineEntry = {
       at: registeredAt(person, now),
-      happens: (tx, at) => void createUser(tx, toNewUser(person, passwordHash, at), at)
+      apply: (tx, at) => void createUser(tx, toNewUser(person, passwordHash, at), at)
     }
     if (person.active) return [registered]
-    const left: Moment = {
+    const left: TimelineEntry = {
       at: now,
-      happens: (tx, at) => void deactivateUser(tx, getUser(tx, person.email).id, at)
+      apply: (tx, at) => void deactivateUser(tx, getUser(tx, person.email).id, at)
     }
     return [registered, left]
   })

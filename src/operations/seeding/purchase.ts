@@ -12,8 +12,8 @@ import type { Address, OrderContact } from '../../shop/orders/address.ts'
 import type { OrderStatus } from '../../shop/orders/states.ts'
 import { moveOrder } from '../../shop/orders/transition.ts'
 import { setting } from '../../shop/settings/settings.ts'
-import { dayMs } from './moments.ts'
-import type { Moment } from './moments.ts'
+import { dayMs } from './timeline.ts'
+import type { TimelineEntry } from './timeline.ts'
 
 /** What a buyer sent to the checkout. */
 export type Purchase = {
@@ -28,7 +28,7 @@ export type Purchase = {
 }
 
 /** What becomes of an order. */
-export type Fate = {
+export type Outcome = {
   state: OrderStatus
   /** A partial refund after completion, in minor units; the order keeps its state. */
   refundMinor?: number | undefined
@@ -48,15 +48,20 @@ const unpaidHoldMinutes = 30 * 24 * 60
  * @param at when the order is placed, in epoch milliseconds
  * @param until the time of the last possible entry, in epoch milliseconds
  */
-export function lifeOf(purchaseOf: (tx: Tx) => Purchase, fate: Fate, at: number, until: number): Moment[] {
+export function orderTimeline(
+  purchaseOf: (tx: Tx) => Purchase,
+  outcome: Outcome,
+  at: number,
+  until: number
+): TimelineEntry[] {
   const placed: { id?: number } = {}
-  const place: Moment = {
+  const place: TimelineEntry = {
     at,
-    happens: (tx, now) => void (placed.id = placeOrder(tx, purchaseOf(tx), until, now).id)
+    apply: (tx, now) => void (placed.id = placeOrder(tx, purchaseOf(tx), until, now).id)
   }
-  const later = stepsTo(fate).map(({ afterMs, take }): Moment => ({
+  const later = stepsTo(outcome).map(({ afterMs, take }): TimelineEntry => ({
     at: Math.min(at + afterMs, until),
-    happens(tx, now) {
+    apply(tx, now) {
       if (placed.id === undefined) throw new Error('an order was moved before it was placed')
       take(tx, placed.id, now)
     }
@@ -79,7 +84,7 @@ function placeOrder(tx: Tx, purchase: Purchase, until: number, now: number): Ord
 
 type Step = { afterMs: number; take: (tx: Tx, orderId: number, now: number) => void }
 
-function stepsTo({ state, refundMinor, by }: Fate): Step[] {
+function stepsTo({ state, refundMinor, by }: Outcome): Step[] {
   const move = (afterMs: number, to: OrderStatus, reason: string): Step => ({
     afterMs,
     take: (tx, orderId, now) => void moveOrder(tx, orderId, to, { by, reason }, now)

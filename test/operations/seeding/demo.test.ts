@@ -7,7 +7,7 @@ import type { App } from '../../../src/app.ts'
 import { readDemoData } from '../../../src/operations/seeding/demo-data.ts'
 import { countOrders, isEmptyShop, seedDemo } from '../../../src/operations/seeding/demo.ts'
 import { demoLogins, demoPassword } from '../../../src/operations/seeding/logins.ts'
-import { makeUpOrders } from '../../../src/operations/seeding/made-up-orders.ts'
+import { generateOrders } from '../../../src/operations/seeding/generated-orders.ts'
 import { parseConfig } from '../../../src/platform/config/config.ts'
 import { write } from '../../../src/platform/db/database.ts'
 import { migrateDatabase } from '../../../src/platform/db/migrate.ts'
@@ -197,14 +197,14 @@ describe('generated orders', () => {
   it('fill the shop up to a number, continue after an interruption, and send no email', async () => {
     const app = await demoShop()
     const stop = new Error('stopped')
-    const stopped = makeUpOrders(app, 700, now, () => {
+    const stopped = generateOrders(app, 700, now, () => {
       throw stop
     })
     await expect(stopped).rejects.toBe(stop)
     expect(countOrders(app.db)).toBe(595)
     const reported: number[] = []
-    await makeUpOrders(app, 700, now, (done) => reported.push(done))
-    await makeUpOrders(app, 700, now, (done) => reported.push(done))
+    await generateOrders(app, 700, now, (done) => reported.push(done))
+    await generateOrders(app, 700, now, (done) => reported.push(done))
     expect(reported).toEqual([700])
     expect(countOrders(app.db)).toBe(700)
     expect(column(app, 'SELECT template FROM mails')).toEqual([])
@@ -214,6 +214,6 @@ describe('generated orders', () => {
 
   it('need a product without counted stock', async () => {
     const app = openShop()
-    await expect(makeUpOrders(app, 10, now, () => undefined)).rejects.toMatchObject({ code: 'CONFLICT' })
+    await expect(generateOrders(app, 10, now, () => undefined)).rejects.toMatchObject({ code: 'CONFLICT' })
   })
 })

@@ -270,7 +270,10 @@ describe('a catalogue file in JSON is refused', () => {
 
   it.each([
     [{ ...lamp, price: undefined }, '0.price: Is required.'],
-    [{ ...lamp, price: -1 }, '0.price: An amount must be zero or more, written as digits with an optional decimal point.'],
+    [
+      { ...lamp, price: -1 },
+      '0.price: An amount must be zero or more, written as digits with an optional decimal point.'
+    ],
     [{ ...lamp, price: '1.234' }, '0.price: An amount in EUR must have at most 2 decimals.'],
     [{ ...lamp, price: true }, '0.price: Must be a number, or a decimal number as text.'],
     [{ ...lamp, salePrice: 12.5 }, '0.salePrice: Must be lower than the price.'],

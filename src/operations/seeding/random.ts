@@ -1,7 +1,7 @@
 /** Random choices that are the same for the same seed, for reproducible data. Not for secrets. */
-export type Chances = {
+export type Random = {
   /** True with a probability from 0 to 1. */
-  happens(probability: number): boolean
+  chance(probability: number): boolean
   /** A whole number from 1 to `most`. */
   upTo(most: number): number
   /** One element of a list that is not empty. */
@@ -11,10 +11,10 @@ export type Chances = {
 }
 
 /** A source of random choices that repeats for the same seed. */
-export function chancesOf(seed: number): Chances {
+export function seededRandom(seed: number): Random {
   const next = mulberry32(seed)
   return {
-    happens: (probability) => next() < probability,
+    chance: (probability) => next() < probability,
     upTo: (most) => 1 + Math.floor(next() * most),
     oneOf: <T>(choices: readonly T[]) => choices[Math.floor(next() * choices.length)] as T,
     weighted<T>(choices: readonly (readonly [T, number])[]) {

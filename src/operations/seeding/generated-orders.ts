@@ -11,20 +11,20 @@ import { products } from '../../shop/catalog/schema.ts'
 import { findSellable } from '../../shop/catalog/sellable.ts'
 import { checkoutQuery } from '../../shop/checkout/input.ts'
 import type { OrderStatus } from '../../shop/orders/states.ts'
-import { chancesOf } from './chances.ts'
-import type { Chances } from './chances.ts'
+import { seededRandom } from './random.ts'
+import type { Random } from './random.ts'
 import { countOrders } from './demo.ts'
 import { demoPassword } from './logins.ts'
-import { dayMs, relive } from './moments.ts'
-import type { Moment } from './moments.ts'
-import { lifeOf } from './purchase.ts'
+import { dayMs, replay } from './timeline.ts'
+import type { TimelineEntry } from './timeline.ts'
+import { orderTimeline } from './purchase.ts'
 
 /** Orders per transaction: a killed process loses about a second's work, and a running shop can write in between. */
 const batchSize = 500
 const spanMs = 365 * dayMs
 const ordersPerAccount = 4
 
-const fates: readonly (readonly [OrderStatus, number])[] = [
+const outcomes: readonly (readonly [OrderStatus, number])[] = [
   ['completed', 0.84],
   ['processing', 0.04],
   ['refunded', 0.04],
@@ -43,14 +43,19 @@ type Assortment = { plain: number[]; withBenefits: number[]; refs: string[]; pas
  * @param tell receives the number of orders after each batch
  * @throws AppError CONFLICT when no product without counted stock is for sale
  */
-export async function makeUpOrders(app: App, wanted: number, now: number, tell: (done: number) => void): Promise<void> {
+export async function generateOrders(
+  app: App,
+  wanted: number,
+  now: number,
+  tell: (done: number) => void
+): Promise<void> {
   const before = countOrders(app.db)
   if (before >= wanted) return
   const assortment = { ...assortmentOf(app.db, now), passwordHash: await app.passwords.hash(demoPassword) }
   for (let first = before; first < wanted; first += batchSize) {
     const numbers = Array.from({ length: Math.min(batchSize, wanted - first) }, (_, offset) => first + offset)
-    const life = numbers.flatMap((number) => lifeOfNumber(number, wanted, assortment, now))
-    write(app.db, (tx) => relive(tx, life))
+    const entries = numbers.flatMap((number) => timelineOf(number, wanted, assortment, now))
+    write(app.db, (tx) => replay(tx, entries))
     tell(first + numbers.length)
   }
 }
@@ -74,25 +79,25 @@ function assortmentOf(db: Db, now: number): Omit<Assortment, 'passwordHash'> {
   }
 }
 
-function lifeOfNumber(number: number, wanted: number, assortment: Assortment, now: number): Moment[] {
-  const chances = chancesOf(number)
+function timelineOf(number: number, wanted: number, assortment: Assortment, now: number): TimelineEntry[] {
+  const random = seededRandom(number)
   const at = Math.round(now - spanMs + (spanMs * number) / wanted)
-  const fate = { state: chances.weighted(fates), by: 'seed' }
-  return lifeOf((tx) => purchaseOf(tx, number, chances, assortment, at), fate, at, now)
+  const outcome = { state: random.weighted(outcomes), by: 'seed' }
+  return orderTimeline((tx) => purchaseOf(tx, number, random, assortment, at), outcome, at, now)
 }
 
-function purchaseOf(tx: Tx, number: number, chances: Chances, assortment: Assortment, at: number) {
-  const user = chances.happens(0.75) ? accountOf(tx, number, assortment, at) : null
+function purchaseOf(tx: Tx, number: number, random: Random, assortment: Assortment, at: number) {
+  const user = random.chance(0.75) ? accountOf(tx, number, assortment, at) : null
   const choice =
-    user !== null && chances.happens(0.1) && assortment.withBenefits.length > 0
+    user !== null && random.chance(0.1) && assortment.withBenefits.length > 0
       ? assortment.withBenefits
       : assortment.plain
-  const items = Array.from({ length: chances.upTo(3) }, () => ({
-    productId: chances.oneOf(choice),
+  const items = Array.from({ length: random.upTo(3) }, () => ({
+    productId: random.oneOf(choice),
     variationId: undefined,
-    quantity: chances.upTo(3)
+    quantity: random.upTo(3)
   }))
-  const byRef = assortment.refs.length > 0 && chances.happens(0.3)
+  const byRef = assortment.refs.length > 0 && random.chance(0.3)
   return {
     userId: user?.id ?? null,
     email: user?.email ?? `guest-${number}@orders.example`,
@@ -102,15 +107,15 @@ function purchaseOf(tx: Tx, number: number, chances: Chances, assortment: Assort
     items,
     couponCodes: [],
     query: checkoutQuery.parse({
-      ref: byRef ? chances.oneOf(assortment.refs) : undefined,
-      utm_source: chances.oneOf(sources) ?? undefined
+      ref: byRef ? random.oneOf(assortment.refs) : undefined,
+      utm_source: random.oneOf(sources) ?? undefined
     })
   }
 }
 
 /** One of the accounts that exist at that order number, created at its first order, with the demo password. */
 function accountOf(tx: Tx, number: number, { passwordHash }: Assortment, at: number): UserRow {
-  const account = chancesOf(number).upTo(Math.floor(number / ordersPerAccount) + 1)
+  const account = seededRandom(number).upTo(Math.floor(number / ordersPerAccount) + 1)
   const email = `buyer-${account}@orders.example`
   const known = findUserByEmail(tx, email)
   if (known !== undefined) return known
