@@ -65,7 +65,7 @@ test.each<[rule: string, clues: Partial<SiteClues>, refused: boolean]>([
   ],
   ['a HEAD passes like a GET', { method: 'HEAD', secFetchSite: 'cross-site' }, false],
   ['an OPTIONS passes like a GET', { method: 'OPTIONS', secFetchSite: 'cross-site' }, false],
-  ['a PATCH is judged like a POST', { method: 'PATCH', origin: 'https://evil.example' }, true]
+  ['a PATCH is checked like a POST', { method: 'PATCH', origin: 'https://evil.example' }, true]
 ])('%s', (_rule, clues, refused) => {
   expect(isCrossSite({ ...plain, ...clues })).toBe(refused)
 })
