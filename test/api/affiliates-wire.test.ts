@@ -9,7 +9,7 @@ import { createReferral } from '../../src/shop/referrals/referrals.ts'
 import { recordVisit } from '../../src/shop/affiliates/visits.ts'
 import { findUserByEmail } from '../../src/shop/accounts/find.ts'
 import { switchModule } from '../../src/shop/settings/settings.ts'
-import { newcomer, openShop, set, order, pay } from '../journeys/shop.ts'
+import { registerUser, openShop, applySettings, order, pay } from '../journeys/shop.ts'
 import type { JourneyShop } from '../journeys/shop.ts'
 import { bareRequest } from '../support/bare-socket.ts'
 import { Browser } from '../support/browser.ts'
@@ -22,7 +22,7 @@ type Page = { referrals: { id: number }[]; nextCursor: string | null }
 
 /** Somebody with an active affiliate account and as many referrals, of orders that nobody made. */
 async function affiliate(shop: JourneyShop, name: string, count = 0): Promise<Browser> {
-  const visitor = await newcomer(shop, name)
+  const visitor = await registerUser(shop, name)
   write(shop.app.db, (tx) => {
     const userId = findUserByEmail(tx, `${name}@shop.example`)?.id ?? 0
     createAffiliate(tx, { userId, code: name, status: 'active', rateBps: null }, shop.clock.now())
@@ -156,8 +156,8 @@ describe('GET /affiliates/referrals', () => {
   it('judges in its order: session, parameters, account, state, configuration, terms', async () => {
     const shop = await openShop(catalogue, { 'affiliates.termsGating': 'true', 'affiliates.termsVersion': 'soon' })
     const visitor = shop.visitor()
-    const lena = await newcomer(shop, 'lena')
-    const mira = await newcomer(shop, 'mira')
+    const lena = await registerUser(shop, 'lena')
+    const mira = await registerUser(shop, 'mira')
     await mira.post('/affiliates/apply', {})
     const decide = (decision: 'approve' | 'deactivate') =>
       decideAffiliate(shop.app.db, 'mira', decision, shop.clock.now())
@@ -172,16 +172,16 @@ describe('GET /affiliates/referrals', () => {
     decide('deactivate')
     expect(refusal(await list(mira))).toEqual([403, 'AFFILIATE_NOT_ACTIVE'])
     decide('approve')
-    set(shop, { 'affiliates.termsVersion': '2026-02-30' })
+    applySettings(shop, { 'affiliates.termsVersion': '2026-02-30' })
     expect(refusal(await list(mira))).toEqual([500, 'CONFIG_INVALID_AFFILIATE_TERMS_VERSION'])
-    set(shop, { 'affiliates.termsVersion': '2026-02-28' })
+    applySettings(shop, { 'affiliates.termsVersion': '2026-02-28' })
     expect(refusal(await list(mira))).toEqual([403, 'AFFILIATE_TERMS_REQUIRED'])
     expect(refusal(await mira.post('/affiliates/terms', { version: '2026-02-27' }))).toEqual([422, 'VALIDATION_FAILED'])
     expect((await mira.post('/affiliates/terms', { version: '2026-02-28' })).status).toBe(200)
     expect((await list(mira)).status).toBe(200)
-    set(shop, { 'affiliates.termsVersion': '1.10.0-rc.1' })
+    applySettings(shop, { 'affiliates.termsVersion': '1.10.0-rc.1' })
     expect(refusal(await list(mira))).toEqual([403, 'AFFILIATE_TERMS_REQUIRED'])
-    set(shop, { 'affiliates.termsGating': 'false' })
+    applySettings(shop, { 'affiliates.termsGating': 'false' })
     expect((await list(mira)).status).toBe(200)
     switchModule(shop.app.db, 'affiliates', false, 0)
     expect(refusal(await list(mira))).toEqual([404, 'AFFILIATE_NOT_FOUND'])
@@ -228,7 +228,7 @@ describe('GET /affiliates/referrals', () => {
 describe('becoming an affiliate', () => {
   it('begins with an application that the operator decides about, and is told of in the biography', async () => {
     const shop = await openShop(catalogue)
-    const lena = await newcomer(shop, 'lena')
+    const lena = await registerUser(shop, 'lena')
     expect(refusal(await shop.visitor().post('/affiliates/apply', {}))).toEqual([401, 'NOT_AUTHENTICATED'])
     expect(refusal(await lena.get('/affiliates/me'))).toEqual([404, 'AFFILIATE_NOT_FOUND'])
     expect(refusal(await lena.post('/affiliates/terms', { version: '1.0.0' }))).toEqual([404, 'AFFILIATE_NOT_FOUND'])
@@ -290,7 +290,7 @@ describe('the operator, beside a running shop', () => {
   it('plans, approves and exports a payout run, and the affiliate sees it at once', async () => {
     const shop = await openShop(catalogue)
     const mira = await affiliate(shop, 'mira')
-    const lena = await newcomer(shop, 'lena')
+    const lena = await registerUser(shop, 'lena')
     await pay(lena, await order(shop, lena, 'mug', { query: '?ref=mira&campaign==cmd()' }))
     const run = (...args: string[]) => shopstead(shop.dataDir, ['referrals', ...args, '--json'])
 
@@ -328,7 +328,7 @@ describe('the operator, beside a running shop', () => {
   it('accepts by hand what is paid, and is refused with a word of why for what is not', async () => {
     const shop = await openShop(catalogue, { 'affiliates.autoAccept': 'false' })
     const mira = await affiliate(shop, 'mira')
-    const lena = await newcomer(shop, 'lena')
+    const lena = await registerUser(shop, 'lena')
     const placed = await order(shop, lena, 'mug', { query: '?ref=mira' })
     const accept = () => shopstead(shop.dataDir, ['referrals', 'accept', '1', '--json'])
     const refused = await accept()

@@ -6,7 +6,7 @@ import { deactivateUser } from '../../src/shop/accounts/deactivate.ts'
 import { refundOrder } from '../../src/shop/payments/refund.ts'
 import { switchModule } from '../../src/shop/settings/settings.ts'
 import { benefitCatalogue } from '../journeys/catalogue.ts'
-import { buy, comesBack, dayMs, me, newcomer, openShop, putDownload } from '../journeys/shop.ts'
+import { buy, logIn, dayMs, me, registerUser, openShop, writeDownload } from '../journeys/shop.ts'
 import type { JourneyShop } from '../journeys/shop.ts'
 import { bareRequest } from '../support/bare-socket.ts'
 import type { Browser } from '../support/browser.ts'
@@ -22,8 +22,8 @@ async function listed(visitor: Browser): Promise<Download[]> {
 /** Somebody who has bought the song, and its link. */
 async function bought(slug = 'song', file = 'song.txt') {
   const shop = await openShop(benefitCatalogue)
-  putDownload(shop, file, text)
-  const lena = await newcomer(shop, 'lena')
+  writeDownload(shop, file, text)
+  const lena = await registerUser(shop, 'lena')
   const { orderId } = await buy(shop, lena, slug)
   const [download] = await listed(lena)
   if (download === undefined) throw new Error('There is nothing to download.')
@@ -65,7 +65,7 @@ describe('the list of downloads', () => {
     const { shop } = await bought()
     const anonymous = await shop.visitor().get('/me/downloads')
     expect([anonymous.status, anonymous.error.code]).toEqual([401, 'NOT_AUTHENTICATED'])
-    expect(await listed(await newcomer(shop, 'other'))).toEqual([])
+    expect(await listed(await registerUser(shop, 'other'))).toEqual([])
   })
 
   it('ends with the permission, and the module, and begins again with them', async () => {
@@ -75,7 +75,7 @@ describe('the list of downloads', () => {
     switchModule(shop.app.db, 'downloads', true, shop.clock.now())
     expect(await listed(lena)).toHaveLength(1)
     shop.clock.advance(30 * dayMs)
-    const back = await comesBack(shop, 'lena')
+    const back = await logIn(shop, 'lena')
     expect(await listed(back)).toEqual([])
     await buy(shop, back, 'charts')
     expect(await listed(back)).toHaveLength(1)
@@ -241,7 +241,7 @@ describe('a link that is not good', () => {
     await refused(shop, link)
     switchModule(shop.app.db, 'downloads', true, shop.clock.now())
     expect((await get(link)).status).toBe(200)
-    const other = await newcomer(shop, 'other')
+    const other = await registerUser(shop, 'other')
     await buy(shop, other, 'song')
     const others = `${shop.url}${(await listed(other))[0]?.url}`
     const { id } = (await me(other)).user

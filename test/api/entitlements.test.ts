@@ -4,7 +4,7 @@ import { setAdministrator } from '../../src/shop/accounts/administrators.ts'
 import { createAffiliate } from '../../src/shop/affiliates/create-affiliate.ts'
 import { decideAffiliate } from '../../src/shop/affiliates/decide.ts'
 import { benefitCatalogue } from '../journeys/catalogue.ts'
-import { buy, comesBack, me, newcomer, openShop, order } from '../journeys/shop.ts'
+import { buy, logIn, me, registerUser, openShop, order } from '../journeys/shop.ts'
 import type { JourneyShop, Me } from '../journeys/shop.ts'
 import { shopstead } from '../support/command-line.ts'
 import { consent, differences, entitlements, flags, profile, roles, user } from './entitlement-shapes.ts'
@@ -18,7 +18,7 @@ const current = (plan: boolean): Shape => ({ ...summary(plan), roles, profile, c
 
 /** Somebody who has one of everything, all of it bought, and is an administrator and an active affiliate. */
 async function collector(shop: JourneyShop): Promise<number> {
-  const lena = await newcomer(shop, 'lena')
+  const lena = await registerUser(shop, 'lena')
   const { id } = (await me(lena)).user
   for (const slug of ['mug', 'head-keeper', 'guild', 'almanac-pro', 'glazing', 'song', 'panes', 'gift']) {
     await buy(shop, lena, slug)
@@ -119,7 +119,7 @@ describe('register, login and /me', () => {
   it('tell the same as the operator’s "users show"', async () => {
     const shop = await openShop(benefitCatalogue)
     await collector(shop)
-    const visitor = await comesBack(shop, 'lena')
+    const visitor = await logIn(shop, 'lena')
     const { entitlements: held } = await me(visitor)
     const { code, json } = await shopstead(shop.dataDir, ['users', 'show', 'lena@shop.example', '--json'])
     expect(code).toBe(0)
@@ -134,7 +134,7 @@ describe('register, login and /me', () => {
 describe('the orders of entitlements', () => {
   it('are the newest twenty, and their total counts all', async () => {
     const shop = await openShop(benefitCatalogue)
-    const lena = await newcomer(shop, 'lena')
+    const lena = await registerUser(shop, 'lena')
     for (let index = 0; index < 22; index += 1) {
       shop.clock.advance(1_000)
       await order(shop, lena, 'mug')
@@ -152,7 +152,7 @@ describe('the orders of entitlements', () => {
 describe('flags of people', () => {
   it('tell an applicant from an affiliate', async () => {
     const shop = await openShop(benefitCatalogue)
-    const lena = await newcomer(shop, 'lena')
+    const lena = await registerUser(shop, 'lena')
     const standing = async () => {
       const { user: account, roles: held, flags: told, entitlements: has } = await me(lena)
       return [told['isAffiliate'], told['isAffiliateApproved'], has.affiliate, account.roles, held.serviceRoles]
@@ -176,17 +176,17 @@ describe('flags of people', () => {
 
   it('name an administrator, whose sessions end when he becomes one', async () => {
     const shop = await openShop(benefitCatalogue)
-    const lena = await newcomer(shop, 'lena')
+    const lena = await registerUser(shop, 'lena')
     const { id } = (await me(lena)).user
     write(shop.app.db, (tx) => void setAdministrator(tx, id, true, shop.clock.now()))
     expect((await lena.get('/me')).status).toBe(401)
-    const { flags: told, roles: held } = await me(await comesBack(shop, 'lena'))
+    const { flags: told, roles: held } = await me(await logIn(shop, 'lena'))
     expect([told['isAdmin'], held]).toEqual([true, { wpRoles: ['customer', 'administrator'], serviceRoles: ['admin'] }])
   })
 
   it('count a physical order as completed only when it is', async () => {
     const shop = await openShop(benefitCatalogue)
-    const lena = await newcomer(shop, 'lena')
+    const lena = await registerUser(shop, 'lena')
     const { orderId } = await buy(shop, lena, 'mug')
     expect((await me(lena)).flags['hasAnyCompletedStoreOrder']).toBe(false)
     const completed = await shopstead(shop.dataDir, ['orders', 'complete', String(orderId), '--json'])

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { ModuleName } from '../../src/shop/settings/modules.ts'
 import { switchModule } from '../../src/shop/settings/settings.ts'
 import { benefitCatalogue } from '../journeys/catalogue.ts'
-import { buy, me, newcomer, openShop, ordersOf, productId, putDownload } from '../journeys/shop.ts'
+import { buy, me, registerUser, openShop, ordersOf, productId, writeDownload } from '../journeys/shop.ts'
 import type { JourneyShop, Me } from '../journeys/shop.ts'
 import { shopstead } from '../support/command-line.ts'
 
@@ -31,7 +31,7 @@ type Summary = Pick<Me, 'flags' | 'entitlements'>
 /** What register, login and /me say at this moment. */
 async function told(
   shop: JourneyShop,
-  session: Awaited<ReturnType<typeof newcomer>>,
+  session: Awaited<ReturnType<typeof registerUser>>,
   name: string
 ): Promise<Summary[]> {
   const registered = await shop.visitor().register({ email: `${name}@shop.example` })
@@ -42,7 +42,7 @@ async function told(
 describe.each(modules)('the module $name', ({ name, flag, dependency }) => {
   it('is in flags and dependencies of register, login and /me at once, and no other is', async () => {
     const shop = await openShop(benefitCatalogue)
-    const lena = await newcomer(shop, 'lena')
+    const lena = await registerUser(shop, 'lena')
     turn(shop, name, false)
     const off = await told(shop, lena, 'first')
     turn(shop, name, true)
@@ -61,8 +61,8 @@ describe.each(modules)('the module $name', ({ name, flag, dependency }) => {
 describe('what is bought of a module that is off', () => {
   it('is hidden, and there again when it is on', async () => {
     const shop = await openShop(benefitCatalogue)
-    putDownload(shop, 'song.txt', 'la')
-    const lena = await newcomer(shop, 'lena')
+    writeDownload(shop, 'song.txt', 'la')
+    const lena = await registerUser(shop, 'lena')
     for (const slug of ['head-keeper', 'guild', 'almanac', 'glazing', 'panes', 'song']) await buy(shop, lena, slug)
     await lena.post('/affiliates/apply', {})
     const full = await me(lena)
@@ -101,7 +101,7 @@ describe('what is bought of a module that is off', () => {
 
   it('names the forms provider that is left', async () => {
     const shop = await openShop(benefitCatalogue)
-    const lena = await newcomer(shop, 'lena')
+    const lena = await registerUser(shop, 'lena')
     const provider = async () => (await me(lena)).entitlements.formsProvider
     expect(await provider()).toBe('formsA')
     turn(shop, 'formsA', false)
@@ -128,7 +128,7 @@ describe('what depends on a module', () => {
 
   it('commerce: offers are unavailable, checkout is disabled, orders are an empty list', async () => {
     const shop = await openShop(benefitCatalogue)
-    const lena = await newcomer(shop, 'lena')
+    const lena = await registerUser(shop, 'lena')
     await buy(shop, lena, 'mug')
     const { headers } = await lena.get('/store/offers')
     turn(shop, 'commerce', false)
@@ -147,10 +147,10 @@ describe('what depends on a module', () => {
 
   it('affiliates: nobody has an account, can apply, or is credited', async () => {
     const shop = await openShop(benefitCatalogue)
-    const mira = await newcomer(shop, 'mira')
+    const mira = await registerUser(shop, 'mira')
     await mira.post('/affiliates/apply', {})
     turn(shop, 'affiliates', false)
-    const other = await newcomer(shop, 'other')
+    const other = await registerUser(shop, 'other')
     const refusals = [
       await mira.get('/affiliates/referrals'),
       await mira.get('/affiliates/me'),
@@ -170,7 +170,7 @@ describe('what depends on a module', () => {
 
   it('a running server follows the command line at once', async () => {
     const shop = await openShop(benefitCatalogue)
-    const lena = await newcomer(shop, 'lena')
+    const lena = await registerUser(shop, 'lena')
     expect((await shopstead(shop.dataDir, ['modules', 'disable', 'donations'])).code).toBe(0)
     expect((await me(lena)).flags['hasDonations']).toBe(false)
     const listed = await shopstead(shop.dataDir, ['modules', 'list', '--json'])

@@ -4,17 +4,17 @@ import type { Browser } from '../support/browser.ts'
 import { benefitCatalogue } from './catalogue.ts'
 import {
   buy,
-  comesBack,
+  logIn,
   dayMs,
   handOff,
-  mailedToken,
+  verificationToken,
   me,
-  newcomer,
+  registerUser,
   openShop,
   order,
   ordersOf,
   pay,
-  putDownload
+  writeDownload
 } from './shop.ts'
 import type { JourneyShop, Me } from './shop.ts'
 
@@ -30,10 +30,10 @@ function refund(shop: JourneyShop, orderId: number, amountMinor?: number) {
   return refundOrder(shop.app, orderId, amountMinor, 'operator')
 }
 
-/** Sends every webhook of the sandbox once more, signed anew, as Stripe does when it is asked to. */
-async function sendAgain(shop: JourneyShop): Promise<number[]> {
+/** Delivers every webhook of the sandbox again with a new signature, as Stripe does on request. Returns the statuses. */
+async function resendWebhooks(shop: JourneyShop): Promise<number[]> {
   const stripe = await shop.app.cards?.client?.()
-  if (stripe === undefined) throw new Error('There is no gateway.')
+  if (stripe === undefined) throw new Error('The gateway is missing.')
   const { data: events } = await stripe.events.list({ limit: 100 })
   const secret = shop.app.cards?.webhookSecret ?? ''
   const statuses: number[] = []
@@ -48,8 +48,8 @@ async function sendAgain(shop: JourneyShop): Promise<number[]> {
   return statuses
 }
 
-/** What each product gives, as /me tells it. */
-const gifts: { slug: string; flags: string[]; shows: (me: Me) => unknown; is: unknown; gone: unknown }[] = [
+/** The benefits of each product in the response of /me: when paid, and after a refund. */
+const grants: { slug: string; flags: string[]; shows: (me: Me) => unknown; is: unknown; revoked: unknown }[] = [
   {
     slug: 'keepers-month',
     flags: ['hasActiveMembershipA'],
@@ -67,7 +67,7 @@ const gifts: { slug: string; flags: string[]; shows: (me: Me) => unknown; is: un
         isPro: false
       }
     ],
-    gone: [expect.objectContaining({ status: 'cancelled' })]
+    revoked: [expect.objectContaining({ status: 'cancelled' })]
   },
   {
     slug: 'head-keeper',
@@ -85,15 +85,15 @@ const gifts: { slug: string; flags: string[]; shows: (me: Me) => unknown; is: un
         expiresAt: '2027-01-15T12:00:00.000Z'
       }
     },
-    gone: { activeMembershipCount: 0, totalMemberships: 1, primaryPlan: null }
+    revoked: { activeMembershipCount: 0, totalMemberships: 1, primaryPlan: null }
   },
   {
     slug: 'guild',
     flags: ['hasActiveMembershipB'],
     shows: ({ entitlements, flags }) => [entitlements.membershipsSummary['primaryPlan'], flags['hasMembershipB']],
     is: [expect.objectContaining({ planSlug: 'guild', module: 'B', expiresAt: null }), true],
-    // A membership that was taken back is one that he had.
-    gone: [null, true]
+    // hasMembershipB stays true, because a cancelled membership counts too.
+    revoked: [null, true]
   },
   {
     slug: 'almanac',
@@ -110,21 +110,21 @@ const gifts: { slug: string; flags: string[]; shows: (me: Me) => unknown; is: un
         cancelAtPeriodEnd: false
       }
     ],
-    gone: [expect.objectContaining({ status: 'cancelled' })]
+    revoked: [expect.objectContaining({ status: 'cancelled' })]
   },
   {
     slug: 'almanac-pro',
     flags: ['hasActiveSubscription', 'hasProAccess'],
     shows: ({ roles }) => roles.serviceRoles,
     is: ['pro'],
-    gone: []
+    revoked: []
   },
   {
     slug: 'glazing',
     flags: ['hasCourseEnrollments'],
     shows: ({ flags }) => flags['hasCourseEnrollments'],
     is: true,
-    gone: false
+    revoked: false
   },
   {
     slug: 'panes',
@@ -145,21 +145,21 @@ const gifts: { slug: string; flags: string[]; shows: (me: Me) => unknown; is: un
       },
       { hasDonations: true, totalDonations: 1, lastDonationAt: noon }
     ],
-    gone: [{ donations: [] }, { hasDonations: false, totalDonations: 0, lastDonationAt: null }]
+    revoked: [{ donations: [] }, { hasDonations: false, totalDonations: 0, lastDonationAt: null }]
   },
   {
     slug: 'gift',
     flags: [],
     shows: ({ entitlements }) => entitlements.donations.donations[0]?.['campaign'],
     is: null,
-    gone: undefined
+    revoked: undefined
   }
 ]
 
-describe.each(gifts)('what $slug grants', ({ slug, flags, shows, is, gone }) => {
-  it('is not there before it is paid, is there once however often the payment is reported, and goes with a refund', async () => {
+describe.each(grants)('the benefits of $slug', ({ slug, flags, shows, is, revoked }) => {
+  it('start with the payment, once for repeated reports of it, and end with a refund', async () => {
     const shop = await openShop(benefitCatalogue)
-    const lena = await newcomer(shop, 'lena')
+    const lena = await registerUser(shop, 'lena')
     const bought = await order(shop, lena, slug)
     const before = await me(lena)
     for (const flag of flags) expect([flag, before.flags[flag]]).toEqual([flag, false])
@@ -169,23 +169,23 @@ describe.each(gifts)('what $slug grants', ({ slug, flags, shows, is, gone }) => 
     expect(shows(after)).toEqual(is)
     for (const flag of flags) expect([flag, after.flags[flag]]).toEqual([flag, true])
 
-    const statuses = await sendAgain(shop)
+    const statuses = await resendWebhooks(shop)
     expect([statuses.length > 0, ...statuses.filter((status) => status !== 200)]).toEqual([true])
     expect(await me(lena)).toEqual(after)
 
     await refund(shop, bought.orderId)
     const back = await me(lena)
-    expect(shows(back)).toEqual(gone)
+    expect(shows(back)).toEqual(revoked)
     for (const flag of flags) expect([flag, back.flags[flag]]).toEqual([flag, false])
-    await sendAgain(shop)
+    await resendWebhooks(shop)
     expect(await me(lena)).toEqual(back)
   })
 })
 
 describe('a benefit that is bought again', () => {
-  it('is longer by what was bought, and shorter by exactly that after a refund of either', async () => {
+  it('is extended by the bought period, and shortened by it after a refund of either order', async () => {
     const shop = await openShop(benefitCatalogue)
-    const lena = await newcomer(shop, 'lena')
+    const lena = await registerUser(shop, 'lena')
     const first = await buy(shop, lena, 'keepers-month')
     await buy(shop, lena, 'keepers-month', { quantity: 2 })
     const { entitlements } = await me(lena)
@@ -194,16 +194,16 @@ describe('a benefit that is bought again', () => {
     shop.clock.advance(dayMs / 2)
     await refund(shop, first.orderId)
     const active = (await me(lena)).entitlements.memberships.filter(({ status }) => status === 'active')
-    // February and March of the second order begin now.
+    // The two months of the second order start now.
     expect(active).toEqual([expect.objectContaining({ startedAt: '2026-01-16T00:00:00.000Z' })])
     expect(Date.parse(String(active[0]?.['expiresAt'])) - shop.clock.now()).toBe(59 * dayMs)
   })
 
-  it('goes on from today when it had run out, as a membership of its own', async () => {
+  it('starts a new membership from today when the old one has expired', async () => {
     const shop = await openShop(benefitCatalogue)
-    await buy(shop, await newcomer(shop, 'lena'), 'guild-week')
+    await buy(shop, await registerUser(shop, 'lena'), 'guild-week')
     shop.clock.advance(20 * dayMs)
-    const lena = await comesBack(shop, 'lena')
+    const lena = await logIn(shop, 'lena')
     await buy(shop, lena, 'guild-week')
     const { entitlements, flags } = await me(lena)
     expect(entitlements.memberships.map(({ status }) => status)).toEqual(['active', 'expired'])
@@ -211,33 +211,37 @@ describe('a benefit that is bought again', () => {
     expect(flags).toMatchObject({ hasActiveMembershipB: true, hasMembershipB: true })
   })
 
-  it('keeps a fixed term of a subscription going, whose end is the sum of both', async () => {
+  it('extends the fixed term of a subscription', async () => {
     const shop = await openShop(benefitCatalogue)
-    const lena = await newcomer(shop, 'lena')
+    const lena = await registerUser(shop, 'lena')
     for (const _ of [1, 2]) expect((await handOff(shop, lena, 'almanac')).data.status).toBe('completed')
     const { subscriptions } = (await me(lena)).entitlements
     expect(subscriptions).toEqual([expect.objectContaining({ currentPeriodEnd: '2026-03-15T12:00:00.000Z' })])
   })
 })
 
-describe('time alone', () => {
-  it('ends memberships and fixed terms to the millisecond, with no job having run', async () => {
+describe('the expiry of a benefit', () => {
+  it('is exact to the millisecond and needs no job', async () => {
     const shop = await openShop(benefitCatalogue)
-    const lena = await newcomer(shop, 'lena')
+    const lena = await registerUser(shop, 'lena')
     await buy(shop, lena, 'head-keeper')
     await handOff(shop, lena, 'almanac-pro')
     const pro = { hasActiveMembershipA: true, hasActiveSubscription: true, hasProAccess: true }
     expect((await me(lena)).roles.serviceRoles).toEqual(['member', 'pro'])
     shop.clock.set(Date.parse('2027-01-15T11:59:59.999Z'))
-    const then = await comesBack(shop, 'lena')
+    const then = await logIn(shop, 'lena')
     expect((await me(then)).flags).toMatchObject(pro)
     shop.clock.advance(1)
-    const over = await me(then)
-    expect(over.flags).toMatchObject({ hasActiveMembershipA: false, hasActiveSubscription: false, hasProAccess: false })
-    expect(over.roles.serviceRoles).toEqual([])
-    expect(over.entitlements.memberships[0]).toMatchObject({ status: 'expired' })
-    expect(over.entitlements.subscriptions[0]).toMatchObject({ status: 'expired' })
-    expect(over.entitlements.membershipsSummary).toEqual({
+    const expired = await me(then)
+    expect(expired.flags).toMatchObject({
+      hasActiveMembershipA: false,
+      hasActiveSubscription: false,
+      hasProAccess: false
+    })
+    expect(expired.roles.serviceRoles).toEqual([])
+    expect(expired.entitlements.memberships[0]).toMatchObject({ status: 'expired' })
+    expect(expired.entitlements.subscriptions[0]).toMatchObject({ status: 'expired' })
+    expect(expired.entitlements.membershipsSummary).toEqual({
       activeMembershipCount: 0,
       totalMemberships: 1,
       primaryPlan: null
@@ -245,10 +249,10 @@ describe('time alone', () => {
   })
 })
 
-describe('an order that is not (any more) paid', () => {
-  it('gives nothing when its card is declined, and everything when it is paid after all', async () => {
+describe('an order that is not paid, or no longer paid', () => {
+  it('gives no benefits when the card is declined, and gives them when it is paid later', async () => {
     const shop = await openShop(benefitCatalogue)
-    const lena = await newcomer(shop, 'lena')
+    const lena = await registerUser(shop, 'lena')
     const declined = await handOff(shop, lena, 'glazing', { body: { paymentToken: 'pm_card_visa_chargeDeclined' } })
     expect([declined.status, declined.error.code]).toEqual([402, 'CHECKOUT_FAILED'])
     expect((await me(lena)).flags).toMatchObject({ hasCourseEnrollments: false, hasAnyCompletedStoreOrder: false })
@@ -259,9 +263,9 @@ describe('an order that is not (any more) paid', () => {
     expect((await me(lena)).flags).toMatchObject({ hasCourseEnrollments: true, hasAnyCompletedStoreOrder: true })
   })
 
-  it('keeps what it gave after a refund of a part', async () => {
+  it('keeps its benefits after a partial refund', async () => {
     const shop = await openShop(benefitCatalogue)
-    const lena = await newcomer(shop, 'lena')
+    const lena = await registerUser(shop, 'lena')
     const { orderId } = await buy(shop, lena, 'glazing')
     await refund(shop, orderId, 1_000)
     expect((await me(lena)).flags['hasCourseEnrollments']).toBe(true)
@@ -270,9 +274,9 @@ describe('an order that is not (any more) paid', () => {
     expect((await ordersOf(lena)).map(({ status }) => status)).toEqual(['refunded'])
   })
 
-  it('keeps what it gave while it is disputed, and loses it when the dispute is lost', async () => {
+  it('keeps its benefits during a dispute, and loses them when the dispute is lost', async () => {
     const shop = await openShop(benefitCatalogue)
-    const lena = await newcomer(shop, 'lena')
+    const lena = await registerUser(shop, 'lena')
     await buy(shop, lena, 'glazing')
     const intent = shop.app.sandbox?.ledger().intents[0]?.id ?? ''
     const dispute = shop.app.sandbox?.openDispute(intent)
@@ -286,16 +290,16 @@ describe('an order that is not (any more) paid', () => {
   })
 })
 
-describe('what a guest bought', () => {
-  it('is his account’s once its email is verified, and not before', async () => {
+describe('the orders of a guest', () => {
+  it('belong to an account with the same email once that email is verified', async () => {
     const shop = await openShop(benefitCatalogue, { 'registration.emailVerification': 'true' })
-    putDownload(shop, 'song.txt', 'la')
+    writeDownload(shop, 'song.txt', 'la')
     const guest = shop.visitor()
     const customer = { body: { customer: { email: 'Guest@Shop.example' } } }
     await buy(shop, guest, 'head-keeper', customer)
     await buy(shop, guest, 'song', customer)
-    const asked = await order(shop, guest, 'panes')
-    await pay(guest, asked, { email: 'guest@shop.example' })
+    const withoutEmail = await order(shop, guest, 'panes')
+    await pay(guest, withoutEmail, { email: 'guest@shop.example' })
     await order(shop, guest, 'glazing', customer)
     await buy(shop, guest, 'guild', { body: { customer: { email: 'other@shop.example' } } })
 
@@ -309,7 +313,7 @@ describe('what a guest bought', () => {
     const credentials = { email: 'guest@shop.example', password: 'tidal-basalt-93' }
     expect((await visitor.post('/auth/login', credentials)).error.code).toBe('AUTH_EMAIL_NOT_VERIFIED')
     expect(
-      (await visitor.post('/auth/verify-email', { token: await mailedToken(shop, 'guest@shop.example') })).status
+      (await visitor.post('/auth/verify-email', { token: await verificationToken(shop, 'guest@shop.example') })).status
     ).toBe(200)
     expect((await visitor.post('/auth/login', credentials)).data).toMatchObject({
       flags: { hasProAccess: true, hasCourseEnrollments: false, hasActiveMembershipB: false },

@@ -1,4 +1,4 @@
-/** A product for each kind of grant, and one that is simply sent by post. */
+/** A product for each kind of grant, and one physical product. */
 export const benefitCatalogue = {
   plans: [
     { slug: 'keepers', name: 'Keepers', module: 'A', rank: 20, pro: false },

@@ -13,7 +13,7 @@ import { moveOrder } from '../../src/shop/orders/transition.ts'
 import type { OrderStatus } from '../../src/shop/orders/states.ts'
 import { refundOrder } from '../../src/shop/payments/refund.ts'
 import type { Browser } from '../support/browser.ts'
-import { comesBack, dayMs, handOff, me, newcomer, openShop, order, ordersOf, pay } from './shop.ts'
+import { logIn, dayMs, handOff, me, registerUser, openShop, order, ordersOf, pay } from './shop.ts'
 import type { JourneyShop } from './shop.ts'
 
 const catalogue = {
@@ -28,13 +28,13 @@ const catalogue = {
 
 type Referral = { id: number; amountMinor: number; currency: string; status: string; createdAtUtc: string }
 
-/** A shop with mira, an active affiliate, and lena, who buys. */
+/** Starts a shop with mira, an active affiliate, and lena, a buyer. */
 async function affiliateShop(autoAccept = true) {
   const shop = await openShop(catalogue, { 'affiliates.autoAccept': String(autoAccept) })
-  const mira = await newcomer(shop, 'mira')
+  const mira = await registerUser(shop, 'mira')
   expect((await mira.post('/affiliates/apply', { website: 'https://mira.example' })).status).toBe(200)
   decide(shop, 'approve')
-  return { shop, mira, lena: await newcomer(shop, 'lena') }
+  return { shop, mira, lena: await registerUser(shop, 'lena') }
 }
 
 function decide(shop: JourneyShop, decision: 'approve' | 'deactivate'): void {
@@ -69,7 +69,7 @@ function payOut(shop: JourneyShop) {
   return write(shop.app.db, (tx) => payPayouts(tx, run, shop.clock.now()))
 }
 
-/** What the buyer and the affiliate see: state, converted, referral's state and amount, and what the shop owes. */
+/** What the buyer and the affiliate see: order status, converted, referral status and amount, unpaid and paid balance. */
 async function seen(lena: Browser, mira: Browser) {
   const [bought] = await ordersOf(lena)
   const [referral] = await referrals(mira)
@@ -80,8 +80,8 @@ async function seen(lena: Browser, mira: Browser) {
 
 const link = { query: '?ref=mira&campaign=spring' }
 
-describe('the whole life of a referral', () => {
-  it('accepted at once: ordered, paid, completed, partly refunded, paid out, refunded, set off', async () => {
+describe('a referral', () => {
+  it('that is accepted automatically follows its order from payment to payout, refund and set-off', async () => {
     const { shop, mira, lena } = await affiliateShop()
     const placed = await order(shop, lena, 'mug', link)
     expect((await ordersOf(lena))[0]).toMatchObject({
@@ -114,7 +114,7 @@ describe('the whole life of a referral', () => {
     shop.clock.advance(1)
     expect(payOut(shop)).toMatchObject([{ payout: { amountMinor: 150 } }])
     expect(payOut(shop)).toEqual([])
-    const [lena2, mira2] = [await comesBack(shop, 'lena'), await comesBack(shop, 'mira')]
+    const [lena2, mira2] = [await logIn(shop, 'lena'), await logIn(shop, 'mira')]
     expect(await seen(lena2, mira2)).toEqual(['completed', true, 'paid', 150, 0, 150])
     await refundOrder(shop.app, placed.orderId, 1_000, 'operator')
     expect(await seen(lena2, mira2)).toEqual(['completed', true, 'paid', 50, -100, 150])
@@ -125,11 +125,11 @@ describe('the whole life of a referral', () => {
     expect(await balance(mira2)).toMatchObject({ unpaidMinor: 250, paidMinor: 150 })
     shop.clock.advance(31 * dayMs)
     expect(payOut(shop)).toMatchObject([{ payout: { amountMinor: 250 } }])
-    const mira3 = await comesBack(shop, 'mira')
+    const mira3 = await logIn(shop, 'mira')
     expect(await balance(mira3)).toEqual({ currency: 'EUR', pendingMinor: 0, unpaidMinor: 0, paidMinor: 400 })
   })
 
-  it('accepted by hand: not before the order is paid, and only then converted', async () => {
+  it('can be accepted by an operator only when its order is paid, and converts only then', async () => {
     const { shop, mira, lena } = await affiliateShop(false)
     const refusal = expect.objectContaining({ code: 'TRANSITION_REFUSED' })
     const placed = await order(shop, lena, 'mug', link)
@@ -150,30 +150,36 @@ describe('the whole life of a referral', () => {
     expect(() => accept(shop, 1)).toThrow(refusal)
   })
 
-  it.each([true, false])('failed, then paid after all (accepted at once: %s)', async (autoAccept) => {
-    const { shop, mira, lena } = await affiliateShop(autoAccept)
-    const card = { paymentToken: 'pm_card_visa_chargeDeclined' }
-    const declined = await handOff(shop, lena, 'mug', { ...link, body: card })
-    expect(declined.status).toBe(402)
-    expect(await seen(lena, mira)).toEqual(['failed', false, 'rejected', 200, 0, 0])
-    const [failed] = await ordersOf(lena)
-    write(shop.app.db, (tx) => confirmPayment(tx, failed?.id ?? 0, by, shop.clock.now()))
-    const accepted = ['processing', true, 'unpaid', 200, 200, 0]
-    expect(await seen(lena, mira)).toEqual(autoAccept ? accepted : ['processing', false, 'pending', 200, 0, 0])
-    expect(await referrals(mira)).toHaveLength(1)
-  })
+  it.each([true, false])(
+    'is reopened when a failed order is paid later (automatic acceptance: %s)',
+    async (autoAccept) => {
+      const { shop, mira, lena } = await affiliateShop(autoAccept)
+      const card = { paymentToken: 'pm_card_visa_chargeDeclined' }
+      const declined = await handOff(shop, lena, 'mug', { ...link, body: card })
+      expect(declined.status).toBe(402)
+      expect(await seen(lena, mira)).toEqual(['failed', false, 'rejected', 200, 0, 0])
+      const [failed] = await ordersOf(lena)
+      write(shop.app.db, (tx) => confirmPayment(tx, failed?.id ?? 0, by, shop.clock.now()))
+      const accepted = ['processing', true, 'unpaid', 200, 200, 0]
+      expect(await seen(lena, mira)).toEqual(autoAccept ? accepted : ['processing', false, 'pending', 200, 0, 0])
+      expect(await referrals(mira)).toHaveLength(1)
+    }
+  )
 
-  it.each([true, false])('cancelled, then paid late (accepted at once: %s)', async (autoAccept) => {
-    const { shop, mira, lena } = await affiliateShop(autoAccept)
-    const placed = await order(shop, lena, 'mug', link)
-    move(shop, placed.orderId, 'cancelled')
-    expect(await seen(lena, mira)).toEqual(['cancelled', false, 'rejected', 200, 0, 0])
-    await pay(lena, placed)
-    const accepted = ['processing', true, 'unpaid', 200, 200, 0]
-    expect(await seen(lena, mira)).toEqual(autoAccept ? accepted : ['processing', false, 'pending', 200, 0, 0])
-  })
+  it.each([true, false])(
+    'is reopened when a cancelled order is paid late (automatic acceptance: %s)',
+    async (autoAccept) => {
+      const { shop, mira, lena } = await affiliateShop(autoAccept)
+      const placed = await order(shop, lena, 'mug', link)
+      move(shop, placed.orderId, 'cancelled')
+      expect(await seen(lena, mira)).toEqual(['cancelled', false, 'rejected', 200, 0, 0])
+      await pay(lena, placed)
+      const accepted = ['processing', true, 'unpaid', 200, 200, 0]
+      expect(await seen(lena, mira)).toEqual(autoAccept ? accepted : ['processing', false, 'pending', 200, 0, 0])
+    }
+  )
 
-  it('disputed: held while it is open, back when it is won, gone when it is lost', async () => {
+  it('is held during a dispute, released when it is won, and rejected when it is lost', async () => {
     const { shop, mira, lena } = await affiliateShop()
     const { sandbox } = shop.app
     const dispute = async (orderIndex: number): Promise<string> => {
@@ -190,7 +196,7 @@ describe('the whole life of a referral', () => {
     expect(await seen(lena, mira)).toEqual(['on-hold', false, 'unpaid', 200, 200, 0])
     shop.clock.advance(31 * dayMs)
     expect(plansOf(shop)).toMatchObject([{ amountMinor: 0, heldMinor: 200 }])
-    const [lena2, mira2] = [await comesBack(shop, 'lena'), await comesBack(shop, 'mira')]
+    const [lena2, mira2] = [await logIn(shop, 'lena'), await logIn(shop, 'mira')]
     await end(first, 'won')
     expect(await seen(lena2, mira2)).toEqual(['processing', true, 'unpaid', 200, 200, 0])
     expect(payOut(shop)).toHaveLength(1)
@@ -201,7 +207,7 @@ describe('the whole life of a referral', () => {
     expect(await seen(lena2, mira2)).toEqual(['refunded', false, 'rejected', 0, -200, 200])
   })
 
-  it('rejected by an operator: for good, also of an order that is paid later', async () => {
+  it('stays rejected by an operator when its order is paid later, until the operator accepts it', async () => {
     const { shop, mira, lena } = await affiliateShop()
     const placed = await order(shop, lena, 'mug', link)
     write(shop.app.db, (tx) => void rejectAsOperator(tx, 1, 'made up', shop.clock.now()))
@@ -211,7 +217,7 @@ describe('the whole life of a referral', () => {
     expect(await seen(lena, mira)).toEqual(['processing', true, 'unpaid', 200, 200, 0])
   })
 
-  it('not credited to an affiliate who was deactivated before the order was paid', async () => {
+  it('is not credited to an affiliate who was deactivated before the payment', async () => {
     const { shop, lena } = await affiliateShop()
     const placed = await order(shop, lena, 'mug', link)
     decide(shop, 'deactivate')
@@ -224,7 +230,7 @@ describe('the whole life of a referral', () => {
     expect((await ordersOf(lena))[0]).toMatchObject({ affiliateVisitConverted: true })
   })
 
-  it('not credited to an affiliate whose account was shut before the order was paid', async () => {
+  it('is not credited to an affiliate whose user account was deactivated before the payment', async () => {
     const { shop, mira, lena } = await affiliateShop()
     const placed = await order(shop, lena, 'mug', link)
     const { id } = (await me(mira)).user
@@ -237,19 +243,19 @@ describe('the whole life of a referral', () => {
     expect((await ordersOf(lena))[0]).toMatchObject({ affiliateVisitConverted: true })
   })
 
-  it('a tenth of the total after discounts, half up', async () => {
+  it('earns ten percent of the total after discounts, rounded half up', async () => {
     const { shop, mira, lena } = await affiliateShop()
     await order(shop, lena, 'odd', link)
     await order(shop, lena, 'odd', { ...link, body: { couponCode: 'HALF' } })
-    // 9.99 gives 99.9, and 4.99 or 5.00 the nearest to a tenth of itself.
+    // Ten percent of 9.99 is 99.9 cents, rounded to 100.
     const [half, whole] = await referrals(mira)
     const total = (await ordersOf(lena))[0]?.total ?? 0
     expect([whole?.amountMinor, half?.amountMinor]).toEqual([100, Math.round(total * 10)])
   })
 })
 
-describe('who is never credited', () => {
-  const nothing = {
+describe('an order is not credited', () => {
+  const notCredited = {
     affiliateRef: '',
     affiliateCampaign: '',
     affiliateReferralCreated: false,
@@ -259,23 +265,23 @@ describe('who is never credited', () => {
     orderAttributionSourceType: 'typein'
   }
 
-  it('the buyer himself, logged in', async () => {
+  it('to its own buyer who is logged in', async () => {
     const { shop, mira } = await affiliateShop()
     await order(shop, mira, 'mug', link)
-    expect((await ordersOf(mira))[0]).toMatchObject(nothing)
+    expect((await ordersOf(mira))[0]).toMatchObject(notCredited)
     expect(await referrals(mira)).toEqual([])
     expect(explainOrder(shop.app.db, 1).lines.join('\n')).toContain('the buyer is the affiliate')
   })
 
   it.each([
-    { how: 'his account’s email', body: { customer: { email: 'MIRA@shop.example' } } },
-    { how: 'his account’s email in the billing address', body: { billingAddress: { email: ' mira@Shop.example ' } } },
-    { how: 'his billing email', body: { customer: { email: 'Bills@mira.example' } } },
+    { how: 'the account email', body: { customer: { email: 'MIRA@shop.example' } } },
+    { how: 'the account email in the billing address', body: { billingAddress: { email: ' mira@Shop.example ' } } },
+    { how: 'the billing email', body: { customer: { email: 'Bills@mira.example' } } },
     {
-      how: 'his billing email in the billing address, beside another',
+      how: 'the billing email in the billing address, beside another email',
       body: { customer: { email: 'else@shop.example' }, billingAddress: { email: 'bills@mira.example' } }
     }
-  ])('the buyer himself as a guest, by $how', async ({ body }) => {
+  ])('to its own buyer who is a guest with $how', async ({ body }) => {
     const { shop, mira } = await affiliateShop()
     await mira.send('PATCH', '/me', { billingEmail: 'bills@mira.example' })
     const guest = shop.visitor()
@@ -285,7 +291,7 @@ describe('who is never credited', () => {
     expect(guest.cookies.has('shopstead_ref')).toBe(false)
   })
 
-  it('the buyer himself, who is known only from the hosted page: the attribution stays, the referral is rejected', async () => {
+  it('to its own buyer whose email is entered on the payment page: the referral is rejected, the attribution stays', async () => {
     const { shop, mira } = await affiliateShop()
     const guest = shop.visitor()
     const placed = await order(shop, guest, 'mug', link)
@@ -300,7 +306,7 @@ describe('who is never credited', () => {
     expect(() => accept(shop, 1)).toThrow(expect.objectContaining({ code: 'TRANSITION_REFUSED' }))
   })
 
-  it('an affiliate for an order that costs nothing, though the visit counts', async () => {
+  it('when its total is zero, but the visit counts', async () => {
     const { shop, mira, lena } = await affiliateShop()
     await order(shop, lena, 'sheet', link)
     expect((await ordersOf(lena))[0]).toMatchObject({
@@ -316,23 +322,23 @@ describe('who is never credited', () => {
     expect(explainOrder(shop.app.db, 1).lines.join('\n')).toContain('nothing to earn a commission on')
   })
 
-  it.each(['unknown', '2', '0', 'mira2', '%20'])('nobody by the ref %s', async (ref) => {
+  it.each(['unknown', '2', '0', 'mira2', '%20'])('when the ref is %s', async (ref) => {
     const { shop, lena } = await affiliateShop()
     await order(shop, lena, 'mug', { query: `?ref=${ref}&campaign=spring` })
-    expect((await ordersOf(lena))[0]).toMatchObject(nothing)
+    expect((await ordersOf(lena))[0]).toMatchObject(notCredited)
   })
 
-  it('an affiliate who is not active', async () => {
+  it('to an affiliate who is not active', async () => {
     const { shop, lena } = await affiliateShop()
     decide(shop, 'deactivate')
     await order(shop, lena, 'mug', { query: '?ref=mira&utm_source=letter' })
-    expect((await ordersOf(lena))[0]).toMatchObject({ ...nothing, orderAttributionSourceType: 'utm' })
+    expect((await ordersOf(lena))[0]).toMatchObject({ ...notCredited, orderAttributionSourceType: 'utm' })
     expect(explainOrder(shop.app.db, 1).lines.join('\n')).toContain('the affiliate was not active')
   })
 })
 
-describe('who is credited', () => {
-  it.each(['mira', 'MIRA', 'Mira', '1', '%20mira%20'])('mira, by the ref %s', async (ref) => {
+describe('an affiliate', () => {
+  it.each(['mira', 'MIRA', 'Mira', '1', '%20mira%20'])('is credited by the ref %s', async (ref) => {
     const { shop, mira, lena } = await affiliateShop()
     await order(shop, lena, 'mug', { query: `?ref=${ref}` })
     expect((await ordersOf(lena))[0]).toMatchObject({
@@ -345,29 +351,29 @@ describe('who is credited', () => {
     expect(lena.cookies.get('shopstead_ref')).toBe('mira')
   })
 
-  it('is told as an affiliate by the entitlements at every stage', async () => {
+  it('has the current status in the entitlements', async () => {
     const { shop, mira } = await affiliateShop()
-    const standing = async () => (await me(mira)).entitlements.affiliate
-    expect(await standing()).toEqual({ id: 1, isActive: true, status: 'active' })
+    const affiliate = async () => (await me(mira)).entitlements.affiliate
+    expect(await affiliate()).toEqual({ id: 1, isActive: true, status: 'active' })
     decide(shop, 'deactivate')
-    expect(await standing()).toEqual({ id: 1, isActive: false, status: 'inactive' })
+    expect(await affiliate()).toEqual({ id: 1, isActive: false, status: 'inactive' })
   })
 })
 
-describe('explaining an order', () => {
-  it('tells rule by rule, for an order with a referral and for one without', async () => {
+describe('the explanation of an order', () => {
+  it('lists the rules, for an order with a referral and for one without', async () => {
     const { shop, lena } = await affiliateShop(false)
     const placed = await order(shop, lena, 'mug', { query: '?ref=mira&utm_source=letter' })
     await pay(lena, placed)
-    const told = explainOrder(shop.app.db, placed.orderId)
-    expect(told.attribution.map(({ rule }) => rule)).toEqual([
+    const explained = explainOrder(shop.app.db, placed.orderId)
+    expect(explained.attribution.map(({ rule }) => rule)).toEqual([
       'ref',
       'source type',
       'order attribution',
       'marketing values',
       'visit'
     ])
-    expect(told.referral).toMatchObject([
+    expect(explained.referral).toMatchObject([
       { rule: 'commission', input: expect.stringContaining('10%') },
       { rule: 'status', outcome: 'pending: waits to be accepted by hand' },
       { rule: 'visit converted', outcome: 'false' }

@@ -14,7 +14,7 @@ import type { TestClock } from '../support/shop-context.ts'
 
 export const dayMs = 86_400_000
 
-/** A shop on a port of its own whose clock stands still until told. */
+/** A running shop whose clock moves only when the test moves it. */
 export type JourneyShop = RunningShop & { clock: TestClock }
 export type Entry = { [key: string]: unknown }
 export type Me = {
@@ -39,18 +39,18 @@ export type Me = {
 export type Order = Entry & { id: number; status: string; total: number }
 export type Bought = { orderId: number; url: string }
 
-/** A shop that ends with the test; `catalogue` is a file as an operator imports it. */
+/** Starts a shop that stops after the test. `catalogue` is the content of an import file. */
 export async function openShop(catalogue: object, settings: { [K in SettingKey]?: string } = {}): Promise<JourneyShop> {
   const clock = testClock()
   const shop = await startShop({ seed: null, overrides: { clock } })
   onTestFinished(() => shop.stop())
   const { file } = readCatalogFile(JSON.stringify(catalogue), { currency: 'EUR' })
   write(shop.app.db, (tx) => void applyCatalogue(shop.app, tx, file, clock.now()))
-  set(shop, settings)
+  applySettings(shop, settings)
   return { ...shop, clock }
 }
 
-export function set(shop: RunningShop, settings: { [K in SettingKey]?: string }): void {
+export function applySettings(shop: RunningShop, settings: { [K in SettingKey]?: string }): void {
   for (const [key, value] of Object.entries(settings)) {
     setSetting(shop.app.db, key as SettingKey, value, shop.app.clock.now())
   }
@@ -58,16 +58,16 @@ export function set(shop: RunningShop, settings: { [K in SettingKey]?: string })
 
 const password = 'tidal-basalt-93'
 
-/** Somebody who has just registered and is logged in. */
-export async function newcomer(shop: RunningShop, name: string): Promise<Browser> {
+/** Registers a user, who is then logged in. */
+export async function registerUser(shop: RunningShop, name: string): Promise<Browser> {
   const visitor = shop.visitor()
   const answer = await visitor.register({ email: `${name}@shop.example`, displayName: 'A buyer', password })
   if (answer.status !== 201) throw new Error(answer.text)
   return visitor
 }
 
-/** The same person another day, when the session has ended. */
-export async function comesBack(shop: RunningShop, name: string): Promise<Browser> {
+/** Logs a registered user in, for example when the session has expired. */
+export async function logIn(shop: RunningShop, name: string): Promise<Browser> {
   const visitor = shop.visitor()
   const answer = await visitor.post('/auth/login', { email: `${name}@shop.example`, password, rememberMe: true })
   if (answer.status !== 200) throw new Error(answer.text)
@@ -90,7 +90,7 @@ export function productId(shop: RunningShop, slug: string): number {
 
 type Cart = { quantity?: number; query?: string; body?: object }
 
-/** Puts one product into a checkout that leads to the sandbox's page. */
+/** Checks out one product; the result links to the sandbox's payment page. */
 export async function order(shop: RunningShop, visitor: Browser, slug: string, cart: Cart = {}): Promise<Bought> {
   const { quantity = 1, query = '', body = {} } = cart
   const items = [{ productId: productId(shop, slug), quantity }]
@@ -99,23 +99,23 @@ export async function order(shop: RunningShop, visitor: Browser, slug: string, c
     ...body
   })
   if (answer.status !== 200) throw new Error(answer.text)
-  return { orderId: Number(answer.data.orderId), url: here(answer.data.checkoutUrl) }
+  return { orderId: Number(answer.data.orderId), url: withLoopback(answer.data.checkoutUrl) }
 }
 
-/** Presses the button of the sandbox's page. */
+/** Submits the sandbox's payment page. */
 export async function pay(visitor: Browser, { url }: Bought, fields: Record<string, string> = {}): Promise<void> {
   const answer = await visitor.form(url, { payment_method: 'pm_card_visa', ...fields })
   if (answer.status !== 303) throw new Error(`The payment page answered ${answer.status}.`)
 }
 
-/** Orders and pays at once. */
+/** Orders and pays. */
 export async function buy(shop: RunningShop, visitor: Browser, slug: string, cart: Cart = {}): Promise<Bought> {
   const bought = await order(shop, visitor, slug, cart)
   await pay(visitor, bought)
   return bought
 }
 
-/** Pays by a card's token, with nobody led anywhere. */
+/** Checks out with a payment token, without a payment page. */
 export function handOff(
   shop: RunningShop,
   visitor: Browser,
@@ -131,21 +131,21 @@ export function handOff(
   })
 }
 
-/** The public URL names localhost, which may resolve to another address than the one that is listened on. */
-export function here(url: string): string {
+/** Replaces localhost, which may resolve to another address than the one the shop listens on. */
+export function withLoopback(url: string): string {
   return url.replace('//localhost:', '//127.0.0.1:')
 }
 
-/** Puts a file where the shop's downloads lie. */
-export function putDownload(shop: RunningShop, path: string, content: string | Uint8Array): string {
+/** Writes a file into the shop's downloads folder; returns its path. */
+export function writeDownload(shop: RunningShop, path: string, content: string | Uint8Array): string {
   const file = join(shop.dataDir, 'downloads', path)
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, content)
   return file
 }
 
-/** The token in the link to verify that somebody was sent. */
-export function mailedToken(shop: RunningShop, recipient: string): Promise<string> {
+/** Waits for the verification email and returns the token in its link. */
+export function verificationToken(shop: RunningShop, recipient: string): Promise<string> {
   return vi.waitFor(
     () => {
       const files = globSync('mail/*.json', { cwd: shop.dataDir }).map((name) => join(shop.dataDir, name))

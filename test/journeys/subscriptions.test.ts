@@ -4,12 +4,12 @@ import { refundOrder } from '../../src/shop/payments/refund.ts'
 import type { Browser } from '../support/browser.ts'
 import { shopstead } from '../support/command-line.ts'
 import { benefitCatalogue } from './catalogue.ts'
-import { buy, comesBack, dayMs, me, newcomer, openShop } from './shop.ts'
+import { buy, logIn, dayMs, me, registerUser, openShop } from './shop.ts'
 import type { JourneyShop } from './shop.ts'
 
 async function subscriber() {
   const shop = await openShop(benefitCatalogue)
-  const lena = await newcomer(shop, 'lena')
+  const lena = await registerUser(shop, 'lena')
   const { orderId } = await buy(shop, lena, 'almanac-pro')
   return { shop, lena, orderId }
 }
@@ -32,7 +32,7 @@ async function seen(visitor: Browser) {
 }
 
 describe('a subscription that Stripe renews', () => {
-  it('goes on with each paid period', async () => {
+  it('is extended by each paid period', async () => {
     const { shop, lena } = await subscriber()
     expect(await seen(lena)).toEqual(['active', '2027-01-15', false, true, true])
     await renew(shop, 'paid')
@@ -43,18 +43,18 @@ describe('a subscription that Stripe renews', () => {
     })
   })
 
-  it('keeps its access for the grace days while a renewal is owed, loses it then, and has it again when it is paid', async () => {
+  it('gives access during the grace period of a failed renewal, and again when the renewal is paid', async () => {
     const { shop, lena } = await subscriber()
     await renew(shop, 'failed')
     expect(await seen(lena)).toEqual(['past_due', '2027-01-15', false, true, true])
     shop.clock.set(Date.parse('2027-01-22T12:00:00.000Z'))
-    const later = await comesBack(shop, 'lena')
+    const later = await logIn(shop, 'lena')
     expect(await seen(later)).toEqual(['past_due', '2027-01-15', false, false, false])
     await renew(shop, 'paid')
     expect(await seen(later)).toEqual(['active', '2029-01-15', false, true, true])
   })
 
-  it('is charged no more once its holder has been erased', async () => {
+  it('is cancelled at the gateway when its holder is erased', async () => {
     const { shop } = await subscriber()
     const erased = await shopstead(shop.app.config.dataDir, ['users', 'erase', 'lena@shop.example', '--yes', '--json'])
     expect(erased).toMatchObject({ code: 0, json: { status: 'erased' } })
@@ -62,30 +62,30 @@ describe('a subscription that Stripe renews', () => {
     expect(shop.app.sandbox?.ledger().subscriptions).toMatchObject([{ status: 'canceled' }])
   })
 
-  it('that is cancelled lasts to the end of what is paid, and not a moment longer', async () => {
+  it('gives access until the end of the paid period after a cancellation', async () => {
     const { shop, lena } = await subscriber()
     const stripe = await shop.app.cards?.client?.()
     await stripe?.subscriptions.update(subscriptionId(shop), { cancel_at_period_end: true })
     await shop.app.sandbox?.deliverDue()
     expect(await seen(lena)).toEqual(['active', '2027-01-15', true, true, true])
     shop.clock.set(Date.parse('2027-01-15T12:00:00.000Z') - 1)
-    const then = await comesBack(shop, 'lena')
+    const then = await logIn(shop, 'lena')
     expect(await seen(then)).toEqual(['active', '2027-01-15', true, true, true])
     shop.clock.advance(1)
     expect(await seen(then)).toEqual(['cancelled', '2027-01-15', true, false, false])
   })
 
-  it('that is ended at once by the gateway stays paid to its date', async () => {
+  it('gives access until the end of the paid period when the gateway cancels it immediately', async () => {
     const { shop, lena } = await subscriber()
     const stripe = await shop.app.cards?.client?.()
     await stripe?.subscriptions.cancel(subscriptionId(shop))
     await shop.app.sandbox?.deliverDue()
     expect(await seen(lena)).toEqual(['cancelled', '2027-01-15', false, true, true])
     shop.clock.advance(365 * dayMs)
-    expect((await seen(await comesBack(shop, 'lena'))).slice(3)).toEqual([false, false])
+    expect((await seen(await logIn(shop, 'lena'))).slice(3)).toEqual([false, false])
   })
 
-  it('is over with a refund, and is not renewed by a report that comes late', async () => {
+  it('ends with a refund, and a late event does not renew it', async () => {
     const { shop, lena, orderId } = await subscriber()
     await refundOrder(shop.app, orderId, undefined, 'operator')
     expect(await seen(lena)).toEqual(['cancelled', '2026-01-15', false, false, false])
@@ -96,8 +96,8 @@ describe('a subscription that Stripe renews', () => {
   })
 })
 
-describe('an account that a checkout makes', () => {
-  it('has at once what its order bought', async () => {
+describe('an account that a checkout creates', () => {
+  it('has the benefits of its order immediately', async () => {
     const shop = await openShop(benefitCatalogue)
     const guest = shop.visitor()
     const customer = {
@@ -108,7 +108,7 @@ describe('an account that a checkout makes', () => {
       password: 'tidal-basalt-93'
     }
     await buy(shop, guest, 'guild', { body: { customer } })
-    const tove = await comesBack(shop, 'tove')
+    const tove = await logIn(shop, 'tove')
     expect((await me(tove)).flags).toMatchObject({ hasActiveMembershipB: true, hasAnyCompletedStoreOrder: true })
   })
 })

@@ -3,19 +3,19 @@ import { seedDemo } from '../../src/operations/seeding/demo.ts'
 import type { Browser } from '../support/browser.ts'
 import { shopstead } from '../support/command-line.ts'
 import { benefitCatalogue } from './catalogue.ts'
-import { buy, me, newcomer, openShop, putDownload } from './shop.ts'
+import { buy, me, registerUser, openShop, writeDownload } from './shop.ts'
 import type { JourneyShop, Me } from './shop.ts'
 
-const inForce = (shop: JourneyShop, ...args: string[]) => shopstead(shop.dataDir, ['benefits', ...args, '--json'])
+const benefits = (shop: JourneyShop, ...args: string[]) => shopstead(shop.dataDir, ['benefits', ...args, '--json'])
 
-describe('what an operator gives by hand, beside a running shop', () => {
-  it('is in /me at once, of every kind, and gone at once when it is revoked', async () => {
+describe('a benefit that an operator grants while the shop runs', () => {
+  it('appears in /me immediately, and disappears immediately when it is revoked', async () => {
     const shop = await openShop(benefitCatalogue)
-    // The command line has the time of day.
+    // The command line uses the real time.
     shop.clock.set(Date.now() + 60_000)
-    putDownload(shop, 'song.txt', 'la')
-    const lena = await newcomer(shop, 'lena')
-    const grant = (...args: string[]) => inForce(shop, 'grant', 'lena@shop.example', ...args)
+    writeDownload(shop, 'song.txt', 'la')
+    const lena = await registerUser(shop, 'lena')
+    const grant = (...args: string[]) => benefits(shop, 'grant', 'lena@shop.example', ...args)
     const kinds = [
       ['membership', '--plan', 'head-keeper', '--period', 'P1Y'],
       ['subscription', '--product', 'almanac', '--interval', 'month'],
@@ -24,33 +24,35 @@ describe('what an operator gives by hand, beside a running shop', () => {
       ['donation', '--amount', '12.50', '--campaign', 'panes']
     ]
     for (const args of kinds) expect([args[0], (await grant(...args)).code]).toEqual([args[0], 0])
-    const given = await me(lena)
-    expect(given.flags).toMatchObject({
+    const granted = await me(lena)
+    expect(granted.flags).toMatchObject({
       hasActiveMembershipA: true,
       hasProAccess: true,
       hasActiveSubscription: true,
       hasCourseEnrollments: true
     })
-    expect(given.entitlements.donations.donations).toMatchObject([{ amount: 12.5, orderId: null, campaign: 'panes' }])
+    expect(granted.entitlements.donations.donations).toMatchObject([{ amount: 12.5, orderId: null, campaign: 'panes' }])
     expect(await downloadNames(lena)).toEqual(['song.txt'])
-    for (const [kind = ''] of kinds) expect((await inForce(shop, 'revoke', kind, '1', '--yes')).code).toBe(0)
-    const taken = await me(lena)
-    expect(taken.flags).toMatchObject({
+    for (const [kind = ''] of kinds) expect((await benefits(shop, 'revoke', kind, '1', '--yes')).code).toBe(0)
+    const revoked = await me(lena)
+    expect(revoked.flags).toMatchObject({
       hasActiveMembershipA: false,
       hasProAccess: false,
       hasActiveSubscription: false,
       hasCourseEnrollments: false
     })
-    expect(taken.entitlements.donations.donations).toEqual([])
+    expect(revoked.entitlements.donations.donations).toEqual([])
     expect(await downloadNames(lena)).toEqual([])
-    expect((await inForce(shop, 'revoke', 'course', '1', '--yes')).json).toMatchObject({ error: { code: 'NOT_FOUND' } })
+    expect((await benefits(shop, 'revoke', 'course', '1', '--yes')).json).toMatchObject({
+      error: { code: 'NOT_FOUND' }
+    })
   })
 
-  it('is refused with a word of what is wrong', async () => {
+  it('is refused with an error code and an exit code', async () => {
     const shop = await openShop(benefitCatalogue)
-    await newcomer(shop, 'lena')
+    await registerUser(shop, 'lena')
     const refusals: [string[], number, string][] = [
-      [['grant', 'nobody@shop.example', 'course', '--course', 'x'], 1, 'NOT_FOUND'],
+      [['grant', 'unknown@shop.example', 'course', '--course', 'x'], 1, 'NOT_FOUND'],
       [['grant', 'lena@shop.example', 'membership', '--plan', 'none'], 1, 'NOT_FOUND'],
       [['grant', 'lena@shop.example', 'membership', '--plan', 'guild', '--period', 'PT1H'], 1, 'VALIDATION_FAILED'],
       [['grant', 'lena@shop.example', 'download', '--product', 'song', '--file', '../x'], 1, 'VALIDATION_FAILED'],
@@ -61,7 +63,7 @@ describe('what an operator gives by hand, beside a running shop', () => {
       [['revoke', 'medal', '1', '--yes'], 2, 'USAGE']
     ]
     for (const [args, code, error] of refusals) {
-      const ran = await inForce(shop, ...args)
+      const ran = await benefits(shop, ...args)
       expect([args.join(' '), ran.code, ran.json]).toEqual([
         args.join(' '),
         code,
@@ -70,11 +72,11 @@ describe('what an operator gives by hand, beside a running shop', () => {
     }
   })
 
-  it('is not given again by the order it was revoked from', async () => {
+  it('is not given again by its order after an operator revoked it', async () => {
     const shop = await openShop(benefitCatalogue)
-    const lena = await newcomer(shop, 'lena')
+    const lena = await registerUser(shop, 'lena')
     const { orderId } = await buy(shop, lena, 'glazing')
-    expect((await inForce(shop, 'revoke', 'course', '1', '--yes')).code).toBe(0)
+    expect((await benefits(shop, 'revoke', 'course', '1', '--yes')).code).toBe(0)
     await shopstead(shop.dataDir, ['orders', 'paid', String(orderId)])
     await shopstead(shop.dataDir, ['orders', 'reconcile'])
     expect((await me(lena)).flags['hasCourseEnrollments']).toBe(false)
@@ -87,7 +89,7 @@ async function downloadNames(visitor: Browser): Promise<unknown[]> {
 }
 
 describe('the demo shop', () => {
-  it('has people in every state, as the API tells them', async () => {
+  it('has users in every state', async () => {
     const shop = await openShop({ products: [] })
     await seedDemo(shop.app, shop.clock.now())
     const login = async (name: string) => {
