@@ -4,6 +4,7 @@ export default defineConfig({
   test: {
     include: ['test/browser/**/*.test.ts'],
     environment: 'node',
+    globalSetup: ['test/support/migrated-database.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
     reporters: [process.stdout.isTTY ? 'dot' : 'minimal'],

@@ -28,6 +28,7 @@ export default defineConfig({
     setupFiles: ['.config/mutants/no-mutant-yet.ts'],
     sequence: { sequencer: NearFirst },
     environment: 'node',
+    globalSetup: ['test/support/migrated-database.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000
   }

@@ -5,6 +5,7 @@ export default defineConfig({
   test: {
     include: ['test/processes/**/*.test.ts', 'test/**/*.process.test.ts'],
     environment: 'node',
+    globalSetup: ['test/support/migrated-database.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // Failures and a summary, with a dot for each test on a terminal.

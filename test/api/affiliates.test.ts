@@ -7,13 +7,13 @@ import { createApp } from '../../src/app.ts'
 import type { App } from '../../src/app.ts'
 import { parseConfig } from '../../src/platform/config/config.ts'
 import { write } from '../../src/platform/db/database.ts'
-import { migrateDatabase } from '../../src/platform/db/migrate.ts'
 import { startSession } from '../../src/shop/accounts/sessions.ts'
 import type { AffiliateStatus } from '../../src/shop/affiliates/rows.ts'
 import { createAffiliate } from '../../src/shop/affiliates/create-affiliate.ts'
 import { createReferral } from '../../src/shop/referrals/referrals.ts'
 import { recordVisit } from '../../src/shop/affiliates/visits.ts'
 import { setSetting, switchModule } from '../../src/shop/settings/settings.ts'
+import { createMigratedDatabase } from '../support/migrated-database.ts'
 import { makeUser } from '../support/people.ts'
 
 type Body = {
@@ -30,8 +30,8 @@ let handle: ReturnType<typeof createApi>
 beforeEach(() => {
   dataDir = mkdtempSync(join(tmpdir(), 'shopstead-test-'))
   const env = { SHOPSTEAD_ENV: 'test', SHOPSTEAD_DATA_DIR: dataDir, SHOPSTEAD_LOG: 'silent' }
-  app = createApp(parseConfig(env), { database: 'create' })
-  migrateDatabase(app.db)
+  createMigratedDatabase(join(dataDir, 'shopstead.db'))
+  app = createApp(parseConfig(env), { database: 'migrated' })
   handle = createApi(app)
 })
 afterEach(() => {

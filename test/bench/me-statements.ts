@@ -14,7 +14,7 @@ import type { GrantSpec } from '../../src/shop/catalog/grants.ts'
 import { accountSummary } from '../../src/shop/entitlements/entitlements.ts'
 import { openTestShop } from '../support/shop-context.ts'
 import type { TestShop } from '../support/shop-context.ts'
-import { person, product } from '../shop/benefits/temporary-shop.ts'
+import { person, product } from '../shop/benefits/support.ts'
 import { makeAffiliate, placeOrder } from '../shop/entitlements/records.ts'
 
 const most = { statements: 8, ratio: 1.5 }

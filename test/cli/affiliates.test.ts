@@ -11,7 +11,7 @@ import { shopstead } from '../support/command-line.ts'
 import { makeUser } from '../support/people.ts'
 import { openTestShop } from '../support/shop-context.ts'
 import type { TestShop } from '../support/shop-context.ts'
-import { credited, draft, line, makeProduct } from '../shop/orders/temporary-shop.ts'
+import { credited, draft, line, makeProduct } from '../shop/orders/support.ts'
 
 const run = (shop: TestShop, ...args: string[]) => shopstead(shop.dataDir, args)
 const json = (shop: TestShop, ...args: string[]) => shopstead(shop.dataDir, [...args, '--json'])

@@ -5,7 +5,7 @@ import { linkSubscription } from '../../src/shop/benefits/subscriptions.ts'
 import { shopstead } from '../support/command-line.ts'
 import { openTestShop } from '../support/shop-context.ts'
 import type { TestShop } from '../support/shop-context.ts'
-import { buy, monthly, person, product } from '../shop/benefits/temporary-shop.ts'
+import { buy, monthly, person, product } from '../shop/benefits/support.ts'
 
 const benefits = (shop: TestShop, ...args: string[]) => shopstead(shop.dataDir, ['benefits', ...args, '--json'])
 

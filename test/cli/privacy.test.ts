@@ -1,7 +1,7 @@
 import { queueMail } from '../../src/shop/mail/queue-mail.ts'
 import { expect, test } from 'vitest'
 import { write } from '../../src/platform/db/database.ts'
-import { draft, line, makeProduct, makeUser, place } from '../shop/orders/temporary-shop.ts'
+import { draft, line, makeProduct, makeUser, place } from '../shop/orders/support.ts'
 import { openTestShop } from '../support/shop-context.ts'
 import type { TestShop } from '../support/shop-context.ts'
 import { shopstead } from '../support/command-line.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { draft, line, makeProduct, place } from '../shop/orders/temporary-shop.ts'
+import { draft, line, makeProduct, place } from '../shop/orders/support.ts'
 import { openTestShop } from '../support/shop-context.ts'
 import { shopstead } from '../support/command-line.ts'
 

@@ -22,8 +22,9 @@ import { addEndpoint } from '../../src/shop/webhooks/endpoints.ts'
 import { runShopstead } from '../support/command-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { startMailbox } from '../support/mailbox.ts'
+import { createMigratedDatabase } from '../support/migrated-database.ts'
 import { startShop } from '../support/running-shop.ts'
-import { draft, line, makeProduct, place } from '../shop/orders/temporary-shop.ts'
+import { draft, line, makeProduct, place } from '../shop/orders/support.ts'
 
 type Env = Record<string, string>
 
@@ -40,8 +41,8 @@ const configOf = (dataDir: string, env: Env = {}) =>
 /** The data folder of a migrated shop without a running server, after `change`. */
 function quietShop(change: (app: App) => void | Promise<void> = () => undefined): Promise<string> {
   const dataDir = join(temporaryFolder(), 'data')
-  const app = createApp(configOf(dataDir), { database: 'create' }, { log: silent })
-  migrateDatabase(app.db)
+  createMigratedDatabase(join(dataDir, 'shopstead.db'))
+  const app = createApp(configOf(dataDir), { database: 'migrated' }, { log: silent })
   return Promise.resolve(change(app)).then(() => {
     app.close()
     return dataDir

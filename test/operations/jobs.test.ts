@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest'
 import { write } from '../../src/platform/db/database.ts'
 import { createStripeClient } from '../../src/platform/stripe-client.ts'
 import { createAttempt, getAttempt, updateAttempt } from '../../src/shop/payments/attempts.ts'
-import { draft, line, makeProduct, place } from '../shop/orders/temporary-shop.ts'
+import { draft, line, makeProduct, place } from '../shop/orders/support.ts'
 import { startShop } from '../support/running-shop.ts'
 
 test('the first payments job after a start leaves the attempts of new checkouts alone', async () => {

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { parseConfig } from '../../src/platform/config/config.ts'
-import { migrateDatabase } from '../../src/platform/db/migrate.ts'
 import { startServer } from '../../src/start-server.ts'
+import { createMigratedDatabase } from '../support/migrated-database.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
@@ -12,8 +12,8 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} }
 test('/livez reports that the process answers; /readyz and /health report that the database answers too', async () => {
   const dataDir = join(temporaryFolder(), 'data')
   const env = { SHOPSTEAD_ENV: 'test', SHOPSTEAD_DATA_DIR: dataDir, SHOPSTEAD_PORT: '0' }
-  const app = createApp(parseConfig(env), { database: 'create' }, { log: silent })
-  migrateDatabase(app.db)
+  createMigratedDatabase(join(dataDir, 'shopstead.db'))
+  const app = createApp(parseConfig(env), { database: 'migrated' }, { log: silent })
   const server = await startServer(app)
   onTestFinished(() => server.stop())
   const statusOf = async (path: string) => (await fetch(`http://127.0.0.1:${server.port}${path}`)).status

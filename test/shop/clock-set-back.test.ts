@@ -14,7 +14,7 @@ import { emit } from '../../src/shop/outbox/emit.ts'
 import { makeUser } from '../support/people.ts'
 import { openTestShop } from '../support/shop-context.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { draft, line, makeProduct, place } from './orders/temporary-shop.ts'
+import { draft, line, makeProduct, place } from './orders/support.ts'
 
 const minute = 60_000
 const hour = 60 * minute

@@ -1,15 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createApp } from '../../src/app.ts'
+import { createApp, databaseFile } from '../../src/app.ts'
 import type { App, Overrides } from '../../src/app.ts'
 import { parseConfig } from '../../src/platform/config/config.ts'
-import { migrateDatabase } from '../../src/platform/db/migrate.ts'
 import { write } from '../../src/platform/db/database.ts'
 import { startServer } from '../../src/start-server.ts'
 import { applyCatalogFile } from '../../src/shop/catalog/apply-catalog.ts'
 import { readCatalogFile } from '../../src/shop/catalog/import/read-file.ts'
 import { Browser } from './browser.ts'
+import { createMigratedDatabase } from './migrated-database.ts'
 
 export type RunningShop = {
   app: App
@@ -35,8 +35,8 @@ export async function startShop(
     SHOPSTEAD_DATA_DIR: dataDir,
     ...options.env
   })
-  const app = createApp(config, { database: 'create' }, { log: silent, ...options.overrides })
-  migrateDatabase(app.db)
+  createMigratedDatabase(databaseFile(config))
+  const app = createApp(config, { database: 'migrated' }, { log: silent, ...options.overrides })
   if (options.seed !== null) seed(app, options.seed ?? smallCatalogue)
   const server = await startServer(app)
   const url = `http://127.0.0.1:${server.port}`

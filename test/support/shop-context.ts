@@ -5,10 +5,10 @@ import { parseConfig } from '../../src/platform/config/config.ts'
 import { createPasswordHasher } from '../../src/platform/crypto/passwords.ts'
 import { deriveKeys } from '../../src/platform/crypto/secrets.ts'
 import { openDatabase } from '../../src/platform/db/database.ts'
-import { migrateDatabase } from '../../src/platform/db/migrate.ts'
 import { openRateLimiter } from '../../src/platform/limits.ts'
 import { createLogger } from '../../src/platform/log.ts'
 import type { ShopContext } from '../../src/shop/context.ts'
+import { createMigratedDatabase } from './migrated-database.ts'
 
 export type TestClock = { now(): number; set(epochMs: number): void; advance(ms: number): void }
 
@@ -35,8 +35,9 @@ export function testClock(start: number = Date.UTC(2026, 0, 15, 12)): TestClock 
 export function openTestShop(env: Record<string, string> = {}): TestShop {
   const dataDir = mkdtempSync(join(tmpdir(), 'shopstead-test-'))
   const config = parseConfig({ SHOPSTEAD_ENV: 'test', SHOPSTEAD_DATA_DIR: dataDir, SHOPSTEAD_LOG: 'silent', ...env })
-  const db = openDatabase(join(dataDir, 'shopstead.db'))
-  migrateDatabase(db)
+  const file = join(dataDir, 'shopstead.db')
+  createMigratedDatabase(file)
+  const db = openDatabase(file)
   const limiter = openRateLimiter(join(dataDir, 'limits.db'))
   return {
     config,

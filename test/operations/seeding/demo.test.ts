@@ -10,7 +10,6 @@ import { demoLogins, demoPassword } from '../../../src/operations/seeding/logins
 import { generateOrders } from '../../../src/operations/seeding/generated-orders.ts'
 import { parseConfig } from '../../../src/platform/config/config.ts'
 import { write } from '../../../src/platform/db/database.ts'
-import { migrateDatabase } from '../../../src/platform/db/migrate.ts'
 import { createUser } from '../../../src/shop/accounts/create-user.ts'
 import { getUser } from '../../../src/shop/accounts/find.ts'
 import { listAffiliates } from '../../../src/shop/affiliates/find.ts'
@@ -20,6 +19,7 @@ import { findSellable } from '../../../src/shop/catalog/sellable.ts'
 import { accountSummary } from '../../../src/shop/entitlements/entitlements.ts'
 import { orderStatuses } from '../../../src/shop/orders/states.ts'
 import { endHolds } from '../../../src/shop/payments/end-hold.ts'
+import { createMigratedDatabase } from '../../support/migrated-database.ts'
 
 const now = Date.UTC(2026, 10, 20, 12)
 const hourMs = 60 * 60_000
@@ -28,8 +28,8 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} }
 function openShop(env: Record<string, string> = {}): App {
   const dataDir = mkdtempSync(join(tmpdir(), 'shopstead-seed-'))
   const config = parseConfig({ SHOPSTEAD_ENV: 'test', SHOPSTEAD_DATA_DIR: dataDir, ...env })
-  const app = createApp(config, { database: 'create' }, { log: silent, clock: { now: () => now } })
-  migrateDatabase(app.db)
+  createMigratedDatabase(join(dataDir, 'shopstead.db'))
+  const app = createApp(config, { database: 'migrated' }, { log: silent, clock: { now: () => now } })
   onTestFinished(() => {
     app.close()
     rmSync(dataDir, { recursive: true })

@@ -14,16 +14,15 @@ import { setSetting } from '../../../src/shop/settings/settings.ts'
 import {
   credited,
   draft,
-  emptyShop,
   line,
   makeAffiliate,
   makeProduct,
   makeUser,
   move,
-  noon,
   place,
   referralOf
-} from '../orders/temporary-shop.ts'
+} from '../orders/support.ts'
+import { emptyShop, noon } from '../../support/temporary-shop.ts'
 
 type Step = (db: Db, orderId: number) => void
 

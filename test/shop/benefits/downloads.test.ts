@@ -10,7 +10,7 @@ import type { GrantSpec } from '../../../src/shop/catalog/grants.ts'
 import { switchModule } from '../../../src/shop/settings/settings.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import type { TestShop } from '../../support/shop-context.ts'
-import { buy, person, product, refund } from './temporary-shop.ts'
+import { buy, person, product, refund } from './support.ts'
 
 const dayMs = 86_400_000
 const forLife: GrantSpec = { kind: 'download', file: 'patterns/lantern.txt', days: null }

@@ -14,7 +14,7 @@ import { isSubscriptionInForce, subscriptionStatus } from '../../../src/shop/ben
 import { statusOf, toMembership, toSubscription } from '../../../src/shop/benefits/view.ts'
 import type { GrantSpec } from '../../../src/shop/catalog/grants.ts'
 import { openTestShop } from '../../support/shop-context.ts'
-import { at, buy, eventTypes, monthly, person, product, refund, yearOfA } from './temporary-shop.ts'
+import { at, buy, eventTypes, monthly, person, product, refund, yearOfA } from './support.ts'
 
 const everything: GrantSpec[] = [
   yearOfA,

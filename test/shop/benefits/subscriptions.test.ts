@@ -12,7 +12,7 @@ import {
 } from '../../../src/shop/benefits/subscriptions.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import type { TestShop } from '../../support/shop-context.ts'
-import { at, buy, eventTypes, monthly, person, product, refund } from './temporary-shop.ts'
+import { at, buy, eventTypes, monthly, person, product, refund } from './support.ts'
 
 const firstEnd = at('2026-02-15T12:00:00Z')
 const secondEnd = at('2026-03-15T12:00:00Z')

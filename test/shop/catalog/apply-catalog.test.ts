@@ -16,7 +16,8 @@ import {
   variationsOfProduct
 } from '../../../src/shop/catalog/stored-product.ts'
 import { revisions } from '../../../src/shop/settings/settings.ts'
-import { apply, emptyShop, noon, shopWith } from './temporary-shop.ts'
+import { apply, shopWith } from './support.ts'
+import { emptyShop, noon } from '../../support/temporary-shop.ts'
 
 const demo: unknown = JSON.parse(readFileSync('seeds/demo/catalogue.json', 'utf8'))
 const mug = { slug: 'mug', name: 'Mug', price: '12.00', description: 'Blue.', categories: ['Home'], tags: ['gift'] }

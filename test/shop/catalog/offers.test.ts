@@ -9,7 +9,8 @@ import type { OfferQuery } from '../../../src/shop/catalog/offers.ts'
 import { setPublished } from '../../../src/shop/catalog/products.ts'
 import { takeStock } from '../../../src/shop/catalog/stock.ts'
 import { setSetting, switchModule } from '../../../src/shop/settings/settings.ts'
-import { apply, noon, shopWith } from './temporary-shop.ts'
+import { apply, shopWith } from './support.ts'
+import { noon } from '../../support/temporary-shop.ts'
 
 type Page = { data: { offers: Offer[]; pagination: object }; meta: object }
 

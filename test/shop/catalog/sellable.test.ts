@@ -3,7 +3,8 @@ import { write } from '../../../src/platform/db/database.ts'
 import type { Db } from '../../../src/platform/db/database.ts'
 import { findSellable } from '../../../src/shop/catalog/sellable.ts'
 import { returnStock, takeStock } from '../../../src/shop/catalog/stock.ts'
-import { noon, shopWith } from './temporary-shop.ts'
+import { shopWith } from './support.ts'
+import { noon } from '../../support/temporary-shop.ts'
 
 const base = { slug: 'mug', name: 'Mug', price: '12.00' }
 const sizes = (small: object, large: object, product: object = {}) => [

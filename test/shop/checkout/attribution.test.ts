@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { decideAttribution } from '../../../src/shop/checkout/attribution.ts'
 import type { CheckoutQuery } from '../../../src/shop/checkout/input.ts'
 import { switchModule } from '../../../src/shop/settings/settings.ts'
-import { emptyShop, makeAffiliate, makeUser, noon } from '../orders/temporary-shop.ts'
+import { makeAffiliate, makeUser } from '../orders/support.ts'
+import { emptyShop, noon } from '../../support/temporary-shop.ts'
 
 const nothing: CheckoutQuery = {
   ref: null,

@@ -4,8 +4,9 @@ import type { GrantSpec } from '../../../src/shop/catalog/grants.ts'
 import { assertOneInterval, givenCodes, priceCart } from '../../../src/shop/checkout/cart.ts'
 import { CouponsRefused } from '../../../src/shop/orders/coupons-refused.ts'
 import { refusal } from '../../support/accounts.ts'
-import { shopWith } from '../catalog/temporary-shop.ts'
-import { line, noon } from '../orders/temporary-shop.ts'
+import { shopWith } from '../catalog/support.ts'
+import { line } from '../orders/support.ts'
+import { noon } from '../../support/temporary-shop.ts'
 
 const nobody = { userId: null, emailKey: null }
 const prices = [0, 1, 333, 999, 1250, 4999, 100_000]

@@ -16,7 +16,7 @@ import { atOnce, refusal, tally } from '../../support/accounts.ts'
 import { goodPassword } from '../../support/people.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import type { TestShop } from '../../support/shop-context.ts'
-import { makeAffiliate, makeCoupon, makeProduct, makeUser } from '../orders/temporary-shop.ts'
+import { makeAffiliate, makeCoupon, makeProduct, makeUser } from '../orders/support.ts'
 
 /** A gateway that no order of these tests gets as far as. */
 const cards: CardGateway = {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import * as affiliates from '../../../src/shop/affiliates/schema.ts'
 import * as checkout from '../../../src/shop/checkout/schema.ts'
 import * as payments from '../../../src/shop/payments/schema.ts'
-import { emptyShop } from '../orders/temporary-shop.ts'
+import { emptyShop } from '../../support/temporary-shop.ts'
 
 const tables = [affiliates, checkout, payments]
   .flatMap((schema) => Object.values(schema))

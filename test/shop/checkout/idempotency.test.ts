@@ -12,8 +12,9 @@ import {
 import type { Claim } from '../../../src/shop/checkout/idempotency.ts'
 import { idempotencyKeys } from '../../../src/shop/checkout/schema.ts'
 import { refusal } from '../../support/accounts.ts'
-import { draft, emptyShop, line, makeProduct, noon, place } from '../orders/temporary-shop.ts'
-import type { TestDb } from '../orders/temporary-shop.ts'
+import { draft, line, makeProduct, place } from '../orders/support.ts'
+import { emptyShop, noon } from '../../support/temporary-shop.ts'
+import type { TestDb } from '../../support/temporary-shop.ts'
 
 const asked = { scope: 'address:192.0.2.7', key: 'k', fingerprint: 'f' }
 const answer = { status: 200, body: Buffer.from('{}'), setCookies: ['a=b'] }

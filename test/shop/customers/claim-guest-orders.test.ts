@@ -4,7 +4,8 @@ import { enrolments } from '../../../src/shop/benefits/schema.ts'
 import { claimGuestOrders } from '../../../src/shop/customers/claim-guest-orders.ts'
 import { getOrder } from '../../../src/shop/orders/find.ts'
 import { listOrders } from '../../../src/shop/orders/list-orders.ts'
-import { draft, emptyShop, line, makeProduct, makeUser, move, noon, place } from '../orders/temporary-shop.ts'
+import { draft, line, makeProduct, makeUser, move, place } from '../orders/support.ts'
+import { emptyShop, noon } from '../../support/temporary-shop.ts'
 
 describe("a guest's orders", () => {
   const setup = () => {

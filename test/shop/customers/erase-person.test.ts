@@ -10,7 +10,7 @@ import { getOrder } from '../../../src/shop/orders/find.ts'
 import { countOf, eventsOf, logIn, mailsOf, refusal } from '../../support/accounts.ts'
 import { makeUser } from '../../support/people.ts'
 import { openTestShop } from '../../support/shop-context.ts'
-import { draft, line, makeAffiliate, makeProduct, place } from '../orders/temporary-shop.ts'
+import { draft, line, makeAffiliate, makeProduct, place } from '../orders/support.ts'
 
 const passwordHash = 'not a hash'
 

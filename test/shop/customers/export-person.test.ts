@@ -3,7 +3,7 @@ import { exportPerson } from '../../../src/shop/customers/export-person.ts'
 import { logIn } from '../../support/accounts.ts'
 import { makeUser } from '../../support/people.ts'
 import { openTestShop } from '../../support/shop-context.ts'
-import { draft, line, makeProduct, place } from '../orders/temporary-shop.ts'
+import { draft, line, makeProduct, place } from '../orders/support.ts'
 
 describe('an export', () => {
   it('holds everything of the person and no secret', async () => {

@@ -13,7 +13,7 @@ import { atOnce, countOf, eventsOf, mailsOf, newestToken, refusal, tally } from 
 import { caller, goodPassword, makeUser } from '../../support/people.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import type { TestShop } from '../../support/shop-context.ts'
-import { draft, line, makeProduct, move, place } from '../orders/temporary-shop.ts'
+import { draft, line, makeProduct, move, place } from '../orders/support.ts'
 
 const hour = 3_600_000
 const verify = (shop: TestShop, token: string, from = caller()) => verifyEmail(shop, token, from, shop.clock.now())

@@ -9,7 +9,7 @@ import { switchModule } from '../../../src/shop/settings/settings.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import type { TestShop } from '../../support/shop-context.ts'
 import { makeUser } from '../../support/people.ts'
-import { buy, monthly, person, product } from '../benefits/temporary-shop.ts'
+import { buy, monthly, person, product } from '../benefits/support.ts'
 import { makeAffiliate, placeOrder, seedPlans, summaryOf } from './records.ts'
 
 /** Typed by hand from docs/interface.md 2.1 to 2.4 and docs/contract.md 4.4. */

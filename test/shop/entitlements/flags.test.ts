@@ -11,7 +11,7 @@ import type { Flags } from '../../../src/shop/entitlements/flags.ts'
 import { switchModule } from '../../../src/shop/settings/settings.ts'
 import type { ModuleName } from '../../../src/shop/settings/modules.ts'
 import { openTestShop } from '../../support/shop-context.ts'
-import { buy, monthly, person, product, refund } from '../benefits/temporary-shop.ts'
+import { buy, monthly, person, product, refund } from '../benefits/support.ts'
 import { makeAffiliate, placeOrder, seedPlans, summaryOf } from './records.ts'
 
 const dayMs = 86_400_000

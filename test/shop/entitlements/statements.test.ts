@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { accountSummary } from '../../../src/shop/entitlements/entitlements.ts'
 import { openTestShop } from '../../support/shop-context.ts'
-import { person } from '../benefits/temporary-shop.ts'
+import { person } from '../benefits/support.ts'
 import { placeOrder } from './records.ts'
 
 it('a summary takes five statements in one snapshot, however many orders there are, and neither scans nor sorts them', async () => {

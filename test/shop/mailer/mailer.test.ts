@@ -22,7 +22,7 @@ import { startMailbox } from '../../support/mailbox.ts'
 import { makeUser } from '../../support/people.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import type { TestShop } from '../../support/shop-context.ts'
-import { couponLine, draft, line, makeCoupon, makeProduct, place } from '../orders/temporary-shop.ts'
+import { couponLine, draft, line, makeCoupon, makeProduct, place } from '../orders/support.ts'
 
 const minuteMs = 60_000
 const cheapHash = { passwordHash: 'none' }

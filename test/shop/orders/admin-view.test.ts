@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { Db } from '../../../src/platform/db/database.ts'
 import { isEmailOfOrder, listAllOrders, listOrdersOfPerson } from '../../../src/shop/orders/admin-view.ts'
 import { countGuestOrders } from '../../../src/shop/orders/guest-orders.ts'
-import { emptyShop } from './temporary-shop.ts'
+import { emptyShop } from '../../support/temporary-shop.ts'
 
 const none = () => null
 const email = 'lena@shop.example'

@@ -3,18 +3,8 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
 import { orderStatuses } from '../../../src/shop/orders/states.ts'
-import {
-  couponLine,
-  draft,
-  emptyShop,
-  line,
-  makeCoupon,
-  makeProduct,
-  move,
-  place,
-  stockOf,
-  usedOf
-} from './temporary-shop.ts'
+import { couponLine, draft, line, makeCoupon, makeProduct, move, place, stockOf, usedOf } from './support.ts'
+import { emptyShop } from '../../support/temporary-shop.ts'
 
 const units = 4
 const step = fc.record({

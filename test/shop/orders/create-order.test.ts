@@ -5,7 +5,6 @@ import {
   couponLine,
   credited,
   draft,
-  emptyShop,
   eventsOf,
   line,
   makeAffiliate,
@@ -13,14 +12,14 @@ import {
   makeProduct,
   makeUser,
   makeVariation,
-  noon,
   place,
   referralOf,
   stockOf,
   stockTakenOf,
   typein,
   usedOf
-} from './temporary-shop.ts'
+} from './support.ts'
+import { emptyShop, noon } from '../../support/temporary-shop.ts'
 
 function fieldErrorsOf(act: () => unknown): unknown {
   try {

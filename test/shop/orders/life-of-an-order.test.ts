@@ -13,18 +13,17 @@ import {
   couponLine,
   credited,
   draft,
-  emptyShop,
   line,
   makeAffiliate,
   makeCoupon,
   makeProduct,
   makeUser,
   move,
-  noon,
   place,
   referralOf,
   typein
-} from './temporary-shop.ts'
+} from './support.ts'
+import { emptyShop, noon } from '../../support/temporary-shop.ts'
 
 test('the orders whose hold has ended are the pending ones, the longest overdue first', () => {
   const db = emptyShop()

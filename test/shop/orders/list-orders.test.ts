@@ -5,17 +5,16 @@ import { switchModule } from '../../../src/shop/settings/settings.ts'
 import {
   credited,
   draft,
-  emptyShop,
   force,
   line,
   makeAffiliate,
   makeProduct,
   makeUser,
   move,
-  noon,
   place,
   referralOf
-} from './temporary-shop.ts'
+} from './support.ts'
+import { emptyShop, noon } from '../../support/temporary-shop.ts'
 
 describe("a customer's orders", () => {
   test('have exactly the fields of the interface', () => {

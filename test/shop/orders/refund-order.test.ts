@@ -9,18 +9,17 @@ import { events } from '../../../src/shop/events/schema.ts'
 import {
   credited,
   draft,
-  emptyShop,
   line,
   mailsOf,
   makeAffiliate,
   makeProduct,
   makeUser,
   move,
-  noon,
   place,
   referralOf,
   stockOf
-} from './temporary-shop.ts'
+} from './support.ts'
+import { emptyShop, noon } from '../../support/temporary-shop.ts'
 
 function paidOrder(): { db: Db; productId: number; order: OrderRow } {
   const db = emptyShop()

@@ -13,7 +13,6 @@ import {
   couponLine,
   credited,
   draft,
-  emptyShop,
   eventsOf,
   force,
   line,
@@ -23,13 +22,13 @@ import {
   makeProduct,
   makeUser,
   move,
-  noon,
   place,
   referralOf,
   stockOf,
   stockTakenOf,
   usedOf
-} from './temporary-shop.ts'
+} from './support.ts'
+import { emptyShop, noon } from '../../support/temporary-shop.ts'
 
 type Setup = { db: Db; productId: number; couponId: number; order: OrderRow }
 

@@ -13,7 +13,8 @@ import {
 } from '../../../src/shop/payments/attempts.ts'
 import { openWarnings, resolveWarning, dismissWarning, warn, wasWarned } from '../../../src/shop/payments/warnings.ts'
 import type { WarningKind } from '../../../src/shop/payments/warnings.ts'
-import { force, noon } from '../orders/temporary-shop.ts'
+import { force } from '../orders/support.ts'
+import { noon } from '../../support/temporary-shop.ts'
 import { later, openBooks } from './books.ts'
 import type { Books } from './books.ts'
 

@@ -8,8 +8,9 @@ import type { GatewayState } from '../../../src/shop/payments/gateway-state.ts'
 import type { AttemptRow } from '../../../src/shop/payments/rows.ts'
 import { applyGatewayState } from '../../../src/shop/payments/settle.ts'
 import type { Settled } from '../../../src/shop/payments/settle.ts'
-import { draft, emptyShop, line, makeProduct, noon, place } from '../orders/temporary-shop.ts'
-import type { TestDb } from '../orders/temporary-shop.ts'
+import { draft, line, makeProduct, place } from '../orders/support.ts'
+import { emptyShop, noon } from '../../support/temporary-shop.ts'
+import type { TestDb } from '../../support/temporary-shop.ts'
 
 export const later = noon + 5_000
 

@@ -6,7 +6,7 @@ import { applyDispute, disputeOf } from '../../../src/shop/payments/disputes.ts'
 import type { Dispute } from '../../../src/shop/payments/disputes.ts'
 import { openWarnings } from '../../../src/shop/payments/warnings.ts'
 import { events } from '../../../src/shop/events/schema.ts'
-import { move } from '../orders/temporary-shop.ts'
+import { move } from '../orders/support.ts'
 import { openBooks } from './books.ts'
 import type { Books } from './books.ts'
 

@@ -5,7 +5,8 @@ import type { GatewayRefund } from '../../../src/shop/payments/gateway-refunds.t
 import type { AttemptRow } from '../../../src/shop/payments/rows.ts'
 import { refunds } from '../../../src/shop/payments/schema.ts'
 import { openWarnings } from '../../../src/shop/payments/warnings.ts'
-import { force, noon } from '../orders/temporary-shop.ts'
+import { force } from '../orders/support.ts'
+import { noon } from '../../support/temporary-shop.ts'
 import { later, openBooks, stateOf } from './books.ts'
 import type { Books } from './books.ts'
 

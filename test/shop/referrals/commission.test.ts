@@ -2,7 +2,7 @@ import { currentRateBps } from '../../../src/shop/affiliates/rate.ts'
 import { describe, expect, it } from 'vitest'
 import { netCommissionMinor } from '../../../src/shop/referrals/commission.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
-import { emptyShop, noon } from '../orders/temporary-shop.ts'
+import { emptyShop, noon } from '../../support/temporary-shop.ts'
 
 describe('a commission', () => {
   it.each([

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
-import { shopWith } from '../../../shop/catalog/temporary-shop.ts'
+import { shopWith } from '../../../shop/catalog/support.ts'
 
 const rounds = 50
 const attempts = 25

@@ -1,19 +1,13 @@
-import { mails } from '../../../src/shop/mail/schema.ts'
-import { referrals } from '../../../src/shop/referrals/schema.ts'
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
-import { onTestFinished } from 'vitest'
-import { openDatabase, write } from '../../../src/platform/db/database.ts'
+import { write } from '../../../src/platform/db/database.ts'
 import type { Db } from '../../../src/platform/db/database.ts'
-import { migrateDatabase } from '../../../src/platform/db/migrate.ts'
 import { createUser } from '../../../src/shop/accounts/create-user.ts'
 import type { UserRow } from '../../../src/shop/accounts/rows.ts'
 import { affiliates } from '../../../src/shop/affiliates/schema.ts'
 import { coupons, products, variations } from '../../../src/shop/catalog/schema.ts'
 import { events } from '../../../src/shop/events/schema.ts'
+import { mails } from '../../../src/shop/mail/schema.ts'
 import { insertOrder } from '../../../src/shop/orders/create-order.ts'
 import type { DraftAttribution, DraftCoupon, DraftLine, OrderDraft } from '../../../src/shop/orders/draft.ts'
 import type { OrderRow } from '../../../src/shop/orders/rows.ts'
@@ -21,22 +15,8 @@ import { orderItems, orders } from '../../../src/shop/orders/schema.ts'
 import type { OrderStatus } from '../../../src/shop/orders/states.ts'
 import { moveOrder } from '../../../src/shop/orders/transition.ts'
 import type { Move } from '../../../src/shop/orders/transition.ts'
-
-export const noon = Date.UTC(2026, 5, 1, 12)
-export type TestDb = Db & { file: string }
-
-/** A migrated, empty database of its own for one test, on disk; `file` is where another process finds it. */
-export function emptyShop(): TestDb {
-  const folder = mkdtempSync(join(tmpdir(), 'shopstead-orders-'))
-  const file = join(folder, 'shopstead.db')
-  const db = openDatabase(file)
-  migrateDatabase(db)
-  onTestFinished(() => {
-    db.sqlite.close()
-    rmSync(folder, { recursive: true })
-  })
-  return { ...db, file }
-}
+import { referrals } from '../../../src/shop/referrals/schema.ts'
+import { noon } from '../../support/temporary-shop.ts'
 
 export function makeProduct(db: Db, changes: Partial<typeof products.$inferInsert> = {}): number {
   const row = {
