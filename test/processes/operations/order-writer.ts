@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openDatabase, write } from '../../src/platform/db/database.ts'
-import { insertOrder } from '../../src/shop/orders/create-order.ts'
+import { openDatabase, write } from '../../../src/platform/db/database.ts'
+import { insertOrder } from '../../../src/shop/orders/create-order.ts'
 
 // Writes about 300 orders a second and prints each id after the commit, as a busy server in its own process would.
 // Usage: node order-writer.ts DATABASE PRODUCT_ID

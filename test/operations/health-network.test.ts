@@ -1,0 +1,107 @@
+import { createServer, request as httpRequest } from 'node:http'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { startMailbox } from '../support/mailbox.ts'
+import { startShop } from '../support/running-shop.ts'
+import { checkOf, production, quietShop } from './health-support.ts'
+import type { Env } from './health-support.ts'
+
+async function listen(handle: RequestListener): Promise<string> {
+  const server = createServer(handle)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+describe('a check of the network fails', () => {
+  const stripe = (apiBase: string): Env => ({
+    SHOPSTEAD_PAYMENTS: 'stripe',
+    SHOPSTEAD_STRIPE_SECRET_KEY: 'sk_test_1',
+    SHOPSTEAD_STRIPE_API_BASE: apiBase
+  })
+
+  it('when the clock differs from Stripe’s', async () => {
+    const dataDir = await quietShop()
+    const atStripe = (offMs: number) =>
+      listen((_request, response) => {
+        response.setHeader('date', new Date(Date.now() + offMs).toUTCString())
+        response.writeHead(401).end('{}')
+      })
+    const found = async (offMs: number) => (await checkOf('clock', dataDir, stripe(await atStripe(offMs))))?.status
+    expect(await found(0)).toBe('ok')
+    expect(await found(-60_000)).toBe('warning')
+    expect(await found(400_000)).toBe('failed')
+    expect(await checkOf('clock', dataDir, stripe('http://127.0.0.1:1'))).toMatchObject({ status: 'warning' })
+  })
+
+  it('when the mail server is down or refuses the login', async () => {
+    const dataDir = await quietShop()
+    const mailbox = await startMailbox({ login: { user: 'shop', password: 'right' } })
+    const good = mailbox.urlFor('shop', 'right')
+    const env = (url: string): Env => ({ SHOPSTEAD_SMTP_URL: url })
+    expect(await checkOf('smtp', dataDir, env(good))).toMatchObject({ status: 'ok' })
+    const refused = await checkOf('smtp', dataDir, env(mailbox.urlFor('shop', 'wrong')))
+    expect(refused).toMatchObject({ status: 'failed' })
+    expect(JSON.stringify(refused)).not.toContain('wrong')
+    await mailbox[Symbol.asyncDispose]()
+    expect(await checkOf('smtp', dataDir, env(good))).toMatchObject({ status: 'failed' })
+    expect(await checkOf('smtp', dataDir, production)).toMatchObject({ status: 'failed' })
+  })
+
+  /** A web server in front of the shop. */
+  async function front(to: () => string, spoil: (answer: IncomingMessage) => void): Promise<string> {
+    return listen((request, response: ServerResponse) => {
+      const { method, headers, url } = request
+      const passed = httpRequest(`${to()}${url}`, { method, headers }, (answer) => {
+        spoil(answer)
+        response.writeHead(answer.statusCode ?? 502, answer.headers)
+        answer.pipe(response)
+      })
+      passed.on('error', () => response.writeHead(502).end())
+      request.pipe(passed)
+    })
+  }
+
+  it('when nothing answers at the public URL, another server does, or cookies are lost on the way', async () => {
+    let to = ''
+    let spoil: (answer: IncomingMessage) => void = () => undefined
+    const publicUrl = await front(
+      () => to,
+      (answer) => spoil(answer)
+    )
+    const env = { SHOPSTEAD_PUBLIC_URL: publicUrl }
+    const shop = await startShop({ env })
+    onTestFinished(() => shop.stop())
+    to = shop.url
+    expect(await checkOf('public url', shop.dataDir, env)).toMatchObject({ status: 'ok' })
+    spoil = (answer) => void delete answer.headers['set-cookie']
+    expect(await checkOf('public url', shop.dataDir, env)).toMatchObject({
+      status: 'failed',
+      message: expect.stringContaining('lacks the session cookie')
+    })
+    spoil = (answer) => void (answer.statusCode = 404)
+    expect(await checkOf('public url', shop.dataDir, env)).toMatchObject({ status: 'failed' })
+    const down = { ...env, SHOPSTEAD_PUBLIC_URL: 'http://127.0.0.1:1' }
+    expect(await checkOf('public url', shop.dataDir, down)).toMatchObject({ status: 'warning' })
+    const insecure = { ...production, SHOPSTEAD_PUBLIC_URL: publicUrl }
+    expect(await checkOf('public url', shop.dataDir, insecure)).toMatchObject({ status: 'failed' })
+  })
+
+  it('when an untrusted proxy forwards requests', async () => {
+    const shop = await startShop()
+    onTestFinished(() => shop.stop())
+    await shop.visitor().get('/health')
+    expect(await checkOf('forwarded requests', shop.dataDir)).toMatchObject({ status: 'ok' })
+    await shop.visitor({ 'x-forwarded-for': '203.0.113.9' }).get('/health')
+    expect(await checkOf('forwarded requests', shop.dataDir)).toMatchObject({
+      status: 'failed',
+      message: expect.stringContaining('127.0.0.1')
+    })
+    const trusting = { SHOPSTEAD_TRUSTED_PROXIES: '127.0.0.0/8' }
+    expect(await checkOf('forwarded requests', shop.dataDir, trusting)).toMatchObject({ status: 'ok' })
+  })
+})

@@ -1,0 +1,62 @@
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import type Database from 'better-sqlite3'
+import { onTestFinished } from 'vitest'
+import { openDatabase } from '../../src/platform/db/database.ts'
+import type { Db } from '../../src/platform/db/database.ts'
+import { journal, migrateDatabase } from '../../src/platform/db/migrate.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const ours = 'src/platform/db/migrations'
+export const goldenFolder = 'test/golden'
+export const newest = journal().at(-1)?.tag ?? ''
+
+/** The golden database of a version, in its own folder. */
+export function golden(tag: string): { db: Db; dataDir: string } {
+  const dataDir = temporaryFolder()
+  writeFileSync(join(dataDir, 'shopstead.db'), gunzipSync(readFileSync(join(goldenFolder, `${tag}.db.gz`))))
+  const db = openDatabase(join(dataDir, 'shopstead.db'))
+  onTestFinished(() => void db.sqlite.close())
+  return { db, dataDir }
+}
+
+/** A folder with our migrations and one more after them. */
+export function withAnother(sql: string): string {
+  const folder = join(temporaryFolder(), 'migrations')
+  cpSync(ours, folder, { recursive: true })
+  const file = join(folder, 'meta', '_journal.json')
+  const meta = JSON.parse(readFileSync(file, 'utf8')) as { entries: object[] }
+  meta.entries.push({ idx: 99, version: '6', when: Date.UTC(2100, 0, 1), tag: '9999_another', breakpoints: true })
+  writeFileSync(file, JSON.stringify(meta))
+  writeFileSync(join(folder, '9999_another.sql'), sql)
+  return folder
+}
+
+export type Rows = Record<string, unknown>[]
+/** Every row of every table, in key order. */
+export function contentOf(sqlite: Database.Database): Map<string, Rows> {
+  const names = sqlite
+    .prepare<[], string>(
+      `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+       AND name NOT LIKE 'products\\_search\\_%' ESCAPE '\\' AND name <> '__drizzle_migrations'`
+    )
+    .pluck()
+    .all()
+  return new Map(names.map((name) => [name, sqlite.prepare(`SELECT * FROM "${name}" ORDER BY 1, 2`).all() as Rows]))
+}
+
+/** A shop's database that has only the first migration. */
+export function oldShop(): { dataDir: string; db: Db } {
+  const dataDir = join(temporaryFolder(), 'data')
+  mkdirSync(dataDir)
+  const folder = join(temporaryFolder(), 'migrations')
+  cpSync(ours, folder, { recursive: true })
+  const file = join(folder, 'meta', '_journal.json')
+  const meta = JSON.parse(readFileSync(file, 'utf8')) as { entries: object[] }
+  writeFileSync(file, JSON.stringify({ ...meta, entries: meta.entries.slice(0, 1) }))
+  const db = openDatabase(join(dataDir, 'shopstead.db'))
+  migrateDatabase(db, folder)
+  onTestFinished(() => void db.sqlite.close())
+  return { dataDir, db }
+}

@@ -1,0 +1,42 @@
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { journal } from '../../../src/platform/db/migrate.ts'
+import { contentOf, golden, newest, oldShop, withAnother } from '../../operations/migrate-support.ts'
+import { exitOf, runShopstead } from '../../support/command-process.ts'
+
+describe('a migration', () => {
+  it('leaves the database as it was when it is killed', async () => {
+    const { db, dataDir } = golden(newest)
+    const before = contentOf(db.sqlite)
+    const folder = withAnother(
+      `DELETE FROM coupon_products;
+       CREATE TABLE numbers AS WITH RECURSIVE n(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM n LIMIT 1000000000) SELECT x FROM n;`
+    )
+    const script = `
+      const { openDatabase } = await import('./src/platform/db/database.ts')
+      const { migrateDatabase } = await import('./src/platform/db/migrate.ts')
+      const db = openDatabase(${JSON.stringify(join(dataDir, 'shopstead.db'))})
+      console.log('begins')
+      migrateDatabase(db, ${JSON.stringify(folder)})`
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script])
+    const ended = exitOf(child)
+    await new Promise((resolve) => child.stdout.once('data', resolve))
+    await new Promise((resolve) => setTimeout(resolve, 400))
+    child.kill('SIGKILL')
+    expect(await ended).toBe('SIGKILL')
+    expect(contentOf(db.sqlite)).toEqual(before)
+    expect(db.sqlite.pragma('integrity_check', { simple: true })).toBe('ok')
+  })
+
+  it('is applied once when two processes run it at once', async () => {
+    const { dataDir } = oldShop()
+    const both = await Promise.all([1, 2].map(() => runShopstead(dataDir, ['migrate', '--json'])))
+    expect(both.map(({ code }) => code)).toEqual([0, 0])
+    expect(both.flatMap(({ json }) => json['applied'])).toEqual(
+      journal()
+        .slice(1)
+        .map(({ tag }) => tag)
+    )
+  })
+})
