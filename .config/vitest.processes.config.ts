@@ -6,7 +6,7 @@ export default defineConfig({
     include: ['test/processes/**/*.test.ts', 'test/**/*.process.test.ts'],
     environment: 'node',
     globalSetup: ['test/support/migrated-database.ts'],
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     hookTimeout: 60_000,
     // Failures and a summary, with a dot for each test on a terminal.
     reporters: [process.stdout.isTTY ? 'dot' : 'minimal'],

@@ -50,4 +50,4 @@ test('a production server writes only JSON lines, without secrets or email addre
   for (const hidden of ['lena', 'word-1', 'harbour', 'smtp-word', 'robot', 'receivers-own', 'a-token-of', ...cookies])
     expect(written).not.toContain(hidden)
   expect(written).toContain('"path":"/auth/login","status":401')
-}, 60_000)
+})
