@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { pageUrls, withResult } from '../../../src/shop/payments/page-urls.ts'
-import { draft, emptyShop, line, makeProduct, place } from '../orders/temporary-shop.ts'
+import { draft, line, makeProduct, place } from '../orders/support.ts'
+import { emptyShop } from '../../support/temporary-shop.ts'
 
 test("the gateway sends the buyer to the site's own addresses, or to the order's page if the site gave none", () => {
   const db = emptyShop()
