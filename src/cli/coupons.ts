@@ -50,7 +50,7 @@ export function define(program: ShopCommand): void {
     const input = parseCoupon(options, setting(app.db, 'shop.currency'))
     const coupon = createCoupon(app.db, input, now)
     const { json, human } = answer(app, coupon)
-    return { json, human: [...human, ...smallTotals(app, coupon)] }
+    return { json, human: [human, smallTotals(app, coupon)].flat() }
   })
   const disable = addCommand(group, 'disable <code>', 'orders that carry it keep it', 'coupons disable SPRING')
   runs(disable, 'migrated', ({ app }, code: string) => answer(app, disableCoupon(app.db, code)))

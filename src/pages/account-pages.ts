@@ -23,16 +23,16 @@ export const accountPages: readonly PageRoute[] = [
 ]
 
 const verified = messagePage(200, 'Your email is verified', ['Thank you. You can log in now.'])
-const changed = messagePage(200, 'Your password is changed', [
-  'You can log in with it now. Other devices have been logged out.'
+const changed = messagePage(200, 'Your password has been changed', [
+  'You can now log in with your new password. All other devices have been logged out.'
 ])
 const verifyOver = messagePage(410, 'This link no longer works', [
-  'It was used before, has expired, or a newer one was sent.',
-  'If you have verified your email already, simply log in. Otherwise have a new link sent to you where you log in.'
+  'It has been used or has expired, or a newer link was sent.',
+  'If you have already verified your email, log in. Otherwise request a new link on the login page.'
 ])
 const resetOver = messagePage(410, 'This link no longer works', [
-  'It was used before, has expired, or a newer one was sent.',
-  'If you still need a new password, ask for another link where you log in.'
+  'It has been used or has expired, or a newer link was sent.',
+  'If you still need a new password, request another link on the login page.'
 ])
 
 function showVerify({ app, request, now }: PageCall): PageReply {
@@ -62,7 +62,7 @@ async function reset(call: PageCall): Promise<PageReply> {
   const form = await readForm(request)
   const token = form.get('token') ?? ''
   const password = form.get('password') ?? ''
-  if (password === '') return resetForm(call, token, 422, 'Please type the new password.')
+  if (password === '') return resetForm(call, token, 422, 'Please enter a new password.')
   try {
     await resetPassword(app, { token, password }, { addressKey }, now)
     return { redirect: '/account/reset/done' }

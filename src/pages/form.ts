@@ -12,7 +12,7 @@ const formType = /^application\/x-www-form-urlencoded[ \t]*(;|$)/i
 export async function readForm(request: Request): Promise<URLSearchParams> {
   const body = await readBody(request, limitBytes)
   if (body.length > 0 && !formType.test(request.headers.get('content-type') ?? '')) {
-    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'This page takes a form.')
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'This page accepts only a submitted form.')
   }
   return new URLSearchParams(body.toString('utf8'))
 }

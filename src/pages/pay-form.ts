@@ -38,7 +38,7 @@ export function readValues(form: URLSearchParams): Record<string, string> {
 export function choiceInput(app: App, order: OrderRow, values: Readonly<Record<string, string>>) {
   const isShown = asksAddress(app.db, order) && addressFields.some((name) => name in values)
   return z.object({
-    payment_method: z.enum(offeredMethods(app, order), 'Please choose how to pay.'),
+    payment_method: z.enum(offeredMethods(app, order), 'Please choose a payment method.'),
     email: email.default(null),
     firstName: optionalLine(100),
     lastName: optionalLine(100),
@@ -51,7 +51,7 @@ const email = z
   .transform((text) => text.normalize('NFC').trim())
   .refine(
     (text) => text === '' || (codePoints(text) <= 254 && isEmail(text)),
-    'Please give an email address such as name@example.com.'
+    'Please enter an email address such as name@example.com.'
   )
   .transform((text) => (text === '' ? null : text))
 
@@ -59,10 +59,10 @@ const needed = (words: string) => lineField(200).refine((text) => text !== '', w
 
 const address = z
   .object({
-    address1: needed('Please give a street and a number.'),
+    address1: needed('Please enter the street and house number.'),
     address2: lineField(200).default(''),
-    postcode: needed('Please give a postcode.'),
-    city: needed('Please give a town or city.'),
+    postcode: needed('Please enter a postcode.'),
+    city: needed('Please enter a town or city.'),
     country: z
       .string('Please choose a country.')
       .transform((code) => code.trim().toUpperCase())

@@ -56,7 +56,7 @@ async function applyCode(call: PageCall, order: OrderRow, typed: string): Promis
   const values = { coupon: code }
   const wrong = (coupon: string): PageReply =>
     refused(call, order, 422, { values, errors: { coupon: [coupon] }, message: null })
-  if (code === '' || codePoints(code) > 64) return wrong('Please type the code of a coupon.')
+  if (code === '' || codePoints(code) > 64) return wrong('Please enter a coupon code.')
   try {
     await takeCoupon(call.app, order.id, code, call.addressKey)
     return { redirect: `/checkout/${order.publicToken}` }

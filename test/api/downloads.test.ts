@@ -26,7 +26,7 @@ async function bought(slug = 'song', file = 'song.txt') {
   const lena = await registerUser(shop, 'lena')
   const { orderId } = await buy(shop, lena, slug)
   const [download] = await listed(lena)
-  if (download === undefined) throw new Error('There is nothing to download.')
+  if (download === undefined) throw new Error('You have no downloads.')
   return { shop, lena, orderId, download, link: `${shop.url}${download.url}` }
 }
 

@@ -89,7 +89,7 @@ test('a forgotten password is replaced by the link in the message', async () => 
   await look(page, 'forgot')
   await page.getByLabel('Email').fill('new@shop.example')
   await page.getByRole('button', { name: 'Send me the link' }).click()
-  await page.getByRole('heading', { name: 'Look into your mail' }).waitFor()
+  await page.getByRole('heading', { name: 'Check your email' }).waitFor()
 
   const { links } = await mailTo(shop, 'new@shop.example')
   await page.goto(links.reset ?? '')
@@ -100,7 +100,7 @@ test('a forgotten password is replaced by the link in the message', async () => 
   await look(page, 'reset-refused')
   await page.getByLabel('New password').fill('quiet-heron-lands-7')
   await page.getByRole('button', { name: 'Set my password' }).click()
-  await page.getByRole('heading', { name: 'Your password is changed' }).waitFor()
+  await page.getByRole('heading', { name: 'Your password has been changed' }).waitFor()
   await look(page, 'reset-done')
   await logIn(page, shop.url, 'new@shop.example', 'quiet-heron-lands-7')
   expect(complaints).toEqual([])

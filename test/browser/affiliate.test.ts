@@ -23,7 +23,7 @@ test('somebody applies, is approved, sends a buyer, and counts the referral', as
   await page.getByLabel('Your website').fill('https://lights.example')
   await look(page, 'affiliate-apply')
   await page.getByRole('button', { name: 'Become an affiliate' }).click()
-  await page.getByRole('heading', { name: 'We are looking at your application' }).waitFor()
+  await page.getByRole('heading', { name: 'Your application is being reviewed' }).waitFor()
   await look(page, 'affiliate-pending')
 
   const link = await page.getByText('/?ref=').innerText()

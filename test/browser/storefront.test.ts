@@ -94,7 +94,7 @@ test('what is sold out, gone or closed is said in words', async () => {
   await page.goto(`${shop.url}/products/last-lantern`)
   await page.getByText('Only 1 left').waitFor()
   await page.goto(`${shop.url}/products/keel-lantern`)
-  await page.getByRole('heading', { name: 'There is nothing here' }).waitFor()
+  await page.getByRole('heading', { name: 'Page not found' }).waitFor()
   await look(page, 'not-found')
   await page.goto(`${shop.url}/thanks?orderId=1&result=cancelled`)
   await page.getByRole('heading', { name: 'The payment did not go through' }).waitFor()

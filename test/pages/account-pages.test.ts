@@ -76,7 +76,7 @@ describe('the link to choose a new password', () => {
     const send = (password: string) => visitor.form(`${shop.url}/account/reset`, { token, password })
 
     const empty = await send('')
-    expect([empty.status, await empty.text()]).toEqual([422, expect.stringContaining('Please type the new password.')])
+    expect([empty.status, await empty.text()]).toEqual([422, expect.stringContaining('Please enter a new password.')])
     const short = await send('short')
     expect([short.status, await short.text()]).toEqual([400, expect.stringContaining('at least 8 characters')])
 

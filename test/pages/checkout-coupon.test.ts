@@ -90,8 +90,8 @@ describe('a coupon on the hosted page', () => {
       ['OLD', 'has expired'],
       ['NOSUCH', 'is not valid'],
       ['BIG', 'below the minimum'],
-      ['', 'type the code'],
-      ['x'.repeat(65), 'type the code']
+      ['', 'enter a coupon code'],
+      ['x'.repeat(65), 'enter a coupon code']
     ] as const) {
       const sent = await visitor().form(url, { coupon: code })
       expect([sent.status, await sent.text()]).toEqual([422, expect.stringContaining(words)])
@@ -168,7 +168,7 @@ describe('the address on the hosted page', () => {
     const refused = await visitor().form(url, { ...typed, city: ' ', country: 'XX' })
     const page = await refused.text()
     expect(refused.status).toBe(422)
-    expect(page).toContain('Please give a town or city.')
+    expect(page).toContain('Please enter a town or city.')
     expect(page).toContain('Please choose a country.')
     expect(page).toContain('value="Quay 7"')
     expect((await visitor().form(url, { ...typed, address2: '', country: 'de' })).status).toBe(303)

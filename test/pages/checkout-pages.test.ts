@@ -83,7 +83,7 @@ describe('the hosted checkout', () => {
     const sent = await visitor.form(url, { payment_method: 'manual', email: 'not "an" email', firstName: 'Lena' })
     const html = await sent.text()
     expect(sent.status).toBe(422)
-    expect(html).toContain('Please give an email address such as name@example.com.')
+    expect(html).toContain('Please enter an email address such as name@example.com.')
     expect(html).toContain('value="not &quot;an&quot; email"')
     expect(html).toMatch(/value="manual" checked/)
     expect((await visitor.form(url, { payment_method: 'manual' })).status).toBe(422)
@@ -219,10 +219,7 @@ describe('the hosted checkout', () => {
   it('knows only its own orders', async () => {
     const visitor = shop.visitor()
     for (const path of ['/checkout/abc', '/checkout/done/abc', '/checkout/done']) {
-      expect(await pageOf(visitor, `${shop.url}${path}`)).toEqual([
-        404,
-        expect.stringContaining('There is nothing here')
-      ])
+      expect(await pageOf(visitor, `${shop.url}${path}`)).toEqual([404, expect.stringContaining('Page not found')])
     }
     for (const path of ['/checkout/', '/checkout/abc%2f', '/checkout/a/b', '/Checkout/abc', '//checkout/abc']) {
       expect((await visitor.fetch(`${shop.url}${path}`)).status).toBe(404)

@@ -76,7 +76,7 @@ describe('the storefront', () => {
   })
 
   it('finds by category and search, and leaves out of a query what does not fit', async () => {
-    expect(await html('/?category=light')).toMatch(/<h1[^>]*>Light<\/h1>[\s\S]*1 thing[\s\S]*Lamp/)
+    expect(await html('/?category=light')).toMatch(/<h1[^>]*>Light<\/h1>[\s\S]*1 product[\s\S]*Lamp/)
     expect(await html('/?search=mug')).not.toContain('href="/products/lamp"')
     expect(await html('/?search=%3Cscript%3E')).toMatch(/Found for “&lt;script&gt;”[\s\S]*Nothing matches/)
     for (const query of ['page=0', 'page=x&page=2', `search=${'x'.repeat(300)}`, '%ff', 'category=%00']) {
@@ -101,7 +101,7 @@ describe('the storefront', () => {
   it('says so while nothing can be bought', async () => {
     switchModule(shop.app.db, 'commerce', false, Date.now())
     const page = await get('/')
-    expect([page.status, await page.text()]).toEqual([503, expect.stringContaining('Nothing can be bought')])
+    expect([page.status, await page.text()]).toEqual([503, expect.stringContaining('The shop is closed')])
     switchModule(shop.app.db, 'commerce', true, Date.now())
   })
 })

@@ -18,11 +18,11 @@ async function make() {
       h('p', {}, ...roles.serviceRoles.map((role) => h('span', { class: 'state good' }, role))),
       logOut()
     ),
-    list('Memberships', entitlements.memberships, membership, 'You are no member yet.'),
+    list('Memberships', entitlements.memberships, membership, 'You have no membership.'),
     list('Subscriptions', entitlements.subscriptions, subscription, 'You have no subscription.'),
-    list('Downloads', downloads, download, 'There is nothing to download.'),
+    list('Downloads', downloads, download, 'You have no downloads.'),
     list('Donations', entitlements.donations.donations, donation, 'You have not donated yet.'),
-    h('section', {}, h('h2', {}, 'About you'), profileForm(user, profile, consent))
+    h('section', {}, h('h2', {}, 'Your profile'), profileForm(user, profile, consent))
   )
 }
 
@@ -66,7 +66,7 @@ function subscription({ name, status, interval, currentPeriodEnd, cancelAtPeriod
 function download({ name, url, expiresAt }) {
   return [
     h('a', { href: new URL(url, location.href).pathname, download: true }, name),
-    h('div', { class: 'hint' }, 'this link works until ', day(expiresAt))
+    h('div', { class: 'hint' }, 'link valid until ', day(expiresAt))
   ]
 }
 
@@ -112,7 +112,7 @@ function profileForm(user, profile, consent) {
       'label',
       { class: 'tick' },
       h('input', { type: 'checkbox', name: 'marketingOptIn', checked: consent.marketingOptIn }),
-      h('span', {}, 'Write to me now and then about new things')
+      h('span', {}, 'Email me occasionally about new products')
     ),
     h('button', { type: 'submit', class: 'quiet' }, 'Save'),
     h('p', { role: 'status', class: 'added' })

@@ -15,9 +15,7 @@ function show() {
   const cart = readCart()
   form.hidden = cart.length === 0
   if (cart.length === 0) {
-    lines.replaceChildren(
-      message('Your cart is empty', 'There is room for something warm in it.', ['Look around', '/'])
-    )
+    lines.replaceChildren(message('Your cart is empty', 'Products that you add appear here.', ['Browse products', '/']))
     return
   }
   const total = cart.reduce((sum, { amount, quantity }) => sum + amount * quantity, 0)
@@ -27,7 +25,7 @@ function show() {
     h(
       'p',
       { class: 'sum' },
-      'Together ',
+      'Subtotal ',
       h('strong', {}, money(total, currency)),
       h('span', { class: 'hint' }, ' before coupons')
     )
@@ -178,5 +176,5 @@ void session.then((known) => {
 // The cart's own prices do where the shop does not answer: what is paid is decided by the checkout.
 void session.then(refresh).catch(() => undefined)
 if (new URLSearchParams(location.search).get('result') === 'cancelled') {
-  lines.before(h('p', { class: 'note', role: 'status' }, 'Nothing was charged. Your cart is as you left it.'))
+  lines.before(h('p', { class: 'note', role: 'status' }, 'You have not been charged. Your cart is unchanged.'))
 }

@@ -98,11 +98,11 @@ function trouble(error) {
   if (error.code === 'NOT_AUTHENTICATED')
     return message(
       'Please log in',
-      'This page is yours alone.',
+      'You need to be logged in to see this page.',
       ['Log in', `/login?next=${encodeURIComponent(here)}`],
       ['Create an account', `/register?next=${encodeURIComponent(here)}`]
     )
   const text =
-    error.code === undefined ? 'Something went wrong on this page. It is our fault, not yours.' : error.message
-  return message('That did not work', text, ['Try again', here])
+    error.code === undefined ? 'Something went wrong on this page. This is a fault on our side.' : error.message
+  return message('Something went wrong', text, ['Try again', here])
 }

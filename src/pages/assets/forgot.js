@@ -7,8 +7,8 @@ onSend(find('[data-form]'), async ({ email }) => {
   await service.forgotPassword(email)
   find('.sheet').replaceChildren(
     message(
-      'Look into your mail',
-      'If there is an account with this email, a link to choose a new password is on its way.',
+      'Check your email',
+      'If an account with this email exists, we have sent it a link to choose a new password.',
       ['Back to log in', '/login']
     )
   )

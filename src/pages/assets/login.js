@@ -16,7 +16,7 @@ async function logIn({ email, password, rememberMe }) {
     if (error.code !== 'AUTH_EMAIL_NOT_VERIFIED') throw error
     say(
       form,
-      'Please open the link that we sent to your email first. ',
+      'Please open the link in our email first. ',
       h('button', { type: 'button', class: 'plain', onclick: () => resend(email) }, 'Send it again')
     )
   }
@@ -24,7 +24,7 @@ async function logIn({ email, password, rememberMe }) {
 
 async function resend(email) {
   await service.resendVerification(email)
-  say(form, 'A new link is on its way to you.')
+  say(form, 'We have sent you a new link.')
 }
 
 onSend(form, logIn, { username: 'email' })

@@ -24,8 +24,8 @@ async function show(category, text) {
     const { total } = pagination
     status.textContent =
       total === 0
-        ? 'Nothing matches. Try another word, or look at everything.'
-        : `${total} ${total === 1 ? 'thing' : 'things'}`
+        ? 'No products match your search. Try another word, or browse all products.'
+        : `${total} ${total === 1 ? 'product' : 'products'}`
   } catch (error) {
     if (turn !== asked) return
     cards.replaceChildren()

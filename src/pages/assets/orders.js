@@ -5,8 +5,7 @@ import './shell.js'
 
 async function make(page = 1) {
   const { orders, pagination } = await service.orders({ page, perPage: 10 })
-  if (pagination.total === 0)
-    return message('No orders yet', 'What you order will be listed here.', ['Look around', '/'])
+  if (pagination.total === 0) return message('No orders yet', 'Your orders will appear here.', ['Browse products', '/'])
   const list = h('div', { class: 'orders' }, ...orders.map(orderCard))
   const more = h('button', { type: 'button', class: 'quiet' }, 'Show older orders')
   let last = page

@@ -28,7 +28,7 @@ function add(event) {
     amount: Number(variation?.amount ?? amount),
     quantity: Number(find('#quantity').value)
   })
-  find('[data-added]').replaceChildren('It is in your cart. ', h('a', { href: '/cart' }, 'Go to the cart'))
+  find('[data-added]').replaceChildren('Added to your cart. ', h('a', { href: '/cart' }, 'Go to the cart'))
 }
 
 findMaybe('[data-add]')?.addEventListener('submit', add)

@@ -7,14 +7,14 @@ import { toneOf } from './words.js'
 async function make() {
   try {
     const { affiliate, balance } = await service.affiliate()
-    return h('div', {}, standing(affiliate, balance), await rows(affiliate))
+    return h('div', {}, affiliateSummary(affiliate, balance), await rows(affiliate))
   } catch (error) {
     if (error.code !== 'AFFILIATE_NOT_FOUND') throw error
     return application()
   }
 }
 
-function standing({ code, status, rate }, { currency, pendingMinor, unpaidMinor, paidMinor }) {
+function affiliateSummary({ code, status, rate }, { currency, pendingMinor, unpaidMinor, paidMinor }) {
   const link = `${location.origin}/?ref=${code}`
   const sum = (label, amount) => h('div', {}, h('dt', {}, label), h('dd', {}, minorMoney(amount, currency)))
   return h(
@@ -25,7 +25,7 @@ function standing({ code, status, rate }, { currency, pendingMinor, unpaidMinor,
       {},
       'You earn ',
       h('strong', {}, `${rate} %`),
-      ' of what comes through your link ',
+      ' of each order that comes through your link ',
       h('code', {}, link),
       ' ',
       h('span', { class: `state ${toneOf(status)}` }, status)
@@ -40,8 +40,8 @@ async function rows(affiliate) {
   } catch (error) {
     if (error.code === 'AFFILIATE_NOT_ACTIVE')
       return message(
-        affiliate.status === 'pending' ? 'We are looking at your application' : 'Your account is not active',
-        'Referrals are listed here once it is active.',
+        affiliate.status === 'pending' ? 'Your application is being reviewed' : 'Your account is not active',
+        'Your referrals will appear here once your account is active.',
         ['Back to the shop', '/']
       )
     if (error.code === 'AFFILIATE_TERMS_REQUIRED') return terms(error)
@@ -51,7 +51,7 @@ async function rows(affiliate) {
 
 function table({ referrals, nextCursor }) {
   if (referrals.length === 0)
-    return message('No referrals yet', 'Share your link, and what people buy through it is listed here.', [
+    return message('No referrals yet', 'Share your link. Orders that people place through it will appear here.', [
       'Back to the shop',
       '/'
     ])

@@ -16,7 +16,7 @@ async function make() {
   if (known?.userLoggedIn) {
     const { orders } = await service.orders({ perPage: 100 })
     const order = orders.find(({ id }) => id === orderId)
-    if (order !== undefined) return standing(order)
+    if (order !== undefined) return orderStatus(order)
   }
   if (result === 'success') {
     writeCart([])
@@ -33,13 +33,13 @@ async function make() {
       ['Back to the shop', '/']
     )
   }
-  return message('The payment did not go through', 'Nothing was charged. Your cart is as you left it.', [
+  return message('The payment did not go through', 'You have not been charged. Your cart is unchanged.', [
     'Back to the cart',
     '/cart'
   ])
 }
 
-function standing(order) {
+function orderStatus(order) {
   const { released, tone, title, text } = orderStates[order.status]
   if (!released) writeCart([])
   const next = released ? { href: '/cart', label: 'Back to the cart' } : { href: '/orders', label: 'My orders' }

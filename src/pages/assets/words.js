@@ -1,13 +1,13 @@
 /** Customer-safe words for a payment that did not go through; they do not say what revealed a stolen card. */
 const declined = {
-  payment_fraud_blocked: 'This payment was stopped. Please use another card or another way to pay.',
+  payment_fraud_blocked: 'This payment was blocked. Please use another card or another payment method.',
   payment_card_declined_generic: 'Your card was declined. Please use another card, or ask your bank.',
-  payment_insufficient_funds: 'There is not enough money on this card. Please use another one.',
-  payment_card_expired: 'This card has expired. Please use another one.',
-  payment_card_incorrect: 'Something in the card’s details is not right. Please check them.',
+  payment_insufficient_funds: 'This card has insufficient funds. Please use another card.',
+  payment_card_expired: 'This card has expired. Please use another card.',
+  payment_card_incorrect: 'The card details are not correct. Please check them.',
   payment_authentication_required: 'Your bank did not confirm the payment. Please try again, or use another card.',
   payment_gateway_unavailable:
-    'We cannot reach the payment service just now. Nothing was charged as far as we know; please try again in a moment.',
+    'We cannot reach the payment service at the moment. As far as we know, you have not been charged. Please try again in a minute.',
   payment_failed: 'The payment did not go through. Please try again, or use another card.'
 }
 

@@ -42,7 +42,7 @@ export const buyerStatuses: Readonly<Record<BuyerStatus, Omit<OrderState, 'label
     released: true,
     tone: 'bad',
     title: 'This order has expired',
-    text: 'It was not paid in time, so its items went back on the shelf. You are welcome to order again.'
+    text: 'It was not paid in time, so its items are available to other buyers again. You are welcome to order again.'
   }
 }
 

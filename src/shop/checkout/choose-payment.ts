@@ -60,7 +60,7 @@ function decide(tx: Tx, shop: ShopContext, orderId: number, choice: PaymentChoic
 
 function recordBuyer(tx: Tx, order: OrderRow, choice: PaymentChoice, now: number): void {
   if (order.email === null) {
-    if (choice.email === null) throw validationFailed({ email: ['Please give an email address.'] })
+    if (choice.email === null) throw validationFailed({ email: ['Please enter an email address.'] })
     recordBuyerEmail(tx, order.id, choice.email, now)
   }
   const { firstName, lastName } = choice
@@ -92,7 +92,8 @@ async function openPage(shop: ShopContext, attempt: AttemptRow): Promise<string>
     return await offerCheckoutPage(shop, attempt)
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'CHECKOUT_FAILED') throw error
-    const message = 'Card payments are not possible at the moment. Please try again in a moment, or pay another way.'
+    const message =
+      'Card payments are not available at the moment. Please try again in a minute, or choose another payment method.'
     throw new AppError('CHECKOUT_FAILED', message, {}, { status: error.status, cause: error })
   }
 }

@@ -58,6 +58,6 @@ export function safeReason({ kind, error }: Failure): SafeReason {
 
 export function customerMessage(failure: Failure): string {
   return failure.kind === 'unknown'
-    ? 'The payment service did not answer in time. We will find out whether the payment went through.'
+    ? 'The payment service did not answer in time. We are checking whether the payment went through.'
     : messages[safeReason(failure)]
 }
