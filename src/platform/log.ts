@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
 import { createConsola } from 'consola'
+import { writeNow, writeSoon } from './batched-output.ts'
 import { toIso } from './iso-time.ts'
 import type { Environment, LogLevel } from './config/config.ts'
 
@@ -65,7 +66,7 @@ export function createLogger(options: { env: Environment; level: LogLevel; outpu
   const output = options.output ?? process.stderr
   const write = options.env === 'development' ? humanLines(output) : jsonLines(output)
   // Writes the pending lines when the process exits.
-  process.off('exit', writeOut).on('exit', writeOut)
+  process.off('exit', writeNow).on('exit', writeNow)
   const line =
     (type: LineType) =>
     (message: string, fields: LogFields = {}): void => {
@@ -91,32 +92,12 @@ function humanLines(output: Writable): WriteLine {
   }
 }
 
-/** Concatenates the JSON: every request logs a line, and building an object for JSON.stringify takes twice as long. */
 function jsonLines(output: Writable): WriteLine {
   return (level, message, fields) => {
-    let line = `{"time":"${toIso(Date.now())}","level":"${level}","message":${json(message)}`
-    writeAllowed(fields, (name, value) => (line += `,"${name}":${json(value)}`))
-    writeSoon(output, `${line}}\n`)
+    const line: Record<string, unknown> = { time: toIso(Date.now()), level, message }
+    writeAllowed(fields, (name, value) => (line[name] = value))
+    writeSoon(output, `${JSON.stringify(line)}\n`)
   }
-}
-
-function json(value: string | number | boolean | null): string {
-  if (typeof value === 'string') return /^[\w ./:-]*$/.test(value) ? `"${value}"` : JSON.stringify(value)
-  return Number.isFinite(value) ? String(value) : JSON.stringify(value)
-}
-
-const unwritten = new Map<Writable, string>()
-
-/** Writes the lines of one turn of the event loop with one call, because a write costs as much as building several lines. */
-function writeSoon(output: Writable, line: string): void {
-  if (unwritten.size === 0) setImmediate(writeOut)
-  unwritten.set(output, (unwritten.get(output) ?? '') + line)
-}
-
-function writeOut(): void {
-  const all = [...unwritten]
-  unwritten.clear()
-  for (const [output, lines] of all) output.write(lines)
 }
 
 const names: ReadonlySet<string> = new Set(allowedFields)
