@@ -1,10 +1,10 @@
-import { setImmediate } from 'node:timers'
 import Database from 'better-sqlite3'
 import { drizzle } from 'drizzle-orm/better-sqlite3'
 import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3'
 import { AppError } from '../../errors.ts'
 import { onceFor } from '../once-for.ts'
 import { compareKey } from '../text.ts'
+import { endPeriod } from './once-per-turn.ts'
 import { planOnce } from './plan-once.ts'
 
 export type Orm = BetterSQLite3Database
@@ -75,11 +75,11 @@ export function write<T>(db: Db, work: (tx: Tx) => T extends PromiseLike<unknown
 
 /** Like `write`, on a plain connection. */
 export function transact<T>(sqlite: Database.Database, work: () => T): T {
-  period += 1
+  endPeriod()
   try {
     return transacting(sqlite)(work) as T
   } finally {
-    period += 1
+    endPeriod()
   }
 }
 
@@ -87,37 +87,6 @@ export function transact<T>(sqlite: Database.Database, work: () => T): T {
 const transacting = onceFor(
   (sqlite: Database.Database) => sqlite.transaction((work: () => unknown) => work()).immediate
 )
-
-/** A counter that changes when a write of this process begins or ends, and with each turn of the event loop. */
-let period = 0
-let isEndAwaited = false
-
-/**
- * Caches a read for one turn of the event loop, or until the next write of this process. Requests cannot see stale data:
- * a change by another process before a request was sent is visible in the turn in which the request arrives.
- */
-export function oncePerTurn<T>(read: (db: Db) => T): (db: Db) => T {
-  const known = new WeakMap<Database.Database, { period: number; value: T }>()
-  return (db) => {
-    const last = known.get(db.sqlite)
-    if (last?.period === period) return last.value
-    const value = read(db)
-    // A write may still roll back, and a snapshot may be older than now.
-    if (db.sqlite.inTransaction) return value
-    known.set(db.sqlite, { period, value })
-    awaitEndOfTurn()
-    return value
-  }
-}
-
-function awaitEndOfTurn(): void {
-  if (isEndAwaited) return
-  isEndAwaited = true
-  setImmediate(() => {
-    isEndAwaited = false
-    period += 1
-  })
-}
 
 const begin = onceFor((sqlite: Database.Database) => sqlite.prepare('BEGIN DEFERRED'))
 const commit = onceFor((sqlite: Database.Database) => sqlite.prepare('COMMIT'))

@@ -1,8 +1,9 @@
 import { eq } from 'drizzle-orm'
 import type { z } from 'zod'
 import { AppError } from '../../errors.ts'
-import { isProvisional, oncePerTurn, write } from '../../platform/db/database.ts'
+import { isProvisional, write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { oncePerTurn } from '../../platform/db/once-per-turn.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
 import { definitions, settingKeys } from './definitions.ts'
 import type { Bucket, RateLimit, SettingKey, SettingValue } from './definitions.ts'
@@ -22,7 +23,7 @@ const allRevisions = rawStatement<[], Revisions>(
 /** Counters that any change of the settings (modules too) or of the catalogue raises, whichever process made it. */
 export type Revisions = { readonly settings: number; readonly catalog: number }
 
-export const revisions = oncePerTurn((db): Revisions => allRevisions(db).get() ?? { settings: 0, catalog: 0 })
+export const revisions = oncePerTurn((db: Db): Revisions => allRevisions(db).get() ?? { settings: 0, catalog: 0 })
 
 /** The revision tells whether the snapshot still holds, so that a server sees the command line's change at once. */
 function snapshot(db: Db): Snapshot {
