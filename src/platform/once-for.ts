@@ -1,19 +1,11 @@
-/**
- * Caches a value for each object as long as the object exists. It also keeps a reference to the last object and its
- * value, so that the common case of a single object, such as the process's database, needs no lookup.
- */
+/** Caches a value for each object, such as a prepared statement for each database, as long as the object exists. */
 export function onceFor<Of extends WeakKey, T>(make: (of: Of) => T): (of: Of) => T {
-  const made = new WeakMap<Of, Made<Of, T>>()
-  let last: Made<Of, T> | undefined
+  const made = new WeakMap<Of, { value: T }>()
   return (of) => {
-    if (last?.of === of) return last.value
-    last = made.get(of)
-    if (last !== undefined) return last.value
+    const known = made.get(of)
+    if (known !== undefined) return known.value
     const value = make(of)
-    last = { of, value }
-    made.set(of, last)
+    made.set(of, { value })
     return value
   }
 }
-
-type Made<Of, T> = { of: Of; value: T }

@@ -32,11 +32,8 @@ export class WholeResponse extends FastResponse {
       res.writeHead(this.status, this.#flatHeaders).end()
       return
     }
-    const length = Buffer.byteLength(body)
-    res.writeHead(this.status, [...this.#flatHeaders, 'content-length', String(length)])
-    // ASCII text, which most answers are, is the same in latin1, and Node writes latin1 without scanning it again.
-    if (typeof body === 'string' && length === body.length) res.end(body, 'latin1')
-    else res.end(body)
+    res.writeHead(this.status, [...this.#flatHeaders, 'content-length', String(Buffer.byteLength(body))])
+    res.end(body)
   }
 }
 
