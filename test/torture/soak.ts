@@ -9,17 +9,17 @@ import { sendRequest, cookiesOf, dataOf } from './http-client.ts'
 import { runPacked, servePacked } from './packed-shop.ts'
 import type { PackedServer } from './packed-shop.ts'
 import type { Trial, Part } from './part.ts'
-import { courseOf, read } from './soak/readings.ts'
+import { trendOf, read } from './soak/readings.ts'
 import type { Reading } from './soak/readings.ts'
 import { Shoppers } from './soak/shoppers.ts'
-import type { Street } from './soak/shoppers.ts'
+import type { SoakShop } from './soak/shoppers.ts'
 import { sizeMb, ProcessStats } from './process-stats.ts'
 
 const databases = ['shopstead.db', 'sandbox.db', 'limits.db']
-/** Of a server that has nothing to do: two pipes, two that listen, the socket that the metrics are read by. */
+/** The handles of an idle server: two pipes, two listening sockets, and the connection that reads the metrics. */
 const handlesAtRest = 5
-/** It is folded in at 16 MB (`checkpointPages`); a reader or a long transaction may let it grow further before. */
-const mostLogMb = 48
+/** The log is checkpointed at 16 MB (`checkpointPages`), but readers and long transactions can delay that. */
+const maxLogMb = 48
 const products = Array.from({ length: 40 }, (_, index) => ({
   slug: `mug-${index}`,
   name: `Mug number ${index}`,
@@ -30,7 +30,7 @@ const products = Array.from({ length: 40 }, (_, index) => ({
 
 export const soak: Part = {
   name: 'soak',
-  about: 'a long day of everything a shop does: memory, files and timers stay what they were',
+  about: 'a long run of all requests: memory, files and timers must not grow',
   async run(trial) {
     const dataDir = mkdtempSync(join(tmpdir(), 'shopstead-soak-'))
     const receiver = await listening(
@@ -57,11 +57,11 @@ async function soakIn(trial: Trial, dataDir: string, hook: string): Promise<void
   })
   const stats = new ProcessStats(server.child.pid)
   try {
-    const shoppers = new Shoppers(await openStreet(trial, dataDir, server), trial.random)
+    const shoppers = new Shoppers(await findShop(trial, dataDir, server), trial.random)
     const logs = watchLogs(dataDir)
     const readings = await work(trial, shoppers, server, stats, `http://127.0.0.1:${metricsPort}/metrics`)
-    judge(trial, readings)
-    logs.judge(trial)
+    verify(trial, readings)
+    logs.verify(trial)
   } finally {
     stats.stop()
     await server.end()
@@ -72,19 +72,19 @@ async function prepare({ packed }: Trial, dataDir: string, hook: string): Promis
   const file = join(dataDir, 'shelf.json')
   writeFileSync(file, JSON.stringify({ products }))
   const limits = ['register_ip', 'checkout_ip', 'checkout_decline']
-  for (const words of [
+  for (const args of [
     ['migrate'],
     ['seed', file],
     ['webhooks', 'add', hook],
     ...limits.map((bucket) => ['settings', 'set', `limits.${bucket}`, 'off'])
   ]) {
-    const { exitCode, stderr } = await runPacked(packed, { dataDir }, ...words)
-    if (exitCode !== 0) throw new Error(`shopstead ${words.join(' ')}: ${stderr}`)
+    const { exitCode, stderr } = await runPacked(packed, { dataDir }, ...args)
+    if (exitCode !== 0) throw new Error(`shopstead ${args.join(' ')}: ${stderr}`)
   }
 }
 
-/** The shop as its visitors find it, and an affiliate who sends them. */
-async function openStreet(trial: Trial, dataDir: string, { apiRoot, url }: PackedServer): Promise<Street> {
+/** The shop's products, and a new affiliate whose referrals the visitors use. */
+async function findShop(trial: Trial, dataDir: string, { apiRoot, url }: PackedServer): Promise<SoakShop> {
   const { offers } = dataOf<{ offers: { productId: number }[] }>(
     await sendRequest(`${apiRoot}/store/offers?perPage=40`)
   )
@@ -100,9 +100,9 @@ async function openStreet(trial: Trial, dataDir: string, { apiRoot, url }: Packe
     url,
     productIds: offers.map(({ productId }) => productId),
     affiliate: { code: 'mira', cookie: cookiesOf(registered) },
-    told(what, { status, text }, expected) {
+    report(what, { status, text }, expected) {
       trial.count(what)
-      if (!expected.includes(status)) trial.violation(`${what} was answered ${status}: ${text.slice(0, 200)}`)
+      if (!expected.includes(status)) trial.violation(`${what} returned ${status}: ${text.slice(0, 200)}`)
     }
   }
 }
@@ -114,13 +114,13 @@ async function work(
   stats: ProcessStats,
   metricsUrl: string
 ): Promise<Reading[]> {
-  const [total, stretches] = trial.isFull ? [200_000, 40] : [8_000, 16]
+  const [total, intervals] = trial.isFull ? [200_000, 40] : [8_000, 16]
   const readings: Reading[] = []
   for (let done = 0; done < total;) {
-    await shoppers.come(total / stretches)
-    done += total / stretches
+    await shoppers.sendRequests(total / intervals)
+    done += total / intervals
     await sleep(300)
-    const reading = await settled(server, () => read(stats, metricsUrl, done))
+    const reading = await readAfterCollection(server, () => read(stats, metricsUrl, done))
     readings.push(reading)
     const { heapMb, residentMb, openFiles, timers } = reading
     trial.progress(
@@ -131,11 +131,11 @@ async function work(
 }
 
 /**
- * The reading of a server that has cleared up. It answers the first reading at the latest when it has heard the signal
- * before it, so the last one comes after two collections at least; some things go only with the second.
+ * Reads the server after garbage collections. A reading is answered after the signal before it, so the last one follows
+ * at least two collections. Some objects are freed only by the second.
  */
-async function settled({ child }: PackedServer, take: () => Promise<Reading>): Promise<Reading> {
-  const fewest = await fewestHandles(take)
+async function readAfterCollection({ child }: PackedServer, take: () => Promise<Reading>): Promise<Reading> {
+  const handles = await minHandles(take)
   for (let times = 0; times < 2; times += 1) {
     child.kill('SIGUSR2')
     await take()
@@ -144,14 +144,14 @@ async function settled({ child }: PackedServer, take: () => Promise<Reading>): P
   child.kill('SIGUSR2')
   await sleep(50)
   const reading = await take()
-  return { ...reading, handles: Math.min(reading.handles, fewest) }
+  return { ...reading, handles: Math.min(reading.handles, handles) }
 }
 
 /**
- * Of at most five seconds: webhooks that are being delivered have sockets for as long as that takes, and what the server
- * has lost hold of is there in every reading.
+ * The minimum number of handles within five seconds. Running webhook deliveries have sockets for a short time; a leaked
+ * handle is in every reading.
  */
-async function fewestHandles(take: () => Promise<Reading>): Promise<number> {
+async function minHandles(take: () => Promise<Reading>): Promise<number> {
   const until = performance.now() + 5_000
   let { handles } = await take()
   while (handles > handlesAtRest && performance.now() < until) {
@@ -161,8 +161,8 @@ async function fewestHandles(take: () => Promise<Reading>): Promise<number> {
   return handles
 }
 
-/** How far a figure may rise from the second quarter to the last. */
-function judge(trial: Trial, readings: readonly Reading[]): void {
+/** Verifies that no figure rises too much from the second quarter to the last. */
+function verify(trial: Trial, readings: readonly Reading[]): void {
   const rises = {
     heapMb: trial.isFull ? 6 : 4,
     residentMb: trial.isFull ? 30 : 40,
@@ -171,25 +171,28 @@ function judge(trial: Trial, readings: readonly Reading[]): void {
     timers: 2
   } as const
   for (const figure of Object.keys(rises) as (keyof typeof rises)[]) {
-    const { first, last, perThousand } = courseOf(readings, figure)
-    const told = `${figure}: ${first.toFixed(1)} in the second quarter, ${last.toFixed(1)} in the last`
-    trial.figure(`${told}, ${perThousand.toFixed(3)} more for each 1,000 requests`)
-    if (!(last - first <= rises[figure])) trial.violation(`${told}: it may rise by ${rises[figure]}`)
+    const { first, last, perThousand } = trendOf(readings, figure)
+    const summary = `${figure}: ${first.toFixed(1)} in the second quarter, ${last.toFixed(1)} in the last`
+    trial.figure(`${summary}, ${perThousand.toFixed(3)} more for each 1,000 requests`)
+    if (!(last - first <= rises[figure])) trial.violation(`${summary}; the limit of the rise is ${rises[figure]}`)
   }
 }
 
-/** Looks at the write-ahead logs while the shop works. */
-function watchLogs(dataDir: string): { judge(trial: Trial): void } {
-  const most = new Map<string, number>(databases.map((name) => [name, 0]))
+/** Watches the sizes of the write-ahead logs. */
+function watchLogs(dataDir: string): { verify(trial: Trial): void } {
+  const peaks = new Map<string, number>(databases.map((name) => [name, 0]))
   const timer = setInterval(() => {
-    for (const [name, mb] of most) most.set(name, Math.max(mb, sizeMb(join(dataDir, `${name}-wal`))))
+    for (const [name, mb] of peaks) peaks.set(name, Math.max(mb, sizeMb(join(dataDir, `${name}-wal`))))
   }, 50)
   return {
-    judge(trial) {
+    verify(trial) {
       clearInterval(timer)
-      for (const [name, mb] of most) {
-        trial.figure(`${name}: ${sizeMb(join(dataDir, name)).toFixed(1)} MB, its log at most ${mb.toFixed(1)} MB`)
-        if (mb === 0 || mb > mostLogMb) trial.violation(`the log of ${name} was ${mb} MB, of at most ${mostLogMb}`)
+      for (const [name, mb] of peaks) {
+        trial.figure(
+          `${name}: ${sizeMb(join(dataDir, name)).toFixed(1)} MB, its write-ahead log at most ${mb.toFixed(1)} MB`
+        )
+        if (mb === 0 || mb > maxLogMb)
+          trial.violation(`the write-ahead log of ${name} was ${mb} MB, the limit is ${maxLogMb}`)
       }
     }
   }

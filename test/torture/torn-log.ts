@@ -11,18 +11,18 @@ import type { PackedServer } from './packed-shop.ts'
 import type { Trial, Part } from './part.ts'
 import { makeHistory } from './torn-log/history.ts'
 import type { Acknowledged } from './torn-log/history.ts'
-import { brokenLaws, lanterns } from './torn-log/laws.ts'
+import { violatedInvariants, lanternStock } from './torn-log/invariants.ts'
 import { readLog } from './torn-log/log-file.ts'
 import type { LogFile } from './torn-log/log-file.ts'
 
-const goods = [
+const products = [
   { slug: 'mug', name: 'Mug', price: '12.50' },
-  { slug: 'lantern', name: 'Lantern', price: '30.00', stock: lanterns }
+  { slug: 'lantern', name: 'Lantern', price: '30.00', stock: lanternStock }
 ]
 
 export const tornLog: Part = {
   name: 'torn-log',
-  about: 'the write-ahead log of a killed shop cut and flipped: whole transactions, a prefix of history',
+  about: 'the write-ahead log of a killed shop truncated and corrupted: only complete transactions, in order',
   async run(trial) {
     const folder = mkdtempSync(join(trial.packed.folder, 'torn-log-'))
     let url = ''
@@ -30,11 +30,11 @@ export const tornLog: Part = {
     const env = stripeEnv(gateway.origin)
     try {
       const running = join(folder, 'running')
-      await openShop(trial.packed, running, goods)
+      await openShop(trial.packed, running, products)
       const server = await servePacked(trial.packed, { dataDir: running, env })
       url = server.url
-      const killed = await killInTheMidst(trial, { server, gateway, running, killed: join(folder, 'killed') })
-      await tear(trial, killed, join(folder, 'torn'), env)
+      const killed = await killDuringWrites(trial, { server, gateway, running, killed: join(folder, 'killed') })
+      await damageLogs(trial, killed, join(folder, 'torn'), env)
     } finally {
       await gateway.close()
       rmSync(folder, { recursive: true, force: true })
@@ -42,25 +42,25 @@ export const tornLog: Part = {
   }
 }
 
-type Killed = { dataDir: string; log: LogFile; acknowledged: Acknowledged[] }
+type KilledShop = { dataDir: string; log: LogFile; acknowledged: Acknowledged[] }
 
 /**
- * Kills a shop whose log holds many transactions that are not in the database yet, with the rest of an earlier round
- * behind them, and copies what it left. A reader that does not end keeps the log from being folded in meanwhile.
+ * Kills a shop whose log contains many transactions that are not in the database file, followed by the rest of an earlier
+ * round, and copies its folder. An open reader prevents a checkpoint until then.
  */
-async function killInTheMidst(
+async function killDuringWrites(
   trial: Trial,
   place: { server: PackedServer; gateway: Gateway; running: string; killed: string }
-): Promise<Killed> {
+): Promise<KilledShop> {
   const { server, running } = place
   const file = join(running, 'shopstead.db')
   const scene = { apiRoot: server.apiRoot, log: `${file}-wal`, sandbox: place.gateway.sandbox }
   await makeHistory(scene, trial.random, 40)
   const reader = new Database(file)
   try {
-    await startLogAnew(reader, file)
+    await restartLog(reader, file)
     const acknowledged = await makeHistory(scene, trial.random, 12)
-    // A last one that nobody waits for, so that it is struck in the midst.
+    // The last request is not awaited, so that the kill interrupts it.
     const last = makeHistory(scene, trial.random, 1).catch(() => [])
     await sleep(trial.random.between(5, 60))
     await server.end('SIGKILL')
@@ -68,7 +68,7 @@ async function killInTheMidst(
     cpSync(running, place.killed, { recursive: true, filter: (path) => basename(path) !== 'mail' })
     const log = readLog(join(place.killed, 'shopstead.db-wal'))
     trial.figure(
-      `the log: ${log.commits.length} transactions in ${log.commits.at(-1) ?? 0} bytes, ${log.bytes.length} in all`
+      `the log: ${log.commits.length} transactions in ${log.commits.at(-1) ?? 0} bytes, ${log.bytes.length} bytes in total`
     )
     return { dataDir: place.killed, log, acknowledged }
   } finally {
@@ -76,35 +76,35 @@ async function killInTheMidst(
   }
 }
 
-/** Folds the whole log in, so that the next write begins it anew, and keeps it from being folded in again. */
-async function startLogAnew(reader: Database.Database, file: string): Promise<void> {
+/** Checkpoints the complete log, so that the next write starts a new round, and opens a reader that prevents another one. */
+async function restartLog(reader: Database.Database, file: string): Promise<void> {
   for (let tries = 0; tries < 100; tries += 1) {
     const before = readLog(`${file}-wal`).round
     const [{ busy }] = reader.pragma('wal_checkpoint(RESTART)') as [{ busy: number }]
     reader.exec('BEGIN')
     reader.prepare('SELECT count(*) FROM orders').get()
-    // Nobody has written between the two.
+    // No other process wrote between the two statements.
     if (busy === 0 && readLog(`${file}-wal`).round === before) return
     reader.exec('ROLLBACK')
     await sleep(100)
   }
-  throw new Error('the log could not be folded in')
+  throw new Error('the log could not be checkpointed')
 }
 
-/** What was done to a log: everything from `from` on is cut off, or some bytes there are others. */
+/** The damage to a log: it is truncated at `from`, or bytes at `from` are changed. */
 type Damage = { kind: 'cut' | 'one bit' | 'a sector'; from: number }
 
 const sectorBytes = 512
 
-async function tear(trial: Trial, killed: Killed, torn: string, env: Record<string, string>): Promise<void> {
+async function damageLogs(trial: Trial, killed: KilledShop, torn: string, env: Record<string, string>): Promise<void> {
   const times = trial.isFull ? 1_000 : 100
   for (let time = 1; time <= times; time += 1) {
     const damage = chooseDamage(trial.random, killed.log)
     trial.count(damage.kind)
-    lay(killed, damage, torn, trial.random)
-    for (const text of judge(killed, damage, torn)) trial.violation(`${damage.kind} at ${damage.from}: ${text}`)
+    writeDamaged(killed, damage, torn, trial.random)
+    for (const text of verify(killed, damage, torn)) trial.violation(`${damage.kind} at ${damage.from}: ${text}`)
     if (time % (trial.isFull ? 20 : 25) === 0) {
-      lay(killed, damage, torn, trial.random)
+      writeDamaged(killed, damage, torn, trial.random)
       await startOn(trial, torn, env)
     }
     if (time % 100 === 0) trial.progress(`${time} of ${times}`)
@@ -113,14 +113,14 @@ async function tear(trial: Trial, killed: Killed, torn: string, env: Record<stri
 
 function chooseDamage(random: Random, { bytes, commits }: LogFile): Damage {
   const kind = random.pick(['cut', 'one bit', 'a sector'] as const)
-  // Seldom behind the last transaction, where nothing is that anybody was told of.
+  // Rarely after the last transaction, where no acknowledged data is.
   const end = random.oneIn(20) ? bytes.length : (commits.at(-1) ?? 0)
   const at = random.between(0, end - 1)
   return { kind, from: kind === 'a sector' ? at - (at % sectorBytes) : at }
 }
 
-/** The folder of the killed shop with its log damaged; the index of the log is there or, as after a power cut, not. */
-function lay({ dataDir, log }: Killed, damage: Damage, torn: string, random: Random): void {
+/** Copies the killed shop's folder with a damaged log, with or without its index (`-shm`), which a power cut removes. */
+function writeDamaged({ dataDir, log }: KilledShop, damage: Damage, torn: string, random: Random): void {
   rmSync(torn, { recursive: true, force: true })
   cpSync(dataDir, torn, { recursive: true, filter: (file) => !file.endsWith('.db-wal') })
   if (random.oneIn(2)) rmSync(join(torn, 'shopstead.db-shm'), { force: true })
@@ -135,8 +135,8 @@ function damaged(bytes: Buffer, { kind, from }: Damage, random: Random): Buffer 
   return copy
 }
 
-/** What SQLite makes of it has to be the state after the last transaction before the damage, and nothing else. */
-function judge({ log, acknowledged }: Killed, { from }: Damage, torn: string): string[] {
+/** Verifies that SQLite recovers exactly the state after the last transaction before the damage. */
+function verify({ log, acknowledged }: KilledShop, { from }: Damage, torn: string): string[] {
   const expected = log.commits.findLast((end) => end <= from) ?? 0
   const database = new Database(join(torn, 'shopstead.db'))
   try {
@@ -148,37 +148,37 @@ function judge({ log, acknowledged }: Killed, { from }: Damage, torn: string): s
       ...(orphans.length === 0 ? [] : [`foreign_key_check: ${JSON.stringify(orphans.slice(0, 3))}`]),
       ...(frames === log.framesAt(expected)
         ? []
-        : [`${frames} frames were taken, ${log.framesAt(expected)} were expected`]),
-      ...brokenLaws(database),
-      ...acknowledged.filter(({ logBytes }) => logBytes <= from).flatMap((told) => lost(database, told))
+        : [`${frames} frames were recovered, ${log.framesAt(expected)} were expected`]),
+      ...violatedInvariants(database),
+      ...acknowledged.filter(({ logBytes }) => logBytes <= from).flatMap((item) => lost(database, item))
     ]
   } finally {
     database.close()
   }
 }
 
-/** Acknowledged before the damage, so it has to be there. */
-function lost(database: Database.Database, told: Acknowledged): string[] {
+/** Verifies that an item acknowledged before the damage exists. */
+function lost(database: Database.Database, item: Acknowledged): string[] {
   const found =
-    told.what === 'account'
-      ? database.prepare('SELECT 1 FROM users WHERE email = ?').get(told.email)
+    item.what === 'account'
+      ? database.prepare('SELECT 1 FROM users WHERE email = ?').get(item.email)
       : database
           .prepare(`SELECT 1 FROM orders WHERE id = ? AND (status = 'processing' OR ?)`)
-          .get(told.id, told.what === 'order' ? 1 : 0)
-  return found === undefined ? [`lost: ${JSON.stringify(told)}`] : []
+          .get(item.id, item.what === 'order' ? 1 : 0)
+  return found === undefined ? [`lost: ${JSON.stringify(item)}`] : []
 }
 
-/** The operator's look at it, and a start: both come through, or say in a line what is to be done. */
+/** Verifies that `shopstead health` and `shopstead serve` work on the damaged folder. */
 async function startOn(trial: Trial, dataDir: string, env: Record<string, string>): Promise<void> {
   const health = await runPacked(trial.packed, { dataDir, env }, 'health', '--json')
   const { checks } = JSON.parse(health.stdout) as { checks: { name: string; status: string; message: string }[] }
   const check = checks.find(({ name }) => name === 'database')
-  trial.count('shopstead health on it')
-  if (check?.status !== 'ok') trial.violation(`shopstead health says of the database: ${JSON.stringify(check)}`)
+  trial.count('runs of shopstead health')
+  if (check?.status !== 'ok') trial.violation(`shopstead health reports for the database: ${JSON.stringify(check)}`)
   const server = await servePacked(trial.packed, { dataDir, env })
   const answer = await fetch(`${server.apiRoot}/health`)
-  trial.count('shopstead serve on it')
-  if (answer.status !== 200) trial.violation(`/health answers ${answer.status}: ${await answer.text()}`)
+  trial.count('starts of shopstead serve')
+  if (answer.status !== 200) trial.violation(`/health returns ${answer.status}: ${await answer.text()}`)
   const outcome = await server.end()
   if (outcome !== 0) trial.violation(`the server ended with ${String(outcome)}`)
 }

@@ -1,7 +1,16 @@
 import type { Answer, Browser } from '../../support/browser.ts'
 import { nextMail, tokenOf } from '../../support/mail-files.ts'
-import { atOnce, crowd, expectEqual, expectOneWinner, newcomer, password, tally, wordOf } from './ground.ts'
-import type { Ground, Race } from './ground.ts'
+import {
+  concurrently,
+  crowdSize,
+  expectEqual,
+  expectOneWinner,
+  registerCustomer,
+  password,
+  tally,
+  outcomeOf
+} from './race-context.ts'
+import type { RaceContext, Race } from './race-context.ts'
 
 const wrong = '401 AUTH_INVALID_CREDENTIALS'
 const limited = '429 AUTH_RATE_LIMITED login_account'
@@ -11,149 +20,158 @@ function logIn(visitor: Browser, email: string, pass: string = password): Promis
   return visitor.post('/auth/login', { email, password: pass })
 }
 
-/** Each has a password of his own, so that it is seen who won: his is the only one that opens the account. */
+/** Each request has its own password, so that the winner is known: only its password can log in. */
 const oneEmail: Race = {
-  name: 'one email registered by many',
-  short: 2,
-  async run(ground, round) {
+  name: 'concurrent registrations of one email',
+  shortRounds: 2,
+  async run(context, round) {
     const email = `ada-${round}@shop.example`
-    const answers = await atOnce(crowd, async (index) => {
+    const answers = await concurrently(crowdSize, async (index) => {
       const spelled = index % 3 === 0 ? ` ${email.toUpperCase()}` : email
-      return ground.visitor(index).register({ email: spelled, password: passwordOf(index) })
+      return context.visitor(index).register({ email: spelled, password: passwordOf(index) })
     })
     const losers = ['400 AUTH_REGISTRATION_FAILED']
-    expectOneWinner(ground, this.name, answers.map(wordOf), { winner: '201', losers })
-    await expectOnlyPassword(ground, this.name, email, answers, '201')
+    expectOneWinner(context, this.name, answers.map(outcomeOf), { winner: '201', losers })
+    await expectOnlyPassword(context, this.name, email, answers, '201')
   }
 }
 
 const verifyToken: Race = {
-  name: 'one verification token redeemed by many',
-  short: 2,
-  async run(ground, round) {
+  name: 'concurrent use of one verification token',
+  shortRounds: 2,
+  async run(context, round) {
     const email = `grace-${round}@shop.example`
-    ground.set('registration.emailVerification', 'true')
-    await newcomer(ground, email, round)
-    ground.set('registration.emailVerification', 'false')
-    const token = tokenOf((await nextMail(ground.dataDir, email)).links.verify)
-    const answers = await atOnce(crowd, (index) => ground.visitor(index).post('/auth/verify-email', { token }))
-    expectOneWinner(ground, this.name, answers.map(wordOf), { winner: '200', losers: ['400 TOKEN_INVALID'] })
-    expectEqual(ground, `${this.name}: login afterwards`, wordOf(await logIn(ground.visitor(round), email)), '200')
+    context.set('registration.emailVerification', 'true')
+    await registerCustomer(context, email, round)
+    context.set('registration.emailVerification', 'false')
+    const token = tokenOf((await nextMail(context.dataDir, email)).links.verify)
+    const answers = await concurrently(crowdSize, (index) =>
+      context.visitor(index).post('/auth/verify-email', { token })
+    )
+    expectOneWinner(context, this.name, answers.map(outcomeOf), { winner: '200', losers: ['400 TOKEN_INVALID'] })
+    expectEqual(context, `${this.name}: login afterwards`, outcomeOf(await logIn(context.visitor(round), email)), '200')
   }
 }
 
 const resetToken: Race = {
-  name: 'one reset token redeemed by many',
-  short: 2,
-  async run(ground, round) {
+  name: 'concurrent use of one reset token',
+  shortRounds: 2,
+  async run(context, round) {
     const email = `joan-${round}@shop.example`
-    await newcomer(ground, email, round)
-    await ground.visitor(round).post('/auth/forgot-password', { email })
-    const token = tokenOf((await nextMail(ground.dataDir, email)).links.reset)
-    const answers = await atOnce(crowd, (index) =>
-      ground.visitor(index).post('/auth/reset-password', { token, password: passwordOf(index) })
+    await registerCustomer(context, email, round)
+    await context.visitor(round).post('/auth/forgot-password', { email })
+    const token = tokenOf((await nextMail(context.dataDir, email)).links.reset)
+    const answers = await concurrently(crowdSize, (index) =>
+      context.visitor(index).post('/auth/reset-password', { token, password: passwordOf(index) })
     )
-    expectOneWinner(ground, this.name, answers.map(wordOf), { winner: '200', losers: ['400 TOKEN_INVALID'] })
-    await expectOnlyPassword(ground, this.name, email, answers, '200')
+    expectOneWinner(context, this.name, answers.map(outcomeOf), { winner: '200', losers: ['400 TOKEN_INVALID'] })
+    await expectOnlyPassword(context, this.name, email, answers, '200')
   }
 }
 
-/** Of all the passwords that were sent, the winner's is the account's. */
+/** Verifies that only the winner's password can log in. */
 async function expectOnlyPassword(
-  ground: Ground,
+  context: RaceContext,
   what: string,
   email: string,
   answers: readonly Answer[],
   winner: string
 ): Promise<void> {
-  const won = answers.findIndex((answer) => wordOf(answer) === winner)
-  const logins = await atOnce(5, (index) => logIn(ground.visitor(index), email, passwordOf((won + index) % crowd)))
-  expectEqual(ground, `${what}: logins by the winner's password and by others`, logins.map(wordOf), [
+  const won = answers.findIndex((answer) => outcomeOf(answer) === winner)
+  const logins = await concurrently(5, (index) =>
+    logIn(context.visitor(index), email, passwordOf((won + index) % crowdSize))
+  )
+  expectEqual(context, `${what}: logins with the winner's password and with others`, logins.map(outcomeOf), [
     '200',
     ...Array.from({ length: 4 }, () => wrong)
   ])
 }
 
-/** A process of the operator's shuts the account while people log in to it at both servers. */
-const shutAccount: Race = {
-  name: 'login against deactivation',
-  short: 2,
-  async run(ground, round) {
+/** A command deactivates an account during logins at both servers. */
+const deactivatedAccount: Race = {
+  name: 'logins during a deactivation',
+  shortRounds: 2,
+  async run(context, round) {
     const email = `petra-${round}@shop.example`
-    const visitors = [await newcomer(ground, email, round)]
+    const visitors = [await registerCustomer(context, email, round)]
     const operator = { isAtWork: true }
-    const shutting = ground.cli('users', 'deactivate', email, '--json').finally(() => (operator.isAtWork = false))
-    const words: string[] = []
-    const keepLoggingIn = async (lane: number): Promise<void> => {
+    const deactivating = context.cli('users', 'deactivate', email, '--json').finally(() => (operator.isAtWork = false))
+    const outcomes: string[] = []
+    const keepLoggingIn = async (index: number): Promise<void> => {
       while (operator.isAtWork) {
-        const visitor = ground.visitor(lane)
+        const visitor = context.visitor(index)
         visitors.push(visitor)
-        words.push(wordOf(await logIn(visitor, email)))
+        outcomes.push(outcomeOf(await logIn(visitor, email)))
       }
     }
-    const [ended] = await Promise.all([shutting, ...Array.from({ length: 8 }, (_, lane) => keepLoggingIn(lane))])
-    ground.trial.count(this.name, words.length)
-    expectEqual(ground, `${this.name}: the operator's exit code`, ended.exitCode, 0)
-    const shut = '403 AUTH_ACCOUNT_DEACTIVATED'
-    const strange = words.filter((word) => word !== '200' && word !== shut)
-    expectEqual(ground, `${this.name}: other answers`, strange, [])
-    const alive = await Promise.all(visitors.map(async (visitor) => wordOf(await visitor.get('/me'))))
-    expectEqual(ground, `${this.name}: sessions afterwards`, Object.keys(tally(alive)), ['401 NOT_AUTHENTICATED'])
-    expectEqual(ground, `${this.name}: login afterwards`, wordOf(await logIn(ground.visitor(round), email)), shut)
-    // What is left of a session is refused while the account is shut, and good again once it is opened.
+    const [ended] = await Promise.all([deactivating, ...Array.from({ length: 8 }, (_, index) => keepLoggingIn(index))])
+    context.trial.count(this.name, outcomes.length)
+    expectEqual(context, `${this.name}: the operator's exit code`, ended.exitCode, 0)
+    const deactivated = '403 AUTH_ACCOUNT_DEACTIVATED'
+    const unexpected = outcomes.filter((outcome) => outcome !== '200' && outcome !== deactivated)
+    expectEqual(context, `${this.name}: other responses`, unexpected, [])
+    const alive = await Promise.all(visitors.map(async (visitor) => outcomeOf(await visitor.get('/me'))))
+    expectEqual(context, `${this.name}: sessions afterwards`, Object.keys(tally(alive)), ['401 NOT_AUTHENTICATED'])
+    expectEqual(
+      context,
+      `${this.name}: login afterwards`,
+      outcomeOf(await logIn(context.visitor(round), email)),
+      deactivated
+    )
+    // A remaining session would be refused now, but valid again after the account is activated.
     const left = 'SELECT count(*) FROM sessions WHERE user_id = (SELECT id FROM users WHERE email = ?)'
-    expectEqual(ground, `${this.name}: sessions kept`, ground.db.sqlite.prepare(left).pluck().get(email), 0)
+    expectEqual(context, `${this.name}: remaining sessions`, context.db.sqlite.prepare(left).pluck().get(email), 0)
   }
 }
 
-/** The limit is as many as they are, or one more: so what comes next tells how many were counted. */
+/** The limit is the number of attempts or one more, so that the next login shows how many were counted. */
 const wrongPasswords: Race = {
-  name: '100 wrong passwords at once',
-  short: 2,
-  async run(ground, round) {
+  name: '100 concurrent wrong passwords',
+  shortRounds: 2,
+  async run(context, round) {
     const email = `mira-${round}@shop.example`
-    await newcomer(ground, email, round)
+    await registerCustomer(context, email, round)
     const isOver = round % 2 === 0
-    ground.set('limits.login_account', isOver ? '100/900' : '101/900')
-    const answers = await atOnce(100, (index) => logIn(ground.visitor(index), email, passwordOf(index)))
-    ground.trial.count(this.name, answers.length)
-    expectEqual(ground, this.name, tally(answers.map(wordOf)), { [wrong]: 100 })
-    const next = wordOf(await logIn(ground.visitor(round), email))
-    expectEqual(ground, `${this.name}: the next login`, next, isOver ? limited : '200')
-    ground.set('limits.login_account', 'off')
+    context.set('limits.login_account', isOver ? '100/900' : '101/900')
+    const answers = await concurrently(100, (index) => logIn(context.visitor(index), email, passwordOf(index)))
+    context.trial.count(this.name, answers.length)
+    expectEqual(context, this.name, tally(answers.map(outcomeOf)), { [wrong]: 100 })
+    const next = outcomeOf(await logIn(context.visitor(round), email))
+    expectEqual(context, `${this.name}: the next login`, next, isOver ? limited : '200')
+    context.set('limits.login_account', 'off')
   }
 }
 
 /**
- * With ten points, each process lets no more run at once than are left; the two do not see what the other one has under
- * way, so that the last tries may be given out by both.
+ * With a limit of ten, each process runs at most as many attempts as are left. The two processes do not see each other's
+ * running attempts, so up to twice the limit may be tried.
  */
 const tenPoints: Race = {
-  name: '100 wrong passwords on ten points',
-  short: 1,
-  async run(ground, round) {
+  name: '100 concurrent wrong passwords with a limit of ten',
+  shortRounds: 1,
+  async run(context, round) {
     const email = `noor-${round}@shop.example`
-    await newcomer(ground, email, round)
-    ground.set('limits.login_account', '10/900')
-    const answers = await atOnce(100, (index) => logIn(ground.visitor(index), email, passwordOf(index)))
-    ground.trial.count(this.name, answers.length)
-    const { [wrong]: tries = 0, [limited]: refused = 0 } = tally(answers.map(wordOf))
+    await registerCustomer(context, email, round)
+    context.set('limits.login_account', '10/900')
+    const answers = await concurrently(100, (index) => logIn(context.visitor(index), email, passwordOf(index)))
+    context.trial.count(this.name, answers.length)
+    const { [wrong]: tries = 0, [limited]: refused = 0 } = tally(answers.map(outcomeOf))
     if (tries + refused !== 100 || tries < 10 || tries > 20)
-      ground.trial.violation(`${this.name}: came ${JSON.stringify(tally(answers.map(wordOf)))}`)
-    const next = wordOf(await logIn(ground.visitor(round), email))
-    expectEqual(ground, `${this.name}: the right one afterwards`, next, limited)
-    ground.set('limits.login_account', 'off')
+      context.trial.violation(`${this.name}: got ${JSON.stringify(tally(answers.map(outcomeOf)))}`)
+    const next = outcomeOf(await logIn(context.visitor(round), email))
+    expectEqual(context, `${this.name}: the right password afterwards`, next, limited)
+    context.set('limits.login_account', 'off')
   }
 }
 
 const changedPassword: Race = {
-  name: 'one password changed by many',
-  short: 2,
-  async run(ground, round) {
+  name: 'concurrent changes of one password',
+  shortRounds: 2,
+  async run(context, round) {
     const email = `noah-${round}@shop.example`
-    await newcomer(ground, email, round)
-    const visitors = await atOnce(10, async (index) => {
-      const visitor = ground.visitor(index)
+    await registerCustomer(context, email, round)
+    const visitors = await concurrently(10, async (index) => {
+      const visitor = context.visitor(index)
       await logIn(visitor, email)
       return visitor
     })
@@ -163,10 +181,10 @@ const changedPassword: Race = {
       )
     )
     const losers = [wrong, '401 NOT_AUTHENTICATED']
-    expectOneWinner(ground, this.name, answers.map(wordOf), { winner: '200', losers })
-    const alive = await Promise.all(visitors.map(async (visitor) => wordOf(await visitor.get('/me'))))
-    expectEqual(ground, `${this.name}: sessions afterwards`, alive.filter((word) => word === '200').length, 1)
-    await expectOnlyPassword(ground, this.name, email, answers, '200')
+    expectOneWinner(context, this.name, answers.map(outcomeOf), { winner: '200', losers })
+    const alive = await Promise.all(visitors.map(async (visitor) => outcomeOf(await visitor.get('/me'))))
+    expectEqual(context, `${this.name}: sessions afterwards`, alive.filter((outcome) => outcome === '200').length, 1)
+    await expectOnlyPassword(context, this.name, email, answers, '200')
   }
 }
 
@@ -174,7 +192,7 @@ export const accountRaces: readonly Race[] = [
   oneEmail,
   verifyToken,
   resetToken,
-  shutAccount,
+  deactivatedAccount,
   wrongPasswords,
   tenPoints,
   changedPassword

@@ -1,9 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser } from '../../support/browser.ts'
-import { atOnce, beside, crowd, expectEqual, expectOneWinner, newcomer, wordOf } from './ground.ts'
-import type { Race } from './ground.ts'
-import { affiliateAt } from './partners.ts'
-import { plenty } from './shelf.ts'
+import {
+  concurrently,
+  sameSessionAt,
+  crowdSize,
+  expectEqual,
+  expectOneWinner,
+  registerCustomer,
+  outcomeOf
+} from './race-context.ts'
+import type { Race } from './race-context.ts'
+import { affiliateFor } from './affiliates.ts'
+import { plenty } from './catalogue.ts'
 
 type Balance = { unpaidMinor: number; paidMinor: number }
 type Payouts = { payouts?: { amountMinor: number; payoutId: number | null }[]; error?: { code: string } }
@@ -13,49 +21,49 @@ const ordersEach = 3
 const commissionMinor = 50
 
 /**
- * Several operators mark the same commissions as paid; in odd rounds all of them have looked before the first one can
- * write.
+ * Several operators mark the same commissions as paid. In odd rounds a lock makes all of them read before the first one
+ * can write.
  */
 const payouts: Race = {
-  name: 'one payout run by several operators',
-  short: 2,
-  async run(ground, round) {
-    const { affiliate, code } = await affiliateAt(ground, this.name)
+  name: 'concurrent payouts of the same commissions',
+  shortRounds: 2,
+  async run(context, round) {
+    const { affiliate, code } = await affiliateFor(context, this.name)
     const handoff = {
       strategy: 'token_handoff',
       paymentToken: 'pm_card_visa',
       returnUrl: 'https://site.example/thanks'
     }
-    const bought = await atOnce(ordersEach, (index) =>
-      ground.visitor(index).post(`/store/checkout-session?ref=${code}`, { items: [plenty], ...handoff })
+    const bought = await concurrently(ordersEach, (index) =>
+      context.visitor(index).post(`/store/checkout-session?ref=${code}`, { items: [plenty], ...handoff })
     )
     expectEqual(
-      ground,
+      context,
       `${this.name}: orders`,
-      bought.map(wordOf),
+      bought.map(outcomeOf),
       Array.from({ length: ordersEach }, () => '200')
     )
-    const isHeldUp = round % 2 === 1
-    if (isHeldUp) ground.db.sqlite.exec('BEGIN IMMEDIATE')
-    const paying = atOnce(3, () => ground.cli('referrals', 'pay', '--affiliate', code, '--yes', '--json'))
-    if (isHeldUp) {
+    const isDelayed = round % 2 === 1
+    if (isDelayed) context.db.sqlite.exec('BEGIN IMMEDIATE')
+    const paying = concurrently(3, () => context.cli('referrals', 'pay', '--affiliate', code, '--yes', '--json'))
+    if (isDelayed) {
       await sleep(2_000)
-      ground.db.sqlite.exec('ROLLBACK')
+      context.db.sqlite.exec('ROLLBACK')
     }
     const ended = await paying
-    const told = ended.map(({ exitCode, stdout }) => ({ exitCode, ...(JSON.parse(stdout) as Payouts) }))
-    const words = told.map(({ exitCode, payouts: paid = [], error }) => {
+    const results = ended.map(({ exitCode, stdout }) => ({ exitCode, ...(JSON.parse(stdout) as Payouts) }))
+    const outcomes = results.map(({ exitCode, payouts: paid = [], error }) => {
       if (error !== undefined) return `${exitCode} ${error.code}`
       return `${exitCode} ${paid.length === 0 ? 'nothing is due' : 'paid'}`
     })
-    expectOneWinner(ground, this.name, words, { winner: '0 paid', losers: ['0 nothing is due', '1 CONFLICT'] })
-    const sum = told
+    expectOneWinner(context, this.name, outcomes, { winner: '0 paid', losers: ['0 nothing is due', '1 CONFLICT'] })
+    const sum = results
       .flatMap(({ payouts: paid = [] }) => paid)
       .reduce((total, { amountMinor }) => total + amountMinor, 0)
-    expectEqual(ground, `${this.name}: paid out`, sum, ordersEach * commissionMinor)
+    expectEqual(context, `${this.name}: paid out`, sum, ordersEach * commissionMinor)
     const { unpaidMinor, paidMinor } = await balanceOf(affiliate)
     expectEqual(
-      ground,
+      context,
       `${this.name}: the balance`,
       [unpaidMinor, paidMinor],
       [0, round * ordersEach * commissionMinor]
@@ -63,34 +71,26 @@ const payouts: Race = {
   }
 }
 
-/** Somebody applies again and again, while an operator makes him an affiliate at a terminal. */
+/** A user sends many applications while a command makes the user an affiliate. */
 const apply: Race = {
-  name: 'one application by many',
-  short: 2,
-  async run(ground, round) {
+  name: 'concurrent applications of one user',
+  shortRounds: 2,
+  async run(context, round) {
     const email = `applies-${round}@shop.example`
-    const applicant = await newcomer(ground, email, round)
-    const words = [
-      'affiliates',
-      'create',
-      '--user',
-      email,
-      '--code',
-      `by-hand-${round}`,
-      '--status',
-      'active',
-      '--json'
-    ]
-    const creating = ground.cli(...words)
-    await sleep(ground.trial.random.between(0, 700))
-    const answers = await atOnce(crowd, (index) => beside(ground, applicant, index).post('/affiliates/apply', {}))
+    const applicant = await registerCustomer(context, email, round)
+    const args = ['affiliates', 'create', '--user', email, '--code', `by-hand-${round}`, '--status', 'active', '--json']
+    const creating = context.cli(...args)
+    await sleep(context.trial.random.between(0, 700))
+    const answers = await concurrently(crowdSize, (index) =>
+      sameSessionAt(context, applicant, index).post('/affiliates/apply', {})
+    )
     const { exitCode, stdout } = await creating
     const { error } = JSON.parse(stdout) as { error?: { code: string } }
     const created = error === undefined ? '200' : `${exitCode} ${error.code}`
     const losers = ['409 AFFILIATE_EXISTS', '1 AFFILIATE_EXISTS']
-    expectOneWinner(ground, this.name, [...answers.map(wordOf), created], { winner: '200', losers })
+    expectOneWinner(context, this.name, [...answers.map(outcomeOf), created], { winner: '200', losers })
     const { affiliate } = (await applicant.get<{ affiliate: { status: string } }>('/affiliates/me')).data
-    expectEqual(ground, `${this.name}: the account`, affiliate.status, created === '200' ? 'active' : 'pending')
+    expectEqual(context, `${this.name}: the account`, affiliate.status, created === '200' ? 'active' : 'pending')
   }
 }
 

@@ -1,115 +1,124 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser } from '../../support/browser.ts'
 import { mailsTo } from '../../support/mail-files.ts'
-import { atOnce, beside, crowd, expectEqual, expectOneWinner, newcomer } from './ground.ts'
-import type { Ground, Race } from './ground.ts'
-import { affiliateAt } from './partners.ts'
-import { bundle, bundleMinor, plenty } from './shelf.ts'
+import {
+  concurrently,
+  sameSessionAt,
+  crowdSize,
+  expectEqual,
+  expectOneWinner,
+  registerCustomer
+} from './race-context.ts'
+import type { RaceContext, Race } from './race-context.ts'
+import { affiliateFor } from './affiliates.ts'
+import { bundle, bundleMinor, plenty } from './catalogue.ts'
 
 type Order = { id: number; status: string }
 
-/** Everybody clicks on the page of one order; whatever page of the gateway's he is led to is paid. */
+/** Many requests start the payment of one order. Every gateway page that they get is paid. */
 const doubleClick: Race = {
-  name: "one order's payment, clicked by many",
-  short: 3,
-  async run(ground, round) {
-    const buyer = await newcomer(ground, `buyer-${round}@shop.example`, round)
+  name: 'concurrent payments of one order',
+  shortRounds: 3,
+  async run(context, round) {
+    const buyer = await registerCustomer(context, `buyer-${round}@shop.example`, round)
     const { id, path } = await openOrder(buyer, { items: [plenty] })
-    const led = await atOnce(crowd, (index) => click(beside(ground, buyer, index), ground, index, path, 'card'))
-    ground.trial.count(this.name, led.length)
-    const pages = new Set(led.map(({ location }) => location).filter((location) => location.includes('/sandbox/')))
-    expectEqual(ground, `${this.name}: the gateway's pages`, pages.size, 1)
-    const strange = led.filter(({ status, location }) => status !== 303 || !pages.has(location))
-    expectEqual(ground, `${this.name}: other answers`, strange, [])
-    await Promise.all([...pages, ...pages].map((page) => payAt(ground, page)))
-    expectEqual(ground, `${this.name}: charges`, chargesOf(ground, id), 1)
-    expectEqual(ground, `${this.name}: the order`, await statusOf(buyer, id), 'processing')
+    const clicks = await concurrently(crowdSize, (index) =>
+      click(sameSessionAt(context, buyer, index), context, index, path, 'card')
+    )
+    context.trial.count(this.name, clicks.length)
+    const pages = new Set(clicks.map(({ location }) => location).filter((location) => location.includes('/sandbox/')))
+    expectEqual(context, `${this.name}: the gateway's pages`, pages.size, 1)
+    const unexpected = clicks.filter(({ status, location }) => status !== 303 || !pages.has(location))
+    expectEqual(context, `${this.name}: other answers`, unexpected, [])
+    await Promise.all([...pages, ...pages].map((page) => payAt(context, page)))
+    expectEqual(context, `${this.name}: charges`, chargesOf(context, id), 1)
+    expectEqual(context, `${this.name}: the order`, await statusOf(buyer, id), 'processing')
   }
 }
 
 /**
- * Half of them pay by card, half by hand, in even rounds when the gateway's page is open already: what was charged is
- * paid, and what waits for a transfer can be charged no more.
+ * Half of the requests choose the card, half a bank transfer; in even rounds the gateway's page is open already. A
+ * charged order must be paid, and an order that waits for a transfer must not be charged.
  */
 const cardOrHand: Race = {
-  name: 'a payment by card against one by hand',
-  short: 4,
-  async run(ground, round) {
-    const buyer = await newcomer(ground, `either-${round}@shop.example`, round)
+  name: 'concurrent payments by card and by bank transfer',
+  shortRounds: 4,
+  async run(context, round) {
+    const buyer = await registerCustomer(context, `either-${round}@shop.example`, round)
     const { id, path } = await openOrder(buyer, { items: [plenty] })
-    const before = round % 2 === 0 ? [await click(buyer, ground, round, path, 'card')] : []
-    const crowded = await atOnce(crowd, (index) =>
-      click(beside(ground, buyer, index), ground, index, path, (index >> 1) % 2 === 0 ? 'card' : 'manual')
+    const before = round % 2 === 0 ? [await click(buyer, context, round, path, 'card')] : []
+    const concurrent = await concurrently(crowdSize, (index) =>
+      click(sameSessionAt(context, buyer, index), context, index, path, (index >> 1) % 2 === 0 ? 'card' : 'manual')
     )
-    const led = [...before, ...crowded]
+    const clicks = [...before, ...concurrent]
     const chosen = await statusOf(buyer, id)
-    ground.trial.count(this.name, led.length)
-    const strange = led.filter(({ status }) => status !== 303 && status !== 200)
-    expectEqual(ground, `${this.name}: other answers`, strange, [])
-    const pages = new Set(led.map(({ location }) => location).filter((location) => location.includes('/sandbox/')))
-    await Promise.all([...pages].map((page) => payAt(ground, page)))
-    const charges = chargesOf(ground, id)
+    context.trial.count(this.name, clicks.length)
+    const unexpected = clicks.filter(({ status }) => status !== 303 && status !== 200)
+    expectEqual(context, `${this.name}: other answers`, unexpected, [])
+    const pages = new Set(clicks.map(({ location }) => location).filter((location) => location.includes('/sandbox/')))
+    await Promise.all([...pages].map((page) => payAt(context, page)))
+    const charges = chargesOf(context, id)
     const status = await statusOf(buyer, id)
     const agrees = chosen === 'on-hold' ? charges === 0 && status === chosen : charges === 1 && status === 'processing'
     if (!agrees)
-      ground.trial.violation(`${this.name}: was ${chosen}, charged ${charges} times, and the order is ${status}`)
+      context.trial.violation(`${this.name}: was ${chosen}, charged ${charges} times, and the order is ${status}`)
   }
 }
 
-/** Operators at terminals of their own; in odd rounds each wants all of it back, in even ones more than half. */
+/** Several commands refund one order: in odd rounds all of it, in even rounds more than half. */
 const refund: Race = {
-  name: 'one refund by several operators',
-  short: 2,
-  async run(ground, round) {
-    const buyer = await newcomer(ground, `refund-${round}@shop.example`, round)
-    const id = await payAtOnce(buyer)
+  name: 'concurrent refunds of one order',
+  shortRounds: 2,
+  async run(context, round) {
+    const buyer = await registerCustomer(context, `refund-${round}@shop.example`, round)
+    const id = await payWithToken(buyer)
     const part = round % 2 === 0 ? ['--amount', '3.00'] : []
-    const ended = await atOnce(3, () => ground.cli('orders', 'refund', String(id), ...part, '--json'))
-    const words = ended.map(({ exitCode, stdout }) => `${exitCode} ${codeOf(stdout)}`.trim())
+    const ended = await concurrently(3, () => context.cli('orders', 'refund', String(id), ...part, '--json'))
+    const outcomes = ended.map(({ exitCode, stdout }) => `${exitCode} ${codeOf(stdout)}`.trim())
     const losers = ['1 CONFLICT', part.length > 0 ? '1 VALIDATION_FAILED' : '1 TRANSITION_REFUSED']
-    expectOneWinner(ground, this.name, words, { winner: '0', losers })
+    expectOneWinner(context, this.name, outcomes, { winner: '0', losers })
     const wanted = part.length > 0 ? 300 : 500
-    expectEqual(ground, `${this.name}: what went back`, refundsOf(ground, id), [wanted])
+    expectEqual(context, `${this.name}: the refunded amounts`, refundsOf(context, id), [wanted])
     const status = await statusOf(buyer, id)
-    expectEqual(ground, `${this.name}: the order`, status, part.length > 0 ? 'processing' : 'refunded')
+    expectEqual(context, `${this.name}: the order`, status, part.length > 0 ? 'processing' : 'refunded')
   }
 }
 
-/** Every delivery of a payment's webhooks goes to both servers 50 times, while an operator reconciles. */
+/** Each webhook of a payment is delivered to both servers 50 times, in even rounds during a reconciliation. */
 const webhooks: Race = {
-  name: "one payment's webhooks, delivered by many",
-  short: 2,
-  async run(ground, round) {
-    const { affiliate, code } = await affiliateAt(ground, this.name)
+  name: 'concurrent deliveries of one payment',
+  shortRounds: 2,
+  async run(context, round) {
+    const { affiliate, code } = await affiliateFor(context, this.name)
     const before = await earnedBy(affiliate)
     const email = `reader-${round}@shop.example`
-    const buyer = await newcomer(ground, email, round)
+    const buyer = await registerCustomer(context, email, round)
     const { id, path } = await openOrder(buyer, { items: [bundle] }, `?ref=${code}`)
-    const { location } = await click(buyer, ground, round, path, 'card')
-    const [refusals, sent] = [ground.relay.refusals.length, ground.relay.sent]
-    ground.relay.copies = crowd
-    const reconciling = round % 2 === 0 ? ground.cli('orders', 'reconcile', '--json') : undefined
-    if (reconciling !== undefined) await sleep(ground.trial.random.between(0, 600))
-    await payAt(ground, location)
-    ground.relay.copies = 1
-    expectEqual(ground, `${this.name}: reconciling`, (await reconciling)?.exitCode ?? 0, 0)
-    ground.trial.count(this.name, ground.relay.sent - sent)
-    expectEqual(ground, `${this.name}: refused`, ground.relay.refusals.slice(refusals), [])
-    expectEqual(ground, `${this.name}: charges`, chargesOf(ground, id), 1)
-    expectEqual(ground, `${this.name}: the order`, await statusOf(buyer, id), 'completed')
-    await expectOneOfEach(ground, this.name, buyer)
-    const warnings = ground.db.sqlite.prepare('SELECT kind FROM payment_warnings WHERE order_id = ?').pluck().all(id)
-    expectEqual(ground, `${this.name}: warnings to the operator`, warnings, [])
+    const { location } = await click(buyer, context, round, path, 'card')
+    const [refusals, sent] = [context.relay.refusals.length, context.relay.sent]
+    context.relay.copies = crowdSize
+    const reconciling = round % 2 === 0 ? context.cli('orders', 'reconcile', '--json') : undefined
+    if (reconciling !== undefined) await sleep(context.trial.random.between(0, 600))
+    await payAt(context, location)
+    context.relay.copies = 1
+    expectEqual(context, `${this.name}: reconciling`, (await reconciling)?.exitCode ?? 0, 0)
+    context.trial.count(this.name, context.relay.sent - sent)
+    expectEqual(context, `${this.name}: refused`, context.relay.refusals.slice(refusals), [])
+    expectEqual(context, `${this.name}: charges`, chargesOf(context, id), 1)
+    expectEqual(context, `${this.name}: the order`, await statusOf(buyer, id), 'completed')
+    await expectOneOfEach(context, this.name, buyer)
+    const warnings = context.db.sqlite.prepare('SELECT kind FROM payment_warnings WHERE order_id = ?').pluck().all(id)
+    expectEqual(context, `${this.name}: warnings to the operator`, warnings, [])
     const earned = (await earnedBy(affiliate)) - before
-    expectEqual(ground, `${this.name}: the affiliate earned`, earned, bundleMinor / 10)
+    expectEqual(context, `${this.name}: the affiliate earned`, earned, bundleMinor / 10)
   },
-  async after(ground, rounds) {
-    // Both servers have sent what there was to send.
+  async after(context, rounds) {
+    // Both servers need time to send their emails.
     await sleep(3_000)
     const readers = Array.from({ length: rounds }, (_, index) => `reader-${index + 1}@shop.example`)
-    const receipts = readers.map((email) => mailsTo(ground.dataDir, email).length)
+    const receipts = readers.map((email) => mailsTo(context.dataDir, email).length)
     const wrong = readers.filter((_, index) => receipts[index] !== 1)
-    expectEqual(ground, `${this.name}: buyers without exactly one receipt`, wrong, [])
+    expectEqual(context, `${this.name}: buyers without exactly one receipt`, wrong, [])
   }
 }
 
@@ -123,17 +132,17 @@ type Me = {
   }
 }
 
-/** One membership of one month, one donation, one download, one course. */
-async function expectOneOfEach(ground: Ground, what: string, buyer: Browser): Promise<void> {
+/** Verifies that the buyer has exactly one membership of a month, one donation, one download and one course. */
+async function expectOneOfEach(context: RaceContext, what: string, buyer: Browser): Promise<void> {
   const { memberships, donationsSummary, flags } = (await buyer.get<Me>('/me')).data.entitlements
   const { downloads } = (await buyer.get<{ downloads: unknown[] }>('/me/downloads')).data
   const days = memberships.map(
     ({ startedAt, expiresAt }) => (Date.parse(expiresAt) - Date.parse(startedAt)) / 86_400_000
   )
   if (days.length !== 1 || days.some((count) => count < 27 || count > 32))
-    ground.trial.violation(`${what}: expected one membership of a month, came ${JSON.stringify(memberships)}`)
-  expectEqual(ground, `${what}: donations, downloads`, [donationsSummary.totalDonations, downloads.length], [1, 1])
-  expectEqual(ground, `${what}: a course`, flags.hasCourseEnrollments, true)
+    context.trial.violation(`${what}: expected one membership of a month, got ${JSON.stringify(memberships)}`)
+  expectEqual(context, `${what}: donations, downloads`, [donationsSummary.totalDonations, downloads.length], [1, 1])
+  expectEqual(context, `${what}: a course`, flags.hasCourseEnrollments, true)
 }
 
 async function earnedBy(affiliate: Browser): Promise<number> {
@@ -146,57 +155,57 @@ async function openOrder(buyer: Browser, body: object, query = ''): Promise<{ id
     `/store/checkout-session${query}`,
     body
   )
-  if (data === undefined) throw new Error(`no order was made: ${text}`)
+  if (data === undefined) throw new Error(`no order was created: ${text}`)
   return { id: Number(data.orderId), path: new URL(data.checkoutUrl).pathname }
 }
 
-async function payAtOnce(buyer: Browser): Promise<number> {
+async function payWithToken(buyer: Browser): Promise<number> {
   const handoff = { strategy: 'token_handoff', paymentToken: 'pm_card_visa', returnUrl: 'https://site.example/thanks' }
   const { data, text } = await buyer.post<{ orderId: number }>('/store/checkout-session', {
     items: [plenty],
     ...handoff
   })
-  if (data === undefined) throw new Error(`the card was not taken: ${text}`)
+  if (data === undefined) throw new Error(`the card was refused: ${text}`)
   return data.orderId
 }
 
-type Led = { status: number; location: string }
+type ClickResult = { status: number; location: string }
 
-/** A click on the hosted page's button, at one of the servers. */
+/** Submits the hosted page at one of the servers. */
 async function click(
   buyer: Browser,
-  ground: Ground,
+  context: RaceContext,
   index: number,
   path: string,
   method: 'card' | 'manual'
-): Promise<Led> {
-  const { url = '' } = ground.servers[index % ground.servers.length] ?? {}
+): Promise<ClickResult> {
+  const { url = '' } = context.servers[index % context.servers.length] ?? {}
   const response = await buyer.form(`${url}${path}`, { payment_method: method })
   await response.text()
   return { status: response.status, location: response.headers.get('location') ?? '' }
 }
 
-/** Pays on a page of the gateway's; resolves when the shop has answered its webhooks. */
-async function payAt({ gateway }: Ground, page: string): Promise<void> {
+/** Pays on the gateway's page. Resolves when the shop has answered its webhooks. */
+async function payAt({ gateway }: RaceContext, page: string): Promise<void> {
   await gateway.sandbox.payCheckout(page.split('/').at(-1) ?? '', { waitMs: 20_000 })
 }
 
-function chargesOf({ gateway }: Ground, orderId: number): number {
+function chargesOf({ gateway }: RaceContext, orderId: number): number {
   const { charges } = gateway.sandbox.ledger()
   return charges.filter(
     ({ status, metadata }) => status === 'succeeded' && metadata['shopstead_order'] === String(orderId)
   ).length
 }
 
-/** The amounts that went back, in minor units. */
-function refundsOf({ gateway }: Ground, orderId: number): number[] {
+/** The refunded amounts in minor units. */
+function refundsOf({ gateway }: RaceContext, orderId: number): number[] {
   const { refunds } = gateway.sandbox.ledger()
   return refunds.filter(({ metadata }) => metadata?.['shopstead_order'] === String(orderId)).map(({ amount }) => amount)
 }
 
 async function statusOf(buyer: Browser, id: number): Promise<string> {
   const { data } = await buyer.get<{ orders: Order[] }>('/orders')
-  return data.orders.find((order) => order.id === id)?.status ?? 'not there'
+  return data.orders.find((order) => order.id === id)?.status ?? 'missing'
 }
 
 function codeOf(stdout: string): string {

@@ -2,19 +2,19 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 
-/** Stands between the gateway and the shop: one delivery becomes as many as one likes, to several processes at once. */
+/** A server between the gateway and the shop that delivers each webhook several times, to several processes. */
 export type Relay = {
   origin: string
-  /** How often each delivery goes on. */
+  /** How often each webhook is delivered. */
   copies: number
-  /** How many deliveries the shop's processes were sent. */
+  /** The number of deliveries to the shop's processes. */
   sent: number
-  /** What they answered other than 200. */
+  /** Responses other than 200. */
   refusals: string[]
   close(): Promise<void>
 }
 
-/** @param targets origins, by turns */
+/** Starts a relay. `targets` returns the origins of the shop's processes, which are used in turn. */
 export async function openRelay(targets: () => readonly string[]): Promise<Relay> {
   const server = createServer((request, response) => {
     void (async () => {

@@ -1,5 +1,2 @@
-/**
- * Loaded into the server that is soaked (`node --import`): on SIGUSR2 it collects what nobody uses any more, so that what
- * is left in its heap is what somebody holds.
- */
+/** Loaded into the server with `node --import`: SIGUSR2 runs a garbage collection, so that the heap shows only live objects. */
 process.on('SIGUSR2', () => globalThis.gc?.())

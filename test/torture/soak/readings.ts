@@ -2,7 +2,7 @@ import { sendRequest } from '../http-client.ts'
 import { percentile } from '../process-stats.ts'
 import type { ProcessStats } from '../process-stats.ts'
 
-/** How a server stands between two stretches of work, when nothing is under way. */
+/** A server's figures while it is idle, after a number of requests. */
 export type Reading = {
   requests: number
   heapMb: number
@@ -12,7 +12,7 @@ export type Reading = {
   timers: number
 }
 
-/** Reads the server's metrics, and what the system knows of its process. */
+/** Reads the server's metrics and its process statistics. */
 export async function read(stats: ProcessStats, metricsUrl: string, requests: number): Promise<Reading> {
   const { text } = await sendRequest(metricsUrl)
   const value = (name: string): number => Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(text)?.[1])
@@ -26,13 +26,13 @@ export async function read(stats: ProcessStats, metricsUrl: string, requests: nu
   }
 }
 
-export type Course = { first: number; last: number; perThousand: number }
+export type Trend = { first: number; last: number; perThousand: number }
 
 /**
- * The course of one figure after its first quarter, which is warming up: the medians of the second and of the last
- * quarter, and how much it rose between them for every thousand requests.
+ * The trend of one figure: its medians in the second and in the last quarter, and the rise between them per thousand
+ * requests. The first quarter is the warm-up.
  */
-export function courseOf(readings: readonly Reading[], figure: keyof Reading): Course {
+export function trendOf(readings: readonly Reading[], figure: keyof Reading): Trend {
   const quarter = Math.floor(readings.length / 4)
   const second = readings.slice(quarter, 2 * quarter)
   const last = readings.slice(-quarter)

@@ -9,7 +9,7 @@ import type { PackedServer, CommandResult, LaunchOptions } from '../packed-shop.
 
 export type HealthCheck = { name: string; status: 'ok' | 'warning' | 'failed'; message: string; advice: string }
 
-/** A packed shop in a folder of its own, and the gateway that it pays with, which nothing happens to. */
+/** A packed shop whose storage fails, and its gateway, which has no faults. */
 export class ShopAtRisk {
   readonly trial: Trial
   readonly dataDir: string
@@ -28,8 +28,8 @@ export class ShopAtRisk {
     this.launch = { dataDir, env: { ...stripeEnv(gateway.origin), SHOPSTEAD_PORT: String(port) } }
   }
 
-  /** A shop with one kind of goods, and without limits on how often one address may ask; it does not run yet. */
-  static async found(trial: Trial, dataDir: string): Promise<ShopAtRisk> {
+  /** Creates a shop with one product and without rate limits. Does not start it. */
+  static async create(trial: Trial, dataDir: string): Promise<ShopAtRisk> {
     const port = await stablePort()
     const shop = new ShopAtRisk(trial, dataDir, port, await openGateway(() => `http://127.0.0.1:${port}`))
     const catalogue = join(trial.packed.folder, 'storage.json')
@@ -40,9 +40,9 @@ export class ShopAtRisk {
       ['seed', catalogue],
       ...limits.map((bucket) => ['settings', 'set', `limits.${bucket}`, 'off'])
     ]
-    for (const words of commands) {
-      const { exitCode, stderr } = await shop.run(...words)
-      if (exitCode !== 0) throw new Error(`shopstead ${words.join(' ')}: ${stderr}`)
+    for (const args of commands) {
+      const { exitCode, stderr } = await shop.run(...args)
+      if (exitCode !== 0) throw new Error(`shopstead ${args.join(' ')}: ${stderr}`)
     }
     return shop
   }
@@ -51,8 +51,8 @@ export class ShopAtRisk {
     return (this.server = await servePacked(this.trial.packed, this.launch))
   }
 
-  /** A start that is expected to fail; null when it does not within a minute. */
-  async startInVain(): Promise<CommandResult | null> {
+  /** Starts the server, which is expected to fail. Null if it starts. */
+  async startExpectingFailure(): Promise<CommandResult | null> {
     const wrapper = ['timeout', '--signal=KILL', '60']
     const ran = await runPacked(this.trial.packed, { ...this.launch, wrapper }, 'serve', '--json')
     return ran.stdout.includes('apiRoot') ? null : ran
@@ -60,12 +60,12 @@ export class ShopAtRisk {
 
   get pid(): number {
     const pid = this.server?.child.pid
-    if (pid === undefined) throw new Error('the shop does not run')
+    if (pid === undefined) throw new Error('the shop is not running')
     return pid
   }
 
-  /** Whether it is still the process that was started: what is over must be over without a restart. */
-  get stands(): boolean {
+  /** Whether the started process is still running. */
+  get isRunning(): boolean {
     return this.server !== undefined && this.server.child.exitCode === null && this.server.child.signalCode === null
   }
 
@@ -74,7 +74,7 @@ export class ShopAtRisk {
     this.server = undefined
     if (server === undefined) return
     const ended = await server.end()
-    if (ended !== 0) this.trial.violation(`told to stop, the server ended with ${String(ended)}`)
+    if (ended !== 0) this.trial.violation(`after SIGTERM the server ended with ${String(ended)}`)
   }
 
   async close(): Promise<void> {
@@ -82,16 +82,16 @@ export class ShopAtRisk {
     await this.gateway.close()
   }
 
-  run(...words: string[]): Promise<CommandResult> {
-    return runPacked(this.trial.packed, this.launch, ...words)
+  run(...args: string[]): Promise<CommandResult> {
+    return runPacked(this.trial.packed, this.launch, ...args)
   }
 
-  /** What `shopstead health` says, by the names of its checks. */
+  /** The checks of `shopstead health` by name. */
   async health(): Promise<Map<string, HealthCheck>> {
     const { stdout, exitCode } = await this.run('health', '--json')
     const { status, checks } = JSON.parse(stdout) as { status: string; checks: HealthCheck[] }
     if (exitCode !== (status === 'failed' ? 1 : 0))
-      this.trial.violation(`health found "${status}" and ended with ${exitCode}`)
+      this.trial.violation(`health reported "${status}", but ended with ${exitCode}`)
     return new Map(checks.map((check) => [check.name, check]))
   }
 }

@@ -10,19 +10,19 @@ type Purchase = {
   key: string
   strategy: 'token_handoff' | 'redirect_to_store'
   orderId: number | null
-  /** It was told that it is paid, or paid on the gateway's own page. */
+  /** The response or the gateway's page confirmed the payment. */
   isPaid: boolean
 }
 
-/** A purchase that is not settled so long after the trouble is over never will be. */
-const settledWithinMs = 90_000
-const refusedAs = new Map([
+/** The time after a fault in which every purchase must succeed. */
+const finishedWithinMs = 90_000
+const retryableRefusals = new Map([
   [503, 'DEPENDENCY_UNAVAILABLE'],
   [504, 'CHECKOUT_FAILED'],
   [409, 'IDEMPOTENCY_KEY_REUSE_CONFLICT']
 ])
 
-/** Someone who buys one mug after the other, whatever is answered, and remembers what was. */
+/** A customer who buys one mug after another and records the responses. */
 class Shopper {
   readonly browser: Browser
   readonly purchases: Purchase[] = []
@@ -38,7 +38,7 @@ class Shopper {
   static async enter(shop: ShopAtRisk): Promise<Shopper> {
     const browser = new Browser(shop.apiRoot)
     const registered = await browser.register({ email: `${randomUUID()}@example.com` })
-    if (registered.status !== 201) throw new Error(`nobody could register: ${registered.text}`)
+    if (registered.status !== 201) throw new Error(`the registration failed: ${registered.text}`)
     const { data } = await browser.get<{ offers: { productId: number }[] }>('/store/offers')
     return new Shopper(shop, browser, data.offers[0]?.productId ?? 0)
   }
@@ -50,32 +50,32 @@ class Shopper {
     return purchase
   }
 
-  ask({ key, strategy }: Purchase): Promise<Answer> {
+  checkOut({ key, strategy }: Purchase): Promise<Answer> {
     const handoff = { strategy, paymentToken: 'pm_card_visa', returnUrl: 'https://site.example/thanks' }
     const items = [{ productId: this.productId, quantity: 1 }]
     const body = strategy === 'token_handoff' ? { items, ...handoff } : { items }
     return this.browser.post('/store/checkout-session', body, { 'idempotency-key': key })
   }
 
-  /** Asks under one key until the answer settles it. */
-  async buy(purchase: Purchase, isOver: () => number): Promise<void> {
+  /** Sends the request with the same key until it succeeds. */
+  async buy(purchase: Purchase, faultEndedAt: () => number): Promise<void> {
     for (;;) {
-      const answer = await this.ask(purchase)
+      const answer = await this.checkOut(purchase)
       if (answer.status === 200) return this.take(purchase, answer)
-      this.judgeRefusal(answer)
-      if (performance.now() - isOver() > settledWithinMs)
-        return this.shop.trial.violation(`checkout ${purchase.key} is not settled: ${answer.status} ${answer.text}`)
+      this.verifyRefusal(answer)
+      if (performance.now() - faultEndedAt() > finishedWithinMs)
+        return this.shop.trial.violation(`checkout ${purchase.key} did not succeed: ${answer.status} ${answer.text}`)
       await sleep(150)
     }
   }
 
-  private judgeRefusal({ status, headers, error, text }: Answer): void {
+  private verifyRefusal({ status, headers, error, text }: Answer): void {
     const { trial } = this.shop
-    trial.count(`checkouts answered ${status}, asked again`)
-    if (refusedAs.get(status) !== error?.code) trial.violation(`a checkout was answered ${status}: ${text}`)
+    trial.count(`checkouts with ${status}, retried`)
+    if (retryableRefusals.get(status) !== error?.code) trial.violation(`a checkout returned ${status}: ${text}`)
     if (status === 503 && !(Number(headers.get('retry-after')) >= 1))
-      trial.violation(`503 came with Retry-After ${headers.get('retry-after')}`)
-    if (/sqlite|\.ts:|\.js:|INSERT|SELECT/i.test(text)) trial.violation(`an answer tells too much: ${text}`)
+      trial.violation(`503 has the Retry-After ${headers.get('retry-after')}`)
+    if (/sqlite|\.ts:|\.js:|INSERT|SELECT/i.test(text)) trial.violation(`a response exposes internals: ${text}`)
   }
 
   private async take(purchase: Purchase, { data }: Answer): Promise<void> {
@@ -83,7 +83,7 @@ class Shopper {
     purchase.orderId = Number(orderId)
     if (purchase.strategy === 'token_handoff') {
       purchase.isPaid = paymentStatus === 'succeeded'
-      if (!purchase.isPaid) this.shop.trial.violation(`a good card was answered ${String(paymentStatus)}`)
+      if (!purchase.isPaid) this.shop.trial.violation(`a valid card returned ${String(paymentStatus)}`)
       return
     }
     const id = String(checkoutUrl).split('/').at(-1) ?? ''
@@ -96,54 +96,54 @@ class Shopper {
   }
 }
 
-/** Several at once, with somebody beside them who only looks. */
+/** Several concurrent shoppers, and one client that only reads. */
 export class Shoppers {
   private readonly shop: ShopAtRisk
-  private readonly people: Shopper[]
-  private readonly going: Promise<void>[] = []
-  private over = Number.POSITIVE_INFINITY
-  /** The longest that a page of the shop, or a person's own, took to be shown since it was asked last. */
+  private readonly shoppers: Shopper[]
+  private readonly loops: Promise<void>[] = []
+  private endedAt = Number.POSITIVE_INFINITY
+  /** The slowest read since the last call of takeSlowestReadMs. */
   private slowestReadMs = 0
 
-  private constructor(shop: ShopAtRisk, people: Shopper[]) {
+  private constructor(shop: ShopAtRisk, shoppers: Shopper[]) {
     this.shop = shop
-    this.people = people
+    this.shoppers = shoppers
   }
 
   static async enter(shop: ShopAtRisk, count: number): Promise<Shoppers> {
-    const people = []
-    for (let index = 0; index < count; index += 1) people.push(await Shopper.enter(shop))
-    return new Shoppers(shop, people)
+    const shoppers = []
+    for (let index = 0; index < count; index += 1) shoppers.push(await Shopper.enter(shop))
+    return new Shoppers(shop, shoppers)
   }
 
-  /** They buy until `settle`. */
+  /** Starts to buy and to read; see finish. */
   start(): void {
-    this.over = Number.POSITIVE_INFINITY
-    for (const [index, person] of this.people.entries())
-      this.going.push(
-        this.keep(async () => {
-          const purchase = person.begin(index % 2 === 0 ? 'token_handoff' : 'redirect_to_store')
-          await person.buy(purchase, () => this.over)
+    this.endedAt = Number.POSITIVE_INFINITY
+    for (const [index, shopper] of this.shoppers.entries())
+      this.loops.push(
+        this.repeat(async () => {
+          const purchase = shopper.begin(index % 2 === 0 ? 'token_handoff' : 'redirect_to_store')
+          await shopper.buy(purchase, () => this.endedAt)
           await sleep(40)
         })
       )
-    this.going.push(this.keep(() => this.look()))
+    this.loops.push(this.repeat(() => this.browse()))
   }
 
-  /** Ends when everybody has got what he asked for. */
-  async settle(): Promise<void> {
-    this.over = performance.now()
-    await Promise.all(this.going.splice(0))
+  /** Stops new purchases. Resolves when all pending ones have succeeded. */
+  async finish(): Promise<void> {
+    this.endedAt = performance.now()
+    await Promise.all(this.loops.splice(0))
   }
 
-  /** One of them asks once, and for the same again when `answer` has been looked at. */
-  async askOnce(look: (answer: Answer) => Promise<void> | void): Promise<void> {
-    const [person] = this.people
-    const purchase = person?.begin('token_handoff')
-    if (person === undefined || purchase === undefined) throw new Error('there is nobody to buy')
-    await look(await person.ask(purchase))
+  /** Sends one checkout, passes the response to `inspect`, and then retries the checkout until it succeeds. */
+  async buyDuring(inspect: (answer: Answer) => Promise<void> | void): Promise<void> {
+    const [shopper] = this.shoppers
+    const purchase = shopper?.begin('token_handoff')
+    if (shopper === undefined || purchase === undefined) throw new Error('there is no shopper')
+    await inspect(await shopper.checkOut(purchase))
     const now = performance.now()
-    await person.buy(purchase, () => now)
+    await shopper.buy(purchase, () => now)
   }
 
   takeSlowestReadMs(): number {
@@ -152,36 +152,36 @@ export class Shoppers {
     return slowest
   }
 
-  private async keep(work: () => Promise<void>): Promise<void> {
+  private async repeat(work: () => Promise<void>): Promise<void> {
     try {
-      while (this.over === Number.POSITIVE_INFINITY) await work()
+      while (this.endedAt === Number.POSITIVE_INFINITY) await work()
     } catch (error) {
       this.shop.trial.violation(error instanceof Error ? (error.stack ?? error.message) : String(error))
     }
   }
 
-  private async look(): Promise<void> {
-    const [person] = this.people
+  private async browse(): Promise<void> {
+    const [shopper] = this.shoppers
     for (const path of ['/health', '/store/offers', '/me']) {
       const started = performance.now()
-      const { status, text } = (await person?.browser.get(path)) ?? { status: 0, text: '' }
+      const { status, text } = (await shopper?.browser.get(path)) ?? { status: 0, text: '' }
       this.shop.trial.count('reads')
-      if (status !== 200) this.shop.trial.violation(`${path} was answered ${status}: ${text}`)
+      if (status !== 200) this.shop.trial.violation(`${path} returned ${status}: ${text}`)
       this.slowestReadMs = Math.max(this.slowestReadMs, performance.now() - started)
     }
     await sleep(20)
   }
 
-  /** The customers' own record and what they see of their orders, against the ledger of the gateway. */
-  async judge(): Promise<void> {
+  /** Compares the shoppers' records and orders with the gateway's ledger. */
+  async verify(): Promise<void> {
     const { trial, gateway } = this.shop
     const { exitCode, stderr } = await this.shop.run('orders', 'reconcile')
     if (exitCode !== 0) trial.violation(`orders reconcile ended with ${exitCode}: ${stderr}`)
     const charges = gateway.sandbox.ledger().charges.filter(({ status }) => status === 'succeeded')
     const known = new Set<string>()
-    for (const person of this.people) {
-      const orders = await person.orders()
-      judgePerson(this.shop, person, orders)
+    for (const shopper of this.shoppers) {
+      const orders = await shopper.orders()
+      verifyPerson(this.shop, shopper, orders)
       for (const order of orders) {
         known.add(String(order.id))
         const own = charges.filter(({ metadata }) => metadata['shopstead_order'] === String(order.id))
@@ -189,7 +189,7 @@ export class Shoppers {
         if (own.length !== expected)
           trial.violation(`order ${order.id} is ${order.status}, but was charged ${own.length} times`)
         if (own.some(({ amount }) => amount !== Math.round(order.total * 100)))
-          trial.violation(`order ${order.id} of ${order.total} was charged another amount`)
+          trial.violation(`order ${order.id} of ${order.total} was charged a different amount`)
       }
     }
     for (const { id, metadata } of charges)
@@ -197,16 +197,17 @@ export class Shoppers {
   }
 }
 
-function judgePerson({ trial }: ShopAtRisk, { purchases }: Shopper, orders: readonly Order[]): void {
+function verifyPerson({ trial }: ShopAtRisk, { purchases }: Shopper, orders: readonly Order[]): void {
   if (orders.length > purchases.length)
-    trial.violation(`${purchases.length} checkouts made ${orders.length} orders: one key made two`)
+    trial.violation(`${purchases.length} checkouts created ${orders.length} orders: one key created two`)
   for (const { key, orderId, isPaid } of purchases) {
     const order = orders.find(({ id }) => id === orderId)
-    if (order === undefined) trial.violation(`lost: checkout ${key} was told of order ${String(orderId)}`)
+    if (order === undefined)
+      trial.violation(`lost: order ${String(orderId)} of checkout ${key} was confirmed, but is missing`)
     else if (isPaid && order.status !== 'processing')
       trial.violation(`order ${order.id} was paid, but is ${order.status}`)
   }
   for (const { id, lineItems, total } of orders)
     if (lineItems.length !== 1 || lineItems[0]?.quantity !== 1 || total !== 12.5)
-      trial.violation(`order ${id} is half an order: ${JSON.stringify(lineItems)}, ${total}`)
+      trial.violation(`order ${id} is incomplete: ${JSON.stringify(lineItems)}, ${total}`)
 }

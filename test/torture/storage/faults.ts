@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-/** Another process that holds the write lock of a database until it is let go. */
+/** Starts a process that holds the write lock of a database until it is released. */
 export async function holdLock(file: string): Promise<{ release(): Promise<void> }> {
   const script = `
     const Database = require('better-sqlite3')
@@ -22,7 +22,7 @@ export async function holdLock(file: string): Promise<{ release(): Promise<void>
   }
 }
 
-/** A small disk of its own in memory; undefined where nobody may mount one. */
+/** Mounts a small disk in memory; undefined if mounting is not permitted. */
 export function mountDisk(at: string, megabytes: number): Disk | undefined {
   mkdirSync(at, { recursive: true })
   const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=700`, 'tmpfs', at])
@@ -38,7 +38,7 @@ export class Disk {
     this.filler = join(at, 'filler')
   }
 
-  /** Takes every byte that is free. */
+  /** Fills all free space. */
   fill(): void {
     const file = openSync(this.filler, 'a')
     for (const size of [1 << 20, 4096]) {
@@ -56,7 +56,7 @@ export class Disk {
     rmSync(this.filler, { force: true })
   }
 
-  /** False while somebody has a file open for writing. */
+  /** False while a file is open for writing. */
   remount(mode: 'ro' | 'rw'): boolean {
     return spawnSync('mount', ['-o', `remount,${mode}`, this.at]).status === 0
   }
@@ -67,16 +67,16 @@ export class Disk {
 }
 
 /**
- * Makes a process's writes to a database fail, as a disk does that has died or that the kernel has made read-only: a
- * remount cannot, while the files are open.
+ * Makes a process's writes to a database fail with strace, as they do on a failed disk or on one that the kernel made
+ * read-only. A remount cannot do this while files are open.
  *
- * @returns undefined where strace is missing or may not trace
+ * @returns undefined if strace is missing or not allowed to trace
  */
 export async function breakDisk(
   pid: number,
   file: string,
   faults: readonly string[]
-): Promise<{ mend(): Promise<void> } | undefined> {
+): Promise<{ repair(): Promise<void> } | undefined> {
   const paths = [file, `${file}-wal`].flatMap((path) => ['-P', path])
   const injections = faults.flatMap((fault) => ['-e', `inject=${fault}`])
   const calls = ['-e', `trace=${faults.map((fault) => fault.split(':')[0]).join(',')}`]
@@ -93,7 +93,7 @@ export async function breakDisk(
   })
   if ((await Promise.race([attached, ended])) === 'ended') return undefined
   return {
-    async mend() {
+    async repair() {
       child.kill('SIGINT')
       await ended
     }

@@ -1,15 +1,15 @@
-/** Goods that nobody runs out of, and what a webhook gives more than one thing for. */
+/** A product without stock limit, and one with several grants. */
 export const plenty = { productId: 1, quantity: 1 }
 export const bundle = { productId: 2, quantity: 1 }
 export const bundleMinor = 2000
 
-/** The one piece that a round's buyers want. */
-export function lastOf(round: number): { productId: number; quantity: number } {
+/** The product of a round, which has one unit in stock. */
+export function lastItemOf(round: number): { productId: number; quantity: number } {
   return { productId: round + 2, quantity: 1 }
 }
 
-/** For each round a last piece and three coupons; the products' ids are their places in the list. */
-export function shelfFor(rounds: number): object {
+/** A catalogue with one product and three coupons for each round. A product's id is its position in the list. */
+export function catalogueFor(rounds: number): object {
   const numbers = Array.from({ length: rounds }, (_, index) => index + 1)
   const grants = [
     { kind: 'membership', module: 'A', plan: 'friends', period: 'P1M' },
