@@ -1,7 +1,8 @@
 import { Help } from 'commander'
 import type { ShopCommand } from './command.ts'
+import { changeSetting, resetSetting } from '../operations/change-setting.ts'
 import { definitions } from '../shop/settings/definitions.ts'
-import { listSettings, parseSettingKey, setSetting, setting, unsetSetting } from '../shop/settings/settings.ts'
+import { listSettings, parseSettingKey, setting } from '../shop/settings/settings.ts'
 import type { SettingView } from '../shop/settings/settings.ts'
 import { isTermsVersion } from '../shop/affiliates/terms-version.ts'
 import type { Db } from '../platform/db/database.ts'
@@ -28,7 +29,7 @@ export function define(program: ShopCommand): void {
     ),
     'migrated',
     ({ app, now, terminal }, key: string, value: string) => {
-      setSetting(app.db, parseSettingKey(key), value, now)
+      changeSetting(app.db, parseSettingKey(key), value, now)
       if (key === 'affiliates.termsVersion' && value !== '' && !isTermsVersion(value)) {
         terminal.messages.warn(
           'This is neither a date (2026-01-31) nor a semver (1.2.0): affiliates get an error while gating is on.'
@@ -41,7 +42,7 @@ export function define(program: ShopCommand): void {
     addCommand(group, 'unset <key>', 'back to the default', 'settings unset checkout.guest'),
     'migrated',
     ({ app }, key: string) => {
-      unsetSetting(app.db, parseSettingKey(key))
+      resetSetting(app.db, parseSettingKey(key))
       return answer(app.db, key)
     }
   )

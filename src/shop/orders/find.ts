@@ -1,10 +1,11 @@
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { rowStatement, rowsStatement } from '../../platform/db/statements.ts'
+import { rawStatement, rowStatement, rowsStatement } from '../../platform/db/statements.ts'
 import type { OrderRow } from './rows.ts'
 import { orderAttributions, orderCoupons, orderHistory, orderItems, orders } from './schema.ts'
 
 const orderById = rowStatement(orders, 'id = ?')
+const anyOrder = rawStatement<[], { id: number }>('SELECT id FROM orders LIMIT 1')
 const orderByPublicToken = rowStatement(orders, 'public_token = ?')
 /** Lines in the order in which they were bought. */
 export const itemsOf = rowsStatement(orderItems, 'order_id = ? ORDER BY id')
@@ -22,6 +23,11 @@ export function getOrder(db: Db, id: number): OrderRow {
   const order = findOrder(db, id)
   if (order === undefined) throw new AppError('NOT_FOUND', `There is no order ${id}.`)
   return order
+}
+
+/** Whether the shop has ever taken an order. */
+export function hasOrders(db: Db): boolean {
+  return anyOrder(db).get() !== undefined
 }
 
 /**

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import type { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import { isProvisional, write } from '../../platform/db/database.ts'
-import type { Db, Tx } from '../../platform/db/database.ts'
+import type { Db } from '../../platform/db/database.ts'
 import { oncePerTurn } from '../../platform/db/once-per-turn.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
 import { definitions, settingKeys } from './definitions.ts'
@@ -85,8 +85,7 @@ export function parseSettingKey(key: string): SettingKey {
 /**
  * Sets one setting from text as an operator types it (`true`, `15`, `Harbour Shop`, `["https://a.example"]`).
  *
- * @throws AppError VALIDATION_FAILED naming the setting and what it takes, CONFLICT for the currency once there is an
- *   order.
+ * @throws AppError VALIDATION_FAILED naming the setting and what it takes
  */
 export function setSetting(db: Db, key: SettingKey, given: string, now: number): void {
   const result = (definitions[key].schema as z.ZodType).safeParse(readValue(key, given))
@@ -94,35 +93,19 @@ export function setSetting(db: Db, key: SettingKey, given: string, now: number):
     const takes = result.error.issues[0]?.message ?? 'another value'
     throw new AppError('VALIDATION_FAILED', `${key} takes ${takes}.`, { fieldErrors: { [key]: [`Takes ${takes}.`] } })
   }
+  const value = JSON.stringify(result.data)
   write(db, (tx) => {
-    assertChangeable(tx, key, result.data)
-    store(tx, key, JSON.stringify(result.data), now)
+    tx.orm
+      .insert(settings)
+      .values({ key, value, updatedAt: now })
+      .onConflictDoUpdate({ target: settings.key, set: { value, updatedAt: now } })
+      .run()
   })
 }
 
-const anyOrder = rawStatement<[], { id: number }>('SELECT id FROM orders LIMIT 1')
-
-/** Prices are numbers without a currency of their own, so once somebody has paid some they mean what they meant then. */
-function assertChangeable(tx: Tx, key: SettingKey, value: unknown): void {
-  if (key !== 'shop.currency' || value === setting(tx, key) || anyOrder(tx).get() === undefined) return
-  const rule = 'shop.currency is fixed once there is an order.'
-  throw new AppError('CONFLICT', rule, { fieldErrors: { [key]: [rule] } })
-}
-
-function store(tx: Tx, key: SettingKey, value: string, now: number): void {
-  tx.orm
-    .insert(settings)
-    .values({ key, value, updatedAt: now })
-    .onConflictDoUpdate({ target: settings.key, set: { value, updatedAt: now } })
-    .run()
-}
-
-/** Back to the default. @throws AppError CONFLICT for the currency once there is an order */
+/** Sets a setting back to its default. */
 export function unsetSetting(db: Db, key: SettingKey): void {
-  write(db, (tx) => {
-    assertChangeable(tx, key, definitions[key].default)
-    tx.orm.delete(settings).where(eq(settings.key, key)).run()
-  })
+  write(db, (tx) => void tx.orm.delete(settings).where(eq(settings.key, key)).run())
 }
 
 function readValue(key: SettingKey, given: string): unknown {

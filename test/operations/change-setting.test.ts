@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { changeSetting, resetSetting } from '../../src/operations/change-setting.ts'
+import { setting } from '../../src/shop/settings/settings.ts'
+import { draft, emptyShop, line, makeProduct, noon, place } from '../shop/orders/temporary-shop.ts'
+
+test('an order fixes the currency, and no other setting', () => {
+  const db = emptyShop()
+  changeSetting(db, 'shop.currency', 'USD', noon)
+  place(db, draft([line(makeProduct(db))]))
+  const fixed = expect.objectContaining({
+    code: 'CONFLICT',
+    details: { fieldErrors: { 'shop.currency': [expect.stringContaining('fixed')] } }
+  })
+  expect(() => changeSetting(db, 'shop.currency', 'EUR', noon)).toThrow(fixed)
+  expect(() => resetSetting(db, 'shop.currency')).toThrow(fixed)
+  expect(setting(db, 'shop.currency')).toBe('USD')
+  changeSetting(db, 'shop.currency', 'USD', noon)
+  changeSetting(db, 'shop.name', 'Harbour Shop', noon)
+  resetSetting(db, 'shop.name')
+  expect(setting(db, 'shop.name')).not.toBe('Harbour Shop')
+})
