@@ -17,7 +17,7 @@ const floors: readonly (readonly string[])[] = [
   ['shop/affiliates', 'shop/benefits'],
   ['shop/referrals'],
   ['shop/orders'],
-  ['shop/payments'],
+  ['shop/payments', 'shop/payouts'],
   ['shop/checkout', 'shop/entitlements', 'shop/mailer'],
   ['shop/customers'],
   ['app.ts'],

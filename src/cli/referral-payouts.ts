@@ -1,15 +1,12 @@
 import type { ShopCommand } from './command.ts'
 import type { App } from '../app.ts'
-import { write } from '../platform/db/database.ts'
 import { formatMoney } from '../platform/money.ts'
-import { payoutsCsv } from '../shop/referrals/csv.ts'
 import { getAffiliate, getAffiliateById } from '../shop/affiliates/find.ts'
-import { isPayable, payPayouts } from '../shop/referrals/pay-payouts.ts'
-import type { PaidPayout } from '../shop/referrals/pay-payouts.ts'
-import { planPayouts } from '../shop/referrals/payouts.ts'
-import type { PayoutFilter, PayoutPlan } from '../shop/referrals/payouts.ts'
-import { findOrder } from '../shop/orders/find.ts'
-import { isPaidStatus } from '../shop/orders/states.ts'
+import { isPayable, payPayouts } from '../shop/payouts/pay-payouts.ts'
+import type { PaidPayout } from '../shop/payouts/pay-payouts.ts'
+import { payoutsCsv } from '../shop/payouts/payouts-csv.ts'
+import { planPayouts } from '../shop/payouts/plan-payouts.ts'
+import type { PayoutPlan } from '../shop/payouts/plan-payouts.ts'
 import { writeCsv } from './csv-file.ts'
 import { table } from './output.ts'
 import type { Answer } from './output.ts'
@@ -29,52 +26,29 @@ export function definePayouts(group: ShopCommand): void {
   runs(pay, 'migrated', payOrPlan)
 }
 
-/** What payouts, and accepting by hand, ask of orders. */
-export function isOrderPaid(app: App): (orderId: number) => boolean {
-  return (orderId) => {
-    const order = findOrder(app.db, orderId)
-    return order !== undefined && isPaidStatus(order.status)
-  }
-}
-
 async function payOrPlan(work: Work<PayOptions>): Promise<Answer> {
-  const { app, options, now } = work
-  const filter = {
-    isOrderPaid: isOrderPaid(app),
-    ...(options.affiliate === undefined ? {} : { affiliateId: getAffiliate(app.db, options.affiliate).id })
-  }
-  const plans = planPayouts(app.db, now, filter)
-  if (options.dryRun) {
-    const lines = plans.map((plan) => ({ plan, payout: null }))
-    if (options.csv !== undefined)
-      writeCsv(
-        options.csv,
-        payoutsCsv(
-          app.db,
-          lines.filter((line) => isPayable(line.plan))
-        )
-      )
-    return answer(app, lines)
-  }
-  const payable = plans.filter(isPayable)
+  const { app, options, now, terminal } = work
+  const filter = options.affiliate === undefined ? {} : { affiliateId: getAffiliate(app.db, options.affiliate).id }
+  const approved = planPayouts(app.db, now, filter)
+  const payable = approved.filter(isPayable)
+  if (options.dryRun) return showPlan(work, approved)
   if (payable.length === 0) return answer(app, [])
-  await confirmOrRefuse(work.terminal, `Mark as paid ${totals(payable)} to ${payable.length} affiliate(s)?`, options)
-  return answer(app, pay(work, filter, plans))
+  await confirmOrRefuse(terminal, `Mark as paid ${totals(payable)} to ${payable.length} affiliate(s)?`, options)
+  const { reference, csv } = options
+  const run = {
+    ...filter,
+    approved,
+    ...(reference === undefined ? {} : { reference }),
+    ...(csv === undefined ? {} : { saveCsv: (text: string) => writeCsv(csv, text) })
+  }
+  return answer(app, payPayouts(app.db, run, now))
 }
 
-/** The file is written in the transaction, so that neither is there without the other. */
-function pay(
-  { app, options, now }: Work<PayOptions>,
-  filter: PayoutFilter,
-  approved: readonly PayoutPlan[]
-): PaidPayout[] {
-  const { reference, csv } = options
-  const run = { ...filter, approved, ...(reference === undefined ? {} : { reference }) }
-  return write(app.db, (tx) => {
-    const paid = payPayouts(tx, run, now)
-    if (csv !== undefined) writeCsv(csv, payoutsCsv(tx, paid))
-    return paid
-  })
+function showPlan({ app, options }: Work<PayOptions>, plans: readonly PayoutPlan[]): Answer {
+  const lines = plans.map((plan) => ({ plan, payout: null }))
+  const payable = lines.filter(({ plan }) => isPayable(plan))
+  if (options.csv !== undefined) writeCsv(options.csv, payoutsCsv(app.db, payable))
+  return answer(app, lines)
 }
 
 function answer(app: App, lines: readonly Line[]): Answer {

@@ -4,15 +4,14 @@ import { Option } from 'commander'
 import type { ShopCommand } from './command.ts'
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
-import { write } from '../platform/db/database.ts'
 import { formatMoney } from '../platform/money.ts'
 import { allReferrals, listAdminReferrals, showReferral, toAdminReferral } from '../shop/referrals/admin-view.ts'
 import type { ReferralFilter } from '../shop/referrals/admin-view.ts'
 import { referralsCsv } from '../shop/referrals/csv.ts'
-import { acceptAsOperator, rejectAsOperator } from '../shop/referrals/decide.ts'
+import { acceptAsOperator, rejectAsOperator } from '../shop/payouts/decide-referral.ts'
 import { getAffiliate } from '../shop/affiliates/find.ts'
 import { writeCsv } from './csv-file.ts'
-import { definePayouts, isOrderPaid } from './referral-payouts.ts'
+import { definePayouts } from './referral-payouts.ts'
 import { table } from './output.ts'
 import type { Answer } from './output.ts'
 import { whileShowing } from './progress.ts'
@@ -32,7 +31,7 @@ export function define(program: ShopCommand): void {
   )
   const accept = addCommand(group, 'accept <id>', "credit a paid order's referral", 'referrals accept 12')
   runs(accept, 'migrated', ({ app, now }, id: string) => {
-    write(app.db, (tx) => acceptAsOperator(tx, parseId(id), isOrderPaid(app), now))
+    acceptAsOperator(app.db, parseId(id), now)
     return answer(app, parseId(id))
   })
   const reject = addCommand(group, 'reject <id>', 'take back what it earned, for good', 'referrals reject 12')
@@ -40,7 +39,7 @@ export function define(program: ShopCommand): void {
     reject.option('--reason <text>', 'kept with it', ''),
     'migrated',
     ({ app, options, now }: Work<{ reason: string }>, id: string) => {
-      write(app.db, (tx) => rejectAsOperator(tx, parseId(id), options.reason, now))
+      rejectAsOperator(app.db, parseId(id), options.reason, now)
       return answer(app, parseId(id))
     }
   )

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { isOrderPaid } from '../../src/cli/referral-payouts.ts'
 import { write } from '../../src/platform/db/database.ts'
 import { activateUser, deactivateUser } from '../../src/shop/accounts/deactivate.ts'
 import { balanceOf } from '../../src/shop/referrals/balance.ts'
-import { acceptAsOperator, rejectAsOperator } from '../../src/shop/referrals/decide.ts'
+import { acceptAsOperator, rejectAsOperator } from '../../src/shop/payouts/decide-referral.ts'
 import { decideAffiliate } from '../../src/shop/affiliates/decide.ts'
-import { payPayouts } from '../../src/shop/referrals/pay-payouts.ts'
-import { planPayouts } from '../../src/shop/referrals/payouts.ts'
+import { payPayouts } from '../../src/shop/payouts/pay-payouts.ts'
+import { planPayouts } from '../../src/shop/payouts/plan-payouts.ts'
 import { explainOrder } from '../../src/shop/orders/explain.ts'
 import { confirmPayment } from '../../src/shop/orders/pay-order.ts'
 import { moveOrder } from '../../src/shop/orders/transition.ts'
@@ -58,15 +57,13 @@ function move(shop: JourneyShop, orderId: number, to: OrderStatus): void {
 }
 
 function accept(shop: JourneyShop, id: number): void {
-  write(shop.app.db, (tx) => void acceptAsOperator(tx, id, isOrderPaid(shop.app), shop.clock.now()))
+  acceptAsOperator(shop.app.db, id, shop.clock.now())
 }
 
-const plansOf = (shop: JourneyShop) =>
-  planPayouts(shop.app.db, shop.clock.now(), { isOrderPaid: isOrderPaid(shop.app) })
+const plansOf = (shop: JourneyShop) => planPayouts(shop.app.db, shop.clock.now())
 
 function payOut(shop: JourneyShop) {
-  const run = { isOrderPaid: isOrderPaid(shop.app), approved: plansOf(shop) }
-  return write(shop.app.db, (tx) => payPayouts(tx, run, shop.clock.now()))
+  return payPayouts(shop.app.db, { approved: plansOf(shop) }, shop.clock.now())
 }
 
 /** What the buyer and the affiliate see: order status, converted, referral status and amount, unpaid and paid balance. */
@@ -210,7 +207,7 @@ describe('a referral', () => {
   it('stays rejected by an operator when its order is paid later, until the operator accepts it', async () => {
     const { shop, mira, lena } = await affiliateShop()
     const placed = await order(shop, lena, 'mug', link)
-    write(shop.app.db, (tx) => void rejectAsOperator(tx, 1, 'made up', shop.clock.now()))
+    rejectAsOperator(shop.app.db, 1, 'made up', shop.clock.now())
     await pay(lena, placed)
     expect(await seen(lena, mira)).toEqual(['processing', false, 'rejected', 200, 0, 0])
     accept(shop, 1)

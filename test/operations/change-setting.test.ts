@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { changeSetting, resetSetting } from '../../src/operations/change-setting.ts'
 import { setting } from '../../src/shop/settings/settings.ts'
-import { draft, emptyShop, line, makeProduct, noon, place } from '../shop/orders/temporary-shop.ts'
+import { draft, line, makeProduct, place } from '../shop/orders/support.ts'
+import { emptyShop, noon } from '../support/temporary-shop.ts'
 
 test('an order fixes the currency, and no other setting', () => {
   const db = emptyShop()

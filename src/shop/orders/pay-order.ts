@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { getOrder, itemsOf } from './find.ts'
+import { findOrder, getOrder, itemsOf } from './find.ts'
 import type { OrderRow } from './rows.ts'
 import { isPaidStatus, paidStatus } from './states.ts'
 import { moveOrder } from './transition.ts'
@@ -33,4 +33,10 @@ export function confirmPayment(tx: Tx, orderId: number, cause: { by: string; rea
   if (isPaidStatus(order.status)) return order
   const latePayment = order.status === 'cancelled' && order.paidAt === null
   return moveOrder(tx, orderId, paidStatusOf(tx, orderId), { ...cause, latePayment }, now)
+}
+
+/** Whether there is such an order, and it is paid and not in dispute. */
+export function isOrderPaid(db: Db, orderId: number): boolean {
+  const order = findOrder(db, orderId)
+  return order !== undefined && isPaidStatus(order.status)
 }

@@ -1,15 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
 import type { Db } from '../../../src/platform/db/database.ts'
-import { acceptAsOperator } from '../../../src/shop/referrals/decide.ts'
-import { payPayouts } from '../../../src/shop/referrals/pay-payouts.ts'
+import { acceptAsOperator } from '../../../src/shop/payouts/decide-referral.ts'
+import { payPayouts } from '../../../src/shop/payouts/pay-payouts.ts'
 import { accountSummary } from '../../../src/shop/entitlements/entitlements.ts'
-import { findOrder } from '../../../src/shop/orders/find.ts'
 import { findOrderView } from '../../../src/shop/orders/list-orders.ts'
 import { confirmPayment } from '../../../src/shop/orders/pay-order.ts'
 import { recordRefund } from '../../../src/shop/orders/refund-order.ts'
 import type { OrderStatus } from '../../../src/shop/orders/states.ts'
-import { isPaidStatus } from '../../../src/shop/orders/states.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import {
   credited,
@@ -36,7 +34,7 @@ const refund =
   (amountMinor: number): Step =>
   (db, orderId) =>
     void write(db, (tx) => recordRefund(tx, orderId, amountMinor, cause, noon))
-const payOut: Step = (db) => void write(db, (tx) => payPayouts(tx, {}, noon + 40 * 86_400_000))
+const payOut: Step = (db) => void payPayouts(db, {}, noon + 40 * 86_400_000)
 
 /** What the order shows and the sum of the ledger, for an order of 20.00 with a rate of 10 percent. */
 type Outcome = { order: OrderStatus; referral: string; converted: boolean; amountMinor: number; ledgerMinor: number }
@@ -196,9 +194,7 @@ describe.each(lives)('an order with a referral: $life', ({ steps, auto, manual }
 })
 
 describe('the acceptance of a referral by an operator', () => {
-  const isOrderPaid = (db: Db) => (orderId: number) => isPaidStatus(findOrder(db, orderId)?.status ?? 'pending')
-  const accept = (db: Db, orderId: number) =>
-    write(db, (tx) => acceptAsOperator(tx, referralOf(db, orderId)?.id ?? 0, isOrderPaid(db), noon))
+  const accept = (db: Db, orderId: number) => acceptAsOperator(db, referralOf(db, orderId)?.id ?? 0, noon)
 
   it.each([
     { life: 'created', steps: [] },

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
 import { balanceOf, getOwnAffiliate } from '../../../src/shop/referrals/balance.ts'
-import { payPayouts } from '../../../src/shop/referrals/pay-payouts.ts'
 import { acceptReferral } from '../../../src/shop/referrals/referrals.ts'
 import { toAffiliate } from '../../../src/shop/affiliates/view.ts'
 import { setSetting, switchModule } from '../../../src/shop/settings/settings.ts'
@@ -9,6 +8,7 @@ import { refusal } from '../../support/accounts.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import type { TestShop } from '../../support/shop-context.ts'
 import { makeAffiliate, refer } from '../affiliates/support.ts'
+import { pay, setOrder } from '../payouts/support.ts'
 
 const nothing = { currency: 'EUR', pendingMinor: 0, unpaidMinor: 0, paidMinor: 0 }
 const accept = (shop: TestShop, orderId: number) =>
@@ -25,7 +25,8 @@ test('a balance contains the pending, unpaid and paid commissions in the currenc
   refer(shop, other.id, 3)
   accept(shop, 1)
   expect(balanceOf(shop.db, id)).toEqual({ ...nothing, pendingMinor: 500, unpaidMinor: 1_000 })
-  write(shop.db, (tx) => payPayouts(tx, {}, shop.clock.now()))
+  setOrder(shop, 1, 'completed')
+  pay(shop)
   accept(shop, 2)
   expect(balanceOf(shop.db, id)).toEqual({ ...nothing, unpaidMinor: 500, paidMinor: 1_000 })
   setSetting(shop.db, 'shop.currency', 'USD', 0)

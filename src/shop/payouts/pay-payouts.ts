@@ -1,34 +1,43 @@
-import type { PayoutRow } from './rows.ts'
-import { payouts } from './schema.ts'
 import { AppError } from '../../errors.ts'
-import type { Tx } from '../../platform/db/database.ts'
+import { write } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { emit } from '../outbox/emit.ts'
-import { getReferral } from './find.ts'
-import { recordPaidOut } from './ledger.ts'
-import { planPayouts } from './payouts.ts'
-import type { PayoutFilter, PayoutLine, PayoutPlan } from './payouts.ts'
-import { toEventData, storeReferral } from './store.ts'
+import { getReferral } from '../referrals/find.ts'
+import { recordPaidOut } from '../referrals/ledger.ts'
+import type { PayoutRow } from '../referrals/rows.ts'
+import { payouts } from '../referrals/schema.ts'
+import { storeReferral, toEventData } from '../referrals/store.ts'
+import { payoutsCsv } from './payouts-csv.ts'
+import { planPayouts } from './plan-payouts.ts'
+import type { PayoutFilter, PayoutLine, PayoutPlan } from './plan-payouts.ts'
 
 export type PaidPayout = { payout: PayoutRow; plan: PayoutPlan }
+
+export type PayoutRun = PayoutFilter & {
+  /** The plan that the operator approved. */
+  approved?: readonly PayoutPlan[]
+  /** The operator's reference for the payouts, such as the number of a bank transfer. */
+  reference?: string
+  /** Saves the payouts as CSV before they are committed; if it throws, nothing is paid. */
+  saveCsv?: (csv: string) => void
+}
 
 /**
  * Marks the planned payouts (`planPayouts`) as paid: a payout for each affiliate with an amount above zero, a `paid_out`
  * entry for each of its referrals, debts included, and the status `paid`. It moves no money: the operator does.
  *
- * @param run.approved the plan that the operator approved
- * @param run.reference the operator's own, for example a bank reference
  * @throws AppError CONFLICT when the amounts differ from the approved plan; then no payout is made
  */
-export function payPayouts(
-  tx: Tx,
-  run: PayoutFilter & { approved?: readonly PayoutPlan[]; reference?: string },
-  now: number
-): PaidPayout[] {
-  const plans = planPayouts(tx, now, run).filter(isPayable)
-  if (run.approved !== undefined && summary(plans) !== summary(run.approved.filter(isPayable))) {
-    throw new AppError('CONFLICT', 'The amounts have changed since they were shown. Check them again and retry.')
-  }
-  return plans.map((plan) => ({ payout: pay(tx, plan, run.reference ?? null, now), plan }))
+export function payPayouts(db: Db, run: PayoutRun, now: number): PaidPayout[] {
+  return write(db, (tx) => {
+    const plans = planPayouts(tx, now, run).filter(isPayable)
+    if (run.approved !== undefined && summary(plans) !== summary(run.approved.filter(isPayable))) {
+      throw new AppError('CONFLICT', 'The amounts have changed since they were shown. Check them again and retry.')
+    }
+    const paid = plans.map((plan) => ({ payout: pay(tx, plan, run.reference ?? null, now), plan }))
+    run.saveCsv?.(payoutsCsv(tx, paid))
+    return paid
+  })
 }
 
 /** Whether a planned payout has an amount to pay; debts are carried to a later payout. */

@@ -1,6 +1,7 @@
-import type { ReferralRow } from './rows.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
+import { isOrderPaid } from '../orders/pay-order.ts'
+import type { ReferralRow } from '../referrals/rows.ts'
 import { setting } from '../settings/settings.ts'
 
 /** The amount owed for one referral. Negative for a debt: the order was refunded after the payout. */
@@ -23,11 +24,7 @@ export type PayoutPlan = {
   amountMinor: number
 }
 
-export type PayoutFilter = {
-  affiliateId?: number
-  /** Whether an order is paid and undisputed; other commissions are held. Referrals must not import orders. */
-  isOrderPaid?: (orderId: number) => boolean
-}
+export type PayoutFilter = { affiliateId?: number }
 
 const dayMs = 86_400_000
 
@@ -44,12 +41,12 @@ const openLines = rawStatement<[], PayoutLine>(
 
 /**
  * Plans the payouts, one for each affiliate and currency; writes nothing. A referral is due `affiliates.payoutHoldDays`
- * after its acceptance, so that most refunds happen before the payout.
+ * after its acceptance, so that most refunds happen before the payout, and while its order is paid and not in dispute.
  */
 export function planPayouts(db: Db, now: number, filter: PayoutFilter = {}): PayoutPlan[] {
   const dueBefore = now - setting(db, 'affiliates.payoutHoldDays') * dayMs
   const isHeld = (line: PayoutLine): boolean =>
-    line.status === 'unpaid' && ((line.acceptedAt ?? now) > dueBefore || filter.isOrderPaid?.(line.orderId) === false)
+    line.status === 'unpaid' && ((line.acceptedAt ?? now) > dueBefore || !isOrderPaid(db, line.orderId))
   const lines = openLines(db)
     .all()
     .filter((line) => filter.affiliateId === undefined || line.affiliateId === filter.affiliateId)

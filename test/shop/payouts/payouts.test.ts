@@ -1,37 +1,23 @@
-import type { ReferralRow } from '../../../src/shop/referrals/rows.ts'
 import { describe, expect, it } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
-import { listAdminReferrals, showReferral } from '../../../src/shop/referrals/admin-view.ts'
-import { showAffiliate } from '../../../src/shop/referrals/affiliate-summary.ts'
+import { acceptAsOperator, rejectAsOperator } from '../../../src/shop/payouts/decide-referral.ts'
+import { payoutsCsv } from '../../../src/shop/payouts/payouts-csv.ts'
+import { planPayouts } from '../../../src/shop/payouts/plan-payouts.ts'
 import { balanceOf } from '../../../src/shop/referrals/balance.ts'
-import { payoutsCsv, referralsCsv } from '../../../src/shop/referrals/csv.ts'
-import { acceptAsOperator, rejectAsOperator } from '../../../src/shop/referrals/decide.ts'
-import { getAffiliate } from '../../../src/shop/affiliates/find.ts'
+import { referralsCsv } from '../../../src/shop/referrals/csv.ts'
 import { entriesOf } from '../../../src/shop/referrals/ledger.ts'
-import { payPayouts } from '../../../src/shop/referrals/pay-payouts.ts'
-import type { PaidPayout } from '../../../src/shop/referrals/pay-payouts.ts'
-import { planPayouts } from '../../../src/shop/referrals/payouts.ts'
-import type { PayoutFilter } from '../../../src/shop/referrals/payouts.ts'
 import {
   acceptReferral,
   rejectReferral,
   reopenReferral,
   reduceCommission
 } from '../../../src/shop/referrals/referrals.ts'
-import { repriceReferral } from '../../../src/shop/referrals/reprice.ts'
-import { recordVisit } from '../../../src/shop/affiliates/visits.ts'
+import type { ReferralRow } from '../../../src/shop/referrals/rows.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import type { TestShop } from '../../support/shop-context.ts'
 import { ledgerOf, makeAffiliate, refer, referralOf, eventsOf } from '../affiliates/support.ts'
-
-const dayMs = 86_400_000
-const refused = expect.objectContaining({ code: 'TRANSITION_REFUSED' })
-
-function earn(shop: TestShop, affiliateId: number, orderId: number, totalMinor = 10_000): void {
-  refer(shop, affiliateId, orderId, totalMinor)
-  write(shop.db, (tx) => acceptReferral(tx, orderId, shop.clock.now()))
-}
+import { dayMs, earn, pay, payAfterHold, setOrder } from './support.ts'
 
 function refundAll(shop: TestShop, orderId: number): void {
   write(shop.db, (tx) => rejectReferral(tx, orderId, 'order_refunded', shop.clock.now()))
@@ -39,25 +25,15 @@ function refundAll(shop: TestShop, orderId: number): void {
 
 /** Rejects the referral of a paid order as an operator. */
 function rejectManually(shop: TestShop, orderId: number): void {
-  write(shop.db, (tx) => rejectAsOperator(tx, referralOf(shop, orderId).id, 'a mistake', shop.clock.now()))
+  rejectAsOperator(shop.db, referralOf(shop, orderId).id, 'a mistake', shop.clock.now())
 }
 
 function acceptManually(shop: TestShop, orderId: number): ReferralRow {
-  return write(shop.db, (tx) => acceptAsOperator(tx, referralOf(shop, orderId).id, () => true, shop.clock.now()))
+  return acceptAsOperator(shop.db, referralOf(shop, orderId).id, shop.clock.now())
 }
 
-function pay(shop: TestShop, run: Parameters<typeof payPayouts>[1] = {}): PaidPayout[] {
-  return write(shop.db, (tx) => payPayouts(tx, run, shop.clock.now()))
-}
-
-/** Pays everything that is earned so far, after the hold. */
-function payAfterHold(shop: TestShop, run: Parameters<typeof pay>[1] = {}): PaidPayout[] {
-  shop.clock.advance(30 * dayMs)
-  return pay(shop, run)
-}
-
-function sums(shop: TestShop, filter: PayoutFilter = {}) {
-  return planPayouts(shop.db, shop.clock.now(), filter).map((plan) => [
+function sums(shop: TestShop) {
+  return planPayouts(shop.db, shop.clock.now()).map((plan) => [
     plan.affiliateId,
     plan.earnedMinor,
     plan.setOffMinor,
@@ -206,9 +182,9 @@ describe('a payout run', () => {
     earn(shop, id, 1)
     earn(shop, id, 2)
     shop.clock.advance(30 * dayMs)
-    const isOrderPaid = (orderId: number) => orderId !== 2
-    expect(sums(shop, { isOrderPaid })).toEqual([[id, 1_000, 0, 1_000, 1_000]])
-    pay(shop, { isOrderPaid })
+    setOrder(shop, 2, 'on-hold')
+    expect(sums(shop)).toEqual([[id, 1_000, 0, 1_000, 1_000]])
+    pay(shop)
     expect(referralOf(shop, 2).status).toBe('unpaid')
   })
 
@@ -307,143 +283,28 @@ describe('a payout run', () => {
     payAfterHold(shop)
     write(shop.db, (tx) => reduceCommission(tx, 1, { refundedMinor: 5_000, totalMinor: 10_000 }, shop.clock.now()))
     earn(shop, id, 2)
-    const isOrderPaid = () => false
-    expect(sums(shop, { isOrderPaid })).toEqual([[id, 0, -500, 1_000, -500]])
+    setOrder(shop, 2, 'on-hold')
+    expect(sums(shop)).toEqual([[id, 0, -500, 1_000, -500]])
     shop.clock.advance(30 * dayMs)
-    expect(sums(shop, { isOrderPaid })).toEqual([[id, 0, -500, 1_000, -500]])
+    expect(sums(shop)).toEqual([[id, 0, -500, 1_000, -500]])
+    setOrder(shop, 2, 'completed')
     expect(sums(shop)).toEqual([[id, 1_000, -500, 0, 500]])
   })
 })
 
-describe('an unpaid order whose total changes', () => {
-  const reprice = (shop: TestShop, orderId: number, totalMinor: number) =>
-    write(shop.db, (tx) => repriceReferral(tx, orderId, totalMinor, shop.clock.now()))
-
-  it('changes the commission of its pending referral, at the same rate', async () => {
-    using shop = openTestShop()
-    const { id } = await makeAffiliate(shop)
-    refer(shop, id, 1)
-    setSetting(shop.db, 'affiliates.rate', '20', shop.clock.now())
-    reprice(shop, 1, 5_005)
-    expect(referralOf(shop, 1)).toMatchObject({ status: 'pending', amountMinor: 501, rejectedFor: null })
-  })
-
-  it('rejects its referral when the total is zero', async () => {
-    using shop = openTestShop()
-    refer(shop, (await makeAffiliate(shop)).id, 1)
-    reprice(shop, 1, 0)
-    expect(referralOf(shop, 1)).toMatchObject({ status: 'rejected', amountMinor: 0, rejectedFor: 'nothing_to_pay' })
-  })
-
-  it('does not change a referral that is not pending', async () => {
-    using shop = openTestShop()
-    earn(shop, (await makeAffiliate(shop)).id, 1)
-    const before = referralOf(shop, 1)
-    reprice(shop, 1, 0)
-    reprice(shop, 2, 0)
-    expect(referralOf(shop, 1)).toEqual(before)
-  })
-})
-
-describe('an operator', () => {
-  const accept = (shop: TestShop, id: number, paid: boolean) =>
-    write(shop.db, (tx) => acceptAsOperator(tx, id, () => paid, shop.clock.now()))
-  const reject = (shop: TestShop, id: number, reason = '') =>
-    write(shop.db, (tx) => rejectAsOperator(tx, id, reason, shop.clock.now()))
-
-  it('accepts a pending referral once its order is paid', async () => {
-    using shop = openTestShop()
-    const { id } = refer(shop, (await makeAffiliate(shop)).id, 1)
-    expect(() => accept(shop, id, false)).toThrow(refused)
-    expect(() => accept(shop, id, false)).toThrow(`Referral ${id} belongs to an order that is not paid.`)
-    expect(accept(shop, id, true)).toMatchObject({ status: 'unpaid', acceptedAt: shop.clock.now() })
-    expect(accept(shop, id, false).status).toBe('unpaid')
-    expect(ledgerOf(shop, 1)).toEqual(['earned 1000'])
-    expect(() => accept(shop, 99, true)).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }))
-  })
-
-  it('cannot accept a finally rejected referral, or one of an inactive affiliate', async () => {
-    using shop = openTestShop()
-    const mira = await makeAffiliate(shop)
-    const { id } = refer(shop, mira.id, 1)
-    write(shop.db, (tx) => rejectReferral(tx, 1, 'self', 0))
-    expect(() => accept(shop, id, true)).toThrow(refused)
-    expect(() => accept(shop, id, true)).toThrow(`Referral ${id} was rejected (self).`)
-    shop.db.sqlite.exec('UPDATE referrals SET rejected_for = NULL')
-    expect(() => accept(shop, id, true)).toThrow(`Referral ${id} was rejected (no reason given).`)
-    const second = refer(shop, mira.id, 2)
-    shop.db.sqlite.exec(`UPDATE affiliates SET status = 'inactive'`)
-    const details = { from: 'pending', to: 'unpaid' }
-    const message = `Referral ${second.id} belongs to an affiliate who is not active.`
-    expect(() => accept(shop, second.id, true)).toThrow(expect.objectContaining({ details, message }))
-  })
-
-  it('does not change a paid referral by accepting it', async () => {
+describe('saving the payouts as a file', () => {
+  it('happens before they are committed, so that a file that cannot be written pays nothing', async () => {
     using shop = openTestShop()
     const { id } = await makeAffiliate(shop)
     earn(shop, id, 1)
-    payAfterHold(shop)
-    const before = referralOf(shop, 1)
-    expect(accept(shop, before.id, false)).toEqual(before)
-    expect(ledgerOf(shop, 1)).toEqual(['earned 1000', 'paid_out -1000'])
-  })
-
-  it('can reject a referral without a reason', async () => {
-    using shop = openTestShop()
-    const { id } = refer(shop, (await makeAffiliate(shop)).id, 1)
-    expect(reject(shop, id, '  ').rejectedFor).toBe('operator')
-    expect(accept(shop, id, true).status).toBe('unpaid')
-  })
-
-  it('can reject a referral with a reason and accept it later; the order does not reopen it', async () => {
-    using shop = openTestShop()
-    const { id } = refer(shop, (await makeAffiliate(shop)).id, 1)
-    accept(shop, id, true)
-    expect(reject(shop, id, ' bought by a friend ')).toMatchObject({
-      status: 'rejected',
-      rejectedFor: 'operator: bought by a friend'
-    })
-    write(shop.db, (tx) => reopenReferral(tx, 1, 0))
-    expect(referralOf(shop, 1).status).toBe('rejected')
-    expect(accept(shop, id, true)).toMatchObject({ status: 'unpaid', rejectedFor: null })
-    expect(ledgerOf(shop, 1)).toEqual(['earned 1000', 'taken_back -1000', 'earned 1000'])
-  })
-
-  it('sees referrals with their affiliate, order and ledger', async () => {
-    using shop = openTestShop()
-    const mira = await makeAffiliate(shop)
-    const petra = await makeAffiliate(shop, { code: 'petra' })
-    earn(shop, mira.id, 11)
-    refer(shop, petra.id, 12)
-    refer(shop, mira.id, 13)
-    const row = { affiliateCode: 'mira', amountMinor: 1_000, currency: 'EUR', createdAtUtc: '2026-01-15T12:00:00.000Z' }
-    expect(listAdminReferrals(shop.db, { affiliateId: mira.id, limit: 9 })).toEqual([
-      { ...row, id: 3, orderId: 13, visitId: 3, status: 'pending' },
-      { ...row, id: 1, orderId: 11, visitId: 1, status: 'unpaid' }
-    ])
-    expect(listAdminReferrals(shop.db, { status: 'pending', limit: 1 }).map((found) => found.id)).toEqual([3])
-    expect(showReferral(shop.db, 1)).toMatchObject({
-      referral: { id: 1, rate: 10, rejectedFor: null, acceptedAt: '2026-01-15T12:00:00.000Z' },
-      entries: [{ kind: 'earned', amountMinor: 1_000, payoutId: null }]
-    })
-  })
-
-  it('sees visits and conversions of an affiliate, in total and by campaign', async () => {
-    using shop = openTestShop()
-    const mira = await makeAffiliate(shop)
-    earn(shop, mira.id, 1)
-    refer(shop, mira.id, 2)
-    earn(shop, mira.id, 3, 5_000)
-    shop.db.sqlite.exec(`UPDATE visits SET campaign = 'spring' WHERE order_id IN (1, 2)`)
-    write(shop.db, (tx) => recordVisit(tx, { affiliateId: mira.id, orderId: 4, campaign: 'spring' }, 0))
-    const shown = showAffiliate(shop.db, getAffiliate(shop.db, 'mira'))
-    expect(shown.visits).toEqual({ visits: 4, conversions: 2, conversionRate: 50, earnedMinor: 1_500 })
-    expect(shown.campaigns).toEqual([
-      { campaign: 'spring', visits: 3, conversions: 1, conversionRate: 33.33, earnedMinor: 1_000 },
-      { campaign: null, visits: 1, conversions: 1, conversionRate: 100, earnedMinor: 500 }
-    ])
-    expect(shown.balance).toMatchObject({ pendingMinor: 1_000, unpaidMinor: 1_500 })
-    expect(shown.affiliate).toMatchObject({ email: 'mira@shop.example', rate: 10, ownRate: null })
+    const saved: string[] = []
+    const fails = () => {
+      throw new Error('the disk is full')
+    }
+    expect(() => payAfterHold(shop, { saveCsv: fails })).toThrow('the disk is full')
+    expect(referralOf(shop, 1).status).toBe('unpaid')
+    const paid = pay(shop, { saveCsv: (csv) => void saved.push(csv) })
+    expect(saved).toEqual([payoutsCsv(shop.db, paid)])
   })
 })
 

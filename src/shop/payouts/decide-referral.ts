@@ -1,0 +1,49 @@
+import { AppError } from '../../errors.ts'
+import { write } from '../../platform/db/database.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { isCreditable } from '../affiliates/credit.ts'
+import { getAffiliateById } from '../affiliates/find.ts'
+import { isOrderPaid } from '../orders/pay-order.ts'
+import { getReferral } from '../referrals/find.ts'
+import { accept, reject } from '../referrals/referrals.ts'
+import type { ReferralRow } from '../referrals/rows.ts'
+
+const byOperator = 'operator'
+
+/**
+ * An operator accepts a pending referral (when `affiliates.autoAccept` is off), or one that an operator rejected before.
+ * An accepted referral does not change.
+ *
+ * @throws AppError NOT_FOUND; TRANSITION_REFUSED when the order is not paid, when the referral was rejected for another
+ *   reason, and while the affiliate or the user account is not active
+ */
+export function acceptAsOperator(db: Db, referralId: number, now: number): ReferralRow {
+  return write(db, (tx) => {
+    const referral = getReferral(tx, referralId)
+    if (referral.status === 'unpaid' || referral.status === 'paid') return referral
+    if (referral.status === 'rejected' && !referral.rejectedFor?.startsWith(byOperator)) {
+      throw refused(referral, `was rejected (${referral.rejectedFor ?? 'no reason given'})`)
+    }
+    if (!isOrderPaid(tx, referral.orderId)) throw refused(referral, 'belongs to an order that is not paid')
+    if (!isCreditable(tx, getAffiliateById(tx, referral.affiliateId))) {
+      throw refused(referral, 'belongs to an affiliate who is not active')
+    }
+    return accept(tx, referral, now)
+  })
+}
+
+/**
+ * An operator rejects a referral, with the effects of `rejectReferral`. A later payment of the order does not reopen it.
+ *
+ * @param reason free text; may be empty
+ * @throws AppError NOT_FOUND
+ */
+export function rejectAsOperator(db: Db, referralId: number, reason: string, now: number): ReferralRow {
+  const text = reason.trim()
+  const rejectedFor = text === '' ? byOperator : `${byOperator}: ${text}`
+  return write(db, (tx) => reject(tx, getReferral(tx, referralId), rejectedFor, now))
+}
+
+function refused({ id, status }: ReferralRow, why: string): AppError {
+  return new AppError('TRANSITION_REFUSED', `Referral ${id} ${why}.`, { from: status, to: 'unpaid' })
+}

@@ -1,0 +1,39 @@
+import { write } from '../../../src/platform/db/database.ts'
+import type { OrderStatus } from '../../../src/shop/orders/states.ts'
+import { orders } from '../../../src/shop/orders/schema.ts'
+import { payPayouts } from '../../../src/shop/payouts/pay-payouts.ts'
+import type { PaidPayout, PayoutRun } from '../../../src/shop/payouts/pay-payouts.ts'
+import { acceptReferral } from '../../../src/shop/referrals/referrals.ts'
+import type { TestShop } from '../../support/shop-context.ts'
+import { refer } from '../affiliates/support.ts'
+
+export const dayMs = 86_400_000
+
+/** An order in a state, without anything that follows from the state. */
+export function setOrder(shop: TestShop, id: number, status: OrderStatus): void {
+  const now = shop.clock.now()
+  const sums = { currency: 'EUR', subtotalMinor: 0, discountMinor: 0, totalMinor: 0 }
+  const row = { id, status, ...sums, strategy: 'redirect_to_store' as const, contact: {}, publicToken: `order-${id}` }
+  shop.db.orm
+    .insert(orders)
+    .values({ ...row, createdAt: now, updatedAt: now })
+    .onConflictDoUpdate({ target: orders.id, set: { status } })
+    .run()
+}
+
+/** A paid order whose referral has been accepted. */
+export function earn(shop: TestShop, affiliateId: number, orderId: number, totalMinor = 10_000): void {
+  setOrder(shop, orderId, 'processing')
+  refer(shop, affiliateId, orderId, totalMinor)
+  write(shop.db, (tx) => acceptReferral(tx, orderId, shop.clock.now()))
+}
+
+export function pay(shop: TestShop, run: PayoutRun = {}): PaidPayout[] {
+  return payPayouts(shop.db, run, shop.clock.now())
+}
+
+/** Pays everything that is earned so far, after the hold. */
+export function payAfterHold(shop: TestShop, run: PayoutRun = {}): PaidPayout[] {
+  shop.clock.advance(30 * dayMs)
+  return pay(shop, run)
+}
