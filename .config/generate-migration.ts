@@ -1,29 +1,96 @@
 /**
- * Generates a migration from the schema files with drizzle-kit and adds STRICT, which drizzle-kit does not support.
+ * Generates a migration from the schema files with drizzle-kit and adds what drizzle-kit does not support or loses when it
+ * rebuilds a table: STRICT, triggers, and the last id of AUTOINCREMENT.
  * Usage: npm run db:generate -- --name what-changes [--custom]
  */
 import { execFileSync } from 'node:child_process'
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { openDatabase } from '../src/platform/db/database.ts'
+import { migrateDatabase } from '../src/platform/db/migrate.ts'
+import { triggerSql } from '../src/platform/db/trigger.ts'
+import type { Trigger } from '../src/platform/db/trigger.ts'
 
 const folder = 'src/platform/db/migrations'
-const before = new Set(globSync(`${folder}/*.sql`))
-execFileSync(
-  'npx',
-  [
-    'drizzle-kit',
-    'generate',
-    '--dialect',
-    'sqlite',
-    '--schema',
-    'src/shop/*/schema.ts',
-    '--out',
-    folder,
-    ...process.argv.slice(2)
-  ],
-  { stdio: 'inherit' }
-)
-for (const file of globSync(`${folder}/*.sql`)) {
-  if (before.has(file)) continue
-  const source = readFileSync(file, 'utf8')
-  writeFileSync(file, source.replaceAll(/^(CREATE TABLE [^;]*\n\));/gm, '$1 STRICT;'))
+const schemas = 'src/shop/*/schema.ts'
+const breakpoint = '\n--> statement-breakpoint\n'
+
+const declared = await declaredTriggers()
+const before = migratedTriggers()
+const known = new Set(globSync(`${folder}/*.sql`))
+const drizzleKit = ['drizzle-kit', 'generate', '--dialect', 'sqlite', '--schema', schemas, '--out', folder]
+execFileSync('npx', [...drizzleKit, ...process.argv.slice(2)], { stdio: 'inherit' })
+for (const file of globSync(`${folder}/*.sql`).filter((name) => !known.has(name))) {
+  writeFileSync(file, withTriggers(withSequences(withStrict(readFileSync(file, 'utf8')))))
+}
+const different = differences(migratedTriggers())
+if (different.length > 0) {
+  throw new Error(`Triggers differ from those in ${schemas}: ${different.join(', ')}. Pass --custom to write them.`)
+}
+
+/** The triggers that the schema files declare, by name, as SQL. */
+async function declaredTriggers(): Promise<Map<string, string>> {
+  const modules = await Promise.all(
+    globSync(schemas).map((file) => import(pathToFileURL(resolve(file)).href) as Promise<{ triggers?: Trigger[] }>)
+  )
+  const triggers = modules.flatMap((module) => module.triggers ?? [])
+  return new Map(triggers.map((trigger) => [trigger.name, triggerSql(trigger)]))
+}
+
+/** The triggers of a database with all migrations in the folder. */
+function migratedTriggers(): Map<string, string> {
+  const { sqlite, ...db } = openDatabase(':memory:')
+  try {
+    migrateDatabase({ sqlite, ...db }, resolve(folder))
+    const rows = sqlite.prepare<[], { name: string; sql: string }>(
+      `SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY rowid`
+    )
+    return new Map(rows.all().map(({ name, sql }) => [name, sql]))
+  } finally {
+    sqlite.close()
+  }
+}
+
+/** The triggers that a migrated database has too few, too many, or in other words. */
+function differences(migrated: ReadonlyMap<string, string>): string[] {
+  const names = new Set([...declared.keys(), ...migrated.keys()])
+  return [...names].filter((name) => plain(declared.get(name)) !== plain(migrated.get(name)))
+}
+
+function plain(sql: string | undefined): string | undefined {
+  return sql?.replaceAll(/[`";]/g, '').replaceAll(/\s+/g, ' ').trim()
+}
+
+function withStrict(source: string): string {
+  return source.replaceAll(/^(CREATE TABLE [^;]*\n\));/gm, '$1 STRICT;')
+}
+
+/** A table that is built again goes on with the ids of the old one: an id that was deleted is not given out again. */
+function withSequences(source: string): string {
+  return source.replaceAll(/^DROP TABLE `(\w+)`;/gm, (drop, table: string) => {
+    const created = `CREATE TABLE \`__new_${table}\``
+    if (!source.includes(created) || !/^[^;]*AUTOINCREMENT/.test(source.slice(source.indexOf(created)))) return drop
+    const forget = `DELETE FROM sqlite_sequence WHERE name = '__new_${table}';`
+    const copy = `INSERT INTO sqlite_sequence (name, seq) SELECT '__new_${table}', seq FROM sqlite_sequence WHERE name = '${table}';`
+    return [forget, copy, drop].join(breakpoint)
+  })
+}
+
+/**
+ * SQLite drops the triggers of a table with it, and does not rename a table while a trigger names one that is not there.
+ * So each trigger that names a table which is built again goes first and comes back last, as does one that has changed.
+ */
+function withTriggers(source: string): string {
+  const rebuilt = [...source.matchAll(/^CREATE TABLE `__new_(\w+)`/gm)].map(([, table = '']) => table)
+  const isTouched = (sql: string): boolean => rebuilt.some((table) => new RegExp(`\\b${table}\\b`).test(sql))
+  const changed = new Set(differences(before))
+  const dropped = [...before].filter(([name, sql]) => changed.has(name) || isTouched(sql)).map(([name]) => name)
+  const created = [...declared].filter(([name]) => !before.has(name) || dropped.includes(name))
+  const parts = [
+    ...dropped.map((name) => `DROP TRIGGER \`${name}\`;`),
+    source.trim(),
+    ...created.map(([, sql]) => `${sql};`)
+  ]
+  return `${parts.join(breakpoint)}\n`
 }

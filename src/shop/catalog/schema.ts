@@ -1,6 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { bool, instant, json, minor, oneOf } from '../../platform/db/columns.ts'
+import type { Trigger } from '../../platform/db/trigger.ts'
+import { raiseRevision } from '../settings/schema.ts'
 import type { GrantSpec } from './grants.ts'
 
 export const products = sqliteTable(
@@ -169,3 +171,44 @@ export const couponCategories = sqliteTable(
   },
   (t) => [primaryKey({ columns: [t.couponId, t.categoryId] })]
 )
+
+/** The words of products, by the product's id as rowid; search-index.ts keeps it. */
+export const virtualTables = [
+  `CREATE VIRTUAL TABLE products_search
+   USING fts5(name, description, tags, tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3')`
+]
+
+const run = raiseRevision('catalog')
+const offerColumns =
+  'slug, name, description, url, type, price_minor, sale_price_minor, sale_starts_at, sale_ends_at, published, position'
+const variationColumns = 'sku, name, price_minor, sale_price_minor, is_default, position, available'
+
+export const triggers: readonly Trigger[] = [
+  { name: 'products_inserted', event: 'AFTER INSERT', on: products, run },
+  { name: 'products_updated', event: `AFTER UPDATE OF ${offerColumns}`, on: products, run },
+  // A sale of counted stock changes no offer until the last unit goes or the first comes back.
+  {
+    name: 'products_sold_out',
+    event: 'AFTER UPDATE OF stock',
+    on: products,
+    when: '(coalesce(OLD.stock, 1) > 0) <> (coalesce(NEW.stock, 1) > 0)',
+    run
+  },
+  { name: 'products_deleted', event: 'AFTER DELETE', on: products, run },
+  { name: 'variations_inserted', event: 'AFTER INSERT', on: variations, run },
+  { name: 'variations_updated', event: `AFTER UPDATE OF ${variationColumns}`, on: variations, run },
+  // A variation without a stock of its own draws on its product's, so null differs from a count.
+  {
+    name: 'variations_sold_out',
+    event: 'AFTER UPDATE OF stock',
+    on: variations,
+    when: 'OLD.stock IS NULL OR NEW.stock IS NULL OR (OLD.stock > 0) <> (NEW.stock > 0)',
+    run
+  },
+  { name: 'variations_deleted', event: 'AFTER DELETE', on: variations, run },
+  { name: 'categories_updated', event: 'AFTER UPDATE', on: categories, run },
+  { name: 'product_categories_inserted', event: 'AFTER INSERT', on: productCategories, run },
+  { name: 'product_categories_deleted', event: 'AFTER DELETE', on: productCategories, run },
+  { name: 'product_tags_inserted', event: 'AFTER INSERT', on: productTags, run },
+  { name: 'product_tags_deleted', event: 'AFTER DELETE', on: productTags, run }
+]

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import type { AnySQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { instant, json, minor, oneOf } from '../../platform/db/columns.ts'
+import type { Trigger } from '../../platform/db/trigger.ts'
 import { users } from '../accounts/schema.ts'
 import { affiliates, visits } from '../affiliates/schema.ts'
 import { coupons, products, variations } from '../catalog/schema.ts'
@@ -178,3 +179,37 @@ export const customerOrderTotals = sqliteTable('customer_order_totals', {
   userId: integer('user_id').primaryKey(),
   total: integer('total').notNull()
 })
+
+const refuse = (reason: string): string => `SELECT RAISE(ABORT, '${reason}')`
+export const triggers: readonly Trigger[] = [
+  {
+    name: 'orders_counted',
+    event: 'AFTER INSERT',
+    on: orders,
+    when: 'NEW.user_id IS NOT NULL',
+    run: `INSERT INTO customer_order_totals (user_id, total) VALUES (NEW.user_id, 1)
+          ON CONFLICT (user_id) DO UPDATE SET total = total + 1`
+  },
+  {
+    name: 'orders_moved',
+    event: 'AFTER UPDATE OF user_id',
+    on: orders,
+    when: 'OLD.user_id IS NOT NEW.user_id',
+    run: `UPDATE customer_order_totals SET total = total - 1 WHERE user_id = OLD.user_id;
+          INSERT INTO customer_order_totals (user_id, total) SELECT NEW.user_id, 1 WHERE NEW.user_id IS NOT NULL
+          ON CONFLICT (user_id) DO UPDATE SET total = total + 1`
+  },
+  { name: 'orders_kept', event: 'BEFORE DELETE', on: orders, run: refuse('orders are never deleted') },
+  {
+    name: 'order_history_unchanged',
+    event: 'BEFORE UPDATE',
+    on: orderHistory,
+    run: refuse('the audit rows are append-only')
+  },
+  {
+    name: 'order_history_kept',
+    event: 'BEFORE DELETE',
+    on: orderHistory,
+    run: refuse('the audit rows are append-only')
+  }
+]

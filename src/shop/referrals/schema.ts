@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { instant, minor, oneOf } from '../../platform/db/columns.ts'
+import type { Trigger } from '../../platform/db/trigger.ts'
 import { affiliates, visits } from '../affiliates/schema.ts'
 
 /** A payment to one affiliate for several referrals. */
@@ -73,3 +74,10 @@ export const commissionEntries = sqliteTable(
     check('commission_entries_kind', oneOf(t.kind))
   ]
 )
+
+const run = `SELECT RAISE(ABORT, 'the commission ledger is append-only')`
+
+export const triggers: readonly Trigger[] = [
+  { name: 'commission_entries_unchanged', event: 'BEFORE UPDATE', on: commissionEntries, run },
+  { name: 'commission_entries_kept', event: 'BEFORE DELETE', on: commissionEntries, run }
+]
