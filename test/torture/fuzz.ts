@@ -3,13 +3,13 @@ import type { Route } from '../../src/api/route.ts'
 import { mountedAt } from '../../src/proxy/mounted.ts'
 import { ApiRequests } from './fuzz/api-requests.ts'
 import type { Material } from './fuzz/api-requests.ts'
-import { talkNonsense } from './fuzz/bare-socket.ts'
-import { fire } from './fuzz/campaign.ts'
-import type { Shot, Target } from './fuzz/campaign.ts'
-import { importNonsense, readNonsense } from './fuzz/importers.ts'
-import { judgeApi, judgeElsewhere } from './fuzz/judge.ts'
-import { gather } from './fuzz/material.ts'
-import type { Gathered } from './fuzz/material.ts'
+import { fuzzRawSocket } from './fuzz/raw-socket.ts'
+import { runTarget } from './fuzz/campaign.ts'
+import type { TestCase, Target } from './fuzz/campaign.ts'
+import { fuzzImportCommands, fuzzImporters } from './fuzz/importers.ts'
+import { verifyApi, verifyOutsideApi } from './fuzz/verify.ts'
+import { collect } from './fuzz/material.ts'
+import type { CollectedMaterial } from './fuzz/material.ts'
 import { pageTargets } from './fuzz/page-targets.ts'
 import { startProxy } from './fuzz/proxy-process.ts'
 import type { ProxyProcess } from './fuzz/proxy-process.ts'
@@ -20,93 +20,91 @@ import type { Trial, Part } from './part.ts'
 
 export const fuzz: Part = {
   name: 'fuzz',
-  about: 'requests, files and bytes that nobody should send, against every address and importer',
+  about: 'invalid requests, files and bytes for every route, page and importer',
   run
 }
 
 async function run(trial: Trial): Promise<void> {
   const times = trial.isFull ? 100_000 : 2_000
-  await readNonsense(times, trial)
-  await fireAtShop(trial, times)
-  await fireAtPages(trial, times)
+  await fuzzImporters(times, trial)
+  await fuzzShop(trial, times)
+  await fuzzPages(trial, times)
 }
 
-/** A shop that takes cards alone: the API, its proxy in both forms, the webhook, and what is no HTTP. */
-async function fireAtShop(trial: Trial, times: number): Promise<void> {
+/** Tests a shop with card payments: the API, the mounted and the separate proxy, the webhook, and invalid HTTP. */
+async function fuzzShop(trial: Trial, times: number): Promise<void> {
   const shop = await openWatchedShop(trial.packed)
-  const gathered = await gather(shop)
+  const material = await collect(shop)
   const proxy = await startProxy(trial.packed, shop.server.url)
   const { apiRoot, url } = shop.server
   const mounted = `${new URL(apiRoot).origin}${mountedAt}`
   const proxied = routes.filter((route) => route.proxy !== null)
   const targets = [
-    ...routes.map((route) =>
-      apiTarget(`${route.method} ${route.path}`, [route], { url, root: apiRoot, material: gathered })
-    ),
-    apiTarget('the mounted proxy', proxied, { url, root: mounted, material: gathered, proxied: true }),
-    apiTarget('the proxy by itself', proxied, {
+    ...routes.map((route) => apiTarget(`${route.method} ${route.path}`, [route], { url, root: apiRoot, material })),
+    apiTarget('the mounted proxy', proxied, { url, root: mounted, material, proxied: true }),
+    apiTarget('the separate proxy', proxied, {
       url: proxy.url,
       root: proxy.proxyRoot,
-      material: gathered,
+      material,
       proxied: true
     }),
-    webhookTarget(shop, gathered)
+    webhookTarget(shop, material)
   ]
-  for (const target of targets) await fireAt(target, times, shop, gathered, trial)
+  for (const target of targets) await fuzzTarget(target, times, shop, material, trial)
   shop.markWarm()
-  // A tenth of it once more with the limits that a shop has: what they refuse has to be described as well.
-  shop.limit(true)
+  // Again with the default rate limits, whose refusals must match the API description too.
+  shop.setLimits(true)
   for (const target of targets.slice(0, -1))
-    await fireAt({ ...target, name: `${target.name}, limited` }, times / 10, shop, gathered, trial)
-  shop.limit(false)
+    await fuzzTarget({ ...target, name: `${target.name}, limited` }, times / 10, shop, material, trial)
+  shop.setLimits(false)
   const paths = ['/livez', '/readyz', '/', '/x', ...routes.map(({ path }) => `${new URL(apiRoot).pathname}${path}`)]
-  await talkNonsense(shop, { name: 'no HTTP', url, paths, times }, trial)
-  await talkNonsense(
+  await fuzzRawSocket(shop, { name: 'invalid HTTP', url, paths, times }, trial)
+  await fuzzRawSocket(
     shop,
     {
-      name: 'no HTTP to the proxy',
+      name: 'invalid HTTP to the proxy',
       url: proxy.url,
       paths: proxied.map(({ path }) => `${mountedAt}${path}`),
       times: times / 4
     },
     trial
   )
-  await importNonsense(trial.isFull ? 2_000 : 40, shop.dataDir, shop.secrets, trial)
+  await fuzzImportCommands(trial.isFull ? 2_000 : 40, shop.dataDir, shop.secrets, trial)
   await endProxy(proxy, shop, trial)
-  await shop.judgeEnd(trial)
+  await shop.verifyEnd(trial)
 }
 
-/** A shop with pages of its own: it offers to pay by hand as well, and shows the storefront. */
-async function fireAtPages(trial: Trial, times: number): Promise<void> {
+/** Tests a shop with hosted pages: it also offers bank transfer and shows the storefront. */
+async function fuzzPages(trial: Trial, times: number): Promise<void> {
   const shop = await openWatchedShop(trial.packed, { payments: 'sandbox,manual', storefront: true })
-  const gathered = await gather(shop)
+  const material = await collect(shop)
   const { url, apiRoot } = shop.server
-  const places = { ...gathered, apiPrefix: new URL(apiRoot).pathname }
+  const places = { ...material, apiPrefix: new URL(apiRoot).pathname }
   const targets = pageTargets(url, apiRoot, places)
-  for (const target of targets) await fireAt(target, times, shop, gathered, trial)
+  for (const target of targets) await fuzzTarget(target, times, shop, material, trial)
   shop.markWarm()
   for (const target of targets)
-    await fireAt({ ...target, name: `${target.name}, again` }, times / 10, shop, gathered, trial)
-  await shop.judgeEnd(trial)
+    await fuzzTarget({ ...target, name: `${target.name}, again` }, times / 10, shop, material, trial)
+  await shop.verifyEnd(trial)
 }
 
-async function fireAt(
+async function fuzzTarget(
   target: Target,
   times: number,
   shop: WatchedShop,
-  { crowd }: Gathered,
+  { users }: CollectedMaterial,
   trial: Trial
 ): Promise<void> {
-  await crowd.gather()
-  await fire(target, times, shop, trial)
+  await users.collect()
+  await runTarget(target, times, shop, trial)
   trial.progress(`${target.name}, ${shop.residentMb()} MB`)
 }
 
 type Where = { url: string; root: string; material: Material; proxied?: boolean }
 
-/** Requests to some of the routes below a root; whatever else they come to ask for is judged by where it is. */
-function apiTarget(name: string, those: readonly Route[], { url, root, material, proxied = false }: Where): Target {
-  const requests = those.map((route) => new ApiRequests(route, root, material, { proxied }))
+/** A target of requests to these routes below a root. A request whose path was changed is verified by its actual path. */
+function apiTarget(name: string, selected: readonly Route[], { url, root, material, proxied = false }: Where): Target {
+  const requests = selected.map((route) => new ApiRequests(route, root, material, { proxied }))
   const { pathname } = new URL(root)
   const known = new Set(
     routes.filter((route) => !proxied || route.proxy !== null).map(({ path }) => `${pathname}${path}`)
@@ -117,16 +115,16 @@ function apiTarget(name: string, those: readonly Route[], { url, root, material,
     next(random) {
       const draft = random.pick(requests).next(random)
       const path = draft.target.split('?')[0] ?? ''
-      const judge: Shot['judge'] = known.has(path)
-        ? (answer) => judgeApi(draft.method, path.slice(pathname.length), answer)
-        : (answer) => judgeElsewhere(draft.method, answer)
-      return { draft, judge }
+      const verify: TestCase['verify'] = known.has(path)
+        ? (answer) => verifyApi(draft.method, path.slice(pathname.length), answer)
+        : (answer) => verifyOutsideApi(draft.method, answer)
+      return { draft, verify }
     }
   }
 }
 
 async function endProxy(proxy: ProxyProcess, { secrets }: WatchedShop, trial: Trial): Promise<void> {
-  if (proxy.hasEnded()) trial.violation('The proxy has ended by itself.')
+  if (proxy.hasEnded()) trial.violation('the proxy ended unexpectedly')
   for (const line of proxy.errors) {
     if (/error/i.test(line) || secrets.leaksIn(line).length > 0)
       trial.violation(`the proxy's log: ${line.slice(0, 500)}`)

@@ -4,23 +4,23 @@ import type { Route } from '../../../src/api/route.ts'
 import { demoPassword } from '../../../src/operations/seeding/logins.ts'
 import { apiDocument } from '../../support/described.ts'
 import type { Random } from '../random.ts'
-import type { Crowd, Person } from './crowd.ts'
+import type { Users, Person } from './users.ts'
 import type { Draft } from './draft.ts'
-import { Fields, jsonFor, spoilJson, toJson, writeJson } from './json.ts'
+import { JsonObject, jsonFor, corruptJson, toJson, writeJson } from './json.ts'
 import type { Json } from './json.ts'
-import { numbers, oddText } from './odd.ts'
-import { setHeader, spoils } from './spoil.ts'
-import type { Kind } from './spoil.ts'
+import { numbers, oddText } from './odd-values.ts'
+import { setHeader, corruptions } from './corruptions.ts'
+import type { Corruption } from './corruptions.ts'
 
-/** What is really there, so that a request gets past the first doors. */
+/** Existing users, products and tokens, so that requests pass the first checks. */
 export type Material = {
-  crowd: Crowd
+  users: Users
   productIds: readonly number[]
-  /** Of messages: each is good once. */
+  /** Tokens from emails, each valid once. */
   tokens: readonly string[]
 }
 
-/** Requests to one route: its description's own example with something wrong with it, now and then with nothing. */
+/** Generates requests to one route: the example of its API description, mostly with faults. */
 export class ApiRequests {
   private readonly route: Route
   private readonly root: string
@@ -28,7 +28,7 @@ export class ApiRequests {
   private readonly proxied: boolean
   private readonly material: Material
 
-  /** @param root address of the API or of its proxy, with the server's origin before it */
+  /** @param root the URL of the API or of its proxy */
   constructor(route: Route, root: string, material: Material, { proxied = false } = {}) {
     this.route = route
     this.root = new URL(root).pathname
@@ -38,8 +38,8 @@ export class ApiRequests {
   }
 
   next(random: Random): Draft {
-    const { crowd } = this.material
-    const person = random.oneIn(5) ? crowd.guest : random.pick(crowd.people)
+    const { users } = this.material
+    const person = random.oneIn(5) ? users.guest : random.pick(users.people)
     const draft: Draft = {
       method: this.route.method === 'GET' && random.oneIn(20) ? 'HEAD' : this.route.method,
       target: `${this.root}${this.route.path}${this.query(random)}`,
@@ -48,7 +48,7 @@ export class ApiRequests {
       chunked: false
     }
     if (draft.body.length > 0) setHeader(draft, 'Content-Type', 'application/json')
-    const kinds: readonly Kind[] = [
+    const kinds: readonly Corruption[] = [
       'header',
       'header',
       'header',
@@ -60,9 +60,9 @@ export class ApiRequests {
       'path',
       'framing'
     ]
-    // Where there is a body, it is what is wrong most of the time.
+    // With a body, most faults are in the body.
     const times = this.route.body === undefined ? random.between(0, 3) : random.pick([0, 0, 0, 1, 1, 2])
-    for (let time = 0; time < times; time += 1) spoils[random.pick(kinds)](draft, random)
+    for (let time = 0; time < times; time += 1) corruptions[random.pick(kinds)](draft, random)
     return draft
   }
 
@@ -71,11 +71,12 @@ export class ApiRequests {
     if (token !== '') headers.push(['Cookie', `shopstead_session=${token}`])
     const wanted = this.route.nonce === 'always' || this.proxied
     if (wanted ? !random.oneIn(12) : random.oneIn(12))
-      headers.push(['X-Nonce', random.oneIn(12) ? oddHeader(random) : nonce])
-    if (random.oneIn(8)) headers.push(['X-Correlation-Id', random.oneIn(2) ? 'a-basket.7' : oddHeader(random)])
+      headers.push(['X-Nonce', random.oneIn(12) ? oddHeaderValue(random) : nonce])
+    if (random.oneIn(8)) headers.push(['X-Correlation-Id', random.oneIn(2) ? 'a-basket.7' : oddHeaderValue(random)])
     if (random.oneIn(8)) headers.push(['Origin', `http://${this.host}`])
     for (const name of Object.keys(this.route.headers?.shape ?? {}))
-      if (random.oneIn(3)) headers.push([name, random.oneIn(2) ? oddHeader(random) : `cart-${random.between(1, 40)}`])
+      if (random.oneIn(3))
+        headers.push([name, random.oneIn(2) ? oddHeaderValue(random) : `cart-${random.between(1, 40)}`])
     return headers
   }
 
@@ -93,44 +94,44 @@ export class ApiRequests {
 
   private body(random: Random): Buffer {
     if (this.route.body === undefined)
-      return random.oneIn(8) ? oddBytes(Buffer.from('{"a":1}'), random) : Buffer.alloc(0)
+      return random.oneIn(8) ? corruptBytes(Buffer.from('{"a":1}'), random) : Buffer.alloc(0)
     let json = this.example(random)
     const times = random.pick([0, 1, 1, 1, 1, 1, 2, 2, 3, 5])
-    for (let time = 0; time < times; time += 1) json = spoilJson(json, random)
+    for (let time = 0; time < times; time += 1) json = corruptJson(json, random)
     const bytes = Buffer.from(writeJson(json), 'utf8')
-    return random.oneIn(12) ? oddBytes(bytes, random) : bytes
+    return random.oneIn(12) ? corruptBytes(bytes, random) : bytes
   }
 
-  /** The route's example with what is really there, and with fields of its schema that the example leaves out. */
+  /** The route's example with existing values and with optional fields of its schema. */
   private example(random: Random): Json {
     const key = `${this.route.method} ${this.route.path}`
     const content = asSchema(asSchema(asSchema(asOperation(this.route)['requestBody'])['content'])['application/json'])
     const schema = resolved(content['schema'])
     const example = toJson(templates[key]?.(random, this.material) ?? requestExamples[key] ?? jsonFor(schema, random))
-    if (!(example instanceof Fields)) return example
+    if (!(example instanceof JsonObject)) return example
     for (const [name, part] of Object.entries(asSchema(schema['properties']))) {
       if (random.oneIn(8) && !example.pairs.some(([known]) => known === name))
         example.pairs.push([name, jsonFor(resolved(part), random)])
     }
-    example.pairs.forEach((pair) => (pair[1] = real(pair[0], pair[1], random, this.material)))
+    example.pairs.forEach((pair) => (pair[1] = withRealValue(pair[0], pair[1], random, this.material)))
     return example
   }
 }
 
 /**
- * A password that is tried costs ten milliseconds of a processor, so that most of them are none at all: what is wrong
- * elsewhere is told along with it.
+ * Replaces a field's value with an existing one. Most passwords are invalid, because checking a password costs ten
+ * milliseconds of processor time.
  */
-function real(name: string, value: Json, random: Random, { crowd, tokens }: Material): Json {
+function withRealValue(name: string, value: Json, random: Random, { users, tokens }: Material): Json {
   if (/password/i.test(name)) {
-    if (!random.oneIn(8)) return random.pick<Json>(['', null, true, [], new Fields([])])
+    if (!random.oneIn(8)) return random.pick<Json>(['', null, true, [], new JsonObject([])])
     return random.oneIn(3) ? 'wrong-harbour-7' : demoPassword
   }
   if (name === 'token')
     return random.oneIn(3) ? (tokens.length > 0 ? random.pick(tokens) : '') : random.bytes(32).toString('base64url')
   if (name === 'email' && typeof value === 'string') {
-    if (random.oneIn(3)) return random.pick(crowd.people).email
-    return `somebody${random.between(1, 1_000_000)}@example.com`
+    if (random.oneIn(3)) return random.pick(users.people).email
+    return `unknown${random.between(1, 1_000_000)}@example.com`
   }
   return value
 }
@@ -188,18 +189,18 @@ function valueFor(schema: Readonly<Record<string, unknown>>, name: string, rando
   if (random.oneIn(4)) return oddText(random).slice(0, 3_000).toWellFormed()
   if (schema['type'] === 'integer') return random.oneIn(3) ? random.pick(numbers) : String(random.between(1, 40))
   return name === 'ref'
-    ? random.pick(['mira', 'MIRA', '1', 'petra', 'nobody'])
+    ? random.pick(['mira', 'MIRA', '1', 'petra', 'unknown'])
     : random.pick(['spring', 'lantern', 'Wool', 'newsletter'])
 }
 
-function oddHeader(random: Random): string {
+function oddHeaderValue(random: Random): string {
   return Buffer.from(oddText(random).slice(0, 400))
     .toString('latin1')
     .replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, '?')
 }
 
-/** Bytes that are hardly the ones that were given. */
-export function oddBytes(bytes: Buffer, random: Random): Buffer {
+/** The bytes with one fault. */
+export function corruptBytes(bytes: Buffer, random: Random): Buffer {
   const at = random.between(0, Math.max(0, bytes.length - 1))
   switch (random.between(1, 9)) {
     case 1:

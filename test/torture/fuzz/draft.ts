@@ -1,20 +1,20 @@
 import type { Random } from '../random.ts'
 
-/** A request before it is written, byte for byte as it will go out (texts are latin1). */
+/** A request before it is encoded. The strings are latin1 and are sent unchanged. */
 export type Draft = {
   method: string
   target: string
   headers: [name: string, value: string][]
   body: Buffer
-  /** Sent in chunks instead of with its length. */
+  /** Sends the body in chunks instead of with Content-Length. */
   chunked: boolean
 }
 
-/** Above it Node answers 431 by itself; a little less is asked of it here. */
-const mostHeadBytes = 15_000
+/** A little less than the size above which Node answers 431. */
+const maxHeadBytes = 15_000
 
 const token = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/
-/** Methods that are real ones. */
+/** Methods that Node's parser accepts. */
 export const knownMethods = [
   'GET',
   'HEAD',
@@ -29,19 +29,20 @@ export const knownMethods = [
   'PURGE'
 ]
 
-/** Whether a server has to read it as HTTP; any other it may refuse with a bare status line. */
+/** Whether the request is valid HTTP. A server may refuse any other with a bare status line. */
 export function isLegal({ method, target, headers }: Draft): boolean {
   const count = (name: string): number => headers.filter(([other]) => other.toLowerCase() === name).length
   return (
     knownMethods.includes(method) &&
     /^\/[\x21-\x7e]*$/.test(target) &&
     headers.every(([name, value]) => token.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) &&
-    headOf(method, target, headers).length < mostHeadBytes &&
+    headOf(method, target, headers).length < maxHeadBytes &&
     count('host') === 1 &&
     ['content-length', 'transfer-encoding', 'expect', 'upgrade'].every((name) => count(name) === 0)
   )
 }
 
+/** Encodes a request. */
 export function bytesOf(draft: Draft, random: Random): Buffer {
   const { method, target, headers, body, chunked } = draft
   const own = headers.some(([name]) => /^(content-length|transfer-encoding)$/i.test(name))
@@ -60,7 +61,7 @@ function headOf(method: string, target: string, headers: readonly (readonly [str
   return `${method} ${target} HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}`
 }
 
-/** Chunks of chance sizes, some with an extension, some followed by a trailer. */
+/** Splits a body into chunks of random sizes, some with an extension, and sometimes adds a trailer. */
 function inChunks(body: Buffer, random: Random): Buffer {
   const parts: Buffer[] = []
   for (let at = 0; at < body.length;) {
@@ -77,7 +78,7 @@ function chunk(part: Buffer, extension: string): Buffer {
   return Buffer.concat([Buffer.from(`${part.length.toString(16)}${extension}\r\n`), part, Buffer.from('\r\n')])
 }
 
-/** A request in words, for a report. */
+/** A request as text, for a report. */
 export function describe({ method, target, headers, body, chunked }: Draft): string {
   const shown = headers.map(([name, value]) => `${name}: ${cut(value, 150)}`)
   const text =
@@ -87,6 +88,7 @@ export function describe({ method, target, headers, body, chunked }: Draft): str
   return `${method} ${cut(target, 300)}\n${shown.slice(0, 12).join('\n')}${text}`
 }
 
+/** The text, shortened to `longest` characters. */
 export function cut(text: string, longest: number): string {
   return text.length <= longest ? text : `${text.slice(0, longest)}… (${text.length})`
 }

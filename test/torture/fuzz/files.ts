@@ -1,22 +1,22 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Random } from '../random.ts'
-import { oddBytes } from './api-requests.ts'
-import { spoilJson, toJson, writeJson } from './json.ts'
-import { numbers, oddText } from './odd.ts'
+import { corruptBytes } from './api-requests.ts'
+import { corruptJson, toJson, writeJson } from './json.ts'
+import { numbers, oddText } from './odd-values.ts'
 
 export const formats = ['JSON', "WooCommerce's CSV", "Shopify's CSV"] as const
 export type Format = (typeof formats)[number]
 
-/** A file of a format with something wrong with it; now and then with nothing. */
+/** A file in a format, mostly with faults. */
 export function fileFor(format: Format, random: Random): Buffer {
   const bytes = format === 'JSON' ? jsonFile(random) : Buffer.from(csvFile(format, random))
-  return random.oneIn(8) ? oddBytes(bytes, random) : bytes
+  return random.oneIn(8) ? corruptBytes(bytes, random) : bytes
 }
 
 const example = readFileSync(join(import.meta.dirname, '..', '..', '..', 'seeds', 'offers.example.json'), 'utf8')
 
-/** Short, and with one of everything that a file may hold. */
+/** A small catalogue with every kind of entry. */
 const catalogue = {
   ...(JSON.parse(example) as { products: object[] }),
   coupons: [
@@ -77,7 +77,7 @@ function jsonFile(random: Random): Buffer {
   ])
   let json = toJson(structuredClone(file))
   const times = random.pick([0, 1, 1, 1, 1, 2, 2, 4])
-  for (let time = 0; time < times; time += 1) json = spoilJson(json, random)
+  for (let time = 0; time < times; time += 1) json = corruptJson(json, random)
   return Buffer.from(writeJson(json))
 }
 
@@ -217,14 +217,14 @@ function csvFile(format: Format, random: Random): string {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))]
   const table = [names, ...rows.map((row) => names.map((name) => row[name] ?? ''))].map((cells) => [...cells])
   const times = random.pick([0, 1, 1, 2, 3, 6])
-  for (let time = 0; time < times; time += 1) spoilTable(table, random)
+  for (let time = 0; time < times; time += 1) corruptTable(table, random)
   const delimiter = random.oneIn(20) ? random.pick([';', '\t', '|', '']) : ','
   const end = random.oneIn(10) ? random.pick(['\r\n', '\r', '\n\n', '']) : '\n'
   const text = table.map((cells) => cells.map((cell) => quoted(cell, random)).join(delimiter)).join(end)
   return random.oneIn(10) ? `\uFEFF${text}` : text
 }
 
-function spoilTable(table: string[][], random: Random): void {
+function corruptTable(table: string[][], random: Random): void {
   const [names, ...rows] = table
   if (names === undefined) return
   const row = rows.length === 0 || random.oneIn(6) ? names : random.pick(rows)

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { applyAffiliates } from '../../../src/shop/affiliates/apply-affiliates.ts'
 import { createUser } from '../../../src/shop/accounts/create-user.ts'
 import { applyCampaigns, applyPlans } from '../../../src/shop/benefits/plans.ts'
@@ -15,10 +15,10 @@ import { runPacked } from '../packed-shop.ts'
 import type { Trial } from '../part.ts'
 import { cut } from './draft.ts'
 import { fileFor, formats } from './files.ts'
-import type { Secrets } from './judge.ts'
+import type { Secrets } from './verify.ts'
 
-/** Files that are hardly the ones that the importers read, in the numbers that only calls in this process allow. */
-export async function readNonsense(times: number, trial: Trial): Promise<void> {
+/** Imports many faulty files by function calls in this process, which are much faster than commands. */
+export async function fuzzImporters(times: number, trial: Trial): Promise<void> {
   using shop = openTestShop()
   const user = {
     email: 'mira@shop.example',
@@ -41,22 +41,22 @@ export async function readNonsense(times: number, trial: Trial): Promise<void> {
     const outcomes = { taken: 0, refused: 0 }
     const reports = new Map<string, string>()
     for (let time = 0; time < times; time += 1) {
-      // What native code has to tidy up waits for the event loop.
-      if (time % 100 === 0) await turnOfTheLoop()
+      // Native objects are freed only between turns of the event loop.
+      if (time % 100 === 0) await nextTurn()
       const content = fileFor(format, random)
-      const wrong = tryOut(shop, content, outcomes)
+      const wrong = tryImport(shop, content, outcomes)
       if (wrong !== undefined)
         reports.set(wrong.slice(0, 150), `${wrong}\n${cut(JSON.stringify(content.toString('utf8')), 1_500)}`)
     }
     for (const report of [...reports.values()].slice(0, 8)) trial.violation(`importing ${format}: ${report}`)
     trial.count(`importing ${format}`, times)
     trial.progress(`importing ${format}, ${times} files`)
-    trial.figure(`importing ${format}: ${outcomes.taken} taken, ${outcomes.refused} refused`)
+    trial.figure(`importing ${format}: ${outcomes.taken} accepted, ${outcomes.refused} refused`)
   }
 }
 
-/** Takes a file over and takes that back: either it is whole, or the refusal is one that tells why. */
-function tryOut(shop: TestShop, content: Buffer, outcomes: { taken: number; refused: number }): string | undefined {
+/** Imports a file and rolls it back. Returns the error unless the import succeeds or is refused with an AppError below 500. */
+function tryImport(shop: TestShop, content: Buffer, outcomes: { taken: number; refused: number }): string | undefined {
   try {
     const { file } = readCatalogFile(content, { currency: 'EUR' })
     dryRun(shop.db, (tx) => {
@@ -75,38 +75,43 @@ function tryOut(shop: TestShop, content: Buffer, outcomes: { taken: number; refu
   }
 }
 
-/** The same by the command line, a process each. */
-export async function importNonsense(times: number, dataDir: string, secrets: Secrets, trial: Trial): Promise<void> {
+/** Imports faulty files with commands, one process for each. */
+export async function fuzzImportCommands(
+  times: number,
+  dataDir: string,
+  secrets: Secrets,
+  trial: Trial
+): Promise<void> {
   const random = trial.random.fork()
   const reports = new Map<string, string>()
   let left = times
-  const lane = async (number: number): Promise<void> => {
+  const worker = async (number: number): Promise<void> => {
     while (left > 0) {
       left -= 1
       const format = random.pick(formats)
       const path = join(dataDir, `file-${number}`)
       const content = fileFor(format, random)
       writeFileSync(path, content)
-      const words = random.pick([
+      const args = random.pick([
         ['offers', 'import', path],
         ['offers', 'import', path, '--dry-run'],
         ['seed', path]
       ])
       const json = random.oneIn(2)
-      const ran = await runPacked(trial.packed, { dataDir }, ...words, ...(json ? ['--json'] : []))
-      for (const wrong of judge(ran, json, secrets, path))
+      const ran = await runPacked(trial.packed, { dataDir }, ...args, ...(json ? ['--json'] : []))
+      for (const wrong of verify(ran, json, secrets, path))
         reports.set(
           wrong.slice(0, 100),
-          `${words.slice(0, -1).join(' ')}: ${wrong}\n${cut(JSON.stringify(content.toString('utf8')), 1_500)}`
+          `${args.slice(0, -1).join(' ')}: ${wrong}\n${cut(JSON.stringify(content.toString('utf8')), 1_500)}`
         )
     }
   }
-  await Promise.all([lane(1), lane(2)])
+  await Promise.all([worker(1), worker(2)])
   for (const report of reports.values()) trial.violation(`command line: ${report}`)
   trial.count('importing by the command line', times)
 }
 
-function judge(
+function verify(
   { exitCode, stdout, stderr }: { exitCode: number; stdout: string; stderr: string },
   json: boolean,
   secrets: Secrets,
@@ -116,8 +121,8 @@ function judge(
   return [
     ...(exitCode === 0 || exitCode === 1 ? [] : [`exit code ${exitCode}: ${cut(said, 500)}`]),
     ...secrets.leaksIn(said).map((what) => `${what} on the terminal: ${cut(said, 900)}`),
-    ...(json && !isJson(stdout) ? [`no JSON: ${cut(said, 500)}`] : []),
-    ...(/INTERNAL_SERVER_ERROR/.test(said) ? [`a fault: ${cut(said, 500)}`] : [])
+    ...(json && !isJson(stdout) ? [`not JSON: ${cut(said, 500)}`] : []),
+    ...(/INTERNAL_SERVER_ERROR/.test(said) ? [`an internal error: ${cut(said, 500)}`] : [])
   ]
 }
 

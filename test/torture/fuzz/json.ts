@@ -1,39 +1,42 @@
 import type { Random } from '../random.ts'
-import { numbers, oddText } from './odd.ts'
+import { numbers, oddText } from './odd-values.ts'
 
-/** JSON as it is written: a name may come twice, and a number may be one that JavaScript cannot hold. */
-export type Json = null | boolean | string | Json[] | Written | Fields
+/** A JSON document that may contain duplicate names and numbers that JavaScript cannot represent. */
+export type Json = null | boolean | string | Json[] | RawJson | JsonObject
 
-/** Stands in the text as it is. */
-export class Written {
+/** A value that is written unchanged. */
+export class RawJson {
   readonly text: string
   constructor(text: string) {
     this.text = text
   }
 }
 
-export class Fields {
+/** An object as a list of pairs, so that names can repeat. */
+export class JsonObject {
   readonly pairs: [name: string, value: Json][]
   constructor(pairs: [name: string, value: Json][]) {
     this.pairs = pairs
   }
 }
 
+/** Converts a JavaScript value. */
 export function toJson(value: unknown): Json {
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return value
-  if (value instanceof Written || value instanceof Fields) return value
+  if (value instanceof RawJson || value instanceof JsonObject) return value
   if (Array.isArray(value)) return value.map(toJson)
-  if (typeof value === 'object') return new Fields(Object.entries(value).map(([name, part]) => [name, toJson(part)]))
-  return new Written(JSON.stringify(value) ?? 'null')
+  if (typeof value === 'object')
+    return new JsonObject(Object.entries(value).map(([name, part]) => [name, toJson(part)]))
+  return new RawJson(JSON.stringify(value) ?? 'null')
 }
 
-/** What was multiplied again and again may come to more than any memory holds: nobody takes as much as this either. */
-const mostWritten = 3_000_000
+/** The maximum length of a document, above every body limit. Repeated duplication would otherwise exhaust the memory. */
+const maxLength = 3_000_000
 
-/** As text, broken off where it becomes larger than any body that is taken. */
+/** The document as text, cut off at the maximum length. */
 export function writeJson(json: Json): string {
   const pieces: string[] = []
-  let left = mostWritten
+  let left = maxLength
   const write = (piece: string): void => {
     pieces.push(piece)
     left -= piece.length
@@ -48,9 +51,9 @@ export function writeJson(json: Json): string {
     write(shut)
   }
   const writePart = (part: Json): void => {
-    if (part instanceof Written) write(part.text)
+    if (part instanceof RawJson) write(part.text)
     else if (Array.isArray(part)) writeAll('[', part, writePart, ']')
-    else if (part instanceof Fields) writeAll('{', part.pairs, writePair, '}')
+    else if (part instanceof JsonObject) writeAll('{', part.pairs, writePair, '}')
     else write(JSON.stringify(part))
   }
   const writePair = ([name, value]: [string, Json]): void => {
@@ -61,24 +64,24 @@ export function writeJson(json: Json): string {
   return pieces.join('')
 }
 
-/** A place in a value, with what can be done there. */
+/** A position in a document, and the changes that are possible there. */
 type Place = { value: Json; put(value: Json): void; remove?(): void; double?(): void }
 
-/** The value with one thing wrong with it; the value itself is changed. */
-export function spoilJson(root: Json, random: Random): Json {
+/** Adds one fault to a document, which is changed in place. Returns the new root. */
+export function corruptJson(root: Json, random: Random): Json {
   let whole = root
   const places: Place[] = [{ value: root, put: (value) => void (whole = value) }]
   for (const place of placesIn(root)) {
-    if (places.push(place) > mostPlaces) break
+    if (places.push(place) > maxPlaces) break
   }
-  // Mostly a field: what is wrong at the root hides everything below it.
+  // Rarely the root, because a fault there hides all others.
   const place = random.oneIn(12) ? places[0] : random.pick(places)
-  if (place !== undefined) spoil(place, random)
+  if (place !== undefined) corrupt(place, random)
   return whole
 }
 
-/** One that was multiplied before has more places than matter. */
-const mostPlaces = 2_000
+/** The maximum number of positions to choose from; duplication can create many. */
+const maxPlaces = 2_000
 
 function* placesIn(json: Json): Generator<Place> {
   if (Array.isArray(json)) {
@@ -92,7 +95,7 @@ function* placesIn(json: Json): Generator<Place> {
       yield* placesIn(value)
     }
   }
-  if (!(json instanceof Fields)) return
+  if (!(json instanceof JsonObject)) return
   for (const pair of json.pairs) {
     yield {
       value: pair[1],
@@ -104,7 +107,7 @@ function* placesIn(json: Json): Generator<Place> {
   }
 }
 
-function spoil(place: Place, random: Random): void {
+function corrupt(place: Place, random: Random): void {
   const { value } = place
   switch (random.between(1, 9)) {
     case 1:
@@ -114,7 +117,7 @@ function spoil(place: Place, random: Random): void {
     case 3:
       return place.put(otherType(random))
     case 4:
-      return place.put(new Written(random.pick(numbers)))
+      return place.put(new RawJson(random.pick(numbers)))
     case 5:
       return place.put(nested(random))
     case 6: {
@@ -131,7 +134,7 @@ function spoil(place: Place, random: Random): void {
 }
 
 function otherType(random: Random): Json {
-  return random.pick<Json>([null, true, false, '', [], new Fields([]), new Written('7'), [[]], ['x'], 'text'])
+  return random.pick<Json>([null, true, false, '', [], new JsonObject([]), new RawJson('7'), [[]], ['x'], 'text'])
 }
 
 function nested(random: Random): Json {
@@ -140,16 +143,16 @@ function nested(random: Random): Json {
     ['[', ']'],
     ['{"a":', '}']
   ])
-  return new Written(`${open.repeat(depth)}1${shut.repeat(depth)}`)
+  return new RawJson(`${open.repeat(depth)}1${shut.repeat(depth)}`)
 }
 
 function addField(value: Json, random: Random): void {
-  if (!(value instanceof Fields)) return
+  if (!(value instanceof JsonObject)) return
   const name = random.pick(['__proto__', 'constructor', 'prototype', 'role', 'isAdmin', 'id', '', oddText(random)])
-  value.pairs.push([name, random.pick<Json>([new Fields([['isAdmin', true]]), true, 'x', new Written('1')])])
+  value.pairs.push([name, random.pick<Json>([new JsonObject([['isAdmin', true]]), true, 'x', new RawJson('1')])])
 }
 
-/** What a schema of the API description takes, roughly: enough to get past its types. */
+/** A value of roughly the types that a schema of the API description requires. */
 export function jsonFor(schema: Readonly<Record<string, unknown>>, random: Random): Json {
   const options = [schema['anyOf'], schema['oneOf'], schema['allOf']].find(Array.isArray) as object[] | undefined
   if (options !== undefined) return jsonFor(random.pick(options) as Record<string, unknown>, random)
@@ -157,11 +160,11 @@ export function jsonFor(schema: Readonly<Record<string, unknown>>, random: Rando
   if ('const' in schema) return toJson(schema['const'])
   const type = new Set([schema['type']].flat())
   if (type.has('boolean')) return random.oneIn(2)
-  if (type.has('integer') || type.has('number')) return new Written(random.oneIn(3) ? random.pick(numbers) : '3')
+  if (type.has('integer') || type.has('number')) return new RawJson(random.oneIn(3) ? random.pick(numbers) : '3')
   if (type.has('array')) return [jsonFor((schema['items'] ?? {}) as Record<string, unknown>, random)]
   if (type.has('object')) {
     const properties = Object.entries((schema['properties'] ?? {}) as Record<string, Record<string, unknown>>)
-    return new Fields(
+    return new JsonObject(
       properties.filter(() => random.oneIn(2)).map(([name, part]): [string, Json] => [name, jsonFor(part, random)])
     )
   }

@@ -5,39 +5,39 @@ import { Browser } from '../../support/browser.ts'
 import { demoPassword } from '../../../src/operations/seeding/logins.ts'
 import { Random } from '../random.ts'
 import type { Material } from './api-requests.ts'
-import { Crowd } from './crowd.ts'
+import { Users } from './users.ts'
 import type { GatewayObjects } from './webhook-target.ts'
 import type { WatchedShop } from './watched-shop.ts'
 
-/** What is really there in a shop, of each kind some. */
-export type Gathered = Material &
+/** Existing objects of a shop, some of each kind. */
+export type CollectedMaterial = Material &
   GatewayObjects & { orders: readonly string[]; sandbox: readonly string[]; downloads: readonly string[] }
 
 const shape = 30
 
-/** Buys, asks for messages, and notes what all of it can be asked for by. */
-export async function gather(shop: WatchedShop): Promise<Gathered> {
+/** Creates orders and emails, and collects the ids and tokens of all objects. */
+export async function collect(shop: WatchedShop): Promise<CollectedMaterial> {
   const { server, secrets, dataDir } = shop
-  const crowd = new Crowd(server.apiRoot, secrets)
-  await crowd.gather()
+  const users = new Users(server.apiRoot, secrets)
+  await users.collect()
   const browser = new Browser(server.apiRoot)
   const { data } = await browser.get<{ offers: { productId: number }[] }>('/store/offers?perPage=100')
   const productIds = data.offers.map(({ productId }) => productId)
-  for (const { email } of crowd.people) await browser.post('/auth/forgot-password', { email })
+  for (const { email } of users.people) await browser.post('/auth/forgot-password', { email })
   const bought = await buy(server.apiRoot, productIds)
   return {
-    crowd,
+    users,
     productIds,
-    tokens: await mailedTokens(dataDir, crowd.people.length),
+    tokens: await mailedTokens(dataDir, users.people.length),
     ...bought,
     downloads: await downloads(server.apiRoot)
   }
 }
 
-type Bought = Pick<Gathered, 'orders' | 'sandbox' | 'sessions' | 'intents'>
+type Bought = Pick<CollectedMaterial, 'orders' | 'sandbox' | 'sessions' | 'intents'>
 type Checkout = { orderId: string | number; checkoutUrl?: string; redirectUrl?: string; paymentId?: string }
 
-/** Orders of every kind: with a page that is open, and with a bank that asks. */
+/** Creates orders with an open payment page and orders that require 3-D Secure. */
 async function buy(apiRoot: string, productIds: readonly number[]): Promise<Bought> {
   const random = new Random(1)
   const addresses: string[] = []
@@ -56,7 +56,7 @@ async function buy(apiRoot: string, productIds: readonly number[]): Promise<Boug
     addresses.push(...[data?.checkoutUrl, data?.redirectUrl].flatMap((address) => address ?? []))
   }
   const own = addresses.filter((address) => !address.includes('/sandbox/'))
-  // With a page of our own, the stand-in's comes behind it.
+  // The shop's own page leads to the sandbox's payment page.
   for (const address of own.slice(0, 8)) addresses.push(await chooseCard(apiRoot, address))
   const paths = addresses.map((address) => URL.parse(address, apiRoot)?.pathname ?? '')
   const after = (start: string): string[] =>
@@ -87,13 +87,13 @@ async function downloads(apiRoot: string): Promise<string[]> {
   return [...found, '/downloads/1.zzz.'.padEnd(60, 'x'), '/downloads/..', '/downloads/9.abc']
 }
 
-/** The tokens of every message that lies in a shop's mail folder. */
+/** The tokens in all emails of a shop's mail folder. */
 async function mailedTokens(dataDir: string, atLeast: number): Promise<string[]> {
   for (let tries = 0; tries < 100; tries += 1) {
     const folder = join(dataDir, 'mail')
     const names = readdirSync(dataDir).includes('mail') ? readdirSync(folder) : []
-    const letters = names.map((name) => readFileSync(join(folder, name), 'utf8')).join('\n')
-    const tokens = new Set([...letters.matchAll(/[?&]token=([\w-]{20,})/g)].map((match) => match[1] ?? ''))
+    const mails = names.map((name) => readFileSync(join(folder, name), 'utf8')).join('\n')
+    const tokens = new Set([...mails.matchAll(/[?&]token=([\w-]{20,})/g)].map((match) => match[1] ?? ''))
     if (tokens.size >= atLeast) return [...tokens]
     await sleep(100)
   }

@@ -4,29 +4,29 @@ import { donePages } from '../../../src/pages/order-page.ts'
 import type { PageRoute } from '../../../src/pages/page.ts'
 import { storefrontPages } from '../../../src/pages/storefront/storefront.ts'
 import type { Random } from '../random.ts'
-import { oddBytes } from './api-requests.ts'
+import { corruptBytes } from './api-requests.ts'
 import type { Target } from './campaign.ts'
 import type { Draft } from './draft.ts'
-import { judgeElsewhere } from './judge.ts'
-import { oddText, oddWord } from './odd.ts'
-import { setHeader, spoils } from './spoil.ts'
-import type { Kind } from './spoil.ts'
+import { verifyOutsideApi } from './verify.ts'
+import { oddText, oddWord } from './odd-values.ts'
+import { setHeader, corruptions } from './corruptions.ts'
+import type { Corruption } from './corruptions.ts'
 
-/** What pages are about. */
-export type Places = {
-  /** Of orders, some of them paid by now. */
+/** The existing objects that pages show. */
+export type PageMaterial = {
+  /** Public tokens of orders, some of them paid. */
   orders: readonly string[]
-  /** Sandbox pages: of checkout sessions, and of banks. */
+  /** Paths of the sandbox's payment and bank pages. */
   sandbox: readonly string[]
-  /** Of messages. */
+  /** Tokens from emails. */
   tokens: readonly string[]
   downloads: readonly string[]
-  /** The API's own root. */
+  /** The path of the API's root. */
   apiPrefix: string
 }
 
-/** A form's fields, some good and some not. */
-type Form = (random: Random, places: Places) => [name: string, value: string][]
+/** Generates a form's fields, some valid and some not. */
+type Form = (random: Random, places: PageMaterial) => [name: string, value: string][]
 
 const payment: Form = (random) => [
   [
@@ -55,14 +55,14 @@ const payment: Form = (random) => [
 
 const bank: Form = (random) => [['outcome', random.pick(['approve', 'fail', oddText(random)])]]
 
-/** A password that is long enough costs ten milliseconds of a processor; few are. */
+/** Few passwords are long enough, because hashing one costs ten milliseconds of processor time. */
 const account: Form = (random, { tokens }) => [
   ['token', tokens.length > 0 && random.oneIn(2) ? random.pick(tokens) : oddWord(random)],
   ['password', random.oneIn(10) ? oddText(random) : random.pick(['', 'short'])]
 ]
 
-/** One of the addresses that pages have, without a body's form. */
-const pathOf: Readonly<Record<string, (random: Random, places: Places) => string>> = {
+/** The path of a page with parameters. */
+const pathOf: Readonly<Record<string, (random: Random, places: PageMaterial) => string>> = {
   '/checkout/:token': (random, { orders }) => `/checkout/${random.oneIn(6) ? 'none' : random.pick(orders)}`,
   '/checkout/done/:token': (random, { orders }) => `/checkout/done/${random.oneIn(6) ? 'none' : random.pick(orders)}`,
   '/account/verify': (random, places) => `/account/verify?token=${tokenFor(random, places)}`,
@@ -72,12 +72,12 @@ const pathOf: Readonly<Record<string, (random: Random, places: Places) => string
     `/?page=${random.between(0, 3)}&search=${encodeURIComponent(oddText(random).toWellFormed()).slice(0, 2_000)}`
 }
 
-function tokenFor(random: Random, { tokens }: Places): string {
+function tokenFor(random: Random, { tokens }: PageMaterial): string {
   return tokens.length > 0 && random.oneIn(2) ? random.pick(tokens) : random.bytes(32).toString('base64url')
 }
 
-/** The hosted checkout, the account pages, the storefront, the stand-in's pages, downloads, and what lies about. */
-export function pageTargets(url: string, publicUrl: string, places: Places): Target[] {
+/** The targets: the hosted checkout, the account pages, the storefront, the sandbox's pages, downloads, and other URLs. */
+export function pageTargets(url: string, publicUrl: string, places: PageMaterial): Target[] {
   const { host } = new URL(publicUrl)
   const target = (
     name: string,
@@ -85,7 +85,7 @@ export function pageTargets(url: string, publicUrl: string, places: Places): Tar
   ): Target => ({
     name,
     url,
-    next: (random) => shotAt(make(random), { host, places, apiPrefix: places.apiPrefix }, random)
+    next: (random) => testCaseFor(make(random), { host, places, apiPrefix: places.apiPrefix }, random)
   })
   const routed = (name: string, routes: readonly PageRoute[], form: Form): Target =>
     target(name, (random) => {
@@ -113,7 +113,7 @@ export function pageTargets(url: string, publicUrl: string, places: Places): Tar
       method: random.oneIn(10) ? 'HEAD' : 'GET',
       target: random.pick(places.downloads)
     })),
-    target('what lies about', (random) => ({
+    target('other URLs', (random) => ({
       method: 'GET',
       target: random.pick([
         '/openapi.json',
@@ -135,9 +135,9 @@ export function pageTargets(url: string, publicUrl: string, places: Places): Tar
   ]
 }
 
-type Where = { host: string; places: Places; apiPrefix: string }
+type Where = { host: string; places: PageMaterial; apiPrefix: string }
 
-function shotAt(
+function testCaseFor(
   { form, ...line }: Pick<Draft, 'method' | 'target'> & { form?: Form },
   { host, places, apiPrefix }: Where,
   random: Random
@@ -160,7 +160,7 @@ function shotAt(
     )
   if (form !== undefined) {
     draft.body = random.oneIn(8)
-      ? oddBytes(formBytes(form(random, places), random), random)
+      ? corruptBytes(formBytes(form(random, places), random), random)
       : formBytes(form(random, places), random)
     setHeader(
       draft,
@@ -170,11 +170,11 @@ function shotAt(
         : 'application/x-www-form-urlencoded'
     )
   }
-  const kinds: readonly Kind[] = ['header', 'header', 'cookie', 'query', 'query', 'path', 'framing']
+  const kinds: readonly Corruption[] = ['header', 'header', 'cookie', 'query', 'query', 'path', 'framing']
   const times = random.pick([0, 0, 1, 1, 2])
-  for (let time = 0; time < times; time += 1) spoils[random.pick(kinds)](draft, random)
+  for (let time = 0; time < times; time += 1) corruptions[random.pick(kinds)](draft, random)
   const isApi = draft.target.startsWith(`${apiPrefix}/`) || draft.target.startsWith('/openapi.json')
-  return { draft, judge: (answer) => (isApi ? [] : judgeElsewhere(draft.method, answer)) }
+  return { draft, verify: (answer) => (isApi ? [] : verifyOutsideApi(draft.method, answer)) }
 }
 
 function formBytes(fields: readonly (readonly [string, string])[], random: Random): Buffer {

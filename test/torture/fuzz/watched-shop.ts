@@ -14,26 +14,26 @@ import { runPacked, servePacked } from '../packed-shop.ts'
 import type { PackedServer } from '../packed-shop.ts'
 import type { Trial } from '../part.ts'
 import { cut } from './draft.ts'
-import { Secrets } from './judge.ts'
+import { Secrets } from './verify.ts'
 
-/** A server of the package with the demo shop in it, whose log and memory are looked at all the time. */
+/** A packed server with the demo shop, whose log and memory are checked. */
 export type WatchedShop = {
   server: PackedServer
   dataDir: string
   secrets: Secrets
   webhookSecret: string
-  /** Puts the limits that a shop has from the start into force, or takes them off. */
-  limit(on: boolean): void
+  /** Sets the default rate limits, or turns all limits off. */
+  setLimits(on: boolean): void
   residentMb(): number
-  /** Notes how much memory it has at this moment, when everything has been asked of it once. */
+  /** Records the current memory as that of a warm server. */
   markWarm(): void
-  /** Whether it is still there and well, its memory, and what it keeps. */
-  judgeEnd(trial: Trial): Promise<void>
-  /** What its log has told since the last time that must not stand there. */
-  complaints(): string[]
+  /** Verifies the server's health, memory and database, and stops it. */
+  verifyEnd(trial: Trial): Promise<void>
+  /** The errors and leaks in the log since the last call. */
+  logProblems(): string[]
 }
 
-/** Changes settings beside the server, which sees them at once; a command for each would take longer than what it is for. */
+/** Changes the settings in the database, which is faster than a command for each. The server sees the change immediately. */
 function change(dataDir: string, apply: (db: Db) => void): void {
   const db = openDatabase(join(dataDir, 'shopstead.db'))
   apply(db)
@@ -56,9 +56,9 @@ export async function openWatchedShop(
 ): Promise<WatchedShop> {
   const dataDir = join(mkdtempSync(join(packed.folder, 'fuzz-')), 'data')
   const launch = { dataDir, env: { SHOPSTEAD_LOG: 'info', SHOPSTEAD_PAYMENTS: payments } }
-  const run = async (...words: string[]): Promise<void> => {
-    const { exitCode, stderr } = await runPacked(packed, launch, ...words)
-    if (exitCode !== 0) throw new Error(`shopstead ${words.join(' ')} failed: ${stderr}`)
+  const run = async (...args: string[]): Promise<void> => {
+    const { exitCode, stderr } = await runPacked(packed, launch, ...args)
+    if (exitCode !== 0) throw new Error(`shopstead ${args.join(' ')} failed: ${stderr}`)
   }
   await run('migrate')
   await run('seed', '--demo')
@@ -71,62 +71,62 @@ export async function openWatchedShop(
   secrets.add('the secret key', secret)
   secrets.add('the webhook secret', webhookSecret.slice('whsec_'.length))
   secrets.add('a password', demoPassword)
-  for (const place of [dataDir, packed.folder, process.cwd(), homedir()]) secrets.add('a path of the machine', place)
+  for (const place of [dataDir, packed.folder, process.cwd(), homedir()]) secrets.add('a local path', place)
   let warmMb = 0
   let lines = 0
-  const complaints = (): string[] => {
-    const told = server.errors.splice(0)
-    lines += told.length
-    return told.flatMap((line) => judgeLine(line, secrets))
+  const logProblems = (): string[] => {
+    const newLines = server.errors.splice(0)
+    lines += newLines.length
+    return newLines.flatMap((line) => verifyLogLine(line, secrets))
   }
   return {
     server,
     dataDir,
     secrets,
     webhookSecret,
-    limit: (on) => setLimits(dataDir, on),
+    setLimits: (on) => setLimits(dataDir, on),
     residentMb: () => residentMb(server),
     markWarm: () => void (warmMb = residentMb(server)),
-    complaints,
-    async judgeEnd(trial) {
-      await judgeHealth(server, trial)
-      judgeMemory(warmMb, residentMb(server), trial)
+    logProblems,
+    async verifyEnd(trial) {
+      await verifyHealth(server, trial)
+      verifyMemory(warmMb, residentMb(server), trial)
       const ended = await server.end()
-      if (ended !== 0) trial.violation(`The server did not end well: ${String(ended)}`)
-      for (const complaint of new Set(complaints())) trial.violation(`at the end: ${complaint}`)
-      trial.figure(`${lines} lines of its log looked at`)
-      judgeDatabase(dataDir, trial)
+      if (ended !== 0) trial.violation(`after SIGTERM the server ended with ${String(ended)}`)
+      for (const problem of new Set(logProblems())) trial.violation(`at the end: ${problem}`)
+      trial.figure(`${lines} lines of its log checked`)
+      verifyDatabase(dataDir, trial)
     }
   }
 }
 
-async function judgeHealth({ apiRoot, ended }: PackedServer, trial: Trial): Promise<void> {
+async function verifyHealth({ apiRoot, ended }: PackedServer, trial: Trial): Promise<void> {
   const gone = await Promise.race([ended, sleep(0, undefined)])
-  if (gone !== undefined) trial.violation(`The server has ended by itself: ${String(gone)}`)
+  if (gone !== undefined) trial.violation(`the server ended unexpectedly: ${String(gone)}`)
   const { status } = await fetch(`${apiRoot}/health`).catch(() => ({ status: 0 }))
-  if (status !== 200) trial.violation(`/health answers ${status} in the end.`)
+  if (status !== 200) trial.violation(`/health returns ${status} at the end`)
 }
 
-/** By how much a warm server may grow: the heap and SQLite's cache breathe. */
-const breathMb = 60
+/** How much a warm server may grow, because the heap and SQLite's cache vary. */
+const toleranceMb = 60
 
-function judgeMemory(warmMb: number, endMb: number, trial: Trial): void {
-  trial.figure(`resident memory: ${warmMb} MB when warm, ${endMb} MB in the end`)
-  if (endMb > warmMb + breathMb) trial.violation(`Memory grew from ${warmMb} to ${endMb} MB.`)
+function verifyMemory(warmMb: number, endMb: number, trial: Trial): void {
+  trial.figure(`resident memory: ${warmMb} MB when warm, ${endMb} MB at the end`)
+  if (endMb > warmMb + toleranceMb) trial.violation(`the memory grew from ${warmMb} to ${endMb} MB`)
 }
 
-function judgeDatabase(dataDir: string, trial: Trial): void {
+function verifyDatabase(dataDir: string, trial: Trial): void {
   const db = new Database(join(dataDir, 'shopstead.db'), { readonly: true })
   const integrity = db.pragma('integrity_check', { simple: true })
   const orphans = db.pragma('foreign_key_check') as unknown[]
   db.close()
   if (integrity !== 'ok' || orphans.length > 0)
-    trial.violation(`The database is damaged: ${String(integrity)}, ${orphans.length} orphans`)
+    trial.violation(`the database is damaged: ${String(integrity)}, ${orphans.length} orphans`)
 }
 
-/** Every line that is an error's, and every leak: nothing that anybody sends may be a fault of the server's. */
-function judgeLine(line: string, secrets: Secrets): string[] {
-  // Where there is no mail server the operator is told where the messages are; and a stack belongs to the error before.
+/** Error lines and leaks in the log. No request may cause an internal error. */
+function verifyLogLine(line: string, secrets: Secrets): string[] {
+  // Without a mail server, the log says where emails are. A stack line belongs to the error before it.
   if (line.includes('a message was written to a file') || /^\s+at /.test(line)) return []
   const leaks = secrets.leaksIn(line).map((what) => `${what} in the log: ${cut(line, 600)}`)
   return /^\s*(\[error\]|ERROR|\[fatal\]|\[fail\])/i.test(line) ? [`an error in the log: ${cut(line, 600)}`] : leaks

@@ -1,26 +1,26 @@
 import { createHmac } from 'node:crypto'
 import { handledTypes } from '../../../src/shop/payments/gateway-event.ts'
 import type { Random } from '../random.ts'
-import { oddBytes } from './api-requests.ts'
-import type { Shot, Target } from './campaign.ts'
+import { corruptBytes } from './api-requests.ts'
+import type { TestCase, Target } from './campaign.ts'
 import type { Draft } from './draft.ts'
-import { spoilJson, toJson, writeJson } from './json.ts'
-import { judgeApi, judgeElsewhere } from './judge.ts'
-import { oddWord } from './odd.ts'
-import { setHeader, spoils } from './spoil.ts'
-import type { Kind } from './spoil.ts'
+import { corruptJson, toJson, writeJson } from './json.ts'
+import { verifyApi, verifyOutsideApi } from './verify.ts'
+import { oddWord } from './odd-values.ts'
+import { setHeader, corruptions } from './corruptions.ts'
+import type { Corruption } from './corruptions.ts'
 import type { WatchedShop } from './watched-shop.ts'
 
-/** What events can be about: objects that the gateway knows. */
+/** Ids of existing objects at the gateway, for events. */
 export type GatewayObjects = { sessions: readonly string[]; intents: readonly string[] }
 
-/** The gateway's own deliveries, signed, with something wrong with what they say; now and then with their signature. */
+/** A target of signed webhooks with faults in their events, and rarely in their signature. */
 export function webhookTarget({ server, webhookSecret }: WatchedShop, objects: GatewayObjects): Target {
   const { pathname, host } = new URL(`${server.apiRoot}/webhooks/stripe`)
   return {
     name: 'signed webhooks',
     url: server.url,
-    next(random): Shot {
+    next(random): TestCase {
       const body = bodyOf(random, objects)
       const draft: Draft = {
         method: 'POST',
@@ -34,12 +34,15 @@ export function webhookTarget({ server, webhookSecret }: WatchedShop, objects: G
         chunked: random.oneIn(10)
       }
       if (random.oneIn(40)) setHeader(draft, 'Stripe-Signature', 't=1,v1=00')
-      if (random.oneIn(15)) spoils[random.pick<Kind>(['header', 'header', 'framing', 'path', 'query'])](draft, random)
+      if (random.oneIn(15))
+        corruptions[random.pick<Corruption>(['header', 'header', 'framing', 'path', 'query'])](draft, random)
       const path = draft.target.split('?')[0]
       return {
         draft,
-        judge: (answer) =>
-          path === pathname ? judgeApi(draft.method, '/webhooks/stripe', answer) : judgeElsewhere(draft.method, answer)
+        verify: (answer) =>
+          path === pathname
+            ? verifyApi(draft.method, '/webhooks/stripe', answer)
+            : verifyOutsideApi(draft.method, answer)
       }
     }
   }
@@ -48,14 +51,14 @@ export function webhookTarget({ server, webhookSecret }: WatchedShop, objects: G
 function bodyOf(random: Random, objects: GatewayObjects): Buffer {
   let json = toJson(eventOf(random, objects))
   const times = random.pick([0, 1, 1, 1, 1, 2, 3])
-  for (let time = 0; time < times; time += 1) json = spoilJson(json, random)
+  for (let time = 0; time < times; time += 1) json = corruptJson(json, random)
   const bytes = Buffer.from(writeJson(json))
-  return random.oneIn(15) ? oddBytes(bytes, random) : bytes
+  return random.oneIn(15) ? corruptBytes(bytes, random) : bytes
 }
 
 function eventOf(random: Random, { sessions, intents }: GatewayObjects): object {
   const type = random.pick<string>([...handledTypes, 'customer.created', 'payment_intent.'])
-  // A dispute that the gateway does not know, of a payment that it does, is trouble of its own: 500, to be sent again.
+  // An unknown dispute of a known payment is a legitimate 500, so disputes get an unknown payment.
   const intent = random.oneIn(5) || type.includes('dispute') ? `pi_${random.between(1, 1e9)}` : random.pick(intents)
   const isSession = type.startsWith('checkout.session')
   const id = type.startsWith('payment_intent')
@@ -78,7 +81,7 @@ function eventOf(random: Random, { sessions, intents }: GatewayObjects): object 
         object: type.slice(0, type.lastIndexOf('.')),
         payment_intent: random.oneIn(3) ? intent : null,
         client_reference_id: '1',
-        metadata: random.oneIn(2) ? { order_id: '1', attempt: oddWord(random) } : {},
+        metadata: random.oneIn(2) ? { shopstead_order: '1', attempt: oddWord(random) } : {},
         parent: {
           type: 'subscription_details',
           subscription_details: { subscription: `sub_${random.between(1, 1e9)}` }

@@ -1,8 +1,8 @@
 import type { Random } from '../random.ts'
 
 /**
- * Texts that programs stumble over. None of them holds a word by which the judge knows a leak (a statement of SQL, a
- * stack), since answers may repeat what was sent.
+ * Texts that often cause errors. They must not match the patterns of leaks in verify.ts, such as an SQL statement,
+ * because responses may repeat them.
  */
 const texts: readonly string[] = [
   '',
@@ -90,7 +90,7 @@ const texts: readonly string[] = [
   'Ü'.repeat(2_049)
 ]
 
-/** Numbers at the edges, as they are written: some of them JavaScript cannot hold. */
+/** Numbers at the limits, as text, because JavaScript cannot represent some of them. */
 export const numbers: readonly string[] = [
   '0',
   '-0',
@@ -124,6 +124,7 @@ export const numbers: readonly string[] = [
   `0.${'3'.repeat(400)}`
 ]
 
+/** A random odd text, sometimes two joined or a very long one. */
 export function oddText(random: Random): string {
   if (random.oneIn(25))
     return random.pick(['A', 'é', '👻', '\0', ' ']).repeat(random.pick([300, 5_000, 20_000, 66_000]))
@@ -131,7 +132,7 @@ export function oddText(random: Random): string {
   return random.oneIn(6) ? `${text}${random.pick(texts)}` : text
 }
 
-/** Of short ones only, for headers and paths. */
+/** A random odd text of at most 100 characters, for headers and paths. */
 export function oddWord(random: Random): string {
   for (;;) {
     const text = random.pick(texts)

@@ -1,20 +1,21 @@
 import type { Random } from '../random.ts'
 import { knownMethods } from './draft.ts'
 import type { Draft } from './draft.ts'
-import { numbers, oddText, oddWord } from './odd.ts'
+import { numbers, oddText, oddWord } from './odd-values.ts'
 
-/** What can be wrong with a request around its body, by kind. */
-export const spoils = {
-  header: spoilHeaders,
-  cookie: spoilCookies,
-  query: spoilQuery,
-  path: spoilPath,
-  framing: spoilFraming
+/** The faults in a request apart from its body, by kind. Each one changes the draft. */
+export const corruptions = {
+  header: corruptHeaders,
+  cookie: corruptCookies,
+  query: corruptQuery,
+  path: corruptPath,
+  framing: corruptFraming
 }
-export type Kind = keyof typeof spoils
+export type Corruption = keyof typeof corruptions
 
 const latin1 = (text: string): string => Buffer.from(text, 'utf8').toString('latin1')
 
+/** Sets a header, replacing all values of the same name. */
 export function setHeader(draft: Draft, name: string, value: string): void {
   draft.headers = [...draft.headers.filter(([other]) => other.toLowerCase() !== name.toLowerCase()), [name, value]]
 }
@@ -115,7 +116,7 @@ const hosts = [
   'xn--0'
 ]
 
-function spoilHeaders(draft: Draft, random: Random): void {
+function corruptHeaders(draft: Draft, random: Random): void {
   const name = random.pick(headerNames)
   switch (random.between(1, 10)) {
     case 1:
@@ -149,7 +150,7 @@ function spoilHeaders(draft: Draft, random: Random): void {
   }
 }
 
-function spoilCookies(draft: Draft, random: Random): void {
+function corruptCookies(draft: Draft, random: Random): void {
   const present = draft.headers.find(([name]) => name === 'Cookie')?.[1] ?? ''
   const own = present === '' ? 'shopstead_session=x' : present
   const cookies: readonly (() => string)[] = [
@@ -171,7 +172,7 @@ function spoilCookies(draft: Draft, random: Random): void {
   if (random.oneIn(6)) draft.headers.push(['Cookie', own])
 }
 
-function spoilQuery(draft: Draft, random: Random): void {
+function corruptQuery(draft: Draft, random: Random): void {
   const [path = '', ...rest] = draft.target.split('?')
   const pairs = rest
     .join('?')
@@ -231,12 +232,12 @@ function spoilQuery(draft: Draft, random: Random): void {
   draft.target = `${path}?${(random.oneIn(3) ? made : [...pairs, ...made]).join('&')}`
 }
 
-/** A text in percent-encoding, lone surrogates as an old program would have written them. */
+/** A text in percent-encoding, with lone surrogates replaced. */
 function encodeText(text: string): string {
   return encodeURIComponent(text.toWellFormed())
 }
 
-function spoilPath(draft: Draft, random: Random): void {
+function corruptPath(draft: Draft, random: Random): void {
   const query = draft.target.indexOf('?')
   const path = query === -1 ? draft.target : draft.target.slice(0, query)
   const rest = query === -1 ? '' : draft.target.slice(query)
@@ -287,7 +288,7 @@ function spoilPath(draft: Draft, random: Random): void {
   draft.target = `${made}${rest}`
 }
 
-function spoilFraming(draft: Draft, random: Random): void {
+function corruptFraming(draft: Draft, random: Random): void {
   const { length } = draft.body
   const made = random.pick<() => void>([
     () => void (draft.chunked = true),

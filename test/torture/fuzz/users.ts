@@ -1,15 +1,15 @@
 import { Browser } from '../../support/browser.ts'
 import { demoPassword } from '../../../src/operations/seeding/logins.ts'
-import type { Secrets } from './judge.ts'
+import type { Secrets } from './verify.ts'
 
-/** Somebody who asks, as far as a request shows it. */
+/** A client's identity in requests. */
 export type Person = { email: string; token: string; nonce: string }
 
-/** One of each kind that the demo shop has; the last is not logged in. */
+/** One user of each kind in the demo shop. */
 const logins = ['admin', 'mira', 'jonas', 'petra', 'lena', 'new'].map((name) => `${name}@shop.example`)
 
-/** The people whose sessions requests are made with, and one who only has secrets. */
-export class Crowd {
+/** The users whose sessions the requests use, and one whose session must never appear in a response. */
+export class Users {
   readonly people: Person[] = []
   readonly guest: Person = { email: '', token: '', nonce: '' }
   private readonly apiRoot: string
@@ -20,9 +20,9 @@ export class Crowd {
     this.secrets = secrets
   }
 
-  /** Logs everybody in who is not (any more), and fetches each a nonce. */
-  async gather(): Promise<void> {
-    if (this.people.length === 0) await this.noteVictim()
+  /** Logs in every user without a valid session, and fetches a nonce for each. */
+  async collect(): Promise<void> {
+    if (this.people.length === 0) await this.recordVictim()
     for (const email of logins) {
       const known = this.people.find((person) => person.email === email)
       if (known === undefined) this.people.push(await this.enter(email))
@@ -31,7 +31,7 @@ export class Crowd {
     this.guest.nonce = await new Browser(this.apiRoot).nonce()
   }
 
-  private async noteVictim(): Promise<void> {
+  private async recordVictim(): Promise<void> {
     const victim = new Browser(this.apiRoot)
     await victim.post('/auth/login', { email: 'tomas.brandt@example.org', password: demoPassword })
     this.secrets.add("another's session", victim.cookies.get('shopstead_session') ?? '')
@@ -43,7 +43,7 @@ export class Crowd {
     if (token === '' || (await browser.get('/me')).status !== 200) {
       browser.cookies.clear()
       const { status } = await browser.post('/auth/login', { email, password: demoPassword })
-      // Somebody guessed right and changed the password: a newcomer takes the place.
+      // A fuzzed request changed the password. Register a new user instead.
       if (status !== 200) await this.register(browser)
     }
     const session = browser.cookies.get('shopstead_session') ?? ''
@@ -53,6 +53,6 @@ export class Crowd {
 
   private async register(browser: Browser): Promise<void> {
     const { status } = await browser.register({ email: `newcomer-${crypto.randomUUID()}@example.com` })
-    if (status !== 201) throw new Error(`Nobody can register any more: ${status}.`)
+    if (status !== 201) throw new Error(`The registration failed: ${status}.`)
   }
 }

@@ -2,23 +2,23 @@ import { connect } from 'node:net'
 import type { Random } from '../random.ts'
 import type { Trial } from '../part.ts'
 import { cut } from './draft.ts'
-import { judgeAny } from './judge.ts'
+import { verifyAny } from './verify.ts'
 import type { WatchedShop } from './watched-shop.ts'
-import { takeAnswer } from './wire.ts'
-import type { Answer } from './wire.ts'
+import { takeAnswer } from './connection.ts'
+import type { Answer } from './connection.ts'
 
-/** Bytes for a connection of their own. */
+/** Bytes for one connection. */
 type Raw = {
   bytes: Buffer
-  /** Answers that there may be at most; a further one would be to a request that was smuggled in. */
+  /** The maximum number of responses. One more would answer a smuggled request. */
   most: number
-  /** Answers that there have to be. */
+  /** The minimum number of responses. */
   least?: number
-  /** Says no more, leaves in the middle, or stays without a word. */
+  /** What the client does then: ends its side, closes the connection, or stays silent. */
   after: 'end' | 'leave' | 'stay'
 }
 
-type Make = (random: Random, host: string, paths: readonly string[]) => Raw
+type RawGenerator = (random: Random, host: string, paths: readonly string[]) => Raw
 
 const text = (content: string, more: Partial<Raw> = {}): Raw => ({
   bytes: Buffer.from(content, 'latin1'),
@@ -27,7 +27,7 @@ const text = (content: string, more: Partial<Raw> = {}): Raw => ({
   ...more
 })
 
-const makes: readonly Make[] = [
+const generators: readonly RawGenerator[] = [
   function requestLines(random, host, paths) {
     const path = random.pick(paths)
     const line = random.pick([
@@ -173,10 +173,10 @@ const makes: readonly Make[] = [
   }
 ]
 
-const lanes = 24
+const concurrency = 24
 
-/** Speaks to a server in what is hardly HTTP, each time on a connection of its own. */
-export async function talkNonsense(
+/** Sends invalid HTTP to a server, each time on a new connection. */
+export async function fuzzRawSocket(
   shop: WatchedShop,
   { paths, times, name, url }: { paths: readonly string[]; times: number; name: string; url: string },
   trial: Trial
@@ -184,80 +184,80 @@ export async function talkNonsense(
   const random = trial.random.fork()
   const { host } = new URL(url)
   const reports = new Map<string, string>()
-  const staying: (() => void)[] = []
+  const openSockets: (() => void)[] = []
   let left = times
   const talk = async (): Promise<void> => {
     while (left > 0) {
       left -= 1
-      const make = random.pick(makes)
+      const make = random.pick(generators)
       const raw = make(random, host, paths)
-      for (const wrong of judge(raw, await exchange(url, raw, staying), shop))
+      for (const wrong of verify(raw, await exchange(url, raw, openSockets), shop))
         reports.set(
           `${make.name} ${wrong.slice(0, 60)}`,
           `${wrong}\n${cut(JSON.stringify(raw.bytes.toString('latin1')), 600)}`
         )
-      // A few at a time: what a crowd of them does is another part's question.
-      if (staying.length > 100) staying.shift()?.()
+      // A limited number, because the abuse part tests many open connections.
+      if (openSockets.length > 100) openSockets.shift()?.()
     }
   }
-  await Promise.all(Array.from({ length: lanes }, talk))
-  for (const leave of staying) leave()
+  await Promise.all(Array.from({ length: concurrency }, talk))
+  for (const leave of openSockets) leave()
   for (const report of reports.values()) trial.violation(`${name}: ${report}`)
-  for (const complaint of new Set(shop.complaints())) trial.violation(`${name}: ${complaint}`)
+  for (const problem of new Set(shop.logProblems())) trial.violation(`${name}: ${problem}`)
   trial.count(name, times)
 }
 
-const patienceMs = 20_000
-/** After so long without a word no answer will come to what asks for none; then we say that it was all. */
+const timeoutMs = 20_000
+/** If no response is required, the client ends its side after this time without data. */
 const quietMs = 100
 
-/** What came back until the other side closed; null when it never did. */
-function exchange(url: string, { bytes, after, least = 0 }: Raw, staying: (() => void)[]): Promise<Buffer | null> {
+/** The bytes received until the server closed the connection; null if it did not close it. */
+function exchange(url: string, { bytes, after, least = 0 }: Raw, openSockets: (() => void)[]): Promise<Buffer | null> {
   return new Promise((resolve) => {
-    let heard = Buffer.alloc(0)
+    let received = Buffer.alloc(0)
     const socket = connect(Number(new URL(url).port), '127.0.0.1')
     const settle = (result: Buffer | null): void => {
-      clearTimeout(patience)
+      clearTimeout(timeout)
       clearTimeout(quiet)
       resolve(result)
     }
-    const patience = setTimeout(() => {
+    const timeout = setTimeout(() => {
       settle(null)
       socket.destroy()
-    }, patienceMs)
+    }, timeoutMs)
     socket.on('error', () => undefined)
-    // Node drops the answers that are under way when a client has said its last word, so that comes late.
+    // Node drops pending responses when the client ends its side, so the client does that late.
     const quiet = setTimeout(() => socket.end(), quietMs)
     if (least > 0 || after !== 'end') clearTimeout(quiet)
     socket.on('data', (chunk) => {
-      heard = Buffer.concat([heard, chunk])
+      received = Buffer.concat([received, chunk])
       if (least === 0) quiet.refresh()
-      else if (answersIn(heard).length >= least) socket.end()
+      else if (answersIn(received).length >= least) socket.end()
     })
-    socket.on('close', () => settle(heard))
+    socket.on('close', () => settle(received))
     socket.write(bytes, () => {
       if (after === 'leave') socket.destroy()
       if (after === 'stay') {
-        staying.push(() => socket.destroy())
+        openSockets.push(() => socket.destroy())
         settle(Buffer.alloc(0))
       }
     })
   })
 }
 
-function judge({ most, least = 0 }: Raw, heard: Buffer | null, { secrets }: WatchedShop): string[] {
-  if (heard === null) return ['the connection was never closed']
-  const answers = answersIn(heard)
-  const wrong = answers.flatMap((answer) => judgeAny(answer, secrets))
+function verify({ most, least = 0 }: Raw, received: Buffer | null, { secrets }: WatchedShop): string[] {
+  if (received === null) return ['the connection was never closed']
+  const answers = answersIn(received)
+  const wrong = answers.flatMap((answer) => verifyAny(answer, secrets))
   const count = answers.filter(({ status }) => status >= 200).length
-  if (count > most) wrong.push(`${count} answers to ${most} requests`)
-  if (count < least) wrong.push(`${count} answers to ${least} requests`)
+  if (count > most) wrong.push(`${count} responses to ${most} requests`)
+  if (count < least) wrong.push(`${count} responses to ${least} requests`)
   return wrong
 }
 
-function answersIn(heard: Buffer): Answer[] {
+function answersIn(received: Buffer): Answer[] {
   const answers: Answer[] = []
-  let rest = heard
+  let rest = received
   for (let taken = takeAnswer(rest, 'GET', false); taken !== undefined; taken = takeAnswer(rest, 'GET', false)) {
     answers.push(taken.answer)
     rest = taken.rest

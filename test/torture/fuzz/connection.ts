@@ -4,24 +4,24 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 
 export type Answer = {
   status: number
-  /** By lower-case name, in the order they came. */
+  /** By lower-case name, in order. */
   headers: Map<string, string[]>
   body: Buffer
-  /** The head as it came. */
+  /** The unparsed head. */
   head: string
 }
 
-/** What came instead of an answer: the connection ended first, or nothing was said for too long. */
-export type NoAnswer = 'closed' | 'silent'
+/** Why there is no response: the connection was closed, or the timeout expired. */
+export type NoResponse = 'closed' | 'silent'
 
-const patienceMs = 20_000
-const shortPatienceMs = 500
+const timeoutMs = 20_000
+const shortTimeoutMs = 500
 
-/** A connection that is used again and again, byte for byte as it is told. */
-export class Line {
+/** A keep-alive connection that sends exactly the given bytes. */
+export class Connection {
   private readonly port: number
   private socket: Socket | undefined
-  private heard = Buffer.alloc(0)
+  private received = Buffer.alloc(0)
   private ended = false
   private wake: () => void = () => undefined
 
@@ -29,28 +29,28 @@ export class Line {
     this.port = Number(new URL(url).port)
   }
 
-  /** Sends one request, in so many writes, and waits for its answer. */
-  async ask(bytes: Buffer, method: string, pieces = 1): Promise<Answer | NoAnswer> {
+  /** Sends one request in `pieces` writes and waits for its response. */
+  async send(bytes: Buffer, method: string, pieces = 1): Promise<Answer | NoResponse> {
     const isUsed = this.socket !== undefined
     const socket = (this.socket ??= await this.open())
     if (pieces === 1) socket.write(bytes)
     else await writeSlowly(socket, bytes, pieces)
     const answer = await this.answer(method)
-    // A connection that was used before may end at this very moment; who sends asks again on a new one then.
-    return answer === 'closed' && isUsed ? this.ask(bytes, method, pieces) : answer
+    // A reused connection may have been closed at the same time. Retry on a new one.
+    return answer === 'closed' && isUsed ? this.send(bytes, method, pieces) : answer
   }
 
-  /** Sends what may be half a request, or several, on a connection of its own; no answer may be the right one. */
-  async askOnce(bytes: Buffer, method: string): Promise<Answer | NoAnswer> {
+  /** Sends possibly incomplete or several requests on a new connection. There may be no response. */
+  async sendOnce(bytes: Buffer, method: string): Promise<Answer | NoResponse> {
     this.close()
     this.socket = await this.open()
     this.socket.write(bytes)
-    const answer = await this.answer(method, shortPatienceMs)
+    const answer = await this.answer(method, shortTimeoutMs)
     this.close()
     return answer
   }
 
-  private async answer(method: string, waitMs = patienceMs): Promise<Answer | NoAnswer> {
+  private async answer(method: string, waitMs = timeoutMs): Promise<Answer | NoResponse> {
     const deadline = setTimeout(() => this.giveUp(), waitMs)
     const answer = await this.read(method)
     clearTimeout(deadline)
@@ -71,11 +71,11 @@ export class Line {
     this.wake()
   }
 
-  private async read(method: string): Promise<Answer | NoAnswer> {
+  private async read(method: string): Promise<Answer | NoResponse> {
     for (;;) {
-      const taken = takeAnswer(this.heard, method, this.ended)
+      const taken = takeAnswer(this.received, method, this.ended)
       if (taken !== undefined) {
-        this.heard = taken.rest
+        this.received = taken.rest
         if (taken.answer.status >= 200) return taken.answer
       } else if (this.ended) return this.silent ? 'silent' : 'closed'
       else await new Promise<void>((resolve) => (this.wake = resolve))
@@ -83,14 +83,14 @@ export class Line {
   }
 
   private open(): Promise<Socket> {
-    this.heard = Buffer.alloc(0)
+    this.received = Buffer.alloc(0)
     this.ended = false
     this.silent = false
     const socket = connect({ port: this.port, host: '127.0.0.1', noDelay: true })
     const mine = (): boolean => this.socket === socket
     socket.on('data', (chunk) => {
       if (!mine()) return
-      this.heard = this.heard.length === 0 ? chunk : Buffer.concat([this.heard, chunk])
+      this.received = this.received.length === 0 ? chunk : Buffer.concat([this.received, chunk])
       this.wake()
     })
     socket.on('error', () => undefined)
@@ -114,15 +114,15 @@ async function writeSlowly(socket: Socket, bytes: Buffer, pieces: number): Promi
   }
 }
 
-/** The first whole answer in what has been heard, and the rest. */
+/** The first complete response in the received bytes, and the rest. */
 export function takeAnswer(
-  heard: Buffer,
+  received: Buffer,
   method: string,
   ended: boolean
 ): { answer: Answer; rest: Buffer<ArrayBuffer> } | undefined {
-  const end = heard.indexOf('\r\n\r\n')
+  const end = received.indexOf('\r\n\r\n')
   if (end === -1) return undefined
-  const head = heard.subarray(0, end).toString('latin1')
+  const head = received.subarray(0, end).toString('latin1')
   const [statusLine = '', ...lines] = head.split('\r\n')
   const headers = new Map<string, string[]>()
   for (const line of lines) {
@@ -131,14 +131,14 @@ export function takeAnswer(
     headers.set(name, [...(headers.get(name) ?? []), line.slice(colon + 1).trim()])
   }
   const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1] ?? Number.NaN)
-  const after = heard.subarray(end + 4)
+  const after = received.subarray(end + 4)
   const body = takeBody(after, { status, method, headers, ended })
   if (body === undefined) return undefined
   const content = decoded(body.content, headers.get('content-encoding')?.[0])
   return { answer: { status, headers, body: content, head }, rest: Buffer.from(after.subarray(body.length)) }
 }
 
-/** What the body says; one that is not encoded as it claims is left as it came, and judged so. */
+/** Decodes a body. A body that is not encoded as declared is returned unchanged, and fails the verification. */
 function decoded(body: Buffer, encoding: string | undefined): Buffer {
   const decode = encoding === 'br' ? brotliDecompressSync : encoding === 'gzip' ? gunzipSync : undefined
   try {

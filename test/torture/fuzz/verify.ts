@@ -1,16 +1,17 @@
 import { undescribed } from '../../support/described.ts'
 import { cut } from './draft.ts'
-import type { Answer } from './wire.ts'
+import type { Answer } from './connection.ts'
 
-/** What no answer and no line of a log may hold. */
+/** Texts that must not appear in a response or a log. */
 export class Secrets {
   private readonly texts = new Map<string, string>()
 
-  /** @param what how a report calls it, since it may not repeat it */
+  /** @param what its name in reports, which must not repeat the text */
   add(what: string, text: string): void {
     if (text.length >= 8) this.texts.set(text, what)
   }
 
+  /** The names of the secrets and internals that a text contains. */
   leaksIn(text: string): string[] {
     const found = [...this.texts].filter(([secret]) => text.includes(secret)).map(([, what]) => what)
     const traces = traits.filter(([, pattern]) => pattern.test(text)).map(([what]) => what)
@@ -19,35 +20,35 @@ export class Secrets {
 }
 
 const traits: readonly [what: string, pattern: RegExp][] = [
-  ['a stack', /^\s+at .*:\d+:\d+\)?$|\(node:internal|file:\/\/\/[^\s"]+\.[cm]?[jt]s:\d+:\d+/m],
+  ['a stack trace', /^\s+at .*:\d+:\d+\)?$|\(node:internal|file:\/\/\/[^\s"]+\.[cm]?[jt]s:\d+:\d+/m],
   [
-    'words of the database',
+    'database messages',
     /SqliteError|SQLITE_[A-Z]|constraint failed|no such (?:table|column)|\b(?:SELECT|INSERT|UPDATE|DELETE)\b .{0,80}\b(?:FROM|INTO|SET|VALUES)\b|better-sqlite3|drizzle/
   ],
-  ['a hash of a password', /\$argon2/],
+  ['a password hash', /\$argon2/],
   ['a secret key', /\b(?:sk|rk)_(?:test|live)_|whsec_/],
   [
-    'an error of the language',
+    'a JavaScript error',
     /\b(?:TypeError|RangeError|SyntaxError|ReferenceError|ZodError)\b|is not a function|Cannot read properties|undefined \(reading/
   ]
 ]
 
-/** A status with which Node itself refuses what is no HTTP. */
-const bare = new Set([400, 408, 413, 417, 431, 505])
+/** The statuses with which Node refuses invalid HTTP. */
+const bareStatuses = new Set([400, 408, 413, 417, 431, 505])
 
 const ids = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** What is wrong with any answer of this server, whoever gave it. */
-export function judgeAny(answer: Answer, secrets: Secrets): string[] {
+/** The violations in any response of the server. */
+export function verifyAny(answer: Answer, secrets: Secrets): string[] {
   const text = `${answer.head}\n${answer.body.toString('utf8')}`
   return [
     ...(Number.isNaN(answer.status) ? [`no status line: ${cut(answer.head, 200)}`] : []),
     ...(answer.status >= 500 && !(answer.status in documented) ? [`${answer.status}: ${cut(text, 900)}`] : []),
-    ...secrets.leaksIn(text).map((what) => `${what} in the answer: ${cut(text, 1_500)}`)
+    ...secrets.leaksIn(text).map((what) => `${what} in the response: ${cut(text, 1_500)}`)
   ]
 }
 
-/** The only answers in the five hundreds that are no fault; which of them an address may give is told by its description. */
+/** The allowed statuses of 500 and above. The API description says which of them a route may return. */
 const documented: Record<number, string> = {
   501: 'CHECKOUT_NOT_IMPLEMENTED',
   502: 'CHECKOUT_FAILED',
@@ -55,17 +56,18 @@ const documented: Record<number, string> = {
   504: 'CHECKOUT_FAILED'
 }
 
-/** Refused before it came to be a request, by Node. */
+/** Whether Node refused the request before the shop received it. */
 export function isBareRefusal({ status, headers, body }: Answer): boolean {
-  return bare.has(status) && body.length === 0 && !headers.has('x-request-id')
+  return bareStatuses.has(status) && body.length === 0 && !headers.has('x-request-id')
 }
 
 /**
- * What is wrong with an answer of the API or its proxy: the envelope, its ids, and that the description told of it.
+ * The violations in a response of the API or its proxy: its headers, its envelope, and differences from the API
+ * description.
  *
- * @param path below the root, or undefined when that is no address of the API's
+ * @param path relative to the root, or undefined for a path outside the API
  */
-export function judgeApi(method: string, path: string | undefined, answer: Answer): string[] {
+export function verifyApi(method: string, path: string | undefined, answer: Answer): string[] {
   const { status, headers } = answer
   const wrong: string[] = []
   const requestId = headers.get('x-request-id')?.[0] ?? ''
@@ -76,14 +78,14 @@ export function judgeApi(method: string, path: string | undefined, answer: Answe
   if (method === 'HEAD' || status === 304) return wrong
   const json = parse(answer.body)
   if (json === undefined || !(headers.get('content-type')?.[0] ?? '').startsWith('application/json'))
-    return [...wrong, `no JSON: ${cut(answer.body.toString('utf8'), 300)}`]
-  wrong.push(...judgeEnvelope(status, json, requestId))
-  if (status >= 500 && json.error?.code !== undefined && !wellKnown(status, json.error.code))
+    return [...wrong, `not JSON: ${cut(answer.body.toString('utf8'), 300)}`]
+  wrong.push(...verifyEnvelope(status, json, requestId))
+  if (status >= 500 && json.error?.code !== undefined && !isDocumented(status, json.error.code))
     wrong.push(`${status} ${json.error.code}`)
   return path === undefined ? wrong : [...wrong, ...undescribed(method, path, status, json)]
 }
 
-function wellKnown(status: number, code: string): boolean {
+function isDocumented(status: number, code: string): boolean {
   return status === 503
     ? /^(DEPENDENCY_UNAVAILABLE|CHECKOUT_GATEWAY_NOT_CONFIGURED)$/.test(code)
     : documented[status] === code
@@ -95,7 +97,7 @@ type Envelope = {
   meta?: { request_id?: string }
 }
 
-function judgeEnvelope(status: number, { data, error, meta }: Envelope, requestId: string): string[] {
+function verifyEnvelope(status: number, { data, error, meta }: Envelope, requestId: string): string[] {
   const wrong: string[] = []
   if (status < 400 ? data === undefined : error === undefined) wrong.push(`no envelope for a ${status}`)
   if (data !== undefined && error !== undefined) wrong.push('data beside an error')
@@ -116,22 +118,22 @@ function parse(body: Buffer): Envelope | undefined {
   }
 }
 
-/** What is wrong with an answer from outside the API: a page for people, the envelope for everybody else. */
-export function judgeElsewhere(method: string, answer: Answer): string[] {
+/** The violations in a response outside the API, which is a page or an envelope. */
+export function verifyOutsideApi(method: string, answer: Answer): string[] {
   const isJson = (answer.headers.get('content-type')?.[0] ?? '').startsWith('application/json')
-  return isJson ? judgeApi(method, undefined, answer) : judgePage(method, answer)
+  return isJson ? verifyApi(method, undefined, answer) : verifyPage(method, answer)
 }
 
-/** What is wrong with a page, or with a way to another one. */
-export function judgePage(method: string, answer: Answer): string[] {
+/** The violations in a page or a redirect. */
+export function verifyPage(method: string, answer: Answer): string[] {
   const { status, headers, body } = answer
-  if (status === 303 || status === 302) return headers.has('location') ? [] : ['a redirect that leads nowhere']
+  if (status === 303 || status === 302) return headers.has('location') ? [] : ['a redirect without Location']
   const type = headers.get('content-type')?.[0] ?? ''
   if (method === 'HEAD' || body.length === 0) return []
   const isPage = /^text\/html; charset=utf-8$/i.test(type)
   return [
     ...(isPage && headers.get('x-content-type-options')?.[0] !== 'nosniff' ? ['a page without nosniff'] : []),
     ...(isPage && !headers.has('content-security-policy') ? ['a page without a content security policy'] : []),
-    ...(isPage && !/<\/html>\s*$/.test(body.toString('utf8')) ? ['a page that breaks off'] : [])
+    ...(isPage && !/<\/html>\s*$/.test(body.toString('utf8')) ? ['an incomplete page'] : [])
   ]
 }
