@@ -8,7 +8,7 @@ import { findKind, grantByHand, revokeByHand } from '../shop/benefits/by-hand.ts
 import { benefitKinds } from '../shop/benefits/kinds.ts'
 import type { HandOption } from '../shop/benefits/kinds/kind.ts'
 import { benefitsAsJson, listBenefits } from '../shop/benefits/list-benefits.ts'
-import { grantKinds, grantKindsInWords } from '../shop/catalog/grants.ts'
+import { grantKinds, grantKindsText } from '../shop/catalog/grants.ts'
 import type { GrantKind } from '../shop/catalog/grants.ts'
 import { table } from './output.ts'
 import type { Answer } from './output.ts'
@@ -39,7 +39,7 @@ function defineGrant(group: ShopCommand): ShopCommand {
   const granting = addCommand(
     group,
     'grant <email> <kind>',
-    `give a benefit that no order pays for: ${grantKindsInWords}`,
+    `give a benefit that no order pays for: ${grantKindsText}`,
     example
   )
   for (const { name, value, kinds, about } of handOptions()) {
@@ -90,7 +90,7 @@ async function revoke(
 
 function parseKind(text: string): GrantKind {
   const kind = findKind(text)
-  if (kind === undefined) throw new AppError('USAGE', `A benefit is ${grantKindsInWords}.`)
+  if (kind === undefined) throw new AppError('USAGE', `A benefit is ${grantKindsText}.`)
   return kind
 }
 

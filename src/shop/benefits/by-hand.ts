@@ -1,6 +1,6 @@
 import { AppError, validationFailed } from '../../errors.ts'
 import type { Tx } from '../../platform/db/database.ts'
-import { grantKinds, grantKindsInWords } from '../catalog/grants.ts'
+import { grantKinds, grantKindsText } from '../catalog/grants.ts'
 import type { GrantKind } from '../catalog/grants.ts'
 import { benefitKinds } from './kinds.ts'
 import type { Ended } from './kinds/kind.ts'
@@ -25,7 +25,7 @@ export function grantByHand(
   now: number
 ): number {
   const kind = findKind(said.kind)
-  if (kind === undefined) throw validationFailed({ kind: [`Must be ${grantKindsInWords}.`] })
+  if (kind === undefined) throw validationFailed({ kind: [`Must be ${grantKindsText}.`] })
   return benefitKinds[kind].byHand.give(tx, userId, said, now)
 }
 

@@ -4,8 +4,8 @@ import { count, filePath, line, period, slug } from './import/fields.ts'
 const orNull = <T>(value: T | null | undefined): T | null => value ?? null
 
 /**
- * What a product's `grants` say of each kind of benefit (docs/contract.md A7). Plans and campaigns are named by slug. To
- * add a kind is to add it here and in benefits/kinds.ts, which does not compile until it says what the kind does.
+ * The schemas of a product's `grants`, one for each kind of benefit (docs/contract.md A7). Plans and campaigns are
+ * referred to by slug. A new kind is added here and in benefits/kinds.ts, which does not compile without it.
  */
 export const grantSchemas = {
   membership: z.strictObject({
@@ -33,20 +33,20 @@ export const grantSchemas = {
 
 type Schemas = typeof grantSchemas
 export type GrantKind = keyof Schemas
-/** What a buyer is given once the order is paid. */
+/** A benefit that a paid order of the product gives. */
 export type GrantSpec<Kind extends GrantKind = GrantKind> = {
   [Name in Kind]: { kind: Name } & z.output<Schemas[Name]>
 }[Kind]
 
-/** In the order of the table. */
+/** All kinds, in the order of `grantSchemas`. */
 export const grantKinds = Object.keys(grantSchemas) as GrantKind[]
 
-/** The kinds in a sentence: `membership, course or donation`. */
-export const grantKindsInWords = `${grantKinds.slice(0, -1).join(', ')} or ${grantKinds.at(-1)}`
+/** The kinds as text: `membership, course or donation`. */
+export const grantKindsText = `${grantKinds.slice(0, -1).join(', ')} or ${grantKinds.at(-1)}`
 
-/** One entry of a product's `grants`. */
+/** The schema of one entry of a product's `grants`. */
 export const grantSchema: z.ZodType<GrantSpec> = z.discriminatedUnion(
   'kind',
   Object.values(grantSchemas) as [Schemas[GrantKind], ...Schemas[GrantKind][]],
-  `Must be ${grantKindsInWords}.`
+  `Must be ${grantKindsText}.`
 )

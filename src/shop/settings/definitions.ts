@@ -2,7 +2,7 @@ import { CronPattern } from 'croner'
 import { z } from 'zod'
 import { isCurrency } from '../../platform/money.ts'
 
-/** How a setting is shown, checked and explained. `schema` takes the value; its messages say what it takes. */
+/** A setting. Each message of `schema` completes the sentence "The value must be …". */
 type Definition<T> = {
   type: 'boolean' | 'integer' | 'number' | 'text' | 'list' | 'limit'
   schema: z.ZodType<T>
@@ -10,7 +10,7 @@ type Definition<T> = {
   about: string
 }
 
-/** So many points in so many seconds; null when the bucket is off. */
+/** A number of points for a period in seconds; null when the bucket is off. */
 export type RateLimit = { points: number; seconds: number } | null
 
 const flag = (value: boolean, about: string): Definition<boolean> => ({
@@ -20,11 +20,12 @@ const flag = (value: boolean, about: string): Definition<boolean> => ({
   about
 })
 
-const text = (
-  value: string,
-  about: string,
-  schema: z.ZodType<string> = z.string('text').max(2000, 'at most 2000 characters')
-): Definition<string> => ({
+function upTo(max: number) {
+  const rule = `text of at most ${max} characters`
+  return z.string(rule).max(max, rule)
+}
+
+const text = (value: string, about: string, schema: z.ZodType<string> = upTo(2000)): Definition<string> => ({
   type: 'text',
   schema,
   default: value,
@@ -36,121 +37,117 @@ function isProductUrl(template: string): boolean {
   return template.includes('{slug}') && /^https?:\/\/[^\s\p{C}]+$/u.test(filled) && URL.canParse(filled)
 }
 
-const integer = (value: number, min: number, max: number, about: string): Definition<number> => ({
-  type: 'integer',
-  schema: z.int(`a whole number from ${min} to ${max}`).min(min, `at least ${min}`).max(max, `at most ${max}`),
-  default: value,
-  about
-})
+const integer = (value: number, min: number, max: number, about: string): Definition<number> => {
+  const rule = `a whole number from ${min} to ${max}`
+  return { type: 'integer', schema: z.int(rule).min(min, rule).max(max, rule), default: value, about }
+}
 
 const limit = (value: string, about: string): Definition<string> => ({
   type: 'limit',
-  schema: z.string().regex(/^(off|[1-9]\d{0,8}\/[1-9]\d{0,7})$/, 'POINTS/SECONDS such as 10/900, or off'),
+  schema: z.string().regex(/^(off|[1-9]\d{0,8}\/[1-9]\d{0,7})$/, 'POINTS/SECONDS, for example 10/900, or off'),
   default: value,
   about
 })
 
-const origins = z.array(
-  z
-    .string()
-    .refine(
-      (item) => URL.canParse(item) && /^https?:$/.test(new URL(item).protocol) && new URL(item).origin === item,
-      'origins such as https://www.example.com'
-    ),
-  'a JSON list of origins'
-)
+const isOrigin = (text: string): boolean =>
+  URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).origin === text
 
+const rules = {
+  name: 'text of 1 to 100 characters',
+  currency: 'a three-letter currency that Stripe supports, such as EUR',
+  origins: 'a list of origins such as https://www.example.com',
+  percentage: 'a percentage from 0 to 100 with at most two decimals'
+}
+
+/** Every setting by its key. */
 export const definitions = {
   'shop.name': text(
     'Shopstead Demo',
-    'Name of the shop on pages and in emails',
-    z.string('text').trim().min(1, 'at least 1 character').max(100, 'at most 100 characters')
+    'The name of the shop, on pages and in emails',
+    z.string(rules.name).trim().min(1, rules.name).max(100, rules.name)
   ),
   'shop.currency': text(
     'EUR',
-    'Currency of all prices, as three letters; fixed once an order exists',
-    z.string('text').refine(isCurrency, 'a three-letter currency that Stripe knows, such as EUR')
+    'The currency of all prices; it cannot be changed once an order exists',
+    z.string(rules.currency).refine(isCurrency, rules.currency)
   ),
   'store.productUrl': text(
     '{publicUrl}/products/{slug}',
-    "Address of a product's page; {publicUrl} and {slug} are filled in",
-    z
-      .string('text')
-      .max(2000, 'at most 2000 characters')
-      .refine(isProductUrl, 'an http or https address with {slug} in it, which may begin with {publicUrl}')
+    "The URL of a product's page; {publicUrl} and {slug} are replaced",
+    upTo(2000).refine(isProductUrl, 'an http or https URL that contains {slug}; it can start with {publicUrl}')
   ),
-  'registration.enabled': flag(true, 'Whether people may register'),
-  'registration.emailVerification': flag(false, 'Whether a new account must verify its email before it can log in'),
+  'registration.enabled': flag(true, 'Whether new users can register'),
+  'registration.emailVerification': flag(false, 'Whether users must verify their email before they can log in'),
   'registration.passwordMinLength': integer(
     8,
     8,
     64,
-    'Shortest password, in characters; NIST asks 15 where there is no second factor'
+    'The minimum length of a password; NIST requires 15 without a second factor'
   ),
-  'checkout.enabled': flag(true, 'Whether anything can be bought'),
-  'checkout.guest': flag(true, 'Whether people without an account can buy'),
+  'checkout.enabled': flag(true, 'Whether checkout is possible'),
+  'checkout.guest': flag(true, 'Whether guests can check out without an account'),
   'checkout.guestEmail': text(
     'optional',
-    "Whether a guest's token_handoff needs an email: optional or required",
+    'Whether the token_handoff of a guest needs an email: optional or required',
     z.enum(['optional', 'required'], 'optional or required')
   ),
-  'checkout.accountCreation': flag(true, 'Whether a guest can create an account while buying'),
-  'checkout.holdMinutes': integer(60, 30, 1440, 'Minutes that an unpaid order keeps its stock and coupons'),
+  'checkout.accountCreation': flag(true, 'Whether guests can create an account during checkout'),
+  'checkout.holdMinutes': integer(60, 30, 1440, 'For how many minutes an unpaid order holds stock and coupon uses'),
   'checkout.returnOrigins': {
     type: 'list',
-    schema: origins,
+    schema: z.array(z.string(rules.origins).refine(isOrigin, rules.origins), rules.origins),
     default: [] as string[],
-    about: 'Origins that returnUrl and cancelUrl may have; empty for any'
+    about: 'The allowed origins of returnUrl and cancelUrl; empty for any origin'
   },
   'payments.manualInstructions': text(
-    'Please transfer the total to our account and give the order number as the reference. We ship when it has arrived.',
-    'What a buyer is told who pays by hand'
+    'Please transfer the total to our bank account, with the order number as the reference. We ship your order when the payment arrives.',
+    'The payment instructions for buyers who pay by bank transfer or another manual method'
   ),
   'affiliates.rate': {
     type: 'number',
     schema: z
-      .number('a percentage from 0 to 100')
-      .min(0, 'a percentage from 0 to 100')
-      .max(100, 'a percentage from 0 to 100')
-      .multipleOf(0.01, 'at most two decimals'),
+      .number(rules.percentage)
+      .min(0, rules.percentage)
+      .max(100, rules.percentage)
+      .multipleOf(0.01, rules.percentage),
     default: 10,
-    about: 'Commission in percent of what an order comes to, for affiliates without a rate of their own'
+    about: 'The commission in percent of the order total, for affiliates without their own rate'
   },
-  'affiliates.cookieDays': integer(30, 1, 400, 'Days that the affiliate tracking cookies live'),
-  'affiliates.autoAccept': flag(true, 'Whether the referral of a paid order is accepted at once'),
+  'affiliates.cookieDays': integer(30, 1, 400, 'For how many days the affiliate tracking cookies are valid'),
+  'affiliates.autoAccept': flag(true, 'Whether referrals are accepted automatically when the order is paid'),
   'affiliates.renewals': flag(false, 'Whether affiliates earn commission on subscription renewals too'),
-  'affiliates.termsGating': flag(false, 'Whether affiliates must accept the current terms before they see referrals'),
+  'affiliates.termsGating': flag(false, 'Whether affiliates must accept the current terms to see their referrals'),
   'affiliates.termsVersion': text(
     '',
-    'Version of the affiliate terms: a date (2026-01-31) or a semver (1.2.0)',
-    z.string('text').max(100, 'at most 100 characters')
+    'The current version of the affiliate terms: a date (2026-01-31) or a semantic version (1.2.0)',
+    upTo(100)
   ),
-  'affiliates.payoutHoldDays': integer(30, 0, 365, 'Days after acceptance before a referral is paid out'),
+  'affiliates.payoutHoldDays': integer(30, 0, 365, 'How many days after its acceptance a referral is due for payout'),
   'subscriptions.graceDays': integer(
     7,
     0,
     60,
     'Days that a subscription keeps its access after the paid period, while the gateway retries a failed renewal'
   ),
-  'storefront.enabled': flag(false, 'Whether serve shows the demo storefront at /'),
+  'storefront.enabled': flag(false, 'Whether "shopstead serve" shows the demo storefront at /'),
   'backup.schedule': text(
     '',
-    'When serve makes backups, as a cron line such as 0 3 * * *; empty for never',
-    z
-      .string('text')
-      .max(100, 'at most 100 characters')
-      .refine(isCronLine, 'a cron line such as 0 3 * * * (minute, hour, day, month, weekday), or nothing')
+    'The schedule of backups while "shopstead serve" runs: a cron expression such as 0 3 * * *; empty for none',
+    upTo(100).refine(
+      isCronExpression,
+      'a cron expression (minute, hour, day, month, weekday) such as 0 3 * * *, or empty'
+    )
   ),
-  'backup.keep': integer(14, 1, 1000, 'How many scheduled backups are kept'),
-  'limits.register_ip': limit('300/3600', 'Registrations from one address'),
+  'backup.keep': integer(14, 1, 1000, 'How many scheduled backups are kept; older ones are deleted'),
+  'limits.register_ip': limit('300/3600', 'Registrations from one client address'),
   'limits.register_email': limit('10/3600', 'Registrations with one email'),
-  'limits.login_ip': limit('100/900', 'Failed logins from one address'),
-  'limits.login_account': limit('10/900', 'Failed logins by one email or username'),
-  'limits.checkout_ip': limit('300/600', 'Checkouts from one address'),
-  'limits.checkout_decline': limit('30/3600', 'Declined cards from one address'),
-  'limits.coupon_failure': limit('60/3600', 'Coupon codes that do not apply, from one address'),
-  'limits.recovery_email': limit('5/3600', 'Recovery messages to one email'),
-  'limits.token_ip': limit('60/3600', 'Wrong verification and reset tokens from one address')
+  'limits.login_ip': limit('100/900', 'Failed logins from one client address'),
+  'limits.login_account': limit('10/900', 'Failed logins with one email or username'),
+  'limits.checkout_ip': limit('300/600', 'Checkouts from one client address'),
+  'limits.checkout_decline': limit('30/3600', 'Declined cards from one client address'),
+  'limits.coupon_failure': limit('60/3600', 'Coupon codes that are not accepted, from one client address'),
+  'limits.recovery_email': limit('5/3600', 'Password and verification emails to one address'),
+  'limits.token_ip': limit('60/3600', 'Wrong verification and reset tokens from one client address')
 } as const satisfies Record<string, Definition<never> | Definition<unknown>>
 
 export type SettingKey = keyof typeof definitions
@@ -159,12 +156,11 @@ export type Bucket = { [K in SettingKey]: K extends `limits.${infer B}` ? B : ne
 
 export const settingKeys = Object.keys(definitions) as SettingKey[]
 
-function isCronLine(line: string): boolean {
-  if (line === '') return true
+function isCronExpression(text: string): boolean {
+  if (text === '') return true
   try {
-    return new CronPattern(line) instanceof CronPattern
+    return new CronPattern(text) instanceof CronPattern
   } catch {
-    // Its messages speak of positions; the setting's own says what it takes.
     return false
   }
 }

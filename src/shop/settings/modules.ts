@@ -1,18 +1,18 @@
 type ModuleRow = {
-  /** What an operator switches, in `modules list`. */
+  /** The description in `modules list`. */
   about: string
-  /** Its name in `dependencies`, and in `flags` if `inFlags`. */
+  /** The module's name in `dependencies`, and in `flags` if `inFlags`. */
   flag: `has${string}`
   inFlags: boolean
-  /** Whether /health names it. */
+  /** Whether /health lists it. */
   inHealth: boolean
-  /** Whether it can be the `formsProvider`; the first one that is on is. */
+  /** Whether it can be the `formsProvider`, which is the first such module that is on. */
   providesForms: boolean
-  /** Whether it is on in a shop that has never switched it. */
+  /** Whether it is on in a shop that never switched it. */
   isOnByDefault: boolean
 }
 
-/** Every module with all that depends on it alone: to add a module is to add a row. */
+/** Every module. A new module needs only a row here. */
 export const moduleTable = {
   commerce: {
     about: 'the shop: offers, checkout, orders, subscriptions',
@@ -81,7 +81,7 @@ export const moduleTable = {
   courses: {
     about: 'enrolments in courses',
     flag: 'hasCourses',
-    // interface.md 2.2 has a flag for a person's enrolments instead (hasCourseEnrollments).
+    // docs/interface.md 2.2 has a flag for a user's enrolments instead (hasCourseEnrollments).
     inFlags: false,
     inHealth: false,
     providesForms: false,
@@ -95,22 +95,22 @@ type NamesWhere<Property extends 'inFlags' | 'inHealth'> = {
   [Name in ModuleName]: Table[Name][Property] extends true ? Name : never
 }[ModuleName]
 
-/** In the order of the table. */
+/** All modules, in the order of the table. */
 export const moduleNames = Object.keys(moduleTable) as ModuleName[]
-/** The modules that have a flag of their own beside a person's. */
+/** The modules with a flag. */
 export const flaggedModules = moduleNames.filter((name) => moduleTable[name].inFlags) as NamesWhere<'inFlags'>[]
-/** The modules that /health names. */
+/** The modules that /health lists. */
 export const healthModules = moduleNames.filter((name) => moduleTable[name].inHealth) as NamesWhere<'inHealth'>[]
 
-/** Which modules are on. */
+/** Tells whether a module is on. */
 export type Modules = (name: ModuleName) => boolean
 
-/** Which modules are on, by those that were switched; the others are as in the table. */
+/** Which modules are on: the switched ones as stored, the others by default. */
 export function modulesBySwitches(switches: ReadonlyMap<string, boolean>): Modules {
   return (name) => switches.get(name) ?? moduleTable[name].isOnByDefault
 }
 
-/** A value for each of these modules, by its name. */
+/** Maps each of these modules to a value, by the module's name. */
 export function byName<Name extends ModuleName, Value>(
   names: readonly Name[],
   valueOf: (name: Name) => Value
@@ -118,7 +118,7 @@ export function byName<Name extends ModuleName, Value>(
   return Object.fromEntries(names.map((name) => [name, valueOf(name)])) as Record<Name, Value>
 }
 
-/** A value for each of these modules, by its flag. */
+/** Maps each of these modules to a value, by the module's flag. */
 export function byFlag<Name extends ModuleName, Value>(
   names: readonly Name[],
   valueOf: (name: Name) => Value

@@ -5,7 +5,11 @@ import type { AffiliateInput, CampaignInput, CouponInput, PlanInput, ProductInpu
 
 export type FormatSchemas = ReturnType<typeof formatSchemas>
 
-/** Schemas of the file's entries (docs/contract.md A7). They refuse unknown keys; amounts are in the shop's currency. */
+/**
+ * The schemas of an import file's entries (docs/contract.md A7). They refuse unknown fields.
+ *
+ * @param currency the shop's; amounts are in it
+ */
 export function formatSchemas(currency: string) {
   const parts = productParts(currency)
   return {
@@ -16,7 +20,7 @@ export function formatSchemas(currency: string) {
         salePrice: amount(currency).nullish(),
         ...parts
       })
-      // Asked even where other fields fail, so that a product's errors are told all at once.
+      // Checked even if other fields are invalid, so that all errors of a product are reported together.
       .refine(hasPrice, { path: ['price'], message: 'Is required.', when: () => true })
       .transform((entry): ProductInput => {
         const { slug, price, salePrice } = entry
@@ -97,7 +101,7 @@ function productParts(currency: string) {
 
 type ProductParts = z.output<z.ZodObject<ReturnType<typeof productParts>>>
 
-/** Null is "none" where the shop knows none (stock, the sale, an address), and "not said" everywhere else. */
+/** Null means "none" for stock, sale and URL. For other fields it means the same as a missing field. */
 function toProduct(entry: ProductParts) {
   return {
     name: entry.name,
@@ -116,7 +120,7 @@ function toProduct(entry: ProductParts) {
   }
 }
 
-/** A product without a price of its own goes by that of its default variation. */
+/** A product without its own price has the price of its default variation. */
 function hasPrice(entry: unknown): boolean {
   if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return true
   const hasOwn = 'price' in entry && entry.price !== undefined && entry.price !== null
@@ -166,12 +170,12 @@ function checkVariations(variations: readonly VariationInput[], context: z.core.
   const skus = new Set<string>()
   let defaults = 0
   for (const [index, { sku, isDefault }] of variations.entries()) {
-    const repeated = 'Is the SKU of an earlier variation of this product.'
+    const repeated = 'Must be unique: an earlier variation of this product has the same SKU.'
     if (skus.has(sku)) context.addIssue({ code: 'custom', path: [index, 'sku'], message: repeated })
     skus.add(sku)
     defaults += isDefault ? 1 : 0
-    const second = isDefault && defaults > 1
-    if (second) context.addIssue({ code: 'custom', path: [index, 'default'], message: 'Only one can be the default.' })
+    const message = 'Only one variation can be the default.'
+    if (isDefault && defaults > 1) context.addIssue({ code: 'custom', path: [index, 'default'], message })
   }
 }
 
@@ -191,7 +195,7 @@ function coupon(currency: string) {
     })
     .transform(({ percent, amount, minTotal, products, categories, ...coupon }, context): CouponInput => {
       const kinds = [percent, amount].filter((value) => value != null).length
-      const oneKind = 'Must be given, or an amount instead; not both.'
+      const oneKind = 'Either percent or amount is required, but not both.'
       if (kinds !== 1) context.addIssue({ code: 'custom', path: ['percent'], message: oneKind })
       if (amount === 0) context.addIssue({ code: 'custom', path: ['amount'], message: 'Must be above 0.' })
       const { startsAt, endsAt } = coupon

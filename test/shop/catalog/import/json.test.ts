@@ -313,11 +313,11 @@ describe('a catalogue file in JSON is refused', () => {
     ],
     [
       { ...lamp, variations: ['1', '1'].map((sku) => ({ sku, name: 'x', price: 1 })) },
-      '0.variations.1.sku: Is the SKU of an earlier variation of this product.'
+      '0.variations.1.sku: Must be unique: an earlier variation of this product has the same SKU.'
     ],
     [
       { ...lamp, variations: ['1', '2'].map((sku) => ({ sku, name: 'x', price: 1, default: true })) },
-      '0.variations.1.default: Only one can be the default.'
+      '0.variations.1.default: Only one variation can be the default.'
     ],
     [
       { ...lamp, variations: [{ sku: '1', name: 'x', price: 1, salePrice: 2 }] },

@@ -6,7 +6,7 @@ import type { CouponRow } from './rows.ts'
 
 type Query = { percentBps: number; amountMinor: number; minimumMinor: number; products: string; categories: string }
 
-const cheapened = rawStatement<Query, { slug: string }>(`
+const belowMinimum = rawStatement<Query, { slug: string }>(`
   SELECT slug FROM (
     SELECT p.slug, coalesce(p.sale_price_minor, p.price_minor)
            - (coalesce(p.sale_price_minor, p.price_minor) * @percentBps + 5000) / 10000 - @amountMinor AS left_minor
@@ -19,12 +19,12 @@ const cheapened = rawStatement<Query, { slug: string }>(`
   ) WHERE left_minor > 0 AND left_minor < @minimumMinor ORDER BY slug LIMIT 6`)
 
 /**
- * Published products that, bought alone with this coupon, cost more than nothing but less than Stripe charges by card;
- * at most six, by slug.
+ * Slugs of published products whose price with this coupon, bought alone, is above zero but below Stripe's minimum charge.
+ * At most six.
  */
 export function productsBelowMinimum(db: Db, coupon: CouponRow, currency: string): string[] {
   const { productIds, categoryIds } = couponScope(db, coupon.id)
-  const rows = cheapened(db).all({
+  const rows = belowMinimum(db).all({
     percentBps: coupon.percentBps ?? 0,
     amountMinor: coupon.amountMinor ?? 0,
     minimumMinor: minimumChargeMinor(currency),
