@@ -30,6 +30,7 @@ export function asksAddress(db: Db, { id, billingAddress, shippingAddress }: Ord
   return itemsOf(db, id).some(({ type }) => type === 'physical')
 }
 
+/** The values of the known fields of a submitted form. */
 export function readValues(form: URLSearchParams): Record<string, string> {
   return Object.fromEntries(fields.flatMap((name) => (form.has(name) ? [[name, form.get(name) ?? '']] : [])))
 }
@@ -70,6 +71,7 @@ const address = z
   })
   .transform(({ address2, ...given }): Address => (address2 === '' ? given : { ...given, address2 }))
 
+/** The hosted page on which the buyer chooses a payment method, with what was filled in. */
 export function choicePage({ app }: Pick<PageCall, 'app'>, order: OrderRow, status: number, filled: Filled): PageReply {
   const methods = offeredMethods(app, order)
   const { contact, billingAddress, shippingAddress } = order

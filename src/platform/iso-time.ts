@@ -23,6 +23,7 @@ export function toIso(epochMs: number): string {
   return `${date.text}${time}:${twoDigits[Math.floor(ms / 1000) % 60]}.${threeDigits[ms % 1000]}Z`
 }
 
+/** The ISO 8601 time of an instant; null stays null. */
 export function toIsoOrNull(epochMs: number | null | undefined): string | null {
   return epochMs === null || epochMs === undefined ? null : toIso(epochMs)
 }

@@ -43,6 +43,7 @@ export function typeName(schema: unknown, components: Components): string {
     .join(' or ')
 }
 
+/** The OpenAPI schema of a zod schema. */
 export function asSchema(value: unknown): Schema {
   return typeof value === 'object' && value !== null ? (value as Schema) : {}
 }

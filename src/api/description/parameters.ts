@@ -13,6 +13,7 @@ const correlation = z
     example: 'page-7f3a'
   })
 
+/** The OpenAPI parameters of an endpoint's query. */
 export function parametersOf({ query, headers }: Route): ZodOpenApiParameters {
   return {
     header: z.object({ ...headers?.shape, 'X-Correlation-Id': correlation }),

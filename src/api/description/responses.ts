@@ -11,6 +11,7 @@ import { refusalsOf } from './refusals.ts'
 const requestId = { schema: { type: 'string' }, description: 'As request_id in meta; always new.' } as const
 const text = { schema: { type: 'string' } } as const
 
+/** The OpenAPI responses of an endpoint: its success and every error code that it answers. */
 export function responsesOf(route: Route): ZodOpenApiResponsesObject {
   const responses: Record<`${1 | 2 | 3 | 4 | 5}${string}`, ZodOpenApiResponseObject> = {
     [`${route.answers[0]?.status ?? 200}` as const]: successOf(route)

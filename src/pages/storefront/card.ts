@@ -5,6 +5,7 @@ import { pictureOf } from './pictures.ts'
 /** An offer as the list shows it. */
 export type Card = { name: string; href: string; picture: string; price: string; original: string | null }
 
+/** An offer as the storefront's list shows it. */
 export function toCard(offer: Offer, publicUrl: string): Card {
   const { currency, amount, originalAmount } = offer.price
   const money = (major: number): string => formatMoney(toMinor(major, currency), currency)

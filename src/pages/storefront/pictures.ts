@@ -34,6 +34,7 @@ export const pictureRules: readonly (readonly [word: string, picture: string])[]
   ['wool', 'jumper']
 ]
 
+/** The name of the drawing for a product. */
 export function pictureOf(slug: string, categories: readonly string[]): string {
   const words = `${slug} ${categories.join(' ')}`.toLowerCase()
   return pictureRules.find(([word]) => words.includes(word))?.[1] ?? 'parcel'

@@ -27,6 +27,7 @@ export function setAdministrator(
   })
 }
 
+/** Every user with the role administrator. */
 export function listAdministrators(db: Db): UserRow[] {
   return db.orm.select().from(users).where(eq(users.isAdmin, true)).orderBy(users.id).all()
 }

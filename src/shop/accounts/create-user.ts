@@ -100,6 +100,7 @@ function insertUser(tx: Tx, input: NewUser, now: number): UserRow {
   }
 }
 
+/** AUTH_REGISTRATION_FAILED, with a message that does not tell why (docs/contract.md 3). */
 export function registrationFailed(cause?: unknown): AppError {
   return new AppError('AUTH_REGISTRATION_FAILED', 'The account could not be created with these details.', {}, { cause })
 }

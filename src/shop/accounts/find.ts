@@ -18,14 +18,17 @@ const profileByUser = statement((orm) =>
 )
 const consentByUser = rowStatement(registrationConsents, 'user_id = ?')
 
+/** The user with an id, whatever their status. */
 export function findUserById(db: Db, id: number): UserRow | undefined {
   return byId(db, id)
 }
 
+/** The user with an email, compared by its key. */
 export function findUserByEmail(db: Db, email: string): UserRow | undefined {
   return byEmailKey(db, compareKey(email))
 }
 
+/** The user with a username, compared by its key. */
 export function findUserByUsername(db: Db, username: string): UserRow | undefined {
   return byUsernameKey(db, compareKey(username))
 }
@@ -57,6 +60,7 @@ export function findRegistrationProfile(
   return profileByUser(db).get({ id: userId })
 }
 
+/** What a user agreed to at registration. */
 export function findRegistrationConsent(db: Db, userId: number): ConsentRow | undefined {
   return consentByUser(db, userId)
 }

@@ -97,6 +97,7 @@ function assertMayLogIn(user: UserRow): void {
   }
 }
 
+/** AUTH_INVALID_CREDENTIALS, the same for an unknown user and a wrong password. */
 export function invalidCredentials(): AppError {
   return new AppError('AUTH_INVALID_CREDENTIALS', 'The username, the email or the password is wrong.')
 }
@@ -106,6 +107,7 @@ async function rehash(shop: ShopContext, user: UserRow, password: string): Promi
   return shop.passwords.needsRehash(user.passwordHash) ? shop.passwords.hash(password) : null
 }
 
+/** Stores a new password hash. */
 export function storeHash(tx: Tx, userId: number, passwordHash: string, now: number): void {
   tx.orm.update(users).set({ passwordHash, updatedAt: now }).where(eq(users.id, userId)).run()
 }

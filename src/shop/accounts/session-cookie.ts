@@ -27,6 +27,7 @@ export function sessionCookie(shop: ShopContext, token: string, maxAgeSeconds: n
   })
 }
 
+/** A Set-Cookie value that removes the session cookie. */
 export function endedSessionCookie(shop: ShopContext): string {
   return sessionCookie(shop, '', 0)
 }

@@ -101,6 +101,7 @@ function hasEnded(session: SessionRow, now: number): boolean {
   return now >= session.endsAt || now - session.lastSeenAt >= (session.rememberMe ? idleMs.remembered : idleMs.short)
 }
 
+/** Ends the session of a token. An unknown token changes nothing. */
 export function endSession(tx: Tx, hash: string): void {
   tx.orm.delete(sessions).where(eq(sessions.tokenHash, hash)).run()
 }

@@ -38,6 +38,7 @@ export function exportBenefits(db: Db): { plans: PlanInput[]; campaigns: Campaig
   }
 }
 
+/** The membership plan with a slug. */
 export function findPlan(db: Db, slug: string): PlanRow | undefined {
   return db.orm.select().from(plans).where(eq(plans.slug, slug)).get()
 }

@@ -16,6 +16,7 @@ export type MembershipView = {
   isPro: boolean
 }
 
+/** A membership as entitlements list it (docs/contract.md 4). */
 export function toMembership(record: MembershipRecord, now: number): MembershipView {
   const { id, module, planId, planSlug, planName, isPro } = record
   return {
@@ -31,6 +32,7 @@ export function toMembership(record: MembershipRecord, now: number): MembershipV
   }
 }
 
+/** The status of a membership record at `now`. */
 export function statusOf(record: MembershipRecord, now: number): MembershipStatus {
   return membershipStatus({ cancelledAt: record.ended ? record.startedAt : null, expiresAt: record.endsAt }, now)
 }
@@ -61,6 +63,7 @@ export type SubscriptionView = {
   cancelAtPeriodEnd: boolean
 }
 
+/** A subscription as entitlements list it (docs/contract.md 4). */
 export function toSubscription(record: SubscriptionRecord, now: number): SubscriptionView {
   const { id, productId, name, interval, currentPeriodEnd, cancelAtPeriodEnd } = record
   const status = subscriptionStatus(record, now)
@@ -76,6 +79,7 @@ export type DonationView = {
   createdAt: string
 }
 
+/** A donation as entitlements list it, in major units. */
 export function toDonation(record: DonationRecord): DonationView {
   const { id, orderId, currency, campaign } = record
   const amount = toMajor(record.amountMinor, currency)

@@ -49,6 +49,7 @@ export const buyerStatuses: Readonly<Record<BuyerStatus, Omit<OrderState, 'label
 /** Stripe's statuses of a payment that the bank has not decided about. */
 const waitingWords = new Set(['processing', 'requires_capture', 'complete'])
 
+/** What the buyer of an order is told at `now`. */
 export function buyerStatusOf(db: Db, order: OrderRow, now: number): BuyerStatus {
   const [newest] = attemptsOf(db, order.id)
   if (order.status === 'pending') return pendingStatusOf(order, newest, now)

@@ -97,6 +97,7 @@ export function tieOrder(tx: Tx, claim: Claim, orderId: number): void {
   if (tied.changes === 0) throw conflict('in_progress')
 }
 
+/** Stores the answer of a checkout under its Idempotency-Key, to be replayed. */
 export async function keepAnswer(db: Db, claim: Claim, answer: KeptAnswer): Promise<void> {
   const { status, body } = answer
   const setCookies = JSON.stringify(answer.setCookies)

@@ -9,6 +9,7 @@ import type { Holdings } from './visible-records.ts'
 /** docs/interface.md 2.2: which modules the shop has, and what the user's records say at this time. */
 export type Flags = ReturnType<typeof toFlags>
 
+/** The flags of docs/interface.md 2.2 for a user at `now`. */
 export function toFlags(
   of: { user: UserRow | null; isOn: Modules; holdings: Holdings; isLoggedIn: boolean },
   now: number

@@ -14,6 +14,7 @@ export function toRoles(user: Pick<UserRow, 'isAdmin'>, isActiveAffiliate: boole
   return ['customer', ...(isActiveAffiliate ? ['affiliate'] : []), ...(user.isAdmin ? ['administrator'] : [])]
 }
 
+/** Whether a user has an active affiliate account. */
 export function isActiveAffiliate({ isOn, affiliate }: Standing): boolean {
   return isOn('affiliates') && affiliate?.status === 'active'
 }

@@ -50,6 +50,7 @@ export type Standing = {
   isEnrolled: boolean
 }
 
+/** Reads everything of a user that exists at most once, and which modules are on, in one statement. */
 export function standingOf(db: Db, user: UserRow | null): Standing {
   const row = standingOfUser(db).get({ userId: user?.id ?? null })
   const { affiliateId = null, affiliateStatus = null } = row ?? {}

@@ -48,6 +48,7 @@ export async function countFailure(shop: Limits, { bucket, key }: Counter): Prom
   if (limit !== null) await shop.limiter.consume(bucket, key, limit)
 }
 
+/** The 429 error of a bucket, with Retry-After. */
 export function rateLimited(code: LimitCode, bucket: Bucket, retryAfterSeconds: number): AppError {
   const headers = { 'Retry-After': String(retryAfterSeconds) }
   return new AppError(code, 'Too many attempts. Please try again later.', { bucket }, { headers })

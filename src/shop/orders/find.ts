@@ -14,6 +14,7 @@ export const findAttribution = rowStatement(orderAttributions, 'order_id = ?')
 /** Audit rows, the first move first. */
 export const historyOf = rowsStatement(orderHistory, 'order_id = ? ORDER BY id')
 
+/** The order with an id. */
 export function findOrder(db: Db, id: number): OrderRow | undefined {
   return orderById(db, id)
 }

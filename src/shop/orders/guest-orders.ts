@@ -8,6 +8,7 @@ export function placedAsGuest(emailKey: string | Placeholder): SQL | undefined {
   return and(eq(orders.emailKey, emailKey), isNull(orders.userId))
 }
 
+/** How many guest orders carry an email. */
 export function countGuestOrders(db: Db, emailKey: string): number {
   return db.orm.select({ found: count() }).from(orders).where(placedAsGuest(emailKey)).get()?.found ?? 0
 }

@@ -103,10 +103,12 @@ export function mayMove(from: OrderStatus, to: OrderStatus, latePayment: boolean
   return orderStates[from].to.includes(to) && (from !== 'cancelled' || latePayment)
 }
 
+/** Whether orders in this state are paid and not given up. */
 export function isPaidStatus(status: OrderStatus): boolean {
   return orderStates[status].paid
 }
 
+/** Whether orders in this state hold no stock and no coupon use. */
 export function isReleasedStatus(status: OrderStatus): boolean {
   return orderStates[status].released
 }

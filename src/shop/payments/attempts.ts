@@ -62,6 +62,7 @@ export function createAttempt(
   return getAttempt(tx, id)
 }
 
+/** The attempt with an id, which exists because other rows refer to it. */
 export function getAttempt(db: Db, id: number): AttemptRow {
   const attempt = byId(db, id)
   if (attempt === undefined) throw new Error(`payment attempt ${id} is missing`)
@@ -86,6 +87,7 @@ export function openAttempts(db: Db): AttemptRow[] {
   return open(db).all()
 }
 
+/** Changes columns of an attempt, and its time of change. */
 export function updateAttempt(tx: Tx, id: number, change: Partial<AttemptRow>, now: number): void {
   update(tx, id, { ...change, updatedAt: now })
 }

@@ -56,6 +56,7 @@ export function safeReason({ kind, error }: Failure): SafeReason {
   return known ?? (kind === 'refused' ? 'payment_failed' : 'payment_gateway_unavailable')
 }
 
+/** A message about a failed payment that a site may show to the customer. */
 export function customerMessage(failure: Failure): string {
   return failure.kind === 'unknown'
     ? 'The payment service did not answer in time. We are checking whether the payment went through.'

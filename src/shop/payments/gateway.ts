@@ -15,6 +15,7 @@ export function readyGateway(shop: Pick<ShopContext, 'cards'>): ReadyGateway {
   return cards
 }
 
+/** Whether the gateway has its credentials. */
 export function isReady(cards: CardGateway | null): cards is ReadyGateway {
   return cards?.client !== undefined
 }

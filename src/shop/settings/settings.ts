@@ -47,15 +47,18 @@ function snapshot(db: Db): Snapshot {
   return fresh
 }
 
+/** The current value of a setting, or its default. Cheap: values are cached until any process changes a setting. */
 export function setting<K extends SettingKey>(db: Db, key: K): SettingValue<K> {
   const { values } = snapshot(db)
   return (values.has(key) ? values.get(key) : definitions[key].default) as SettingValue<K>
 }
 
+/** Whether a module is enabled. A module without a row is. */
 export function isModuleOn(db: Db, name: ModuleName): boolean {
   return snapshot(db).isOn(name)
 }
 
+/** The limit of a bucket; null when it is off. */
 export function rateLimit(db: Db, bucket: Bucket): RateLimit {
   const value = setting(db, `limits.${bucket}`)
   const [points, seconds] = value.split('/')
@@ -64,6 +67,7 @@ export function rateLimit(db: Db, bucket: Bucket): RateLimit {
 
 export type SettingView = { key: SettingKey; type: string; value: unknown; default: unknown; about: string }
 
+/** Every setting with its type, value, default and meaning. */
 export function listSettings(db: Db): SettingView[] {
   return settingKeys.map((key) => ({
     key,
@@ -125,6 +129,7 @@ function parseJson(given: string): unknown {
   }
 }
 
+/** Every module and whether it is enabled. */
 export function listModules(db: Db): { name: ModuleName; enabled: boolean }[] {
   return moduleNames.map((name) => ({ name, enabled: isModuleOn(db, name) }))
 }
@@ -137,6 +142,7 @@ export function parseModuleName(name: string): ModuleName {
   return known
 }
 
+/** Enables or disables a module. */
 export function switchModule(db: Db, name: ModuleName, enabled: boolean, now: number): void {
   write(
     db,
