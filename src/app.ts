@@ -5,6 +5,7 @@ import { systemClock } from './platform/clock.ts'
 import type { Clock } from './platform/clock.ts'
 import type { Config } from './platform/config/config.ts'
 import { createPasswordHasher } from './platform/crypto/passwords.ts'
+import type { PasswordHasher } from './platform/crypto/passwords.ts'
 import { deriveKeys, loadSecret } from './platform/crypto/secrets.ts'
 import type { Keys } from './platform/crypto/secrets.ts'
 import { openDatabase } from './platform/db/database.ts'
@@ -35,7 +36,14 @@ export type App = ShopContext & {
 export type WebhookReceiver = (body: string, headers: Record<string, string>) => Promise<{ status: number }>
 
 /** Replacements for tests. */
-export type Overrides = { clock?: Clock; log?: Logger; cards?: CardGateway | null }
+export type Overrides = {
+  clock?: Clock
+  log?: Logger
+  cards?: CardGateway | null
+  passwords?: PasswordHasher
+  /** How long a write waits for another process's lock; 5 s by default. */
+  lockTimeoutMs?: number
+}
 
 /**
  * Opens the shop in its data folder, which it creates if it is missing.
@@ -51,7 +59,7 @@ export function createApp(
   overrides: Overrides = {}
 ): App {
   prepareFolder(config.dataDir)
-  const db = openShopDatabase(config, options.database)
+  const db = openShopDatabase(config, options.database, overrides.lockTimeoutMs)
   const clock = overrides.clock ?? systemClock
   const log = overrides.log ?? createLogger({ env: config.env, level: config.log })
   const keys = deriveKeys(config.secret ?? loadSecret(config.dataDir))
@@ -75,7 +83,7 @@ export function createApp(
     clock,
     log,
     keys,
-    passwords: createPasswordHasher(),
+    passwords: overrides.passwords ?? createPasswordHasher(),
     limiter,
     cards: overrides.cards === undefined ? cardGateway(config, keys, sandbox) : overrides.cards,
     publicUrl: publicUrlOf,
@@ -127,13 +135,17 @@ function prepareFolder(dataDir: string): void {
   }
 }
 
-function openShopDatabase(config: Config, expectation: 'create' | 'migrated' | 'any'): Db {
+function openShopDatabase(
+  config: Config,
+  expectation: 'create' | 'migrated' | 'any',
+  lockTimeoutMs: number | undefined
+): Db {
   const file = databaseFile(config)
   if (expectation !== 'create' && !existsSync(file)) {
     throw new AppError('CONFLICT', `The database ${file} does not exist: run "shopstead migrate" first.`)
   }
   const inode = statSync(file, { throwIfNoEntry: false })?.ino
-  const db = openReadable(file)
+  const db = openReadable(file, lockTimeoutMs)
   try {
     // A restore may have replaced the file while we opened it; writes to the old file would be lost.
     if (inode !== undefined && statSync(file).ino !== inode)
@@ -147,9 +159,9 @@ function openShopDatabase(config: Config, expectation: 'create' | 'migrated' | '
 }
 
 /** @throws AppError DEPENDENCY_UNAVAILABLE with what the operator can do about it */
-function openReadable(file: string): Db {
+function openReadable(file: string, lockTimeoutMs: number | undefined): Db {
   try {
-    return openDatabase(file)
+    return openDatabase(file, { lockTimeoutMs })
   } catch (cause) {
     const remedy = isDamage(cause) ? ' Restore it with "shopstead backup restore".' : ''
     const message = `The database ${file} does not open (${describeError(cause)}).${remedy}`

@@ -32,6 +32,6 @@ export function quietShop(change: (app: App) => void | Promise<void> = () => und
 
 /** The result of one check of `shopstead health`. */
 export async function checkOf(name: string, dataDir: string, env: Env = {}): Promise<CheckResult | undefined> {
-  const { checks } = await diagnose(configOf(dataDir, env), { log: silent })
+  const { checks } = await diagnose(configOf(dataDir, env), { log: silent, lockTimeoutMs: 300 })
   return checks.find((check) => check.name === name)
 }

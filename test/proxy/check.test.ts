@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -6,6 +5,7 @@ import { checkProxy, ruleNames } from '../../src/proxy/check/check.ts'
 import type { Finding } from '../../src/proxy/check/check.ts'
 import { toNodeListener } from '../../src/proxy/node.ts'
 import { createProxy } from '../../src/proxy/proxy.ts'
+import { shopstead } from '../support/command-line.ts'
 import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
 import { faults } from './faults.ts'
@@ -118,12 +118,7 @@ describe('the conformance check', () => {
 })
 
 describe('shopstead proxy check', () => {
-  const run = (...args: string[]): Promise<{ code: number; stdout: string }> =>
-    new Promise((resolve) => {
-      execFile(process.execPath, ['bin/shopstead.js', 'proxy', 'check', ...args], (error, stdout) =>
-        resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout })
-      )
-    })
+  const run = (...args: string[]) => shopstead(shop.dataDir, ['proxy', 'check', ...args])
 
   it('exits with 0 when every rule is kept', async () => {
     const { code, stdout } = await run(`${shop.url}/api/secure`, '--json')

@@ -4,12 +4,14 @@ import { join } from 'node:path'
 import { createApp, databaseFile } from '../../src/app.ts'
 import type { App, Overrides } from '../../src/app.ts'
 import { parseConfig } from '../../src/platform/config/config.ts'
+import { createPasswordHasher } from '../../src/platform/crypto/passwords.ts'
 import { write } from '../../src/platform/db/database.ts'
 import { startServer } from '../../src/start-server.ts'
 import { applyCatalogFile } from '../../src/shop/catalog/apply-catalog.ts'
 import { readCatalogFile } from '../../src/shop/catalog/import/read-file.ts'
 import { Browser } from './browser.ts'
 import { createMigratedDatabase } from './migrated-database.ts'
+import { lowestCost } from './password-cost.ts'
 
 export type RunningShop = {
   app: App
@@ -36,7 +38,11 @@ export async function startShop(
     ...options.env
   })
   createMigratedDatabase(databaseFile(config))
-  const app = createApp(config, { database: 'migrated' }, { log: silent, ...options.overrides })
+  const app = createApp(
+    config,
+    { database: 'migrated' },
+    { log: silent, passwords: createPasswordHasher({ cost: lowestCost }), ...options.overrides }
+  )
   if (options.seed !== null) seed(app, options.seed ?? smallCatalogue)
   const server = await startServer(app)
   const url = `http://127.0.0.1:${server.port}`

@@ -9,6 +9,7 @@ import { openRateLimiter } from '../../src/platform/limits.ts'
 import { createLogger } from '../../src/platform/log.ts'
 import type { ShopContext } from '../../src/shop/context.ts'
 import { createMigratedDatabase } from './migrated-database.ts'
+import { lowestCost } from './password-cost.ts'
 
 export type TestClock = { now(): number; set(epochMs: number): void; advance(ms: number): void }
 
@@ -45,7 +46,7 @@ export function openTestShop(env: Record<string, string> = {}): TestShop {
     clock: testClock(),
     log: createLogger({ env: 'test', level: config.log }),
     keys: deriveKeys(config.secret ?? 'a secret for tests, of forty characters.'),
-    passwords: createPasswordHasher(),
+    passwords: createPasswordHasher({ cost: lowestCost }),
     limiter,
     cards: null,
     publicUrl: () => 'http://localhost:3000',

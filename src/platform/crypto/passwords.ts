@@ -2,9 +2,10 @@ import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/argon2'
 import { AppError } from '../../errors.ts'
 
-/** OWASP's argon2id parameters; argon2id is the library's default algorithm. */
-const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
-const current = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/
+/** argon2id's parameters; argon2id is the library's default algorithm. */
+type Cost = { memoryCost: number; timeCost: number; parallelism: number }
+/** The parameters that OWASP recommends. */
+const owaspCost: Cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 /** Bounds for the parameters in a stored hash: a hash that requires terabytes of memory would end the process. */
 const acceptable = /^\$argon2id\$v=19\$m=(\d{1,6}),t=([1-9]),p=[1-4]\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{22,86}$/
 
@@ -28,9 +29,13 @@ export type PasswordHasher = {
  * keeps a core. Up to 256 calls wait in a queue; further calls fail, so that a flood of logins does not block other
  * requests.
  *
+ * @param options.cost OWASP's parameters by default
+ *
  * @throws AppError DEPENDENCY_UNAVAILABLE with Retry-After, from every method that hashes, when the queue is full
  */
-export function createPasswordHasher(slots: number = Math.max(1, availableParallelism() - 1)): PasswordHasher {
+export function createPasswordHasher(options: { slots?: number; cost?: Cost } = {}): PasswordHasher {
+  const { slots = Math.max(1, availableParallelism() - 1), cost = owaspCost } = options
+  const current = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$`
   let running = 0
   const waiting: (() => void)[] = []
 
@@ -51,7 +56,7 @@ export function createPasswordHasher(slots: number = Math.max(1, availableParall
     }
   }
 
-  const absent = inTurn(() => hash('no account has this password', parameters))
+  const absent = inTurn(() => hash('no account has this password', cost))
   const verifyHash = async (storedHash: string, password: string): Promise<boolean> => {
     const usable = isAcceptable(storedHash)
     const dummy = await absent
@@ -67,13 +72,13 @@ export function createPasswordHasher(slots: number = Math.max(1, availableParall
   }
 
   return {
-    hash: (password) => inTurn(() => hash(password, parameters)),
+    hash: (password) => inTurn(() => hash(password, cost)),
     verify: verifyHash,
     async verifyNothing(password) {
       await verifyHash(await absent, password)
       return false
     },
-    needsRehash: (storedHash) => !current.test(storedHash),
+    needsRehash: (storedHash) => !storedHash.startsWith(current),
     load: () => ({ running, waiting: waiting.length })
   }
 }

@@ -4,18 +4,21 @@ import { isBusy } from './storage-errors.ts'
 import { transact } from './database.ts'
 import type { Db, Tx } from './database.ts'
 
-/** How long a write waits for another process's lock; the same time as SQLite's busy_timeout elsewhere. */
-const waitLimitMs = 5_000
 const retryEveryMs = 10
+
+/** How long the writes of a connection wait for another process's lock. */
+const lockTimeouts = new WeakMap<Database.Database, number>()
 
 /** The end of each database's queue: resolves when the last write in it is done. */
 const queues = new WeakMap<Database.Database, Promise<void>>()
 
 /**
  * Makes SQLite report a held lock immediately. Waiting inside SQLite blocks the event loop; `writeWhenFree` waits outside
- * it, so a server's reads go on while its writes wait for another process.
+ * it for as long, so a server's reads go on while its writes wait for another process.
  */
 export function disableBusyTimeout(sqlite: Database.Database): void {
+  if (lockTimeouts.has(sqlite)) return
+  lockTimeouts.set(sqlite, Number(sqlite.pragma('busy_timeout', { simple: true })))
   sqlite.pragma('busy_timeout = 0')
 }
 
@@ -24,7 +27,7 @@ export function disableBusyTimeout(sqlite: Database.Database): void {
  * then runs `work` again. Writes of one turn of the event loop share one transaction (group commit), each in a savepoint
  * of its own, so they share one fsync. A write resolves after that transaction is committed.
  *
- * @throws SqliteError SQLITE_BUSY when the lock is not free within 5 s; nothing is written then
+ * @throws SqliteError SQLITE_BUSY when the lock is not free within the connection's busy timeout; nothing is written then
  */
 export function writeWhenFree<T>(db: Db, work: (tx: Tx) => T extends PromiseLike<unknown> ? never : T): Promise<T> {
   return writeThisTurn<unknown>(db.sqlite, () => work(db as Tx)) as Promise<T>
@@ -97,10 +100,10 @@ function attempted(sqlite: Database.Database, work: () => unknown): Outcome {
  * Runs `attempt`, and runs it again while another process holds the lock. An attempt that SQLite refuses must not have
  * had any effect.
  *
- * @throws SqliteError SQLITE_BUSY when the lock is not free within 5 s
+ * @throws SqliteError SQLITE_BUSY when the lock is not free within the connection's busy timeout
  */
 export async function whenFree<T>(sqlite: Database.Database, attempt: () => T | Promise<T>): Promise<T> {
-  const until = performance.now() + waitLimitMs
+  const until = performance.now() + (lockTimeouts.get(sqlite) ?? 0)
   if (queues.has(sqlite)) return waitInQueue(sqlite, until, attempt)
   try {
     return await attempt()

@@ -16,13 +16,18 @@ declare const inTransaction: unique symbol
 /** A database inside a write transaction. Functions that write require it, so they cannot run outside one. */
 export type Tx = Db & { readonly [inTransaction]: true }
 
-const busyTimeoutMs = 5_000
-
 /**
  * The size of the write-ahead log, in pages, at which SQLite checkpoints it: 16 MB. Consecutive orders change the same
  * pages; with SQLite's default of 1,000, rewriting them took a sixth of the time of a checkout.
  */
 export const checkpointPages = 4_000
+
+type DatabaseOptions = {
+  mustExist?: boolean
+  readonly?: boolean
+  /** How long to wait for another process's lock; 5 s by default. */
+  lockTimeoutMs?: number | undefined
+}
 
 /**
  * Opens the shop's database and creates it unless `mustExist`.
@@ -33,14 +38,15 @@ export const checkpointPages = 4_000
  * @throws SqliteError when the file does not open; AppError DEPENDENCY_UNAVAILABLE when SQLite does not accept
  *   synchronous = FULL
  */
-export function openDatabase(file: string, options: { mustExist?: boolean; readonly?: boolean } = {}): Db {
+export function openDatabase(file: string, options: DatabaseOptions = {}): Db {
+  const { lockTimeoutMs = 5_000 } = options
   const sqlite = new Database(file, {
     fileMustExist: options.mustExist ?? false,
     readonly: options.readonly ?? false,
-    timeout: busyTimeoutMs
+    timeout: lockTimeoutMs
   })
   try {
-    sqlite.pragma(`busy_timeout = ${busyTimeoutMs}`)
+    sqlite.pragma(`busy_timeout = ${lockTimeoutMs}`)
     if (!options.readonly) sqlite.pragma('journal_mode = WAL')
     sqlite.pragma('synchronous = FULL')
     sqlite.pragma('foreign_keys = ON')

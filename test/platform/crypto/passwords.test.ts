@@ -1,6 +1,7 @@
 import { hash } from '@node-rs/argon2'
 import { describe, expect, it } from 'vitest'
 import { createPasswordHasher } from '../../../src/platform/crypto/passwords.ts'
+import { lowestCost } from '../../support/password-cost.ts'
 
 const outcomes = async (work: Promise<unknown>[]) => (await Promise.allSettled(work)).map(({ status }) => status)
 
@@ -47,7 +48,7 @@ describe('a password', () => {
 
 describe('many concurrent passwords', () => {
   it('are hashed at most one per slot at the same time', async () => {
-    const hasher = createPasswordHasher(2)
+    const hasher = createPasswordHasher({ slots: 2 })
     const work = Array.from({ length: 10 }, () => hasher.hash('lantern'))
     expect(hasher.load()).toEqual({ running: 2, waiting: 9 })
     await Promise.all(work)
@@ -55,7 +56,7 @@ describe('many concurrent passwords', () => {
   })
 
   it('are rejected with Retry-After when 256 are waiting', async () => {
-    const hasher = createPasswordHasher(1)
+    const hasher = createPasswordHasher({ slots: 1, cost: lowestCost })
     await hasher.verifyNothing('x')
     const work = Array.from({ length: 300 }, () => hasher.hash('lantern'))
     const results = await outcomes(work)
