@@ -1,15 +1,15 @@
 /**
- * Measures the packed package against the raw machine, by `npm run bench`. The server has one core and the load another
- * one, where taskset is there; what is compared runs by turns.
+ * Compares the packed package with minimal references, run by `npm run bench`. With taskset, the server and the load
+ * generator have one core each. The two sides of a comparison run alternately.
  *
- *     npm run bench                            everything; a quarter of an hour, and a quiet machine
- *     npm run bench -- --check                 ends with 1 when something misses what it is to reach
- *     npm run bench -- --only me,orders        these rows alone (--list names them)
- *     npm run bench -- --seconds 5 --rounds 5  longer runs, and more of them
+ *     npm run bench                            everything, twenty minutes on a quiet machine
+ *     npm run bench -- --check                 exit with 1 when a result misses its target
+ *     npm run bench -- --only me,orders        only these rows (see --list)
+ *     npm run bench -- --seconds 5 --rounds 5  longer and more runs
  */
 import { parseArgs } from 'node:util'
 import { installPacked } from '../support/packed.ts'
-import { openField } from './field.ts'
+import { openContext } from './context.ts'
 import type { Rounds } from './measure/compare.ts'
 import { hasGenerator } from './measure/load.ts'
 import { isReached, lineOf, report } from './report.ts'
@@ -22,7 +22,7 @@ import { loginRow } from './rows/login.ts'
 import { proxyRow } from './rows/proxy.ts'
 import type { Outcome, Row } from './rows/row.ts'
 
-/** Those that read come before those that write, and find the shop as it was made. */
+/** The rows that read come first, because they need the shop as it was generated. */
 const rows: readonly Row[] = [
   ...endpointRows,
   ...growthRows,
@@ -35,11 +35,11 @@ const rows: readonly Row[] = [
 
 const help = `Usage: npm run bench -- [options]
 
-  --check        end with 1 when something misses what it is to reach
-  --only A,B     measure these rows alone
-  --seconds N    how long each run takes (3)
-  --rounds N     how many runs of each side, by turns (3); fewer tell nothing
-  --list         name the rows
+  --check        exit with 1 when a result misses its target
+  --only A,B     measure only these rows
+  --seconds N    duration of each run (3)
+  --rounds N     runs of each side (3); fewer are not reliable
+  --list         list the rows
 `
 
 const { values } = parseArgs({
@@ -54,9 +54,9 @@ const { values } = parseArgs({
 })
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`)
-const tell = (line: string): void => void process.stderr.write(`${line}\n`)
+const progress = (line: string): void => void process.stderr.write(`${line}\n`)
 
-// An interrupt ends as any end does: the servers are stopped, and the folders go.
+// process.exit runs the exit handlers, which stop the servers and remove the folders.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 
 const asked = values.only?.split(',') ?? rows.map(({ name }) => name)
@@ -66,31 +66,32 @@ const isCounted = [rounds.rounds, rounds.seconds].every((count) => Number.isInte
 
 if (values.help) print(help)
 else if (values.list) for (const { name, about } of rows) print(`${name.padEnd(12)}${about}`)
-else if (unknown !== undefined) refuse(`There is no row "${unknown}": --list names them.`)
-else if (!isCounted) refuse('--seconds and --rounds take a whole number of 1 or more.')
-else if (process.platform !== 'linux') refuse('CPU time and memory are read from /proc, so this takes Linux.')
-else if (!hasGenerator()) refuse('wrk sends the load and is not here: on Debian and Ubuntu, "apt-get install wrk".')
+else if (unknown !== undefined) refuse(`Unknown row "${unknown}". List the rows with --list.`)
+else if (!isCounted) refuse('--seconds and --rounds must be integers of at least 1.')
+else if (process.platform !== 'linux')
+  refuse('The benchmark requires Linux, because it reads CPU time and memory from /proc.')
+else if (!hasGenerator()) refuse('The benchmark requires wrk. Install it; on Debian and Ubuntu: apt-get install wrk')
 else await bench(rows.filter(({ name }) => asked.includes(name)))
 
 function refuse(why: string): void {
-  tell(why)
+  progress(why)
   process.exitCode = 2
 }
 
-async function bench(those: readonly Row[]): Promise<void> {
-  tell('building, packing and installing the package')
+async function bench(selected: readonly Row[]): Promise<void> {
+  progress('building, packing and installing the package')
   const packed = installPacked()
   process.on('exit', () => packed.remove())
-  const field = openField(packed, rounds, tell)
+  const context = openContext(packed, rounds, progress)
   const outcomes: Outcome[] = []
-  for (const row of those) {
-    tell(row.about)
-    for (const outcome of await row.measure(field)) {
-      tell(`  ${lineOf(outcome)}`)
+  for (const row of selected) {
+    progress(row.about)
+    for (const outcome of await row.measure(context)) {
+      progress(`  ${lineOf(outcome)}`)
       outcomes.push(outcome)
     }
   }
-  await field.clear()
+  await context.clear()
   print(report(outcomes, rounds))
   if (values.check && !outcomes.every(isReached)) process.exitCode = 1
 }

@@ -9,20 +9,20 @@ import { temporaryFolder } from './temporary-folder.ts'
 
 export type Size = { products: number; orders: number; users: number; referrals: number }
 
-/** What is measured: a shop that has done well for years. */
+/** The size of the measured shop, which has been successful for years. */
 export const grown: Size = { products: 1_000, orders: 100_000, users: 20_000, referrals: 1_000_000 }
 
-/** People whom the measurements need, by the number of their account. */
+/** The users of the measurements, by user id. */
 export const people = {
   /** Has a twentieth of all orders. */
   regular: 1,
-  /** Has a tenth of the regular's orders. */
+  /** Has a tenth as many orders as `regular`. */
   occasional: 2,
-  /** Has orders like anybody, and one of each benefit. */
+  /** Has an average number of orders, and one benefit of each kind. */
   member: 3,
-  /** Has all the referrals that there are to be. */
+  /** Has all referrals. */
   affiliate: 4,
-  /** Has a tenth of the affiliate's. */
+  /** Has a tenth as many referrals as `affiliate`, in addition. */
   smallAffiliate: 5
 } as const
 export type Person = keyof typeof people
@@ -32,19 +32,19 @@ export const emailOf = (user: number | string): string => `user-${user}@shop.exa
 
 export type GeneratedShop = {
   dataDir: string
-  /** Another copy of its database, as it was when it was made. */
+  /** A copy of the generated database, for the reference. */
   copy: string
-  /** The Cookie header of a session that stands as long as the benchmark. */
+  /** The Cookie header of a session that stays valid during the benchmark. */
   cookieOf(person: Person): string
 }
 
 const dayMs = 86_400_000
 
-/** Makes a data folder by the packed command line, and fills its database by SQL; a minute at the size of `grown`. */
+/** Creates a data folder with packed commands and fills its database with SQL. Takes a minute for the size `grown`. */
 export async function generateShop(packed: Packed, size: Size): Promise<GeneratedShop> {
   const dataDir = temporaryFolder('bench')
   await command(packed, dataDir, 'migrate')
-  // High enough for none to be refused, and consulted all the same.
+  // Too high to refuse a request, but the limits are still checked.
   for (const bucket of ['checkout_ip', 'login_ip', 'login_account'])
     await command(packed, dataDir, 'settings', 'set', `limits.${bucket}`, '100000000/60')
   const file = join(dataDir, 'shopstead.db')
@@ -68,32 +68,32 @@ async function command(packed: Packed, dataDir: string, ...words: string[]): Pro
   if (ran.exitCode !== 0) throw new Error(`shopstead ${words.join(' ')} ended with ${ran.exitCode}: ${ran.stderr}`)
 }
 
-/** By the parameters of the shop's own hashes, so that a login does not make it anew. */
+/** A hash with the shop's own parameters, so that a login does not rehash it. */
 function passwordHash(): Promise<string> {
   return hashPassword(password, { memoryCost: 19_456, timeCost: 2, parallelism: 1 })
 }
 
-type Given = { passwordHash: string; tokens: ReadonlyMap<string, string>; now: number }
+type FillData = { passwordHash: string; tokens: ReadonlyMap<string, string>; now: number }
 
-function fill(sqlite: Database.Database, size: Size, given: Given): void {
+function fill(sqlite: Database.Database, size: Size, data: FillData): void {
   sqlite.transaction(() => {
-    fillCatalogue(sqlite, size, given)
-    fillAccounts(sqlite, size, given)
-    fillOrders(sqlite, size, given)
-    fillReferrals(sqlite, size, given)
-    fillBenefits(sqlite, given)
+    fillCatalogue(sqlite, size, data)
+    fillAccounts(sqlite, size, data)
+    fillOrders(sqlite, size, data)
+    fillReferrals(sqlite, size, data)
+    fillBenefits(sqlite, data)
   })()
 }
 
-/** Rows numbered from 1, for `INSERT … SELECT … FROM n`. */
-const numbers = (most: number): string =>
-  `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${most})`
+/** A table expression with the numbers from 1, for `INSERT … SELECT … FROM n`. */
+const numbers = (max: number): string =>
+  `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${max})`
 
-function fillCatalogue(sqlite: Database.Database, { products }: Size, { now }: Given): void {
+function fillCatalogue(sqlite: Database.Database, { products }: Size, { now }: FillData): void {
   sqlite.exec(`
     INSERT INTO products (id, slug, name, description, type, price_minor, published, position, created_at, updated_at)
       ${numbers(products)} SELECT i, 'product-' || i, 'Lantern number ' || i,
-        'Made of tin and glass in the workshop by the harbour, number ' || i || ' of its kind, with a wick and a handle.',
+        'SharedViews of tin and glass in the workshop by the harbour, number ' || i || ' of its kind, with a wick and a handle.',
         'physical', 500 + i, 1, i, ${now}, ${now} FROM n;
     INSERT INTO categories (id, slug, name) ${numbers(20)} SELECT i, 'room-' || i, 'Room ' || i FROM n;
     INSERT INTO product_categories (product_id, category_id, position) SELECT id, id % 20 + 1, 0 FROM products;
@@ -103,7 +103,7 @@ function fillCatalogue(sqlite: Database.Database, { products }: Size, { now }: G
   `)
 }
 
-function fillAccounts(sqlite: Database.Database, { users }: Size, { passwordHash, tokens, now }: Given): void {
+function fillAccounts(sqlite: Database.Database, { users }: Size, { passwordHash, tokens, now }: FillData): void {
   sqlite
     .prepare(
       `INSERT INTO users (id, email, email_key, username, username_key, display_name, password_hash, status,
@@ -124,8 +124,8 @@ function fillAccounts(sqlite: Database.Database, { users }: Size, { passwordHash
     session.run(hash('sha256', tokens.get(person) ?? '', 'hex'), id, now, now, now + 30 * dayMs)
 }
 
-/** Every 20th order is the regular's, every 200th the occasional customer's, the others are everybody else's. */
-function fillOrders(sqlite: Database.Database, { orders, users, products }: Size, { now }: Given): void {
+/** Every 20th order belongs to `regular`, every 200th to `occasional`, and the others to all other users. */
+function fillOrders(sqlite: Database.Database, { orders, users, products }: Size, { now }: FillData): void {
   sqlite.exec(`
     INSERT INTO affiliates (user_id, code, code_key, status, created_at, updated_at)
       SELECT id, 'code' || id, 'code' || id, 'active', ${now}, ${now} FROM users
@@ -154,8 +154,8 @@ function fillOrders(sqlite: Database.Database, { orders, users, products }: Size
   `)
 }
 
-/** Of orders that are not there, since so many would take minutes: the list never looks at them. */
-function fillReferrals(sqlite: Database.Database, { referrals, orders }: Size, { now }: Given): void {
+/** Referrals of orders that do not exist, because creating them would take minutes. The list never reads the orders. */
+function fillReferrals(sqlite: Database.Database, { referrals, orders }: Size, { now }: FillData): void {
   const beyond = 1_000_000_000
   sqlite.exec(`
     CREATE TEMP TABLE made AS ${numbers(referrals + referrals / 10)}
@@ -168,7 +168,7 @@ function fillReferrals(sqlite: Database.Database, { referrals, orders }: Size, {
   `)
 }
 
-function fillBenefits(sqlite: Database.Database, { now }: Given): void {
+function fillBenefits(sqlite: Database.Database, { now }: FillData): void {
   sqlite.exec(`
     INSERT INTO plans (id, slug, name, module, rank, is_pro) VALUES (1, 'friends', 'Friends of the Shop', 'A', 10, 1);
     INSERT INTO campaigns (id, slug, name) VALUES (1, 'new-roof', 'A new roof');

@@ -1,8 +1,8 @@
 /**
- * Whether a flood of logins can starve the shop: while 200 logins are under way at every moment, /store/offers is asked
- * on another connection. Then 1000 come at one moment, of which those that do not fit have to be put off with 503 and
- * Retry-After. Prints the figures of both, and exits 1 when the first lets the p99 of the offers reach 100 ms, the second
- * puts none off, or a login is answered in any other way.
+ * Tests whether a flood of logins can starve the shop. First, /store/offers is requested while 200 logins run at any
+ * time. Then 1000 logins are sent at the same time; those that do not fit must get 503 with Retry-After. Prints the
+ * figures of both. Exits with 1 when the p99 of the offers reaches 100 ms in the first part, when no login is refused in
+ * the second, or when a login gets any other response.
  *
  * Usage: node test/bench/login-flood.ts [--seconds 10] [--logins 200] [--burst 1000]
  */
@@ -27,13 +27,13 @@ const offersEveryMs = 10
 const people = ['lena', 'mira', 'jonas', 'petra', 'new'].map((name) => `${name}@shop.example`)
 const password = 'harbour-lantern-42'
 
-type Answered = { status: number; ms: number; retryAfter: string | undefined }
+type Reply = { status: number; ms: number; retryAfter: string | undefined }
 
 const offersAgent = new Agent({ keepAlive: true, maxSockets: 1 })
 const loginAgent = new Agent({ keepAlive: true })
 
-/** One request on a socket of its agent, timed from its sending to the end of its answer. */
-function ask(url: string, agent: Agent, body?: object): Promise<Answered> {
+/** Sends one request and measures the time to the end of its response. */
+function ask(url: string, agent: Agent, body?: object): Promise<Reply> {
   const started = performance.now()
   const method = body === undefined ? 'GET' : 'POST'
   const headers = body === undefined ? {} : { 'content-type': 'application/json' }
@@ -52,16 +52,16 @@ function ask(url: string, agent: Agent, body?: object): Promise<Answered> {
   })
 }
 
-function logIn(apiRoot: string, index: number): Promise<Answered> {
+function logIn(apiRoot: string, index: number): Promise<Reply> {
   return ask(`${apiRoot}/auth/login`, loginAgent, { email: people[index % people.length], password })
 }
 
-/** Asks for the offers again and again until `done`, however the answer before took. */
+/** Requests the offers repeatedly until `done`. Returns the response times. */
 async function askForOffers(apiRoot: string, done: () => boolean): Promise<number[]> {
   const times: number[] = []
   while (!done()) {
     const { status, ms } = await ask(`${apiRoot}/store/offers`, offersAgent)
-    if (status !== 200) throw new Error(`The offers answered ${status}.`)
+    if (status !== 200) throw new Error(`The offers returned ${status}.`)
     times.push(ms)
     await sleep(offersEveryMs)
   }
@@ -73,21 +73,21 @@ function percentile(times: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }
 
-/** Prints one part's figures. Every login has to be answered 200, or 503 with Retry-After; tells how many were put off. */
-function report(what: string, times: readonly number[], logins: readonly Answered[]): { p99: number; putOff: number } {
+/** Prints the figures of one part. Every login must get 200, or 503 with Retry-After. Returns the number of refused ones. */
+function report(what: string, times: readonly number[], logins: readonly Reply[]): { p99: number; refused: number } {
   const [p50, p99, worst] = [percentile(times, 0.5), percentile(times, 0.99), Math.max(...times)]
   const through = logins.filter(({ status }) => status === 200).length
-  const putOff = logins.filter(({ status, retryAfter }) => status === 503 && Number(retryAfter) > 0).length
-  const odd = logins.length - through - putOff
+  const refused = logins.filter(({ status, retryAfter }) => status === 503 && Number(retryAfter) > 0).length
+  const odd = logins.length - through - refused
   process.stdout.write(
     `${what}: offers p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, worst ${worst.toFixed(1)} ms of ${times.length}; ` +
-      `logins 200 ${through}, 503 with Retry-After ${putOff}, otherwise ${odd}\n`
+      `logins 200 ${through}, 503 with Retry-After ${refused}, other ${odd}\n`
   )
-  if (odd > 0) broken(`${odd} logins were answered in another way.`)
-  return { p99, putOff }
+  if (odd > 0) fail(`${odd} logins got another response.`)
+  return { p99, refused }
 }
 
-function broken(why: string): void {
+function fail(why: string): void {
   process.stdout.write(`BROKEN: ${why}\n`)
   process.exitCode = 1
 }
@@ -95,7 +95,7 @@ function broken(why: string): void {
 async function flood(apiRoot: string): Promise<void> {
   const until = performance.now() + Number(values.seconds) * 1000
   const done = (): boolean => performance.now() > until
-  const logins: Answered[] = []
+  const logins: Reply[] = []
   const keepLoggingIn = async (index: number): Promise<void> => {
     while (!done()) logins.push(await logIn(apiRoot, index))
   }
@@ -103,8 +103,8 @@ async function flood(apiRoot: string): Promise<void> {
     askForOffers(apiRoot, done),
     ...Array.from({ length: Number(values.logins) }, (_, index) => keepLoggingIn(index))
   ])
-  const { p99 } = report(`${values.logins} logins at every moment for ${values.seconds} s`, times, logins)
-  if (!(p99 < promisedMs)) broken(`the offers' p99 is not under ${promisedMs} ms.`)
+  const { p99 } = report(`${values.logins} concurrent logins for ${values.seconds} s`, times, logins)
+  if (!(p99 < promisedMs)) fail(`the offers' p99 is not under ${promisedMs} ms.`)
 }
 
 async function burst(apiRoot: string): Promise<void> {
@@ -112,8 +112,8 @@ async function burst(apiRoot: string): Promise<void> {
   const offers = askForOffers(apiRoot, () => over)
   const logins = await Promise.all(Array.from({ length: Number(values.burst) }, (_, index) => logIn(apiRoot, index)))
   over = true
-  const { putOff } = report(`${values.burst} logins at one moment`, await offers, logins)
-  if (putOff === 0) broken('none was put off, so nothing shows that what does not fit is refused.')
+  const { refused } = report(`${values.burst} logins at the same time`, await offers, logins)
+  if (refused === 0) fail('no login was refused, so the limit of the queue was not tested.')
 }
 
 const dataDir = mkdtempSync(join(tmpdir(), 'shopstead-flood-'))
@@ -129,7 +129,7 @@ try {
     value?: string
   }
   const { apiRoot } = JSON.parse(value ?? '{}') as { apiRoot: string }
-  // The flood is to reach the hashes, not to end at a limit.
+  // Without limits, so that the flood reaches the password hashing.
   for (const bucket of ['login_ip', 'login_account']) {
     spawnSync(process.execPath, commandLine(['settings', 'set', `limits.${bucket}`, 'off']), { env })
   }

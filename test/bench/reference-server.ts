@@ -1,19 +1,18 @@
 /**
- * The reference: bare node:http, with the shop's own bytes where they do not change, and with the best SQL known where
- * they come out of the database. No framework, and nothing is checked.
+ * The reference: bare node:http with the shop's own bytes for constant responses, and with the best known SQL for the
+ * others. No framework and no checks.
  *
- * A value is bound as `+?`, not `?`: SQLite with STAT4, which better-sqlite3 brings, otherwise plans a statement with a
- * join or an ORDER BY anew whenever a value is bound to it, since the best plan might depend on the value. That costs
- * four times what the statement does.
+ * Values are bound as `+?`, not `?`. With STAT4, which better-sqlite3 enables, SQLite otherwise plans a statement with a
+ * join or an ORDER BY again for every bound value, which costs four times as much as the statement.
  *
- * Usage: node test/bench/reference-server.ts DATABASE ANSWERS, which is a file of KeptAnswer by address
+ * Usage: node test/bench/reference-server.ts DATABASE RESPONSES, which is a file of StoredResponse by path
  */
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Database from 'better-sqlite3'
-import { answerKept } from './reference/answer.ts'
-import type { Handler, KeptAnswer } from './reference/answer.ts'
+import { sendStored } from './reference/answer.ts'
+import type { Handler, StoredResponse } from './reference/answer.ts'
 import { answerCheckouts } from './reference/checkout.ts'
 import { answerMe } from './reference/me.ts'
 import { answerOrders } from './reference/orders.ts'
@@ -34,8 +33,8 @@ const handlers = new Map<string, Handler>([
   ['/affiliates/referrals', answerReferrals(sqlite)],
   ['/store/checkout-session', answerCheckouts(sqlite)]
 ])
-const kept = JSON.parse(readFileSync(answers, 'utf8')) as Record<string, KeptAnswer>
-for (const [path, answer] of Object.entries(kept)) handlers.set(path, answerKept(answer))
+const stored = JSON.parse(readFileSync(answers, 'utf8')) as Record<string, StoredResponse>
+for (const [path, answer] of Object.entries(stored)) handlers.set(path, sendStored(answer))
 
 const server = createServer((request, response) => {
   const url = request.url ?? ''

@@ -1,7 +1,7 @@
 import { cpus } from 'node:os'
 import type { Rounds } from './measure/compare.ts'
 import { isPinned } from './measure/machine.ts'
-import { mostSpread } from './measure/statistics.ts'
+import { maxSpread } from './measure/statistics.ts'
 import { table } from './measure/table.ts'
 import type { Comparison, Figure, Outcome } from './rows/row.ts'
 
@@ -11,15 +11,15 @@ const short = (value: number): string => (value === 0 || value >= 10 ? whole(val
 
 const ratioOf = ({ shop, reference }: Comparison): number => shop.requestsASecond / reference.requestsASecond
 
-/** Answers that are refusals are quick, so a side that has one has reached nothing. */
+/** Whether an outcome reaches its target. A comparison with failures never does, because refusals are fast. */
 export function isReached(outcome: Outcome): boolean {
-  if (outcome.kind === 'figure') return outcome.value <= outcome.most
-  return ratioOf(outcome) >= outcome.bar && outcome.shop.failures + outcome.reference.failures === 0
+  if (outcome.kind === 'figure') return outcome.value <= outcome.max
+  return ratioOf(outcome) >= outcome.target && outcome.shop.failures + outcome.reference.failures === 0
 }
 
-/** Whether its runs are so far apart that they tell of the machine. */
+/** Whether the spread of its runs is too large. */
 function isNoisy(outcome: Outcome): boolean {
-  return spreadOf(outcome) > mostSpread
+  return spreadOf(outcome) > maxSpread
 }
 
 function spreadOf(outcome: Outcome): number {
@@ -32,28 +32,29 @@ function verdictOf(outcome: Outcome): string {
   return isNoisy(outcome) ? `${verdict}, noisy` : verdict
 }
 
-/** Everything that was measured, in Markdown. */
+/** All outcomes in Markdown. */
 export function report(outcomes: readonly Outcome[], { rounds, seconds, connections }: Rounds): string {
   const where = isPinned
-    ? 'the server has one core and the load the other'
-    : 'nothing keeps to a core, since taskset or a second core is missing'
+    ? 'server and load generator have one core each'
+    : 'no process is pinned to a core, because taskset or a second core is missing'
   const noisy = outcomes.filter(isNoisy).map(({ name }) => name)
   const reached = outcomes.filter(isReached).length
   return [
-    `Node.js ${process.version} on ${cpus().length} × ${cpus()[0]?.model.trim()}; ${where}. Medians of ${rounds} runs of ${seconds} s by`,
-    `turns, ${connections} connections; of two figures the first is Shopstead's.`,
+    `Node.js ${process.version} on ${cpus().length} × ${cpus()[0]?.model.trim()}; ${where}. Medians of ${rounds} runs of ${seconds} s,`,
+    `alternating, with ${connections} connections. Of two figures, the first is Shopstead's.`,
     '',
     ...(outcomes.some(isComparison) ? [comparisonTable(outcomes), ''] : []),
     ...(outcomes.some(isFigure) ? [figureTable(outcomes), ''] : []),
-    ...(noisy.length > 0 ? [`Too noisy to tell, with runs over 20 % apart: ${noisy.join('; ')}.`] : []),
+    ...(noisy.length > 0 ? [`Unreliable, because the runs differ by more than 20 %: ${noisy.join('; ')}.`] : []),
     `${reached} of ${outcomes.length} reached.`
   ].join('\n')
 }
 
+/** An outcome in one line. */
 export function lineOf(outcome: Outcome): string {
   const figure =
     outcome.kind === 'comparison'
-      ? `${exact(ratioOf(outcome))} of ${outcome.against} (${whole(outcome.shop.requestsASecond)} by ${whole(outcome.reference.requestsASecond)} requests/s)`
+      ? `${exact(ratioOf(outcome))} of ${outcome.against} (${whole(outcome.shop.requestsASecond)} and ${whole(outcome.reference.requestsASecond)} requests/s)`
       : `${short(outcome.value)} ${outcome.unit}`
   return `${outcome.name}: ${figure}, ${verdictOf(outcome)}`
 }
@@ -61,23 +62,23 @@ export function lineOf(outcome: Outcome): string {
 function comparisonTable(outcomes: readonly Outcome[]): string {
   const head = [
     'endpoint',
-    'beside',
+    'reference',
     'requests/s',
     'CPU µs',
     'p50 ms',
     'p99 ms',
     'ratio',
-    'by CPU',
-    'to reach',
+    'CPU ratio',
+    'target',
     'spread',
     ''
   ]
   return table(head, outcomes.filter(isComparison).map(comparisonCells))
 }
 
-/** Each pair is the shop's figure and the reference's. */
+/** The cells of a comparison; a pair is the shop's figure and the reference's. */
 function comparisonCells(outcome: Comparison): string[] {
-  const { name, against, shop, reference, bar } = outcome
+  const { name, against, shop, reference, target } = outcome
   const pair = (of: (side: Comparison['shop']) => string): string => `${of(shop)} / ${of(reference)}`
   return [
     name,
@@ -88,7 +89,7 @@ function comparisonCells(outcome: Comparison): string[] {
     pair(({ p99Ms }) => exact(p99Ms)),
     exact(ratioOf(outcome)),
     exact(reference.cpuMicros / shop.cpuMicros),
-    exact(bar),
+    exact(target),
     `${whole(spreadOf(outcome) * 100)} %`,
     verdictOf(outcome)
   ]
@@ -99,10 +100,10 @@ function figureTable(outcomes: readonly Outcome[]): string {
 }
 
 function figureCells(figure: Figure): string[] {
-  const { name, value, unit, most, spread } = figure
+  const { name, value, unit, max, spread } = figure
   const amount = (of: number): string => `${unit === '×' ? exact(of) : short(of)} ${unit}`
   const apart = spread === undefined ? '' : `${whole(spread * 100)} %`
-  return [name, amount(value), amount(most), apart, verdictOf(figure)]
+  return [name, amount(value), amount(max), apart, verdictOf(figure)]
 }
 
 function isComparison(outcome: Outcome): outcome is Comparison {

@@ -1,4 +1,4 @@
-/** As little as a server on node:http can be: its one answer, whatever is asked. Its argument is the body. */
+/** The smallest possible node:http server, which sends the same response to every request. Its argument is the body. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 

@@ -1,9 +1,9 @@
 import { loadOn } from './load.ts'
-import type { Asked, Pressure } from './load.ts'
+import type { RequestSpec, Pressure } from './load.ts'
 import { median, spread } from './statistics.ts'
 
-/** A request and the process that answers it. */
-export type Side = Asked & { pid: number }
+/** A request and the process that responds to it. */
+export type Side = RequestSpec & { pid: number }
 
 /** Medians of all runs of one side. */
 export type Measured = {
@@ -12,19 +12,19 @@ export type Measured = {
   p50Ms: number
   p99Ms: number
   failures: number
-  /** How far apart its runs are in requests a second. */
+  /** The spread of its runs in requests per second. */
   spread: number
 }
 
 export type Rounds = Pressure & { rounds: number }
 
 /**
- * Until V8 has compiled what is asked for often, which it does on the same core: where that is a slow one, the last of
- * the functions behind /me come after 18 s, those of the reference after 6.
+ * The time that V8 needs to compile the hot functions on the server's core. On a slow core it took 18 s for /me and 6 s
+ * for the reference.
  */
 const warmUpSeconds = 20
 
-/** Both sides by turns, each first in every other round, so that whatever else the machine does falls on both. */
+/** Runs both sides alternately, each one first in every other round, so that other load affects both equally. */
 export async function compare(shop: Side, reference: Side, rounds: Rounds): Promise<[Measured, Measured]> {
   const readings = new Map<Side, Awaited<ReturnType<typeof loadOn>>[]>([
     [shop, []],

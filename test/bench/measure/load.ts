@@ -2,49 +2,50 @@ import { execFile, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { cpuSecondsOf, pinned } from './machine.ts'
 
-/** One request, sent over and over. */
-export type Asked = {
+/** A request that is sent repeatedly. */
+export type RequestSpec = {
   url: string
   method?: 'GET' | 'POST'
   headers?: Readonly<Record<string, string>>
-  /** `{n}` stands for a number from 1 to 1000. */
+  /** `{n}` is replaced by a number from 1 to 1000. */
   body?: string
 }
 
 export type Pressure = {
   seconds: number
   connections: number
-  /** How long a connection waits before each request; 0 sends as fast as answers come. */
+  /** How long a connection waits before each request; 0 sends the next one immediately. */
   pauseMs?: number
 }
 
-/** Of one run. */
+/** The result of one run. */
 export type Reading = {
   requests: number
   requestsASecond: number
   p50Ms: number
   p99Ms: number
-  /** Answers of 400 and above, timeouts, and broken connections. */
+  /** Responses of 400 and above, timeouts, and broken connections. */
   failures: number
 }
 
 type Report = { requests: number; micros: number; p50: number; p99: number; failures: number }
 
+/** Whether wrk is installed. */
 export function hasGenerator(): boolean {
   return spawnSync('wrk', ['--version']).error === undefined
 }
 
 const script = join(import.meta.dirname, 'wrk.lua')
 
-/** Sends one request over and over by wrk. */
-export function load(asked: Asked, { seconds, connections, pauseMs = 0 }: Pressure): Promise<Reading> {
-  const headers = Object.entries(asked.headers ?? {}).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
+/** Sends one request repeatedly with wrk. */
+export function load(request: RequestSpec, { seconds, connections, pauseMs = 0 }: Pressure): Promise<Reading> {
+  const headers = Object.entries(request.headers ?? {}).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
   const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', script, ...headers]
-  const sent = [asked.url, '--', asked.method ?? 'GET', asked.body ?? '', String(pauseMs)]
+  const sent = [request.url, '--', request.method ?? 'GET', request.body ?? '', String(pauseMs)]
   const [program, ...args] = pinned('load', 'wrk', ...options, ...sent)
   return new Promise((resolve, reject) => {
     execFile(program, args, (error, stdout) => {
-      if (error !== null) return reject(new Error(`wrk failed on ${asked.url}`, { cause: error }))
+      if (error !== null) return reject(new Error(`wrk failed on ${request.url}`, { cause: error }))
       const report = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as Report
       resolve({
         requests: report.requests,
@@ -57,10 +58,14 @@ export function load(asked: Asked, { seconds, connections, pauseMs = 0 }: Pressu
   })
 }
 
-/** The same, with the CPU time that each request cost the process which answered. */
-export async function loadOn(pid: number, asked: Asked, pressure: Pressure): Promise<Reading & { cpuMicros: number }> {
+/** Runs `load` and also measures the CPU time per request of the server process. */
+export async function loadOn(
+  pid: number,
+  request: RequestSpec,
+  pressure: Pressure
+): Promise<Reading & { cpuMicros: number }> {
   const before = cpuSecondsOf(pid)
-  const reading = await load(asked, pressure)
+  const reading = await load(request, pressure)
   const usedMicros = (cpuSecondsOf(pid) - before) * 1e6
   return { ...reading, cpuMicros: usedMicros / reading.requests }
 }

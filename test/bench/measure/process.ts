@@ -4,15 +4,15 @@ import { createInterface } from 'node:readline'
 
 export type Running = {
   pid: number
-  /** The first line that it printed. */
-  said: string
+  /** The first line on its standard output. */
+  firstLine: string
   end(): Promise<void>
 }
 
 const running = new Set<ChildProcess>()
 process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')))
 
-/** Starts a program that says in its first line that it is ready. What it writes to standard error is thrown away. */
+/** Starts a program and waits for its first line, which says that it is ready. Discards its standard error. */
 export async function start(
   [program = '', ...args]: readonly string[],
   options: { env?: NodeJS.ProcessEnv; cwd?: string } = {}
@@ -25,18 +25,18 @@ export async function start(
       resolve()
     })
   )
-  const said = await firstLine(child)
-  if (said === undefined || child.pid === undefined)
-    throw new Error(`${program} ${args.join(' ')} ended without a word`)
+  const firstLine = await readFirstLine(child)
+  if (firstLine === undefined || child.pid === undefined)
+    throw new Error(`${program} ${args.join(' ')} ended without output`)
   const end = (): Promise<void> => {
     child.kill('SIGTERM')
     return ended
   }
-  return { pid: child.pid, said, end }
+  return { pid: child.pid, firstLine, end }
 }
 
-/** What follows it is read and thrown away. */
-function firstLine(child: ChildProcess): Promise<string | undefined> {
+/** Reads the first line of the output; the rest is discarded. */
+function readFirstLine(child: ChildProcess): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     child.once('error', reject).once('close', () => resolve(undefined))
     if (child.stdout !== null) createInterface({ input: child.stdout }).once('line', resolve)

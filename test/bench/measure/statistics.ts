@@ -1,12 +1,12 @@
-/** The middle one; of an even number the upper middle. */
+/** The median; for an even number of figures the upper one. */
 export function median(figures: readonly number[]): number {
   return figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? Number.NaN
 }
 
-/** How far apart the runs of one thing are, as a share of their median. */
+/** The difference between the largest and the smallest figure, as a share of the median. */
 export function spread(figures: readonly number[]): number {
   return (Math.max(...figures) - Math.min(...figures)) / median(figures)
 }
 
-/** Past this, runs of the same thing tell more of the machine than of the thing. */
-export const mostSpread = 0.2
+/** Above this spread, the runs measure the machine's other load rather than the program. */
+export const maxSpread = 0.2

@@ -1,4 +1,4 @@
-/** A table in Markdown, with its columns in line. */
+/** A Markdown table with aligned columns. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((cell, column) => Math.max(cell.length, ...rows.map((row) => row[column]?.length ?? 0)))
   const line = (cells: readonly string[]): string =>

@@ -1,5 +1,5 @@
--- What wrk sends, by the arguments behind `--`: method, body, and how many milliseconds a connection waits before each
--- request. `{n}` in the body is a number from 1 to 1000, another one each time. Ends with one line of JSON.
+-- The request that wrk sends. Arguments after `--`: method, body, and the milliseconds that a connection waits before each
+-- request. `{n}` in the body is replaced by a number from 1 to 1000, in turn. Prints one line of JSON at the end.
 
 local method, template, pause
 

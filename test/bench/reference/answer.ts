@@ -2,10 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
-/** One of the shop's answers, to be given again as it is. */
-export type KeptAnswer = { status: number; headers: [name: string, value: string][]; body: string }
+/** A response of the shop that the reference repeats. */
+export type StoredResponse = { status: number; headers: [name: string, value: string][]; body: string }
 
-export function answerKept({ status, headers, body }: KeptAnswer): Handler {
+/** A handler that sends a stored response. */
+export function sendStored({ status, headers, body }: StoredResponse): Handler {
   const bytes = Buffer.from(body)
   const flat = headers.flat()
   return (_, response) => {
@@ -16,7 +17,7 @@ export function answerKept({ status, headers, body }: KeptAnswer): Handler {
 
 const id = '00000000-0000-4000-8000-000000000000'
 
-/** What the shop sends along with every answer that is one person's. */
+/** The headers of the shop's private responses. */
 const privateHeaders = Object.entries({
   'content-type': 'application/json; charset=utf-8',
   'x-content-type-options': 'nosniff',
@@ -24,11 +25,12 @@ const privateHeaders = Object.entries({
   'cache-control': 'no-store'
 }).flat()
 
-/** As long as the shop's meta, and with the time of the answer. */
+/** A `meta` of the same length as the shop's, with the current time. */
 export function meta(): object {
   return { correlationId: id, correlation_id: id, request_id: id, timestamp: new Date().toISOString() }
 }
 
+/** Sends a private JSON response. */
 export function answerJson(response: ServerResponse, body: string): void {
   response.writeHead(200, [...privateHeaders, 'content-length', String(Buffer.byteLength(body))])
   response.end(body)

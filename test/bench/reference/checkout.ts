@@ -9,7 +9,7 @@ type Cart = { items: { productId: number; quantity: number }[] }
 const token = (): string => randomBytes(32).toString('base64url')
 const holdMs = 3_600_000
 
-/** A guest's order as the shop writes it, with all that belongs to it, in one transaction that is on disk afterwards. */
+/** Writes a guest's order and all rows that belong to it, as the shop does, in one durable transaction. */
 export function answerCheckouts(sqlite: Database.Database): Handler {
   const product = sqlite.prepare<[number], Product>(
     'SELECT name, price_minor AS priceMinor, type FROM products WHERE id = +?'

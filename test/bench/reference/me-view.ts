@@ -1,6 +1,6 @@
 import type { User } from './session.ts'
 
-export type Standing = {
+export type AccountRow = {
   affiliateId: number | null
   affiliateStatus: string | null
   firstName: string | null
@@ -31,7 +31,7 @@ export type Donation = {
   campaign: string
   createdAt: number
 }
-export type Holdings = {
+export type UserRecords = {
   orders: readonly Order[]
   memberships: readonly Membership[]
   subscriptions: readonly Subscription[]
@@ -40,10 +40,10 @@ export type Holdings = {
 
 const iso = (epochMs: number | null): string | null => (epochMs === null ? null : new Date(epochMs).toISOString())
 
-/** What /me says of a shop's member, taken that every module is on and nothing of his has run out. */
-export function meView(user: User, standing: Standing, holdings: Holdings): object {
-  const orders = holdings.orders.map(orderView)
-  const flags = flagsOf(standing, holdings)
+/** The data of GET /me for a user, assuming that all modules are enabled and no benefit has expired. */
+export function meView(user: User, account: AccountRow, records: UserRecords): object {
+  const orders = records.orders.map(orderView)
+  const flags = flagsOf(account, records)
   const isAffiliate = flags.isAffiliateApproved
   const wpRoles = isAffiliate ? ['customer', 'affiliate'] : ['customer']
   const { id, email, displayName, billingEmail } = user
@@ -51,19 +51,19 @@ export function meView(user: User, standing: Standing, holdings: Holdings): obje
     user: { id, email, displayName, roles: wpRoles, createdAt: iso(user.createdAt), billingEmail },
     roles: { wpRoles, serviceRoles: isAffiliate ? ['member', 'pro', 'affiliate'] : ['member', 'pro'] },
     flags,
-    entitlements: entitlementsOf(standing, holdings, { flags, orders }),
-    profile: { firstName: standing.firstName, lastName: standing.lastName },
+    entitlements: entitlementsOf(account, records, { flags, orders }),
+    profile: { firstName: account.firstName, lastName: account.lastName },
     consent: {
       marketingOptIn: false,
-      termsAcceptedAt: iso(standing.termsAcceptedAt),
-      privacyAcceptedAt: iso(standing.privacyAcceptedAt)
+      termsAcceptedAt: iso(account.termsAcceptedAt),
+      privacyAcceptedAt: iso(account.privacyAcceptedAt)
     }
   }
 }
 
 type Flags = ReturnType<typeof flagsOf>
 
-function flagsOf(standing: Standing, { memberships, subscriptions }: Holdings) {
+function flagsOf(account: AccountRow, { memberships, subscriptions }: UserRecords) {
   const hasMembershipB = memberships.some(({ module }) => module === 'B')
   return {
     isLoggedIn: true,
@@ -78,26 +78,26 @@ function flagsOf(standing: Standing, { memberships, subscriptions }: Holdings) {
     hasDonations: true,
     hasActiveMembershipA: memberships.some(({ module }) => module === 'A'),
     hasActiveMembershipB: hasMembershipB,
-    hasAnyCompletedStoreOrder: standing.hasCompletedOrder === 1,
+    hasAnyCompletedStoreOrder: account.hasCompletedOrder === 1,
     hasActiveSubscription: subscriptions.length > 0,
     hasProAccess: memberships.some(({ isPro }) => isPro === 1),
-    isAffiliate: standing.affiliateId !== null,
-    isAffiliateApproved: standing.affiliateStatus === 'active',
+    isAffiliate: account.affiliateId !== null,
+    isAffiliateApproved: account.affiliateStatus === 'active',
     hasMembershipB,
-    hasCourseEnrollments: standing.isEnrolled === 1
+    hasCourseEnrollments: account.isEnrolled === 1
   }
 }
 
-type Made = { flags: Flags; orders: readonly { createdAt: string | null }[] }
+type SharedViews = { flags: Flags; orders: readonly { createdAt: string | null }[] }
 
-function entitlementsOf(standing: Standing, holdings: Holdings, { flags, orders }: Made) {
-  const memberships = holdings.memberships.map(membershipView)
-  const subscriptions = holdings.subscriptions.map(subscriptionView)
-  const donations = holdings.donations.map(donationView)
+function entitlementsOf(account: AccountRow, records: UserRecords, { flags, orders }: SharedViews) {
+  const memberships = records.memberships.map(membershipView)
+  const subscriptions = records.subscriptions.map(subscriptionView)
+  const donations = records.donations.map(donationView)
   const summaries = {
     orders: {
       hasAnyCompletedOrder: flags.hasAnyCompletedStoreOrder,
-      totalOrders: standing.totalOrders ?? 0,
+      totalOrders: account.totalOrders ?? 0,
       lastOrderAt: orders[0]?.createdAt ?? null
     },
     donations: {
@@ -112,9 +112,9 @@ function entitlementsOf(standing: Standing, holdings: Holdings, { flags, orders 
     },
     subscriptions: { activeSubscriptionCount: subscriptions.length, totalSubscriptions: subscriptions.length },
     affiliate: {
-      id: standing.affiliateId,
+      id: account.affiliateId,
       isActive: flags.isAffiliateApproved,
-      status: standing.affiliateStatus
+      status: account.affiliateStatus
     },
     dependencies
   }

@@ -2,13 +2,13 @@ import type Database from 'better-sqlite3'
 import { answerJson, meta } from './answer.ts'
 import type { Handler } from './answer.ts'
 import { meView } from './me-view.ts'
-import type { Donation, Membership, Order, Standing, Subscription } from './me-view.ts'
+import type { Donation, Membership, Order, AccountRow, Subscription } from './me-view.ts'
 import { sessions } from './session.ts'
 
-/** Five statements behind the session's two: one for all of which there is at most one, one for each list. */
+/** Five statements after the session's: one for all single rows, and one for each list. */
 export function answerMe(sqlite: Database.Database): Handler {
   const userOf = sessions(sqlite)
-  const standing = sqlite.prepare<[number], Standing>(
+  const account = sqlite.prepare<[number], AccountRow>(
     `SELECT a.id AS affiliateId, a.status AS affiliateStatus, coalesce(p.first_name, u.first_name) AS firstName,
        coalesce(p.last_name, u.last_name) AS lastName, c.terms_accepted_at AS termsAcceptedAt,
        c.privacy_accepted_at AS privacyAcceptedAt, t.total AS totalOrders,
@@ -43,14 +43,14 @@ export function answerMe(sqlite: Database.Database): Handler {
   )
   return (request, response) => {
     const user = userOf(request)
-    const row = standing.get(user.id)
-    if (row === undefined) throw new Error('The reference does not know this user.')
-    const holdings = {
+    const row = account.get(user.id)
+    if (row === undefined) throw new Error('The user does not exist in the reference database.')
+    const records = {
       orders: orders.all(user.id),
       memberships: memberships.all(user.id),
       subscriptions: subscriptions.all(user.id),
       donations: donations.all(user.id)
     }
-    answerJson(response, JSON.stringify({ data: meView(user, row, holdings), meta: meta() }))
+    answerJson(response, JSON.stringify({ data: meView(user, row, records), meta: meta() }))
   }
 }

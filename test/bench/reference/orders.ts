@@ -29,7 +29,7 @@ type Item = { orderId: number; name: string; quantity: number; totalMinor: numbe
 
 const perPage = 20
 
-/** The first page, in three statements. SQLite's own JSON would be a little quicker, but writes amounts in other bytes. */
+/** The first page, in three statements. SQLite's JSON functions would be a little faster, but format amounts differently. */
 export function answerOrders(sqlite: Database.Database): Handler {
   const userOf = sessions(sqlite)
   const count = sqlite.prepare<[number], { total: number }>(

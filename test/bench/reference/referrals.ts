@@ -8,7 +8,7 @@ type Row = { id: number; amountMinor: number; currency: string; status: string; 
 
 const limit = 20
 
-/** A page by key, and the cursor of the next one sealed as the shop's are. */
+/** One page by keyset, with the next cursor sealed like the shop's. */
 export function answerReferrals(sqlite: Database.Database): Handler {
   const userOf = sessions(sqlite)
   const key = createSecretKey(randomBytes(32))

@@ -4,7 +4,7 @@ import type Database from 'better-sqlite3'
 
 export type User = { id: number; email: string; displayName: string; createdAt: number; billingEmail: string | null }
 
-/** Who is behind a session's cookie, by one statement. */
+/** A function that finds the user of a session cookie with one statement. */
 export function sessions(sqlite: Database.Database): (request: IncomingMessage) => User {
   const user = sqlite.prepare<[string], User>(
     `SELECT u.id, u.email, u.display_name AS displayName, u.created_at AS createdAt, u.billing_email AS billingEmail
@@ -13,7 +13,7 @@ export function sessions(sqlite: Database.Database): (request: IncomingMessage) 
   return (request) => {
     const { cookie = '' } = request.headers
     const found = user.get(hash('sha256', cookie.slice(cookie.indexOf('=') + 1), 'hex'))
-    if (found === undefined) throw new Error('The reference was asked without a session.')
+    if (found === undefined) throw new Error('The request has no session.')
     return found
   }
 }

@@ -4,67 +4,73 @@ import { sealCursor } from '../../../src/shop/referrals/cursor.ts'
 import type { GeneratedShop, Size } from '../generated-shop.ts'
 import { compare } from '../measure/compare.ts'
 import type { Side } from '../measure/compare.ts'
-import { serveShop } from '../stage.ts'
-import { askedBy } from './endpoints.ts'
-import type { Field, Figure, Row } from './row.ts'
+import { serveShop } from '../servers.ts'
+import { requestAs } from './endpoints.ts'
+import type { BenchContext, Figure, Row } from './row.ts'
 
-/** The grown shop has a tenth of these products. */
+/** Ten times the products of the grown shop. */
 const manyProducts: Size = { products: 10_000, orders: 1_000, users: 100, referrals: 1_000 }
 
 const lastPage: Row = {
   name: 'last-page',
-  about: 'GET /affiliates/referrals, last page by first',
-  async measure(field) {
-    const stage = await field.stage('manual')
-    const asked = askedBy(stage, 'affiliate')
-    const last = stage.shop(`/api/v1/affiliates/referrals?cursor=${lastCursor(stage.data)}`, asked)
+  about: 'GET /affiliates/referrals, last page compared with first',
+  async measure(context) {
+    const servers = await context.servers('manual')
+    const request = requestAs(servers, 'affiliate')
+    const last = servers.shop(`/api/v1/affiliates/referrals?cursor=${lastCursor(servers.data)}`, request)
     await assertLast(last)
-    return [await timesAsLong(field, this.about, last, stage.shop('/api/v1/affiliates/referrals', asked), 1.15)]
+    return [await timesAsLong(context, this.about, last, servers.shop('/api/v1/affiliates/referrals', request), 1.15)]
   }
 }
 
 const tenfold: Row = {
   name: 'tenfold',
   about: '10 × the data',
-  async measure(field) {
-    const stage = await field.stage('manual')
+  async measure(context) {
+    const servers = await context.servers('manual')
     const orders = [
-      stage.shop('/api/v1/orders', askedBy(stage, 'regular')),
-      stage.shop('/api/v1/orders', askedBy(stage, 'occasional'))
+      servers.shop('/api/v1/orders', requestAs(servers, 'regular')),
+      servers.shop('/api/v1/orders', requestAs(servers, 'occasional'))
     ] as const
     const referrals = [
-      stage.shop('/api/v1/affiliates/referrals', askedBy(stage, 'affiliate')),
-      stage.shop('/api/v1/affiliates/referrals', askedBy(stage, 'smallAffiliate'))
+      servers.shop('/api/v1/affiliates/referrals', requestAs(servers, 'affiliate')),
+      servers.shop('/api/v1/affiliates/referrals', requestAs(servers, 'smallAffiliate'))
     ] as const
     return [
-      await timesAsLong(field, '5,000 orders of a customer by 500', ...orders, 1.2),
-      await timesAsLong(field, '1,000,000 referrals of an affiliate by 100,000', ...referrals, 1.2),
-      await offersTenfold(field, stage.shop('/api/v1/store/offers'))
+      await timesAsLong(context, '5,000 orders of a customer compared with 500', ...orders, 1.2),
+      await timesAsLong(context, '1,000,000 referrals of an affiliate compared with 100,000', ...referrals, 1.2),
+      await offersTenfold(context, servers.shop('/api/v1/store/offers'))
     ]
   }
 }
 
 export const growthRows: Row[] = [lastPage, tenfold]
 
-async function offersTenfold(field: Field, few: Side): Promise<Figure> {
-  const larger = await field.shopOf(manyProducts)
-  const server = await serveShop(field.packed, larger.dataDir, 'manual')
+async function offersTenfold(context: BenchContext, few: Side): Promise<Figure> {
+  const larger = await context.shopOf(manyProducts)
+  const server = await serveShop(context.packed, larger.dataDir, 'manual')
   try {
     const many = { pid: server.pid, url: `${server.url}/api/v1/store/offers` }
-    return await timesAsLong(field, '10,000 offers by 1,000', many, few, 1.2)
+    return await timesAsLong(context, '10,000 offers compared with 1,000', many, few, 1.2)
   } finally {
     await server.end()
   }
 }
 
-/** How many times as long one request takes as another. */
-async function timesAsLong(field: Field, name: string, large: Side, small: Side, most: number): Promise<Figure> {
-  const [slow, quick] = await compare(large, small, field.rounds)
+/** The time of one request divided by the time of another. */
+async function timesAsLong(
+  context: BenchContext,
+  name: string,
+  large: Side,
+  small: Side,
+  max: number
+): Promise<Figure> {
+  const [slow, quick] = await compare(large, small, context.rounds)
   const value = quick.requestsASecond / slow.requestsASecond
-  return { kind: 'figure', name, value, unit: '×', most, spread: Math.max(slow.spread, quick.spread) }
+  return { kind: 'figure', name, value, unit: '×', max, spread: Math.max(slow.spread, quick.spread) }
 }
 
-/** Turning the pages up to it would take an hour, so it is sealed as the shop seals it. */
+/** The cursor of the last page, sealed like the shop's. Requesting all pages would take an hour. */
 function lastCursor({ dataDir, copy }: GeneratedShop): string {
   const sqlite = new Database(copy, { readonly: true })
   const [affiliate, before] = sqlite

@@ -6,14 +6,14 @@ import { promisify } from 'node:util'
 import { temporaryFolder } from '../temporary-folder.ts'
 import type { Figure, Row } from './row.ts'
 
-/** What somebody waits for who has never seen this package: every file comes over the network. */
+/** The time of a first installation, with all files from the network. */
 export const installRow: Row = {
   name: 'install',
-  about: 'installing with a cold cache',
-  async measure(field) {
-    await field.clear()
+  about: 'installation with a cold cache',
+  async measure(context) {
+    await context.clear()
     const folder = temporaryFolder('install')
-    return [await fromCheckout(folder), ...(await runtimeAlone(folder, field.packed.folder))]
+    return [await fromCheckout(folder), ...(await runtimeAlone(folder, context.packed.folder))]
   }
 }
 
@@ -23,7 +23,13 @@ async function fromCheckout(folder: string): Promise<Figure> {
   await npm(checkout, 'ci', '--cache', join(folder, 'cache-of-checkout'))
   await firstAnswer(checkout)
   const value = (performance.now() - startedAt) / 1000
-  return { kind: 'figure', name: '`npm ci` to the first answer of `npm start`, cold cache', value, unit: 's', most: 60 }
+  return {
+    kind: 'figure',
+    name: '`npm ci` to the first response of `npm start`, cold cache',
+    value,
+    unit: 's',
+    max: 60
+  }
 }
 
 async function runtimeAlone(folder: string, packedIn: string): Promise<Figure[]> {
@@ -35,12 +41,12 @@ async function runtimeAlone(folder: string, packedIn: string): Promise<Figure[]>
   const seconds = (performance.now() - startedAt) / 1000
   const name = 'the package alone, installed with a cold cache'
   return [
-    { kind: 'figure', name, value: seconds, unit: 's', most: 15 },
-    { kind: 'figure', name: 'the package alone, on disk', value: megabytesIn(home), unit: 'MB', most: 110 }
+    { kind: 'figure', name, value: seconds, unit: 's', max: 15 },
+    { kind: 'figure', name: 'the package alone, on disk', value: megabytesIn(home), unit: 'MB', max: 110 }
   ]
 }
 
-/** What git knows of, as it stands now. */
+/** Copies the tracked files in their current state. */
 function copyOfCheckout(to: string): string {
   const files = execFileSync('git', ['ls-files', '-z'], { encoding: 'utf8' }).split('\0')
   for (const file of files) if (file !== '' && existsSync(file)) cpSync(file, join(to, file))
@@ -51,10 +57,10 @@ async function npm(cwd: string, ...args: string[]): Promise<void> {
   await promisify(execFile)('npm', [...args, '--no-audit', '--no-fund'], { cwd })
 }
 
-/** `npm start` as one types it, but on a free port and told to say where. */
+/** Runs `npm start` on a free port and waits for the first response. */
 async function firstAnswer(checkout: string): Promise<void> {
   const args = ['start', '--', '--port', '0', '--json']
-  // A group of its own, so that npm's shell and the server end with it.
+  // A separate process group, so that npm's shell and the server end with it.
   const child = spawn('npm', args, { cwd: checkout, stdio: ['ignore', 'pipe', 'ignore'], detached: true })
   const ended = new Promise((resolve) => child.once('close', resolve))
   try {
@@ -63,9 +69,9 @@ async function firstAnswer(checkout: string): Promise<void> {
       const { url } = JSON.parse(line) as { url: string }
       const { status } = await fetch(`${url}/api/v1/health`)
       if (status === 200) return
-      throw new Error(`/health answered ${status}.`)
+      throw new Error(`/health returned ${status}.`)
     }
-    throw new Error('npm start ended without an answer.')
+    throw new Error('npm start ended without a response.')
   } finally {
     child.stdout.resume()
     if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGTERM')

@@ -9,31 +9,31 @@ import { pinned } from '../measure/machine.ts'
 import { median, spread } from '../measure/statistics.ts'
 import type { Row } from './row.ts'
 
-const health = { name: "GET /health's p99 meanwhile", unit: 'ms', most: 20 } as const
+const health = { name: 'p99 of GET /health during the logins', unit: 'ms', max: 20 } as const
 
-/** A thousand people log in by turns, and /health is asked every 10 ms beside them. */
+/** A thousand users log in, in turn, while /health is requested every 10 ms. */
 export const loginRow: Row = {
   name: 'login',
   about: 'POST /auth/login',
-  async measure(field) {
-    const stage = await field.stage('manual')
+  async measure(context) {
+    const servers = await context.servers('manual')
     const body = JSON.stringify({ email: emailOf('{n}'), password })
     const headers = { 'Content-Type': 'application/json' }
-    const logins = stage.shop('/api/v1/auth/login', { method: 'POST', headers, body })
+    const logins = servers.shop('/api/v1/auth/login', { method: 'POST', headers, body })
     const { status } = await fetch(logins.url, { method: 'POST', headers, body: body.replace('{n}', '9') })
-    if (status !== 200) throw new Error(`A login answered ${status}.`)
+    if (status !== 200) throw new Error(`A login returned ${status}.`)
     const readings: LoginReading[] = []
     const bare: Bare[] = []
-    for (let round = 0; round < field.rounds.rounds; round += 1) {
-      bare.push(await bareArgon2(field.rounds.seconds))
-      readings.push(await logInBesideHealth(logins, stage.shop('/api/v1/health'), field.rounds))
+    for (let round = 0; round < context.rounds.rounds; round += 1) {
+      bare.push(await bareArgon2(context.rounds.seconds))
+      readings.push(await logInBesideHealth(logins, servers.shop('/api/v1/health'), context.rounds))
     }
     const healthMs = readings.map((reading) => reading.healthP99Ms)
     const sides = { shop: measuredLogins(readings), reference: measuredBare(bare) }
     return [
-      { kind: 'comparison', name: this.about, against: 'bare argon2', bar: 0.8, ...sides },
+      { kind: 'comparison', name: this.about, against: 'bare argon2', target: 0.8, ...sides },
       { kind: 'figure', ...health, value: median(healthMs), spread: spread(healthMs) },
-      { kind: 'figure', name: 'logins that failed', value: sides.shop.failures, unit: 'failures', most: 0 }
+      { kind: 'figure', name: 'failed logins', value: sides.shop.failures, unit: 'failures', max: 0 }
     ]
   }
 }
@@ -49,7 +49,7 @@ async function logInBesideHealth(logins: Side, health: Side, rounds: Rounds): Pr
   return { ...reading, healthP99Ms: beside.p99Ms }
 }
 
-/** On the very core that the shop has. */
+/** Runs bare argon2 on the shop's core. */
 async function bareArgon2(seconds: number): Promise<Bare> {
   const script = join(import.meta.dirname, '..', 'bare-argon2.ts')
   const [program, ...args] = pinned('server', process.execPath, script, String(seconds), password)

@@ -1,47 +1,48 @@
 import type { Packed } from '../../support/packed.ts'
 import type { GeneratedShop, Size } from '../generated-shop.ts'
 import type { Measured, Rounds } from '../measure/compare.ts'
-import type { Stage } from '../stage.ts'
+import type { Servers } from '../servers.ts'
 
-/** The shop beside something that does the same without it. */
+/** The shop compared with a reference that does the same work. */
 export type Comparison = {
   kind: 'comparison'
   name: string
+  /** What the reference does. */
   against: string
   shop: Measured
   reference: Measured
-  /** The share of the reference's requests a second that the shop is to reach. */
-  bar: number
+  /** The minimum ratio of the shop's requests per second to the reference's. */
+  target: number
 }
 
-/** One number that may be so much at most. */
+/** A figure with a maximum. */
 export type Figure = {
   kind: 'figure'
   name: string
   value: number
   unit: '×' | 'ms' | 's' | 'MB' | 'failures'
-  most: number
-  /** How far apart the runs behind it are. */
+  max: number
+  /** The spread of its runs. */
   spread?: number
 }
 
 export type Outcome = Comparison | Figure
 
 /** What a row needs to measure. */
-export type Field = {
+export type BenchContext = {
   packed: Packed
   rounds: Rounds
-  /** A shop of this size, made once. */
+  /** A shop of this size, generated once. */
   shopOf(size: Size): Promise<GeneratedShop>
-  /** The grown shop and the reference, both running; what ran before is ended. */
-  stage(payments: 'manual' | 'sandbox'): Promise<Stage>
-  /** Ends what runs. */
+  /** Starts the grown shop and the reference. Stops servers with other payments. */
+  servers(payments: 'manual' | 'sandbox'): Promise<Servers>
+  /** Stops all servers. */
   clear(): Promise<void>
 }
 
-/** Something that can be measured by itself. */
+/** A measurement that can be run alone. */
 export type Row = {
   name: string
   about: string
-  measure(field: Field): Promise<Outcome[]>
+  measure(context: BenchContext): Promise<Outcome[]>
 }
