@@ -1,7 +1,6 @@
 import type { ShopCommand } from './command.ts'
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
-import { write } from '../platform/db/database.ts'
 import { getUser } from '../shop/accounts/find.ts'
 import type { UserRow } from '../shop/accounts/rows.ts'
 import { findKind, grantByHand, revokeByHand } from '../shop/benefits/by-hand.ts'
@@ -65,9 +64,8 @@ function handOptions(): NamedOption[] {
 
 function grant({ app, options, now }: Work<Record<string, unknown>>, email: string, kind: string): Answer {
   const user = getUser(app.db, email)
-  if (user.status === 'erased') throw new AppError('CONFLICT', 'This account has been erased.')
   const said = handOptions().flatMap(({ name }) => (options[name] === undefined ? [] : [[name, options[name]]]))
-  write(app.db, (tx) => grantByHand(tx, user.id, { kind, ...Object.fromEntries(said) }, now))
+  grantByHand(app.db, user.id, { kind, ...Object.fromEntries(said) }, now)
   return answer(app, user, now)
 }
 
@@ -80,7 +78,7 @@ async function revoke(
   if (!/^[1-9]\d{0,14}$/.test(idText)) throw new AppError('USAGE', 'The id is a whole number: "benefits list" has it.')
   const id = Number(idText)
   await confirmOrRefuse(terminal, `End ${kind} ${id} now?`, options)
-  const { gatewayId } = write(app.db, (tx) => revokeByHand(tx, kind, id, now))
+  const { gatewayId } = revokeByHand(app.db, kind, id, now)
   const charging = `The server cancels ${gatewayId} at Stripe within a minute; "shopstead orders reconcile" does it now.`
   return {
     json: { revoked: { kind, id, gatewayId } },

@@ -1,8 +1,5 @@
-import { existsSync } from 'node:fs'
 import type { ShopCommand } from './command.ts'
-import { openDatabase } from '../platform/db/database.ts'
-import { journal, migrationStatus } from '../platform/db/migrate.ts'
-import type { MigrationStatus } from '../platform/db/migrate.ts'
+import { fileMigrationStatus } from '../platform/db/migrate.ts'
 import type { Answer } from './output.ts'
 import { showProgress } from './progress.ts'
 import { addCommand, openApp, runsOnFiles } from './run.ts'
@@ -41,7 +38,7 @@ async function migrate(work: FileWork<object>): Promise<Answer> {
 
 async function tell({ config }: FileWork<object>): Promise<Answer> {
   const { databaseFile } = await import('../app.ts')
-  const { version, applied, pending, newer } = statusOf(databaseFile(config))
+  const { version, applied, pending, newer } = fileMigrationStatus(databaseFile(config))
   return {
     json: { version, applied, pending },
     human: [
@@ -50,18 +47,5 @@ async function tell({ config }: FileWork<object>): Promise<Answer> {
         ? 'It was migrated by a newer Shopstead than this one.'
         : `${applied.length} applied, ${pending.length} pending.`
     ]
-  }
-}
-
-/** Makes nothing: a database that is not there has everything pending. */
-function statusOf(file: string): MigrationStatus {
-  if (!existsSync(file)) {
-    return { version: null, applied: [], pending: journal().map((migration) => migration.tag), newer: false }
-  }
-  const db = openDatabase(file, { mustExist: true })
-  try {
-    return migrationStatus(db)
-  } finally {
-    db.sqlite.close()
   }
 }

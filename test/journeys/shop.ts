@@ -1,7 +1,7 @@
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { onTestFinished, vi } from 'vitest'
-import { applyCatalogue } from '../../src/operations/seeding/catalogue.ts'
+import { applyCatalogue } from '../../src/operations/catalogue.ts'
 import { write } from '../../src/platform/db/database.ts'
 import { readCatalogFile } from '../../src/shop/catalog/import/read-file.ts'
 import type { SettingKey } from '../../src/shop/settings/definitions.ts'
@@ -45,7 +45,7 @@ export async function openShop(catalogue: object, settings: { [K in SettingKey]?
   const shop = await startShop({ seed: null, overrides: { clock } })
   onTestFinished(() => shop.stop())
   const { file } = readCatalogFile(JSON.stringify(catalogue), { currency: 'EUR' })
-  write(shop.app.db, (tx) => void applyCatalogue(shop.app, tx, file, clock.now()))
+  write(shop.app.db, (tx) => void applyCatalogue(shop.app, tx, file, { keepStock: true }, clock.now()))
   applySettings(shop, settings)
   return { ...shop, clock }
 }

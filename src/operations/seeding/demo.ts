@@ -11,7 +11,7 @@ import { products } from '../../shop/catalog/schema.ts'
 import { orders } from '../../shop/orders/schema.ts'
 import { setting } from '../../shop/settings/settings.ts'
 import { affiliateTimeline, updateAffiliates, splitAffiliates } from './affiliates.ts'
-import { applyCatalogue } from './catalogue.ts'
+import { applyCatalogue } from '../catalogue.ts'
 import { demoPath, readDemoData } from './demo-data.ts'
 import type { DemoData } from './demo-data.ts'
 import { hasDemoOrders, orderTimelines } from './demo-orders.ts'
@@ -54,7 +54,7 @@ export function refuseInProduction({ config }: App): void {
 }
 
 function seedRecords(app: App, tx: Tx, data: DemoData, newPeople: readonly NewPerson[], now: number): CountsByKind {
-  const catalogue = applyCatalogue(app, tx, data.catalogue, now)
+  const catalogue = applyCatalogue(app, tx, data.catalogue, { keepStock: true }, now).counts
   const fresh = withoutAccount(tx, newPeople)
   const affiliates = splitAffiliates(tx, data.catalogue.affiliates)
   const newOrders = hasDemoOrders(tx) ? [] : data.orders

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import { assetPath } from '../package-root.ts'
-import { write } from './database.ts'
+import { openDatabase, write } from './database.ts'
 import type { Db } from './database.ts'
 
 const journalSchema = z.object({ entries: z.array(z.object({ tag: z.string(), when: z.number() })) })
@@ -27,6 +27,17 @@ export function migrationStatus(db: Db, folder: string = migrationsFolder()): Mi
   const applied = entries.filter((entry) => times.has(entry.when)).map((entry) => entry.tag)
   const pending = entries.filter((entry) => !times.has(entry.when)).map((entry) => entry.tag)
   return { version: applied.at(-1) ?? null, applied, pending, newer: times.size > applied.length }
+}
+
+/** The same of a database file. It creates nothing: if there is no file, all migrations are pending. */
+export function fileMigrationStatus(file: string): MigrationStatus {
+  if (!existsSync(file)) return { version: null, applied: [], pending: journal().map(({ tag }) => tag), newer: false }
+  const db = openDatabase(file, { mustExist: true })
+  try {
+    return migrationStatus(db)
+  } finally {
+    db.sqlite.close()
+  }
 }
 
 /** This program's migrations in their order; `when` is the epoch milliseconds that identifies each in the database. */

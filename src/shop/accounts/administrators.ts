@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { write } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { getStanding } from './deactivate.ts'
+import { getUnerasedUser } from './deactivate.ts'
 import type { UserRow } from './rows.ts'
 import { users } from './schema.ts'
 import { endUserSessions } from './sessions.ts'
@@ -19,7 +19,7 @@ export function setAdministrator(
   now: number
 ): { user: UserRow; changed: boolean } {
   return write(db, (tx) => {
-    const user = getStanding(tx, userId)
+    const user = getUnerasedUser(tx, userId)
     if (user.isAdmin === isAdmin) return { user, changed: false }
     tx.orm.update(users).set({ isAdmin, updatedAt: now }).where(eq(users.id, userId)).run()
     endUserSessions(tx, userId)

@@ -16,7 +16,7 @@ import { endUserSessions } from './sessions.ts'
  */
 export function deactivateUser(db: Db, userId: number, now: number): UserRow {
   return write(db, (tx) => {
-    const user = getStanding(tx, userId)
+    const user = getUnerasedUser(tx, userId)
     if (user.status === 'deactivated') return user
     endUserSessions(tx, userId)
     endEmailTokens(tx, userId, now)
@@ -28,7 +28,7 @@ export function deactivateUser(db: Db, userId: number, now: number): UserRow {
 /** @throws AppError NOT_FOUND, CONFLICT for an erased account */
 export function activateUser(db: Db, userId: number, now: number): UserRow {
   return write(db, (tx) => {
-    const user = getStanding(tx, userId)
+    const user = getUnerasedUser(tx, userId)
     return user.status === 'active' ? user : setStatus(tx, user, 'active', now)
   })
 }
@@ -38,7 +38,7 @@ export function activateUser(db: Db, userId: number, now: number): UserRow {
  *
  * @throws AppError NOT_FOUND, CONFLICT for an erased account
  */
-export function getStanding(db: Db, userId: number): UserRow {
+export function getUnerasedUser(db: Db, userId: number): UserRow {
   const user = getUserById(db, userId)
   if (user.status === 'erased') throw new AppError('CONFLICT', 'This account has been erased.')
   return user

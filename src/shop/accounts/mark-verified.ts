@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
 import { emit } from '../outbox/emit.ts'
-import { getStanding } from './deactivate.ts'
+import { getUnerasedUser } from './deactivate.ts'
 import { endEmailTokens } from './email-tokens.ts'
 import type { UserRow } from './rows.ts'
 import { users } from './schema.ts'
@@ -13,7 +13,7 @@ import { users } from './schema.ts'
  * @throws AppError NOT_FOUND, CONFLICT for an erased account
  */
 export function markVerified(tx: Tx, userId: number, now: number): { user: UserRow; changed: boolean } {
-  const user = getStanding(tx, userId)
+  const user = getUnerasedUser(tx, userId)
   if (user.emailVerifiedAt !== null && !user.verificationPending) return { user, changed: false }
   const change = { emailVerifiedAt: now, verificationPending: false, updatedAt: now }
   tx.orm.update(users).set(change).where(eq(users.id, userId)).run()

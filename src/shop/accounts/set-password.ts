@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
 import type { ShopContext } from '../context.ts'
-import { getStanding } from './deactivate.ts'
+import { getUnerasedUser } from './deactivate.ts'
 import { endEmailTokens } from './email-tokens.ts'
 import { assertPassword } from './password-rules.ts'
 import type { UserRow } from './rows.ts'
@@ -15,7 +15,7 @@ import { endUserSessions } from './sessions.ts'
  * told by email (ASVS 6.3.7).
  */
 export function replacePassword(tx: Tx, userId: number, passwordHash: string, now: number): UserRow {
-  const user = getStanding(tx, userId)
+  const user = getUnerasedUser(tx, userId)
   tx.orm.update(users).set({ passwordHash, updatedAt: now }).where(eq(users.id, userId)).run()
   endUserSessions(tx, userId)
   endEmailTokens(tx, userId, now, 'reset')
@@ -29,7 +29,7 @@ export function replacePassword(tx: Tx, userId: number, passwordHash: string, no
  * @throws AppError CONFLICT for an erased account, PASSWORD_POLICY_VIOLATION
  */
 export async function setPassword(shop: ShopContext, user: UserRow, password: string, now: number): Promise<UserRow> {
-  await assertPassword(shop, password, getStanding(shop.db, user.id))
+  await assertPassword(shop, password, getUnerasedUser(shop.db, user.id))
   const passwordHash = await shop.passwords.hash(password)
   return writeWhenFree(shop.db, (tx) => replacePassword(tx, user.id, passwordHash, now))
 }

@@ -1,5 +1,7 @@
 import { AppError, validationFailed } from '../../errors.ts'
-import type { Tx } from '../../platform/db/database.ts'
+import { write } from '../../platform/db/database.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { getUnerasedUser } from '../accounts/deactivate.ts'
 import { grantKinds, grantKindsText } from '../catalog/grants.ts'
 import type { GrantKind } from '../catalog/grants.ts'
 import { benefitKinds } from './kinds.ts'
@@ -11,31 +13,33 @@ export function findKind(name: string): GrantKind | undefined {
 }
 
 /**
- * Gives a person a benefit that no order pays for, extending what runs, with the same events as a bought one. Returns its
- * id.
+ * Gives an account a benefit that no order pays for. A running one is extended, with the same events as a bought one.
  *
  * @param said the kind and what the kind's `byHand.options` name
+ * @returns the benefit's id
  * @throws AppError VALIDATION_FAILED naming the fields that are missing or not the kind's, NOT_FOUND for a plan or a
- *   product that the shop does not have
+ *   product that the shop does not have, CONFLICT for an erased account
  */
 export function grantByHand(
-  tx: Tx,
+  db: Db,
   userId: number,
   said: { kind: string } & Record<string, unknown>,
   now: number
 ): number {
   const kind = findKind(said.kind)
   if (kind === undefined) throw validationFailed({ kind: [`Must be ${grantKindsText}.`] })
-  return benefitKinds[kind].byHand.give(tx, userId, said, now)
+  return write(db, (tx) => benefitKinds[kind].byHand.give(tx, getUnerasedUser(tx, userId).id, said, now))
 }
 
 /**
- * Ends one benefit at once, whoever gave it; its order does not give it again.
+ * Ends a benefit at once, whether an order or an operator gave it. Its order does not give it again.
  *
- * @throws AppError NOT_FOUND when there is none, or it has ended before
+ * @throws AppError NOT_FOUND when there is none, or it has already ended
  */
-export function revokeByHand(tx: Tx, kind: GrantKind, id: number, now: number): Ended {
-  const ended = benefitKinds[kind].end(tx, id, {}, now)
-  if (ended === null) throw new AppError('NOT_FOUND', `There is no ${kind} ${id} that could be revoked.`)
-  return ended
+export function revokeByHand(db: Db, kind: GrantKind, id: number, now: number): Ended {
+  return write(db, (tx) => {
+    const ended = benefitKinds[kind].end(tx, id, {}, now)
+    if (ended === null) throw new AppError('NOT_FOUND', `There is no ${kind} ${id} that could be revoked.`)
+    return ended
+  })
 }

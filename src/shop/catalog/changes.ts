@@ -18,3 +18,17 @@ export function countChanges(changes: readonly Change[]): Counts {
 
 /** The result of an import by kind: products, coupons, plans and so on. */
 export type CountsByKind = Record<string, Counts>
+
+/** Adds the counts of several imports up, kind by kind. */
+export function sumCounts(parts: readonly CountsByKind[]): CountsByKind {
+  const total: CountsByKind = {}
+  for (const [kind, counts] of parts.flatMap((part) => Object.entries(part))) {
+    const known = total[kind] ?? { created: 0, updated: 0, unchanged: 0 }
+    total[kind] = {
+      created: known.created + counts.created,
+      updated: known.updated + counts.updated,
+      unchanged: known.unchanged + counts.unchanged
+    }
+  }
+  return total
+}

@@ -246,7 +246,7 @@ describe('a subscription that an account takes in after its payment', () => {
     const mine = await asGuest('kai@example.com')
     await claim('kai@example.com')
     const id = rowOf(mine)?.id ?? 0
-    const revoked = write(till.shop.app.db, (tx) => revokeByHand(tx, 'subscription', id, till.clock.now()))
+    const revoked = revokeByHand(till.shop.app.db, 'subscription', id, till.clock.now())
     expect(revoked).toEqual({ gatewayId: mine.gatewayId })
     await endThem()
     expect(await statusOf(mine)).toBe('canceled')
@@ -259,7 +259,7 @@ describe('a subscription that an account takes in after its payment', () => {
     sqlite.prepare('DELETE FROM gateway_subscriptions WHERE order_id = ?').run(mine.orderId)
     await claim('jan@example.com')
     const id = rowOf(mine)?.id ?? 0
-    write(till.shop.app.db, (tx) => revokeByHand(tx, 'subscription', id, till.clock.now()))
+    revokeByHand(till.shop.app.db, 'subscription', id, till.clock.now())
     const event = readEvent(eventOf('customer.subscription.updated', { id: mine.gatewayId }))
     await applyEvent(till.shop.app, till.stripe, event, 'webhook')
     await endThem()

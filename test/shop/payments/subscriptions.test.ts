@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { revokeByHand } from '../../../src/shop/benefits/by-hand.ts'
-import { write } from '../../../src/platform/db/database.ts'
 import { refundOrder } from '../../../src/shop/payments/refund.ts'
 import type { Browser } from '../../support/browser.ts'
 import { openTill } from './till.ts'
@@ -136,7 +135,7 @@ describe('a subscription that has ended here', () => {
     const { id, subscription } = await subscribe()
     const { sqlite } = till.shop.app.db
     const row = sqlite.prepare<[number], { id: number }>('SELECT id FROM subscriptions WHERE order_id = ?').get(id)
-    write(till.shop.app.db, (tx) => revokeByHand(tx, 'subscription', row?.id ?? 0, till.clock.now()))
+    revokeByHand(till.shop.app.db, 'subscription', row?.id ?? 0, till.clock.now())
     await till.settle()
     expect(await statusAt(subscription)).toBe('canceled')
     till.sandbox.addFault({ target: 'subscriptions.*', fault: '500', times: -1 })

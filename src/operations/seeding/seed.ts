@@ -1,0 +1,53 @@
+import type { App } from '../../app.ts'
+import { write } from '../../platform/db/database.ts'
+import { applyAffiliates } from '../../shop/affiliates/apply-affiliates.ts'
+import { sumCounts } from '../../shop/catalog/changes.ts'
+import type { CountsByKind } from '../../shop/catalog/changes.ts'
+import type { CatalogFile } from '../../shop/catalog/import/format.ts'
+import { applyCatalogue } from '../catalogue.ts'
+import { countOrders, isEmptyShop, refuseInProduction, seedDemo } from './demo.ts'
+import { generateOrders } from './generated-orders.ts'
+
+export type Seed = {
+  files: readonly CatalogFile[]
+  /** The package's demo shop. */
+  demo: boolean
+  /** Generate orders until the shop has this many. */
+  orders: number | undefined
+}
+
+/**
+ * Fills the shop from catalogue files, with the demo shop and with generated orders. An empty shop gets the demo shop
+ * before any orders are generated. A second run changes nothing.
+ *
+ * @param tell receives the number of orders after each batch of generated ones
+ * @throws AppError VALIDATION_FAILED or CONFLICT for an invalid file; CONFLICT for made-up data in production
+ */
+export async function seedShop(
+  app: App,
+  { files, demo, orders }: Seed,
+  now: number,
+  tell: (done: number) => void
+): Promise<CountsByKind> {
+  if (demo || orders !== undefined) refuseInProduction(app)
+  const before = countOrders(app.db)
+  const parts: CountsByKind[] = []
+  if (files.length > 0) parts.push(seedFiles(app, files, now))
+  if (demo || (orders !== undefined && isEmptyShop(app.db))) parts.push(await seedDemo(app, now))
+  if (orders === undefined) return sumCounts(parts)
+  await generateOrders(app, orders, now, tell)
+  const created = countOrders(app.db) - before
+  return { ...sumCounts(parts), orders: { created, updated: 0, unchanged: before } }
+}
+
+/** All files in one transaction. */
+function seedFiles(app: App, files: readonly CatalogFile[], now: number): CountsByKind {
+  return write(app.db, (tx) =>
+    sumCounts(
+      files.map((file) => ({
+        ...applyCatalogue(app, tx, file, { keepStock: true }, now).counts,
+        affiliates: applyAffiliates(tx, file.affiliates, now)
+      }))
+    )
+  )
+}
