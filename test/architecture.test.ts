@@ -31,6 +31,13 @@ const floors: readonly (readonly string[])[] = [
 /** Only entry points import these packages: they handle requests and command lines. */
 const entryPointPackages = new Set(['h3', 'srvx', 'listhen', 'commander', 'cli-table3'])
 
+const entryPoints = ['api', 'proxy', 'pages', 'cli']
+/** Entry points do not import these files at all. */
+const sqlFiles = /(^|\/)schema\.ts$|^platform\/db\/(statements|columns)\.ts$/
+/** Entry points import only types from these files: their functions open a transaction. */
+const transactionFiles = new Set(['platform/db/database.ts', 'platform/db/busy.ts', 'shop/catalog/dry-run.ts'])
+const databasePackages = new Set(['drizzle-orm', 'better-sqlite3'])
+
 function placeOf(path: string): { name: string; floor: number } | undefined {
   for (const [floor, names] of floors.entries()) {
     const name = names.find((candidate) => path === candidate || path.startsWith(`${candidate}/`))
@@ -50,6 +57,19 @@ function mayImport(path: string, target: string): boolean {
   const to = placeOf(target)
   if (from === undefined || to === undefined) return false
   return from.name === to.name || to.floor < from.floor
+}
+
+/** SQL, tables and transactions in entry points: these belong to functions of shop/ and operations/. */
+function databaseUses(modules: readonly Module[]): string[] {
+  const outside = modules.filter(({ path }) => entryPoints.some((name) => path.startsWith(`${name}/`)))
+  return outside.flatMap(({ path, packages, imports, valueImports, usesConnection }) =>
+    [
+      ...packages.filter((name) => databasePackages.has(name)),
+      ...imports.filter((target) => sqlFiles.test(target)),
+      ...valueImports.filter((target) => transactionFiles.has(target)),
+      ...(usesConnection ? ['a connection'] : [])
+    ].map((what) => `${path} uses ${what}`)
+  )
 }
 
 function cycles(modules: readonly Module[]): string[] {
@@ -92,6 +112,10 @@ describe('the sources', () => {
     expect(paths(knowing).filter((path) => !path.startsWith('sandbox/'))).toEqual(['app.ts', 'cli/sandbox.ts'])
   })
 
+  it('use no SQL, no table and no transaction in entry points', () => {
+    expect(databaseUses(modules)).toEqual([])
+  })
+
   it('have no import cycles', () => {
     expect(cycles(modules)).toEqual([])
   })
@@ -124,6 +148,28 @@ describe('the sources', () => {
 
 describe('the rules themselves', () => {
   const source = (path: string, text: string): Module => readModule(path, text)
+
+  it('find SQL, tables and transactions in entry points, and accept types', () => {
+    const database = '../platform/db/database.ts'
+    const modules = [
+      source(
+        'cli/users.ts',
+        `import { eq } from 'drizzle-orm'\nimport type { orders } from '../shop/orders/schema.ts'`
+      ),
+      source('api/orders.ts', `import { write } from '${database}'\nimport type { Db } from '${database}'`),
+      source('pages/pay-page.ts', `export const later = () => import('../platform/db/busy.ts')`),
+      source('cli/orders.ts', `export const all = ({ db }) => db.orm.select()`),
+      source('proxy/proxy.ts', `import type { Db } from '${database}'`),
+      source('shop/orders/find.ts', `import { write } from '../../platform/db/database.ts'`)
+    ]
+    expect(databaseUses(modules)).toEqual([
+      'cli/users.ts uses drizzle-orm',
+      'cli/users.ts uses shop/orders/schema.ts',
+      'api/orders.ts uses platform/db/database.ts',
+      'pages/pay-page.ts uses platform/db/busy.ts',
+      'cli/orders.ts uses a connection'
+    ])
+  })
 
   it('find an upward import in every notation', () => {
     const modules = [

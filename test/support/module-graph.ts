@@ -8,10 +8,14 @@ export type Module = {
   path: string
   /** Files in src that it imports, including type imports. */
   imports: string[]
+  /** Those of `imports` that exist at run time, without type imports. */
+  valueImports: string[]
   packages: string[]
   /** It declares nothing and only re-exports. */
   onlyHandsOn: boolean
   readsEnvironment: boolean
+  /** It reads a database connection's `orm` or `sqlite`. */
+  usesConnection: boolean
   /** It uses the standard streams, the signals or the exit code of its process. */
   usesProcess: boolean
   /** It has a statement that runs on import and is not a declaration. */
@@ -31,21 +35,28 @@ export function readModules(folder: string): Module[] {
 export function readModule(path: string, source: string): Module {
   const file = ts.createSourceFile(path, source, ts.ScriptTarget.ESNext, true)
   const specifiers = new Set<string>()
+  const values = new Set<string>()
   let readsEnvironment = false
+  let usesConnection = false
   const visit = (node: ts.Node): void => {
     const specifier = specifierOf(node)
     if (specifier !== undefined) specifiers.add(specifier)
+    if (specifier !== undefined && !isTypeImport(node)) values.add(specifier)
     if (isEnvironment(node)) readsEnvironment = true
+    if (isConnection(node)) usesConnection = true
     ts.forEachChild(node, visit)
   }
   visit(file)
   const all = [...specifiers]
+  const resolve = (specifier: string): string => posix.join(posix.dirname(path), specifier)
   return {
     path,
-    imports: all.filter(isRelative).map((specifier) => posix.join(posix.dirname(path), specifier)),
+    imports: all.filter(isRelative).map(resolve),
+    valueImports: [...values].filter(isRelative).map(resolve),
     packages: all.filter((specifier) => !isRelative(specifier)).map(packageOf),
     onlyHandsOn: file.statements.length > 0 && file.statements.every(handsOn),
     readsEnvironment,
+    usesConnection,
     usesProcess: /\bprocess\.(std(in|out|err)|exit|exitCode|on|once)\b/.test(source),
     runsOnImport: file.statements.some(ts.isExpressionStatement)
   }
@@ -58,6 +69,11 @@ function specifierOf(node: ts.Node): string | undefined {
   if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword)
     return textOf(node.arguments[0])
   return undefined
+}
+
+function isTypeImport(node: ts.Node): boolean {
+  if (ts.isImportDeclaration(node)) return node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword
+  return ts.isImportTypeNode(node) || (ts.isExportDeclaration(node) && node.isTypeOnly)
 }
 
 function textOf(node: ts.Node | undefined): string | undefined {
@@ -79,4 +95,8 @@ function handsOn(statement: ts.Statement): boolean {
 
 function isEnvironment(node: ts.Node): boolean {
   return ts.isPropertyAccessExpression(node) && node.getText() === 'process.env'
+}
+
+function isConnection(node: ts.Node): boolean {
+  return ts.isPropertyAccessExpression(node) && (node.name.text === 'orm' || node.name.text === 'sqlite')
 }
