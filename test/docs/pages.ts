@@ -36,7 +36,9 @@ export function readPage(file: string, text: string): Page {
 
 /** Inline code outside of code blocks. */
 export function inlineCode({ prose }: Page): string[] {
-  return [...prose.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code.replaceAll('\\|', '|'))
+  return [...prose.matchAll(/`([^`]+)`/g)].map(([, code = '']) =>
+    code.replaceAll('\\|', '|').replaceAll(/\s*\n\s*/g, ' ')
+  )
 }
 
 /** The rows of the table with this head, cell by cell. */

@@ -5,7 +5,13 @@ import { applied, workedChanges } from './worked-changes.ts'
 /** test/processes/docs/worked-changes.test.ts compiles and runs what comes of them. */
 describe('the worked changes of docs/CONTRIBUTING.md', () => {
   it('are complete', () => {
-    expect(workedChanges.map(({ title }) => title)).toEqual(['1. A setting', '2. An endpoint', '3. A table'])
+    expect(workedChanges.map(({ title }) => title)).toEqual([
+      '1. A setting',
+      '2. An endpoint',
+      '3. A table',
+      '4. An order state',
+      '5. A benefit kind'
+    ])
   })
 
   it('apply to the code one after the other', () => {
