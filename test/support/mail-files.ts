@@ -31,7 +31,8 @@ export function tokenOf(link: string | undefined): string {
   return new URL(link ?? '').searchParams.get('token') ?? ''
 }
 
-function mailFiles(dataDir: string): MailFile[] {
+/** Every email, oldest first. */
+export function mailFiles(dataDir: string): MailFile[] {
   const folder = join(dataDir, 'mail')
   return namesIn(folder)
     .filter((name) => name.endsWith('.json'))

@@ -1,11 +1,5 @@
 import { queueMail } from '../../../src/shop/mail/queue-mail.ts'
-import type { MailData, MailTemplate } from '../../../src/shop/mail/queue-mail.ts'
 import { mails } from '../../../src/shop/mail/schema.ts'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { eq } from 'drizzle-orm'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
 import { createEmailToken, redeemEmailToken } from '../../../src/shop/accounts/email-tokens.ts'
@@ -18,23 +12,15 @@ import { moveOrder } from '../../../src/shop/orders/transition.ts'
 import { recordRefund } from '../../../src/shop/orders/refund-order.ts'
 import { orders } from '../../../src/shop/orders/schema.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
+import { mailFiles } from '../../support/mail-files.ts'
 import { startMailbox } from '../../support/mailbox.ts'
 import { makeUser } from '../../support/people.ts'
 import { openTestShop } from '../../support/shop-context.ts'
-import type { TestShop } from '../../support/shop-context.ts'
 import { couponLine, draft, line, makeCoupon, makeProduct, place } from '../orders/support.ts'
+import { mailStates, queue, sendAll, wait } from './support.ts'
 
 const minuteMs = 60_000
 const cheapHash = { passwordHash: 'none' }
-
-function queue<T extends MailTemplate>(
-  shop: ShopContext,
-  template: T,
-  data: MailData[T],
-  recipient = 'mira@shop.example'
-): void {
-  write(shop.db, (tx) => queueMail(tx, { template, recipient, data }, shop.clock.now()))
-}
 
 function queueLink(shop: ShopContext, user: UserRow, kind: 'verify' | 'reset'): number {
   return write(shop.db, (tx) => {
@@ -49,39 +35,6 @@ function queueLink(shop: ShopContext, user: UserRow, kind: 'verify' | 'reset'): 
   })
 }
 
-const mailStates = (shop: ShopContext) =>
-  shop.db.orm.select({ state: mails.state, attempts: mails.attempts, lastError: mails.lastError }).from(mails).all()
-
-async function eventually(check: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 400 && !check(); tries += 1) await new Promise((resolve) => setTimeout(resolve, 25))
-  expect(check()).toBe(true)
-}
-
-type MailFile = { to: string; subject: string; text: string; html: string; links: { verify?: string; reset?: string } }
-
-function files(shop: TestShop): MailFile[] {
-  const folder = join(shop.dataDir, 'mail')
-  if (!existsSync(folder)) return []
-  return readdirSync(folder)
-    .filter((name) => name.endsWith('.json'))
-    .toSorted()
-    .map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as MailFile)
-}
-
-/** Runs a mailer until no queued email is due. */
-async function sendAll(shop: TestShop): Promise<void> {
-  const mailer = startMailer(shop)
-  const due = () =>
-    shop.db.orm
-      .select()
-      .from(mails)
-      .where(eq(mails.state, 'queued'))
-      .all()
-      .filter((mail) => mail.nextAttemptAt <= shop.clock.now())
-  await eventually(() => due().length === 0)
-  await mailer.stop()
-}
-
 describe('the mailer', () => {
   it('polls for queued emails and sends each once', async () => {
     using shop = openTestShop()
@@ -89,9 +42,9 @@ describe('the mailer', () => {
     onTestFinished(() => mailer.stop())
     const user = await makeUser(shop, cheapHash)
     queueLink(shop, user, 'verify')
-    await eventually(() => mailStates(shop)[0]?.state === 'sent')
+    await expect.poll(() => mailStates(shop)[0]?.state, wait).toBe('sent')
     await mailer.stop()
-    expect(files(shop)).toHaveLength(1)
+    expect(mailFiles(shop.dataDir)).toHaveLength(1)
     expect(mailStates(shop)).toEqual([{ state: 'sent', attempts: 1, lastError: null }])
   })
 
@@ -101,7 +54,7 @@ describe('the mailer', () => {
     queueLink(shop, user, 'verify')
     queueLink(shop, user, 'reset')
     await sendAll(shop)
-    const [verify, reset] = files(shop)
+    const [verify, reset] = mailFiles(shop.dataDir)
     const link = new URL(verify?.links.verify ?? '')
     expect(`${link.origin}${link.pathname}`).toBe('http://localhost:3000/account/verify')
     expect(verify).toMatchObject({
@@ -161,7 +114,7 @@ describe('the mailer', () => {
     shop.clock.advance(61 * minuteMs)
     queueLink(shop, user, 'verify')
     await sendAll(shop)
-    expect(files(shop).map(({ links }) => Object.keys(links))).toEqual([['verify']])
+    expect(mailFiles(shop.dataDir).map(({ links }) => Object.keys(links))).toEqual([['verify']])
     expect(mailStates(shop)).toEqual([{ state: 'sent', attempts: 1, lastError: null }])
   })
 
@@ -172,7 +125,7 @@ describe('the mailer', () => {
     queue(shop, 'password_changed', { userId: user.id })
     shop.db.orm.update(users).set({ status: 'erased' }).run()
     await sendAll(shop)
-    expect(files(shop)).toEqual([])
+    expect(mailFiles(shop.dataDir)).toEqual([])
     expect(mailStates(shop)).toEqual([])
   })
 
@@ -193,7 +146,7 @@ describe('the mailer', () => {
     const user = await makeUser(shop, cheapHash)
     queue(shop, 'password_changed', { userId: user.id })
     await sendAll(shop)
-    const [mail] = files(shop)
+    const [mail] = mailFiles(shop.dataDir)
     expect(mail?.html).toContain('Nuts &amp; &lt;b&gt;Bolts&lt;/b&gt;')
     expect(mail?.html).not.toContain('<b>')
     expect(mail?.text).toContain('Nuts & <b>Bolts</b>')
@@ -216,7 +169,7 @@ describe('an order email', () => {
       recordRefund(tx, order.id, 1000, { by: 'test', reason: 'broken' }, shop.clock.now())
     })
     await sendAll(shop)
-    const [receipt, refund] = files(shop)
+    const [receipt, refund] = mailFiles(shop.dataDir)
     expect(receipt?.to).toBe('guest@shop.example')
     expect(receipt?.text).toContain('2 × Storm lantern: €25.00\nCoupon WELCOME10: -€2.50\nTotal: €22.50')
     expect(receipt?.text).toContain(`http://localhost:3000/checkout/done/${order.publicToken}`)
@@ -229,50 +182,6 @@ describe('an order email', () => {
     queue(shop, 'order_receipt', { orderId: order.id })
     shop.db.orm.update(orders).set({ email: null }).run()
     await sendAll(shop)
-    expect(files(shop)).toEqual([])
-  })
-})
-
-describe('a mailer process that is killed repeatedly', () => {
-  const messageCount = 40
-  const recipients = Array.from({ length: messageCount }, (_, index) => `p${index}@shop.example`).toSorted()
-
-  /** Kills six processes, each after about five more emails, then lets one finish. */
-  async function sendUnderKills(shop: TestShop, smtpUrl: string, arrived: () => number): Promise<number> {
-    const user = await makeUser(shop, cheapHash)
-    for (const recipient of recipients) queue(shop, 'password_changed', { userId: user.id }, recipient)
-    for (let kills = 1; kills <= 6; kills += 1) {
-      const script = join(import.meta.dirname, 'mailer-process.ts')
-      const child = spawn(process.execPath, [script, shop.dataDir, String(shop.clock.now()), smtpUrl])
-      await eventually(() => child.exitCode !== null || arrived() >= kills * 5)
-      child.kill('SIGKILL')
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
-      shop.clock.advance(2 * minuteMs)
-    }
-    const underKills = arrived()
-    await sendAll(shop)
-    expect(new Set(mailStates(shop).map(({ state }) => state))).toEqual(new Set(['sent']))
-    return underKills
-  }
-
-  it('sends each email once, as one complete file', async () => {
-    using shop = openTestShop()
-    const underKills = await sendUnderKills(shop, '', () => files(shop).length)
-    expect(underKills).toBeGreaterThanOrEqual(30)
-    expect(
-      files(shop)
-        .map(({ to }) => to)
-        .toSorted()
-    ).toEqual(recipients)
-  })
-
-  it('sends each email by SMTP, and repeats only those interrupted by a kill, under the same Message-ID', async () => {
-    await using mailbox = await startMailbox()
-    using shop = openTestShop({ SHOPSTEAD_SMTP_URL: mailbox.url })
-    await sendUnderKills(shop, mailbox.url, () => mailbox.received.length)
-    const byId = new Map(mailbox.received.map((mail) => [mail.header('message-id'), mail.to[0]]))
-    expect(byId.size).toBe(messageCount)
-    expect(new Set(byId.values())).toEqual(new Set(recipients))
-    expect(mailbox.received.length - messageCount).toBeLessThanOrEqual(6)
+    expect(mailFiles(shop.dataDir)).toEqual([])
   })
 })

@@ -1,10 +1,10 @@
-import { openDatabase } from '../../../src/platform/db/database.ts'
-import { createMailTransport } from '../../../src/platform/mail/transport.ts'
-import { deliverDueMail } from '../../../src/shop/mailer/deliver.ts'
-import type { ShopContext } from '../../../src/shop/context.ts'
-import { parseConfig } from '../../../src/platform/config/config.ts'
-import { createLogger } from '../../../src/platform/log.ts'
-import { deriveKeys } from '../../../src/platform/crypto/secrets.ts'
+import { openDatabase } from '../../../../src/platform/db/database.ts'
+import { createMailTransport } from '../../../../src/platform/mail/transport.ts'
+import { deliverDueMail } from '../../../../src/shop/mailer/deliver.ts'
+import type { ShopContext } from '../../../../src/shop/context.ts'
+import { parseConfig } from '../../../../src/platform/config/config.ts'
+import { createLogger } from '../../../../src/platform/log.ts'
+import { deriveKeys } from '../../../../src/platform/crypto/secrets.ts'
 import { join } from 'node:path'
 
 // Runs the mailer in a process that a test can kill: node mailer-process.ts DATA_DIR NOW [SMTP_URL]
