@@ -37,6 +37,7 @@ function signatureHeader(rawBody: string, secret: string, nowMs: number): string
   return `t=${timestamp},v1=${signature}`
 }
 
+/** What sending webhooks needs; `onFailure` receives the message of a webhook that could not be sent. */
 export type Sender = {
   store: Store
   deliver: Deliver

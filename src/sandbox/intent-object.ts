@@ -2,6 +2,7 @@ import type Stripe from 'stripe'
 import type { Context } from './context.ts'
 import { newId, randomBase62 } from './ids.ts'
 
+/** What a new intent is created from. */
 export type IntentTerms = Pick<
   Stripe.PaymentIntent,
   'amount' | 'currency' | 'description' | 'metadata' | 'receipt_email' | 'setup_future_usage' | 'statement_descriptor'

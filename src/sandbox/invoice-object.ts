@@ -12,6 +12,7 @@ export type InvoiceLine = {
   priceId: string
   productId: string
 }
+/** What a new invoice is created from. */
 export type InvoiceTerms = {
   subscription: Stripe.Subscription
   lines: readonly InvoiceLine[]

@@ -30,6 +30,7 @@ export const paymentMethodData = {
   allow_redisplay: choice('always', 'limited', 'unspecified')
 }
 type MethodData = Values<typeof paymentMethodData>
+/** A stored payment method and the test card behind it. */
 export type Method = { object: Stripe.PaymentMethod; card: TestCard }
 
 /**

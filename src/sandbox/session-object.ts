@@ -2,6 +2,7 @@ import type Stripe from 'stripe'
 import type { Context } from './context.ts'
 import { newId } from './ids.ts'
 
+/** What a new session is created from. */
 export type SessionTerms = {
   mode: 'payment' | 'subscription'
   currency: string

@@ -3,6 +3,7 @@ import type { Context } from './context.ts'
 import { newId } from './ids.ts'
 import { listAnswer } from './lists.ts'
 
+/** What a new subscription is created from. */
 export type SubscriptionTerms = {
   customer: string
   lines: readonly Stripe.LineItem[]

@@ -28,6 +28,7 @@ export const people = {
 export type Person = keyof typeof people
 
 export const password = 'harbour-lantern-42'
+/** The email of a generated user. */
 export const emailOf = (user: number | string): string => `user-${user}@shop.example`
 
 export type GeneratedShop = {

@@ -156,11 +156,13 @@ await small.shop.stop()
 await large.shop.stop()
 agent.destroy()
 
-const judged = { orders: ratios(orders), offers: ratios(offers) }
-const holds = [judged.orders, judged.offers].every((group) => Object.values(group).every((ratio) => ratio <= maxRatio))
+const limited = { orders: ratios(orders), offers: ratios(offers) }
+const holds = [limited.orders, limited.offers].every((group) =>
+  Object.values(group).every((ratio) => ratio <= maxRatio)
+)
 const result = {
   milliseconds: { orders, offers, 'offers after each change': afterChange },
-  ratios: { ...judged, 'offers after each change (without a limit)': ratios(afterChange) },
+  ratios: { ...limited, 'offers after each change (without a limit)': ratios(afterChange) },
   maxRatio,
   holds
 }

@@ -13,6 +13,7 @@ const farAheadMs = 60_000
 /** Many workers, because each one waits for faults most of the time. */
 const workersPerTransport = 12
 
+/** A result without any runs. */
 export const noResult = (): Result => ({ runs: 0, charges: 0, orders: 0, violations: [] })
 
 /** Executes all runs and adds their findings to `result`. */

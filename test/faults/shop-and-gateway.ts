@@ -20,6 +20,7 @@ export type ShopAndGateway = {
 }
 
 export const webhookSecret = 'whsec_of_the_fault_matrix'
+/** The environment of a shop that uses the gateway at this origin. */
 export const stripeEnv = (origin: string): Record<string, string> => ({
   SHOPSTEAD_PAYMENTS: 'stripe',
   SHOPSTEAD_STRIPE_SECRET_KEY: 'sk_test_faultmatrix',

@@ -146,8 +146,8 @@ export const clientRules: readonly Rule[] = [
     says: 'X-Correlation-Id is forwarded, and the response repeats it in meta.',
     check: async (site) => {
       const reply = await site.send('GET', '/health', { headers: [['X-Correlation-Id', 'proxy-check-1']] })
-      const came = reply.meta['correlationId']
-      return came === 'proxy-check-1' ? [] : [`meta.correlationId is ${JSON.stringify(came)}`]
+      const id = reply.meta['correlationId']
+      return id === 'proxy-check-1' ? [] : [`meta.correlationId is ${JSON.stringify(id)}`]
     }
   },
   {

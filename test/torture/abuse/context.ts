@@ -35,7 +35,7 @@ const promisedMs = 100
 const maxMb = 500
 /** How often an attack runs before a slow p99 is a violation, because other programs may slow the machine down. */
 const attempts = 3
-/** Runnable processes per core above which times are not judged; this test itself has four. */
+/** Runnable processes per core above which slow responses are not a violation; this test itself has four. */
 const overloaded = 4
 const shelf = {
   products: Array.from({ length: 30 }, (_, index) => ({

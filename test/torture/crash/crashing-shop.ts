@@ -33,7 +33,7 @@ export class CrashingShop {
     const server = await servePacked(this.packed, this.launch)
     const health = await fetch(`${this.apiRoot}/health`)
     const tookMs = performance.now() - started
-    if (health.status !== 200) throw new Error(`/health answered ${health.status}: ${await health.text()}`)
+    if (health.status !== 200) throw new Error(`/health returned ${health.status}: ${await health.text()}`)
     const cpuWait = cpuWaitMs('self') - cpuWaitBefore + cpuWaitMs(server.child.pid)
     this.server = server
     this.wasKilled = false

@@ -50,6 +50,7 @@ function setLimits(dataDir: string, on: boolean): void {
   })
 }
 
+/** Starts a packed server with the demo shop and without rate limits. */
 export async function openWatchedShop(
   packed: Packed,
   { payments = 'sandbox', storefront = false } = {}

@@ -140,7 +140,7 @@ export class Shoppers {
   async buyDuring(inspect: (answer: Answer) => Promise<void> | void): Promise<void> {
     const [shopper] = this.shoppers
     const purchase = shopper?.begin('token_handoff')
-    if (shopper === undefined || purchase === undefined) throw new Error('there is no shopper')
+    if (shopper === undefined || purchase === undefined) throw new Error('shoppers are missing')
     await inspect(await shopper.checkOut(purchase))
     const now = performance.now()
     await shopper.buy(purchase, () => now)
