@@ -1,23 +1,17 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
-import { AppError } from '../errors.ts'
 import { hmac } from '../platform/crypto/secrets.ts'
 import { isStorageError } from '../platform/db/storage-errors.ts'
 import { serializeCookie } from '../platform/http/cookies.ts'
 import { jsonResponse } from '../platform/http/envelope.ts'
 import { headerValues, rawPath, rawTarget } from '../platform/http/node-request.ts'
 import { describeError } from '../platform/log.ts'
-import { placeOrder } from '../shop/checkout/checkout.ts'
-import type { CheckoutCaller, CheckoutInput } from '../shop/checkout/checkout.ts'
+import { assertCheckoutOpen, createSession } from '../shop/checkout/create-session.ts'
 import { claimKey, endClaim, keepAnswer, parseIdempotencyKey, releaseKey } from '../shop/checkout/idempotency.ts'
 import type { Claim, KeptAnswer } from '../shop/checkout/idempotency.ts'
 import { checkoutBody, checkoutQuery } from '../shop/checkout/input.ts'
-import { payPlaced } from '../shop/checkout/pay.ts'
-import { runCardCheckout } from '../shop/checkout/checkout-limits.ts'
-import { payAgain } from '../shop/checkout/resume.ts'
-import type { Resumed } from '../shop/checkout/resume.ts'
 import { findAttribution } from '../shop/orders/find.ts'
-import { isModuleOn, setting } from '../shop/settings/settings.ts'
+import { setting } from '../shop/settings/settings.ts'
 import { checkoutData } from './answers/store.ts'
 import { route } from './route.ts'
 import type { Call } from './route.ts'
@@ -57,37 +51,17 @@ export const checkoutRoutes = [
     query: checkoutQuery,
     body: checkoutBody,
     around: (call, raw, next) => {
-      assertCheckoutOpen(call)
+      assertCheckoutOpen(call.shop, call.identity?.user ?? null)
       return idempotent(call, raw, next)
     },
     handler: async (call, input) => {
-      const { shop, addressKey } = call
-      const { order, result } = await runCardCheckout(shop, addressKey, input.body.strategy, () =>
-        checkOut(call, input)
-      )
+      const { shop, addressKey, claim = null, resumes } = call
+      const caller = { user: call.identity?.user ?? null, addressKey, claim, resumes }
+      const { order, result } = await createSession(shop, input, caller, call.now)
       return { data: result, cookies: trackingCookies(call, order.id) }
     }
   })
 ]
-
-/** An order that an earlier request under the same key left unsettled comes before a new one. */
-async function checkOut(call: Call, input: CheckoutInput): Promise<Resumed> {
-  const { shop, addressKey, claim = null, resumes } = call
-  const caller: CheckoutCaller = { user: call.identity?.user ?? null, addressKey, claim }
-  const resumed = resumes === undefined ? undefined : await payAgain(shop, resumes, input.body, caller)
-  if (resumed !== undefined) return resumed
-  const placed = await placeOrder(shop, input, caller, call.now)
-  return { order: placed.order, result: await payPlaced(shop, placed, input.body, caller) }
-}
-
-function assertCheckoutOpen({ shop, identity }: Call): void {
-  if (!setting(shop.db, 'checkout.enabled') || !isModuleOn(shop.db, 'commerce')) {
-    throw new AppError('CHECKOUT_DISABLED', 'Nothing can be bought at the moment.')
-  }
-  if (identity === null && !setting(shop.db, 'checkout.guest')) {
-    throw new AppError('NOT_AUTHENTICATED', 'Please log in before you buy.')
-  }
-}
 
 /** Written for the site to read and forward with its next checkout; the service never reads them back. */
 function trackingCookies({ shop }: Call, orderId: number): string[] {

@@ -1,0 +1,41 @@
+import { AppError } from '../../errors.ts'
+import type { UserRow } from '../accounts/rows.ts'
+import type { ShopContext } from '../context.ts'
+import { isModuleOn, setting } from '../settings/settings.ts'
+import { runCardCheckout } from './checkout-limits.ts'
+import { placeOrder } from './checkout.ts'
+import type { CheckoutCaller, CheckoutInput } from './checkout.ts'
+import { payPlaced } from './pay.ts'
+import { payAgain } from './resume.ts'
+import type { Resumed } from './resume.ts'
+
+/**
+ * Places an order and starts its payment. An order that an earlier request under the same idempotency key left unpaid
+ * (`resumes`) is paid instead of a new one, unless it can no longer be paid.
+ *
+ * @throws AppError as `placeOrder`, `payPlaced` and `payAgain`
+ */
+export function createSession(
+  shop: ShopContext,
+  input: CheckoutInput,
+  caller: CheckoutCaller & { resumes: number | undefined },
+  now: number
+): Promise<Resumed> {
+  const { body } = input
+  return runCardCheckout(shop, caller.addressKey, body.strategy, async () => {
+    const resumed = caller.resumes === undefined ? undefined : await payAgain(shop, caller.resumes, body, caller)
+    if (resumed !== undefined) return resumed
+    const placed = await placeOrder(shop, input, caller, now)
+    return { order: placed.order, result: await payPlaced(shop, placed, body, caller) }
+  })
+}
+
+/** @throws AppError CHECKOUT_DISABLED, NOT_AUTHENTICATED for a guest where only customers may buy */
+export function assertCheckoutOpen({ db }: Pick<ShopContext, 'db'>, user: UserRow | null): void {
+  if (!setting(db, 'checkout.enabled') || !isModuleOn(db, 'commerce')) {
+    throw new AppError('CHECKOUT_DISABLED', 'Nothing can be bought at the moment.')
+  }
+  if (user === null && !setting(db, 'checkout.guest')) {
+    throw new AppError('NOT_AUTHENTICATED', 'Please log in before you buy.')
+  }
+}
