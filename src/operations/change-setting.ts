@@ -10,8 +10,8 @@ import { setSetting, setting, unsetSetting } from '../shop/settings/settings.ts'
  *
  * @throws AppError VALIDATION_FAILED as `setSetting`, CONFLICT for the currency once there is an order
  */
-export function changeSetting(db: Db, key: SettingKey, given: string, now: number): void {
-  keepingCurrency(db, (tx) => setSetting(tx, key, given, now))
+export function changeSetting(db: Db, key: SettingKey, text: string, now: number): void {
+  keepingCurrency(db, (tx) => setSetting(tx, key, text, now))
 }
 
 /**
@@ -29,7 +29,7 @@ function keepingCurrency(db: Db, change: (tx: Tx) => void): void {
     const before = setting(tx, 'shop.currency')
     change(tx)
     if (setting(tx, 'shop.currency') === before || !hasOrders(tx)) return
-    const rule = 'shop.currency is fixed once there is an order.'
+    const rule = 'shop.currency cannot be changed once there is an order.'
     throw new AppError('CONFLICT', rule, { fieldErrors: { 'shop.currency': [rule] } })
   })
 }

@@ -4,13 +4,13 @@ import { setting } from '../../src/shop/settings/settings.ts'
 import { draft, line, makeProduct, place } from '../shop/orders/support.ts'
 import { emptyShop, noon } from '../support/temporary-shop.ts'
 
-test('an order fixes the currency, and no other setting', () => {
+test('the currency, and no other setting, cannot be changed once there is an order', () => {
   const db = emptyShop()
   changeSetting(db, 'shop.currency', 'USD', noon)
   place(db, draft([line(makeProduct(db))]))
   const fixed = expect.objectContaining({
     code: 'CONFLICT',
-    details: { fieldErrors: { 'shop.currency': [expect.stringContaining('fixed')] } }
+    details: { fieldErrors: { 'shop.currency': [expect.stringContaining('cannot be changed')] } }
   })
   expect(() => changeSetting(db, 'shop.currency', 'EUR', noon)).toThrow(fixed)
   expect(() => resetSetting(db, 'shop.currency')).toThrow(fixed)

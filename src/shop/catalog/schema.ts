@@ -12,14 +12,14 @@ export const products = sqliteTable(
     slug: text('slug').notNull(),
     name: text('name').notNull(),
     description: text('description').notNull().default(''),
-    /** An address of its own; null for the shop's `store.productUrl`. */
+    /** The product's own URL; null for the shop's `store.productUrl`. */
     url: text('url'),
     type: text('type', { enum: ['physical', 'digital'] }).notNull(),
     priceMinor: minor('price_minor').notNull(),
     salePriceMinor: minor('sale_price_minor'),
     saleStartsAt: instant('sale_starts_at'),
     saleEndsAt: instant('sale_ends_at'),
-    /** Units that can still be sold; null when nobody counts. Held units are already taken off. */
+    /** Units that can still be sold, without held units; null when stock is not counted. */
     stock: integer('stock'),
     published: bool('published').notNull(),
     position: integer('position').notNull(),
@@ -51,7 +51,7 @@ export const variations = sqliteTable(
     stock: integer('stock'),
     isDefault: bool('is_default').notNull(),
     position: integer('position').notNull(),
-    /** False once an import no longer names it: old orders still point here. */
+    /** False when the last import did not contain it. The row stays, because orders refer to it. */
     available: bool('available').notNull().default(true)
   },
   (t) => [
@@ -122,7 +122,7 @@ export const coupons = sqliteTable(
     id: integer('id').primaryKey({ autoIncrement: true }),
     code: text('code').notNull(),
     codeKey: text('code_key').notNull(),
-    /** Exactly one of the two is set: 10 percent is 1000. */
+    /** Either `percentBps` or `amountMinor` is set. 10 percent is 1000 bps. */
     percentBps: integer('percent_bps'),
     amountMinor: minor('amount_minor'),
     startsAt: instant('starts_at'),
@@ -130,7 +130,7 @@ export const coupons = sqliteTable(
     minTotalMinor: minor('min_total_minor'),
     maxUses: integer('max_uses'),
     maxUsesPerCustomer: integer('max_uses_per_customer'),
-    /** Orders that carry it now, held or settled. */
+    /** The number of orders with the coupon, unpaid or paid. */
     used: integer('used').notNull().default(0),
     enabled: bool('enabled').notNull().default(true),
     createdAt: instant('created_at').notNull()
@@ -145,7 +145,7 @@ export const coupons = sqliteTable(
   ]
 )
 
-/** When a coupon has rows here or in coupon_categories, it counts only for these products. */
+/** A coupon with rows here or in coupon_categories applies only to these products and categories. */
 export const couponProducts = sqliteTable(
   'coupon_products',
   {
@@ -172,7 +172,7 @@ export const couponCategories = sqliteTable(
   (t) => [primaryKey({ columns: [t.couponId, t.categoryId] })]
 )
 
-/** The words of products, by the product's id as rowid; search-index.ts keeps it. */
+/** The full-text index of products; its rowid is the product's id. search-index.ts updates it. */
 export const virtualTables = [
   `CREATE VIRTUAL TABLE products_search
    USING fts5(name, description, tags, tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3')`
@@ -186,7 +186,7 @@ const variationColumns = 'sku, name, price_minor, sale_price_minor, is_default, 
 export const triggers: readonly Trigger[] = [
   { name: 'products_inserted', event: 'AFTER INSERT', on: products, run },
   { name: 'products_updated', event: `AFTER UPDATE OF ${offerColumns}`, on: products, run },
-  // A sale of counted stock changes no offer until the last unit goes or the first comes back.
+  // Selling counted stock changes an offer only when the last unit is sold or the first one is returned.
   {
     name: 'products_sold_out',
     event: 'AFTER UPDATE OF stock',
@@ -197,7 +197,7 @@ export const triggers: readonly Trigger[] = [
   { name: 'products_deleted', event: 'AFTER DELETE', on: products, run },
   { name: 'variations_inserted', event: 'AFTER INSERT', on: variations, run },
   { name: 'variations_updated', event: `AFTER UPDATE OF ${variationColumns}`, on: variations, run },
-  // A variation without a stock of its own draws on its product's, so null differs from a count.
+  // A variation whose stock is null uses its product's stock, so a change from or to null changes the offer.
   {
     name: 'variations_sold_out',
     event: 'AFTER UPDATE OF stock',

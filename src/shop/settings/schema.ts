@@ -3,14 +3,14 @@ import { check, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { bool, instant } from '../../platform/db/columns.ts'
 import type { Trigger } from '../../platform/db/trigger.ts'
 
-/** Settings that an operator has moved away from their defaults; the value is JSON text. */
+/** Settings that differ from their defaults. The value is JSON text. */
 export const settings = sqliteTable('settings', {
   key: text('key').primaryKey(),
   value: text('value').notNull(),
   updatedAt: instant('updated_at').notNull()
 })
 
-/** Modules that have been switched; a module without a row is on. */
+/** Modules that were switched on or off; the others have their default. */
 export const modules = sqliteTable(
   'modules',
   {
@@ -22,15 +22,15 @@ export const modules = sqliteTable(
 )
 
 /**
- * Counters that triggers raise with every change of `settings` (settings and modules) or `catalog`, whichever process
- * made it: what a server keeps in memory is valid while its revision stands.
+ * Counters that triggers increment with every change of `settings` (settings and modules) or `catalog`, by any process.
+ * A server caches data until the revision changes.
  */
 export const revisions = sqliteTable('revisions', {
   name: text('name').primaryKey(),
   value: integer('value').notNull()
 })
 
-/** The statement of a trigger on a table that the revision counts changes of. */
+/** The statement of a trigger that increments a revision. */
 export function raiseRevision(name: 'settings' | 'catalog'): string {
   return `UPDATE revisions SET value = value + 1 WHERE name = '${name}'`
 }

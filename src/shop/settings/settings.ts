@@ -11,7 +11,7 @@ import { moduleNames, modulesBySwitches } from './modules.ts'
 import type { ModuleName, Modules } from './modules.ts'
 import { modules, settings } from './schema.ts'
 
-/** Everything an operator has set, as one database says it now. */
+/** The settings and modules of one database at one revision. */
 type Snapshot = { revision: number; values: Map<string, unknown>; isOn: Modules }
 
 const snapshots = new WeakMap<Db['sqlite'], Snapshot>()
@@ -20,16 +20,16 @@ const allRevisions = rawStatement<[], Revisions>(
           (SELECT value FROM revisions WHERE name = 'catalog') AS catalog`
 )
 
-/** Counters that any change of the settings (modules too) or of the catalogue raises, whichever process made it. */
+/** Counters that every change of the settings (modules included) or of the catalogue increments, by any process. */
 export type Revisions = { readonly settings: number; readonly catalog: number }
 
 export const revisions = oncePerTurn((db: Db): Revisions => allRevisions(db).get() ?? { settings: 0, catalog: 0 })
 
-/** The revision tells whether the snapshot still holds, so that a server sees the command line's change at once. */
+/** Reads the snapshot again when the revision has changed, so that a server sees the command line's changes immediately. */
 function snapshot(db: Db): Snapshot {
   const current = revisions(db).settings
   const known = snapshots.get(db.sqlite)
-  // A revision that this very transaction made is not the known one, and is nobody else's before the transaction ends.
+  // A transaction that changes settings has a revision of its own, which no other connection sees before the commit.
   if (known?.revision === current) return known
   const switches = db.orm.select().from(modules).all()
   const fresh: Snapshot = {
@@ -53,7 +53,7 @@ export function setting<K extends SettingKey>(db: Db, key: K): SettingValue<K> {
   return (values.has(key) ? values.get(key) : definitions[key].default) as SettingValue<K>
 }
 
-/** Whether a module is enabled. A module without a row is. */
+/** Whether a module is on. */
 export function isModuleOn(db: Db, name: ModuleName): boolean {
   return snapshot(db).isOn(name)
 }
@@ -65,6 +65,7 @@ export function rateLimit(db: Db, bucket: Bucket): RateLimit {
   return value === 'off' ? null : { points: Number(points), seconds: Number(seconds) }
 }
 
+/** A setting as `settings list` shows it. */
 export type SettingView = { key: SettingKey; type: string; value: unknown; default: unknown; about: string }
 
 /** Every setting with its type, value, default and meaning. */
@@ -78,24 +79,26 @@ export function listSettings(db: Db): SettingView[] {
   }))
 }
 
-/** @throws AppError NOT_FOUND when there is no such setting. */
+/** Checks the key of a setting. @throws AppError NOT_FOUND for an unknown key */
 export function parseSettingKey(key: string): SettingKey {
   const known = settingKeys.find((candidate) => candidate === key)
-  if (known === undefined)
-    throw new AppError('NOT_FOUND', `There is no setting "${key}": "shopstead settings list" names them.`)
+  if (known === undefined) {
+    throw new AppError('NOT_FOUND', `Unknown setting "${key}". "shopstead settings list" lists all settings.`)
+  }
   return known
 }
 
 /**
  * Sets one setting from text as an operator types it (`true`, `15`, `Harbour Shop`, `["https://a.example"]`).
  *
- * @throws AppError VALIDATION_FAILED naming the setting and what it takes
+ * @throws AppError VALIDATION_FAILED with the setting's key and rule
  */
-export function setSetting(db: Db, key: SettingKey, given: string, now: number): void {
-  const result = (definitions[key].schema as z.ZodType).safeParse(readValue(key, given))
+export function setSetting(db: Db, key: SettingKey, text: string, now: number): void {
+  const result = (definitions[key].schema as z.ZodType).safeParse(parseText(key, text))
   if (!result.success) {
-    const takes = result.error.issues[0]?.message ?? 'another value'
-    throw new AppError('VALIDATION_FAILED', `${key} takes ${takes}.`, { fieldErrors: { [key]: [`Takes ${takes}.`] } })
+    const rule = result.error.issues[0]?.message ?? 'another value'
+    const details = { fieldErrors: { [key]: [`Must be ${rule}.`] } }
+    throw new AppError('VALIDATION_FAILED', `${key} must be ${rule}.`, details)
   }
   const value = JSON.stringify(result.data)
   write(db, (tx) => {
@@ -107,25 +110,25 @@ export function setSetting(db: Db, key: SettingKey, given: string, now: number):
   })
 }
 
-/** Sets a setting back to its default. */
+/** Resets a setting to its default. */
 export function unsetSetting(db: Db, key: SettingKey): void {
   write(db, (tx) => void tx.orm.delete(settings).where(eq(settings.key, key)).run())
 }
 
-function readValue(key: SettingKey, given: string): unknown {
+function parseText(key: SettingKey, text: string): unknown {
   const { type } = definitions[key]
-  if (type === 'text' || type === 'limit') return given
-  if (type === 'boolean') return given === 'true' ? true : given === 'false' ? false : given
-  if (type === 'list') return given === '' ? [] : parseJson(given)
-  return /^-?\d+(\.\d+)?$/.test(given) ? Number(given) : given
+  if (type === 'text' || type === 'limit') return text
+  if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text
+  if (type === 'list') return text === '' ? [] : parseList(text)
+  return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text
 }
 
-function parseJson(given: string): unknown {
+function parseList(text: string): unknown {
   try {
-    return JSON.parse(given)
+    return JSON.parse(text)
   } catch {
-    // Not JSON: a comma list, as one types it.
-    return given.split(',').map((part) => part.trim())
+    // Not JSON, so it is a list with commas.
+    return text.split(',').map((part) => part.trim())
   }
 }
 
@@ -134,15 +137,16 @@ export function listModules(db: Db): { name: ModuleName; enabled: boolean }[] {
   return moduleNames.map((name) => ({ name, enabled: isModuleOn(db, name) }))
 }
 
-/** @throws AppError NOT_FOUND when there is no such module. */
+/** Checks the name of a module. @throws AppError NOT_FOUND for an unknown name */
 export function parseModuleName(name: string): ModuleName {
   const known = moduleNames.find((candidate) => candidate === name)
-  if (known === undefined)
-    throw new AppError('NOT_FOUND', `There is no module "${name}": one of ${moduleNames.join(', ')}.`)
+  if (known === undefined) {
+    throw new AppError('NOT_FOUND', `Unknown module "${name}". The modules are ${moduleNames.join(', ')}.`)
+  }
   return known
 }
 
-/** Enables or disables a module. */
+/** Enables or disables a module. Its data stays. */
 export function switchModule(db: Db, name: ModuleName, enabled: boolean, now: number): void {
   write(
     db,

@@ -13,7 +13,7 @@ function beside({ dataDir }: { dataDir: string }): Db & Disposable {
   return { ...db, [Symbol.dispose]: () => void db.sqlite.close() }
 }
 
-test('a snapshot stays as it was while another process writes, and the next one sees what that wrote', () => {
+test('a snapshot does not change while another process writes, and the next snapshot contains the change', () => {
   using shop = openTestShop()
   using other = beside(shop)
   const seen = readSnapshot(shop.db, () => {
@@ -25,7 +25,7 @@ test('a snapshot stays as it was while another process writes, and the next one 
   expect(readSnapshot(shop.db, () => isModuleOn(shop.db, 'courses'))).toBe(false)
 })
 
-test('a snapshot whose work fails is over', () => {
+test('a snapshot ends when its work fails', () => {
   using shop = openTestShop()
   expect(() =>
     readSnapshot(shop.db, () => {
@@ -37,7 +37,7 @@ test('a snapshot whose work fails is over', () => {
   expect(isModuleOn(shop.db, 'courses')).toBe(false)
 })
 
-test('settings that were rolled back are forgotten, though another change has the same number', () => {
+test('settings that were rolled back are not cached, although a later change has the same revision', () => {
   using shop = openTestShop()
   using other = beside(shop)
   const { db } = shop
@@ -54,7 +54,7 @@ test('settings that were rolled back are forgotten, though another change has th
   expect([isModuleOn(db, 'courses'), isModuleOn(db, 'downloads')]).toEqual([true, false])
 })
 
-test('a row read by itself is what the query builder makes of it', async () => {
+test('a row read by a row statement equals the row of the query builder', async () => {
   using shop = openTestShop()
   await makeUser(shop, { email: 'lena@shop.example' })
   const [built] = shop.db.orm.select().from(users).all()
