@@ -19,7 +19,7 @@ export function countChanges(changes: readonly Change[]): Counts {
 /** The result of an import by kind: products, coupons, plans and so on. */
 export type CountsByKind = Record<string, Counts>
 
-/** Adds the counts of several imports up, kind by kind. */
+/** Adds up the counts of several imports by kind. */
 export function sumCounts(parts: readonly CountsByKind[]): CountsByKind {
   const total: CountsByKind = {}
   for (const [kind, counts] of parts.flatMap((part) => Object.entries(part))) {

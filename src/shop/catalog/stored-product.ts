@@ -7,7 +7,9 @@ import type { GrantSpec } from './grants.ts'
 // The parts of a product, each read by a statement that is prepared once, because checkouts, imports and exports read
 // products one at a time.
 
+/** Finds a product by its id, published or not. */
 export const productById = rowStatement(products, 'id = ?')
+/** Finds a product by its slug, published or not. */
 export const productBySlug = rowStatement(products, 'slug = ?')
 
 /** The available variations in their order; empty for a product without variations. */

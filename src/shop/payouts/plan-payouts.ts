@@ -18,7 +18,7 @@ export type PayoutPlan = {
   earnedMinor: number
   /** The sum of the debts, zero or negative. */
   setOffMinor: number
-  /** Earned, but not due yet, or held because the order is not paid any more. */
+  /** Earned, but not due yet, or held because the order is no longer paid. */
   heldMinor: number
   /** earnedMinor + setOffMinor. If it is zero or negative there is no payout, and debts are carried to a later one. */
   amountMinor: number

@@ -23,6 +23,7 @@ const allRevisions = rawStatement<[], Revisions>(
 /** Counters that every change of the settings (modules included) or of the catalogue increments, by any process. */
 export type Revisions = { readonly settings: number; readonly catalog: number }
 
+/** Reads the current revisions. Data that is cached under a revision is valid until the revision changes. */
 export const revisions = oncePerTurn((db: Db): Revisions => allRevisions(db).get() ?? { settings: 0, catalog: 0 })
 
 /** Reads the snapshot again when the revision has changed, so that a server sees the command line's changes immediately. */

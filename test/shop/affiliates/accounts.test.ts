@@ -232,8 +232,7 @@ describe('an affiliate that an operator creates', () => {
     using shop = openTestShop()
     const createWith = async (status: 'pending' | 'active' | 'rejected') => {
       const { id: userId } = await person(shop, `${status}@shop.example`)
-      const given = { userId, code: status, status, rateBps: null }
-      return createAffiliate(shop.db, given, 0).id
+      return createAffiliate(shop.db, { userId, code: status, status, rateBps: null }, 0).id
     }
     const pending = await createWith('pending')
     const active = await createWith('active')

@@ -292,8 +292,8 @@ describe('a payout run', () => {
   })
 })
 
-describe('saving the payouts as a file', () => {
-  it('happens before they are committed, so that a file that cannot be written pays nothing', async () => {
+describe('the file of payouts', () => {
+  it('is written before the commit, so that nothing is paid when it cannot be written', async () => {
     using shop = openTestShop()
     const { id } = await makeAffiliate(shop)
     earn(shop, id, 1)

@@ -9,7 +9,7 @@ import { refer } from '../affiliates/support.ts'
 
 export const dayMs = 86_400_000
 
-/** An order in a state, without anything that follows from the state. */
+/** Creates an order in a state, or moves it there, without the effects of the state. */
 export function setOrder(shop: TestShop, id: number, status: OrderStatus): void {
   const now = shop.clock.now()
   const sums = { currency: 'EUR', subtotalMinor: 0, discountMinor: 0, totalMinor: 0 }
@@ -21,7 +21,7 @@ export function setOrder(shop: TestShop, id: number, status: OrderStatus): void 
     .run()
 }
 
-/** A paid order whose referral has been accepted. */
+/** Creates a paid order with an accepted referral. */
 export function earn(shop: TestShop, affiliateId: number, orderId: number, totalMinor = 10_000): void {
   setOrder(shop, orderId, 'processing')
   refer(shop, affiliateId, orderId, totalMinor)

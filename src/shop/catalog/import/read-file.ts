@@ -52,7 +52,7 @@ function readCsv(text: string, currency: string): { file: CatalogFile; report: I
   return { file, report: context.report.build(format, table.rows.length) }
 }
 
-/** Warns of prices that no card can pay on their own; such a product sells only together with others. */
+/** Warns of prices below Stripe's minimum charge: such a product can be bought by card only together with others. */
 function warnOfSmallPrices(products: readonly ProductInput[], currency: string, report: ReportBuilder): void {
   const minimum = formatMoney(minimumChargeMinor(currency), currency)
   for (const { slug, priceMinor, salePriceMinor } of products) {
