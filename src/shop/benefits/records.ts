@@ -112,11 +112,13 @@ export type MembershipRecord = ReturnType<typeof membershipsOf>[number]
 
 /** Every subscription, the latest first; fixed terms of one product on end are one. */
 export function subscriptionsOf(db: Db, userId: number) {
-  const graceMs = setting(db, 'subscriptions.graceDays') * dayMs
   const periods = subscriptionsOfUser(db)
     .all(userId)
     .map((row) => ({ ...row, isPro: row.isPro === 1, cancelAtPeriodEnd: row.cancelAtPeriodEnd === 1 }))
     .map((row) => ({ ...row, key: termKey(row), endsAt: row.currentPeriodEnd, ended: row.cancelledAt !== null }))
+  // Only a failed renewal needs the setting; /me stays at its number of statements.
+  const isPastDue = periods.some(({ pastDueSince }) => pastDueSince !== null)
+  const graceMs = isPastDue ? setting(db, 'subscriptions.graceDays') * dayMs : 0
   return joinPeriods(periods)
     .map((period) => ({ ...period, currentPeriodEnd: period.endsAt, graceMs }))
     .reverse()
