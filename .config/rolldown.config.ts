@@ -56,7 +56,7 @@ const layers: CodeSplittingGroup[] = [
     priority: 4
   },
   { name: 'listener', test: /[\\/]src[\\/](proxy[\\/]mounted|platform[\\/]http[\\/]listen)\.ts$/, priority: 3 },
-  { name: 'shop', test: /[\\/]src[\\/](app\.ts$|shop[\\/](?!.*(import|csv)))/, priority: 2 },
+  { name: 'shop', test: /[\\/]src[\\/](app\.ts$|shop[\\/](?!.*(import|csv|payouts)))/, priority: 2 },
   { name: 'server', test: /[\\/]src[\\/]start-server\.ts$/, priority: 1 }
 ]
 

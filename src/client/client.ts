@@ -133,9 +133,13 @@ export function createClient(options: ClientOptions = {}): Client {
     } catch (error) {
       // A caller that aborted gets its own reason.
       if (error instanceof ShopError || sent.signal?.aborted === true) throw error
-      throw new ShopError('NO_ANSWER', 'The shop did not send a valid response.', {
-        cause: error
-      })
+      throw new ShopError(
+        'NO_ANSWER',
+        'The shop cannot be reached at the moment. Check your connection, then try again.',
+        {
+          cause: error
+        }
+      )
     }
   }
 

@@ -69,7 +69,7 @@ test('a card is paid with on the site itself: declined in customer-safe words, a
   const pay = page.getByRole('button', { name: 'Pay now' })
   const tries: [string, RegExp][] = [
     ['pm_card_chargeDeclined', /Your card was declined/],
-    ['pm_card_visa_chargeDeclinedInsufficientFunds', /not enough money/],
+    ['pm_card_visa_chargeDeclinedInsufficientFunds', /insufficient funds/],
     ['pm_card_chargeDeclinedExpiredCard', /has expired/],
     ['pm_sandbox_code_fraud', /was stopped/]
   ]
@@ -133,7 +133,7 @@ test('a guest buys without an account, and is told at the field what is wrong', 
   await page.waitForURL('**/sandbox/checkout/**')
   await page.getByRole('button', { name: 'Cancel and return' }).click()
   await page.waitForURL('**/cart?**')
-  await page.getByText('Nothing was charged').waitFor()
+  await page.getByText('You have not been charged').waitFor()
   await look(page, 'cart')
   await page.getByRole('button', { name: 'Go to payment' }).waitFor()
   expect(complaints).toEqual([])
