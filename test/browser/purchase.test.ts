@@ -71,7 +71,7 @@ test('a card is paid with on the site itself: declined in customer-safe words, a
     ['pm_card_chargeDeclined', /Your card was declined/],
     ['pm_card_visa_chargeDeclinedInsufficientFunds', /insufficient funds/],
     ['pm_card_chargeDeclinedExpiredCard', /has expired/],
-    ['pm_sandbox_code_fraud', /was stopped/]
+    ['pm_sandbox_code_fraud', /was blocked/]
   ]
   for (const [token, words] of tries) {
     await card.selectOption(token)
