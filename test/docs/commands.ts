@@ -14,8 +14,8 @@ export async function idleProgram(): Promise<ShopCommand> {
 
 function idle(command: Command): void {
   command.exitOverride()
-  const isGroup = command.commands.length > 0 && command.registeredArguments.length === 0
-  if (!isGroup) command.action(() => undefined)
+  // Every command that does something takes --json; a group does not.
+  if (command.options.some(({ long }) => long === '--json')) command.action(() => undefined)
   for (const child of command.commands) idle(child)
 }
 
