@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { applied, workedChanges } from './worked-changes.ts'
 
@@ -22,6 +23,18 @@ describe('the worked changes of docs/CONTRIBUTING.md', () => {
       files.set(edit.path, applied(edit, text))
     }
     expect(files.size).toBeGreaterThan(6)
+  })
+
+  it('import files that exist or that they add', () => {
+    const added = workedChanges.flatMap(({ edits }) => edits.filter((edit) => 'text' in edit))
+    const known = new Set(added.map(({ path }) => path))
+    const missing = added.flatMap(({ path, text }) =>
+      [...text.matchAll(/ from '(\.[^']+)'/g)]
+        .map(([, target = '']) => join(dirname(path), target))
+        .filter((target) => !known.has(target) && !existsSync(target))
+    )
+    expect(added.length).toBeGreaterThan(5)
+    expect(missing).toEqual([])
   })
 
   it('are refused where the code has other lines', () => {
