@@ -141,6 +141,7 @@ function answer(app: App, id: number): Answer {
     json: { order, history },
     human: [
       `Order ${order.id}: ${order.status}, ${money(order, order.total)}, ${plain(order.email ?? 'no email')}`,
+      ...(order.renewalOf === null ? [] : [`Renewal of the subscription that order ${order.renewalOf} started`]),
       `Payment: ${order.paymentStatus ?? 'none tried'}; refunded ${money(order, order.refunded)}`,
       ...order.lineItems.map((item) => `  ${item.quantity} × ${item.name}: ${money(order, item.total)}`),
       ...order.coupons.map((coupon) => `  Coupon ${coupon.code}: ${money(order, coupon.discount)} off`),

@@ -451,6 +451,7 @@ export type Order = {
   total: number
   createdAt: string
   updatedAt: string
+  renewalOf: number | null
   lineItems: { name: string; quantity: number; total: number }[]
   affiliateRef: string
   affiliateCampaign: string

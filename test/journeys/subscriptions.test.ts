@@ -4,7 +4,8 @@ import { refundOrder } from '../../src/shop/payments/refund.ts'
 import type { Browser } from '../support/browser.ts'
 import { shopstead } from '../support/command-line.ts'
 import { benefitCatalogue } from './catalogue.ts'
-import { buy, logIn, dayMs, me, registerUser, openShop } from './shop.ts'
+import { nextMail } from '../support/mail-files.ts'
+import { buy, logIn, dayMs, me, openShop, ordersOf, registerUser } from './shop.ts'
 import type { JourneyShop } from './shop.ts'
 
 async function subscriber() {
@@ -22,6 +23,8 @@ async function renew(shop: JourneyShop, forced?: 'paid' | 'failed'): Promise<voi
   shop.app.sandbox?.renewSubscription(subscriptionId(shop), forced)
   await shop.app.sandbox?.deliverDue()
 }
+
+const operator = (shop: JourneyShop, words: string[]) => shopstead(shop.app.config.dataDir, words)
 
 async function seen(visitor: Browser) {
   const { flags, entitlements } = await me(visitor)
@@ -52,6 +55,30 @@ describe('a subscription that Stripe renews', () => {
     expect(await seen(later)).toEqual(['past_due', '2027-01-15', false, false, false])
     await renew(shop, 'paid')
     expect(await seen(later)).toEqual(['active', '2029-01-15', false, true, true])
+  })
+
+  it('is listed as an order that names the first one, and its receipt names the period', async () => {
+    const { shop, lena, orderId } = await subscriber()
+    await renew(shop, 'paid')
+    const [renewal, first] = await ordersOf(lena)
+    expect([renewal?.['renewalOf'], first?.['id'], first?.['renewalOf']]).toEqual([orderId, orderId, null])
+    const shown = await operator(shop, ['orders', 'show', String(renewal?.id)])
+    expect(shown.stdout).toContain(`Renewal of the subscription that order ${orderId} started\n`)
+    const listed = await operator(shop, ['orders', 'list', '--json'])
+    expect(listed.json).toMatchObject({ orders: [{ renewalOf: orderId }, { renewalOf: null }] })
+    const receipt = await nextMail(shop.dataDir, 'lena@shop.example', 2)
+    expect(receipt.text).toContain('is renewed from 15 January 2027 to 15 January 2028.')
+  })
+
+  it('keeps its renewal when an operator refunds the first order', async () => {
+    const { shop, lena, orderId } = await subscriber()
+    await renew(shop, 'paid')
+    const refunded = await operator(shop, ['orders', 'refund', String(orderId), '--json'])
+    expect(refunded).toMatchObject({ code: 0, json: { order: { status: 'refunded', renewalOf: null } } })
+    const { refunds = [], charges = [] } = shop.app.sandbox?.ledger() ?? {}
+    expect(charges).toHaveLength(2)
+    expect(refunds.map(({ charge }) => charge)).toEqual([charges[0]?.id])
+    expect(await seen(lena)).toEqual(['active', '2028-01-15', false, true, true])
   })
 
   it('is cancelled at the gateway when its holder is erased', async () => {

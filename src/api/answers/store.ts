@@ -27,6 +27,10 @@ const order = z
     total: amount,
     createdAt: time,
     updatedAt: time,
+    renewalOf: id.nullable().meta({
+      description: 'For the renewal of a subscription: the order that started the subscription. Null for other orders.',
+      example: null
+    }),
     lineItems: z
       .array(z.object({ name: z.string().meta({ example: 'Harbour lantern' }), quantity: count, total: amount }))
       .meta({ description: 'Totals after their share of the discounts; they sum to the total of the order.' }),

@@ -3,13 +3,13 @@ import { orderStates } from '../../shop/orders/states.ts'
 
 /** An order with what the shop knows of where it came from. */
 export function orderCard(order) {
-  const { id, status, currency, total, createdAt, lineItems } = order
+  const { id, status, currency, total, createdAt, lineItems, renewalOf } = order
   const { tone, label } = orderStates[status]
   return h(
     'article',
     { class: 'order', 'aria-labelledby': `order-${id}` },
     h('header', {}, h('h2', { id: `order-${id}` }, `Order ${id}`), h('span', { class: `state ${tone}` }, label)),
-    h('p', { class: 'hint' }, day(createdAt)),
+    h('p', { class: 'hint' }, day(createdAt), renewalOf === null ? null : `, renewal of order ${renewalOf}`),
     h(
       'table',
       { class: 'summary' },

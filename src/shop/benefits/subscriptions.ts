@@ -17,7 +17,8 @@ const moveOn = rawStatement<{ gatewayId: string; periodEnd: number }>(
 )
 
 const insertInvoice = insertStatement(subscriptionInvoices)
-const invoiceOfOrder = rowStatement(subscriptionInvoices, 'order_id = ?')
+/** The period that a renewal's order paid for; undefined for every other order. */
+export const findInvoiceOfOrder = rowStatement(subscriptionInvoices, 'order_id = ?')
 
 /** Stores which period the order of a renewal paid for. */
 export function recordInvoice(tx: Tx, invoice: typeof subscriptionInvoices.$inferInsert): void {
@@ -29,7 +30,7 @@ export function recordInvoice(tx: Tx, invoice: typeof subscriptionInvoices.$infe
  * the reconciler ends it at the gateway; a refund of an earlier period changes nothing. Other orders: nothing happens.
  */
 export function takeBackRenewal(tx: Tx, orderId: number, now: number): void {
-  const invoice = invoiceOfOrder(tx, orderId)
+  const invoice = findInvoiceOfOrder(tx, orderId)
   if (invoice === undefined) return
   for (const row of rowsOf(tx, invoice.gatewayId)) {
     if (row.currentPeriodEnd <= invoice.periodEnd) subscription.end(tx, row.id, {}, now)

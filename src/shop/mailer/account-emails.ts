@@ -7,6 +7,7 @@ import type { ShopContext } from '../context.ts'
 import { setting } from '../settings/settings.ts'
 import { ObsoleteEmailError } from './email.ts'
 import type { Email } from './email.ts'
+import { formatTime } from './email-times.ts'
 
 // No email greets the recipient by name: anyone can register another person's address with an advertisement as the
 // name, and the shop would send that advertisement.
@@ -115,10 +116,4 @@ function linkTo(
   const found = findEmailToken(shop.db, shop.keys, tokenId, now)
   if (found === undefined) throw new ObsoleteEmailError('its link was used or has expired')
   return { url: `${shop.publicUrl()}/account/${kind}?token=${found.token}`, until: formatTime(found.expiresAt) }
-}
-
-/** For example `15 January 2026 at 12:00 UTC`. In UTC, because the recipient's time zone is unknown. */
-function formatTime(epochMs: number): string {
-  const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
-  return `${format.format(epochMs)} UTC`
 }

@@ -1,14 +1,17 @@
 import type { MailData } from '../mail/queue-mail.ts'
 import { formatMoney } from '../../platform/money.ts'
 import type { ShopContext } from '../context.ts'
+import { findInvoiceOfOrder } from '../benefits/subscriptions.ts'
 import { couponsOf, findOrder, itemsOf } from '../orders/find.ts'
 import type { OrderRow } from '../orders/rows.ts'
 import { setting } from '../settings/settings.ts'
 import { ObsoleteEmailError } from './email.ts'
 import type { Email, EmailTable } from './email.ts'
+import { formatDay } from './email-times.ts'
 
 /**
- * The receipt of a paid order: its lines, coupons and total, and a link to the order's page.
+ * The receipt of a paid order: its lines, coupons and total, and a link to the order's page. The receipt of a renewal
+ * names the period that it paid for.
  *
  * @throws ObsoleteEmailError when the order does not exist or its buyer is erased
  */
@@ -18,7 +21,7 @@ export function receiptEmail(shop: ShopContext, data: MailData['order_receipt'])
   const toShip = itemsOf(shop.db, order.id).some((item) => item.type === 'physical')
   return {
     subject: `Your order ${order.id} at ${name}`,
-    opening: [`Thank you for your order at ${name}. We have received your payment.`],
+    opening: [renewalText(shop, order) ?? `Thank you for your order at ${name}. We have received your payment.`],
     table: tableOf(shop, order),
     action: { label: 'View your order', url: `${shop.publicUrl()}/checkout/done/${order.publicToken}` },
     closing: toShip ? ['We are preparing your order for shipping.'] : [],
@@ -46,6 +49,14 @@ export function refundEmail(shop: ShopContext, data: MailData['order_refunded'])
     closing: [],
     links: {}
   }
+}
+
+/** What was renewed and until when; null for an order that is not a renewal. */
+function renewalText(shop: ShopContext, order: OrderRow): string | null {
+  const invoice = findInvoiceOfOrder(shop.db, order.id)
+  if (invoice === undefined) return null
+  const [from, until] = [formatDay(invoice.periodStart), formatDay(invoice.periodEnd)]
+  return `Your subscription at ${setting(shop.db, 'shop.name')} is renewed from ${from} to ${until}. We have received your payment.`
 }
 
 /** Erasing an account keeps its orders and their amounts, but removes the email address. */

@@ -14,6 +14,7 @@ const totalOfCustomer = rawStatement<[number], { total: number }>(
 
 const facts = `
   SELECT o.id, o.status, o.currency, o.total_minor AS totalMinor, o.created_at AS createdAt, o.updated_at AS updatedAt,
+         o.renewal_of AS renewalOf,
          a.affiliate_ref AS affiliateRef, a.affiliate_campaign AS affiliateCampaign, a.visit_id AS visitId,
          a.source_type AS sourceType, a.utm_source AS utmSource, a.utm_medium AS utmMedium, a.utm_campaign AS utmCampaign,
          a.utm_content AS utmContent, a.marketing_utm_source AS marketingUtmSource,

@@ -22,7 +22,10 @@ type Attribution = Pick<
 >
 
 /** What an order's public form is made of: its own row, where it came from if that is known, and its affiliate's referral. */
-export type OrderFacts = Pick<OrderRow, 'id' | 'status' | 'currency' | 'totalMinor' | 'createdAt' | 'updatedAt'> &
+export type OrderFacts = Pick<
+  OrderRow,
+  'id' | 'status' | 'currency' | 'totalMinor' | 'createdAt' | 'updatedAt' | 'renewalOf'
+> &
   Nullable<Attribution> & { referralId: number | null; referralStatus: ReferralStatus | null }
 export type OrderLine = Pick<OrderItemRow, 'name' | 'quantity' | 'totalMinor'>
 
@@ -37,6 +40,7 @@ export function toOrder(order: OrderFacts, lines: readonly OrderLine[]) {
     total: toMajor(order.totalMinor, order.currency),
     createdAt: toIso(order.createdAt),
     updatedAt: toIso(order.updatedAt),
+    renewalOf: order.renewalOf,
     lineItems: lines.map((line) => ({
       name: line.name,
       quantity: line.quantity,

@@ -10,6 +10,7 @@ type Row = {
   totalMinor: number
   createdAt: number
   updatedAt: number
+  renewalOf: number | null
   visitId: number | null
   affiliateRef: string
   affiliateCampaign: string
@@ -37,6 +38,7 @@ export function answerOrders(sqlite: Database.Database): Handler {
   )
   const facts = sqlite.prepare<[number], Row>(
     `SELECT o.id, o.status, o.currency, o.total_minor AS totalMinor, o.created_at AS createdAt, o.updated_at AS updatedAt,
+            o.renewal_of AS renewalOf,
        a.visit_id AS visitId, a.affiliate_ref AS affiliateRef, a.affiliate_campaign AS affiliateCampaign,
        a.source_type AS sourceType, a.utm_source AS utmSource, a.utm_medium AS utmMedium,
        a.utm_campaign AS utmCampaign, a.utm_content AS utmContent, a.marketing_utm_source AS marketingUtmSource,
@@ -69,6 +71,7 @@ function toOrder(row: Row, items: readonly Item[]): object {
     total: row.totalMinor / 100,
     createdAt: new Date(row.createdAt).toISOString(),
     updatedAt: new Date(row.updatedAt).toISOString(),
+    renewalOf: row.renewalOf,
     lineItems: items.map(({ name, quantity, totalMinor }) => ({ name, quantity, total: totalMinor / 100 })),
     affiliateRef: row.affiliateRef,
     affiliateCampaign: row.affiliateCampaign,
