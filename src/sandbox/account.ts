@@ -1,6 +1,5 @@
 import { route } from './context.ts'
-import type { Context, Route } from './context.ts'
-import { listAnswer, pageShape } from './lists.ts'
+import type { Route } from './context.ts'
 
 const accountId = 'acct_sandbox'
 
@@ -25,25 +24,7 @@ function balance(): object {
   return { object: 'balance', available: amounts, livemode: false, pending: amounts }
 }
 
-function webhookEndpoints(context: Context): object {
-  const endpoint = {
-    id: 'we_sandbox',
-    object: 'webhook_endpoint',
-    api_version: context.versions.endpoint,
-    application: null,
-    created: 0,
-    description: null,
-    enabled_events: context.webhookEvents ?? ['*'],
-    livemode: false,
-    metadata: {},
-    status: 'enabled',
-    url: context.webhookUrl
-  }
-  return listAnswer([endpoint], '/v1/webhook_endpoints')
-}
-
 export const accountRoutes: readonly Route[] = [
   route('account.retrieve', 'GET /v1/account', {}, account),
-  route('balance.retrieve', 'GET /v1/balance', {}, balance),
-  route('webhook_endpoints.list', 'GET /v1/webhook_endpoints', pageShape, webhookEndpoints)
+  route('balance.retrieve', 'GET /v1/balance', {}, balance)
 ]

@@ -1,3 +1,4 @@
+import type Stripe from 'stripe'
 import type { Shape, Values } from './params.ts'
 import type { HiddenOf, Kind, Objects } from './objects.ts'
 import { noSuch } from './errors.ts'
@@ -22,9 +23,8 @@ export type Context = {
   readonly request: { readonly id: string; readonly idempotency_key: string | null } | null
   /** Groups the events of this transaction, whose webhooks are sent together. */
   readonly batch: string
-  readonly webhookUrl: string
-  /** The event types that the webhook endpoint subscribes to; undefined means all. */
-  readonly webhookEvents: readonly string[] | undefined
+  /** The webhook endpoint that the account has from the start; null for an account that has none. */
+  readonly firstEndpoint: Stripe.WebhookEndpoint | null
   /** False allows amounts below Stripe's minimum. */
   readonly minimumAmounts: boolean
 }

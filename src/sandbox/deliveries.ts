@@ -5,26 +5,31 @@ import type { Context } from './context.ts'
 import { takeWebhookFault } from './faults.ts'
 import { renderEvent } from './render-event.ts'
 import type { Store } from './store.ts'
+import { subscribedEndpoints } from './webhook-endpoints.ts'
+import type { DeliveryTarget } from './webhook-endpoints.ts'
 
-/** Sends one signed webhook to the shop. A status of 2xx means delivered. */
-export type Deliver = (rawBody: string, headers: Record<string, string>) => Promise<{ status: number }>
-type Row = { seq: number; event_id: string; attempts: number }
+/** Sends one signed webhook to an endpoint's URL. A status of 2xx means delivered. */
+export type Deliver = (rawBody: string, headers: Record<string, string>, url: string) => Promise<{ status: number }>
+type Row = { seq: number; event_id: string; endpoint_id: string; attempts: number }
 
 /** A webhook that is not answered in this time has failed. */
 const sendTimeoutMs = 20_000
+/** The status of a delivery whose endpoint does not take webhooks any more. */
+const gone = -1
 /** How long a process may hold deliveries; those of a process that died are sent again after this. */
 const leaseMs = 60_000
 /** Stripe retries for three days, with growing delays (docs.stripe.com/webhooks#retries). */
 const retryAfterMs = [5_000, 30_000, 120_000, 600_000, 3_600_000, 3 * 3_600_000, 12 * 3_600_000, 48 * 3_600_000]
 
-/** Queues an event's webhook, if the endpoint subscribes to its type. A fault can delay, duplicate or lose it. */
+/** Queues an event's webhook for each endpoint that subscribes to its type. A fault can delay, duplicate or lose it. */
 export function queueDelivery(context: Context, event: Stripe.Event): void {
-  if (context.webhookEvents && !context.webhookEvents.includes(event.type)) return
+  const endpoints = subscribedEndpoints(context, event.type)
+  if (endpoints.length === 0) return
   const fault = takeWebhookFault(context.store, event.type)
   const add = (state: 'waiting' | 'lost', batch: string): void => {
-    context.store
-      .prepare('INSERT INTO deliveries (event_id, batch, state, due_at) VALUES (?, ?, ?, ?)')
-      .run(event.id, batch, state, context.nowMs + (fault?.delayMs ?? 0))
+    const dueAt = context.nowMs + (fault?.delayMs ?? 0)
+    const insert = 'INSERT INTO deliveries (event_id, endpoint_id, batch, state, due_at) VALUES (?, ?, ?, ?, ?)'
+    for (const { id } of endpoints) context.store.prepare(insert).run(event.id, id, batch, state, dueAt)
   }
   add(fault?.fault === 'lost' ? 'lost' : 'waiting', context.batch)
   if (fault?.fault === 'twice') add('waiting', `${context.batch} again`)
@@ -41,9 +46,8 @@ function signatureHeader(rawBody: string, secret: string, nowMs: number): string
 export type Sender = {
   store: Store
   deliver: Deliver
-  /** The API version that the webhook endpoint was created with. */
-  endpointVersion: () => string
-  webhookSecret: string
+  /** Where an endpoint's webhooks go; undefined once the endpoint is disabled or deleted. */
+  findEndpoint: (id: string) => DeliveryTarget | undefined
   now: () => number
   onFailure: (message: string) => void
 }
@@ -96,35 +100,36 @@ function claim(store: Store, batch: string, nowMs: number): Row[] {
   const claimed = store.prepare<Row>(`
     UPDATE deliveries SET state = 'sending', due_at = ?, attempts = attempts + 1
     WHERE batch = ? AND state IN ('waiting', 'sending') AND due_at <= ?
-    RETURNING seq, event_id, attempts`)
+    RETURNING seq, event_id, endpoint_id, attempts`)
   return claimed.all(nowMs + leaseMs, batch, nowMs).sort((a, b) => a.seq - b.seq)
 }
 
 async function sendClaimed(sender: Sender, rows: readonly Row[]): Promise<number> {
   let delivered = 0
   for (const row of rows) {
-    const status = await send(sender, row)
+    const endpoint = sender.findEndpoint(row.endpoint_id)
+    const status = endpoint === undefined ? gone : await send(sender, row, endpoint)
     if (isDelivered(status)) delivered += 1
     recordResult(sender, row, status)
   }
   return delivered
 }
 
-async function send(sender: Sender, row: Row): Promise<number> {
-  const { store, deliver, webhookSecret, now, onFailure } = sender
+async function send(sender: Sender, row: Row, { url, secret, version }: DeliveryTarget): Promise<number> {
+  const { store, deliver, now, onFailure } = sender
   const event = store.find('event', row.event_id)?.object
   if (event === undefined) throw new Error(`The sandbox has a delivery of event ${row.event_id}, which is missing.`)
-  const body = JSON.stringify(renderEvent(store, event, sender.endpointVersion()))
+  const body = JSON.stringify(renderEvent(store, event, version))
   const late = new AbortController()
   const headers = {
     'content-type': 'application/json; charset=utf-8',
     'user-agent': 'Stripe/1.0 (sandbox)',
-    'stripe-signature': signatureHeader(body, webhookSecret, now())
+    'stripe-signature': signatureHeader(body, secret, now())
   }
   try {
     const timeout = sleep(sendTimeoutMs, { status: 0 }, { signal: late.signal, ref: false })
     timeout.catch(() => undefined)
-    return (await Promise.race([deliver(body, headers), timeout])).status
+    return (await Promise.race([deliver(body, headers, url), timeout])).status
   } catch (error) {
     onFailure(error instanceof Error ? error.message : 'The webhook was not sent: the error has no message.')
     return 0
@@ -134,7 +139,7 @@ async function send(sender: Sender, row: Row): Promise<number> {
 }
 
 function recordResult({ store, now }: Sender, row: Row, status: number): void {
-  const wait = retryAfterMs[row.attempts - 1]
+  const wait = status === gone ? undefined : retryAfterMs[row.attempts - 1]
   const state = isDelivered(status) ? 'delivered' : wait === undefined ? 'given_up' : 'waiting'
   store.write(() => {
     store

@@ -17,6 +17,7 @@ export type Objects = {
   product: Stripe.Product
   refund: Stripe.Refund
   subscription: Stripe.Subscription
+  webhook_endpoint: Stripe.WebhookEndpoint
 }
 export type Kind = keyof Objects
 
@@ -43,5 +44,6 @@ export type Hidden = {
   payment_intent: { sessionId: string | null; returnUrl: string | null }
   payment_method: { card: string }
   subscription: { couponId: string | null }
+  webhook_endpoint: { secret: string; deleted: boolean }
 }
 export type HiddenOf<K extends Kind> = K extends keyof Hidden ? Hidden[K] : undefined

@@ -12,6 +12,7 @@ import { paymentMethodRoutes } from './payment-methods.ts'
 import { priceRoutes } from './prices.ts'
 import { refundRoutes } from './refunds.ts'
 import { subscriptionRoutes } from './subscriptions.ts'
+import { webhookEndpointRoutes } from './webhook-endpoints.ts'
 
 const routes: readonly Route[] = [
   ...accountRoutes,
@@ -26,7 +27,8 @@ const routes: readonly Route[] = [
   ...paymentMethodRoutes,
   ...priceRoutes,
   ...refundRoutes,
-  ...subscriptionRoutes
+  ...subscriptionRoutes,
+  ...webhookEndpointRoutes
 ]
 
 /** The names that a fault can target. */

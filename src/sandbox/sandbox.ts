@@ -17,6 +17,7 @@ import { openStore } from './store.ts'
 import type { Store } from './store.ts'
 import { runDueTimers } from './timed-actions.ts'
 import { isTimerDue } from './timers.ts'
+import { findTarget, newEndpoint } from './webhook-endpoints.ts'
 
 export type SandboxOptions = {
   /** The sandbox's database file, which all processes of the shop share. */
@@ -31,8 +32,10 @@ export type SandboxOptions = {
   webhookPath?: string
   /** The only accepted API key; default: any test key. */
   secretKey?: string
-  /** The event types that the webhook endpoint subscribes to; default: all. */
+  /** The event types that the first webhook endpoint subscribes to; default: all. */
   webhookEvents?: readonly string[]
+  /** False for an account without a webhook endpoint; default true: one for the shop, signed with `webhookSecret`. */
+  webhookEndpoint?: boolean
   /** False allows amounts below Stripe's minimum; default true. */
   minimumAmounts?: boolean
   /** Carries out a `kill` fault; default: kills this process. */
@@ -67,15 +70,11 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     (error) => options.log.warn('the sandbox could not send webhooks', { error })
   )
   let versions: EventVersions = { account: stripeApiVersion, endpoint: stripeApiVersion }
-  const newContext: ApiParts['newContext'] = (nowMs, request) => ({
-    ...contextOf(options, store, nowMs, request),
-    versions
-  })
+  const newContext: ApiParts['newContext'] = (nowMs, request) => contextOf(options, store, versions, nowMs, request)
   const sender: Sender = {
     store,
     deliver: options.deliver,
-    endpointVersion: () => versions.endpoint,
-    webhookSecret: options.webhookSecret,
+    findEndpoint: (id) => findTarget(newContext(now(), null), id, options.webhookSecret),
     now,
     onFailure: (error) => options.log.warn('a sandbox webhook was not delivered', { error })
   }
@@ -127,9 +126,10 @@ export function createSandbox(options: SandboxOptions): Sandbox {
 function contextOf(
   options: SandboxOptions,
   store: Store,
+  versions: EventVersions,
   nowMs: number,
   request: Context['request']
-): Omit<Context, 'versions'> {
+): Context {
   const publicUrl = options.publicUrl()
   return {
     store,
@@ -137,10 +137,27 @@ function contextOf(
     now: Math.floor(nowMs / 1000),
     publicUrl,
     apiVersion: stripeApiVersion,
-    webhookUrl: publicUrl + (options.webhookPath ?? '/api/v1/webhooks/stripe'),
+    versions,
+    firstEndpoint: firstEndpointOf(options, versions, publicUrl),
     request,
     batch: newId('batch'),
-    webhookEvents: options.webhookEvents,
     minimumAmounts: options.minimumAmounts ?? true
   }
+}
+
+/** The endpoint that delivers to the shop itself, as if the operator had created it in the dashboard. */
+function firstEndpointOf(
+  { webhookEndpoint = true, webhookEvents, webhookPath = '/api/v1/webhooks/stripe' }: SandboxOptions,
+  { endpoint }: EventVersions,
+  publicUrl: string
+): Stripe.WebhookEndpoint | null {
+  if (!webhookEndpoint) return null
+  const enabled_events = [...(webhookEvents ?? ['*'])]
+  return newEndpoint({
+    id: 'we_sandbox',
+    url: publicUrl + webhookPath,
+    enabled_events,
+    api_version: endpoint,
+    created: 0
+  })
 }

@@ -29,6 +29,7 @@ CREATE INDEX idempotency_keys_created ON idempotency_keys (created_at);
 CREATE TABLE deliveries (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
   event_id TEXT NOT NULL,
+  endpoint_id TEXT NOT NULL,
   -- The events of one transaction, which are sent in order and independently of other batches.
   batch TEXT NOT NULL,
   state TEXT NOT NULL CHECK (state IN ('waiting', 'sending', 'delivered', 'lost', 'given_up')),

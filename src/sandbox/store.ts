@@ -4,7 +4,7 @@ import { writeThisTurn } from '../platform/db/busy.ts'
 import { schemaSql } from './schema.ts'
 import type { HiddenOf, Kind, Objects } from './objects.ts'
 
-const schemaVersion = 3
+const schemaVersion = 4
 const busyTimeoutMs = 5_000
 
 /** A stored object, and the data that the sandbox stores with it but never returns. */
