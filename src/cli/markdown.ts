@@ -97,7 +97,7 @@ function cellsOf(line: string): string[] {
 
 /** Text in its style. A link to another page names the command that prints it. */
 function inline(text: string, style: Style): string {
-  const marks = /`([^`]+)`|\*\*([^*]+)\*\*|!?\[([^\]]+)\]\(([^)\s]+)\)/g
+  const marks = /`([^`]+)`|\*\*([^*]+)\*\*|!?\[([^[\]]+)\]\(([^)\s]+)\)/g
   return text.replaceAll(marks, (_mark, code?: string, bold?: string, label?: string, target?: string) => {
     if (code !== undefined) return style('code', code)
     if (bold !== undefined) return style('bold', bold)

@@ -143,7 +143,7 @@ export async function readPassword(terminal: Terminal, options: { passwordStdin?
 }
 
 function firstLine(input: string): string {
-  const line = input.replace(/\r?\n[\s\S]*$/, '')
+  const line = input.split(/\r?\n/, 1)[0] ?? ''
   if (line === '') throw new AppError('USAGE', 'Standard input holds no password.')
   return line
 }

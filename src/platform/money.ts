@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts'
+import { trimEndOf } from './text.ts'
 
 // Decimals as in Stripe's amounts (docs.stripe.com/currencies). Intl's digits differ for 13 currencies (HUF, IDR, ISK and
 // others have none in Intl and two at Stripe), so this code does not use Intl's.
@@ -51,7 +52,7 @@ export function toMinor(amount: number | string, currency: string): number {
   const decimals = currencyDecimals(currency)
   const match = amountText.exec(typeof amount === 'number' ? String(amount) : amount)
   if (!match) throw refused('An amount must be zero or more, written as digits with an optional decimal point.')
-  const fraction = (match[2] ?? '').replace(/0+$/, '')
+  const fraction = trimEndOf(match[2] ?? '', '0')
   if (fraction.length > decimals) throw refused(`An amount in ${currency} must have at most ${decimals} decimals.`)
   const minor = Number(`${match[1]}${fraction.padEnd(decimals, '0')}`)
   if (!Number.isSafeInteger(minor)) throw refused('The amount is too large.')

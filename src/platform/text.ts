@@ -17,5 +17,19 @@ export function slugify(text: string): string {
     .replaceAll(/\p{M}/gu, '')
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-+|-+$/g, '')
+    .replaceAll(/^-|-$/g, '')
+}
+
+/** The text without the given characters at its end. A pattern such as `/0+$/` takes quadratic time on `000…01`. */
+export function trimEndOf(text: string, characters: string): string {
+  let end = text.length
+  while (end > 0 && characters.includes(text.charAt(end - 1))) end -= 1
+  return text.slice(0, end)
+}
+
+/** The text without the given characters at its start. */
+export function trimStartOf(text: string, characters: string): string {
+  let start = 0
+  while (start < text.length && characters.includes(text.charAt(start))) start += 1
+  return text.slice(start)
 }

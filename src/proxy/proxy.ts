@@ -5,6 +5,7 @@ import { isCrossSite } from '../platform/http/cross-site.ts'
 import { csrfFailed, sentNonce } from '../platform/http/csrf.ts'
 import { metaOf, requestIds } from '../platform/http/envelope.ts'
 import { headerValues, rawPath, rawTarget, socketAddress } from '../platform/http/node-request.ts'
+import { trimEndOf } from '../platform/text.ts'
 import { allowlist } from './allowlist.ts'
 import type { AllowedRoute } from './allowlist.ts'
 import { headersForClient, headersForService } from './headers.ts'
@@ -102,7 +103,7 @@ function parseUpstream(upstream: string | URL): string {
   const url = URL.parse(String(upstream))
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.search !== '' || url.hash !== '')
     throw new TypeError('The upstream must be an http or https URL, such as http://127.0.0.1:3000.')
-  const path = url.pathname.replace(/\/+$/, '')
+  const path = trimEndOf(url.pathname, '/')
   return `${url.origin}${path === '' ? '/api/v1' : path}`
 }
 

@@ -7,6 +7,7 @@ import { StripeRefusal } from './errors.ts'
 import { emit } from './events.ts'
 import { newIntent } from './intent-object.ts'
 import { idOf } from './ids.ts'
+import { isEmail } from './params.ts'
 import { useMethod } from './payment-methods.ts'
 import { customerDetails } from './session-object.ts'
 import type { Hidden } from './objects.ts'
@@ -111,7 +112,7 @@ function intentOf(context: Context, { object: session, hidden }: Session): Strip
 function withEmail(context: Context, stored: Session, email: string | null): Session | undefined {
   const { object, hidden } = stored
   if (object.customer_details?.email) return stored
-  if (email === null || !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email) || email.length > 254) return undefined
+  if (email === null || !isEmail(email) || email.length > 254) return undefined
   const named = save(context, 'checkout.session', { ...object, customer_details: customerDetails(email) })
   return { object: named, hidden }
 }

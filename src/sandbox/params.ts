@@ -120,7 +120,7 @@ export function choice<const T extends string>(...known: readonly T[]): Param<T>
       const value = plain(raw, path, 'string')
       const found = known.find((option) => option === value)
       if (found) return found
-      const last = /(\w+)\]?$/.exec(path)?.[1] ?? path
+      const last = path.split(/[[\]]+/).findLast((name) => name !== '') ?? path
       throw badParameter(`Invalid ${last}: must be one of ${known.join(', ')}`, { param: path })
     }
   }
@@ -207,12 +207,17 @@ export function email(): Param<string> {
   return {
     read: (raw, path) => {
       const value = plain(raw, path, 'string')
-      if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value) || value.length > 512) {
+      if (!isEmail(value) || value.length > 512) {
         throw badParameter('Invalid email address', { code: 'email_invalid', param: path })
       }
       return value
     }
   }
+}
+
+/** Whether a text is an email address with a domain name, as Stripe requires it. */
+export function isEmail(text: string): boolean {
+  return /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/.test(text)
 }
 
 function plain(raw: Raw, path: string, kind: string): string {

@@ -91,7 +91,7 @@ const variables = {
     .optional(),
   SHOPSTEAD_MAIL_FROM: z
     .string()
-    .regex(/^[^\r\n]*[^\s@<>]+@[^\s@<>]+>?$/, 'an address such as shop@example.com or Shop <shop@example.com>')
+    .regex(/^[^\r\n@]*[^\s@<>]@[^\s@<>]+>?$/, 'an address such as shop@example.com or Shop <shop@example.com>')
     .default('shop@localhost'),
   SHOPSTEAD_SECRET: z.string().min(32, 'at least 32 characters').optional(),
   SHOPSTEAD_LOG: z

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { AppError } from '../../errors.ts'
 import { isUniqueViolation } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
-import { compareKey } from '../../platform/text.ts'
+import { compareKey, trimEndOf, trimStartOf } from '../../platform/text.ts'
 import { emit } from '../outbox/emit.ts'
 import { biographyBlock } from './consent.ts'
 import { findUserByUsername } from './find.ts'
@@ -113,21 +113,20 @@ function freeUsername(tx: Tx, email: string): string {
   for (let number = 2; number <= 9; number += 1) {
     if (isFree(`${base}-${number}`)) return `${base}-${number}`
   }
-  // A thousandth `info@…` shall not have to try a thousand names.
+  // After a thousand `info@…` accounts, counting up would try a thousand names.
   for (;;) {
     const name = `${base}-${randomInt(100_000, 1_000_000_000)}`
     if (isFree(name)) return name
   }
 }
 
-/** Never holds an `@`, so that no username can be mistaken for somebody's email. */
+/** Never contains an `@`, so that a username cannot be mistaken for an email. */
 function usernameFrom(email: string): string {
   const local = email.slice(0, email.lastIndexOf('@'))
   const plain = compareKey(local)
     .normalize('NFKD')
     .replaceAll(/\p{M}/gu, '')
     .replaceAll(/[^a-z0-9._-]+/g, '-')
-    .replaceAll(/^[-._]+|[-._]+$/g, '')
-    .slice(0, 60)
-  return plain === '' ? 'customer' : plain
+  const username = trimEndOf(trimStartOf(plain, '-._'), '-._').slice(0, 60)
+  return username === '' ? 'customer' : username
 }

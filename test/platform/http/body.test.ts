@@ -266,6 +266,22 @@ test('twelve nested levels are accepted, and deeper ones are rejected', () => {
   ])
 })
 
+test('a number of more than 40 characters is rejected before it is parsed, unless it is in a string', () => {
+  const digits = (count: number): string => `1.${'0'.repeat(count - 3)}1`
+  const refusal = { _body: ['Must not contain a number of more than 40 characters.'] }
+  for (const body of [
+    `{"a":${digits(41)}}`,
+    `{"a":${digits(65_000)}}`,
+    `{"a":-${'1'.repeat(40)}}`,
+    `{"a":${'9'.repeat(50)}`
+  ])
+    expect(fieldErrors(body)).toEqual(refusal)
+  expect(fieldErrors(`{"a":"${digits(41)}","b":"\\\\\\"${digits(50)}"}`)).toBeUndefined()
+  expect(fieldErrors(`{"a":${digits(40)}}`)).toEqual({
+    a: ['Must be a number that fits a 64-bit float without rounding.']
+  })
+})
+
 test('at most twenty fields are listed, and a long name is cut', () => {
   const many = JSON.stringify(Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`a${index}`, 1e300])))
   expect(Object.keys(fieldErrors(many) ?? {})).toHaveLength(20)

@@ -1,4 +1,5 @@
 import { toDecimalText, toMajor } from '../../../platform/money.ts'
+import { trimEndOf } from '../../../platform/text.ts'
 import type { FullProduct, VariationInput } from './format.ts'
 
 /**
@@ -43,7 +44,7 @@ function toAmount(minor: number, currency: string): number | string {
 }
 
 function trimZeros(text: string): string {
-  return text.includes('.') ? text.replace(/\.?0+$/, '') : text
+  return text.includes('.') ? trimEndOf(trimEndOf(text, '0'), '.') : text
 }
 
 function toTime(at: number): string {
