@@ -7,7 +7,14 @@ import { jsonResponse } from '../platform/http/envelope.ts'
 import { headerValues, rawPath, rawTarget } from '../platform/http/node-request.ts'
 import { describeError } from '../platform/log.ts'
 import { assertCheckoutOpen, createSession } from '../shop/checkout/create-session.ts'
-import { claimKey, endClaim, keepAnswer, parseIdempotencyKey, releaseKey } from '../shop/checkout/idempotency.ts'
+import {
+  claimKey,
+  endClaim,
+  keepAnswer,
+  keyScope,
+  parseIdempotencyKey,
+  releaseKey
+} from '../shop/checkout/idempotency.ts'
 import type { Claim, KeptAnswer } from '../shop/checkout/idempotency.ts'
 import { checkoutBody, checkoutQuery } from '../shop/checkout/input.ts'
 import { findAttribution } from '../shop/orders/find.ts'
@@ -86,7 +93,7 @@ async function idempotent(call: Call, raw: Uint8Array, next: (call: Call) => Pro
   const key = parseIdempotencyKey(headerValues(call.request, 'idempotency-key'))
   if (key === null) return next(call)
   const { db } = call.shop
-  const claimed = await claimKey(db, { scope: scopeOf(call), key, fingerprint: fingerprintOf(call, raw) }, call.now)
+  const claimed = await claimKey(db, { scope: scopeOf(call), key, ...fingerprintsOf(call, raw) }, call.now)
   if (claimed.kind === 'replay') return replay(call, claimed)
   const { claim } = claimed
   try {
@@ -131,16 +138,18 @@ function replay(call: Call, answer: KeptAnswer): Response {
 }
 
 function scopeOf({ identity, addressKey }: Call): string {
-  return identity === null ? `address:${addressKey}` : `session:${identity.session.tokenHash}`
+  return keyScope(identity === null ? { addressKey } : { sessionHash: identity.session.tokenHash })
 }
 
 /**
  * What makes a request another one: its body as sent and the parameters that count; a proxy or a cache buster may change
- * the others. Keyed, because a body may hold a password that a bare hash would let a thief of the database try out.
+ * the others. Keyed, because a body can contain a password that a thief of the database could guess from a bare hash.
  */
-function fingerprintOf({ shop, request }: Call, raw: Uint8Array): string {
+function fingerprintsOf({ shop, request }: Call, raw: Uint8Array): { fingerprint: string; bodyFingerprint: string } {
   const target = rawTarget(request)
   const sent = new URLSearchParams(target.slice(rawPath(target).length))
   const query = JSON.stringify(tracking.map((name) => sent.getAll(name)))
-  return hmac(shop.keys.nonce, `checkout\0${query}\0${hash('sha256', raw, 'hex')}`).toString('hex')
+  const body = hash('sha256', raw, 'hex')
+  const keyed = (text: string): string => hmac(shop.keys.nonce, text).toString('hex')
+  return { fingerprint: keyed(`checkout\0${query}\0${body}`), bodyFingerprint: keyed(`checkout body\0${body}`) }
 }

@@ -121,20 +121,50 @@ describe('a key', () => {
     expect(count(shop, 'orders')).toBe(1)
   })
 
-  test('is a session’s own, and without one an address’s own', async () => {
+  test('belongs to a session, and without one to an address', async () => {
     const shop = await shopFor({ env: { SHOPSTEAD_TRUSTED_PROXIES: '127.0.0.1' } })
     const lena = await loggedIn(shop)
     const uma = await loggedIn(shop, 'uma@shop.example')
     const here = shop.visitor({ 'x-forwarded-for': '192.0.2.1' })
     const there = shop.visitor({ 'x-forwarded-for': '192.0.2.2' })
+    const asked = [
+      [lena, { items: [mug] }],
+      [uma, { items: [mug] }],
+      [here, { items: [mug], notes: 'here' }],
+      [there, { items: [mug], notes: 'there' }]
+    ] as const
     const ids = []
-    for (const visitor of [lena, uma, here, there]) ids.push((await checkOut(visitor, undefined, { key })).data.orderId)
-    expect(ids).toEqual(['1', '2', '3', '4'])
-    for (const visitor of [lena, uma, here, there]) ids.push((await checkOut(visitor, undefined, { key })).data.orderId)
-    expect(ids.slice(4)).toEqual(['1', '2', '3', '4'])
+    for (const [visitor, body] of asked) ids.push((await checkOut(visitor, body, { key })).data.orderId)
+    for (const [visitor, body] of asked) ids.push((await checkOut(visitor, body, { key })).data.orderId)
+    expect(ids).toEqual(['1', '2', '3', '4', '1', '2', '3', '4'])
     await lena.post('/auth/logout', {}, { 'x-nonce': await lena.nonce() })
     await lena.post('/auth/login', { email: 'lena@shop.example', password: 'harbour-lantern-42' })
     expect((await checkOut(lena, undefined, { key })).data.orderId).toBe('5')
+  })
+
+  test('of a guest is found from another address and after logging in, so the card is charged once', async () => {
+    const shop = await shopFor({ env: { SHOPSTEAD_TRUSTED_PROXIES: '127.0.0.1' } })
+    const atHome = shop.visitor({ 'x-forwarded-for': '192.0.2.1' })
+    const onTheWay = shop.visitor({ 'x-forwarded-for': '198.51.100.2' })
+    const first = await checkOut(atHome, byToken, { key })
+    const member = await loggedIn(shop)
+    for (const visitor of [onTheWay, member]) {
+      const again = await checkOut(visitor, byToken, { key })
+      expect([again.text, replayed(again)]).toEqual([first.text, true])
+    }
+    expect([count(shop, 'orders'), shop.app.sandbox?.ledger().charges.length]).toEqual([1, 1])
+    const other = await checkOut(onTheWay, { ...byToken, items: [mug, mug] }, { key })
+    expect([other.status, replayed(other)]).toEqual([200, false])
+  })
+
+  test('of a guest whose answer was lost continues the same order from another address', async () => {
+    const shop = await shopFor({ env: { SHOPSTEAD_TRUSTED_PROXIES: '127.0.0.1' } })
+    shop.app.sandbox?.addFault({ target: 'payment_intents.*', fault: 'reset', moment: 'after', skip: 1, times: 6 })
+    const lost = await checkOut(shop.visitor({ 'x-forwarded-for': '192.0.2.1' }), byToken, { key })
+    shop.app.sandbox?.clearFaults()
+    const again = await checkOut(shop.visitor({ 'x-forwarded-for': '198.51.100.2' }), byToken, { key })
+    expect([lost.status, again.status, again.data.paymentStatus]).toEqual([504, 200, 'succeeded'])
+    expect([count(shop, 'orders'), shop.app.sandbox?.ledger().charges.length]).toEqual([1, 1])
   })
 
   test.each([

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { and, eq, isNull, lt } from 'drizzle-orm'
+import { and, desc, eq, gt, isNull, like, lt, ne } from 'drizzle-orm'
 import { AppError, validationFailed } from '../../errors.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
@@ -15,11 +15,21 @@ const nobody = ''
 /** The owners in this process that have not ended; what one that has ended left running, for want of a disk, is free. */
 const atWork = new Set<string>()
 
+const sessionScope = 'session:'
+const guestScope = 'address:'
+
+/** The scope of the keys of a session, or of the guests of a client address. */
+export function keyScope(owner: { sessionHash: string } | { addressKey: string }): string {
+  return 'sessionHash' in owner ? `${sessionScope}${owner.sessionHash}` : `${guestScope}${owner.addressKey}`
+}
+
 /** A key as one request holds it: `owner` is that request, so that none that was given up writes over its successor. */
 export type Claim = {
   readonly scope: string
   readonly key: string
+  /** Of the body and of the query parameters that count. */
   readonly fingerprint: string
+  readonly bodyFingerprint: string
   readonly owner: string
 }
 
@@ -43,7 +53,9 @@ export function parseIdempotencyKey(values: readonly string[]): string | null {
 }
 
 /**
- * Takes a key for one request, or says what was answered under it.
+ * Takes a key for one request, or returns the answer that was given under it. A guest's key is also found from another
+ * address and after logging in, if the body is the same: a phone that changes from Wi-Fi to mobile data must not pay
+ * twice.
  *
  * @param asked whose key it is and what was sent with it; the fingerprint tells two requests apart
  * @throws AppError IDEMPOTENCY_KEY_REUSE_CONFLICT for another request under the same key (`payload_mismatch`) or one
@@ -68,22 +80,43 @@ export function endClaim(claim: Claim): void {
   atWork.delete(claim.owner)
 }
 
-function takeKey(tx: Tx, claim: Claim, now: number): Claimed {
-  const known = tx.orm.select().from(idempotencyKeys).where(byKey(claim)).get()
+function takeKey(tx: Tx, asked: Claim, now: number): Claimed {
+  const own = tx.orm.select().from(idempotencyKeys).where(byKey(asked)).get()
+  const known = own?.fingerprint === asked.fingerprint ? own : (findGuestKey(tx, asked, now) ?? own)
   if (known === undefined || known.expiresAt <= now) {
-    tx.orm.delete(idempotencyKeys).where(byKey(claim)).run()
+    tx.orm.delete(idempotencyKeys).where(byKey(asked)).run()
     const times = { createdAt: now, expiresAt: now + keptMs }
     tx.orm
       .insert(idempotencyKeys)
-      .values({ ...claim, state: 'running', ...times })
+      .values({ ...asked, state: 'running', ...times })
       .run()
-    return { kind: 'fresh', claim }
+    return { kind: 'fresh', claim: asked }
   }
-  if (known.fingerprint !== claim.fingerprint) throw conflict('payload_mismatch')
+  const claim = { ...asked, scope: known.scope }
+  if (known === own && known.fingerprint !== claim.fingerprint) throw conflict('payload_mismatch')
   if (known.state === 'answered') return { kind: 'replay', ...answerOf(known) }
   if (isRunning(known.owner, known.createdAt, now)) throw conflict('in_progress')
   tx.orm.update(idempotencyKeys).set({ owner: claim.owner, createdAt: now }).where(byKey(claim)).run()
   return known.orderId === null ? { kind: 'fresh', claim } : { kind: 'resume', claim, orderId: known.orderId }
+}
+
+/** The same key with the same body from a guest at another address. */
+function findGuestKey(tx: Tx, { scope, key, bodyFingerprint }: Claim, now: number): KeyRow | undefined {
+  return tx.orm
+    .select()
+    .from(idempotencyKeys)
+    .where(
+      and(
+        eq(idempotencyKeys.key, key),
+        eq(idempotencyKeys.bodyFingerprint, bodyFingerprint),
+        like(idempotencyKeys.scope, `${guestScope}%`),
+        ne(idempotencyKeys.scope, scope),
+        gt(idempotencyKeys.expiresAt, now)
+      )
+    )
+    .orderBy(desc(idempotencyKeys.createdAt))
+    .limit(1)
+    .get()
 }
 
 /**

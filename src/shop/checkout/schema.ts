@@ -6,10 +6,12 @@ import { orders } from '../orders/schema.ts'
 export const idempotencyKeys = sqliteTable(
   'idempotency_keys',
   {
-    /** `session:<hash>` or `address:<key>`: nobody meets another's keys. */
+    /** `session:<hash>`, or `address:<key>` for a guest. */
     scope: text('scope').notNull(),
     key: text('key').notNull(),
     fingerprint: text('fingerprint').notNull(),
+    /** The body alone: by it a guest is found again from another address. Null in rows of older versions. */
+    bodyFingerprint: text('body_fingerprint'),
     state: text('state', { enum: ['running', 'answered'] }).notNull(),
     /** Process that runs it, so that a key left by a dead one is free again. */
     owner: text('owner').notNull(),
@@ -23,6 +25,7 @@ export const idempotencyKeys = sqliteTable(
   (t) => [
     primaryKey({ columns: [t.scope, t.key] }),
     index('idempotency_keys_by_end').on(t.expiresAt),
+    index('idempotency_keys_by_key').on(t.key),
     check('idempotency_keys_state', oneOf(t.state))
   ]
 )

@@ -378,7 +378,7 @@ describe('a ref', () => {
 test('a key is tied to its order, and to none when the order is not made', async () => {
   using opened = openShop()
   const { db, clock } = opened.shop
-  const asked = { scope: 'address:192.0.2.7', key: 'k', fingerprint: 'f' }
+  const asked = { scope: 'address:192.0.2.7', key: 'k', fingerprint: 'f', bodyFingerprint: 'b' }
   const claimed = await claimKey(db, asked, clock.now())
   if (claimed.kind !== 'fresh') throw new Error('the key was not fresh')
   const { claim } = claimed

@@ -16,7 +16,7 @@ import { draft, line, makeProduct, place } from '../orders/support.ts'
 import { emptyShop, noon } from '../../support/temporary-shop.ts'
 import type { TestDb } from '../../support/temporary-shop.ts'
 
-const asked = { scope: 'address:192.0.2.7', key: 'k', fingerprint: 'f' }
+const asked = { scope: 'address:192.0.2.7', key: 'k', fingerprint: 'f', bodyFingerprint: 'b' }
 const answer = { status: 200, body: Buffer.from('{}'), setCookies: ['a=b'] }
 
 async function claimed(db: TestDb, now = noon): Promise<Claim> {
@@ -43,7 +43,11 @@ describe('a key that is running', () => {
     await expect(claimKey(db, { ...asked, fingerprint: 'g' }, noon)).rejects.toThrow(
       refusal('IDEMPOTENCY_KEY_REUSE_CONFLICT', { reason: 'payload_mismatch' })
     )
-    expect(await claimKey(db, { ...asked, scope: 'address:192.0.2.8' }, noon)).toMatchObject({ kind: 'fresh' })
+    const elsewhere = { ...asked, scope: 'address:192.0.2.8' }
+    await expect(claimKey(db, elsewhere, noon)).rejects.toThrow(
+      refusal('IDEMPOTENCY_KEY_REUSE_CONFLICT', { reason: 'in_progress' })
+    )
+    expect(await claimKey(db, { ...elsewhere, bodyFingerprint: 'c' }, noon)).toMatchObject({ kind: 'fresh' })
   })
 
   test('of another process is respected while that lives, and free at once when it is dead', async () => {
