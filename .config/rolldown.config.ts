@@ -29,7 +29,8 @@ const forSites = defineConfig({
     'client/client': 'src/client/client.ts',
     'proxy/proxy': 'src/proxy/proxy.ts',
     'proxy/node': 'src/proxy/node.ts',
-    // The storefront's scripts import it (pages/browser-module.ts).
+    // The storefront's scripts import these (pages/browser-module.ts).
+    'shop/catalog/product-types': 'src/shop/catalog/product-types.ts',
     'shop/orders/states': 'src/shop/orders/states.ts'
   },
   platform: 'neutral',

@@ -1,3 +1,4 @@
+import { needsShipping } from '../../shop/catalog/product-types.ts'
 import { isPaidStatus } from '../../shop/orders/states.ts'
 import { readCart, writeCart } from './cart-store.js'
 import { find, findMaybe, h, message, money, picture } from './dom.js'
@@ -30,7 +31,7 @@ function show() {
       h('span', { class: 'hint' }, ' before coupons')
     )
   )
-  find('[data-shipping]').hidden = cart.every(({ type }) => type === 'digital')
+  find('[data-shipping]').hidden = !needsShipping(cart)
 }
 
 function row(line, index) {
@@ -123,7 +124,7 @@ function bodyOf(values, isGuest) {
     couponCode: values.couponCode,
     notes: values.notes,
     ...(isGuest ? { customer: { email, firstName, lastName, ...account } } : {}),
-    ...(cart.some(({ type }) => type === 'physical') ? { shippingAddress: address(values) } : {}),
+    ...(needsShipping(cart) ? { shippingAddress: address(values) } : {}),
     ...(values.strategy === 'token_handoff' ? { paymentToken: values.paymentToken } : {})
   }
 }

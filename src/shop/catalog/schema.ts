@@ -4,6 +4,7 @@ import { bool, instant, json, minor, oneOf } from '../../platform/db/columns.ts'
 import type { Trigger } from '../../platform/db/trigger.ts'
 import { raiseRevision } from '../settings/schema.ts'
 import type { GrantSpec } from './grants.ts'
+import { productTypes } from './product-types.ts'
 
 export const products = sqliteTable(
   'products',
@@ -14,7 +15,7 @@ export const products = sqliteTable(
     description: text('description').notNull().default(''),
     /** The product's own URL; null for the shop's `store.productUrl`. */
     url: text('url'),
-    type: text('type', { enum: ['physical', 'digital'] }).notNull(),
+    type: text('type', { enum: productTypes }).notNull(),
     priceMinor: minor('price_minor').notNull(),
     salePriceMinor: minor('sale_price_minor'),
     saleStartsAt: instant('sale_starts_at'),

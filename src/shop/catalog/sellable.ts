@@ -3,6 +3,7 @@ import { currentPrice, pricesOf } from './price.ts'
 import type { CurrentPrice } from './price.ts'
 import type { ProductRow, VariationRow } from './rows.ts'
 import type { GrantSpec } from './grants.ts'
+import type { ProductType } from './product-types.ts'
 import { effectiveStock } from './stock.ts'
 import { grantsOfProduct, productById, variationsOfProduct } from './stored-product.ts'
 import { chooseVariation, itemName } from './variation-choice.ts'
@@ -12,7 +13,7 @@ export type Sellable = CurrentPrice & {
   product: ProductRow
   variation: VariationRow | null
   name: string
-  type: 'physical' | 'digital'
+  type: ProductType
   grants: GrantSpec[]
   /** Units left, at least 1; null when stock is not counted. */
   stock: number | null

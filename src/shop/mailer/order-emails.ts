@@ -1,5 +1,6 @@
 import type { MailData } from '../mail/queue-mail.ts'
 import { formatMoney } from '../../platform/money.ts'
+import { needsShipping } from '../catalog/product-types.ts'
 import type { ShopContext } from '../context.ts'
 import { findInvoiceOfOrder } from '../benefits/subscriptions.ts'
 import { couponsOf, findOrder, itemsOf } from '../orders/find.ts'
@@ -18,7 +19,7 @@ import { formatDay } from './email-times.ts'
 export function receiptEmail(shop: ShopContext, data: MailData['order_receipt']): Email {
   const order = getOrderWithEmail(shop, data.orderId)
   const name = setting(shop.db, 'shop.name')
-  const toShip = itemsOf(shop.db, order.id).some((item) => item.type === 'physical')
+  const toShip = needsShipping(itemsOf(shop.db, order.id))
   return {
     subject: `Your order ${order.id} at ${name}`,
     opening: [renewalText(shop, order) ?? `Thank you for your order at ${name}. We have received your payment.`],

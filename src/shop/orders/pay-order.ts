@@ -1,7 +1,8 @@
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { needsShipping } from '../catalog/product-types.ts'
 import { findOrder, getOrder, itemsOf } from './find.ts'
 import type { OrderRow } from './rows.ts'
-import { isPaidStatus, paidStatus } from './states.ts'
+import { isPaidStatus } from './states.ts'
 import { moveOrder } from './transition.ts'
 import type { Move } from './transition.ts'
 
@@ -19,7 +20,7 @@ export function payOrder(tx: Tx, orderId: number, move: Move, now: number): Orde
 
 /** The state that this order is in when it is paid. */
 export function paidStatusOf(db: Db, orderId: number): 'processing' | 'completed' {
-  return paidStatus(itemsOf(db, orderId))
+  return needsShipping(itemsOf(db, orderId)) ? 'processing' : 'completed'
 }
 
 /**

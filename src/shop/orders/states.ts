@@ -112,8 +112,3 @@ export function isPaidStatus(status: OrderStatus): boolean {
 export function isReleasedStatus(status: OrderStatus): boolean {
   return orderStates[status].released
 }
-
-/** Where a payment takes an order: processing while something has to be shipped, else completed. */
-export function paidStatus(items: readonly { type: 'physical' | 'digital' }[]): 'processing' | 'completed' {
-  return items.some((item) => item.type === 'physical') ? 'processing' : 'completed'
-}

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { mayMove, orderStatuses, paidStatus } from '../../../src/shop/orders/states.ts'
+import { mayMove, orderStatuses } from '../../../src/shop/orders/states.ts'
 
 // docs/contract.md 5.13, copied by hand: a row for each state, a column for each target; `late`: by a late payment only.
 const columns = ['pending', 'failed', 'on-hold', 'processing', 'completed', 'cancelled', 'refunded'] as const
@@ -23,9 +23,4 @@ describe('the table of order states', () => {
       })
     }
   }
-})
-
-test('paid with something to ship is processing, with nothing to ship completed', () => {
-  expect(paidStatus([{ type: 'digital' }, { type: 'physical' }])).toBe('processing')
-  expect(paidStatus([{ type: 'digital' }, { type: 'digital' }])).toBe('completed')
 })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { grantSchema } from '../grants.ts'
+import { productTypes } from '../product-types.ts'
 import { amount, count, instant, line, lines, percent, prose, slug, webUrl } from './fields.ts'
 import type { AffiliateInput, CampaignInput, CouponInput, PlanInput, ProductInput, VariationInput } from './format.ts'
 
@@ -87,7 +88,7 @@ function productParts(currency: string) {
     description: prose(100_000).nullish(),
     saleStart: instant().nullish(),
     saleEnd: instant().nullish(),
-    type: z.enum(['physical', 'digital'], 'Must be physical or digital.').nullish(),
+    type: z.enum(productTypes, `Must be ${productTypes.join(' or ')}.`).nullish(),
     stock: count(0).nullish(),
     published: z.boolean().nullish(),
     position: count(0).nullish(),

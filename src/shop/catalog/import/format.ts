@@ -1,4 +1,5 @@
 import type { GrantSpec } from '../grants.ts'
+import type { ProductType } from '../product-types.ts'
 
 export type VariationInput = {
   /** Unique within its product. */
@@ -26,7 +27,7 @@ export type ProductInput = {
   salePriceMinor?: number | null | undefined
   saleStartsAt?: number | null | undefined
   saleEndsAt?: number | null | undefined
-  type?: 'physical' | 'digital' | undefined
+  type?: ProductType | undefined
   stock?: number | null | undefined
   published?: boolean | undefined
   position?: number | undefined

@@ -1,3 +1,4 @@
+import type { ProductType } from '../product-types.ts'
 import type { Row, Table } from './csv-table.ts'
 import type { Draft, Source } from './drafts.ts'
 import { htmlToLine, htmlToText } from './html-text.ts'
@@ -162,7 +163,7 @@ function isPublished(head: Row, { cell, column, errors }: Reading): boolean {
   return (status === '' || status === 'active') && !isFalsy(published)
 }
 
-function shippingType(variants: readonly Row[], { cell }: Reading): 'physical' | 'digital' {
+function shippingType(variants: readonly Row[], { cell }: Reading): ProductType {
   return variants.every((row) => isFalsy(cell(row, 'shipping'))) ? 'digital' : 'physical'
 }
 

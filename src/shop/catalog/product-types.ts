@@ -1,0 +1,16 @@
+// The storefront's scripts import this file as it is (pages/browser-module.ts), so it imports nothing itself.
+
+/** Every type of product. `isShipped`: the buyer gives an address, and a paid order waits until it is sent. */
+const types = {
+  physical: { isShipped: true },
+  digital: { isShipped: false }
+} as const satisfies Record<string, { isShipped: boolean }>
+
+export type ProductType = keyof typeof types
+
+export const productTypes = Object.keys(types) as [ProductType, ...ProductType[]]
+
+/** Whether any line of a cart or an order has to be shipped. */
+export function needsShipping(items: readonly { type: ProductType }[]): boolean {
+  return items.some(({ type }) => types[type].isShipped)
+}
