@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { affiliateStatuses } from '../../shop/affiliates/rows.ts'
+import { referralStatuses } from '../../shop/referrals/states.ts'
 import { currency, id, time } from './fields.ts'
 
 const minor = z.int().meta({ description: 'Minor units of the currency.', example: 1250 })
@@ -8,7 +10,7 @@ const referral = z
     id: z.number().meta({ example: 31 }),
     amountMinor: z.number().meta({ description: 'Minor units of the currency, net of refunds.', example: 125 }),
     currency,
-    status: z.enum(['pending', 'unpaid', 'paid', 'rejected']).meta({ example: 'unpaid' }),
+    status: z.enum(referralStatuses).meta({ example: 'unpaid' }),
     createdAtUtc: time
   })
   .meta({ id: 'Referral' })
@@ -22,7 +24,7 @@ const affiliate = z
   .object({
     id,
     code: z.string().meta({ description: 'What ref carries.', example: 'mira' }),
-    status: z.enum(['pending', 'active', 'inactive', 'rejected']).meta({ example: 'active' }),
+    status: z.enum(affiliateStatuses).meta({ example: 'active' }),
     rate: z.number().meta({ description: 'Percent.', example: 10 }),
     termsVersion: z.string().nullable().meta({ example: '2026-01-01' }),
     termsAcceptedAt: time.nullable()

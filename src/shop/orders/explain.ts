@@ -1,4 +1,5 @@
 import { commissionEntries, referrals } from '../referrals/schema.ts'
+import type { ReferralStatus } from '../referrals/states.ts'
 import { asc, eq } from 'drizzle-orm'
 import { toIso } from '../../platform/iso-time.ts'
 import type { Db } from '../../platform/db/database.ts'
@@ -115,11 +116,14 @@ function whyNoReferral(order: OrderRow, attribution: OrderAttributionRow | null)
 
 function whyStatus(db: Db, order: OrderRow, referral: ReferralRow): Omit<Step, 'rule'> {
   const input = `order ${order.status}, affiliates.autoAccept ${setting(db, 'affiliates.autoAccept')}`
-  if (referral.status === 'rejected')
-    return { input, outcome: `rejected: ${referral.rejectedFor ?? 'no reason given'}` }
-  if (referral.status === 'pending') return { input, outcome: `pending: ${whyPending(db, order, referral)}` }
   const accepted = referral.acceptedAt === null ? 'accepted' : `accepted ${toIso(referral.acceptedAt)}`
-  return { input, outcome: referral.status === 'paid' ? `paid out; ${accepted}` : `unpaid; ${accepted}` }
+  const outcomes: Record<ReferralStatus, () => string> = {
+    pending: () => `pending: ${whyPending(db, order, referral)}`,
+    unpaid: () => `unpaid; ${accepted}`,
+    paid: () => `paid out; ${accepted}`,
+    rejected: () => `rejected: ${referral.rejectedFor ?? 'no reason given'}`
+  }
+  return { input, outcome: outcomes[referral.status]() }
 }
 
 function whyPending(db: Db, order: OrderRow, referral: ReferralRow): string {

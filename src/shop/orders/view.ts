@@ -1,5 +1,7 @@
 import { toIso } from '../../platform/iso-time.ts'
 import { toMajor } from '../../platform/money.ts'
+import { isAccepted } from '../referrals/states.ts'
+import type { ReferralStatus } from '../referrals/states.ts'
 import type { OrderAttributionRow, OrderItemRow, OrderRow } from './rows.ts'
 import { isPaidStatus } from './states.ts'
 
@@ -28,8 +30,6 @@ export type OrderFacts = Pick<
 > &
   Nullable<Attribution> & { referralId: number | null; referralStatus: ReferralStatus | null }
 export type OrderLine = Pick<OrderItemRow, 'name' | 'quantity' | 'totalMinor'>
-
-type ReferralStatus = 'pending' | 'unpaid' | 'paid' | 'rejected'
 
 /** An order as its buyer sees it (docs/interface.md 2.5): amounts in major units, times in ISO 8601 UTC. */
 export function toOrder(order: OrderFacts, lines: readonly OrderLine[]) {
@@ -73,5 +73,5 @@ export function isVisitConverted({
   referralStatus
 }: Pick<OrderFacts, 'status' | 'visitId' | 'referralStatus'>): boolean | null {
   if (visitId === null) return null
-  return isPaidStatus(status) && (referralStatus === 'unpaid' || referralStatus === 'paid')
+  return isPaidStatus(status) && referralStatus !== null && isAccepted(referralStatus)
 }

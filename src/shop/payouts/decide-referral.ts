@@ -7,6 +7,7 @@ import { isOrderPaid } from '../orders/pay-order.ts'
 import { getReferral } from '../referrals/find.ts'
 import { accept, reject } from '../referrals/referrals.ts'
 import type { ReferralRow } from '../referrals/rows.ts'
+import { isAccepted } from '../referrals/states.ts'
 
 const byOperator = 'operator'
 
@@ -20,7 +21,7 @@ const byOperator = 'operator'
 export function acceptAsOperator(db: Db, referralId: number, now: number): ReferralRow {
   return write(db, (tx) => {
     const referral = getReferral(tx, referralId)
-    if (referral.status === 'unpaid' || referral.status === 'paid') return referral
+    if (isAccepted(referral.status)) return referral
     if (referral.status === 'rejected' && !referral.rejectedFor?.startsWith(byOperator)) {
       throw refused(referral, `was rejected (${referral.rejectedFor ?? 'no reason given'})`)
     }

@@ -10,6 +10,7 @@ import { findReferralOfOrder, getReferral } from './find.ts'
 import { getAffiliateById } from '../affiliates/find.ts'
 import { isPaidOut, adjustEarned } from './ledger.ts'
 import type { AffiliateRow } from '../affiliates/rows.ts'
+import { isAccepted } from './states.ts'
 import { toEventData, storeReferral } from './store.ts'
 
 const insertReferral = insertStatement(referrals)
@@ -121,7 +122,7 @@ export function reduceCommission(
   if (referral === undefined) return
   const amountMinor = Math.min(referral.amountMinor, netCommissionMinor(order, referral.rateBps))
   if (amountMinor === referral.amountMinor) return
-  if (referral.status === 'unpaid' || referral.status === 'paid') {
+  if (isAccepted(referral.status)) {
     adjustEarned(tx, referral, amountMinor, 'order_partly_refunded', now)
   }
   storeReferral(tx, referral, { amountMinor }, now)
@@ -147,6 +148,5 @@ export function restoreCommission(
   const change = wasRefunded ? ({ amountMinor, status: 'pending', rejectedFor: null } as const) : { amountMinor }
   const restored = storeReferral(tx, referral, change, now)
   if (wasRefunded && referral.acceptedAt !== null) accept(tx, restored, now)
-  else if (referral.status === 'unpaid' || referral.status === 'paid')
-    adjustEarned(tx, referral, amountMinor, 'refund_failed', now)
+  else if (isAccepted(referral.status)) adjustEarned(tx, referral, amountMinor, 'refund_failed', now)
 }

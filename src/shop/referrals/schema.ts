@@ -3,6 +3,7 @@ import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-o
 import { instant, minor, oneOf } from '../../platform/db/columns.ts'
 import type { Trigger } from '../../platform/db/trigger.ts'
 import { affiliates, visits } from '../affiliates/schema.ts'
+import { referralStatuses } from './states.ts'
 
 /** A payment to one affiliate for several referrals. */
 export const payouts = sqliteTable(
@@ -32,7 +33,7 @@ export const referrals = sqliteTable(
     visitId: integer('visit_id')
       .notNull()
       .references(() => visits.id),
-    status: text('status', { enum: ['pending', 'unpaid', 'paid', 'rejected'] }).notNull(),
+    status: text('status', { enum: referralStatuses }).notNull(),
     rateBps: integer('rate_bps').notNull(),
     /** Commission after refunds. For an accepted referral, the sum of its ledger entries `earned` and `taken_back`. */
     amountMinor: minor('amount_minor').notNull(),

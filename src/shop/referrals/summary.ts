@@ -1,5 +1,7 @@
+import { sqlList } from '../../platform/db/columns.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
+import { acceptedStatuses } from './states.ts'
 
 export type VisitCounts = {
   visits: number
@@ -16,7 +18,7 @@ type CountRow = { campaign: string | null; visits: number; conversions: number; 
 
 const countsByCampaign = rawStatement<[number], CountRow>(
   `SELECT v.campaign, count(*) AS visits, count(r.id) AS conversions, coalesce(sum(r.amount_minor), 0) AS earnedMinor
-   FROM visits v LEFT JOIN referrals r ON r.order_id = v.order_id AND r.status IN ('unpaid', 'paid')
+   FROM visits v LEFT JOIN referrals r ON r.order_id = v.order_id AND r.status IN (${sqlList(acceptedStatuses)})
    WHERE v.affiliate_id = ? GROUP BY v.campaign ORDER BY visits DESC, v.campaign`
 )
 
