@@ -3,6 +3,7 @@ import { historyOf } from '../orders/find.ts'
 import type { OrderRow } from '../orders/rows.ts'
 import { orderStates } from '../orders/states.ts'
 import type { OrderState, OrderStatus } from '../orders/states.ts'
+import { takesToken } from '../orders/strategies.ts'
 import { attemptsOf } from '../payments/attempts.ts'
 import type { AttemptRow } from '../payments/rows.ts'
 
@@ -68,7 +69,7 @@ export function canBePaid(status: BuyerStatus): boolean {
  * payment must not start beside one whose outcome is open.
  */
 export function isPayable(order: OrderRow, status: BuyerStatus): boolean {
-  return order.strategy === 'redirect_to_store' && canBePaid(status)
+  return !takesToken(order.strategy) && canBePaid(status)
 }
 
 function pendingStatusOf(order: OrderRow, newest: AttemptRow | undefined, now: number): BuyerStatus {

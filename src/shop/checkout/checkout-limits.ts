@@ -1,8 +1,8 @@
 import { runInSlot } from '../limits/attempts.ts'
 import { assertPointsLeft, takePoints } from '../limits/points.ts'
 import type { Limits } from '../limits/points.ts'
-
-type Strategy = 'redirect_to_store' | 'token_handoff'
+import { takesToken } from '../orders/strategies.ts'
+import type { Strategy } from '../orders/strategies.ts'
 
 /**
  * Takes the point that every checkout costs, one that resumes an earlier order too. A card handoff is also refused when
@@ -12,7 +12,7 @@ type Strategy = 'redirect_to_store' | 'token_handoff'
  */
 export async function takeCheckoutPoint(shop: Limits, addressKey: string, strategy: Strategy): Promise<void> {
   await takePoints(shop, 'RATE_LIMITED', { bucket: 'checkout_ip', key: addressKey })
-  if (strategy === 'token_handoff') {
+  if (takesToken(strategy)) {
     assertPointsLeft(shop, 'RATE_LIMITED', { bucket: 'checkout_decline', key: addressKey })
   }
 }
@@ -32,6 +32,6 @@ export function runCardCheckout<T>(
   strategy: Strategy | undefined,
   checkout: () => Promise<T>
 ): Promise<T> {
-  if (strategy !== 'token_handoff') return checkout()
+  if (!takesToken(strategy)) return checkout()
   return runInSlot(shop, { bucket: 'checkout_decline', key: addressKey }, cardsAtOnce, checkout)
 }

@@ -10,6 +10,8 @@ import type { ShopContext } from '../context.ts'
 import { insertOrder } from '../orders/create-order.ts'
 import type { OrderDraft } from '../orders/draft.ts'
 import type { OrderRow } from '../orders/rows.ts'
+import { defaultStrategy, strategies, takesToken } from '../orders/strategies.ts'
+import type { Strategy } from '../orders/strategies.ts'
 import { createAttempt } from '../payments/attempts.ts'
 import { isReady } from '../payments/gateway.ts'
 import { payNothing } from '../payments/pay-nothing.ts'
@@ -28,8 +30,6 @@ import { takeCheckoutPoint } from './checkout-limits.ts'
 
 /** What was sent, read and checked for its form. */
 export type CheckoutInput = { body: CheckoutBody; query: CheckoutQuery }
-
-type Strategy = OrderDraft['strategy']
 
 /** Who asks for a checkout, and from where. */
 export type CheckoutCaller = { user: UserRow | null; addressKey: string; claim: Claim | null }
@@ -51,7 +51,7 @@ export async function placeOrder(
   now: number
 ): Promise<PlacedOrder> {
   const { body } = input
-  const strategy = body.strategy ?? 'redirect_to_store'
+  const strategy = body.strategy ?? defaultStrategy
   assertOrigins(shop, body)
   const email = buyerEmail(shop, body, caller.user, strategy)
   const wish = caller.user === null ? await readAccountWish(shop, body.customer, email) : null
@@ -95,7 +95,7 @@ function priceItems(
   const currency = setting(db, 'shop.currency')
   const buyer = { userId, emailKey: email === null ? null : compareKey(email) }
   const cart = priceCart(db, { items: body.items, codes: givenCodes(body), currency }, buyer, now)
-  if (body.strategy !== 'token_handoff') assertOneInterval(cart.lines)
+  if (!takesToken(body.strategy)) assertOneInterval(cart.lines)
   return cart
 }
 
@@ -105,17 +105,17 @@ function startPayment(shop: ShopContext, tx: Tx, order: OrderRow, strategy: Stra
   // With manual payment in the list the buyer chooses on our own page first.
   if (cards === null || offersChoice(shop, strategy)) return { order, attempt: null }
   if (isTooSmallForCard(shop, order)) throw belowMinimum(order, 'items')
-  const kind = strategy === 'token_handoff' ? 'payment_intent' : 'checkout_session'
+  const kind = strategies[strategy].attemptKind
   return { order, attempt: createAttempt(tx, order, { gateway: cards.name, kind, livemode: cards.livemode }, now) }
 }
 
 /** Whether the buyer is sent to Shopstead's own page, which offers each way to pay. */
 export function offersChoice(shop: ShopContext, strategy: Strategy): boolean {
-  return strategy === 'redirect_to_store' && shop.config.payments.includes('manual')
+  return !takesToken(strategy) && shop.config.payments.includes('manual')
 }
 
 function assertOffered(shop: ShopContext, strategy: Strategy): void {
-  if (strategy === 'token_handoff' && shop.cards === null) {
+  if (takesToken(strategy) && shop.cards === null) {
     throw new AppError('CHECKOUT_NOT_IMPLEMENTED', 'This shop takes no cards, so token_handoff is not offered.')
   }
   if (!offersChoice(shop, strategy) && !isReady(shop.cards)) {
@@ -140,7 +140,7 @@ function assertOrigins(shop: ShopContext, body: Pick<CheckoutBody, 'returnUrl' |
 function buyerEmail(shop: ShopContext, body: CheckoutBody, user: UserRow | null, strategy: Strategy): string | null {
   if (user !== null) return user.email
   const email = body.customer?.email ?? body.billingAddress?.email ?? null
-  const needed = strategy === 'token_handoff' && setting(shop.db, 'checkout.guestEmail') === 'required'
+  const needed = takesToken(strategy) && setting(shop.db, 'checkout.guestEmail') === 'required'
   if (email === null && needed) throw validationFailed({ 'customer.email': ['Is required.'] })
   return email
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { codePoints, compareKey } from '../../platform/text.ts'
 import { emailField, lineField } from '../accounts/fields.ts'
+import { strategyNames, takesToken } from '../orders/strategies.ts'
 import { isCountry } from './countries.ts'
 import { readWebAddress } from './return-url.ts'
 
@@ -116,6 +117,11 @@ const notes = atMost(2000).refine((text) => !/[^\P{Cc}\t\n\r]/u.test(text), 'Mus
 const itemsRule = 'Must be a list of 1 to 30 items.'
 const codesRule = 'Must be a list of at most 10 codes.'
 
+/** zod runs the refinements for an unknown strategy, too. */
+function needsToken({ strategy }: { strategy?: string | undefined }): boolean {
+  return strategyNames.some((name) => name === strategy && takesToken(name))
+}
+
 /** docs/interface.md 4.7, docs/contract.md 5.6 and A3. Unknown names at the top level and in items are refused. */
 export const checkoutBody = z
   .strictObject({
@@ -129,14 +135,11 @@ export const checkoutBody = z
     customer: optional(customer),
     billingAddress: optional(address),
     shippingAddress: optional(address),
-    strategy: optional(z.enum(['redirect_to_store', 'token_handoff'], 'Must be redirect_to_store or token_handoff.'))
+    strategy: optional(z.enum(strategyNames, `Must be ${strategyNames.join(' or ')}.`))
   })
   .refine((body) => distinctCodes(body) <= 10, { path: ['couponCodes'], error: codesRule })
-  .refine((body) => body.strategy !== 'token_handoff' || body.returnUrl !== undefined, onlyForHandoff('returnUrl'))
-  .refine(
-    (body) => body.strategy !== 'token_handoff' || body.paymentToken !== undefined,
-    onlyForHandoff('paymentToken')
-  )
+  .refine((body) => !needsToken(body) || body.returnUrl !== undefined, onlyForHandoff('returnUrl'))
+  .refine((body) => !needsToken(body) || body.paymentToken !== undefined, onlyForHandoff('paymentToken'))
 export type CheckoutBody = z.output<typeof checkoutBody>
 
 export type Codes = { couponCode?: string | undefined; couponCodes?: string[] | undefined }

@@ -7,6 +7,7 @@ import { payByToken } from '../payments/token-handoff.ts'
 import type { CheckoutCaller, PlacedOrder } from './checkout.ts'
 import type { CheckoutBody } from './input.ts'
 import { countFailure } from '../limits/points.ts'
+import { takesToken } from '../orders/strategies.ts'
 
 export type RedirectResult = { checkoutUrl: string; orderId: string }
 export type HandoffResult = {
@@ -31,7 +32,7 @@ export function payPlaced(
   body: CheckoutBody,
   caller: CheckoutCaller
 ): Promise<RedirectResult | HandoffResult> {
-  return placed.order.strategy === 'token_handoff' ? handOff(shop, placed, body, caller) : redirect(shop, placed)
+  return takesToken(placed.order.strategy) ? handOff(shop, placed, body, caller) : redirect(shop, placed)
 }
 
 async function redirect(shop: ShopContext, { order, attempt }: PlacedOrder): Promise<RedirectResult> {

@@ -4,6 +4,7 @@ import { writeWhenFree } from '../../platform/db/busy.ts'
 import type { ShopContext } from '../context.ts'
 import { getOrder } from '../orders/find.ts'
 import type { OrderRow } from '../orders/rows.ts'
+import { defaultStrategy } from '../orders/strategies.ts'
 import { moveOrder } from '../orders/transition.ts'
 import { attemptsOf, createAttempt, updateAttempt } from '../payments/attempts.ts'
 import { checkoutFailed, readGatewayError } from '../payments/gateway-failure.ts'
@@ -33,7 +34,7 @@ export async function payAgain(
   body: CheckoutBody,
   caller: CheckoutCaller
 ): Promise<Resumed | undefined> {
-  await takeCheckoutPoint(shop, caller.addressKey, body.strategy ?? 'redirect_to_store')
+  await takeCheckoutPoint(shop, caller.addressKey, body.strategy ?? defaultStrategy)
   const started = performance.now()
   const left = await pickUp(shop, orderId)
   if (left === undefined) return undefined

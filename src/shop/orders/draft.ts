@@ -1,6 +1,8 @@
 import type { affiliates } from '../affiliates/schema.ts'
 import type { GrantSpec } from '../catalog/grants.ts'
+import type { ProductType } from '../catalog/product-types.ts'
 import type { Address, OrderContact } from './address.ts'
+import type { Strategy } from './strategies.ts'
 
 /**
  * An order as checkout has worked it out: prices, discounts and attribution are decided, nothing has been taken yet.
@@ -16,7 +18,7 @@ export type OrderDraft = {
   notes: string | null
   returnUrl: string | null
   cancelUrl: string | null
-  strategy: 'redirect_to_store' | 'token_handoff'
+  strategy: Strategy
   /** How long the order keeps its stock and coupons without being paid. */
   holdMinutes: number
   currency: string
@@ -37,7 +39,7 @@ export type DraftLine = {
   discountMinor: number
   /** unitPriceMinor × quantity − discountMinor. */
   totalMinor: number
-  type: 'physical' | 'digital'
+  type: ProductType
   grants: readonly GrantSpec[]
 }
 

@@ -5,6 +5,7 @@ import { insertStatement, rawStatement } from '../../platform/db/statements.ts'
 import { shareMinor } from '../../platform/money.ts'
 import { findAffiliateById } from '../affiliates/find.ts'
 import { isCreditable } from '../affiliates/credit.ts'
+import { renewalInterval } from '../benefits/kinds.ts'
 import { emit } from '../outbox/emit.ts'
 import { createReferral } from '../referrals/referrals.ts'
 import { setting } from '../settings/settings.ts'
@@ -65,7 +66,7 @@ export function insertRenewal(tx: Tx, original: OrderRow, payment: RenewalPaymen
 
 /** The lines that a subscription charges for, at `amountMinor` in all; of an order without such a line, all of them. */
 function renewedLines(items: readonly OrderItemRow[], amountMinor: number): Omit<OrderItemRow, 'id' | 'orderId'>[] {
-  const renewing = items.filter(({ grants }) => grants.some(({ kind }) => kind === 'subscription'))
+  const renewing = items.filter(({ grants }) => grants.some((grant) => renewalInterval(grant) !== null))
   const lines = renewing.length > 0 ? renewing : items
   const weights = lines.map(({ unitPriceMinor, quantity }) => Math.max(1, unitPriceMinor * quantity))
   const shares = shareMinor(amountMinor, weights)

@@ -7,8 +7,10 @@ import { users } from '../accounts/schema.ts'
 import { affiliates, visits } from '../affiliates/schema.ts'
 import { coupons, products, variations } from '../catalog/schema.ts'
 import type { GrantSpec } from '../catalog/grants.ts'
+import { productTypes } from '../catalog/product-types.ts'
 import type { Address, OrderContact } from './address.ts'
 import { orderStatuses } from './states.ts'
+import { strategyNames } from './strategies.ts'
 
 export const orders = sqliteTable(
   'orders',
@@ -25,7 +27,7 @@ export const orders = sqliteTable(
     discountMinor: minor('discount_minor').notNull(),
     totalMinor: minor('total_minor').notNull(),
     refundedMinor: minor('refunded_minor').notNull().default(0),
-    strategy: text('strategy', { enum: ['redirect_to_store', 'token_handoff'] }).notNull(),
+    strategy: text('strategy', { enum: strategyNames }).notNull(),
     contact: json<OrderContact>('contact').notNull(),
     billingAddress: json<Address>('billing_address'),
     shippingAddress: json<Address>('shipping_address'),
@@ -83,7 +85,7 @@ export const orderItems = sqliteTable(
     /** After its share of discounts; the lines sum to the order's total. */
     totalMinor: minor('total_minor').notNull(),
     /** Whether someone has to ship it, and what it grants: both as they were when it was bought. */
-    type: text('type', { enum: ['physical', 'digital'] }).notNull(),
+    type: text('type', { enum: productTypes }).notNull(),
     grants: json<readonly GrantSpec[]>('grants').notNull(),
     /** Units now taken off the product's stock for this line. */
     stockTaken: integer('stock_taken').notNull()
