@@ -5,7 +5,9 @@ import { formatMoney } from '../platform/money.ts'
 import type { Db } from '../platform/db/database.ts'
 import { codePoints } from '../platform/text.ts'
 import { isEmail, lineField, optionalLine } from '../shop/accounts/fields.ts'
+import { needsShipping } from '../shop/catalog/product-types.ts'
 import { offeredMethods } from '../shop/checkout/choose-payment.ts'
+import type { PaymentMethod } from '../shop/checkout/choose-payment.ts'
 import { isCountry } from '../shop/checkout/countries.ts'
 import { canTakeCoupon } from '../shop/checkout/take-coupon.ts'
 import { itemsOf } from '../shop/orders/find.ts'
@@ -27,7 +29,7 @@ const fields = ['email', 'firstName', 'lastName', 'payment_method', ...addressFi
 /** Something has to be shipped, and nobody has said where to. */
 export function asksAddress(db: Db, { id, billingAddress, shippingAddress }: OrderRow): boolean {
   if (shippingAddress?.address1 !== undefined || billingAddress?.address1 !== undefined) return false
-  return itemsOf(db, id).some(({ type }) => type === 'physical')
+  return needsShipping(itemsOf(db, id))
 }
 
 /** The values of the known fields of a submitted form. */
@@ -71,6 +73,14 @@ const address = z
   })
   .transform(({ address2, ...given }): Address => (address2 === '' ? given : { ...given, address2 }))
 
+const methodLabels: Readonly<Record<PaymentMethod, (app: App) => { label: string; hint: string }>> = {
+  card: ({ cards }) => ({
+    label: 'Card',
+    hint: cards?.name === 'sandbox' ? 'Test payment: no money moves.' : 'You pay on the next page.'
+  }),
+  manual: ({ db }) => ({ label: 'Bank transfer or cash', hint: setting(db, 'payments.manualInstructions') })
+}
+
 /** The hosted page on which the buyer chooses a payment method, with what was filled in. */
 export function choicePage({ app }: Pick<PageCall, 'app'>, order: OrderRow, status: number, filled: Filled): PageReply {
   const methods = offeredMethods(app, order)
@@ -91,10 +101,8 @@ export function choicePage({ app }: Pick<PageCall, 'app'>, order: OrderRow, stat
       asksName: (contact.firstName ?? lastName) === undefined,
       asksAddress: needsAddress,
       countries: needsAddress ? countries() : [],
-      methods,
-      chosen: filled.values['payment_method'] === 'manual' ? 'manual' : methods[0],
-      instructions: setting(app.db, 'payments.manualInstructions'),
-      testCards: app.cards?.name === 'sandbox',
+      methods: methods.map((name) => ({ name, ...methodLabels[name](app) })),
+      chosen: methods.find((name) => name === filled.values['payment_method']) ?? methods[0],
       back: backUrl(order, 'cancelled')
     },
     // Stripe's page can have a domain of the shop's own, which is not known here.

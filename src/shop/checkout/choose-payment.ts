@@ -18,7 +18,21 @@ import type { AttemptRow } from '../payments/rows.ts'
 import { settleAttempt } from '../payments/settle.ts'
 import { buyerStatusOf, isPayable, openPageOf } from './buyer-status.ts'
 
-export type PaymentMethod = 'card' | 'manual'
+type Method = {
+  isOffered: (shop: ShopContext, order: OrderRow) => boolean
+  start: (tx: Tx, shop: ShopContext, order: OrderRow, now: number) => AttemptRow
+}
+
+/** What the hosted page can offer; cards have a minimum charge. */
+const paymentMethods = {
+  card: {
+    isOffered: (shop, order) => isReady(shop.cards) && !isTooSmallForCard(shop, order),
+    start: payByCard
+  },
+  manual: { isOffered: ({ config }) => config.payments.includes('manual'), start: payByHand }
+} as const satisfies Record<string, Method>
+
+export type PaymentMethod = keyof typeof paymentMethods
 
 /** What the buyer filled in on the hosted page. The order keeps what it already has. */
 export type PaymentChoice = {
@@ -30,10 +44,10 @@ export type PaymentChoice = {
   address?: Address | undefined
 }
 
-/** The payment methods that the hosted page offers for an order; cards have a minimum charge. */
+/** The payment methods that the hosted page offers for an order. */
 export function offeredMethods(shop: ShopContext, order: OrderRow): PaymentMethod[] {
-  const card: PaymentMethod[] = isReady(shop.cards) && !isTooSmallForCard(shop, order) ? ['card'] : []
-  return shop.config.payments.includes('manual') ? [...card, 'manual'] : card
+  const names = Object.keys(paymentMethods) as PaymentMethod[]
+  return names.filter((name) => paymentMethods[name].isOffered(shop, order))
 }
 
 /**
@@ -55,7 +69,7 @@ function decide(tx: Tx, shop: ShopContext, orderId: number, choice: PaymentChoic
   const order = getOrder(tx, orderId)
   if (!isPayable(order, buyerStatusOf(tx, order, now))) return null
   recordBuyer(tx, order, choice, now)
-  return choice.method === 'card' ? payByCard(tx, shop, order, now) : payByHand(tx, order, now)
+  return paymentMethods[choice.method].start(tx, shop, order, now)
 }
 
 function recordBuyer(tx: Tx, order: OrderRow, choice: PaymentChoice, now: number): void {
@@ -80,7 +94,7 @@ function payByCard(tx: Tx, shop: ShopContext, order: OrderRow, now: number): Att
   return createAttempt(tx, held, { gateway: name, kind: 'checkout_session', livemode }, now)
 }
 
-function payByHand(tx: Tx, order: OrderRow, now: number): AttemptRow {
+function payByHand(tx: Tx, _shop: ShopContext, order: OrderRow, now: number): AttemptRow {
   const attempt = createAttempt(tx, order, { gateway: 'manual', kind: 'manual', livemode: false }, now)
   moveOrder(tx, order.id, 'on-hold', { by: 'buyer', reason: 'pays by hand' }, now)
   return attempt
