@@ -49,11 +49,17 @@ const byCode: ReadonlyMap<string, SafeReason> = new Map([
 /** The parts of a GatewayFailure that decide the customer's message. */
 type Failure = { kind: 'refused' | 'broken' | 'unknown'; error: { code?: string; decline_code: string | null } }
 
+const otherwise: Readonly<Record<Failure['kind'], SafeReason>> = {
+  refused: 'payment_failed',
+  broken: 'payment_gateway_unavailable',
+  unknown: 'payment_gateway_unavailable'
+}
+
 /** Fraud takes precedence, then the decline code, then the error code (docs/interface.md 4.7). */
 export function safeReason({ kind, error }: Failure): SafeReason {
   if (error.code === 'fraud') return 'payment_fraud_blocked'
   const known = byDeclineCode.get(error.decline_code ?? '') ?? byCode.get(error.code ?? '')
-  return known ?? (kind === 'refused' ? 'payment_failed' : 'payment_gateway_unavailable')
+  return known ?? otherwise[kind]
 }
 
 /** A message about a failed payment that a site may show to the customer. */

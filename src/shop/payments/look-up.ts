@@ -6,17 +6,40 @@ import type { AttemptRow } from './rows.ts'
 
 type Options = { timeout?: number }
 
+type GatewayObject = {
+  read: (stripe: Stripe, id: string, options: Options) => Promise<GatewayState>
+  /** Ends it, so that it can no longer be charged. */
+  end: (stripe: Stripe, id: string, options: Options) => Promise<GatewayState>
+}
+
+/** The kind of object that an attempt's `objectId` names at the gateway; null if there is nothing to read or end. */
+const objects: Readonly<Record<AttemptRow['kind'], GatewayObject | null>> = {
+  checkout_session: {
+    async read(stripe, id, options) {
+      const expand = ['payment_intent', 'subscription', 'invoice.payments']
+      return stateOfSession(await stripe.checkout.sessions.retrieve(id, { expand }, options))
+    },
+    end: async (stripe, id, options) => stateOfSession(await stripe.checkout.sessions.expire(id, {}, options))
+  },
+  payment_intent: {
+    async read(stripe, id, options) {
+      return stateOfIntent(await stripe.paymentIntents.retrieve(id, { expand: ['payment_method'] }, options))
+    },
+    end: async (stripe, id, options) => stateOfIntent(await stripe.paymentIntents.cancel(id, {}, options))
+  },
+  // The attempt of a renewal is created after its invoice was paid.
+  invoice: null,
+  manual: null,
+  none: null
+}
+
 /** The gateway's state of an attempt; undefined when the attempt has no object at the gateway yet. */
 export async function lookUp(
   stripe: Stripe,
   { objectId, kind }: Pick<AttemptRow, 'objectId' | 'kind'>,
   options: Options = {}
 ): Promise<GatewayState | undefined> {
-  if (objectId === null) return undefined
-  if (kind !== 'checkout_session')
-    return stateOfIntent(await stripe.paymentIntents.retrieve(objectId, { expand: ['payment_method'] }, options))
-  const expand = ['payment_intent', 'subscription', 'invoice.payments']
-  return stateOfSession(await stripe.checkout.sessions.retrieve(objectId, { expand }, options))
+  return objectId === null ? undefined : objects[kind]?.read(stripe, objectId, options)
 }
 
 /**
@@ -31,9 +54,7 @@ export async function callOff(
   const { objectId, kind } = attempt
   if (objectId === null) return undefined
   try {
-    return kind === 'checkout_session'
-      ? stateOfSession(await stripe.checkout.sessions.expire(objectId, {}, options))
-      : stateOfIntent(await stripe.paymentIntents.cancel(objectId, {}, options))
+    return await objects[kind]?.end(stripe, objectId, options)
   } catch (error) {
     const { missing, answered } = readGatewayError(error)
     if (missing) return undefined

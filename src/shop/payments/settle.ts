@@ -36,8 +36,7 @@ export function applyGatewayState(unit: UnitOfWork, attemptId: number, state: Ga
   // A state other than paid was read before the payment arrived.
   if (attempt.outcome === 'paid') return { attempt, verdict: 'paid' }
   remember(unit, attempt, state)
-  if (state.verdict === 'paid') takePayment(unit, attempt, state)
-  else if (state.verdict === 'failed' || state.verdict === 'expired') giveUp(unit, attempt, state)
+  effects[state.verdict](unit, attempt, state)
   return { attempt: getAttempt(tx, attemptId), verdict: state.verdict }
 }
 
@@ -87,10 +86,22 @@ function takePayment(unit: UnitOfWork, attempt: AttemptRow, state: GatewayState)
   linkSubscription(tx, { orderId: order.id, gatewayId, currentPeriodEnd }, now)
 }
 
+const nothing = (): void => undefined
+
 /** A declined card fails the order; an expired payment page cancels it. */
-function giveUp({ tx, by, now }: UnitOfWork, attempt: AttemptRow, state: GatewayState): void {
-  if (state.verdict === 'failed') return failAttempt(tx, attempt.id, `the payment failed: ${state.status}`, now, by)
-  endAttempt(tx, attempt, { outcome: 'expired', to: 'cancelled', by, reason: 'the payment page expired' }, now)
+const effects: Readonly<
+  Record<GatewayState['verdict'], (unit: UnitOfWork, attempt: AttemptRow, state: GatewayState) => void>
+> = {
+  paid: takePayment,
+  failed({ tx, by, now }, attempt, { status }) {
+    failAttempt(tx, attempt.id, `the payment failed: ${status}`, now, by)
+  },
+  expired({ tx, by, now }, attempt) {
+    endAttempt(tx, attempt, { outcome: 'expired', to: 'cancelled', by, reason: 'the payment page expired' }, now)
+  },
+  open: nothing,
+  waiting: nothing,
+  action: nothing
 }
 
 type Ending = { outcome: 'failed' | 'expired'; to: 'failed' | 'cancelled'; by: string; reason: string }
