@@ -5,6 +5,11 @@ import { createEmailToken } from './email-tokens.ts'
 import type { EmailTokenKind } from './email-tokens.ts'
 import type { EmailTokenRow, UserRow } from './rows.ts'
 
+const templates: Readonly<Record<EmailTokenKind, 'reset_password' | 'verify_email'>> = {
+  reset: 'reset_password',
+  verify: 'verify_email'
+}
+
 /** Makes the token of a link and queues the message that brings it; earlier links of its kind end. */
 export function queueLink(
   tx: Tx,
@@ -14,7 +19,6 @@ export function queueLink(
   now: number
 ): EmailTokenRow {
   const token = createEmailToken(tx, shop.keys, { kind, userId: user.id }, now)
-  const template = kind === 'reset' ? 'reset_password' : 'verify_email'
-  queueMail(tx, { template, recipient: user.email, data: { userId: user.id, tokenId: token.id } }, now)
+  queueMail(tx, { template: templates[kind], recipient: user.email, data: { userId: user.id, tokenId: token.id } }, now)
   return token
 }

@@ -2,7 +2,15 @@ import { eq } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
 import { emit } from '../outbox/emit.ts'
 import { findAffiliateOfUser } from './find.ts'
+import type { AffiliateStatus } from './rows.ts'
 import { affiliates } from './schema.ts'
+
+const statusOfErased: Readonly<Record<AffiliateStatus, AffiliateStatus>> = {
+  pending: 'rejected',
+  active: 'inactive',
+  inactive: 'inactive',
+  rejected: 'rejected'
+}
 
 /**
  * Anonymises the affiliate account of an erased user. The account is deactivated, or a pending application rejected
@@ -14,7 +22,7 @@ export function anonymiseAffiliateOf(tx: Tx, userId: number, now: number): void 
   if (affiliate === undefined) return
   const { id } = affiliate
   if (affiliate.status === 'pending') emit(tx, 'affiliate.rejected', { affiliateId: id }, now)
-  const status = affiliate.status === 'pending' || affiliate.status === 'rejected' ? 'rejected' : 'inactive'
+  const status = statusOfErased[affiliate.status]
   // Unique: a code that is chosen for an affiliate cannot contain a space (code.ts).
   const code = `erased ${id}`
   tx.orm

@@ -8,6 +8,13 @@ import { findAffiliateByCode, findAffiliateOfUser } from './find.ts'
 import type { AffiliateRow, AffiliateStatus } from './rows.ts'
 import { affiliates } from './schema.ts'
 
+const decisionEvents: Readonly<Record<AffiliateStatus, 'affiliate.approved' | 'affiliate.rejected' | null>> = {
+  pending: null,
+  active: 'affiliate.approved',
+  inactive: null,
+  rejected: 'affiliate.rejected'
+}
+
 export type NewAffiliate = {
   userId: number
   code: string
@@ -37,8 +44,8 @@ export function createAffiliate(db: Db, input: NewAffiliate, now: number): Affil
     const affiliate = insertAffiliate(tx, { ...input, code }, now)
     const { id: affiliateId, status } = affiliate
     emit(tx, 'affiliate.applied', { affiliateId }, now)
-    if (status === 'active') emit(tx, 'affiliate.approved', { affiliateId }, now)
-    if (status === 'rejected') emit(tx, 'affiliate.rejected', { affiliateId }, now)
+    const decided = decisionEvents[status]
+    if (decided !== null) emit(tx, decided, { affiliateId }, now)
     return affiliate
   })
 }

@@ -18,9 +18,11 @@ export function addPeriod(at: number, period: string, times = 1): number {
   return Math.min(latest, addMonths(at, (years * 12 + months) * times) + days * times * dayMs)
 }
 
+const monthsOf = { month: 1, year: 12 } as const
+
 /** The same for a subscription's interval. */
 export function addInterval(at: number, interval: 'month' | 'year', times = 1): number {
-  return Math.min(latest, addMonths(at, (interval === 'year' ? 12 : 1) * times))
+  return Math.min(latest, addMonths(at, monthsOf[interval] * times))
 }
 
 /** A download's days are whole days of 24 hours. */

@@ -33,7 +33,11 @@ export function subscriptionStatus(row: SubscriptionTimes, now: number): Subscri
  * failed and the paid period ended less than `graceMs` (the setting subscriptions.graceDays) ago.
  */
 export function isSubscriptionInForce(row: SubscriptionTimes & { graceMs: number }, now: number): boolean {
-  const status = subscriptionStatus(row, now)
-  if (status === 'past_due') return row.currentPeriodEnd + row.graceMs > now
-  return status === 'active' || (status === 'cancelled' && row.currentPeriodEnd > now)
+  const inForce: Record<SubscriptionStatus, boolean> = {
+    active: true,
+    past_due: row.currentPeriodEnd + row.graceMs > now,
+    cancelled: row.currentPeriodEnd > now,
+    expired: false
+  }
+  return inForce[subscriptionStatus(row, now)]
 }

@@ -95,7 +95,7 @@ export function parseSettingKey(key: string): SettingKey {
  * @throws AppError VALIDATION_FAILED with the setting's key and rule
  */
 export function setSetting(db: Db, key: SettingKey, text: string, now: number): void {
-  const result = (definitions[key].schema as z.ZodType).safeParse(parseText(key, text))
+  const result = (definitions[key].schema as z.ZodType).safeParse(parsers[definitions[key].type](text))
   if (!result.success) {
     const rule = result.error.issues[0]?.message ?? 'another value'
     const details = { fieldErrors: { [key]: [`Must be ${rule}.`] } }
@@ -116,12 +116,17 @@ export function unsetSetting(db: Db, key: SettingKey): void {
   write(db, (tx) => void tx.orm.delete(settings).where(eq(settings.key, key)).run())
 }
 
-function parseText(key: SettingKey, text: string): unknown {
-  const { type } = definitions[key]
-  if (type === 'text' || type === 'limit') return text
-  if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text
-  if (type === 'list') return text === '' ? [] : parseList(text)
-  return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text
+const asText = (text: string): string => text
+const asNumber = (text: string): number | string => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text)
+
+/** The value that a text means for each type of setting. The setting's schema then checks the value. */
+const parsers: Readonly<Record<(typeof definitions)[SettingKey]['type'], (text: string) => unknown>> = {
+  text: asText,
+  limit: asText,
+  boolean: (text) => (text === 'true' ? true : text === 'false' ? false : text),
+  integer: asNumber,
+  number: asNumber,
+  list: (text) => (text === '' ? [] : parseList(text))
 }
 
 function parseList(text: string): unknown {

@@ -9,8 +9,8 @@ import { rawStatement, statement } from '../../platform/db/statements.ts'
 import { events } from '../events/schema.ts'
 
 export type DeliveryRow = typeof webhookDeliveries.$inferSelect
-export const deliveryStates = ['queued', 'delivered', 'failed'] as const
-export type DeliveryState = (typeof deliveryStates)[number]
+export type DeliveryState = DeliveryRow['state']
+export const deliveryStates = webhookDeliveries.state.enumValues
 
 const secondMs = 1_000
 const minuteMs = 60 * secondMs

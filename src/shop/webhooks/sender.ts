@@ -2,7 +2,7 @@ import type { EventRow } from '../events/list-events.ts'
 import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
 import { claimDelivery, isDeliveryDue, recordOutcome } from './deliveries.ts'
-import type { DeliveryRow, Outcome } from './deliveries.ts'
+import type { DeliveryRow, DeliveryState, Outcome } from './deliveries.ts'
 import { listEndpoints } from './endpoints.ts'
 import type { EndpointRow } from './endpoints.ts'
 import { writeMessage } from './message.ts'
@@ -78,6 +78,12 @@ export function startWebhookSender(shop: ShopContext, { timeoutMs = responseTime
 
 type Limits = { timeoutMs: number; stopping: AbortSignal }
 
+const warnings: Readonly<Record<DeliveryState, string | null>> = {
+  delivered: null,
+  queued: 'webhook delivery failed, will retry',
+  failed: 'webhook delivery failed permanently'
+}
+
 async function deliver(
   shop: ShopContext,
   endpoint: EndpointRow,
@@ -89,8 +95,9 @@ async function deliver(
   if (limits.stopping.aborted && outcome.status === null) return
   try {
     const state = await recordOutcome(shop.db, delivery, outcome, shop.clock.now())
-    if (state === 'delivered') return
-    shop.log.warn(state === 'failed' ? 'webhook delivery failed permanently' : 'webhook delivery failed, will retry', {
+    const warning = warnings[state]
+    if (warning === null) return
+    shop.log.warn(warning, {
       delivery: delivery.id,
       endpoint: endpoint.id,
       attempt: delivery.attempts,
