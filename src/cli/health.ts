@@ -18,7 +18,7 @@ async function tell(work: FileWork<object>): Promise<Answer> {
   progress.step('looking')
   const report = await diagnose(work.config).finally(progress.done)
   const human = report.checks.flatMap(({ status, name, message, advice }) => [
-    ...wrap(`${marks[status]}  ${name}: ${message}`),
+    ...`${marks[status]}  ${name}: ${message.replaceAll('\n', `\n${margin}`)}`.split('\n').flatMap(wrap),
     ...(status === 'ok' || advice === '' ? [] : wrap(`${margin}${advice}`))
   ])
   return { json: report, human, exitCode: report.status === 'failed' ? 1 : 0 }

@@ -1,21 +1,17 @@
 import { and, count, inArray, isNull, lt } from 'drizzle-orm'
 import type { App } from '../../app.ts'
-import type { CardGateway } from '../../shop/context.ts'
-import { handledTypes } from '../../shop/payments/gateway-event.ts'
 import { isReady } from '../../shop/payments/gateway.ts'
-import type { ReadyGateway } from '../../shop/payments/gateway.ts'
-import { readGatewayError } from '../../shop/payments/gateway-failure.ts'
 import { paymentAttempts } from '../../shop/payments/schema.ts'
-import { openWarnings } from '../../shop/payments/warnings.ts'
+import { describeWarning, groupWarnings, openWarnings } from '../../shop/payments/warnings.ts'
 import { failed, ok, warning } from './check.ts'
 import type { Check, Finding } from './check.ts'
+import { errorCodeOf, quick, webhookChecks } from './webhook-checks.ts'
 
 const stuckAfterMs = 24 * 60 * 60_000
-/** A short timeout and no retries, because the operator waits for `health`. */
-const quick = { timeout: 5_000, maxNetworkRetries: 0 }
+
 export const paymentChecks: readonly Check[] = [
   { name: 'payments', run: checkGateway },
-  { name: 'webhooks from Stripe', run: checkWebhooks },
+  ...webhookChecks,
   { name: 'open payments', run: checkOpenPayments },
   { name: 'payment warnings', run: checkWarnings }
 ]
@@ -39,49 +35,6 @@ async function checkGateway({ cards, config }: App): Promise<Finding> {
   }
 }
 
-async function checkWebhooks(app: App): Promise<Finding> {
-  const { cards } = app
-  if (!isStripe(cards)) return ok('Not checked, because the shop does not use Stripe.')
-  if (cards.webhookSecret === undefined) {
-    return failed(
-      'SHOPSTEAD_STRIPE_WEBHOOK_SECRET is not set.',
-      "Set it to the endpoint's signing secret from Stripe's dashboard. Until then, payments are noticed a minute late."
-    )
-  }
-  const url = `${app.publicUrl()}${app.config.apiPrefix}/webhooks/stripe`
-  try {
-    const { data } = await (await cards.client()).webhookEndpoints.list({ limit: 100 }, quick)
-    const ours = data.find((endpoint) => endpoint.url === url && endpoint.status === 'enabled')
-    if (ours === undefined)
-      return warning(
-        `The Stripe account has no enabled webhook endpoint for ${url}.`,
-        "Add the endpoint in Stripe's dashboard. Until then, payments are noticed a minute late."
-      )
-    const missing = handledTypes.filter((type) => !ours.enabled_events.some((on) => on === '*' || on === type))
-    return missing.length === 0
-      ? ok('The secret is set, and Stripe sends events to this shop.')
-      : warning(
-          `Stripe does not send these event types: ${missing.join(', ')}.`,
-          `Add them to the endpoint ${ours.id} in Stripe's dashboard. Until then, the shop notices them a minute late.`
-        )
-  } catch (error) {
-    return warning(
-      `Stripe did not list its webhook endpoints: ${errorCodeOf(error)}.`,
-      "Check the endpoints in Stripe's dashboard."
-    )
-  }
-}
-
-function isStripe(cards: CardGateway | null): cards is ReadyGateway {
-  return cards?.name === 'stripe' && isReady(cards)
-}
-
-/** The code or type of a gateway's error. Its message may contain a secret. */
-function errorCodeOf(error: unknown): string {
-  const { code, type } = readGatewayError(error).error
-  return code ?? (type || 'an unknown error')
-}
-
 function checkOpenPayments({ db, clock }: App): Finding {
   const stuck = db.orm
     .select({ count: count() })
@@ -102,12 +55,14 @@ function checkOpenPayments({ db, clock }: App): Finding {
   )
 }
 
+/** A line for each kind of warning, so that many warnings of one kind do not hide one of another. */
 function checkWarnings({ db }: App): Finding {
-  const [newest, ...others] = openWarnings(db)
-  if (newest === undefined) return ok('None.')
-  const more = others.length > 0 ? ` There are ${others.length} more warnings.` : ''
-  return warning(
-    `${newest.message}${more}`,
-    "Check the orders named here and their payments in the gateway's dashboard."
+  const groups = groupWarnings(openWarnings(db))
+  if (groups.length === 0) return ok('None.')
+  const lines = groups.map(({ kind, newest, count }) =>
+    count === 1
+      ? newest.message
+      : `${count} warnings of ${describeWarning(kind)} ("shopstead orders warnings --kind ${kind}" lists them), the newest: ${newest.message}`
   )
+  return warning(lines.join('\n'), 'Run "shopstead orders warnings" to see all of them and what to do.')
 }

@@ -6,7 +6,23 @@ import { orders } from '../orders/schema.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 import { paymentWarnings } from './schema.ts'
 
-export type WarningKind = 'mismatch' | 'foreign_object' | 'late_payment' | 'paid_twice' | 'dispute' | 'refund_failed'
+/** What each kind of warning is about, in the plural. */
+const kinds = {
+  mismatch: 'payments that do not match their order',
+  foreign_object: 'payments of orders that the shop does not know',
+  late_payment: 'late payments',
+  paid_twice: 'orders that were paid twice',
+  dispute: 'disputes',
+  refund_failed: 'failed refunds'
+} as const
+
+export type WarningKind = keyof typeof kinds
+export const warningKinds = Object.keys(kinds) as WarningKind[]
+
+/** What a kind of warning is about, in the plural; a kind that this version does not know describes itself. */
+export function describeWarning(kind: string): string {
+  return Object.entries(kinds).find(([known]) => known === kind)?.[1] ?? kind
+}
 
 /** Stores a warning for the operator, shown by `shopstead health` and the log. The same warning is stored once. */
 export function warn(
@@ -48,8 +64,18 @@ export function wasWarned(db: Db, kind: WarningKind, objectId: string): boolean 
   return db.orm.select().from(paymentWarnings).where(isAbout(kind, objectId)).get() !== undefined
 }
 
+type WarningRow = typeof paymentWarnings.$inferSelect
+
+/** Open warnings by kind: how many, and the newest one. The kind with the newest warning comes first. */
+export function groupWarnings(
+  newestFirst: readonly WarningRow[]
+): { kind: string; newest: WarningRow; count: number }[] {
+  const byKind = Map.groupBy(newestFirst, ({ kind }) => kind)
+  return [...byKind].flatMap(([kind, rows]) => rows.slice(0, 1).map((newest) => ({ kind, newest, count: rows.length })))
+}
+
 /** Open warnings, newest first. The warning of a late payment closes when its order leaves on-hold. */
-export function openWarnings(db: Db): (typeof paymentWarnings.$inferSelect)[] {
+export function openWarnings(db: Db, kind?: WarningKind): WarningRow[] {
   return db.orm
     .select(getTableColumns(paymentWarnings))
     .from(paymentWarnings)
@@ -57,6 +83,7 @@ export function openWarnings(db: Db): (typeof paymentWarnings.$inferSelect)[] {
     .where(
       and(
         isNull(paymentWarnings.resolvedAt),
+        kind && eq(paymentWarnings.kind, kind),
         or(ne(paymentWarnings.kind, 'late_payment'), eq(orders.status, 'on-hold'))
       )
     )
