@@ -1,4 +1,4 @@
-import type { OrderRecord } from '../shop/orders/admin-view.ts'
+import type { OrderRecord } from '../shop/customers/admin-orders.ts'
 import type { Address, OrderContact } from '../shop/orders/address.ts'
 import { plain } from './output.ts'
 

@@ -2,18 +2,15 @@ import { Option } from 'commander'
 import type { ShopCommand } from './command.ts'
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
-import type { Db } from '../platform/db/database.ts'
 import { formatMoney, toMinor } from '../platform/money.ts'
-import { compareKey } from '../platform/text.ts'
-import { findUserByEmail, getUser } from '../shop/accounts/find.ts'
-import { isEmailOfOrder, listAllOrders, showOrder } from '../shop/orders/admin-view.ts'
-import type { AdminOrder, Whose } from '../shop/orders/admin-view.ts'
+import { findBuyer, listAllOrders, showOrder } from '../shop/customers/admin-orders.ts'
+import type { AdminOrder } from '../shop/customers/admin-orders.ts'
 import { completeOrder } from '../shop/orders/complete-order.ts'
 import { explainOrder } from '../shop/orders/explain.ts'
 import { getOrder } from '../shop/orders/find.ts'
 import { orderStatuses } from '../shop/orders/states.ts'
 import type { OrderStatus } from '../shop/orders/states.ts'
-import { openAttempts, paymentStatusOf } from '../shop/payments/attempts.ts'
+import { openAttempts } from '../shop/payments/attempts.ts'
 import { markPaid } from '../shop/payments/by-hand.ts'
 import { cancelOrder } from '../shop/payments/end-hold.ts'
 import { refundOrder } from '../shop/payments/refund.ts'
@@ -105,10 +102,10 @@ function defineMoves(group: ShopCommand): void {
 function list({ app, options }: Work<ListOptions>): Answer {
   const filter = {
     limit: parseLimit(options.limit),
-    ...(options.user === undefined ? {} : whoseOrders(app.db, options.user)),
+    ...(options.user === undefined ? {} : findBuyer(app.db, options.user)),
     ...(options.status === undefined ? {} : { status: options.status })
   }
-  const orders = listAllOrders(app.db, filter, (id) => paymentStatusOf(app.db, id))
+  const orders = listAllOrders(app.db, filter)
   const rows = orders.map((order) => [
     order.id,
     order.status,
@@ -119,23 +116,8 @@ function list({ app, options }: Work<ListOptions>): Answer {
   return { json: { orders }, human: table(['Order', 'State', 'Total', 'Email', 'Placed'], rows) }
 }
 
-/**
- * An email finds what was ordered with it as a guest as well as its account's orders.
- *
- * @throws AppError NOT_FOUND when nobody is known by it
- */
-function whoseOrders(db: Db, emailOrId: string): Whose {
-  if (!emailOrId.includes('@')) return { userId: getUser(db, emailOrId).id }
-  const userId = findUserByEmail(db, emailOrId)?.id
-  const emailKey = compareKey(emailOrId)
-  if (userId === undefined && !isEmailOfOrder(db, emailKey)) {
-    throw new AppError('NOT_FOUND', 'There is no account and no order with this email.')
-  }
-  return { userId, emailKey }
-}
-
 function answer(app: App, id: number): Answer {
-  const { order, history } = showOrder(app.db, id, (orderId) => paymentStatusOf(app.db, orderId))
+  const { order, history } = showOrder(app.db, id)
   const moves = history.map((row) => [row.at, row.from ?? '', row.to, row.by, row.reason])
   return {
     json: { order, history },

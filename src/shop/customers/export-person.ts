@@ -10,9 +10,8 @@ import { toAffiliate } from '../affiliates/view.ts'
 import { benefitsAsJson } from '../benefits/list-benefits.ts'
 import { rolesOf } from '../entitlements/roles.ts'
 import { mails } from '../mail/schema.ts'
-import { listOrdersOfPerson } from '../orders/admin-view.ts'
-import { paymentStatusOf } from '../payments/attempts.ts'
 import { balanceOf } from '../referrals/balance.ts'
+import { listOrdersOfPerson } from './admin-orders.ts'
 
 /**
  * Everything that the shop stores about a person, as one JSON document (GDPR Art. 15 and 20). Secrets such as the
@@ -20,7 +19,7 @@ import { balanceOf } from '../referrals/balance.ts'
  * only if the email is verified: otherwise it does not prove that they are this person's.
  */
 export function exportPerson(db: Db, user: UserRow, now: number) {
-  const orders = listOrdersOfPerson(db, user, (id) => paymentStatusOf(db, id))
+  const orders = listOrdersOfPerson(db, user)
   return {
     exportedAt: toIso(now),
     user: toUser(user, rolesOf(db, user), { billing: true }),

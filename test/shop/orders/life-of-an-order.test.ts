@@ -1,12 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
 import type { Db } from '../../../src/platform/db/database.ts'
-import { listAllOrders, showOrder } from '../../../src/shop/orders/admin-view.ts'
 import { anonymiseOrdersOf } from '../../../src/shop/orders/anonymise.ts'
 import { overdueOrders } from '../../../src/shop/orders/expire-holds.ts'
 import { explainOrder } from '../../../src/shop/orders/explain.ts'
 import { couponsOf, findAttribution, getOrder } from '../../../src/shop/orders/find.ts'
-import { listOrders } from '../../../src/shop/orders/list-orders.ts'
 import { confirmPayment } from '../../../src/shop/orders/pay-order.ts'
 import { recordBuyerEmail } from '../../../src/shop/orders/record-buyer.ts'
 import {
@@ -75,42 +73,6 @@ test('the orders of an erased account, and of a guest with its email, keep their
     'email:guest@shop.example'
   ])
   expect(getOrder(db, foreign.id)).toEqual(foreign)
-})
-
-test('the operator sees what the buyer sees and said, and email, discount, refunds, coupons, payment and history', () => {
-  const db = emptyShop()
-  const lena = makeUser(db, 'lena@shop.example')
-  const coupon = couponLine(makeCoupon(db), { discountMinor: 250 })
-  const lines = [line(makeProduct(db), { quantity: 2, discountMinor: 250 })]
-  const { id } = place(db, draft(lines, { userId: lena.id, email: lena.email, coupons: [coupon] }))
-  move(db, id, 'processing')
-  const [view] = listOrders(db, lena.id, { page: 1, perPage: 1 }).orders
-  const shown = showOrder(db, id, () => 'succeeded')
-  const listed = {
-    ...view,
-    email: 'lena@shop.example',
-    discount: 2.5,
-    refunded: 0,
-    coupons: [{ code: 'WELCOME10', discount: 2.5 }],
-    paymentStatus: 'succeeded'
-  }
-  expect(shown.order).toEqual({
-    ...listed,
-    contact: { firstName: 'Lena', phone: '+49 30 555 0100' },
-    billingAddress: { city: 'Berlin', country: 'DE' },
-    shippingAddress: null,
-    notes: null
-  })
-  expect(shown.history).toEqual([
-    { from: null, to: 'pending', at: '2026-06-01T12:00:00.000Z', by: 'checkout', reason: 'created' },
-    { from: 'pending', to: 'processing', at: '2026-06-01T12:00:01.000Z', by: 'test', reason: 'a test' }
-  ])
-  place(db, draft(lines))
-  const none = () => null
-  expect(listAllOrders(db, { limit: 10 }, none).map((order) => order.id)).toEqual([id + 1, id])
-  expect(listAllOrders(db, { limit: 10, userId: lena.id }, none)).toEqual([{ ...listed, paymentStatus: null }])
-  expect(listAllOrders(db, { limit: 10, status: 'pending' }, none).map((order) => order.id)).toEqual([id + 1])
-  expect(listAllOrders(db, { limit: 1 }, none)).toHaveLength(1)
 })
 
 describe('the email of a guest that only the payment page finds out', () => {

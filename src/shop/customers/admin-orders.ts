@@ -1,0 +1,120 @@
+import { and, desc, eq, or, sql } from 'drizzle-orm'
+import { AppError } from '../../errors.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { toIso } from '../../platform/iso-time.ts'
+import { toMajor } from '../../platform/money.ts'
+import { compareKey } from '../../platform/text.ts'
+import { findUserByEmail, getUser } from '../accounts/find.ts'
+import type { UserRow } from '../accounts/rows.ts'
+import { couponsOf, getOrder, historyOf } from '../orders/find.ts'
+import { placedAsGuest } from '../orders/guest-orders.ts'
+import { findOrderView } from '../orders/list-orders.ts'
+import type { OrderRow } from '../orders/rows.ts'
+import { orders } from '../orders/schema.ts'
+import type { OrderStatus } from '../orders/states.ts'
+import type { OrderView } from '../orders/view.ts'
+import { paymentStatusOf } from '../payments/attempts.ts'
+
+/** What the operator sees of an order: its public form and what the buyer is not shown. Amounts in major units. */
+export type AdminOrder = OrderView & {
+  email: string | null
+  discount: number
+  refunded: number
+  coupons: { code: string; discount: number }[]
+  /** The gateway's status of the payment; null while none has been tried. */
+  paymentStatus: string | null
+}
+/** Everything that is stored about an order and its buyer: for shipping, and for a privacy request. */
+export type OrderRecord = AdminOrder & Pick<OrderRow, 'contact' | 'billingAddress' | 'shippingAddress' | 'notes'>
+export type HistoryEntry = { from: OrderStatus | null; to: OrderStatus; at: string; by: string; reason: string }
+
+/** @throws AppError NOT_FOUND */
+export function showOrder(db: Db, id: number): { order: OrderRecord; history: HistoryEntry[] } {
+  return { order: toRecord(db, getOrder(db, id)), history: historyOf(db, id).map(toEntry) }
+}
+
+/** The buyer of the orders to list: an account, an email, or both; any buyer if neither is given. */
+export type Buyer = { userId?: number | undefined; emailKey?: string | undefined }
+
+/**
+ * The buyer that an operator names by email or account id. An email finds the guest orders placed with it and the orders
+ * of its account.
+ *
+ * @throws AppError NOT_FOUND when there is no account and no order
+ */
+export function findBuyer(db: Db, emailOrId: string): Buyer {
+  if (!emailOrId.includes('@')) return { userId: getUser(db, emailOrId).id }
+  const userId = findUserByEmail(db, emailOrId)?.id
+  const emailKey = compareKey(emailOrId)
+  if (userId === undefined && !isEmailOfOrder(db, emailKey)) {
+    throw new AppError('NOT_FOUND', 'There is no account and no order with this email.')
+  }
+  return { userId, emailKey }
+}
+
+/** Whether any order was placed with an email, as a guest or not. */
+export function isEmailOfOrder(db: Db, emailKey: string): boolean {
+  const found = db.orm.select({ id: orders.id }).from(orders).where(eq(orders.emailKey, emailKey)).limit(1).get()
+  return found !== undefined
+}
+
+/** The newest orders of the shop, or of one buyer or state. */
+export function listAllOrders(db: Db, filter: Buyer & { status?: OrderStatus; limit: number }): AdminOrder[] {
+  const { userId, emailKey, status } = filter
+  const ofBuyer = or(
+    userId === undefined ? undefined : eq(orders.userId, userId),
+    emailKey === undefined ? undefined : eq(orders.emailKey, emailKey)
+  )
+  // A buyer has few orders and a state may have most of the shop's: the + keeps SQLite from searching by state then.
+  const state = ofBuyer === undefined ? sql`${orders.status}` : sql`+${orders.status}`
+  const conditions = [ofBuyer, status === undefined ? undefined : eq(state, status)]
+  const rows = db.orm
+    .select()
+    .from(orders)
+    .where(and(...conditions))
+    .orderBy(desc(orders.createdAt), desc(orders.id))
+    .limit(filter.limit)
+    .all()
+  return rows.map((row) => toAdminOrder(db, row))
+}
+
+/**
+ * Every order of a person with everything that is stored about it, newest first: those of the account, and the guest
+ * orders with its email. Only a verified email proves that the guest orders are the same person's.
+ */
+export function listOrdersOfPerson(
+  db: Db,
+  { id, emailKey, emailVerifiedAt }: Pick<UserRow, 'id' | 'emailKey' | 'emailVerifiedAt'>
+): OrderRecord[] {
+  const ofAccount = eq(orders.userId, id)
+  const rows = db.orm
+    .select()
+    .from(orders)
+    .where(emailVerifiedAt === null ? ofAccount : or(ofAccount, placedAsGuest(emailKey)))
+    .orderBy(desc(orders.createdAt), desc(orders.id))
+    .all()
+  return rows.map((row) => toRecord(db, row))
+}
+
+function toAdminOrder(db: Db, order: OrderRow): AdminOrder {
+  const view = findOrderView(db, order.id)
+  if (view === undefined) throw new Error(`Order ${order.id} has a row and no view.`)
+  const major = (minor: number): number => toMajor(minor, order.currency)
+  return {
+    ...view,
+    email: order.email,
+    discount: major(order.discountMinor),
+    refunded: major(order.refundedMinor),
+    coupons: couponsOf(db, order.id).map(({ code, discountMinor }) => ({ code, discount: major(discountMinor) })),
+    paymentStatus: paymentStatusOf(db, order.id)
+  }
+}
+
+function toRecord(db: Db, order: OrderRow): OrderRecord {
+  const { contact, billingAddress, shippingAddress, notes } = order
+  return { ...toAdminOrder(db, order), contact, billingAddress, shippingAddress, notes }
+}
+
+function toEntry({ from, to, at, by, reason }: ReturnType<typeof historyOf>[number]): HistoryEntry {
+  return { from, to, at: toIso(at), by, reason }
+}
