@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { bareRequest } from '../support/bare-socket.ts'
+import { rawRequest } from '../support/raw-http.ts'
 import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
 
@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => shop.stop())
 
 async function code(method: string, target: string): Promise<[number, string]> {
-  const { status, body } = await bareRequest(shop.url, method, target)
+  const { status, body } = await rawRequest(shop.url, method, target)
   return [status, JSON.parse(body).error?.code]
 }
 
@@ -57,12 +57,12 @@ describe('an address is matched exactly as it was sent', () => {
 
   it('with any query behind it, or an empty one', async () => {
     for (const target of ['/api/v1/health?', '/api/v1/health?a=b', '/api/v1/health?/../x;y']) {
-      expect((await bareRequest(shop.url, 'GET', target)).status).toBe(200)
+      expect((await rawRequest(shop.url, 'GET', target)).status).toBe(200)
     }
   })
 
   it('repeats nothing of what was asked for', async () => {
-    const { body } = await bareRequest(shop.url, 'GET', '/api/v1/<script>alert(1)</script>', ['X-Host: evil.example'])
+    const { body } = await rawRequest(shop.url, 'GET', '/api/v1/<script>alert(1)</script>', ['X-Host: evil.example'])
     expect(body).not.toMatch(/script|evil|localhost|127/)
   })
 })
@@ -84,7 +84,7 @@ describe('a method that an address does not take', () => {
     ['/me', 'POST', 'GET, HEAD, PATCH'],
     ['/me', 'OPTIONS', 'GET, HEAD, PATCH']
   ])('%s %s is 405 and names those it does', async (path, method, allow) => {
-    const { status, headers, body } = await bareRequest(shop.url, method, `/api/v1${path}`)
+    const { status, headers, body } = await rawRequest(shop.url, method, `/api/v1${path}`)
     expect([status, headers.get('allow')]).toEqual([405, allow])
     expect(JSON.parse(body).error).toMatchObject({ code: 'METHOD_NOT_ALLOWED', details: {} })
   })
@@ -109,7 +109,7 @@ describe('other origins', () => {
       ['OPTIONS', '/auth/login'],
       ['POST', '/auth/login']
     ] as const) {
-      const answer = await bareRequest(shop.url, method, `/api/v1${path}`, headers)
+      const answer = await rawRequest(shop.url, method, `/api/v1${path}`, headers)
       expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([])
     }
   })

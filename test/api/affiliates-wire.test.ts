@@ -11,7 +11,7 @@ import { findUserByEmail } from '../../src/shop/accounts/find.ts'
 import { switchModule } from '../../src/shop/settings/settings.ts'
 import { registerUser, openShop, applySettings, order, pay } from '../journeys/shop.ts'
 import type { JourneyShop } from '../journeys/shop.ts'
-import { bareRequest } from '../support/bare-socket.ts'
+import { rawRequest } from '../support/raw-http.ts'
 import { Browser } from '../support/browser.ts'
 import type { Answer } from '../support/browser.ts'
 import { shopstead } from '../support/command-line.ts'
@@ -206,7 +206,7 @@ describe('GET /affiliates/referrals', () => {
     const posted = await mira.post('/affiliates/referrals', {})
     expect([...refusal(posted), posted.headers.get('allow')]).toEqual([405, 'METHOD_NOT_ALLOWED', 'GET, HEAD'])
     const cookie = `Cookie: ${[...mira.cookies].map(([name, value]) => `${name}=${value}`).join('; ')}`
-    const head = await bareRequest(shop.url, 'HEAD', '/api/v1/affiliates/referrals', [cookie])
+    const head = await rawRequest(shop.url, 'HEAD', '/api/v1/affiliates/referrals', [cookie])
     expect([head.status, head.body]).toEqual([200, ''])
   })
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { LogFields } from '../../src/platform/log.ts'
-import { bareRequest } from '../support/bare-socket.ts'
+import { rawRequest } from '../support/raw-http.ts'
 import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
 import { expectNames, isoTime, standardMeta, uuid } from './shapes.ts'
@@ -63,7 +63,7 @@ describe('every answer', () => {
   )
 
   it('has a correlation id of its own where two came', async () => {
-    const answer = await bareRequest(shop.url, 'GET', '/api/v1/health', ['X-Correlation-Id: a', 'X-Correlation-Id: b'])
+    const answer = await rawRequest(shop.url, 'GET', '/api/v1/health', ['X-Correlation-Id: a', 'X-Correlation-Id: b'])
     expect(JSON.parse(answer.body).meta.correlationId).toEqual(uuid)
   })
 
@@ -83,7 +83,7 @@ describe('HEAD', () => {
     'answers %s as GET does, without a body',
     async (path) => {
       const [head, get] = await Promise.all(
-        ['HEAD', 'GET'].map((method) => bareRequest(shop.url, method, `/api/v1${path}`))
+        ['HEAD', 'GET'].map((method) => rawRequest(shop.url, method, `/api/v1${path}`))
       )
       expect(head?.status).toBe(get?.status)
       expect(head?.body).toBe('')
@@ -94,7 +94,7 @@ describe('HEAD', () => {
   )
 
   it('does not go where only POST does', async () => {
-    const answer = await bareRequest(shop.url, 'HEAD', '/api/v1/auth/login')
+    const answer = await rawRequest(shop.url, 'HEAD', '/api/v1/auth/login')
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST'])
   })
 })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { setSetting } from '../../src/shop/settings/settings.ts'
 import type { Answer } from '../support/browser.ts'
-import { bareRequest } from '../support/bare-socket.ts'
+import { rawRequest } from '../support/raw-http.ts'
 import { undescribed } from '../support/described.ts'
 import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
@@ -62,7 +62,7 @@ describe('a body', () => {
 
   it('sent in chunks past the limit is 413 too, and the next request is answered', async () => {
     const chunk = `ffff\r\n${'a'.repeat(0xffff)}\r\n`
-    const answer = await bareRequest(shop.url, 'POST', '/api/v1/auth/login', [
+    const answer = await rawRequest(shop.url, 'POST', '/api/v1/auth/login', [
       'Transfer-Encoding: chunked',
       `Content-Type: application/json\r\n\r\n${chunk}${chunk}0`
     ])
@@ -75,7 +75,7 @@ describe('a body', () => {
       const answer = await login('', { 'content-type': type })
       expect(refusal(answer)).toEqual([400, 'VALIDATION_FAILED', ['password', 'username', 'email']])
     }
-    const none = await bareRequest(shop.url, 'POST', '/api/v1/auth/login')
+    const none = await rawRequest(shop.url, 'POST', '/api/v1/auth/login')
     expect(JSON.parse(none.body).error.code).toBe('VALIDATION_FAILED')
     expect((await shop.visitor().post('/auth/logout')).status).toBe(200)
   })
@@ -260,7 +260,7 @@ describe('a query', () => {
 it('a body that comes where none is asked for is refused by its size, as the description says', async () => {
   for (const path of ['/nonce', '/store/offers', '/health']) {
     const url = `${shop.apiRoot}${path}`
-    const { status, body } = await bareRequest(url, 'GET', new URL(url).pathname, [], 'x'.repeat(65_537))
+    const { status, body } = await rawRequest(url, 'GET', new URL(url).pathname, [], 'x'.repeat(65_537))
     const answer: unknown = JSON.parse(body)
     expect([path, status, undescribed('GET', path, status, answer as object)]).toEqual([path, 413, []])
   }

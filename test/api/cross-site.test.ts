@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/api/routes.ts'
-import { bareRequest } from '../support/bare-socket.ts'
+import { rawRequest } from '../support/raw-http.ts'
 import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
 
@@ -19,7 +19,7 @@ afterAll(async () => {
 
 /** The reason of a refusal; undefined when the request was let through. */
 async function refused(headers: readonly string[], at = shop, path = '/api/v1/auth/logout', method = 'POST') {
-  const { body } = await bareRequest(at.url, method, path, headers)
+  const { body } = await rawRequest(at.url, method, path, headers)
   const { error } = JSON.parse(body) as { error?: { code: string; details: { reason?: string } } }
   return error?.details.reason === 'cross_site' ? error.code : undefined
 }
@@ -90,14 +90,14 @@ describe('a request that changes something', () => {
   })
 
   it('is a webhook, which comes from another site by nature', async () => {
-    const answer = await bareRequest(shop.url, 'POST', '/api/v1/webhooks/stripe', ['Sec-Fetch-Site: cross-site'], '{}')
+    const answer = await rawRequest(shop.url, 'POST', '/api/v1/webhooks/stripe', ['Sec-Fetch-Site: cross-site'], '{}')
     expect([answer.status, JSON.parse(answer.body).error.code]).toEqual([400, 'WEBHOOK_SIGNATURE_INVALID'])
   })
 })
 
 describe('a request that only reads', () => {
   it('is answered wherever it comes from', async () => {
-    const { status } = await bareRequest(shop.url, 'GET', '/api/v1/health', [
+    const { status } = await rawRequest(shop.url, 'GET', '/api/v1/health', [
       'Sec-Fetch-Site: cross-site',
       'Origin: https://evil.example'
     ])

@@ -8,7 +8,7 @@ import { switchModule } from '../../src/shop/settings/settings.ts'
 import { benefitCatalogue } from '../journeys/catalogue.ts'
 import { buy, logIn, dayMs, me, registerUser, openShop, writeDownload } from '../journeys/shop.ts'
 import type { JourneyShop } from '../journeys/shop.ts'
-import { bareRequest } from '../support/bare-socket.ts'
+import { rawRequest } from '../support/raw-http.ts'
 import type { Browser } from '../support/browser.ts'
 
 const text = '0123456789'
@@ -105,9 +105,9 @@ describe('a download', () => {
 
   it('has its headers alone for HEAD, and refuses every other method', async () => {
     const { shop, download, link } = await bought()
-    const head = await bareRequest(shop.url, 'HEAD', download.url)
+    const head = await rawRequest(shop.url, 'HEAD', download.url)
     expect([head.status, head.headers.get('content-length'), head.body]).toEqual([200, '10', ''])
-    const part = await bareRequest(shop.url, 'HEAD', download.url, ['Range: bytes=2-3'])
+    const part = await rawRequest(shop.url, 'HEAD', download.url, ['Range: bytes=2-3'])
     expect([part.status, part.headers.get('content-length'), part.body]).toEqual([200, '10', ''])
     for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
       const answer = await get(link, {}, method)
@@ -206,11 +206,11 @@ describe('a link that is not good', () => {
       `${download.url}%20`
     ]
     for (const target of tricks) {
-      const answer = await bareRequest(shop.url, 'GET', target)
+      const answer = await rawRequest(shop.url, 'GET', target)
       expect([target, answer.status]).toEqual([target, 404])
       expect(answer.body).not.toMatch(/SQLite format|root:/)
     }
-    expect((await bareRequest(shop.url, 'GET', `${download.url}?x=1`)).status).toBe(200)
+    expect((await rawRequest(shop.url, 'GET', `${download.url}?x=1`)).status).toBe(200)
   })
 
   it('does not follow a symbolic link out of the folder', async () => {

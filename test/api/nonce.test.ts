@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Answer, Browser } from '../support/browser.ts'
-import { bareRequest } from '../support/bare-socket.ts'
+import { rawRequest } from '../support/raw-http.ts'
 import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
 import { testClock } from '../support/shop-context.ts'
@@ -97,7 +97,7 @@ describe('register asks for a nonce, always', () => {
 
   it('in exactly one header', async () => {
     const nonce = await shop.visitor().nonce()
-    const answer = await bareRequest(
+    const answer = await rawRequest(
       shop.url,
       'POST',
       '/api/v1/auth/register',

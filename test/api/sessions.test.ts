@@ -4,7 +4,7 @@ import { setAdministrator } from '../../src/shop/accounts/administrators.ts'
 import { deactivateUser } from '../../src/shop/accounts/deactivate.ts'
 import { write } from '../../src/platform/db/database.ts'
 import { getUser } from '../../src/shop/accounts/find.ts'
-import { bareRequest } from '../support/bare-socket.ts'
+import { rawRequest } from '../support/raw-http.ts'
 import type { Browser } from '../support/browser.ts'
 import { goodPassword, makeUser } from '../support/people.ts'
 import { startShop } from '../support/running-shop.ts'
@@ -151,7 +151,7 @@ describe('the session cookie', () => {
   it('is no session when it is sent in twice, in one header or two, even alike', async () => {
     const token = (await loggedIn()).cookies.get(name) ?? ''
     const get = (...cookies: string[]) =>
-      bareRequest(
+      rawRequest(
         shop.url,
         'GET',
         '/api/v1/me',
@@ -167,7 +167,7 @@ describe('the session cookie', () => {
   it.each(['', 'x', "' OR 1=1 --", 'A'.repeat(43), 'A'.repeat(10_000), '%00', '"quoted"'])(
     'that holds %s is none',
     async (token) => {
-      const answer = await bareRequest(shop.url, 'GET', '/api/v1/me', [`Cookie: ${name}=${token}`])
+      const answer = await rawRequest(shop.url, 'GET', '/api/v1/me', [`Cookie: ${name}=${token}`])
       expect(answer.status).toBe(401)
     }
   )
@@ -175,7 +175,7 @@ describe('the session cookie', () => {
   it('is found by its exact name alone', async () => {
     const token = (await loggedIn()).cookies.get(name) ?? ''
     for (const other of ['Shopstead_Session', `__Host-${name}`, `x${name}`, `${name}2`, '']) {
-      const answer = await bareRequest(shop.url, 'GET', '/api/v1/me', [`Cookie: ${other}=${token}`])
+      const answer = await rawRequest(shop.url, 'GET', '/api/v1/me', [`Cookie: ${other}=${token}`])
       expect([other, answer.status]).toEqual([other, 401])
     }
   })

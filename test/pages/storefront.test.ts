@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseConfig } from '../../src/platform/config/config.ts'
 import { setSetting, switchModule } from '../../src/shop/settings/settings.ts'
-import { bareRequest } from '../support/bare-socket.ts'
+import { rawRequest } from '../support/raw-http.ts'
 import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
 
@@ -139,7 +139,7 @@ describe('scripts and pictures', () => {
     expect(await raw('gzip')).toEqual({ name: 'gzip', text: plain.text })
     expect(await raw('gzip, br')).toEqual({ name: 'br', text: plain.text })
     expect(await raw('br;q=0, gzip')).toEqual({ name: 'gzip', text: plain.text })
-    const page = await bareRequest(shop.url, 'HEAD', '/', ['Accept-Encoding: br'])
+    const page = await rawRequest(shop.url, 'HEAD', '/', ['Accept-Encoding: br'])
     expect([page.status, page.headers.get('content-encoding'), page.headers.get('vary')]).toEqual([
       200,
       'br',

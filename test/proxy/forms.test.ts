@@ -10,7 +10,7 @@ import { createProxy } from '../../src/proxy/proxy.ts'
 import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
 import { visitThrough } from './journey.ts'
-import { exchangeWith } from './raw.ts'
+import { exchange } from '../support/raw-http.ts'
 import { fakeService } from './upstream.ts'
 
 let shop: RunningShop
@@ -110,7 +110,7 @@ describe.each(['mounted', 'listener', 'plain Node', 'h3'] as const)('raw request
       '/api/secure/webhooks/stripe'
     ]
     for (const path of paths) {
-      const answer = await exchangeWith(url, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+      const answer = await exchange(url, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
       expect([path, answer.slice(0, 12)]).toEqual([path, 'HTTP/1.1 404'])
     }
   })
@@ -118,14 +118,14 @@ describe.each(['mounted', 'listener', 'plain Node', 'h3'] as const)('raw request
   it('reach a listed path', async () => {
     const url = await open()
     const request = 'GET /api/secure/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
-    expect(await exchangeWith(url, request)).toMatch(/^HTTP\/1.1 200/)
+    expect(await exchange(url, request)).toMatch(/^HTTP\/1.1 200/)
   })
 
   it('need exactly one nonce, which a Connection header cannot remove', async () => {
     const url = await open()
     const { data } = (await (await fetch(`${url}/api/secure/nonce`)).json()) as { data: { nonce: string } }
     const get = (headers: string): Promise<string> =>
-      exchangeWith(url, `GET /api/secure/me HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n`)
+      exchange(url, `GET /api/secure/me HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n`)
     const nonce = `X-Nonce: ${data.nonce}\r\n`
     expect(await get(`${nonce}Connection: close, x-nonce`)).toContain('"NOT_AUTHENTICATED"')
     expect(await get(`${nonce}${nonce}Connection: close`)).toContain('"invalid_nonce"')

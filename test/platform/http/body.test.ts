@@ -6,7 +6,8 @@ import { parseJsonBody, readBody, requireJson } from '../../../src/platform/http
 import { failure, requestIds } from '../../../src/platform/http/envelope.ts'
 import { AppError } from '../../../src/errors.ts'
 import type { HttpListener } from '../../../src/platform/http/listen.ts'
-import { exchange, serving } from './raw-http.ts'
+import { exchange } from '../../support/raw-http.ts'
+import { serving } from './serving.ts'
 
 const limit = 1000
 let listener: HttpListener & { logged: string[] }
@@ -37,12 +38,14 @@ test('a body up to the limit is read whole', async () => {
     const response = await fetch(listener.url, { method: 'POST', body: 'x'.repeat(size) })
     expect(await response.text()).toBe(String(size))
   }
-  expect(await exchange(listener, chunked('/', ['a'.repeat(500), 'b'.repeat(500)]) + last)).toContain('\r\n1000\r\n')
+  expect(await exchange(listener.url, chunked('/', ['a'.repeat(500), 'b'.repeat(500)]) + last)).toContain(
+    '\r\n1000\r\n'
+  )
 })
 
 test('a Content-Length over the limit is rejected immediately', async () => {
   const answer = await exchange(
-    listener,
+    listener.url,
     `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1001\r\n\r\n${'x'.repeat(1001)}${last}`
   )
   expect(answer).toMatch(/^HTTP\/1\.1 413 /)
@@ -50,7 +53,7 @@ test('a Content-Length over the limit is rejected immediately', async () => {
 })
 
 test('a chunked body over the limit is rejected, and the connection serves the next request', async () => {
-  const answer = await exchange(listener, chunked('/', ['a'.repeat(999), 'bb', 'c'.repeat(50_000)]) + last)
+  const answer = await exchange(listener.url, chunked('/', ['a'.repeat(999), 'bb', 'c'.repeat(50_000)]) + last)
   expect(answer).toMatch(/^HTTP\/1\.1 413 /)
   expect(answer).toMatch(/}HTTP\/1\.1 200 /)
 })

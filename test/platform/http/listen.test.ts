@@ -6,7 +6,8 @@ import { assertBodySize, H3 } from 'h3'
 import { afterEach, expect, test } from 'vitest'
 import { type HttpListener, type HttpOptions } from '../../../src/platform/http/listen.ts'
 import { WholeResponse } from '../../../src/platform/http/whole-response.ts'
-import { exchange, serving } from './raw-http.ts'
+import { exchange } from '../../support/raw-http.ts'
+import { serving } from './serving.ts'
 
 const listeners: HttpListener[] = []
 
@@ -50,7 +51,7 @@ test('a chunked body over a limit, or one whose stream is cancelled, does not en
   const answers: string[] = []
   for (const path of ['/limit', '/cancel', '/cancel-at-once']) {
     const head = `POST ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n`
-    answers.push(await exchange(listener, `${head}1388\r\n${'x'.repeat(5000)}\r\n0\r\n\r\n`))
+    answers.push(await exchange(listener.url, `${head}1388\r\n${'x'.repeat(5000)}\r\n0\r\n\r\n`))
   }
   expect(await (await fetch(listener.url)).text()).toBe('alive')
   process.off('uncaughtException', onCrash)
@@ -64,7 +65,7 @@ test.each(['[1::2::3]', '[::1', 'localhost:99999', '1.2.3.4.5', 'a b', 'somebody
     const app = new H3()
     app.get('/**', () => 'alive')
     const listener = await serve((request) => app.fetch(request))
-    const answer = await exchange(listener, `GET /a/../b HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+    const answer = await exchange(listener.url, `GET /a/../b HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
     expect(answer).toMatch(/^HTTP\/1\.1 400 /)
     expect(answer).toContain('VALIDATION_FAILED')
     expect(listener.logged).toEqual([])
@@ -76,7 +77,7 @@ test.each(['localhost', 'shop.example:8080', '127.0.0.1:3000', '[::1]:3000', '']
   'the Host %j is accepted',
   async (host) => {
     const listener = await serve(() => new Response('alive'))
-    const answer = await exchange(listener, `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+    const answer = await exchange(listener.url, `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
     expect(answer).toMatch(/^HTTP\/1\.1 200 /)
   }
 )
@@ -101,7 +102,7 @@ test('a handler that rejects is answered with 500 and logged', async () => {
 test('bytes that are not HTTP get 400 and a closed connection', async () => {
   const listener = await serve(() => new Response('ok'))
   for (const bytes of ['NONSENSE\r\n\r\n', 'GET / HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n']) {
-    const answer = await exchange(listener, bytes)
+    const answer = await exchange(listener.url, bytes)
     expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\nConnection: close\r\n/)
   }
 })
@@ -126,13 +127,13 @@ test.each([
 
 test('headers that are too large get 431', async () => {
   const listener = await serve(() => new Response('ok'))
-  expect(await exchange(listener, `GET / HTTP/1.1\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 431 /)
+  expect(await exchange(listener.url, `GET / HTTP/1.1\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 431 /)
 })
 
 test('invalid bytes after a request do not change its response', async () => {
   const { promise, resolve } = Promise.withResolvers<Response>()
   const listener = await serve(() => promise)
-  const answer = exchange(listener, 'GET / HTTP/1.1\r\nHost: a\r\n\r\nRUBBISH\r\n\r\n')
+  const answer = exchange(listener.url, 'GET / HTTP/1.1\r\nHost: a\r\n\r\nRUBBISH\r\n\r\n')
   setTimeout(() => resolve(new Response('late')), 50)
   expect(await answer).toBe('')
 })
@@ -141,7 +142,7 @@ test('a connection stays usable after the rest of a rejected body', async () => 
   const listener = await serve(() => new Response('no', { status: 413 }))
   const body = 'x'.repeat(100_000)
   const first = `POST /1 HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`
-  const answer = await exchange(listener, `${first}GET /2 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
+  const answer = await exchange(listener.url, `${first}GET /2 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
   expect(answer.match(/HTTP\/1\.1 413/g)).toHaveLength(2)
 })
 
@@ -240,7 +241,7 @@ test('closing answers every pipelined request', async () => {
     if (asked === 2) both.resolve()
     return answer?.promise ?? new Response('too many')
   })
-  const received = exchange(listener, 'GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\n')
+  const received = exchange(listener.url, 'GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\n')
   await both.promise
   const closed = listener.close({ graceMs: 10_000 })
   answers[0]?.resolve(new Response('first'))

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { HttpListener } from '../../../src/platform/http/listen.ts'
 import { headerValues, rawPath, rawTarget, socketAddress } from '../../../src/platform/http/node-request.ts'
-import { exchange, serving } from './raw-http.ts'
+import { exchange } from '../../support/raw-http.ts'
+import { serving } from './serving.ts'
 
 let listener: HttpListener
 
@@ -18,7 +19,10 @@ beforeAll(async () => {
 afterAll(() => listener.close({ graceMs: 0 }))
 
 async function send(target: string, headers = ''): Promise<unknown> {
-  const answer = await exchange(listener, `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${headers}\r\n`)
+  const answer = await exchange(
+    listener.url,
+    `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${headers}\r\n`
+  )
   return JSON.parse(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1))
 }
 

@@ -1,0 +1,54 @@
+import { connect } from 'node:net'
+
+export type RawAnswer = { status: number; headers: Map<string, string>; body: string }
+
+/** Writes bytes to a TCP socket, one for each character, and returns everything received until the server closes it. */
+export async function exchange(url: string, bytes: string): Promise<string> {
+  const { hostname, port } = new URL(url)
+  const { promise, resolve } = Promise.withResolvers<string>()
+  const socket = connect(Number(port), hostname)
+  let answer = ''
+  socket.on('data', (chunk) => (answer += chunk.toString('latin1')))
+  socket.on('error', () => undefined)
+  socket.on('close', () => resolve(answer))
+  socket.write(Buffer.from(bytes, 'latin1'))
+  return promise
+}
+
+/**
+ * Sends a request exactly as written, where fetch would normalise it: unusual targets, a repeated header, any method.
+ * Adds `Host`, `Connection: close` and the length of the body.
+ */
+export async function rawRequest(
+  url: string,
+  method: string,
+  target: string,
+  headers: readonly string[] = [],
+  body = ''
+): Promise<RawAnswer> {
+  const length = body === '' ? [] : [`Content-Length: ${Buffer.byteLength(body)}`]
+  const host = `Host: ${new URL(url).host}`
+  const head = [`${method} ${target} HTTP/1.1`, host, 'Connection: close', ...length, ...headers]
+  const answer = await exchange(url, Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`).toString('latin1'))
+  return parse(Buffer.from(answer, 'latin1').toString('utf8'))
+}
+
+function parse(answer: string): RawAnswer {
+  const end = answer.indexOf('\r\n\r\n')
+  const [statusLine = '', ...lines] = answer.slice(0, end).split('\r\n')
+  const headers = new Map(
+    lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()])
+  )
+  const rest = answer.slice(end + 4)
+  const body = headers.get('transfer-encoding') === 'chunked' ? joined(rest) : rest
+  return { status: Number(statusLine.split(' ')[1]), headers, body }
+}
+
+/** Decodes a chunked body. The service's answers are ASCII, so chunk sizes count characters. */
+function joined(chunked: string): string {
+  const end = chunked.indexOf('\r\n')
+  const size = Number.parseInt(chunked.slice(0, end), 16)
+  if (!size) return ''
+  const start = end + 2
+  return chunked.slice(start, start + size) + joined(chunked.slice(start + size + 2))
+}
