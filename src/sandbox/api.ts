@@ -15,6 +15,7 @@ import type { KeyedRequest } from './idempotency.ts'
 import { newId } from './ids.ts'
 import { list, readShape, text } from './params.ts'
 import { findRoute } from './routes.ts'
+import { checkParams } from './stripe-params.ts'
 import type { Store } from './store.ts'
 import { runDueTimers } from './timed-actions.ts'
 import { isTimerDue } from './timers.ts'
@@ -149,6 +150,7 @@ function runStoringRefusals(context: Context, prepared: Prepared): Answer {
 }
 
 function run(context: Context, { route, raw, id }: Prepared): Answer {
+  checkParams(route.name, raw)
   const { expand = [], ...params } = readShape(shapeOf(route), raw)
   const answer = route.handle(context, params, id)
   return answer.status === 200 ? { ...answer, body: expandAnswer(context.store, answer.body, expand) } : answer

@@ -4,7 +4,7 @@ import { getStored, route, save } from './context.ts'
 import type { Context, Route } from './context.ts'
 import { expireSession } from './checkout-completion.ts'
 import { discountLines, usableCoupon } from './coupons.ts'
-import { badParameter, badState } from './errors.ts'
+import { badParameter, badState, missingParameter } from './errors.ts'
 import { newId } from './ids.ts'
 import { filtersOf, listAnswer, listPage, pageShape } from './lists.ts'
 import { choice, email, flag, integer, list, mergeMetadata, metadata, required, shape, text, url } from './params.ts'
@@ -114,9 +114,7 @@ function createSession(context: Context, params: Params): Stripe.Checkout.Sessio
 }
 
 function refuseCombinations(params: Params): void {
-  if (!params.line_items?.length) {
-    throw badParameter('Missing required param: line_items.', { code: 'parameter_missing', param: 'line_items' })
-  }
+  if (!params.line_items?.length) throw missingParameter('line_items')
   if (params.customer !== undefined && params.customer_email !== undefined) {
     throw badParameter('You may only specify one of these parameters: customer, customer_email.', {
       code: 'parameters_exclusive',

@@ -35,6 +35,11 @@ export function badParameter(message: string, extras: Extras): StripeRefusal {
   return new StripeRefusal(400, { type: 'invalid_request_error', message, ...extras }, false)
 }
 
+/** The refusal of a request without a required parameter. */
+export function missingParameter(path: string): StripeRefusal {
+  return badParameter(`Missing required param: ${path}.`, { code: 'parameter_missing', param: path })
+}
+
 /** The refusal of a valid request that the state of an object does not allow. */
 export function badState(message: string, extras: Extras = {}): StripeRefusal {
   return new StripeRefusal(400, { type: 'invalid_request_error', message, ...extras }, true)

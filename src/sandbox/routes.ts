@@ -14,6 +14,7 @@ import { refundRoutes } from './refunds.ts'
 import { subscriptionRoutes } from './subscriptions.ts'
 import { webhookEndpointRoutes } from './webhook-endpoints.ts'
 
+/** After a new route, run `npm run sandbox:generate`, which finds its parameters in stripe-node by its name. */
 const routes: readonly Route[] = [
   ...accountRoutes,
   ...chargeRoutes,
