@@ -16,12 +16,21 @@ export type Metrics = { port: number; stop(): Promise<void> }
 /** An index answers each of these counts, so a scrape costs a large shop no more than a small one. */
 const work = rawStatement<
   [],
-  { mailQueued: number; mailFailed: number; eventsQueued: number; paymentsOpen: number; orders: number; users: number }
+  {
+    mailQueued: number
+    mailFailed: number
+    eventsQueued: number
+    paymentsOpen: number
+    signaturesRefused: number
+    orders: number
+    users: number
+  }
 >(`
   SELECT (SELECT count(*) FROM mails WHERE state = 'queued') AS mailQueued,
          (SELECT count(*) FROM mails WHERE state = 'failed') AS mailFailed,
          (SELECT count(*) FROM webhook_deliveries WHERE state = 'queued') AS eventsQueued,
          (SELECT count(*) FROM payment_attempts WHERE outcome IS NULL) AS paymentsOpen,
+         (SELECT coalesce(sum(refused), 0) FROM webhook_signatures) AS signaturesRefused,
          (SELECT coalesce(max(id), 0) FROM orders) AS orders,
          (SELECT coalesce(max(id), 0) FROM users) AS users`)
 
@@ -71,6 +80,11 @@ function gauges(app: App): [name: string, help: string, read: () => number][] {
     ['shopstead_orders', 'Orders placed since the shop was set up.', of('orders')],
     ['shopstead_accounts', 'Accounts created since the shop was set up.', of('users')],
     ['shopstead_payments_open', 'Payment attempts without a known outcome.', of('paymentsOpen')],
+    [
+      'shopstead_webhook_signatures_refused',
+      'Deliveries from Stripe that were refused because of their signature.',
+      of('signaturesRefused')
+    ],
     ['shopstead_mail_queued', 'Emails waiting to be sent.', of('mailQueued')],
     ['shopstead_mail_failed', 'Emails that failed permanently in the last month.', of('mailFailed')],
     ['shopstead_webhooks_queued', 'Outgoing webhooks waiting to be sent.', of('eventsQueued')],

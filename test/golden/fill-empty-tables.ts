@@ -114,6 +114,14 @@ function paymentRows(insert: Insert, now: number): void {
     event_created_at: now,
     applied_at: now
   })
+  insert('webhook_signatures', {
+    id: 1,
+    refused: 3,
+    refused_since_accepted: 2,
+    refused_at: now,
+    accepted_at: now
+  })
+  insert('webhook_probes', { token: 'probe-golden', deliveries: '[]', created_at: now })
 }
 
 function outboxRows(insert: Insert, now: number): void {

@@ -1,11 +1,13 @@
-import type Stripe from 'stripe'
-import { describe, expect, it } from 'vitest'
+import { randomUUID } from 'node:crypto'
+import { Stripe } from 'stripe'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { write } from '../../src/platform/db/database.ts'
 import { stripeApiVersion } from '../../src/platform/stripe-client.ts'
 import { handledTypes } from '../../src/shop/payments/gateway-event.ts'
 import { warn } from '../../src/shop/payments/warnings.ts'
 import type { WarningKind } from '../../src/shop/payments/warnings.ts'
 import { shopstead } from '../support/command-line.ts'
+import { startShop } from '../support/running-shop.ts'
 import { openStripeAccount } from '../support/stripe-account.ts'
 import { checkOf, quietShop, silent } from './health-support.ts'
 
@@ -110,5 +112,62 @@ describe('the check of payment warnings', () => {
     expect(listed.json).toMatchObject({ warnings: [{ kind: 'dispute', objectId: 'dp_1' }] })
     const wrong = await shopstead(dataDir, ['orders', 'warnings', '--kind', 'disputes', '--json'])
     expect([wrong.code, wrong.json]).toMatchObject([2, { error: { code: 'USAGE' } }])
+  })
+})
+
+describe('the check of webhook signatures', () => {
+  const secret = 'whsec_right'
+
+  /** Posts an event with a signature by each of the secrets. */
+  async function postTo(address: string, secrets: readonly string[]): Promise<number> {
+    const body = JSON.stringify({ id: `evt_${randomUUID()}`, type: 'ping', livemode: false, created: 1, data: {} })
+    const signatures = secrets.map((each) => Stripe.webhooks.generateTestHeaderString({ payload: body, secret: each }))
+    const joined = signatures.join(',').replaceAll(/,t=\d+/g, '')
+    const header = joined === '' ? {} : { 'stripe-signature': joined }
+    return (await fetch(`${address}/api/v1/webhooks/stripe`, { method: 'POST', body, headers: header })).status
+  }
+
+  async function shopAtStripe() {
+    const { env } = await openStripeAccount()
+    const shop = await startShop({ env: { ...env, SHOPSTEAD_STRIPE_WEBHOOK_SECRET: secret } })
+    onTestFinished(() => shop.stop())
+    const writes = () => Number(shop.app.db.sqlite.prepare('SELECT total_changes()').pluck().get())
+    return {
+      writes,
+      post: (...secrets: string[]) => postTo(shop.url, secrets),
+      check: () => checkOf('webhook signatures', shop.dataDir, env)
+    }
+  }
+
+  it('fails when many are refused and none was accepted since', async () => {
+    const { post, check } = await shopAtStripe()
+    expect(await check()).toMatchObject({ status: 'ok' })
+    for (let count = 0; count < 3; count += 1) expect(await post('whsec_old')).toBe(400)
+    expect(await check()).toMatchObject({
+      status: 'failed',
+      message: expect.stringContaining('the webhook secret is wrong'),
+      advice
+    })
+    expect(await post(secret)).toBe(200)
+    expect(await check()).toMatchObject({ status: 'ok', message: expect.stringContaining('wrong signature: 3') })
+  })
+
+  it('accepts a delivery that a rotated and the current secret signed, and passes with refused ones beside it', async () => {
+    const { post, check } = await shopAtStripe()
+    expect(await post('whsec_old', secret)).toBe(200)
+    expect(await check()).toMatchObject({ status: 'ok', message: 'No delivery was refused in the last week.' })
+    expect(await post('whsec_old')).toBe(400)
+    expect(await check()).toMatchObject({ status: 'ok', message: expect.stringContaining('wrong signature: 1') })
+  })
+
+  it('does not count posts without a signature, and does not write a row for each forged one', async () => {
+    const { post, check, writes } = await shopAtStripe()
+    const before = writes()
+    for (let count = 0; count < 20; count += 1) await post()
+    expect(writes()).toBe(before)
+    expect(await check()).toMatchObject({ status: 'ok' })
+    for (let count = 0; count < 60; count += 1) await post('whsec_forged')
+    expect(writes() - before).toBeLessThanOrEqual(20)
+    expect(await check()).toMatchObject({ status: 'failed' })
   })
 })

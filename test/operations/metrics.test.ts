@@ -22,6 +22,7 @@ test('the metrics report requests, accounts and sizes without personal data', as
   expect(text).toMatch(/^shopstead_accounts 1$/m)
   expect(text).toMatch(/^shopstead_database_bytes [1-9]\d+$/m)
   expect(text).toMatch(/^shopstead_process_cpu_seconds_total /m)
+  expect(text).toMatch(/^shopstead_webhook_signatures_refused 0$/m)
   expect(text).not.toContain('lena')
   expect((await fetch(`http://127.0.0.1:${metrics.port}/`)).status).toBe(404)
   expect((await visitor.get(`${shop.url}/metrics`)).status).toBe(404)

@@ -1,8 +1,10 @@
 import type Stripe from 'stripe'
 import type { App } from '../../app.ts'
 import { stripeApiVersion } from '../../platform/stripe-client.ts'
+import { toIso } from '../../platform/iso-time.ts'
 import { isReady } from '../../shop/payments/gateway.ts'
 import { readGatewayError } from '../../shop/payments/gateway-failure.ts'
+import { readSignatureCount } from '../../shop/payments/signature-count.ts'
 import { findEndpoints, hasPinnedVersion, missingTypes, webhookUrlOf } from '../stripe/endpoint.ts'
 import { failed, ok, warning } from './check.ts'
 import type { Check, Finding } from './check.ts'
@@ -10,7 +12,14 @@ import type { Check, Finding } from './check.ts'
 /** A short timeout and no retries, because the operator waits for `health`. */
 export const quick = { timeout: 5_000, maxNetworkRetries: 0 }
 
-export const webhookChecks: readonly Check[] = [{ name: 'webhooks from Stripe', run: checkWebhooks }]
+export const webhookChecks: readonly Check[] = [
+  { name: 'webhooks from Stripe', run: checkWebhooks },
+  { name: 'webhook signatures', run: checkSignatures }
+]
+
+/** One refused delivery may be anybody's. */
+const manyRefused = 3
+const recentMs = 7 * 24 * 60 * 60_000
 
 const setUp = 'Run "shopstead stripe setup".'
 const untilThen = 'Until then, payments are noticed a minute late.'
@@ -30,6 +39,20 @@ async function checkWebhooks(app: App): Promise<Finding> {
       "Check the network, and whether the key may read webhook endpoints. Stripe's dashboard shows them, too."
     )
   }
+}
+
+/** Many refused deliveries and no accepted one since mean a wrong secret; refused ones beside accepted ones do not. */
+function checkSignatures({ db, clock }: App): Finding {
+  const { refused, refusedSinceAccepted: since, refusedAt, acceptedAt } = readSignatureCount(db)
+  if (refusedAt === null || clock.now() - refusedAt > recentMs) return ok('No delivery was refused in the last week.')
+  const last = `the last one at ${toIso(refusedAt)}`
+  if (since >= manyRefused)
+    return failed(
+      `The signatures of ${since} deliveries were wrong, ${last}, and none was right ${acceptedAt === null ? 'before' : `since ${toIso(acceptedAt)}`}: the webhook secret is wrong.`,
+      `Run "shopstead stripe setup": it tests the secret, and says how to replace it. ${untilThen}`
+    )
+  const accepted = acceptedAt === null ? '' : `, beside right ones until ${toIso(acceptedAt)}`
+  return ok(`Deliveries with a wrong signature: ${refused}, ${last}${accepted}. Other senders can cause this.`)
 }
 
 /** Prefers an enabled endpoint that needs no change over the others at the same address. */

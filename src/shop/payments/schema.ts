@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import { bool, instant, minor, oneOf } from '../../platform/db/columns.ts'
+import { bool, instant, json, minor, oneOf } from '../../platform/db/columns.ts'
 import { orders } from '../orders/schema.ts'
 
 /**
@@ -113,3 +113,29 @@ export const paymentWarnings = sqliteTable(
       .where(sql`resolved_at IS NULL`)
   ]
 )
+
+/** How the signatures of Stripe's webhooks fared: one row, which is written at most a few times a minute. */
+export const webhookSignatures = sqliteTable(
+  'webhook_signatures',
+  {
+    id: integer('id').primaryKey(),
+    refused: integer('refused').notNull(),
+    refusedSinceAccepted: integer('refused_since_accepted').notNull(),
+    refusedAt: instant('refused_at'),
+    acceptedAt: instant('accepted_at')
+  },
+  (t) => [check('webhook_signatures_one', sql`${t.id} = 1`)]
+)
+
+/** A delivery that arrived for a probe. `isAccepted`: the server's own secret verified it. */
+export type ProbeDelivery = { body: string; signature: string; isAccepted: boolean }
+
+/**
+ * A round trip that `shopstead stripe setup` waits for: it creates an object at Stripe that carries the token, and the
+ * server stores the deliveries that contain it.
+ */
+export const webhookProbes = sqliteTable('webhook_probes', {
+  token: text('token').primaryKey(),
+  deliveries: json<ProbeDelivery[]>('deliveries').notNull(),
+  createdAt: instant('created_at').notNull()
+})

@@ -6,6 +6,8 @@ import { applyEvent } from './apply-event.ts'
 import type { EventOutcome } from './apply-event.ts'
 import { readEvent } from './gateway-event.ts'
 import { readyGateway } from './gateway.ts'
+import { countAccepted, countRefused } from './signature-count.ts'
+import { recordDelivery } from './webhook-probes.ts'
 
 /** How far a delivery's timestamp may differ from the clock, in either direction. */
 const toleranceSeconds = 300
@@ -23,8 +25,22 @@ export async function receiveWebhook(
   signature: string | null
 ): Promise<EventOutcome> {
   const stripe = await readyGateway(shop).client()
-  const signed = verify(shop, stripe, rawBody, signature ?? '')
+  const signed = await verifyAndCount(shop, stripe, rawBody, signature ?? '')
   return applyEvent(shop, stripe, readEvent(signed), 'webhook')
+}
+
+/** A delivery without any signature is not Stripe's, so it says nothing about the secret. */
+async function verifyAndCount(shop: ShopContext, stripe: Stripe, body: string, signature: string): Promise<unknown> {
+  try {
+    const signed = verify(shop, stripe, body, signature)
+    await countAccepted(shop)
+    await recordDelivery(shop, { body, signature, isAccepted: true })
+    return signed
+  } catch (error) {
+    if (signature !== '') await recordDelivery(shop, { body, signature, isAccepted: false })
+    if (signature !== '' && shop.cards?.webhookSecret !== undefined) await countRefused(shop)
+    throw error
+  }
 }
 
 function verify(shop: ShopContext, stripe: Stripe, rawBody: string, signature: string): unknown {
