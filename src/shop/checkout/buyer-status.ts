@@ -72,6 +72,11 @@ export function isPayable(order: OrderRow, status: BuyerStatus): boolean {
   return !takesToken(order.strategy) && canBePaid(status)
 }
 
+/** Whether the order's total can still change: no payment has started. */
+export function canTakeCoupon(db: Db, order: OrderRow): boolean {
+  return order.status === 'pending' && attemptsOf(db, order.id).every(({ outcome }) => outcome !== null)
+}
+
 function pendingStatusOf(order: OrderRow, newest: AttemptRow | undefined, now: number): BuyerStatus {
   if (isOpen(newest) && waitingWords.has(newest.gatewayStatus ?? '')) return 'awaiting_bank'
   // The job that ends holds may not have run yet.

@@ -8,6 +8,7 @@ import type { NewUser } from '../accounts/create-user.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import type { ShopContext } from '../context.ts'
 import { insertOrder } from '../orders/create-order.ts'
+import { hasCustomerLimit } from '../orders/customer-limits.ts'
 import type { OrderDraft } from '../orders/draft.ts'
 import type { OrderRow } from '../orders/rows.ts'
 import { defaultStrategy, strategies, takesToken } from '../orders/strategies.ts'
@@ -104,6 +105,12 @@ function startPayment(shop: ShopContext, tx: Tx, order: OrderRow, strategy: Stra
   const { cards } = shop
   // With manual payment in the list the buyer chooses on our own page first.
   if (cards === null || offersChoice(shop, strategy)) return { order, attempt: null }
+  if (order.email === null && hasCustomerLimit(tx, order.id)) {
+    // The price depends on who buys, so the email must be known before the gateway is told the price.
+    if (strategy === 'token_handoff')
+      throw validationFailed({ 'customer.email': ['Is required for this coupon code.'] })
+    return { order, attempt: null }
+  }
   if (isTooSmallForCard(shop, order)) throw belowMinimum(order, 'items')
   const kind = strategies[strategy].attemptKind
   return { order, attempt: createAttempt(tx, order, { gateway: cards.name, kind, livemode: cards.livemode }, now) }

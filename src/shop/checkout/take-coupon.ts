@@ -1,21 +1,14 @@
 import { validationFailed } from '../../errors.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
-import type { Db, Tx } from '../../platform/db/database.ts'
+import type { Tx } from '../../platform/db/database.ts'
 import type { ShopContext } from '../context.ts'
 import { addCoupon } from '../orders/add-coupon.ts'
 import { getOrder } from '../orders/find.ts'
-import type { OrderRow } from '../orders/rows.ts'
-import { attemptsOf } from '../payments/attempts.ts'
 import { payNothing } from '../payments/pay-nothing.ts'
 import { belowMinimum, isTooSmallForCard } from './below-minimum.ts'
 import { offeredMethods } from './choose-payment.ts'
-import { buyerStatusOf, isPayable } from './buyer-status.ts'
+import { buyerStatusOf, canTakeCoupon, isPayable } from './buyer-status.ts'
 import { judgeCodes } from './judge-codes.ts'
-
-/** Whether the order's total can still change: no payment has started. */
-export function canTakeCoupon(db: Db, order: OrderRow): boolean {
-  return order.status === 'pending' && attemptsOf(db, order.id).every(({ outcome }) => outcome !== null)
-}
 
 /**
  * Applies the code that a buyer typed on the hosted page. If the order then costs nothing, it is paid. An order that

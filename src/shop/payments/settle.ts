@@ -3,8 +3,10 @@ import { linkSubscription } from '../benefits/subscriptions.ts'
 import type { ShopContext } from '../context.ts'
 import { getOrder } from '../orders/find.ts'
 import { moveOrder } from '../orders/transition.ts'
+import { couponsOverLimit } from '../orders/customer-limits.ts'
 import { payOrder } from '../orders/pay-order.ts'
 import { recordBuyerEmail } from '../orders/record-buyer.ts'
+import type { OrderRow } from '../orders/rows.ts'
 import { isPaidStatus } from '../orders/states.ts'
 import { attemptsOf, getAttempt, updateAttempt } from './attempts.ts'
 import { runUnitOfWork } from './unit-of-work.ts'
@@ -64,7 +66,7 @@ function remember({ tx, now }: UnitOfWork, attempt: AttemptRow, state: GatewaySt
 function takePayment(unit: UnitOfWork, attempt: AttemptRow, state: GatewayState): void {
   const { tx, by, now } = unit
   updateAttempt(tx, attempt.id, { outcome: 'paid', settledAt: now }, now)
-  if (state.email !== null) recordBuyerEmail(tx, attempt.orderId, state.email, now)
+  const usedUp = learnEmail(unit, attempt, state.email)
   const order = getOrder(tx, attempt.orderId)
   if (order.paidAt !== null || order.status === 'refunded') {
     const surplus = state.paymentIntentId ?? state.objectId
@@ -74,10 +76,11 @@ function takePayment(unit: UnitOfWork, attempt: AttemptRow, state: GatewayState)
     return
   }
   const late = order.status === 'cancelled'
+  if (usedUp.length > 0) holdForCoupons(unit, order, state, usedUp)
   const paid = payOrder(tx, order.id, { by, reason: `paid: ${state.objectId}`, latePayment: late }, now)
   // The buyer had chosen a bank transfer, but then paid on the gateway's page.
   endTransfers(tx, order.id, 'abandoned', now)
-  if (!isPaidStatus(paid.status)) {
+  if (!isPaidStatus(paid.status) && usedUp.length === 0) {
     const message = `Order ${order.id} was paid after its stock or coupon was released. Complete it or refund it.`
     warn(unit, { orderId: order.id, kind: 'late_payment', objectId: state.objectId, message })
   }
@@ -87,6 +90,28 @@ function takePayment(unit: UnitOfWork, attempt: AttemptRow, state: GatewayState)
 }
 
 const nothing = (): void => undefined
+
+/** Stores an email that only the payment told; returns the codes that this buyer had used up before. */
+function learnEmail({ tx, now }: UnitOfWork, { orderId }: AttemptRow, email: string | null): string[] {
+  const { email: known, userId } = getOrder(tx, orderId)
+  if (email === null || known !== null || userId !== null) return []
+  const usedUp = couponsOverLimit(tx, orderId, email).map(({ code }) => code)
+  recordBuyerEmail(tx, orderId, email, now)
+  return usedUp
+}
+
+/** The buyer has paid the discounted price, so an operator decides: complete the order, or refund it. */
+function holdForCoupons(
+  unit: UnitOfWork,
+  { id }: OrderRow,
+  { objectId }: GatewayState,
+  codes: readonly string[]
+): void {
+  const used = `this email address had already used ${codes.join(', ')}`
+  moveOrder(unit.tx, id, 'on-hold', { by: unit.by, reason: `paid: ${objectId}; ${used}`, latePayment: true }, unit.now)
+  const message = `Order ${id} was paid at a discount, but ${used} as often as one customer may. Complete it or refund it.`
+  warn(unit, { orderId: id, kind: 'coupon_limit', objectId, message })
+}
 
 /** A declined card fails the order; an expired payment page cancels it. */
 const effects: Readonly<

@@ -1,4 +1,4 @@
-import { and, desc, eq, getTableColumns, isNull, ne, or } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, isNull, notInArray, or } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
@@ -11,6 +11,7 @@ const kinds = {
   mismatch: 'payments that do not match their order',
   foreign_object: 'payments of orders that the shop does not know',
   late_payment: 'late payments',
+  coupon_limit: 'paid orders with a coupon that their buyer had used up',
   paid_twice: 'orders that were paid twice',
   dispute: 'disputes',
   refund_failed: 'failed refunds'
@@ -23,6 +24,9 @@ export const warningKinds = Object.keys(kinds) as WarningKind[]
 export function describeWarning(kind: string): string {
   return Object.entries(kinds).find(([known]) => known === kind)?.[1] ?? kind
 }
+
+/** An operator answers these by moving the order out of on-hold. */
+const aboutHold: WarningKind[] = ['late_payment', 'coupon_limit']
 
 /** Stores a warning for the operator, shown by `shopstead health` and the log. The same warning is stored once. */
 export function warn(
@@ -74,7 +78,7 @@ export function groupWarnings(
   return [...byKind].flatMap(([kind, rows]) => rows.slice(0, 1).map((newest) => ({ kind, newest, count: rows.length })))
 }
 
-/** Open warnings, newest first. The warning of a late payment closes when its order leaves on-hold. */
+/** Open warnings, newest first. The warning of an order that was put on hold closes when the order leaves on-hold. */
 export function openWarnings(db: Db, kind?: WarningKind): WarningRow[] {
   return db.orm
     .select(getTableColumns(paymentWarnings))
@@ -84,7 +88,7 @@ export function openWarnings(db: Db, kind?: WarningKind): WarningRow[] {
       and(
         isNull(paymentWarnings.resolvedAt),
         kind && eq(paymentWarnings.kind, kind),
-        or(ne(paymentWarnings.kind, 'late_payment'), eq(orders.status, 'on-hold'))
+        or(notInArray(paymentWarnings.kind, aboutHold), eq(orders.status, 'on-hold'))
       )
     )
     .orderBy(desc(paymentWarnings.id))
