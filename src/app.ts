@@ -22,7 +22,7 @@ import type { CardGateway, ShopContext } from './shop/context.ts'
 
 /** An open shop, as the server, the command line and the tests use it. */
 export type App = ShopContext & {
-  /** The Stripe stand-in; null when Stripe itself takes cards, or the shop takes none. */
+  /** The sandbox; null when the shop uses Stripe, or does not accept cards. */
   readonly sandbox: Sandbox | null
   /** Sets the public URL if the configuration has none. The server calls it once it knows its port. */
   setPublicUrl(url: string): void

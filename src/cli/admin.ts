@@ -20,19 +20,24 @@ export function define(program: ShopCommand): void {
   const creating = addCommand(
     group,
     'create',
-    'an administrator; asks for the password',
+    'create an administrator; prompts for the password',
     'admin create --email a@b.example'
   )
-    .requiredOption('--email <email>', 'to log in with; an account that exists becomes administrator')
-    .option('--display-name <name>', 'what the shop calls the person')
-    .option('--password-stdin', 'take the password from standard input')
+    .requiredOption('--email <email>', 'email to log in with; an existing account becomes an administrator')
+    .option('--display-name <name>', 'name that the shop shows')
+    .option('--password-stdin', 'read the password from standard input')
   runs(creating, 'migrated', create)
-  runs(addCommand(group, 'list', 'who is administrator', 'admin list'), 'migrated', list)
-  const revoking = addCommand(group, 'revoke <email-or-id>', 'the account stays; its sessions end', 'admin revoke 12')
-  runs(revoking.option('--yes', 'do not ask'), 'migrated', revoke)
+  runs(addCommand(group, 'list', 'list the administrators', 'admin list'), 'migrated', list)
+  const revoking = addCommand(
+    group,
+    'revoke <email-or-id>',
+    'remove the role and end the sessions; the account stays',
+    'admin revoke 12'
+  )
+  runs(revoking.option('--yes', 'do not ask for confirmation'), 'migrated', revoke)
 }
 
-/** Run again it changes nothing, so that a set-up script may do so. */
+/** A second run changes nothing, so that set-up scripts can repeat it. */
 async function create({ app, options, now, terminal }: Work<CreateOptions>): Promise<Answer> {
   const displayName = options.displayName ?? options.email.split('@')[0]
   const input = parseWith(newAccountInput, { email: options.email, displayName })
@@ -42,7 +47,7 @@ async function create({ app, options, now, terminal }: Work<CreateOptions>): Pro
   const user = await openAccount(app, { ...input, ...state }, now)
   return {
     json: { user: view(app, user), created: true },
-    human: `${user.email} is administrator, account ${user.id}.`
+    human: `${user.email} is an administrator, account ${user.id}.`
   }
 }
 
@@ -51,8 +56,8 @@ function promote(app: App, known: UserRow, now: number): Answer {
   return {
     json: { user: view(app, user), created: false, granted: changed },
     human: changed
-      ? `${user.email} had an account and is administrator now; the password stays as it was.`
-      : `${user.email} is administrator already; nothing was changed.`
+      ? `${user.email} already had an account and is now an administrator. The password has not changed.`
+      : `${user.email} is already an administrator. Nothing has changed.`
   }
 }
 
@@ -61,20 +66,21 @@ function list({ app }: Work<object>): Answer {
   const rows = administrators.map(({ id, email, displayName, status }) => [id, email, displayName, status])
   return {
     json: { administrators: administrators.map((user) => ({ ...view(app, user), status: user.status })) },
-    human: rows.length === 0 ? 'There is no administrator.' : table(['Id', 'Email', 'Name', 'State'], rows)
+    human: rows.length === 0 ? 'The shop has no administrator.' : table(['Id', 'Email', 'Name', 'State'], rows)
   }
 }
 
 async function revoke({ app, options, now, json, terminal }: Work<{ yes?: boolean }>, who: string): Promise<Answer> {
   const known = getUser(app.db, who)
-  // Where nobody can be asked, the command itself is the answer: it can be taken back.
+  // Without a terminal there is no question: the change can be undone.
   if (terminal.stdin.isTTY && !json)
     await confirmOrRefuse(terminal, `Revoke administrator from ${known.email}?`, options)
   const { user, changed } = setAdministrator(app.db, known.id, false, now)
-  if (changed && listAdministrators(app.db).length === 0) terminal.messages.warn('There is no administrator any more.')
+  if (changed && listAdministrators(app.db).length === 0)
+    terminal.messages.warn('The shop has no administrator now. Create one with "shopstead admin create".')
   return {
     json: { user: view(app, user), revoked: changed },
-    human: changed ? `${user.email} is no administrator any more.` : `${user.email} is no administrator.`
+    human: changed ? `${user.email} is no longer an administrator.` : `${user.email} was not an administrator.`
   }
 }
 

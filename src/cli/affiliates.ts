@@ -20,19 +20,19 @@ import type { Work } from './run.ts'
 type CreateOptions = { user: string; code: string; rate?: string; status: AffiliateStatus }
 
 const decisions: readonly { decision: Decision; about: string }[] = [
-  { decision: 'approve', about: 'from now on the affiliate is credited; he is told by mail' },
-  { decision: 'reject', about: 'turn an application down; the applicant is told by mail' },
-  { decision: 'deactivate', about: 'credit the affiliate no longer; what he has earned stays his' }
+  { decision: 'approve', about: 'approve an affiliate: new orders are credited; sends an email' },
+  { decision: 'reject', about: 'reject an application; sends an email' },
+  { decision: 'deactivate', about: 'stop crediting an affiliate; earned commissions stay' }
 ]
 
 export function define(program: ShopCommand): void {
   const group = program.command('affiliates').description('affiliates, named by code or id')
-  const listing = addCommand(group, 'list', 'every affiliate', 'affiliates list --status pending').addOption(
-    new Option('--status <status>', 'those in one state').choices(affiliateStatuses)
+  const listing = addCommand(group, 'list', 'list the affiliates', 'affiliates list --status pending').addOption(
+    new Option('--status <status>', 'only affiliates with this status').choices(affiliateStatuses)
   )
   runs(listing, 'migrated', list)
   runs(
-    addCommand(group, 'show <code>', 'one affiliate with visits and balance', 'affiliates show mira'),
+    addCommand(group, 'show <code>', 'show one affiliate with visits and balance', 'affiliates show mira'),
     'migrated',
     show
   )
@@ -42,10 +42,10 @@ export function define(program: ShopCommand): void {
     'make an account an affiliate',
     'affiliates create --user mira@shop.example --code mira --status active'
   )
-    .requiredOption('--user <email-or-id>', 'whose account')
-    .requiredOption('--code <code>', 'what links carry as ref')
-    .option('--rate <percent>', "commission; without it the shop's affiliates.rate")
-    .addOption(new Option('--status <status>', 'state to begin in').choices(affiliateStatuses).default('pending'))
+    .requiredOption('--user <email-or-id>', 'the account')
+    .requiredOption('--code <code>', 'value of ref in their links')
+    .option('--rate <percent>', 'commission rate (default: the setting affiliates.rate)')
+    .addOption(new Option('--status <status>', 'initial status').choices(affiliateStatuses).default('pending'))
   runs(create, 'migrated', ({ app, options, now }: Work<CreateOptions>) => {
     const { code, status } = options
     const rateBps = options.rate === undefined ? null : parseRate(options.rate)
@@ -83,7 +83,7 @@ function show({ app }: Work<object>, code: string): Answer {
     human: [
       ...describe(affiliate),
       `Balance: ${money(balance.pendingMinor)} pending, ${money(balance.unpaidMinor)} unpaid, ${money(balance.paidMinor)} paid out`,
-      `Visits: ${visits.visits}, of which ${visits.conversions} converted (${visits.conversionRate} %)`,
+      `Visits: ${visits.visits}, ${visits.conversions} converted (${visits.conversionRate} %)`,
       ...(rows.length === 0 ? [] : [table(['Campaign', 'Visits', 'Converted', 'Rate', 'Earned'], rows)])
     ]
   }

@@ -13,12 +13,12 @@ export function define(program: ShopCommand): void {
   const create = addCommand(
     group,
     'create',
-    'make a verified backup in data/backups while the shop runs',
+    'create and verify a backup in data/backups while the shop runs',
     'backup create --json'
-  ).option('--scheduled', 'count it as a scheduled one: older ones beyond backup.keep are removed')
+  ).option('--scheduled', 'mark it as scheduled, and delete the oldest scheduled backups beyond backup.keep')
   runs(create, 'migrated', createOne)
-  runsOnFiles(addCommand(group, 'list', 'every backup in data/backups, newest first', 'backup list'), list)
-  const verify = 'go through a backup and open a shop on a copy of it'
+  runsOnFiles(addCommand(group, 'list', 'list the backups in data/backups, newest first', 'backup list'), list)
+  const verify = 'check a backup by opening a shop on a copy of it'
   runsOnFiles(
     addCommand(group, 'verify <file>', verify, 'backup verify data/backups/2026-01-15T03-00-00.000Z.db'),
     check
@@ -26,9 +26,9 @@ export function define(program: ShopCommand): void {
   const restore = addCommand(
     group,
     'restore <file>',
-    'put a verified backup in the place of the database, which stays beside it',
+    'replace the database with a verified backup; the old database is kept beside it',
     'backup restore data/backups/2026-01-15T03-00-00.000Z.db --yes'
-  ).option('--yes', 'do not ask')
+  ).option('--yes', 'do not ask for confirmation')
   runsOnFiles(restore, putBack)
 }
 
@@ -53,7 +53,7 @@ async function list({ config }: FileWork<object>): Promise<Answer> {
   ])
   return {
     json: { backups: backups.map(toJson) },
-    human: rows.length === 0 ? `There are none in ${folder}.` : [folder, table(['File', 'Size', 'State'], rows)]
+    human: rows.length === 0 ? `There are no backups in ${folder}.` : [folder, table(['File', 'Size', 'State'], rows)]
   }
 }
 
@@ -66,7 +66,7 @@ async function check(work: FileWork<object>, file: string): Promise<Answer> {
     const filled = Object.entries(counts).filter(([, count]) => count > 0)
     return {
       json: { ...toJson(info), counts },
-      human: [`${info.file} is sound.`, table(['Table', 'Rows'], filled)]
+      human: [`${info.file} is valid.`, table(['Table', 'Rows'], filled)]
     }
   } finally {
     progress.done()
@@ -76,16 +76,16 @@ async function check(work: FileWork<object>, file: string): Promise<Answer> {
 async function putBack(work: FileWork<{ yes?: boolean }>, file: string): Promise<Answer> {
   const { config, options, now, terminal } = work
   const { restore } = await import('../operations/backup/backups.ts')
-  await confirmOrRefuse(terminal, `Replace the database in ${config.dataDir} by this backup?`, options)
+  await confirmOrRefuse(terminal, `Replace the database in ${config.dataDir} with this backup?`, options)
   const progress = showProgress(work)
   const done = await restore(config, resolve(file), now, progress.step).finally(progress.done)
   return {
     json: { ...done, restored: true, createdAt: toIso(done.createdAt) },
     human: [
-      `The shop is as it was at ${toIso(done.createdAt)}.`,
-      ...(done.kept === null ? [] : [`What was there before: ${done.kept}`]),
-      ...(done.secretRestored ? [] : ['The backup holds no secret key: set SHOPSTEAD_SECRET as it was.']),
-      'Run "shopstead migrate" if this Shopstead is newer, then start the server.'
+      `The shop has been restored to ${toIso(done.createdAt)}.`,
+      ...(done.kept === null ? [] : [`The previous database: ${done.kept}`]),
+      ...(done.secretRestored ? [] : ['The backup contains no secret key: set SHOPSTEAD_SECRET to its earlier value.']),
+      'If this version of Shopstead is newer than the backup, run "shopstead migrate". Then start the server.'
     ]
   }
 }

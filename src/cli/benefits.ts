@@ -20,17 +20,22 @@ export function define(program: ShopCommand): void {
       .map(({ plural }) => plural)
       .join(', ')
   )
-  const list = addCommand(group, 'list <email>', 'what a person has and had', 'benefits list lena@shop.example')
+  const list = addCommand(
+    group,
+    'list <email>',
+    "list a person's current and past benefits",
+    'benefits list lena@shop.example'
+  )
   runs(list, 'migrated', ({ app, now }, email: string) => answer(app, getUser(app.db, email), now))
   runs(defineGrant(group), 'migrated', grant)
   const usage = 'benefits revoke membership 7 --yes'
   const revocation = addCommand(
     group,
     'revoke <kind> <id>',
-    'end one benefit at once; benefits list has the ids',
+    'end one benefit now; "benefits list" shows the ids',
     usage
   )
-  runs(revocation.option('--yes', 'do not ask'), 'migrated', revoke)
+  runs(revocation.option('--yes', 'do not ask for confirmation'), 'migrated', revoke)
 }
 
 function defineGrant(group: ShopCommand): ShopCommand {
@@ -38,7 +43,7 @@ function defineGrant(group: ShopCommand): ShopCommand {
   const granting = addCommand(
     group,
     'grant <email> <kind>',
-    `give a benefit that no order pays for: ${grantKindsText}`,
+    `give a benefit without an order: ${grantKindsText}`,
     example
   )
   for (const { name, value, kinds, about } of handOptions()) {
@@ -49,7 +54,7 @@ function defineGrant(group: ShopCommand): ShopCommand {
 
 type NamedOption = HandOption & { name: string; kinds: GrantKind[] }
 
-/** What the kinds take, each option once with the kinds that take it. */
+/** The options of all kinds, each once, with the kinds that use it. */
 function handOptions(): NamedOption[] {
   const options = new Map<string, NamedOption>()
   for (const kind of grantKinds) {
@@ -75,7 +80,8 @@ async function revoke(
   idText: string
 ): Promise<Answer> {
   const kind = parseKind(kindText)
-  if (!/^[1-9]\d{0,14}$/.test(idText)) throw new AppError('USAGE', 'The id is a whole number: "benefits list" has it.')
+  if (!/^[1-9]\d{0,14}$/.test(idText))
+    throw new AppError('USAGE', 'The id must be a whole number. "shopstead benefits list" shows it.')
   const id = Number(idText)
   await confirmOrRefuse(terminal, `End ${kind} ${id} now?`, options)
   const { gatewayId } = revokeByHand(app.db, kind, id, now)
@@ -88,7 +94,7 @@ async function revoke(
 
 function parseKind(text: string): GrantKind {
   const kind = findKind(text)
-  if (kind === undefined) throw new AppError('USAGE', `A benefit is ${grantKindsText}.`)
+  if (kind === undefined) throw new AppError('USAGE', `The kind must be ${grantKindsText}.`)
   return kind
 }
 

@@ -2,7 +2,7 @@ import type { OrderRecord } from '../shop/customers/admin-orders.ts'
 import type { Address, OrderContact } from '../shop/orders/address.ts'
 import { plain } from './output.ts'
 
-/** Who bought, where to ship it to and what was asked for, as far as the buyer said so. */
+/** The buyer, the addresses and the note of an order, as far as they are known. */
 export function buyerLines({ contact, shippingAddress, billingAddress, notes }: OrderRecord): string[] {
   const who = contactLine(contact)
   return [
@@ -17,7 +17,7 @@ function contactLine({ firstName, lastName, companyName, phone }: OrderContact):
   return joined([joined([firstName, lastName], ' '), companyName, phone], ', ')
 }
 
-/** As on an envelope; the post of each country has its own order, this one is read everywhere. */
+/** The lines of an envelope. The order of the parts differs between countries; this one is understood everywhere. */
 function addressLines(address: Address): string[] {
   const { firstName, lastName, company, address1, address2, city, state, postcode, country, phone, email } = address
   const place = joined([joined([postcode, city], ' '), state], ', ')

@@ -10,9 +10,9 @@ import { whileShowing } from './progress.ts'
 import type { Watched } from './progress.ts'
 
 /**
- * Reads a catalogue file that an operator named; amounts are in `currency`.
+ * Reads a catalogue file; amounts are in `currency`. Unless the output is JSON, it prints every problem of the file.
  *
- * @throws AppError NOT_FOUND; VALIDATION_FAILED, and where a person reads along, every problem has been printed
+ * @throws AppError NOT_FOUND; VALIDATION_FAILED
  */
 export function readCatalogueFile(
   path: string,
@@ -24,12 +24,12 @@ export function readCatalogueFile(
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'VALIDATION_FAILED') throw error
     if (!watched.json) for (const line of problemLines(error)) watched.terminal.messages.log(line)
-    // Several files can be named at once.
+    // A command accepts several files, so the error names the file.
     throw new AppError(error.code, `${path}: ${error.message}`, error.details, { cause: error })
   }
 }
 
-/** The path was typed by the operator, so the system's own word about it is what helps. */
+/** The operator typed the path, so the message contains the system's reason. */
 function readInput(path: string): Uint8Array {
   try {
     return readFileSync(path)
@@ -50,7 +50,7 @@ export function byOutcome(counts: CountsByKind): Record<keyof Counts, Record<str
   return { created: numbers('created'), updated: numbers('updated'), unchanged: numbers('unchanged') }
 }
 
-/** A line for each kind; one that the file does not hold is not worth it, but products always are. */
+/** A line for products, and one for each other kind that the file contains. */
 export function describeCounts(counts: CountsByKind): string[] {
   return Object.entries(counts).flatMap(([kind, { created, updated, unchanged }]) => {
     const isAbsent = kind !== 'products' && created + updated + unchanged === 0

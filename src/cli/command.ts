@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import type { Terminal } from './terminal.ts'
 
-/** A command of the program; it and every command below it write to one terminal. */
+/** A command of the program. It and all its subcommands use one terminal. */
 export class ShopCommand extends Command {
   readonly terminal: Terminal
 

@@ -3,13 +3,14 @@ import { ShopCommand } from './command.ts'
 import { groups } from './groups.ts'
 import type { Terminal } from './terminal.ts'
 
-/** What the scripts understand after the suggestions: whether file names may be offered besides. */
+/** The last line for the scripts: whether they also offer file names. */
 const offerFiles = ':0'
 const noFiles = ':4'
 
 /**
- * Answers such a script: a suggestion a line with its description, then what else may be offered. The words are those
- * typed so far, the last of them unfinished.
+ * Answers a completion script: a suggestion on each line with its description, then whether to offer file names.
+ *
+ * @param words the words typed so far; the last one may be incomplete
  */
 export async function complete(words: readonly string[], terminal: Terminal): Promise<void> {
   const typed = words[0] === '--' ? words.slice(1) : words
@@ -22,7 +23,7 @@ export async function complete(words: readonly string[], terminal: Terminal): Pr
   terminal.stdout.write(`${[...lines, files ? offerFiles : noFiles].join('\n')}\n`)
 }
 
-/** Only the group that has been typed is loaded, since somebody waits. */
+/** Loads only the group that was typed, because the user waits for the answer. */
 async function programFor(word: string | undefined, terminal: Terminal): Promise<Command> {
   const program = new ShopCommand(terminal, 'shopstead')
   for (const group of groups) {
@@ -59,7 +60,7 @@ function choices(values: readonly string[] | undefined): Pick<Suggestions, 'sugg
   return { suggestions: (values ?? []).map((value) => ({ value, about: '' })) }
 }
 
-/** Where the words lead: the command, how many of its arguments are there, and the option whose value comes next. */
+/** The command that the words name, the number of its arguments so far, and the option whose value comes next. */
 function walk(
   program: Command,
   words: readonly string[]

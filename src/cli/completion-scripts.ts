@@ -2,8 +2,8 @@ export const shells = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof shells)[number]
 
 /**
- * What each shell needs to ask `shopstead complete -- WORDS`. The words go to it as they were typed: none of them is
- * evaluated, and nothing beyond the shell itself is needed (bash-completion is not).
+ * The script for each shell, which calls `shopstead complete -- WORDS`. It passes the words as they were typed and does
+ * not evaluate them. It needs only the shell, not bash-completion.
  */
 export const completionScripts: Readonly<Record<Shell, string>> = {
   bash: `# bash completion for shopstead

@@ -6,7 +6,7 @@ import { printAnswer } from './output.ts'
 import { addCommand } from './run.ts'
 import type { CommonOptions } from './run.ts'
 
-/** The script for a shell, which asks `shopstead complete -- WORDS` at each press of the tab key. */
+/** Prints the completion script of a shell. The script calls `shopstead complete -- WORDS` when Tab is pressed. */
 export function define(program: ShopCommand): void {
   const about = 'print a script that completes commands, options and their values'
   const command = addCommand(program, 'completion', about, 'completion bash > /etc/bash_completion.d/shopstead')

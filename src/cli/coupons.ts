@@ -34,32 +34,42 @@ type CreateOptions = {
 
 export function define(program: ShopCommand): void {
   const group = program.command('coupons').description('coupon codes')
-  runs(addCommand(group, 'list', 'every coupon with its uses', 'coupons list'), 'migrated', list)
-  const create = addCommand(group, 'create', 'a new coupon', 'coupons create --code SPRING --percent 10 --max-uses 100')
-    .requiredOption('--code <code>', 'what buyers type, in any case')
-    .option('--percent <n>', 'percent off, up to two decimals')
-    .option('--amount <n>', "amount off, in the shop's currency")
-    .option('--min-total <n>', 'smallest total of an order that it counts for')
-    .option('--max-uses <n>', 'how many orders can carry it')
-    .option('--max-uses-per-customer <n>', "how many of one customer's")
-    .option('--starts-at <time>', 'ISO 8601 date or time from which it counts')
-    .option('--ends-at <time>', 'ISO 8601 date or time from which it no longer counts')
-    .option('--product <slug>', 'counts for this product; can be repeated', collect, [])
-    .option('--category <name>', 'counts for this category; can be repeated', collect, [])
+  runs(addCommand(group, 'list', 'list the coupons with their uses', 'coupons list'), 'migrated', list)
+  const create = addCommand(
+    group,
+    'create',
+    'create a coupon',
+    'coupons create --code SPRING --percent 10 --max-uses 100'
+  )
+    .requiredOption('--code <code>', 'the code that buyers enter; case does not matter')
+    .option('--percent <n>', 'discount in percent, with at most two decimals')
+    .option('--amount <n>', "discount in the shop's currency")
+    .option('--min-total <n>', 'minimum total of the order')
+    .option('--max-uses <n>', 'maximum number of orders that use it')
+    .option('--max-uses-per-customer <n>', 'maximum number of orders of one customer')
+    .option('--starts-at <time>', 'start of its validity, an ISO 8601 date or time')
+    .option('--ends-at <time>', 'end of its validity, an ISO 8601 date or time')
+    .option('--product <slug>', 'valid only for this product; can be repeated', collect, [])
+    .option('--category <name>', 'valid only for this category; can be repeated', collect, [])
   runs(create, 'migrated', ({ app, options, now }: Work<CreateOptions>) => {
     const input = parseCoupon(options, setting(app.db, 'shop.currency'))
     const coupon = createCoupon(app.db, input, now)
     const { json, human } = answer(app, coupon)
     return { json, human: [human, smallTotals(app, coupon)].flat() }
   })
-  const disable = addCommand(group, 'disable <code>', 'orders that carry it keep it', 'coupons disable SPRING')
+  const disable = addCommand(
+    group,
+    'disable <code>',
+    'disable a coupon; orders that already use it keep it',
+    'coupons disable SPRING'
+  )
   runs(disable, 'migrated', ({ app }, code: string) => answer(app, disableCoupon(app.db, code)))
 }
 
-/** @throws AppError USAGE without exactly one of percent and amount, VALIDATION_FAILED for a value that cannot be. */
+/** @throws AppError USAGE without exactly one of percent and amount; VALIDATION_FAILED for an invalid value */
 function parseCoupon(options: CreateOptions, currency: string): CouponInput {
   if ((options.percent === undefined) === (options.amount === undefined)) {
-    throw new AppError('USAGE', 'A coupon takes --percent or --amount, one of the two.')
+    throw new AppError('USAGE', 'Pass either --percent or --amount.')
   }
   const { code, amount, minTotal, startsAt, endsAt } = options
   return parseWith(formatSchemas(currency).coupon, {
@@ -100,7 +110,7 @@ function answer(app: App, row: CouponRow): Answer {
     json: { coupon },
     human: [
       `${coupon.code}: ${discountOf(coupon, currency)} off ${scope === '' ? 'everything' : scope}`,
-      `${stateOf(row, app.clock.now())}, used ${coupon.used} times, made ${toIso(row.createdAt)}`
+      `${stateOf(row, app.clock.now())}, used ${coupon.used} times, created ${toIso(row.createdAt)}`
     ]
   }
 }

@@ -10,10 +10,10 @@ import type { Terminal } from './terminal.ts'
 type DevOptions = CommonOptions & { host?: string; port?: string; https?: boolean; storefront?: boolean }
 
 export function define(program: ShopCommand): void {
-  const about = 'run a seeded shop to develop against: migrated, filled when empty, sandbox payments, mail to files'
+  const about = 'run a shop for development: migrated, seeded when empty, with sandbox payments and emails in files'
   const command = addServingOptions(addCommand(program, 'dev', about, 'dev --port 3000')).option(
     '--no-storefront',
-    'leave the demo storefront out'
+    'run without the demo storefront'
   )
   command.action(async () => {
     const options = command.opts<DevOptions>()
@@ -32,7 +32,7 @@ export function define(program: ShopCommand): void {
   })
 }
 
-/** Migrates, and fills a shop that holds nothing yet with the demo shop. */
+/** Migrates the database, and seeds an empty shop with the demo shop. */
 async function prepare(app: App): Promise<void> {
   const { migrateShop } = await import('../operations/backup/backups.ts')
   const { isEmptyShop, seedDemo } = await import('../operations/seeding/demo.ts')
@@ -53,7 +53,7 @@ function announce(app: App, url: string, { stdout, messages }: Terminal, asJson:
   messages.log(`  API        ${apiRoot}  (described at ${app.publicUrl()}/docs)`)
   messages.log(`  Proxy      ${proxyRoot}`)
   messages.log(`  Data       ${app.config.dataDir}`)
-  if (logins.length > 0) messages.log(`  Logins     password of each: ${logins[0]?.password ?? ''}`)
+  if (logins.length > 0) messages.log(`  Logins     all with the password ${logins[0]?.password ?? ''}`)
   const widest = Math.max(...logins.map(({ email }) => email.length))
   for (const { email, role, affiliateCode } of logins)
     messages.log(`    ${email.padEnd(widest)}  ${role}${affiliateCode === null ? '' : ` "${affiliateCode}"`}`)

@@ -1,7 +1,7 @@
 import type { listBenefits } from '../shop/benefits/list-benefits.ts'
 import type { Entitlements } from '../shop/entitlements/entitlements.ts'
 
-/** A line for each benefit that a person has, and for the affiliate account; one that says so when there are none. */
+/** The lines about a person's orders, benefits and affiliate account. */
 export function entitlementLines(
   { ordersSummary, affiliate, flags }: Entitlements,
   benefits: ReturnType<typeof listBenefits>
@@ -14,5 +14,5 @@ export function entitlementLines(
     ...(flags.hasProAccess ? ['Has pro access'] : [])
   ]
   const orders = `Orders: ${ordersSummary.totalOrders}${ordersSummary.lastOrderAt === null ? '' : `, the last ${ordersSummary.lastOrderAt}`}`
-  return [orders, ...(held.length === 0 ? ['Holds no benefits.'] : held)]
+  return [orders, ...(held.length === 0 ? ['No benefits.'] : held)]
 }

@@ -11,12 +11,12 @@ import type { Work } from './run.ts'
 
 export function define(program: ShopCommand): void {
   const group = program.command('events').description('what has happened in the shop')
-  const list = addCommand(group, 'list', 'events, the newest first', 'events list --type order.paid --limit 10')
-    .option('--type <type>', 'of one type')
-    .option('--after <id>', 'those after an event, in their order', parseRowId)
-    .option('--limit <n>', 'at most so many', parseLimit, 50)
+  const list = addCommand(group, 'list', 'list events, newest first', 'events list --type order.paid --limit 10')
+    .option('--type <type>', 'only events of this type')
+    .option('--after <id>', 'only events after this one, oldest first', parseRowId)
+    .option('--limit <n>', 'maximum number of events', parseLimit, 50)
   runs(list, 'migrated', listSome)
-  runsOnFiles(addCommand(group, 'types', 'every type of event there is', 'events types'), () => ({
+  runsOnFiles(addCommand(group, 'types', 'list the types of events', 'events types'), () => ({
     json: { types: Object.entries(eventTypes).map(([type, about]) => ({ type, about })) },
     human: table(['Event', 'When'], Object.entries(eventTypes))
   }))
@@ -25,7 +25,7 @@ export function define(program: ShopCommand): void {
 function listSome({ app, options }: Work<{ type?: string; after?: number; limit: number }>): Answer {
   const { type, after, limit } = options
   if (type !== undefined && !isEventType(type))
-    throw new AppError('USAGE', `There is no event "${type}": "shopstead events types" names them.`)
+    throw new AppError('USAGE', `Unknown event type "${type}". "shopstead events types" lists the types.`)
   const events = listEvents(app.db, { type, after, limit })
   const rows = events.map((event) => [
     event.id,
@@ -45,6 +45,6 @@ function listSome({ app, options }: Work<{ type?: string; after?: number; limit:
         data: event.payload
       }))
     },
-    human: rows.length === 0 ? 'There are none.' : table(['Id', 'At (UTC)', 'Event', 'Data'], rows)
+    human: rows.length === 0 ? 'There are no events.' : table(['Id', 'At (UTC)', 'Event', 'Data'], rows)
   }
 }

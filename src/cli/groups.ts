@@ -1,10 +1,10 @@
 import type { ShopCommand } from './command.ts'
 
-/** A first word of the command line, and the module that knows its commands. */
+/** The first word of a command line, and the module that defines its commands. */
 type Group = { name: string; about: string; load: () => Promise<{ define(program: ShopCommand): void }> }
 
 export const groups: readonly Group[] = [
-  { name: 'dev', about: 'run a seeded shop to develop against', load: () => import('./dev.ts') },
+  { name: 'dev', about: 'run a seeded shop for development', load: () => import('./dev.ts') },
   { name: 'serve', about: 'run the production server', load: () => import('./serve.ts') },
   { name: 'migrate', about: 'bring the database up to date', load: () => import('./migrate.ts') },
   { name: 'seed', about: 'fill the shop from a file, or with the demo shop', load: () => import('./seed.ts') },
@@ -13,19 +13,19 @@ export const groups: readonly Group[] = [
   { name: 'offers', about: 'the catalogue', load: () => import('./offers.ts') },
   { name: 'coupons', about: 'coupon codes', load: () => import('./coupons.ts') },
   { name: 'modules', about: 'switch modules on and off', load: () => import('./modules.ts') },
-  { name: 'settings', about: 'what can be changed while the shop runs', load: () => import('./settings.ts') },
+  { name: 'settings', about: 'settings of the running shop', load: () => import('./settings.ts') },
   { name: 'orders', about: 'orders and refunds', load: () => import('./orders.ts') },
   { name: 'affiliates', about: 'affiliates', load: () => import('./affiliates.ts') },
   { name: 'referrals', about: 'referrals and payouts', load: () => import('./referrals.ts') },
   { name: 'benefits', about: 'memberships, courses and other benefits', load: () => import('./benefits.ts') },
-  { name: 'sandbox', about: 'the Stripe stand-in', load: () => import('./sandbox.ts') },
-  { name: 'webhooks', about: 'addresses that hear of what happens', load: () => import('./webhooks.ts') },
-  { name: 'events', about: 'what has happened in the shop', load: () => import('./events.ts') },
+  { name: 'sandbox', about: 'the sandbox for payments', load: () => import('./sandbox.ts') },
+  { name: 'webhooks', about: 'webhook endpoints and deliveries', load: () => import('./webhooks.ts') },
+  { name: 'events', about: 'the events of the shop', load: () => import('./events.ts') },
   { name: 'backup', about: 'copies of the database and the secret key', load: () => import('./backup.ts') },
-  { name: 'proxy', about: 'the first-party proxy, and a check of other ones', load: () => import('./proxy.ts') },
+  { name: 'proxy', about: 'the first-party proxy, and a check of other proxies', load: () => import('./proxy.ts') },
   { name: 'openapi', about: 'the API description', load: () => import('./openapi.ts') },
   { name: 'completion', about: 'completion of commands in a shell', load: () => import('./completion.ts') },
   { name: 'systemd', about: 'a systemd unit', load: () => import('./systemd.ts') },
   { name: 'guide', about: 'the documentation', load: () => import('./guide.ts') },
-  { name: 'health', about: 'what is well and what is not', load: () => import('./health.ts') }
+  { name: 'health', about: 'check the shop', load: () => import('./health.ts') }
 ]

@@ -32,7 +32,7 @@ export function importFile(work: Work<{ dryRun?: boolean }>, path: string): Answ
     human: [
       ...describeChanges(changes),
       ...describeReport(report),
-      ...(affiliates === 0 ? [] : [`${affiliates} affiliates left alone: "shopstead seed" takes them.`]),
+      ...(affiliates === 0 ? [] : [`${affiliates} affiliates not imported: use "shopstead seed" for them.`]),
       ...describeCounts(counts),
       ...(dryRun ? ['Nothing was changed: this was a dry run.'] : [])
     ]

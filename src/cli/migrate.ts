@@ -9,9 +9,9 @@ export function define(program: ShopCommand): void {
   const command = addCommand(
     program,
     'migrate',
-    'bring the database up to date, making it if there is none; one that holds something is copied first',
+    'create the database or bring it up to date; a database with data is backed up first',
     'migrate --status'
-  ).option('--status', 'only tell what is applied and what is pending')
+  ).option('--status', 'only show which migrations are applied and pending')
   runsOnFiles(command, (work: FileWork<{ status?: boolean }>) => (work.options.status ? tell(work) : migrate(work)))
 }
 
@@ -27,7 +27,7 @@ async function migrate(work: FileWork<object>): Promise<Answer> {
       human: [
         `Database at ${version ?? 'no version yet'}.`,
         applied.length === 0 ? 'Nothing to do.' : `Applied: ${applied.join(', ')}.`,
-        ...(snapshot === null ? [] : [`As it was before: ${snapshot}`])
+        ...(snapshot === null ? [] : [`Backup from before the migration: ${snapshot}`])
       ]
     }
   } finally {
@@ -44,7 +44,7 @@ async function tell({ config }: FileWork<object>): Promise<Answer> {
     human: [
       `Database at ${version ?? 'no version yet'}.`,
       newer
-        ? 'It was migrated by a newer Shopstead than this one.'
+        ? 'A newer version of Shopstead migrated this database.'
         : `${applied.length} applied, ${pending.length} pending.`
     ]
   }

@@ -7,17 +7,15 @@ import type { Answer } from './output.ts'
 import { addCommand, runs } from './run.ts'
 
 export function define(program: ShopCommand): void {
-  const group = program
-    .command('modules')
-    .description('switch modules on and off; what they hold is hidden, not deleted')
-  runs(addCommand(group, 'list', 'every module', 'modules list'), 'migrated', answer)
+  const group = program.command('modules').description('switch modules on and off; their data is hidden, not deleted')
+  runs(addCommand(group, 'list', 'list the modules', 'modules list'), 'migrated', answer)
   for (const enabled of [true, false]) {
     const verb = enabled ? 'enable' : 'disable'
     runs(
       addCommand(
         group,
         `${verb} <name>`,
-        `${verb} a module; a running server sees it at once`,
+        `${verb} a module; a running server applies it immediately`,
         `modules ${verb} affiliates`
       ),
       'migrated',

@@ -2,12 +2,12 @@ import { AppError } from '../errors.ts'
 
 /** The id of a row, as an argument or option. @throws AppError USAGE */
 export function parseRowId(text: string): number {
-  if (!/^[1-9]\d{0,14}$/.test(text)) throw new AppError('USAGE', 'An id is a whole number such as 12.')
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new AppError('USAGE', 'The id must be a whole number such as 12.')
   return Number(text)
 }
 
-/** How many rows are shown. @throws AppError USAGE */
+/** The maximum number of rows to show. @throws AppError USAGE */
 export function parseLimit(text: string): number {
-  if (!/^[1-9]\d{0,4}$/.test(text)) throw new AppError('USAGE', '--limit takes a whole number from 1 to 99999.')
+  if (!/^[1-9]\d{0,4}$/.test(text)) throw new AppError('USAGE', '--limit must be a whole number from 1 to 99999.')
   return Number(text)
 }

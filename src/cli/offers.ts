@@ -16,21 +16,25 @@ import type { Work } from './run.ts'
 
 export function define(program: ShopCommand): void {
   const group = program.command('offers').description('the catalogue')
-  runs(addCommand(group, 'list', 'every product, hidden and sold out ones too', 'offers list'), 'migrated', list)
   runs(
-    addCommand(group, 'show <slug>', 'one product, by slug or id', 'offers show mug'),
+    addCommand(group, 'list', 'list all products, including hidden and sold out products', 'offers list'),
+    'migrated',
+    list
+  )
+  runs(
+    addCommand(group, 'show <slug>', 'show one product, by slug or id', 'offers show mug'),
     'migrated',
     ({ app, now }, slug: string) => show(app, slug, now)
   )
   const command = addCommand(
     group,
     'import <file>',
-    'take over products from JSON, or a product CSV export of WooCommerce or Shopify',
+    'import products from JSON, or from a product CSV export of WooCommerce or Shopify',
     'offers import products.csv --dry-run'
-  ).option('--dry-run', 'only tell what would change')
+  ).option('--dry-run', 'only show what would change')
   runs(command, 'migrated', importFile)
   runs(
-    addCommand(group, 'export', 'every product and coupon in use, as JSON', 'offers export > products.json'),
+    addCommand(group, 'export', 'export all products and active coupons as JSON', 'offers export > products.json'),
     'migrated',
     (work) => {
       const { app } = work
@@ -44,7 +48,7 @@ export function define(program: ShopCommand): void {
   )
   for (const published of [true, false]) {
     const verb = published ? 'publish' : 'unpublish'
-    const about = published ? 'offer a product for sale' : 'take a product off sale; orders of it stay'
+    const about = published ? 'offer a product for sale' : 'hide a product from sale; its orders stay'
     runs(addCommand(group, `${verb} <slug>`, about, `offers ${verb} mug`), 'migrated', ({ app, now }, slug: string) => {
       setPublished(app.db, slug, published, now)
       return show(app, slug, now)
@@ -97,7 +101,7 @@ function price({ price: { currency, amount, originalAmount } }: ProductView): st
   return originalAmount === null ? money(amount) : `${money(amount)} instead of ${money(originalAmount)}`
 }
 
-/** With variations, what all of them have left; null as soon as one is not counted. */
+/** The stock of a product, or of all its variations together; null when the stock of one is not counted. */
 function stockOf({ stock, variations }: ProductView): number | null {
   if (variations.length === 0) return stock
   const own = variations.flatMap((variation) => variation.stock ?? [])

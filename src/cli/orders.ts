@@ -30,17 +30,22 @@ const by = 'operator'
 
 export function define(program: ShopCommand): void {
   const group = program.command('orders').description('orders and refunds')
-  const listing = addCommand(group, 'list', 'the newest orders', 'orders list --status processing --limit 50')
-    .option('--user <email-or-id>', "one customer's orders; by email a guest's too")
-    .addOption(new Option('--status <status>', 'orders in one state').choices(orderStatuses))
-    .option('--limit <n>', 'how many, up to 1000', '20')
+  const listing = addCommand(group, 'list', 'list the newest orders', 'orders list --status processing --limit 50')
+    .option('--user <email-or-id>', "one customer's orders; an email also finds guest orders")
+    .addOption(new Option('--status <status>', 'only orders with this status').choices(orderStatuses))
+    .option('--limit <n>', 'maximum number, up to 1000', '20')
   runs(listing, 'migrated', list)
   runs(
-    addCommand(group, 'show <id>', 'one order, where it ships to and its history', 'orders show 12'),
+    addCommand(group, 'show <id>', 'show one order with its addresses and history', 'orders show 12'),
     'migrated',
     ({ app }, id: string) => answer(app, parseId(id))
   )
-  const explaining = addCommand(group, 'explain <id>', 'why it has its attribution and referral', 'orders explain 12')
+  const explaining = addCommand(
+    group,
+    'explain <id>',
+    'explain the attribution and referral of an order',
+    'orders explain 12'
+  )
   runs(explaining, 'migrated', ({ app }, id: string) => {
     const { lines, ...explanation } = explainOrder(app.db, parseId(id))
     return { json: explanation, human: lines }
@@ -49,21 +54,31 @@ export function define(program: ShopCommand): void {
   const reconciling = addCommand(
     group,
     'reconcile',
-    "settle open payments from the gateway's own answer, end holds that are over",
+    'fetch the state of open payments from the gateway, and end expired holds',
     'orders reconcile'
   )
   runs(reconciling, 'migrated', reconcileNow)
   defineWarnings(group)
 }
 
-/** Each goes through the same function as the API's and the webhooks' moves. */
+/** The moves use the same functions as the API and the webhooks. */
 function defineMoves(group: ShopCommand): void {
-  const paid = addCommand(group, 'paid <id>', 'its money has arrived: by transfer, in cash, or late', 'orders paid 12')
+  const paid = addCommand(
+    group,
+    'paid <id>',
+    'record that the money has arrived: by transfer, in cash, or late',
+    'orders paid 12'
+  )
   runs(paid, 'migrated', ({ app, now }, id: string) => {
     markPaid(app.db, parseId(id), by, now)
     return answer(app, parseId(id))
   })
-  const complete = addCommand(group, 'complete <id>', 'the buyer has everything', 'orders complete 12')
+  const complete = addCommand(
+    group,
+    'complete <id>',
+    'record that the buyer has received everything',
+    'orders complete 12'
+  )
   runs(complete, 'migrated', ({ app, now }, id: string) => {
     completeOrder(app.db, parseId(id), by, now)
     return answer(app, parseId(id))
@@ -71,28 +86,32 @@ function defineMoves(group: ShopCommand): void {
   const cancel = addCommand(
     group,
     'cancel <id>',
-    'stock, coupons and benefits go back; money does not',
+    'cancel an order: returns stock, coupons and benefits, but no money',
     'orders cancel 12'
   )
-  runs(cancel.option('--yes', 'do not ask'), 'migrated', async (work: Work<SureOptions>, id: string) => {
-    const { app } = work
-    await askAtTerminal(`Cancel order ${parseId(id)}?`, work)
-    await cancelOrder(app, parseId(id), by)
-    return answer(app, parseId(id))
-  })
+  runs(
+    cancel.option('--yes', 'do not ask for confirmation'),
+    'migrated',
+    async (work: Work<SureOptions>, id: string) => {
+      const { app } = work
+      await askAtTerminal(`Cancel order ${parseId(id)}?`, work)
+      await cancelOrder(app, parseId(id), by)
+      return answer(app, parseId(id))
+    }
+  )
   const refund = addCommand(
     group,
     'refund <id>',
-    'give money back, all that is left or a part',
+    'refund the rest of an order, or a part',
     'orders refund 12 --amount 5.50'
   )
-    .option('--amount <n>', "a part, in the order's currency")
-    .option('--yes', 'do not ask')
+    .option('--amount <n>', "refund this part, in the order's currency")
+    .option('--yes', 'do not ask for confirmation')
   runs(refund, 'migrated', async (work: Work<SureOptions & { amount?: string }>, id: string) => {
     const { app, options } = work
     const { currency } = getOrder(app.db, parseId(id))
     const amountMinor = options.amount === undefined ? undefined : toMinor(options.amount, currency)
-    const what = amountMinor === undefined ? 'all that is left' : formatMoney(amountMinor, currency)
+    const what = amountMinor === undefined ? 'the rest' : formatMoney(amountMinor, currency)
     await askAtTerminal(`Refund ${what} of order ${parseId(id)}?`, work)
     await refundOrder(app, parseId(id), amountMinor, by)
     return answer(app, parseId(id))
@@ -124,7 +143,7 @@ function answer(app: App, id: number): Answer {
     human: [
       `Order ${order.id}: ${order.status}, ${money(order, order.total)}, ${plain(order.email ?? 'no email')}`,
       ...(order.renewalOf === null ? [] : [`Renewal of the subscription that order ${order.renewalOf} started`]),
-      `Payment: ${order.paymentStatus ?? 'none tried'}; refunded ${money(order, order.refunded)}`,
+      `Payment: ${order.paymentStatus ?? 'not started'}; refunded ${money(order, order.refunded)}`,
       ...order.lineItems.map((item) => `  ${item.quantity} × ${item.name}: ${money(order, item.total)}`),
       ...order.coupons.map((coupon) => `  Coupon ${coupon.code}: ${money(order, coupon.discount)} off`),
       ...buyerLines(order),
@@ -141,12 +160,12 @@ async function reconcileNow(work: Work<object>): Promise<Answer> {
   const { attempts, settled, refunds, events, holds, failed } = report
   return {
     json: report,
-    human: `${settled} of ${attempts} open payments settled, ${refunds} refunds and ${events} missed events taken in, ${holds} holds ended, ${failed} failed.`,
+    human: `${settled} of ${attempts} open payments settled, ${refunds} refunds and ${events} missed events applied, ${holds} holds ended, ${failed} failed.`,
     ...(failed > 0 ? { exitCode: 1 } : {})
   }
 }
 
-/** Where nobody can be asked, the command itself is the answer: nothing here is lost, every move is in the history. */
+/** Asks only at a terminal: these moves lose no data, and the history records each of them. */
 async function askAtTerminal(question: string, { options, json, terminal }: Work<SureOptions>): Promise<void> {
   if (terminal.stdin.isTTY && !json) await confirmOrRefuse(terminal, question, options)
 }
@@ -156,12 +175,12 @@ function money(order: AdminOrder, amount: number): string {
 }
 
 function parseId(text: string): number {
-  if (!/^[1-9]\d{0,14}$/.test(text)) throw new AppError('USAGE', 'An order is named by its number, such as 12.')
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new AppError('USAGE', 'The order must be a number such as 12.')
   return Number(text)
 }
 
 function parseLimit(text: string): number {
   const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0
-  if (limit < 1 || limit > 1000) throw new AppError('USAGE', '--limit takes a whole number from 1 to 1000.')
+  if (limit < 1 || limit > 1000) throw new AppError('USAGE', '--limit must be a whole number from 1 to 1000.')
   return limit
 }

@@ -3,15 +3,15 @@ import { AppError } from '../errors.ts'
 import { storageUnavailable } from '../platform/db/storage-errors.ts'
 import type { Terminal } from './terminal.ts'
 
-/** What a command has to say: one JSON document, or the same for a person. */
+/** The result of a command: as one JSON document, and as text for a person. */
 export type Answer = {
   json: unknown
   human: string | readonly string[]
-  /** For commands whose answer can be a failure, such as health. */
+  /** Set by commands that can succeed and still report a failure, such as health. */
   exitCode?: number
 }
 
-/** Prints the answer to standard output; results carry no mark and no level. */
+/** Prints a result to standard output, without a log level. */
 export function printAnswer(terminal: Terminal, answer: Answer, asJson: boolean): void {
   const { json, human, exitCode } = answer
   const text = asJson ? JSON.stringify(json) : [human].flat().join('\n')
@@ -32,7 +32,7 @@ export function printError(terminal: Terminal, error: unknown, asJson: boolean):
   terminal.exitCode = known.exitCode
 }
 
-/** An operator is told the cause, which a shop's visitors are not. */
+/** Operators see the cause of an unexpected error; visitors of the shop do not. */
 function toAppError(error: unknown): AppError {
   const { code, message } = storageUnavailable(error) ?? { code: 'INTERNAL_SERVER_ERROR' as const, message: '' }
   return new AppError(code, [message, describeUnforeseen(error)].filter(Boolean).join(' '), {}, { cause: error })
@@ -48,12 +48,12 @@ function detailLines(error: AppError): string[] {
   return Object.entries(fields).map(([field, problems]) => `  ${field}: ${[problems].flat().join(' ')}`)
 }
 
-/** What a stranger wrote must not move the cursor, colour the operator's terminal or turn the direction of its writing. */
+/** Untrusted text without control characters: it must not move the cursor, change colours or the writing direction. */
 export function plain(text: string): string {
   return text.replaceAll(/[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]+/gu, ' ')
 }
 
-/** A table that fits 80 columns: plain columns two spaces apart, no lines drawn; what is too wide goes on below. */
+/** A table that fits 80 columns: columns two spaces apart, without borders; a wide cell continues on the next line. */
 export function table(head: readonly string[], rows: readonly (readonly (string | number | null)[])[]): string {
   const all = [head, ...rows.map((row) => row.map((cell) => (cell === null ? '-' : String(cell))))]
   const longest = (column: number, lengthOf: (cell: string) => number): number =>
@@ -87,7 +87,7 @@ const borders = [
   'middle'
 ]
 
-/** Takes from the widest column until all fit; a column as wide as its longest word only when no other is left. */
+/** Narrows the widest columns until all fit. A column gets narrower than its longest word only when all others are. */
 function narrowed(widths: readonly number[], words: readonly number[]): number[] {
   const left = [...widths]
   const width = (): number => left.reduce((sum, one) => sum + one + gap, -gap)
@@ -100,7 +100,7 @@ function narrowed(widths: readonly number[], words: readonly number[]): number[]
   return left
 }
 
-/** Breaks a cell between words, and a word only where it has a line of its own and is still too long. */
+/** Breaks a cell between words, and within a word only when it is longer than a line. */
 function broken(cell: string, width: number): string {
   const lines: string[] = []
   let rest = cell

@@ -8,11 +8,11 @@ import { table } from './output.ts'
 import { addCommand, runs } from './run.ts'
 import type { Work } from './run.ts'
 
-/** What `shopstead health` warns of, and the word that somebody has dealt with it. */
+/** Lists the payment warnings that `shopstead health` counts, and marks them as dealt with. */
 export function defineWarnings(group: ShopCommand): void {
-  const command = addCommand(group, 'warnings', 'payments that somebody has to look at', 'orders warnings --settled 3')
+  const command = addCommand(group, 'warnings', 'list payments that need your attention', 'orders warnings --settled 3')
     .addOption(new Option('--kind <kind>', 'only warnings of this kind').choices(warningKinds))
-    .option('--settled <id>', 'this one has been dealt with; health is silent about it from now on')
+    .option('--settled <id>', 'mark this warning as dealt with; health no longer reports it')
   runs(command, 'migrated', ({ app, options, now }: Work<{ settled?: string; kind?: WarningKind }>) => {
     const { settled, kind } = options
     if (settled !== undefined) dismissWarning(app.db, parseRowId(settled), now)
@@ -27,7 +27,7 @@ export function defineWarnings(group: ShopCommand): void {
     const rows = warnings.map(({ id, orderId, message }) => [id, orderId, message])
     return {
       json: { warnings },
-      human: warnings.length === 0 ? 'Nothing to look at.' : table(['Id', 'Order', 'What'], rows)
+      human: warnings.length === 0 ? 'No payment needs your attention.' : table(['Id', 'Order', 'What'], rows)
     }
   })
 }

@@ -7,17 +7,17 @@ import type { CommonOptions } from './run.ts'
 
 type CheckCommandOptions = CommonOptions & { listen?: string; service?: string }
 
-/** Tells a site that wrote its own proxy which rules it breaks. */
+/** Checks a site's own proxy against the rules of docs/interface.md. */
 export function defineCheck(parent: ShopCommand): void {
-  const about = 'hold a proxy against the rules for one, each by name; exit 1 when one is broken'
+  const about = 'check a proxy against the rules for proxies; exit code 1 when one is broken'
   const command = addCommand(parent, 'check <url>', about, 'proxy check https://www.example.com/api/secure')
     .option(
       '--listen <port>',
-      "stand between: make http://127.0.0.1:PORT the proxy's upstream, and all rules are checked"
+      "listen between proxy and service to check all rules; the proxy's upstream must be http://127.0.0.1:PORT"
     )
-    .option('--service <url>', 'where the service is that --listen hands on to')
+    .option('--service <url>', 'address of the service, for --listen')
   command.action(async (url: string) => {
-    // Options that `proxy` has as well are taken for its own, wherever they stand.
+    // Commander assigns options that `proxy` also has to `proxy`, wherever they are on the command line.
     const options = command.optsWithGlobals<CheckCommandOptions>()
     const { terminal } = command
     const { checkProxy } = await import('../proxy/check/check.ts')
@@ -25,7 +25,7 @@ export function defineCheck(parent: ShopCommand): void {
       root: address(url, 'The URL'),
       intercept: interceptorOptions(options),
       onListening: (port) =>
-        terminal.messages.info(`Listening in between on http://127.0.0.1:${port}; this takes half a minute.`)
+        terminal.messages.info(`Listening on http://127.0.0.1:${port}. The check takes half a minute.`)
     })
     printAnswer(terminal, answerOf(url, findings), options.json ?? false)
   })
@@ -34,7 +34,7 @@ export function defineCheck(parent: ShopCommand): void {
 function interceptorOptions({ listen, service }: CheckCommandOptions): { port: number; service: URL } | undefined {
   if (listen === undefined && service === undefined) return undefined
   if (listen === undefined || service === undefined || !/^\d{1,5}$/.test(listen))
-    throw new AppError('USAGE', '--listen PORT and --service URL go together.')
+    throw new AppError('USAGE', 'Pass --listen PORT and --service URL together.')
   const root = address(service, '--service')
   return { port: Number(listen), service: root.pathname === '/' ? new URL('/api/v1', root) : root }
 }
@@ -42,7 +42,7 @@ function interceptorOptions({ listen, service }: CheckCommandOptions): { port: n
 function address(text: string, what: string): URL {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol))
-    throw new AppError('USAGE', `${what} takes an http or https address.`)
+    throw new AppError('USAGE', `${what} must be an http or https address.`)
   return url
 }
 

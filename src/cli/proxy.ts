@@ -10,16 +10,16 @@ import type { Terminal } from './terminal.ts'
 type ProxyCommandOptions = CommonOptions & { upstream?: string; host: string; port: string }
 
 export function define(program: ShopCommand): void {
-  const about = 'run the first-party proxy in front of a service elsewhere'
+  const about = 'run the first-party proxy for a service on another origin'
   const command = addCommand(program, 'proxy', about, 'proxy --upstream http://127.0.0.1:3000 --port 8080')
-    .option('--upstream <url>', "the service's origin, or its api_root where that is not /api/v1")
+    .option('--upstream <url>', 'origin of the service, or its api_root if that is not /api/v1')
     .option('--host <host>', 'address to listen on', '127.0.0.1')
-    .option('--port <port>', 'port to listen on, 0 for any free one', '8080')
+    .option('--port <port>', 'port to listen on, 0 for any free port', '8080')
   defineCheck(command)
   command.action(() => serveProxy(command.terminal, command.opts<ProxyCommandOptions>()))
 }
 
-/** Runs until it is stopped. The service has to name this machine in its SHOPSTEAD_TRUSTED_PROXIES to count clients. */
+/** Runs until it is stopped. To limit each client, the service must list this machine in SHOPSTEAD_TRUSTED_PROXIES. */
 async function serveProxy(terminal: Terminal, options: ProxyCommandOptions): Promise<void> {
   const { listenHttp } = await import('../platform/http/listen.ts')
   const { createLogger } = await import('../platform/log.ts')
@@ -43,7 +43,7 @@ async function createHandle(
   const { clientAddress, parseTrustedProxies } = await import('../platform/http/client-address.ts')
   const { socketAddress } = await import('../platform/http/node-request.ts')
   const { describeError } = await import('../platform/log.ts')
-  if (upstream === undefined) throw new AppError('USAGE', 'Say where the service is: --upstream URL.')
+  if (upstream === undefined) throw new AppError('USAGE', 'Pass the address of the service with --upstream URL.')
   const trusted = parseTrustedProxies(config.trustedProxies)
   try {
     return createProxy({
@@ -53,9 +53,9 @@ async function createHandle(
       development: config.env === 'development',
       clientAddress: (request) =>
         clientAddress(socketAddress(request), request.headers.get('x-forwarded-for'), trusted),
-      onFailure: (error) => log.error('the service could not be asked', { error: describeError(error) })
+      onFailure: (error) => log.error('the service could not be reached', { error: describeError(error) })
     })
   } catch (cause) {
-    throw new AppError('USAGE', '--upstream takes an http or https address.', {}, { cause })
+    throw new AppError('USAGE', '--upstream must be an http or https address.', {}, { cause })
   }
 }

@@ -17,12 +17,12 @@ type PayOptions = { affiliate?: string; reference?: string; csv?: string; dryRun
 type Line = { plan: PayoutPlan; payout: PaidPayout['payout'] | null }
 
 export function definePayouts(group: ShopCommand): void {
-  const pay = addCommand(group, 'pay', 'mark as paid what is due', 'referrals pay --dry-run --csv payouts.csv')
+  const pay = addCommand(group, 'pay', 'mark the due commissions as paid', 'referrals pay --dry-run --csv payouts.csv')
     .option('--dry-run', 'only show what would be paid')
-    .option('--affiliate <code>', 'only this one')
-    .option('--reference <text>', 'kept with the payouts, such as the number of a bank transfer')
+    .option('--affiliate <code>', 'pay only this affiliate')
+    .option('--reference <text>', 'reference stored with the payouts, such as the number of a bank transfer')
     .option('--csv <file>', 'write the payouts to a new file')
-    .option('--yes', 'do not ask')
+    .option('--yes', 'do not ask for confirmation')
   runs(pay, 'migrated', payOrPlan)
 }
 
@@ -33,7 +33,7 @@ async function payOrPlan(work: Work<PayOptions>): Promise<Answer> {
   const payable = approved.filter(isPayable)
   if (options.dryRun) return showPlan(work, approved)
   if (payable.length === 0) return answer(app, [])
-  await confirmOrRefuse(terminal, `Mark as paid ${totals(payable)} to ${payable.length} affiliate(s)?`, options)
+  await confirmOrRefuse(terminal, `Mark ${totals(payable)} to ${payable.length} affiliate(s) as paid?`, options)
   const { reference, csv } = options
   const run = {
     ...filter,

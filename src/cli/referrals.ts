@@ -22,21 +22,31 @@ type FilterOptions = { affiliate?: string; status?: ReferralStatus }
 
 export function define(program: ShopCommand): void {
   const group = program.command('referrals').description('referrals and payouts')
-  const listing = addCommand(group, 'list', 'the newest referrals', 'referrals list --affiliate mira --status unpaid')
-  runs(filtered(listing).option('--limit <n>', 'how many, up to 1000', '20'), 'migrated', list)
+  const listing = addCommand(
+    group,
+    'list',
+    'list the newest referrals',
+    'referrals list --affiliate mira --status unpaid'
+  )
+  runs(filtered(listing).option('--limit <n>', 'maximum number, up to 1000', '20'), 'migrated', list)
   runs(
-    addCommand(group, 'show <id>', 'one referral with its ledger', 'referrals show 12'),
+    addCommand(group, 'show <id>', 'show one referral with its ledger', 'referrals show 12'),
     'migrated',
     ({ app }, id: string) => answer(app, parseId(id))
   )
-  const accept = addCommand(group, 'accept <id>', "credit a paid order's referral", 'referrals accept 12')
+  const accept = addCommand(group, 'accept <id>', 'accept the referral of a paid order', 'referrals accept 12')
   runs(accept, 'migrated', ({ app, now }, id: string) => {
     acceptAsOperator(app.db, parseId(id), now)
     return answer(app, parseId(id))
   })
-  const reject = addCommand(group, 'reject <id>', 'take back what it earned, for good', 'referrals reject 12')
+  const reject = addCommand(
+    group,
+    'reject <id>',
+    'reject a referral permanently and take back its commission',
+    'referrals reject 12'
+  )
   runs(
-    reject.option('--reason <text>', 'kept with it', ''),
+    reject.option('--reason <text>', 'reason, stored with the referral', ''),
     'migrated',
     ({ app, options, now }: Work<{ reason: string }>, id: string) => {
       rejectAsOperator(app.db, parseId(id), options.reason, now)
@@ -47,7 +57,7 @@ export function define(program: ShopCommand): void {
   const exporting = addCommand(
     group,
     'export',
-    'referrals as CSV',
+    'export referrals as CSV',
     'referrals export --status paid --out referrals.csv'
   )
   runs(filtered(exporting).option('--out <file>', 'write a file instead of printing'), 'migrated', exportCsv)
@@ -55,8 +65,8 @@ export function define(program: ShopCommand): void {
 
 function filtered(command: ShopCommand): ShopCommand {
   return command
-    .option('--affiliate <code>', "one affiliate's")
-    .addOption(new Option('--status <status>', 'those in one state').choices(referralStatuses))
+    .option('--affiliate <code>', 'only referrals of this affiliate')
+    .addOption(new Option('--status <status>', 'only referrals with this status').choices(referralStatuses))
 }
 
 function filterOf(app: App, { affiliate, status }: FilterOptions): ReferralFilter {
@@ -68,7 +78,7 @@ function filterOf(app: App, { affiliate, status }: FilterOptions): ReferralFilte
 
 function list({ app, options }: Work<FilterOptions & { limit: string }>): Answer {
   const limit = /^\d{1,4}$/.test(options.limit) ? Number(options.limit) : 0
-  if (limit < 1 || limit > 1000) throw new AppError('USAGE', '--limit takes a whole number from 1 to 1000.')
+  if (limit < 1 || limit > 1000) throw new AppError('USAGE', '--limit must be a whole number from 1 to 1000.')
   const found = listAdminReferrals(app.db, { ...filterOf(app, options), limit })
   const rows = found.map((row) => [
     row.id,
@@ -116,6 +126,6 @@ function exportCsv(work: Work<FilterOptions & { out?: string }>): Answer {
 }
 
 function parseId(text: string): number {
-  if (!/^[1-9]\d{0,14}$/.test(text)) throw new AppError('USAGE', 'A referral is named by its number, such as 12.')
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new AppError('USAGE', 'The referral must be a number such as 12.')
   return Number(text)
 }

@@ -10,10 +10,10 @@ import { printAnswer } from './output.ts'
 import type { Answer } from './output.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Options that every command takes. */
+/** Options of every command. */
 export type CommonOptions = { json?: boolean; dataDir?: string }
 
-/** What a command works with. */
+/** The input of a command that opens the shop. */
 export type Work<Options> = {
   app: App
   options: Options & CommonOptions
@@ -23,7 +23,7 @@ export type Work<Options> = {
 }
 
 /**
- * Adds a command with the options that all share and an example under its help.
+ * Adds a command with the common options and an example in its help.
  *
  * @param usage name and arguments as commander writes them: `show <email>`
  */
@@ -31,14 +31,14 @@ export function addCommand(parent: ShopCommand, usage: string, about: string, ex
   return parent
     .command(usage)
     .description(about)
-    .option('--json', 'answer with one JSON document on standard output')
+    .option('--json', 'print one JSON document on standard output')
     .option('--data-dir <dir>', 'data folder (default: SHOPSTEAD_DATA_DIR or ./data)')
     .addHelpText('after', `\nExample:\n  $ shopstead ${example}`)
 }
 
 /**
- * Makes a command run `work` on an opened App and print its answer. The App is closed in every case; an error leaves the
- * command and decides the exit code.
+ * Makes a command run `work` on an opened App and print its answer. The App is always closed. An error of `work` is
+ * thrown and decides the exit code.
  *
  * @param database what the command needs of the database (see createApp)
  */
@@ -61,7 +61,7 @@ export function runs<Options extends object, Args extends (string | string[] | u
   })
 }
 
-/** What a command works with that must not, or need not, open the shop. */
+/** The input of a command that does not open the shop. */
 export type FileWork<Options> = {
   config: Config
   options: Options & CommonOptions
@@ -70,7 +70,7 @@ export type FileWork<Options> = {
   terminal: Terminal
 }
 
-/** Like `runs`, for a command that works on the data folder with no App open. */
+/** Like `runs`, for a command that uses the data folder without an App. */
 export function runsOnFiles<Options extends object>(
   command: ShopCommand,
   work: (work: FileWork<Options>, ...args: string[]) => Answer | Promise<Answer>
@@ -85,7 +85,7 @@ export function runsOnFiles<Options extends object>(
   })
 }
 
-/** Opens the shop for a command; its log goes to the command's terminal. Errors are those of createApp. */
+/** Opens the shop for a command; its log goes to the command's terminal. @throws the errors of createApp */
 export async function openApp(
   terminal: Terminal,
   config: Config,
@@ -105,7 +105,7 @@ type Flags = {
   storefront?: boolean | undefined
 }
 
-/** The only place that reads the environment, `.env` of the working directory included. */
+/** The only place that reads the environment, including `.env` in the working directory. */
 export async function loadConfig({ env }: Terminal, flags: Flags): Promise<Config> {
   const { parseConfig } = await import('../platform/config/config.ts')
   const fromFile = existsSync('.env') ? parseEnv(readFileSync('.env', 'utf8')) : {}
@@ -113,9 +113,9 @@ export async function loadConfig({ env }: Terminal, flags: Flags): Promise<Confi
 }
 
 /**
- * Asks before something that cannot be undone.
+ * Asks for confirmation.
  *
- * @throws AppError USAGE without `--yes` where there is no terminal to ask at; CONFLICT when the answer is no
+ * @throws AppError USAGE without `--yes` and without a terminal; CONFLICT when the answer is no
  */
 export async function confirmOrRefuse(
   terminal: Terminal,
@@ -123,28 +123,29 @@ export async function confirmOrRefuse(
   options: { yes?: boolean; json?: boolean }
 ): Promise<void> {
   if (options.yes) return
-  if (!terminal.stdin.isTTY || options.json) throw new AppError('USAGE', `${question} Say so with --yes.`)
+  if (!terminal.stdin.isTTY || options.json) throw new AppError('USAGE', `${question} Pass --yes to confirm.`)
   if (!(await terminal.confirm(question))) throw new AppError('CONFLICT', 'Nothing was changed.')
 }
 
 /**
- * A password by prompt, or by standard input with `--password-stdin`; never by argument, where other users would see it.
+ * Reads a password by a prompt, or from standard input with `--password-stdin`. It is never an argument, because other
+ * users of the machine see arguments.
  *
- * @throws AppError USAGE where there is neither.
+ * @throws AppError USAGE without a terminal and without input; VALIDATION_FAILED when the two passwords differ
  */
 export async function readPassword(terminal: Terminal, options: { passwordStdin?: boolean }): Promise<string> {
   const { stdin } = terminal
   if (options.passwordStdin) return firstLine(await text(stdin))
-  if (!stdin.isTTY) throw new AppError('USAGE', 'There is no terminal to ask for the password: use --password-stdin.')
+  if (!stdin.isTTY) throw new AppError('USAGE', 'There is no terminal for a prompt. Use --password-stdin.')
   const typed = await promptHidden(terminal, 'Password: ')
   if (typed !== (await promptHidden(terminal, 'Again: ')))
-    throw new AppError('VALIDATION_FAILED', 'The two passwords differ.')
+    throw new AppError('VALIDATION_FAILED', 'The two passwords are different.')
   return typed
 }
 
 function firstLine(input: string): string {
   const line = input.split(/\r?\n/, 1)[0] ?? ''
-  if (line === '') throw new AppError('USAGE', 'Standard input holds no password.')
+  if (line === '') throw new AppError('USAGE', 'Standard input contains no password.')
   return line
 }
 

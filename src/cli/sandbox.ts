@@ -14,7 +14,7 @@ import { addCommand, runs } from './run.ts'
 import type { Work } from './run.ts'
 
 export function define(program: ShopCommand): void {
-  const group = program.command('sandbox').description('the Stripe stand-in')
+  const group = program.command('sandbox').description('the sandbox for payments')
   definePay(group)
   defineFaults(group)
   defineDispute(group)
@@ -22,36 +22,40 @@ export function define(program: ShopCommand): void {
 }
 
 function definePay(group: ShopCommand): void {
-  const pay = addCommand(group, 'pay <order>', "pay an order's open payment page", 'sandbox pay 12')
+  const pay = addCommand(group, 'pay <order>', "pay on an order's open payment page", 'sandbox pay 12')
     .option('--payment-method <pm>', "one of Stripe's test payment methods", 'pm_card_visa')
-    .option('--email <email>', 'the buyer, when the order has none')
+    .option('--email <email>', "the buyer's email, if the order has none")
   runs(pay, 'migrated', async ({ app, options }: Work<PayOptions>, order: string) => {
     const sandbox = openSandbox(app)
     const { paymentMethod, email = null } = options
     const { outcome } = await sandbox.payCheckout(openPageOf(app, order), { paymentMethod, email, waitMs: 0 })
     if (outcome.kind !== 'complete' && outcome.kind !== 'challenge') throw notPaid(order, outcome)
-    return told(app, sandbox, order, { next: outcome.url })
+    return deliver(app, sandbox, order, { next: outcome.url })
   })
 }
 
-/** Faults are kept in the sandbox's database, so a running server meets them at once. */
+/** Faults are stored in the sandbox's database, so they also apply to a running server. */
 function defineFaults(group: ShopCommand): void {
   const add = addCommand(
     group,
     'fault <target> <fault>',
-    'make the sandbox fail: a request such as payment_intents.confirm, or webhook:* late, twice, out_of_order or lost',
+    'make the sandbox fail: a request such as payment_intents.confirm, or webhook:* with late, twice, out_of_order or lost',
     'sandbox fault payment_intents.confirm timeout --times 3'
   )
-    .option('--moment <moment>', 'before or after the request has its effect, or kept under its key', 'before')
-    .option('--times <n>', 'how often; -1 for always', '1')
-    .option('--skip <n>', 'how many pass first', '0')
-    .option('--delay-ms <ms>', 'for late and slow')
+    .option(
+      '--moment <moment>',
+      'fail before or after the effect of the request, or "kept" to store the failure under its key',
+      'before'
+    )
+    .option('--times <n>', 'number of requests that fail; -1 for all', '1')
+    .option('--skip <n>', 'number of requests that succeed first', '0')
+    .option('--delay-ms <ms>', 'delay of late and slow')
   runs(add, 'any', ({ app, options }: Work<FaultOptions>, target: string, fault: string) => {
     const added = sandboxOf(app).addFault(parseFault(target, fault, options))
     return { json: { fault: added }, human: `Fault ${added.id}: ${added.target} ${added.fault}, ${added.moment}.` }
   })
-  runs(addCommand(group, 'faults', 'the faults in place', 'sandbox faults'), 'any', ({ app }) => listed(app))
-  runs(addCommand(group, 'clear-faults', 'take every fault away', 'sandbox clear-faults'), 'any', ({ app }) => {
+  runs(addCommand(group, 'faults', 'list the active faults', 'sandbox faults'), 'any', ({ app }) => listed(app))
+  runs(addCommand(group, 'clear-faults', 'remove all faults', 'sandbox clear-faults'), 'any', ({ app }) => {
     sandboxOf(app).clearFaults()
     return listed(app)
   })
@@ -70,18 +74,18 @@ function defineDispute(group: ShopCommand): void {
     "dispute an order's payment, as a bank does",
     'sandbox dispute 12 --lost'
   )
-    .option('--amount <n>', 'dispute a part, in minor units such as cents')
-    .option('--won', 'and decide it for the shop')
-    .option('--lost', 'and decide it for the buyer')
+    .option('--amount <n>', 'dispute only this amount, in minor units such as cents')
+    .option('--won', 'decide the dispute for the shop')
+    .option('--lost', 'decide the dispute for the buyer')
   runs(command, 'migrated', async ({ app, options }: Work<DisputeOptions>, order: string) => {
     const sandbox = openSandbox(app)
     const intent = attemptsOf(app.db, Number(order)).find((attempt) => attempt.outcome === 'paid')?.paymentIntentId
-    if (!intent) throw new AppError('NOT_FOUND', `Order ${order} has no payment by card.`)
+    if (!intent) throw new AppError('NOT_FOUND', `Order ${order} has no card payment.`)
     const { amount } = options
     const part = amount === undefined ? {} : { amount: wholeNumber('--amount', amount) }
     const dispute = sandbox.openDispute(intent, part)
     if (options.won || options.lost) sandbox.decideDispute(dispute.id, options.won ? 'won' : 'lost')
-    return told(app, sandbox, order, { dispute: dispute.id })
+    return deliver(app, sandbox, order, { dispute: dispute.id })
   })
 }
 
@@ -107,8 +111,8 @@ function parseFault(target: string, name: string, { moment, times, skip, delayMs
   const fault = [...apiFaults, ...webhookFaults].find((known) => known === name)
   const when = (['before', 'after', 'kept'] as const).find((known) => known === moment)
   if (fault === undefined)
-    throw new AppError('USAGE', `A fault is one of ${[...apiFaults, ...webhookFaults].join(', ')}.`)
-  if (when === undefined) throw new AppError('USAGE', '--moment takes before, after or kept.')
+    throw new AppError('USAGE', `The fault must be one of ${[...apiFaults, ...webhookFaults].join(', ')}.`)
+  if (when === undefined) throw new AppError('USAGE', '--moment must be before, after or kept.')
   const delay = delayMs === undefined ? {} : { delayMs: wholeNumber('--delay-ms', delayMs) }
   return {
     target,
@@ -121,12 +125,12 @@ function parseFault(target: string, name: string, { moment, times, skip, delayMs
 }
 
 function wholeNumber(option: string, text: string): number {
-  if (!/^-1$|^\d{1,9}$/.test(text)) throw new AppError('USAGE', `${option} takes a whole number.`)
+  if (!/^-1$|^\d{1,9}$/.test(text)) throw new AppError('USAGE', `${option} must be a whole number.`)
   return Number(text)
 }
 
-/** Sends what the sandbox has to say and answers with the order as it is then. */
-async function told(app: App, sandbox: Sandbox, order: string, more: Record<string, string>): Promise<Answer> {
+/** Delivers the sandbox's events and shows the order afterwards. */
+async function deliver(app: App, sandbox: Sandbox, order: string, more: Record<string, string>): Promise<Answer> {
   await sandbox.deliverDue()
   const { status } = getOrder(app.db, Number(order))
   return { json: { orderId: Number(order), status, ...more }, human: `Order ${order} is ${status}.` }
@@ -136,15 +140,15 @@ type PayOptions = { paymentMethod: string; email?: string }
 
 function notPaid(order: string, outcome: Exclude<PageOutcome, { kind: 'complete' | 'challenge' }>): AppError {
   const why = {
-    not_found: 'its payment page is gone',
+    not_found: 'its payment page does not exist',
     expired: 'its payment page has expired',
-    email_needed: 'it has no email: give one with --email',
+    email_needed: 'it has no email, pass one with --email',
     declined: 'the card was declined'
   }[outcome.kind]
   return new AppError('CHECKOUT_FAILED', `Order ${order} was not paid: ${why}.`)
 }
 
-/** No server may be running, so what the sandbox sends is taken right here. */
+/** The sandbox, with webhooks delivered in this process, because no server may be running. */
 function openSandbox(app: App): Sandbox {
   app.setWebhookReceiver(async (body, headers) => {
     await receiveWebhook(app, body, headers['stripe-signature'] ?? null)
@@ -154,7 +158,7 @@ function openSandbox(app: App): Sandbox {
 }
 
 function sandboxOf(app: App): Sandbox {
-  if (app.sandbox === null) throw new AppError('CONFLICT', 'SHOPSTEAD_PAYMENTS does not name the sandbox.')
+  if (app.sandbox === null) throw new AppError('CONFLICT', 'SHOPSTEAD_PAYMENTS does not contain sandbox.')
   return app.sandbox
 }
 

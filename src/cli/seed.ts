@@ -11,10 +11,10 @@ import type { Work } from './run.ts'
 type SeedOptions = { demo?: boolean; orders?: number }
 
 export function define(program: ShopCommand): void {
-  const about = 'fill the shop from catalogue files, or with the demo shop; again it changes nothing'
+  const about = 'fill the shop from catalogue files, or with the demo shop; a second run changes nothing'
   const command = addCommand(program, 'seed [files...]', about, 'seed offers.json')
     .option('--demo', 'the demo shop: catalogue, people and a year of orders (not in production)')
-    .option('--orders <n>', 'make up orders until the shop has this many (not in production)', parseCount)
+    .option('--orders <n>', 'generate orders until the shop has this many (not in production)', parseCount)
   runs(command, 'migrated', seed)
 }
 
@@ -22,7 +22,7 @@ async function seed(work: Work<SeedOptions>, paths: string[]): Promise<Answer> {
   const { app, now } = work
   const { demo = false, orders } = work.options
   if (paths.length === 0 && !demo && orders === undefined) {
-    throw new AppError('USAGE', 'Name a file to seed from, or say --demo or --orders N.')
+    throw new AppError('USAGE', 'Name a file, or pass --demo or --orders N.')
   }
   const { seedShop } = await import('../operations/seeding/seed.ts')
   const currency = setting(app.db, 'shop.currency')
@@ -34,6 +34,6 @@ async function seed(work: Work<SeedOptions>, paths: string[]): Promise<Answer> {
 }
 
 function parseCount(text: string): number {
-  if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('It takes a number from 1 to 9999999.')
+  if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1 to 9999999.')
   return Number(text)
 }

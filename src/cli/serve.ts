@@ -33,11 +33,11 @@ export function define(program: ShopCommand): void {
 export function addServingOptions(command: ShopCommand): ShopCommand {
   return command
     .option('--host <host>', 'address to listen on (default: SHOPSTEAD_HOST or 127.0.0.1)')
-    .option('--port <port>', 'port to listen on, 0 for any free one (default: SHOPSTEAD_PORT or 3000)')
+    .option('--port <port>', 'port to listen on, 0 for any free port (default: SHOPSTEAD_PORT or 3000)')
     .option('--https', 'serve https with a self-signed certificate, for development')
 }
 
-/** A shop without keys can show its offers, so it starts; nobody can pay by card until they are there. */
+/** A shop without Stripe's keys starts, because it can show its offers. Buyers cannot pay by card until they are set. */
 function warnOfMissingKeys(config: Config, say: Pick<Logger, 'warn'>): void {
   if (!config.payments.includes('stripe')) return
   for (const [name, value] of [

@@ -4,16 +4,16 @@ import { startServer } from '../start-server.ts'
 import type { RunningServer } from '../start-server.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Where a server speaks to its operator: outside development its standard error is a log of JSON lines and nothing else. */
+/** Where a server writes messages for its operator. Outside development, standard error contains only JSON log lines. */
 export function operatorLog({ config, log }: App, { messages }: Terminal): Pick<Logger, 'info' | 'warn'> {
   if (config.env !== 'development') return log
   return { info: (text) => messages.info(text), warn: (text) => messages.warn(text) }
 }
 
 /**
- * Serves until the process is asked to stop, then finishes the requests under way.
+ * Serves until the process receives a signal to stop, then finishes the open requests.
  *
- * @param announce told once the server listens
+ * @param announce called when the server listens
  */
 export async function serveUntilStopped(
   app: App,
@@ -24,6 +24,6 @@ export async function serveUntilStopped(
   const server = await startServer(app)
   announce(server)
   await stopped
-  operatorLog(app, terminal).info('Stopping: requests under way are finished first.')
+  operatorLog(app, terminal).info('Stopping after the open requests have finished.')
   await server.stop()
 }

@@ -11,20 +11,22 @@ import type { Answer } from './output.ts'
 import { addCommand, runs } from './run.ts'
 
 export function define(program: ShopCommand): void {
-  const group = program.command('settings').description('what can be changed while the shop runs')
-  runs(addCommand(group, 'list', 'every setting with its value', 'settings list'), 'migrated', ({ app }) => {
+  const group = program.command('settings').description('settings that apply while the shop runs')
+  runs(addCommand(group, 'list', 'list the settings with their values', 'settings list'), 'migrated', ({ app }) => {
     const settings = listSettings(app.db)
     const human = settings.flatMap((view) => explained(view))
     return { json: { settings }, human }
   })
-  runs(addCommand(group, 'get <key>', 'one setting', 'settings get shop.name'), 'migrated', ({ app }, key: string) =>
-    answer(app.db, key)
+  runs(
+    addCommand(group, 'get <key>', 'show one setting', 'settings get shop.name'),
+    'migrated',
+    ({ app }, key: string) => answer(app.db, key)
   )
   runs(
     addCommand(
       group,
       'set <key> <value>',
-      'change a setting; a running server sees it at once',
+      'change a setting; a running server applies it immediately',
       'settings set checkout.guest false'
     ),
     'migrated',
@@ -39,7 +41,7 @@ export function define(program: ShopCommand): void {
     }
   )
   runs(
-    addCommand(group, 'unset <key>', 'back to the default', 'settings unset checkout.guest'),
+    addCommand(group, 'unset <key>', 'reset a setting to its default', 'settings unset checkout.guest'),
     'migrated',
     ({ app }, key: string) => {
       resetSetting(app.db, parseSettingKey(key))
@@ -55,7 +57,7 @@ function answer(db: Db, name: string): Answer {
   return { json: { key, value, default: standard }, human: explained({ key, value, default: standard, about }) }
 }
 
-/** The setting with its value, and below it, set in, the rest of a long value and what it means. */
+/** A setting with its value, and indented below it the rest of a long value and its meaning. */
 function explained({ key, value, default: standard, about }: Omit<SettingView, 'type'>): string[] {
   const moved = show(value) === show(standard) ? '' : ` (default ${show(standard)})`
   const [first = '', ...rest] = folded(`${key} = ${show(value)}${moved}`)

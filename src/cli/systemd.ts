@@ -9,16 +9,16 @@ import type { FileWork } from './run.ts'
 
 type Options = { environment: string; user?: string }
 
-/** A unit needs no configuration to be printed, so the one at hand is not looked at beyond the data folder. */
+/** Reads only the data folder from the configuration, so that it also works with an invalid configuration. */
 export function define(program: ShopCommand): void {
   const command = addCommand(
     program,
     'systemd',
-    'print a systemd unit that runs the shop with as few rights as it needs',
+    'print a systemd unit that runs the shop with minimal rights',
     'systemd > /etc/systemd/system/shopstead.service'
   )
-    .option('--environment <file>', 'where its SHOPSTEAD_* variables are', '/etc/shopstead/shopstead.env')
-    .option('--user <name>', 'run as this user, with the data folder given (default: a user of its own)')
+    .option('--environment <file>', 'file with the SHOPSTEAD_* variables', '/etc/shopstead/shopstead.env')
+    .option('--user <name>', 'run as this user, with this data folder (default: a dynamic user)')
   runsOnFiles(command, print)
 }
 
@@ -35,10 +35,10 @@ function print({ config, options }: FileWork<Options>): Answer {
 type Facts = { node: string; program: string; envFile: string; as?: { user: string; dataDir: string } }
 
 /**
- * Without a user, systemd makes one (DynamicUser) and keeps the data in /var/lib/shopstead. MemoryDenyWriteExecute is
- * left out: V8 writes the code that it runs. A killed server is back at once; one that cannot start is tried again for as
- * long as it takes, every second or so, and comes back by itself with its disk or its port. A pause that grows
- * (RestartSteps) would grow with every kill in the life of the service, for systemd forgets none of them.
+ * Without a user, systemd creates one (DynamicUser) and the data is in /var/lib/shopstead. MemoryDenyWriteExecute is
+ * missing because V8 writes the code that it runs. systemd restarts a killed server immediately. It retries a server that
+ * cannot start about every second without a limit, so the server returns when its disk or port is available. There is no
+ * growing pause (RestartSteps), because systemd counts every restart in the life of the service.
  */
 function writeUnit({ node, program, envFile, as }: Facts): string {
   const dataDir = as?.dataDir ?? '/var/lib/shopstead'
@@ -96,18 +96,21 @@ function writeUnit({ node, program, envFile, as }: Facts): string {
   ].join('\n')}\n`
 }
 
-/** A shop that is installed below /home or /root could not even be started behind ProtectHome=yes. */
+/** With ProtectHome=yes, a shop that is installed below /home or /root cannot start. */
 function insideHome(...paths: string[]): boolean {
   return paths.some((path) => /^\/(home|root|run\/user)\//.test(path))
 }
 
-/** systemd reads spaces, quotes, percent signs and line breaks in a unit as its own. */
+/** In a unit, spaces, quotes, percent signs and line breaks have a special meaning. */
 function plainPath(path: string): string {
   if (/^\/[\w./@+-]*$/.test(path)) return path
-  throw new AppError('USAGE', 'A unit takes absolute paths of letters, digits and . _ - + @ only.')
+  throw new AppError(
+    'USAGE',
+    'A path in a unit must be absolute and contain only letters, digits and . _ - + @ characters.'
+  )
 }
 
 function plainName(name: string): string {
   if (/^[a-z_][a-z0-9_-]{0,31}$/.test(name)) return name
-  throw new AppError('USAGE', 'That is no name of a user.')
+  throw new AppError('USAGE', '--user must be the name of a user.')
 }

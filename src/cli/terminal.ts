@@ -5,10 +5,10 @@ import type { ConsolaInstance } from 'consola'
 type Input = Readable & { readonly isTTY?: boolean }
 type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number; hasColors?(): boolean }
 
-/** Where a command line reads and writes, and how it learns what its process is told. */
+/** The streams, the environment and the signals of a command line. */
 export type Terminal = {
   readonly stdin: Input
-  /** Results only, so that they can be piped on. */
+  /** Only results, so that they can be piped. */
   readonly stdout: Output
   readonly stderr: Output
   readonly env: Readonly<Record<string, string | undefined>>
@@ -16,13 +16,13 @@ export type Terminal = {
   readonly messages: ConsolaInstance
   /** Asks the operator a yes-or-no question; false for no and for Ctrl-C. */
   confirm(question: string): Promise<boolean>
-  /** Waits until the process is asked to stop (SIGINT or SIGTERM). A second request ends it at once. */
+  /** Waits for a signal to stop (SIGINT or SIGTERM). A second signal ends the process immediately. */
   untilStopped(): Promise<void>
-  /** What the command line ends with; a command that fails sets it. */
+  /** The exit code; a command that fails sets it. */
   exitCode: number
 }
 
-/** The terminal of this process. A reader that goes away (`shopstead orders list | head`) ends the process quietly. */
+/** The terminal of this process. When a reader closes the pipe (`shopstead orders list | head`), the process just ends. */
 export function processTerminal(): Terminal {
   const { stdout, stderr } = process
   stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -47,12 +47,12 @@ export function processTerminal(): Terminal {
 }
 
 /**
- * Messages as consola writes them, all to one stream.
+ * Messages in consola's format, all to one stream.
  *
- * @param fancy whether they have colours and marks; by default they have them unless CI or a test runner reads them
+ * @param fancy whether they have colours and icons (default: not in CI or in a test runner)
  */
 export function createMessages(stderr: Output, fancy?: boolean): ConsolaInstance {
-  // consola asks its streams for a width only; everything else of a terminal is optional to it.
+  // consola reads only the width of its streams; the rest of a terminal is optional.
   const stream = stderr as NodeJS.WriteStream
   const style = fancy === undefined ? {} : { fancy }
   return createConsola({

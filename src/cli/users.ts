@@ -43,42 +43,50 @@ export function define(program: ShopCommand): void {
   defineReading(group)
   defineMaking(group)
   defineChanges(group)
-  const about = 'take a person out of the shop for good, and out of guest orders with the email; sums and history stay'
+  const about = 'erase a person permanently, also from guest orders with the email; amounts and history stay'
   const erasing = addCommand(group, 'erase <email-or-id>', about, 'users erase 12')
-  runs(erasing.option('--yes', 'do not ask'), 'migrated', erase)
+  runs(erasing.option('--yes', 'do not ask for confirmation'), 'migrated', erase)
 }
 
 function defineReading(group: ShopCommand): void {
-  const listing = addCommand(group, 'list', 'accounts, the newest first', 'users list --search lena')
-    .addOption(new Option('--status <status>', 'accounts in one state').choices(['active', 'deactivated', 'erased']))
+  const listing = addCommand(group, 'list', 'list accounts, newest first', 'users list --search lena')
+    .addOption(
+      new Option('--status <status>', 'only accounts with this status').choices(['active', 'deactivated', 'erased'])
+    )
     .option('--search <text>', 'part of an email, username or display name')
-    .option('--limit <n>', 'how many, up to 1000', '50')
+    .option('--limit <n>', 'maximum number, up to 1000', '50')
   runs(listing, 'migrated', list)
-  const showing = addCommand(group, 'show <email-or-id>', 'one account, what it agreed to and holds', 'users show 12')
+  const showing = addCommand(
+    group,
+    'show <email-or-id>',
+    'show one account with its consents and benefits',
+    'users show 12'
+  )
   runs(showing, 'migrated', ({ app, now }, who: string) => answer(app, getUser(app.db, who), now))
-  const about = 'everything the shop keeps of a person, as JSON; guest orders with the email only if it is verified'
+  const about =
+    'export everything that the shop stores about a person as JSON; guest orders only if the email is verified'
   const exporting = addCommand(group, 'export <email-or-id>', about, 'users export lena@shop.example > lena.json')
   runs(exporting, 'migrated', printExport)
 }
 
 function defineMaking(group: ShopCommand): void {
   const example = 'users create --email lena@shop.example --display-name "Lena Hartmann" --verified'
-  const creating = addCommand(group, 'create', 'a new account; asks for its password', example)
-    .requiredOption('--email <email>', 'to log in with')
-    .requiredOption('--display-name <name>', 'what the shop calls the person')
+  const creating = addCommand(group, 'create', 'create an account; prompts for the password', example)
+    .requiredOption('--email <email>', 'email to log in with')
+    .requiredOption('--display-name <name>', 'name that the shop shows')
     .option('--first-name <name>')
     .option('--last-name <name>')
-    .option('--verified', 'the email is known to be right')
-    .option('--password-stdin', 'take the password from standard input')
+    .option('--verified', 'mark the email as verified')
+    .option('--password-stdin', 'read the password from standard input')
   runs(creating, 'migrated', create)
   const passwords = addCommand(
     group,
     'set-password <email-or-id>',
-    'a new password; sessions end',
+    'set a new password and end the sessions',
     'users set-password 12'
   )
   runs(
-    passwords.option('--password-stdin', 'take the password from standard input'),
+    passwords.option('--password-stdin', 'read the password from standard input'),
     'migrated',
     async ({ app, options, now, terminal }: Work<{ passwordStdin?: boolean }>, who: string) => {
       const user = getUser(app.db, who)
@@ -87,7 +95,7 @@ function defineMaking(group: ShopCommand): void {
   )
 }
 
-/** Changes that take an account and nothing else. */
+/** Changes whose only argument is the account. */
 function defineChanges(group: ShopCommand): void {
   const change = (
     command: ShopCommand,
@@ -96,18 +104,23 @@ function defineChanges(group: ShopCommand): void {
   ): ShopCommand =>
     runs(command, 'migrated', async ({ app, options, now, json, terminal }: Work<SureOptions>, who: string) => {
       const user = getUser(app.db, who)
-      // Without a terminal the command asks nothing: all of these changes can be undone.
+      // Without a terminal there is no question: all of these changes can be undone.
       if (question !== undefined && terminal.stdin.isTTY && !json) {
         await confirmOrRefuse(terminal, `${question} ${user.email}?`, options)
       }
       act(app.db, user.id, now)
       return answer(app, getUser(app.db, user.id), now)
     })
-  const verifying = addCommand(group, 'verify <email-or-id>', 'the email is known to be right', 'users verify 12')
+  const verifying = addCommand(group, 'verify <email-or-id>', 'mark the email as verified', 'users verify 12')
   change(verifying, confirmEmail)
-  const closing = addCommand(group, 'deactivate <email-or-id>', 'shut an account; sessions end', 'users deactivate 12')
-  change(closing.option('--yes', 'do not ask'), deactivateUser, 'Deactivate')
-  const opening = addCommand(group, 'activate <email-or-id>', 'open a deactivated account', 'users activate 12')
+  const closing = addCommand(
+    group,
+    'deactivate <email-or-id>',
+    'deactivate an account and end its sessions',
+    'users deactivate 12'
+  )
+  change(closing.option('--yes', 'do not ask for confirmation'), deactivateUser, 'Deactivate')
+  const opening = addCommand(group, 'activate <email-or-id>', 'activate a deactivated account', 'users activate 12')
   change(opening, activateUser)
   const ending = addCommand(group, 'logout <email-or-id>', 'end all sessions of an account', 'users logout 12')
   change(ending, logOutEverywhere)
@@ -125,7 +138,7 @@ async function create({ app, options, now, terminal }: Work<CreateOptions>): Pro
 
 function list({ app, options }: Work<ListOptions>): Answer {
   const limit = /^\d{1,4}$/.test(options.limit) ? Number(options.limit) : 0
-  if (limit < 1 || limit > 1000) throw new AppError('USAGE', '--limit takes a whole number from 1 to 1000.')
+  if (limit < 1 || limit > 1000) throw new AppError('USAGE', '--limit must be a whole number from 1 to 1000.')
   const users = listUsers(app.db, { status: options.status, search: options.search, limit }).map((user) => ({
     ...toUser(user, rolesOf(app.db, user), { billing: true }),
     username: user.username,
@@ -150,7 +163,7 @@ function answer(app: App, user: UserRow, now: number): Answer {
     human: [
       `${view.displayName} <${view.email}>, account ${view.id}, username ${record.username}`,
       `${record.status}, email ${record.emailVerifiedAt === null ? 'not verified' : `verified ${record.emailVerifiedAt}`}`,
-      `Name: ${names === '' ? 'none given' : names}; roles: ${roles.wpRoles.join(', ')}; since ${view.createdAt}`,
+      `Name: ${names === '' ? 'none' : names}; roles: ${roles.wpRoles.join(', ')}; since ${view.createdAt}`,
       `Terms accepted: ${record.consent.termsAcceptedAt ?? 'never'}; privacy: ${record.consent.privacyAcceptedAt ?? 'never'}`,
       ...(record.biography ?? '').split('\n'),
       ...entitlementLines(entitlements, visibleBenefits(app.db, user.id, now))
@@ -167,8 +180,8 @@ function printExport(work: Work<object>, who: string): Answer {
   const leftOut = user.emailVerifiedAt === null ? countGuestOrders(app.db, user.emailKey) : 0
   if (leftOut > 0) {
     terminal.messages.warn(
-      `Orders placed as a guest with this email: ${leftOut}. They are left out, as the email is not verified and so does ` +
-        `not prove whose they are. If you know it, \`users verify ${user.id}\` takes them into the account.`
+      `Guest orders with this email: ${leftOut}. They are not included, because the email is not verified. If you know ` +
+        `that it is this person's email, "shopstead users verify ${user.id}" adds them to the account.`
     )
   }
   return { json: document, human: JSON.stringify(document, null, 2) }
@@ -181,12 +194,15 @@ async function erase({ app, options, now, terminal }: Work<SureOptions>, who: st
   const view = toUser(erased, rolesOf(app.db, erased), { billing: true })
   return {
     json: { user: view, status: erased.status, guestOrders },
-    human: `Account ${user.id} has been erased; its orders stay${guestOrders === 0 ? '' : `, and so do guest orders with its email, ${guestOrders} in number`}.`
+    human: `Account ${user.id} has been erased; its orders${guestOrders === 0 ? '' : ` and ${guestOrders} guest orders with its email`} stay without personal data.`
   }
 }
 
 function eraseQuestion({ email, emailVerifiedAt }: UserRow, guestOrders: number): string {
   const unproven = emailVerifiedAt === null ? ', which is not verified,' : ''
-  const more = guestOrders === 0 ? '' : ` Guest orders with this email${unproven} lose their buyer too: ${guestOrders}.`
-  return `Erase ${email} for good?${more} It cannot be undone.`
+  const more =
+    guestOrders === 0
+      ? ''
+      : ` Guest orders with this email${unproven} lose their personal data, too: ${guestOrders}.`
+  return `Erase ${email} permanently?${more} This cannot be undone.`
 }

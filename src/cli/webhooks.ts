@@ -19,35 +19,34 @@ import { addCommand, confirmOrRefuse, runs } from './run.ts'
 import type { Work } from './run.ts'
 
 export function define(program: ShopCommand): void {
-  const group = program.command('webhooks').description('addresses that hear of what happens in the shop')
-  runs(addCommand(group, 'list', 'every address with what it has been sent', 'webhooks list'), 'migrated', list)
+  const group = program.command('webhooks').description('webhook endpoints and their deliveries')
+  runs(
+    addCommand(group, 'list', 'list the endpoints with their number of deliveries', 'webhooks list'),
+    'migrated',
+    list
+  )
   const add = addCommand(
     group,
     'add <url>',
-    'tell an address of events from now on (Standard Webhooks); prints its secret, this once',
+    'send events to an endpoint from now on (Standard Webhooks); prints its secret once',
     'webhooks add https://www.example.com/hooks/shop --types order.paid,order.refunded'
-  ).option('--types <list>', 'comma list of the events it wants ("shopstead events types"; default: all)')
+  ).option('--types <list>', 'comma-separated event types, see "shopstead events types" (default: all)')
   runs(add, 'migrated', addOne)
-  const remove = addCommand(
-    group,
-    'remove <id>',
-    'forget an address and what is still to be sent to it',
-    'webhooks remove 2'
-  )
-  runs(remove.option('--yes', 'do not ask'), 'migrated', removeOne)
+  const remove = addCommand(group, 'remove <id>', 'remove an endpoint and its queued deliveries', 'webhooks remove 2')
+  runs(remove.option('--yes', 'do not ask for confirmation'), 'migrated', removeOne)
   const deliveries = addCommand(
     group,
     'deliveries',
-    'what was sent, and how it went',
+    'list deliveries with their state',
     'webhooks deliveries --state failed'
   )
-    .option('--webhook <id>', 'of one address', parseRowId)
-    .addOption(new Option('--state <state>', 'in one state').choices([...deliveryStates]))
-    .option('--limit <n>', 'at most so many, the newest first', parseLimit, 50)
+    .option('--webhook <id>', 'only deliveries to this endpoint', parseRowId)
+    .addOption(new Option('--state <state>', 'only deliveries in this state').choices([...deliveryStates]))
+    .option('--limit <n>', 'maximum number, newest first', parseLimit, 50)
   runs(deliveries, 'migrated', listSent)
   const replay = addCommand(group, 'replay [delivery...]', 'send deliveries again', 'webhooks replay --failed')
-    .option('--failed', 'all that were given up')
-    .option('--webhook <id>', 'of one address only (with --failed)', parseRowId)
+    .option('--failed', 'all failed deliveries')
+    .option('--webhook <id>', 'only to this endpoint (with --failed)', parseRowId)
   runs(replay, 'migrated', sendAgain)
 }
 
@@ -55,10 +54,14 @@ function addOne({ app, options, now, terminal }: Work<{ types?: string }>, url: 
   const types = options.types?.split(',').map((type) => type.trim()) ?? null
   const { secret, ...endpoint } = addEndpoint(app.db, { url, types }, now)
   if (endpoint.url.startsWith('http:'))
-    terminal.messages.warn('http, not https: whoever is in between can read the events.')
+    terminal.messages.warn('The URL is http, not https: others on the network can read the events.')
   return {
     json: { webhook: toJson(endpoint), secret },
-    human: [`Webhook ${endpoint.id}: ${endpoint.url}`, `Secret: ${secret}`, 'It is not shown again.']
+    human: [
+      `Webhook ${endpoint.id}: ${endpoint.url}`,
+      `Secret: ${secret}`,
+      'Store the secret now: it is not shown again.'
+    ]
   }
 }
 
@@ -72,15 +75,18 @@ function list({ app }: Work<object>): Answer {
   ])
   return {
     json: { webhooks: endpoints.map(({ counts, ...endpoint }) => ({ ...toJson(endpoint), ...counts })) },
-    human: rows.length === 0 ? 'There are none.' : table(['Id', 'Address', 'Queued', 'Sent', 'Failed', 'Events'], rows)
+    human:
+      rows.length === 0
+        ? 'There are no webhooks.'
+        : table(['Id', 'Address', 'Queued', 'Sent', 'Failed', 'Events'], rows)
   }
 }
 
 async function removeOne({ app, options, json, terminal }: Work<{ yes?: boolean }>, id: string): Promise<Answer> {
   const { url } = getEndpoint(app.db, parseRowId(id))
-  if (terminal.stdin.isTTY && !json) await confirmOrRefuse(terminal, `Forget ${url}?`, options)
+  if (terminal.stdin.isTTY && !json) await confirmOrRefuse(terminal, `Remove ${url}?`, options)
   const removed = removeEndpoint(app.db, Number(id))
-  return { json: { removed: toJson(removed) }, human: `${url} hears of nothing any more.` }
+  return { json: { removed: toJson(removed) }, human: `${url} is removed.` }
 }
 
 function listSent({ app, options }: Work<{ webhook?: number; state?: DeliveryState; limit: number }>): Answer {
@@ -98,17 +104,19 @@ function listSent({ app, options }: Work<{ webhook?: number; state?: DeliverySta
   return {
     json: { deliveries: found.map(deliveryJson) },
     human:
-      rows.length === 0 ? 'There are none.' : table(['Id', 'To', 'Event', 'State', 'Tries', 'Trouble', 'Since'], rows)
+      rows.length === 0
+        ? 'There are no deliveries.'
+        : table(['Id', 'To', 'Event', 'State', 'Tries', 'Error', 'Since'], rows)
   }
 }
 
 function sendAgain({ app, options, now }: Work<{ failed?: boolean; webhook?: number }>, ids: string[]): Answer {
   if (ids.length > 0 === (options.failed ?? false))
-    throw new AppError('USAGE', 'Name the deliveries to send again, or say --failed.')
+    throw new AppError('USAGE', 'Name the deliveries to send again, or pass --failed.')
   const replayed = options.failed
     ? replayFailed(app.db, options.webhook, now)
     : replayDeliveries(app.db, ids.map(parseRowId), now)
-  return { json: { replayed }, human: `${replayed} will be sent again while the server runs.` }
+  return { json: { replayed }, human: `The server sends ${replayed} deliveries again.` }
 }
 
 function toJson({ id, url, types, createdAt }: Omit<EndpointRow, 'secret'>): object {

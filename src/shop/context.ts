@@ -7,7 +7,7 @@ import type { Db } from '../platform/db/database.ts'
 import type { RateLimiter } from '../platform/limits.ts'
 import type { Logger } from '../platform/log.ts'
 
-/** The card gateway that this installation uses: Stripe itself, or the stand-in behind the same client. */
+/** The card gateway that this installation uses: Stripe, or the sandbox behind the same client. */
 export type CardGateway = {
   readonly name: 'stripe' | 'sandbox'
   /** Undefined while the credentials are missing; checkout then answers CHECKOUT_GATEWAY_NOT_CONFIGURED. */

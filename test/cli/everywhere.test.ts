@@ -86,7 +86,7 @@ describe('completion', () => {
       'restore',
       ':4'
     ])
-    expect(await ask('backup', 'restore', '--y')).toEqual(['--yes\tdo not ask', ':4'])
+    expect(await ask('backup', 'restore', '--y')).toEqual(['--yes\tdo not ask for confirmation', ':4'])
     expect(await ask('backup', 'restore', 'x')).toEqual([':0'])
     expect(await ask('webhooks', 'deliveries', '--state', 'd')).toEqual(['delivered\t', ':4'])
     expect(await ask('completion', 'z')).toEqual(['zsh\t', ':4'])

@@ -50,7 +50,7 @@ test("an export of an account with an unverified email leaves out a guest's orde
   const { json, stderr, ids, messages } = await exported(shop)
   expect(ids).toEqual([mine])
   expect([json['includesGuestOrders'], messages]).toEqual([false, 1])
-  expect(stderr).toContain('guest with this email: 1')
+  expect(stderr).toContain('Guest orders with this email: 1.')
   expect(stderr).toContain(`users verify ${lena.id}`)
 })
 
@@ -60,7 +60,7 @@ test('an erasure leaves nothing of the person in a guest order or its receipt, v
   const erase = (...words: string[]) => shopstead(shop.dataDir, ['users', 'erase', String(lena.id), '--json', ...words])
   const asked = await erase()
   expect(asked.json).toMatchObject({
-    error: { message: expect.stringMatching(/email, which is not verified, .*: 1\. It cannot/) }
+    error: { message: expect.stringMatching(/email, which is not verified, .*: 1\. This cannot/) }
   })
   expect((await erase('--yes')).json).toMatchObject({ status: 'erased', guestOrders: 1 })
   const tables = shop.db.sqlite

@@ -158,7 +158,7 @@ describe('admin on the command line', () => {
     logIn(shop, user)
     const revoked = await shopstead(shop.dataDir, ['admin', 'revoke', user.email, '--json'])
     expect(revoked).toMatchObject({ code: 0, json: { revoked: true, user: { roles: ['customer'] } } })
-    expect(revoked.stderr).toContain('no administrator any more')
+    expect(revoked.stderr).toContain('The shop has no administrator now.')
     expect(countOf(shop, 'sessions')).toBe(0)
   })
 })
