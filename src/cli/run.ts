@@ -1,10 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
-import { parseEnv } from 'node:util'
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
 import { systemClock } from '../platform/clock.ts'
-import type { Config } from '../platform/config/config.ts'
+import type { Config, ConfigFlags } from '../platform/config/config.ts'
 import type { ShopCommand } from './command.ts'
 import { printAnswer } from './output.ts'
 import type { Answer } from './output.ts'
@@ -97,19 +95,15 @@ export async function openApp(
   return createApp(config, { database }, { log })
 }
 
-type Flags = {
-  host?: string | undefined
-  port?: string | undefined
-  https?: boolean | undefined
-  dataDir?: string | undefined
-  storefront?: boolean | undefined
-}
-
-/** The only place that reads the environment, including `.env` in the working directory. */
-export async function loadConfig({ env }: Terminal, flags: Flags): Promise<Config> {
+/**
+ * Reads the configuration from the environment and its file.
+ *
+ * @throws AppError CONFIG_INVALID with the variable and what it accepts
+ */
+export async function loadConfig({ env }: Terminal, flags: ConfigFlags): Promise<Config> {
   const { parseConfig } = await import('../platform/config/config.ts')
-  const fromFile = existsSync('.env') ? parseEnv(readFileSync('.env', 'utf8')) : {}
-  return parseConfig({ ...fromFile, ...env }, flags)
+  const { readEnvFile } = await import('../platform/config/env-file.ts')
+  return parseConfig({ ...readEnvFile(env, flags), ...env }, flags)
 }
 
 /**

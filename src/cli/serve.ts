@@ -1,8 +1,13 @@
+import { AppError } from '../errors.ts'
+import type { App } from '../app.ts'
 import type { ShopCommand } from './command.ts'
 import type { Config } from '../platform/config/config.ts'
 import type { Logger } from '../platform/log.ts'
 import { addCommand, loadConfig, openApp } from './run.ts'
 import type { CommonOptions } from './run.ts'
+import { demoLogins } from '../operations/seeding/logins.ts'
+import { hasEnvFile } from '../platform/config/env-file.ts'
+import type { Terminal } from './terminal.ts'
 
 type ServeOptions = CommonOptions & { host?: string; port?: string; https?: boolean }
 
@@ -13,12 +18,14 @@ export function define(program: ShopCommand): void {
     const { terminal } = command
     const { checkServes } = await import('../platform/config/config.ts')
     const { operatorLog, serveUntilStopped } = await import('./serving.ts')
-    const config = await loadConfig(terminal, options)
+    const config = await loadConfig(terminal, { ...options, defaultEnv: 'production' })
     checkServes(config)
     const app = await openApp(terminal, config, 'migrated')
     try {
+      refuseDemoAccounts(app)
       const say = operatorLog(app, terminal)
       warnOfMissingKeys(app.config, say)
+      warnOfUnreadFile(terminal, config, say)
       await serveUntilStopped(app, terminal, ({ url }) => {
         const apiRoot = `${app.publicUrl()}${app.config.apiPrefix}`
         if (options.json) terminal.stdout.write(`${JSON.stringify({ url, publicUrl: app.publicUrl(), apiRoot })}\n`)
@@ -37,7 +44,24 @@ export function addServingOptions(command: ShopCommand): ShopCommand {
     .option('--https', 'serve https with a self-signed certificate, for development')
 }
 
-/** A shop without Stripe's keys starts, because it can show its offers. Buyers cannot pay by card until they are set. */
+/** @throws AppError CONFLICT in production if the shop has demo accounts, because their password is public */
+function refuseDemoAccounts({ config, db }: App): void {
+  if (config.env !== 'production') return
+  const [demo] = demoLogins(db)
+  if (demo === undefined) return
+  throw new AppError(
+    'CONFLICT',
+    `This shop has the demo account ${demo.email}, whose password is public. Start with a new data folder, or set ` +
+      'SHOPSTEAD_ENV=development to run the demo shop.'
+  )
+}
+
+function warnOfUnreadFile({ env }: Terminal, config: Config, say: Pick<Logger, 'warn'>): void {
+  if (config.env === 'production' && !env['SHOPSTEAD_ENV_FILE'] && hasEnvFile())
+    say.warn('The file .env is not read in production. Set SHOPSTEAD_ENV_FILE to its path to use it.')
+}
+
+/** A shop without keys can show its offers, so it starts. Buyers cannot pay by card until the keys are set. */
 function warnOfMissingKeys(config: Config, say: Pick<Logger, 'warn'>): void {
   if (!config.payments.includes('stripe')) return
   for (const [name, value] of [

@@ -201,8 +201,6 @@ async function erase({ app, options, now, terminal }: Work<SureOptions>, who: st
 function eraseQuestion({ email, emailVerifiedAt }: UserRow, guestOrders: number): string {
   const unproven = emailVerifiedAt === null ? ', which is not verified,' : ''
   const more =
-    guestOrders === 0
-      ? ''
-      : ` Guest orders with this email${unproven} lose their personal data, too: ${guestOrders}.`
+    guestOrders === 0 ? '' : ` Guest orders with this email${unproven} lose their personal data, too: ${guestOrders}.`
   return `Erase ${email} permanently?${more} This cannot be undone.`
 }

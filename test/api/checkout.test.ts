@@ -255,6 +255,22 @@ describe('where the buyer comes back to', () => {
     expect(kept.map((href) => origins.includes(`"${new URL(String(href)).origin}"`))).toEqual(allowed ? [true] : [])
   })
 
+  test.each([
+    ['http://localhost:3000/done', true],
+    ['https://front.example/done', true],
+    ['https://evil.example/', false]
+  ])('in production without the setting, %s is allowed: %s', async (url, allowed) => {
+    const env = {
+      SHOPSTEAD_ENV: 'production',
+      SHOPSTEAD_PAYMENTS: 'sandbox',
+      SHOPSTEAD_PUBLIC_URL: 'http://localhost:3000',
+      SHOPSTEAD_ORIGINS: 'https://front.example'
+    }
+    const shop = await shopFor({ env })
+    const answer = await checkOut(shop.visitor(), { items: [mug], returnUrl: url })
+    expect([answer.status, fieldErrorsOf(answer)]).toEqual(allowed ? [200, []] : [422, ['returnUrl']])
+  })
+
   test('is what was judged: the gateway gets the kept address, with what became of the order', async () => {
     const shop = await shopFor()
     const body = {

@@ -6,6 +6,7 @@ import { ShopCommand } from '../../src/cli/command.ts'
 import { groups } from '../../src/cli/groups.ts'
 import { AppError, errorCodes } from '../../src/errors.ts'
 import { parseConfig } from '../../src/platform/config/config.ts'
+import { readEnvFile } from '../../src/platform/config/env-file.ts'
 import { mayMove, orderStatuses } from '../../src/shop/orders/states.ts'
 import { definitions, settingKeys } from '../../src/shop/settings/definitions.ts'
 import { eventTypes } from '../../src/shop/events/event-types.ts'
@@ -29,6 +30,7 @@ describe('the tables of docs/contract.md', () => {
         }
       }
     )
+    readEnvFile(environment, { folder: '/nowhere' })
     parseConfig(environment)
     expect(sorted(column(rowsOf(contractPage, 'A1'), 'Variable'))).toEqual(sorted(read))
   })

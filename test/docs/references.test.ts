@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { ShopCommand } from '../../src/cli/command.ts'
@@ -15,7 +15,11 @@ import { readScript } from './shell.ts'
 const operating = 'docs/operating.md'
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
 /** The environment variables that the configuration knows. */
-const variables = new Set(readFileSync('src/platform/config/config.ts', 'utf8').match(/\bSHOPSTEAD_[A-Z_]+[A-Z]\b/g))
+const variables = new Set(
+  globSync('src/platform/config/*.ts').flatMap(
+    (file) => readFileSync(file, 'utf8').match(/\bSHOPSTEAD_[A-Z_]+[A-Z]\b/g) ?? []
+  )
+)
 
 let program: ShopCommand
 beforeAll(async () => {

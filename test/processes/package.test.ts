@@ -15,7 +15,7 @@ const packed = installPacked()
 const { folder, home, installed, program } = packed
 afterAll(() => packed.remove())
 
-const environment = { PATH: process.env.PATH, HOME: folder, SHOPSTEAD_LOG: 'warn' }
+const environment = { PATH: process.env.PATH, HOME: folder, SHOPSTEAD_ENV: 'development', SHOPSTEAD_LOG: 'warn' }
 
 /** Runs the installed command in the empty folder, which becomes the parent of its `data`. */
 function shopstead(...args: string[]): unknown {

@@ -27,7 +27,15 @@ process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')))
 
 function environmentOf({ dataDir, env }: LaunchOptions): NodeJS.ProcessEnv {
   const { PATH, HOME } = process.env
-  return { PATH, HOME, SHOPSTEAD_LOG: 'warn', SHOPSTEAD_DATA_DIR: dataDir, NO_COLOR: '1', ...env }
+  return {
+    PATH,
+    HOME,
+    SHOPSTEAD_ENV: 'development',
+    SHOPSTEAD_LOG: 'warn',
+    SHOPSTEAD_DATA_DIR: dataDir,
+    NO_COLOR: '1',
+    ...env
+  }
 }
 
 function command(packed: Packed, { wrapper = [] }: LaunchOptions, ...words: string[]): [string, ...string[]] {

@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { Cron } from 'croner'
 import type { App } from '../../app.ts'
+import type { Config } from '../../platform/config/config.ts'
 import { describeError } from '../../platform/log.ts'
 import { packageRoot } from '../../platform/package-root.ts'
 import { setting } from '../../shop/settings/settings.ts'
@@ -71,10 +72,16 @@ function schedule(app: App, line: string, run: () => void): Cron | undefined {
   }
 }
 
+/** Nothing is inherited. NODE_OPTIONS, for example, would run code in the child. */
+function childEnvironment({ env, secret }: Config): NodeJS.ProcessEnv {
+  return { SHOPSTEAD_ENV: env, ...(secret === null ? {} : { SHOPSTEAD_SECRET: secret }) }
+}
+
 async function makeBackup(app: App, onStart: (child: ChildProcess) => void): Promise<void> {
   const args = ['backup', 'create', '--scheduled', '--json', '--data-dir', app.config.dataDir]
   const child = spawn(process.execPath, [join(packageRoot, 'bin', 'shopstead.js'), ...args], {
-    stdio: ['ignore', 'pipe', 'ignore']
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: childEnvironment(app.config)
   })
   onStart(child)
   let answer = ''

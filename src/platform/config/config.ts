@@ -18,6 +18,8 @@ export type Config = {
   https: boolean
   /** The origin that browsers open, without a trailing slash; null derives it from the port (development only). */
   publicUrl: string | null
+  /** Whether the public URL may be http in production. */
+  allowHttp: boolean
   dataDir: string
   apiPrefix: string
   origins: string[]
@@ -42,6 +44,8 @@ export type ConfigFlags = {
   https?: boolean | undefined
   dataDir?: string | undefined
   storefront?: boolean | undefined
+  /** The value of SHOPSTEAD_ENV if it is not set. Default: development. */
+  defaultEnv?: Environment | undefined
 }
 
 const list = z.string().transform((text) =>
@@ -52,11 +56,12 @@ const list = z.string().transform((text) =>
 )
 
 const variables = {
-  SHOPSTEAD_ENV: z.enum(environments, 'development, test or production').default('development'),
+  SHOPSTEAD_ENV: z.enum(environments, 'development, test or production').optional(),
   SHOPSTEAD_HOST: z.string().min(1).default('127.0.0.1'),
   SHOPSTEAD_PORT: port().default(3000),
   SHOPSTEAD_METRICS_PORT: port().optional(),
   SHOPSTEAD_PUBLIC_URL: z.string().transform(publicUrl).optional(),
+  SHOPSTEAD_ALLOW_HTTP: z.enum(['true', 'false'], 'true or false').default('false'),
   SHOPSTEAD_DATA_DIR: z.string().min(1).default('data'),
   SHOPSTEAD_API_PREFIX: z
     .string()
@@ -122,17 +127,19 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>, f
 }
 
 function toConfig(values: z.infer<typeof environmentSchema>, flags: ConfigFlags): Config {
+  const env = values.SHOPSTEAD_ENV ?? flags.defaultEnv ?? 'development'
   return {
-    env: values.SHOPSTEAD_ENV,
+    env,
     host: values.SHOPSTEAD_HOST,
     port: values.SHOPSTEAD_PORT,
     https: flags.https ?? false,
     publicUrl: values.SHOPSTEAD_PUBLIC_URL ?? null,
+    allowHttp: values.SHOPSTEAD_ALLOW_HTTP === 'true',
     dataDir: resolve(values.SHOPSTEAD_DATA_DIR),
     apiPrefix: values.SHOPSTEAD_API_PREFIX,
     origins: values.SHOPSTEAD_ORIGINS,
     trustedProxies: values.SHOPSTEAD_TRUSTED_PROXIES,
-    payments: [...new Set(values.SHOPSTEAD_PAYMENTS ?? [defaultGateway(values.SHOPSTEAD_ENV)])],
+    payments: [...new Set(values.SHOPSTEAD_PAYMENTS ?? [defaultGateway(env)])],
     stripe: {
       secretKey: values.SHOPSTEAD_STRIPE_SECRET_KEY ?? null,
       webhookSecret: values.SHOPSTEAD_STRIPE_WEBHOOK_SECRET ?? null,
@@ -168,6 +175,9 @@ export function checkServes(config: Config): void {
   if (config.env !== 'production') return
   if (config.publicUrl === null) {
     throw invalid('SHOPSTEAD_PUBLIC_URL', 'set in production, to the address that browsers open')
+  }
+  if (config.publicUrl.startsWith('http:') && !isLoopback(new URL(config.publicUrl)) && !config.allowHttp) {
+    throw invalid('SHOPSTEAD_PUBLIC_URL', 'an https origin in production, unless SHOPSTEAD_ALLOW_HTTP is true')
   }
   if (config.payments.includes('sandbox')) {
     throw invalid('SHOPSTEAD_PAYMENTS', 'stripe or manual in production; the sandbox does not charge cards')
@@ -218,12 +228,16 @@ function origin(text: string, context: z.RefinementCtx): string {
 
 function stripeApiBase(text: string, context: z.RefinementCtx): string {
   const url = httpUrl(text)
-  const loopback = url !== undefined && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname)
-  if (url === undefined || (url.protocol === 'http:' && !loopback)) {
+  if (url === undefined || (url.protocol === 'http:' && !isLoopback(url))) {
     context.addIssue('an https origin, or an http origin on this machine')
     return z.NEVER
   }
   return url.origin
+}
+
+/** Whether a URL names this machine. */
+export function isLoopback({ hostname }: URL): boolean {
+  return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
 }
 
 function isAddressOrRange(text: string): boolean {

@@ -1,4 +1,5 @@
 import type { Transporter } from 'nodemailer'
+import { isLoopback } from '../config/config.ts'
 import { MailFailure } from './message.ts'
 import type { MailMessage, MailTransport } from './message.ts'
 
@@ -63,11 +64,13 @@ async function connect(url: string): Promise<Transporter> {
   })
 }
 
-/** Whether TLS is required: a network must not see the credentials, unless the URL has `?requireTLS=false`. */
-function needsTls(url: string): boolean {
-  const { protocol, username, hostname, searchParams } = new URL(url)
-  const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
-  return protocol === 'smtp:' && username !== '' && !loopback && searchParams.get('requireTLS') !== 'false'
+/**
+ * Whether TLS is required. The network must not see the links in the messages or the credentials, unless the URL has
+ * `?requireTLS=false` or the mail server is on this machine.
+ */
+function needsTls(text: string): boolean {
+  const url = new URL(text)
+  return url.protocol === 'smtp:' && !isLoopback(url) && url.searchParams.get('requireTLS') !== 'false'
 }
 
 /** RFC 5322 3.6.4: a Message-ID is globally unique. It contains the time, because ids repeat after a restore. */

@@ -130,15 +130,22 @@ function assertOffered(shop: ShopContext, strategy: Strategy): void {
   }
 }
 
-/** @throws AppError VALIDATION_FAILED naming each address that is not of an origin that the shop allows */
+/**
+ * Without the setting, production allows the public URL and SHOPSTEAD_ORIGINS. Otherwise a link to the shop's payment page
+ * could send the buyer to another site.
+ *
+ * @throws AppError VALIDATION_FAILED with each URL whose origin the shop does not allow
+ */
 function assertOrigins(shop: ShopContext, body: Pick<CheckoutBody, 'returnUrl' | 'cancelUrl'>): void {
-  const origins = setting(shop.db, 'checkout.returnOrigins')
-  if (origins.length === 0) return
+  const listed = setting(shop.db, 'checkout.returnOrigins')
+  const { env, origins: ownSites } = shop.config
+  if (listed.length === 0 && env !== 'production') return
+  const origins = listed.length > 0 ? listed : [shop.publicUrl(), ...ownSites]
   const errors: FieldErrors = {}
   for (const field of ['returnUrl', 'cancelUrl'] as const) {
     const url = body[field]
     if (url !== undefined && !origins.includes(new URL(url).origin))
-      errors[field] = ['Must be an address of one of the origins that this shop allows.']
+      errors[field] = [`Must have one of these origins: ${origins.join(', ')}.`]
   }
   if (Object.keys(errors).length > 0) throw validationFailed(errors)
 }

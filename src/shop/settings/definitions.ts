@@ -97,7 +97,8 @@ export const definitions = {
     type: 'list',
     schema: z.array(z.string(rules.origins).refine(isOrigin, rules.origins), rules.origins),
     default: [] as string[],
-    about: 'The allowed origins of returnUrl and cancelUrl; empty for any origin'
+    about:
+      'The allowed origins of returnUrl and cancelUrl; empty for the public URL and SHOPSTEAD_ORIGINS (any outside production)'
   },
   'payments.manualInstructions': text(
     'Please transfer the total to our bank account, with the order number as the reference. We ship your order when the payment arrives.',

@@ -62,6 +62,16 @@ describe('mail by SMTP', () => {
     expect(first?.raw).toContain('<p>it is here.</p>')
   })
 
+  it('requires TLS from a server on another machine, unless the URL has requireTLS=false', async () => {
+    await using mailbox = await startMailbox()
+    // This machine under an address that does not look like it.
+    const elsewhere = mailbox.url.replace('127.0.0.1', '[::ffff:127.0.0.1]')
+    await expect(send(elsewhere)).rejects.toMatchObject({ permanent: false, message: expect.stringContaining('TLS') })
+    expect(mailbox.received).toEqual([])
+    await send(`${elsewhere}?requireTLS=false`)
+    expect(mailbox.received).toHaveLength(1)
+  })
+
   it('reports a permanent failure when the server rejects the message', async () => {
     await using mailbox = await startMailbox({ answers: [{ code: 550, message: 'no such lena@shop.example' }] })
     await expect(send(mailbox.url)).rejects.toMatchObject({
