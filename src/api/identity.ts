@@ -18,17 +18,20 @@ export type Arrival = {
   readonly trusted: TrustedProxies
   readonly request: Request
   readonly ids: RequestIds
+  /** The values that the path gives the parameters of its template, as sent. */
+  readonly params: Readonly<Record<string, string>>
   /** Taken once; everything that this request decides happens at this time. */
   readonly now: number
 }
 
 /** Who calls, and from where. */
-export function identify(route: Route, { app, trusted, request, ids, now }: Arrival): Call {
+export function identify(route: Route, { app, trusted, request, ids, params, now }: Arrival): Call {
   const address = clientAddress(socketAddress(request), request.headers.get('x-forwarded-for'), trusted)
   return {
     shop: app,
     request,
     ids,
+    params,
     now,
     addressKey: addressKey(address),
     identity: route.session === 'none' ? null : findIdentity(app, request, now),

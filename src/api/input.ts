@@ -1,5 +1,6 @@
 import { validationFailed } from '../errors.ts'
 import type { FieldErrors } from '../errors.ts'
+import { notFound } from '../platform/http/addresses.ts'
 import { parseJsonBody } from '../platform/http/body.ts'
 import { rawTarget } from '../platform/http/node-request.ts'
 import { parseQuery } from '../platform/http/query.ts'
@@ -24,6 +25,13 @@ export function parseInput(route: Route, request: Request, raw: Uint8Array): { q
   }
   if (Object.keys(errors).length > 0) throw validationFailed(errors)
   return { query: query?.data, body: body?.data }
+}
+
+/** The parameters of the path, by the route's schema. @throws AppError NOT_FOUND */
+export function parseParams({ params }: Route, sent: Readonly<Record<string, string>>) {
+  const parsed = params?.safeParse(sent)
+  if (parsed?.success === false) throw notFound()
+  return parsed?.data
 }
 
 function parseSent({ query }: Route, sent: ReadonlyMap<string, string>) {

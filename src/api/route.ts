@@ -18,6 +18,8 @@ export type Call = {
   readonly shop: ShopContext
   readonly request: Request
   readonly ids: RequestIds
+  /** The values that the path gives the parameters of its template, as sent. */
+  readonly params: Readonly<Record<string, string>>
   /** Taken once; everything that this request decides happens at this time. */
   readonly now: number
   /** Client address by which limits count (IPv6 by its /64). */
@@ -68,11 +70,14 @@ type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
 
 export type Route<
   Query extends z.ZodType | undefined = z.ZodType | undefined,
-  Body extends z.ZodType | undefined = z.ZodType | undefined
+  Body extends z.ZodType | undefined = z.ZodType | undefined,
+  Params extends z.ZodObject | undefined = z.ZodObject | undefined
 > = {
   readonly method: Method
-  /** Under api_root; matched exactly. */
+  /** Under api_root; matched exactly, except that `{id}` stands for one segment. */
   readonly path: string
+  /** The parameters of the path by name; a path that does not fit is 404. */
+  readonly params?: Params
   /** One line for the API description. */
   readonly summary: string
   /** What it answers when all is well. */
@@ -108,7 +113,7 @@ export type Route<
   readonly around?: (call: Call, body: Uint8Array, next: (call: Call) => Promise<Response>) => Promise<Response>
   readonly handler: (
     call: Call,
-    input: { query: Parsed<Query>; body: Parsed<Body>; raw: Uint8Array }
+    input: { params: Parsed<Params>; query: Parsed<Query>; body: Parsed<Body>; raw: Uint8Array }
   ) => Reply | Response | Promise<Reply | Response>
 }
 
@@ -119,15 +124,16 @@ export type Route<
 export function route<
   Query extends z.ZodType | undefined = undefined,
   Body extends z.ZodType | undefined = undefined,
+  Params extends z.ZodObject | undefined = undefined,
   Session extends Route['session'] = Route['session'],
   const Answers extends readonly Answer[] = readonly Answer[]
 >(
-  definition: Omit<Route<Query, Body>, 'handler' | 'session' | 'answers'> & {
+  definition: Omit<Route<Query, Body, Params>, 'handler' | 'session' | 'answers'> & {
     session: Session
     answers: Answers
     handler: (
       call: Session extends 'required' ? UserCall : Call,
-      input: { query: Parsed<Query>; body: Parsed<Body>; raw: Uint8Array }
+      input: { params: Parsed<Params>; query: Parsed<Query>; body: Parsed<Body>; raw: Uint8Array }
     ) => Reply<DataOf<Answers>> | Response | Promise<Reply<DataOf<Answers>> | Response>
   }
 ): Route {

@@ -2,7 +2,8 @@ import { H3 } from 'h3'
 import type { App } from '../app.ts'
 import { andThen, orElse } from '../platform/eventually.ts'
 import type { Eventually } from '../platform/eventually.ts'
-import { methodNotAllowed, notFound } from '../platform/http/addresses.ts'
+import { methodNotAllowed, notFound, pathTable } from '../platform/http/addresses.ts'
+import type { Place } from '../platform/http/addresses.ts'
 import { readBody, requireJson } from '../platform/http/body.ts'
 import { parseTrustedProxies } from '../platform/http/client-address.ts'
 import { requestIds } from '../platform/http/envelope.ts'
@@ -11,7 +12,7 @@ import type { FinishedRequest } from '../platform/http/finished-requests.ts'
 import { rawPath, rawTarget } from '../platform/http/node-request.ts'
 import { identify, identifyAgain, refuseCrossSite, requireNonce, requireSession } from './identity.ts'
 import type { Arrival } from './identity.ts'
-import { parseInput } from './input.ts'
+import { parseInput, parseParams } from './input.ts'
 import { toFailure, toResponse } from './reply.ts'
 import { defaultBodyLimitBytes } from './route.ts'
 import type { Call, Method, Route } from './route.ts'
@@ -25,14 +26,14 @@ export function createApi(app: App): (request: Request) => Eventually<Response> 
   const addresses = addressesUnder(app.config.apiPrefix)
   const trusted = parseTrustedProxies(app.config.trustedProxies)
 
-  function answer(methods: Methods | undefined, request: Request): Eventually<Response> {
+  function answer(place: Place<Methods> | undefined, request: Request): Eventually<Response> {
     const started = performance.now()
     const ids = requestIds(request.headers.get('x-correlation-id'))
-    const arrival: Arrival = { app, trusted, request, ids, now: app.clock.now() }
+    const arrival: Arrival = { app, trusted, request, ids, params: place?.params ?? {}, now: app.clock.now() }
     let route: Route | undefined
     const passed = orElse(
       () => {
-        route = findRoute(methods, request.method)
+        route = findRoute(place?.value, request.method)
         return pass(route, arrival)
       },
       (error) => toFailure(app, route, error, arrival)
@@ -51,10 +52,14 @@ export function createApi(app: App): (request: Request) => Eventually<Response> 
   }
 
   const h3 = new H3()
-  for (const [path, methods] of addresses) h3.all(path, (event) => answer(methods, event.req))
+  for (const [path, value] of addresses) {
+    const pattern = path.replaceAll(/\{(\w+)\}/g, ':$1')
+    h3.all(pattern, ({ req, context }) => answer({ value, params: context.params ?? {} }, req))
+  }
+  const find = pathTable(addresses)
   return (request) => {
     // The router would take `//health` or `/%68ealth` for the same place; the table is matched on what was sent.
-    return addresses.has(rawPath(rawTarget(request))) ? h3.fetch(request) : answer(undefined, request)
+    return find(rawPath(rawTarget(request))) === undefined ? answer(undefined, request) : h3.fetch(request)
   }
 }
 
@@ -80,7 +85,8 @@ function pass(route: Route, arrival: Arrival): Eventually<Response> {
 }
 
 function handle(route: Route, call: Call, raw: Uint8Array): Eventually<Response> {
-  const input = { ...parseInput(route, call.request, raw), raw }
+  const params = parseParams(route, call.params)
+  const input = { ...parseInput(route, call.request, raw), params, raw }
   // The route's own schemas made it, which its type cannot say for all routes at once.
   return andThen(route.handler(call, input), (reply) => toResponse(route, reply, call.ids, call.now))
 }

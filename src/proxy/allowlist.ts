@@ -4,7 +4,7 @@ import { routes } from '../api/routes.ts'
 /** A route that the proxy forwards. */
 export type AllowedRoute = {
   readonly method: string
-  /** Relative to the service's api_root and to the proxy's prefix. */
+  /** Relative to the service's api_root and to the proxy's prefix; `{id}` stands for one segment. */
   readonly path: string
   readonly nonce: boolean
   readonly query: readonly string[]

@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts'
-import { methodNotAllowed, notFound } from '../platform/http/addresses.ts'
+import { methodNotAllowed, notFound, pathTable } from '../platform/http/addresses.ts'
 import { readBody } from '../platform/http/body.ts'
 import { isCrossSite } from '../platform/http/cross-site.ts'
 import { csrfFailed, sentNonce } from '../platform/http/csrf.ts'
@@ -54,10 +54,12 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
     const path = `${prefix}${entry.path}`
     table.set(path, [...(table.get(path) ?? []), entry])
   }
+  const find = pathTable(table)
 
   async function forward(request: Request): Promise<Response> {
     const target = rawTarget(request)
-    const entry = findEntry(table.get(rawPath(target)), request.method)
+    const path = rawPath(target)
+    const entry = findEntry(find(path)?.value, request.method)
     refuseCrossSite(request, options)
     if (entry.nonce) sentNonce(headerValues(request, 'x-nonce'))
     const clientAddress = options.clientAddress === undefined ? socketAddress(request) : options.clientAddress(request)
@@ -66,7 +68,7 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
       headers: headersForService(request, clientAddress, entry.nonce),
       body: entry.method === 'GET' ? null : await bodyFor(request, entry.bodyLimitBytes)
     }
-    const url = `${apiRoot}${entry.path}${queryFor(target, entry.query)}`
+    const url = `${apiRoot}${path.slice(prefix.length)}${queryFor(target, entry.query)}`
     const timeoutMs = timeoutFor(entry, options)
     const { inProcess, send = (made) => fetch(made) } = options
     if (inProcess !== undefined) {

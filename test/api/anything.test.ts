@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/api/routes.ts'
+import { filledPath } from '../support/filled-path.ts'
 import { setSetting } from '../../src/shop/settings/settings.ts'
 import type { Answer, Browser } from '../support/browser.ts'
 import { startShop } from '../support/running-shop.ts'
@@ -92,7 +93,7 @@ describe('whatever is sent', () => {
     async (method, path) => {
       await fc.assert(
         fc.asyncProperty(body, fc.array(query, { maxLength: 1 }), async (sent, [pairs = []]) => {
-          const to = target(path, pairs)
+          const to = target(filledPath(path), pairs)
           const answer = await visitor.send(method, to, JSON.stringify(sent), { 'x-nonce': nonce })
           expectEnvelope(answer, `${to} ${JSON.stringify(sent)}`)
         }),
@@ -105,7 +106,7 @@ describe('whatever is sent', () => {
   it.each(reading.map(({ path }) => path))('to GET %s, it is answered and nothing breaks', async (path) => {
     await fc.assert(
       fc.asyncProperty(query, async (pairs) => {
-        const to = target(path, pairs)
+        const to = target(filledPath(path), pairs)
         expectEnvelope(await visitor.get(to), to)
       }),
       { numRuns: 60 }

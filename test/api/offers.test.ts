@@ -29,11 +29,12 @@ async function get(
     request: new Request('http://localhost/api/v1/store/offers', { headers }),
     ids: { requestId: 'r', correlationId: 'c' },
     now: shop.clock.now(),
+    params: {},
     addressKey: '127.0.0.1',
     identity: null,
     nonce: null
   }
-  const input = { query: route?.query?.parse(query), body: undefined, raw: new Uint8Array() }
+  const input = { params: undefined, query: route?.query?.parse(query), body: undefined, raw: new Uint8Array() }
   const reply = await route?.handler(call, input)
   if (!(reply instanceof Response)) throw new Error('The route answers with bytes of its own.')
   return reply

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { asSchema } from '../../src/api/description/fields.ts'
 import type { Schema } from '../../src/api/description/fields.ts'
 import { routes } from '../../src/api/routes.ts'
+import { filledPath } from '../support/filled-path.ts'
 import { messageFor } from '../../src/platform/http/zod-errors.ts'
 import { shopstead } from '../support/command-line.ts'
 import { apiDocument, undescribed } from '../support/described.ts'
@@ -108,7 +109,7 @@ describe('the document', () => {
         const { example, examples } = mediaOf(carrier)
         const shown = Object.values(asSchema(examples)).map((entry) => asSchema(entry)['value'])
         for (const value of example === undefined ? shown : [example]) {
-          expect(undescribed(method, path, Number(status), value)).toEqual([])
+          expect(undescribed(method, filledPath(path), Number(status), value)).toEqual([])
         }
       }
     }
@@ -142,7 +143,8 @@ describe.each(['without a session', 'with a session'] as const)('what the docume
 
   it.each(operations.map(({ method, path, is }) => [method, path, is] as const))(
     'holds of %s %s',
-    async (method, path, is) => {
+    async (method, template, is) => {
+      const path = filledPath(template)
       const example = mediaOf(is['requestBody'])['example']
       const answers = [
         await visitor.send(method, path, example, nonce),

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { routes } from '../../src/api/routes.ts'
+import { filledPath } from '../support/filled-path.ts'
 import { createProxy } from '../../src/proxy/proxy.ts'
 import type { ProxyOptions } from '../../src/proxy/proxy.ts'
 import { collectGarbage } from '../support/garbage.ts'
@@ -48,12 +49,12 @@ describe('the allowlist', () => {
   it('contains every route except the webhook', async () => {
     const { service, send } = await startProxy()
     for (const { method, path } of routes) {
-      const response = await send(path, method === 'GET' ? { headers: nonce } : { method, headers: nonce })
+      const response = await send(filledPath(path), method === 'GET' ? { headers: nonce } : { method, headers: nonce })
       expect([path, response.status]).toEqual([path, path === '/webhooks/stripe' ? 404 : 200])
     }
     const expected = routes
       .filter((route) => route.proxy !== null)
-      .map(({ method, path }) => `${method} /api/v1${path}`)
+      .map(({ method, path }) => `${method} /api/v1${filledPath(path)}`)
     expect(service.received.map(({ method, url }) => `${method} ${url}`)).toEqual(expected)
     expect(expected.length).toBeGreaterThan(10)
   })
@@ -133,7 +134,7 @@ describe('the proxy', () => {
     const { service, send } = await startProxy()
     for (const { method, path, proxy } of routes) {
       if (proxy === null) continue
-      const response = await send(path, { method })
+      const response = await send(filledPath(path), { method })
       expect([path, response.status]).toEqual([path, proxy.nonce ? 403 : 200])
       expect((await response.text()).includes('"reason":"missing_nonce"')).toBe(proxy.nonce)
     }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { describeApi } from '../../src/api/description/document.ts'
+import { pathTable } from '../../src/platform/http/addresses.ts'
 import { asSchema } from '../../src/api/description/fields.ts'
 import type { Schema } from '../../src/api/description/fields.ts'
 
@@ -9,6 +10,14 @@ export function apiDocument(): Schema {
   return (known ??= asSchema(
     describeApi({ publicUrl: 'https://shop.test', apiPrefix: '/api/v1', cookieName: 'shopstead_session' })
   ))
+}
+
+let find: ReturnType<typeof pathTable<unknown>> | undefined
+
+/** What the API description says of a path. */
+function findPath(address: string) {
+  find ??= pathTable(new Map(Object.entries(asSchema(apiDocument()['paths']))))
+  return find(address)
 }
 
 const checks = new Map<string, z.ZodType>()
@@ -21,7 +30,7 @@ const checks = new Map<string, z.ZodType>()
  */
 export function undescribed(method: string, path: string, status: number, body: unknown): string[] {
   const address = path.split('?')[0] ?? ''
-  const item = asSchema(asSchema(apiDocument()['paths'])[address])
+  const item = asSchema(findPath(address)?.value)
   const operation = asSchema(item[(method === 'HEAD' ? 'GET' : method).toLowerCase()])
   // The introduction describes the answer for other paths and methods.
   if (status === 405 || (status === 404 && operation['operationId'] === undefined)) return []

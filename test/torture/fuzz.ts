@@ -1,4 +1,5 @@
 import { routes } from '../../src/api/routes.ts'
+import { filledPath } from '../support/filled-path.ts'
 import type { Route } from '../../src/api/route.ts'
 import { mountedAt } from '../../src/proxy/mounted.ts'
 import { ApiRequests } from './fuzz/api-requests.ts'
@@ -57,14 +58,20 @@ async function fuzzShop(trial: Trial, times: number): Promise<void> {
   for (const target of targets.slice(0, -1))
     await fuzzTarget({ ...target, name: `${target.name}, limited` }, times / 10, shop, material, trial)
   shop.setLimits(false)
-  const paths = ['/livez', '/readyz', '/', '/x', ...routes.map(({ path }) => `${new URL(apiRoot).pathname}${path}`)]
+  const paths = [
+    '/livez',
+    '/readyz',
+    '/',
+    '/x',
+    ...routes.map(({ path }) => `${new URL(apiRoot).pathname}${filledPath(path)}`)
+  ]
   await fuzzRawSocket(shop, { name: 'invalid HTTP', url, paths, times }, trial)
   await fuzzRawSocket(
     shop,
     {
       name: 'invalid HTTP to the proxy',
       url: proxy.url,
-      paths: proxied.map(({ path }) => `${mountedAt}${path}`),
+      paths: proxied.map(({ path }) => `${mountedAt}${filledPath(path)}`),
       times: times / 4
     },
     trial
@@ -107,7 +114,7 @@ function apiTarget(name: string, selected: readonly Route[], { url, root, materi
   const requests = selected.map((route) => new ApiRequests(route, root, material, { proxied }))
   const { pathname } = new URL(root)
   const known = new Set(
-    routes.filter((route) => !proxied || route.proxy !== null).map(({ path }) => `${pathname}${path}`)
+    routes.filter((route) => !proxied || route.proxy !== null).map(({ path }) => `${pathname}${filledPath(path)}`)
   )
   return {
     name,

@@ -31,12 +31,23 @@ function operationType(name: string, operation: Schema): string {
   const envelope = mediaOf(success?.[1])['schema']
   const body = mediaOf(operation['requestBody'])['schema']
   return [
-    `  '${name}': {`,
+    `  ${keyOf(name, operation['parameters'])}: {`,
     `    query: ${queryType(operation['parameters'])}`,
     `    body: ${body === undefined ? 'undefined' : typeOf(body)}`,
     `    answer: ${typeOf(envelope)}`,
     '  }'
   ].join('\n')
+}
+
+/** A path with parameters is a pattern, so that a caller writes the values into it and the compiler checks them. */
+function keyOf(name: string, parameters: unknown): string {
+  if (!name.includes('{')) return `'${name}'`
+  const inPath = (Array.isArray(parameters) ? parameters : []).map(asSchema).filter(({ in: place }) => place === 'path')
+  const filled = inPath.reduce(
+    (text: string, { name: parameter, schema }) => text.replace(`{${String(parameter)}}`, `\${${typeOf(schema)}}`),
+    name
+  )
+  return `[operation: \`${filled}\`]`
 }
 
 function queryType(parameters: unknown): string {

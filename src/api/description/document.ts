@@ -84,7 +84,7 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
 
 /** `POST /store/checkout-session` is postStoreCheckoutSession. */
 export function operationIdOf({ method, path }: Pick<Route, 'method' | 'path'>): string {
-  const words = path.split(/[/-]/).filter((word) => word !== '')
+  const words = path.split(/[/{}-]/).filter((word) => word !== '')
   return [method.toLowerCase(), ...words.map((word) => `${word[0]?.toUpperCase() ?? ''}${word.slice(1)}`)].join('')
 }
 

@@ -13,10 +13,11 @@ const correlation = z
     example: 'page-7f3a'
   })
 
-/** The OpenAPI parameters of an endpoint's query. */
-export function parametersOf({ query, headers }: Route): ZodOpenApiParameters {
+/** The OpenAPI parameters of an endpoint's path, query and headers. */
+export function parametersOf({ params, query, headers }: Route): ZodOpenApiParameters {
   return {
     header: z.object({ ...headers?.shape, 'X-Correlation-Id': correlation }),
+    ...(params === undefined ? {} : { path: params }),
     ...(query instanceof z.ZodObject ? { query } : {})
   }
 }

@@ -3,6 +3,7 @@ import { asSchema } from '../../../src/api/description/fields.ts'
 import type { Route } from '../../../src/api/route.ts'
 import { demoPassword } from '../../../src/operations/seeding/logins.ts'
 import { apiDocument } from '../../support/described.ts'
+import { filledPath } from '../../support/filled-path.ts'
 import type { Random } from '../random.ts'
 import type { Users, Person } from './users.ts'
 import type { Draft } from './draft.ts'
@@ -42,7 +43,7 @@ export class ApiRequests {
     const person = random.oneIn(5) ? users.guest : random.pick(users.people)
     const draft: Draft = {
       method: this.route.method === 'GET' && random.oneIn(20) ? 'HEAD' : this.route.method,
-      target: `${this.root}${this.route.path}${this.query(random)}`,
+      target: `${this.root}${filledPath(this.route.path)}${this.query(random)}`,
       headers: this.headers(person, random),
       body: this.body(random),
       chunked: false
