@@ -123,6 +123,14 @@ export function update(
   return updated
 }
 
+/**
+ * The fields of a subscription that ends at a time, or no longer does. Flexible billing keeps `cancel_at_period_end` false
+ * (docs.stripe.com/billing/subscriptions/cancel).
+ */
+export function endAt(context: Context, cancelAt: number | null): Partial<Stripe.Subscription> {
+  return { cancel_at: cancelAt, cancel_at_period_end: false, canceled_at: cancelAt === null ? null : context.now }
+}
+
 function collect(
   context: Context,
   subscription: Stripe.Subscription,

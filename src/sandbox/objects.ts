@@ -2,6 +2,7 @@ import type Stripe from 'stripe'
 
 /** Every kind of stored object, by the name in its `object` field. */
 export type Objects = {
+  'billing_portal.session': Stripe.BillingPortal.Session
   charge: Stripe.Charge
   'checkout.session': Stripe.Checkout.Session
   confirmation_token: Stripe.ConfirmationToken
@@ -37,6 +38,7 @@ export type SessionPlan = {
 
 /** Data that the sandbox stores with an object but never returns. */
 export type Hidden = {
+  'billing_portal.session': { usedAt: number | null }
   charge: { settlesAs: 'succeeded' | 'failed' }
   'checkout.session': SessionPlan
   confirmation_token: { card: string; usedBy: string | null }

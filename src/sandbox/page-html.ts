@@ -18,10 +18,7 @@ ${message === undefined ? '' : `<p class="alert" role="alert">${escape(message)}
 ${summary(session, lineItems)}
 <form method="post" action="${path}">
 ${email ? `<p>Receipt to <strong>${escape(email)}</strong></p>` : emailField}
-<fieldset>
-<legend>Payment method</legend>
-${offeredCards.map(cardOption).join('\n')}
-</fieldset>
+${cardFieldset('Payment method')}
 <button type="submit">Pay ${money(session.amount_total ?? 0, session.currency)}</button>
 </form>
 <form method="post" action="${path}/cancel"><button type="submit" class="plain">Cancel and return</button></form>`
@@ -51,6 +48,14 @@ export function messagePage(title: string, text: string, backUrl: string | null 
 
 const emailField = `<p><label for="email">Email for the receipt</label>
 <input id="email" name="email" type="email" autocomplete="email" required></p>`
+
+/** The test cards to choose from, the first one chosen. */
+export function cardFieldset(legend: string): string {
+  return `<fieldset>
+<legend>${legend}</legend>
+${offeredCards.map(cardOption).join('\n')}
+</fieldset>`
+}
 
 function cardOption([id, label]: readonly [string, string], at: number): string {
   const checked = at === 0 ? ' checked' : ''
@@ -83,11 +88,13 @@ function intervalLabel(item: Stripe.LineItem): string {
     : `, every ${recurring.interval_count} ${recurring.interval}s`
 }
 
-function money(amountMinor: number, currency: string | null): string {
+/** An amount as HTML. */
+export function money(amountMinor: number, currency: string | null): string {
   return escape(formatMoney(amountMinor, (currency ?? 'eur').toUpperCase()))
 }
 
-function document(title: string, body: string): string {
+/** A hosted page as HTML; `body` is HTML already. */
+export function document(title: string, body: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -107,7 +114,8 @@ ${body}
 `
 }
 
-function escape(text: string): string {
+/** Text as HTML. */
+export function escape(text: string): string {
   const entities: Readonly<Record<string, string>> = {
     '&': '&amp;',
     '<': '&lt;',

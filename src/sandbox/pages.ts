@@ -1,31 +1,22 @@
 import { answerBankPage, payCheckout, successUrl } from './checkout-payment.ts'
 import type { PageOutcome } from './checkout-payment.ts'
 import { expireSession } from './checkout-completion.ts'
-import type { Context } from './context.ts'
 import { bankPage, checkoutPage, messagePage } from './page-html.ts'
+import { field, readForm, respond, seeOther } from './page-response.ts'
+import type { Page } from './page-response.ts'
 import { pageStyle } from './page-style.ts'
-import type { Stored, Store } from './store.ts'
+import { serveBillingPage } from './billing-pages.ts'
+import type { PageParts } from './page-parts.ts'
+import type { Stored } from './store.ts'
 
-export type PageParts = {
-  store: Store
-  act: <T>(work: (context: Context) => T) => { result: T; batch: string }
-  /** Resolves when a transaction's webhooks were sent, so that the shop knows the result before the browser returns. */
-  deliver: (batch: string) => Promise<void>
-}
-type Page = {
-  status: number
-  html: string
-  /** URLs outside this origin that the answer to a form may redirect to. */
-  formTargets?: readonly (string | null)[]
-}
 type Session = Stored<'checkout.session'>
-
-const maxBodyBytes = 16_384
 
 /** Answers a request for a hosted page (docs/contract.md A6); undefined for any other path. */
 export async function servePage(parts: PageParts, request: Request): Promise<Response | undefined> {
   const { pathname } = new URL(request.url)
   if (pathname === '/sandbox/style.css') return style(request)
+  const billing = await serveBillingPage(parts, request)
+  if (billing !== undefined) return billing
   const [, kind, id = '', verb] = /^\/sandbox\/(checkout|3ds)\/(\w{1,255})(?:\/(cancel))?$/.exec(pathname) ?? []
   if (kind === undefined || (kind === '3ds' && verb !== undefined)) return undefined
   const isRead = request.method === 'GET' || request.method === 'HEAD'
@@ -147,50 +138,6 @@ function expired(backUrl: string | null): Page {
 
 function notFound(): Page {
   return { status: 404, html: messagePage('Page not found', 'There is no payment at this address.') }
-}
-
-async function readForm(request: Request): Promise<FormData | undefined> {
-  if (Number(request.headers.get('content-length') ?? 0) > maxBodyBytes) return undefined
-  const type = request.headers.get('content-type') ?? ''
-  if (type === '' || request.body === null) return new FormData()
-  if (!/^(application\/x-www-form-urlencoded|multipart\/form-data)\b/i.test(type)) return undefined
-  return request.formData().catch(() => undefined)
-}
-
-function field(form: FormData, name: string): string | null {
-  const value = form.get(name)
-  return typeof value === 'string' && value.trim() !== '' ? value.trim() : null
-}
-
-function seeOther(url: string): Response {
-  return new Response(null, { status: 303, headers: { location: url, 'cache-control': 'no-store' } })
-}
-
-function respond({ status, html, formTargets = [] }: Page): Response {
-  return new Response(html, {
-    status,
-    headers: {
-      'content-type': 'text/html; charset=utf-8',
-      'cache-control': 'no-store',
-      'content-security-policy': contentSecurityPolicy(formTargets),
-      'referrer-policy': 'no-referrer',
-      'x-content-type-options': 'nosniff'
-    }
-  })
-}
-
-/** Chromium also applies form-action to the redirect that answers a form, so it must list the shop's URLs. */
-function contentSecurityPolicy(formTargets: readonly (string | null)[]): string {
-  const origins = new Set(
-    formTargets.flatMap((url) => (url !== null && URL.canParse(url) ? [sourceOf(new URL(url))] : []))
-  )
-  const formAction = ["'self'", ...origins].join(' ')
-  return `default-src 'none'; style-src 'self'; form-action ${formAction}; base-uri 'none'; frame-ancestors 'none'`
-}
-
-/** A policy cannot name an IPv6 address, so its scheme is allowed instead. */
-function sourceOf(url: URL): string {
-  return url.hostname.startsWith('[') ? url.protocol : url.origin
 }
 
 function style(request: Request): Response {

@@ -1,4 +1,5 @@
 import { accountRoutes } from './account.ts'
+import { billingPortalRoutes } from './billing-portal.ts'
 import { chargeRoutes } from './charges.ts'
 import { checkoutSessionRoutes } from './checkout-sessions.ts'
 import type { Route } from './context.ts'
@@ -17,6 +18,7 @@ import { webhookEndpointRoutes } from './webhook-endpoints.ts'
 /** After a new route, run `npm run sandbox:generate`, which finds its parameters in stripe-node by its name. */
 const routes: readonly Route[] = [
   ...accountRoutes,
+  ...billingPortalRoutes,
   ...chargeRoutes,
   ...checkoutSessionRoutes,
   ...couponRoutes,

@@ -1,5 +1,5 @@
 import type Stripe from 'stripe'
-import { endSubscription, update } from './billing.ts'
+import { endAt, endSubscription, update } from './billing.ts'
 import { getStored, route } from './context.ts'
 import type { Context, Route } from './context.ts'
 import { badState } from './errors.ts'
@@ -52,11 +52,6 @@ function endOfPeriod(context: Context, subscription: Stripe.Subscription, ends: 
     cancel_at: ends ? (subscription.items.data[0]?.current_period_end ?? null) : null,
     canceled_at: ends ? context.now : null
   }
-}
-
-/** Flexible billing keeps `cancel_at_period_end` false (docs.stripe.com/billing/subscriptions/cancel). */
-function endAt(context: Context, cancelAt: number | null): Partial<Stripe.Subscription> {
-  return { cancel_at: cancelAt, cancel_at_period_end: false, canceled_at: cancelAt === null ? null : context.now }
 }
 
 function cancelSubscription(context: Context, _params: object, id: string): Stripe.Subscription {
