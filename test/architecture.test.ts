@@ -18,7 +18,7 @@ const floors: readonly (readonly string[])[] = [
   ['shop/referrals'],
   ['shop/orders'],
   ['shop/payments', 'shop/payouts'],
-  ['shop/checkout', 'shop/entitlements', 'shop/mailer'],
+  ['shop/checkout', 'shop/entitlements', 'shop/mailer', 'shop/subscriptions'],
   ['shop/customers'],
   ['app.ts'],
   ['operations'],

@@ -7,6 +7,7 @@ import { healthRoutes } from './health.ts'
 import { offerRoutes } from './offers.ts'
 import { orderRoutes } from './orders.ts'
 import type { Route } from './route.ts'
+import { subscriptionRoutes } from './subscriptions.ts'
 import { webhookRoutes } from './webhooks.ts'
 
 /** Every route there is: the server, the proxy's allowlist and the API description are read off this one table. */
@@ -14,6 +15,7 @@ export const routes: readonly Route[] = [
   ...accountRoutes,
   ...accountCareRoutes,
   ...orderRoutes,
+  ...subscriptionRoutes,
   ...offerRoutes,
   ...checkoutRoutes,
   ...affiliateRoutes,

@@ -101,6 +101,21 @@ export type Operations = {
     body: undefined
     answer: { data: { orders: Order[]; pagination: Pagination }; meta: Meta }
   }
+  'GET /me/subscriptions': {
+    query: undefined
+    body: undefined
+    answer: { data: { subscriptions: OwnSubscription[] }; meta: Meta }
+  }
+  [operation: `POST /me/subscriptions/${number}/cancel`]: {
+    query: undefined
+    body: undefined
+    answer: { data: { subscription: OwnSubscription }; meta: Meta }
+  }
+  [operation: `POST /me/subscriptions/${number}/portal`]: {
+    query: undefined
+    body: undefined
+    answer: { data: { url: string }; meta: Meta }
+  }
   'GET /store/offers': {
     query: {
       page?: number | undefined
@@ -255,6 +270,7 @@ export type ErrorDetails = {
   INTERNAL_SERVER_ERROR: { [name: string]: never }
   METHOD_NOT_ALLOWED: { [name: string]: never }
   NOT_AUTHENTICATED: { [name: string]: never }
+  NOT_FOUND: { [name: string]: never }
   PASSWORD_POLICY_VIOLATION: {
     reason: 'password_policy'
     rules: ('min_length' | 'max_length' | 'well_formed' | 'common' | 'personal')[]
@@ -471,6 +487,21 @@ export type Order = {
 }
 
 export type Pagination = { page: number; perPage: number; total: number; totalPages: number }
+
+export type OwnSubscription = {
+  id: number
+  productId: number
+  name: string
+  status: 'active' | 'past_due' | 'cancelled' | 'expired'
+  interval: 'month' | 'year'
+  currentPeriodEnd: string
+  cancelAtPeriodEnd: boolean
+  amount: number
+  currency: string
+  nextPaymentAt: string | null
+  canCancel: boolean
+  manageUrl: string | null
+}
 
 export type Offer = {
   offerId: string

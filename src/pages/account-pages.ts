@@ -1,14 +1,17 @@
 import { AppError } from '../errors.ts'
-import { rawTarget } from '../platform/http/node-request.ts'
+import { findIdentity } from '../api/identity.ts'
+import { rawPath, rawTarget } from '../platform/http/node-request.ts'
 import { parseQuery } from '../platform/http/query.ts'
 import { findUsableToken } from '../shop/accounts/email-tokens.ts'
 import { getUserById } from '../shop/accounts/find.ts'
 import { resetPassword } from '../shop/customers/reset-password.ts'
 import { verifyEmail } from '../shop/customers/verify-email.ts'
 import { setting } from '../shop/settings/settings.ts'
+import { openPortal } from '../shop/subscriptions/manage.ts'
 import { readForm } from './form.ts'
 import { messagePage } from './page.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
+import { isOpen } from './storefront/storefront.ts'
 
 // A link only shows a page and the page's form uses the token up: mail scanners open every link they find, and send no
 // forms (RFC 9110 9.2.1).
@@ -19,7 +22,13 @@ export const accountPages: readonly PageRoute[] = [
   { method: 'GET', path: /^\/account\/verify\/done$/, name: '/account/verify/done', handle: () => verified },
   { method: 'GET', path: /^\/account\/reset$/, name: '/account/reset', handle: showReset },
   { method: 'POST', path: /^\/account\/reset$/, name: '/account/reset', handle: reset },
-  { method: 'GET', path: /^\/account\/reset\/done$/, name: '/account/reset/done', handle: () => changed }
+  { method: 'GET', path: /^\/account\/reset\/done$/, name: '/account/reset/done', handle: () => changed },
+  {
+    method: 'GET',
+    path: /^\/account\/subscriptions\/([1-9]\d{0,14})\/manage$/,
+    name: '/account/subscriptions/:id/manage',
+    handle: manageSubscription
+  }
 ]
 
 const verified = messagePage(200, 'Your email is verified', ['Thank you. You can log in now.'])
@@ -80,6 +89,21 @@ function resetForm({ app, now }: PageCall, token: string, status: number, error:
   const { email } = getUserById(app.db, row.userId)
   const minLength = setting(app.db, 'registration.passwordMinLength')
   return { status, template: 'reset', title: 'Choose a new password', data: { token, email, minLength, error } }
+}
+
+/**
+ * Leads the holder of a subscription to the gateway's billing portal. The session of the portal is created now, so the
+ * address of this page can be in an email or in a list without giving access to anything.
+ */
+async function manageSubscription({ app, request, param, now }: PageCall): Promise<PageReply> {
+  const identity = findIdentity(app, request, now)
+  const hasStorefront = isOpen(app)
+  if (identity === null) {
+    if (!hasStorefront) throw new AppError('NOT_AUTHENTICATED', 'Please log in first.')
+    return { redirect: `/login?next=${encodeURIComponent(rawPath(rawTarget(request)))}` }
+  }
+  const returnUrl = hasStorefront ? `${app.publicUrl()}/account` : null
+  return { redirect: await openPortal(app, identity.user.id, Number(param), returnUrl) }
 }
 
 function tokenOf(request: Request): string {

@@ -6,6 +6,7 @@ type Words = { title: string; text: string | null }
 
 /** The text is null where the error's own message is for the person in front of the page. */
 const wordsByStatus: Readonly<Record<number, Words>> = {
+  401: { title: 'Please log in', text: null },
   403: { title: 'This form was sent from another site', text: null },
   404: { title: 'Page not found', text: 'The address may be mistyped, or the page no longer exists.' },
   405: { title: 'This page does not support that action', text: null },

@@ -127,3 +127,41 @@ test('a customer sees what she is entitled to, changes her name, and logs out', 
   await look(page, 'logged-out')
   expect(complaints).toEqual([])
 })
+
+test('a customer ends a subscription after a confirmation, and manages the card at the billing portal', async () => {
+  const buyer = shop.visitor()
+  await buyer.register({ email: 'sub@shop.example', password: 'quiet-heron-lands-7' })
+  const { data } = await buyer.get<{ offers: { productId: number; productSlug: string }[] }>(
+    '/store/offers?perPage=100'
+  )
+  const productId = data.offers.find(({ productSlug }) => productSlug === 'tide-letter')?.productId
+  const placed = await buyer.post<{ orderId: string }>('/store/checkout-session', {
+    items: [{ productId, quantity: 1 }]
+  })
+  const session = shop.app.sandbox?.findCheckout({ clientReferenceId: placed.data.orderId })
+  await shop.app.sandbox?.payCheckout(session?.id ?? '')
+
+  const { page, complaints } = await newVisitor(browser)
+  await logIn(page, shop.url, 'sub@shop.example', 'quiet-heron-lands-7')
+  await page.getByText('next payment on').waitFor()
+  await look(page, 'account-subscription')
+  await page.getByRole('link', { name: 'Manage card and invoices' }).click()
+  await page.getByRole('heading', { name: 'Manage your subscriptions' }).waitFor()
+  await page.getByRole('radio', { name: 'Mastercard' }).check()
+  await page.getByRole('button', { name: 'Use this card' }).click()
+  await page.getByRole('link', { name: 'Return to the shop' }).click()
+
+  await page.getByRole('button', { name: 'End subscription' }).click()
+  await page.getByText('You keep access until').waitFor()
+  await look(page, 'account-subscription-confirm')
+  await page.getByRole('button', { name: 'Keep it' }).click()
+  await page.getByRole('button', { name: 'End subscription' }).click()
+  await page.getByRole('button', { name: 'Yes, end it' }).click()
+  await page.getByText('Your subscription has been ended.').waitFor()
+  await look(page, 'account-subscription-ended')
+  await page.reload()
+  await page.getByText('ends on').waitFor()
+  expect(await page.getByRole('button', { name: 'End subscription' }).count()).toBe(0)
+  expect(shop.app.sandbox?.ledger().subscriptions[0]).toMatchObject({ cancel_at_period_end: true })
+  expect(complaints).toEqual([])
+})

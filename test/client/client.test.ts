@@ -194,6 +194,7 @@ describe('the types', () => {
       | '/nonce'
       | '/me'
       | '/orders'
+      | '/me/subscriptions'
       | '/store/offers'
       | '/affiliates/referrals'
       | '/affiliates/me'
@@ -205,6 +206,12 @@ describe('the types', () => {
       .toHaveProperty('id')
       .toBeNumber()
     expectTypeOf(() => client.post('/auth/logout')).returns.resolves.toEqualTypeOf<{ loggedOut: true }>()
+    expectTypeOf((id: number) => client.post(`/me/subscriptions/${id}/cancel`))
+      .returns.resolves.toHaveProperty('subscription')
+      .toHaveProperty('cancelAtPeriodEnd')
+      .toBeBoolean()
+    // @ts-expect-error the id is a number
+    expectTypeOf(() => client.post('/me/subscriptions/x/cancel')).toBeFunction()
     // @ts-expect-error a login requires a password
     expectTypeOf(() => client.post('/auth/login', { email: 'a' })).toBeFunction()
     // @ts-expect-error this path does not support GET

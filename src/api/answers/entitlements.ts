@@ -32,7 +32,7 @@ const membershipsSummary = z
   .object({ activeMembershipCount: count, totalMemberships: count, primaryPlan: primaryPlan.nullable() })
   .meta({ id: 'MembershipsSummary' })
 
-const subscription = z
+export const subscription = z
   .object({
     id,
     productId: id,

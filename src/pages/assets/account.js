@@ -2,10 +2,15 @@ import { day, h, money, showPage } from './dom.js'
 import { onSend } from './form.js'
 import { service } from './service.js'
 import './shell.js'
+import { subscription } from './subscription.js'
 import { toneOf } from './words.js'
 
 async function make() {
-  const [me, { downloads }] = await Promise.all([service.me(), service.downloads()])
+  const [me, { downloads }, { subscriptions }] = await Promise.all([
+    service.me(),
+    service.downloads(),
+    service.subscriptions()
+  ])
   const { user, roles, entitlements, profile, consent } = me
   return h(
     'div',
@@ -19,7 +24,7 @@ async function make() {
       logOut()
     ),
     list('Memberships', entitlements.memberships, membership, 'You have no membership.'),
-    list('Subscriptions', entitlements.subscriptions, subscription, 'You have no subscription.'),
+    list('Subscriptions', subscriptions, subscription, 'You have no subscription.'),
     list('Downloads', downloads, download, 'You have no downloads.'),
     list('Donations', entitlements.donations.donations, donation, 'You have not donated yet.'),
     h('section', {}, h('h2', {}, 'Your profile'), profileForm(user, profile, consent))
@@ -45,21 +50,6 @@ function membership({ planName, status, expiresAt, isPro }) {
     h('span', { class: `state ${toneOf(status)}` }, status),
     isPro ? h('span', { class: 'state good' }, 'pro') : null,
     h('div', { class: 'hint' }, ...until)
-  ]
-}
-
-function subscription({ name, status, interval, currentPeriodEnd, cancelAtPeriodEnd }) {
-  return [
-    h('strong', {}, name),
-    ' ',
-    h('span', { class: `state ${toneOf(status)}` }, status.replace('_', ' ')),
-    h(
-      'div',
-      { class: 'hint' },
-      `every ${interval}, `,
-      cancelAtPeriodEnd || status !== 'active' ? 'until ' : 'renews on ',
-      day(currentPeriodEnd)
-    )
   ]
 }
 

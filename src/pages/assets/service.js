@@ -20,6 +20,8 @@ export const service = {
   me: () => secure.get('/me'),
   updateMe: (body) => secure.patch('/me', body),
   downloads: () => secure.get('/me/downloads'),
+  subscriptions: () => secure.get('/me/subscriptions'),
+  endSubscription: (id) => secure.post(`/me/subscriptions/${id}/cancel`),
   orders: (query) => secure.get('/orders', { query }),
   checkout: (body, tracking, idempotencyKey) =>
     secure.post('/store/checkout-session', body, { query: given(tracking), idempotencyKey }),

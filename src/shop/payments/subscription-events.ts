@@ -21,7 +21,7 @@ import { forgetSubscription } from './subscription-ends.ts'
 export async function subscriptionEffect(shop: ShopContext, stripe: Stripe, id: string): Promise<Effect | undefined> {
   const own = await findOwnSubscription(shop, stripe, id)
   if (own === undefined || !hasStarted(shop, own)) return undefined
-  return (unit) => apply(unit, own.attempt.orderId, own.subscription)
+  return (unit) => applySubscription(unit, own.attempt.orderId, own.subscription)
 }
 
 /** The same for an event of an invoice; a paid renewal becomes an order of its own first. */
@@ -30,18 +30,19 @@ export async function invoiceEffect(shop: ShopContext, stripe: Stripe, id: strin
   if (own === undefined || !hasStarted(shop, own)) return undefined
   return (unit) => {
     if (isPaidRenewal(own)) recordRenewal(unit, own)
-    return apply(unit, own.attempt.orderId, own.subscription)
+    return applySubscription(unit, own.attempt.orderId, own.subscription)
   }
 }
 
-const ended: ReadonlySet<string> = new Set(['canceled', 'incomplete_expired'])
+const over: ReadonlySet<string> = new Set(['canceled', 'incomplete_expired'])
 const owing: ReadonlySet<string> = new Set(['past_due', 'unpaid'])
 
-function apply({ tx, now }: UnitOfWork, orderId: number, subscription: Stripe.Subscription): 'applied' {
+/** Records what a subscription at Stripe is now, with its `latest_invoice` expanded, for the order that started it. */
+export function applySubscription(unit: UnitOfWork, orderId: number, subscription: Stripe.Subscription): 'applied' {
+  const { tx, now } = unit
   const { id: gatewayId, status } = subscription
-  if (ended.has(status)) {
-    endSubscription(tx, gatewayId, now)
-    forgetSubscription(tx, gatewayId, now)
+  if (isOver(subscription)) {
+    recordEnd(unit, gatewayId)
     return 'applied'
   }
   // Stripe moves the period on before it is paid.
@@ -56,15 +57,27 @@ function apply({ tx, now }: UnitOfWork, orderId: number, subscription: Stripe.Su
   return 'applied'
 }
 
+/** Records that Stripe renews a subscription no more. What is paid stays in force to its end. */
+export function recordEnd({ tx, now }: UnitOfWork, gatewayId: string): void {
+  endSubscription(tx, gatewayId, now)
+  forgetSubscription(tx, gatewayId, now)
+}
+
+/** Whether a subscription has ended at Stripe. */
+export function isOver({ status }: Stripe.Subscription): boolean {
+  return over.has(status)
+}
+
 /**
- * A subscription with flexible billing that is cancelled in Stripe's portal has `cancel_at` and leaves
- * `cancel_at_period_end` false (docs.stripe.com/billing/subscriptions/cancel).
+ * Whether a subscription ends with its current period. A subscription with flexible billing that is cancelled in
+ * Stripe's portal has `cancel_at` and leaves `cancel_at_period_end` false (docs.stripe.com/billing/subscriptions/cancel).
  */
-function endsWithPeriod(subscription: Stripe.Subscription): boolean {
+export function endsWithPeriod(subscription: Stripe.Subscription): boolean {
   const { cancel_at: cancelAt, cancel_at_period_end: atPeriodEnd } = subscription
   return atPeriodEnd || (cancelAt !== null && cancelAt * 1000 <= periodEndOf(subscription))
 }
 
-function isPaid({ latest_invoice: invoice, status }: Stripe.Subscription): boolean {
+/** Whether the current period is paid; it needs `latest_invoice` expanded. */
+export function isPaid({ latest_invoice: invoice, status }: Stripe.Subscription): boolean {
   return status === 'active' && typeof invoice === 'object' && invoice?.status === 'paid'
 }

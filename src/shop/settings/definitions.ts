@@ -148,7 +148,8 @@ export const definitions = {
   'limits.checkout_decline': limit('30/3600', 'Declined cards from one client address'),
   'limits.coupon_failure': limit('60/3600', 'Coupon codes that are not accepted, from one client address'),
   'limits.recovery_email': limit('5/3600', 'Password and verification emails to one address'),
-  'limits.token_ip': limit('60/3600', 'Wrong verification and reset tokens from one client address')
+  'limits.token_ip': limit('60/3600', 'Wrong verification and reset tokens from one client address'),
+  'limits.portal_account': limit('30/3600', "Sessions of the gateway's billing portal for one account")
 } as const satisfies Record<string, Definition<never> | Definition<unknown>>
 
 export type SettingKey = keyof typeof definitions

@@ -110,6 +110,15 @@ export const routeRequests: Readonly<Record<string, Request>> = {
   }),
   'PATCH /me': inBody('/me', { firstName: 'Changed' }),
   'GET /orders': inQuery('/orders'),
+  'GET /me/subscriptions': inQuery('/me/subscriptions'),
+  'POST /me/subscriptions/{id}/cancel': (cell) => ({
+    path: `/me/subscriptions/${subscriptionOf(cell)}/cancel`,
+    body: {}
+  }),
+  'POST /me/subscriptions/{id}/portal': (cell) => ({
+    path: `/me/subscriptions/${subscriptionOf(cell)}/portal`,
+    body: {}
+  }),
   'GET /store/offers': inQuery('/store/offers'),
   'POST /store/checkout-session': checkoutUnderKey,
   'GET /affiliates/referrals': referrals,
@@ -127,6 +136,11 @@ export const routeRequests: Readonly<Record<string, Request>> = {
       absent: { 'stripe-signature': 'none' }
     })
   })
+}
+
+function subscriptionOf({ shop, person, owner, target }: Cell): number {
+  if (target === 'absent') return 999_999
+  return shop.subscription(target === 'own' ? person : owner)
 }
 
 async function downloadLink(cell: Cell): Promise<RequestParts> {

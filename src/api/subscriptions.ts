@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { endOwnSubscription, openPortal } from '../shop/subscriptions/manage.ts'
+import { listOwnSubscriptions } from '../shop/subscriptions/own-subscriptions.ts'
+import { portalData, subscriptionData, subscriptionsData } from './answers/subscriptions.ts'
+import { pathId } from './answers/fields.ts'
+import { route } from './route.ts'
+
+const proxied = { nonce: true, query: [] }
+/** A gateway call may take longer than other requests; the proxy waits as long as for a checkout. */
+const patient = { ...proxied, timeoutMs: 30_000 }
+
+export const subscriptionRoutes = [
+  route({
+    method: 'GET',
+    path: '/me/subscriptions',
+    summary: "The logged-in customer's subscriptions with price and next payment, the latest first",
+    answers: [{ data: subscriptionsData }],
+    refuses: [],
+    session: 'required',
+    nonce: 'never',
+    proxy: proxied,
+    invalid: 422,
+    handler: ({ shop, identity, now }) => ({
+      data: { subscriptions: listOwnSubscriptions(shop, identity.user.id, now) }
+    })
+  }),
+  route({
+    method: 'POST',
+    path: '/me/subscriptions/{id}/cancel',
+    summary: 'End a subscription with its paid period; again, it changes nothing',
+    answers: [{ data: subscriptionData }],
+    refuses: ['NOT_FOUND'],
+    session: 'required',
+    nonce: 'never',
+    proxy: patient,
+    invalid: 422,
+    params: z.object({ id: pathId }),
+    handler: async ({ shop, identity }, { params }) => ({
+      data: { subscription: await endOwnSubscription(shop, identity.user.id, params.id) }
+    })
+  }),
+  route({
+    method: 'POST',
+    path: '/me/subscriptions/{id}/portal',
+    summary: "Open the gateway's billing portal, for a site that is not at the public URL",
+    answers: [{ data: portalData }],
+    refuses: ['NOT_FOUND', 'RATE_LIMITED'],
+    session: 'required',
+    nonce: 'never',
+    proxy: patient,
+    invalid: 422,
+    params: z.object({ id: pathId }),
+    handler: async ({ shop, identity }, { params }) => ({
+      data: { url: await openPortal(shop, identity.user.id, params.id, null) }
+    })
+  })
+]

@@ -1,0 +1,89 @@
+import { notFound } from '../../platform/http/addresses.ts'
+import { rawStatement } from '../../platform/db/statements.ts'
+import { toIso } from '../../platform/iso-time.ts'
+import { toMajor } from '../../platform/money.ts'
+import { subscriptionsOf } from '../benefits/records.ts'
+import type { SubscriptionRecord } from '../benefits/records.ts'
+import { toSubscription } from '../benefits/view.ts'
+import type { SubscriptionView } from '../benefits/view.ts'
+import type { ShopContext } from '../context.ts'
+import { findPayingAttempt } from '../payments/attempts.ts'
+import { findGatewayOf } from '../payments/gateway.ts'
+import { isModuleOn, setting } from '../settings/settings.ts'
+
+/** A subscription as its holder manages it (docs/contract.md 5.21): the element of entitlements, and what it costs. */
+export type OwnSubscription = SubscriptionView & {
+  /** What one period costs, in major units; 0 for a subscription that an operator granted. */
+  amount: number
+  currency: string
+  nextPaymentAt: string | null
+  canCancel: boolean
+  manageUrl: string | null
+}
+
+/** A subscription that the gateway renews: its id there, and the order that started it. */
+export type Renewed = { gatewayId: string; orderId: number }
+
+const price = rawStatement<{ orderId: number; productId: number }, { amountMinor: number; currency: string }>(
+  `SELECT CASE WHEN o.renewal_of IS NULL THEN i.unit_price_minor * i.quantity ELSE i.total_minor END AS amountMinor,
+          o.currency
+     FROM orders o JOIN order_items i ON i.order_id = o.id
+    WHERE (o.id = @orderId OR o.renewal_of = @orderId) AND o.paid_at IS NOT NULL AND i.product_id = @productId
+    ORDER BY o.id DESC, i.id LIMIT 1`
+)
+
+/** The subscriptions of a person, the latest first. It asks the gateway nothing. Empty while the commerce module is off. */
+export function listOwnSubscriptions(shop: ShopContext, userId: number, now: number): OwnSubscription[] {
+  if (!isModuleOn(shop.db, 'commerce')) return []
+  return subscriptionsOf(shop.db, userId).map((record) => toOwnSubscription(shop, record, now))
+}
+
+/** One of them as it is now. @throws AppError NOT_FOUND when the person has no such subscription */
+export function getOwnSubscription(shop: ShopContext, userId: number, id: number, now: number): OwnSubscription {
+  return toOwnSubscription(shop, getRecord(shop, userId, id), now)
+}
+
+/** The record of a person's subscription. @throws AppError NOT_FOUND when the person has no such subscription */
+export function getRecord({ db }: Pick<ShopContext, 'db'>, userId: number, id: number): SubscriptionRecord {
+  const record = subscriptionsOf(db, userId).find((row) => row.id === id)
+  if (record === undefined) throw notFound()
+  return record
+}
+
+/** Where the gateway renews a subscription; null when it has ended there or nothing renews it. */
+export function renewedAt({ gatewayId, orderId }: SubscriptionRecord): Renewed | null {
+  return gatewayId === null || orderId === null ? null : { gatewayId, orderId }
+}
+
+/** Whether another period will be charged: the gateway renews it and it was not ended. */
+export function willRenew({ cancelledAt, cancelAtPeriodEnd, ...record }: SubscriptionRecord): boolean {
+  return cancelledAt === null && !cancelAtPeriodEnd && record.gatewayId !== null
+}
+
+function toOwnSubscription(shop: ShopContext, record: SubscriptionRecord, now: number): OwnSubscription {
+  const view = toSubscription(record, now)
+  const isManaged = isAtGateway(shop, record)
+  // After a failed renewal the gateway decides when it tries again.
+  const isDue = willRenew(record) && view.status !== 'past_due'
+  return {
+    ...view,
+    ...priceOf(shop, record),
+    nextPaymentAt: isDue ? toIso(record.currentPeriodEnd) : null,
+    canCancel: isManaged && willRenew(record),
+    manageUrl: isManaged ? `${shop.publicUrl()}/account/subscriptions/${view.id}/manage` : null
+  }
+}
+
+/** Whether the gateway renews it and can be asked from here. */
+function isAtGateway(shop: ShopContext, record: SubscriptionRecord): boolean {
+  const renewed = renewedAt(record)
+  const attempt = renewed === null ? undefined : findPayingAttempt(shop.db, renewed.orderId)
+  return attempt !== undefined && findGatewayOf(shop, attempt) !== undefined
+}
+
+/** What the newest renewal cost; before the first one, the price without the discounts of the first order. */
+function priceOf({ db }: ShopContext, { orderId, productId }: SubscriptionRecord) {
+  const found = orderId === null ? undefined : price(db).get({ orderId, productId })
+  const { amountMinor, currency } = found ?? { amountMinor: 0, currency: setting(db, 'shop.currency') }
+  return { amount: toMajor(amountMinor, currency), currency }
+}
