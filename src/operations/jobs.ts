@@ -9,6 +9,7 @@ import { startMailer } from '../shop/mailer/mailer.ts'
 import { purgeMails } from '../shop/mail/queue.ts'
 import { dropOldEvents } from '../shop/payments/apply-event.ts'
 import type { EventCursor } from '../shop/payments/missed-events.ts'
+import { startPace } from '../shop/payments/reconcile-pace.ts'
 import { settlePayments } from '../shop/payments/settle-payments.ts'
 import { purgeDeliveries } from '../shop/webhooks/deliveries.ts'
 import { startWebhookSender } from '../shop/webhooks/sender.ts'
@@ -32,10 +33,11 @@ export function startJobs(app: App, openSince: number): Jobs {
   const backups = startBackupSchedule(app)
   app.sandbox?.start()
   const events: EventCursor = { since: null }
+  const pace = startPace()
   const timers = [
     // At the start no other process works on what an earlier one left behind; new checkouts may have started.
     repeat(app, 'payments', minuteMs, async (first) => {
-      await settlePayments(app, { underWay: first ? 'take' : 'leave', openSince, events })
+      await settlePayments(app, { underWay: first ? 'take' : 'leave', openSince, events, pace })
     }),
     repeat(app, 'housekeeping', hourMs, () => clearOut(app))
   ]

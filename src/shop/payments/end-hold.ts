@@ -9,7 +9,7 @@ import { isPaidStatus } from '../orders/states.ts'
 import { moveOrder } from '../orders/transition.ts'
 import { attemptsOf, getAttempt, updateAttempt } from './attempts.ts'
 import { endTransfers } from './by-hand.ts'
-import { isSilence } from './gateway-failure.ts'
+import { isUnavailable } from './gateway-failure.ts'
 import { isAtTheBank } from './gateway-state.ts'
 import { findGatewayOf, gatewayOf } from './gateway.ts'
 import { callOff } from './look-up.ts'
@@ -26,7 +26,7 @@ export async function endHolds(shop: ShopContext): Promise<{ ended: number; fail
     } catch (error) {
       report.failed += 1
       shop.log.warn('a hold could not be ended', { orderId, error: describeError(error) })
-      if (isSilence(error)) break
+      if (isUnavailable(error)) break
     }
   }
   return report

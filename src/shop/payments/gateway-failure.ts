@@ -85,9 +85,23 @@ export function isSilence(error: unknown): boolean {
   return kind === 'unknown' && !answered
 }
 
+/** Whether Stripe refused a call because there were too many; it was not executed (docs.stripe.com/rate-limits). */
+export function isRateLimited(error: unknown): boolean {
+  return statusOfError(error) === 429
+}
+
+/** Whether the next call will probably fail too: the gateway does not answer, or it asks for fewer calls. */
+export function isUnavailable(error: unknown): boolean {
+  return isSilence(error) || isRateLimited(error)
+}
+
 /** Whether the same call is still running under the same idempotency key; it may yet succeed. */
 export function isRunningAlready(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && (error as StripeErrorLike).statusCode === 409
+  return statusOfError(error) === 409
+}
+
+function statusOfError(error: unknown): unknown {
+  return typeof error === 'object' && error !== null ? (error as StripeErrorLike).statusCode : undefined
 }
 
 function kindOf(status: number, type: string, param: string): GatewayFailure['kind'] {

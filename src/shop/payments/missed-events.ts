@@ -4,6 +4,7 @@ import type { Db } from '../../platform/db/database.ts'
 import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
 import { applyEvent } from './apply-event.ts'
+import { isRateLimited } from './gateway-failure.ts'
 import { handledTypes, readEvent } from './gateway-event.ts'
 import type { GatewayEvent } from './gateway-event.ts'
 import { webhookInbox } from './schema.ts'
@@ -21,6 +22,8 @@ const overlapMs = 10 * 60_000
 /**
  * Lists the gateway's events since the last list and applies those that no webhook delivered, oldest first. An event that
  * fails does not delay the others, and is listed again until it has been applied.
+ *
+ * @throws when the list cannot be read, or the gateway asks for fewer calls; the same events are listed again then
  */
 export async function applyMissedEvents(
   shop: ShopContext,
@@ -40,6 +43,7 @@ export async function applyMissedEvents(
     try {
       if ((await applyEvent(shop, stripe, event, 'reconciler')) === 'applied') result.applied += 1
     } catch (error) {
+      if (isRateLimited(error)) throw error
       result.failed += 1
       next = Math.min(next, event.createdAt)
       shop.log.warn('a gateway event could not be applied', {

@@ -6,12 +6,14 @@ import type { ShopContext } from '../context.ts'
 import { findOrder } from '../orders/find.ts'
 import { getAttempt, openAttempts, unanswered } from './attempts.ts'
 import { openCheckoutPage } from './gateway-page.ts'
-import { isRunningAlready, isSilence, readGatewayError } from './gateway-failure.ts'
+import { isRateLimited, isRunningAlready, isSilence, readGatewayError } from './gateway-failure.ts'
 import type { GatewayState } from './gateway-state.ts'
 import { isReady } from './gateway.ts'
 import { callOff, lookUp } from './look-up.ts'
 import { applyMissedEvents } from './missed-events.ts'
 import type { EventCursor } from './missed-events.ts'
+import { afterRound, attemptsInTurn, isResting } from './reconcile-pace.ts'
+import type { Pace } from './reconcile-pace.ts'
 import { openRefunds, settleRefund } from './refund.ts'
 import type { AttemptRow } from './rows.ts'
 import { failAttempt, settleAttempt } from './settle.ts'
@@ -34,52 +36,65 @@ export type ReconcileOptions = {
   openSince?: number
   /** The caller keeps it between rounds, so that events are not listed again. */
   events?: EventCursor
+  /** The caller keeps it between rounds that run by themselves; without it, all open payments are asked about. */
+  pace?: Pace
 }
 
 /** One reconciliation: its report, and a runner that counts failures. */
-type Round = { report: ReconcileReport; attempt: (what: string, work: () => Promise<void>) => Promise<void> }
+type Round = {
+  report: ReconcileReport
+  /** `work` returns 0 when it asked the gateway nothing, so that it does not count as an answer. */
+  attempt: (what: string, work: () => Promise<number | void>) => Promise<void>
+  wasLimited: () => boolean
+}
 
 /**
- * Brings the orders in line with the gateway: settles every attempt without a final outcome from the gateway's state,
- * finishes refunds, ends subscriptions that must not renew, and applies events that no webhook delivered. What fails is
- * logged, counted and tried again in the next round; it does not delay the rest.
+ * Brings the orders in line with the gateway: applies events that no webhook delivered, finishes refunds, ends
+ * subscriptions that must not renew, and settles attempts without a final outcome from the gateway's state. What fails is
+ * logged, counted and tried again in the next round; it does not delay the rest. Events come first, because one list tells
+ * of all payments since the last one; pages that still wait for their buyers are asked about in turn.
  */
 export async function reconcile(shop: ShopContext, options: ReconcileOptions): Promise<ReconcileReport> {
   const report: ReconcileReport = { attempts: 0, settled: 0, events: 0, refunds: 0, failed: 0 }
-  if (!isReady(shop.cards)) return report
+  const { pace } = options
+  if (!isReady(shop.cards) || isResting(pace, shop.clock.now())) return report
   const stripe = await shop.cards.client()
   if (options.underWay === 'wait') await waitForCheckouts(shop)
   const round = startRound(shop, report)
-  await settleAttempts(shop, stripe, round, options)
-  for (const refund of openRefunds(shop.db).filter((row) => isQuiet(shop, row, options))) {
-    report.refunds += 1
-    await round.attempt(`refund of order ${refund.orderId}`, () => settleRefund(shop, stripe, refund))
-  }
-  await round.attempt('subscriptions', () => endUnwantedSubscriptions(shop, stripe))
   await round.attempt('events', async () => {
     const missed = await applyMissedEvents(shop, stripe, options.events ?? { since: null })
     report.events = missed.applied
     report.failed += missed.failed
   })
+  for (const refund of openRefunds(shop.db).filter((row) => isQuiet(shop, row, options))) {
+    report.refunds += 1
+    await round.attempt(`refund of order ${refund.orderId}`, () => settleRefund(shop, stripe, refund))
+  }
+  await round.attempt('subscriptions', () => endUnwantedSubscriptions(shop, stripe))
+  await settleAttempts(shop, stripe, round, options)
+  afterRound(pace, round.wasLimited(), shop.clock.now())
   return report
 }
 
 function startRound(shop: ShopContext, report: ReconcileReport): Round {
   let silent = 0
+  let limited = false
   return {
     report,
+    wasLimited: () => limited,
     async attempt(what, work) {
-      if (silent >= mostUnanswered) {
+      if (limited || silent >= mostUnanswered) {
         report.failed += 1
         return
       }
       try {
-        await work()
-        silent = 0
+        if ((await work()) !== 0) silent = 0
       } catch (error) {
         report.failed += 1
         silent = isSilence(error) ? silent + 1 : 0
+        limited = isRateLimited(error)
         shop.log.warn('could not be reconciled', { what, error: describeError(error) })
+        if (limited) shop.log.warn('the gateway asks for fewer calls; the rest waits for a later round')
         if (silent === mostUnanswered) shop.log.warn('the gateway does not answer; the rest waits for the next round')
       }
     }
@@ -126,7 +141,7 @@ async function settleAttempts(
   { report, attempt }: Round,
   options: ReconcileOptions
 ): Promise<void> {
-  for (const open of openAttempts(shop.db)) {
+  for (const open of attemptsInTurn(shop.db, options.pace, shop.clock.now())) {
     const isTheirs = !isAbandoned(shop, open.updatedAt, options) && isUnderWay(shop, open)
     if (open.gateway !== shop.cards?.name || isTheirs) continue
     report.attempts += 1
@@ -164,7 +179,8 @@ async function startAgain(shop: ShopContext, attempt: AttemptRow): Promise<Attem
     return await openCheckoutPage(shop, attempt)
   } catch (error) {
     // After a refusal there is no page under this key.
-    if (!readGatewayError(error).answered || isRunningAlready(error)) throw error
+    const { answered, temporary } = readGatewayError(error)
+    if (!answered || temporary || isRunningAlready(error)) throw error
     return giveUp(shop, attempt, 'the payment page was refused')
   }
 }

@@ -8,7 +8,7 @@ import { describeError } from '../../platform/log.ts'
 import { gatewaySubscriptions, subscriptions } from '../benefits/schema.ts'
 import type { ShopContext } from '../context.ts'
 import { releasedStatuses } from '../orders/states.ts'
-import { isSilence } from './gateway-failure.ts'
+import { isUnavailable } from './gateway-failure.ts'
 import { readyGateway } from './gateway.ts'
 import { lookUp, unlessMissing } from './look-up.ts'
 import type { AttemptRow } from './rows.ts'
@@ -37,24 +37,26 @@ const unwanted = rawStatement<{ gateway: string; livemode: 0 | 1 }, { gatewayId:
 
 /**
  * Ends subscriptions at the gateway that must not renew any more. A subscription that the gateway refuses to end does not
- * delay the others.
+ * delay the others. Returns how many there were.
  *
- * @throws the first refusal, after all others were tried; immediately when the gateway does not answer
+ * @throws the first refusal, after all others were tried; immediately when the gateway does not answer or asks for fewer calls
  */
-export async function endUnwantedSubscriptions(shop: ShopContext, stripe: Stripe): Promise<void> {
+export async function endUnwantedSubscriptions(shop: ShopContext, stripe: Stripe): Promise<number> {
   const { name: gateway, livemode } = readyGateway(shop)
   const refused: unknown[] = []
-  for (const { gatewayId } of unwanted(shop.db).all({ gateway, livemode: livemode ? 1 : 0 })) {
+  const found = unwanted(shop.db).all({ gateway, livemode: livemode ? 1 : 0 })
+  for (const { gatewayId } of found) {
     try {
       await cancelSubscription(stripe, gatewayId)
       await writeWhenFree(shop.db, (tx) => forgetSubscription(tx, gatewayId, shop.clock.now()))
     } catch (error) {
-      if (isSilence(error)) throw error
+      if (isUnavailable(error)) throw error
       shop.log.warn('a subscription could not be ended', { object: gatewayId, error: describeError(error) })
       refused.push(error)
     }
   }
   if (refused.length > 0) throw refused[0]
+  return found.length
 }
 
 /** Marks a subscription as ended at the gateway. */

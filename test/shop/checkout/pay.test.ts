@@ -99,7 +99,7 @@ describe('a buyer who handed over a card', () => {
     setSetting(app.db, 'limits.checkout_decline', '1/60', till.clock.now())
     const check = (key: string) => assertPointsLeft(app, 'RATE_LIMITED', { bucket: 'checkout_decline', key })
     const unlucky = await place(handoff)
-    till.sandbox.addFault({ target: 'payment_intents.create', fault: '429', times: 3 })
+    till.sandbox.addFault({ target: 'payment_intents.create', fault: '503', times: 3 })
     await expect(pay(unlucky, app, caller('192.0.2.8'))).rejects.toMatchObject({ status: 502 })
     check('192.0.2.8')
     till.sandbox.clearFaults()

@@ -154,7 +154,7 @@ describe('a page that is asked for more than once', () => {
 describe('a page that is not opened', () => {
   it('because it was refused fails the order', async () => {
     const attempt = await unopened()
-    till.sandbox.addFault({ target: 'checkout.sessions.create', fault: '429', times: 3 })
+    till.sandbox.addFault({ target: 'checkout.sessions.create', fault: '429', times: 4 })
     await expect(offer(attempt)).rejects.toMatchObject({
       code: 'CHECKOUT_FAILED',
       status: 502,
@@ -190,7 +190,7 @@ describe('a page that is not opened', () => {
     const { gatewayStatus, objectId } = now(attempt)
     till.shop.app.db.sqlite.prepare('UPDATE payment_attempts SET url = NULL WHERE id = ?').run(attempt.id)
     for (const fault of ['html', '429'] as const) {
-      till.sandbox.addFault({ target: 'checkout.sessions.create', fault, times: 3 })
+      till.sandbox.addFault({ target: 'checkout.sessions.create', fault, times: fault === '429' ? 4 : 3 })
       await expect(offer(attempt)).rejects.toMatchObject({ code: 'CHECKOUT_FAILED' })
     }
     expect(till.order(attempt.orderId).status).toBe('pending')

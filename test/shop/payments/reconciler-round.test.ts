@@ -29,6 +29,8 @@ const round = (underWay: ReconcileOptions['underWay'], shop = till.shop.app, mor
     ...(underWay === undefined ? {} : { underWay }),
     events: { since: till.clock.now() }
   })
+/** What happened so far is not in the round's list of events. */
+const noEventsSince = () => void till.clock.advance(11 * 60_000)
 const nothing = { attempts: 0, settled: 0, refunds: 0, failed: 0 }
 const change = (orderId: number, set: Partial<AttemptRow>) =>
   void till.shop.app.db.orm
@@ -90,6 +92,7 @@ describe('a round of the reconciler', () => {
     const open = await till.redirect()
     const paid = await till.redirect()
     await till.sandbox.payCheckout(paid.sessionId, { waitMs: 0 })
+    noEventsSince()
     expect(await round('leave')).toMatchObject({ attempts: 2, settled: 1, failed: 0 })
     expect(lastMove(paid.id)).toMatchObject({ to: 'processing', by: 'reconciler' })
     expect(till.attempt(open.id).outcome).toBeNull()
@@ -133,6 +136,7 @@ describe('a round of the reconciler', () => {
     ['subscriptions.retrieve', async () => unwantedSubscription()]
   ])('says so when %s fails', async (target, begin) => {
     const what = await begin()
+    noEventsSince()
     till.sandbox.addFault({ target, fault: 'html' })
     expect(await round('take')).toMatchObject({ failed: 1 })
     expect(till.logged).toMatchObject([{ fields: { what } }])
@@ -141,7 +145,7 @@ describe('a round of the reconciler', () => {
   it('counts each event that could not be applied', async () => {
     const { data } = await till.handOff('pm_card_visa')
     await till.stripe.refunds.create({ payment_intent: till.attempt(Number(data.orderId)).objectId ?? '' })
-    till.sandbox.addFault({ target: 'refunds.list', fault: '429', times: -1 })
+    till.sandbox.addFault({ target: 'refunds.list', fault: '402', times: -1 })
     const { failed } = await round('leave')
     expect(failed).toBeGreaterThan(0)
     expect(till.logged.filter(({ message }) => message.includes('event'))).toHaveLength(failed)
@@ -242,14 +246,14 @@ describe('an attempt that the gateway has not heard of', () => {
 
   it('has failed for good when its page is refused', async () => {
     const { orderId } = await unheardOf()
-    till.sandbox.addFault({ target: 'checkout.sessions.create', fault: '429', times: 3 })
+    till.sandbox.addFault({ target: 'checkout.sessions.create', fault: '402', times: 3 })
     expect(await round('take')).toMatchObject({ attempts: 1, settled: 1, failed: 0 })
     expect(lastMove(orderId)).toMatchObject({ to: 'failed', by: 'reconciler', reason: 'the payment page was refused' })
   })
 
-  it.each(['409', 'html'] as const)('may yet be there when the answer is %s', async (fault) => {
+  it.each(['409', '429', 'html'] as const)('may yet be there when the answer is %s', async (fault) => {
     const { orderId } = await unheardOf()
-    till.sandbox.addFault({ target: 'checkout.sessions.create', fault, times: 3 })
+    till.sandbox.addFault({ target: 'checkout.sessions.create', fault, times: 4 })
     expect(await round('take')).toMatchObject({ attempts: 1, settled: 0, failed: 1 })
     expect(till.order(orderId).status).toBe('pending')
   })
