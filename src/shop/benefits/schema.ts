@@ -103,7 +103,9 @@ export const gatewaySubscriptions = sqliteTable(
     /** Until when it is paid. */
     currentPeriodEnd: instant('current_period_end').notNull(),
     /** When it was known to have ended at the gateway, which nobody has to ask again. */
-    endedAt: instant('ended_at')
+    endedAt: instant('ended_at'),
+    /** The newest failed try to charge a renewal that the buyer has an email about: the invoice and the number of the try. */
+    reportedTry: text('reported_try')
   },
   (t) => [
     index('gateway_subscriptions_by_order').on(t.orderId),

@@ -107,6 +107,25 @@ export function markPastDue(tx: Tx, gatewayId: string, now: number): boolean {
   return rows.length > 0
 }
 
+const reportTry = rawStatement<{ gatewayId: string; reportedTry: string }>(
+  `UPDATE gateway_subscriptions SET reported_try = @reportedTry
+    WHERE gateway_id = @gatewayId AND reported_try IS NOT @reportedTry`
+)
+
+/**
+ * Stores that the buyer gets an email about a failed try to charge a renewal; false when the try is stored already.
+ *
+ * @param reportedTry names the invoice and the try
+ */
+export function reportFailedTry(tx: Tx, gatewayId: string, reportedTry: string): boolean {
+  return reportTry(tx).run({ gatewayId, reportedTry }).changes > 0
+}
+
+/** Whether a benefit of the subscription has ended here already, by a refund or by the operator. */
+export function hasEndedHere(db: Db, gatewayId: string): boolean {
+  return byGatewayId(db, gatewayId).some(({ cancelledAt }) => cancelledAt !== null)
+}
+
 /** Whether it will end with the period that is paid. Returns false when there is no such subscription. */
 export function setCancelAtPeriodEnd(tx: Tx, gatewayId: string, cancelAtPeriodEnd: boolean): boolean {
   const rows = rowsOf(tx, gatewayId)

@@ -1,13 +1,30 @@
 import type { Tx } from '../../platform/db/database.ts'
 import { mails } from './schema.ts'
 
-/** What each email template needs, besides the recipient. Links are derived when the email is composed, so no token is stored. */
+/**
+ * A failed try to charge a renewal of the subscription that an order started. `payUrl` is the gateway's page of the
+ * invoice, which only the gateway knows; null when it has none. `nextTryAt` is null after the last try.
+ */
+export type RenewalFailure = {
+  orderId: number
+  amountMinor: number
+  currency: string
+  payUrl: string | null
+  nextTryAt: number | null
+}
+
+/**
+ * What each email template needs, besides the recipient. Links of the shop are derived when the email is composed, so
+ * no token of the shop is stored.
+ */
 export type MailData = {
   verify_email: { userId: number; tokenId: number }
   reset_password: { userId: number; tokenId: number }
   password_changed: { userId: number }
   order_receipt: { orderId: number }
   order_refunded: { orderId: number; amountMinor: number }
+  renewal_failed: RenewalFailure
+  subscription_ended: { orderId: number }
   affiliate_decision: { affiliateId: number; approved: boolean }
 }
 export type MailTemplate = keyof MailData

@@ -10,11 +10,20 @@ import {
 import type { Email } from './email.ts'
 import { ObsoleteEmailError } from './email.ts'
 import { receiptEmail, refundEmail } from './order-emails.ts'
+import { renewalFailedEmail, subscriptionEndedEmail } from './subscription-emails.ts'
 
 type Composer = (shop: ShopContext, data: unknown, now: number) => Email
 
 const id = z.int().positive()
 const byToken = z.object({ userId: id, tokenId: id })
+
+const renewalFailure = z.object({
+  orderId: id,
+  amountMinor: z.int(),
+  currency: z.string(),
+  payUrl: z.string().nullable(),
+  nextTryAt: z.int().nullable()
+})
 
 const composers: Readonly<Record<MailTemplate, Composer>> = {
   verify_email: composer<'verify_email'>(byToken, verificationEmail),
@@ -22,6 +31,8 @@ const composers: Readonly<Record<MailTemplate, Composer>> = {
   password_changed: composer<'password_changed'>(z.object({ userId: id }), passwordChangedEmail),
   order_receipt: composer<'order_receipt'>(z.object({ orderId: id }), receiptEmail),
   order_refunded: composer<'order_refunded'>(z.object({ orderId: id, amountMinor: z.int() }), refundEmail),
+  renewal_failed: composer<'renewal_failed'>(renewalFailure, renewalFailedEmail),
+  subscription_ended: composer<'subscription_ended'>(z.object({ orderId: id }), subscriptionEndedEmail),
   affiliate_decision: composer<'affiliate_decision'>(
     z.object({ affiliateId: id, approved: z.boolean() }),
     affiliateDecisionEmail

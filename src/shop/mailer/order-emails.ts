@@ -60,8 +60,12 @@ function renewalText(shop: ShopContext, order: OrderRow): string | null {
   return `Your subscription at ${setting(shop.db, 'shop.name')} is renewed from ${from} to ${until}. We have received your payment.`
 }
 
-/** Erasing an account keeps its orders and their amounts, but removes the email address. */
-function getOrderWithEmail(shop: ShopContext, orderId: number): OrderRow {
+/**
+ * Erasing an account keeps its orders and their amounts, but removes the email address.
+ *
+ * @throws ObsoleteEmailError when the order does not exist or its buyer is erased
+ */
+export function getOrderWithEmail(shop: ShopContext, orderId: number): OrderRow {
   const order = findOrder(shop.db, orderId)
   if (order === undefined || order.email === null) throw new ObsoleteEmailError("the order's buyer is erased")
   return order

@@ -23,7 +23,7 @@ export async function endWithPeriod(
   const deadline = startDeadline()
   const ended = await askForBuyer(shop, orderId, (stripe) => endAtGateway(stripe, gatewayId, deadline))
   await runUnitOfWork(shop, by, (unit) => {
-    if (ended === undefined) recordEnd(unit, gatewayId)
+    if (ended === undefined) recordEnd(unit, orderId, gatewayId)
     else applySubscription(unit, orderId, ended)
   })
 }

@@ -59,18 +59,19 @@ export async function endUnwantedSubscriptions(shop: ShopContext, stripe: Stripe
   return found.length
 }
 
-/** Marks a subscription as ended at the gateway. */
-export function forgetSubscription(tx: Tx, gatewayId: string, now: number): void {
+/** Marks a subscription as ended at the gateway; false when it was marked before. */
+export function forgetSubscription(tx: Tx, gatewayId: string, now: number): boolean {
   tx.orm
     .update(subscriptions)
     .set({ gatewayId: null })
     .where(and(eq(subscriptions.gatewayId, gatewayId), isNotNull(subscriptions.cancelledAt)))
     .run()
-  tx.orm
+  const { changes } = tx.orm
     .update(gatewaySubscriptions)
     .set({ endedAt: now })
     .where(and(eq(gatewaySubscriptions.gatewayId, gatewayId), isNull(gatewaySubscriptions.endedAt)))
     .run()
+  return changes > 0
 }
 
 /** Ends the subscription that a refunded payment started, if it started one. */

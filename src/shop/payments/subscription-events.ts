@@ -1,16 +1,21 @@
 import type Stripe from 'stripe'
 import {
   endSubscription,
+  hasEndedHere,
   linkSubscription,
   markPastDue,
   renewSubscription,
+  reportFailedTry,
   setCancelAtPeriodEnd
 } from '../benefits/subscriptions.ts'
+import { queueMail } from '../mail/queue-mail.ts'
 import type { ShopContext } from '../context.ts'
+import { getOrder } from '../orders/find.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 import type { Effect } from './gateway-event.ts'
 import { periodEndOf } from './gateway-state.ts'
 import { findOwnInvoice, findOwnSubscription, hasStarted } from './own-subscription.ts'
+import type { OwnInvoice } from './own-subscription.ts'
 import { isPaidRenewal, recordRenewal } from './renewals.ts'
 import { forgetSubscription } from './subscription-ends.ts'
 
@@ -30,6 +35,7 @@ export async function invoiceEffect(shop: ShopContext, stripe: Stripe, id: strin
   if (own === undefined || !hasStarted(shop, own)) return undefined
   return (unit) => {
     if (isPaidRenewal(own)) recordRenewal(unit, own)
+    reportFailure(unit, own)
     return applySubscription(unit, own.attempt.orderId, own.subscription)
   }
 }
@@ -42,7 +48,7 @@ export function applySubscription(unit: UnitOfWork, orderId: number, subscriptio
   const { tx, now } = unit
   const { id: gatewayId, status } = subscription
   if (isOver(subscription)) {
-    recordEnd(unit, gatewayId)
+    recordEnd(unit, orderId, gatewayId)
     return 'applied'
   }
   // Stripe moves the period on before it is paid.
@@ -57,10 +63,34 @@ export function applySubscription(unit: UnitOfWork, orderId: number, subscriptio
   return 'applied'
 }
 
-/** Records that Stripe renews a subscription no more. What is paid stays in force to its end. */
-export function recordEnd({ tx, now }: UnitOfWork, gatewayId: string): void {
+/**
+ * Records that Stripe renews a subscription no more, and tells its buyer by email unless a refund or the operator ended
+ * it. What is paid stays in force to its end.
+ */
+export function recordEnd({ tx, now }: UnitOfWork, orderId: number, gatewayId: string): void {
+  const hadEnded = hasEndedHere(tx, gatewayId)
   endSubscription(tx, gatewayId, now)
-  forgetSubscription(tx, gatewayId, now)
+  const isNew = forgetSubscription(tx, gatewayId, now)
+  const { email } = getOrder(tx, orderId)
+  if (!isNew || hadEnded || email === null) return
+  queueMail(tx, { template: 'subscription_ended', recipient: email, data: { orderId } }, now)
+}
+
+/** Emails the buyer that a try to charge a renewal failed, with a link to pay with another card; once for each try. */
+function reportFailure({ tx, now }: UnitOfWork, { invoice, attempt, subscription }: OwnInvoice): void {
+  const { email, id: orderId } = getOrder(tx, attempt.orderId)
+  const isFailed = invoice.status === 'open' && invoice.attempt_count > 0
+  if (!isFailed || email === null) return
+  if (!reportFailedTry(tx, subscription.id, `${invoice.id} ${invoice.attempt_count}`)) return
+  const nextTry = invoice.next_payment_attempt
+  const data = {
+    orderId,
+    amountMinor: invoice.amount_remaining,
+    currency: invoice.currency.toUpperCase(),
+    payUrl: invoice.hosted_invoice_url ?? null,
+    nextTryAt: nextTry === null ? null : nextTry * 1000
+  }
+  queueMail(tx, { template: 'renewal_failed', recipient: email, data }, now)
 }
 
 /** Whether a subscription has ended at Stripe. */

@@ -176,6 +176,17 @@ describe('an order email', () => {
     expect(refund?.text).toContain(`We have refunded €10.00 for your order ${order.id} (partial refund).`)
   })
 
+  it('about the last failed try of a renewal leads to the account page when the gateway has no page', async () => {
+    using shop = openTestShop()
+    const order = place(shop.db, draft([line(makeProduct(shop.db))]), shop.clock.now())
+    const failure = { amountMinor: 900, currency: 'EUR', payUrl: null, nextTryAt: null }
+    queue(shop, 'renewal_failed', { orderId: order.id, ...failure })
+    await sendAll(shop)
+    const [mail] = mailFiles(shop.dataDir)
+    expect(mail?.text).toContain('This was the last try.')
+    expect(mail?.text).toContain('Pay with another card:\nhttp://localhost:3000/account\n')
+  })
+
   it('is not sent after the buyer was erased', async () => {
     using shop = openTestShop()
     const order = place(shop.db, draft([line(makeProduct(shop.db))]), shop.clock.now())

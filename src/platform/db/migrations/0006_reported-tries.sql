@@ -1,0 +1,1 @@
+ALTER TABLE `gateway_subscriptions` ADD `reported_try` text;
