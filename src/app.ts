@@ -43,6 +43,8 @@ export type Overrides = {
   passwords?: PasswordHasher
   /** How long a write waits for another process's lock; 5 s by default. */
   lockTimeoutMs?: number
+  /** The pause before a gateway call is tried again; 500 ms by default. */
+  gatewayRetryMs?: number
 }
 
 /**
@@ -85,7 +87,8 @@ export function createApp(
     keys,
     passwords: overrides.passwords ?? createPasswordHasher(),
     limiter,
-    cards: overrides.cards === undefined ? cardGateway(config, keys, sandbox) : overrides.cards,
+    cards:
+      overrides.cards === undefined ? cardGateway(config, keys, sandbox, overrides.gatewayRetryMs) : overrides.cards,
     publicUrl: publicUrlOf,
     sandbox,
     setPublicUrl: (url) => void (publicUrl ??= url),
@@ -103,9 +106,11 @@ function sandboxWebhookSecret(keys: Keys): string {
 }
 
 /** The card gateway of SHOPSTEAD_PAYMENTS; null for none. The first payment loads stripe-node. */
-function cardGateway(config: Config, keys: Keys, sandbox: Sandbox | null): CardGateway | null {
+function cardGateway(config: Config, keys: Keys, sandbox: Sandbox | null, retryDelayMs?: number): CardGateway | null {
   if (sandbox !== null) {
-    const client = once(() => createStripeClient({ secretKey: 'sk_test_sandbox', httpClient: sandbox.httpClient }))
+    const client = once(() =>
+      createStripeClient({ secretKey: 'sk_test_sandbox', httpClient: sandbox.httpClient, retryDelayMs })
+    )
     return { name: 'sandbox', client, webhookSecret: sandboxWebhookSecret(keys), livemode: false }
   }
   if (!config.payments.includes('stripe')) return null
@@ -115,7 +120,7 @@ function cardGateway(config: Config, keys: Keys, sandbox: Sandbox | null): CardG
     client:
       secretKey === null
         ? undefined
-        : once(() => createStripeClient({ secretKey, ...(apiBase === null ? {} : { apiBase }) })),
+        : once(() => createStripeClient({ secretKey, retryDelayMs, ...(apiBase === null ? {} : { apiBase }) })),
     webhookSecret: webhookSecret ?? undefined,
     livemode: /^(sk|rk)_live_/.test(secretKey ?? '')
   }

@@ -12,6 +12,8 @@ export type StripeClientOptions = {
   httpClient?: Stripe.HttpClient
   timeoutMs?: number
   maxNetworkRetries?: number
+  /** The pause before the first retry; each further pause is twice as long. 500 ms by default. */
+  retryDelayMs?: number | undefined
 }
 
 /**
@@ -22,7 +24,7 @@ export type StripeClientOptions = {
  */
 export async function createStripeClient(options: StripeClientOptions): Promise<Stripe> {
   const { default: StripeNode } = await import('stripe')
-  return new StripeNode(options.secretKey, {
+  const stripe = new StripeNode(options.secretKey, {
     apiVersion: stripeApiVersion,
     telemetry: false,
     maxNetworkRetries: options.maxNetworkRetries ?? 2,
@@ -31,6 +33,10 @@ export async function createStripeClient(options: StripeClientOptions): Promise<
     ...(options.httpClient ? { httpClient: options.httpClient } : {}),
     ...(options.apiBase === undefined ? {} : parseApiBase(options.apiBase))
   })
+  const { retryDelayMs } = options
+  // stripe-node has no setting for it.
+  if (retryDelayMs !== undefined) stripe.getInitialNetworkRetryDelay = () => retryDelayMs / 1000
+  return stripe
 }
 
 /**

@@ -47,7 +47,8 @@ export async function createBench(options: Partial<SandboxOptions> = {}): Promis
   const stripe = await createStripeClient({
     secretKey: 'sk_test_sandbox',
     httpClient: sandbox.httpClient,
-    timeoutMs: 2_000
+    timeoutMs: 2_000,
+    retryDelayMs: 10
   })
   return {
     sandbox,

@@ -41,7 +41,7 @@ export async function startShop(
   const app = createApp(
     config,
     { database: 'migrated' },
-    { log: silent, passwords: createPasswordHasher({ cost: lowestCost }), ...options.overrides }
+    { log: silent, passwords: createPasswordHasher({ cost: lowestCost }), gatewayRetryMs: 10, ...options.overrides }
   )
   if (options.seed !== null) seed(app, options.seed ?? smallCatalogue)
   const server = await startServer(app)

@@ -2,8 +2,6 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Node, Yallist } from 'yallist'
 
-/** How long the rest of a body may arrive after the response, before the connection closes. */
-const lingerMs = 5000
 /** How many of those bytes are read and discarded: reading everything from a fast client would delay other requests. */
 const lingerBytes = 8 * 1024 * 1024
 const lookEveryMs = 10
@@ -34,10 +32,16 @@ export class Connections {
   /** The known connections; the one whose state has not changed for longest comes first. */
   readonly #line = new Yallist<Connection>()
   readonly #limit: number
+  readonly #lingerMs: number
   #closing = false
 
-  constructor(limit: number) {
+  /**
+   * @param limit how many connections the server keeps open
+   * @param lingerMs how long the rest of a body may arrive after the response, before the connection closes
+   */
+  constructor(limit: number, lingerMs: number) {
     this.#limit = limit
+    this.#lingerMs = lingerMs
   }
 
   /**
@@ -124,7 +128,7 @@ export class Connections {
     this.#line.pushNode(place)
     if (req.complete) return
     connection.isDiscarding = true
-    discardRest(req, socket)
+    discardRest(req, socket, this.#lingerMs)
   }
 
   #evict(): void {
@@ -153,7 +157,7 @@ function hasBody(req: IncomingMessage): boolean {
  * Discards the rest of a rejected body. Closing immediately would reset the connection, and the client could lose the
  * response (RFC 9112 9.6). Past `lingerBytes` the server stops reading.
  */
-function discardRest(req: IncomingMessage, socket: Socket): void {
+function discardRest(req: IncomingMessage, socket: Socket, lingerMs: number): void {
   const upTo = socket.bytesRead + lingerBytes
   req.resume()
   // Node emits no event for discarded bytes, so this polls the socket.

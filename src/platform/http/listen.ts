@@ -28,6 +28,8 @@ export type HttpOptions = {
   log: Log
   /** At this many connections, a new one closes the one that has been silent longest. Default 4096. */
   maxConnections?: number
+  /** How long the rest of a rejected body may arrive before the connection closes. Default 5 s. */
+  lingerMs?: number
 }
 
 export type HttpListener = {
@@ -47,7 +49,7 @@ export type HttpListener = {
 export async function listenHttp(options: HttpOptions): Promise<HttpListener> {
   const address = await resolveHost(options.host)
   await checkPort(address, options.port)
-  const connections = new Connections(options.maxConnections ?? 4096)
+  const connections = new Connections(options.maxConnections ?? 4096, options.lingerMs ?? 5000)
   const answer = guarded(options.handle, options.log)
   const onRequest = (req: IncomingMessage, res: ServerResponse): void => {
     connections.follow(req, res)

@@ -21,21 +21,32 @@ export type CheckOptions = {
   root: URL
   /** Listens on this port as the proxy's upstream and forwards to this api_root. Without it, some rules are not checked. */
   intercept?: { port: number; service: URL } | undefined
+  /** The names of the rules to check; all by default. */
+  rules?: readonly string[]
   /** How long the proxy may wait for its service; default 15 s, and 30 s for a checkout. */
   timeouts?: Timeouts
   /** Called with the interceptor's port before the first request. */
   onListening?: (port: number) => void
 }
 
-export const ruleNames: readonly string[] = [...clientRules, ...upstreamRules].map(({ name }) => name)
+const allRules = [...clientRules, ...upstreamRules]
+
+export const ruleNames: readonly string[] = allRules.map(({ name }) => name)
 
 /**
- * Checks a running proxy against all rules for proxies. Changes nothing in the shop behind it.
+ * Checks a running proxy against the rules for proxies. Changes nothing in the shop behind it.
  *
  * @throws AppError DEPENDENCY_UNAVAILABLE when the proxy or its service does not answer, or when the proxy does not send
  *   its requests to the interceptor
  */
-export async function checkProxy({ root, intercept, timeouts, onListening }: CheckOptions): Promise<Finding[]> {
+export async function checkProxy(options: CheckOptions): Promise<Finding[]> {
+  const {
+    root,
+    intercept,
+    rules = ruleNames,
+    timeouts = { usualMs: 15_000, checkoutMs: 30_000 },
+    onListening
+  } = options
   const interceptor = intercept === undefined ? undefined : await startInterceptor(intercept.service, intercept.port)
   try {
     if (interceptor !== undefined) onListening?.(interceptor.port)
@@ -43,8 +54,8 @@ export async function checkProxy({ root, intercept, timeouts, onListening }: Che
     const site: Site = { send, interceptor, nonce: await firstNonce(send) }
     if (interceptor !== undefined && interceptor.received.length === 0) throw notRouted(interceptor.port)
     const findings: Finding[] = []
-    for (const rule of [...clientRules, ...upstreamRules]) {
-      findings.push(await evaluate(rule, site, timeouts ?? { usualMs: 15_000, checkoutMs: 30_000 }))
+    for (const rule of allRules.filter(({ name }) => rules.includes(name))) {
+      findings.push(await evaluate(rule, site, timeouts))
     }
     return findings
   } finally {

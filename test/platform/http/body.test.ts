@@ -13,15 +13,18 @@ const limit = 1000
 let listener: HttpListener & { logged: string[] }
 
 beforeAll(async () => {
-  listener = await serving(async (request) => {
-    try {
-      const body = await readBody(request, limit)
-      return new Response(String(body.length))
-    } catch (error) {
-      if (error instanceof AppError) return failure(error, requestIds(), 0)
-      throw error
-    }
-  })
+  listener = await serving(
+    async (request) => {
+      try {
+        const body = await readBody(request, limit)
+        return new Response(String(body.length))
+      } catch (error) {
+        if (error instanceof AppError) return failure(error, requestIds(), 0)
+        throw error
+      }
+    },
+    { lingerMs: 500 }
+  )
 })
 
 afterAll(() => listener.close({ graceMs: 0 }))
