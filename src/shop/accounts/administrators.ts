@@ -7,8 +7,7 @@ import { users } from './schema.ts'
 import { endUserSessions } from './sessions.ts'
 
 /**
- * Grants or revokes administrator. Either ends the user's sessions, so that no session goes on with rights that it did
- * not start with.
+ * Grants or revokes the administrator role. Both end the user's sessions, so that the rights of a session never change.
  *
  * @throws AppError NOT_FOUND, CONFLICT for an erased account
  */
@@ -27,7 +26,7 @@ export function setAdministrator(
   })
 }
 
-/** Every user with the role administrator. */
+/** Every administrator. */
 export function listAdministrators(db: Db): UserRow[] {
   return db.orm.select().from(users).where(eq(users.isAdmin, true)).orderBy(users.id).all()
 }

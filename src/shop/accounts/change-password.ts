@@ -12,8 +12,8 @@ import type { StartedSession } from './sessions.ts'
 import { replacePassword } from './set-password.ts'
 
 /**
- * Changes the password of whoever is logged in and knows the present one. All sessions end with it; this one goes on
- * under a new token.
+ * Changes the password of the logged-in user, who must enter the current one. All other sessions end; this one continues
+ * with a new token.
  *
  * @throws AppError AUTH_RATE_LIMITED (as a failed login by email), AUTH_INVALID_CREDENTIALS, PASSWORD_POLICY_VIOLATION,
  *   NOT_AUTHENTICATED when the account was deactivated meanwhile
@@ -34,7 +34,7 @@ export async function changePassword(
   return writeWhenFree(shop.db, (tx) => {
     const current = findUserById(tx, user.id)
     if (current?.status !== 'active') throw new AppError('NOT_AUTHENTICATED', 'Please log in.')
-    // Another change came first: what was checked is not the password any more.
+    // A concurrent change came first: the checked password is no longer valid.
     if (current.passwordHash !== user.passwordHash) throw invalidCredentials()
     const changed = replacePassword(tx, user.id, passwordHash, now)
     return { user: changed, session: startSession(tx, { userId: user.id, rememberMe: session.rememberMe }, now) }

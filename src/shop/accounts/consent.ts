@@ -19,12 +19,12 @@ function consentLines(who: string, optIn: 'yes' | 'no', at: number | null): stri
   return [`${who} marketing opt-in: ${optIn}`, `${who} marketing opt-in at: ${at === null ? '-' : toIso(at)}`]
 }
 
-/** The customer's yes or no, its time and the biography that says so. */
+/** Stores the customer's marketing consent with its time, and updates the biography. */
 export function setMarketingOptIn(tx: Tx, userId: number, optIn: boolean, now: number): UserRow {
   return store(tx, userId, { marketingOptIn: optIn ? 'yes' : 'no', marketingOptInAt: optIn ? now : null }, now)
 }
 
-/** The same as a partner, asked when someone applies as an affiliate. */
+/** Stores the partner marketing consent, which is part of an affiliate application. */
 export function setPartnerOptIn(tx: Tx, userId: number, optIn: boolean, now: number): UserRow {
   return store(tx, userId, { partnerOptIn: optIn ? 'yes' : 'no', partnerOptInAt: optIn ? now : null }, now)
 }

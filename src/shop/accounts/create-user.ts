@@ -16,11 +16,11 @@ export type NewUser = {
   firstName?: string | null
   lastName?: string | null
   marketingOptIn: boolean
-  /** The email is known to be the person's (an operator says so). */
+  /** The email is known to belong to the person, for example because an operator says so. */
   verified: boolean
   /** The email must be verified before the first login. */
   verificationPending?: boolean
-  /** Null when nobody was asked (an account made by an operator). */
+  /** Null for an account that an operator creates. */
   termsAcceptedAt: number | null
   privacyAcceptedAt: number | null
   /** Derived from the email when left out. */
@@ -33,8 +33,8 @@ export type NewUser = {
 }
 
 /**
- * Makes an account with its profile, consent record and biography, and tells of it. Everyone who makes accounts comes
- * through here: registration, checkout, command line, seeds.
+ * Creates an account with its profile, consent record and biography, and emits `account.registered`. Registration,
+ * checkout, the command line and seeding all create accounts here.
  *
  * @throws AppError AUTH_REGISTRATION_FAILED when the email or the username is taken; it does not say which
  */
@@ -100,12 +100,12 @@ function insertUser(tx: Tx, input: NewUser, now: number): UserRow {
   }
 }
 
-/** AUTH_REGISTRATION_FAILED, with a message that does not tell why (docs/contract.md 3). */
+/** AUTH_REGISTRATION_FAILED, with a message that does not reveal the reason (docs/contract.md 3). */
 export function registrationFailed(cause?: unknown): AppError {
   return new AppError('AUTH_REGISTRATION_FAILED', 'The account could not be created with these details.', {}, { cause })
 }
 
-/** The email's local part in plain letters, with a number behind it when others have the same. */
+/** The email's local part in plain letters, followed by a number if it is taken. */
 function freeUsername(tx: Tx, email: string): string {
   const base = usernameFrom(email)
   const isFree = (name: string): boolean => findUserByUsername(tx, name) === undefined

@@ -25,7 +25,7 @@ export function deactivateUser(db: Db, userId: number, now: number): UserRow {
   })
 }
 
-/** @throws AppError NOT_FOUND, CONFLICT for an erased account */
+/** Activates a deactivated account. @throws AppError NOT_FOUND, CONFLICT for an erased account */
 export function activateUser(db: Db, userId: number, now: number): UserRow {
   return write(db, (tx) => {
     const user = getUnerasedUser(tx, userId)
@@ -34,7 +34,7 @@ export function activateUser(db: Db, userId: number, now: number): UserRow {
 }
 
 /**
- * An account that has not been erased: of that one nothing is left to act upon.
+ * The account with an id, unless it is erased.
  *
  * @throws AppError NOT_FOUND, CONFLICT for an erased account
  */

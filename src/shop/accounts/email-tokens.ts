@@ -10,13 +10,13 @@ import { emailTokens } from './schema.ts'
 export type EmailTokenKind = EmailTokenRow['kind']
 
 const hourMs = 3_600_000
-/** A reset link is a password for as long as it lives (ASVS 6.4.3), so it gets an hour. */
+/** While it is valid, a reset link is as powerful as the password (ASVS 6.4.3), so it is valid for an hour. */
 const ttlMs: Record<EmailTokenKind, number> = { verify: 24 * hourMs, reset: hourMs }
-const keptMs = 30 * 24 * hourMs
+const retentionMs = 30 * 24 * hourMs
 
 /**
- * Makes the token of a link and ends the earlier ones of its kind. Only its hash is stored; the message's writer derives
- * the token again (`findEmailToken`), so that no queue, log or backup holds a link that works.
+ * Creates the token of a link and ends the user's earlier tokens of its kind. Only its hash is stored. The token is
+ * derived again when the email is composed (`findEmailToken`), so no queue, log or backup contains a working link.
  */
 export function createEmailToken(
   tx: Tx,
@@ -40,7 +40,7 @@ export function createEmailToken(
     .get()
 }
 
-/** The token itself, from the row and the shop's secret. */
+/** Derives the token from its row and the shop's secret. */
 export function deriveEmailToken(
   keys: Pick<Keys, 'emailToken'>,
   { kind, userId, salt }: Pick<EmailTokenRow, 'kind' | 'userId' | 'salt'>
@@ -48,7 +48,7 @@ export function deriveEmailToken(
   return hmac(keys.emailToken, `${kind}.${userId}.${salt}`).toString('base64url')
 }
 
-/** What the writer of a message needs of its link; undefined once the token no longer works, and so neither would the link. */
+/** The data for the link in an email; undefined when the token is used or expired, so the link would not work. */
 export function findEmailToken(
   db: Db,
   keys: Pick<Keys, 'emailToken'>,
@@ -63,7 +63,7 @@ export function findEmailToken(
   return row === undefined ? undefined : { token: deriveEmailToken(keys, row), expiresAt: row.expiresAt }
 }
 
-/** The row of a token that would be taken now; nothing is used up. */
+/** The row of a token that is valid now. Does not use the token. */
 export function findUsableToken(db: Db, kind: EmailTokenKind, token: string, now: number): EmailTokenRow | undefined {
   return db.orm
     .select()
@@ -72,7 +72,7 @@ export function findUsableToken(db: Db, kind: EmailTokenKind, token: string, now
     .get()
 }
 
-/** Uses a token up; of two that come at once with the same one, one gets the row. */
+/** Uses a token and returns its row; undefined if it is not valid. Of two concurrent calls, only one gets the row. */
 export function redeemEmailToken(tx: Tx, kind: EmailTokenKind, token: string, now: number): EmailTokenRow | undefined {
   return tx.orm
     .update(emailTokens)
@@ -86,7 +86,7 @@ function usable(kind: EmailTokenKind, token: string, now: number) {
   return and(eq(emailTokens.tokenHash, tokenHash(token)), eq(emailTokens.kind, kind), isOpen(now))
 }
 
-/** Not used, not expired, and not made by a clock that was ahead: such a token would be good for as long as that was. */
+/** Not used, not expired, and not created while the clock was ahead: such a token would be valid for too long. */
 function isOpen(now: number) {
   return and(isNull(emailTokens.usedAt), gt(emailTokens.expiresAt, now), lte(emailTokens.createdAt, now + setBackMs))
 }
@@ -106,15 +106,18 @@ export function endEmailTokens(tx: Tx, userId: number, now: number, kind?: Email
     .run()
 }
 
-/** The refusal of a token that is unknown, used or expired. */
+/** The TOKEN_INVALID error for a token that is unknown, used or expired. */
 export function tokenInvalid(): AppError {
-  return new AppError('TOKEN_INVALID', 'This link is wrong, was used before or has expired. Please ask for a new one.')
+  return new AppError(
+    'TOKEN_INVALID',
+    'This link is invalid, was used before or has expired. Please request a new one.'
+  )
 }
 
-/** Removes what has been over for a month; for the jobs. */
+/** Deletes tokens that expired more than 30 days ago; for the jobs. */
 export function purgeEmailTokens(tx: Tx, now: number): number {
   return tx.orm
     .delete(emailTokens)
-    .where(lte(emailTokens.expiresAt, now - keptMs))
+    .where(lte(emailTokens.expiresAt, now - retentionMs))
     .run().changes
 }

@@ -9,7 +9,7 @@ import { endUserSessions } from './sessions.ts'
 
 /**
  * Removes the personal data of an account: names, emails, biography, consent, links and messages. Its sessions end and
- * it cannot log in again. The row stays under a made-up email, so that orders keep their customer's number.
+ * it cannot log in again. The row stays with a placeholder email, so that orders keep their customer's id.
  *
  * @param user an account that is not erased yet
  */
@@ -17,7 +17,7 @@ export function eraseAccount(tx: Tx, user: UserRow, now: number): UserRow {
   const { id: userId } = user
   const name = `erased-${userId}`
   const email = `${name}@erased.invalid`
-  // With a space in it no registration can hold the key already, and so block the erasure.
+  // A registration cannot contain the space, so it cannot occupy the key and block the erasure.
   const key = `erased ${userId}`
   endUserSessions(tx, userId)
   tx.orm.delete(emailTokens).where(eq(emailTokens.userId, userId)).run()
@@ -33,12 +33,12 @@ export function eraseAccount(tx: Tx, user: UserRow, now: number): UserRow {
     .get()
 }
 
-/** The columns with personal data, and what erasing sets them to. A column that is added to the table must be added here. */
+/** The columns with personal data. A column that is added to the table must be added here. */
 type Personal = Omit<UserRow, 'id' | 'email' | 'emailKey' | 'username' | 'usernameKey' | 'createdAt' | 'updatedAt'>
 
 const nothing: Personal = {
   displayName: 'Erased',
-  // No password has this hash.
+  // This is not the hash of any password.
   passwordHash: '',
   status: 'erased',
   isAdmin: false,
@@ -56,7 +56,7 @@ const nothing: Personal = {
   partnerOptInAt: null
 }
 
-/** Deletes the messages that are not sent yet and removes the address from those that are. */
+/** Deletes queued emails and removes the address from sent ones. */
 function eraseMails(tx: Tx, emailKey: string, erasedEmail: string): void {
   tx.orm
     .delete(mails)

@@ -3,17 +3,17 @@ import { z } from 'zod'
 import { codePoints } from '../../platform/text.ts'
 
 const maxEmail = 254
-// Control and private characters, lone surrogates, line breaks, and the marks that turn the writing direction of what
-// stands around them (a name must not be able to rewrite the email it is greeted in).
+// Control and private characters, lone surrogates, line breaks, and marks that change the writing direction of the text
+// around them: a name must not be able to rearrange an email that contains it.
 const forbidden = /[\p{Cc}\p{Co}\p{Cs}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u
 const visible = /[^\p{C}\p{Z}\p{M}]/u
-// An atom of RFC 5322 with the letters of RFC 6531; quoted local parts are not worth their trouble.
+// An atom of RFC 5322 with the letters of RFC 6531. Quoted local parts are not supported.
 const localPart = /^[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+(\.[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+)*$/u
 const domainLetters = /^[\p{L}\p{N}\p{M}.-]+$/u
 const asciiDomain =
   /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+(?=[a-z0-9-]*[a-z])[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
-/** Whether a text, trimmed and in NFC, reads as an email address; a domain may be written in any script. */
+/** Whether a text, trimmed and in NFC, is an email address; its domain may use any script. */
 export function isEmail(text: string): boolean {
   const at = text.lastIndexOf('@')
   const local = text.slice(0, at)
@@ -22,7 +22,7 @@ export function isEmail(text: string): boolean {
   return asciiDomain.test(domainToASCII(domain))
 }
 
-/** An email as it is kept: NFC and trimmed, its letters' case as typed. */
+/** An email as it is stored: trimmed and in NFC, with the case as entered. */
 export const emailField = z
   .string()
   .meta({ format: 'email', maxLength: maxEmail })
@@ -36,24 +36,24 @@ export function lineField(max: number) {
   return z
     .string()
     .meta({ maxLength: max })
-    .refine((text) => !forbidden.test(text), 'Must not hold control characters or line breaks.')
+    .refine((text) => !forbidden.test(text), 'Must not contain control characters or line breaks.')
     .transform((text) => text.trim())
     .refine((text) => codePoints(text) <= max, `Must have at most ${max} character${max === 1 ? '' : 's'}.`)
 }
 
-/** A line that has to say something. */
+/** A line with at least one visible character. */
 export function nameField(max: number) {
   return lineField(max).refine((text) => visible.test(text), 'Must not be empty.')
 }
 
-/** Null, nothing and nothing but blanks count as absent. */
+/** A line that may be absent; null and blank text count as absent. */
 export function optionalLine(max: number) {
   return lineField(max)
     .nullish()
     .transform((text) => (text ? text : null))
 }
 
-/** Missing, empty or no text is the field's fault; anything else is for the password policy, exactly as received. */
+/** A text that is not empty, exactly as received; the password policy checks the rest. */
 export const passwordField = z.string().min(1)
 
 /** ISO 8601 date, or date-time with Z or offset, seconds optional; as epoch milliseconds, null when absent. */
@@ -65,7 +65,7 @@ export const optionalTime = z
   .nullish()
   .transform((at) => at ?? null)
 
-/** Missing or null is false. */
+/** A flag; missing or null is false. */
 export const optionalFlag = z
   .boolean()
   .nullish()

@@ -36,7 +36,7 @@ export function findUserByUsername(db: Db, username: string): UserRow | undefine
 /** @throws AppError NOT_FOUND */
 export function getUserById(db: Db, id: number): UserRow {
   const user = findUserById(db, id)
-  if (user === undefined) throw new AppError('NOT_FOUND', `There is no account ${id}.`)
+  if (user === undefined) throw new AppError('NOT_FOUND', `Account ${id} does not exist.`)
   return user
 }
 
@@ -60,7 +60,7 @@ export function findRegistrationProfile(
   return profileByUser(db).get({ id: userId })
 }
 
-/** What a user agreed to at registration. */
+/** The consents that a user gave at registration. */
 export function findRegistrationConsent(db: Db, userId: number): ConsentRow | undefined {
   return consentByUser(db, userId)
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { emailField, lineField, nameField, optionalFlag, optionalLine, optionalTime, passwordField } from './fields.ts'
 
-/** Request bodies (docs/interface.md 4.2 and 4.3, docs/contract.md A3 and A5). Only PATCH /me refuses unknown fields. */
+/** Request bodies (docs/interface.md 4.2 and 4.3, docs/contract.md A3 and A5). Only PATCH /me rejects unknown fields. */
 
 export const registerInput = z.object({
   email: emailField,
@@ -31,14 +31,14 @@ export const loginInput = z
         context.addIssue({ code: 'custom', path: [name], message: 'A username or an email is required.' })
       }
     },
-    // Said beside what is wrong elsewhere, but not of a body or of names that are refused already.
+    // Reported beside errors of other fields, but not if the body or the names are already refused.
     {
       when: ({ issues }) => !issues.some(({ path = [] }) => path.length === 0 || names.some((name) => name === path[0]))
     }
   )
 export type LoginInput = z.output<typeof loginInput>
 
-/** What an operator says of an account that he makes. */
+/** The input for an account that an operator creates. */
 export const newAccountInput = z.object({
   email: emailField,
   displayName: nameField(100),
@@ -59,7 +59,7 @@ export type ResetPasswordInput = z.output<typeof resetPasswordInput>
 export const changePasswordInput = z.object({ currentPassword: passwordField, newPassword: passwordField })
 export type ChangePasswordInput = z.output<typeof changePasswordInput>
 
-/** Left out: stays as it is. Null or empty: cleared, where the field is an optional one. */
+/** A field of PATCH /me: unchanged if missing, cleared if null or empty. */
 const clearable = (max: number) =>
   lineField(max)
     .nullable()

@@ -8,9 +8,9 @@ import { users } from './schema.ts'
 
 export type UserFilter = {
   readonly status?: UserRow['status'] | undefined
-  /** Part of an email, username or display name, whatever the case of its letters. */
+  /** Part of an email, username or display name, in any case. */
   readonly search?: string | undefined
-  /** Only accounts older than this one, to go on with a list. */
+  /** Only accounts older than this one, for the next page. */
   readonly beforeId?: number | undefined
   readonly limit: number
 }

@@ -16,13 +16,13 @@ import { endSession, startSession } from './sessions.ts'
 import type { StartedSession } from './sessions.ts'
 
 /**
- * Starts a session for whoever knows the password, and ends the one that the request came with.
+ * Checks the password and starts a session; ends the session of the request.
  *
- * An unknown account costs the same work as a wrong password and gets the same answer. That an account is deactivated or
- * not verified is told only after a right password.
+ * An unknown account takes as long as a wrong password and gets the same response. Only a correct password reveals that
+ * an account is deactivated or not verified.
  *
  * @throws AppError AUTH_RATE_LIMITED (login_ip, login_account), AUTH_INVALID_CREDENTIALS, AUTH_ACCOUNT_DEACTIVATED and
- *   AUTH_EMAIL_NOT_VERIFIED, in this order; DEPENDENCY_UNAVAILABLE when too many logins are under way
+ *   AUTH_EMAIL_NOT_VERIFIED, in this order; DEPENDENCY_UNAVAILABLE when too many logins are running
  */
 export async function login(
   shop: ShopContext,
@@ -42,15 +42,15 @@ export async function login(
     assertMayLogIn(current)
     if (newHash !== null) storeHash(tx, user.id, newHash, now)
     if (caller.identity !== null) endSession(tx, caller.identity.session.tokenHash)
-    const startNonce = goodNonce(shop, caller, now)
+    const startNonce = validNonce(shop, caller, now)
     const session = startSession(tx, { userId: user.id, rememberMe: input.rememberMe, startNonce }, now)
     return { user: getUserById(tx, user.id), session }
   })
-  // Changed, or rehashed by another login, since it was checked: so it is checked again.
+  // The password was changed or rehashed since the check, so this checks it again.
   return started ?? login(shop, input, caller, now)
 }
 
-/** A username may be an email; an email wins when both are sent. */
+/** The field `username` also accepts an email. If both fields are sent, `email` decides. */
 function findAccount(shop: ShopContext, { email, username }: LoginInput): UserRow | undefined {
   if (email !== null) return findUserByEmail(shop.db, email)
   if (username === null) return undefined
@@ -58,18 +58,17 @@ function findAccount(shop: ShopContext, { email, username }: LoginInput): UserRo
 }
 
 /**
- * What was typed is what is counted, whether an account has that name or none. Were the email and the username of an
- * account one counter, using up the one and asking by the other would tell that there is an account; so each has its own
- * tries.
+ * The key that counts failures: the name as entered, whether or not an account has it. With one counter for an account's
+ * email and username, using up one and trying the other would reveal that the account exists.
  */
 function nameCounter({ email, username }: LoginInput): string {
   return emailCounterKey(compareKey(email ?? username ?? ''))
 }
 
 /**
- * Checks a password, counting a wrong one.
+ * Checks a password and counts a wrong one.
  *
- * @throws AppError AUTH_INVALID_CREDENTIALS for a wrong password and for no account alike
+ * @throws AppError AUTH_INVALID_CREDENTIALS for a wrong password and for an unknown account
  */
 export async function verifyPassword(
   shop: ShopContext,
@@ -93,16 +92,19 @@ function assertMayLogIn(user: UserRow): void {
     throw new AppError('AUTH_ACCOUNT_DEACTIVATED', 'This account has been deactivated.')
   }
   if (user.verificationPending) {
-    throw new AppError('AUTH_EMAIL_NOT_VERIFIED', 'Please verify your email first: the link is in the message we sent.')
+    throw new AppError(
+      'AUTH_EMAIL_NOT_VERIFIED',
+      'Please verify your email first, with the link in the email that we sent.'
+    )
   }
 }
 
-/** AUTH_INVALID_CREDENTIALS, the same for an unknown user and a wrong password. */
+/** The AUTH_INVALID_CREDENTIALS error, identical for an unknown user and a wrong password. */
 export function invalidCredentials(): AppError {
-  return new AppError('AUTH_INVALID_CREDENTIALS', 'The username, the email or the password is wrong.')
+  return new AppError('AUTH_INVALID_CREDENTIALS', 'The username, email or password is incorrect.')
 }
 
-/** The hash anew when it was made with other parameters than today's; null when it is as it should be. */
+/** A new hash if the stored one uses outdated parameters, else null. */
 async function rehash(shop: ShopContext, user: UserRow, password: string): Promise<string | null> {
   return shop.passwords.needsRehash(user.passwordHash) ? shop.passwords.hash(password) : null
 }
@@ -112,8 +114,8 @@ export function storeHash(tx: Tx, userId: number, passwordHash: string, now: num
   tx.orm.update(users).set({ passwordHash, updatedAt: now }).where(eq(users.id, userId)).run()
 }
 
-/** The service asks for no nonce at login, so one that came along stays good only when it was good. */
-function goodNonce(shop: ShopContext, { nonce, identity }: Caller, now: number): string | null {
+/** The service does not require a nonce at login. A nonce that was sent stays valid for the session only if it is valid now. */
+function validNonce(shop: ShopContext, { nonce, identity }: Caller, now: number): string | null {
   if (nonce === null) return null
   const bearer = {
     sessionTokenHash: identity?.session.tokenHash ?? null,

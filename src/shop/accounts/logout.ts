@@ -5,7 +5,7 @@ import type { ShopContext } from '../context.ts'
 import type { Caller } from './rows.ts'
 import { endSession, endUserSessions } from './sessions.ts'
 
-/** Ends the session that the request came with; a request without one changes nothing. */
+/** Ends the session of the request; a request without a session changes nothing. */
 export async function logout(shop: Pick<ShopContext, 'db'>, { identity }: Pick<Caller, 'identity'>): Promise<void> {
   if (identity !== null) await writeWhenFree(shop.db, (tx) => endSession(tx, identity.session.tokenHash))
 }

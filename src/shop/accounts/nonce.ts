@@ -5,10 +5,10 @@ import { hmac, sameBytes, tokenHash } from '../../platform/crypto/secrets.ts'
 import type { Keys } from '../../platform/crypto/secrets.ts'
 import { onceFor } from '../../platform/once-for.ts'
 
-/** Whom a nonce is issued to or sent by; both null for a caller without a live session. */
+/** The client that receives or sends a nonce; both null without a valid session. */
 export type NonceBearer = {
   readonly sessionTokenHash: string | null
-  /** SHA-256 of the nonce that came with the login or registration which started the session. */
+  /** SHA-256 of the nonce of the login or registration that started the session. */
   readonly startNonceHash: string | null
 }
 
@@ -17,13 +17,13 @@ const keyIdBytes = 5
 const timeBytes = 6
 const randomPartBytes = 16
 const headBytes = 1 + keyIdBytes + timeBytes + randomPartBytes
-// 60 bytes are 80 characters of base64url without a bit to spare: each text is one nonce, each nonce one text.
+// 60 bytes are exactly 80 characters of base64url, so every nonce has one spelling.
 const shape = /^[A-Za-z0-9_-]{80}$/
 const ttlMs = 12 * 3_600_000
 
 /**
- * A CSRF nonce for the caller, good for 12 hours and as often as it is sent. Nothing of it is stored: it is an HMAC over
- * version, key id, whom it was issued to, time and 128 random bits.
+ * A CSRF nonce for the caller, valid for 12 hours and any number of requests. It is not stored: it is an HMAC over
+ * version, key id, session, time and 128 random bits.
  */
 export function issueNonce(keys: Pick<Keys, 'nonce'>, sessionTokenHash: string | null, now: number): string {
   const head = Buffer.alloc(headBytes)
@@ -35,9 +35,9 @@ export function issueNonce(keys: Pick<Keys, 'nonce'>, sessionTokenHash: string |
 }
 
 /**
- * Whether a nonce is one of ours, in time, and this caller's. One issued to a session is good for no other and for
- * nobody once the session is over; an anonymous one is good for a session only when it came with the request that
- * started it. Takes the same time for every wrong nonce of the right shape.
+ * Whether a nonce is authentic, not expired, and issued to this caller. A nonce of a session is valid only for that
+ * session, until it ends. An anonymous nonce is valid for a session only if the request that started the session sent
+ * it. The check takes the same time for every wrong nonce of the right shape.
  */
 export function checkNonce(keys: Pick<Keys, 'nonce'>, nonce: string, bearer: NonceBearer, now: number): boolean {
   if (!shape.test(nonce)) return false
@@ -50,12 +50,12 @@ export function checkNonce(keys: Pick<Keys, 'nonce'>, nonce: string, bearer: Non
   return (own || hasStarted(nonce, bearer)) && inTime && known
 }
 
-/** It was checked when it was stored, so being the same text is enough. */
+/** The nonce was checked before its hash was stored, so comparing the hash is enough. */
 function hasStarted(nonce: string, { startNonceHash }: NonceBearer): boolean {
   return startNonceHash !== null && sameBytes(Buffer.from(tokenHash(nonce)), Buffer.from(startNonceHash))
 }
 
-/** Tells nonces of another secret apart; says nothing of the key itself. */
+/** Identifies the secret of a nonce without revealing it. */
 const keyId = onceFor((key: KeyObject) => hmac(key, 'key id').subarray(0, keyIdBytes))
 
 function mac(key: KeyObject, head: Buffer, sessionTokenHash: string | null): Buffer {

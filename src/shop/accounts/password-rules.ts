@@ -5,17 +5,17 @@ import { setting } from '../settings/settings.ts'
 
 export type PasswordRule = 'min_length' | 'max_length' | 'well_formed' | 'common' | 'personal'
 
-/** Whom a password is for; what is known of him does not count towards its length. */
+/** The owner of a password. Their email and name do not count towards its length. */
 export type PasswordOwner = { readonly email: string; readonly displayName: string }
 
 const maxLength = 256
 const ownLength = 8
-/** A name of two letters is found in any password by chance. */
+/** A shorter name appears in many passwords by chance. */
 const shortestPiece = 3
 
 let common: Promise<ReadonlySet<string>> | undefined
 
-/** Unpacked when a password is first chosen (20 ms); a list that none of the service's other work needs. */
+/** Loaded when a password is first chosen: unpacking takes 20 ms, and nothing else needs the list. */
 function commonPasswords(): Promise<ReadonlySet<string>> {
   common ??= import('@zxcvbn-ts/language-common/dist/passwords.json.mjs').then(
     ({ default: list }) => new Set(list.filter((password) => password.length >= 8).map(fold))
@@ -25,9 +25,9 @@ function commonPasswords(): Promise<ReadonlySet<string>> {
 
 /**
  * The rules that a password breaks (NIST SP 800-63B 3.1.1.2, ASVS 6.2): its length in code points, whether it is on the
- * list of common ones as a whole, and whether 8 code points stay when every occurrence of the email's local part, the
- * display name and the shop's name (with and without its spaces, case aside, pieces under 3 code points ignored) is
- * taken out. No rule asks for kinds of characters.
+ * list of common passwords, and whether 8 code points remain without the email's local part, the display name and the
+ * shop's name (with and without spaces, in any case; parts under 3 code points are ignored). There is no rule about
+ * kinds of characters.
  */
 export async function checkPassword(
   password: string,
@@ -37,7 +37,7 @@ export async function checkPassword(
   const broken: [PasswordRule, boolean][] = [
     ['min_length', length < context.minLength],
     ['max_length', length > maxLength],
-    // A lone surrogate is hashed as U+FFFD: two passwords that differ would be one.
+    // A lone surrogate is hashed as U+FFFD, so two different passwords would be equal.
     ['well_formed', !password.isWellFormed()],
     ['common', (await commonPasswords()).has(fold(password))],
     ['personal', isPersonal(password, context)]
@@ -45,14 +45,14 @@ export async function checkPassword(
   return broken.filter(([, isBroken]) => isBroken).map(([rule]) => rule)
 }
 
-/** Too short a password is only too short; a long one that is mostly a name is personal. */
+/** Whether a password that is long enough consists mostly of names. */
 function isPersonal(password: string, context: PasswordOwner & { shopName: string }): boolean {
   const whole = fold(password)
   const rest = pieces(context).reduce((text, piece) => text.replaceAll(piece, ''), whole)
   return rest !== whole && codePoints(rest) < ownLength
 }
 
-/** Longest first, or a name within a longer one would leave that one's remains. */
+/** Longest first: removing a name that is part of a longer one would leave the rest of it. */
 function pieces({ email, displayName, shopName }: PasswordOwner & { shopName: string }): string[] {
   const named = [email.slice(0, email.lastIndexOf('@')), displayName, shopName].map((text) => fold(text).trim())
   const spaceless = named.map((text) => text.replaceAll(/\s+/g, ''))
@@ -84,7 +84,7 @@ export async function assertPassword(
 function messageFor(rules: readonly PasswordRule[], minLength: number): string {
   if (rules.includes('min_length')) return `The password must have at least ${minLength} characters.`
   if (rules.includes('max_length')) return `The password must have at most ${maxLength} characters.`
-  if (rules.includes('common')) return 'This password is one of the most common ones; please choose another.'
-  if (rules.includes('personal')) return "The password is too close to your name, your email or the shop's name."
-  return 'The password holds characters that are no text.'
+  if (rules.includes('common')) return 'This password is too common. Please choose another one.'
+  if (rules.includes('personal')) return "The password is too similar to your name, your email or the shop's name."
+  return 'The password contains invalid characters.'
 }

@@ -10,7 +10,7 @@ const templates: Readonly<Record<EmailTokenKind, 'reset_password' | 'verify_emai
   verify: 'verify_email'
 }
 
-/** Makes the token of a link and queues the message that brings it; earlier links of its kind end. */
+/** Creates the token of a link and queues its email; the user's earlier links of the same kind end. */
 export function queueLink(
   tx: Tx,
   shop: Pick<ShopContext, 'keys'>,

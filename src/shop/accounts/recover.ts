@@ -9,14 +9,14 @@ import { findUserByEmail } from './find.ts'
 import { queueLink } from './queue-link.ts'
 import type { UserRow } from './rows.ts'
 
-/** No account has this number. */
-const nobody = { id: -1, email: '' }
+/** An id that is never used by an account. */
+const noUser = { id: -1, email: '' }
 const deferForeignKeys = rawStatement('PRAGMA defer_foreign_keys = ON')
 const dropLastMail = rawStatement('DELETE FROM mails WHERE id = last_insert_rowid()')
 const dropTokens = rawStatement<[number]>('DELETE FROM email_tokens WHERE user_id = ?')
 
 /**
- * Sends a link to choose a new password, if there is such an account; the answer and its time are the same if not.
+ * Sends a link to choose a new password if there is an active account. Response and timing are the same without one.
  *
  * @throws AppError AUTH_RATE_LIMITED (recovery_email)
  */
@@ -25,7 +25,8 @@ export async function forgotPassword(shop: ShopContext, email: string, now: numb
 }
 
 /**
- * Sends the verification link again, if there is such an account and its email has not been verified.
+ * Sends the verification link again if there is an active account whose email is not verified. Response and timing are
+ * the same without one.
  *
  * @throws AppError AUTH_RATE_LIMITED (recovery_email)
  */
@@ -43,19 +44,19 @@ async function sendLink(
   await takePoints(shop, 'AUTH_RATE_LIMITED', { bucket: 'recovery_email', key: emailCounterKey(compareKey(email)) })
   await writeWhenFree(shop.db, (tx) => {
     const user = findUserByEmail(tx, email)
-    const receiver = user !== undefined && mayHave(user) ? user : nobody
-    // Nobody's token is taken back before the transaction's end, when its account is looked for.
+    const receiver = user !== undefined && mayHave(user) ? user : noUser
+    // A token without an account is deleted before the end of the transaction, when SQLite checks foreign keys.
     deferForeignKeys(tx).run()
     queueLink(tx, shop, kind, receiver, now)
-    if (receiver === nobody) takeBack(tx)
+    if (receiver === noUser) deleteQueued(tx)
   })
 }
 
 /**
- * The rows of nobody's link go before they are committed. Without them an answer for an unknown email would come sooner,
- * by the work of writing and by the wait for the disk, and so tell which emails have accounts.
+ * Deletes the rows of a link without an account before they are committed. Without this work, a response for an unknown
+ * email would be faster by the writes and the wait for the disk, which would reveal which emails have accounts.
  */
-function takeBack(tx: Tx): void {
+function deleteQueued(tx: Tx): void {
   dropLastMail(tx).run()
-  dropTokens(tx).run(nobody.id)
+  dropTokens(tx).run(noUser.id)
 }

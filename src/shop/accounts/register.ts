@@ -15,26 +15,26 @@ import type { Caller, UserRow } from './rows.ts'
 import { endSession, startSession } from './sessions.ts'
 import type { StartedSession } from './sessions.ts'
 
-/** Logged in at once, or waiting for the email to be verified until `expiresAt`. */
+/** The result: logged in, or waiting until `expiresAt` for the email to be verified. */
 export type Registration =
   | { readonly user: UserRow; readonly session: StartedSession; readonly expiresAt: null }
   | { readonly user: UserRow; readonly session: null; readonly expiresAt: number }
 
 const maxAheadMs = 5 * 60_000
 
-/** @throws AppError AUTH_REGISTRATION_DISABLED; asked before the body is looked at */
+/** Checks the setting registration.enabled, before the body is read. @throws AppError AUTH_REGISTRATION_DISABLED */
 export function assertRegistrationOpen(shop: Pick<ShopContext, 'db'>): void {
   if (!setting(shop.db, 'registration.enabled')) {
-    throw new AppError('AUTH_REGISTRATION_DISABLED', 'This shop does not take registrations at present.')
+    throw new AppError('AUTH_REGISTRATION_DISABLED', 'Registration is currently disabled in this shop.')
   }
 }
 
 /**
- * Makes an account from a registration and starts its session, or queues the verification email when the shop asks for
- * one. `caller.nonce` has been checked; it stays good for the session.
+ * Creates an account from a registration and starts its session, or queues the verification email if the shop requires
+ * verification. `caller.nonce` has been checked and stays valid for the session.
  *
  * @throws AppError VALIDATION_FAILED, AUTH_RATE_LIMITED (register_ip, register_email), PASSWORD_POLICY_VIOLATION and
- *   AUTH_REGISTRATION_FAILED, in this order; INTERNAL_SERVER_ERROR when the account was made but not logged in
+ *   AUTH_REGISTRATION_FAILED, in this order; INTERNAL_SERVER_ERROR when the account was created but not logged in
  */
 export async function register(
   shop: ShopContext,
@@ -50,7 +50,7 @@ export async function register(
     key: emailCounterKey(compareKey(input.email))
   })
   await assertPassword(shop, input.password, input)
-  // A taken email is refused either way (the answers to 201 and 400 tell it): no need to spend a hash on it.
+  // The status reveals a taken email in any case, so this refuses it before the expensive hash.
   if (findUserByEmail(shop.db, input.email) !== undefined) throw registrationFailed()
   const passwordHash = await shop.passwords.hash(input.password)
   const pending = setting(shop.db, 'registration.emailVerification')
@@ -87,7 +87,7 @@ function createAccount(
   return { user, expiresAt: queueLink(tx, shop, 'verify', user, now).expiresAt }
 }
 
-/** A transaction of its own: the account must stay even if this fails (docs/interface.md 7.1, status 500). */
+/** Runs in a separate transaction: the account must stay even if this fails (docs/interface.md 7.1, status 500). */
 async function logIn(shop: ShopContext, user: UserRow, caller: Caller, now: number): Promise<StartedSession> {
   try {
     return await writeWhenFree(shop.db, (tx) => {
@@ -95,7 +95,7 @@ async function logIn(shop: ShopContext, user: UserRow, caller: Caller, now: numb
       return startSession(tx, { userId: user.id, rememberMe: false, startNonce: caller.nonce }, now)
     })
   } catch (cause) {
-    const message = 'Your account was created, but you could not be logged in. Please log in yourself.'
+    const message = 'Your account was created, but you could not be logged in. Please log in.'
     throw new AppError('INTERNAL_SERVER_ERROR', message, {}, { cause })
   }
 }
@@ -103,7 +103,7 @@ async function logIn(shop: ShopContext, user: UserRow, caller: Caller, now: numb
 function assertTimes(input: RegisterInput, now: number): void {
   const errors: FieldErrors = {}
   for (const field of ['termsAcceptedAt', 'privacyAcceptedAt'] as const) {
-    if ((input[field] ?? now) - now > maxAheadMs) errors[field] = ['Must not lie in the future.']
+    if ((input[field] ?? now) - now > maxAheadMs) errors[field] = ['Must not be in the future.']
   }
   if (Object.keys(errors).length > 0) throw validationFailed(errors)
 }

@@ -5,12 +5,12 @@ export type SessionRow = typeof sessions.$inferSelect
 export type EmailTokenRow = typeof emailTokens.$inferSelect
 export type ConsentRow = typeof registrationConsents.$inferSelect
 
-/** What a verb must know of the request that asks for it. */
+/** The client of a request. */
 export type Caller = {
-  /** Client address by which limits count. */
+  /** The client address as limits count it. */
   readonly addressKey: string
-  /** The X-Nonce that was sent. */
+  /** The X-Nonce header. */
   readonly nonce: string | null
-  /** The live session that came with the request. */
+  /** The valid session of the request. */
   readonly identity: { readonly session: SessionRow } | null
 }

@@ -7,7 +7,7 @@ export const users = sqliteTable(
   {
     id: integer('id').primaryKey({ autoIncrement: true }),
     email: text('email').notNull(),
-    /** What emails are compared by (platform/text.ts). */
+    /** The key by which emails are compared (platform/text.ts). */
     emailKey: text('email_key').notNull(),
     username: text('username').notNull(),
     usernameKey: text('username_key').notNull(),
@@ -16,9 +16,9 @@ export const users = sqliteTable(
     status: text('status', { enum: ['active', 'deactivated', 'erased'] }).notNull(),
     isAdmin: bool('is_admin').notNull().default(false),
     emailVerifiedAt: instant('email_verified_at'),
-    /** True from a registration that asks for verification until it has happened. */
+    /** True from a registration that requires verification until the email is verified. */
     verificationPending: bool('verification_pending').notNull().default(false),
-    /** Core profile fields, which profile.firstName and lastName fall back to. */
+    /** Core profile fields, the fallback of profile.firstName and lastName. */
     firstName: text('first_name'),
     lastName: text('last_name'),
     biography: text('biography'),
@@ -56,7 +56,7 @@ export const registrationProfiles = sqliteTable('registration_profiles', {
   lastName: text('last_name')
 })
 
-/** What a person agreed to, and when. */
+/** The consents given at registration, with their times. */
 export const registrationConsents = sqliteTable(
   'registration_consents',
   {
@@ -74,17 +74,17 @@ export const registrationConsents = sqliteTable(
 export const sessions = sqliteTable(
   'sessions',
   {
-    /** SHA-256 of the cookie's token, hex; the token itself is stored nowhere. */
+    /** SHA-256 of the cookie's token, hex; the token itself is not stored. */
     tokenHash: text('token_hash').primaryKey(),
     userId: integer('user_id')
       .notNull()
       .references(() => users.id),
     rememberMe: bool('remember_me').notNull(),
-    /** SHA-256 of the anonymous nonce that was sent with the request which started the session; it stays good for it. */
+    /** SHA-256 of the anonymous nonce of the request that started the session; it stays valid for the session. */
     startNonceHash: text('start_nonce_hash'),
     createdAt: instant('created_at').notNull(),
     lastSeenAt: instant('last_seen_at').notNull(),
-    /** When it ends however much it is used. */
+    /** The end of the session, regardless of its use. */
     endsAt: instant('ends_at').notNull()
   },
   (t) => [
@@ -94,7 +94,7 @@ export const sessions = sqliteTable(
   ]
 )
 
-/** Links sent by email; the token is derived from the row and the shop's secret, only its hash is stored. */
+/** Links sent by email. The token is derived from the row and the shop's secret; only its hash is stored. */
 export const emailTokens = sqliteTable(
   'email_tokens',
   {
@@ -103,7 +103,7 @@ export const emailTokens = sqliteTable(
     userId: integer('user_id')
       .notNull()
       .references(() => users.id),
-    /** Random part from which the token is derived again when its message is written. */
+    /** The random part from which the token is derived when the email is composed. */
     salt: text('salt').notNull(),
     tokenHash: text('token_hash').notNull(),
     createdAt: instant('created_at').notNull(),

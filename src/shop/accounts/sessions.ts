@@ -12,17 +12,17 @@ import { sessions, users } from './schema.ts'
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 const idleMs = { short: dayMs, remembered: 14 * dayMs }
-/** Every session ends after this time, however much it is used (ASVS 7.3.2). */
+/** Every session ends after this time, regardless of its use (ASVS 7.3.2). */
 const absoluteMs = 30 * dayMs
 const touchEveryMs = 60_000
 const maxPerUser = 100
 const tokenShape = /^[A-Za-z0-9_-]{43}$/
 
 export type StartedSession = {
-  /** For the cookie; it is stored nowhere. */
+  /** For the cookie; it is not stored. */
   token: string
   tokenHash: string
-  /** The cookie's Max-Age; null for one that ends with the browser. */
+  /** The cookie's Max-Age; null for a cookie that ends with the browser session. */
   maxAgeSeconds: number | null
 }
 
@@ -37,11 +37,10 @@ const endOldest = rawStatement<[number, number]>(
 )
 
 /**
- * Starts a session with a new random token. Whether the account may have one is looked up in this very transaction, so
- * that a deactivation which came first is never overtaken by a login under way.
+ * Starts a session with a new random token. Checks in the same transaction that the account is active, so that a
+ * concurrent deactivation also prevents the session.
  *
- * @param options.startNonce the nonce that came with the request, only after it was found good: it stays good for the
- *   new session
+ * @param options.startNonce the nonce of the request, if it is valid; it stays valid for the new session
  * @throws AppError AUTH_ACCOUNT_DEACTIVATED for an account that is not active
  */
 export function startSession(
@@ -68,28 +67,27 @@ export function startSession(
 }
 
 /**
- * The live session that a cookie's token belongs to. Its end is told by comparing times, never by a job having run; one
- * that begins later than now was started while the clock was wrong, and would never end. Notes the visit, at most once a
- * minute.
+ * The valid session of a cookie's token. Its end depends only on times, not on a job. A session that starts in the future
+ * was created while the clock was wrong and is deleted. Records the visit at most once a minute.
  */
 export function findSession(db: Db, token: string, now: number): { session: SessionRow; user: UserRow } | undefined {
   if (!tokenShape.test(token)) return undefined
   const [session, user] = byHash(db, tokenHash(token)) ?? []
   if (session === undefined || user === undefined || isFromFuture(session.createdAt, now)) return undefined
   if (hasEnded(session, now)) {
-    // A clock that is set back must not bring it back to life.
-    unlessTrouble(() => end(db).run(session.tokenHash))
+    // Delete it, so that it stays ended if the clock is set back.
+    tryToNote(() => end(db).run(session.tokenHash))
     return undefined
   }
   if (user.status !== 'active') return undefined
-  // A visit of a clock that was ahead is corrected, or it would count until then.
+  // Corrects a visit that was recorded while the clock was ahead.
   if (now - session.lastSeenAt >= touchEveryMs || isFromFuture(session.lastSeenAt, now))
-    unlessTrouble(() => touch(db).run(now, session.tokenHash, session.lastSeenAt))
+    tryToNote(() => touch(db).run(now, session.tokenHash, session.lastSeenAt))
   return { session, user }
 }
 
-/** What cannot be noted now is noted the next time: nobody is logged out of a shop whose disk is full or busy. */
-function unlessTrouble(note: () => void): void {
+/** Ignores a full or busy disk, so that it does not log users out. The next request tries again. */
+function tryToNote(note: () => void): void {
   try {
     note()
   } catch (error) {
@@ -106,7 +104,7 @@ export function endSession(tx: Tx, hash: string): void {
   tx.orm.delete(sessions).where(eq(sessions.tokenHash, hash)).run()
 }
 
-/** Ends every session of a user, or every other one. */
+/** Ends every session of a user, except the one with `exceptTokenHash`. */
 export function endUserSessions(tx: Tx, userId: number, exceptTokenHash?: string): void {
   const others = exceptTokenHash === undefined ? undefined : ne(sessions.tokenHash, exceptTokenHash)
   tx.orm
@@ -115,7 +113,7 @@ export function endUserSessions(tx: Tx, userId: number, exceptTokenHash?: string
     .run()
 }
 
-/** Removes rows of sessions that are over; for the jobs, since nothing relies on it. */
+/** Deletes the rows of expired sessions; for the jobs. */
 export function purgeSessions(tx: Tx, now: number): number {
   const over = tx.orm.delete(sessions).where(lte(sessions.endsAt, now)).run()
   const idle = tx.orm

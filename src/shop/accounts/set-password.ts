@@ -11,8 +11,8 @@ import { users } from './schema.ts'
 import { endUserSessions } from './sessions.ts'
 
 /**
- * Gives an account its new password: every session and every open reset link ends with the old one, and the person is
- * told by email (ASVS 6.3.7).
+ * Replaces the password of an account. All sessions and open reset links end, and an email notifies the person
+ * (ASVS 6.3.7).
  */
 export function replacePassword(tx: Tx, userId: number, passwordHash: string, now: number): UserRow {
   const user = getUnerasedUser(tx, userId)
@@ -24,7 +24,7 @@ export function replacePassword(tx: Tx, userId: number, passwordHash: string, no
 }
 
 /**
- * An operator's new password for an account.
+ * Sets the password of an account for an operator.
  *
  * @throws AppError CONFLICT for an erased account, PASSWORD_POLICY_VIOLATION
  */

@@ -10,10 +10,10 @@ import type { UserRow } from './rows.ts'
 import { registrationProfiles, users } from './schema.ts'
 
 /**
- * Changes the fields of their account that a person may change. Names go to the registration profile and to the core
- * fields, as at registration; `marketingOptIn` also sets its time and rewrites the biography.
+ * Changes the fields that a person may change in their account. Names change in the registration profile and in the core
+ * fields, as at registration. `marketingOptIn` also sets its time and updates the biography.
  *
- * @throws AppError NOT_AUTHENTICATED when the account was deactivated or erased meanwhile
+ * @throws AppError NOT_AUTHENTICATED when the account was deactivated or erased concurrently
  */
 export async function updateProfile(
   { db }: Pick<ShopContext, 'db'>,
@@ -29,7 +29,7 @@ export async function updateProfile(
   })
 }
 
-/** Drizzle leaves out what is undefined, so a field that was not sent stays as it is. */
+/** Drizzle ignores undefined values, so a field that was not sent does not change. */
 function storeFields(tx: Tx, userId: number, fields: Omit<ProfileInput, 'marketingOptIn'>, now: number): void {
   tx.orm
     .update(users)

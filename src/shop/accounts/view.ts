@@ -16,7 +16,7 @@ export type UserView = {
 export type ProfileView = { firstName: string | null; lastName: string | null }
 export type ConsentView = { marketingOptIn: boolean; termsAcceptedAt: string | null; privacyAcceptedAt: string | null }
 
-/** docs/interface.md 2.1. The three optional fields are left out when unset, and always without `billing` (/nonce). */
+/** The public user (docs/interface.md 2.1). Unset optional fields are omitted, and all three without `billing` (/nonce). */
 export function toUser(user: UserRow, roles: readonly string[], options: { billing: boolean }): UserView {
   return {
     id: user.id,
@@ -36,13 +36,13 @@ function billingFields(user: UserRow): Pick<UserView, 'billingEmail' | 'billingP
   }
 }
 
-/** The registration profile's names, each falling back to the core field when there is no custom value. */
+/** The names of the registration profile; the core field replaces a missing name. */
 export function toProfile(db: Db, user: UserRow): ProfileView {
   const custom = findRegistrationProfile(db, user.id)
   return { firstName: custom?.firstName ?? user.firstName, lastName: custom?.lastName ?? user.lastName }
 }
 
-/** What the person agrees to now; what was said at registration is the consent record's. */
+/** The person's current consents. The consent record keeps those given at registration. */
 export function toConsent(db: Db, user: UserRow): ConsentView {
   const record = findRegistrationConsent(db, user.id)
   return {
@@ -52,7 +52,7 @@ export function toConsent(db: Db, user: UserRow): ConsentView {
   }
 }
 
-/** Everything the shop keeps of an account, for its operator (`users show`) and for a privacy request. */
+/** Everything that the shop stores about an account, for operators (`users show`) and for privacy requests. */
 export function toAccountRecord(db: Db, user: UserRow) {
   const consent = findRegistrationConsent(db, user.id)
   return {
