@@ -1,4 +1,5 @@
 import type Stripe from 'stripe'
+import { recordMovement } from './balance.ts'
 import { getStored, route, save } from './context.ts'
 import type { Context, Route } from './context.ts'
 import { idOf, newId } from './ids.ts'
@@ -17,8 +18,9 @@ export function createCharge(
   const { card } = method
   const pending = !decline && card.settlesAs !== undefined
   const paid = !decline && !pending
+  const id = newId('ch')
   const charge = {
-    id: newId('ch'),
+    id,
     object: 'charge',
     amount: intent.amount,
     amount_captured: paid ? intent.amount : 0,
@@ -26,7 +28,7 @@ export function createCharge(
     application: null,
     application_fee: null,
     application_fee_amount: null,
-    balance_transaction: paid ? newId('txn') : null,
+    balance_transaction: paid ? recordCharge(context, { ...intent, id }) : null,
     billing_details: method.object.billing_details,
     calculated_statement_descriptor: 'SANDBOX',
     captured: paid,
@@ -62,6 +64,14 @@ export function createCharge(
     transfer_group: null
   } satisfies Stripe.Charge
   return save(context, 'charge', charge, pending ? { settlesAs: card.settlesAs ?? 'succeeded' } : undefined)
+}
+
+/** Records a successful charge in the balance, and returns the transaction's id. */
+export function recordCharge(
+  context: Context,
+  { id, amount, currency }: Pick<Stripe.Charge, 'id' | 'amount' | 'currency'>
+): string {
+  return recordMovement(context, { type: 'charge', amount, currency, source: id })
 }
 
 function outcomeOf(decline: Decline | undefined, elevated: boolean): Stripe.Charge.Outcome {

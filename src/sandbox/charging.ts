@@ -1,5 +1,5 @@
 import type Stripe from 'stripe'
-import { createCharge } from './charges.ts'
+import { createCharge, recordCharge } from './charges.ts'
 import { Declined, save } from './context.ts'
 import type { Context } from './context.ts'
 import { openDispute } from './disputes.ts'
@@ -89,7 +89,8 @@ export function settlePayment(context: Context, intent: Stripe.PaymentIntent): P
       status: 'succeeded',
       paid: true,
       captured: true,
-      amount_captured: intent.amount
+      amount_captured: intent.amount,
+      balance_transaction: recordCharge(context, stored.object)
     }
     save(context, 'charge', charge)
     return succeed(context, intent, charge, method)

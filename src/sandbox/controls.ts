@@ -13,6 +13,7 @@ import { addFault, clearFaults, listFaults } from './faults.ts'
 import type { Fault, FaultRequest } from './faults.ts'
 import { idOf } from './ids.ts'
 import type { Kind, Objects } from './objects.ts'
+import { payOut } from './payouts.ts'
 import { routeNames } from './routes.ts'
 import type { Store } from './store.ts'
 
@@ -50,6 +51,8 @@ export type Controls = {
   decideDispute: (disputeId: string, outcome: 'won' | 'lost') => Stripe.Dispute
   /** Ends the current period now. The card decides whether the next one is paid, unless `forced` does. */
   renewSubscription: (subscriptionId: string, forced?: Renewal) => Stripe.Subscription
+  /** Pays out what the account has earned since the last payout. */
+  payOut: () => Stripe.Payout
   addFault: (request: FaultRequest) => Fault
   listFaults: () => Fault[]
   clearFaults: () => void
@@ -79,6 +82,7 @@ export function createControls({ store, act: actAsStripe, now }: ControlParts): 
     decideDispute: (id, outcome) =>
       act((context) => decideDispute(context, getStored(context, 'dispute', id).object, outcome)).result,
     renewSubscription: (id, forced) => act((context) => renewSubscription(context, id, forced)).result,
+    payOut: () => act(payOut).result,
     addFault: (request) => addFault(store, request, routeNames),
     listFaults: () => listFaults(store),
     clearFaults: () => clearFaults(store),

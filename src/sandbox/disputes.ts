@@ -1,4 +1,5 @@
 import type Stripe from 'stripe'
+import { recordMovement, transactionsOf } from './balance.ts'
 import { getStored, route, save } from './context.ts'
 import type { Context, Route } from './context.ts'
 import { badState } from './errors.ts'
@@ -48,17 +49,29 @@ export function openDispute(
   save(context, 'dispute', dispute)
   save(context, 'charge', { ...charge, disputed: true })
   emit(context, 'charge.dispute.created', dispute)
-  if (!by.inquiry) emit(context, 'charge.dispute.funds_withdrawn', dispute)
-  return dispute
+  if (by.inquiry) return dispute
+  const withdrawn = move(context, dispute, 'dispute')
+  emit(context, 'charge.dispute.funds_withdrawn', withdrawn)
+  return withdrawn
 }
 
 /** Closes a dispute as won or lost and emits its events. A closed dispute is returned unchanged. */
 export function decideDispute(context: Context, dispute: Stripe.Dispute, outcome: 'won' | 'lost'): Stripe.Dispute {
   if (isDecided(dispute)) return dispute
-  const decided = save(context, 'dispute', { ...dispute, status: outcome, is_charge_refundable: false })
+  const isReturned = outcome === 'won' && dispute.balance_transactions.length > 0
+  const current = isReturned ? move(context, dispute, 'dispute_reversal') : dispute
+  const decided = save(context, 'dispute', { ...current, status: outcome, is_charge_refundable: false })
   if (outcome === 'won') emit(context, 'charge.dispute.funds_reinstated', decided)
   emit(context, 'charge.dispute.closed', decided)
   return decided
+}
+
+/** Moves the disputed amount out of the balance, or back. */
+function move(context: Context, dispute: Stripe.Dispute, category: 'dispute' | 'dispute_reversal'): Stripe.Dispute {
+  const { id: source, amount, currency } = dispute
+  const signed = category === 'dispute' ? -amount : amount
+  recordMovement(context, { type: 'adjustment', category, amount: signed, currency, source })
+  return save(context, 'dispute', { ...dispute, balance_transactions: transactionsOf(context, source) })
 }
 
 function isDecided(dispute: Stripe.Dispute): boolean {

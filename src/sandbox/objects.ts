@@ -2,6 +2,7 @@ import type Stripe from 'stripe'
 
 /** Every kind of stored object, by the name in its `object` field. */
 export type Objects = {
+  balance_transaction: Stripe.BalanceTransaction
   'billing_portal.session': Stripe.BillingPortal.Session
   charge: Stripe.Charge
   'checkout.session': Stripe.Checkout.Session
@@ -14,6 +15,7 @@ export type Objects = {
   invoice_payment: Stripe.InvoicePayment
   payment_intent: Stripe.PaymentIntent
   payment_method: Stripe.PaymentMethod
+  payout: Stripe.Payout
   price: Stripe.Price
   product: Stripe.Product
   refund: Stripe.Refund
@@ -45,6 +47,7 @@ export type Hidden = {
   coupon: { deleted: boolean }
   payment_intent: { sessionId: string | null; returnUrl: string | null }
   payment_method: { card: string }
+  payout: { transactions: string[] }
   subscription: { couponId: string | null }
   webhook_endpoint: { secret: string; deleted: boolean }
 }

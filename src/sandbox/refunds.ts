@@ -1,5 +1,6 @@
 import type Stripe from 'stripe'
 import { formatMoney } from '../platform/money.ts'
+import { recordMovement } from './balance.ts'
 import { getStored, route, save } from './context.ts'
 import type { Context, Route } from './context.ts'
 import { badParameter, badState } from './errors.ts'
@@ -43,11 +44,13 @@ function createRefund(context: Context, params: Params): Stripe.Refund {
     throw badState(message, { param: 'amount' })
   }
   const ending = methodOf(context, charge.payment_method ?? '').card.refund
+  const id = newId('re')
+  const { currency } = charge
   const refund = {
-    id: newId('re'),
+    id,
     object: 'refund',
     amount,
-    balance_transaction: newId('txn'),
+    balance_transaction: recordMovement(context, { type: 'refund', amount: -amount, currency, source: id }),
     charge: charge.id,
     created: context.now,
     currency: charge.currency,
@@ -88,7 +91,13 @@ export function finishRefund(context: Context, id: string): void {
     emit(context, 'charge.refund.updated', succeeded)
     return
   }
-  const failed = save(context, 'refund', { ...refund, status: 'failed', failure_reason: 'expired_or_canceled_card' })
+  const { amount, currency } = refund
+  const failed = save(context, 'refund', {
+    ...refund,
+    status: 'failed',
+    failure_reason: 'expired_or_canceled_card',
+    failure_balance_transaction: recordMovement(context, { type: 'refund_failure', amount, currency, source: id })
+  })
   addRefunded(context, charge, -refund.amount)
   emit(context, 'refund.failed', failed)
   emit(context, 'charge.refund.updated', failed)

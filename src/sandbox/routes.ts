@@ -1,4 +1,5 @@
 import { accountRoutes } from './account.ts'
+import { balanceRoutes } from './balance.ts'
 import { billingPortalRoutes } from './billing-portal.ts'
 import { chargeRoutes } from './charges.ts'
 import { checkoutSessionRoutes } from './checkout-sessions.ts'
@@ -10,6 +11,7 @@ import { eventRoutes } from './events.ts'
 import { invoiceRoutes } from './invoices.ts'
 import { paymentIntentRoutes } from './payment-intents.ts'
 import { paymentMethodRoutes } from './payment-methods.ts'
+import { payoutRoutes } from './payouts.ts'
 import { priceRoutes } from './prices.ts'
 import { refundRoutes } from './refunds.ts'
 import { subscriptionRoutes } from './subscriptions.ts'
@@ -18,6 +20,7 @@ import { webhookEndpointRoutes } from './webhook-endpoints.ts'
 /** After a new route, run `npm run sandbox:generate`, which finds its parameters in stripe-node by its name. */
 const routes: readonly Route[] = [
   ...accountRoutes,
+  ...balanceRoutes,
   ...billingPortalRoutes,
   ...chargeRoutes,
   ...checkoutSessionRoutes,
@@ -28,6 +31,7 @@ const routes: readonly Route[] = [
   ...invoiceRoutes,
   ...paymentIntentRoutes,
   ...paymentMethodRoutes,
+  ...payoutRoutes,
   ...priceRoutes,
   ...refundRoutes,
   ...subscriptionRoutes,
