@@ -10,6 +10,9 @@ if (major < 22 || (major === 22 && minor < 18)) {
   process.exit(1)
 }
 
+// Every file that a command creates is private: databases, backups, emails, exports and logs contain personal data.
+process.umask(0o077)
+
 // Keeps compiled code for the next start. Node's default folder is in /tmp, where another user could plant code to run.
 const { CACHE_DIRECTORY, HOME } = process.env
 const cache = CACHE_DIRECTORY || (HOME && join(HOME, '.cache'))

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { groups } from '../../../src/cli/groups.ts'
@@ -73,6 +73,24 @@ describe('shopstead in its own process', () => {
     expect(watched('offers', 'export').startsWith('\r\u001B[Kreading the catalogue')).toBe(true)
     expect(watched('offers', 'export').endsWith('\r\u001B[K')).toBe(true)
     expect(watched('offers', 'export', '--json')).toBe('')
+  })
+})
+
+describe('the files that commands create', () => {
+  it('are private, whatever umask the shell has', () => {
+    const dataDir = join(temporaryFolder(), 'data')
+    for (const args of [
+      'migrate',
+      'seed seeds/offers.example.json',
+      'backup create',
+      'settings set shop.name Lantern'
+    ]) {
+      const command = `umask 000; exec ${process.execPath} bin/shopstead.js ${args} --data-dir ${dataDir}`
+      expect(spawnSync('sh', ['-c', command], { encoding: 'utf8' })).toMatchObject({ status: 0 })
+    }
+    const entries = readdirSync(dataDir, { recursive: true, encoding: 'utf8' })
+    expect(entries).toEqual(expect.arrayContaining(['shopstead.db', 'secret.key', 'limits.db']))
+    expect(entries.filter((entry) => (statSync(join(dataDir, entry)).mode & 0o077) !== 0)).toEqual([])
   })
 })
 
