@@ -4,6 +4,7 @@ import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startBackupSchedule } from '../../src/operations/backup/schedule.ts'
 import { inspectBackup } from '../../src/operations/backup/inspect.ts'
+import { dropManifest, readManifest, writeManifest } from '../../src/operations/backup/manifest.ts'
 import { pruneBackups } from '../../src/operations/backup/create.ts'
 import { setSetting } from '../../src/shop/settings/settings.ts'
 import { shopstead } from '../support/command-line.ts'
@@ -125,6 +126,35 @@ describe('a damaged backup', () => {
       sqlite.close()
     })
     expect(said[0]).toBe('the table products has 0 rows instead of 1.')
+  })
+
+  it('is refused when its schema is not the one of its migrations, however good its rows are', async () => {
+    const spoils: [sql: string, refusal: string][] = [
+      [
+        'CREATE TRIGGER free AFTER INSERT ON orders BEGIN UPDATE orders SET total_minor = 0 WHERE id = NEW.id; END',
+        'it has the trigger free on orders, which is not part of Shopstead. If it is yours, drop it.'
+      ],
+      [
+        'CREATE VIEW people AS SELECT email FROM users',
+        'it has the view people, which is not part of Shopstead. If it is yours, drop it.'
+      ],
+      ['DROP INDEX users_email_key', 'it lacks the index users_email_key on users.'],
+      [
+        `INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('', 9000000000000)`,
+        'a newer Shopstead made it, and only that version can verify it.'
+      ]
+    ]
+    for (const [sql, refusal] of spoils) {
+      const said = await refusalsOf((copy) => {
+        const sqlite = new Database(copy)
+        const { counts: _counts, digest: _digest, ...facts } = readManifest(sqlite) ?? {}
+        dropManifest(sqlite)
+        sqlite.exec(sql)
+        writeManifest(sqlite, facts as Parameters<typeof writeManifest>[1])
+        sqlite.close()
+      })
+      expect(new Set(said)).toEqual(new Set([refusal]))
+    }
   })
 
   it('is refused when it is another database, or not a database', async () => {

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { findSchemaProblem } from '../../src/operations/backup/compare-schema.ts'
 import { journal, migrateDatabase, migrationStatus } from '../../src/platform/db/migrate.ts'
 import { shopstead } from '../support/command-line.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -32,8 +33,10 @@ describe('a golden database', () => {
   it.each(versionsKept)('of %s is migrated to the newest version with every row unchanged', (tag) => {
     const { db } = golden(tag)
     const before = contentOf(db.sqlite)
+    expect(findSchemaProblem(db.sqlite)).toBeUndefined()
     expect(migrateDatabase(db)).toMatchObject({ version: newest, pending: [], newer: false })
     expect(lostRows(before, contentOf(db.sqlite))).toEqual([])
+    expect(findSchemaProblem(db.sqlite)).toBeUndefined()
   })
 
   it('keeps the children of a table that a migration rebuilds', () => {

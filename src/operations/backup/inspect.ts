@@ -2,6 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { AppError } from '../../errors.ts'
 import { describeError } from '../../platform/log.ts'
+import { findSchemaProblem } from './compare-schema.ts'
 import { measure, readManifest } from './manifest.ts'
 import type { Manifest } from './manifest.ts'
 
@@ -14,7 +15,8 @@ export type BackupInfo = {
 }
 
 /**
- * Verifies a whole backup: integrity, foreign keys, and every row against the manifest. Reads only.
+ * Verifies a whole backup: its schema against the migrations, integrity, foreign keys, and every row
+ * against the manifest. Reads only.
  *
  * @throws AppError NOT_FOUND for a missing or unreadable file; CONFLICT with the reason for a backup that fails
  */
@@ -58,6 +60,8 @@ function openBackup(file: string): Database.Database {
 }
 
 function findProblem(sqlite: Database.Database, manifest: Manifest): string | undefined {
+  const foreign = findSchemaProblem(sqlite)
+  if (foreign !== undefined) return foreign
   const verdict = String(sqlite.pragma('integrity_check(1)', { simple: true }))
   if (verdict !== 'ok') return `its integrity check failed: ${verdict}`
   const orphans = sqlite.pragma('foreign_key_check') as unknown[]

@@ -24,20 +24,21 @@ const manifestSchema = z.object({
   digest: z.string()
 })
 
-const table = 'shopstead_backup'
+/** The table of the manifest. */
+export const manifestTable = 'shopstead_backup'
 
 /** Counts and digests the rows of `sqlite` and stores the manifest in it. */
 export function writeManifest(sqlite: Database.Database, facts: Omit<Manifest, 'counts' | 'digest'>): Manifest {
-  sqlite.exec(`CREATE TABLE ${table} (content TEXT NOT NULL) STRICT`)
+  sqlite.exec(`CREATE TABLE ${manifestTable} (content TEXT NOT NULL) STRICT`)
   const manifest = { ...facts, ...measure(sqlite) }
-  sqlite.prepare(`INSERT INTO ${table} (content) VALUES (?)`).run(seal(manifest))
+  sqlite.prepare(`INSERT INTO ${manifestTable} (content) VALUES (?)`).run(seal(manifest))
   return manifest
 }
 
 /** The manifest; undefined when the database is not a backup, or its manifest was changed. */
 export function readManifest(sqlite: Database.Database): Manifest | undefined {
-  if (sqlite.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(table) === undefined) return undefined
-  const content = sqlite.prepare<[], string>(`SELECT content FROM ${table}`).pluck().get() ?? ''
+  if (sqlite.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(manifestTable) === undefined) return undefined
+  const content = sqlite.prepare<[], string>(`SELECT content FROM ${manifestTable}`).pluck().get() ?? ''
   const text = content.slice(64)
   if (hash('sha256', text, 'hex') !== content.slice(0, 64)) return undefined
   return manifestSchema.safeParse(JSON.parse(text)).data
@@ -50,7 +51,7 @@ function seal(manifest: Manifest): string {
 
 /** Turns a backup into a plain database. */
 export function dropManifest(sqlite: Database.Database): void {
-  sqlite.exec(`DROP TABLE IF EXISTS ${table}`)
+  sqlite.exec(`DROP TABLE IF EXISTS ${manifestTable}`)
 }
 
 /**
@@ -98,5 +99,5 @@ function tablesOf(sqlite: Database.Database): { name: string; sql: string }[] {
       `SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
        AND sql NOT LIKE 'CREATE VIRTUAL%' AND name <> ? ORDER BY name`
     )
-    .all(table)
+    .all(manifestTable)
 }

@@ -21,7 +21,7 @@ export type MigrationStatus = {
 const migrationsFolder = (): string => assetPath('platform', 'db', 'migrations')
 
 /** Which migrations are applied and which are pending. Reads only. */
-export function migrationStatus(db: Db, folder: string = migrationsFolder()): MigrationStatus {
+export function migrationStatus(db: Pick<Db, 'sqlite'>, folder: string = migrationsFolder()): MigrationStatus {
   const entries = journal(folder)
   const times = new Set(appliedTimes(db))
   const applied = entries.filter((entry) => times.has(entry.when)).map((entry) => entry.tag)
@@ -45,8 +45,10 @@ export function journal(folder: string = migrationsFolder()): { tag: string; whe
   return journalSchema.parse(JSON.parse(readFileSync(join(folder, 'meta', '_journal.json'), 'utf8'))).entries
 }
 
-function appliedTimes(db: Db): number[] {
-  const exists = db.sqlite.prepare(`SELECT 1 FROM sqlite_schema WHERE name = '__drizzle_migrations'`).get()
+function appliedTimes(db: Pick<Db, 'sqlite'>): number[] {
+  const exists = db.sqlite
+    .prepare(`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '__drizzle_migrations'`)
+    .get()
   if (exists === undefined) return []
   return db.sqlite.prepare(`SELECT created_at FROM __drizzle_migrations`).pluck().all().map(Number)
 }
@@ -95,6 +97,27 @@ function apply(db: Db, folder: string, { tag, when }: { tag: string; when: numbe
   db.sqlite
     .prepare('INSERT INTO __drizzle_migrations (hash, created_at) VALUES (?, ?)')
     .run(hash('sha256', source, 'hex'), when)
+}
+
+/** A row of sqlite_schema; `owner` is the table of an index or trigger. */
+export type SchemaObject = { type: string; name: string; owner: string; sql: string | null }
+
+/** Everything in the schema of a database. */
+export function schemaOf({ sqlite }: Pick<Db, 'sqlite'>): SchemaObject[] {
+  return sqlite.prepare<[], SchemaObject>('SELECT type, name, tbl_name AS owner, sql FROM sqlite_schema').all()
+}
+
+/** The schema that these migrations make in an empty database. */
+export function schemaAfter(tags: readonly string[]): SchemaObject[] {
+  const db = openDatabase(':memory:')
+  try {
+    db.sqlite.pragma('foreign_keys = OFF')
+    const folder = migrationsFolder()
+    for (const migration of journal(folder)) if (tags.includes(migration.tag)) apply(db, folder, migration)
+    return schemaOf(db)
+  } finally {
+    db.sqlite.close()
+  }
 }
 
 function assertIntact(db: Db): void {
