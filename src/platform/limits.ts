@@ -1,10 +1,15 @@
 import Database from 'better-sqlite3'
 import { disableBusyTimeout, whenFree } from './db/busy.ts'
+import { widerNetwork } from './http/client-address.ts'
 
 /** Points per fixed window; a window begins when a point is taken and no other is open. */
 export type Limit = { points: number; seconds: number }
 
-/** Counts points per bucket and key, in a database file of its own. Counts survive a restart. */
+/**
+ * Counts points per bucket and key, in a database file of its own. Counts survive a restart. A point of an IPv6 /64
+ * network also counts for its /48, which has `wideShare` times the allowance: a provider may give one customer a /48 with
+ * 65,536 networks, or one network each to many customers.
+ */
 export type RateLimiter = {
   /** Takes points, also past the limit. `retryAfterSeconds` says when the window ends; 0 when it is allowed. */
   consume(
@@ -17,6 +22,8 @@ export type RateLimiter = {
   left(bucket: string, key: string, limit: Limit): { points: number; retryAfterSeconds: number }
   close(): void
 }
+
+const wideShare = 16
 
 /** A flood from many addresses must not fill the disk: 100,000 counters take about 10 MB. */
 const defaultMaxCounters = 100_000
@@ -55,26 +62,39 @@ export function openRateLimiter(file: string, options: { maxCounters?: number } 
   const tidy = createTidying(sqlite, options.maxCounters ?? defaultMaxCounters)
   disableBusyTimeout(sqlite)
 
+  const consumeOne = (bucket: string, key: string, limit: Limit, points: number) =>
+    whenFree(sqlite, () => {
+      const now = Date.now()
+      tidy(now)
+      const count = take.get({ key: `${bucket}:${key}`, points, now, end: now + limit.seconds * 1000 })
+      const allowed = count === undefined || count.points <= limit.points
+      return { allowed, retryAfterSeconds: allowed ? 0 : secondsUntil(count.expire, now) }
+    })
+  const leftOf = (bucket: string, key: string, limit: Limit) => {
+    const now = Date.now()
+    const count = find.get(`${bucket}:${key}`, now)
+    if (count === undefined) return { points: limit.points, retryAfterSeconds: 0 }
+    const latest = now + limit.seconds * 1000
+    if (count.expire > latest) shorten.run(latest, `${bucket}:${key}`)
+    return {
+      points: Math.max(0, limit.points - count.points),
+      retryAfterSeconds: secondsUntil(Math.min(count.expire, latest), now)
+    }
+  }
+
   return {
-    consume(bucket, key, limit, points = 1) {
-      return whenFree(sqlite, () => {
-        const now = Date.now()
-        tidy(now)
-        const count = take.get({ key: `${bucket}:${key}`, points, now, end: now + limit.seconds * 1000 })
-        const allowed = count === undefined || count.points <= limit.points
-        return { allowed, retryAfterSeconds: allowed ? 0 : secondsUntil(count.expire, now) }
-      })
+    async consume(bucket, key, limit, points = 1) {
+      const taken = await consumeOne(bucket, key, limit, points)
+      const wide = widerNetwork(key)
+      if (wide === undefined || !taken.allowed) return taken
+      return consumeOne(bucket, wide, wideLimit(limit), points)
     },
     left(bucket, key, limit) {
-      const now = Date.now()
-      const count = find.get(`${bucket}:${key}`, now)
-      if (count === undefined) return { points: limit.points, retryAfterSeconds: 0 }
-      const latest = now + limit.seconds * 1000
-      if (count.expire > latest) shorten.run(latest, `${bucket}:${key}`)
-      return {
-        points: Math.max(0, limit.points - count.points),
-        retryAfterSeconds: secondsUntil(Math.min(count.expire, latest), now)
-      }
+      const own = leftOf(bucket, key, limit)
+      const wide = widerNetwork(key)
+      if (wide === undefined || own.points === 0) return own
+      const around = leftOf(bucket, wide, wideLimit(limit))
+      return around.points < own.points ? around : own
     },
     close: () => void sqlite.close()
   }
@@ -104,6 +124,10 @@ function createTidying(sqlite: Database.Database, most: number): (now: number) =
     // A twentieth at a time, so that a flood does not sort all of them again for every hundred requests.
     if (tooMany > 0) dropLeast.run(Math.max(tooMany, Math.floor(most / 20)))
   }
+}
+
+function wideLimit({ points, seconds }: Limit): Limit {
+  return { points: points * wideShare, seconds }
 }
 
 function secondsUntil(end: number, now: number): number {

@@ -42,6 +42,22 @@ describe('a rate limiter', () => {
     expect(limiter.left('b', 'k', limit)).toEqual({ points: 0, retryAfterSeconds: 60 })
   })
 
+  it('allows the networks of one /48 sixteen times the points of a /64', async () => {
+    const network = (index: number) => `2001:db8:1:${index.toString(16)}::/64`
+    for (let index = 0; index < 15; index += 1) await limiter.consume('b', network(index), limit, 3)
+    expect(limiter.left('b', network(16), limit).points).toBe(3)
+    expect(await limiter.consume('b', network(16), limit, 2)).toMatchObject({ allowed: true })
+    expect(limiter.left('b', network(17), limit).points).toBe(1)
+    expect(await limiter.consume('b', network(17), limit, 2)).toEqual({ allowed: false, retryAfterSeconds: 60 })
+    expect(limiter.left('b', network(18), limit)).toEqual({ points: 0, retryAfterSeconds: 60 })
+    expect(limiter.left('b', '2001:db8:2:0::/64', limit).points).toBe(3)
+  })
+
+  it('does not count what a /64 is refused for its /48', async () => {
+    for (let index = 0; index < 30; index += 1) await limiter.consume('b', '2001:db8:1:2::/64', limit, 3)
+    expect(limiter.left('b', '2001:db8:1:3::/64', limit).points).toBe(3)
+  })
+
   it('counts each bucket and key separately', async () => {
     await limiter.consume('b', 'k', limit, 3)
     expect(limiter.left('b', 'other', limit).points).toBe(3)

@@ -1,4 +1,4 @@
-import { BlockList, isIP, isIPv4 } from 'node:net'
+import { BlockList, isIP, isIPv4, isIPv6, SocketAddress } from 'node:net'
 import { AppError } from '../../errors.ts'
 
 /** The proxies whose X-Forwarded-For the shop believes, parsed once. */
@@ -56,8 +56,15 @@ export function isUntrustedForwarding(
 export function addressKey(address: string): string {
   const plain = plainAddress(address)
   if (!plain.includes(':')) return plain
-  return `${firstGroups(plain).join(':')}::/64`
+  return `${firstGroups(plain).join(':')}${networkSuffix}`
 }
+
+/** The /48 network around the /64 network of an addressKey; undefined for other keys. */
+export function widerNetwork(key: string): string | undefined {
+  return key.endsWith(networkSuffix) ? `${key.split(':', 3).join(':')}::/48` : undefined
+}
+
+const networkSuffix = '::/64'
 
 function isTrusted(address: string, { count, list }: TrustedProxies): boolean {
   const version = isIP(address)
@@ -81,13 +88,23 @@ function addEntry(list: BlockList, entry: string): boolean {
   return true
 }
 
-/** An address without its zone; an IPv4-mapped address of a dual-stack socket (`::ffff:192.0.2.1`) becomes IPv4. */
+/**
+ * An address in lower case, without its zone; an IPv4-mapped address, as a dual-stack socket or a proxy writes it
+ * (`::ffff:192.0.2.1`, `::ffff:c000:201`), becomes IPv4.
+ */
 function plainAddress(address: string): string {
   if (!address.includes(':')) return address
+  const mapped = dottedMapped.exec(address)?.[1]
+  if (mapped !== undefined && isIPv4(mapped)) return mapped
   const unzoned = address.includes('%') ? address.slice(0, address.indexOf('%')) : address
-  const mapped = /^::ffff:([\d.]+)$/i.exec(unzoned)?.[1]
-  return mapped !== undefined && isIPv4(mapped) ? mapped : unzoned.toLowerCase()
+  if (!maybeMapped.test(unzoned) || !isIPv6(unzoned)) return unzoned.toLowerCase()
+  // The shortest form of a mapped address contains the IPv4 address in dots (RFC 5952 5).
+  const shortest = new SocketAddress({ address: unzoned, family: 'ipv6' }).address
+  return dottedMapped.exec(shortest)?.[1] ?? shortest
 }
+
+const dottedMapped = /^::ffff:([\d.]+)$/i
+const maybeMapped = /^[0:]+:ffff:/i
 
 /** Some proxies append a port to the address: `192.0.2.1:5000`, `[2001:db8::1]:5000`. */
 function forwardedAddress(hop: string): string {

@@ -4,7 +4,8 @@ import {
   addressKey,
   clientAddress,
   isUntrustedForwarding,
-  parseTrustedProxies
+  parseTrustedProxies,
+  widerNetwork
 } from '../../../src/platform/http/client-address.ts'
 
 const noProxies = parseTrustedProxies([])
@@ -25,6 +26,11 @@ test.each([
   ['::ffff:10.0.0.1', '203.0.113.9', '203.0.113.9'],
   ['10.0.0.1', '::ffff:203.0.113.9', '203.0.113.9'],
   ['10.0.0.1', '203.0.113.9, ::ffff:10.9.9.9', '203.0.113.9'],
+  ['10.0.0.1', '::ffff:cb00:7109', '203.0.113.9'],
+  ['10.0.0.1', '0:0:0:0:0:FFFF:CB00:7109', '203.0.113.9'],
+  ['10.0.0.1', '6.6.6.6, 203.0.113.9, [::ffff:a09:909]:5000', '203.0.113.9'],
+  ['::ffff:a00:1', '203.0.113.9', '203.0.113.9'],
+  ['10.0.0.1', '::ffff:nonsense', '10.0.0.1'],
   ['172.16.5.5', '203.0.113.9', '203.0.113.9'],
   ['172.32.5.5', '203.0.113.9', '172.32.5.5'],
   ['::1', '2001:db8:2::7', '2001:db8:2::7'],
@@ -74,6 +80,8 @@ test.each([
 test.each([
   ['203.0.113.9', '203.0.113.9'],
   ['::ffff:203.0.113.9', '203.0.113.9'],
+  ['::ffff:c0a8:1', '192.168.0.1'],
+  ['0000::ffff:192.168.0.1', '192.168.0.1'],
   ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
   ['2001:db8:1:2::', '2001:db8:1:2::/64'],
   ['2001:0DB8:0001:0002::1', '2001:db8:1:2::/64'],
@@ -100,4 +108,11 @@ test('two addresses in one /64 share a key in every notation', () => {
       }
     )
   )
+})
+
+test('a /64 network is in a /48 network; an IPv4 address and other keys are in none', () => {
+  expect(widerNetwork(addressKey('2001:db8:1:2::1'))).toBe('2001:db8:1::/48')
+  expect(widerNetwork(addressKey('::1'))).toBe('0:0:0::/48')
+  expect(widerNetwork(addressKey('203.0.113.9'))).toBeUndefined()
+  expect(widerNetwork('9f86d081884c7d65')).toBeUndefined()
 })
