@@ -2,6 +2,7 @@ import { queueMail } from '../mail/queue-mail.ts'
 import { eq } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
+import { compareKey } from '../../platform/text.ts'
 import type { ShopContext } from '../context.ts'
 import { getUnerasedUser } from './deactivate.ts'
 import { endEmailTokens } from './email-tokens.ts'
@@ -15,21 +16,43 @@ import { endUserSessions } from './sessions.ts'
  * (ASVS 6.3.7).
  */
 export function replacePassword(tx: Tx, userId: number, passwordHash: string, now: number): UserRow {
-  const user = getUnerasedUser(tx, userId)
-  tx.orm.update(users).set({ passwordHash, updatedAt: now }).where(eq(users.id, userId)).run()
-  endUserSessions(tx, userId)
-  endEmailTokens(tx, userId, now, 'reset')
-  queueMail(tx, { template: 'password_changed', recipient: user.email, data: { userId } }, now)
-  return { ...user, passwordHash, updatedAt: now }
+  return storePassword(tx, getUnerasedUser(tx, userId), { passwordHash }, now)
 }
 
 /**
- * Sets the password of an account for an operator.
+ * Gives an account a new password without its old one, as replacePassword does. It also removes a billing email other
+ * than the account's own: a person who had taken the account over may have set it. The email to the owner says so.
+ */
+export function resetPasswordOf(tx: Tx, userId: number, passwordHash: string, now: number): UserRow {
+  const user = getUnerasedUser(tx, userId)
+  const isOther = user.billingEmail !== null && compareKey(user.billingEmail) !== user.emailKey
+  return storePassword(tx, user, { passwordHash, ...(isOther ? { billingEmail: null } : {}) }, now)
+}
+
+type NewFields = Pick<UserRow, 'passwordHash'> & Partial<Pick<UserRow, 'billingEmail'>>
+
+function storePassword(tx: Tx, user: UserRow, fields: NewFields, now: number): UserRow {
+  const changed = { ...user, ...fields, updatedAt: now }
+  tx.orm
+    .update(users)
+    .set({ ...fields, updatedAt: now })
+    .where(eq(users.id, user.id))
+    .run()
+  endUserSessions(tx, user.id)
+  endEmailTokens(tx, user.id, now, 'reset')
+  const billingEmailRemoved = changed.billingEmail !== user.billingEmail
+  const data = { userId: user.id, ...(billingEmailRemoved ? { billingEmailRemoved } : {}) }
+  queueMail(tx, { template: 'password_changed', recipient: user.email, data }, now)
+  return changed
+}
+
+/**
+ * Sets the password of an account for an operator. Another person may have taken the account over.
  *
  * @throws AppError CONFLICT for an erased account, PASSWORD_POLICY_VIOLATION
  */
 export async function setPassword(shop: ShopContext, user: UserRow, password: string, now: number): Promise<UserRow> {
   await assertPassword(shop, password, getUnerasedUser(shop.db, user.id))
   const passwordHash = await shop.passwords.hash(password)
-  return writeWhenFree(shop.db, (tx) => replacePassword(tx, user.id, passwordHash, now))
+  return writeWhenFree(shop.db, (tx) => resetPasswordOf(tx, user.id, passwordHash, now))
 }

@@ -4,14 +4,14 @@ import { getUserById } from '../accounts/find.ts'
 import type { ResetPasswordInput } from '../accounts/input.ts'
 import { assertPassword } from '../accounts/password-rules.ts'
 import type { Caller, UserRow } from '../accounts/rows.ts'
-import { replacePassword } from '../accounts/set-password.ts'
+import { resetPasswordOf } from '../accounts/set-password.ts'
 import type { ShopContext } from '../context.ts'
 import { countFailures } from '../limits/attempts.ts'
 import { confirmEmail } from './verify-email.ts'
 
 /**
- * Sets a new password by the token of a reset link. Every session of the account ends. The email is confirmed, because
- * only its owner could read the link.
+ * Sets a new password by the token of a reset link. Every session of the account ends, and a billing email other than the
+ * account's own is removed. The email is confirmed, because only its owner could read the link.
  *
  * @throws AppError TOKEN_INVALID, AUTH_RATE_LIMITED (token_ip), PASSWORD_POLICY_VIOLATION (the token stays valid)
  */
@@ -30,7 +30,7 @@ export async function resetPassword(
   const passwordHash = await shop.passwords.hash(input.password)
   return writeWhenFree(shop.db, (tx) => {
     if (redeemEmailToken(tx, 'reset', input.token, now) === undefined) throw tokenInvalid()
-    replacePassword(tx, row.userId, passwordHash, now)
+    resetPasswordOf(tx, row.userId, passwordHash, now)
     return confirmEmail(tx, row.userId, now)
   })
 }

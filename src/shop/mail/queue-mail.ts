@@ -20,7 +20,7 @@ export type RenewalFailure = {
 export type MailData = {
   verify_email: { userId: number; tokenId: number }
   reset_password: { userId: number; tokenId: number }
-  password_changed: { userId: number }
+  password_changed: { userId: number; billingEmailRemoved?: true }
   order_receipt: { orderId: number }
   order_refunded: { orderId: number; amountMinor: number }
   renewal_failed: RenewalFailure

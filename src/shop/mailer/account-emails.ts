@@ -64,7 +64,12 @@ export function passwordChangedEmail(shop: ShopContext, data: MailData['password
   const name = setting(shop.db, 'shop.name')
   return {
     subject: `Your password for ${name} was changed`,
-    opening: [`The password of your account at ${name} was changed. All other devices were logged out.`],
+    opening: [
+      `The password of your account at ${name} was changed. All other devices were logged out.`,
+      ...(data.billingEmailRemoved
+        ? ['The account had a billing email other than this one. We removed it. Enter it again if it is yours.']
+        : [])
+    ],
     closing: ['If you did not change it, reset your password immediately and contact the shop.'],
     links: {}
   }

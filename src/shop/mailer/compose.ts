@@ -28,7 +28,10 @@ const renewalFailure = z.object({
 const composers: Readonly<Record<MailTemplate, Composer>> = {
   verify_email: composer<'verify_email'>(byToken, verificationEmail),
   reset_password: composer<'reset_password'>(byToken, passwordResetEmail),
-  password_changed: composer<'password_changed'>(z.object({ userId: id }), passwordChangedEmail),
+  password_changed: composer<'password_changed'>(
+    z.object({ userId: id, billingEmailRemoved: z.literal(true).exactOptional() }),
+    passwordChangedEmail
+  ),
   order_receipt: composer<'order_receipt'>(z.object({ orderId: id }), receiptEmail),
   order_refunded: composer<'order_refunded'>(z.object({ orderId: id, amountMinor: z.int() }), refundEmail),
   renewal_failed: composer<'renewal_failed'>(renewalFailure, renewalFailedEmail),

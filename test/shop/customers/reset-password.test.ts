@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { findUserByEmail, getUserById } from '../../../src/shop/accounts/find.ts'
 import { forgotPassword } from '../../../src/shop/accounts/recover.ts'
+import { updateProfile } from '../../../src/shop/accounts/update-profile.ts'
+import { composeEmail } from '../../../src/shop/mailer/compose.ts'
 import { setPassword } from '../../../src/shop/accounts/set-password.ts'
 import { findSession } from '../../../src/shop/accounts/sessions.ts'
 import { resetPassword } from '../../../src/shop/customers/reset-password.ts'
@@ -27,6 +29,43 @@ describe('a forgotten password', () => {
     expect(findSession(shop.db, session.tokenHash, shop.clock.now())).toBeUndefined()
     expect(countOf(shop, 'sessions')).toBe(0)
     expect(mailsOf(shop).map(({ template }) => template)).toEqual(['reset_password', 'password_changed'])
+  })
+})
+
+describe('the billing email', () => {
+  const withBillingEmail = async (shop: TestShop, billingEmail: string) => {
+    const user = await makeUser(shop)
+    await updateProfile(shop, user.id, { billingEmail }, shop.clock.now())
+    return user
+  }
+  const sentTexts = (shop: TestShop) =>
+    mailsOf(shop)
+      .filter(({ template }) => template === 'password_changed')
+      .map((mail) => composeEmail(shop, { ...mail, data: JSON.parse(mail.data) }, shop.clock.now()).opening.join(' '))
+
+  it('does not survive a reset, because a person who had taken the account over may have set it', async () => {
+    using shop = openTestShop()
+    const user = await withBillingEmail(shop, 'mallory@evil.example')
+    await forget(shop)
+    await reset(shop, newestToken(shop))
+    expect(getUserById(shop.db, user.id).billingEmail).toBeNull()
+    expect(sentTexts(shop)).toEqual([expect.stringContaining('billing email other than this one. We removed it.')])
+  })
+
+  it('does not survive a new password from an operator either', async () => {
+    using shop = openTestShop()
+    const user = await withBillingEmail(shop, 'mallory@evil.example')
+    await setPassword(shop, user, newPassword, shop.clock.now())
+    expect(getUserById(shop.db, user.id).billingEmail).toBeNull()
+  })
+
+  it('stays when it is the email of the account', async () => {
+    using shop = openTestShop()
+    const user = await withBillingEmail(shop, 'Mira@shop.example')
+    await forget(shop)
+    await reset(shop, newestToken(shop))
+    expect(getUserById(shop.db, user.id).billingEmail).toBe('Mira@shop.example')
+    expect(sentTexts(shop)).toEqual([expect.not.stringContaining('billing email')])
   })
 })
 
