@@ -83,7 +83,7 @@ export async function startServer(app: App): Promise<RunningServer> {
     const { metricsPort, host, port, https } = app.config
     if (metricsPort !== null) metrics = await startMetrics(app, metricsPort)
     const openSince = app.clock.now()
-    listener = await listenHttp({ handle, host, port, https, log: app.log })
+    listener = await listenHttp({ handle, host, port, https, headers: transportSecurity(app), log: app.log })
     app.setPublicUrl(`${https ? 'https' : 'http'}://localhost:${listener.port}`)
     jobs = startJobs(app, openSince)
     return { url: listener.url, port: listener.port, stop }
@@ -94,12 +94,22 @@ export async function startServer(app: App): Promise<RunningServer> {
   }
 }
 
+/**
+ * Browsers that have reached the shop by https once never use http again (RFC 6797), if SHOPSTEAD_PUBLIC_URL is https. It
+ * says nothing about subdomains, because the shop does not know which ones serve https.
+ */
+function transportSecurity({ config }: App): string[] {
+  return config.publicUrl?.startsWith('https:') ? ['strict-transport-security', 'max-age=31536000'] : []
+}
+
 /** A probe accepts only GET and HEAD. */
 function probe(answer: () => Response): Serve {
-  return ({ method }) =>
-    method === 'GET' || method === 'HEAD'
-      ? answer()
-      : new Response(null, { status: 405, headers: { allow: 'GET, HEAD' } })
+  return ({ method }) => {
+    const isRead = method === 'GET' || method === 'HEAD'
+    const response = isRead ? answer() : new Response(null, { status: 405, headers: { allow: 'GET, HEAD' } })
+    response.headers.set('x-content-type-options', 'nosniff')
+    return response
+  }
 }
 
 /** Ready while the database answers and the server is not stopping. */

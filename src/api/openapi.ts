@@ -1,6 +1,7 @@
 import type { App } from '../app.ts'
 import { methodNotAllowed } from '../platform/http/addresses.ts'
 import { failure, requestIds } from '../platform/http/envelope.ts'
+import { isolationHeaders } from '../platform/http/page-headers.ts'
 import { rawPath, rawTarget } from '../platform/http/node-request.ts'
 import { sessionCookieName } from '../shop/accounts/session-cookie.ts'
 
@@ -57,7 +58,8 @@ async function referencePage(app: App): Promise<Page> {
       ['content-type', 'text/html; charset=utf-8'],
       ['cache-control', 'no-cache'],
       ['content-security-policy', policy],
-      ['referrer-policy', 'no-referrer']
+      ['referrer-policy', 'no-referrer'],
+      ...Object.entries(isolationHeaders)
     ]
   }
 }

@@ -1,4 +1,5 @@
 import type { App } from '../app.ts'
+import { isolationHeaders } from '../platform/http/page-headers.ts'
 import { assetPath } from '../platform/package-root.ts'
 import { openTemplates } from '../platform/templates.ts'
 import { setting } from '../shop/settings/settings.ts'
@@ -39,6 +40,7 @@ export function createRenderer(app: App, assets: Assets): (reply: PageReply, req
         // `Origin: null` (Fetch, "append a request Origin header"), which those without Sec-Fetch-Site are refused for.
         'referrer-policy': 'same-origin',
         'x-content-type-options': 'nosniff',
+        ...isolationHeaders,
         'x-robots-tag': 'noindex'
       }
     })

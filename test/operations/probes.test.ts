@@ -18,6 +18,10 @@ test('/livez reports that the process answers; /readyz and /health report that t
   onTestFinished(() => server.stop())
   const statusOf = async (path: string) => (await fetch(`http://127.0.0.1:${server.port}${path}`)).status
   expect(await Promise.all(['/livez', '/readyz', '/api/v1/health'].map(statusOf))).toEqual([200, 200, 200])
+  for (const path of ['/livez', '/readyz']) {
+    const probe = await fetch(`http://127.0.0.1:${server.port}${path}`)
+    expect(probe.headers.get('x-content-type-options')).toBe('nosniff')
+  }
   const posted = await fetch(`http://127.0.0.1:${server.port}/livez`, { method: 'POST' })
   expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
   renameSync(join(dataDir, 'shopstead.db'), join(dataDir, 'gone.db'))

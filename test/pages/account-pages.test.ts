@@ -112,6 +112,8 @@ describe('pages with tokens', () => {
       'cache-control': 'no-store',
       'referrer-policy': 'same-origin',
       'x-content-type-options': 'nosniff',
+      'cross-origin-opener-policy': 'same-origin',
+      'permissions-policy': expect.stringContaining('camera=(), '),
       'content-security-policy': expect.stringMatching(
         /^default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self' http:\/\/localhost:\d+; frame-ancestors 'none'; base-uri 'none'$/
       )

@@ -10,6 +10,7 @@ import { describeError, type Logger } from '../log.ts'
 import { checkPort, portUnavailable, resolveHost } from './bind-address.ts'
 import { Connections } from './connections.ts'
 import { failure, requestIds } from './envelope.ts'
+import { valuesIn } from './flat-headers.ts'
 import { nodeRequest } from './node-request.ts'
 import { WholeResponse } from './whole-response.ts'
 
@@ -26,6 +27,8 @@ export type HttpOptions = {
   /** true creates a self-signed certificate for localhost, valid for a day; key and cert are PEM text or paths. */
   https?: boolean | { key: string; cert: string; passphrase?: string }
   log: Log
+  /** Headers of every response, as alternating names in lower case and values. */
+  headers?: readonly string[]
   /** At this many connections, a new one closes the one that has been silent longest. Default 4096. */
   maxConnections?: number
   /** How long the rest of a rejected body may arrive before the connection closes. Default 5 s. */
@@ -51,9 +54,10 @@ export async function listenHttp(options: HttpOptions): Promise<HttpListener> {
   await checkPort(address, options.port)
   const connections = new Connections(options.maxConnections ?? 4096, options.lingerMs ?? 5000)
   const answer = guarded(options.handle, options.log)
+  const { headers = [], log } = options
   const onRequest = (req: IncomingMessage, res: ServerResponse): void => {
     connections.follow(req, res)
-    void andThen(answer(new NodeRequest({ req, res })), (response) => send(res, response, options.log))
+    void andThen(answer(new NodeRequest({ req, res })), (response) => send(res, response, headers, log))
   }
   const secure = options.https !== undefined && options.https !== false
   const { server, port } = await bind(onRequest, address, options)
@@ -172,7 +176,7 @@ function statusLine(code: string | undefined): string {
  */
 function guarded(handle: Handle, log: Log): (request: Request) => Eventually<Response> {
   return (request) => {
-    if (!isHost(nodeRequest(request)?.headers.host)) return refusal(hostInvalid)
+    if (!hasValidHost(request)) return refusal(hostInvalid)
     return orElse(
       () => handle(request),
       (error) => {
@@ -183,10 +187,16 @@ function guarded(handle: Handle, log: Log): (request: Request) => Eventually<Res
   }
 }
 
-/** Writes the response; a WholeResponse in one write. */
-function send(res: ServerResponse, response: Response, log: Log): Eventually<void> {
+/** Writes the response with the headers of every response; a WholeResponse in one write. */
+function send(res: ServerResponse, response: Response, headers: readonly string[], log: Log): Eventually<void> {
   return orElse(
-    () => (response instanceof WholeResponse ? response.writeTo(res) : sendNodeResponse(res, response)),
+    () => {
+      if (response instanceof WholeResponse) return response.writeTo(res, headers)
+      for (let index = 0; index < headers.length; index += 2) {
+        res.setHeader(headers[index] ?? '', headers[index + 1] ?? '')
+      }
+      return sendNodeResponse(res, response)
+    },
     (error) => {
       log.error('An answer could not be written', { error: describeError(error) })
       // The headers may be sent already, so only a closed connection can signal the error.
@@ -198,7 +208,7 @@ function send(res: ServerResponse, response: Response, log: Log): Eventually<voi
 const hostInvalid = new AppError(
   'VALIDATION_FAILED',
   'The Host header is not a valid host.',
-  { fieldErrors: { Host: ['Must be a host name or an address.'] } },
+  { fieldErrors: { Host: ['Must be one host name or address.'] } },
   { status: 400 }
 )
 
@@ -206,7 +216,16 @@ function refusal(error: AppError): Response {
   return failure(error, requestIds(), Date.now(), { noStore: true })
 }
 
-/** RFC 9112 3.2 requires 400 for an invalid Host. h3 throws for some targets if Host does not form a URL (`[1::2::3]`). */
+/**
+ * Whether a request has at most one Host header, and a valid one. RFC 9112 3.2 requires 400 for others: a proxy may route
+ * by the first of two Host headers and a server read the second.
+ */
+function hasValidHost(request: Request): boolean {
+  const node = nodeRequest(request)
+  return node === undefined || (isHost(node.headers.host) && valuesIn(node.rawHeaders, 'host').length < 2)
+}
+
+/** h3 throws for some targets if Host does not form a URL (`[1::2::3]`). */
 function isHost(host: string | undefined): boolean {
   if (host === undefined || host === '' || host === lastHost) return true
   if (/[/?#@\\\s]/.test(host) || !URL.canParse(`http://${host}/`)) return false

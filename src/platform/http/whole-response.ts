@@ -25,14 +25,14 @@ export class WholeResponse extends FastResponse {
     return new FlatHeaders(this.#flatHeaders)
   }
 
-  /** Writes status, headers and body to Node's response. */
-  writeTo(res: ServerResponse): void {
+  /** Writes status, headers and body to Node's response. `more` are further headers, as alternating names and values. */
+  writeTo(res: ServerResponse, more: readonly string[] = []): void {
     const body = this.content
     if (body === null) {
-      res.writeHead(this.status, this.#flatHeaders).end()
+      res.writeHead(this.status, [...this.#flatHeaders, ...more]).end()
       return
     }
-    res.writeHead(this.status, [...this.#flatHeaders, 'content-length', String(Buffer.byteLength(body))])
+    res.writeHead(this.status, [...this.#flatHeaders, ...more, 'content-length', String(Buffer.byteLength(body))])
     res.end(body)
   }
 }

@@ -73,6 +73,34 @@ test.each(['[1::2::3]', '[::1', 'localhost:99999', '1.2.3.4.5', 'a b', 'somebody
   }
 )
 
+test('two Host headers are rejected before the handler runs, also when they agree', async () => {
+  const listener = await serve(() => new Response('alive'))
+  for (const second of ['a', 'b']) {
+    const answer = await exchange(
+      listener.url,
+      `GET / HTTP/1.1\r\nHost: a\r\nhOST: ${second}\r\nConnection: close\r\n\r\n`
+    )
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+    expect(answer).toContain('VALIDATION_FAILED')
+  }
+})
+
+test('every response carries the headers of the listener', async () => {
+  const headers = ['strict-transport-security', 'max-age=1']
+  const listener = await serve(
+    (request) => {
+      const { pathname } = new URL(request.url)
+      if (pathname === '/throws') throw new Error('secret cause')
+      return pathname === '/whole' ? new WholeResponse('whole', 200, ['x-own', '1']) : Response.redirect('http://b/')
+    },
+    { headers }
+  )
+  for (const path of ['/whole', '/redirect', '/throws']) {
+    const response = await fetch(`${listener.url}${path}`, { redirect: 'manual' })
+    expect(response.headers.get('strict-transport-security')).toBe('max-age=1')
+  }
+})
+
 test.each(['localhost', 'shop.example:8080', '127.0.0.1:3000', '[::1]:3000', ''])(
   'the Host %j is accepted',
   async (host) => {
