@@ -30,7 +30,7 @@ const round = (underWay: ReconcileOptions['underWay'], shop = till.shop.app, mor
     events: { since: till.clock.now() }
   })
 /** What happened so far is not in the round's list of events. */
-const noEventsSince = () => void till.clock.advance(11 * 60_000)
+const noEventsSince = () => till.clock.advance(11 * 60_000)
 const nothing = { attempts: 0, settled: 0, refunds: 0, failed: 0 }
 const change = (orderId: number, set: Partial<AttemptRow>) =>
   void till.shop.app.db.orm
