@@ -114,7 +114,7 @@ async function idempotent(call: Call, raw: Uint8Array, next: (call: Call) => Pro
 async function settleKey({ shop, ids }: Call, claim: Claim, response: Response): Promise<void> {
   try {
     if (isKept(response.status)) await keepAnswer(shop.db, claim, await answerOf(response))
-    else await releaseKey(shop.db, claim)
+    else await releaseKey(shop.db, claim, { forgetOrder: response.status === 422 })
   } catch (error) {
     if (!isStorageError(error)) throw error
     shop.log.error('an answer could not be kept', { requestId: ids.requestId, error: describeError(error) })

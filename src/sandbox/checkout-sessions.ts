@@ -154,6 +154,11 @@ function priceLines(context: Context, { line_items: lines = [], mode }: Params):
   if (mode === 'subscription' && recurring.length === 0) {
     throw badState('You must provide at least one recurring price in `subscription` mode.', { param: 'line_items' })
   }
+  const mostLines = 20
+  if (mode === 'subscription' && Math.max(recurring.length, priced.length - recurring.length) > mostLines) {
+    const message = `A Checkout Session in \`subscription\` mode has at most ${mostLines} line items with recurring prices and ${mostLines} with one-time prices.`
+    throw badState(message, { param: 'line_items' })
+  }
   if (new Set(priced.map(({ price }) => price.currency)).size > 1) {
     throw badState('All prices of a Checkout Session must have the same currency.', { param: 'line_items' })
   }

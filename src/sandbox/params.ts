@@ -197,9 +197,9 @@ export function email(): Param<string> {
   }
 }
 
-/** Whether a text is an email address with a domain name, as Stripe requires it. */
+/** Whether a text is an email address that Stripe takes: in ASCII, with a domain that has a dot. */
 export function isEmail(text: string): boolean {
-  return /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/.test(text)
+  return /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-z\d-]+(?:\.[a-z\d-]+)+$/i.test(text)
 }
 
 function plain(raw: Raw, path: string): string {

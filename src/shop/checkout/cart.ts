@@ -139,6 +139,23 @@ export function assertOneInterval(lines: readonly DraftLine[]): void {
   if (Object.keys(errors).length > 0) throw validationFailed(errors, 'Some items cannot be bought together.')
 }
 
+/** Stripe takes 20 recurring and 20 one-time lines in a Checkout Session with a subscription (docs.stripe.com/api/checkout/sessions/create). */
+const mostLinesWithSubscription = 20
+
+/** @throws AppError VALIDATION_FAILED on the items that are too many beside a subscription */
+export function assertFewEnough(lines: readonly DraftLine[]): void {
+  const isRecurring = ({ grants }: DraftLine): boolean => grants.some((grant) => renewalInterval(grant) !== null)
+  const recurring = lines.filter(isRecurring)
+  if (recurring.length === 0) return
+  const tooMany = [recurring, lines.filter((line) => !isRecurring(line))].flatMap((some) =>
+    some.slice(mostLinesWithSubscription)
+  )
+  if (tooMany.length === 0) return
+  const message = `At most ${mostLinesWithSubscription} other products can be bought together with a subscription.`
+  const errors = Object.fromEntries(tooMany.map(({ path }) => [`${path}.productId`, [message]]))
+  throw validationFailed(errors, 'Some items cannot be bought together.')
+}
+
 type Applied = { path: string; coupon: CouponRow; scope: CouponScope }
 
 function findCoupons(

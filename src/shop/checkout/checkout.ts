@@ -19,7 +19,7 @@ import { payNothing } from '../payments/pay-nothing.ts'
 import type { AttemptRow } from '../payments/rows.ts'
 import { setting } from '../settings/settings.ts'
 import { decideAttribution } from './attribution.ts'
-import { assertOneInterval, givenCodes, priceCart } from './cart.ts'
+import { assertFewEnough, assertOneInterval, givenCodes, priceCart } from './cart.ts'
 import type { PricedCart } from './cart.ts'
 import { tieOrder } from './idempotency.ts'
 import type { Claim } from './idempotency.ts'
@@ -96,7 +96,10 @@ function priceItems(
   const currency = setting(db, 'shop.currency')
   const buyer = { userId, emailKey: email === null ? null : compareKey(email) }
   const cart = priceCart(db, { items: body.items, codes: givenCodes(body), currency }, buyer, now)
-  if (!takesToken(body.strategy)) assertOneInterval(cart.lines)
+  if (!takesToken(body.strategy)) {
+    assertOneInterval(cart.lines)
+    assertFewEnough(cart.lines)
+  }
   return cart
 }
 

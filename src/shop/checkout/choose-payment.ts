@@ -8,7 +8,7 @@ import type { Address } from '../orders/address.ts'
 import { extendHold } from '../orders/expire-holds.ts'
 import { getOrder } from '../orders/find.ts'
 import { couponsOverLimit, removeCoupons } from '../orders/customer-limits.ts'
-import { recordBuyerEmail, recordContact } from '../orders/record-buyer.ts'
+import { forgetBuyerEmail, recordBuyerEmail, recordContact } from '../orders/record-buyer.ts'
 import type { OrderRow } from '../orders/rows.ts'
 import { moveOrder } from '../orders/transition.ts'
 import { attemptsOf, createAttempt } from '../payments/attempts.ts'
@@ -118,16 +118,29 @@ function payByHand(tx: Tx, _shop: ShopContext, order: OrderRow, now: number): At
   return attempt
 }
 
-/** @throws AppError CHECKOUT_FAILED with a message for the buyer */
+/** @throws AppError CHECKOUT_FAILED with a message for the buyer, VALIDATION_FAILED (`email`) */
 async function openPage(shop: ShopContext, attempt: AttemptRow): Promise<string> {
   try {
     return await offerCheckoutPage(shop, attempt)
   } catch (error) {
-    if (!(error instanceof AppError) || error.code !== 'CHECKOUT_FAILED') throw error
+    if (!(error instanceof AppError)) throw error
+    if (error.code === 'VALIDATION_FAILED') throw await askForAnotherEmail(shop, attempt.orderId)
+    if (error.code !== 'CHECKOUT_FAILED') throw error
     const message =
       'Card payments are not available at the moment. Please try again in a minute, or choose another payment method.'
     throw new AppError('CHECKOUT_FAILED', message, {}, { status: error.status, cause: error })
   }
+}
+
+/** The gateway does not take the email. The page asks a guest for another one. */
+async function askForAnotherEmail(shop: ShopContext, orderId: number): Promise<AppError> {
+  if (getOrder(shop.db, orderId).userId !== null) {
+    const message =
+      'Card payments do not take the email address of your account. Please change it in your account, or choose another payment method.'
+    return new AppError('CHECKOUT_FAILED', message, {}, { status: 422 })
+  }
+  await writeWhenFree(shop.db, (tx) => forgetBuyerEmail(tx, orderId, shop.clock.now()))
+  return validationFailed({ email: ['Cannot be used for card payments. Please enter another address.'] })
 }
 
 /** Closes the order's card pages, so that it cannot be paid twice. If that fails, the reconciler closes them. */

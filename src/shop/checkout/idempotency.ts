@@ -145,12 +145,16 @@ export async function keepAnswer(db: Db, claim: Claim, answer: KeptAnswer): Prom
   )
 }
 
-/** After an answer that settled nothing the key is free; one that made an order remembers it, to settle that first. */
-export async function releaseKey(db: Db, claim: Claim): Promise<void> {
+/**
+ * Frees the key after an answer that settled nothing. A key whose request made an order remembers it, to settle that
+ * first, unless the request was refused (`forgetOrder`): then the client may correct it under the same key.
+ */
+export async function releaseKey(db: Db, claim: Claim, { forgetOrder = false } = {}): Promise<void> {
   await writeWhenFree(db, (tx) => {
+    const unneeded = forgetOrder ? undefined : isNull(idempotencyKeys.orderId)
     tx.orm
       .delete(idempotencyKeys)
-      .where(and(byClaim(claim), isNull(idempotencyKeys.orderId)))
+      .where(and(byClaim(claim), unneeded))
       .run()
     tx.orm.update(idempotencyKeys).set({ owner: nobody }).where(byClaim(claim)).run()
   })

@@ -43,6 +43,14 @@ export function recordBuyerEmail(tx: Tx, orderId: number, email: string, now: nu
   return known
 }
 
+/** Takes the email off a guest's unpaid order, so that the hosted page asks for another one. */
+export function forgetBuyerEmail(tx: Tx, orderId: number, now: number): void {
+  const { userId, paidAt } = getOrder(tx, orderId)
+  if (userId !== null || paidAt !== null) return
+  setEmail(tx).get({ id: orderId, email: null, emailKey: null, now })
+  tx.orm.update(orderCoupons).set({ customerKey: null }).where(eq(orderCoupons.orderId, orderId)).run()
+}
+
 /** Stores what the buyer filled in on the hosted page. */
 export function recordContact(
   tx: Tx,

@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.ts'
+import { AppError, validationFailed } from '../../errors.ts'
 import { customerMessage, safeReason } from './decline-reasons.ts'
 
 export type GatewayStep = 'create_intent' | 'confirm_intent'
@@ -39,6 +39,15 @@ export function checkoutFailed(failure: GatewayFailure, step: GatewayStep): AppE
     },
     { status: statusOf[failure.kind] }
   )
+}
+
+/**
+ * The answer to the buyer when the gateway does not take their email address, which the shop's own rules allow (letters
+ * outside ASCII before the @); undefined for any other failure. Nothing was charged.
+ */
+export function emailRefused({ answered, error: { code, param } }: GatewayFailure): AppError | undefined {
+  if (!answered || (code !== 'email_invalid' && !/(?:^|_|\b)email\b/.test(param))) return undefined
+  return validationFailed({ 'customer.email': ['Cannot be used for card payments. Please use another address.'] })
 }
 
 /** The fields that are read of the gateway's errors; the error object itself carries client secrets. */

@@ -8,7 +8,7 @@ import type { OrderRow } from '../orders/rows.ts'
 import { getAttempt, takeUpAttempt, unanswered, updateAttempt } from './attempts.ts'
 import { startDeadline } from './deadline.ts'
 import type { Deadline } from './deadline.ts'
-import { checkoutFailed, isRunningAlready, readGatewayError } from './gateway-failure.ts'
+import { checkoutFailed, emailRefused, isRunningAlready, readGatewayError } from './gateway-failure.ts'
 import { readyGateway } from './gateway.ts'
 import { stateOfSession } from './gateway-state.ts'
 import { callOff } from './look-up.ts'
@@ -16,6 +16,7 @@ import { metadataOf } from './metadata.ts'
 import { pageUrls } from './page-urls.ts'
 import type { AttemptRow } from './rows.ts'
 import { failAttempt, settleAttempt } from './settle.ts'
+import { gatewayEmail } from './gateway-email.ts'
 import { subscriptionInterval } from './subscription-interval.ts'
 
 /** Stripe accepts 30 minutes to 24 hours; one minute of margin covers a slow call. */
@@ -28,7 +29,7 @@ const pageWaitMs = 5_000
  * The address of the gateway's payment page for an attempt; creates the page if there is none yet. A refused page fails
  * the order; a page that may exist is left to the reconciler. Concurrent calls get the same page.
  *
- * @throws AppError CHECKOUT_FAILED: 502 refused, 504 unknown
+ * @throws AppError CHECKOUT_FAILED: 502 refused, 504 unknown; VALIDATION_FAILED (`customer.email`)
  */
 export async function offerCheckoutPage(shop: ShopContext, attempt: AttemptRow): Promise<string> {
   try {
@@ -71,7 +72,7 @@ export async function openCheckoutPage(
   const params: Stripe.Checkout.SessionCreateParams = {
     ...purchase(shop, order, attempt),
     ...(discounts === undefined ? {} : { discounts }),
-    ...(order.email === null ? {} : { customer_email: order.email }),
+    ...(order.email === null ? {} : { customer_email: gatewayEmail(order.email) }),
     // An amount in another currency than the order's could not be compared with it.
     adaptive_pricing: { enabled: false },
     client_reference_id: String(order.id),
@@ -164,5 +165,5 @@ async function pageFailure(shop: ShopContext, attempt: AttemptRow, error: unknow
   })
   const { code, type, param } = failure.error
   shop.log.warn('a payment page could not be opened', { orderId: attempt.orderId, kind, code: code ?? type, param })
-  return checkoutFailed({ ...failure, kind }, 'create_intent')
+  return emailRefused(failure) ?? checkoutFailed({ ...failure, kind }, 'create_intent')
 }

@@ -5,7 +5,7 @@ import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
 import { getAttempt, unanswered, updateAttempt } from './attempts.ts'
 import type { Deadline } from './deadline.ts'
-import { checkoutFailed, readGatewayError } from './gateway-failure.ts'
+import { checkoutFailed, emailRefused, readGatewayError } from './gateway-failure.ts'
 import type { GatewayFailure, GatewayStep } from './gateway-failure.ts'
 import type { GatewayState } from './gateway-state.ts'
 import { callOff, lookUp } from './look-up.ts'
@@ -106,5 +106,5 @@ export async function settleFailure(
     shop.log.error('a failure could not be saved', { orderId, error: describeError(storageError) })
   }
   shop.log.warn('a payment failed', { orderId, step, kind, code, gatewayRequestId: requestId })
-  return checkoutFailed(failure, step)
+  return emailRefused(failure) ?? checkoutFailed(failure, step)
 }
