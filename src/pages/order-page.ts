@@ -1,10 +1,12 @@
 import type { App } from '../app.ts'
+import type { Db } from '../platform/db/database.ts'
 import { formatMoney } from '../platform/money.ts'
 import { buyerStatuses, buyerStatusOf, isPayable, openPageOf } from '../shop/checkout/buyer-status.ts'
 import type { BuyerStatus } from '../shop/checkout/buyer-status.ts'
+import { resultAtReturn } from '../shop/checkout/return-from-bank.ts'
 import { couponsOf, getOrderByPublicToken, itemsOf } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/rows.ts'
-import { withResult } from '../shop/payments/page-urls.ts'
+import { siteUrl } from '../shop/payments/page-urls.ts'
 import { setting } from '../shop/settings/settings.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
 
@@ -14,8 +16,21 @@ export const donePages: readonly PageRoute[] = [
     path: /^\/checkout\/done\/([A-Za-z0-9_-]{1,100})$/,
     name: '/checkout/done/:token',
     handle: ({ app, param, now }: PageCall) => orderPage(app, getOrderByPublicToken(app.db, param), now, 200)
+  },
+  {
+    method: 'GET',
+    path: /^\/checkout\/return\/([A-Za-z0-9_-]{1,100})$/,
+    name: '/checkout/return/:token',
+    handle: comeBack
   }
 ]
+
+/** The bank sends the buyer here, and the site learns the result from the gateway's own word. */
+async function comeBack({ app, param }: PageCall): Promise<PageReply> {
+  const { id, publicToken, returnUrl } = getOrderByPublicToken(app.db, param)
+  const result = await resultAtReturn(app, id)
+  return { redirect: returnUrl === null ? `/checkout/done/${publicToken}` : siteUrl(app.db, { id }, returnUrl, result) }
+}
 
 /**
  * The page of an order: what was bought and its status. It shows no personal data, because people pass such addresses
@@ -35,7 +50,7 @@ export function orderPage(app: App, order: OrderRow, now: number, status: number
       summary: summaryOf(app, order),
       again: buyerStatus === 'pending' ? `/checkout/done/${order.publicToken}` : null,
       pay: payUrl(app, order, buyerStatus),
-      back: backUrl(order, buyerStatus)
+      back: backUrl(app.db, order, buyerStatus)
     }
   }
 }
@@ -64,9 +79,9 @@ function payUrl(app: App, order: OrderRow, buyerStatus: BuyerStatus): string | n
 }
 
 /** The site's own page to go back to, with the result in its query; null if the site gave none. */
-export function backUrl(order: OrderRow, buyerStatus: BuyerStatus): string | null {
+export function backUrl(db: Db, order: OrderRow, buyerStatus: BuyerStatus): string | null {
   const { paid, released } = buyerStatuses[buyerStatus]
   const result = paid ? 'success' : released ? 'cancelled' : 'pending'
   const url = result === 'cancelled' ? (order.cancelUrl ?? order.returnUrl) : order.returnUrl
-  return url === null ? null : withResult(url, order.id, result)
+  return url === null ? null : siteUrl(db, order, url, result)
 }

@@ -103,7 +103,7 @@ export function choicePage({ app }: Pick<PageCall, 'app'>, order: OrderRow, stat
       countries: needsAddress ? countries() : [],
       methods: methods.map((name) => ({ name, ...methodLabels[name](app) })),
       chosen: methods.find((name) => name === filled.values['payment_method']) ?? methods[0],
-      back: backUrl(order, 'cancelled')
+      back: backUrl(app.db, order, 'cancelled')
     },
     // Stripe's page can have a domain of the shop's own, which is not known here.
     leadsTo: [order.returnUrl, app.cards?.name === 'stripe' ? 'https:' : null]

@@ -81,7 +81,7 @@ function answerRefusal(call: PageCall, order: OrderRow, values: Filled['values']
   if (error.code === 'CHECKOUT_FAILED')
     return refused(call, order, error.status, { values, errors: {}, message: error.message })
   if (error.code !== 'TRANSITION_REFUSED') throw error
-  const back = backUrl(order, buyerStatusOf(call.app.db, order, call.now))
+  const back = backUrl(call.app.db, order, buyerStatusOf(call.app.db, order, call.now))
   const text = 'Something in it was sold out or used up meanwhile. Nothing was charged. You are welcome to order again.'
   return messagePage(
     410,
@@ -102,7 +102,7 @@ function refused(call: PageCall, before: OrderRow, status: number, filled: Fille
 function afterwards(call: PageCall, order: OrderRow): PageReply {
   const buyerStatus = buyerStatusOf(call.app.db, order, call.now)
   if (isOver(buyerStatus)) return settledPage(call, order, buyerStatus)
-  return { redirect: backUrl(order, buyerStatus) ?? `/checkout/done/${order.publicToken}` }
+  return { redirect: backUrl(call.app.db, order, buyerStatus) ?? `/checkout/done/${order.publicToken}` }
 }
 
 /** The page of an order that cannot be paid here: 410 if it never can be again. */

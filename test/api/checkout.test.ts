@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { getOrder } from '../../src/shop/orders/find.ts'
 import { smallCatalogue } from '../support/running-shop.ts'
 import {
   checkOut,
@@ -289,7 +290,11 @@ describe('where the buyer comes back to', () => {
     expect(sessions.map((session) => [session.success_url, session.cancel_url])).toEqual([
       ['https://front.example/b?q={x}&orderId=1&result=success', 'https://front.example/no?orderId=1&result=cancelled']
     ])
-    expect(intents.map((intent) => intent.next_action?.redirect_to_url?.return_url)).toEqual(['https://front.example/'])
+    const { publicToken, returnUrl } = getOrder(shop.app.db, 2)
+    expect(returnUrl).toBe('https://front.example/')
+    expect(intents.map((intent) => intent.next_action?.redirect_to_url?.return_url)).toEqual([
+      `${shop.app.publicUrl()}/checkout/return/${publicToken}`
+    ])
   })
 })
 

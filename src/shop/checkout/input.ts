@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { codePoints, compareKey } from '../../platform/text.ts'
 import { emailField, lineField } from '../accounts/fields.ts'
 import { strategyNames, takesToken } from '../orders/strategies.ts'
+import { withTemplate } from '../payments/page-urls.ts'
 import { isCountry } from './countries.ts'
 import { readWebAddress } from './return-url.ts'
 
@@ -106,7 +107,7 @@ const couponCode = atMost(64).transform((code) => code.trim())
 
 const webAddress = atMost(2048).transform((text, context): string => {
   const url = readWebAddress(text)
-  if (url !== undefined) return url.href
+  if (url !== undefined) return withTemplate(url)
   context.addIssue('Must be an http or https address without a user name in it.')
   return z.NEVER
 })

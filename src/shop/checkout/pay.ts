@@ -56,8 +56,9 @@ async function handOff(
     return { ...common, paymentStatus: attempt?.gatewayStatus ?? 'not_required', status: order.status }
   }
   const { paymentToken } = body
-  const { returnUrl } = order
-  if (paymentToken === undefined || returnUrl === null) throw new Error('token_handoff came without its fields')
+  if (paymentToken === undefined || order.returnUrl === null) throw new Error('token_handoff came without its fields')
+  // The bank sends the buyer to the shop first, which asks the gateway for the result before the site hears of it.
+  const returnUrl = `${shop.publicUrl()}/checkout/return/${order.publicToken}`
   try {
     const state = await payByToken(shop, attempt, { paymentToken, returnUrl })
     const { status } = getOrder(shop.db, order.id)

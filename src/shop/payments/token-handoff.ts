@@ -16,7 +16,7 @@ import type { HandoffRun } from './handoff-failure.ts'
 import type { AttemptRow } from './rows.ts'
 import { settleAttempt } from './settle.ts'
 
-/** The payment token from the site, and the address to which the bank returns the buyer. */
+/** The payment token from the site, and the shop's address to which the bank returns the buyer. */
 export type Handoff = { paymentToken: string; returnUrl: string }
 
 /**

@@ -45,12 +45,13 @@ describe('a card that is good', () => {
     expect((await till.handOff('pm_card_visa', { slug: 'print' })).data.status).toBe('completed')
   })
 
-  it('is confirmed with exactly the returnUrl of the site, and says whose order it pays', async () => {
-    const returnUrl = 'https://site.example/back?step=2&x=%C3%A4#top'
-    await till.handOff('pm_card_authenticationRequired', { body: { returnUrl } })
-    const { attempt } = till.ofNewest()
+  it('is confirmed with the return address of its order, and says whose order it pays', async () => {
+    await till.handOff('pm_card_authenticationRequired')
+    const { order, attempt } = till.ofNewest()
     const intent = await till.stripe.paymentIntents.retrieve(attempt.objectId ?? '')
-    expect(intent.next_action?.redirect_to_url?.return_url).toBe(returnUrl)
+    expect(intent.next_action?.redirect_to_url?.return_url).toBe(
+      `${till.shop.app.publicUrl()}/checkout/return/${order.publicToken}`
+    )
     expect(intent.metadata).toEqual(metadataOf(till.shop.app, attempt))
   })
 })
@@ -84,7 +85,7 @@ describe('the bank asks for a further step', () => {
     const { id, page } = await begin()
     const back = await till.shop.visitor().form(page, { outcome: 'approve' })
     expect(back.status).toBe(303)
-    expect(back.headers.get('location')).toContain('https://site.example/thanks')
+    expect(back.headers.get('location')).toContain(`/checkout/return/${till.order(id).publicToken}`)
     expect(till.order(id).status).toBe('processing')
     expect(chargesOf(id)).toHaveLength(1)
   })

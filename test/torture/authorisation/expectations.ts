@@ -159,6 +159,7 @@ export const pageExpectations: Readonly<Record<string, Row>> = {
   'GET /checkout/{order number}': everyone('404'),
   'POST /checkout/{token}': everyone(only('303', '404')),
   'GET /checkout/done/{token}': everyone(only('200', '404')),
+  'GET /checkout/return/{token}': everyone(only('303', '404')),
   'GET /account/verify': {
     guest: '410',
     unverified: only('200', '410'),

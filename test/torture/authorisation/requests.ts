@@ -209,6 +209,7 @@ export const pageRequests: Readonly<Record<string, Request>> = {
     body: new URLSearchParams({ payment_method: 'manual', email: 'buyer@people.example' })
   }),
   'GET /checkout/done/{token}': async (cell) => ({ path: `/checkout/done/${await orderToken(cell)}` }),
+  'GET /checkout/return/{token}': async (cell) => ({ path: `/checkout/return/${await orderToken(cell)}` }),
   'GET /account/verify': (cell) => ({ path: `/account/verify?token=${tokenOf(cell, 'verify')}` }),
   'POST /account/verify': (cell) => ({
     path: '/account/verify',

@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest'
+import { attemptsOf } from '../../src/shop/payments/attempts.ts'
+import { getOrder } from '../../src/shop/orders/find.ts'
+import type { RunningShop } from '../support/running-shop.ts'
+import { checkOut, count, fieldErrors, handoff, mug, shopFor } from './checkout-support.ts'
+
+const onLoopback = (url: string | null | undefined): string => (url ?? '').replace('//localhost:', '//127.0.0.1:')
+const sessionOf = (shop: RunningShop) => shop.app.sandbox?.ledger().sessions.at(-1)
+
+describe('a subscription', () => {
+  const seed = {
+    products: [
+      {
+        slug: 'club',
+        name: 'Club',
+        price: '8.00',
+        type: 'digital',
+        grants: [{ kind: 'subscription', interval: 'month' }]
+      },
+      ...Array.from({ length: 21 }, (_, n) => ({ slug: `p${n}`, name: `Product ${n}`, price: '1.00' }))
+    ]
+  }
+  const others = (from: number, to: number) =>
+    Array.from({ length: to - from + 1 }, (_, n) => ({ productId: from + n, quantity: 1 }))
+
+  it('is sold with 20 other products at most, and the items that are too many are named', async () => {
+    const shop = await shopFor({ seed })
+    const items = [...others(2, 22), { productId: 1, quantity: 1 }]
+    const refused = await checkOut(shop.visitor(), { items })
+    expect([refused.status, fieldErrors(refused)]).toEqual([422, ['items.20.productId']])
+    expect((await checkOut(shop.visitor(), { items: items.slice(1) })).status).toBe(200)
+    expect((await checkOut(shop.visitor(), { items: others(2, 22) })).status).toBe(200)
+  })
+})
+
+describe('an email that Stripe does not take', () => {
+  const email = 'löwe@example.com'
+
+  it('is refused on its field, and the same key takes the corrected body', async () => {
+    const shop = await shopFor()
+    const ask = (address: string) =>
+      checkOut(shop.visitor(), { items: [mug], customer: { email: address } }, { key: 'order-7f0c' })
+    const refused = await ask(email)
+    expect([refused.status, fieldErrors(refused)]).toEqual([422, ['customer.email']])
+    expect(getOrder(shop.app.db, 1).status).toBe('failed')
+    expect((await ask('loewe@example.com')).status).toBe(200)
+  })
+
+  it('may have a domain in any script, which Stripe gets in ASCII', async () => {
+    const shop = await shopFor()
+    const answer = await checkOut(shop.visitor(), { items: [mug], customer: { email: 'ada@bücher.example' } })
+    expect([answer.status, sessionOf(shop)?.customer_email]).toEqual([200, 'ada@xn--bcher-kva.example'])
+  })
+
+  it('is asked for again on the hosted page', async () => {
+    const shop = await shopFor({ env: { SHOPSTEAD_PAYMENTS: 'sandbox,manual' } })
+    const { data } = await checkOut(shop.visitor())
+    const url = onLoopback(data.checkoutUrl)
+    const pay = (address: string) => shop.visitor().form(url, { payment_method: 'card', email: address })
+    const refused = await pay(email)
+    expect(refused.status).toBe(422)
+    expect(await refused.text()).toMatch(/name="email"[\s\S]*Cannot be used for card payments/)
+    expect(getOrder(shop.app.db, 1).email).toBeNull()
+    expect((await pay('loewe@example.com')).status).toBe(303)
+  })
+})
+
+describe('{CHECKOUT_SESSION_ID} in a returnUrl', () => {
+  it.each([
+    ['https://site.example/thanks/{CHECKOUT_SESSION_ID}?a=1', (id: string) => `https://site.example/thanks/${id}?a=1&`],
+    ['https://site.example/thanks?s={CHECKOUT_SESSION_ID}', (id: string) => `https://site.example/thanks?s=${id}&`]
+  ])('is replaced by the id of the session: %s', async (returnUrl, expected) => {
+    const shop = await shopFor()
+    const cancelUrl = 'https://site.example/cart/{CHECKOUT_SESSION_ID}'
+    const { data } = await checkOut(shop.visitor(), {
+      items: [mug],
+      returnUrl,
+      cancelUrl,
+      customer: { email: 'a@b.example' }
+    })
+    const paid = await shop.visitor().form(onLoopback(data.checkoutUrl), { payment_method: 'pm_card_visa' })
+    const sessionId = sessionOf(shop)?.id ?? ''
+    expect(paid.headers.get('location')).toBe(`${expected(sessionId)}orderId=1&result=success`)
+    expect(sessionOf(shop)?.cancel_url).toBe('https://site.example/cart/?orderId=1&result=cancelled')
+    const done = await shop.visitor().fetch(`${shop.url}/checkout/done/${getOrder(shop.app.db, 1).publicToken}`)
+    expect(await done.text()).toContain(expected(sessionId).replaceAll('&', '&amp;'))
+  })
+
+  it('is replaced by nothing where there is no session', async () => {
+    const shop = await shopFor()
+    const returnUrl = 'https://site.example/thanks?s={CHECKOUT_SESSION_ID}'
+    const { data } = await checkOut(shop.visitor(), {
+      items: [mug],
+      ...handoff,
+      paymentToken: 'pm_card_authenticationRequired',
+      returnUrl
+    })
+    expect((await answerBank(shop, data, 'approve')).location).toBe(
+      'https://site.example/thanks?s=&orderId=1&result=success'
+    )
+  })
+})
+
+/** Answers the bank's page, and follows the browser through the shop to the site. */
+async function answerBank(shop: RunningShop, data: unknown, outcome: 'approve' | 'fail', before = async () => {}) {
+  const { redirectUrl } = data as { redirectUrl: string }
+  const answered = await shop.visitor().form(onLoopback(redirectUrl), { outcome })
+  const own = answered.headers.get('location')
+  await before()
+  const back = await shop.visitor().fetch(onLoopback(own))
+  return { own, status: back.status, location: back.headers.get('location') }
+}
+
+describe('3-D Secure', () => {
+  const byToken = { items: [mug], ...handoff, paymentToken: 'pm_card_authenticationRequired' }
+
+  it.each([
+    ['approve', 'success', 'processing'],
+    ['fail', 'failed', 'failed']
+  ] as const)('comes back through the shop, and the site learns the result: %s', async (outcome, result, status) => {
+    const shop = await shopFor()
+    shop.app.sandbox?.addFault({ target: 'webhook:*', fault: 'lost', times: -1 })
+    const { data } = await checkOut(shop.visitor(), { ...byToken, returnUrl: 'https://site.example/done?x=1' })
+    const back = await answerBank(shop, data, outcome)
+    const { publicToken } = getOrder(shop.app.db, 1)
+    expect(onLoopback(back.own)).toMatch(new RegExp(`^${shop.url}/checkout/return/${publicToken}\\?`))
+    expect(back).toMatchObject({ status: 303, location: `https://site.example/done?x=1&orderId=1&result=${result}` })
+    expect([getOrder(shop.app.db, 1).status, count(shop, 'orders')]).toEqual([status, 1])
+  })
+
+  it('is pending when the gateway does not answer, and when the buyer did not authenticate', async () => {
+    const shop = await shopFor()
+    shop.app.sandbox?.addFault({ target: 'webhook:*', fault: 'lost', times: -1 })
+    const { data } = await checkOut(shop.visitor(), byToken)
+    const { publicToken } = getOrder(shop.app.db, 1)
+    const early = await shop.visitor().fetch(`${shop.url}/checkout/return/${publicToken}?redirect_status=succeeded`)
+    expect(early.headers.get('location')).toBe('https://front.example/done?orderId=1&result=pending')
+    const silence = async () =>
+      void shop.app.sandbox?.addFault({ target: 'payment_intents.retrieve', fault: 'html', times: -1 })
+    expect((await answerBank(shop, data, 'approve', silence)).location).toBe(
+      'https://front.example/done?orderId=1&result=pending'
+    )
+    expect(attemptsOf(shop.app.db, 1)[0]?.outcome).toBeNull()
+  })
+
+  it('does not know the order of another token', async () => {
+    const shop = await shopFor()
+    expect((await shop.visitor().fetch(`${shop.url}/checkout/return/unknown`)).status).toBe(404)
+  })
+})
