@@ -4,7 +4,7 @@ import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
 import { formatMoney } from '../platform/money.ts'
 import { allReferrals, listAdminReferrals, showReferral, toAdminReferral } from '../shop/referrals/admin-view.ts'
-import type { ReferralFilter } from '../shop/referrals/admin-view.ts'
+import type { AdminReferral, ReferralFilter } from '../shop/referrals/admin-view.ts'
 import { referralsCsv } from '../shop/referrals/csv.ts'
 import { acceptAsOperator, rejectAsOperator } from '../shop/payouts/decide-referral.ts'
 import { getAffiliate } from '../shop/affiliates/find.ts'
@@ -86,12 +86,17 @@ function list({ app, options }: Work<FilterOptions & { limit: string }>): Answer
     row.orderId,
     formatMoney(row.amountMinor, row.currency),
     row.status,
-    row.createdAtUtc
+    row.createdAtUtc,
+    row.note === undefined ? '' : noteWords[row.note]
   ])
   return {
     json: { referrals: found },
-    human: table(['Referral', 'Affiliate', 'Order', 'Amount', 'State', 'Since'], rows)
+    human: table(['Referral', 'Affiliate', 'Order', 'Amount', 'State', 'Since', 'Note'], rows)
   }
+}
+
+const noteWords: Readonly<Record<NonNullable<AdminReferral['note']>, string>> = {
+  plus_address: 'the buyer uses a plus address of the affiliate'
 }
 
 function answer(app: App, id: number): Answer {
@@ -105,6 +110,7 @@ function answer(app: App, id: number): Answer {
     human: [
       `Referral ${referral.id}: ${referral.status}${why}, ${money(referral.amountMinor)} at ${referral.rate} %`,
       `Affiliate ${referral.affiliateCode}, order ${referral.orderId}, visit ${referral.visitId}, ${referral.createdAtUtc}`,
+      ...(referral.note === undefined ? [] : [`Note: ${noteWords[referral.note]}`]),
       ...(rows.length === 0 ? [] : [table(['At', 'Entry', 'Amount', 'Reason'], rows)])
     ]
   }

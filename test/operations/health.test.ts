@@ -37,6 +37,7 @@ describe('shopstead health', () => {
         'stuck orders',
         'undelivered mail',
         'undelivered events',
+        'duplicate accounts',
         'backups'
       ])
     )

@@ -1,4 +1,4 @@
-import { compareKey } from '../../platform/text.ts'
+import { emailKey } from '../../platform/email-key.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { decideAttribution } from '../../shop/checkout/attribution.ts'
 import { givenCodes, priceCart } from '../../shop/checkout/cart.ts'
@@ -71,10 +71,9 @@ export function orderTimeline(
 
 function placeOrder(tx: Tx, purchase: Purchase, until: number, now: number): OrderRow {
   const { userId, email, contact, billingAddress, notes, items, query } = purchase
-  const emailKey = compareKey(email)
   const currency = setting(tx, 'shop.currency')
   const codes = givenCodes({ couponCode: undefined, couponCodes: purchase.couponCodes })
-  const cart = priceCart(tx, { items, codes, currency }, { userId, emailKey }, now)
+  const cart = priceCart(tx, { items, codes, currency }, { userId, emailKey: emailKey(email) }, now)
   const attribution = decideAttribution(tx, query, { userId, emails: [email] })
   const draft = { userId, email, contact, billingAddress, shippingAddress: null, notes, currency, ...cart, attribution }
   const holdMinutes = Math.ceil((until - now) / minuteMs) + unpaidHoldMinutes

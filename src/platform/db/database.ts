@@ -3,6 +3,7 @@ import { drizzle } from 'drizzle-orm/better-sqlite3'
 import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3'
 import { AppError } from '../../errors.ts'
 import { onceFor } from '../once-for.ts'
+import { emailKey } from '../email-key.ts'
 import { compareKey } from '../text.ts'
 import { endPeriod } from './once-per-turn.ts'
 import { planOnce } from './plan-once.ts'
@@ -65,6 +66,7 @@ export function openDatabase(file: string, options: DatabaseOptions = {}): Db {
   sqlite.function('compare_key', { deterministic: true }, (text) =>
     typeof text === 'string' ? compareKey(text) : null
   )
+  sqlite.function('email_key', { deterministic: true }, (text) => (typeof text === 'string' ? emailKey(text) : null))
   planOnce(sqlite)
   return { sqlite, orm: drizzle(sqlite) }
 }

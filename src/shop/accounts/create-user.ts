@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import { AppError } from '../../errors.ts'
 import { isUniqueViolation } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
+import { emailKey } from '../../platform/email-key.ts'
 import { compareKey, trimEndOf, trimStartOf } from '../../platform/text.ts'
 import { emit } from '../outbox/emit.ts'
 import { biographyBlock } from './consent.ts'
@@ -73,7 +74,7 @@ function insertUser(tx: Tx, input: NewUser, now: number): UserRow {
       .insert(users)
       .values({
         email: input.email.normalize('NFC').trim(),
-        emailKey: compareKey(input.email),
+        emailKey: emailKey(input.email),
         username,
         usernameKey: compareKey(username),
         displayName: input.displayName,

@@ -1,5 +1,5 @@
-import { domainToASCII } from 'node:url'
 import { z } from 'zod'
+import { emailDomain } from '../../platform/email-key.ts'
 import { codePoints } from '../../platform/text.ts'
 
 const maxEmail = 254
@@ -9,17 +9,13 @@ const forbidden = /[\p{Cc}\p{Co}\p{Cs}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u
 const visible = /[^\p{C}\p{Z}\p{M}]/u
 // An atom of RFC 5322 with the letters of RFC 6531. Quoted local parts are not supported.
 const localPart = /^[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+(\.[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+)*$/u
-const domainLetters = /^[\p{L}\p{N}\p{M}.-]+$/u
-const asciiDomain =
-  /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+(?=[a-z0-9-]*[a-z])[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
 /** Whether a text, trimmed and in NFC, is an email address; its domain may use any script. */
 export function isEmail(text: string): boolean {
   const at = text.lastIndexOf('@')
   const local = text.slice(0, at)
-  const domain = text.slice(at + 1)
-  if (at < 1 || codePoints(local) > 64 || !localPart.test(local) || !domainLetters.test(domain)) return false
-  return asciiDomain.test(domainToASCII(domain))
+  if (at < 1 || codePoints(local) > 64 || !localPart.test(local)) return false
+  return emailDomain(text.slice(at + 1)) !== undefined
 }
 
 /** An email as it is stored: trimmed and in NFC, with the case as entered. */

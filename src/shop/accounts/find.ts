@@ -1,7 +1,8 @@
-import { eq, sql } from 'drizzle-orm'
+import { asc, eq, like, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { rowStatement, statement } from '../../platform/db/statements.ts'
+import { emailKey } from '../../platform/email-key.ts'
 import { compareKey } from '../../platform/text.ts'
 import type { ConsentRow, UserRow } from './rows.ts'
 import { registrationConsents, registrationProfiles, users } from './schema.ts'
@@ -25,7 +26,7 @@ export function findUserById(db: Db, id: number): UserRow | undefined {
 
 /** The user with an email, compared by its key. */
 export function findUserByEmail(db: Db, email: string): UserRow | undefined {
-  return byEmailKey(db, compareKey(email))
+  return byEmailKey(db, emailKey(email))
 }
 
 /** The user with a username, compared by its key. */
@@ -50,6 +51,17 @@ export function getUser(db: Db, emailOrId: string | number): UserRow {
   const user = /^\d{1,15}$/.test(given) ? findUserById(db, Number(given)) : findUserByEmail(db, given)
   if (user === undefined) throw new AppError('NOT_FOUND', 'There is no account with this email or id.')
   return user
+}
+
+/** Accounts whose mailbox an older account has: a migration found them, and no login finds them by email. */
+export function findDuplicateAccounts(db: Db): Pick<UserRow, 'id' | 'username' | 'emailKey'>[] {
+  return db.orm
+    .select({ id: users.id, username: users.username, email: users.email })
+    .from(users)
+    .where(like(users.emailKey, 'duplicate %'))
+    .orderBy(asc(users.id))
+    .all()
+    .map(({ id, username, email }) => ({ id, username, emailKey: emailKey(email) }))
 }
 
 /** The custom profile of the registration; undefined for an account without one. */

@@ -2,6 +2,7 @@ import { and, desc, eq, lt, or, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import type { Db } from '../../platform/db/database.ts'
+import { emailKey } from '../../platform/email-key.ts'
 import { compareKey } from '../../platform/text.ts'
 import type { UserRow } from './rows.ts'
 import { users } from './schema.ts'
@@ -28,7 +29,12 @@ export function listUsers(db: Db, { status, search, beforeId, limit }: UserFilte
         beforeId === undefined ? undefined : lt(users.id, beforeId),
         search === undefined
           ? undefined
-          : or(has(users.emailKey), has(users.usernameKey), has(sql`compare_key(${users.displayName})`))
+          : or(
+              eq(users.emailKey, emailKey(search)),
+              has(sql`compare_key(${users.email})`),
+              has(users.usernameKey),
+              has(sql`compare_key(${users.displayName})`)
+            )
       )
     )
     .orderBy(desc(users.id))

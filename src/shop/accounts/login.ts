@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
-import { compareKey } from '../../platform/text.ts'
+import { emailKey } from '../../platform/email-key.ts'
 import type { ShopContext } from '../context.ts'
 import { countFailures } from '../limits/attempts.ts'
 import { emailCounterKey } from '../limits/points.ts'
@@ -62,7 +62,7 @@ function findAccount(shop: ShopContext, { email, username }: LoginInput): UserRo
  * email and username, using up one and trying the other would reveal that the account exists.
  */
 function nameCounter({ email, username }: LoginInput): string {
-  return emailCounterKey(compareKey(email ?? username ?? ''))
+  return emailCounterKey(emailKey(email ?? username ?? ''))
 }
 
 /**

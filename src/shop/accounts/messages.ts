@@ -4,5 +4,5 @@ import type { SQL } from 'drizzle-orm'
 
 /** Matches the emails to an address, in any spelling: a guest may enter another case than the account. */
 export function sentTo(emailKey: string): SQL {
-  return sql`compare_key(${mails.recipient}) = ${emailKey}`
+  return sql`email_key(${mails.recipient}) = ${emailKey}`
 }

@@ -1,7 +1,7 @@
 import type { Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
-import { compareKey } from '../../platform/text.ts'
+import { emailKey } from '../../platform/email-key.ts'
 import type { ShopContext } from '../context.ts'
 import { emailCounterKey, takePoints } from '../limits/points.ts'
 import type { EmailTokenKind } from './email-tokens.ts'
@@ -41,7 +41,7 @@ async function sendLink(
   now: number,
   mayHave: (user: UserRow) => boolean
 ): Promise<void> {
-  await takePoints(shop, 'AUTH_RATE_LIMITED', { bucket: 'recovery_email', key: emailCounterKey(compareKey(email)) })
+  await takePoints(shop, 'AUTH_RATE_LIMITED', { bucket: 'recovery_email', key: emailCounterKey(emailKey(email)) })
   await writeWhenFree(shop.db, (tx) => {
     const user = findUserByEmail(tx, email)
     const receiver = user !== undefined && mayHave(user) ? user : noUser

@@ -2,7 +2,7 @@ import { AppError, validationFailed } from '../../errors.ts'
 import type { FieldErrors } from '../../errors.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
-import { compareKey } from '../../platform/text.ts'
+import { emailKey } from '../../platform/email-key.ts'
 import type { ShopContext } from '../context.ts'
 import { setting } from '../settings/settings.ts'
 import { emailCounterKey, takePoints } from '../limits/points.ts'
@@ -47,7 +47,7 @@ export async function register(
   await takePoints(shop, 'AUTH_RATE_LIMITED', { bucket: 'register_ip', key: caller.addressKey })
   await takePoints(shop, 'AUTH_RATE_LIMITED', {
     bucket: 'register_email',
-    key: emailCounterKey(compareKey(input.email))
+    key: emailCounterKey(emailKey(input.email))
   })
   await assertPassword(shop, input.password, input)
   // The status reveals a taken email in any case, so this refuses it before the expensive hash.

@@ -7,7 +7,7 @@ export const users = sqliteTable(
   {
     id: integer('id').primaryKey({ autoIncrement: true }),
     email: text('email').notNull(),
-    /** The key by which emails are compared (platform/text.ts). */
+    /** The key by which emails are compared (platform/email-key.ts). */
     emailKey: text('email_key').notNull(),
     username: text('username').notNull(),
     usernameKey: text('username_key').notNull(),

@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/db/database.ts'
-import { compareKey } from '../../platform/text.ts'
+import { emailKey, withoutPlusTag } from '../../platform/email-key.ts'
 import { findUserById } from '../accounts/find.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import type { AffiliateRow } from './rows.ts'
@@ -10,13 +10,28 @@ export type Buyer = { userId: number | null; emails: readonly (string | null | u
 /** Whether the buyer is the affiliate: by account, or by the affiliate's account or billing email. */
 export function isSelfReferral(
   affiliate: Pick<AffiliateRow, 'userId'>,
-  affiliateUser: Pick<UserRow, 'emailKey' | 'billingEmail'>,
+  affiliateUser: Pick<UserRow, 'email' | 'billingEmail'>,
   buyer: Buyer
 ): boolean {
   if (buyer.userId === affiliate.userId) return true
-  const { emailKey, billingEmail } = affiliateUser
-  const own = new Set(billingEmail === null ? [emailKey] : [emailKey, compareKey(billingEmail)])
-  return buyer.emails.some((email) => typeof email === 'string' && own.has(compareKey(email)))
+  const own = keysOf([affiliateUser.email, affiliateUser.billingEmail])
+  return keysOf(buyer.emails).some((key) => own.includes(key))
+}
+
+/**
+ * Whether the buyer's email is a plus address of the affiliate's own, or the other way round: most mail providers deliver
+ * both to one mailbox, but not all do, so an operator decides.
+ */
+export function isPlusAddressOf(
+  affiliateUser: Pick<UserRow, 'email' | 'billingEmail'>,
+  emails: Buyer['emails']
+): boolean {
+  const own = new Set(keysOf([affiliateUser.email, affiliateUser.billingEmail]).map(withoutPlusTag))
+  return keysOf(emails).some((key) => own.has(withoutPlusTag(key)))
+}
+
+function keysOf(emails: Buyer['emails']): string[] {
+  return emails.filter((email) => typeof email === 'string').map(emailKey)
 }
 
 /** Whether commissions are credited to an affiliate: the affiliate account and the user account must both be active. */

@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/database.ts'
 import { findUserById } from '../accounts/find.ts'
-import { isSelfReferral } from '../affiliates/credit.ts'
+import { isPlusAddressOf, isSelfReferral } from '../affiliates/credit.ts'
 import type { Buyer } from '../affiliates/credit.ts'
 import { findAffiliateByRef } from '../affiliates/find.ts'
 import type { AffiliateRow } from '../affiliates/rows.ts'
@@ -14,7 +14,7 @@ import type { CheckoutQuery } from './input.ts'
  * values. The reason why a ref counts or not is stored for `orders explain`.
  */
 export function decideAttribution(db: Db, query: CheckoutQuery, buyer: Buyer): DraftAttribution {
-  const { outcome, affiliate } = judgeRef(db, query.ref, buyer)
+  const { outcome, affiliate, note } = judgeRef(db, query.ref, buyer)
   const utm = {
     source: query.utm_source,
     medium: query.utm_medium,
@@ -37,7 +37,7 @@ export function decideAttribution(db: Db, query: CheckoutQuery, buyer: Buyer): D
       utmMedium: 'affiliate',
       utmCampaign: query.campaign,
       utmContent: null,
-      credit: { affiliate, campaign: query.campaign }
+      credit: { affiliate, campaign: query.campaign, ...(note === undefined ? {} : { note }) }
     }
   }
   return {
@@ -51,7 +51,12 @@ export function decideAttribution(db: Db, query: CheckoutQuery, buyer: Buyer): D
   }
 }
 
-type Judgement = { outcome: DraftAttribution['refOutcome']; affiliate: AffiliateRow | null }
+type Judgement = {
+  outcome: DraftAttribution['refOutcome']
+  affiliate: AffiliateRow | null
+  /** For the operator, beside a credited affiliate. */
+  note?: 'plus_address'
+}
 
 function judgeRef(db: Db, ref: string | null, buyer: Buyer): Judgement {
   if (ref === null) return { outcome: 'none', affiliate: null }
@@ -62,5 +67,6 @@ function judgeRef(db: Db, ref: string | null, buyer: Buyer): Judgement {
   const owner = findUserById(db, affiliate.userId)
   if (owner === undefined || owner.status !== 'active') return { outcome: 'not_active', affiliate: null }
   if (isSelfReferral(affiliate, owner, buyer)) return { outcome: 'self', affiliate: null }
+  if (isPlusAddressOf(owner, buyer.emails)) return { outcome: 'credited', affiliate, note: 'plus_address' }
   return { outcome: 'credited', affiliate }
 }

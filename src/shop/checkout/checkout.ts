@@ -3,7 +3,7 @@ import { AppError, validationFailed } from '../../errors.ts'
 import type { FieldErrors } from '../../errors.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
-import { compareKey } from '../../platform/text.ts'
+import { emailKey } from '../../platform/email-key.ts'
 import type { NewUser } from '../accounts/create-user.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import type { ShopContext } from '../context.ts'
@@ -94,7 +94,7 @@ function priceItems(
   now: number
 ): PricedCart {
   const currency = setting(db, 'shop.currency')
-  const buyer = { userId, emailKey: email === null ? null : compareKey(email) }
+  const buyer = { userId, emailKey: email === null ? null : emailKey(email) }
   const cart = priceCart(db, { items: body.items, codes: givenCodes(body), currency }, buyer, now)
   if (!takesToken(body.strategy)) {
     assertOneInterval(cart.lines)

@@ -1,6 +1,6 @@
 import { validationFailed } from '../../errors.ts'
 import type { Tx } from '../../platform/db/database.ts'
-import { compareKey } from '../../platform/text.ts'
+import { emailKey } from '../../platform/email-key.ts'
 import { emailCounterKey, takePoints } from '../limits/points.ts'
 import { createUser } from '../accounts/create-user.ts'
 import type { NewUser } from '../accounts/create-user.ts'
@@ -66,7 +66,7 @@ function displayNameOf(email: string, names: readonly (string | null)[]): string
  */
 export async function prepareAccount(shop: ShopContext, wish: AccountWish, addressKey: string): Promise<NewUser> {
   await takePoints(shop, 'RATE_LIMITED', { bucket: 'register_ip', key: addressKey })
-  await takePoints(shop, 'RATE_LIMITED', { bucket: 'register_email', key: emailCounterKey(compareKey(wish.email)) })
+  await takePoints(shop, 'RATE_LIMITED', { bucket: 'register_email', key: emailCounterKey(emailKey(wish.email)) })
   if (findUserByEmail(shop.db, wish.email) !== undefined) throw emailTaken()
   return {
     email: wish.email,

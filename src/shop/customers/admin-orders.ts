@@ -3,7 +3,7 @@ import { AppError } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { toIso } from '../../platform/iso-time.ts'
 import { toMajor } from '../../platform/money.ts'
-import { compareKey } from '../../platform/text.ts'
+import { emailKey } from '../../platform/email-key.ts'
 import { findUserByEmail, getUser } from '../accounts/find.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import { couponsOf, getOrder, historyOf } from '../orders/find.ts'
@@ -45,11 +45,11 @@ export type Buyer = { userId?: number | undefined; emailKey?: string | undefined
 export function findBuyer(db: Db, emailOrId: string): Buyer {
   if (!emailOrId.includes('@')) return { userId: getUser(db, emailOrId).id }
   const userId = findUserByEmail(db, emailOrId)?.id
-  const emailKey = compareKey(emailOrId)
-  if (userId === undefined && !isEmailOfOrder(db, emailKey)) {
+  const key = emailKey(emailOrId)
+  if (userId === undefined && !isEmailOfOrder(db, key)) {
     throw new AppError('NOT_FOUND', 'There is no account and no order with this email.')
   }
-  return { userId, emailKey }
+  return { userId, emailKey: key }
 }
 
 /** Whether any order was placed with an email, as a guest or not. */

@@ -3,7 +3,7 @@ import type { FieldErrors } from '../../errors.ts'
 import { randomToken } from '../../platform/crypto/secrets.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { insertStatement } from '../../platform/db/statements.ts'
-import { compareKey } from '../../platform/text.ts'
+import { emailKey } from '../../platform/email-key.ts'
 import { couponRefusals } from '../catalog/coupon-rules.ts'
 import { emit } from '../outbox/emit.ts'
 import { recordMove } from './audit.ts'
@@ -68,7 +68,7 @@ function columnsOf(draft: OrderDraft, now: number): typeof orders.$inferInsert {
 }
 
 function emailKeyOf(draft: OrderDraft): string | null {
-  return draft.email === null ? null : compareKey(draft.email)
+  return draft.email === null ? null : emailKey(draft.email)
 }
 
 /** Units taken for each line, or an error that names everything that is not there. */

@@ -1,7 +1,7 @@
 import { inArray } from 'drizzle-orm'
 import { rawStatement } from '../../platform/db/statements.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { compareKey } from '../../platform/text.ts'
+import { emailKey } from '../../platform/email-key.ts'
 import { returnUse } from '../catalog/coupons.ts'
 import { couponsOf, getOrder } from './find.ts'
 import { repriceOrder } from './reprice-order.ts'
@@ -33,8 +33,8 @@ export function hasCustomerLimit(db: Db, orderId: number): boolean {
  * order's own use does not count.
  */
 export function couponsOverLimit(db: Db, orderId: number, email: string): { id: number; code: string }[] {
-  const emailKey = compareKey(email)
-  return overused(db).all({ orderId, emailKey, customerKey: `email:${emailKey}` })
+  const key = emailKey(email)
+  return overused(db).all({ orderId, emailKey: key, customerKey: `email:${key}` })
 }
 
 /** Takes coupons off a pending order: their uses go back, and the order costs what it costs without them. */

@@ -68,5 +68,5 @@ export type DraftAttribution = {
   refSent: string | null
   refOutcome: 'none' | 'credited' | 'unknown' | 'not_active' | 'self' | 'module_off'
   /** Who is credited; present exactly when `refOutcome` is `credited`. */
-  credit: { affiliate: typeof affiliates.$inferSelect; campaign: string | null } | null
+  credit: { affiliate: typeof affiliates.$inferSelect; campaign: string | null; note?: 'plus_address' } | null
 }

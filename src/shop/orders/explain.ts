@@ -90,6 +90,7 @@ function explainReferral(db: Db, order: OrderRow, attribution: OrderAttributionR
       outcome: `${money(referral.amountMinor)} now`
     },
     { rule: 'status', ...whyStatus(db, order, referral) },
+    ...(referral.note === null ? [] : [{ rule: 'buyer', ...notes[referral.note] }]),
     ...entries.map((entry) => ({
       rule: 'ledger',
       input: `${entry.kind}, ${toIso(entry.at)}, ${entry.reason}`,
@@ -103,6 +104,13 @@ function explainReferral(db: Db, order: OrderRow, attribution: OrderAttributionR
       )
     }
   ]
+}
+
+const notes: Readonly<Record<NonNullable<ReferralRow['note']>, Omit<Step, 'rule'>>> = {
+  plus_address: {
+    input: "the buyer's email is a plus address of the affiliate's",
+    outcome: 'probably the same person: an operator decides'
+  }
 }
 
 function whyNoReferral(order: OrderRow, attribution: OrderAttributionRow | null): Omit<Step, 'rule'> {

@@ -1,11 +1,11 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
 import { statement } from '../../platform/db/statements.ts'
-import { compareKey } from '../../platform/text.ts'
+import { emailKey } from '../../platform/email-key.ts'
 import { findUserById } from '../accounts/find.ts'
-import { isSelfReferral } from '../affiliates/credit.ts'
+import { isPlusAddressOf, isSelfReferral } from '../affiliates/credit.ts'
 import { getAffiliateById } from '../affiliates/find.ts'
-import { rejectReferral } from '../referrals/referrals.ts'
+import { noteReferral, rejectReferral } from '../referrals/referrals.ts'
 import type { Address, OrderContact } from './address.ts'
 import { findAttribution, getOrder } from './find.ts'
 import type { OrderRow } from './rows.ts'
@@ -32,14 +32,14 @@ const setEmail = statement((orm) =>
 export function recordBuyerEmail(tx: Tx, orderId: number, email: string, now: number): OrderRow {
   const order = getOrder(tx, orderId)
   if (order.email !== null || order.userId !== null) return order
-  const emailKey = compareKey(email)
-  const known = setEmail(tx).get({ id: orderId, email, emailKey, now })
+  const key = emailKey(email)
+  const known = setEmail(tx).get({ id: orderId, email, emailKey: key, now })
   tx.orm
     .update(orderCoupons)
-    .set({ customerKey: sql`coalesce(${orderCoupons.customerKey}, ${`email:${emailKey}`})` })
+    .set({ customerKey: sql`coalesce(${orderCoupons.customerKey}, ${`email:${key}`})` })
     .where(eq(orderCoupons.orderId, orderId))
     .run()
-  if (isCreditedAffiliate(tx, known)) rejectReferral(tx, orderId, 'self', now)
+  checkReferral(tx, known, now)
   return known
 }
 
@@ -65,10 +65,12 @@ export function recordContact(
     .run()
 }
 
-function isCreditedAffiliate(tx: Tx, { id, userId, email }: OrderRow): boolean {
+function checkReferral(tx: Tx, { id, userId, email }: OrderRow, now: number): void {
   const affiliateId = findAttribution(tx, id)?.affiliateId ?? null
-  if (affiliateId === null) return false
+  if (affiliateId === null) return
   const affiliate = getAffiliateById(tx, affiliateId)
   const owner = findUserById(tx, affiliate.userId)
-  return owner !== undefined && isSelfReferral(affiliate, owner, { userId, emails: [email] })
+  if (owner === undefined) return
+  if (isSelfReferral(affiliate, owner, { userId, emails: [email] })) rejectReferral(tx, id, 'self', now)
+  else if (isPlusAddressOf(owner, [email])) noteReferral(tx, id, 'plus_address', now)
 }

@@ -19,7 +19,7 @@ export function stampAttribution(tx: Tx, order: OrderRow, attribution: DraftAttr
     insertRow(tx, { ...values, orderId, affiliateRef: '', affiliateCampaign: '' })
     return
   }
-  const { affiliate, campaign } = credit
+  const { affiliate, campaign, note } = credit
   const visitId = recordVisit(tx, { affiliateId: affiliate.id, orderId, campaign }, now)
   insertRow(tx, {
     ...values,
@@ -30,5 +30,6 @@ export function stampAttribution(tx: Tx, order: OrderRow, attribution: DraftAttr
     affiliateCampaign: campaign ?? '',
     utmContent: `visit:${visitId}`
   })
-  createReferral(tx, { affiliate, orderId, visitId, baseMinor: order.totalMinor, currency: order.currency }, now)
+  const { totalMinor: baseMinor, currency } = order
+  createReferral(tx, { affiliate, orderId, visitId, baseMinor, currency, note: note ?? null }, now)
 }

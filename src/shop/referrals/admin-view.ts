@@ -11,7 +11,13 @@ import { entriesOf } from './ledger.ts'
 import { affiliates, visits } from '../affiliates/schema.ts'
 
 /** A referral as operators see it (docs/contract.md A8). */
-export type AdminReferral = ReferralView & { affiliateCode: string; orderId: number; visitId: number }
+export type AdminReferral = ReferralView & {
+  affiliateCode: string
+  orderId: number
+  visitId: number
+  /** `plus_address`: the buyer's email is a plus address of the affiliate's own. */
+  note?: NonNullable<ReferralRow['note']>
+}
 export type ReferralFilter = { affiliateId?: number; status?: ReferralRow['status'] }
 
 /** The newest referrals, newest first, of the shop or of one affiliate or status. */
@@ -61,7 +67,8 @@ export function showReferral(db: Db, id: number) {
 /** A referral for operators; see `AdminReferral`. */
 export function toAdminReferral(row: ReferralRow, affiliateCode: string): AdminReferral {
   const { id, ...rest } = toReferral(row)
-  return { id, affiliateCode, orderId: row.orderId, visitId: row.visitId, ...rest }
+  const note = row.note === null ? {} : { note: row.note }
+  return { id, affiliateCode, orderId: row.orderId, visitId: row.visitId, ...rest, ...note }
 }
 
 function toEntry({ kind, amountMinor, currency, reason, payoutId, at }: CommissionEntryRow) {

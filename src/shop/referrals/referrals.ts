@@ -22,6 +22,7 @@ export type NewReferral = {
   /** The order's total after discounts, in minor units of `currency`. */
   baseMinor: number
   currency: string
+  note?: ReferralRow['note']
   /** Rejects the referral immediately and finally, for this reason (`self`). */
   reject?: string
 }
@@ -31,11 +32,11 @@ export type NewReferral = {
  * undefined, without a referral, for a total of zero and for an affiliate who is not active.
  */
 export function createReferral(tx: Tx, input: NewReferral, now: number): ReferralRow | undefined {
-  const { affiliate, orderId, visitId, baseMinor, currency, reject: refusal } = input
+  const { affiliate, orderId, visitId, baseMinor, currency, note = null, reject: refusal } = input
   if (baseMinor === 0 || affiliate.status !== 'active') return undefined
   const rateBps = currentRateBps(tx, affiliate)
   const amountMinor = netCommissionMinor({ totalMinor: baseMinor, refundedMinor: 0 }, rateBps)
-  const row = { affiliateId: affiliate.id, orderId, visitId, rateBps, amountMinor, currency }
+  const row = { affiliateId: affiliate.id, orderId, visitId, rateBps, amountMinor, currency, note }
   const id = insertReferral(tx, { ...row, status: 'pending', createdAt: now, updatedAt: now })
   const referral = getReferral(tx, id)
   emit(tx, 'referral.created', toEventData(referral), now)
@@ -97,6 +98,12 @@ function replaces(reason: string, known: string | null): boolean {
 
 function isOrderReason(reason: string | null): boolean {
   return reason?.startsWith('order_') ?? false
+}
+
+/** Stores what an operator should look at in the referral of an order. */
+export function noteReferral(tx: Tx, orderId: number, note: NonNullable<ReferralRow['note']>, now: number): void {
+  const referral = findReferralOfOrder(tx, orderId)
+  if (referral !== undefined) storeReferral(tx, referral, { note }, now)
 }
 
 /** Makes the referral of a failed or cancelled order pending again, because the order is paid or open again. */

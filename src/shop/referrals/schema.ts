@@ -39,6 +39,8 @@ export const referrals = sqliteTable(
     amountMinor: minor('amount_minor').notNull(),
     currency: text('currency').notNull(),
     rejectedFor: text('rejected_for'),
+    /** What an operator should look at before accepting or paying; `plus_address`: see isPlusAddressOf. */
+    note: text('note', { enum: ['plus_address'] }),
     acceptedAt: instant('accepted_at'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull()

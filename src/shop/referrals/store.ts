@@ -12,6 +12,7 @@ const updateReferral = statement((orm) =>
       amountMinor: sql`${sql.placeholder('amountMinor')}`,
       rejectedFor: sql`${sql.placeholder('rejectedFor')}`,
       acceptedAt: sql`${sql.placeholder('acceptedAt')}`,
+      note: sql`${sql.placeholder('note')}`,
       updatedAt: sql`${sql.placeholder('now')}`
     })
     .where(eq(referrals.id, sql.placeholder('id')))
@@ -20,7 +21,9 @@ const updateReferral = statement((orm) =>
 )
 
 /** The fields of a referral that can change. Its affiliate, order and rate cannot. */
-export type ReferralChange = Partial<Pick<ReferralRow, 'status' | 'amountMinor' | 'rejectedFor' | 'acceptedAt'>>
+export type ReferralChange = Partial<
+  Pick<ReferralRow, 'status' | 'amountMinor' | 'rejectedFor' | 'acceptedAt' | 'note'>
+>
 
 /** Updates a referral and returns the new row. */
 export function storeReferral(tx: Tx, referral: ReferralRow, change: ReferralChange, now: number): ReferralRow {

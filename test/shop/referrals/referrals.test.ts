@@ -331,7 +331,7 @@ describe('an affiliate', () => {
 
   it('is recognised as the buyer by account, account email or billing email', () => {
     const affiliate = { userId: 7 }
-    const user = { emailKey: 'mira@shop.example', billingEmail: 'Office@Mira.example' }
+    const user = { email: 'mira@shop.example', billingEmail: 'Office@Mira.example' }
     const other = { userId: 8, emails: ['b@shop.example'] }
     expect(isSelfReferral(affiliate, user, other)).toBe(false)
     expect(isSelfReferral(affiliate, user, { userId: null, emails: [] })).toBe(false)

@@ -1,0 +1,90 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { createAffiliate } from '../../src/shop/affiliates/create-affiliate.ts'
+import { getAffiliate } from '../../src/shop/affiliates/find.ts'
+import { explainOrder } from '../../src/shop/orders/explain.ts'
+import { listAdminReferrals } from '../../src/shop/referrals/admin-view.ts'
+import { setSetting } from '../../src/shop/settings/settings.ts'
+import { goodPassword, makeUser } from '../support/people.ts'
+import { startShop } from '../support/running-shop.ts'
+import type { RunningShop } from '../support/running-shop.ts'
+import { checkOut, fieldErrors, mug } from './checkout-support.ts'
+
+const spellings = [
+  'mira@\u017Fhop.example',
+  'MIRA@SHOP.EXAMPLE',
+  '\uFF4D\uFF49\uFF52\uFF41@shop.example',
+  'mira@\uFF33\uFF28\uFF2F\uFF30.example'
+]
+
+async function openShop(): Promise<RunningShop> {
+  const shop = await startShop()
+  onTestFinished(() => shop.stop())
+  return shop
+}
+
+it('one mailbox has one account, however its address is typed', async () => {
+  const shop = await openShop()
+  expect((await shop.visitor().register({ email: 'mira@shop.example' })).status).toBe(201)
+  for (const email of spellings)
+    expect(await shop.visitor().register({ email })).toMatchObject({
+      status: 400,
+      error: { code: 'AUTH_REGISTRATION_FAILED' }
+    })
+})
+
+it('the owner of a mailbox logs in by each spelling of it, also of its domain', async () => {
+  const shop = await openShop()
+  await makeUser(shop.app, { email: 'lena@m\u00FCnchen.example' })
+  for (const email of ['lena@xn--mnchen-3ya.example', 'LENA@MU\u0308NCHEN.example'])
+    expect((await shop.visitor().post('/auth/login', { email, password: goodPassword })).status).toBe(200)
+})
+
+it('one mailbox has one allowance of registrations and of recovery messages', async () => {
+  const shop = await openShop()
+  setSetting(shop.app.db, 'limits.register_email', '2/3600', 0)
+  setSetting(shop.app.db, 'limits.recovery_email', '2/3600', 0)
+  await makeUser(shop.app, { email: 'mira@shop.example' })
+  const registered = []
+  for (const email of spellings.slice(0, 3)) {
+    registered.push((await shop.visitor().register({ email })).status)
+    await shop.visitor().post('/auth/forgot-password', { email })
+  }
+  expect(registered).toEqual([400, 400, 429])
+  expect(shop.app.db.sqlite.prepare('SELECT count(*) FROM mails').pluck().get()).toBe(2)
+})
+
+it('no spelling of an own address earns an affiliate a commission', async () => {
+  const shop = await openShop()
+  const { id: userId } = await makeUser(shop.app, { email: 'mira@shop.example' })
+  createAffiliate(shop.app.db, { userId, code: 'mira', status: 'active', rateBps: null }, 0)
+  for (const email of spellings)
+    expect((await checkOut(shop.visitor(), { items: [mug], customer: { email } }, { query: '?ref=mira' })).status).toBe(
+      200
+    )
+  expect(listAdminReferrals(shop.app.db, { limit: 10 })).toEqual([])
+})
+
+it('a plus address of the affiliate is credited, and an operator sees it', async () => {
+  const shop = await openShop()
+  const { db } = shop.app
+  const { id: userId } = await makeUser(shop.app, { email: 'mira@shop.example' })
+  createAffiliate(db, { userId, code: 'mira', status: 'active', rateBps: null }, 0)
+  for (const email of ['Mira+x@shop.example', 'lena@shop.example'])
+    await checkOut(shop.visitor(), { items: [mug], customer: { email } }, { query: '?ref=mira' })
+  const { id: affiliateId } = getAffiliate(db, 'mira')
+  const notes = listAdminReferrals(db, { affiliateId, limit: 10 }).map(({ orderId, note }) => [orderId, note])
+  expect(notes).toEqual([
+    [2, undefined],
+    [1, 'plus_address']
+  ])
+  expect(explainOrder(db, 1).referral).toContainEqual(expect.objectContaining({ rule: 'buyer' }))
+  expect(explainOrder(db, 2).referral).not.toContainEqual(expect.objectContaining({ rule: 'buyer' }))
+})
+
+it('a domain that cannot exist is a field error', async () => {
+  const shop = await openShop()
+  for (const email of ['mira@xn--shop-.example', 'mira@xn--hop-pua.example']) {
+    const answer = await shop.visitor().register({ email })
+    expect([answer.status, fieldErrors(answer)]).toEqual([422, ['email']])
+  }
+})
