@@ -13,6 +13,7 @@ import type { OrderStatus } from '../shop/orders/states.ts'
 import { openAttempts } from '../shop/payments/attempts.ts'
 import { markPaid } from '../shop/payments/by-hand.ts'
 import { cancelOrder } from '../shop/payments/end-hold.ts'
+import { acceptPayment, describePayment, findUncountedPayment } from '../shop/payments/uncounted-payment.ts'
 import { refundOrder } from '../shop/payments/refund.ts'
 import { settlePayments } from '../shop/payments/settle-payments.ts'
 import { buyerLines } from './buyer-lines.ts'
@@ -68,11 +69,8 @@ function defineMoves(group: ShopCommand): void {
     'paid <id>',
     'record that the money has arrived: by transfer, in cash, or late',
     'orders paid 12'
-  )
-  runs(paid, 'migrated', ({ app, now }, id: string) => {
-    markPaid(app.db, parseId(id), by, now)
-    return answer(app, parseId(id))
-  })
+  ).option('--yes', 'do not ask for confirmation')
+  runs(paid, 'migrated', recordPayment)
   const complete = addCommand(
     group,
     'complete <id>',
@@ -106,16 +104,33 @@ function defineMoves(group: ShopCommand): void {
     'orders refund 12 --amount 5.50'
   )
     .option('--amount <n>', "refund this part, in the order's currency")
+    .option('--by-hand', 'only record that you returned the money yourself; ask no gateway')
     .option('--yes', 'do not ask for confirmation')
-  runs(refund, 'migrated', async (work: Work<SureOptions & { amount?: string }>, id: string) => {
+  runs(refund, 'migrated', async (work: Work<SureOptions & { amount?: string; byHand?: boolean }>, id: string) => {
     const { app, options } = work
     const { currency } = getOrder(app.db, parseId(id))
     const amountMinor = options.amount === undefined ? undefined : toMinor(options.amount, currency)
     const what = amountMinor === undefined ? 'the rest' : formatMoney(amountMinor, currency)
     await askAtTerminal(`Refund ${what} of order ${parseId(id)}?`, work)
-    await refundOrder(app, parseId(id), amountMinor, by)
+    await refundOrder(app, parseId(id), amountMinor, by, { byHand: options.byHand ?? false })
     return answer(app, parseId(id))
   })
+}
+
+/** A payment that the gateway has is recorded as it was paid; without one, the money arrived by hand. */
+async function recordPayment(work: Work<SureOptions>, text: string): Promise<Answer> {
+  const { app, now } = work
+  const id = parseId(text)
+  const payment = await findUncountedPayment(app, id)
+  if (payment === undefined) {
+    markPaid(app.db, id, by, now)
+    return answer(app, id)
+  }
+  const found = describePayment(app, payment)
+  if (payment.wrong?.kind === 'amount') await askAtTerminal(`${found} Record it as the payment of this order?`, work)
+  await acceptPayment(app, payment, by)
+  const { json, human } = answer(app, id)
+  return { json, human: [found, ...[human].flat()] }
 }
 
 function list({ app, options }: Work<ListOptions>): Answer {

@@ -2,7 +2,6 @@ import { validationFailed } from '../../errors.ts'
 import { randomToken } from '../../platform/crypto/secrets.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { insertStatement, rawStatement } from '../../platform/db/statements.ts'
-import { shareMinor } from '../../platform/money.ts'
 import { findAffiliateById } from '../affiliates/find.ts'
 import { isCreditable } from '../affiliates/credit.ts'
 import { renewalInterval } from '../benefits/kinds.ts'
@@ -11,6 +10,7 @@ import { createReferral } from '../referrals/referrals.ts'
 import { setting } from '../settings/settings.ts'
 import { recordMove } from './audit.ts'
 import { findAttribution, getOrder, itemsOf } from './find.ts'
+import { pricesFor } from './line-prices.ts'
 import type { OrderItemRow, OrderRow } from './rows.ts'
 import { orderAttributions, orderItems, orders } from './schema.ts'
 
@@ -68,15 +68,10 @@ export function insertRenewal(tx: Tx, original: OrderRow, payment: RenewalPaymen
 function renewedLines(items: readonly OrderItemRow[], amountMinor: number): Omit<OrderItemRow, 'id' | 'orderId'>[] {
   const renewing = items.filter(({ grants }) => grants.some((grant) => renewalInterval(grant) !== null))
   const lines = renewing.length > 0 ? renewing : items
-  const weights = lines.map(({ unitPriceMinor, quantity }) => Math.max(1, unitPriceMinor * quantity))
-  const shares = shareMinor(amountMinor, weights)
+  const prices = pricesFor(lines, amountMinor)
   return lines.map(({ productId, variationId, name, quantity, unitPriceMinor, type }, index) => {
-    const totalMinor = shares[index] ?? 0
-    // Charged more than the list price once was, the price follows; charged less, the difference is a discount.
-    const price = Math.max(unitPriceMinor, Math.ceil(totalMinor / quantity))
-    const discountMinor = price * quantity - totalMinor
-    const amounts = { unitPriceMinor: price, discountMinor, totalMinor }
-    return { productId, variationId, name, quantity, type, ...amounts, grants: [], stockTaken: 0 }
+    const price = prices[index] ?? { unitPriceMinor, discountMinor: unitPriceMinor * quantity, totalMinor: 0 }
+    return { productId, variationId, name, quantity, type, ...price, grants: [], stockTaken: 0 }
   })
 }
 

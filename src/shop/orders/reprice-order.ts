@@ -8,6 +8,7 @@ import { coupons } from '../catalog/schema.ts'
 import { categoryIdsOfProduct } from '../catalog/stored-product.ts'
 import { repriceReferral } from '../referrals/reprice.ts'
 import { couponsOf, getOrder, itemsOf } from './find.ts'
+import { pricesFor } from './line-prices.ts'
 import type { OrderRow } from './rows.ts'
 import { orderCoupons, orderItems, orders } from './schema.ts'
 
@@ -43,6 +44,26 @@ export function repriceOrder(tx: Tx, order: OrderRow, now: number): OrderRow {
   }
   const totalMinor = order.subtotalMinor - discounts.totalMinor
   const sums = { discountMinor: discounts.totalMinor, totalMinor, updatedAt: now }
+  tx.orm.update(orders).set(sums).where(eq(orders.id, order.id)).run()
+  repriceReferral(tx, order.id, totalMinor, now)
+  return getOrder(tx, order.id)
+}
+
+/**
+ * Changes the total of an unpaid order to what its buyer has really paid; the lines and the referral follow. What its
+ * coupons took off stays as it was ordered.
+ */
+export function takePaidTotal(tx: Tx, order: OrderRow, totalMinor: number, now: number): OrderRow {
+  const lines = itemsOf(tx, order.id)
+  const prices = pricesFor(lines, totalMinor)
+  for (const [index, { id }] of lines.entries())
+    tx.orm
+      .update(orderItems)
+      .set(prices[index] ?? {})
+      .where(eq(orderItems.id, id))
+      .run()
+  const discountMinor = prices.reduce((sum, price) => sum + price.discountMinor, 0)
+  const sums = { subtotalMinor: totalMinor + discountMinor, discountMinor, totalMinor, updatedAt: now }
   tx.orm.update(orders).set(sums).where(eq(orders.id, order.id)).run()
   repriceReferral(tx, order.id, totalMinor, now)
   return getOrder(tx, order.id)

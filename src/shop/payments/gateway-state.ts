@@ -121,13 +121,25 @@ function objectOf<T extends object>(reference: string | T | null | undefined): T
   return typeof reference === 'string' || reference === null ? undefined : reference
 }
 
-/** Why an object cannot be the payment of an attempt, for the operator; undefined when it matches. */
-export function mismatch(attempt: AttemptRow, state: GatewayState): string | undefined {
-  if (state.token !== attempt.token) return 'it does not carry the token of this payment'
-  if (state.livemode !== attempt.livemode)
-    return state.livemode ? 'it is a live payment in a test shop' : 'it is a test payment in a live shop'
-  if (state.currency !== attempt.currency) return `it is in ${state.currency}, the order in ${attempt.currency}`
-  if (state.amountMinor !== attempt.amountMinor)
-    return `its amount is ${formatMoney(state.amountMinor, state.currency)}, the order's is ${formatMoney(attempt.amountMinor, attempt.currency)}`
-  return undefined
+/**
+ * Why an object cannot be the payment of an attempt, for the operator. Another `amount` can be accepted or returned,
+ * another `currency` can be returned, and a `foreign` object is another payment.
+ */
+export type Mismatch = { kind: 'amount' | 'currency' | 'foreign'; reason: string }
+
+/** Compares an object with its attempt; undefined when it matches. */
+export function mismatch(attempt: AttemptRow, state: GatewayState): Mismatch | undefined {
+  if (state.token !== attempt.token) return { kind: 'foreign', reason: 'it does not carry the token of this payment' }
+  if (state.livemode !== attempt.livemode) {
+    const reason = state.livemode ? 'it is a live payment in a test shop' : 'it is a test payment in a live shop'
+    return { kind: 'foreign', reason }
+  }
+  if (state.currency !== attempt.currency)
+    return { kind: 'currency', reason: `it is in ${state.currency}, the order in ${attempt.currency}` }
+  if (state.amountMinor === attempt.amountMinor) return undefined
+  const [theirs, ours] = [
+    formatMoney(state.amountMinor, state.currency),
+    formatMoney(attempt.amountMinor, attempt.currency)
+  ]
+  return { kind: 'amount', reason: `its amount is ${theirs}, the order's is ${ours}` }
 }

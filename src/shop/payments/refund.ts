@@ -2,13 +2,14 @@ import { and, eq, sql } from 'drizzle-orm'
 import type Stripe from 'stripe'
 import { AppError } from '../../errors.ts'
 import { randomToken } from '../../platform/crypto/secrets.ts'
-import type { Db } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { formatMoney } from '../../platform/money.ts'
 import type { ShopContext } from '../context.ts'
 import { getOrder } from '../orders/find.ts'
 import { checkRefund, recordRefund } from '../orders/refund-order.ts'
 import type { OrderRow } from '../orders/rows.ts'
-import { findPayingAttempt, getAttempt } from './attempts.ts'
+import { moveOrder } from '../orders/transition.ts'
+import { findPayingAttempt, getAttempt, updateAttempt } from './attempts.ts'
 import { runUnitOfWork } from './unit-of-work.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 import { readGatewayError } from './gateway-failure.ts'
@@ -17,24 +18,34 @@ import { gatewayOf } from './gateway.ts'
 import { refundMetadataOf } from './metadata.ts'
 import type { AttemptRow, RefundRow } from './rows.ts'
 import { refunds } from './schema.ts'
+import { endSubscriptionOf } from './subscription-ends.ts'
+import { acceptPayment, findUncountedPayment, mismatchedAttempts } from './uncounted-payment.ts'
+import type { UncountedPayment } from './uncounted-payment.ts'
 import { warn } from './warnings.ts'
 
 /**
  * Refunds an order. A card payment is refunded at the gateway under a key that is stored first: after a crash or a lost
  * answer the reconciler repeats the request, and the money goes back once. A payment by hand is recorded as refunded by
- * hand.
+ * hand. A payment that arrived without counting for its unpaid order, such as one of another amount, goes back as a whole,
+ * and its order is cancelled.
  *
  * @param amountMinor undefined refunds all that is left
+ * @param options.byHand only records that the operator has returned the money, and asks no gateway
  * @throws AppError as checkRefund; DEPENDENCY_UNAVAILABLE when the gateway cannot be reached (nothing is stored) or did
- *   not confirm (the reconciler repeats the request); CONFLICT when the gateway refuses
+ *   not confirm (the reconciler repeats the request); CONFLICT when the gateway refuses, and without `byHand` for a
+ *   charge at a gateway that this shop has left
  */
 export async function refundOrder(
   shop: ShopContext,
   orderId: number,
   amountMinor: number | undefined,
-  by: string
+  by: string,
+  { byHand = false }: { byHand?: boolean } = {}
 ): Promise<OrderRow> {
-  const asked = await runUnitOfWork(shop, by, (unit) => askRefund(shop, unit, orderId, amountMinor))
+  const uncounted = byHand ? undefined : await findUncountedPayment(shop, orderId)
+  if (uncounted?.wrong !== undefined) return returnPayment(shop, uncounted, amountMinor, by)
+  if (uncounted !== undefined) await acceptPayment(shop, uncounted, by)
+  const asked = await runUnitOfWork(shop, by, (unit) => askRefund(shop, unit, orderId, { amountMinor, byHand }))
   if (asked !== null) await requestRefund(shop, asked, true)
   return getOrder(shop.db, orderId)
 }
@@ -44,42 +55,96 @@ function askRefund(
   shop: ShopContext,
   { tx, by, now }: UnitOfWork,
   orderId: number,
-  amountMinor: number | undefined
+  { amountMinor, byHand }: { amountMinor: number | undefined; byHand: boolean }
 ): RefundRow | null {
   const order = getOrder(tx, orderId)
   const askedMinor = requestedMinor(tx, orderId)
   const leftMinor = order.totalMinor - order.refundedMinor - askedMinor
   const wanted = amountMinor ?? leftMinor
-  if (askedMinor > 0 && (wanted > leftMinor || leftMinor === 0))
-    throw new AppError(
-      'CONFLICT',
-      `Another refund of order ${orderId} is not finished. Wait until it is, then try again.`
-    )
+  if (askedMinor > 0 && (wanted > leftMinor || leftMinor === 0)) throw unfinished(orderId)
   checkRefund(order, wanted)
   const paid = findPayingAttempt(tx, orderId)
-  if (paid === undefined || hasLeftCards(shop)) {
+  if (!byHand) refuseByHand(shop, tx, orderId, paid)
+  if (paid === undefined || byHand) {
     recordRefund(tx, orderId, wanted, { by, reason: 'refunded by hand' }, now)
     return null
   }
   // A stored refund will be paid out, so a refund that cannot be requested now is not stored.
   gatewayOf(shop, paid)
   intentOf(paid)
+  return storeRefund({ tx, by, now }, paid, { amountMinor: wanted, currency: order.currency })
+}
+
+function storeRefund(
+  { tx, by, now }: Pick<UnitOfWork, 'tx' | 'by' | 'now'>,
+  { orderId, id: attemptId }: AttemptRow,
+  amount: Pick<RefundRow, 'amountMinor' | 'currency'>
+): RefundRow {
+  const gatewayKey = `refund-${randomToken()}`
+  const row = { orderId, attemptId, ...amount, gatewayKey, state: 'requested', by, reason: 'refunded' } as const
   return tx.orm
     .insert(refunds)
-    .values({
-      orderId,
-      attemptId: paid.id,
-      amountMinor: wanted,
-      currency: order.currency,
-      gatewayKey: `refund-${randomToken()}`,
-      state: 'requested',
-      by,
-      reason: 'refunded',
-      createdAt: now,
-      updatedAt: now
-    })
+    .values({ ...row, createdAt: now, updatedAt: now })
     .returning()
     .get()
+}
+
+/**
+ * Returns a payment that does not count for its order, as a whole, and cancels the order if it waits for a payment.
+ *
+ * @throws AppError CONFLICT for a part of it and for another's payment
+ */
+async function returnPayment(
+  shop: ShopContext,
+  { attempt, state, wrong }: UncountedPayment,
+  amountMinor: number | undefined,
+  by: string
+): Promise<OrderRow> {
+  const { orderId } = attempt
+  const paid = formatMoney(state.amountMinor, state.currency)
+  if (wrong?.kind === 'foreign')
+    throw new AppError('CONFLICT', `${state.objectId} is not a payment of order ${orderId}: ${wrong.reason}.`)
+  if (amountMinor !== undefined && amountMinor !== state.amountMinor) {
+    const why = `The payment of order ${orderId} does not count for it, so all ${paid} go back. Leave out --amount.`
+    throw new AppError('CONFLICT', why)
+  }
+  const asked = await runUnitOfWork(shop, by, (unit) => {
+    const { tx, now } = unit
+    if (requestedMinor(tx, orderId) > 0) throw unfinished(orderId)
+    const { objectId, paymentIntentId, status: gatewayStatus } = state
+    updateAttempt(
+      tx,
+      attempt.id,
+      { objectId, paymentIntentId, gatewayStatus, outcome: 'abandoned', settledAt: now },
+      now
+    )
+    if (getOrder(tx, orderId).status === 'pending')
+      moveOrder(tx, orderId, 'cancelled', { by, reason: `its payment of ${paid} is returned` }, now)
+    return storeRefund(unit, attempt, { amountMinor: state.amountMinor, currency: state.currency })
+  })
+  await requestRefund(shop, asked, true)
+  if (state.subscription !== null) await endSubscriptionOf(await gatewayOf(shop, attempt).client(), attempt)
+  return getOrder(shop.db, orderId)
+}
+
+function unfinished(orderId: number): AppError {
+  return new AppError(
+    'CONFLICT',
+    `Another refund of order ${orderId} is not finished. Wait until it is, then try again.`
+  )
+}
+
+/** A charge that the gateway has is not recorded as refunded by hand unless the operator says so. */
+function refuseByHand(shop: ShopContext, tx: Tx, orderId: number, paid: AttemptRow | undefined): void {
+  if (paid !== undefined && !hasLeftCards(shop)) return
+  const charged = paid ?? mismatchedAttempts(tx, orderId)[0]
+  if (charged === undefined) return
+  const { gateway, objectId } = charged
+  const what = paid === undefined ? 'is paid by hand, and the gateway has another payment of it' : 'was paid by card'
+  throw new AppError(
+    'CONFLICT',
+    `Order ${orderId} ${what} (${gateway}, ${objectId ?? ''}). Refund that charge in the gateway's dashboard. To record that the money of the order has gone back, run "shopstead orders refund ${orderId} --by-hand".`
+  )
 }
 
 /** A shop that takes no cards any more and has no Stripe key cannot refund at the gateway. */

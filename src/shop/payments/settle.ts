@@ -13,7 +13,7 @@ import { runUnitOfWork } from './unit-of-work.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 import { endTransfers } from './by-hand.ts'
 import { mismatch } from './gateway-state.ts'
-import type { GatewayState } from './gateway-state.ts'
+import type { GatewayState, Mismatch } from './gateway-state.ts'
 import type { AttemptRow } from './rows.ts'
 import { warn } from './warnings.ts'
 
@@ -31,7 +31,8 @@ export function applyGatewayState(unit: UnitOfWork, attemptId: number, state: Ga
   const attempt = getAttempt(tx, attemptId)
   const wrong = mismatch(attempt, state)
   if (wrong !== undefined) {
-    const message = `${state.objectId} does not count as the payment of order ${attempt.orderId}: ${wrong}.`
+    const why = `${state.objectId} does not count as the payment of order ${attempt.orderId}: ${wrong.reason}.`
+    const message = [why, ...advice[wrong.kind](attempt.orderId)].join(' ')
     warn(unit, { orderId: attempt.orderId, kind: 'mismatch', objectId: state.objectId, message })
     return { attempt, verdict: 'mismatch' }
   }
@@ -40,6 +41,15 @@ export function applyGatewayState(unit: UnitOfWork, attemptId: number, state: Ga
   remember(unit, attempt, state)
   effects[state.verdict](unit, attempt, state)
   return { attempt: getAttempt(tx, attemptId), verdict: state.verdict }
+}
+
+/** What the operator can do about a payment that does not match. */
+const advice: Readonly<Record<Mismatch['kind'], (orderId: number) => string[]>> = {
+  amount: (id) => [
+    `If it was paid, "shopstead orders paid ${id}" accepts this amount, and "shopstead orders refund ${id}" returns it.`
+  ],
+  currency: (id) => [`If it was paid, "shopstead orders refund ${id}" returns it.`],
+  foreign: () => []
 }
 
 /** The same as applyGatewayState, in a transaction of its own. */

@@ -182,10 +182,13 @@ describe('a refund', () => {
     await expect(refund(id)).rejects.toThrow('without SHOPSTEAD_PAYMENTS=stripe and SHOPSTEAD_STRIPE_SECRET_KEY.')
   })
 
-  it('of a card payment goes back by hand where the shop takes no cards any more and has no key', async () => {
+  it('of a card payment is recorded by hand only on request where the shop takes no cards and has no key', async () => {
     const id = await buy()
-    const byHand = { ...till.shop.app, cards: null }
-    expect(await refundOrder(byHand, id, undefined, 'operator')).toMatchObject({ status: 'refunded' })
+    const left = { ...till.shop.app, cards: null }
+    await expect(refundOrder(left, id, undefined, 'operator')).rejects.toMatchObject({ code: 'CONFLICT' })
+    expect(till.order(id)).toMatchObject({ status: 'processing', refundedMinor: 0 })
+    const byHand = { byHand: true }
+    expect(await refundOrder(left, id, undefined, 'operator', byHand)).toMatchObject({ status: 'refunded' })
     expect(historyOf(till.shop.app.db, id).at(-1)).toMatchObject({ by: 'operator', reason: 'refunded by hand' })
     expect([rowsOf(id), refundsAt(id)]).toEqual([[], []])
   })
