@@ -316,7 +316,7 @@ describe('an order is not credited', () => {
       orderAttributionSourceType: 'referral'
     })
     expect(await referrals(mira)).toEqual([])
-    expect(explainOrder(shop.app.db, 1).lines.join('\n')).toContain('nothing to earn a commission on')
+    expect(explainOrder(shop.app.db, 1).lines.join('\n')).toContain('there is no amount to earn a commission on')
   })
 
   it.each(['unknown', '2', '0', 'mira2', '%20'])('when the ref is %s', async (ref) => {
@@ -372,7 +372,7 @@ describe('the explanation of an order', () => {
     ])
     expect(explained.referral).toMatchObject([
       { rule: 'commission', input: expect.stringContaining('10%') },
-      { rule: 'status', outcome: 'pending: waits to be accepted by hand' },
+      { rule: 'status', outcome: 'pending: an operator must accept it' },
       { rule: 'visit converted', outcome: 'false' }
     ])
     accept(shop, 1)

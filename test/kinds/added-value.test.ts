@@ -97,4 +97,4 @@ it('a state, module, benefit kind or other value with its row compiles wherever 
   expect(errors).toEqual(
     undecided.map(([path, value]) => expect.stringMatching(new RegExp(`^${path}: Property '${value}' is missing`)))
   )
-})
+}, 120_000)

@@ -4,7 +4,7 @@ import type { Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
 import { emailKey } from '../../platform/email-key.ts'
 import type { ShopContext } from '../context.ts'
-import { countFailures } from '../limits/attempts.ts'
+import { runCountingFailures } from '../limits/attempts.ts'
 import { emailCounterKey } from '../limits/points.ts'
 import type { Counter } from '../limits/points.ts'
 import { findUserByEmail, findUserByUsername, getUserById } from './find.ts'
@@ -76,7 +76,7 @@ export async function verifyPassword(
   password: string,
   counters: readonly Counter[]
 ): Promise<UserRow> {
-  const { failed } = await countFailures(shop, counters, async () => {
+  const { failed } = await runCountingFailures(shop, counters, async () => {
     const right =
       user === undefined
         ? await shop.passwords.verifyNothing(password)

@@ -6,7 +6,7 @@ import { assertPassword } from '../accounts/password-rules.ts'
 import type { Caller, UserRow } from '../accounts/rows.ts'
 import { resetPasswordOf } from '../accounts/set-password.ts'
 import type { ShopContext } from '../context.ts'
-import { countFailures } from '../limits/attempts.ts'
+import { runCountingFailures } from '../limits/attempts.ts'
 import { confirmEmail } from './verify-email.ts'
 
 /**
@@ -21,7 +21,7 @@ export async function resetPassword(
   caller: Pick<Caller, 'addressKey'>,
   now: number
 ): Promise<UserRow> {
-  const { row } = await countFailures(shop, [{ bucket: 'token_ip', key: caller.addressKey }], async () => {
+  const { row } = await runCountingFailures(shop, [{ bucket: 'token_ip', key: caller.addressKey }], async () => {
     const found = findUsableToken(shop.db, 'reset', input.token, now)
     return { failed: found === undefined, row: found }
   })

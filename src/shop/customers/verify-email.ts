@@ -5,7 +5,7 @@ import { redeemEmailToken, tokenInvalid } from '../accounts/email-tokens.ts'
 import { markVerified } from '../accounts/mark-verified.ts'
 import type { Caller, UserRow } from '../accounts/rows.ts'
 import type { ShopContext } from '../context.ts'
-import { countFailures } from '../limits/attempts.ts'
+import { runCountingFailures } from '../limits/attempts.ts'
 import { claimGuestOrders } from './claim-guest-orders.ts'
 
 /**
@@ -20,7 +20,7 @@ export async function verifyEmail(
   caller: Pick<Caller, 'addressKey'>,
   now: number
 ): Promise<UserRow> {
-  const { user } = await countFailures(shop, [{ bucket: 'token_ip', key: caller.addressKey }], async () => {
+  const { user } = await runCountingFailures(shop, [{ bucket: 'token_ip', key: caller.addressKey }], async () => {
     const verified = await writeWhenFree(shop.db, (tx) => {
       const row = redeemEmailToken(tx, 'verify', token, now)
       return row === undefined ? null : confirmEmail(tx, row.userId, now)

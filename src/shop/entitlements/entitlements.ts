@@ -10,10 +10,10 @@ import { byFlag, moduleNames, moduleTable } from '../settings/modules.ts'
 import type { Modules } from '../settings/modules.ts'
 import { toFlags } from './flags.ts'
 import type { Flags } from './flags.ts'
-import { visibleHoldings } from './visible-records.ts'
-import type { Holdings } from './visible-records.ts'
+import { visibleRecords } from './visible-records.ts'
+import type { VisibleRecords } from './visible-records.ts'
 import { isActiveAffiliate, toRoles, toServiceRoles } from './roles.ts'
-import { standingOf } from './standing.ts'
+import { accountStateOf } from './account-state.ts'
 
 export type Entitlements = ReturnType<typeof toEntitlements>
 export type AccountSummary = {
@@ -26,12 +26,12 @@ export type AccountSummary = {
 }
 
 /**
- * The account in the answers of register, login and /me (docs/interface.md 2.1 to 2.4), from the records at `now`.
- * Expiry is decided by comparing times, so no job has to have run. It takes five statements in one snapshot, however
- * much was bought, and one more if the user has more donations than are listed.
+ * The account in the responses of register, login and /me (docs/interface.md 2.1 to 2.4) at `now`. Expiry depends only on
+ * times, not on a job. It runs five statements in one snapshot, regardless of the number of orders, and one more if the
+ * user has more donations than are listed.
  *
- * @param user null without a user: then only the shop's modules count.
- * @param isLoggedIn whether there is a session; a registration that awaits its verification has none.
+ * @param user null without a user; then only the shop's modules matter
+ * @param isLoggedIn whether there is a session; a registration that waits for its verification has none
  */
 export function accountSummary(db: Db, user: UserRow, options: { isLoggedIn: boolean }, now: number): AccountSummary
 export function accountSummary(
@@ -41,42 +41,42 @@ export function accountSummary(
   now: number
 ): Omit<AccountSummary, 'user'> & { user: UserView | null }
 export function accountSummary(db: Db, user: UserRow | null, { isLoggedIn }: { isLoggedIn: boolean }, now: number) {
-  const { standing, holdings } = readSnapshot(db, () => {
-    const found = standingOf(db, user)
-    return { standing: found, holdings: visibleHoldings(db, user?.id ?? null, found) }
+  const { account, records } = readSnapshot(db, () => {
+    const found = accountStateOf(db, user)
+    return { account: found, records: visibleRecords(db, user?.id ?? null, found) }
   })
-  const { isOn, profile, consent } = standing
-  const flags = toFlags({ user, isOn, holdings, isLoggedIn }, now)
-  const wpRoles = user === null ? [] : toRoles(user, isActiveAffiliate(standing))
+  const { isOn, profile, consent } = account
+  const flags = toFlags({ user, isOn, records, isLoggedIn }, now)
+  const wpRoles = user === null ? [] : toRoles(user, isActiveAffiliate(account))
   return {
     user: user === null ? null : toUser(user, wpRoles, { billing: true }),
     roles: { wpRoles, serviceRoles: toServiceRoles(flags) },
     flags,
-    entitlements: toEntitlements(flags, isOn, holdings, now),
+    entitlements: toEntitlements(flags, isOn, records, now),
     profile,
     consent
   }
 }
 
-function toEntitlements(flags: Flags, isOn: Modules, holdings: Holdings, now: number) {
+function toEntitlements(flags: Flags, isOn: Modules, records: VisibleRecords, now: number) {
   const summaries = {
-    orders: toOrdersSummary(holdings),
-    donations: toDonationsSummary(holdings),
-    memberships: toMembershipsSummary(holdings, now),
-    subscriptions: toSubscriptionsSummary(holdings, now),
-    affiliate: toAffiliate(holdings),
+    orders: toOrdersSummary(records),
+    donations: toDonationsSummary(records),
+    memberships: toMembershipsSummary(records, now),
+    subscriptions: toSubscriptionsSummary(records, now),
+    affiliate: toAffiliate(records),
     dependencies: byFlag(moduleNames, isOn)
   }
   return {
     flags,
     formsProvider: moduleNames.find((name) => moduleTable[name].providesForms && isOn(name)) ?? null,
     ordersSummary: summaries.orders,
-    orders: holdings.orders,
-    donations: { donations: holdings.donations.donations.map(toDonation) },
+    orders: records.orders,
+    donations: { donations: records.donations.donations.map(toDonation) },
     donationsSummary: summaries.donations,
-    memberships: holdings.memberships.map((record) => toMembership(record, now)),
+    memberships: records.memberships.map((record) => toMembership(record, now)),
     membershipsSummary: summaries.memberships,
-    subscriptions: holdings.subscriptions.map((record) => toSubscription(record, now)),
+    subscriptions: records.subscriptions.map((record) => toSubscription(record, now)),
     subscriptionsSummary: summaries.subscriptions,
     affiliate: summaries.affiliate,
     dependencies: summaries.dependencies,
@@ -84,11 +84,11 @@ function toEntitlements(flags: Flags, isOn: Modules, holdings: Holdings, now: nu
   }
 }
 
-function toOrdersSummary({ orders, totalOrders, hasCompletedOrder }: Holdings) {
+function toOrdersSummary({ orders, totalOrders, hasCompletedOrder }: VisibleRecords) {
   return { hasAnyCompletedOrder: hasCompletedOrder, totalOrders, lastOrderAt: orders[0]?.createdAt ?? null }
 }
 
-function toDonationsSummary({ donations: { donations, total } }: Holdings) {
+function toDonationsSummary({ donations: { donations, total } }: VisibleRecords) {
   const [last] = donations
   return {
     hasDonations: total > 0,
@@ -97,7 +97,7 @@ function toDonationsSummary({ donations: { donations, total } }: Holdings) {
   }
 }
 
-function toMembershipsSummary({ memberships }: Holdings, now: number) {
+function toMembershipsSummary({ memberships }: VisibleRecords, now: number) {
   return {
     activeMembershipCount: memberships.filter((record) => statusOf(record, now) === 'active').length,
     totalMemberships: memberships.length,
@@ -105,13 +105,13 @@ function toMembershipsSummary({ memberships }: Holdings, now: number) {
   }
 }
 
-function toSubscriptionsSummary({ subscriptions }: Holdings, now: number) {
+function toSubscriptionsSummary({ subscriptions }: VisibleRecords, now: number) {
   return {
     activeSubscriptionCount: subscriptions.filter((record) => isSubscriptionInForce(record, now)).length,
     totalSubscriptions: subscriptions.length
   }
 }
 
-function toAffiliate({ affiliate }: Holdings) {
+function toAffiliate({ affiliate }: VisibleRecords) {
   return { id: affiliate?.id ?? null, isActive: affiliate?.status === 'active', status: affiliate?.status ?? null }
 }

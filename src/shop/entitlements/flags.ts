@@ -4,32 +4,32 @@ import { isSubscriptionInForce } from '../benefits/status.ts'
 import { statusOf } from '../benefits/view.ts'
 import { byFlag, flaggedModules } from '../settings/modules.ts'
 import type { Modules } from '../settings/modules.ts'
-import type { Holdings } from './visible-records.ts'
+import type { VisibleRecords } from './visible-records.ts'
 
-/** docs/interface.md 2.2: which modules the shop has, and what the user's records say at this time. */
+/** The flags of docs/interface.md 2.2. */
 export type Flags = ReturnType<typeof toFlags>
 
-/** The flags of docs/interface.md 2.2 for a user at `now`. */
+/** The flags of a user at `now`, from the user's records and the shop's modules. */
 export function toFlags(
-  of: { user: UserRow | null; isOn: Modules; holdings: Holdings; isLoggedIn: boolean },
+  of: { user: UserRow | null; isOn: Modules; records: VisibleRecords; isLoggedIn: boolean },
   now: number
 ) {
-  const { user, isOn, holdings, isLoggedIn } = of
-  const active = holdings.memberships.filter((membership) => statusOf(membership, now) === 'active')
-  const inForce = holdings.subscriptions.filter((subscription) => isSubscriptionInForce(subscription, now))
+  const { user, isOn, records, isLoggedIn } = of
+  const active = records.memberships.filter((membership) => statusOf(membership, now) === 'active')
+  const inForce = records.subscriptions.filter((subscription) => isSubscriptionInForce(subscription, now))
   return {
     isLoggedIn,
     isAdmin: user?.isAdmin ?? false,
     ...byFlag(flaggedModules, isOn),
     hasActiveMembershipA: active.some(isOfModule('A')),
     hasActiveMembershipB: active.some(isOfModule('B')),
-    hasAnyCompletedStoreOrder: holdings.hasCompletedOrder,
+    hasAnyCompletedStoreOrder: records.hasCompletedOrder,
     hasActiveSubscription: inForce.length > 0,
     hasProAccess: [...active, ...inForce].some(({ isPro }) => isPro),
-    isAffiliate: holdings.affiliate !== null,
-    isAffiliateApproved: holdings.affiliate?.status === 'active',
-    hasMembershipB: holdings.memberships.some(isOfModule('B')),
-    hasCourseEnrollments: holdings.isEnrolled
+    isAffiliate: records.affiliate !== null,
+    isAffiliateApproved: records.affiliate?.status === 'active',
+    hasMembershipB: records.memberships.some(isOfModule('B')),
+    hasCourseEnrollments: records.isEnrolled
   }
 }
 

@@ -3,13 +3,13 @@ import { donationsOf, membershipsOf, subscriptionsOf } from '../benefits/records
 import type { DonationRecord, MembershipRecord, SubscriptionRecord } from '../benefits/records.ts'
 import { newestOrders } from '../orders/summary.ts'
 import type { NewestOrder } from '../orders/summary.ts'
-import type { Standing } from './standing.ts'
+import type { AccountState } from './account-state.ts'
 
-/** How many orders entitlements list; their total counts all. */
+/** The number of orders that entitlements list. Their total counts all orders. */
 const ordersListed = 20
 
-/** A person's own records, without those of modules that are off: these are hidden, not deleted. */
-export type Holdings = {
+/** A person's records, without those of modules that are off, which are hidden and not deleted. */
+export type VisibleRecords = {
   orders: NewestOrder[]
   totalOrders: number
   hasCompletedOrder: boolean
@@ -17,10 +17,10 @@ export type Holdings = {
   subscriptions: SubscriptionRecord[]
   donations: { donations: DonationRecord[]; total: number }
   isEnrolled: boolean
-  affiliate: Standing['affiliate']
+  affiliate: AccountState['affiliate']
 }
 
-const nothing: Holdings = {
+const nothing: VisibleRecords = {
   orders: [],
   totalOrders: 0,
   hasCompletedOrder: false,
@@ -32,21 +32,21 @@ const nothing: Holdings = {
 }
 
 /**
- * Orders and subscriptions are commerce's, memberships their own module's by the plan, donations, enrolments and the
- * affiliate account those modules'. Four statements at most.
+ * Reads a person's visible records with at most four statements. Orders and subscriptions belong to the commerce module,
+ * memberships to the module of their plan, and donations, enrolments and the affiliate account to theirs.
  */
-export function visibleHoldings(db: Db, userId: number | null, standing: Standing): Holdings {
+export function visibleRecords(db: Db, userId: number | null, account: AccountState): VisibleRecords {
   if (userId === null) return nothing
-  const { isOn } = standing
+  const { isOn } = account
   const hasStore = isOn('commerce')
   return {
     orders: hasStore ? newestOrders(db, userId, ordersListed) : nothing.orders,
-    totalOrders: hasStore ? standing.totalOrders : nothing.totalOrders,
-    hasCompletedOrder: hasStore && standing.hasCompletedOrder,
+    totalOrders: hasStore ? account.totalOrders : nothing.totalOrders,
+    hasCompletedOrder: hasStore && account.hasCompletedOrder,
     subscriptions: hasStore ? subscriptionsOf(db, userId) : nothing.subscriptions,
     memberships: membershipsOf(db, userId).filter(({ module }) => isOn(`memberships${module}`)),
     donations: isOn('donations') ? donationsOf(db, userId) : nothing.donations,
-    isEnrolled: isOn('courses') && standing.isEnrolled,
-    affiliate: isOn('affiliates') ? standing.affiliate : null
+    isEnrolled: isOn('courses') && account.isEnrolled,
+    affiliate: isOn('affiliates') ? account.affiliate : null
   }
 }

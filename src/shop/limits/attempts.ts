@@ -31,18 +31,18 @@ const queues = new WeakMap<RateLimiter, Map<Bucket, BucketQueues>>()
  * @throws AppError AUTH_RATE_LIMITED when a counter has no points left, DEPENDENCY_UNAVAILABLE when too many attempts
  *   wait or this one waits too long
  */
-export async function countFailures<T extends { failed: boolean }>(
+export async function runCountingFailures<T extends { failed: boolean }>(
   shop: Limits,
   counters: readonly Counter[],
   attempt: () => Promise<T>
 ): Promise<T> {
   const [first, ...others] = counters
   if (first === undefined) return attempt()
-  if (rateLimit(shop.db, first.bucket) === null) return countFailures(shop, others, attempt)
+  if (rateLimit(shop.db, first.bucket) === null) return runCountingFailures(shop, others, attempt)
   const slot = await takeSlot(shop, first, { maxRunning: Infinity, waitMs: waitLimitMs })
   if (slot.queue === null) throw rateLimited('AUTH_RATE_LIMITED', first.bucket, slot.retryAfterSeconds)
   try {
-    const result = await countFailures(shop, others, attempt)
+    const result = await runCountingFailures(shop, others, attempt)
     // Before the slot is free: the next attempt must see that the point is gone.
     if (result.failed) await countFailure(shop, first)
     return result

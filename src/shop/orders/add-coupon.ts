@@ -11,14 +11,14 @@ import type { OrderRow } from './rows.ts'
 import { orderCoupons } from './schema.ts'
 
 /**
- * Gives a pending order one more coupon: its uses are taken, every line's share is worked out anew with the coupons it
- * has, and the sums and its referral follow. The prices of its lines stay as they were ordered.
+ * Adds a coupon to a pending order: takes a use of it, distributes all discounts over the lines again, and updates the
+ * totals and the referral. The prices of the lines stay as they were ordered.
  *
- * @throws AppError VALIDATION_FAILED (`coupon`) for a code that does not count, CONFLICT for an order that is not pending
+ * @throws AppError VALIDATION_FAILED (`coupon`) for a code that does not apply, CONFLICT for an order that is not pending
  */
 export function addCoupon(tx: Tx, orderId: number, code: string, now: number): OrderRow {
   const order = getOrder(tx, orderId)
-  if (order.status !== 'pending') throw new AppError('CONFLICT', 'This order cannot be changed any more.')
+  if (order.status !== 'pending') throw new AppError('CONFLICT', 'This order can no longer be changed.')
   const known = couponsOf(tx, orderId)
   const coupon = findCoupon(tx, code)
   if (coupon !== undefined && known.some(({ couponId }) => couponId === coupon.id)) return order
@@ -30,7 +30,7 @@ export function addCoupon(tx: Tx, orderId: number, code: string, now: number): O
   return repriceOrder(tx, order, now)
 }
 
-/** The code does not count; who guesses codes is counted by it. */
+/** The error for a code that does not apply. The limit on guessing codes counts it. */
 function refused(message: string): AppError {
   return couponsRefused({ coupon: [message] })
 }

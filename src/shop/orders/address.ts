@@ -1,4 +1,4 @@
-/** An address as the buyer gave it. */
+/** An address as the buyer entered it. */
 export type Address = {
   firstName?: string
   lastName?: string
@@ -13,5 +13,5 @@ export type Address = {
   email?: string
 }
 
-/** The buyer's name and phone number as they were given with the order. */
+/** The buyer's name, company and phone number as they were entered with the order. */
 export type OrderContact = { firstName?: string; lastName?: string; phone?: string; companyName?: string }

@@ -6,16 +6,16 @@ import { placedAsGuest } from './guest-orders.ts'
 import { orderCoupons, orders } from './schema.ts'
 
 /**
- * Takes the person out of the orders of an account that is erased, and out of those placed as a guest with its email,
- * verified or not: nothing is told to anybody by it, and an erasure that passed them over would leave name and address
- * behind. What was bought and paid stays for the books.
+ * Removes the personal data from the orders of an erased account, and from the guest orders with its email. The email
+ * need not be verified: the removal reveals nothing, and without it, names and addresses would remain. Items and amounts
+ * stay for accounting.
  */
 export function anonymiseOrdersOf(tx: Tx, { id, emailKey }: Pick<UserRow, 'id' | 'emailKey'>): void {
   anonymise(tx, eq(orders.userId, id), `user:${id}`)
   anonymise(tx, placedAsGuest(emailKey), null)
 }
 
-/** @param customerKey whose uses the coupons of these orders are from now on; null for nobody's that is known */
+/** @param customerKey the customer whose coupon uses these orders count from now on; null for an unknown customer */
 function anonymise(tx: Tx, whose: SQL | undefined, customerKey: string | null): void {
   const ids = tx.orm.select({ id: orders.id }).from(orders).where(whose)
   tx.orm

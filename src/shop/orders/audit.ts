@@ -5,7 +5,7 @@ import type { OrderStatus } from './states.ts'
 
 const insertRow = insertStatement(orderHistory)
 
-/** Writes the audit row of one move; `from` is null for an order's first state. */
+/** Writes the audit row of a move; `from` is null for an order's first state. */
 export function recordMove(
   tx: Tx,
   move: { orderId: number; from: OrderStatus | null; to: OrderStatus; by: string; reason: string; at: number }

@@ -6,23 +6,23 @@ import { takeBackRenewal } from '../benefits/subscriptions.ts'
 import { emit } from '../outbox/emit.ts'
 import { setting } from '../settings/settings.ts'
 import { historyOf, itemsOf } from './find.ts'
-import { releaseHoldings } from './hold.ts'
+import { releaseHold } from './hold.ts'
 import { hasPaidRenewal } from './renewal-order.ts'
 import type { OrderRow } from './rows.ts'
 import { isPaidStatus, isReleasedStatus } from './states.ts'
 
-/** What follows from a move that has been stored and recorded. Each is done at most once, whatever the order's way. */
+/** Applies the consequences of a stored move. Each happens at most once, whatever states the order passes through. */
 export function followMove(tx: Tx, before: OrderRow, after: OrderRow, now: number): void {
   const wasReleased = isReleasedStatus(before.status)
   const isReleased = isReleasedStatus(after.status)
   if (wasReleased && !isReleased) reopenReferral(tx, after.id, now)
-  if (isPaidStatus(after.status) && !isPaidStatus(before.status)) settle(tx, after, now)
+  if (isPaidStatus(after.status) && !isPaidStatus(before.status)) fulfil(tx, after, now)
   if (isReleased && !wasReleased) release(tx, after, now)
-  if (after.status === 'refunded') tellRefund(tx, after, after.totalMinor - before.refundedMinor, now)
+  if (after.status === 'refunded') reportLastRefund(tx, after, after.totalMinor - before.refundedMinor, now)
 }
 
-/** The order is paid: what it held stays taken, the buyer gets what was promised, the affiliate earns. */
-function settle(tx: Tx, order: OrderRow, now: number): void {
+/** Fulfils a paid order: the buyer gets the benefits and the receipt, the affiliate a commission. */
+function fulfil(tx: Tx, order: OrderRow, now: number): void {
   giveOrderGrants(tx, order, now)
   if (setting(tx, 'affiliates.autoAccept')) acceptReferral(tx, order.id, now)
   const timesPaid = historyOf(tx, order.id).filter((row) => isPaidStatus(row.to)).length
@@ -30,28 +30,28 @@ function settle(tx: Tx, order: OrderRow, now: number): void {
   queueMail(tx, { template: 'order_receipt', recipient: order.email, data: { orderId: order.id } }, now)
 }
 
-/** What the lines grant, once each; a guest's order gives nothing until an account takes it in. */
+/** Gives the benefits of the lines, once each. A guest's order gives nothing until an account claims it. */
 export function giveOrderGrants(tx: Tx, order: OrderRow, now: number): void {
   const { id: orderId, userId, currency } = order
   if (userId !== null) giveGrants(tx, { orderId, userId, currency, items: itemsOf(tx, orderId) }, now)
 }
 
-/** The order is off: stock and coupons go back, the buyer loses what it gave, the affiliate earns nothing. */
+/** Undoes an order that ended: returns stock and coupons, and ends its benefits and its commission. */
 function release(tx: Tx, order: OrderRow, now: number): void {
-  releaseHoldings(tx, order.id)
+  releaseHold(tx, order.id)
   revokeGrants(tx, order.id, { keepSubscriptions: hasPaidRenewal(tx, order.id) }, now)
   takeBackRenewal(tx, order.id, now)
   rejectReferral(tx, order.id, `order_${order.status}`, now)
 }
 
-/** Tells of money that went back with the move to refunded; a part that went back earlier has been told of. */
-function tellRefund(tx: Tx, order: OrderRow, amountMinor: number, now: number): void {
+/** Reports the refund of the move to `refunded`. Earlier partial refunds have been reported before. */
+function reportLastRefund(tx: Tx, order: OrderRow, amountMinor: number, now: number): void {
   if (amountMinor === 0) return
-  tellOfRefund(tx, order, amountMinor, true, now)
+  reportRefund(tx, order, amountMinor, true, now)
 }
 
-/** The event and the buyer's message for one refund. */
-export function tellOfRefund(tx: Tx, order: OrderRow, amountMinor: number, full: boolean, now: number): void {
+/** Emits the event of a refund and queues the email to the buyer. */
+export function reportRefund(tx: Tx, order: OrderRow, amountMinor: number, full: boolean, now: number): void {
   const { id: orderId, currency, email } = order
   emit(tx, 'order.refunded', { orderId, amountMinor, currency, full }, now)
   if (email === null) return

@@ -25,8 +25,8 @@ const usesByCustomer = rawStatement<
   )`)
 
 /**
- * How many orders of one customer carry a coupon now, by key and by email: somebody who bought as a guest and again with
- * an account is one customer.
+ * How many orders of one customer use a coupon, by key and by email: a guest who later buys with an account is the same
+ * customer.
  */
 export function couponUsesOf(
   db: Db,
@@ -36,7 +36,7 @@ export function couponUsesOf(
   return usesByCustomer(db).get({ couponId, customerKey, emailKey })?.uses ?? 0
 }
 
-/** Whose use of a coupon an order's is; null while nobody is known. */
+/** The customer whose coupon use an order counts; null while the buyer is unknown. */
 export function customerKeyOf({ userId, emailKey }: { userId: number | null; emailKey: string | null }): string | null {
   if (userId !== null) return `user:${userId}`
   return emailKey === null ? null : `email:${emailKey}`
@@ -45,8 +45,8 @@ export function customerKeyOf({ userId, emailKey }: { userId: number | null; ema
 export type CouponUse = { couponId: number; customerKey: string | null }
 
 /**
- * Counts one use of a coupon, unless its total or this customer's own uses are used up. Under the transaction's write
- * lock, so of two orders that want the last use one gets it.
+ * Counts one use of a coupon, unless the coupon or this customer has no uses left. It runs under the transaction's write
+ * lock, so only one of two concurrent orders gets the last use.
  */
 export function takeCouponUse(
   tx: Tx,

@@ -1,7 +1,7 @@
 import { validationFailed } from '../../errors.ts'
 import type { AppError, FieldErrors } from '../../errors.ts'
 
-/** Why an order was refused: codes that did not apply. The limit on guessing codes counts them. */
+/** The cause of an order that was refused because of its codes. The limit on guessing codes counts them. */
 export class CouponsRefused extends Error {
   override readonly name = 'CouponsRefused'
   readonly count: number
@@ -12,7 +12,7 @@ export class CouponsRefused extends Error {
   }
 }
 
-/** The refusal of an order for its codes, each under the field that it came in. */
+/** The error for an order whose codes do not apply, with a message for each field of the request. */
 export function couponsRefused(errors: FieldErrors, message?: string): AppError {
   const refused = validationFailed(errors, message)
   refused.cause = new CouponsRefused(Object.keys(errors).length)

@@ -20,14 +20,14 @@ const insertItem = insertStatement(orderItems)
 const insertCoupon = insertStatement(orderCoupons)
 
 /**
- * Writes a new pending order with everything that belongs to it: stock and coupon uses taken, lines, attribution with
- * visit and referral, the first audit row and the event order.created.
+ * Inserts a pending order: takes stock and coupon uses, and writes the lines, the attribution with visit and referral,
+ * the first audit row and the event `order.created`.
  *
- * @throws AppError VALIDATION_FAILED on the paths of the lines and coupons that somebody else got before; the
- *   transaction must then be rolled back, since the others have been taken.
+ * @throws AppError VALIDATION_FAILED on the paths of lines and coupons that are no longer available. Roll the transaction
+ *   back then, because the available ones have been taken.
  */
 export function insertOrder(tx: Tx, draft: OrderDraft, now: number): OrderRow {
-  const stockTaken = takeHoldings(tx, draft)
+  const stockTaken = takeHold(tx, draft)
   const orderId = insertRow(tx, columnsOf(draft, now))
   const order = getOrder(tx, orderId)
   for (const [index, line] of draft.lines.entries()) {
@@ -40,7 +40,7 @@ export function insertOrder(tx: Tx, draft: OrderDraft, now: number): OrderRow {
   return order
 }
 
-/** The order's own columns; its sums are those of its lines, so they cannot disagree. */
+/** The columns of the order. Its totals are computed from the lines, so they always agree. */
 function columnsOf(draft: OrderDraft, now: number): typeof orders.$inferInsert {
   const totalMinor = draft.lines.reduce((sum, line) => sum + line.totalMinor, 0)
   const discountMinor = draft.lines.reduce((sum, line) => sum + line.discountMinor, 0)
@@ -71,8 +71,8 @@ function emailKeyOf(draft: OrderDraft): string | null {
   return draft.email === null ? null : emailKey(draft.email)
 }
 
-/** Units taken for each line, or an error that names everything that is not there. */
-function takeHoldings(tx: Tx, draft: OrderDraft): number[] {
+/** Takes the stock of all lines. @throws AppError VALIDATION_FAILED naming every line and coupon that is not available */
+function takeHold(tx: Tx, draft: OrderDraft): number[] {
   const gone: FieldErrors = {}
   const taken = draft.lines.map((line) => {
     const units = takeUnits(tx, line, line.quantity)

@@ -5,8 +5,8 @@ import type { Address, OrderContact } from './address.ts'
 import type { Strategy } from './strategies.ts'
 
 /**
- * An order as checkout has worked it out: prices, discounts and attribution are decided, nothing has been taken yet.
- * All amounts are minor units of `currency`. Sums are not in here, they follow from the lines.
+ * An order that checkout has priced and attributed, before it takes stock and coupons. All amounts are minor units of
+ * `currency`. It has no totals, because they follow from the lines.
  */
 export type OrderDraft = {
   /** Null for a guest. */
@@ -29,7 +29,7 @@ export type OrderDraft = {
 }
 
 export type DraftLine = {
-  /** Where the request has it (`items.0`), for the refusal when its stock is gone. */
+  /** Its path in the request (`items.0`), for the error when it is out of stock. */
   path: string
   productId: number
   variationId: number | null
@@ -44,22 +44,22 @@ export type DraftLine = {
 }
 
 export type DraftCoupon = {
-  /** Where the request has it (`couponCode`, `couponCodes.1`). */
+  /** Its path in the request (`couponCode`, `couponCodes.1`). */
   path: string
   couponId: number
   code: string
   discountMinor: number
-  /** `user:7` or `email:<compare key>`; null while nobody is known. */
+  /** `user:7` or `email:<compare key>`; null while the buyer is unknown. */
   customerKey: string | null
 }
 
-/** The order-attribution values and the marketing values of an order, and why it has them (docs/contract.md 5.9). */
+/** The attribution and marketing values of an order, and their reasons (docs/contract.md 5.9). */
 export type DraftAttribution = {
   sourceType: 'referral' | 'utm' | 'typein'
   utmSource: string | null
   utmMedium: string | null
   utmCampaign: string | null
-  /** Replaced by `visit:<id>` when an affiliate is credited: the visit is recorded with the order. */
+  /** Replaced by `visit:<id>` when an affiliate is credited, because the order records the visit. */
   utmContent: string | null
   marketingUtmSource: string | null
   marketingUtmMedium: string | null
@@ -67,6 +67,6 @@ export type DraftAttribution = {
   marketingUtmContent: string | null
   refSent: string | null
   refOutcome: 'none' | 'credited' | 'unknown' | 'not_active' | 'self' | 'module_off'
-  /** Who is credited; present exactly when `refOutcome` is `credited`. */
+  /** The credited affiliate; null unless `refOutcome` is `credited`. */
   credit: { affiliate: typeof affiliates.$inferSelect; campaign: string | null; note?: 'plus_address' } | null
 }

@@ -5,14 +5,14 @@ import { statement } from '../../platform/db/statements.ts'
 import type { OrderRow } from './rows.ts'
 import { orders } from './schema.ts'
 
-/** The longest that `checkout.holdMinutes` takes. */
+/** The maximum of `checkout.holdMinutes`. */
 const longestHoldMs = 24 * 60 * 60_000 + setBackMs
 
 const overdue = statement((orm) =>
   orm
     .select({ id: orders.id })
     .from(orders)
-    // Spelt as in the partial index, or SQLite would not use it.
+    // Written as in the partial index, otherwise SQLite does not use it.
     .where(
       and(
         sql`status = 'pending'`,
@@ -27,9 +27,9 @@ const overdue = statement((orm) =>
 )
 
 /**
- * Pending orders whose hold ended `sinceMs` ago or earlier, the longest overdue first. The hold of an order from the
- * future is one of a clock that was ahead: longer than any can be, it would keep its stock until then. Whether one is
- * given up is for payments to say (`endHold`): not while its payment is processing or awaits the bank.
+ * The ids of pending orders whose hold ended at least `sinceMs` ago, the most overdue first. They include orders from the
+ * future, which were placed while the clock was ahead and would hold their stock too long. `endHold` in payments
+ * decides whether an order ends: not while its payment is processing or waits for the bank.
  */
 export function overdueOrders(db: Db, now: number, sinceMs = 0): number[] {
   return overdue(db)
@@ -37,7 +37,7 @@ export function overdueOrders(db: Db, now: number, sinceMs = 0): number[] {
     .map(({ id }) => id)
 }
 
-/** Keeps an order's hold until `until` at least; a hold that ends later stays as it is. */
+/** Extends an order's hold to at least `until`; a hold that ends later does not change. */
 export function extendHold(tx: Tx, order: OrderRow, until: number): OrderRow {
   const holdEndsAt = Math.max(order.holdEndsAt ?? 0, until)
   tx.orm.update(orders).set({ holdEndsAt }).where(eq(orders.id, order.id)).run()

@@ -11,15 +11,15 @@ import type { OrderAttributionRow, OrderRow } from './rows.ts'
 import { isPaidStatus } from './states.ts'
 import { isVisitConverted } from './view.ts'
 
-/** One rule, what it looked at and what came of it. */
+/** One rule with its input and its outcome. */
 export type Step = { rule: string; input: string; outcome: string }
 export type Explanation = { orderId: number; attribution: Step[]; referral: Step[]; lines: string[] }
 
 type ReferralRow = typeof referrals.$inferSelect
 
 /**
- * Why an order has its attribution and its referral, or none: each rule in the order in which it was asked, as data and
- * as lines of text.
+ * Explains the attribution and referral of an order, or why it has none: each rule in the order of evaluation, as data
+ * and as lines of text.
  *
  * @throws AppError NOT_FOUND
  */
@@ -31,22 +31,22 @@ export function explainOrder(db: Db, id: number): Explanation {
 }
 
 const refOutcomes: Record<OrderAttributionRow['refOutcome'], string> = {
-  none: 'no affiliate: the checkout carried no ref',
-  credited: 'credited: it names an active affiliate who is not the buyer',
-  unknown: 'counts as no ref: no affiliate has this code or id',
-  not_active: 'counts as no ref: the affiliate was not active',
-  self: 'counts as no ref: the buyer is the affiliate',
-  module_off: 'counts as no ref: the affiliates module was switched off'
+  none: 'no affiliate: the checkout had no ref',
+  credited: 'credited: the ref names an active affiliate other than the buyer',
+  unknown: 'ignored: no affiliate has this code or id',
+  not_active: 'ignored: the affiliate was not active',
+  self: 'ignored: the buyer is the affiliate',
+  module_off: 'ignored: the affiliates module was off'
 }
 
 const sourceTypes: Record<OrderAttributionRow['sourceType'], string> = {
-  referral: 'referral: a credited affiliate goes before any utm value',
+  referral: 'referral: a credited affiliate takes precedence over utm values',
   utm: 'utm: no credited affiliate, and at least one valid utm value',
   typein: 'typein: no credited affiliate and no valid utm value'
 }
 
 function explainAttribution(db: Db, attribution: OrderAttributionRow | null): Step[] {
-  if (attribution === null) return [{ rule: 'attribution', input: 'none', outcome: 'the order was made without any' }]
+  if (attribution === null) return [{ rule: 'attribution', input: 'none', outcome: 'the order has no attribution' }]
   const { refSent, refOutcome, sourceType, visitId, affiliateId } = attribution
   const ofOrder = [attribution.utmSource, attribution.utmMedium, attribution.utmCampaign, attribution.utmContent]
   const marketing = [
@@ -63,12 +63,12 @@ function explainAttribution(db: Db, attribution: OrderAttributionRow | null): St
     {
       rule: 'marketing values',
       input: 'valid utm values of the checkout',
-      outcome: `${describeUtm(marketing)}, kept whatever the attribution`
+      outcome: `${describeUtm(marketing)}, stored regardless of the attribution`
     },
     {
       rule: 'visit',
       input: affiliate,
-      outcome: visitId === null ? 'none: only a credited ref is a visit' : `visit ${visitId}`
+      outcome: visitId === null ? 'none: only a credited ref creates a visit' : `visit ${visitId}`
     }
   ]
 }
@@ -118,8 +118,8 @@ function whyNoReferral(order: OrderRow, attribution: OrderAttributionRow | null)
     return { input: 'no credited affiliate', outcome: 'none' }
   }
   return order.totalMinor === 0
-    ? { input: 'order total of zero', outcome: 'none: there is nothing to earn a commission on' }
-    : { input: 'credited affiliate', outcome: 'none was recorded' }
+    ? { input: 'order total of zero', outcome: 'none: there is no amount to earn a commission on' }
+    : { input: 'credited affiliate', outcome: 'no referral was recorded' }
 }
 
 function whyStatus(db: Db, order: OrderRow, referral: ReferralRow): Omit<Step, 'rule'> {
@@ -129,21 +129,21 @@ function whyStatus(db: Db, order: OrderRow, referral: ReferralRow): Omit<Step, '
     pending: () => `pending: ${whyPending(db, order, referral)}`,
     unpaid: () => `unpaid; ${accepted}`,
     paid: () => `paid out; ${accepted}`,
-    rejected: () => `rejected: ${referral.rejectedFor ?? 'no reason given'}`
+    rejected: () => `rejected: ${referral.rejectedFor ?? 'no reason recorded'}`
   }
   return { input, outcome: outcomes[referral.status]() }
 }
 
 function whyPending(db: Db, order: OrderRow, referral: ReferralRow): string {
-  if (!isPaidStatus(order.status)) return 'waits for the order to be paid'
+  if (!isPaidStatus(order.status)) return 'the order is not paid'
   const affiliate = db.orm
     .select({ status: affiliates.status })
     .from(affiliates)
     .where(eq(affiliates.id, referral.affiliateId))
     .get()
   return affiliate?.status === 'active'
-    ? 'waits to be accepted by hand'
-    : 'its affiliate was not active when the order was paid'
+    ? 'an operator must accept it'
+    : 'the affiliate was not active when the order was paid'
 }
 
 function describeAffiliate(db: Db, affiliateId: number): string {

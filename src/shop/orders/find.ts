@@ -7,11 +7,11 @@ import { orderAttributions, orderCoupons, orderHistory, orderItems, orders } fro
 const orderById = rowStatement(orders, 'id = ?')
 const anyOrder = rawStatement<[], { id: number }>('SELECT id FROM orders LIMIT 1')
 const orderByPublicToken = rowStatement(orders, 'public_token = ?')
-/** Lines in the order in which they were bought. */
+/** The lines of an order, in their order. */
 export const itemsOf = rowsStatement(orderItems, 'order_id = ? ORDER BY id')
 export const couponsOf = rowsStatement(orderCoupons, 'order_id = ? ORDER BY id')
 export const findAttribution = rowStatement(orderAttributions, 'order_id = ?')
-/** Audit rows, the first move first. */
+/** The audit rows of an order, oldest first. */
 export const historyOf = rowsStatement(orderHistory, 'order_id = ? ORDER BY id')
 
 /** The order with an id. */
@@ -19,20 +19,20 @@ export function findOrder(db: Db, id: number): OrderRow | undefined {
   return orderById(db, id)
 }
 
-/** @throws AppError NOT_FOUND when there is no such order. */
+/** The order with an id. @throws AppError NOT_FOUND */
 export function getOrder(db: Db, id: number): OrderRow {
   const order = findOrder(db, id)
-  if (order === undefined) throw new AppError('NOT_FOUND', `There is no order ${id}.`)
+  if (order === undefined) throw new AppError('NOT_FOUND', `Order ${id} does not exist.`)
   return order
 }
 
-/** Whether the shop has ever taken an order. */
+/** Whether the shop has any order. */
 export function hasOrders(db: Db): boolean {
   return anyOrder(db).get() !== undefined
 }
 
 /**
- * The order that the address of a hosted page names.
+ * The order of a hosted page's address.
  *
  * @throws AppError NOT_FOUND
  */

@@ -3,12 +3,12 @@ import type { Placeholder, SQL } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
 import { orders } from './schema.ts'
 
-/** The orders that were placed as a guest with an email and are no account's. */
+/** Matches the guest orders with an email that do not belong to an account. */
 export function placedAsGuest(emailKey: string | Placeholder): SQL | undefined {
   return and(eq(orders.emailKey, emailKey), isNull(orders.userId))
 }
 
-/** How many guest orders carry an email. */
+/** The number of guest orders with an email. */
 export function countGuestOrders(db: Db, emailKey: string): number {
   return db.orm.select({ found: count() }).from(orders).where(placedAsGuest(emailKey)).get()?.found ?? 0
 }

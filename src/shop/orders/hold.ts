@@ -24,8 +24,8 @@ const setCounted = statement((orm) =>
     .prepare()
 )
 
-/** Gives back the stock and the coupon uses that an order holds; once, since the rows say what is held. */
-export function releaseHoldings(tx: Tx, orderId: number): void {
+/** Returns the stock and coupon uses that an order holds. A second call changes nothing, because the rows record the hold. */
+export function releaseHold(tx: Tx, orderId: number): void {
   for (const item of itemsOf(tx, orderId)) {
     if (item.stockTaken === 0) continue
     returnStock(tx, item, item.stockTaken)
@@ -38,8 +38,8 @@ export function releaseHoldings(tx: Tx, orderId: number): void {
   }
 }
 
-/** Takes again what a released order needs, as far as it is there; says what is not, in words for a person. */
-export function reclaimHoldings(tx: Tx, order: OrderRow): string[] {
+/** Takes the stock and coupon uses of a released order again. Returns a text for each that is not available. */
+export function reclaimHold(tx: Tx, order: OrderRow): string[] {
   return [...reclaimStock(tx, order.id), ...reclaimCoupons(tx, order)]
 }
 

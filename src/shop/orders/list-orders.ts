@@ -22,7 +22,7 @@ const facts = `
          a.marketing_utm_content AS marketingUtmContent, r.id AS referralId, r.status AS referralStatus
     FROM orders o LEFT JOIN order_attributions a ON a.order_id = o.id LEFT JOIN referrals r ON r.order_id = o.id`
 
-/** The ids of the page are read off the covering index alone, so that skipping to a late page touches no rows. */
+/** Reads the ids of the page only from the covering index, so that skipping to a late page reads no rows. */
 const pageOfCustomer = rawStatement<{ userId: number; limit: number; offset: number }, OrderFacts>(
   `${facts}
    WHERE o.id IN (SELECT id FROM orders WHERE user_id = @userId ORDER BY created_at DESC, id DESC LIMIT @limit OFFSET @offset)
@@ -35,7 +35,7 @@ const linesOfOrders = rawStatement<[string], OrderLine & { orderId: number }>(
    WHERE order_id IN (SELECT value FROM json_each(?)) ORDER BY order_id, id`
 )
 
-/** One page of a customer's orders, newest first, in three statements however many there are. */
+/** One page of a customer's orders, newest first. Runs three statements, regardless of the number of orders. */
 export function listOrders(
   db: Db,
   userId: number,
@@ -50,12 +50,12 @@ export function listOrders(
   })
 }
 
-/** One order in its public form; undefined when there is none. */
+/** The public form of an order; undefined if it does not exist. */
 export function findOrderView(db: Db, id: number): OrderView | undefined {
   return withLines(db, oneOrder(db).all(id))[0]
 }
 
-/** Adds the lines of all rows by one statement. */
+/** Adds the lines of all rows with one statement. */
 function withLines(db: Db, rows: readonly OrderFacts[]): OrderView[] {
   if (rows.length === 0) return []
   const ids = JSON.stringify(rows.map((row) => row.id))

@@ -10,12 +10,12 @@ const stockOf = rawStatement<Wanted, { stock: number | null }>(`
   WHERE p.id = @productId AND (@variationId IS NULL OR v.id IS NOT NULL)`)
 
 /**
- * Takes units off the stock and says how many were: all, none where nobody counts (so that none is put back should
- * somebody begin to count before the order is given up), or null when there are too few.
+ * Takes units from the stock and returns how many were taken; null when there are too few. It is 0 when the stock is not
+ * counted, so that nothing is returned if counting begins before the order is released.
  */
 export function takeUnits(tx: Tx, { productId, variationId }: Wanted, quantity: number): number | null {
-  const kept = stockOf(tx).get({ productId, variationId })
-  if (kept === undefined) return null
-  if (kept.stock === null) return 0
+  const stored = stockOf(tx).get({ productId, variationId })
+  if (stored === undefined) return null
+  if (stored.stock === null) return 0
   return takeStock(tx, { productId, variationId }, quantity) ? quantity : null
 }

@@ -7,27 +7,27 @@ import { moveOrder } from './transition.ts'
 import type { Move } from './transition.ts'
 
 /**
- * Records that an order's money has arrived: processing when something has to be shipped, else completed, or on hold
- * when it came after stock or coupon were gone. Told again of a payment that is recorded, it changes nothing, wherever
- * the order has gone since (a dispute's hold is not lifted by a webhook that comes twice).
+ * Records that an order is paid: it moves to processing if something must be shipped, else to completed, or to on-hold if
+ * its stock or coupon is no longer available. A recorded payment changes nothing when it is reported again, whatever
+ * state the order has now: a repeated webhook must not release an order that is on hold because of a dispute.
  *
- * @throws AppError TRANSITION_REFUSED for a cancelled order unless `latePayment` says that the payment is real.
+ * @throws AppError TRANSITION_REFUSED for a cancelled order, unless `latePayment` is true
  */
 export function payOrder(tx: Tx, orderId: number, move: Move, now: number): OrderRow {
   const order = getOrder(tx, orderId)
   return order.paidAt === null ? moveOrder(tx, orderId, paidStatusOf(tx, orderId), move, now) : order
 }
 
-/** The state that this order is in when it is paid. */
+/** The state that an order moves to when it is paid. */
 export function paidStatusOf(db: Db, orderId: number): 'processing' | 'completed' {
   return needsShipping(itemsOf(db, orderId)) ? 'processing' : 'completed'
 }
 
 /**
- * An operator has seen the money, or settles what a late payment left on hold. An order that is paid already stays as
- * it is.
+ * Marks an order as paid for an operator who has received the money, or who releases an order that a late payment left on
+ * hold. A paid order does not change.
  *
- * @throws AppError TRANSITION_REFUSED for an order that was given up after it had been paid, and for a refunded one.
+ * @throws AppError TRANSITION_REFUSED for an order that was cancelled after it was paid, and for a refunded order
  */
 export function confirmPayment(tx: Tx, orderId: number, cause: { by: string; reason: string }, now: number): OrderRow {
   const order = getOrder(tx, orderId)
@@ -36,7 +36,7 @@ export function confirmPayment(tx: Tx, orderId: number, cause: { by: string; rea
   return moveOrder(tx, orderId, paidStatusOf(tx, orderId), { ...cause, latePayment }, now)
 }
 
-/** Whether there is such an order, and it is paid and not in dispute. */
+/** Whether the order exists, is paid and is not disputed. */
 export function isOrderPaid(db: Db, orderId: number): boolean {
   const order = findOrder(db, orderId)
   return order !== undefined && isPaidStatus(order.status)

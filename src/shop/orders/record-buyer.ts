@@ -25,9 +25,9 @@ const setEmail = statement((orm) =>
 )
 
 /**
- * Stores the email of a guest whose order has none: the hosted page asked for it, or the gateway knew it. An order that
- * has an email keeps it; an order of an account has none only after an erasure, and stays so. If the buyer turns out to be
- * the credited affiliate, the attribution stays and the referral is rejected.
+ * Stores the email for a guest's order without one: from the hosted page or from the gateway. An order that has an email
+ * keeps it. An account's order without an email was erased and stays without one. If the buyer is the credited affiliate,
+ * the attribution stays and the referral is rejected.
  */
 export function recordBuyerEmail(tx: Tx, orderId: number, email: string, now: number): OrderRow {
   const order = getOrder(tx, orderId)
@@ -43,7 +43,7 @@ export function recordBuyerEmail(tx: Tx, orderId: number, email: string, now: nu
   return known
 }
 
-/** Takes the email off a guest's unpaid order, so that the hosted page asks for another one. */
+/** Removes the email from a guest's unpaid order, so that the hosted page asks for another one. */
 export function forgetBuyerEmail(tx: Tx, orderId: number, now: number): void {
   const { userId, paidAt } = getOrder(tx, orderId)
   if (userId !== null || paidAt !== null) return
@@ -51,7 +51,7 @@ export function forgetBuyerEmail(tx: Tx, orderId: number, now: number): void {
   tx.orm.update(orderCoupons).set({ customerKey: null }).where(eq(orderCoupons.orderId, orderId)).run()
 }
 
-/** Stores what the buyer filled in on the hosted page. */
+/** Stores what the buyer entered on the hosted page. */
 export function recordContact(
   tx: Tx,
   orderId: number,

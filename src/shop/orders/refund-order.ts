@@ -5,7 +5,7 @@ import { statement } from '../../platform/db/statements.ts'
 import { emit } from '../outbox/emit.ts'
 import { restoreCommission, reduceCommission } from '../referrals/referrals.ts'
 import { recordMove } from './audit.ts'
-import { tellOfRefund } from './consequences.ts'
+import { reportRefund } from './consequences.ts'
 import { getOrder } from './find.ts'
 import type { OrderRow } from './rows.ts'
 import { orders } from './schema.ts'
@@ -25,10 +25,10 @@ const addRefund = statement((orm) =>
 )
 
 /**
- * What an order's refund may come to, in minor units of its currency.
+ * Checks the amount of a refund, in minor units of the order's currency.
  *
- * @throws AppError TRANSITION_REFUSED when it was never paid or all has gone back, VALIDATION_FAILED (`amount`) for an
- *   amount that is not from 1 to what is left.
+ * @throws AppError TRANSITION_REFUSED when the order was never paid or is fully refunded, VALIDATION_FAILED (`amount`) for
+ *   an amount that is not from 1 to the rest
  */
 export function checkRefund(order: OrderRow, amountMinor: number): void {
   const leftMinor = order.totalMinor - order.refundedMinor
@@ -38,15 +38,14 @@ export function checkRefund(order: OrderRow, amountMinor: number): void {
   }
   const fits =
     Number.isSafeInteger(amountMinor) && amountMinor <= leftMinor && (amountMinor > 0 || order.totalMinor === 0)
-  if (!fits) throw validationFailed({ amount: ['Takes an amount above zero, up to what has not been refunded yet.'] })
+  if (!fits) throw validationFailed({ amount: ['Must be above zero and at most the amount that is not refunded yet.'] })
 }
 
 /**
- * Records money that has gone back to the buyer. A part takes back its share of the affiliate's commission and leaves
- * the order where it is; the last of it moves the order to refunded, with all that follows. An order that was cancelled
- * after it was paid stays cancelled.
+ * Records a refund. A partial refund reduces the affiliate's commission and leaves the order in its state. When the whole
+ * amount is refunded, the order moves to refunded. An order that was cancelled after it was paid stays cancelled.
  *
- * @throws AppError as `checkRefund`.
+ * @throws AppError as `checkRefund`
  */
 export function recordRefund(
   tx: Tx,
@@ -61,14 +60,14 @@ export function recordRefund(
   if (full && mayMove(order.status, 'refunded', false)) return moveOrder(tx, orderId, 'refunded', cause, now)
   const refunded = addRefund(tx).get({ id: orderId, amountMinor, now })
   reduceCommission(tx, orderId, { refundedMinor: refunded.refundedMinor, totalMinor: refunded.totalMinor }, now)
-  tellOfRefund(tx, refunded, amountMinor, full, now)
+  reportRefund(tx, refunded, amountMinor, full, now)
   return refunded
 }
 
 /**
- * Takes a recorded refund back, because the gateway reports that the money never reached the buyer: it counts as not
- * refunded, the affiliate's commission follows, and the order can be refunded again. The order stays in its state: what
- * a refund took from the buyer is not given back, since the shop still owes the money.
+ * Reverses a recorded refund, because the gateway reports that the money did not reach the buyer. The amount counts as
+ * not refunded, the affiliate's commission is restored, and the order can be refunded again. The order stays in its
+ * state and its benefits stay ended, because the shop still owes the money.
  */
 export function reverseRefund(
   tx: Tx,

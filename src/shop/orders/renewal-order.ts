@@ -18,16 +18,16 @@ const insertRow = insertStatement(orders)
 const insertItem = insertStatement(orderItems)
 const insertAttribution = insertStatement(orderAttributions)
 
-/** What the gateway charged for another period of a subscription, in minor units. */
+/** The gateway's charge for one more period of a subscription, in minor units. */
 export type RenewalPayment = { amountMinor: number; currency: string; by: string }
 
 /**
- * Writes the pending order of a subscription's renewal: the subscription lines of the order that started it, at what was
- * charged, for the same buyer. It takes no stock, since the charge has been made, and gives nothing, since the
- * subscription itself moves on. Its attribution is that of the first order; its affiliate earns from it only with
+ * Inserts the pending order of a subscription's renewal: the subscription lines of the first order, at the charged amount,
+ * for the same buyer. It takes no stock, because the charge was made, and gives no benefits, because the subscription
+ * itself is extended. It has the attribution of the first order. The affiliate earns from it only with the setting
  * `affiliates.renewals`.
  *
- * @throws AppError VALIDATION_FAILED when the charge is in another currency than the order
+ * @throws AppError VALIDATION_FAILED when the charge has another currency than the first order
  */
 export function insertRenewal(tx: Tx, original: OrderRow, payment: RenewalPayment, now: number): OrderRow {
   const { amountMinor, currency, by } = payment
@@ -64,7 +64,7 @@ export function insertRenewal(tx: Tx, original: OrderRow, payment: RenewalPaymen
   return order
 }
 
-/** The lines that a subscription charges for, at `amountMinor` in all; of an order without such a line, all of them. */
+/** The subscription lines of an order, or all lines if it has none, with a total of `amountMinor`. */
 function renewedLines(items: readonly OrderItemRow[], amountMinor: number): Omit<OrderItemRow, 'id' | 'orderId'>[] {
   const renewing = items.filter(({ grants }) => grants.some((grant) => renewalInterval(grant) !== null))
   const lines = renewing.length > 0 ? renewing : items
@@ -92,7 +92,7 @@ const paidRenewal = rawStatement<[number], { id: number }>(
      AND status NOT IN ('failed', 'cancelled', 'refunded') LIMIT 1`
 )
 
-/** Whether a renewal of the order has been paid and not refunded: its subscription is paid for by that one. */
+/** Whether an order has a paid renewal that is not refunded, so that its subscription is paid for. */
 export function hasPaidRenewal(db: Db, orderId: number): boolean {
   return paidRenewal(db).get(orderId) !== undefined
 }

@@ -16,13 +16,13 @@ export const orders = sqliteTable(
   'orders',
   {
     id: integer('id').primaryKey({ autoIncrement: true }),
-    /** Null for a guest's order until an account with the same, verified email takes it in. */
+    /** Null for a guest's order until an account with the same, verified email claims it. */
     userId: integer('user_id').references(() => users.id),
     email: text('email'),
     emailKey: text('email_key'),
     status: text('status', { enum: orderStatuses }).notNull(),
     currency: text('currency').notNull(),
-    /** What the lines cost before discounts. */
+    /** The sum of the lines before discounts. */
     subtotalMinor: minor('subtotal_minor').notNull(),
     discountMinor: minor('discount_minor').notNull(),
     totalMinor: minor('total_minor').notNull(),
@@ -34,9 +34,9 @@ export const orders = sqliteTable(
     notes: text('notes'),
     returnUrl: text('return_url'),
     cancelUrl: text('cancel_url'),
-    /** Names the order in the addresses of its hosted pages. */
+    /** Identifies the order in the addresses of its hosted pages. */
     publicToken: text('public_token').notNull(),
-    /** Until when a pending order keeps its stock and coupons. */
+    /** The end of a pending order's hold on stock and coupons. */
     holdEndsAt: instant('hold_ends_at'),
     /** For a subscription's renewal: the order that started the subscription. */
     renewalOf: integer('renewal_of').references((): AnySQLiteColumn => orders.id),
@@ -82,12 +82,12 @@ export const orderItems = sqliteTable(
     quantity: integer('quantity').notNull(),
     unitPriceMinor: minor('unit_price_minor').notNull(),
     discountMinor: minor('discount_minor').notNull(),
-    /** After its share of discounts; the lines sum to the order's total. */
+    /** After its share of the discounts; the lines add up to the order's total. */
     totalMinor: minor('total_minor').notNull(),
-    /** Whether someone has to ship it, and what it grants: both as they were when it was bought. */
+    /** The product's type and grants at the time of the order. */
     type: text('type', { enum: productTypes }).notNull(),
     grants: json<readonly GrantSpec[]>('grants').notNull(),
-    /** Units now taken off the product's stock for this line. */
+    /** Units that this line currently takes from the product's stock. */
     stockTaken: integer('stock_taken').notNull()
   },
   (t) => [
@@ -101,7 +101,7 @@ export const orderItems = sqliteTable(
   ]
 )
 
-/** Stamped once, in the transaction that makes the order, before any payment; never changed after. */
+/** Written once, in the transaction that creates the order, before any payment, and never changed. */
 export const orderAttributions = sqliteTable(
   'order_attributions',
   {
@@ -121,7 +121,7 @@ export const orderAttributions = sqliteTable(
     marketingUtmMedium: text('marketing_utm_medium'),
     marketingUtmCampaign: text('marketing_utm_campaign'),
     marketingUtmContent: text('marketing_utm_content'),
-    /** What was sent as ref and why it did or did not count, for `orders explain`. */
+    /** The ref of the request, and whether it was credited, for `orders explain`. */
     refSent: text('ref_sent'),
     refOutcome: text('ref_outcome', {
       enum: ['none', 'credited', 'unknown', 'not_active', 'self', 'module_off']
@@ -146,9 +146,9 @@ export const orderCoupons = sqliteTable(
       .references(() => coupons.id),
     code: text('code').notNull(),
     discountMinor: minor('discount_minor').notNull(),
-    /** Whose use it is, for the limit per customer: `user:7`, `email:a@b.example`, or null while nobody is known. */
+    /** The customer for the limit per customer: `user:7`, `email:a@b.example`, or null while the buyer is unknown. */
     customerKey: text('customer_key'),
-    /** 1 while the order counts among the coupon's uses. */
+    /** 1 while the order counts as a use of the coupon. */
     counted: integer('counted').notNull()
   },
   (t) => [
@@ -176,7 +176,7 @@ export const orderHistory = sqliteTable(
   (t) => [index('order_history_by_order').on(t.orderId, t.id)]
 )
 
-/** How many orders each customer has, kept by triggers so that a page of orders need not count them. */
+/** The number of orders of each customer, maintained by triggers, so that a page of orders does not count them. */
 export const customerOrderTotals = sqliteTable('customer_order_totals', {
   userId: integer('user_id').primaryKey(),
   total: integer('total').notNull()

@@ -3,17 +3,17 @@
 export type Tone = 'good' | 'wait' | 'bad'
 
 type StateRow<To extends string> = {
-  /** The states that an order in this one may move to. */
+  /** The states that an order in this state may move to. */
   to: readonly To[]
-  /** The buyer has what was paid for, or is about to get it. */
+  /** The order is paid and in force. */
   paid: boolean
   /** The order holds no stock and no coupon use. */
   released: boolean
-  /** How pages colour the state. */
+  /** The colour of the state on pages. */
   tone: Tone
   /** The state in a list of the buyer's orders. */
   label: string
-  /** What the order's own page says. */
+  /** Title and text of the order's own page. */
   title: string
   text: string
 }
@@ -26,7 +26,7 @@ const states = {
     tone: 'wait',
     label: 'Waiting for payment',
     title: 'Your order is not paid yet',
-    text: 'If you have just paid, it can take a moment until the payment arrives here.'
+    text: 'If you have just paid, it can take a moment until we receive the payment.'
   },
   'on-hold': {
     to: ['processing', 'completed', 'failed', 'cancelled', 'refunded'],
@@ -35,7 +35,7 @@ const states = {
     tone: 'wait',
     label: 'On hold',
     title: 'Your order is on hold',
-    text: 'Its payment has to be settled first. We will write to you.'
+    text: 'There is a question about its payment. We will send you an email.'
   },
   processing: {
     to: ['completed', 'on-hold', 'cancelled', 'refunded'],
@@ -44,7 +44,7 @@ const states = {
     tone: 'good',
     label: 'Paid, being packed',
     title: 'Thank you for your order',
-    text: 'Your payment has arrived.'
+    text: 'We have received your payment.'
   },
   completed: {
     to: ['on-hold', 'refunded'],
@@ -53,7 +53,7 @@ const states = {
     tone: 'good',
     label: 'Completed',
     title: 'Thank you for your order',
-    text: 'Your payment has arrived.'
+    text: 'We have received your payment.'
   },
   failed: {
     to: ['pending', 'processing', 'completed', 'on-hold', 'cancelled'],
@@ -80,14 +80,14 @@ const states = {
     tone: 'good',
     label: 'Refunded',
     title: 'This order was refunded',
-    text: 'The money goes back the way you paid. Banks can take a few days until it shows.'
+    text: 'You get the money back to the payment method that you used. This can take a few days.'
   }
 } as const satisfies Record<string, StateRow<string>>
 
 export type OrderStatus = keyof typeof states
 export type OrderState = StateRow<OrderStatus>
 
-/** Every order state with all that depends on it alone: to add a state is to add a row, and a migration for its CHECK. */
+/** Every order state with its properties. A new state needs a row here, and a migration for its CHECK. */
 export const orderStates: Readonly<Record<OrderStatus, OrderState>> = states
 
 const names = Object.keys(states) as [OrderStatus, ...OrderStatus[]]
@@ -98,12 +98,12 @@ export const orderStatuses: readonly [OrderStatus, ...OrderStatus[]] = names
 /** The states of an order that holds no stock and no coupon use. */
 export const releasedStatuses: readonly OrderStatus[] = names.filter(isReleasedStatus)
 
-/** A cancelled order comes back only by a payment that really arrived after all (`latePayment`). */
+/** Whether an order may move between two states. A cancelled order moves only when a payment arrived late (`latePayment`). */
 export function mayMove(from: OrderStatus, to: OrderStatus, latePayment: boolean): boolean {
   return orderStates[from].to.includes(to) && (from !== 'cancelled' || latePayment)
 }
 
-/** Whether orders in this state are paid and not given up. */
+/** Whether orders in this state are paid and in force. */
 export function isPaidStatus(status: OrderStatus): boolean {
   return orderStates[status].paid
 }

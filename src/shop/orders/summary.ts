@@ -19,7 +19,7 @@ const anyCompleted = statement((orm) =>
   orm
     .select({ id: orders.id })
     .from(orders)
-    // Spelt as in the partial index, or SQLite would not use it.
+    // Written as in the partial index, otherwise SQLite does not use it.
     .where(and(ofCustomer, sql`status = 'completed'`))
     .limit(1)
     .prepare()
@@ -35,7 +35,7 @@ const newest = rawStatement<
 export type OrdersSummary = { hasAnyCompletedOrder: boolean; totalOrders: number; lastOrderAt: string | null }
 export type NewestOrder = ReturnType<typeof newestOrders>[number]
 
-/** What is said of a customer's orders as a whole; `lastOrderAt` in ISO 8601 UTC. */
+/** The summary of a customer's orders; `lastOrderAt` in ISO 8601 UTC. */
 export function orderSummary(db: Db, userId: number): OrdersSummary {
   return {
     hasAnyCompletedOrder: anyCompleted(db).get({ userId }) !== undefined,

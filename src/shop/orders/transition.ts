@@ -7,17 +7,17 @@ import { setting } from '../settings/settings.ts'
 import { recordMove } from './audit.ts'
 import { followMove } from './consequences.ts'
 import { getOrder, historyOf } from './find.ts'
-import { reclaimHoldings, releaseHoldings } from './hold.ts'
+import { reclaimHold, releaseHold } from './hold.ts'
 import type { OrderRow } from './rows.ts'
 import { orders } from './schema.ts'
 import type { OrderStatus } from './states.ts'
 import { isPaidStatus, isReleasedStatus, mayMove } from './states.ts'
 
 export type Move = {
-  /** Who moves it: `checkout`, `buyer`, `webhook`, `hold`, `reconciler`, `operator`; seeds say `demo` or `seed`. */
+  /** The actor: `checkout`, `buyer`, `webhook`, `hold`, `reconciler`, `operator`, or `demo` and `seed` in seeds. */
   by: string
   reason: string
-  /** A payment that arrived although the order had been given up: the only way out of cancelled. */
+  /** A payment arrived after the order was cancelled. Only then, a cancelled order moves. */
   latePayment?: boolean
 }
 
@@ -37,14 +37,14 @@ const updateOrder = statement((orm) =>
 )
 
 /**
- * Moves an order to another state with everything that follows from it, in the caller's transaction: stock and coupon
- * uses, grants, referral, receipt, events and the audit row. Every move of every order is made here.
+ * Moves an order to another state and applies the consequences in the caller's transaction: stock and coupon uses,
+ * benefits, referral, receipt, events and the audit row. Every move of every order happens here.
  *
- * Reporting a state again changes nothing. An order that is paid after its stock or coupon went to somebody else lands
- * on hold, with the reason in its audit row, for an operator to complete or refund.
+ * A move to the current state changes nothing. An order that is paid after its stock or coupon was taken by another order
+ * moves to on-hold, with the reason in its audit row, so that an operator completes or refunds it.
  *
  * @throws AppError NOT_FOUND; TRANSITION_REFUSED (details.from, details.to) for a move that is not in the table, and for
- *   a new attempt whose stock or coupon is gone.
+ *   a new payment attempt whose stock or coupon is no longer available
  */
 export function moveOrder(tx: Tx, orderId: number, to: OrderStatus, move: Move, now: number): OrderRow {
   const order = getOrder(tx, orderId)
@@ -52,12 +52,12 @@ export function moveOrder(tx: Tx, orderId: number, to: OrderStatus, move: Move, 
   if (order.status === to || (latePayment && order.paidAt !== null)) return order
   if (!mayMove(order.status, to, latePayment)) throw refused(order, to)
   const arrived = isPaidStatus(to) || latePayment
-  const gone = takesHoldingsAgain(tx, order, to) ? reclaimHoldings(tx, order) : []
+  const gone = takesHoldAgain(tx, order, to) ? reclaimHold(tx, order) : []
   if (gone.length > 0 && !arrived) {
-    releaseHoldings(tx, orderId)
+    releaseHold(tx, orderId)
     throw refused(order, to, gone)
   }
-  // What is on hold for this very reason has been seen by an operator, who decides.
+  // An operator decides about an order that is already on hold for this reason.
   const landed = gone.length > 0 && order.status !== 'on-hold' ? 'on-hold' : to
   const moved = store(tx, order, landed, arrived, now)
   const reason = [move.reason, ...gone].join('; ')
@@ -67,8 +67,8 @@ export function moveOrder(tx: Tx, orderId: number, to: OrderStatus, move: Move, 
   return moved
 }
 
-/** From a state that holds nothing to one that does, and from a late payment's on-hold, which may lack something. */
-function takesHoldingsAgain(tx: Tx, order: OrderRow, to: OrderStatus): boolean {
+/** For moves from a released state to another one, and from the on-hold of a late payment, which may lack stock. */
+function takesHoldAgain(tx: Tx, order: OrderRow, to: OrderStatus): boolean {
   if (isReleasedStatus(to)) return false
   if (order.status !== 'on-hold') return isReleasedStatus(order.status)
   const before = historyOf(tx, order.id).at(-1)?.from

@@ -23,7 +23,7 @@ type Attribution = Pick<
   | 'marketingUtmContent'
 >
 
-/** What an order's public form is made of: its own row, where it came from if that is known, and its affiliate's referral. */
+/** The input of an order's public form: its row, its attribution if it has one, and its referral. */
 export type OrderFacts = Pick<
   OrderRow,
   'id' | 'status' | 'currency' | 'totalMinor' | 'createdAt' | 'updatedAt' | 'renewalOf'
@@ -31,7 +31,7 @@ export type OrderFacts = Pick<
   Nullable<Attribution> & { referralId: number | null; referralStatus: ReferralStatus | null }
 export type OrderLine = Pick<OrderItemRow, 'name' | 'quantity' | 'totalMinor'>
 
-/** An order as its buyer sees it (docs/interface.md 2.5): amounts in major units, times in ISO 8601 UTC. */
+/** The public form of an order (docs/interface.md 2.5): amounts in major units, times in ISO 8601 UTC. */
 export function toOrder(order: OrderFacts, lines: readonly OrderLine[]) {
   return {
     id: order.id,
@@ -66,7 +66,7 @@ export function toOrder(order: OrderFacts, lines: readonly OrderLine[]) {
 
 export type OrderView = ReturnType<typeof toOrder>
 
-/** Null without a visit; true once the order is paid and its referral's acceptance is final. */
+/** Whether the visit converted: the order is paid and its referral is accepted. Null without a visit. */
 export function isVisitConverted({
   status,
   visitId,

@@ -23,7 +23,7 @@ export function acceptAsOperator(db: Db, referralId: number, now: number): Refer
     const referral = getReferral(tx, referralId)
     if (isAccepted(referral.status)) return referral
     if (referral.status === 'rejected' && !referral.rejectedFor?.startsWith(byOperator)) {
-      throw refused(referral, `was rejected (${referral.rejectedFor ?? 'no reason given'})`)
+      throw refused(referral, `was rejected (${referral.rejectedFor ?? 'no reason recorded'})`)
     }
     if (!isOrderPaid(tx, referral.orderId)) throw refused(referral, 'belongs to an order that is not paid')
     if (!isCreditable(tx, getAffiliateById(tx, referral.affiliateId))) {

@@ -159,7 +159,7 @@ describe('an explanation', () => {
     expect(steps[0]).toEqual({
       rule: 'ref',
       input: 'ref=mira',
-      outcome: 'credited: it names an active affiliate who is not the buyer'
+      outcome: 'credited: the ref names an active affiliate other than the buyer'
     })
     expect(referral[0]).toMatchObject({
       rule: 'commission',
@@ -172,7 +172,7 @@ describe('an explanation', () => {
       outcome: 'true'
     })
     expect(lines.join('\n')).toContain('source=affiliate:mira medium=affiliate campaign=summer content=visit:')
-    expect(lines.join('\n')).toContain('source=news, kept whatever the attribution')
+    expect(lines.join('\n')).toContain('source=news, stored regardless of the attribution')
   })
 
   test('says why a ref did not count and why there is no referral', () => {
@@ -180,7 +180,7 @@ describe('an explanation', () => {
     const attribution = { ...typein, refSent: 'nobody', refOutcome: 'unknown' as const }
     const { id } = place(db, draft([line(makeProduct(db))], { attribution }))
     const { attribution: steps, referral } = explainOrder(db, id)
-    expect(steps[0]?.outcome).toBe('counts as no ref: no affiliate has this code or id')
+    expect(steps[0]?.outcome).toBe('ignored: no affiliate has this code or id')
     expect(steps[1]?.outcome).toBe('typein: no credited affiliate and no valid utm value')
     expect(referral).toEqual([{ rule: 'referral', input: 'no credited affiliate', outcome: 'none' }])
   })

@@ -35,7 +35,7 @@ describe('an operator', () => {
     expect(() => accept(shop, id, true)).toThrow(refused)
     expect(() => accept(shop, id, true)).toThrow(`Referral ${id} was rejected (self).`)
     shop.db.sqlite.exec('UPDATE referrals SET rejected_for = NULL')
-    expect(() => accept(shop, id, true)).toThrow(`Referral ${id} was rejected (no reason given).`)
+    expect(() => accept(shop, id, true)).toThrow(`Referral ${id} was rejected (no reason recorded).`)
     const second = refer(shop, mira.id, 2)
     setOrder(shop, 2, 'processing')
     shop.db.sqlite.exec(`UPDATE affiliates SET status = 'inactive'`)

@@ -21,10 +21,11 @@ type Row = {
 }
 
 /**
- * One statement for everything of which a person has at most one: /me may cost eight in all. Without a user it tells the
- * modules alone. `status = 'completed'` is spelt as in the partial index, or SQLite would not use it.
+ * Reads the modules and all facts that exist at most once for a user in one statement, because /me may run only eight.
+ * Without a user, it reads only the modules. `status = 'completed'` is written as in the partial index, otherwise SQLite
+ * does not use it.
  */
-const standingOfUser = rawStatement<{ userId: number | null }, Row>(
+const accountStateStatement = rawStatement<{ userId: number | null }, Row>(
   `SELECT (SELECT group_concat(name || '=' || enabled) FROM modules) AS switches,
           a.id AS affiliateId, a.status AS affiliateStatus,
           p.first_name AS profileFirstName, p.last_name AS profileLastName,
@@ -39,8 +40,8 @@ const standingOfUser = rawStatement<{ userId: number | null }, Row>(
      LEFT JOIN customer_order_totals t ON t.user_id = u.id`
 )
 
-/** Where a person stands with the shop, whatever modules are on. */
-export type Standing = {
+/** The facts about an account that exist at most once, regardless of which modules are on. */
+export type AccountState = {
   isOn: Modules
   affiliate: { id: number; status: string } | null
   profile: ProfileView
@@ -50,9 +51,9 @@ export type Standing = {
   isEnrolled: boolean
 }
 
-/** Reads everything of a user that exists at most once, and which modules are on, in one statement. */
-export function standingOf(db: Db, user: UserRow | null): Standing {
-  const row = standingOfUser(db).get({ userId: user?.id ?? null })
+/** Reads the facts about a user that exist at most once, and which modules are on, in one statement. */
+export function accountStateOf(db: Db, user: UserRow | null): AccountState {
+  const row = accountStateStatement(db).get({ userId: user?.id ?? null })
   const { affiliateId = null, affiliateStatus = null } = row ?? {}
   return {
     isOn: modulesBySwitches(readSwitches(row?.switches ?? null)),
