@@ -19,6 +19,7 @@ export const groups: readonly Group[] = [
   { name: 'referrals', about: 'referrals and payouts', load: () => import('./referrals.ts') },
   { name: 'benefits', about: 'memberships, courses and other benefits', load: () => import('./benefits.ts') },
   { name: 'sandbox', about: 'the sandbox for payments', load: () => import('./sandbox.ts') },
+  { name: 'report', about: 'reports', load: () => import('./report.ts') },
   { name: 'stripe', about: "the shop's Stripe account", load: () => import('./stripe.ts') },
   { name: 'webhooks', about: 'webhook endpoints and deliveries', load: () => import('./webhooks.ts') },
   { name: 'events', about: 'the events of the shop', load: () => import('./events.ts') },

@@ -1,4 +1,5 @@
 import type { ShopCommand } from './command.ts'
+import { wrap } from './output.ts'
 import type { Answer } from './output.ts'
 import { showProgress } from './progress.ts'
 import { addCommand, runsOnFiles } from './run.ts'
@@ -18,22 +19,10 @@ async function tell(work: FileWork<object>): Promise<Answer> {
   progress.step('looking')
   const report = await diagnose(work.config).finally(progress.done)
   const human = report.checks.flatMap(({ status, name, message, advice }) => [
-    ...`${marks[status]}  ${name}: ${message.replaceAll('\n', `\n${margin}`)}`.split('\n').flatMap(wrap),
-    ...(status === 'ok' || advice === '' ? [] : wrap(`${margin}${advice}`))
+    ...`${marks[status]}  ${name}: ${message.replaceAll('\n', `\n${margin}`)}`
+      .split('\n')
+      .flatMap((line) => wrap(line, margin)),
+    ...(status === 'ok' || advice === '' ? [] : wrap(`${margin}${advice}`, margin))
   ])
   return { json: report, human, exitCode: report.status === 'failed' ? 1 : 0 }
-}
-
-/** Breaks a line between words so that it fits 80 columns; a long word stays whole, to be copied. */
-function wrap(line: string): string[] {
-  const lines: string[] = []
-  let rest = line
-  while (rest.length > 80) {
-    const space = rest.lastIndexOf(' ', 80)
-    const end = space > margin.length ? space : rest.indexOf(' ', 80)
-    if (end < 0) break
-    lines.push(rest.slice(0, end))
-    rest = margin + rest.slice(end + 1)
-  }
-  return [...lines, rest]
 }

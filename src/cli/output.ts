@@ -111,3 +111,17 @@ function broken(cell: string, width: number): string {
   }
   return [...lines, rest].join('\n')
 }
+
+/** Breaks a line between words so that it fits 80 columns, with `margin` before the other lines; a long word stays whole, to be copied. */
+export function wrap(line: string, margin: string): string[] {
+  const lines: string[] = []
+  let rest = line
+  while (rest.length > mostColumns) {
+    const space = rest.lastIndexOf(' ', mostColumns)
+    const end = space > margin.length ? space : rest.indexOf(' ', mostColumns)
+    if (end < 0) break
+    lines.push(rest.slice(0, end))
+    rest = margin + rest.slice(end + 1)
+  }
+  return [...lines, rest]
+}

@@ -1,5 +1,6 @@
 import type { App } from '../app.ts'
 import { startBackupSchedule } from './backup/schedule.ts'
+import { warnOfDifferences } from './reports/payments/daily.ts'
 import { writeWhenFree } from '../platform/db/busy.ts'
 import { describeError } from '../platform/log.ts'
 import { purgeEmailTokens } from '../shop/accounts/email-tokens.ts'
@@ -16,13 +17,14 @@ import { startWebhookSender } from '../shop/webhooks/sender.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
 
 /** Running background work. `stop` resolves when the current run has finished. */
 export type Jobs = { stop(): Promise<void> }
 
 /**
- * Starts the server's background work: it sends email and webhooks, settles open payments, ends expired holds, makes
- * backups and deletes expired rows. Requests do not depend on any of it. A failed job is logged and runs again at its
+ * Starts the server's background work: it sends email and webhooks, settles open payments, ends expired holds, compares
+ * payments with Stripe once a day, makes backups and deletes expired rows. Requests do not depend on any of it. A failed job is logged and runs again at its
  * next time.
  *
  * @param openSince when the server began to accept requests, in epoch milliseconds
@@ -39,7 +41,13 @@ export function startJobs(app: App, openSince: number): Jobs {
     repeat(app, 'payments', minuteMs, async (first) => {
       await settlePayments(app, { underWay: first ? 'take' : 'leave', openSince, events, pace })
     }),
-    repeat(app, 'housekeeping', hourMs, () => clearOut(app))
+    repeat(app, 'housekeeping', hourMs, () => clearOut(app)),
+    repeat(
+      app,
+      'comparison with Stripe',
+      hourMs,
+      onceADay(app, () => warnOfDifferences(app))
+    )
   ]
   return {
     async stop() {
@@ -48,6 +56,19 @@ export function startJobs(app: App, openSince: number): Jobs {
       await webhooks.stop()
       await backups.stop()
     }
+  }
+}
+
+/**
+ * Runs `work` an hour after the start and then a day after it last succeeded; tries a failed run again every hour. A server
+ * that starts often does not read its payments at each start.
+ */
+function onceADay({ clock }: App, work: () => Promise<unknown>): (first: boolean) => Promise<void> {
+  let doneAt = Number.NEGATIVE_INFINITY
+  return async (first) => {
+    if (first || clock.now() - doneAt < dayMs) return
+    await work()
+    doneAt = clock.now()
   }
 }
 

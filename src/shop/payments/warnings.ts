@@ -14,7 +14,12 @@ const kinds = {
   coupon_limit: 'paid orders with a coupon that their buyer had used up',
   paid_twice: 'orders that were paid twice',
   dispute: 'disputes',
-  refund_failed: 'failed refunds'
+  refund_failed: 'failed refunds',
+  charge_not_in_shop: 'charges at Stripe that the shop does not have',
+  charge_not_at_stripe: 'payments that Stripe does not have',
+  amount_differs: 'payments of another amount at Stripe',
+  refund_not_in_shop: 'refunds at Stripe that the shop does not have',
+  refund_not_at_stripe: 'refunds that Stripe does not have'
 } as const
 
 export type WarningKind = keyof typeof kinds

@@ -1,0 +1,216 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type Stripe from 'stripe'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { warnOfDifferences } from '../../src/operations/reports/payments/daily.ts'
+import { refundOrder } from '../../src/shop/payments/refund.ts'
+import { createStripeClient } from '../../src/platform/stripe-client.ts'
+import { settlePayments } from '../../src/shop/payments/settle-payments.ts'
+import { openWarnings } from '../../src/shop/payments/warnings.ts'
+import { benefitCatalogue } from '../journeys/catalogue.ts'
+import { buy, openShop, registerUser } from '../journeys/shop.ts'
+import { shopstead } from '../support/command-line.ts'
+import { smallCatalogue, startShop } from '../support/running-shop.ts'
+import type { RunningShop } from '../support/running-shop.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+type Row = {
+  charge: string | null
+  stripe: { amount: number; fee: number; net: number; refunded: number; payout: { id: string } | null } | null
+  shop: { orderId: number; amount: number; refunded: number; renewalOf: number | null } | null
+  differences: string[]
+}
+type Report = {
+  rows: Row[]
+  foreign: number
+  differences: Record<string, number>
+  totals: { currency: string; amount: number; fee: number; net: number }[]
+}
+
+/** A shop with the sandbox, and what a test does to its payments. */
+async function shopWithPayments() {
+  const shop = await startShop({ seed: smallCatalogue })
+  onTestFinished(() => shop.stop())
+  const sandbox = sandboxOf(shop)
+  const stripe = await createStripeClient({ secretKey: 'sk_test_sandbox', httpClient: sandbox.httpClient })
+  return {
+    shop,
+    sandbox,
+    stripe,
+    /** Buys a mug for 12.50 on the payment page. */
+    async sell(paymentMethod = 'pm_card_visa'): Promise<number> {
+      const { data } = await shop.visitor().post<{ orderId: string }>('/store/checkout-session', {
+        items: [{ productId: 1, quantity: 1 }],
+        customer: { email: 'ada@shop.example' }
+      })
+      const session = sandbox.findCheckout({ clientReferenceId: data.orderId })
+      await sandbox.payCheckout(session?.id ?? '', { paymentMethod })
+      return Number(data.orderId)
+    },
+    loseWebhooks: () =>
+      void sandbox.addFault({ target: 'webhook:*', fault: 'lost', moment: 'before', times: -1, skip: 0 }),
+    report: (args: string[] = []) => shopstead<Report>(shop.dataDir, ['report', 'payments', '--json', ...args])
+  }
+}
+
+function sandboxOf({ app }: RunningShop) {
+  if (app.sandbox === null) throw new Error('this shop has no sandbox')
+  return app.sandbox
+}
+
+const pay = (stripe: Stripe, metadata: Stripe.MetadataParam) =>
+  stripe.paymentIntents.create({
+    amount: 7_000,
+    currency: 'eur',
+    payment_method: 'pm_card_visa',
+    confirm: true,
+    automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+    metadata
+  })
+
+describe('shopstead report payments', () => {
+  it('shows each charge with its fee and payout beside its order', async () => {
+    const { sell, sandbox, shop, report } = await shopWithPayments()
+    const [first, second] = [await sell(), await sell()]
+    const payout = sandbox.payOut()
+    const third = await sell()
+    await refundOrder(shop.app, second, 250, 'operator')
+    const { json, code } = await report()
+    expect(code).toBe(0)
+    expect(json.rows).toMatchObject([
+      {
+        stripe: { amount: 12.5, fee: 0.44, net: 12.06, payout: { id: payout.id } },
+        shop: { orderId: first, amount: 12.5 }
+      },
+      { stripe: { refunded: 2.5, fee: 0.44, net: 9.56 }, shop: { orderId: second, refunded: 2.5 } },
+      { stripe: { payout: null }, shop: { orderId: third } }
+    ])
+    expect(json).toMatchObject({
+      foreign: 0,
+      differences: {},
+      totals: [{ currency: 'EUR', amount: 37.5, refunded: 2.5, fee: 1.32, net: 33.68 }]
+    })
+    expect(json.rows.every(({ differences }) => differences.length === 0)).toBe(true)
+  })
+
+  it('names what Stripe has and the shop lacks', async () => {
+    const { sell, loseWebhooks, report, shop, stripe, sandbox } = await shopWithPayments()
+    const refunded = await sell()
+    loseWebhooks()
+    const unnoticed = await sell()
+    const charge = sandbox.ledger().charges.find(({ metadata }) => metadata['shopstead_order'] === String(refunded))
+    await stripe.refunds.create({ charge: charge?.id ?? '', amount: 500 })
+    const { json } = await report()
+    expect(json.rows).toMatchObject([
+      { charge: charge?.id, shop: { orderId: refunded }, differences: ['refund_not_in_shop'] },
+      { shop: { orderId: unnoticed }, differences: ['charge_not_in_shop'] }
+    ])
+    expect(json.differences).toEqual({ refund_not_in_shop: 1, charge_not_in_shop: 1 })
+    const human = await shopstead(shop.dataDir, ['report', 'payments'])
+    expect(human.stdout).toContain(charge?.id)
+    for (const line of human.stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80)
+    await settlePayments(shop.app, { underWay: 'take' })
+    expect((await report()).json.differences).toEqual({})
+  })
+
+  it('names what the shop has and Stripe lacks', async () => {
+    const { sell, shop, report, sandbox, loseWebhooks } = await shopWithPayments()
+    const [failing, gone] = [await sell('pm_card_refundFail'), await sell()]
+    const write = shop.app.db.sqlite
+    write.exec(
+      `UPDATE payment_attempts SET payment_intent_id = 'pi_unknown', token = 'unknown' WHERE order_id = ${gone}`
+    )
+    loseWebhooks()
+    await refundOrder(shop.app, failing, undefined, 'operator')
+    write.exec(`UPDATE refunds SET amount_minor = amount_minor + 100 WHERE order_id = ${failing}`)
+    const { json } = await report()
+    expect(json.rows).toHaveLength(3)
+    expect(json.rows).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ charge: null, stripe: null, differences: ['charge_not_at_stripe'] }),
+        expect.objectContaining({
+          shop: expect.objectContaining({ orderId: failing }),
+          differences: ['refund_not_at_stripe']
+        })
+      ])
+    )
+    expect(sandbox.ledger().charges).toHaveLength(2)
+  })
+
+  it('names an amount that differs and a second payment of an order', async () => {
+    const { sell, shop, report } = await shopWithPayments()
+    const order = await sell()
+    shop.app.db.sqlite.exec(`UPDATE payment_attempts SET amount_minor = 900 WHERE order_id = ${order}`)
+    expect((await report()).json.rows).toMatchObject([{ shop: { amount: 9 }, differences: ['amount_differs'] }])
+  })
+
+  it('leaves out the payments of other software, and counts them', async () => {
+    const { sell, stripe, report } = await shopWithPayments()
+    await sell()
+    await pay(stripe, { order_id: '7', order_key: 'wc_order_1' })
+    await pay(stripe, { shopstead_shop: 'another', shopstead_order: '1', shopstead_attempt: 'token' })
+    await pay(stripe, {})
+    const { json } = await report()
+    expect(json.rows).toHaveLength(1)
+    expect(json).toMatchObject({ foreign: 3, totals: [{ amount: 12.5 }] })
+  })
+
+  it('finds a renewal that the shop never noticed, which carries no metadata', async () => {
+    const shop = await openShop(benefitCatalogue)
+    const lena = await registerUser(shop, 'lena')
+    const { orderId } = await buy(shop, lena, 'almanac-pro')
+    const sandbox = sandboxOf(shop)
+    const from = ['--from', '2026-01-01', '--to', '2028-12-31']
+    const report = async () => (await shopstead<Report>(shop.dataDir, ['report', 'payments', '--json', ...from])).json
+    const subscription = sandbox.ledger().subscriptions[0]?.id ?? ''
+    sandbox.renewSubscription(subscription, 'paid')
+    await sandbox.deliverDue()
+    expect((await report()).rows).toMatchObject([
+      { shop: { orderId, renewalOf: null }, differences: [] },
+      { shop: { renewalOf: orderId }, differences: [] }
+    ])
+    sandbox.addFault({ target: 'webhook:*', fault: 'lost', moment: 'before', times: -1, skip: 0 })
+    sandbox.renewSubscription(subscription, 'paid')
+    const rows = (await report()).rows
+    expect(rows).toHaveLength(3)
+    expect(rows.filter(({ differences }) => differences.length > 0)).toMatchObject([
+      { shop: { orderId, amount: null }, differences: ['charge_not_in_shop'] }
+    ])
+  })
+
+  it('limits the report to days, reads page by page, and writes CSV', async () => {
+    const { sell, report, shop, stripe } = await shopWithPayments()
+    await sell()
+    for (let count = 0; count < 120; count += 1) await pay(stripe, { order_id: String(count) })
+    expect((await report()).json).toMatchObject({ foreign: 120, rows: [{}] })
+    expect((await report(['--to', '2020-01-31'])).json).toMatchObject({ foreign: 0, rows: [] })
+    const file = join(temporaryFolder(), 'payments.csv')
+    const written = await report(['--csv', file])
+    expect(written.json).toMatchObject({ file })
+    const [head = '', row = '', ...rest] = readFileSync(file, 'utf8').trimEnd().split('\n')
+    expect(head).toMatch(/charge,payment_intent,order,/)
+    expect(row).toContain('12.50')
+    expect(rest).toEqual([])
+    const wrong = await shopstead(shop.dataDir, ['report', 'payments', '--from', 'yesterday', '--json'])
+    expect([wrong.code, wrong.json]).toMatchObject([2, { error: { code: 'USAGE' } }])
+  })
+})
+
+describe('the daily comparison of payments', () => {
+  it('warns of each difference once, and closes the warning when the difference is gone', async () => {
+    const { sell, shop, loseWebhooks } = await shopWithPayments()
+    await sell()
+    loseWebhooks()
+    const unnoticed = await sell()
+    // A payment of the last hour may still be on its way.
+    expect(await warnOfDifferences(shop.app)).toBe(0)
+    const later = { ...shop.app, clock: { now: () => shop.app.clock.now() + 2 * 60 * 60_000 } }
+    expect(await warnOfDifferences(later)).toBe(1)
+    expect(openWarnings(shop.app.db)).toMatchObject([{ kind: 'charge_not_in_shop', orderId: unnoticed }])
+    expect(await warnOfDifferences(later)).toBe(1)
+    expect(openWarnings(shop.app.db)).toHaveLength(1)
+    await settlePayments(shop.app, { underWay: 'take' })
+    expect(await warnOfDifferences(later)).toBe(0)
+    expect(openWarnings(shop.app.db)).toEqual([])
+  })
+})
