@@ -200,6 +200,7 @@ export type Operations = {
         postalCode?: string | null
         postal_code?: string | null
       } | null
+      subscribeAgain?: boolean | null
       strategy?: 'redirect_to_store' | 'token_handoff' | null
     }
     answer: { data: CheckoutRedirect | CheckoutHandoff; meta: Meta }
@@ -282,7 +283,13 @@ export type ErrorDetails = {
   UPSTREAM_UNAVAILABLE: { [name: string]: never }
   VALIDATION_FAILED: {
     fieldErrors: { [name: string]: string[] }
-    problems?: { path: string; code: 'below_minimum'; message: string; minimum?: number }[]
+    problems?: {
+      path: string
+      code: 'below_minimum' | 'already_subscribed'
+      message: string
+      minimum?: number
+      currentPeriodEnd?: string
+    }[]
   }
   WEBHOOK_SIGNATURE_INVALID: { [name: string]: never }
 }

@@ -16,7 +16,7 @@ const passwordRules = [
   'personal'
 ] as const satisfies readonly PasswordRule[]
 
-const problemCodes = ['below_minimum'] as const
+const problemCodes = ['below_minimum', 'already_subscribed'] as const
 
 const checkoutFailed = z.object({
   safeReason: z.string().meta({
@@ -123,7 +123,8 @@ export const errors = {
             path: z.string(),
             code: z.enum(problemCodes),
             message: z.string(),
-            minimum: z.number().optional()
+            minimum: z.number().optional(),
+            currentPeriodEnd: z.string().optional()
           })
         )
         .optional()

@@ -18,6 +18,7 @@ import { isReady } from '../payments/gateway.ts'
 import { payNothing } from '../payments/pay-nothing.ts'
 import type { AttemptRow } from '../payments/rows.ts'
 import { setting } from '../settings/settings.ts'
+import { assertNotSubscribed } from './already-subscribed.ts'
 import { decideAttribution } from './attribution.ts'
 import { assertFewEnough, assertOneInterval, givenCodes, priceCart } from './cart.ts'
 import type { PricedCart } from './cart.ts'
@@ -78,6 +79,7 @@ function makeOrder(tx: Tx, shop: ShopContext, input: CheckoutInput, buying: Buyi
   // Until its email is verified the new account is nobody's yet, and the order stays a guest's.
   const userId = caller.user?.id ?? (created?.verificationPending === false ? created.id : null)
   const cart = priceItems(tx, input, { userId, email }, now)
+  if (caller.user !== null) assertNotSubscribed(tx, caller.user.id, { lines: cart.lines, body }, now)
   const emails = [email, caller.user?.billingEmail, body.customer?.email, body.billingAddress?.email]
   const attribution = decideAttribution(tx, query, { userId, emails })
   const fixed = draftOf(shop, body, caller.user, email)

@@ -136,6 +136,7 @@ export const checkoutBody = z
     customer: optional(customer),
     billingAddress: optional(address),
     shippingAddress: optional(address),
+    subscribeAgain: optional(z.boolean()),
     strategy: optional(z.enum(strategyNames, `Must be ${strategyNames.join(' or ')}.`))
   })
   .refine((body) => distinctCodes(body) <= 10, { path: ['couponCodes'], error: codesRule })

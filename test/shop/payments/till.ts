@@ -111,7 +111,7 @@ export async function openTill(seed: object = shelf, env: Record<string, string>
   const buy = (strategy: string, { slug = 'mug', quantity = 1, visitor, key, body = {} }: Purchase) =>
     (visitor ?? shop.visitor()).post(
       '/store/checkout-session',
-      { strategy, returnUrl, items: [{ productId: product(slug).id, quantity }], ...body },
+      { strategy, returnUrl, items: [{ productId: product(slug).id, quantity }], subscribeAgain: true, ...body },
       key === undefined ? {} : { 'idempotency-key': key }
     )
   const attempt = (id: number): AttemptRow => {
