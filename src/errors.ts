@@ -19,7 +19,6 @@ const table = {
   CONFLICT: { status: 409, exit: 1, level: 'info' },
   CSRF_FAILED: { status: 403, exit: 1, level: 'info' },
   DEPENDENCY_UNAVAILABLE: { status: 503, exit: 69, level: 'error' },
-  GONE: { status: 410, exit: 1, level: 'info' },
   IDEMPOTENCY_KEY_REUSE_CONFLICT: { status: 409, exit: 1, level: 'info' },
   INTERNAL_SERVER_ERROR: { status: 500, exit: 1, level: 'error' },
   METHOD_NOT_ALLOWED: { status: 405, exit: 1, level: 'info' },

@@ -22,7 +22,7 @@ export const accountCareRoutes = [
   route({
     method: 'POST',
     path: '/auth/verify-email',
-    summary: 'Verify an email by the token of its message',
+    summary: 'Verify an email with the token from the verification email',
     answers: [{ data: done('verified') }],
     refuses: ['TOKEN_INVALID', 'AUTH_RATE_LIMITED'],
     session: 'none',
@@ -38,7 +38,7 @@ export const accountCareRoutes = [
   route({
     method: 'POST',
     path: '/auth/resend-verification',
-    summary: 'Send the verification message again; answers alike for every email',
+    summary: 'Send the verification email again; the response is the same for every email',
     answers: [{ data: done('accepted') }],
     refuses: ['AUTH_RATE_LIMITED'],
     session: 'none',
@@ -54,7 +54,7 @@ export const accountCareRoutes = [
   route({
     method: 'POST',
     path: '/auth/forgot-password',
-    summary: 'Send a link to set a new password; answers alike for every email',
+    summary: 'Send a link to set a new password; the response is the same for every email',
     answers: [{ data: done('accepted') }],
     refuses: ['AUTH_RATE_LIMITED'],
     session: 'none',
@@ -70,7 +70,7 @@ export const accountCareRoutes = [
   route({
     method: 'POST',
     path: '/auth/reset-password',
-    summary: 'Set a new password by the token of a message; every session ends',
+    summary: 'Set a new password with the token from the email; every session ends',
     answers: [{ data: done('reset') }],
     refuses: ['TOKEN_INVALID', 'PASSWORD_POLICY_VIOLATION', 'AUTH_RATE_LIMITED', 'DEPENDENCY_UNAVAILABLE'],
     session: 'optional',
@@ -80,15 +80,15 @@ export const accountCareRoutes = [
     body: resetPasswordInput,
     handler: async (call, { body }) => {
       const { id } = await resetPassword(call.shop, body, call, call.now)
-      // The caller may be logged in to another account, whose session goes on.
-      const goesOn = call.identity !== null && call.identity.user.id !== id
-      return { data: { reset: true }, cookies: goesOn ? [] : [endedSessionCookie(call.shop)] }
+      // The caller may be logged in to another account, whose session continues.
+      const staysLoggedIn = call.identity !== null && call.identity.user.id !== id
+      return { data: { reset: true }, cookies: staysLoggedIn ? [] : [endedSessionCookie(call.shop)] }
     }
   }),
   route({
     method: 'POST',
     path: '/auth/change-password',
-    summary: 'Change the password; other sessions end, this one gets a new cookie',
+    summary: 'Change the password; other sessions end, and this one gets a new cookie',
     answers: [{ data: done('changed') }],
     refuses: ['AUTH_INVALID_CREDENTIALS', 'PASSWORD_POLICY_VIOLATION', 'AUTH_RATE_LIMITED', 'DEPENDENCY_UNAVAILABLE'],
     session: 'required',

@@ -44,13 +44,13 @@ export const accountRoutes = [
         status: 201,
         data: startedData,
         meta: { extend: z.object({ nextStep: z.literal('NONE') }) },
-        about: 'Logged in at once.'
+        about: 'The user is logged in.'
       },
       {
         status: 201,
         data: pendingData,
         meta: { extend: z.object({ nextStep: z.literal('VERIFY_EMAIL'), expiresAt: time }) },
-        about: 'The email has to be verified first.'
+        about: 'The email must be verified first.'
       }
     ],
     refuses: [
@@ -130,7 +130,7 @@ export const accountRoutes = [
   })
 ]
 
-/** The account in the answers of register and login (docs/interface.md 4.2 and 4.3). */
+/** The account in the responses of register and login (docs/interface.md 4.2 and 4.3). */
 function identityData({ shop, now }: Call, account: UserRow, options: { isLoggedIn: boolean }) {
   const { user, flags, entitlements } = accountSummary(shop.db, account, options, now)
   return { user, flags, entitlements }

@@ -45,7 +45,7 @@ export const affiliateRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/affiliates/apply',
-    summary: 'Ask to become an affiliate',
+    summary: 'Apply to become an affiliate',
     answers: [{ data: affiliateData }],
     refuses: ['AFFILIATE_NOT_FOUND', 'AFFILIATE_EXISTS'],
     session: 'required',

@@ -47,7 +47,8 @@ export const checkoutRoutes = [
         .regex(/^[\x20-\x7e]{1,255}$/)
         .optional()
         .meta({
-          description: 'Kept for 24 hours: the same key answers the same again and charges nothing twice.',
+          description:
+            'Valid for 24 hours: a request with the same key gets the same response and charges nothing twice.',
           example: '2f1c8a52-cart-17'
         })
     }),
@@ -70,7 +71,7 @@ export const checkoutRoutes = [
   })
 ]
 
-/** Written for the site to read and forward with its next checkout; the service never reads them back. */
+/** Cookies that the site's script reads and sends with its next checkout. The service does not read them. */
 function trackingCookies({ shop }: Call, orderId: number): string[] {
   const attribution = findAttribution(shop.db, orderId)
   if (attribution === undefined || attribution.affiliateRef === '') return []
@@ -88,7 +89,7 @@ function trackingCookies({ shop }: Call, orderId: number): string[] {
   ]
 }
 
-/** Under an Idempotency-Key the first answer is the only one: kept for 2xx, 402 and 502, asked for anew otherwise. */
+/** Repeats the first response of an Idempotency-Key if it was 2xx, 402 or 502; otherwise the request runs again. */
 async function idempotent(call: Call, raw: Uint8Array, next: (call: Call) => Promise<Response>): Promise<Response> {
   const key = parseIdempotencyKey(headerValues(call.request, 'idempotency-key'))
   if (key === null) return next(call)
@@ -108,8 +109,8 @@ async function idempotent(call: Call, raw: Uint8Array, next: (call: Call) => Pro
 }
 
 /**
- * Keeps the answer or frees the key. Where neither can be written down the answer is told all the same, for it is true;
- * whoever asks again under the key is led to its order.
+ * Stores the response or releases the key. If the database accepts neither, the client still gets the response, because it
+ * is correct; another request with the key continues with its order.
  */
 async function settleKey({ shop, ids }: Call, claim: Claim, response: Response): Promise<void> {
   try {
@@ -117,7 +118,10 @@ async function settleKey({ shop, ids }: Call, claim: Claim, response: Response):
     else await releaseKey(shop.db, claim, { forgetOrder: response.status === 422 })
   } catch (error) {
     if (!isStorageError(error)) throw error
-    shop.log.error('an answer could not be kept', { requestId: ids.requestId, error: describeError(error) })
+    shop.log.error('a response could not be stored under its idempotency key', {
+      requestId: ids.requestId,
+      error: describeError(error)
+    })
   }
 }
 
@@ -142,8 +146,9 @@ function scopeOf({ identity, addressKey }: Call): string {
 }
 
 /**
- * What makes a request another one: its body as sent and the parameters that count; a proxy or a cache buster may change
- * the others. Keyed, because a body can contain a password that a thief of the database could guess from a bare hash.
+ * Fingerprints that tell requests apart: of the body as sent and of the relevant parameters, because a proxy or a cache
+ * buster may change the others. They are keyed, because a body can contain a password, which someone who steals the
+ * database could guess from a plain hash.
  */
 function fingerprintsOf({ shop, request }: Call, raw: Uint8Array): { fingerprint: string; bodyFingerprint: string } {
   const target = rawTarget(request)

@@ -6,7 +6,7 @@ export const downloadRoutes = [
   route({
     method: 'GET',
     path: '/me/downloads',
-    summary: 'What the current user may download now',
+    summary: "The current user's downloads",
     answers: [{ data: downloadsData }],
     refuses: [],
     session: 'required',

@@ -12,19 +12,19 @@ import type { ShopContext } from '../shop/context.ts'
 import type { Call, Identity, Route, UserCall } from './route.ts'
 import { sessionToken } from '../shop/accounts/session-cookie.ts'
 
-/** A request as it came in, before anything is known of it. */
+/** A request before its client is identified. */
 export type Arrival = {
   readonly app: App
   readonly trusted: TrustedProxies
   readonly request: Request
   readonly ids: RequestIds
-  /** The values that the path gives the parameters of its template, as sent. */
+  /** The path parameters, as sent. */
   readonly params: Readonly<Record<string, string>>
-  /** Taken once; everything that this request decides happens at this time. */
+  /** The time of the request; all its decisions use it. */
   readonly now: number
 }
 
-/** Who calls, and from where. */
+/** Identifies the client by session and address. */
 export function identify(route: Route, { app, trusted, request, ids, params, now }: Arrival): Call {
   const address = clientAddress(socketAddress(request), request.headers.get('x-forwarded-for'), trusted)
   return {
@@ -39,15 +39,15 @@ export function identify(route: Route, { app, trusted, request, ids, params, now
   }
 }
 
-/** The live session behind the request's cookie; a dead one's cookie counts as none. */
+/** The valid session of the request's cookie; null without one. */
 export function findIdentity(shop: ShopContext, request: Request, now: number): Identity | null {
   const token = sessionToken(shop, request.headers.get('cookie'))
   return token === null ? null : (findSession(shop.db, token, now) ?? null)
 }
 
 /**
- * The caller as he stands once his body is in: he may take half a minute to send it, and an account that is shut or a
- * password that is changed meanwhile must count.
+ * Identifies the client again after the body has arrived. Sending it may take half a minute, and the account may be
+ * deactivated or its password changed in that time.
  */
 export function identifyAgain(route: Route, call: Call): Call {
   if (call.identity === null) return call
@@ -56,7 +56,7 @@ export function identifyAgain(route: Route, call: Call): Call {
   return identified
 }
 
-/** @throws NOT_AUTHENTICATED */
+/** @throws AppError NOT_AUTHENTICATED */
 export function requireSession(call: Call): asserts call is UserCall {
   if (call.identity === null) throw new AppError('NOT_AUTHENTICATED', 'Please log in first.')
 }
@@ -64,11 +64,11 @@ export function requireSession(call: Call): asserts call is UserCall {
 const nobody = { sessionTokenHash: null, startNonceHash: null }
 
 /**
- * Checks the nonce where the service's own policy asks for it, and where a first-party proxy leaves it to the service.
- * Good is one issued to the caller's session, or the one that came with the request which started it; one issued to
- * nobody is good for whoever has no session, and where sessions start (register, login) whatever cookie comes along.
+ * Checks the nonce if the route or the first-party proxy requires one. Valid are a nonce issued to the client's session
+ * and the nonce of the request that started the session. An anonymous nonce is valid without a session, and for routes
+ * that start a session (register, login), whatever cookie the request has.
  *
- * @throws CSRF_FAILED
+ * @throws AppError CSRF_FAILED
  */
 export function requireNonce(route: Route, call: Call): void {
   const { request, shop, now } = call
@@ -79,10 +79,10 @@ export function requireNonce(route: Route, call: Call): void {
     session === undefined ? nobody : { sessionTokenHash: session.tokenHash, startNonceHash: session.startNonceHash }
   if (checkNonce(shop.keys, nonce, own, now)) return
   if (route.startsSession === true && checkNonce(shop.keys, nonce, nobody, now)) return
-  throw csrfFailed('invalid_nonce', 'The nonce is not valid (any more): fetch a new one and try again.')
+  throw csrfFailed('invalid_nonce', 'The nonce is invalid or has expired. Fetch a new one and try again.')
 }
 
-/** A request that changes something and says that it comes from another site is refused. */
+/** Refuses a request that changes something and comes from another site. @throws AppError CSRF_FAILED */
 export function refuseCrossSite(app: App, request: Request): void {
   const refused = isCrossSite({
     method: request.method,

@@ -9,10 +9,9 @@ import { onceFor } from '../platform/once-for.ts'
 import type { Route } from './route.ts'
 
 /**
- * What a request says, by the schemas of its route. Query and body are judged together, so that one answer names
- * everything that is wrong.
+ * Parses query and body of a request by the schemas of its route. One error names all invalid fields of both.
  *
- * @throws VALIDATION_FAILED
+ * @throws AppError VALIDATION_FAILED
  */
 export function parseInput(route: Route, request: Request, raw: Uint8Array): { query: unknown; body: unknown } {
   const sent = parseQuery(rawTarget(request))
@@ -27,7 +26,7 @@ export function parseInput(route: Route, request: Request, raw: Uint8Array): { q
   return { query: query?.data, body: body?.data }
 }
 
-/** The parameters of the path, by the route's schema. @throws AppError NOT_FOUND */
+/** Parses the path parameters by the route's schema. @throws AppError NOT_FOUND */
 export function parseParams({ params }: Route, sent: Readonly<Record<string, string>>) {
   const parsed = params?.safeParse(sent)
   if (parsed?.success === false) throw notFound()
@@ -38,10 +37,10 @@ function parseSent({ query }: Route, sent: ReadonlyMap<string, string>) {
   return query?.safeParse(Object.fromEntries(sent), { error: messageFor })
 }
 
-/** Where no parameter is sent, as mostly, the outcome is always the same. */
+/** Most requests have no parameters; their result is always the same. */
 const withoutAny = onceFor((route: Route) => parseSent(route, new Map()))
 
-/** By entries, since an assignment would lose a parameter that is called `__proto__`. */
+/** Uses entries, because an assignment would lose a parameter named `__proto__`. */
 function refusedParameters(route: Route, sent: ReadonlyMap<string, string>): FieldErrors {
   if (route.unknownQuery !== 'refused') return {}
   const unknown = [...sent.keys()].filter((name) => !route.proxy?.query.includes(name))

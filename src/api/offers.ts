@@ -11,14 +11,14 @@ export const offerRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/store/offers',
-    summary: 'What can be bought now, by category and search',
+    summary: 'The products that can be bought now, by category and search',
     answers: [{ data: offersData, meta: 'empty' }],
     refuses: ['DEPENDENCY_UNAVAILABLE'],
     headers: z.object({
       'If-None-Match': z
         .string()
         .optional()
-        .meta({ description: 'An ETag that the client holds: 304 while it is still good.' })
+        .meta({ description: 'An ETag of an earlier response; the response is 304 while it is current.' })
     }),
     session: 'none',
     nonce: 'never',
@@ -33,7 +33,7 @@ export const offerRoutes: Route[] = [
     }),
     handler: ({ shop, request, ids, now }, { query }) => {
       const { body, etag } = listOffers(shop, query, now)
-      // Kept by whoever likes, and asked for again each time: a product that has gone is gone at once.
+      // Caches may store the list but must revalidate it each time, so that a removed product disappears immediately.
       const headers = [
         ['etag', etag],
         ['cache-control', 'no-cache']
@@ -44,7 +44,7 @@ export const offerRoutes: Route[] = [
   })
 ]
 
-/** An empty one counts as absent. */
+/** A text parameter; an empty one counts as absent. */
 function text(longest: number) {
   const message = `Must have at most ${longest} characters.`
   return z
@@ -55,7 +55,7 @@ function text(longest: number) {
     .meta({ type: 'string', maxLength: longest })
 }
 
-/** If-None-Match compares weakly (RFC 9110, 13.1.2): a proxy on the way may have made our tag a weak one. */
+/** If-None-Match compares weakly (RFC 9110, 13.1.2): a proxy may have changed our tag into a weak one. */
 function isFresh(ifNoneMatch: string | null, etag: string): boolean {
   if (ifNoneMatch === null) return false
   const tags = ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''))

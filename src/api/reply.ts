@@ -6,7 +6,7 @@ import type { RequestIds } from '../platform/http/envelope.ts'
 import { describeError } from '../platform/log.ts'
 import type { Reply, Route } from './route.ts'
 
-/** What a handler gave, in the envelope of its route. */
+/** Wraps a handler's reply in the envelope of its route. */
 export function toResponse(route: Route, reply: Reply | Response, ids: RequestIds, now: number): Response {
   if (reply instanceof Response) return reply
   const cookies = (reply.cookies ?? []).map((cookie) => ['set-cookie', cookie] as const)
@@ -24,8 +24,8 @@ function metaFor({ meta }: Reply, ids: RequestIds, now: number): object | null |
 }
 
 /**
- * The one place where an error becomes an answer. What nobody foresaw says nothing of its cause outside the log, which
- * has it under the request's id.
+ * Turns an error into a response; no other place does. The cause of an unexpected error appears only in the log, with the
+ * request's id.
  */
 export function toFailure(
   app: App,
@@ -38,7 +38,7 @@ export function toFailure(
   return failure(withStatusOf(route, known), ids, now, { noStore: true })
 }
 
-/** A storage error is a 503, except on referrals and the gateway's webhook: every failure there has one code and a 500. */
+/** A storage error is a 503, except for referrals and the gateway's webhook, whose failures all have one code and a 500. */
 function unavailableFor(route: Route | undefined, error: unknown): AppError | undefined {
   const foreseen = route !== undefined && route.proxy !== null && route.unforeseen === undefined
   return foreseen ? storageUnavailable(error) : undefined
@@ -48,7 +48,7 @@ function unforeseen(route: Route | undefined): AppError {
   return new AppError(route?.unforeseen ?? 'INTERNAL_SERVER_ERROR', 'Something went wrong on our side.')
 }
 
-/** Refusals that are part of the day's work have the request's own line; the cause of one at fault is told only here. */
+/** Logs a failed request. Expected refusals appear only in the request's own log line. */
 function logFailure(app: App, route: Route | undefined, known: AppError, error: unknown, ids: RequestIds): void {
   if (known.logLevel === 'info') return
   const place = { requestId: ids.requestId, path: route?.path ?? 'none', code: known.code }

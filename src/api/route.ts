@@ -5,34 +5,35 @@ import type { Claim } from '../shop/checkout/idempotency.ts'
 import type { ShopContext } from '../shop/context.ts'
 import type { PublicCode } from './answers/errors.ts'
 
-/** Of a request's body, where the route does not say otherwise. */
+/** The limit of a request's body, unless the route sets another one. */
 export const defaultBodyLimitBytes = 64 * 1024
 
 export type Method = 'GET' | 'POST' | 'PATCH'
 
-/** Who is calling: the session that came with the request, or nobody. */
+/** The session of a request and its user. */
 export type Identity = { session: SessionRow; user: UserRow }
 
-/** One request on its way through the stages. */
+/** A request on its way through the stages. */
 export type Call = {
   readonly shop: ShopContext
   readonly request: Request
   readonly ids: RequestIds
-  /** The values that the path gives the parameters of its template, as sent. */
+  /** The path parameters, as sent. */
   readonly params: Readonly<Record<string, string>>
-  /** Taken once; everything that this request decides happens at this time. */
+  /** The time of the request; all its decisions use it. */
   readonly now: number
-  /** Client address by which limits count (IPv6 by its /64). */
+  /** The client address as limits count it (IPv6 by its /64). */
   readonly addressKey: string
   readonly identity: Identity | null
-  /** The X-Nonce that was sent, whether or not the route asks for one. */
+  /** The X-Nonce header, whether or not the route requires one. */
   readonly nonce: string | null
-  /** The Idempotency-Key that this request holds, and the order that an earlier one under it left unsettled. */
+  /** The Idempotency-Key that this request holds. */
   readonly claim?: Claim
+  /** The unsettled order of an earlier request with the key. */
   readonly resumes?: number
 }
 
-/** What leaves: `meta` replaces or extends the envelope's, null leaves it out. */
+/** The result of a handler. `meta` replaces or extends the envelope's; null omits it. */
 export type Reply<Data = unknown> = {
   data: Data
   status?: number
@@ -41,26 +42,26 @@ export type Reply<Data = unknown> = {
   headers?: readonly (readonly [string, string])[]
 }
 
-/** A route that needs a session gets its identity as a type without null. */
+/** The call of a route that requires a session: its identity is never null. */
 export type UserCall = Call & { readonly identity: Identity }
 
 export type ProxyPolicy = {
-  /** Whether it asks for a nonce. */
+  /** Whether the proxy requires a nonce. */
   readonly nonce: boolean
   /** Parameters that it forwards; it drops all others. */
   readonly query: readonly string[]
-  /** How long it waits for the answer, where 15 s are too few. */
+  /** How long the proxy waits for the response; 15 s by default. */
   readonly timeoutMs?: number
 }
 
-/** A success as the API description tells of it; what a handler answers is held to its schema. */
+/** A successful response in the API description. The type of the handler's result follows from its schema. */
 export type Answer = {
-  /** 200 unless told otherwise. */
+  /** 200 by default. */
   readonly status?: 201
   readonly data: z.ZodType
-  /** What meta has beyond the standard fields, or instead of them; null where there is no meta. */
+  /** The fields of meta beyond the standard ones; `empty` for no fields, null for no meta. */
   readonly meta?: { readonly extend: z.ZodObject } | 'empty' | null
-  /** One line, where there is more than one answer. */
+  /** One line, if there are several responses. */
   readonly about?: string
 }
 
@@ -74,42 +75,42 @@ export type Route<
   Params extends z.ZodObject | undefined = z.ZodObject | undefined
 > = {
   readonly method: Method
-  /** Under api_root; matched exactly, except that `{id}` stands for one segment. */
+  /** The path under api_root. It is matched exactly; `{id}` matches one segment. */
   readonly path: string
-  /** The parameters of the path by name; a path that does not fit is 404. */
+  /** The path parameters by name; a value that does not match is a 404. */
   readonly params?: Params
   /** One line for the API description. */
   readonly summary: string
-  /** What it answers when all is well. */
+  /** The successful responses. */
   readonly answers: readonly Answer[]
-  /** The codes with which it refuses, beyond those that follow from the rest of this entry. */
+  /** The error codes, beyond those that follow from the rest of this entry. */
   readonly refuses: readonly PublicCode[]
-  /** Request headers that mean something here and nowhere else. */
+  /** Request headers that only this route reads. */
   readonly headers?: z.ZodObject
-  /** `none` looks for no session, `optional` takes one if it is there, `required` answers 401 without. */
+  /** `none` ignores a session, `optional` uses it, `required` responds with 401 without one. */
   readonly session: 'none' | 'optional' | 'required'
   /** Whether the service itself requires a nonce (docs/interface.md 5). */
   readonly nonce: 'never' | 'always'
-  /** A session starts here, so a nonce that was issued to nobody is good whatever cookie comes along. */
+  /** The route starts a session, so an anonymous nonce is valid whatever cookie the request has. */
   readonly startsSession?: true
-  /** How the first-party proxy treats the route; null keeps it out of the proxy. */
+  /** The first-party proxy's rules for the route; null excludes it from the proxy. */
   readonly proxy: ProxyPolicy | null
-  /** Webhooks come from another site by nature. */
+  /** For webhooks, which always come from another site. */
   readonly crossSite?: 'allowed'
   readonly cache?: 'public'
   /** Status of its VALIDATION_FAILED (docs/contract.md 2.5). */
   readonly invalid: 400 | 422
-  /** `raw` hands the bytes over unread (webhooks). */
+  /** `raw` passes the bytes on without parsing (webhooks). */
   readonly bodyLimitBytes?: number
   readonly query?: Query
   readonly body?: Body
-  /** Parameters not named by the query schema: ignored unless the route refuses them. */
+  /** Query parameters outside the schema are ignored, unless the route refuses them. */
   readonly unknownQuery?: 'refused'
-  /** Turns a failure that nobody foresaw into the route's own code. */
+  /** The code of an unexpected failure, instead of INTERNAL_SERVER_ERROR. */
   readonly unforeseen?: 'UPSTREAM_UNAVAILABLE'
-  /** Checks that come before the body is read. */
+  /** Checks before the body is read. */
   readonly gate?: (call: Call) => void
-  /** Wraps everything after the body's bytes are in: checkout's own gates and its Idempotency-Key. */
+  /** Wraps everything after the body has arrived: checkout's own checks and its Idempotency-Key. */
   readonly around?: (call: Call, body: Uint8Array, next: (call: Call) => Promise<Response>) => Promise<Response>
   readonly handler: (
     call: Call,
@@ -118,8 +119,8 @@ export type Route<
 }
 
 /**
- * Types a route's handler by its schemas, what it answers included, and by its session: where one is required,
- * `identity` is never null.
+ * Types a route's handler by its schemas, including its result, and by its session: if one is required, `identity` is
+ * never null.
  */
 export function route<
   Query extends z.ZodType | undefined = undefined,

@@ -10,7 +10,7 @@ import type { Route } from './route.ts'
 import { subscriptionRoutes } from './subscriptions.ts'
 import { webhookRoutes } from './webhooks.ts'
 
-/** Every route there is: the server, the proxy's allowlist and the API description are read off this one table. */
+/** Every route. The server, the proxy's allowlist and the API description derive from this table. */
 export const routes: readonly Route[] = [
   ...accountRoutes,
   ...accountCareRoutes,

@@ -18,10 +18,10 @@ import { defaultBodyLimitBytes } from './route.ts'
 import type { Call, Method, Route } from './route.ts'
 import { routes } from './routes.ts'
 
-/** What one address takes. */
+/** The routes of one path by method. */
 type Methods = ReadonlyMap<string, Route>
 
-/** Answers every request under api_root; what is not in the route table does not exist. */
+/** Answers every request under api_root. A path that is not in the route table is a 404. */
 export function createApi(app: App): (request: Request) => Eventually<Response> {
   const addresses = addressesUnder(app.config.apiPrefix)
   const trusted = parseTrustedProxies(app.config.trustedProxies)
@@ -58,7 +58,7 @@ export function createApi(app: App): (request: Request) => Eventually<Response> 
   }
   const find = pathTable(addresses)
   return (request) => {
-    // The router would take `//health` or `/%68ealth` for the same place; the table is matched on what was sent.
+    // The router would accept `//health` and `/%68ealth`, so the table is matched with the path as it was sent.
     return find(rawPath(rawTarget(request))) === undefined ? answer(undefined, request) : h3.fetch(request)
   }
 }
@@ -87,7 +87,7 @@ function pass(route: Route, arrival: Arrival): Eventually<Response> {
 function handle(route: Route, call: Call, raw: Uint8Array): Eventually<Response> {
   const params = parseParams(route, call.params)
   const input = { ...parseInput(route, call.request, raw), params, raw }
-  // The route's own schemas made it, which its type cannot say for all routes at once.
+  // The route's own schemas produced the input; the type cannot express that for all routes together.
   return andThen(route.handler(call, input), (reply) => toResponse(route, reply, call.ids, call.now))
 }
 
@@ -101,7 +101,7 @@ function addressesUnder(apiPrefix: string): ReadonlyMap<string, Methods> {
   return addresses
 }
 
-/** @throws NOT_FOUND, METHOD_NOT_ALLOWED */
+/** The route for a method. @throws AppError NOT_FOUND, METHOD_NOT_ALLOWED */
 function findRoute(methods: Methods | undefined, method: string): Route {
   if (methods === undefined) throw notFound()
   const route = methods.get(method === 'HEAD' ? 'GET' : method)

@@ -7,7 +7,7 @@ import { route } from './route.ts'
 
 const proxied = { nonce: true, query: [] }
 /** A gateway call may take longer than other requests; the proxy waits as long as for a checkout. */
-const patient = { ...proxied, timeoutMs: 30_000 }
+const slow = { ...proxied, timeoutMs: 30_000 }
 
 export const subscriptionRoutes = [
   route({
@@ -27,12 +27,12 @@ export const subscriptionRoutes = [
   route({
     method: 'POST',
     path: '/me/subscriptions/{id}/cancel',
-    summary: 'End a subscription with its paid period; again, it changes nothing',
+    summary: 'Cancel a subscription at the end of its paid period; a second call changes nothing',
     answers: [{ data: subscriptionData }],
     refuses: ['NOT_FOUND'],
     session: 'required',
     nonce: 'never',
-    proxy: patient,
+    proxy: slow,
     invalid: 422,
     params: z.object({ id: pathId }),
     handler: async ({ shop, identity }, { params }) => ({
@@ -42,12 +42,12 @@ export const subscriptionRoutes = [
   route({
     method: 'POST',
     path: '/me/subscriptions/{id}/portal',
-    summary: "Open the gateway's billing portal, for a site that is not at the public URL",
+    summary: "Open the gateway's billing portal, for a site on another origin than the public URL",
     answers: [{ data: portalData }],
     refuses: ['NOT_FOUND', 'RATE_LIMITED'],
     session: 'required',
     nonce: 'never',
-    proxy: patient,
+    proxy: slow,
     invalid: 422,
     params: z.object({ id: pathId }),
     handler: async ({ shop, identity }, { params }) => ({

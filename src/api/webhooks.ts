@@ -6,7 +6,7 @@ export const webhookRoutes = [
   route({
     method: 'POST',
     path: '/webhooks/stripe',
-    summary: "Takes Stripe's webhooks",
+    summary: "Receive Stripe's webhooks",
     answers: [{ data: webhookData }],
     refuses: ['WEBHOOK_SIGNATURE_INVALID', 'CHECKOUT_GATEWAY_NOT_CONFIGURED'],
     session: 'none',

@@ -1,6 +1,6 @@
-// Written by "npm run client:generate" from the API description; a test tells when it is behind.
+// Written by "npm run client:generate" from the API description; a test fails when it is outdated.
 
-/** What each operation takes and answers, by method and path. */
+/** The request and response of each operation, by method and path. */
 export type Operations = {
   'GET /nonce': {
     query: undefined
@@ -242,7 +242,7 @@ export type Operations = {
   }
 }
 
-/** The details that come with each code. */
+/** The details of each error code. */
 export type ErrorDetails = {
   AFFILIATE_EXISTS: { [name: string]: never }
   AFFILIATE_NOT_ACTIVE: { [name: string]: never }

@@ -5,7 +5,7 @@ import { flags } from './flags.ts'
 
 const wpRoles = z
   .array(z.string())
-  .meta({ description: 'Of customer, affiliate and administrator.', example: ['customer'] })
+  .meta({ description: 'A subset of customer, affiliate and administrator.', example: ['customer'] })
 
 const nonceUser = z
   .object({
@@ -24,12 +24,14 @@ const user = z
     billingPhone: z.string().exactOptional().meta({ example: '+49 40 555 0100' }),
     companyName: z.string().exactOptional().meta({ example: 'Quill & Co' })
   })
-  .meta({ id: 'User', description: 'The three billing and company fields are left out while they are unset.' })
+  .meta({ id: 'User', description: 'The three billing and company fields are omitted if they are not set.' })
 
 const roles = z
   .object({
     wpRoles,
-    serviceRoles: z.array(z.string()).meta({ description: 'Of member, pro, affiliate and admin.', example: ['member'] })
+    serviceRoles: z
+      .array(z.string())
+      .meta({ description: 'A subset of member, pro, affiliate and admin.', example: ['member'] })
   })
   .meta({ id: 'Roles' })
 
@@ -49,7 +51,7 @@ export const nonceData = z
     nonce: z.string().meta({ example: 'AbCdEfGh'.repeat(10) }),
     headerName: z.string().meta({ const: 'X-Nonce' }),
     userLoggedIn: z.boolean(),
-    userId: z.int().exactOptional().meta({ description: 'Left out without a session.', example: 17 }),
+    userId: z.int().exactOptional().meta({ description: 'Omitted without a session.', example: 17 }),
     user: nonceUser.nullable()
   })
   .meta({ id: 'Nonce' })
@@ -76,7 +78,7 @@ const download = z
     name: z.string().meta({ example: 'tide-letter.pdf' }),
     url: z.string().meta({
       format: 'uri-reference',
-      description: 'A path on the public URL, good until expiresAt for whoever holds it.',
+      description: 'A path on the public URL. Anyone with the link can use it until expiresAt.',
       example: '/downloads/1.abc.def'
     }),
     expiresAt: time

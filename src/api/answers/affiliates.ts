@@ -23,7 +23,7 @@ export const referralsData = z.object({
 const affiliate = z
   .object({
     id,
-    code: z.string().meta({ description: 'What ref carries.', example: 'mira' }),
+    code: z.string().meta({ description: 'The value of ref in links.', example: 'mira' }),
     status: z.enum(affiliateStatuses).meta({ example: 'active' }),
     rate: z.number().meta({ description: 'Percent.', example: 10 }),
     termsVersion: z.string().nullable().meta({ example: '2026-01-01' }),

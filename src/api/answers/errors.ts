@@ -2,11 +2,11 @@ import { z } from 'zod'
 import type { ErrorCode } from '../../errors.ts'
 import type { PasswordRule } from '../../shop/accounts/password-rules.ts'
 
-/** One code as the API description tells of it. */
-type Told = { when: string; details: z.ZodObject; example?: Record<string, unknown> }
+/** An error code in the API description. */
+type ErrorDescription = { when: string; details: z.ZodObject; example?: Record<string, unknown> }
 
 const none = z.object({})
-const bucket = z.object({ bucket: z.string().meta({ description: 'Names the limit that is used up.' }) })
+const bucket = z.object({ bucket: z.string().meta({ description: 'The limit that was exceeded.' }) })
 
 const passwordRules = [
   'min_length',
@@ -49,22 +49,28 @@ const declined = {
   gatewayRequestId: 'req_8RjQ2n'
 }
 
-/** The codes that leave by HTTP: when, and with which details. */
+/** The codes of HTTP responses, with their occasion and details. */
 export const errors = {
-  AFFILIATE_EXISTS: { when: 'The user has an affiliate account already.', details: none },
+  AFFILIATE_EXISTS: { when: 'The user already has an affiliate account.', details: none },
   AFFILIATE_NOT_ACTIVE: { when: 'The affiliate account is not active.', details: none },
   AFFILIATE_NOT_FOUND: { when: 'The user has no affiliate account, or the affiliate module is off.', details: none },
   AFFILIATE_TERMS_REQUIRED: {
-    when: 'The current terms have to be accepted first.',
+    when: 'The user must accept the current terms first.',
     details: z.object({ requiredVersion: z.string(), acceptedVersion: z.string().nullable() }),
     example: { requiredVersion: '2026-01-31', acceptedVersion: null }
   },
   AUTH_ACCOUNT_DEACTIVATED: { when: 'The account is deactivated.', details: none },
-  AUTH_EMAIL_NOT_VERIFIED: { when: 'The email has to be verified first.', details: none },
-  AUTH_INVALID_CREDENTIALS: { when: 'Unknown user or wrong password; the answer does not say which.', details: none },
-  AUTH_RATE_LIMITED: { when: 'Too many tries.', details: bucket, example: { bucket: 'login_account' } },
-  AUTH_REGISTRATION_DISABLED: { when: 'The shop takes no registrations.', details: none },
-  AUTH_REGISTRATION_FAILED: { when: 'The account cannot be made; the answer does not say why.', details: none },
+  AUTH_EMAIL_NOT_VERIFIED: { when: 'The email must be verified first.', details: none },
+  AUTH_INVALID_CREDENTIALS: {
+    when: 'The user is unknown or the password is wrong; the response does not reveal which.',
+    details: none
+  },
+  AUTH_RATE_LIMITED: { when: 'Too many attempts.', details: bucket, example: { bucket: 'login_account' } },
+  AUTH_REGISTRATION_DISABLED: { when: 'Registration is disabled.', details: none },
+  AUTH_REGISTRATION_FAILED: {
+    when: 'The account cannot be created; the response does not reveal the reason.',
+    details: none
+  },
   CHECKOUT_DISABLED: { when: 'Nothing can be bought at the moment.', details: none },
   CHECKOUT_FAILED: {
     when: '402: the payment was declined. 502: the gateway failed and charged nothing. 504: the outcome is not known yet.',
@@ -75,48 +81,51 @@ export const errors = {
   CHECKOUT_NOT_IMPLEMENTED: { when: 'The configured gateway does not offer this strategy.', details: none },
   CONFIG_INVALID_AFFILIATE_TERMS_VERSION: { when: "The shop's terms version is not valid.", details: none },
   CSRF_FAILED: {
-    when: 'The nonce is missing or not valid (any more), or another site sent the request.',
+    when: 'The nonce is missing, invalid or expired, or another site sent the request.',
     details: z.object({ reason: z.enum(['missing_nonce', 'invalid_nonce', 'cross_site']) }),
     example: { reason: 'invalid_nonce' }
   },
   DEPENDENCY_UNAVAILABLE: {
-    when: 'Something that is needed does not answer, or too much is asked at once; try again after Retry-After.',
+    when: 'A dependency does not respond, or there are too many requests; try again after Retry-After.',
     details: z.object({
       reason: z.string().optional().meta({ description: 'From the proxy: unreachable, timeout or malformed.' })
     })
   },
   IDEMPOTENCY_KEY_REUSE_CONFLICT: {
-    when: 'The key came with another request before, or that request is still running.',
+    when: 'The key was used with another request, or its request is still running.',
     details: z.object({ reason: z.enum(['payload_mismatch', 'in_progress']) }),
     example: { reason: 'payload_mismatch' }
   },
-  INTERNAL_SERVER_ERROR: { when: 'A fault of the service; its log has the cause under request_id.', details: none },
-  METHOD_NOT_ALLOWED: { when: 'The address does not take this method; Allow names those it takes.', details: none },
+  INTERNAL_SERVER_ERROR: { when: 'An error of the service; its log has the cause under request_id.', details: none },
+  METHOD_NOT_ALLOWED: {
+    when: 'The endpoint does not support this method; Allow lists the supported ones.',
+    details: none
+  },
   NOT_AUTHENTICATED: { when: 'There is no valid session.', details: none },
   NOT_FOUND: { when: 'There is nothing at this address.', details: none },
   PASSWORD_POLICY_VIOLATION: {
     when: 'The password is too weak.',
     details: z.object({
       reason: z.string().meta({ const: 'password_policy' }),
-      rules: z.array(z.enum(passwordRules)).meta({ description: 'The rules that it breaks.' })
+      rules: z.array(z.enum(passwordRules)).meta({ description: 'The rules that the password breaks.' })
     }),
     example: { reason: 'password_policy', rules: ['common'] }
   },
   PAYLOAD_TOO_LARGE: {
-    when: 'The body has more bytes than the address takes.',
+    when: 'The body is larger than the endpoint allows.',
     details: z.object({ limitBytes: z.int() }),
     example: { limitBytes: 65_536 }
   },
-  RATE_LIMITED: { when: 'Too many tries.', details: bucket, example: { bucket: 'checkout_decline' } },
+  RATE_LIMITED: { when: 'Too many attempts.', details: bucket, example: { bucket: 'checkout_decline' } },
   TOKEN_INVALID: { when: 'The token is unknown, used or expired.', details: none },
   UNSUPPORTED_MEDIA_TYPE: { when: 'The body is not sent as application/json.', details: none },
-  UPSTREAM_UNAVAILABLE: { when: 'A fault of the service while it looked for referrals.', details: none },
+  UPSTREAM_UNAVAILABLE: { when: 'An error of the service while it read referrals.', details: none },
   VALIDATION_FAILED: {
     when: 'Fields are missing or invalid.',
     details: z.object({
       fieldErrors: z
         .record(z.string(), z.array(z.string()))
-        .meta({ description: 'Messages by dotted path (items.0.quantity); _body is the body as a whole.' }),
+        .meta({ description: 'Messages by dotted path (items.0.quantity); _body means the whole body.' }),
       problems: z
         .array(
           z.object({
@@ -128,16 +137,16 @@ export const errors = {
           })
         )
         .optional()
-        .meta({ description: 'From checkout: why the cart cannot be bought, for a program to act on.' })
+        .meta({ description: 'From checkout: the reasons why the cart cannot be bought, for programs.' })
     }),
     example: { fieldErrors: { email: ['Must be an email address.'] } }
   },
   WEBHOOK_SIGNATURE_INVALID: { when: 'The signature is missing, wrong or too old.', details: none }
-} satisfies Partial<Record<ErrorCode, Told>>
+} satisfies Partial<Record<ErrorCode, ErrorDescription>>
 
 export type PublicCode = keyof typeof errors
 
-/** A code as it is told of, whichever it is. */
-export function told(code: PublicCode): Told {
+/** The description of an error code. */
+export function describeCode(code: PublicCode): ErrorDescription {
   return errors[code]
 }

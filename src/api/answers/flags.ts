@@ -21,7 +21,7 @@ export const flags = z
   })
   .meta({
     id: 'Flags',
-    description: "Which modules the shop has (hasCommerce and the like), and what the user's own records say."
+    description: "The shop's modules (hasCommerce and similar flags), and facts about the user."
   })
 
 export const dependencies = z.object(byFlag(moduleNames, () => flag)).meta({ id: 'Dependencies' })

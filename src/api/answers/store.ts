@@ -13,7 +13,10 @@ const offer = z
     categories: z.array(z.string()).meta({ example: ['Light'] }),
     tags: z.array(z.string()).meta({ example: ['brass'] })
   })
-  .meta({ id: 'Offer', description: 'A product that can be bought now; a variable one at its default variation.' })
+  .meta({
+    id: 'Offer',
+    description: 'A product that can be bought now. A product with variations has the price of its default variation.'
+  })
 
 export const offersData = z.object({ offers: z.array(offer), pagination })
 
@@ -33,7 +36,7 @@ const order = z
     }),
     lineItems: z
       .array(z.object({ name: z.string().meta({ example: 'Harbour lantern' }), quantity: count, total: amount }))
-      .meta({ description: 'Totals after their share of the discounts; they sum to the total of the order.' }),
+      .meta({ description: 'Totals after their share of the discounts; they add up to the total of the order.' }),
     affiliateRef: z.string().meta({ description: 'Empty without an affiliate.', example: 'mira' }),
     affiliateCampaign: z.string().meta({ example: '' }),
     affiliateReferralCreated: z.boolean(),
@@ -77,8 +80,11 @@ const handoff = z
     redirectUrl: z
       .string()
       .exactOptional()
-      .meta({ description: 'Where the bank asks for a further step.', example: 'https://bank.example/3ds' })
+      .meta({
+        description: 'Send the buyer there: the bank requires another step.',
+        example: 'https://bank.example/3ds'
+      })
   })
-  .meta({ id: 'CheckoutHandoff', description: 'strategy token_handoff: the payment was tried.' })
+  .meta({ id: 'CheckoutHandoff', description: 'strategy token_handoff: the result of the payment.' })
 
 export const checkoutData = z.union([redirect, handoff])

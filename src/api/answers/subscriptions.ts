@@ -5,12 +5,12 @@ import { amount, currency, time } from './fields.ts'
 const ownSubscription = z
   .object({
     ...subscription.shape,
-    amount: amount.meta({ description: 'What one period costs.', example: 12.5 }),
+    amount: amount.meta({ description: 'The price of one period.', example: 12.5 }),
     currency,
     nextPaymentAt: time
       .nullable()
       .meta({ description: 'When the next period is charged; null when none is, and after a failed renewal.' }),
-    canCancel: z.boolean().meta({ description: 'Whether POST /me/subscriptions/{id}/cancel ends it.' }),
+    canCancel: z.boolean().meta({ description: 'Whether POST /me/subscriptions/{id}/cancel can end it.' }),
     manageUrl: z.string().nullable().meta({
       description: "Opens the gateway's billing portal for the browser that is logged in at the public URL.",
       example: 'https://shop.example/account/subscriptions/17/manage'

@@ -3,11 +3,11 @@ import type { ApiDocument } from './api-document.ts'
 import { asSchema } from './fields.ts'
 import type { Schema } from './fields.ts'
 
-const heading = `// Written by "npm run client:generate" from the API description; a test tells when it is behind.
+const heading = `// Written by "npm run client:generate" from the API description; a test fails when it is outdated.
 
-/** What each operation takes and answers, by method and path. */`
+/** The request and response of each operation, by method and path. */`
 
-/** The TypeScript source of the types that the client speaks in, read off the API description. */
+/** The TypeScript source of the client's types, generated from the API description. */
 export function clientTypes(document: ApiDocument): string {
   const components = asSchema(document.components?.schemas)
   const operations = Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
@@ -19,7 +19,7 @@ export function clientTypes(document: ApiDocument): string {
     .map((code) => `  ${code}: ${typeOf(asSchema(asSchema(components[code])['properties'])['details'])}`)
   return [
     `${heading}\nexport type Operations = {\n${operations.join('\n')}\n}`,
-    `/** The details that come with each code. */\nexport type ErrorDetails = {\n${details.join('\n')}\n}`,
+    `/** The details of each error code. */\nexport type ErrorDetails = {\n${details.join('\n')}\n}`,
     ...named.map(([name, schema]) => `export type ${name} = ${typeOf(schema)}`)
   ]
     .join('\n\n')
@@ -39,7 +39,7 @@ function operationType(name: string, operation: Schema): string {
   ].join('\n')
 }
 
-/** A path with parameters is a pattern, so that a caller writes the values into it and the compiler checks them. */
+/** A path with parameters becomes a template literal type, so that the compiler checks the values in a path. */
 function keyOf(name: string, parameters: unknown): string {
   if (!name.includes('{')) return `'${name}'`
   const inPath = (Array.isArray(parameters) ? parameters : []).map(asSchema).filter(({ in: place }) => place === 'path')
@@ -77,7 +77,7 @@ function typeOf(schema: unknown): string {
 
 function union(types: readonly string[]): string {
   const all = new Set(types)
-  // Any text takes in every text.
+  // `string` includes every literal text.
   return [...all].filter((type) => !all.has('string') || !type.startsWith("'")).join(' | ')
 }
 
@@ -102,7 +102,7 @@ function listOf(type: string): string {
   return type.includes('|') ? `(${type})[]` : `${type}[]`
 }
 
-/** As the formatter writes it. */
+/** A literal in the formatter's style. */
 function literal(value: unknown): string {
   return typeof value === 'string' ? `'${value}'` : String(value)
 }

@@ -10,9 +10,9 @@ import { parametersOf, withProxyNotes } from './parameters.ts'
 import { addExamples, responsesOf } from './responses.ts'
 
 /**
- * The API as OpenAPI 3.1, made of the schemas that validate what comes in and of those that handlers are held to.
+ * The API as OpenAPI 3.1, generated from the schemas that validate requests and type the handlers' results.
  *
- * @param place where this shop answers, and how its session cookie is called
+ * @param place the shop's address, and the name of its session cookie
  */
 export function describeApi(place: { publicUrl: string; apiPrefix: string; cookieName: string }): ApiDocument {
   const document = createDocument(
@@ -36,13 +36,13 @@ export function describeApi(place: { publicUrl: string; apiPrefix: string; cooki
             type: 'apiKey',
             in: 'cookie',
             name: place.cookieName,
-            description: 'Set by login and register; HttpOnly, so a page need not and cannot touch it.'
+            description: 'Set by login and register. HttpOnly: scripts cannot read it and do not need to.'
           },
           nonce: {
             type: 'apiKey',
             in: 'header',
             name: 'X-Nonce',
-            description: 'The nonce of GET /nonce. Good for 12 hours, for the session it was issued to.'
+            description: 'The nonce from GET /nonce. It is valid for 12 hours, for the session that it was issued to.'
           }
         }
       }
@@ -94,12 +94,12 @@ function tagOf({ path }: Route): string {
 }
 
 function nonceNote({ nonce, proxy }: Route): string {
-  if (proxy === null) return 'Not through the first-party proxy.'
-  if (nonce === 'always') return 'Needs a nonce, at the service itself too.'
-  return proxy.nonce ? 'Needs a nonce through the first-party proxy.' : 'Needs no nonce.'
+  if (proxy === null) return 'Not available through the first-party proxy.'
+  if (nonce === 'always') return 'Requires a nonce, also at the service itself.'
+  return proxy.nonce ? 'Requires a nonce through the first-party proxy.' : 'Requires no nonce.'
 }
 
-/** As the proxy asks; the service itself asks for less where nonceNote says so. */
+/** The requirements of the proxy. The service itself requires less where nonceNote says so. */
 function securityOf({ session, nonce, proxy }: Route): Record<string, string[]>[] {
   const base: Record<string, string[]> = nonce === 'always' || proxy?.nonce === true ? { nonce: [] } : {}
   const withSession = { ...base, session: [] }
@@ -109,10 +109,10 @@ function securityOf({ session, nonce, proxy }: Route): Record<string, string[]>[
 
 const options: CreateDocumentOptions = {
   override: ({ jsonSchema, io }) => {
-    // Numbers of ours are exact; zod would write that out at each of them.
+    // zod writes this limit for every integer.
     if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
     if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
-    // Answers may gain fields within v1, so a client must not refuse what it does not know.
+    // Responses may gain fields within v1, so a client must not reject unknown fields.
     if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
   }
 }

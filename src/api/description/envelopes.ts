@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { errors, told } from '../answers/errors.ts'
+import { describeCode, errors } from '../answers/errors.ts'
 import type { PublicCode } from '../answers/errors.ts'
 import { time } from '../answers/fields.ts'
 import type { Answer } from '../route.ts'
@@ -7,7 +7,7 @@ import type { Answer } from '../route.ts'
 const correlation = z
   .string()
   .nullable()
-  .meta({ description: 'What came as X-Correlation-Id, or a new one.', example: 'page-7f3a' })
+  .meta({ description: 'The value of X-Correlation-Id, or a new one.', example: 'page-7f3a' })
 
 const meta = z
   .object({
@@ -16,12 +16,12 @@ const meta = z
     request_id: z
       .string()
       .nullable()
-      .meta({ description: 'Also in X-Request-Id.', example: '3e3c2f6e-9c5f-4f0e-9f57-0f8f6b1f2a10' }),
+      .meta({ description: 'Also the value of X-Request-Id.', example: '3e3c2f6e-9c5f-4f0e-9f57-0f8f6b1f2a10' }),
     timestamp: time
   })
   .meta({ id: 'Meta' })
 
-/** A success in its envelope. */
+/** The schema of a successful response with its envelope. */
 export function successSchema(answer: Answer): z.ZodObject {
   if (answer.meta === null) return z.object({ data: answer.data })
   return z.object({ data: answer.data, meta: metaSchema(answer.meta) })
@@ -36,12 +36,12 @@ const byCode = Object.fromEntries(
   Object.entries(errors).map(([code, { details, when }]) => [
     code,
     z
-      .object({ code: z.literal(code), message: z.string().meta({ description: 'For a person.' }), details })
+      .object({ code: z.literal(code), message: z.string().meta({ description: 'A text for people.' }), details })
       .meta({ id: code, description: when })
   ])
 )
 
-/** A refusal in its envelope, with any of these codes. */
+/** The schema of an error response with its envelope and one of these codes. */
 export function failureSchema(codes: readonly PublicCode[]): z.ZodObject {
   const some = codes.map((code) => byCode[code]).filter((schema) => schema !== undefined)
   const [first, ...more] = some
@@ -49,9 +49,9 @@ export function failureSchema(codes: readonly PublicCode[]): z.ZodObject {
   return z.object({ error, meta })
 }
 
-/** What a refusal with a code looks like. */
+/** An example of an error response with a code. */
 export function failureExample(code: PublicCode): object {
-  const { when, example = {} } = told(code)
+  const { when, example = {} } = describeCode(code)
   return {
     error: { code, message: when, details: example },
     meta: {

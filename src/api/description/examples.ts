@@ -1,4 +1,4 @@
-/** What a client may send, by method and path; each is a body that its route takes. */
+/** Valid request bodies, by method and path. */
 export const requestExamples: Readonly<Record<string, object>> = {
   'POST /auth/register': {
     email: 'ada@example.com',
@@ -27,7 +27,7 @@ export const requestExamples: Readonly<Record<string, object>> = {
 type Schema = Readonly<Record<string, unknown>>
 
 /**
- * An example of what a schema describes, put together from the examples of its parts.
+ * An example value of a schema, composed of the examples of its parts.
  *
  * @param components the schemas that `$ref` names
  */

@@ -1,13 +1,13 @@
-/** A JSON Schema as the reference page reads it. */
+/** A JSON Schema. */
 export type Schema = Readonly<Record<string, unknown>>
 
-/** One field of a body or an answer, its parts below it by a dotted name. */
+/** One field of a request or response, with its path as name (`items[].quantity`). */
 export type Field = { name: string; type: string; required: boolean; about: string }
 
 type Components = Readonly<Record<string, unknown>>
 
 /**
- * The fields of a schema, each once: what is nested comes after what it is nested in, as `items[].quantity`.
+ * The fields of a schema. Nested fields follow their parent, with names such as `items[].quantity`.
  *
  * @param components the schemas that `$ref` names
  */
@@ -29,7 +29,7 @@ export function fieldsOf(schema: unknown, components: Components, below = ''): F
   })
 }
 
-/** What a schema takes, in a few words: `string`, `integer or null`, `list of Order`. */
+/** The type of a schema in a few words: `string`, `integer or null`, `list of Order`. */
 export function typeName(schema: unknown, components: Components): string {
   const named = nameOf(schema)
   if (named !== undefined) return named
@@ -48,7 +48,7 @@ export function asSchema(value: unknown): Schema {
   return typeof value === 'object' && value !== null ? (value as Schema) : {}
 }
 
-/** A text property, empty without one. */
+/** A text property; empty if it is missing. */
 export function textOf(schema: unknown, name: string): string {
   const value = asSchema(schema)[name]
   return typeof value === 'string' ? value : ''

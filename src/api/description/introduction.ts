@@ -1,24 +1,24 @@
 export const introduction = `
 The API of a Shopstead shop: accounts, offers, checkout, orders and affiliates.
 
-**Answers.** A success is \`{data, meta}\`, a refusal \`{error: {code, message, details}, meta}\`. Go by \`code\`; \`message\`
-is for a person. Within v1 answers may gain fields, and codes may be added.
+**Responses.** A success is \`{data, meta}\`, an error is \`{error: {code, message, details}, meta}\`. Programs read \`code\`;
+\`message\` is for people. Within v1, responses may gain fields and there may be new codes.
 
-**Where to send.** A web page sends to the first-party proxy, on its own site, so that the session cookie is the site's
-own. The proxy forwards these addresses and no others, and only the query parameters that it does not say it drops.
-A server may ask the service itself.
+**Addresses.** A web page sends requests to the first-party proxy on its own site, so that the session cookie belongs to
+the site. The proxy forwards only the endpoints of this description, and it drops the query parameters that are marked as
+dropped. A server may send requests to the service itself.
 
-**Nonce.** Fetch one from \`GET /nonce\` and send it as \`X-Nonce\` with each request that needs one. On 403 CSRF_FAILED
-with reason \`invalid_nonce\` fetch a new one and send the request once more. Fetch a new one after a logout too.
-A proxy of one's own leaves the verdict to the service by sending \`X-Shopstead-Proxy: 1\` along.
+**Nonce.** Fetch a nonce from \`GET /nonce\` and send it as \`X-Nonce\` with each request that requires one. On 403
+CSRF_FAILED with reason \`invalid_nonce\`, fetch a new one and send the request again, once. Also fetch a new one after a
+logout. A proxy of your own can leave the check to the service by sending \`X-Shopstead-Proxy: 1\`.
 
-**Methods.** HEAD works where GET does; anything else is 405 with \`Allow\`. An address that is not listed is 404.
-A Host header that names no host is 400 VALIDATION_FAILED everywhere.
+**Methods.** HEAD works wherever GET does. Other methods are 405 with \`Allow\`. An unknown path is 404. An invalid Host
+header is 400 VALIDATION_FAILED on every path.
 `.trim()
 
 export const tags: readonly { name: string; description: string; areas: readonly string[] }[] = [
   { name: 'Accounts', description: 'Registration, sessions and profiles.', areas: ['auth', 'me'] },
   { name: 'Store', description: 'Offers, checkout and orders.', areas: ['store', 'orders'] },
   { name: 'Affiliates', description: 'Referrals and their accounts.', areas: ['affiliates'] },
-  { name: 'Service', description: 'The nonce, the state of the service, and what others report to it.', areas: [] }
+  { name: 'Service', description: 'The nonce, the status of the service, and webhooks.', areas: [] }
 ]

@@ -9,7 +9,7 @@ const correlation = z
   .optional()
   .meta({
     id: 'CorrelationId',
-    description: 'Comes back in meta, and stands in the log; one that does not fit is replaced.',
+    description: 'Returned in meta and written to the log. An invalid value is replaced.',
     example: 'page-7f3a'
   })
 
@@ -22,7 +22,7 @@ export function parametersOf({ params, query, headers }: Route): ZodOpenApiParam
   }
 }
 
-/** Says of each parameter that the proxy keeps to itself that it does. */
+/** Adds a note to each parameter that the proxy drops. */
 export function withProxyNotes(document: ApiDocument, routes: readonly Route[]): void {
   for (const { method, path, proxy } of routes) {
     const operation = document.paths?.[path]?.[method.toLowerCase() as 'get']

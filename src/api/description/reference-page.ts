@@ -7,8 +7,8 @@ import { referenceStyle } from './reference-style.ts'
 type Operation = { method: string; path: string; is: Schema }
 
 /**
- * The API description as a page for people. It needs nothing but itself: no script, no font, no picture, and one style
- * that its hash lets through a strict Content-Security-Policy.
+ * The API description as an HTML page. It is self-contained: no scripts, fonts or pictures, and one inline style whose
+ * hash a strict Content-Security-Policy allows.
  */
 export function renderReference(document: ApiDocument): { html: string; styleHash: string } {
   const operations = operationsOf(document)
@@ -79,7 +79,7 @@ function parametersOf({ parameters }: Schema, components: Schema): Field[] {
   }))
 }
 
-/** A success is shown with its fields; a refusal with its codes, which say it all. */
+/** A successful response is shown with its fields, an error with its codes. */
 function answer(status: string, response: Schema, components: Schema): string {
   const media = mediaOf(response)
   const heading = `<h4>${escape(status)}</h4>${prose(textOf(response, 'description'))}`
@@ -109,7 +109,7 @@ function example(caption: string, value: unknown): string {
   return `<details><summary>${caption}</summary><pre tabindex="0">${escape(text)}</pre></details>`
 }
 
-/** Paragraphs with `code` and **weight**, which is all that our texts use. */
+/** Paragraphs with `code` and **bold** text, the only formatting in our texts. */
 function prose(text: string): string {
   return text
     .split(/\n{2,}/)

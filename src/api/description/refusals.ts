@@ -2,10 +2,10 @@ import { AppError } from '../../errors.ts'
 import type { PublicCode } from '../answers/errors.ts'
 import type { Route } from '../route.ts'
 
-/** Where one code has several statuses. */
+/** Codes with several statuses. */
 const manyStatuses: Partial<Record<PublicCode, readonly number[]>> = { CHECKOUT_FAILED: [402, 502, 504] }
 
-/** Every code with which a route can refuse, by status: its own, and those that follow from its entry in the table. */
+/** All error codes of a route by status: its own, and those that follow from its entry in the table. */
 export function refusalsOf(route: Route): Map<number, PublicCode[]> {
   const byStatus = new Map<number, PublicCode[]>()
   for (const code of new Set([...route.refuses, ...impliedBy(route)])) {
@@ -21,7 +21,7 @@ function impliedBy(route: Route): PublicCode[] {
     [true, 'VALIDATION_FAILED'],
     [route.session === 'required', 'NOT_AUTHENTICATED'],
     [asksNonce || (mutates && route.crossSite !== 'allowed'), 'CSRF_FAILED'],
-    // Where no body is asked for, one may come all the same.
+    // A client may send a body even if the route needs none.
     [true, 'PAYLOAD_TOO_LARGE'],
     [route.body !== undefined, 'UNSUPPORTED_MEDIA_TYPE'],
     [true, route.unforeseen ?? 'INTERNAL_SERVER_ERROR'],

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi'
-import { told } from '../answers/errors.ts'
+import { describeCode } from '../answers/errors.ts'
 import type { PublicCode } from '../answers/errors.ts'
 import type { Answer, Route } from '../route.ts'
 import type { ApiDocument } from './api-document.ts'
@@ -8,7 +8,7 @@ import { failureExample, failureSchema, successSchema } from './envelopes.ts'
 import { exampleOf } from './examples.ts'
 import { refusalsOf } from './refusals.ts'
 
-const requestId = { schema: { type: 'string' }, description: 'As request_id in meta; always new.' } as const
+const requestId = { schema: { type: 'string' }, description: 'The same as request_id in meta; always new.' } as const
 const text = { schema: { type: 'string' } } as const
 
 /** The OpenAPI responses of an endpoint: its success and every error code that it answers. */
@@ -17,7 +17,7 @@ export function responsesOf(route: Route): ZodOpenApiResponsesObject {
     [`${route.answers[0]?.status ?? 200}` as const]: successOf(route)
   }
   if (route.cache === 'public') {
-    responses['304'] = { description: 'What the client holds is still good.', headers: { ETag: text } }
+    responses['304'] = { description: 'The stored response of the client is current.', headers: { ETag: text } }
   }
   for (const [status, codes] of refusalsOf(route)) responses[`${status}` as '400'] = refusalOf(status, codes)
   return responses
@@ -34,7 +34,7 @@ function successOf({ answers, cache, startsSession, path }: Route): ZodOpenApiRe
       ...(cache === 'public' ? { ETag: { ...text, description: 'For If-None-Match.' } } : {}),
       ...(startsSession === true ? { 'Set-Cookie': { ...text, description: 'The session.' } } : {}),
       ...(path === '/store/checkout-session'
-        ? { 'Idempotency-Replayed': { ...text, description: 'true where an earlier answer is repeated.' } }
+        ? { 'Idempotency-Replayed': { ...text, description: 'true if an earlier response is repeated.' } }
         : {})
     },
     content: { 'application/json': { schema: more.length === 0 ? first : z.union([first, ...more]) } }
@@ -47,7 +47,7 @@ function descriptionOf(answers: readonly Answer[]): string {
 
 function refusalOf(status: number, codes: readonly PublicCode[]): ZodOpenApiResponseObject {
   return {
-    description: codes.map((code) => `\`${code}\`: ${told(code).when}`).join('\n\n'),
+    description: codes.map((code) => `\`${code}\`: ${describeCode(code).when}`).join('\n\n'),
     headers: {
       'X-Request-Id': requestId,
       ...(status === 429 || status === 503
@@ -64,7 +64,7 @@ function refusalOf(status: number, codes: readonly PublicCode[]): ZodOpenApiResp
   }
 }
 
-/** Successes show what their schemas' own examples add up to. */
+/** Adds examples to successful responses, composed of the examples in their schemas. */
 export function addExamples(document: ApiDocument): void {
   const components = document.components?.schemas ?? {}
   for (const path of Object.values(document.paths ?? {})) {
