@@ -4,6 +4,7 @@ import type { ErrorBody } from './errors.ts'
 import type { Fault } from './faults.ts'
 
 const errors: Readonly<Record<string, ErrorBody>> = {
+  '401': { type: 'invalid_request_error', message: 'Invalid API Key provided.' },
   '402': {
     type: 'card_error',
     code: 'card_declined',

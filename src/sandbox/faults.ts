@@ -14,7 +14,8 @@ export const apiFaults = [
   '503',
   '429',
   '409',
-  '402'
+  '402',
+  '401'
 ] as const
 export type WebhookFault = (typeof webhookFaults)[number]
 export type ApiFault = (typeof apiFaults)[number]

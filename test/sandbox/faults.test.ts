@@ -67,7 +67,8 @@ describe.each(Object.entries(clients))('stripe-node %s', (_where, client) => {
     ['503', 'StripeAPIError'],
     ['429', 'StripeRateLimitError'],
     ['409', 'StripeAPIError'],
-    ['402', 'StripeCardError']
+    ['402', 'StripeCardError'],
+    ['401', 'StripeAuthenticationError']
   ] as const)(
     'meets %s before and after the effect, and gets the real answer under the same key',
     async (fault, type) => {
