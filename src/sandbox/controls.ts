@@ -21,6 +21,9 @@ import type { Store } from './store.ts'
 export type Ledger = {
   charges: Stripe.Charge[]
   refunds: Stripe.Refund[]
+  disputes: Stripe.Dispute[]
+  invoices: Stripe.Invoice[]
+  payments: Stripe.InvoicePayment[]
   intents: Stripe.PaymentIntent[]
   sessions: Stripe.Checkout.Session[]
   subscriptions: Stripe.Subscription[]
@@ -89,6 +92,9 @@ export function createControls({ store, act: actAsStripe, now }: ControlParts): 
     ledger: () => ({
       charges: oldestFirst(store, 'charge'),
       refunds: oldestFirst(store, 'refund'),
+      disputes: oldestFirst(store, 'dispute'),
+      invoices: oldestFirst(store, 'invoice'),
+      payments: oldestFirst(store, 'invoice_payment'),
       intents: oldestFirst(store, 'payment_intent'),
       sessions: oldestFirst(store, 'checkout.session'),
       subscriptions: oldestFirst(store, 'subscription')

@@ -25,7 +25,7 @@ const calls: Readonly<Record<Run['buyer'], readonly string[]>> = {
 }
 const buyers = Object.keys(calls) as Run['buyer'][]
 
-/** A 429 is never executed. Stripe stores the answer of an executed request under its key, even its own 5xx. */
+/** A 429 or a 401 is never executed. Stripe stores the answer of an executed request under its key, even its own 5xx. */
 const moments: Readonly<Record<Run['fault'], readonly Moment[]>> = {
   timeout: ['before', 'after'],
   reset: ['before', 'after'],
@@ -35,7 +35,8 @@ const moments: Readonly<Record<Run['fault'], readonly Moment[]>> = {
   '503': ['before', 'after', 'kept'],
   '429': ['before'],
   '409': ['before', 'after'],
-  '402': ['before', 'after']
+  '402': ['before', 'after'],
+  '401': ['before']
 }
 const faults = Object.keys(moments) as Run['fault'][]
 

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest'
+import { liveYear } from './year.ts'
+
+it('a year of subscriptions with faults ends with the ledger equal to the books', async () => {
+  const { happened, violations } = await liveYear(21)
+  expect(violations).toEqual([])
+  expect([...happened.keys()]).toEqual(
+    expect.arrayContaining([
+      'charges',
+      'refunds',
+      'disputes won',
+      'disputes lost',
+      'cards that fail',
+      'cards that work again',
+      'cancellations in the portal',
+      'restarts'
+    ])
+  )
+})
