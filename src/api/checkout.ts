@@ -20,6 +20,7 @@ import { checkoutBody, checkoutQuery } from '../shop/checkout/input.ts'
 import { findAttribution } from '../shop/orders/find.ts'
 import { setting } from '../shop/settings/settings.ts'
 import { checkoutData } from './answers/store.ts'
+import { readHolder } from './checkout-cookie.ts'
 import { route } from './route.ts'
 import type { Call } from './route.ts'
 
@@ -64,9 +65,10 @@ export const checkoutRoutes = [
     },
     handler: async (call, input) => {
       const { shop, addressKey, claim = null, resumes } = call
-      const caller = { user: call.identity?.user ?? null, addressKey, claim, resumes }
+      const { cookies, ...holder } = readHolder(call)
+      const caller = { user: call.identity?.user ?? null, addressKey, holder, claim, resumes }
       const { order, result } = await createSession(shop, input, caller, call.now)
-      return { data: result, cookies: trackingCookies(call, order.id) }
+      return { data: result, cookies: [...trackingCookies(call, order.id), ...cookies] }
     }
   })
 ]

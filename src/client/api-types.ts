@@ -285,10 +285,11 @@ export type ErrorDetails = {
     fieldErrors: { [name: string]: string[] }
     problems?: {
       path: string
-      code: 'below_minimum' | 'already_subscribed'
+      code: 'below_minimum' | 'not_enough' | 'already_subscribed'
       message: string
       minimum?: number
       currentPeriodEnd?: string
+      left?: number
     }[]
   }
   WEBHOOK_SIGNATURE_INVALID: { [name: string]: never }

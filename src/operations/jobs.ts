@@ -6,6 +6,7 @@ import { describeError } from '../platform/log.ts'
 import { purgeEmailTokens } from '../shop/accounts/email-tokens.ts'
 import { purgeSessions } from '../shop/accounts/sessions.ts'
 import { dropExpiredKeys } from '../shop/checkout/idempotency.ts'
+import { purgeHolders } from '../shop/orders/holders.ts'
 import { startMailer } from '../shop/mailer/mailer.ts'
 import { purgeMails } from '../shop/mail/queue.ts'
 import { dropOldEvents } from '../shop/payments/apply-event.ts'
@@ -75,6 +76,7 @@ function onceADay({ clock }: App, work: () => Promise<unknown>): (first: boolean
 async function clearOut(app: App): Promise<void> {
   const now = app.clock.now()
   await writeWhenFree(app.db, (tx) => void dropExpiredKeys(tx, now))
+  await writeWhenFree(app.db, (tx) => void purgeHolders(tx))
   await writeWhenFree(app.db, (tx) => void purgeSessions(tx, now))
   await writeWhenFree(app.db, (tx) => void dropOldEvents(tx, now))
   await writeWhenFree(app.db, (tx) => void purgeEmailTokens(tx, now))

@@ -148,7 +148,8 @@ describe('the codes of a checkout', () => {
   })
 
   test('RATE_LIMITED: good codes that are sent at once are not refused for one another, nor for a wrong one', async () => {
-    const shop = await shopFor({ settings: { 'limits.coupon_failure': '2/60' } })
+    const settings = { 'limits.coupon_failure': '2/60', 'checkout.heldOrdersPerAddress': '40' }
+    const shop = await shopFor({ settings })
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, index) =>
         checkOut(shop.visitor(), { items: [mug], couponCode: index === 5 ? 'NOPE' : 'TEN' })

@@ -124,7 +124,7 @@ describe('what is bought', () => {
   })
 
   test('variations that draw on one stock are refused where it ends', async () => {
-    const shop = await shopFor({ seed: catalogue })
+    const shop = await shopFor({ seed: catalogue, settings: { 'checkout.heldStockPercent': '100' } })
     const scarves = (quantity: number) => [
       { productId: 11, quantity: 1, variationId: 4 },
       { productId: 11, quantity, variationId: 5 }

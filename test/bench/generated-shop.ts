@@ -3,6 +3,7 @@ import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hash as hashPassword } from '@node-rs/argon2'
 import Database from 'better-sqlite3'
+import { commandsWithoutHoldLimits } from '../support/hold-limits.ts'
 import type { Packed } from '../support/packed.ts'
 import { runPacked } from '../torture/packed-shop.ts'
 import { temporaryFolder } from './temporary-folder.ts'
@@ -48,6 +49,7 @@ export async function generateShop(packed: Packed, size: Size): Promise<Generate
   // Too high to refuse a request, but the limits are still checked.
   for (const bucket of ['checkout_ip', 'login_ip', 'login_account'])
     await command(packed, dataDir, 'settings', 'set', `limits.${bucket}`, '100000000/60')
+  for (const words of commandsWithoutHoldLimits) await command(packed, dataDir, ...words)
   const file = join(dataDir, 'shopstead.db')
   const tokens = new Map(Object.keys(people).map((person) => [person, randomBytes(32).toString('base64url')]))
   const sqlite = new Database(file)

@@ -7,6 +7,7 @@ import { createSandbox } from '../../src/sandbox/sandbox.ts'
 import type { Sandbox } from '../../src/sandbox/sandbox.ts'
 import { serveSandbox } from '../../src/sandbox/socket.ts'
 import type { Browser } from '../support/browser.ts'
+import { withoutHoldLimits } from '../support/hold-limits.ts'
 import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
 
@@ -38,6 +39,7 @@ export const shelf = {
 export function openLimits(shop: RunningShop): void {
   const off = shop.app.db.sqlite.prepare('INSERT OR REPLACE INTO settings (key, value, updated_at) VALUES (?, ?, 0)')
   for (const bucket of ['register_ip', 'checkout_ip', 'checkout_decline']) off.run(`limits.${bucket}`, '"off"')
+  for (const [key, value] of Object.entries(withoutHoldLimits)) off.run(key, value)
 }
 
 /** A shop with the sandbox in its own process, as stripe-node's `httpClient`. */

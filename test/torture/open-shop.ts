@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Packed } from '../support/packed.ts'
+import { commandsWithoutHoldLimits } from '../support/hold-limits.ts'
 import { runPacked } from './packed-shop.ts'
 
 const buckets = ['register_ip', 'login_ip', 'checkout_ip', 'checkout_decline'] as const
@@ -10,7 +11,7 @@ export async function openShop(packed: Packed, dataDir: string, products: readon
   const catalogue = join(packed.folder, 'catalogue.json')
   writeFileSync(catalogue, JSON.stringify({ products }))
   const limits = buckets.map((bucket) => ['settings', 'set', `limits.${bucket}`, 'off'])
-  for (const words of [['migrate'], ['seed', catalogue], ...limits]) {
+  for (const words of [['migrate'], ['seed', catalogue], ...limits, ...commandsWithoutHoldLimits]) {
     const { exitCode, stderr } = await runPacked(packed, { dataDir }, ...words)
     if (exitCode !== 0) throw new Error(`shopstead ${words.join(' ')}: ${stderr}`)
   }

@@ -5,6 +5,7 @@ import type { AddressInfo, Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { commandsWithoutHoldLimits } from '../support/hold-limits.ts'
 import { sendRequest, cookiesOf, dataOf } from './http-client.ts'
 import { runPacked, servePacked } from './packed-shop.ts'
 import type { PackedServer } from './packed-shop.ts'
@@ -81,7 +82,8 @@ async function prepare({ packed }: Trial, dataDir: string, hook: string): Promis
     ['migrate'],
     ['seed', file],
     ['webhooks', 'add', hook],
-    ...limits.map((bucket) => ['settings', 'set', `limits.${bucket}`, 'off'])
+    ...limits.map((bucket) => ['settings', 'set', `limits.${bucket}`, 'off']),
+    ...commandsWithoutHoldLimits
   ]) {
     const { exitCode, stderr } = await runPacked(packed, { dataDir }, ...args)
     if (exitCode !== 0) throw new Error(`shopstead ${args.join(' ')}: ${stderr}`)

@@ -16,7 +16,7 @@ const passwordRules = [
   'personal'
 ] as const satisfies readonly PasswordRule[]
 
-const problemCodes = ['below_minimum', 'already_subscribed'] as const
+const problemCodes = ['below_minimum', 'not_enough', 'already_subscribed'] as const
 
 const checkoutFailed = z.object({
   safeReason: z.string().meta({
@@ -133,7 +133,8 @@ export const errors = {
             code: z.enum(problemCodes),
             message: z.string(),
             minimum: z.number().optional(),
-            currentPeriodEnd: z.string().optional()
+            currentPeriodEnd: z.string().optional(),
+            left: z.int().optional()
           })
         )
         .optional()

@@ -8,6 +8,8 @@ import type { NewUser } from '../accounts/create-user.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import type { ShopContext } from '../context.ts'
 import { insertOrder } from '../orders/create-order.ts'
+import { recordHolder } from '../orders/holders.ts'
+import type { Holder } from '../orders/holders.ts'
 import { hasCustomerLimit } from '../orders/customer-limits.ts'
 import type { OrderDraft } from '../orders/draft.ts'
 import type { OrderRow } from '../orders/rows.ts'
@@ -22,6 +24,7 @@ import { assertNotSubscribed } from './already-subscribed.ts'
 import { decideAttribution } from './attribution.ts'
 import { assertFewEnough, assertOneInterval, givenCodes, priceCart } from './cart.ts'
 import type { PricedCart } from './cart.ts'
+import { assertMayHold } from './held-orders.ts'
 import { tieOrder } from './idempotency.ts'
 import type { Claim } from './idempotency.ts'
 import type { CheckoutBody, CheckoutQuery } from './input.ts'
@@ -34,7 +37,7 @@ import { takeCheckoutPoint } from './checkout-limits.ts'
 export type CheckoutInput = { body: CheckoutBody; query: CheckoutQuery }
 
 /** Who asks for a checkout, and from where. */
-export type CheckoutCaller = { user: UserRow | null; addressKey: string; claim: Claim | null }
+export type CheckoutCaller = { user: UserRow | null; addressKey: string; holder: Holder; claim: Claim | null }
 
 /** An order that has been committed and how it is going to be paid; the gateway has not heard of it yet. */
 export type PlacedOrder = { order: OrderRow; attempt: AttemptRow | null }
@@ -44,7 +47,8 @@ export type PlacedOrder = { order: OrderRow; attempt: AttemptRow | null }
  * gateway is called. A total of zero is paid at once.
  *
  * @throws AppError in the order of docs/contract.md A3: VALIDATION_FAILED (addresses), RATE_LIMITED,
- *   CHECKOUT_NOT_IMPLEMENTED, CHECKOUT_GATEWAY_NOT_CONFIGURED, VALIDATION_FAILED (items and coupons).
+ *   CHECKOUT_NOT_IMPLEMENTED, CHECKOUT_GATEWAY_NOT_CONFIGURED, VALIDATION_FAILED (items and coupons), and those of
+ *   assertMayHold
  */
 export async function placeOrder(
   shop: ShopContext,
@@ -84,7 +88,9 @@ function makeOrder(tx: Tx, shop: ShopContext, input: CheckoutInput, buying: Buyi
   const attribution = decideAttribution(tx, query, { userId, emails })
   const fixed = draftOf(shop, body, caller.user, email)
   const currency = setting(tx, 'shop.currency')
+  assertMayHold(tx, caller.holder, { lines: cart.lines, strategy })
   const order = insertOrder(tx, { ...fixed, strategy, userId, currency, ...cart, attribution }, now)
+  recordHolder(tx, order.id, caller.holder)
   if (caller.claim !== null) tieOrder(tx, caller.claim, order.id)
   return startPayment(shop, tx, order, strategy, now)
 }

@@ -5,13 +5,15 @@ import { isModuleOn, setting } from '../settings/settings.ts'
 import { runCardCheckout } from './checkout-limits.ts'
 import { placeOrder } from './checkout.ts'
 import type { CheckoutCaller, CheckoutInput } from './checkout.ts'
+import { releaseOldestOrders } from './held-orders.ts'
 import { payPlaced } from './pay.ts'
 import { payAgain } from './resume.ts'
 import type { Resumed } from './resume.ts'
 
 /**
  * Places an order and starts its payment. An order that an earlier request under the same idempotency key left unpaid
- * (`resumes`) is paid instead of a new one, unless it can no longer be paid.
+ * (`resumes`) is paid instead of a new one, unless it can no longer be paid. The buyer's oldest unpaid orders beyond the
+ * limit are cancelled.
  *
  * @throws AppError as `placeOrder`, `payPlaced` and `payAgain`
  */
@@ -26,7 +28,9 @@ export function createSession(
     const resumed = caller.resumes === undefined ? undefined : await payAgain(shop, caller.resumes, body, caller)
     if (resumed !== undefined) return resumed
     const placed = await placeOrder(shop, input, caller, now)
-    return { order: placed.order, result: await payPlaced(shop, placed, body, caller) }
+    const result = await payPlaced(shop, placed, body, caller)
+    await releaseOldestOrders(shop, caller.holder.buyer)
+    return { order: placed.order, result }
   })
 }
 

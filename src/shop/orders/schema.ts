@@ -101,6 +101,21 @@ export const orderItems = sqliteTable(
   ]
 )
 
+/** Who holds an unpaid order (holders.ts). The row is deleted some time after the order is paid or released. */
+export const orderHolders = sqliteTable(
+  'order_holders',
+  {
+    orderId: integer('order_id')
+      .primaryKey()
+      .references(() => orders.id),
+    buyer: text('buyer').notNull(),
+    isGuest: integer('is_guest', { mode: 'boolean' }).notNull(),
+    /** A keyed hash of the client address. */
+    addressKey: text('address_key').notNull()
+  },
+  (t) => [index('order_holders_by_buyer').on(t.buyer), index('order_holders_by_address').on(t.addressKey)]
+)
+
 /** Written once, in the transaction that creates the order, before any payment, and never changed. */
 export const orderAttributions = sqliteTable(
   'order_attributions',

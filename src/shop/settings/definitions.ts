@@ -92,7 +92,15 @@ export const definitions = {
     z.enum(['optional', 'required'], 'optional or required')
   ),
   'checkout.accountCreation': flag(true, 'Whether guests can create an account during checkout'),
-  'checkout.holdMinutes': integer(60, 30, 1440, 'For how many minutes an unpaid order holds stock and coupon uses'),
+  'checkout.holdMinutes': integer(30, 30, 1440, 'For how many minutes an unpaid order holds stock and coupon uses'),
+  'checkout.heldOrders': integer(3, 1, 1000, 'Unpaid orders of one buyer; a new one cancels the oldest'),
+  'checkout.heldOrdersPerAddress': integer(20, 1, 100_000, 'Unpaid orders from one client address'),
+  'checkout.heldStockPercent': integer(
+    50,
+    1,
+    100,
+    'The percentage of a stock that unpaid guests of one client address can hold, at least one piece'
+  ),
   'checkout.returnOrigins': {
     type: 'list',
     schema: z.array(z.string(rules.origins).refine(isOrigin, rules.origins), rules.origins),

@@ -25,7 +25,12 @@ const cards: CardGateway = {
   webhookSecret: undefined,
   client: () => Promise.reject(new Error('the gateway was asked'))
 }
-const guest: CheckoutCaller = { user: null, addressKey: '192.0.2.7', claim: null }
+const guest: CheckoutCaller = {
+  user: null,
+  addressKey: '192.0.2.7',
+  holder: { buyer: 'guest:a', isGuest: true, addressKey: 'a' },
+  claim: null
+}
 const handoff = { strategy: 'token_handoff', returnUrl: 'https://front.example/done', paymentToken: 'pm_card_visa' }
 
 function openShop(env: Record<string, string> = {}, gateway: CardGateway | null = cards) {
@@ -272,7 +277,7 @@ describe('codes that do not apply', () => {
   test('keep out no good one that comes with them while there are tries left, nor a cart without codes after', async () => {
     using opened = openShop()
     makeCoupon(opened.shop.db)
-    set(opened.shop, { 'limits.coupon_failure': '3/60' })
+    set(opened.shop, { 'limits.coupon_failure': '3/60', 'checkout.heldOrdersPerAddress': '200' })
     const results = await atOnce(80, (index) => buy(opened, { couponCode: index < 2 ? 'NOPE' : 'WELCOME10' }))
     expect(tally(results)).toEqual({ VALIDATION_FAILED: 2, in: 78 })
     await expect(buy(opened, { couponCode: 'NOPE' })).rejects.toThrow(invalid('couponCode'))

@@ -11,7 +11,12 @@ import { openQuietTill } from '../payments/till.ts'
 const till = await openQuietTill()
 
 const handoff = { strategy: 'token_handoff', returnUrl: 'https://site.example/thanks', paymentToken: 'pm_card_visa' }
-const caller = (addressKey = '192.0.2.7'): CheckoutCaller => ({ user: null, addressKey, claim: null })
+const caller = (addressKey = '192.0.2.7'): CheckoutCaller => ({
+  user: null,
+  addressKey,
+  holder: { buyer: 'guest:a', isGuest: true, addressKey },
+  claim: null
+})
 const nothingAnswers = () => void till.sandbox.addFault({ target: '*', fault: 'html', times: -1 })
 
 async function place(fields: object = {}, who = caller()): Promise<PlacedOrder & { body: CheckoutBody }> {

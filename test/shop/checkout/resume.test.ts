@@ -16,7 +16,12 @@ import { openQuietTill } from '../payments/till.ts'
 
 const till = await openQuietTill()
 
-const caller: CheckoutCaller = { user: null, addressKey: '192.0.2.7', claim: null }
+const caller: CheckoutCaller = {
+  user: null,
+  addressKey: '192.0.2.7',
+  holder: { buyer: 'guest:a', isGuest: true, addressKey: 'a' },
+  claim: null
+}
 const handoff = { strategy: 'token_handoff', returnUrl: 'https://site.example/thanks', paymentToken: 'pm_card_visa' }
 
 type Left = { id: number; body: CheckoutBody }

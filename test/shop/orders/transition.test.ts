@@ -224,7 +224,7 @@ describe('a new attempt at a failed order', () => {
     const { db, productId, couponId, order } = setup()
     move(db, order.id, 'failed')
     const again = move(db, order.id, 'pending', {}, noon + 9000)
-    expect(again).toMatchObject({ status: 'pending', holdEndsAt: noon + 9000 + 60 * 60_000 })
+    expect(again).toMatchObject({ status: 'pending', holdEndsAt: noon + 9000 + 30 * 60_000 })
     expect(stockOf(db, productId)).toBe(8)
     expect(usedOf(db, couponId)).toBe(1)
     expect(referralOf(db, order.id)?.status).toBe('pending')

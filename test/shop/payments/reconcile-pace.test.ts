@@ -12,6 +12,7 @@ const till = await openQuietTill()
 const minuteMs = 60_000
 const { app } = till.shop
 setSetting(app.db, 'limits.checkout_ip', 'off', till.clock.now())
+setSetting(app.db, 'checkout.holdMinutes', '60', till.clock.now())
 
 /** The gateway calls of one round, by the object that each names. */
 let asked: string[] = []

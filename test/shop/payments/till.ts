@@ -13,6 +13,7 @@ import type { AttemptRow } from '../../../src/shop/payments/rows.ts'
 import type { ReconcileOptions } from '../../../src/shop/payments/reconcile.ts'
 import type { Answer, Browser } from '../../support/browser.ts'
 import { startShop } from '../../support/running-shop.ts'
+import { setSetting } from '../../../src/shop/settings/settings.ts'
 import type { RunningShop } from '../../support/running-shop.ts'
 import { testClock } from '../../support/shop-context.ts'
 import type { TestClock } from '../../support/shop-context.ts'
@@ -98,6 +99,8 @@ export async function openTill(seed: object = shelf, env: Record<string, string>
   }
   const shop = await startShop({ env, seed, overrides: { clock, log } })
   const { app } = shop
+  // All buyers of a till have one address.
+  setSetting(app.db, 'checkout.heldOrdersPerAddress', '100000', clock.now())
   const { sandbox } = app
   if (sandbox === null) throw new Error('this shop has no sandbox')
   const products = app.db.sqlite.prepare<[], { id: number; slug: string; stock: number | null }>(

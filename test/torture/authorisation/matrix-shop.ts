@@ -13,6 +13,7 @@ import { createAffiliate } from '../../../src/shop/affiliates/create-affiliate.t
 import { sealCursor } from '../../../src/shop/referrals/cursor.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import type { SettingKey } from '../../../src/shop/settings/definitions.ts'
+import { withoutHoldLimits } from '../../support/hold-limits.ts'
 import { goodPassword } from '../../support/people.ts'
 import type { RunningShop } from '../../support/running-shop.ts'
 import { sendRequest, dataOf } from '../http-client.ts'
@@ -63,7 +64,8 @@ const openSettings: { [K in SettingKey]?: string } = {
   'limits.login_account': 'off',
   'limits.checkout_ip': 'off',
   'limits.recovery_email': 'off',
-  'limits.token_ip': 'off'
+  'limits.token_ip': 'off',
+  ...withoutHoldLimits
 }
 
 /** Sets up a shop for the matrix. Its own server can be stopped afterwards. */

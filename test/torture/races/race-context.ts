@@ -9,6 +9,7 @@ import { openGateway, stripeEnv } from '../../faults/shop-and-gateway.ts'
 import type { Gateway } from '../../faults/shop-and-gateway.ts'
 import type { Answer } from '../../support/browser.ts'
 import { Browser } from '../../support/browser.ts'
+import { withoutHoldLimits } from '../../support/hold-limits.ts'
 import { runPacked, servePacked } from '../packed-shop.ts'
 import type { PackedServer, CommandResult, LaunchOptions } from '../packed-shop.ts'
 import type { Trial } from '../part.ts'
@@ -66,6 +67,7 @@ export async function openRaceContext(trial: Trial, catalogue: object): Promise<
   const db = openDatabase(join(dataDir, 'shopstead.db'), { mustExist: true })
   const set: RaceContext['set'] = (key, value) => setSetting(db, key, value, Date.now())
   for (const bucket of openBuckets) set(`limits.${bucket}`, 'off')
+  for (const [key, value] of Object.entries(withoutHoldLimits)) set(key as SettingKey, value)
   set('affiliates.payoutHoldDays', '0')
   servers.push(...(await Promise.all([servePacked(trial.packed, launch), servePacked(trial.packed, launch)])))
   return {

@@ -5,6 +5,7 @@ import type { Gateway } from '../../faults/shop-and-gateway.ts'
 import { stablePort } from '../crash/crashing-shop.ts'
 import type { Trial } from '../part.ts'
 import { runPacked, servePacked } from '../packed-shop.ts'
+import { commandsWithoutHoldLimits } from '../../support/hold-limits.ts'
 import type { PackedServer, CommandResult, LaunchOptions } from '../packed-shop.ts'
 
 export type HealthCheck = { name: string; status: 'ok' | 'warning' | 'failed'; message: string; advice: string }
@@ -38,7 +39,8 @@ export class ShopAtRisk {
     const commands = [
       ['migrate'],
       ['seed', catalogue],
-      ...limits.map((bucket) => ['settings', 'set', `limits.${bucket}`, 'off'])
+      ...limits.map((bucket) => ['settings', 'set', `limits.${bucket}`, 'off']),
+      ...commandsWithoutHoldLimits
     ]
     for (const args of commands) {
       const { exitCode, stderr } = await shop.run(...args)
