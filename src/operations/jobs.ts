@@ -1,5 +1,6 @@
 import type { App } from '../app.ts'
 import { startBackupSchedule } from './backup/schedule.ts'
+import { onceADay } from './once-a-day.ts'
 import { warnOfDifferences } from './reports/payments/daily.ts'
 import { writeWhenFree } from '../platform/db/busy.ts'
 import { describeError } from '../platform/log.ts'
@@ -18,7 +19,6 @@ import { startWebhookSender } from '../shop/webhooks/sender.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
-const dayMs = 24 * hourMs
 
 /** Running background work. `stop` resolves when the current run has finished. */
 export type Jobs = { stop(): Promise<void> }
@@ -47,7 +47,7 @@ export function startJobs(app: App, openSince: number): Jobs {
       app,
       'comparison with Stripe',
       hourMs,
-      onceADay(app, () => warnOfDifferences(app))
+      onceADay(app.clock, () => warnOfDifferences(app))
     )
   ]
   return {
@@ -57,19 +57,6 @@ export function startJobs(app: App, openSince: number): Jobs {
       await webhooks.stop()
       await backups.stop()
     }
-  }
-}
-
-/**
- * Runs `work` an hour after the start and then a day after it last succeeded; tries a failed run again every hour. A server
- * that starts often does not read its payments at each start.
- */
-function onceADay({ clock }: App, work: () => Promise<unknown>): (first: boolean) => Promise<void> {
-  let doneAt = Number.NEGATIVE_INFINITY
-  return async (first) => {
-    if (first || clock.now() - doneAt < dayMs) return
-    await work()
-    doneAt = clock.now()
   }
 }
 

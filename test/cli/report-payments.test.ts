@@ -3,10 +3,12 @@ import { join } from 'node:path'
 import type Stripe from 'stripe'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { warnOfDifferences } from '../../src/operations/reports/payments/daily.ts'
+import { write } from '../../src/platform/db/database.ts'
+import { attemptsOf } from '../../src/shop/payments/attempts.ts'
 import { refundOrder } from '../../src/shop/payments/refund.ts'
 import { createStripeClient } from '../../src/platform/stripe-client.ts'
 import { settlePayments } from '../../src/shop/payments/settle-payments.ts'
-import { openWarnings } from '../../src/shop/payments/warnings.ts'
+import { openWarnings, warn } from '../../src/shop/payments/warnings.ts'
 import { benefitCatalogue } from '../journeys/catalogue.ts'
 import { buy, openShop, registerUser } from '../journeys/shop.ts'
 import { shopstead } from '../support/command-line.ts'
@@ -137,11 +139,26 @@ describe('shopstead report payments', () => {
     expect(sandbox.ledger().charges).toHaveLength(2)
   })
 
-  it('names an amount that differs and a second payment of an order', async () => {
-    const { sell, shop, report } = await shopWithPayments()
-    const order = await sell()
-    shop.app.db.sqlite.exec(`UPDATE payment_attempts SET amount_minor = 900 WHERE order_id = ${order}`)
-    expect((await report()).json.rows).toMatchObject([{ shop: { amount: 9 }, differences: ['amount_differs'] }])
+  it('names an amount that differs, and a second payment until it is refunded', async () => {
+    const { sell, shop, report, stripe, sandbox } = await shopWithPayments()
+    const [first, second] = [await sell(), await sell()]
+    const { db } = shop.app
+    db.sqlite.exec(`UPDATE payment_attempts SET amount_minor = 900 WHERE order_id = ${first}`)
+    const [attempt] = attemptsOf(db, second)
+    const warning = {
+      orderId: second,
+      kind: 'paid_twice',
+      objectId: attempt?.objectId ?? '',
+      message: 'Twice.'
+    } as const
+    write(db, (tx) => warn({ tx, log: shop.app.log, by: 'test', now: 0 }, warning))
+    expect((await report()).json.rows).toMatchObject([
+      { shop: { amount: 9 }, differences: ['amount_differs'] },
+      { differences: ['paid_twice'] }
+    ])
+    await stripe.refunds.create({ payment_intent: attempt?.paymentIntentId ?? '' })
+    await sandbox.deliverDue()
+    expect((await report()).json.rows[1]).toMatchObject({ stripe: { refunded: 12.5 }, differences: [] })
   })
 
   it('leaves out the payments of other software, and counts them', async () => {
@@ -163,6 +180,8 @@ describe('shopstead report payments', () => {
     const from = ['--from', '2026-01-01', '--to', '2028-12-31']
     const report = async () => (await shopstead<Report>(shop.dataDir, ['report', 'payments', '--json', ...from])).json
     const subscription = sandbox.ledger().subscriptions[0]?.id ?? ''
+    shop.app.db.sqlite.exec('UPDATE payment_attempts SET payment_intent_id = NULL')
+    expect((await report()).rows).toMatchObject([{ shop: { orderId }, differences: [] }])
     sandbox.renewSubscription(subscription, 'paid')
     await sandbox.deliverDue()
     expect((await report()).rows).toMatchObject([

@@ -20,8 +20,8 @@ export async function findOwner(shop: ShopContext, stripe: Stripe, charge: Strip
   const attempt = owner === null ? undefined : findAttemptByToken(shop.db, owner.token)
   if (attempt !== undefined) return { attempt }
   if (owner?.isNamed) return { attempt: null, first: null }
-  // Stripe charges a renewal for a customer and gives the charge no metadata.
-  const mayBeRenewal = intentId !== null && charge.customer !== null && Object.keys(charge.metadata).length === 0
+  // The charge of a subscription's invoice has no metadata.
+  const mayBeRenewal = intentId !== null && Object.keys(charge.metadata).length === 0
   return mayBeRenewal ? findRenewal(shop, stripe, intentId) : 'foreign'
 }
 
@@ -34,6 +34,8 @@ async function findRenewal(shop: ShopContext, stripe: Stripe, intentId: string):
   if (attempt !== undefined) return { attempt }
   const owner = ownership(shop, invoice.parent?.subscription_details?.metadata)
   const first = owner === null ? undefined : findAttemptByToken(shop.db, owner.token)
+  // The first invoice is the payment of the order that started the subscription.
+  if (first !== undefined && invoice.billing_reason === 'subscription_create') return { attempt: first }
   if (first !== undefined) return { attempt: null, first }
   return owner?.isNamed ? { attempt: null, first: null } : 'foreign'
 }
