@@ -50,6 +50,7 @@ const unused = {
   ending_balance: 0,
   footer: null,
   from_invoice: null,
+  hosted_invoice_url: null,
   invoice_pdf: null,
   issuer: { type: 'self' },
   last_finalization_error: null,
@@ -95,7 +96,6 @@ export function newInvoice(context: Context, terms: InvoiceTerms): Stripe.Invoic
     customer: idOf(subscription.customer),
     customer_email: terms.customerEmail,
     effective_at: context.now,
-    hosted_invoice_url: `${context.publicUrl}/sandbox/invoice/${id}`,
     lines: listAnswer(lines, `/v1/invoices/${id}/lines`),
     number: `SANDBOX-${id.slice(-8).toUpperCase()}`,
     parent: {

@@ -81,6 +81,11 @@ function linkPayment(
   } satisfies Stripe.InvoicePayment)
 }
 
+/** The command line may have created the invoice, but the server that answers has the page. */
+function withPage({ publicUrl }: Context, invoice: Stripe.Invoice): Stripe.Invoice {
+  return { ...invoice, hosted_invoice_url: `${publicUrl}/sandbox/invoice/${invoice.id}` }
+}
+
 const listShape = {
   ...pageShape,
   customer: text({ max: 255 }),
@@ -95,19 +100,15 @@ const paymentsShape = {
 }
 
 export const invoiceRoutes: readonly Route[] = [
-  route(
-    'invoices.retrieve',
-    'GET /v1/invoices/:id',
-    {},
-    (context, _params, id) => getStored(context, 'invoice', id).object
+  route('invoices.retrieve', 'GET /v1/invoices/:id', {}, (context, _params, id) =>
+    withPage(context, getStored(context, 'invoice', id).object)
   ),
   route('invoices.list', 'GET /v1/invoices', listShape, (context, params) => {
     const of = params.subscription
     const bySubscription = of === undefined ? [] : [{ field: 'parent.subscription_details.subscription', value: of }]
-    return listPage(context, 'invoice', params, '/v1/invoices', [
-      ...filtersOf(params, 'customer', 'status'),
-      ...bySubscription
-    ])
+    const filters = [...filtersOf(params, 'customer', 'status'), ...bySubscription]
+    const page = listPage(context, 'invoice', params, '/v1/invoices', filters)
+    return { ...page, data: page.data.map((invoice) => withPage(context, invoice)) }
   }),
   route(
     'invoice_payments.retrieve',

@@ -1,5 +1,6 @@
 import type { Stripe } from 'stripe'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { idOf } from '../../src/sandbox/ids.ts'
 import { createBench, refusalOf, sessionParams } from './sandbox-support.ts'
 import type { Bench } from './sandbox-support.ts'
 
@@ -150,5 +151,69 @@ describe('a subscription', () => {
     expect(await refusalOf(bench.stripe.checkout.sessions.create(monthly({ line_items: plain })))).toMatchObject({
       param: 'line_items'
     })
+  })
+})
+
+describe('the page of an invoice', () => {
+  test('is at the server that answers, even if the command line has created the invoice', async () => {
+    const { id } = await subscribe()
+    const commandLine = await createBench({ file: bench.file, publicUrl: () => 'http://localhost:3000' })
+    commandLine.sandbox.renewSubscription(id, 'failed')
+    commandLine.close()
+    const invoice = idOf((await bench.stripe.subscriptions.retrieve(id)).latest_invoice) ?? ''
+    const { hosted_invoice_url: page } = await bench.stripe.invoices.retrieve(invoice)
+    expect(page).toBe(`http://shop.test/sandbox/invoice/${invoice}`)
+  })
+
+  test('shows a declined card, and pays the invoice with another one', async () => {
+    const { id } = await subscribe()
+    bench.sandbox.renewSubscription(id, 'failed')
+    const invoice = idOf((await bench.stripe.subscriptions.retrieve(id)).latest_invoice) ?? ''
+    const pay = (card: string) => bench.page(`/sandbox/invoice/${invoice}`, { payment_method: card })
+    const declined = await pay('pm_card_visa_chargeDeclined')
+    expect([declined.status, await declined.text()]).toEqual([402, expect.stringContaining('The card was declined.')])
+    expect((await pay('pm_card_visa')).status).toBe(303)
+    expect(await bench.stripe.invoices.retrieve(invoice)).toMatchObject({ status: 'paid' })
+    expect(await (await bench.page(`/sandbox/invoice/${invoice}`)).text()).toContain('This invoice is paid')
+  })
+})
+
+describe('the billing portal', () => {
+  const open = async (id: string) => {
+    const { customer } = await bench.stripe.subscriptions.retrieve(id)
+    return bench.stripe.billingPortal.sessions.create({
+      customer: idOf(customer) ?? '',
+      return_url: 'http://shop.test/account'
+    })
+  }
+
+  test('ends a subscription with its period and takes that back, as Stripe does with flexible billing', async () => {
+    const { id } = await subscribe()
+    const { pathname } = new URL((await open(id)).url)
+    expect(await (await bench.page(pathname)).text()).toContain('href="http://shop.test/account"')
+    expect((await bench.page(pathname, { subscription: id, action: 'cancel' })).status).toBe(303)
+    expect(await bench.stripe.subscriptions.retrieve(id)).toMatchObject({
+      cancel_at: expect.any(Number),
+      cancel_at_period_end: false
+    })
+    expect((await bench.page(pathname, { subscription: id, action: 'resume' })).status).toBe(303)
+    expect(await bench.stripe.subscriptions.retrieve(id)).toMatchObject({ cancel_at: null })
+  })
+
+  test('expires five minutes after it was created, or an hour after it was used', async () => {
+    const { id } = await subscribe()
+    const { pathname } = new URL((await open(id)).url)
+    bench.advance(4 * 60_000)
+    expect((await bench.page(pathname)).status).toBe(200)
+    bench.advance(59 * 60_000)
+    expect((await bench.page(pathname)).status).toBe(200)
+    bench.advance(60 * 60_000)
+    expect((await bench.page(pathname, { subscription: id, action: 'cancel' })).status).toBe(404)
+    expect(await bench.stripe.subscriptions.retrieve(id)).toMatchObject({ cancel_at: null })
+  })
+
+  test('needs a customer that exists', async () => {
+    const refused = bench.stripe.billingPortal.sessions.create({ customer: 'cus_none' })
+    await expect(refused).rejects.toMatchObject({ code: 'resource_missing', param: 'customer' })
   })
 })
