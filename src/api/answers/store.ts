@@ -77,13 +77,10 @@ const handoff = z
       .string()
       .meta({ description: "The PaymentIntent's status, or not_required for a zero total.", example: 'succeeded' }),
     status: orderStatus.meta({ example: 'processing' }),
-    redirectUrl: z
-      .string()
-      .exactOptional()
-      .meta({
-        description: 'Send the buyer there: the bank requires another step.',
-        example: 'https://bank.example/3ds'
-      })
+    redirectUrl: z.string().exactOptional().meta({
+      description: 'Send the buyer there: the bank requires another step.',
+      example: 'https://bank.example/3ds'
+    })
   })
   .meta({ id: 'CheckoutHandoff', description: 'strategy token_handoff: the result of the payment.' })
 

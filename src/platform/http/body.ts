@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AppError } from '../../errors.ts'
 import type { Eventually } from '../eventually.ts'
-import { nodeRequest } from './node-request.ts'
+import { bodiesInFlight } from './bodies-in-flight.ts'
+import { nodeRequest, nodeResponse } from './node-request.ts'
 import { bodyInvalid, parseStrictJson } from './strict-json.ts'
 
 const empty = Buffer.alloc(0)
@@ -11,12 +12,13 @@ const empty = Buffer.alloc(0)
  * Reads the whole body of a request. It stops reading at the limit; the listener discards the rest so that the error
  * still reaches the client.
  *
- * @throws AppError PAYLOAD_TOO_LARGE above `limitBytes`, VALIDATION_FAILED for a body that ends early
+ * @throws AppError PAYLOAD_TOO_LARGE above `limitBytes`, VALIDATION_FAILED for a body that ends early or comes in too many
+ *   pieces, DEPENDENCY_UNAVAILABLE while the bodies of all requests take too much memory
  */
 export function readBody(request: Request, limitBytes: number): Eventually<Buffer> {
   const node = nodeRequest(request)
   // Node's own stream: wrapping it in a web stream costs more than the rest of the request.
-  if (node !== undefined) return readNodeBody(node, limitBytes)
+  if (node !== undefined) return readNodeBody(node, nodeResponse(request), limitBytes)
   return request.body === null ? empty : readWebBody(request, request.body, limitBytes)
 }
 
@@ -57,20 +59,25 @@ function tooLarge(limitBytes: number): AppError {
   return new AppError('PAYLOAD_TOO_LARGE', `The body may have at most ${limitBytes} bytes.`, { limitBytes })
 }
 
-function readNodeBody(req: IncomingMessage, limitBytes: number): Eventually<Buffer> {
+/** @param res undefined for a request in memory, whose body counts already for the request that brought it */
+function readNodeBody(req: IncomingMessage, res: ServerResponse | undefined, limitBytes: number): Eventually<Buffer> {
   const declared = req.headers['content-length']
   if (declared === undefined && req.headers['transfer-encoding'] === undefined) return empty
   if (Number(declared) > limitBytes) throw tooLarge(limitBytes)
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let size = 0
-    const onData = (chunk: Buffer): void => {
-      size += chunk.length
-      if (size <= limitBytes) chunks.push(chunk)
-      else stop(() => reject(tooLarge(limitBytes)))
+    const pieces = new Pieces()
+    const onData = (piece: Buffer): void => {
+      if (pieces.size + piece.length > limitBytes) return stop(() => reject(tooLarge(limitBytes)))
+      if (pieces.count === maxPieces) {
+        req.socket.pause()
+        return stop(() => reject(tooManyPieces()))
+      }
+      pieces.add(piece)
+      inFlight?.grow(piece.length)
     }
     const onEnd = (): void => {
-      stop(() => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size)))
+      inFlight?.complete()
+      stop(() => resolve(pieces.whole()))
     }
     const onBroken = (): void => stop(() => reject(bodyInvalid('The request body ended early.')))
     const stop = (settle: () => void): void => {
@@ -78,9 +85,53 @@ function readNodeBody(req: IncomingMessage, limitBytes: number): Eventually<Buff
       settle()
     }
     if (req.destroyed || req.readableEnded) return onBroken()
+    const inFlight = res === undefined ? undefined : bodiesInFlight.begin((error) => stop(() => reject(error)))
+    if (inFlight !== undefined) res?.once('close', inFlight.release)
     req.on('data', onData).on('end', onEnd).on('error', onBroken).on('close', onBroken)
   })
 }
+
+/**
+ * How many pieces a body may come in: each chunk of one byte costs as much time as one of a kilobyte, and 25 MB of such
+ * chunks blocked the server for three minutes.
+ */
+const maxPieces = 1_024
+
+/** The pieces of a body. A single one is used as it is. More are copied together, because a Buffer takes 100 bytes itself. */
+class Pieces {
+  size = 0
+  count = 0
+  #bytes: Buffer = empty
+
+  add(piece: Buffer): void {
+    const size = this.size + piece.length
+    if (this.count === 0) this.#bytes = piece
+    else {
+      if (size > this.#bytes.length) this.#enlarge(size * 2)
+      piece.copy(this.#bytes, this.size)
+    }
+    this.size = size
+    this.count += 1
+  }
+
+  whole(): Buffer {
+    return this.#bytes.subarray(0, this.size)
+  }
+
+  #enlarge(capacity: number): void {
+    const larger = Buffer.allocUnsafe(capacity)
+    this.#bytes.copy(larger, 0, 0, this.size)
+    this.#bytes = larger
+  }
+}
+
+/** Closes the connection, because to discard the rest of such a body costs as much time as to read it. */
+function tooManyPieces(): AppError {
+  const fieldErrors = { body: [`Must come in at most ${maxPieces} pieces.`] }
+  return new AppError('VALIDATION_FAILED', 'The body comes in too many pieces.', { fieldErrors }, closing)
+}
+
+const closing = { headers: { Connection: 'close' } }
 
 async function readWebBody(
   { headers }: Request,

@@ -4,6 +4,8 @@ import { Node, Yallist } from 'yallist'
 
 /** How many of those bytes are read and discarded: reading everything from a fast client would delay other requests. */
 const lingerBytes = 8 * 1024 * 1024
+/** A flood of tiny chunks takes more time than its bytes. */
+const lingerPieces = 1_024
 const lookEveryMs = 10
 
 type Connection = {
@@ -159,7 +161,11 @@ function hasBody(req: IncomingMessage): boolean {
  */
 function discardRest(req: IncomingMessage, socket: Socket, lingerMs: number): void {
   const upTo = socket.bytesRead + lingerBytes
-  req.resume()
+  let pieces = 0
+  req.on('data', () => {
+    pieces += 1
+    if (pieces > lingerPieces) socket.destroy()
+  })
   // Node emits no event for discarded bytes, so this polls the socket.
   const look = setInterval(() => {
     if (socket.bytesRead > upTo) socket.pause()

@@ -1,12 +1,17 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { valuesIn } from './flat-headers.ts'
 
-type OnNode = { runtime?: { node?: { req?: IncomingMessage } } }
+type OnNode = { runtime?: { node?: { req?: IncomingMessage; res?: ServerResponse } } }
 
 /** Node's request behind a Request from the listener; undefined for a Request that was built in memory. */
 export function nodeRequest(request: Request): IncomingMessage | undefined {
   return (request as OnNode).runtime?.node?.req
+}
+
+/** Node's response to a Request from the listener; undefined for a Request that was built in memory. */
+export function nodeResponse(request: Request): ServerResponse | undefined {
+  return (request as OnNode).runtime?.node?.res
 }
 
 /**

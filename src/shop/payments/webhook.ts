@@ -13,6 +13,23 @@ import { recordDelivery } from './webhook-probes.ts'
 const toleranceSeconds = 300
 
 /**
+ * Refuses a delivery that cannot be accepted whatever its body contains.
+ *
+ * @throws AppError CHECKOUT_GATEWAY_NOT_CONFIGURED, WEBHOOK_SIGNATURE_INVALID for a missing signature
+ */
+export function assertDeliverable(shop: ShopContext, signature: string | null): void {
+  readyGateway(shop)
+  webhookSecretOf(shop)
+  if (!signature) throw new AppError('WEBHOOK_SIGNATURE_INVALID', 'The header Stripe-Signature is missing.')
+}
+
+function webhookSecretOf({ cards }: ShopContext): string {
+  const secret = cards?.webhookSecret
+  if (secret === undefined) throw new AppError('CHECKOUT_GATEWAY_NOT_CONFIGURED', 'The webhook secret is not set.')
+  return secret
+}
+
+/**
  * Receives one webhook delivery: verifies the signature, fetches the object, and applies it in one transaction with its
  * inbox row.
  *
@@ -44,8 +61,7 @@ async function verifyAndCount(shop: ShopContext, stripe: Stripe, body: string, s
 }
 
 function verify(shop: ShopContext, stripe: Stripe, rawBody: string, signature: string): unknown {
-  const secret = shop.cards?.webhookSecret
-  if (secret === undefined) throw new AppError('CHECKOUT_GATEWAY_NOT_CONFIGURED', 'The webhook secret is not set.')
+  const secret = webhookSecretOf(shop)
   const now = shop.clock.now()
   try {
     assertNotAhead(signature, now)

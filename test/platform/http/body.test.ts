@@ -17,7 +17,7 @@ beforeAll(async () => {
     async (request) => {
       try {
         const body = await readBody(request, limit)
-        return new Response(String(body.length))
+        return new Response(request.url.endsWith('/echo') ? new Uint8Array(body) : String(body.length))
       } catch (error) {
         if (error instanceof AppError) return failure(error, requestIds(), 0)
         throw error
@@ -44,6 +44,12 @@ test('a body up to the limit is read whole', async () => {
   expect(await exchange(listener.url, chunked('/', ['a'.repeat(500), 'b'.repeat(500)]) + last)).toContain(
     '\r\n1000\r\n'
   )
+})
+
+test('a body may come in many small pieces, and is put together in their order', async () => {
+  const text = Array.from({ length: 1000 }, (_, index) => String.fromCodePoint(97 + (index % 26)))
+  const answer = await exchange(listener.url, chunked('/echo', text) + last)
+  expect(answer).toContain(text.join(''))
 })
 
 test('a Content-Length over the limit is rejected immediately', async () => {
