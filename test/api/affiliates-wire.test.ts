@@ -152,7 +152,9 @@ describe('GET /affiliates/referrals', () => {
     expect([...refusal(answer), ...fields(answer)]).toEqual([422, 'VALIDATION_FAILED', field])
     expect(answer.text).not.toContain('AAAA')
   })
+})
 
+describe('the endpoint GET /affiliates/referrals', () => {
   it('judges in its order: session, parameters, account, state, configuration, terms', async () => {
     const shop = await openShop(catalogue, { 'affiliates.termsGating': 'true', 'affiliates.termsVersion': 'soon' })
     const visitor = shop.visitor()

@@ -138,7 +138,9 @@ describe('the codes of a checkout', () => {
     set(shop, { [`limits.${bucket}`]: 'off' })
     expect((await checkOut(visitor)).status).toBe(200)
   })
+})
 
+describe('the limits of a checkout', () => {
   test('RATE_LIMITED: once the limit on codes is used up, a good code is not told from a bad one', async () => {
     const shop = await shopFor({ settings: { 'limits.coupon_failure': '3/60' } })
     const visitor = shop.visitor()

@@ -203,7 +203,9 @@ describe('a referral', () => {
     await end(second, 'lost')
     expect(await seen(lena2, mira2)).toEqual(['refunded', false, 'rejected', 0, -200, 200])
   })
+})
 
+describe('a referral and its affiliate', () => {
   it('stays rejected by an operator when its order is paid later, until the operator accepts it', async () => {
     const { shop, mira, lena } = await affiliateShop()
     const placed = await order(shop, lena, 'mug', link)

@@ -168,7 +168,9 @@ describe('the hosted checkout', () => {
     expect(await pageOf(visitor, url)).toEqual([200, expect.stringContaining('Thank you for your order')])
     expect(order().status).toBe('processing')
   })
+})
 
+describe('the hosted checkout of an order that failed or ended', () => {
   it('lets a failed order be paid after all, unless its last piece has gone', async () => {
     const visitor = shop.visitor()
     const declined = async (slug: string): Promise<Placed> => {

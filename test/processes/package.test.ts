@@ -158,7 +158,9 @@ export const listener = toNodeListener(handle)
     const checked = await promisify(execFile)(process.execPath, [tsc, ...flags, ...typeRoots, file], { cwd: home })
     expect(checked.stdout).toBe('')
   })
+})
 
+describe('the installed package', () => {
   it('sells a product to a guest, starting from an empty folder', async () => {
     expect(shopstead('migrate')).toMatchObject({ pending: [] })
     expect(shopstead('seed', '--demo')).toMatchObject({ created: { orders: 95 } })

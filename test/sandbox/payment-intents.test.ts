@@ -171,7 +171,9 @@ describe('a PaymentIntent', () => {
     expect((await eventTypes()).at(-1)).toBe(event)
     expect(bench.sandbox.ledger().charges).toHaveLength(1)
   })
+})
 
+describe('a PaymentIntent before it is paid', () => {
   test('cannot be confirmed after it was canceled', async () => {
     const { id } = await bench.stripe.paymentIntents.create({ amount: 900, currency: 'eur' })
     expect(await bench.stripe.paymentIntents.cancel(id)).toMatchObject({ status: 'canceled' })

@@ -130,7 +130,9 @@ describe('a registration holds', () => {
       expect(registering({ password })).toEqual(['password'])
     }
   })
+})
 
+describe('a registration also holds', () => {
   it('acceptTerms true, and marketingOptIn a boolean', () => {
     for (const acceptTerms of [false, 'true', 1, null]) expect(registering({ acceptTerms })).toEqual(['acceptTerms'])
     for (const marketingOptIn of ['yes', 1, 'false'])

@@ -113,7 +113,9 @@ describe("a customer's orders", () => {
     force(db, id, 'completed')
     expect(converted()).toBe(false)
   })
+})
 
+describe("the pages of a customer's orders", () => {
   test('come newest first, by time and then by id, and every page is stable under equal times', () => {
     const db = emptyShop()
     const lena = makeUser(db, 'lena@shop.example')

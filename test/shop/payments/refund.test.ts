@@ -134,7 +134,9 @@ describe('a refund', () => {
       { orderId: id, kind: 'refund_failed', message: expect.stringContaining('Refund it in another way') }
     ])
   })
+})
 
+describe('a refund without an answer from the gateway', () => {
   it('is unknown, and not failed, while the gateway fails', async () => {
     const id = await buy()
     await asked(id, 600)

@@ -167,7 +167,9 @@ describe('a payout run', () => {
     expect(acceptManually(shop, 1)).toMatchObject({ status: 'paid', amountMinor: 500 })
     expect(sums(shop)).toEqual([[id, 0, -500, 0, -500]])
   })
+})
 
+describe('a payout run and its amounts', () => {
   it('subtracts a partial refund from an unpaid referral', async () => {
     using shop = openTestShop()
     const { id } = await makeAffiliate(shop)

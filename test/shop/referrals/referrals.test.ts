@@ -114,144 +114,147 @@ describe('a referral', () => {
     expect(referralOf(shop, 1).status).toBe('pending')
     expect(ledgerOf(shop, 1)).toEqual([])
   })
+})
 
-  const lives: {
-    name: string
-    steps: Step[]
-    status: string
-    amountMinor: number
-    ledger: string[]
-    events: string[]
-  }[] = [
-    {
-      name: 'accepted twice',
-      steps: [accept, accept],
-      status: 'unpaid',
-      amountMinor: 1_000,
-      ledger: ['earned 1000'],
-      events: ['accepted']
-    },
-    {
-      name: 'failed',
-      steps: [reject('order_failed')],
-      status: 'rejected',
-      amountMinor: 1_000,
-      ledger: [],
-      events: ['rejected']
-    },
-    {
-      name: 'failed, then paid',
-      steps: [reject('order_failed'), reopen, accept],
-      status: 'unpaid',
-      amountMinor: 1_000,
-      ledger: ['earned 1000'],
-      events: ['rejected', 'accepted']
-    },
-    {
-      name: 'failed, then paid without auto-accept',
-      steps: [reject('order_failed'), reopen],
-      status: 'pending',
-      amountMinor: 1_000,
-      ledger: [],
-      events: ['rejected']
-    },
-    {
-      name: 'cancelled, then paid late',
-      steps: [reject('order_cancelled'), reopen, accept],
-      status: 'unpaid',
-      amountMinor: 1_000,
-      ledger: ['earned 1000'],
-      events: ['rejected', 'accepted']
-    },
-    {
-      name: 'accepted, then cancelled twice',
-      steps: [accept, reject('order_cancelled'), reject('order_cancelled')],
-      status: 'rejected',
-      amountMinor: 1_000,
-      ledger: ['earned 1000', 'taken_back -1000'],
-      events: ['accepted', 'rejected']
-    },
-    {
-      name: 'accepted, failed, paid again',
-      steps: [accept, reject('order_failed'), reopen, accept],
-      status: 'unpaid',
-      amountMinor: 1_000,
-      ledger: ['earned 1000', 'taken_back -1000', 'earned 1000'],
-      events: ['accepted', 'rejected', 'accepted']
-    },
-    {
-      name: 'refunded in two parts',
-      steps: [accept, refund(2_500), refund(5_000)],
-      status: 'unpaid',
-      amountMinor: 500,
-      ledger: ['earned 1000', 'taken_back -250', 'taken_back -250'],
-      events: ['accepted']
-    },
-    {
-      name: 'refunded in part, reported twice',
-      steps: [accept, refund(2_500), refund(2_500)],
-      status: 'unpaid',
-      amountMinor: 750,
-      ledger: ['earned 1000', 'taken_back -250'],
-      events: ['accepted']
-    },
-    {
-      name: 'refunded in part before it is accepted',
-      steps: [refund(2_500), accept],
-      status: 'unpaid',
-      amountMinor: 750,
-      ledger: ['earned 750'],
-      events: ['accepted']
-    },
-    {
-      name: 'refunded in part, then in full',
-      steps: [accept, refund(2_500), reject('order_refunded')],
-      status: 'rejected',
-      amountMinor: 0,
-      ledger: ['earned 1000', 'taken_back -250', 'taken_back -750'],
-      events: ['accepted', 'rejected']
-    },
-    {
-      name: 'refunded, then reduced',
-      steps: [accept, reject('order_refunded'), refund(10_000)],
-      status: 'rejected',
-      amountMinor: 0,
-      ledger: ['earned 1000', 'taken_back -1000'],
-      events: ['accepted', 'rejected']
-    },
-    {
-      name: 'cancelled after it was paid, then refunded',
-      steps: [accept, reject('order_cancelled'), refund(10_000)],
-      status: 'rejected',
-      amountMinor: 0,
-      ledger: ['earned 1000', 'taken_back -1000'],
-      events: ['accepted', 'rejected']
-    },
-    {
-      name: 'rejected as a self-referral after it failed',
-      steps: [reject('order_failed'), reject('self'), reopen, accept],
-      status: 'rejected',
-      amountMinor: 1_000,
-      ledger: [],
-      events: ['rejected']
-    },
-    {
-      name: 'rejected as a self-referral, then refunded',
-      steps: [reject('self'), reject('order_refunded'), reopen],
-      status: 'rejected',
-      amountMinor: 0,
-      ledger: [],
-      events: ['rejected']
-    },
-    {
-      name: 'reopened without a rejection',
-      steps: [accept, reopen],
-      status: 'unpaid',
-      amountMinor: 1_000,
-      ledger: ['earned 1000'],
-      events: ['accepted']
-    }
-  ]
+const lives: {
+  name: string
+  steps: Step[]
+  status: string
+  amountMinor: number
+  ledger: string[]
+  events: string[]
+}[] = [
+  {
+    name: 'accepted twice',
+    steps: [accept, accept],
+    status: 'unpaid',
+    amountMinor: 1_000,
+    ledger: ['earned 1000'],
+    events: ['accepted']
+  },
+  {
+    name: 'failed',
+    steps: [reject('order_failed')],
+    status: 'rejected',
+    amountMinor: 1_000,
+    ledger: [],
+    events: ['rejected']
+  },
+  {
+    name: 'failed, then paid',
+    steps: [reject('order_failed'), reopen, accept],
+    status: 'unpaid',
+    amountMinor: 1_000,
+    ledger: ['earned 1000'],
+    events: ['rejected', 'accepted']
+  },
+  {
+    name: 'failed, then paid without auto-accept',
+    steps: [reject('order_failed'), reopen],
+    status: 'pending',
+    amountMinor: 1_000,
+    ledger: [],
+    events: ['rejected']
+  },
+  {
+    name: 'cancelled, then paid late',
+    steps: [reject('order_cancelled'), reopen, accept],
+    status: 'unpaid',
+    amountMinor: 1_000,
+    ledger: ['earned 1000'],
+    events: ['rejected', 'accepted']
+  },
+  {
+    name: 'accepted, then cancelled twice',
+    steps: [accept, reject('order_cancelled'), reject('order_cancelled')],
+    status: 'rejected',
+    amountMinor: 1_000,
+    ledger: ['earned 1000', 'taken_back -1000'],
+    events: ['accepted', 'rejected']
+  },
+  {
+    name: 'accepted, failed, paid again',
+    steps: [accept, reject('order_failed'), reopen, accept],
+    status: 'unpaid',
+    amountMinor: 1_000,
+    ledger: ['earned 1000', 'taken_back -1000', 'earned 1000'],
+    events: ['accepted', 'rejected', 'accepted']
+  },
+  {
+    name: 'refunded in two parts',
+    steps: [accept, refund(2_500), refund(5_000)],
+    status: 'unpaid',
+    amountMinor: 500,
+    ledger: ['earned 1000', 'taken_back -250', 'taken_back -250'],
+    events: ['accepted']
+  },
+  {
+    name: 'refunded in part, reported twice',
+    steps: [accept, refund(2_500), refund(2_500)],
+    status: 'unpaid',
+    amountMinor: 750,
+    ledger: ['earned 1000', 'taken_back -250'],
+    events: ['accepted']
+  },
+  {
+    name: 'refunded in part before it is accepted',
+    steps: [refund(2_500), accept],
+    status: 'unpaid',
+    amountMinor: 750,
+    ledger: ['earned 750'],
+    events: ['accepted']
+  },
+  {
+    name: 'refunded in part, then in full',
+    steps: [accept, refund(2_500), reject('order_refunded')],
+    status: 'rejected',
+    amountMinor: 0,
+    ledger: ['earned 1000', 'taken_back -250', 'taken_back -750'],
+    events: ['accepted', 'rejected']
+  },
+  {
+    name: 'refunded, then reduced',
+    steps: [accept, reject('order_refunded'), refund(10_000)],
+    status: 'rejected',
+    amountMinor: 0,
+    ledger: ['earned 1000', 'taken_back -1000'],
+    events: ['accepted', 'rejected']
+  },
+  {
+    name: 'cancelled after it was paid, then refunded',
+    steps: [accept, reject('order_cancelled'), refund(10_000)],
+    status: 'rejected',
+    amountMinor: 0,
+    ledger: ['earned 1000', 'taken_back -1000'],
+    events: ['accepted', 'rejected']
+  },
+  {
+    name: 'rejected as a self-referral after it failed',
+    steps: [reject('order_failed'), reject('self'), reopen, accept],
+    status: 'rejected',
+    amountMinor: 1_000,
+    ledger: [],
+    events: ['rejected']
+  },
+  {
+    name: 'rejected as a self-referral, then refunded',
+    steps: [reject('self'), reject('order_refunded'), reopen],
+    status: 'rejected',
+    amountMinor: 0,
+    ledger: [],
+    events: ['rejected']
+  },
+  {
+    name: 'reopened without a rejection',
+    steps: [accept, reopen],
+    status: 'unpaid',
+    amountMinor: 1_000,
+    ledger: ['earned 1000'],
+    events: ['accepted']
+  }
+]
+
+describe('a referral in the life of its order', () => {
   it.each(lives)(
     'is $status with the ledger $ledger when it was $name',
     async ({ steps, status, amountMinor, ledger, events }) => {

@@ -172,7 +172,9 @@ describe('an outgoing webhook', () => {
     expect(site.received).toHaveLength(3)
     expect(() => replayDeliveries(shop.db, [99], 0)).toThrow('Delivery 99 does not exist.')
   })
+})
 
+describe('an outgoing webhook and its receiver', () => {
   test('does not delay others when its receiver is silent or unreachable', async () => {
     const shop = openShop()
     const silent = await receiver(() => undefined)

@@ -142,7 +142,9 @@ describe("Shopify's product export", () => {
   ])('reads whether %j is published as %s', (row, published) => {
     expect(productOf(row)?.published).toBe(published)
   })
+})
 
+describe("the product data of Shopify's export", () => {
   it('reads a product without shipping as digital', () => {
     expect(productOf({ 'Variant Requires Shipping': 'false' })?.type).toBe('digital')
     expect(readRows({ ...small, 'Variant Requires Shipping': 'false' }, large).file.products[0]?.type).toBe('physical')

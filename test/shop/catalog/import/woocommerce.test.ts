@@ -159,7 +159,9 @@ describe("WooCommerce's product export", () => {
     const why = 'Disabled variations are not imported: Shirt - Blue, L'
     expect(report.ignored).toContainEqual({ column: 'Published', count: 1, why })
   })
+})
 
+describe("the product data of WooCommerce's export", () => {
   it.each([
     [{ Published: '1' }, true],
     [{ Published: '0' }, false],
