@@ -97,6 +97,23 @@ describe('a payment of another amount', () => {
   })
 })
 
+describe('the comparison with Stripe', () => {
+  it('shows a difference until the operator has accepted or returned the payment', async () => {
+    const accepted = await paidOtherwise(1000)
+    const returned = await paidOtherwise(1500)
+    const differencesOf = async ({ intent }: { intent: string }) => {
+      const { json } = await shopstead(dataDir, 'report payments --from 2026-01-01 --to 2026-02-01 --json'.split(' '))
+      const rows = json['rows'] as { paymentIntent: string; differences: string[] }[]
+      return rows.filter(({ paymentIntent }) => paymentIntent === intent).map(({ differences }) => differences)
+    }
+    expect(await differencesOf(accepted)).not.toEqual([[]])
+    expect(await differencesOf(returned)).not.toEqual([[]])
+    await operator(['paid', `${accepted.id}`])
+    await operator(['refund', `${returned.id}`])
+    expect([await differencesOf(accepted), await differencesOf(returned)]).toEqual([[[]], [[]]])
+  })
+})
+
 describe('a refund by hand', () => {
   it('needs --by-hand where the gateway has the charge and the shop cannot ask it', async () => {
     const { data } = await till.handOff('pm_card_visa')

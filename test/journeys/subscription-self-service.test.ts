@@ -90,6 +90,15 @@ describe('POST /me/subscriptions/{id}/cancel', () => {
     expect((await cancel(lena, id)).data.subscription).toMatchObject({ cancelAtPeriodEnd: true })
   })
 
+  it('records that Stripe has ended the subscription already', async () => {
+    const { shop, lena, id } = await subscriber()
+    shop.app.sandbox?.addFault({ target: 'webhook:*', fault: 'lost', times: -1 })
+    const stripe = await shop.app.cards?.client?.()
+    await stripe?.subscriptions.cancel(atStripe(shop)?.id ?? '')
+    expect((await cancel(lena, id)).data.subscription).toMatchObject({ status: 'cancelled', canCancel: false })
+    expect((await cancel(lena, id)).status).toBe(200)
+  })
+
   it('ends a subscription at once when its renewal was not paid, so that no retry charges it', async () => {
     const { shop, lena, id } = await subscriber()
     shop.app.sandbox?.renewSubscription(atStripe(shop)?.id ?? '', 'failed')

@@ -51,6 +51,8 @@ export function compareSides(
   if (payment === null) return ['charge_not_in_shop']
   const { side, requestedMinor } = payment
   const returnedMinor = refundedMinor + disputeLostMinor
+  // A payment that did not match its order went back as a whole, and the shop knows: nothing is left to compare.
+  if (!side.isPaid && returnedMinor === amountMinor && side.refundedMinor === amountMinor) return []
   const differs = amountMinor !== side.amountMinor || currency !== payment.currency
   const isStanding = payment.isSurplus && returnedMinor < amountMinor
   const found: (readonly [Difference, boolean])[] = [
