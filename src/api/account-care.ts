@@ -13,6 +13,7 @@ import { verifyEmail } from '../shop/customers/verify-email.ts'
 import { accountSummary } from '../shop/entitlements/entitlements.ts'
 import { done, meData } from './answers/account.ts'
 import { route } from './route.ts'
+import { deviceCookie } from '../shop/accounts/device-cookie.ts'
 import { endedSessionCookie, sessionCookie } from '../shop/accounts/session-cookie.ts'
 
 const proxied = { nonce: true, query: [] } as const
@@ -46,8 +47,8 @@ export const accountCareRoutes = [
     proxy: proxied,
     invalid: 422,
     body: emailInput,
-    handler: async ({ shop, now }, { body }) => {
-      await resendVerification(shop, body.email, now)
+    handler: async ({ shop, addressKey, now }, { body }) => {
+      await resendVerification(shop, { email: body.email, addressKey }, now)
       return { data: { accepted: true } }
     }
   }),
@@ -62,8 +63,8 @@ export const accountCareRoutes = [
     proxy: proxied,
     invalid: 422,
     body: emailInput,
-    handler: async ({ shop, now }, { body }) => {
-      await forgotPassword(shop, body.email, now)
+    handler: async ({ shop, addressKey, now }, { body }) => {
+      await forgotPassword(shop, { email: body.email, addressKey }, now)
       return { data: { accepted: true } }
     }
   }),
@@ -79,10 +80,11 @@ export const accountCareRoutes = [
     invalid: 422,
     body: resetPasswordInput,
     handler: async (call, { body }) => {
-      const { id } = await resetPassword(call.shop, body, call, call.now)
+      const user = await resetPassword(call.shop, body, call, call.now)
       // The caller may be logged in to another account, whose session continues.
-      const staysLoggedIn = call.identity !== null && call.identity.user.id !== id
-      return { data: { reset: true }, cookies: staysLoggedIn ? [] : [endedSessionCookie(call.shop)] }
+      const staysLoggedIn = call.identity !== null && call.identity.user.id !== user.id
+      const cookies = [deviceCookie(call.shop, user, call.cookies)]
+      return { data: { reset: true }, cookies: staysLoggedIn ? cookies : [endedSessionCookie(call.shop), ...cookies] }
     }
   }),
   route({
@@ -97,10 +99,11 @@ export const accountCareRoutes = [
     invalid: 422,
     body: changePasswordInput,
     handler: async (call, { body }) => {
-      const { session } = await changePassword(call.shop, body, call, call.now)
+      const { shop } = call
+      const { user, session } = await changePassword(shop, body, call, call.now)
       return {
         data: { changed: true },
-        cookies: [sessionCookie(call.shop, session.token, session.maxAgeSeconds)]
+        cookies: [sessionCookie(shop, session.token, session.maxAgeSeconds), deviceCookie(shop, user, call.cookies)]
       }
     }
   }),

@@ -14,6 +14,7 @@ import { done, meData, nonceData, pendingData, startedData } from './answers/acc
 import { time } from './answers/fields.ts'
 import { route } from './route.ts'
 import type { Call } from './route.ts'
+import { deviceCookie } from '../shop/accounts/device-cookie.ts'
 import { endedSessionCookie, sessionCookie } from '../shop/accounts/session-cookie.ts'
 
 export const accountRoutes = [
@@ -139,6 +140,9 @@ function identityData({ shop, now }: Call, account: UserRow, options: { isLogged
 function startedReply(call: Call, user: UserRow, session: StartedSession) {
   return {
     data: { ...identityData(call, user, { isLoggedIn: true }), next: `${call.shop.config.apiPrefix}/me` },
-    cookies: [sessionCookie(call.shop, session.token, session.maxAgeSeconds)]
+    cookies: [
+      sessionCookie(call.shop, session.token, session.maxAgeSeconds),
+      deviceCookie(call.shop, user, call.cookies)
+    ]
   }
 }

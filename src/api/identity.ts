@@ -35,7 +35,8 @@ export function identify(route: Route, { app, trusted, request, ids, params, now
     now,
     addressKey: addressKey(address),
     identity: route.session === 'none' ? null : findIdentity(app, request, now),
-    nonce: request.headers.get('x-nonce')
+    nonce: request.headers.get('x-nonce'),
+    cookies: request.headers.get('cookie')
   }
 }
 

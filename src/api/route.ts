@@ -25,6 +25,8 @@ export type Call = {
   /** The client address as limits count it (IPv6 by its /64). */
   readonly addressKey: string
   readonly identity: Identity | null
+  /** The Cookie header. */
+  readonly cookies: string | null
   /** The X-Nonce header, whether or not the route requires one. */
   readonly nonce: string | null
   /** The Idempotency-Key that this request holds. */

@@ -124,7 +124,7 @@ const secrets: readonly [pattern: RegExp, instead: string][] = [
   [/\b(?:sk|rk)_(?:live|test)_\w+|\bwhsec_[\w+/=-]+|\b\w{1,64}_secret_\w+|\$argon2\S+/g, '[secret]'],
   [/\b(Bearer|Basic)\s+[\w.~+/=-]+/gi, '$1 [secret]'],
   [/([?&#](?:token|key|secret|signature|password)=)[^\s&#"']+/gi, '$1[secret]'],
-  [/(shopstead_session=)[^\s;,"']+/g, '$1[secret]'],
+  [/(shopstead_(?:session|device)=)[^\s;,"']+/g, '$1[secret]'],
   // Card numbers. Epoch milliseconds have one digit less than the shortest card number.
   [/\b\d(?:[ -]?\d){13,18}\b/g, '[number]']
 ]

@@ -19,7 +19,7 @@ async function arrive(shop: TestShop, cookie = true): Promise<Call> {
   const request = new Request('http://localhost:3000/api/v1/me', { headers })
   const ids = { requestId: 'request', correlationId: 'correlation' }
   const identity = findIdentity(shop, request, now)
-  return { shop, request, ids, params: {}, now, addressKey: '192.0.2.7', identity, nonce: null }
+  return { shop, request, ids, params: {}, now, addressKey: '192.0.2.7', identity, nonce: null, cookies: null }
 }
 
 const shut = (shop: TestShop, call: Call) => write(shop.db, (tx) => endUserSessions(tx, call.identity?.user.id ?? 0))

@@ -32,7 +32,8 @@ async function get(
     params: {},
     addressKey: '127.0.0.1',
     identity: null,
-    nonce: null
+    nonce: null,
+    cookies: null
   }
   const input = { params: undefined, query: route?.query?.parse(query), body: undefined, raw: new Uint8Array() }
   const reply = await route?.handler(call, input)

@@ -191,10 +191,10 @@ describe('a forwarded request', () => {
   it('has only Shopstead’s cookies, including repeated ones', async () => {
     const { service, send } = await startProxy()
     const cookie =
-      'theme=dark; __Host-shopstead_session=a; shopstead_session=b; shopstead_ref=mira; x_shopstead_session=c; shopstead_campaign=s%20x; __Host-shopstead_session=d; shopstead_admin=1'
+      'theme=dark; __Host-shopstead_session=a; shopstead_session=b; shopstead_ref=mira; x_shopstead_session=c; shopstead_campaign=s%20x; __Host-shopstead_session=d; __Host-shopstead_device=e; shopstead_admin=1'
     await send('/me', { headers: { ...nonce, cookie } })
     expect(service.received[0]?.headers.cookie).toBe(
-      '__Host-shopstead_session=a; shopstead_session=b; shopstead_ref=mira; shopstead_campaign=s%20x; __Host-shopstead_session=d'
+      '__Host-shopstead_session=a; shopstead_session=b; shopstead_ref=mira; shopstead_campaign=s%20x; __Host-shopstead_session=d; __Host-shopstead_device=e'
     )
     await send('/me', { headers: { ...nonce, cookie: 'theme=dark' } })
     expect(service.received[1]?.headers.cookie).toBeUndefined()

@@ -29,5 +29,5 @@ export async function makeUser(shop: ShopContext, changes: Partial<NewUser> = {}
 
 /** A caller from a fixed address, by default without a session. */
 export function caller(changes: Partial<Caller> = {}): Caller {
-  return { addressKey: '192.0.2.7', nonce: null, identity: null, ...changes }
+  return { addressKey: '192.0.2.7', nonce: null, cookies: null, identity: null, ...changes }
 }

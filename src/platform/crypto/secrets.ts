@@ -48,6 +48,7 @@ export type Keys = {
   emailToken: KeyObject
   cursor: KeyObject
   download: KeyObject
+  device: KeyObject
   sandboxWebhook: KeyObject
   /** Identifies this shop at Stripe; not secret. It survives a restore, because backups contain the secret. */
   shopId: string
@@ -62,6 +63,7 @@ export function deriveKeys(secret: string): Keys {
     emailToken: derive('email-token'),
     cursor: derive('cursor'),
     download: derive('download'),
+    device: derive('device'),
     sandboxWebhook: derive('sandbox-webhook'),
     shopId: bytes('shop-id').toString('hex').slice(0, 16)
   }

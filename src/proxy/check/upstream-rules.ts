@@ -77,10 +77,17 @@ export const upstreamRules: readonly Rule[] = [
     says: "Only Shopstead's cookies are forwarded, including repeated ones.",
     needsInterceptor: true,
     check: async (site) => {
-      const cookie = 'theme=dark; shopstead_session=a; shopstead_ref=b; shopstead_session=c; shopstead_campaign=d; x=y'
+      const cookie =
+        'theme=dark; shopstead_session=a; shopstead_ref=b; shopstead_session=c; shopstead_campaign=d; shopstead_device=e; x=y'
       const { headers } = await requestReceived(site, 'GET', '/health', { headers: [['Cookie', cookie]] })
       const forwarded = (headers['cookie']?.join('; ') ?? '').split('; ').toSorted()
-      const expected = ['shopstead_campaign=d', 'shopstead_ref=b', 'shopstead_session=a', 'shopstead_session=c']
+      const expected = [
+        'shopstead_campaign=d',
+        'shopstead_device=e',
+        'shopstead_ref=b',
+        'shopstead_session=a',
+        'shopstead_session=c'
+      ]
       return forwarded.join() === expected.join()
         ? []
         : [`Cookie was forwarded as ${JSON.stringify(forwarded.join('; '))}`]

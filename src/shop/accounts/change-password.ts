@@ -1,7 +1,6 @@
 import { AppError } from '../../errors.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
 import type { ShopContext } from '../context.ts'
-import { emailCounterKey } from '../limits/points.ts'
 import { findUserById } from './find.ts'
 import type { ChangePasswordInput } from './input.ts'
 import { invalidCredentials, verifyPassword } from './login.ts'
@@ -15,19 +14,20 @@ import { replacePassword } from './set-password.ts'
  * Changes the password of the logged-in user, who must enter the current one. All other sessions end; this one continues
  * with a new token.
  *
- * @throws AppError AUTH_RATE_LIMITED (as a failed login by email), AUTH_INVALID_CREDENTIALS, PASSWORD_POLICY_VIOLATION,
+ * Wrong passwords count for the session: a client without it cannot use up its allowance.
+ *
+ * @throws AppError AUTH_RATE_LIMITED (login_account), AUTH_INVALID_CREDENTIALS, PASSWORD_POLICY_VIOLATION,
  *   NOT_AUTHENTICATED when the account was deactivated meanwhile
  */
 export async function changePassword(
   shop: ShopContext,
   input: ChangePasswordInput,
-  caller: { readonly addressKey: string; readonly identity: { readonly session: SessionRow; readonly user: UserRow } },
+  caller: { readonly identity: { readonly session: SessionRow; readonly user: UserRow } },
   now: number
 ): Promise<{ user: UserRow; session: StartedSession }> {
   const { user, session } = caller.identity
   await verifyPassword(shop, user, input.currentPassword, [
-    { bucket: 'login_ip', key: caller.addressKey },
-    { bucket: 'login_account', key: emailCounterKey(user.emailKey) }
+    { bucket: 'login_account', key: `session:${session.tokenHash}` }
   ])
   await assertPassword(shop, input.newPassword, user)
   const passwordHash = await shop.passwords.hash(input.newPassword)

@@ -2,11 +2,13 @@ import { eq } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
+import { tokenHash } from '../../platform/crypto/secrets.ts'
 import { emailKey } from '../../platform/email-key.ts'
 import type { ShopContext } from '../context.ts'
 import { runCountingFailures } from '../limits/attempts.ts'
 import { emailCounterKey } from '../limits/points.ts'
 import type { Counter } from '../limits/points.ts'
+import { findDevice } from './device-cookie.ts'
 import { findUserByEmail, findUserByUsername, getUserById } from './find.ts'
 import type { LoginInput } from './input.ts'
 import { checkNonce } from './nonce.ts'
@@ -30,10 +32,12 @@ export async function login(
   caller: Caller,
   now: number
 ): Promise<{ user: UserRow; session: StartedSession }> {
-  const user = await verifyPassword(shop, findAccount(shop, input), input.password, [
+  const account = findAccount(shop, input)
+  const counters = deviceCounters(shop, account, caller) ?? [
     { bucket: 'login_ip', key: caller.addressKey },
     { bucket: 'login_account', key: nameCounter(input) }
-  ])
+  ]
+  const user = await verifyPassword(shop, account, input.password, counters)
   assertMayLogIn(user)
   const newHash = await rehash(shop, user, input.password)
   const started = await writeWhenFree(shop.db, (tx) => {
@@ -55,6 +59,15 @@ function findAccount(shop: ShopContext, { email, username }: LoginInput): UserRo
   if (email !== null) return findUserByEmail(shop.db, email)
   if (username === null) return undefined
   return username.includes('@') ? findUserByEmail(shop.db, username) : findUserByUsername(shop.db, username)
+}
+
+/**
+ * A browser that has logged in to the account before has an allowance of its own. Others can use up the allowances of the
+ * account's name and of an address that they share with the owner, but not this one.
+ */
+function deviceCounters(shop: ShopContext, account: UserRow | undefined, caller: Caller): Counter[] | null {
+  const device = account === undefined ? null : findDevice(shop, account, caller.cookies)
+  return device === null ? null : [{ bucket: 'login_account', key: `device:${tokenHash(device)}` }]
 }
 
 /**

@@ -3,11 +3,11 @@ import { writeWhenFree } from '../../platform/db/busy.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
 import { emailKey } from '../../platform/email-key.ts'
 import type { ShopContext } from '../context.ts'
-import { emailCounterKey, takePoints } from '../limits/points.ts'
+import { emailCounterKey, takePoints, tryTakePoint } from '../limits/points.ts'
 import type { EmailTokenKind } from './email-tokens.ts'
 import { findUserByEmail } from './find.ts'
 import { queueLink } from './queue-link.ts'
-import type { UserRow } from './rows.ts'
+import type { Caller, UserRow } from './rows.ts'
 
 /** An id that is never used by an account. */
 const noUser = { id: -1, email: '' }
@@ -15,33 +15,41 @@ const deferForeignKeys = rawStatement('PRAGMA defer_foreign_keys = ON')
 const dropLastMail = rawStatement('DELETE FROM mails WHERE id = last_insert_rowid()')
 const dropTokens = rawStatement<[number]>('DELETE FROM email_tokens WHERE user_id = ?')
 
+type Asked = { readonly email: string } & Pick<Caller, 'addressKey'>
+
 /**
  * Sends a link to choose a new password if there is an active account. Response and timing are the same without one.
  *
- * @throws AppError AUTH_RATE_LIMITED (recovery_email)
+ * Past the limit of an email (recovery_email) it sends nothing and says nothing, because anyone can use the limit up. The
+ * last link that was sent is then still valid: it lives as long as the limit's window.
+ *
+ * @throws AppError AUTH_RATE_LIMITED (recovery_ip)
  */
-export async function forgotPassword(shop: ShopContext, email: string, now: number): Promise<void> {
-  await sendLink(shop, email, 'reset', now, (user) => user.status === 'active')
+export async function forgotPassword(shop: ShopContext, asked: Asked, now: number): Promise<void> {
+  await sendLink(shop, asked, 'reset', now, (user) => user.status === 'active')
 }
 
 /**
  * Sends the verification link again if there is an active account whose email is not verified. Response and timing are
- * the same without one.
+ * the same without one. Past the limit of an email it sends nothing and says nothing.
  *
- * @throws AppError AUTH_RATE_LIMITED (recovery_email)
+ * @throws AppError AUTH_RATE_LIMITED (recovery_ip)
  */
-export async function resendVerification(shop: ShopContext, email: string, now: number): Promise<void> {
-  await sendLink(shop, email, 'verify', now, (user) => user.status === 'active' && user.emailVerifiedAt === null)
+export async function resendVerification(shop: ShopContext, asked: Asked, now: number): Promise<void> {
+  await sendLink(shop, asked, 'verify', now, (user) => user.status === 'active' && user.emailVerifiedAt === null)
 }
 
 async function sendLink(
   shop: ShopContext,
-  email: string,
+  { email, addressKey }: Asked,
   kind: EmailTokenKind,
   now: number,
   mayHave: (user: UserRow) => boolean
 ): Promise<void> {
-  await takePoints(shop, 'AUTH_RATE_LIMITED', { bucket: 'recovery_email', key: emailCounterKey(emailKey(email)) })
+  // Before any write: an unknown email costs as much as a known one.
+  await takePoints(shop, 'AUTH_RATE_LIMITED', { bucket: 'recovery_ip', key: addressKey })
+  const bucket = 'recovery_email'
+  if (!(await tryTakePoint(shop, { bucket, key: emailCounterKey(emailKey(email)) }))) return
   await writeWhenFree(shop.db, (tx) => {
     const user = findUserByEmail(tx, email)
     const receiver = user !== undefined && mayHave(user) ? user : noUser

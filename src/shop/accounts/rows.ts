@@ -11,6 +11,8 @@ export type Caller = {
   readonly addressKey: string
   /** The X-Nonce header. */
   readonly nonce: string | null
+  /** The Cookie header. */
+  readonly cookies: string | null
   /** The valid session of the request. */
   readonly identity: { readonly session: SessionRow } | null
 }

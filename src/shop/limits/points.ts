@@ -29,6 +29,12 @@ export async function takePoints(shop: Limits, code: LimitCode, { bucket, key }:
   if (!allowed) throw rateLimited(code, bucket, retryAfterSeconds)
 }
 
+/** Takes a point of a counter. Returns false when there is none left; the caller then does nothing and says nothing. */
+export async function tryTakePoint(shop: Limits, { bucket, key }: Counter): Promise<boolean> {
+  const limit = rateLimit(shop.db, bucket)
+  return limit === null || (await shop.limiter.consume(bucket, key, limit)).allowed
+}
+
 /**
  * Refuses while a counter of failures has no points left. The caller then learns nothing about the code or card that it
  * sent, so guessing is pointless past the limit.

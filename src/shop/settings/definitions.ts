@@ -155,6 +155,7 @@ export const definitions = {
   'limits.checkout_ip': limit('300/600', 'Checkouts from one client address'),
   'limits.checkout_decline': limit('30/3600', 'Declined cards from one client address'),
   'limits.coupon_failure': limit('60/3600', 'Coupon codes that are not accepted, from one client address'),
+  'limits.recovery_ip': limit('60/3600', 'Requests for password and verification emails per address'),
   'limits.recovery_email': limit('5/3600', 'Password and verification emails to one address'),
   'limits.token_ip': limit('60/3600', 'Wrong verification and reset tokens from one client address'),
   'limits.portal_account': limit('30/3600', "Sessions of the gateway's billing portal for one account")

@@ -12,12 +12,7 @@ const newPassword = 'paper-lighthouse-7'
 type Identity = ReturnType<typeof logIn>
 
 const change = (shop: TestShop, identity: Identity, input: { currentPassword?: string; newPassword?: string } = {}) =>
-  changePassword(
-    shop,
-    { currentPassword: goodPassword, newPassword, ...input },
-    { addressKey: '192.0.2.7', identity },
-    shop.clock.now()
-  )
+  changePassword(shop, { currentPassword: goodPassword, newPassword, ...input }, { identity }, shop.clock.now())
 
 describe('changing the password', () => {
   it('ends every session, goes on under a new token, and tells the owner', async () => {

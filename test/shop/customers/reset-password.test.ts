@@ -12,7 +12,8 @@ import { openTestShop } from '../../support/shop-context.ts'
 import type { TestShop } from '../../support/shop-context.ts'
 
 const newPassword = 'paper-lighthouse-7'
-const forget = (shop: TestShop) => forgotPassword(shop, 'mira@shop.example', shop.clock.now())
+const forget = (shop: TestShop) =>
+  forgotPassword(shop, { email: 'mira@shop.example', addressKey: '192.0.2.7' }, shop.clock.now())
 const reset = (shop: TestShop, token: string, password = newPassword) =>
   resetPassword(shop, { token, password }, caller(), shop.clock.now())
 

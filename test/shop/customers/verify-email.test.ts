@@ -18,7 +18,8 @@ import { draft, line, makeProduct, move, place } from '../orders/support.ts'
 const hour = 3_600_000
 const verify = (shop: TestShop, token: string, from = caller()) => verifyEmail(shop, token, from, shop.clock.now())
 const pendingUser = (shop: TestShop) => makeUser(shop, { verificationPending: true })
-const send = (shop: TestShop, email = 'mira@shop.example') => resendVerification(shop, email, shop.clock.now())
+const send = (shop: TestShop, email = 'mira@shop.example') =>
+  resendVerification(shop, { email, addressKey: '192.0.2.7' }, shop.clock.now())
 
 describe('a verification token', () => {
   it('lets the account log in, but does not log it in', async () => {

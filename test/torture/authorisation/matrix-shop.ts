@@ -63,6 +63,7 @@ const openSettings: { [K in SettingKey]?: string } = {
   'limits.login_ip': 'off',
   'limits.login_account': 'off',
   'limits.checkout_ip': 'off',
+  'limits.recovery_ip': 'off',
   'limits.recovery_email': 'off',
   'limits.token_ip': 'off',
   ...withoutHoldLimits

@@ -98,6 +98,7 @@ const openBuckets = [
   'login_account',
   'checkout_ip',
   'coupon_failure',
+  'recovery_ip',
   'recovery_email',
   'token_ip'
 ] as const
