@@ -8,8 +8,8 @@ import type { Call } from './route.ts'
 const maxAgeSeconds = 24 * 60 * 60
 
 /**
- * Who checks out: the user of the session, else the browser with the checkout cookie. A guest without a valid cookie gets
- * a new one in `cookies`.
+ * Who checks out: the user of the session, else the browser with the checkout cookie. A guest without a valid cookie
+ * gets a new one in `cookies`.
  */
 export function readHolder({ shop, request, identity, addressKey: address }: Call): Holder & { cookies: string[] } {
   const addressKey = hmac(shop.keys.nonce, `holder\0${address}`).toString('hex').slice(0, 32)

@@ -111,8 +111,8 @@ async function idempotent(call: Call, raw: Uint8Array, next: (call: Call) => Pro
 }
 
 /**
- * Stores the response or releases the key. If the database accepts neither, the client still gets the response, because it
- * is correct; another request with the key continues with its order.
+ * Stores the response or releases the key. If the database accepts neither, the client still gets the response, because
+ * it is correct; another request with the key continues with its order.
  */
 async function settleKey({ shop, ids }: Call, claim: Claim, response: Response): Promise<void> {
   try {

@@ -24,8 +24,8 @@ function metaFor({ meta }: Reply, ids: RequestIds, now: number): object | null |
 }
 
 /**
- * Turns an error into a response; no other place does. The cause of an unexpected error appears only in the log, with the
- * request's id.
+ * Turns an error into a response; no other place does. The cause of an unexpected error appears only in the log, with
+ * the request's id.
  */
 export function toFailure(
   app: App,
@@ -38,7 +38,9 @@ export function toFailure(
   return failure(withStatusOf(route, known), ids, now, { noStore: true })
 }
 
-/** A storage error is a 503, except for referrals and the gateway's webhook, whose failures all have one code and a 500. */
+/**
+ * A storage error is a 503, except for referrals and the gateway's webhook, whose failures all have one code and a 500.
+ */
 function unavailableFor(route: Route | undefined, error: unknown): AppError | undefined {
   const foreseen = route !== undefined && route.proxy !== null && route.unforeseen === undefined
   return foreseen ? storageUnavailable(error) : undefined

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { AppError } from '../errors.ts'
 
 /**
- * Writes a new file and never overwrites an existing one. It begins with a byte order mark, which tells spreadsheets that
- * it is UTF-8.
+ * Writes a new file and never overwrites an existing one. It begins with a byte order mark, which tells spreadsheets
+ * that it is UTF-8.
  *
  * @throws AppError CONFLICT when the file exists or cannot be written
  */

@@ -7,8 +7,8 @@ type Style = (format: 'code' | 'bold' | 'heading', text: string) => string
 
 /**
  * Markdown for a terminal: headings in bold, tables in columns, paragraphs wrapped. Code starts at the first column, so
- * that it can be copied with its here-documents. It knows the subset that docs/ uses: headings, paragraphs, lists, tables,
- * fenced code, bold, inline code and links.
+ * that it can be copied with its here-documents. It knows the subset that docs/ uses: headings, paragraphs, lists,
+ * tables, fenced code, bold, inline code and links.
  */
 export function renderMarkdown(text: string, { columns, colours }: Look): string {
   const style = colours ? coloured : plain

@@ -112,7 +112,10 @@ function broken(cell: string, width: number): string {
   return [...lines, rest].join('\n')
 }
 
-/** Breaks a line between words so that it fits 80 columns, with `margin` before the other lines; a long word stays whole, to be copied. */
+/**
+ * Breaks a line between words so that it fits 80 columns, with `margin` before the other lines; a long word stays
+ * whole, to be copied.
+ */
 export function wrap(line: string, margin: string): string[] {
   const lines: string[] = []
   let rest = line

@@ -4,7 +4,9 @@ import { startServer } from '../start-server.ts'
 import type { RunningServer } from '../start-server.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Where a server writes messages for its operator. Outside development, standard error contains only JSON log lines. */
+/**
+ * Where a server writes messages for its operator. Outside development, standard error contains only JSON log lines.
+ */
 export function operatorLog({ config, log }: App, { messages }: Terminal): Pick<Logger, 'info' | 'warn'> {
   if (config.env !== 'development') return log
   return { info: (text) => messages.info(text), warn: (text) => messages.warn(text) }

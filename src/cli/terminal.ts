@@ -22,7 +22,9 @@ export type Terminal = {
   exitCode: number
 }
 
-/** The terminal of this process. When a reader closes the pipe (`shopstead orders list | head`), the process just ends. */
+/**
+ * The terminal of this process. When a reader closes the pipe (`shopstead orders list | head`), the process just ends.
+ */
 export function processTerminal(): Terminal {
   const { stdout, stderr } = process
   stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -11,8 +11,8 @@ import type { StartedSession } from './sessions.ts'
 import { replacePassword } from './set-password.ts'
 
 /**
- * Changes the password of the logged-in user, who must enter the current one. All other sessions end; this one continues
- * with a new token.
+ * Changes the password of the logged-in user, who must enter the current one. All other sessions end; this one
+ * continues with a new token.
  *
  * Wrong passwords count for the session: a client without it cannot use up its allowance.
  *

@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { emailField, lineField, nameField, optionalFlag, optionalLine, optionalTime, passwordField } from './fields.ts'
 
-/** Request bodies (docs/interface.md 4.2 and 4.3, docs/contract.md A3 and A5). Only PATCH /me rejects unknown fields. */
+/**
+ * Request bodies (docs/interface.md 4.2 and 4.3, docs/contract.md A3 and A5). Only PATCH /me rejects unknown fields.
+ */
 
 export const registerInput = z.object({
   email: emailField,

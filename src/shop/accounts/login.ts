@@ -127,7 +127,10 @@ export function storeHash(tx: Tx, userId: number, passwordHash: string, now: num
   tx.orm.update(users).set({ passwordHash, updatedAt: now }).where(eq(users.id, userId)).run()
 }
 
-/** The service does not require a nonce at login. A nonce that was sent stays valid for the session only if it is valid now. */
+/**
+ * The service does not require a nonce at login. A nonce that was sent stays valid for the session only if it is valid
+ * now.
+ */
 function validNonce(shop: ShopContext, { nonce, identity }: Caller, now: number): string | null {
   if (nonce === null) return null
   const bearer = {

@@ -67,8 +67,8 @@ export function startSession(
 }
 
 /**
- * The valid session of a cookie's token. Its end depends only on times, not on a job. A session that starts in the future
- * was created while the clock was wrong and is deleted. Records the visit at most once a minute.
+ * The valid session of a cookie's token. Its end depends only on times, not on a job. A session that starts in the
+ * future was created while the clock was wrong and is deleted. Records the visit at most once a minute.
  */
 export function findSession(db: Db, token: string, now: number): { session: SessionRow; user: UserRow } | undefined {
   if (!tokenShape.test(token)) return undefined

@@ -10,8 +10,8 @@ import type { UserRow } from './rows.ts'
 import { registrationProfiles, users } from './schema.ts'
 
 /**
- * Changes the fields that a person may change in their account. Names change in the registration profile and in the core
- * fields, as at registration. `marketingOptIn` also sets its time and updates the biography.
+ * Changes the fields that a person may change in their account. Names change in the registration profile and in the
+ * core fields, as at registration. `marketingOptIn` also sets its time and updates the biography.
  *
  * @throws AppError NOT_AUTHENTICATED when the account was deactivated or erased concurrently
  */

@@ -16,7 +16,9 @@ export type UserView = {
 export type ProfileView = { firstName: string | null; lastName: string | null }
 export type ConsentView = { marketingOptIn: boolean; termsAcceptedAt: string | null; privacyAcceptedAt: string | null }
 
-/** The public user (docs/interface.md 2.1). Unset optional fields are omitted, and all three without `billing` (/nonce). */
+/**
+ * The public user (docs/interface.md 2.1). Unset optional fields are omitted, and all three without `billing` (/nonce).
+ */
 export function toUser(user: UserRow, roles: readonly string[], options: { billing: boolean }): UserView {
   return {
     id: user.id,

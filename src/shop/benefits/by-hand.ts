@@ -7,18 +7,18 @@ import type { GrantKind } from '../catalog/grants.ts'
 import { benefitKinds } from './kinds.ts'
 import type { Ended } from './kinds/kind.ts'
 
-/** The kind of that name; undefined when there is none. */
+/** The benefit kind with a name; undefined for an unknown name. */
 export function findKind(name: string): GrantKind | undefined {
   return grantKinds.find((kind) => kind === name)
 }
 
 /**
- * Gives an account a benefit that no order pays for. A running one is extended, with the same events as a bought one.
+ * Gives an account a benefit without an order. A running benefit is extended, with the same events as for a paid one.
  *
- * @param said the kind and what the kind's `byHand.options` name
+ * @param said the kind, and the values of the kind's `byHand.options`
  * @returns the benefit's id
- * @throws AppError VALIDATION_FAILED naming the fields that are missing or not the kind's, NOT_FOUND for a plan or a
- *   product that the shop does not have, CONFLICT for an erased account
+ * @throws AppError VALIDATION_FAILED naming the fields that are missing or unknown, NOT_FOUND for an unknown plan or
+ *   product, CONFLICT for an erased account
  */
 export function grantByHand(
   db: Db,
@@ -32,14 +32,14 @@ export function grantByHand(
 }
 
 /**
- * Ends a benefit at once, whether an order or an operator gave it. Its order does not give it again.
+ * Ends a benefit immediately, whether an order or an operator gave it. Its order does not give it again.
  *
- * @throws AppError NOT_FOUND when there is none, or it has already ended
+ * @throws AppError NOT_FOUND when it does not exist or has already ended
  */
 export function revokeByHand(db: Db, kind: GrantKind, id: number, now: number): Ended {
   return write(db, (tx) => {
     const ended = benefitKinds[kind].end(tx, id, {}, now)
-    if (ended === null) throw new AppError('NOT_FOUND', `There is no ${kind} ${id} that could be revoked.`)
+    if (ended === null) throw new AppError('NOT_FOUND', `There is no active ${kind} ${id} to revoke.`)
     return ended
   })
 }

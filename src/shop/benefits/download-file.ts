@@ -3,12 +3,12 @@ import { join, sep } from 'node:path'
 
 export type DownloadFile = { path: string; sizeBytes: number; modifiedAt: number }
 
-/** What a path can be that simply leads nowhere. */
+/** The error codes for a path without a file. */
 const absent = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'ERR_INVALID_ARG_VALUE'])
 
 /**
- * The regular file that `file` names inside `data/downloads`, by its real path: neither `..` nor a symbolic link leads
- * out of the folder (ASVS 5.0, 5.3.2). Undefined when there is none.
+ * The regular file at `file` inside `data/downloads`; undefined if there is none. It compares real paths, so neither
+ * `..` nor a symbolic link can leave the folder (ASVS 5.0, 5.3.2).
  */
 export async function findDownloadFile(dataDir: string, file: string): Promise<DownloadFile | undefined> {
   try {

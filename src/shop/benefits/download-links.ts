@@ -10,13 +10,16 @@ import { isModuleOn } from '../settings/settings.ts'
 import { downloadsOf } from './records.ts'
 import { downloadPermissions } from './schema.ts'
 
-/** A link is a bearer's: it lives for a day at most, and no longer than its permission; /me/downloads makes new ones. */
+/** Anyone with a link can use it, so it is valid for a day at most and not longer than its permission. */
 const linkLifeMs = 24 * 60 * 60 * 1000
 const tokenPattern = /^([1-9]\d{0,14})\.([0-9a-z]{1,11})\.([\w-]{43})$/
 
 export type DownloadView = { id: number; productId: number; name: string; url: string; expiresAt: string }
 
-/** What a person may download now, each file of a product once; `expiresAt` is the link's end. Empty with the module off. */
+/**
+ * The current downloads of a person, each file of a product once, with a new link until `expiresAt`. Empty if the
+ * module is off.
+ */
 export function listDownloads(db: Db, keys: Keys, userId: number, now: number): DownloadView[] {
   if (!isModuleOn(db, 'downloads')) return []
   const longest = new Map<string, ReturnType<typeof downloadsOf>[number]>()
@@ -68,8 +71,8 @@ const permissionById = statement((orm) =>
 )
 
 /**
- * The file that a link leads to, as a path inside the downloads folder. Undefined for a link that is forged or has expired, whose
- * permission has been taken back or has run out, whose owner is deactivated, or with the module off.
+ * The file of a link, as a path inside the downloads folder. Undefined if the link is forged or expired, if its
+ * permission was revoked or has expired, if its owner is deactivated, or if the module is off.
  */
 export function openDownload(db: Db, keys: Keys, token: string, now: number): string | undefined {
   const match = tokenPattern.exec(token)
@@ -86,7 +89,7 @@ export function openDownload(db: Db, keys: Keys, token: string, now: number): st
   )
     return undefined
   const expected = signatureOf(keys, { id, file: permission.file, expiresAt })
-  // As text: bytes would let two spellings of the last character pass.
+  // Compares text, because two spellings of the last character have equal bytes.
   if (!sameBytes(Buffer.from(signature), Buffer.from(expected))) return undefined
   return isModuleOn(db, 'downloads') ? permission.file : undefined
 }

@@ -5,7 +5,7 @@ import { shareMinor } from '../../platform/money.ts'
 import type { GrantKind, GrantSpec } from '../catalog/grants.ts'
 import { benefitKinds, kindOf } from './kinds.ts'
 
-/** What giving asks of a paid order; `userId` is null while the order is a guest's. */
+/** A paid order whose grants are given; `userId` is null for a guest's order. */
 export type GrantedOrder = {
   orderId: number
   userId: number | null
@@ -16,14 +16,17 @@ export type GrantedItem = {
   id: number
   productId: number
   quantity: number
-  /** After its share of discounts: what a donation comes to. */
+  /** The total of the line after its discounts, which is the amount of a donation. */
   totalMinor: number
   grants: readonly GrantSpec[]
 }
 
 type Given = { kind: GrantKind; id: number; itemId: number }
 
-/** What an order has given and not taken back; the last period first, so that none moves up before it is taken back. */
+/**
+ * The benefits that an order gave and has not revoked. The last period comes first, so that none moves before it is
+ * revoked.
+ */
 const givenByOrder = rawStatement<{ orderId: number }, Given>(
   `${Object.entries(benefitKinds)
     .map(
@@ -36,9 +39,9 @@ const givenByOrder = rawStatement<{ orderId: number }, Given>(
 )
 
 /**
- * Gives the buyer what a paid order's lines grant, once for each line however often it is called: a line that was given
- * stays given even when its benefit has expired or an operator has ended it. A guest's order gives nothing until an account takes
- * it in; call it again then. Writes `membership.started`, `subscription.started` and `donation.received`.
+ * Gives the buyer the grants of a paid order's lines, once for each line, however often it is called. A line is not
+ * given again when its benefit has expired or was ended by an operator. A guest's order gives nothing until an account
+ * claims it; call this again then. Emits `membership.started`, `subscription.started` and `donation.received`.
  */
 export function giveGrants(tx: Tx, order: GrantedOrder, now: number): void {
   const { userId } = order
@@ -66,17 +69,17 @@ function giveItem(
   for (const [index, grant] of item.grants.entries()) {
     const kind = kindOf(grant)
     const amountMinor = shares[index] ?? 0
-    // A coupon can bring a donation down to nothing, and nothing has been received then.
+    // A coupon can reduce a donation to zero; then the shop has received nothing.
     if (!kind.sharesTotal || amountMinor > 0) kind.start(tx, { ...to, amountMinor }, grant, now)
   }
 }
 
 /**
- * Takes back what an order gave and nothing else, at once; periods of other orders that were to follow move up. Calling it
- * again does nothing. Writes `membership.ended` and `subscription.ended`. What the gateway would go on charging for is
- * cancelled there by the reconciler.
+ * Ends the benefits that an order gave, immediately. Later periods from other orders start earlier. A second call
+ * changes nothing. Emits `membership.ended` and `subscription.ended`. The reconciler cancels ended subscriptions at the
+ * gateway.
  *
- * @param options.keepSubscriptions leaves subscriptions in force, because a later renewal pays for their period
+ * @param options.keepSubscriptions does not end subscriptions, because a later renewal pays for their period
  */
 export function revokeGrants(
   tx: Tx,

@@ -7,7 +7,7 @@ import type { BenefitKind } from './kinds/kind.ts'
 import { membership } from './kinds/membership.ts'
 import { subscription } from './kinds/subscription.ts'
 
-/** Every kind of benefit with all that the shop does with it (kinds/kind.ts). */
+/** Every kind of benefit with everything that the shop does with it (kinds/kind.ts). */
 export const benefitKinds: { readonly [Kind in GrantKind]: BenefitKind<Kind> } = {
   membership,
   subscription,
@@ -21,12 +21,12 @@ export function kindOf(grant: GrantSpec): BenefitKind {
   return benefitKinds[grant.kind]
 }
 
-/** What a product gives beside itself, a line each for its page. */
+/** The texts about a product's grants on its page. */
 export function grantWords(db: Db, grants: readonly GrantSpec[]): string[] {
   return grants.map((grant) => kindOf(grant).words(db, grant))
 }
 
-/** How often the gateway charges again for what a grant gives; null for what is paid once. */
+/** How often the gateway charges for a grant again; null for a grant that is paid once. */
 export function renewalInterval(grant: GrantSpec): 'month' | 'year' | null {
   return kindOf(grant).renewal?.interval(grant) ?? null
 }

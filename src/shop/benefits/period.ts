@@ -1,15 +1,15 @@
 const periodPattern = /^P(?:(\d{1,4})Y)?(?:(\d{1,4})M)?(?:(\d{1,4})D)?$/
 const dayMs = 86_400_000
-/** Past the year 9999 ISO 8601 needs a sign, and past 275760 there are no dates: what would end later ends here. */
+/** The latest end. After the year 9999, ISO 8601 needs a sign, and JavaScript has no dates after 275760. */
 const latest = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 /**
- * The time that lies `times` periods after `at`, by the calendar in UTC: a month after the 31st of January is the last
- * of February, two months after it the 31st of March.
+ * The time `times` periods after `at`, by the calendar in UTC: one month after January 31 is the last day of February,
+ * two months after it is March 31.
  *
- * @param at epoch milliseconds, as is the answer.
- * @param period ISO 8601 in years, months and days, as the catalogue keeps it (`P1Y`, `P1M`, `P14D`).
- * @throws RangeError for text that is no period; the catalogue's input has checked it.
+ * @param at epoch milliseconds, like the result
+ * @param period an ISO 8601 period in years, months and days, as in the catalogue (`P1Y`, `P1M`, `P14D`)
+ * @throws RangeError for an invalid period; the catalogue's input is checked before
  */
 export function addPeriod(at: number, period: string, times = 1): number {
   const match = periodPattern.exec(period)
@@ -20,12 +20,12 @@ export function addPeriod(at: number, period: string, times = 1): number {
 
 const monthsOf = { month: 1, year: 12 } as const
 
-/** The same for a subscription's interval. */
+/** The time `times` intervals of a subscription after `at`. */
 export function addInterval(at: number, interval: 'month' | 'year', times = 1): number {
   return Math.min(latest, addMonths(at, monthsOf[interval] * times))
 }
 
-/** A download's days are whole days of 24 hours. */
+/** The time `days × times` days of 24 hours after `at`, for downloads. */
 export function addDays(at: number, days: number, times = 1): number {
   return Math.min(latest, at + days * times * dayMs)
 }

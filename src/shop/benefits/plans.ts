@@ -5,7 +5,7 @@ import type { CampaignInput, PlanInput } from '../catalog/import/format.ts'
 import type { PlanRow } from './rows.ts'
 import { campaigns, plans } from './schema.ts'
 
-/** Makes the shop's plans what the file says of them, by slug; plans it does not name stay. */
+/** Creates and updates the plans of a file by slug. Other plans do not change. */
 export function applyPlans(tx: Tx, given: readonly PlanInput[]): Counts {
   return count(given, ({ pro, ...plan }) => {
     const wanted = { ...plan, isPro: pro }
@@ -17,7 +17,7 @@ export function applyPlans(tx: Tx, given: readonly PlanInput[]): Counts {
   })
 }
 
-/** The same for donation campaigns. */
+/** Creates and updates the donation campaigns of a file by slug. Other campaigns do not change. */
 export function applyCampaigns(tx: Tx, given: readonly CampaignInput[]): Counts {
   return count(given, ({ slug, name }) => {
     const known = findCampaign(tx, slug)
@@ -28,7 +28,9 @@ export function applyCampaigns(tx: Tx, given: readonly CampaignInput[]): Counts 
   })
 }
 
-/** Plans and campaigns in the words of the import format, by slug, so that an exported catalogue keeps what it grants. */
+/**
+ * Plans and campaigns in the import format, by slug, so that an exported catalogue contains what its products grant.
+ */
 export function exportBenefits(db: Db): { plans: PlanInput[]; campaigns: CampaignInput[] } {
   const planRows = db.orm.select().from(plans).orderBy(plans.slug).all()
   const campaignRows = db.orm.select().from(campaigns).orderBy(campaigns.slug).all()
@@ -48,15 +50,15 @@ function findCampaign(db: Db, slug: string) {
 }
 
 /**
- * The plan of that slug, made when there is none: a buyer has paid for it, and a payment must not fail because an
- * operator has not described the plan yet. It ranks lowest and is not pro until one does.
+ * The plan with a slug, created if it is missing: a payment must not fail because an operator has not described the
+ * plan yet. A created plan has the lowest rank and is not pro.
  */
 export function ensurePlan(tx: Tx, slug: string, module: 'A' | 'B'): PlanRow {
   const known = findPlan(tx, slug)
   return known ?? tx.orm.insert(plans).values({ slug, name: slug, module, rank: 0, isPro: false }).returning().get()
 }
 
-/** The campaign's id, made when there is none, for the same reason. */
+/** The id of the campaign with a slug, created if it is missing, for the same reason. */
 export function ensureCampaign(tx: Tx, slug: string): number {
   const known = findCampaign(tx, slug)
   return (known ?? tx.orm.insert(campaigns).values({ slug, name: slug }).returning().get()).id

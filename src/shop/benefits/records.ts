@@ -8,10 +8,10 @@ import { joinPeriods } from './spans.ts'
 import type { Period } from './spans.ts'
 
 const userId = sql.placeholder('userId')
-/** What /me lists of a person's donations; its totals count all. */
+/** The number of donations that /me lists. Its totals count all donations. */
 const donationsListed = 100
 
-/** A row as SQLite hands it over, which knows no booleans. */
+/** A row as SQLite returns it: SQLite has no booleans. */
 type AsStored<Row> = { [Name in keyof Row]: Row[Name] extends boolean ? 0 | 1 : Row[Name] }
 
 type MembershipPeriod = Omit<Period, 'key'> & {
@@ -101,7 +101,7 @@ const downloadsOfUser = statement((orm) =>
     .prepare()
 )
 
-/** Every membership, the latest first; periods on end are one. Whether one is active, `membershipStatus` says. */
+/** Every membership of a person, latest first. Consecutive periods are joined; `membershipStatus` gives the status. */
 export function membershipsOf(db: Db, userId: number) {
   const periods = membershipsOfUser(db)
     .all(userId)
@@ -110,13 +110,13 @@ export function membershipsOf(db: Db, userId: number) {
 }
 export type MembershipRecord = ReturnType<typeof membershipsOf>[number]
 
-/** Every subscription, the latest first; fixed terms of one product on end are one. */
+/** Every subscription of a person, latest first. Consecutive fixed terms of a product are joined. */
 export function subscriptionsOf(db: Db, userId: number) {
   const periods = subscriptionsOfUser(db)
     .all(userId)
     .map((row) => ({ ...row, isPro: row.isPro === 1, cancelAtPeriodEnd: row.cancelAtPeriodEnd === 1 }))
     .map((row) => ({ ...row, key: termKey(row), endsAt: row.currentPeriodEnd, ended: row.cancelledAt !== null }))
-  // Only a failed renewal needs the setting; /me stays at its number of statements.
+  // Only a failed renewal needs the setting. Without one, /me saves the statement.
   const isPastDue = periods.some(({ pastDueSince }) => pastDueSince !== null)
   const graceMs = isPastDue ? setting(db, 'subscriptions.graceDays') * dayMs : 0
   return joinPeriods(periods)
@@ -127,12 +127,12 @@ export type SubscriptionRecord = ReturnType<typeof subscriptionsOf>[number]
 
 const renewedForOrder = rowStatement(gatewaySubscriptions, 'order_id = ?')
 
-/** What the gateway renews, or has renewed, for an order; undefined for an order without subscriptions, and for null. */
+/** The gateway's subscription of an order; undefined for an order without subscriptions, and for null. */
 export function findRenewed(db: Db, orderId: number | null): GatewaySubscriptionRow | undefined {
   return orderId === null ? undefined : renewedForOrder(db, orderId)
 }
 
-/** What Stripe renews stands for itself. */
+/** The key by which fixed terms are joined. Subscriptions that Stripe renews are never joined. */
 function termKey(row: {
   id: number
   gatewayId: string | null
@@ -143,20 +143,23 @@ function termKey(row: {
   return row.gatewayId === null ? `${row.productId} ${row.interval} ${row.isPro}` : `#${row.id}`
 }
 
-/** The newest hundred that were not given back, and how many there are. */
+/** The newest hundred donations of a person that were not refunded, and their total number. */
 export function donationsOf(db: Db, userId: number) {
   const donations = donationsOfUser(db).all(userId)
-  // Few have more than are listed.
+  // Counting needs another statement, and few people have more donations than are listed.
   const isCut = donations.length === donationsListed
   return { donations, total: isCut ? (donationCount(db).get(userId)?.total ?? 0) : donations.length }
 }
 
-/** Courses that a person is enrolled in. */
+/** The courses of a person. */
 export function enrolmentsOf(db: Db, userId: number) {
   return enrolmentsOfUser(db).all({ userId })
 }
 
-/** Download permissions that were not taken back, whether or not they have begun or expired, each period for itself. */
+/**
+ * The download permissions of a person that were not revoked, including future and expired ones, one row for each
+ * period.
+ */
 export function downloadsOf(db: Db, userId: number) {
   return downloadsOfUser(db).all({ userId })
 }

@@ -7,8 +7,8 @@ export type GatewaySubscriptionRow = typeof gatewaySubscriptions.$inferSelect
 export type DonationRow = typeof donations.$inferSelect
 
 /**
- * The order's line that a benefit was given for; nulls for an operator's grant. A benefit that its order takes back keeps the
- * order but loses the line, so that "was this line given?" stays true for one that ended in any other way.
+ * The order and line that gave a benefit; nulls for an operator's grant. A benefit that its order revokes keeps the
+ * order and loses the line, so that the line can be given again. A benefit that ended in another way keeps its line.
  */
 export type Source = { orderId: number | null; orderItemId: number | null }
 export const byHand: Source = { orderId: null, orderItemId: null }

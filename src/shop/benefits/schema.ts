@@ -11,7 +11,7 @@ export const plans = sqliteTable(
     slug: text('slug').notNull(),
     name: text('name').notNull(),
     module: text('module', { enum: ['A', 'B'] }).notNull(),
-    /** The active membership of the highest rank is a person's primary plan. */
+    /** The active membership with the highest rank is a person's primary plan. */
     rank: integer('rank').notNull(),
     isPro: bool('is_pro').notNull()
   },
@@ -32,7 +32,10 @@ export const campaigns = sqliteTable(
   (t) => [uniqueIndex('campaigns_slug').on(t.slug)]
 )
 
-/** Where a benefit comes from: an order's line (orders stand a floor above, so by number only), or null for an operator's grant. */
+/**
+ * The order and line of a benefit, or nulls for an operator's grant. Without a foreign key, because orders are a layer
+ * above.
+ */
 const source = () => ({ orderId: integer('order_id'), orderItemId: integer('order_item_id') })
 
 export const memberships = sqliteTable(
@@ -72,8 +75,8 @@ export const subscriptions = sqliteTable(
     pastDueSince: instant('past_due_since'),
     cancelledAt: instant('cancelled_at'),
     /**
-     * Stripe's id when Stripe renews it; null for one fixed period. One subscription of Stripe's carries every
-     * subscription product of its cart, so it may stand in several rows.
+     * Stripe's id if Stripe renews it; null for a fixed period. A subscription at Stripe contains all subscription
+     * products of its cart, so several rows can have the same id.
      */
     gatewayId: text('gateway_id'),
     ...source()
@@ -92,19 +95,21 @@ export const subscriptions = sqliteTable(
 )
 
 /**
- * What the gateway renews since an order's first payment, whether or not an account holds it yet: a guest's order, or one
- * on hold, has given nothing, and is charged for all the same until somebody ends it.
+ * The gateway's subscriptions by their orders, whether or not an account has the benefit: the gateway also charges for
+ * a guest's order and for an order on hold, until the subscription is ended.
  */
 export const gatewaySubscriptions = sqliteTable(
   'gateway_subscriptions',
   {
     gatewayId: text('gateway_id').primaryKey(),
     orderId: integer('order_id').notNull(),
-    /** Until when it is paid. */
+    /** The end of the paid period. */
     currentPeriodEnd: instant('current_period_end').notNull(),
-    /** When it was known to have ended at the gateway, which nobody has to ask again. */
+    /** When the shop learned that it ended at the gateway. The gateway is not asked again. */
     endedAt: instant('ended_at'),
-    /** The newest failed try to charge a renewal that the buyer has an email about: the invoice and the number of the try. */
+    /**
+     * The latest failed attempt to charge a renewal that an email reported: the invoice and the number of the attempt.
+     */
     reportedTry: text('reported_try')
   },
   (t) => [
@@ -115,7 +120,7 @@ export const gatewaySubscriptions = sqliteTable(
   ]
 )
 
-/** The period that each paid renewal invoice paid for; its order is the renewal's own. */
+/** The period of each paid renewal invoice, with the order of the renewal. */
 export const subscriptionInvoices = sqliteTable(
   'subscription_invoices',
   {

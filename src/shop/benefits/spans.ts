@@ -1,11 +1,11 @@
-/** A period of one benefit; `key` names what it is a period of. */
+/** A period of one benefit; periods with the same `key` can be joined. */
 export type Period = { key: string; startedAt: number; endsAt: number | null; ended: boolean }
 
 /**
- * Joins periods that follow on each other into one, as a customer sees them who has bought the same thing again: the
- * first one's record with the last one's end. Periods that were taken back stand for themselves.
+ * Joins consecutive periods into one, because a customer who buys the same again sees one benefit: the first record
+ * with the end of the last one. Revoked periods are not joined.
  *
- * @param periods by their start, the earliest first; the answer is in the same order.
+ * @param periods sorted by start, earliest first; the result has the same order
  */
 export function joinPeriods<T extends Period>(periods: readonly T[]): T[] {
   const open = new Map<string, T>()

@@ -4,12 +4,13 @@ export type MembershipStatus = 'active' | 'expired' | 'cancelled'
 export type SubscriptionStatus = 'active' | 'past_due' | 'cancelled' | 'expired'
 
 /**
- * Stripe leaves a renewal's invoice in draft for about an hour before it charges (docs.stripe.com/billing/invoices), so
- * what Stripe renews stays active over that gap: otherwise every subscriber would be locked out once a period.
+ * Stripe leaves a renewal's invoice in draft for about an hour before it charges (docs.stripe.com/billing/invoices). A
+ * subscription that Stripe renews stays active in this time, otherwise every subscriber would lose access once a
+ * period.
  */
 export const renewalGraceMs = 2 * 60 * 60 * 1000
 
-/** Decided by comparing times alone, so that no job has to have run. */
+/** The status of a membership at `now`. It depends only on times, not on a job. */
 export function membershipStatus(row: Pick<MembershipRow, 'cancelledAt' | 'expiresAt'>, now: number): MembershipStatus {
   if (row.cancelledAt !== null) return 'cancelled'
   return row.expiresAt !== null && row.expiresAt <= now ? 'expired' : 'active'
@@ -20,7 +21,10 @@ type SubscriptionTimes = Pick<
   'cancelledAt' | 'cancelAtPeriodEnd' | 'pastDueSince' | 'currentPeriodEnd' | 'gatewayId'
 >
 
-/** `active` with cancelAtPeriodEnd becomes `cancelled` when its period is over; `expired` is a term that nobody renewed. */
+/**
+ * The status of a subscription at `now`. With cancelAtPeriodEnd it is `cancelled` after its period, otherwise
+ * `expired`.
+ */
 export function subscriptionStatus(row: SubscriptionTimes, now: number): SubscriptionStatus {
   if (row.cancelledAt !== null) return 'cancelled'
   if (row.pastDueSince !== null) return 'past_due'
@@ -29,8 +33,8 @@ export function subscriptionStatus(row: SubscriptionTimes, now: number): Subscri
 }
 
 /**
- * Whether it gives its holder access now: it is active, it was cancelled but is paid to a later date, or its renewal has
- * failed and the paid period ended less than `graceMs` (the setting subscriptions.graceDays) ago.
+ * Whether a subscription gives access at `now`: it is active, or it was cancelled and its paid period has not ended, or
+ * its renewal has failed and the paid period ended less than `graceMs` ago (the setting subscriptions.graceDays).
  */
 export function isSubscriptionInForce(row: SubscriptionTimes & { graceMs: number }, now: number): boolean {
   const inForce: Record<SubscriptionStatus, boolean> = {

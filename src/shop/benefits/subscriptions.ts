@@ -17,7 +17,7 @@ const moveOn = rawStatement<{ gatewayId: string; periodEnd: number }>(
 )
 
 const insertInvoice = insertStatement(subscriptionInvoices)
-/** The period that a renewal's order paid for; undefined for every other order. */
+/** The period that a renewal's order paid for; undefined for other orders. */
 export const findInvoiceOfOrder = rowStatement(subscriptionInvoices, 'order_id = ?')
 
 /** Stores which period the order of a renewal paid for. */
@@ -26,8 +26,8 @@ export function recordInvoice(tx: Tx, invoice: typeof subscriptionInvoices.$infe
 }
 
 /**
- * Takes back the period that a renewal's order paid for. When that is the newest period, the subscription ends now, and
- * the reconciler ends it at the gateway; a refund of an earlier period changes nothing. Other orders: nothing happens.
+ * Revokes the period that a renewal's order paid for. If it is the newest period, the subscription ends now, and the
+ * reconciler ends it at the gateway. An earlier period, or another order, changes nothing.
  */
 export function takeBackRenewal(tx: Tx, orderId: number, now: number): void {
   const invoice = findInvoiceOfOrder(tx, orderId)
@@ -37,7 +37,7 @@ export function takeBackRenewal(tx: Tx, orderId: number, now: number): void {
   }
 }
 
-/** Whether an order's lines started the gateway's subscription. */
+/** Whether a benefit of this shop is linked with a subscription at the gateway. */
 export function isLinked(db: Db, gatewayId: string): boolean {
   return byGatewayId(db, gatewayId).length > 0
 }
@@ -51,9 +51,9 @@ function update(tx: Tx, row: SubscriptionRow, set: Partial<SubscriptionRow>): vo
 }
 
 /**
- * Says that Stripe renews what an order's lines started: their period is Stripe's from now on. To be called after
- * giveGrants, in the same transaction; again with the same id it changes nothing but the period, and what another id
- * renews already is left to that one. It is written down for lines, too, that have given nothing yet.
+ * Links an order's subscriptions with the subscription at Stripe that renews them; from now on, Stripe determines their
+ * period. Call it after giveGrants in the same transaction. A second call with the same id changes only the period.
+ * Subscriptions with another id do not change. Lines that have given nothing yet are linked, too.
  */
 export function linkSubscription(
   tx: Tx,
@@ -78,10 +78,10 @@ export function linkSubscription(
 }
 
 /**
- * A paid renewal: the period moves on, never back, whatever order the reports come in, and nothing is due any more.
- * Writes `subscription.renewed` when it moved.
+ * Records a paid renewal: extends the period, and clears a failed renewal. Reports may arrive in any order, so the
+ * period never gets shorter. Emits `subscription.renewed` when it gets longer.
  *
- * @returns false when no subscription of this shop has that id.
+ * @returns false if the shop has no subscription with this id
  */
 export function renewSubscription(tx: Tx, gatewayId: string, periodEnd: number, now: number): boolean {
   moveOn(tx).run({ gatewayId, periodEnd })
@@ -100,7 +100,7 @@ export function renewSubscription(tx: Tx, gatewayId: string, periodEnd: number, 
   return rows.length > 0
 }
 
-/** A renewal's payment failed; Stripe goes on trying. Returns false when there is no such subscription. */
+/** Records that a renewal's payment failed; Stripe tries again. Returns false for an unknown subscription. */
 export function markPastDue(tx: Tx, gatewayId: string, now: number): boolean {
   const rows = rowsOf(tx, gatewayId)
   for (const row of rows) if (row.cancelledAt === null) update(tx, row, { pastDueSince: row.pastDueSince ?? now })
@@ -113,20 +113,20 @@ const reportTry = rawStatement<{ gatewayId: string; reportedTry: string }>(
 )
 
 /**
- * Stores that the buyer gets an email about a failed try to charge a renewal; false when the try is stored already.
+ * Stores that an email reports a failed attempt to charge a renewal; false if the attempt is already stored.
  *
- * @param reportedTry names the invoice and the try
+ * @param reportedTry identifies the invoice and the attempt
  */
 export function reportFailedTry(tx: Tx, gatewayId: string, reportedTry: string): boolean {
   return reportTry(tx).run({ gatewayId, reportedTry }).changes > 0
 }
 
-/** Whether a benefit of the subscription has ended here already, by a refund or by the operator. */
+/** Whether a benefit of the subscription has ended in the shop, by a refund or by an operator. */
 export function hasEndedHere(db: Db, gatewayId: string): boolean {
   return byGatewayId(db, gatewayId).some(({ cancelledAt }) => cancelledAt !== null)
 }
 
-/** Whether it will end with the period that is paid. Returns false when there is no such subscription. */
+/** Stores whether the subscription ends with the paid period. Returns false for an unknown subscription. */
 export function setCancelAtPeriodEnd(tx: Tx, gatewayId: string, cancelAtPeriodEnd: boolean): boolean {
   const rows = rowsOf(tx, gatewayId)
   for (const row of rows) if (row.cancelledAt === null) update(tx, row, { cancelAtPeriodEnd })
@@ -134,8 +134,8 @@ export function setCancelAtPeriodEnd(tx: Tx, gatewayId: string, cancelAtPeriodEn
 }
 
 /**
- * Stripe has ended it: nothing will be renewed, and what is paid for stays in force to its end. Writes
- * `subscription.ended` once. Returns false when there is no such subscription.
+ * Records that Stripe has ended a subscription: it is not renewed, and stays in force until the end of the paid period.
+ * Emits `subscription.ended` once. Returns false for an unknown subscription.
  */
 export function endSubscription(tx: Tx, gatewayId: string, now: number): boolean {
   const rows = rowsOf(tx, gatewayId)

@@ -39,7 +39,7 @@ export function statusOf(record: MembershipRecord, now: number): MembershipStatu
 
 export type PlanView = Pick<MembershipView, 'planId' | 'planSlug' | 'planName' | 'module' | 'status' | 'expiresAt'>
 
-/** The active membership of the highest rank; of several, the one that lasts longest. */
+/** The active membership with the highest rank; of several, the one that ends last. */
 export function toPrimaryPlan(records: readonly MembershipRecord[], now: number): PlanView | null {
   const [first] = records
     .filter((record) => statusOf(record, now) === 'active')

@@ -37,8 +37,8 @@ export function showOrder(db: Db, id: number): { order: OrderRecord; history: Hi
 export type Buyer = { userId?: number | undefined; emailKey?: string | undefined }
 
 /**
- * The buyer that an operator names by email or account id. An email finds the guest orders placed with it and the orders
- * of its account.
+ * The buyer that an operator names by email or account id. An email finds the guest orders placed with it and the
+ * orders of its account.
  *
  * @throws AppError NOT_FOUND when there is no account and no order
  */

@@ -15,8 +15,8 @@ import { listOrdersOfPerson } from './admin-orders.ts'
 
 /**
  * Everything that the shop stores about a person, as one JSON document (GDPR Art. 15 and 20). Secrets such as the
- * password's hash are not personal data and stay out. Guest orders with the email, and messages about them, are included
- * only if the email is verified: otherwise it does not prove that they are this person's.
+ * password's hash are not personal data and stay out. Guest orders with the email, and messages about them, are
+ * included only if the email is verified: otherwise it does not prove that they are this person's.
  */
 export function exportPerson(db: Db, user: UserRow, now: number) {
   const orders = listOrdersOfPerson(db, user)

@@ -10,8 +10,8 @@ import { setting } from '../settings/settings.ts'
 import { confirmEmail } from './verify-email.ts'
 
 /**
- * Creates an account for an operator, without accepted terms. If `verified`, the email counts as verified. Otherwise the
- * person gets a verification link if the shop requires verification.
+ * Creates an account for an operator, without accepted terms. If `verified`, the email counts as verified. Otherwise
+ * the person gets a verification link if the shop requires verification.
  *
  * @throws AppError PASSWORD_POLICY_VIOLATION, AUTH_REGISTRATION_FAILED when the email is taken
  */

@@ -10,8 +10,8 @@ import { runCountingFailures } from '../limits/attempts.ts'
 import { confirmEmail } from './verify-email.ts'
 
 /**
- * Sets a new password by the token of a reset link. Every session of the account ends, and a billing email other than the
- * account's own is removed. The email is confirmed, because only its owner could read the link.
+ * Sets a new password by the token of a reset link. Every session of the account ends, and a billing email other than
+ * the account's own is removed. The email is confirmed, because only its owner could read the link.
  *
  * @throws AppError TOKEN_INVALID, AUTH_RATE_LIMITED (token_ip), PASSWORD_POLICY_VIOLATION (the token stays valid)
  */

@@ -32,8 +32,8 @@ export async function verifyEmail(
 }
 
 /**
- * Records that the email belongs to the account's owner, and moves the orders placed as a guest with it into the account.
- * An account that is already verified stays as it is.
+ * Records that the email belongs to the account's owner, and moves the orders placed as a guest with it into the
+ * account. An account that is already verified stays as it is.
  *
  * @throws AppError NOT_FOUND, CONFLICT for an erased account
  */

@@ -22,8 +22,8 @@ type Row = {
 
 /**
  * Reads the modules and all facts that exist at most once for a user in one statement, because /me may run only eight.
- * Without a user, it reads only the modules. `status = 'completed'` is written as in the partial index, otherwise SQLite
- * does not use it.
+ * Without a user, it reads only the modules. `status = 'completed'` is written as in the partial index, otherwise
+ * SQLite does not use it.
  */
 const accountStateStatement = rawStatement<{ userId: number | null }, Row>(
   `SELECT (SELECT group_concat(name || '=' || enabled) FROM modules) AS switches,

@@ -26,9 +26,9 @@ export type AccountSummary = {
 }
 
 /**
- * The account in the responses of register, login and /me (docs/interface.md 2.1 to 2.4) at `now`. Expiry depends only on
- * times, not on a job. It runs five statements in one snapshot, regardless of the number of orders, and one more if the
- * user has more donations than are listed.
+ * The account in the responses of register, login and /me (docs/interface.md 2.1 to 2.4) at `now`. Expiry depends only
+ * on times, not on a job. It runs five statements in one snapshot, regardless of the number of orders, and one more if
+ * the user has more donations than are listed.
  *
  * @param user null without a user; then only the shop's modules matter
  * @param isLoggedIn whether there is a session; a registration that waits for its verification has none

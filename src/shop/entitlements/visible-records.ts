@@ -32,8 +32,8 @@ const nothing: VisibleRecords = {
 }
 
 /**
- * Reads a person's visible records with at most four statements. Orders and subscriptions belong to the commerce module,
- * memberships to the module of their plan, and donations, enrolments and the affiliate account to theirs.
+ * Reads a person's visible records with at most four statements. Orders and subscriptions belong to the commerce
+ * module, memberships to the module of their plan, and donations, enrolments and the affiliate account to theirs.
  */
 export function visibleRecords(db: Db, userId: number | null, account: AccountState): VisibleRecords {
   if (userId === null) return nothing

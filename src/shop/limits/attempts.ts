@@ -24,8 +24,8 @@ const queues = new WeakMap<RateLimiter, Map<Bucket, BucketQueues>>()
  *
  * At most as many attempts of one counter run at once as it has points left; the others wait. A hundred wrong passwords
  * sent together therefore get no more tries than a hundred in a row, and right ones, which take no points, are not
- * refused because of one another. Slots are taken in the order of `counters`. That order must be the same everywhere, or
- * two attempts could wait for each other.
+ * refused because of one another. Slots are taken in the order of `counters`. That order must be the same everywhere,
+ * or two attempts could wait for each other.
  *
  * @param attempt returns whether it failed; an attempt that throws takes no points
  * @throws AppError AUTH_RATE_LIMITED when a counter has no points left, DEPENDENCY_UNAVAILABLE when too many attempts

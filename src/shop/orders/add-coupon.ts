@@ -14,7 +14,8 @@ import { orderCoupons } from './schema.ts'
  * Adds a coupon to a pending order: takes a use of it, distributes all discounts over the lines again, and updates the
  * totals and the referral. The prices of the lines stay as they were ordered.
  *
- * @throws AppError VALIDATION_FAILED (`coupon`) for a code that does not apply, CONFLICT for an order that is not pending
+ * @throws AppError VALIDATION_FAILED (`coupon`) for a code that does not apply, CONFLICT for an order that is not
+ *   pending
  */
 export function addCoupon(tx: Tx, orderId: number, code: string, now: number): OrderRow {
   const order = getOrder(tx, orderId)

@@ -7,8 +7,8 @@ import { orderCoupons, orders } from './schema.ts'
 
 /**
  * Removes the personal data from the orders of an erased account, and from the guest orders with its email. The email
- * need not be verified: the removal reveals nothing, and without it, names and addresses would remain. Items and amounts
- * stay for accounting.
+ * need not be verified: the removal reveals nothing, and without it, names and addresses would remain. Items and
+ * amounts stay for accounting.
  */
 export function anonymiseOrdersOf(tx: Tx, { id, emailKey }: Pick<UserRow, 'id' | 'emailKey'>): void {
   anonymise(tx, eq(orders.userId, id), `user:${id}`)

@@ -45,8 +45,8 @@ export function customerKeyOf({ userId, emailKey }: { userId: number | null; ema
 export type CouponUse = { couponId: number; customerKey: string | null }
 
 /**
- * Counts one use of a coupon, unless the coupon or this customer has no uses left. It runs under the transaction's write
- * lock, so only one of two concurrent orders gets the last use.
+ * Counts one use of a coupon, unless the coupon or this customer has no uses left. It runs under the transaction's
+ * write lock, so only one of two concurrent orders gets the last use.
  */
 export function takeCouponUse(
   tx: Tx,

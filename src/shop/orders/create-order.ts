@@ -23,8 +23,8 @@ const insertCoupon = insertStatement(orderCoupons)
  * Inserts a pending order: takes stock and coupon uses, and writes the lines, the attribution with visit and referral,
  * the first audit row and the event `order.created`.
  *
- * @throws AppError VALIDATION_FAILED on the paths of lines and coupons that are no longer available. Roll the transaction
- *   back then, because the available ones have been taken.
+ * @throws AppError VALIDATION_FAILED on the paths of lines and coupons that are no longer available. Roll the
+ *   transaction back then, because the available ones have been taken.
  */
 export function insertOrder(tx: Tx, draft: OrderDraft, now: number): OrderRow {
   const stockTaken = takeHold(tx, draft)
@@ -71,7 +71,11 @@ function emailKeyOf(draft: OrderDraft): string | null {
   return draft.email === null ? null : emailKey(draft.email)
 }
 
-/** Takes the stock of all lines. @throws AppError VALIDATION_FAILED naming every line and coupon that is not available */
+/**
+ * Takes the stock of all lines.
+ *
+ * @throws AppError VALIDATION_FAILED naming every line and coupon that is not available
+ */
 function takeHold(tx: Tx, draft: OrderDraft): number[] {
   const gone: FieldErrors = {}
   const taken = draft.lines.map((line) => {

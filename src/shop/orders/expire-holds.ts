@@ -27,8 +27,8 @@ const overdue = statement((orm) =>
 )
 
 /**
- * The ids of pending orders whose hold ended at least `sinceMs` ago, the most overdue first. They include orders from the
- * future, which were placed while the clock was ahead and would hold their stock too long. `endHold` in payments
+ * The ids of pending orders whose hold ended at least `sinceMs` ago, the most overdue first. They include orders from
+ * the future, which were placed while the clock was ahead and would hold their stock too long. `endHold` in payments
  * decides whether an order ends: not while its payment is processing or waits for the bank.
  */
 export function overdueOrders(db: Db, now: number, sinceMs = 0): number[] {

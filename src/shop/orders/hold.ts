@@ -24,7 +24,10 @@ const setCounted = statement((orm) =>
     .prepare()
 )
 
-/** Returns the stock and coupon uses that an order holds. A second call changes nothing, because the rows record the hold. */
+/**
+ * Returns the stock and coupon uses that an order holds. A second call changes nothing, because the rows record the
+ * hold.
+ */
 export function releaseHold(tx: Tx, orderId: number): void {
   for (const item of itemsOf(tx, orderId)) {
     if (item.stockTaken === 0) continue

@@ -20,8 +20,8 @@ export function countedStock(db: Db, { productId, variationId }: Wanted): Counte
 }
 
 /**
- * Takes units from the stock and returns how many were taken; null when there are too few. It is 0 when the stock is not
- * counted, so that nothing is returned if counting begins before the order is released.
+ * Takes units from the stock and returns how many were taken; null when there are too few. It is 0 when the stock is
+ * not counted, so that nothing is returned if counting begins before the order is released.
  */
 export function takeUnits(tx: Tx, { productId, variationId }: Wanted, quantity: number): number | null {
   const stored = stockOf(tx).get({ productId, variationId })

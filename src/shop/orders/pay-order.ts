@@ -7,8 +7,8 @@ import { moveOrder } from './transition.ts'
 import type { Move } from './transition.ts'
 
 /**
- * Records that an order is paid: it moves to processing if something must be shipped, else to completed, or to on-hold if
- * its stock or coupon is no longer available. A recorded payment changes nothing when it is reported again, whatever
+ * Records that an order is paid: it moves to processing if something must be shipped, else to completed, or to on-hold
+ * if its stock or coupon is no longer available. A recorded payment changes nothing when it is reported again, whatever
  * state the order has now: a repeated webhook must not release an order that is on hold because of a dispute.
  *
  * @throws AppError TRANSITION_REFUSED for a cancelled order, unless `latePayment` is true
@@ -24,8 +24,8 @@ export function paidStatusOf(db: Db, orderId: number): 'processing' | 'completed
 }
 
 /**
- * Marks an order as paid for an operator who has received the money, or who releases an order that a late payment left on
- * hold. A paid order does not change.
+ * Marks an order as paid for an operator who has received the money, or who releases an order that a late payment left
+ * on hold. A paid order does not change.
  *
  * @throws AppError TRANSITION_REFUSED for an order that was cancelled after it was paid, and for a refunded order
  */

@@ -25,9 +25,9 @@ const setEmail = statement((orm) =>
 )
 
 /**
- * Stores the email for a guest's order without one: from the hosted page or from the gateway. An order that has an email
- * keeps it. An account's order without an email was erased and stays without one. If the buyer is the credited affiliate,
- * the attribution stays and the referral is rejected.
+ * Stores the email for a guest's order without one: from the hosted page or from the gateway. An order that has an
+ * email keeps it. An account's order without an email was erased and stays without one. If the buyer is the credited
+ * affiliate, the attribution stays and the referral is rejected.
  */
 export function recordBuyerEmail(tx: Tx, orderId: number, email: string, now: number): OrderRow {
   const order = getOrder(tx, orderId)

@@ -27,8 +27,8 @@ const addRefund = statement((orm) =>
 /**
  * Checks the amount of a refund, in minor units of the order's currency.
  *
- * @throws AppError TRANSITION_REFUSED when the order was never paid or is fully refunded, VALIDATION_FAILED (`amount`) for
- *   an amount that is not from 1 to the rest
+ * @throws AppError TRANSITION_REFUSED when the order was never paid or is fully refunded, VALIDATION_FAILED (`amount`)
+ *   for an amount that is not from 1 to the rest
  */
 export function checkRefund(order: OrderRow, amountMinor: number): void {
   const leftMinor = order.totalMinor - order.refundedMinor
@@ -42,8 +42,8 @@ export function checkRefund(order: OrderRow, amountMinor: number): void {
 }
 
 /**
- * Records a refund. A partial refund reduces the affiliate's commission and leaves the order in its state. When the whole
- * amount is refunded, the order moves to refunded. An order that was cancelled after it was paid stays cancelled.
+ * Records a refund. A partial refund reduces the affiliate's commission and leaves the order in its state. When the
+ * whole amount is refunded, the order moves to refunded. An order that was cancelled after it was paid stays cancelled.
  *
  * @throws AppError as `checkRefund`
  */

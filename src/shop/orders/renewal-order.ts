@@ -22,10 +22,10 @@ const insertAttribution = insertStatement(orderAttributions)
 export type RenewalPayment = { amountMinor: number; currency: string; by: string }
 
 /**
- * Inserts the pending order of a subscription's renewal: the subscription lines of the first order, at the charged amount,
- * for the same buyer. It takes no stock, because the charge was made, and gives no benefits, because the subscription
- * itself is extended. It has the attribution of the first order. The affiliate earns from it only with the setting
- * `affiliates.renewals`.
+ * Inserts the pending order of a subscription's renewal: the subscription lines of the first order, at the charged
+ * amount, for the same buyer. It takes no stock, because the charge was made, and gives no benefits, because the
+ * subscription itself is extended. It has the attribution of the first order. The affiliate earns from it only with the
+ * setting `affiliates.renewals`.
  *
  * @throws AppError VALIDATION_FAILED when the charge has another currency than the first order
  */

@@ -9,8 +9,8 @@ import { orderAttributions } from './schema.ts'
 const insertRow = insertStatement(orderAttributions)
 
 /**
- * Writes the attribution of a new order; it never changes. With a credited affiliate, this also records the visit and the
- * pending referral. An order with a total of zero gets a visit and no referral.
+ * Writes the attribution of a new order; it never changes. With a credited affiliate, this also records the visit and
+ * the pending referral. An order with a total of zero gets a visit and no referral.
  */
 export function stampAttribution(tx: Tx, order: OrderRow, attribution: DraftAttribution, now: number): void {
   const { credit, ...values } = attribution

@@ -98,7 +98,10 @@ export const orderStatuses: readonly [OrderStatus, ...OrderStatus[]] = names
 /** The states of an order that holds no stock and no coupon use. */
 export const releasedStatuses: readonly OrderStatus[] = names.filter(isReleasedStatus)
 
-/** Whether an order may move between two states. A cancelled order moves only when a payment arrived late (`latePayment`). */
+/**
+ * Whether an order may move between two states. A cancelled order moves only when a payment arrived late
+ * (`latePayment`).
+ */
 export function mayMove(from: OrderStatus, to: OrderStatus, latePayment: boolean): boolean {
   return orderStates[from].to.includes(to) && (from !== 'cancelled' || latePayment)
 }

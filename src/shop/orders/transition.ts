@@ -40,11 +40,11 @@ const updateOrder = statement((orm) =>
  * Moves an order to another state and applies the consequences in the caller's transaction: stock and coupon uses,
  * benefits, referral, receipt, events and the audit row. Every move of every order happens here.
  *
- * A move to the current state changes nothing. An order that is paid after its stock or coupon was taken by another order
- * moves to on-hold, with the reason in its audit row, so that an operator completes or refunds it.
+ * A move to the current state changes nothing. An order that is paid after its stock or coupon was taken by another
+ * order moves to on-hold, with the reason in its audit row, so that an operator completes or refunds it.
  *
- * @throws AppError NOT_FOUND; TRANSITION_REFUSED (details.from, details.to) for a move that is not in the table, and for
- *   a new payment attempt whose stock or coupon is no longer available
+ * @throws AppError NOT_FOUND; TRANSITION_REFUSED (details.from, details.to) for a move that is not in the table, and
+ *   for a new payment attempt whose stock or coupon is no longer available
  */
 export function moveOrder(tx: Tx, orderId: number, to: OrderStatus, move: Move, now: number): OrderRow {
   const order = getOrder(tx, orderId)

@@ -289,8 +289,8 @@ describe('by hand', () => {
     const { id: userId } = await person(shop)
     const now = shop.clock.now()
     const grant = { kind: 'membership' as const, plan: 'nope', period: null }
-    expect(() => grantByHand(shop.db, userId, grant, now)).toThrow('no plan "nope"')
-    expect(() => revokeByHand(shop.db, 'course', 7, now)).toThrow('no course 7')
+    expect(() => grantByHand(shop.db, userId, grant, now)).toThrow('The plan "nope" does not exist.')
+    expect(() => revokeByHand(shop.db, 'course', 7, now)).toThrow('There is no active course 7 to revoke.')
   })
 
   it('ends what an order gave so that the order does not give it again', async () => {
@@ -301,6 +301,8 @@ describe('by hand', () => {
     revokeByHand(shop.db, 'membership', 1, shop.clock.now())
     buy(shop, { userId, orderId: 1, productId, grants: [yearOfA] })
     expect(membershipsOf(shop.db, userId).map((record) => statusOf(record, shop.clock.now()))).toEqual(['cancelled'])
-    expect(() => revokeByHand(shop.db, 'membership', 1, shop.clock.now())).toThrow('could be revoked')
+    expect(() => revokeByHand(shop.db, 'membership', 1, shop.clock.now())).toThrow(
+      'There is no active membership 1 to revoke.'
+    )
   })
 })

@@ -30,7 +30,7 @@ export const course: BenefitKind<'course'> = {
   renewal: null,
   byHand: givenByHand({
     input: () => grantSchemas.course,
-    options: { course: { value: '<name>', about: 'its name' } },
+    options: { course: { value: '<name>', about: 'name of the course' } },
     give: start
   })
 }

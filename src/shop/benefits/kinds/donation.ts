@@ -39,15 +39,15 @@ export const donation: BenefitKind<'donation'> = {
     input: (currency) =>
       grantSchemas.donation.extend({ amount: amount(currency).refine((minor) => minor > 0, 'Must be above 0.') }),
     options: {
-      amount: { value: '<n>', about: "what was given, in the shop's currency" },
-      campaign: { value: '<slug>', about: 'what it is for' }
+      amount: { value: '<n>', about: "amount in the shop's currency" },
+      campaign: { value: '<slug>', about: 'campaign of the donation' }
     },
     give: (tx, to, { amount: amountMinor, ...grant }, now) =>
       start(tx, { ...to, amountMinor, currency: setting(tx, 'shop.currency') }, grant, now)
   })
 }
 
-/** The quantity is in the amount already. */
+/** The amount already contains the quantity. */
 function start(
   tx: Tx,
   to: Pick<Recipient, 'userId' | 'amountMinor' | 'currency' | 'source'>,

@@ -32,9 +32,9 @@ export const download: BenefitKind<'download'> = {
     input: () =>
       grantSchemas.download.extend({ product: slug(), days: z.preprocess(toNumber, grantSchemas.download.shape.days) }),
     options: {
-      product: { value: '<slug>', about: 'the product it belongs to' },
+      product: { value: '<slug>', about: 'product of the download' },
       file: { value: '<path>', about: 'path inside data/downloads' },
-      days: { value: '<n>', about: 'how long; for ever without' }
+      days: { value: '<n>', about: 'number of days (default: no limit)' }
     },
     give: (tx, to, grant, now) => start(tx, { ...to, productId: getProduct(tx, grant.product).id }, grant, now)
   })
@@ -90,7 +90,7 @@ function end(tx: Tx, id: number, line: { orderItemId?: null }, now: number): End
   return { gatewayId: null }
 }
 
-/** What the command line takes is text. */
+/** Options of the command line are text. */
 function toNumber(text: unknown): unknown {
   return typeof text === 'string' && /^\d{1,9}$/.test(text) ? Number(text) : text
 }

@@ -10,71 +10,73 @@ import type { Source } from '../rows.ts'
 
 /** Everything that the shop does with one kind of benefit; benefits/kinds.ts has a row for each. */
 export type BenefitKind<Kind extends GrantKind = GrantKind> = {
-  /** The name of its list, in `benefits list` and in a person's export. */
+  /** The name of its list in `benefits list` and in a person's export. */
   plural: string
-  /** Where it is stored, with the columns `id`, `order_id` and `order_item_id`. */
+  /** Its table, with the columns `id`, `order_id` and `order_item_id`. */
   table: SQLiteTable
-  /** The column that says since when a person has it. */
+  /** The column with the start of the benefit. */
   since: 'started_at' | 'created_at'
-  /** Whether the paid line's total is its amount, shared with other such grants of the line; nothing is given for zero. */
+  /** Whether its amount is its share of the line's total. For zero, nothing is given. */
   sharesTotal: boolean
-  /** Starts what one grant of a paid line gives, after what of it runs already, and writes its event. Returns its id. */
+  /** Starts the benefit of one grant, after a running one of the same kind, and emits its event. Returns its id. */
   start(tx: Tx, to: Recipient, spec: GrantSpec<Kind>, now: number): number
   /**
-   * Ends one benefit at once and writes its `*.ended` event; null when there is none or it has ended before.
+   * Ends one benefit immediately and emits its `*.ended` event; null if it does not exist or has already ended.
    *
-   * @param line takes the benefit off its order's line, which can then be given again should the order be paid after all
+   * @param line `{orderItemId: null}` detaches the benefit from its line, which can then be given again if the order is
+   *   paid
    */
   end(tx: Tx, id: number, line: { orderItemId?: null }, now: number): Ended | null
-  /** What a person holds or held, whatever modules are on. */
+  /** A person's current and past benefits of this kind, regardless of which modules are on. */
   list(db: Db, userId: number, now: number): Benefit[]
-  /** What a product's page says of it. */
+  /** The text about the grant on a product's page. */
   words(db: Db, spec: GrantSpec<Kind>): string
-  /** How often the gateway charges for it again; null for what is paid once. */
+  /** How often the gateway charges for it again; null for a kind that is paid once. */
   renewal: { interval(spec: GrantSpec<Kind>): 'month' | 'year' } | null
   byHand: ByHand
 }
 
 /**
- * To whom, what for, and how often: a quantity of three gives three periods on end.
+ * The recipient, the source and the quantity of a benefit. A quantity of three gives three consecutive periods.
  *
- * What is bought again while it runs becomes a row of its own that begins where the last one ends, so that a refund can
- * take back exactly its own part; readers see the rows on end as one (spans.ts). What has no end is never extended.
+ * A benefit that is bought again while it runs gets a row of its own that begins at the end of the last one, so that a
+ * refund revokes exactly its own part. Readers see consecutive rows as one (spans.ts). A benefit without an end is
+ * never extended.
  */
 export type Recipient = {
   userId: number
   productId: number
   quantity: number
   source: Source
-  /** Its part of the line's total, in minor units of the currency; 0 for a kind that does not share the total. */
+  /** Its share of the line's total in minor units of the currency; 0 for a kind that does not share the total. */
   amountMinor: number
   currency: string
 }
 
-/** @property gatewayId what the gateway goes on charging for until the reconciler has cancelled it there, by its id */
+/** @property gatewayId the subscription at the gateway that the reconciler must cancel; null for none */
 export type Ended = { gatewayId: string | null }
 
-/** One benefit: as JSON for the operator, and as a line of a table. */
+/** One benefit, as JSON for operators and as a row of a table. */
 export type Benefit = {
   view: object
   line: { id: number; what: string; state: string; until: string | null; orderId: number | null }
-  /** The module that hides it when it is off. */
+  /** The module of the benefit; if the module is off, the benefit is hidden. */
   module: ModuleName
 }
 
-/** How an operator gives a benefit that no order pays for. */
+/** How an operator gives a benefit without an order. */
 export type ByHand = {
-  /** What the command line takes for it, by name. */
+  /** The options of the command line, by name. */
   options: Readonly<Record<string, HandOption>>
   /** Gives it as described by `said`, `kind` included. Returns its id. @throws AppError VALIDATION_FAILED, NOT_FOUND */
   give(tx: Tx, userId: number, said: object, now: number): number
 }
-/** @property value how the value is written (`<slug>`); null for a switch */
+/** @property value the placeholder of the value (`<slug>`); null for a flag */
 export type HandOption = { value: string | null; about: string }
 
 type HandRecipient = Pick<Recipient, 'userId' | 'quantity' | 'source'>
 
-/** @param of `input` may depend on the shop's currency: amounts are minor units of it */
+/** Combines the input schema, the options and the function of a kind. `input` gets the shop's currency, for amounts. */
 export function givenByHand<Input extends object>(of: {
   input: (currency: string) => z.ZodType<Input>
   options: Readonly<Record<Exclude<keyof Input, 'kind'>, HandOption>>
@@ -89,12 +91,12 @@ export function givenByHand<Input extends object>(of: {
   }
 }
 
-/** What moves up when a period is taken back: what begins at `from` or later, by so many milliseconds. */
+/** The shift after a period was revoked: periods that begin at `from` or later start `by` milliseconds earlier. */
 export type Shift = { id: number; from: number; by: number }
 
 /**
- * What is still to come of a period; undefined when it is over or has no end. What was bought to follow on the period
- * moves up by it: the refund takes back its own period to the millisecond, and no day that another order paid for is lost.
+ * The rest of a period; undefined when it is over or has no end. Periods after it start earlier by this time, so that a
+ * refund revokes exactly its own period, and no day that another order paid for is lost.
  */
 export function remainderOf(
   row: { id: number; startedAt: number },

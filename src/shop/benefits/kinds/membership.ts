@@ -32,12 +32,12 @@ export const membership: BenefitKind<'membership'> = {
   byHand: givenByHand({
     input: () => grantSchemas.membership.omit({ module: true }),
     options: {
-      plan: { value: '<slug>', about: 'its plan' },
-      period: { value: '<period>', about: 'P1Y, P1M or P14D; for life without' }
+      plan: { value: '<slug>', about: 'plan of the membership' },
+      period: { value: '<period>', about: 'P1Y, P1M or P14D (default: for life)' }
     },
     give(tx, to, grant, now) {
       const plan = findPlan(tx, grant.plan)
-      if (plan === undefined) throw new AppError('NOT_FOUND', `There is no plan "${grant.plan}".`)
+      if (plan === undefined) throw new AppError('NOT_FOUND', `The plan "${grant.plan}" does not exist.`)
       return start(tx, to, { ...grant, module: plan.module }, now)
     }
   })

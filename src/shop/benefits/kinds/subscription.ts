@@ -33,7 +33,7 @@ export const subscription: BenefitKind<'subscription'> = {
   byHand: givenByHand({
     input: () => grantSchemas.subscription.extend({ product: slug() }),
     options: {
-      product: { value: '<slug>', about: 'the product it belongs to' },
+      product: { value: '<slug>', about: 'product of the subscription' },
       interval: { value: '<interval>', about: 'month or year' },
       pro: { value: null, about: 'gives pro access' }
     },
@@ -42,8 +42,8 @@ export const subscription: BenefitKind<'subscription'> = {
 }
 
 /**
- * Starts a fixed term; payments hands it to Stripe's care with `linkSubscription`. What Stripe renews for its order
- * already, which was a guest's or on hold when it was paid, starts with the period that is paid there.
+ * Starts a fixed term; payments links it with Stripe's subscription later (`linkSubscription`). If Stripe already
+ * renews it, because its order belonged to a guest or was on hold, it starts with the period that is paid at Stripe.
  */
 function start(
   tx: Tx,
@@ -65,13 +65,15 @@ function start(
   return id
 }
 
-/** What Stripe has ended is paid to its date and not renewed. */
+/** The term of a subscription at Stripe. An ended one is paid until its date and not renewed. */
 function termOf({ gatewayId, currentPeriodEnd, endedAt }: GatewaySubscriptionRow, now: number) {
   const startedAt = Math.min(now, currentPeriodEnd)
   return { startedAt, currentPeriodEnd, gatewayId: endedAt === null ? gatewayId : null }
 }
 
-/** Only fixed terms of the same kind are extended: what Stripe renews has no end that is known. */
+/**
+ * Only fixed terms of the same product are extended, because the end of a subscription that Stripe renews is unknown.
+ */
 function runningUntil(
   tx: Tx,
   of: { userId: number; productId: number },
@@ -103,7 +105,7 @@ const moveUp = rawStatement<Shift>(
          (SELECT user_id, product_id, interval, is_pro FROM subscriptions WHERE id = @id)`
 )
 
-/** One that its holder cancelled is paid to a later date, and still ends now when it is taken back. */
+/** Ends a subscription now, also one that was cancelled and is paid until a later date. */
 function end(tx: Tx, id: number, line: { orderItemId?: null }, now: number): Ended | null {
   const row = tx.orm.select().from(subscriptions).where(eq(subscriptions.id, id)).get()
   if (row === undefined) return null
@@ -118,7 +120,7 @@ function end(tx: Tx, id: number, line: { orderItemId?: null }, now: number): End
   return { gatewayId }
 }
 
-/** Ends every subscription of an account that the gateway would go on charging for. */
+/** Ends every subscription of an account that the gateway would charge for again. */
 export function endRenewals(tx: Tx, userId: number, now: number): void {
   const rows = tx.orm
     .select({ id: subscriptions.id })
