@@ -10,6 +10,7 @@ import { filtersOf, listAnswer, listPage, pageShape } from './lists.ts'
 import { choice, email, flag, integer, list, mergeMetadata, metadata, required, shape, text, url } from './params.ts'
 import type { Values } from './params.ts'
 import { createInlinePrice, priceData } from './prices.ts'
+import { shipping, shippingObject } from './shipping.ts'
 import { newSession } from './session-object.ts'
 import { setTimer } from './timers.ts'
 
@@ -49,8 +50,10 @@ const createShape = {
     receipt_email: email(),
     setup_future_usage: choice('off_session', 'on_session'),
     statement_descriptor: text({ max: 22 }),
-    statement_descriptor_suffix: text({ max: 22 })
+    statement_descriptor_suffix: text({ max: 22 }),
+    shipping
   }),
+  payment_method_configuration: text({ max: 255 }),
   subscription_data: shape({ description: text({ max: 500 }), metadata: metadata() })
 }
 type Params = Values<typeof createShape>
@@ -99,7 +102,9 @@ function createSession(context: Context, params: Params): Stripe.Checkout.Sessio
       metadata: mergeMetadata({}, data?.metadata),
       receipt_email: data?.receipt_email ?? null,
       setup_future_usage: data?.setup_future_usage ?? null,
-      statement_descriptor: data?.statement_descriptor ?? null
+      statement_descriptor: data?.statement_descriptor ?? null,
+      statement_descriptor_suffix: data?.statement_descriptor_suffix ?? null,
+      shipping: shippingObject(data?.shipping)
     },
     subscription: {
       description: params.subscription_data?.description ?? null,

@@ -4,6 +4,7 @@ import type { Context, Route } from './context.ts'
 import { emit } from './events.ts'
 import { idOf, newId } from './ids.ts'
 import { filtersOf, listPage, pageShape } from './lists.ts'
+import { shipping, shippingObject } from './shipping.ts'
 import { email, emptyable, list, mergeMetadata, metadata, shape, text } from './params.ts'
 import type { Values } from './params.ts'
 
@@ -22,7 +23,8 @@ const customerShape = {
   metadata: metadata(),
   name: emptyable(text({ max: 256 })),
   phone: emptyable(text({ max: 40 })),
-  preferred_locales: list(text({ max: 20 }))
+  preferred_locales: list(text({ max: 20 })),
+  shipping: emptyable(shipping)
 }
 type Params = Values<typeof customerShape>
 
@@ -33,7 +35,8 @@ const noParams: Params = {
   metadata: undefined,
   name: undefined,
   phone: undefined,
-  preferred_locales: undefined
+  preferred_locales: undefined,
+  shipping: undefined
 }
 
 function createCustomer(context: Context, params: Params): Stripe.Customer {
@@ -77,12 +80,13 @@ function updateCustomer(context: Context, params: Params, id: string): Stripe.Cu
 }
 
 function withParams(customer: Stripe.Customer, params: Params): Stripe.Customer {
-  const { address: sent, metadata: sentMetadata, ...plain } = params
+  const { address: sent, metadata: sentMetadata, shipping: sentShipping, ...plain } = params
   const fields = Object.fromEntries(Object.entries(plain).filter(([, value]) => value !== undefined))
   return {
     ...customer,
     ...fields,
     ...(sent === undefined ? {} : { address: sent && fullAddress(sent) }),
+    ...(sentShipping === undefined ? {} : { shipping: sentShipping && shippingObject(sentShipping) }),
     metadata: mergeMetadata(customer.metadata, sentMetadata)
   }
 }

@@ -7,7 +7,16 @@ export type IntentTerms = Pick<
   Stripe.PaymentIntent,
   'amount' | 'currency' | 'description' | 'metadata' | 'receipt_email' | 'setup_future_usage' | 'statement_descriptor'
 > &
-  Partial<Pick<Stripe.PaymentIntent, 'automatic_payment_methods' | 'capture_method' | 'confirmation_method'>> & {
+  Partial<
+    Pick<
+      Stripe.PaymentIntent,
+      | 'statement_descriptor_suffix'
+      | 'shipping'
+      | 'automatic_payment_methods'
+      | 'capture_method'
+      | 'confirmation_method'
+    >
+  > & {
     customer: string | null
   }
 

@@ -29,6 +29,8 @@ export type SessionPlan = {
   lineItems: Stripe.LineItem[]
   intent: Pick<Stripe.PaymentIntent, 'description' | 'metadata' | 'receipt_email' | 'setup_future_usage'> & {
     statement_descriptor: string | null
+    statement_descriptor_suffix?: string | null
+    shipping?: Stripe.PaymentIntent.Shipping | null
   }
   subscription: { description: string | null; metadata: Record<string, string> }
   couponId: string | null

@@ -32,22 +32,7 @@ import {
   useMethod
 } from './payment-methods.ts'
 import type { Method } from './payment-methods.ts'
-
-const address = shape({
-  city: text(),
-  country: text({ max: 2 }),
-  line1: text(),
-  line2: text(),
-  postal_code: text(),
-  state: text()
-})
-const shipping = shape({
-  address: required(address),
-  name: required(text()),
-  carrier: text(),
-  phone: text(),
-  tracking_number: text()
-})
+import { shipping, shippingObject } from './shipping.ts'
 
 const payer = {
   payment_method: text({ max: 255 }),
@@ -78,6 +63,7 @@ const createShape = {
   amount: required(integer({ min: 1 })),
   currency: required(currency()),
   confirm: flag(),
+  payment_method_configuration: text({ max: 255 }),
   automatic_payment_methods: shape({ enabled: required(flag()), allow_redirects: choice('always', 'never') }),
   capture_method: choice('automatic', 'automatic_async'),
   confirmation_method: choice('automatic', 'manual')
@@ -105,6 +91,7 @@ function createIntent(context: Context, params: Values<typeof createShape>): obj
     receipt_email: params.receipt_email ?? null,
     setup_future_usage: params.setup_future_usage ?? null,
     statement_descriptor: params.statement_descriptor ?? null,
+    statement_descriptor_suffix: params.statement_descriptor_suffix ?? null,
     automatic_payment_methods: automatic && {
       enabled: automatic.enabled,
       allow_redirects: automatic.allow_redirects ?? 'always'
@@ -223,12 +210,12 @@ function methodSent(context: Context, params: Payer, intent: Stripe.PaymentInten
 }
 
 function withPayer(intent: Stripe.PaymentIntent, params: Payer, method: Method | undefined): Stripe.PaymentIntent {
-  const { receipt_email, setup_future_usage, shipping } = params
+  const { receipt_email, setup_future_usage, shipping: sent } = params
   return {
     ...intent,
     ...(receipt_email === undefined ? {} : { receipt_email }),
     ...(setup_future_usage === undefined ? {} : { setup_future_usage }),
-    ...(shipping ? { shipping: shipping as Stripe.PaymentIntent.Shipping } : {}),
+    ...(sent ? { shipping: shippingObject(sent) } : {}),
     ...(method ? { payment_method: method.object.id } : {}),
     ...(method && intent.status === 'requires_payment_method' ? { status: 'requires_confirmation' } : {})
   }

@@ -54,6 +54,16 @@ function accountRows(insert: Insert, now: number): void {
     expires_at: now + 86_400_000,
     used_at: null
   })
+  insert('gateway_customers', {
+    user_id: 1,
+    gateway: 'sandbox',
+    livemode: 0,
+    customer_id: 'cus_1',
+    create_key: 'customer-1',
+    email: 'lena@shop.example',
+    details: null,
+    created_at: now
+  })
   insert('idempotency_keys', {
     scope: 'session a',
     key: 'key-1',

@@ -10,6 +10,7 @@ import { toAffiliate } from '../affiliates/view.ts'
 import { benefitsAsJson } from '../benefits/list-benefits.ts'
 import { rolesOf } from '../entitlements/roles.ts'
 import { mails } from '../mail/schema.ts'
+import { customersOf } from '../payments/gateway-customer.ts'
 import { balanceOf } from '../referrals/balance.ts'
 import { listOrdersOfPerson } from './admin-orders.ts'
 
@@ -27,6 +28,7 @@ export function exportPerson(db: Db, user: UserRow, now: number) {
     sessions: sessionsOf(db, user.id),
     messages: messagesTo(db, user.emailKey, new Set(orders.map((order) => order.id))),
     orders,
+    stripeCustomers: customersOf(db, user.id),
     includesGuestOrders: user.emailVerifiedAt !== null,
     benefits: benefitsAsJson(db, user.id, now),
     affiliate: affiliateOf(db, user.id)

@@ -41,7 +41,7 @@ const open = statement((orm) =>
  */
 export function createAttempt(
   tx: Tx,
-  order: Pick<OrderRow, 'id' | 'totalMinor' | 'currency' | 'holdEndsAt'>,
+  order: Pick<OrderRow, 'id' | 'totalMinor' | 'discountMinor' | 'currency' | 'holdEndsAt'>,
   { gateway, kind, livemode }: Pick<AttemptRow, 'gateway' | 'kind' | 'livemode'>,
   now: number
 ): AttemptRow {
@@ -55,6 +55,8 @@ export function createAttempt(
     token: randomToken(),
     createKey: `create-${randomToken()}`,
     confirmKey: `confirm-${randomToken()}`,
+    // Known before Stripe is asked, so that the coupon can be deleted even if the answer is lost.
+    discountCouponId: kind === 'checkout_session' && order.discountMinor > 0 ? `shopstead-${randomToken()}` : null,
     expiresAt: order.holdEndsAt,
     createdAt: now,
     updatedAt: now

@@ -16,6 +16,8 @@ import { metadataOf } from './metadata.ts'
 import { pageUrls } from './page-urls.ts'
 import type { AttemptRow } from './rows.ts'
 import { failAttempt, settleAttempt } from './settle.ts'
+import { methodConfiguration, paymentDetails } from './buyer-details.ts'
+import { keyFor, payAsCustomer } from './gateway-customer.ts'
 import { gatewayEmail } from './gateway-email.ts'
 import { subscriptionInterval } from './subscription-interval.ts'
 
@@ -72,7 +74,7 @@ export async function openCheckoutPage(
   const params: Stripe.Checkout.SessionCreateParams = {
     ...purchase(shop, order, attempt),
     ...(discounts === undefined ? {} : { discounts }),
-    ...(order.email === null ? {} : { customer_email: gatewayEmail(order.email) }),
+    ...methodConfiguration(shop),
     // An amount in another currency than the order's could not be compared with it.
     adaptive_pricing: { enabled: false },
     client_reference_id: String(order.id),
@@ -81,8 +83,13 @@ export async function openCheckoutPage(
     success_url: successUrl,
     cancel_url: cancelUrl
   }
-  const session = await deadline.call(({ timeout }) =>
-    stripe.checkout.sessions.create(params, { idempotencyKey: attempt.createKey, timeout })
+  const session = await payAsCustomer(shop, order, { stripe, deadline }, (customer) =>
+    deadline.call(({ timeout }) =>
+      stripe.checkout.sessions.create(
+        { ...params, ...payerOf(order, customer) },
+        { idempotencyKey: keyFor(attempt.createKey, customer), timeout }
+      )
+    )
   )
   const { attempt: opened, verdict } = await settleAttempt(shop, attempt.id, stateOfSession(session), 'checkout')
   if (verdict === 'open' && !isWanted(shop, opened)) {
@@ -92,6 +99,15 @@ export async function openCheckoutPage(
     throw new Error('the payment was given up while its page was opened')
   }
   return opened
+}
+
+/** The account's customer, or the email of a guest; Stripe's page asks a guest without an email. */
+function payerOf(
+  { email }: OrderRow,
+  customer: string | null
+): Pick<Stripe.Checkout.SessionCreateParams, 'customer' | 'customer_email'> {
+  if (customer !== null) return { customer }
+  return email === null ? {} : { customer_email: gatewayEmail(email) }
 }
 
 function isWanted({ db }: ShopContext, { orderId, outcome }: AttemptRow): boolean {
@@ -124,7 +140,7 @@ function purchase(
   })
   const data = { metadata: metadataOf(shop, attempt), description: `Order ${order.id}` }
   return subscriptionInterval(items) === null
-    ? { mode: 'payment', line_items: lines, payment_intent_data: data }
+    ? { mode: 'payment', line_items: lines, payment_intent_data: { ...data, ...paymentDetails(shop, order) } }
     : { mode: 'subscription', line_items: lines, subscription_data: data }
 }
 
@@ -139,6 +155,7 @@ async function adHocCoupon(
   const coupon = await deadline.call(({ timeout }) =>
     stripe.coupons.create(
       {
+        ...(attempt.discountCouponId === null ? {} : { id: attempt.discountCouponId }),
         amount_off: order.discountMinor,
         currency: order.currency.toLowerCase(),
         duration: 'once',

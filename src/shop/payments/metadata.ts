@@ -12,12 +12,18 @@ const names = {
   shop: 'shopstead_shop',
   order: 'shopstead_order',
   attempt: 'shopstead_attempt',
-  refund: 'shopstead_refund'
+  refund: 'shopstead_refund',
+  user: 'shopstead_user'
 } as const
 
 /** The metadata of everything that pays an order: which shop, which order, and the payment attempt's secret token. */
 export function metadataOf({ keys }: Pick<ShopContext, 'keys'>, attempt: AttemptRow): Stripe.MetadataParam {
   return { [names.shop]: keys.shopId, [names.order]: String(attempt.orderId), [names.attempt]: attempt.token }
+}
+
+/** The metadata of an account's customer at Stripe. */
+export function customerMetadataOf({ keys }: Pick<ShopContext, 'keys'>, userId: number): Stripe.MetadataParam {
+  return { [names.shop]: keys.shopId, [names.user]: String(userId) }
 }
 
 /** The metadata of a refund that this shop asks for; `key` finds our row again. */

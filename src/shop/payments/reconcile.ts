@@ -6,6 +6,7 @@ import type { ShopContext } from '../context.ts'
 import { findOrder } from '../orders/find.ts'
 import { getAttempt, openAttempts, unanswered } from './attempts.ts'
 import { openCheckoutPage } from './gateway-page.ts'
+import { deleteDiscountCoupons } from './discount-coupons.ts'
 import { isRateLimited, isRunningAlready, isSilence, readGatewayError } from './gateway-failure.ts'
 import type { GatewayState } from './gateway-state.ts'
 import { isReady } from './gateway.ts'
@@ -72,6 +73,8 @@ export async function reconcile(shop: ShopContext, options: ReconcileOptions): P
   }
   await round.attempt('subscriptions', () => endUnwantedSubscriptions(shop, stripe))
   await settleAttempts(shop, stripe, round, options)
+  // The least urgent part, so it does not count as failed when the rest used up the gateway's rate limit.
+  if (!round.wasLimited()) await round.attempt('discount coupons', () => deleteDiscountCoupons(shop, stripe))
   afterRound(pace, round.wasLimited(), shop.clock.now())
   return report
 }

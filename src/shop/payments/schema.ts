@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { bool, instant, json, minor, oneOf } from '../../platform/db/columns.ts'
+import { users } from '../accounts/schema.ts'
 import { orders } from '../orders/schema.ts'
 
 /**
@@ -32,6 +33,8 @@ export const paymentAttempts = sqliteTable(
     gatewayStatus: text('gateway_status'),
     /** Null until it is final. */
     outcome: text('outcome', { enum: ['paid', 'failed', 'expired', 'abandoned'] }),
+    /** The coupon at Stripe that carries the order's discount; null when there is none or it was deleted again. */
+    discountCouponId: text('discount_coupon_id'),
     expiresAt: instant('expires_at'),
     settledAt: instant('settled_at'),
     createdAt: instant('created_at').notNull(),
@@ -45,11 +48,39 @@ export const paymentAttempts = sqliteTable(
     index('payment_attempts_open')
       .on(t.updatedAt)
       .where(sql`outcome IS NULL`),
+    index('payment_attempts_by_discount')
+      .on(t.id)
+      .where(sql`discount_coupon_id IS NOT NULL`),
     check('payment_attempts_gateway', oneOf(t.gateway)),
     check('payment_attempts_kind', oneOf(t.kind)),
     check('payment_attempts_outcome', oneOf(t.outcome)),
     check('payment_attempts_amount', sql`${t.amountMinor} >= 0`),
     check('payment_attempts_livemode', sql`${t.livemode} IN (0, 1)`)
+  ]
+)
+
+/** One customer at Stripe for each account. The row is committed before Stripe is asked, so two checkouts make one. */
+export const gatewayCustomers = sqliteTable(
+  'gateway_customers',
+  {
+    userId: integer('user_id')
+      .notNull()
+      .references(() => users.id),
+    gateway: text('gateway', { enum: ['stripe', 'sandbox'] }).notNull(),
+    livemode: bool('livemode').notNull(),
+    /** Null until Stripe has answered. */
+    customerId: text('customer_id'),
+    createKey: text('create_key').notNull(),
+    /** The email that the customer is created with. */
+    email: text('email').notNull(),
+    /** A hash of the email, name, phone and addresses that Stripe has; null before the first update. */
+    details: text('details'),
+    createdAt: instant('created_at').notNull()
+  },
+  (t) => [
+    primaryKey({ columns: [t.userId, t.gateway, t.livemode] }),
+    check('gateway_customers_gateway', oneOf(t.gateway)),
+    check('gateway_customers_livemode', sql`${t.livemode} IN (0, 1)`)
   ]
 )
 

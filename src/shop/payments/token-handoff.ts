@@ -4,7 +4,10 @@ import { isStorageError } from '../../platform/db/storage-errors.ts'
 import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
 import { getOrder } from '../orders/find.ts'
+import type { OrderRow } from '../orders/rows.ts'
 import { getAttempt, takeUpAttempt, updateAttempt } from './attempts.ts'
+import { billingDetails, methodConfiguration, paymentDetails } from './buyer-details.ts'
+import { keyFor, payAsCustomer } from './gateway-customer.ts'
 import { metadataOf } from './metadata.ts'
 import { startDeadline } from './deadline.ts'
 import { checkoutFailed } from './gateway-failure.ts'
@@ -55,19 +58,25 @@ async function saveOutcome({ shop, attempt }: HandoffRun, state: GatewayState): 
 }
 
 async function createIntent(run: HandoffRun, paymentToken: string): Promise<GatewayState> {
-  const { stripe, deadline, attempt } = run
+  const { shop, stripe, deadline, attempt } = run
+  const order = getOrder(shop.db, attempt.orderId)
   try {
-    const created = await deadline.call(({ timeout }) =>
-      stripe.paymentIntents.create(
-        {
-          amount: attempt.amountMinor,
-          currency: attempt.currency.toLowerCase(),
-          automatic_payment_methods: { enabled: true },
-          metadata: metadataOf(run.shop, attempt),
-          description: `Order ${attempt.orderId}`,
-          ...paymentMethod(paymentToken)
-        },
-        { idempotencyKey: attempt.createKey, timeout }
+    const params: Stripe.PaymentIntentCreateParams = {
+      amount: attempt.amountMinor,
+      currency: attempt.currency.toLowerCase(),
+      automatic_payment_methods: { enabled: true },
+      metadata: metadataOf(shop, attempt),
+      description: `Order ${attempt.orderId}`,
+      ...paymentMethod(paymentToken, order),
+      ...paymentDetails(shop, order),
+      ...methodConfiguration(shop)
+    }
+    const created = await payAsCustomer(shop, order, { stripe, deadline }, (customer) =>
+      deadline.call(({ timeout }) =>
+        stripe.paymentIntents.create(
+          { ...params, ...(customer === null ? {} : { customer }) },
+          { idempotencyKey: keyFor(attempt.createKey, customer), timeout }
+        )
       )
     )
     return stateOfIntent(created)
@@ -78,12 +87,17 @@ async function createIntent(run: HandoffRun, paymentToken: string): Promise<Gate
 
 /** A confirmation token belongs to the second step; a card token is sent as the data of a new payment method. */
 function paymentMethod(
-  token: string
+  token: string,
+  order: OrderRow
 ): Pick<Stripe.PaymentIntentCreateParams, 'payment_method' | 'payment_method_data'> {
   if (token.startsWith('ctoken_')) return {}
   if (token.startsWith('tok_'))
     return {
-      payment_method_data: { type: 'card', card: { token } } as Stripe.PaymentIntentCreateParams.PaymentMethodData
+      payment_method_data: {
+        type: 'card',
+        card: { token },
+        billing_details: billingDetails(order)
+      } as Stripe.PaymentIntentCreateParams.PaymentMethodData
     }
   return { payment_method: token }
 }

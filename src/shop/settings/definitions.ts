@@ -56,6 +56,8 @@ const rules = {
   name: 'text of 1 to 100 characters',
   currency: 'a three-letter currency that Stripe supports, such as EUR',
   origins: 'a list of origins such as https://www.example.com',
+  suffix: 'text of at most 22 characters with a letter or {order}, without < > \\ \' " *',
+  configuration: 'the id of a payment method configuration, such as pmc_123',
   percentage: 'a percentage from 0 to 100 with at most two decimals'
 }
 
@@ -111,6 +113,20 @@ export const definitions = {
   'payments.manualInstructions': text(
     'Please transfer the total to our bank account, with the order number as the reference. We ship your order when the payment arrives.',
     'The payment instructions for buyers who pay by bank transfer or another manual method'
+  ),
+  'payments.receiptEmail': flag(
+    true,
+    'Whether Stripe gets the email of the buyer, to send its own receipt of the payment'
+  ),
+  'payments.statementSuffix': text(
+    '',
+    'What the card statement shows behind the prefix of your Stripe account, such as {order}; {order} is the order number',
+    z.string(rules.suffix).regex(/^(?:|(?=.*(?:[a-z]|\{order\}))(?:[^<>\\'"*{}]|\{order\}){1,22})$/i, rules.suffix)
+  ),
+  'payments.methodConfiguration': text(
+    '',
+    'The payment method configuration at Stripe (pmc_…) that decides which methods buyers see; empty for the default one',
+    z.string(rules.configuration).regex(/^(?:|pmc_\w{1,100})$/, rules.configuration)
   ),
   'affiliates.rate': {
     type: 'number',
