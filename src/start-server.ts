@@ -6,6 +6,8 @@ import { startJobs } from './operations/jobs.ts'
 import type { Jobs } from './operations/jobs.ts'
 import { startMetrics } from './operations/metrics.ts'
 import type { Metrics } from './operations/metrics.ts'
+import { startWatchdog } from './operations/watchdog.ts'
+import type { Watchdog } from './operations/watchdog.ts'
 import { andThen } from './platform/eventually.ts'
 import type { Eventually } from './platform/eventually.ts'
 import { disableBusyTimeout } from './platform/db/busy.ts'
@@ -73,10 +75,12 @@ export async function startServer(app: App): Promise<RunningServer> {
   let metrics: Metrics | undefined
   let listener: HttpListener | undefined
   let jobs: Jobs | undefined
+  let watchdog: Watchdog | undefined
   const stop = async (): Promise<void> => {
     stopping = true
     await listener?.close({ graceMs: drainMs })
     await jobs?.stop()
+    watchdog?.stop()
     await metrics?.stop()
   }
   try {
@@ -85,6 +89,7 @@ export async function startServer(app: App): Promise<RunningServer> {
     const openSince = app.clock.now()
     listener = await listenHttp({ handle, host, port, https, headers: transportSecurity(app), log: app.log })
     app.setPublicUrl(`${https ? 'https' : 'http'}://localhost:${listener.port}`)
+    watchdog = startWatchdog(app.log)
     jobs = startJobs(app, openSince)
     return { url: listener.url, port: listener.port, stop }
   } catch (error) {

@@ -10,6 +10,7 @@ import { requestIds } from '../platform/http/envelope.ts'
 import { finishedRequests } from '../platform/http/finished-requests.ts'
 import type { FinishedRequest } from '../platform/http/finished-requests.ts'
 import { rawPath, rawTarget } from '../platform/http/node-request.ts'
+import { beginRequest } from '../platform/http/requests-in-progress.ts'
 import { identify, identifyAgain, refuseCrossSite, requireNonce, requireSession } from './identity.ts'
 import type { Arrival } from './identity.ts'
 import { parseInput, parseParams } from './input.ts'
@@ -31,14 +32,17 @@ export function createApi(app: App): (request: Request) => Eventually<Response> 
     const ids = requestIds(request.headers.get('x-correlation-id'))
     const arrival: Arrival = { app, trusted, request, ids, params: place?.params ?? {}, now: app.clock.now() }
     let route: Route | undefined
+    let end: (() => void) | undefined
     const passed = orElse(
       () => {
         route = findRoute(place?.value, request.method)
+        end = beginRequest(`${route.method} ${route.path}`)
         return pass(route, arrival)
       },
       (error) => toFailure(app, route, error, arrival)
     )
     return andThen(passed, (response) => {
+      end?.()
       const finished: FinishedRequest = {
         method: request.method,
         path: route?.path ?? 'none',

@@ -8,6 +8,7 @@ import { AppError } from '../errors.ts'
 import { backupFolder } from './backup/create.ts'
 import { backupFiles } from './backup/files.ts'
 import { rawStatement } from '../platform/db/statements.ts'
+import { bodiesInFlight } from '../platform/http/bodies-in-flight.ts'
 import { finishedRequests } from '../platform/http/finished-requests.ts'
 import type { FinishedRequest } from '../platform/http/finished-requests.ts'
 
@@ -24,6 +25,8 @@ const work = rawStatement<
     signaturesRefused: number
     orders: number
     users: number
+    unpaid: number
+    stockHeld: number
   }
 >(`
   SELECT (SELECT count(*) FROM mails WHERE state = 'queued') AS mailQueued,
@@ -32,7 +35,10 @@ const work = rawStatement<
          (SELECT count(*) FROM payment_attempts WHERE outcome IS NULL) AS paymentsOpen,
          (SELECT coalesce(sum(refused), 0) FROM webhook_signatures) AS signaturesRefused,
          (SELECT coalesce(max(id), 0) FROM orders) AS orders,
-         (SELECT coalesce(max(id), 0) FROM users) AS users`)
+         (SELECT coalesce(max(id), 0) FROM users) AS users,
+         (SELECT count(*) FROM orders WHERE status IN ('pending', 'on-hold')) AS unpaid,
+         (SELECT coalesce(sum(i.stock_taken), 0) FROM orders o JOIN order_items i ON i.order_id = o.id
+          WHERE o.status IN ('pending', 'on-hold')) AS stockHeld`)
 
 /**
  * Serves the shop's metrics to Prometheus at /metrics, on a separate port that accepts only connections from this
@@ -79,6 +85,18 @@ function gauges(app: App): [name: string, help: string, read: () => number][] {
   return [
     ['shopstead_orders', 'Orders placed since the shop was set up.', of('orders')],
     ['shopstead_accounts', 'Accounts created since the shop was set up.', of('users')],
+    ['shopstead_orders_unpaid', 'Orders that wait for their payment.', of('unpaid')],
+    ['shopstead_stock_held', 'Units of stock that these orders hold.', of('stockHeld')],
+    [
+      'shopstead_http_body_bytes',
+      'Memory that the request bodies in progress take, in bytes.',
+      () => bodiesInFlight.bytes
+    ],
+    [
+      'shopstead_http_bodies_refused',
+      'Request bodies that were refused because all of them took too much memory.',
+      () => bodiesInFlight.refused
+    ],
     ['shopstead_payments_open', 'Payment attempts without a known outcome.', of('paymentsOpen')],
     [
       'shopstead_webhook_signatures_refused',

@@ -5,6 +5,7 @@ import { storageUnavailable } from '../platform/db/storage-errors.ts'
 import { addressKey, clientAddress, parseTrustedProxies } from '../platform/http/client-address.ts'
 import type { TrustedProxies } from '../platform/http/client-address.ts'
 import { rawPath, rawTarget, socketAddress } from '../platform/http/node-request.ts'
+import { beginRequest } from '../platform/http/requests-in-progress.ts'
 import { describeError } from '../platform/log.ts'
 import { accountPages } from './account-pages.ts'
 import { loadAssets } from './assets.ts'
@@ -31,7 +32,9 @@ export function createPages(app: App): (request: Request) => Promise<Response | 
     const matching = routes.filter((route) => route.path.test(path))
     if (matching.length === 0) return isRead(request) ? assets.find(path, request) : undefined
     const started = performance.now()
+    const end = beginRequest(`${request.method === 'HEAD' ? 'GET' : request.method} ${matching[0]?.name}`)
     const response = render(await answer(app, trusted, matching, path, request), request)
+    end()
     const ms = Math.round((performance.now() - started) * 10) / 10
     app.log.info('page', { method: request.method, path: matching[0]?.name, status: response.status, ms })
     return response

@@ -31,6 +31,7 @@ const allowedFields = [
   'path',
   'reason',
   'requestId',
+  'routes',
   'stack',
   'status',
   'step',

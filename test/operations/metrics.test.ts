@@ -23,9 +23,24 @@ test('the metrics report requests, accounts and sizes without personal data', as
   expect(text).toMatch(/^shopstead_database_bytes [1-9]\d+$/m)
   expect(text).toMatch(/^shopstead_process_cpu_seconds_total /m)
   expect(text).toMatch(/^shopstead_webhook_signatures_refused 0$/m)
+  expect(text).toMatch(/^shopstead_http_body_bytes 0$/m)
+  expect(text).toMatch(/^shopstead_http_bodies_refused \d+$/m)
+  expect(text).toMatch(/^shopstead_nodejs_eventloop_lag_max_seconds \d/m)
   expect(text).not.toContain('lena')
   expect((await fetch(`http://127.0.0.1:${metrics.port}/`)).status).toBe(404)
   expect((await visitor.get(`${shop.url}/metrics`)).status).toBe(404)
+})
+
+test('the metrics count the stock that unpaid orders hold', async () => {
+  const shop = await startShop({ seed: { products: [{ slug: 'mug', name: 'Mug', price: '12.50', stock: 9 }] } })
+  onTestFinished(() => shop.stop())
+  const metrics = await startMetrics(shop.app, 0)
+  onTestFinished(() => metrics.stop())
+  const body = { items: [{ productId: 1, quantity: 3 }] }
+  expect((await shop.visitor().post('/store/checkout-session', body)).status).toBe(200)
+  const text = await (await fetch(`http://127.0.0.1:${metrics.port}/metrics`)).text()
+  expect(text).toMatch(/^shopstead_orders_unpaid 1$/m)
+  expect(text).toMatch(/^shopstead_stock_held 3$/m)
 })
 
 test('the metrics do not start on a port that is in use, and the error names the setting', async () => {

@@ -1,0 +1,28 @@
+import { takeRecentRoutes } from '../platform/http/requests-in-progress.ts'
+import type { Logger } from '../platform/log.ts'
+
+const everyMs = 20
+const blockedMs = 100
+/** Routes in one log line. */
+const maxRoutes = 10
+
+export type Watchdog = { stop(): void }
+
+/**
+ * Logs each time that the event loop was blocked for 100 ms or longer, with the routes of the requests that were in
+ * progress: one of them took the time, or a job did if there are none. A timer measures it, so requests cost nothing
+ * more. A paused or overloaded machine shows the same.
+ */
+export function startWatchdog(log: Pick<Logger, 'warn'>): Watchdog {
+  let expectedAt = performance.now() + everyMs
+  const timer = setInterval(() => {
+    const lateMs = performance.now() - expectedAt
+    expectedAt = performance.now() + everyMs
+    const routes = takeRecentRoutes()
+    if (lateMs >= blockedMs) {
+      log.warn('the event loop was blocked', { ms: Math.round(lateMs), routes: routes.slice(0, maxRoutes).join(', ') })
+    }
+  }, everyMs)
+  timer.unref()
+  return { stop: () => clearInterval(timer) }
+}
