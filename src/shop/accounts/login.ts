@@ -62,8 +62,8 @@ function findAccount(shop: ShopContext, { email, username }: LoginInput): UserRo
 }
 
 /**
- * A browser that has logged in to the account before has an allowance of its own. Others can use up the allowances of the
- * account's name and of an address that they share with the owner, but not this one.
+ * A browser that has logged in to the account before has an allowance of its own. Others can use up the allowances of
+ * the account's name and of an address that they share with the owner, but not this one.
  */
 function deviceCounters(shop: ShopContext, account: UserRow | undefined, caller: Caller): Counter[] | null {
   const device = account === undefined ? null : findDevice(shop, account, caller.cookies)
@@ -71,8 +71,8 @@ function deviceCounters(shop: ShopContext, account: UserRow | undefined, caller:
 }
 
 /**
- * The key that counts failures: the name as entered, whether or not an account has it. With one counter for an account's
- * email and username, using up one and trying the other would reveal that the account exists.
+ * The key that counts failures: the name as entered, whether or not an account has it. With one counter for an
+ * account's email and username, using up one and trying the other would reveal that the account exists.
  */
 function nameCounter({ email, username }: LoginInput): string {
   return emailCounterKey(emailKey(email ?? username ?? ''))
