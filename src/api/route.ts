@@ -3,7 +3,7 @@ import type { RequestIds } from '../platform/http/envelope.ts'
 import type { SessionRow, UserRow } from '../shop/accounts/rows.ts'
 import type { Claim } from '../shop/checkout/idempotency.ts'
 import type { ShopContext } from '../shop/context.ts'
-import type { PublicCode } from './answers/errors.ts'
+import type { PublicCode } from './answers/error-codes.ts'
 
 /** The limit of a request's body, unless the route sets another one. */
 export const defaultBodyLimitBytes = 64 * 1024

@@ -1,4 +1,4 @@
-import { errors } from '../answers/errors.ts'
+import { errors } from '../answers/error-codes.ts'
 import type { ApiDocument } from './api-document.ts'
 import { asSchema } from './fields.ts'
 import type { Schema } from './fields.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { describeCode, errors } from '../answers/errors.ts'
-import type { PublicCode } from '../answers/errors.ts'
+import { describeCode, errors } from '../answers/error-codes.ts'
+import type { PublicCode } from '../answers/error-codes.ts'
 import { time } from '../answers/fields.ts'
 import type { Answer } from '../route.ts'
 

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import type { PublicCode } from '../answers/errors.ts'
+import type { PublicCode } from '../answers/error-codes.ts'
 import type { Route } from '../route.ts'
 
 /** Codes with several statuses. */

@@ -1,4 +1,4 @@
-import { runInSlot } from '../limits/attempts.ts'
+import { runInSlot } from '../limits/counted-attempts.ts'
 import { assertPointsLeft, takePoints } from '../limits/points.ts'
 import type { Limits } from '../limits/points.ts'
 import { takesToken } from '../orders/strategies.ts'

@@ -6,7 +6,7 @@ import { assertPassword } from '../accounts/password-rules.ts'
 import type { Caller, UserRow } from '../accounts/rows.ts'
 import { resetPasswordOf } from '../accounts/set-password.ts'
 import type { ShopContext } from '../context.ts'
-import { runCountingFailures } from '../limits/attempts.ts'
+import { runCountingFailures } from '../limits/counted-attempts.ts'
 import { confirmEmail } from './verify-email.ts'
 
 /**

@@ -5,7 +5,7 @@ import { redeemEmailToken, tokenInvalid } from '../accounts/email-tokens.ts'
 import { markVerified } from '../accounts/mark-verified.ts'
 import type { Caller, UserRow } from '../accounts/rows.ts'
 import type { ShopContext } from '../context.ts'
-import { runCountingFailures } from '../limits/attempts.ts'
+import { runCountingFailures } from '../limits/counted-attempts.ts'
 import { claimGuestOrders } from './claim-guest-orders.ts'
 
 /**

@@ -11,7 +11,7 @@ import { getAffiliateById } from '../affiliates/find.ts'
 import { isPaidOut, adjustEarned } from './ledger.ts'
 import type { AffiliateRow } from '../affiliates/rows.ts'
 import { isAccepted } from './states.ts'
-import { toEventData, storeReferral } from './store.ts'
+import { toEventData, storeReferral } from './store-referral.ts'
 
 const insertReferral = insertStatement(referrals)
 

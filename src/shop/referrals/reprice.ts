@@ -2,7 +2,7 @@ import type { Tx } from '../../platform/db/database.ts'
 import { netCommissionMinor } from './commission.ts'
 import { findReferralOfOrder } from './find.ts'
 import { reject } from './referrals.ts'
-import { storeReferral } from './store.ts'
+import { storeReferral } from './store-referral.ts'
 
 /**
  * Recomputes the commission of a pending referral when the total of its unpaid order changes. The rate stays. A total of
