@@ -9,13 +9,15 @@ import { describeError } from '../platform/log.ts'
 import { assertCheckoutOpen, createSession } from '../shop/checkout/create-session.ts'
 import {
   claimKey,
+  conflict,
   endClaim,
   keepAnswer,
   keyScope,
   parseIdempotencyKey,
+  readKey,
   releaseKey
 } from '../shop/checkout/idempotency.ts'
-import type { Claim, KeptAnswer } from '../shop/checkout/idempotency.ts'
+import type { Claim, Claimed, KeptAnswer } from '../shop/checkout/idempotency.ts'
 import { checkoutBody, checkoutQuery } from '../shop/checkout/input.ts'
 import { findAttribution } from '../shop/orders/find.ts'
 import { setting } from '../shop/settings/settings.ts'
@@ -64,9 +66,9 @@ export const checkoutRoutes = [
       return idempotent(call, raw, next)
     },
     handler: async (call, input) => {
-      const { shop, addressKey, claim = null, resumes } = call
+      const { shop, addressKey, takeKey = null, resumes } = call
       const { cookies, ...holder } = readHolder(call)
-      const caller = { user: call.identity?.user ?? null, addressKey, holder, claim, resumes }
+      const caller = { user: call.identity?.user ?? null, addressKey, holder, takeKey, resumes }
       const { order, result } = await createSession(shop, input, caller, call.now)
       return { data: result, cookies: [...trackingCookies(call, order.id), ...cookies] }
     }
@@ -91,30 +93,42 @@ function trackingCookies({ shop }: Call, orderId: number): string[] {
   ]
 }
 
-/** Repeats the first response of an Idempotency-Key if it was 2xx, 402 or 502; otherwise the request runs again. */
+/**
+ * Repeats the first response of an Idempotency-Key if it was 2xx, 402 or 502; otherwise the request runs again. The key is
+ * written by `takeKey`, after the checks and limits of a checkout, so that random keys cost the shop no writes.
+ */
 async function idempotent(call: Call, raw: Uint8Array, next: (call: Call) => Promise<Response>): Promise<Response> {
   const key = parseIdempotencyKey(headerValues(call.request, 'idempotency-key'))
   if (key === null) return next(call)
   const { db } = call.shop
-  const claimed = await claimKey(db, { scope: scopeOf(call), key, ...fingerprintsOf(call, raw) }, call.now)
-  if (claimed.kind === 'replay') return replay(call, claimed)
-  const { claim } = claimed
+  const asked = { scope: scopeOf(call), key, ...fingerprintsOf(call, raw) }
+  const known = readKey(db, asked, call.now)
+  if (known.kind === 'replay') return replay(call, known)
+  const resumes = known.kind === 'resume' ? { resumes: known.orderId } : {}
+  let held: Claimed | undefined
+  const takeKey = async (): Promise<Claim> => {
+    held ??= await claimKey(db, asked, call.now)
+    // Another request with the key ran since it was read.
+    if (held.kind === 'replay' || (held.kind === 'resume' && held.orderId !== resumes.resumes))
+      throw conflict('in_progress')
+    return held.claim
+  }
   try {
-    const response = await next(
-      claimed.kind === 'resume' ? { ...call, claim, resumes: claimed.orderId } : { ...call, claim }
-    )
-    await settleKey(call, claim, response)
-    return response
+    const response = await next({ ...call, takeKey, ...resumes })
+    return held === undefined ? response : await settleKey(call, held, response)
   } finally {
-    endClaim(claim)
+    if (held !== undefined && held.kind !== 'replay') endClaim(held.claim)
   }
 }
 
 /**
- * Stores the response or releases the key. If the database accepts neither, the client still gets the response, because
- * it is correct; another request with the key continues with its order.
+ * Stores the response or releases the key, and returns the response to send. If the database accepts neither, the client
+ * still gets the response, because it is correct; another request with the key continues with its order.
  */
-async function settleKey({ shop, ids }: Call, claim: Claim, response: Response): Promise<void> {
+async function settleKey(call: Call, held: Claimed, response: Response): Promise<Response> {
+  if (held.kind === 'replay') return replay(call, held)
+  const { claim } = held
+  const { shop, ids } = call
   try {
     if (isKept(response.status)) await keepAnswer(shop.db, claim, await answerOf(response))
     else await releaseKey(shop.db, claim, { forgetOrder: response.status === 422 })
@@ -125,6 +139,7 @@ async function settleKey({ shop, ids }: Call, claim: Claim, response: Response):
       error: describeError(error)
     })
   }
+  return response
 }
 
 function isKept(status: number): boolean {

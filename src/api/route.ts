@@ -29,8 +29,8 @@ export type Call = {
   readonly cookies: string | null
   /** The X-Nonce header, whether or not the route requires one. */
   readonly nonce: string | null
-  /** The Idempotency-Key that this request holds. */
-  readonly claim?: Claim
+  /** Writes the Idempotency-Key of this request and holds it until the response. */
+  readonly takeKey?: () => Promise<Claim>
   /** The unsettled order of an earlier request with the key. */
   readonly resumes?: number
 }

@@ -2,6 +2,7 @@ import { AppError } from '../errors.ts'
 import { findIdentity } from '../api/identity.ts'
 import { rawPath, rawTarget } from '../platform/http/node-request.ts'
 import { parseQuery } from '../platform/http/query.ts'
+import { deviceCookie } from '../shop/accounts/device-cookie.ts'
 import { findUsableToken } from '../shop/accounts/email-tokens.ts'
 import { getUserById } from '../shop/accounts/find.ts'
 import { resetPassword } from '../shop/customers/reset-password.ts'
@@ -73,8 +74,8 @@ async function reset(call: PageCall): Promise<PageReply> {
   const password = form.get('password') ?? ''
   if (password === '') return resetForm(call, token, 422, 'Please enter a new password.')
   try {
-    await resetPassword(app, { token, password }, { addressKey }, now)
-    return { redirect: '/account/reset/done' }
+    const user = await resetPassword(app, { token, password }, { addressKey }, now)
+    return { redirect: '/account/reset/done', setCookie: deviceCookie(app, user, request.headers.get('cookie')) }
   } catch (error) {
     if (isCode(error, 'TOKEN_INVALID')) return resetOver
     if (isCode(error, 'PASSWORD_POLICY_VIOLATION')) return resetForm(call, token, error.status, error.message)

@@ -26,7 +26,7 @@ export type PageReply =
       /** The script of a storefront page. Such a page is the same for everybody: it may be kept and compressed. */
       readonly script?: AssetName
     }
-  | { readonly redirect: string }
+  | { readonly redirect: string; readonly setCookie?: string }
 
 export type PageRoute = {
   readonly method: 'GET' | 'POST'

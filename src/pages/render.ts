@@ -14,7 +14,12 @@ export function createRenderer(app: App, assets: Assets): (reply: PageReply, req
     if ('redirect' in reply) {
       return new Response(null, {
         status: 303,
-        headers: { location: reply.redirect, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }
+        headers: {
+          location: reply.redirect,
+          'cache-control': 'no-store',
+          'referrer-policy': 'no-referrer',
+          ...(reply.setCookie === undefined ? {} : { 'set-cookie': reply.setCookie })
+        }
       })
     }
     const { status, template, title, data = {}, leadsTo = [], headers = {}, script } = reply

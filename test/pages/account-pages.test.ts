@@ -82,6 +82,8 @@ describe('the link to choose a new password', () => {
 
     const done = await send('quiet-harbour-71')
     expect([done.status, done.headers.get('location')]).toEqual([303, '/account/reset/done'])
+    // An attacker who used up the limits of the account does not keep this browser out.
+    expect([...visitor.cookies.keys()]).toContain('shopstead_device')
     expect((await login(visitor, 'carla@example.com', 'tidal-basalt-93')).status).toBe(401)
     expect((await login(visitor, 'carla@example.com', 'quiet-harbour-71')).status).toBe(200)
     expect(findUserByEmail(shop.app.db, 'carla@example.com')?.emailVerifiedAt).not.toBeNull()

@@ -37,7 +37,13 @@ import { takeCheckoutPoint } from './checkout-limits.ts'
 export type CheckoutInput = { body: CheckoutBody; query: CheckoutQuery }
 
 /** Who asks for a checkout, and from where. */
-export type CheckoutCaller = { user: UserRow | null; addressKey: string; holder: Holder; claim: Claim | null }
+export type CheckoutCaller = {
+  user: UserRow | null
+  addressKey: string
+  holder: Holder
+  /** Writes the Idempotency-Key of the request, once nothing but the sale itself can refuse it; null without a key. */
+  takeKey: (() => Promise<Claim>) | null
+}
 
 /** An order that has been committed and how it is going to be paid; the gateway has not heard of it yet. */
 export type PlacedOrder = { order: OrderRow; attempt: AttemptRow | null }
@@ -64,21 +70,29 @@ export async function placeOrder(
   await takeCheckoutPoint(shop, caller.addressKey, strategy)
   const place = async (judge: Judge): Promise<PlacedOrder> => {
     assertOffered(shop, strategy)
-    // A cart that will be refused shall cost no hash and tell nothing of the email.
-    if (wish !== null) judge(() => priceItems(shop.db, input, { userId: null, email }, now))
+    // A cart that is refused costs no hash, writes no key, and reveals nothing about the email.
+    if (wish !== null || caller.takeKey !== null)
+      judge(() => priceItems(shop.db, input, { userId: caller.user?.id ?? null, email }, now))
     const account = wish === null ? null : await prepareAccount(shop, wish, caller.addressKey)
-    const buying = { caller, email, account, strategy }
+    const claim = caller.takeKey === null ? null : await caller.takeKey()
+    const buying = { caller, claim, email, account, strategy }
     return writeWhenFree(shop.db, (tx) => judge(() => makeOrder(tx, shop, input, buying, now)))
   }
   return givenCodes(body).length === 0 ? place((work) => work()) : judgeCodes(shop, caller.addressKey, place)
 }
 
-type Buying = { caller: CheckoutCaller; email: string | null; account: NewUser | null; strategy: Strategy }
+type Buying = {
+  caller: CheckoutCaller
+  claim: Claim | null
+  email: string | null
+  account: NewUser | null
+  strategy: Strategy
+}
 
 /** Account, order, key and payment attempt, or none of them. */
 function makeOrder(tx: Tx, shop: ShopContext, input: CheckoutInput, buying: Buying, now: number): PlacedOrder {
   const { body, query } = input
-  const { caller, email, account, strategy } = buying
+  const { caller, claim, email, account, strategy } = buying
   const created = account === null ? null : makeAccount(tx, shop, account, now)
   // Until its email is verified the new account is nobody's yet, and the order stays a guest's.
   const userId = caller.user?.id ?? (created?.verificationPending === false ? created.id : null)
@@ -91,7 +105,7 @@ function makeOrder(tx: Tx, shop: ShopContext, input: CheckoutInput, buying: Buyi
   assertMayHold(tx, caller.holder, { lines: cart.lines, strategy })
   const order = insertOrder(tx, { ...fixed, strategy, userId, currency, ...cart, attribution }, now)
   recordHolder(tx, order.id, caller.holder)
-  if (caller.claim !== null) tieOrder(tx, caller.claim, order.id)
+  if (claim !== null) tieOrder(tx, claim, order.id)
   return startPayment(shop, tx, order, strategy, now)
 }
 

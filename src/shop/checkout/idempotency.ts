@@ -81,9 +81,9 @@ export function endClaim(claim: Claim): void {
 }
 
 function takeKey(tx: Tx, asked: Claim, now: number): Claimed {
-  const own = tx.orm.select().from(idempotencyKeys).where(byKey(asked)).get()
-  const known = own?.fingerprint === asked.fingerprint ? own : (findGuestKey(tx, asked, now) ?? own)
-  if (known === undefined || known.expiresAt <= now) {
+  const known = readKey(tx, asked, now)
+  if (known.kind === 'replay') return known
+  if (known.scope === null) {
     tx.orm.delete(idempotencyKeys).where(byKey(asked)).run()
     const times = { createdAt: now, expiresAt: now + keptMs }
     tx.orm
@@ -93,16 +93,35 @@ function takeKey(tx: Tx, asked: Claim, now: number): Claimed {
     return { kind: 'fresh', claim: asked }
   }
   const claim = { ...asked, scope: known.scope }
-  if (known === own && known.fingerprint !== claim.fingerprint) throw conflict('payload_mismatch')
+  tx.orm.update(idempotencyKeys).set({ owner: claim.owner, createdAt: now }).where(byKey(claim)).run()
+  return known.kind === 'fresh' ? { kind: 'fresh', claim } : { kind: 'resume', claim, orderId: known.orderId }
+}
+
+/** What is stored under a key; `scope` is that of its row. */
+export type Known =
+  | { kind: 'fresh'; scope: string | null }
+  | ({ kind: 'replay' } & KeptAnswer)
+  | { kind: 'resume'; scope: string; orderId: number }
+
+/**
+ * Looks a key up and writes nothing: a request must be valid and within its limits before it writes a key.
+ *
+ * @throws AppError IDEMPOTENCY_KEY_REUSE_CONFLICT as `claimKey`
+ */
+export function readKey(db: Db, asked: Omit<Claim, 'owner'>, now: number): Known {
+  const own = db.orm.select().from(idempotencyKeys).where(byKey(asked)).get()
+  const known = own?.fingerprint === asked.fingerprint ? own : (findGuestKey(db, asked, now) ?? own)
+  if (known === undefined || known.expiresAt <= now) return { kind: 'fresh', scope: null }
+  if (known === own && known.fingerprint !== asked.fingerprint) throw conflict('payload_mismatch')
   if (known.state === 'answered') return { kind: 'replay', ...answerOf(known) }
   if (isRunning(known.owner, known.createdAt, now)) throw conflict('in_progress')
-  tx.orm.update(idempotencyKeys).set({ owner: claim.owner, createdAt: now }).where(byKey(claim)).run()
-  return known.orderId === null ? { kind: 'fresh', claim } : { kind: 'resume', claim, orderId: known.orderId }
+  const { scope, orderId } = known
+  return orderId === null ? { kind: 'fresh', scope } : { kind: 'resume', scope, orderId }
 }
 
 /** The same key with the same body from a guest at another address. */
-function findGuestKey(tx: Tx, { scope, key, bodyFingerprint }: Claim, now: number): KeyRow | undefined {
-  return tx.orm
+function findGuestKey(db: Db, { scope, key, bodyFingerprint }: Omit<Claim, 'owner'>, now: number): KeyRow | undefined {
+  return db.orm
     .select()
     .from(idempotencyKeys)
     .where(
@@ -196,7 +215,8 @@ function isAlive(pid: number): boolean {
   }
 }
 
-function conflict(reason: 'payload_mismatch' | 'in_progress'): AppError {
+/** IDEMPOTENCY_KEY_REUSE_CONFLICT; `in_progress` tells the client to try again. */
+export function conflict(reason: 'payload_mismatch' | 'in_progress'): AppError {
   const message =
     reason === 'in_progress'
       ? 'A request with this Idempotency-Key is still running.'

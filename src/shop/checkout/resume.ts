@@ -35,6 +35,7 @@ export async function payAgain(
   caller: CheckoutCaller
 ): Promise<Resumed | undefined> {
   await takeCheckoutPoint(shop, caller.addressKey, body.strategy ?? defaultStrategy)
+  await caller.takeKey?.()
   const started = performance.now()
   const left = await pickUp(shop, orderId)
   if (left === undefined) return undefined

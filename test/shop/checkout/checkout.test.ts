@@ -29,7 +29,7 @@ const guest: CheckoutCaller = {
   user: null,
   addressKey: '192.0.2.7',
   holder: { buyer: 'guest:a', isGuest: true, addressKey: 'a' },
-  claim: null
+  takeKey: null
 }
 const handoff = { strategy: 'token_handoff', returnUrl: 'https://front.example/done', paymentToken: 'pm_card_visa' }
 
@@ -386,10 +386,10 @@ test('a key is tied to its order, and to none when the order is not made', async
   const asked = { scope: 'address:192.0.2.7', key: 'k', fingerprint: 'f', bodyFingerprint: 'b' }
   const claimed = await claimKey(db, asked, clock.now())
   if (claimed.kind !== 'fresh') throw new Error('the key was not fresh')
-  const { claim } = claimed
+  const takeKey = () => Promise.resolve(claimed.claim)
   const tied = () => db.sqlite.prepare('SELECT order_id FROM idempotency_keys').pluck().get()
-  await expect(buy(opened, { items: [{ productId: 9, quantity: 1 }] }, { claim })).rejects.toThrow()
+  await expect(buy(opened, { items: [{ productId: 9, quantity: 1 }] }, { takeKey })).rejects.toThrow()
   expect(tied()).toBeNull()
-  const { order } = await buy(opened, {}, { claim })
+  const { order } = await buy(opened, {}, { takeKey })
   expect(tied()).toBe(order.id)
 })
