@@ -12,6 +12,7 @@ import { orderStatuses } from '../shop/orders/states.ts'
 import type { OrderStatus } from '../shop/orders/states.ts'
 import { openAttempts } from '../shop/payments/attempts.ts'
 import { markPaid } from '../shop/payments/by-hand.ts'
+import { cancelOrders, findUnpaidOrders } from '../shop/payments/cancel-unpaid.ts'
 import { cancelOrder } from '../shop/payments/end-hold.ts'
 import { acceptPayment, describePayment, findUncountedPayment } from '../shop/payments/uncounted-payment.ts'
 import { refundOrder } from '../shop/payments/refund.ts'
@@ -26,6 +27,7 @@ import type { Work } from './run.ts'
 
 type ListOptions = { user?: string; status?: OrderStatus; limit: string }
 type SureOptions = { yes?: boolean }
+type CancelOptions = SureOptions & { unpaid?: true; olderThan?: string; emailDomain?: string }
 
 const by = 'operator'
 
@@ -83,20 +85,24 @@ function defineMoves(group: ShopCommand): void {
   })
   const cancel = addCommand(
     group,
-    'cancel <id>',
-    'cancel an order: returns stock, coupons and benefits, but no money',
-    'orders cancel 12'
+    'cancel [id]',
+    'cancel an order, or many unpaid orders: returns stock, coupons and benefits, but no money',
+    'orders cancel --unpaid --older-than 1h --email-domain mail.example'
   )
-  runs(
-    cancel.option('--yes', 'do not ask for confirmation'),
-    'migrated',
-    async (work: Work<SureOptions>, id: string) => {
-      const { app } = work
-      await askAtTerminal(`Cancel order ${parseId(id)}?`, work)
-      await cancelOrder(app, parseId(id), by)
-      return answer(app, parseId(id))
-    }
-  )
+    .option('--unpaid', 'cancel all unpaid orders instead of one')
+    .option('--older-than <age>', 'with --unpaid: only orders of at least this age, such as 30m, 1h or 2d')
+    .option('--email-domain <domain>', 'with --unpaid: only orders with an email of this domain')
+    .option('--yes', 'do not ask for confirmation')
+  runs(cancel, 'migrated', async (work: Work<CancelOptions>, id: string | undefined) => {
+    const { app, options } = work
+    if (options.unpaid === true && id === undefined) return cancelUnpaid(work)
+    if (id === undefined) throw new AppError('USAGE', 'Give the number of an order, or --unpaid.')
+    if (options.unpaid ?? options.olderThan ?? options.emailDomain)
+      throw new AppError('USAGE', 'Give the number of an order or --unpaid, not both.')
+    await askAtTerminal(`Cancel order ${parseId(id)}?`, work)
+    await cancelOrder(app, parseId(id), by)
+    return answer(app, parseId(id))
+  })
   const refund = addCommand(
     group,
     'refund <id>',
@@ -115,6 +121,33 @@ function defineMoves(group: ShopCommand): void {
     await refundOrder(app, parseId(id), amountMinor, by, { byHand: options.byHand ?? false })
     return answer(app, parseId(id))
   })
+}
+
+async function cancelUnpaid(work: Work<CancelOptions>): Promise<Answer> {
+  const { app, now, options } = work
+  const placedBefore = now - (options.olderThan === undefined ? 0 : parseAge(options.olderThan))
+  const emailDomain = options.emailDomain?.replace(/^@/, '').toLowerCase() ?? null
+  const orderIds = findUnpaidOrders(app.db, { placedBefore, emailDomain })
+  if (orderIds.length === 0) return { json: { cancelled: [], failed: [] }, human: 'No unpaid orders match.' }
+  await confirmOrRefuse(work.terminal, `Cancel ${countOf(orderIds.length, 'unpaid order')}?`, options)
+  const progress = showProgress(work)
+  const report = await cancelOrders(app, orderIds, by, (done) =>
+    progress.step(`${done} of ${orderIds.length} orders cancelled`)
+  )
+  progress.done()
+  const failed = report.failed.map(({ orderId, message }) => `order ${orderId} stays: ${message}`)
+  return { json: report, human: [`${countOf(report.cancelled.length, 'order')} cancelled`, ...failed] }
+}
+
+function countOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** @throws AppError USAGE */
+function parseAge(text: string): number {
+  const [, count, unit = ''] = /^([1-9]\d{0,3})([mhd])$/.exec(text) ?? []
+  if (count === undefined) throw new AppError('USAGE', '--older-than must be an age such as 30m, 1h or 2d.')
+  return Number(count) * { m: 60_000, h: 3_600_000, d: 86_400_000 }[unit as 'm' | 'h' | 'd']
 }
 
 /** A payment that the gateway has is recorded as it was paid; without one, the money arrived by hand. */

@@ -23,6 +23,7 @@ export type MailData = {
   password_changed: { userId: number; billingEmailRemoved?: true }
   order_receipt: { orderId: number }
   order_refunded: { orderId: number; amountMinor: number }
+  payment_reminder: { orderId: number; endsAt: number }
   renewal_failed: RenewalFailure
   subscription_ended: { orderId: number }
   affiliate_decision: { affiliateId: number; approved: boolean }

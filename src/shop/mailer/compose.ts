@@ -9,7 +9,7 @@ import {
 } from './account-emails.ts'
 import type { Email } from './email.ts'
 import { ObsoleteEmailError } from './email.ts'
-import { receiptEmail, refundEmail } from './order-emails.ts'
+import { paymentReminderEmail, receiptEmail, refundEmail } from './order-emails.ts'
 import { renewalFailedEmail, subscriptionEndedEmail } from './subscription-emails.ts'
 
 type Composer = (shop: ShopContext, data: unknown, now: number) => Email
@@ -34,6 +34,7 @@ const composers: Readonly<Record<MailTemplate, Composer>> = {
   ),
   order_receipt: composer<'order_receipt'>(z.object({ orderId: id }), receiptEmail),
   order_refunded: composer<'order_refunded'>(z.object({ orderId: id, amountMinor: z.int() }), refundEmail),
+  payment_reminder: composer<'payment_reminder'>(z.object({ orderId: id, endsAt: z.int() }), paymentReminderEmail),
   renewal_failed: composer<'renewal_failed'>(renewalFailure, renewalFailedEmail),
   subscription_ended: composer<'subscription_ended'>(z.object({ orderId: id }), subscriptionEndedEmail),
   affiliate_decision: composer<'affiliate_decision'>(

@@ -52,6 +52,28 @@ export function refundEmail(shop: ShopContext, data: MailData['order_refunded'])
   }
 }
 
+/**
+ * Reminds the buyer of an order that waits for a bank transfer, a day before it is cancelled.
+ *
+ * @throws ObsoleteEmailError when the order does not exist or wait any more, or its buyer is erased
+ */
+export function paymentReminderEmail(shop: ShopContext, data: MailData['payment_reminder']): Email {
+  const order = getOrderWithEmail(shop, data.orderId)
+  if (order.status !== 'on-hold' || order.paidAt !== null) throw new ObsoleteEmailError('the order is not waiting')
+  const name = setting(shop.db, 'shop.name')
+  return {
+    subject: `Your order ${order.id} at ${name} is not paid yet`,
+    opening: [
+      `We have not received your payment for order ${order.id} yet. We will cancel the order on ${formatDay(data.endsAt)}.`,
+      setting(shop.db, 'payments.manualInstructions')
+    ],
+    table: tableOf(shop, order),
+    action: { label: 'View your order', url: `${shop.publicUrl()}/checkout/done/${order.publicToken}` },
+    closing: ["If you have already paid, you don't need to do anything else."],
+    links: {}
+  }
+}
+
 /** What was renewed and until when; null for an order that is not a renewal. */
 function renewalText(shop: ShopContext, order: OrderRow): string | null {
   const invoice = findInvoiceOfOrder(shop.db, order.id)

@@ -3,7 +3,7 @@ import type { Db, Tx } from '../../platform/db/database.ts'
 import { insertStatement, rawStatement } from '../../platform/db/statements.ts'
 import type { CountedStock } from './order-stock.ts'
 import { orderHolders } from './schema.ts'
-import { orderStates, orderStatuses } from './states.ts'
+import { unpaidStatuses } from './states.ts'
 
 /** Who holds the stock and coupons of an unpaid order, for the limits on what one buyer or one address can hold. */
 export type Holder = {
@@ -15,10 +15,7 @@ export type Holder = {
 }
 
 /** The states of an order that holds stock and coupons without being paid. */
-const held = orderStatuses
-  .filter((status) => !orderStates[status].paid && !orderStates[status].released)
-  .map((status) => `'${status}'`)
-  .join(', ')
+const held = unpaidStatuses.map((status) => `'${status}'`).join(', ')
 
 const insertHolder = insertStatement(orderHolders)
 

@@ -98,6 +98,11 @@ export const orderStatuses: readonly [OrderStatus, ...OrderStatus[]] = names
 /** The states of an order that holds no stock and no coupon use. */
 export const releasedStatuses: readonly OrderStatus[] = names.filter(isReleasedStatus)
 
+/** The states of an order that holds stock or coupon uses without being paid. */
+export const unpaidStatuses: readonly OrderStatus[] = names.filter(
+  (status) => !isPaidStatus(status) && !isReleasedStatus(status)
+)
+
 /**
  * Whether an order may move between two states. A cancelled order moves only when a payment arrived late
  * (`latePayment`).

@@ -15,8 +15,11 @@ import { findGatewayOf, gatewayOf } from './gateway.ts'
 import { callOff } from './look-up.ts'
 import type { AttemptRow } from './rows.ts'
 import { settleAttempt } from './settle.ts'
+import { endLateTransfers } from './transfers.ts'
 
-/** Ends expired holds and returns how many. A hold that cannot be ended now is tried again in the next round. */
+/**
+ * Ends expired holds, and orders whose transfer did not arrive in time. Returns how many. A hold that cannot be ended now is tried again in the next round.
+ */
 export async function endHolds(shop: ShopContext): Promise<{ ended: number; failed: number }> {
   const report = { ended: 0, failed: 0 }
   for (const orderId of overdueOrders(shop.db, shop.clock.now())) {
@@ -29,6 +32,7 @@ export async function endHolds(shop: ShopContext): Promise<{ ended: number; fail
       if (isUnavailable(error)) break
     }
   }
+  report.ended += await endLateTransfers(shop)
   return report
 }
 

@@ -114,6 +114,12 @@ export const definitions = {
     'Please transfer the total to our bank account, with the order number as the reference. We ship your order when the payment arrives.',
     'The payment instructions for buyers who pay by bank transfer or another manual method'
   ),
+  'payments.manualDays': integer(
+    7,
+    1,
+    60,
+    'After how many days an order that waits for a bank transfer is cancelled; the buyer is reminded a day before'
+  ),
   'payments.receiptEmail': flag(
     true,
     'Whether Stripe gets the email of the buyer, to send its own receipt of the payment'
