@@ -168,8 +168,16 @@ function activate(
   subscription: Stripe.Subscription,
   latest: { latest_invoice: string }
 ): Stripe.Subscription {
-  setTimer(context, subscription.id, 'renew_subscription', periodOf(subscription).end * 1000)
-  return update(context, subscription, { ...latest, status: 'active' })
+  const active = update(context, subscription, { ...latest, status: 'active' })
+  scheduleRenewal(context, active)
+  return active
+}
+
+/** Sets the time of an active subscription's renewal, or of its end when `cancel_at` comes first. */
+export function scheduleRenewal(context: Context, subscription: Stripe.Subscription): void {
+  if (subscription.status !== 'active') return
+  const dueSeconds = Math.min(periodOf(subscription).end, subscription.cancel_at ?? Number.POSITIVE_INFINITY)
+  setTimer(context, subscription.id, 'renew_subscription', dueSeconds * 1000)
 }
 
 function markPastDue(

@@ -1,5 +1,5 @@
 import type Stripe from 'stripe'
-import { endAt, endSubscription, update } from './billing.ts'
+import { endAt, endSubscription, scheduleRenewal, update } from './billing.ts'
 import { getStored, route } from './context.ts'
 import type { Context, Route } from './context.ts'
 import { badState } from './errors.ts'
@@ -37,13 +37,15 @@ function updateSubscription(context: Context, params: Values<typeof updateShape>
   refuseEnded(object)
   const atEnd = params.cancel_at_period_end
   const method = params.default_payment_method
-  return update(context, object, {
+  const updated = update(context, object, {
     metadata: mergeMetadata(object.metadata, params.metadata),
     ...(params.description === undefined ? {} : { description: params.description }),
     ...(method === undefined ? {} : { default_payment_method: useMethod(context, method).object.id }),
     ...(atEnd === undefined ? {} : endOfPeriod(context, object, atEnd)),
     ...(params.cancel_at === undefined ? {} : endAt(context, params.cancel_at))
   })
+  scheduleRenewal(context, updated)
+  return updated
 }
 
 function endOfPeriod(context: Context, subscription: Stripe.Subscription, ends: boolean): Partial<Stripe.Subscription> {

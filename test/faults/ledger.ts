@@ -33,6 +33,7 @@ export function compareLedger({ app, sandbox }: MoneyShop, before: ReadonlySet<s
       ...inventedPayments(sides, charges),
       ...unfinishedRefunds(sides, charges),
       ...wrongDisputes(sides, ids),
+      ...falseAlarms(sides, ids),
       ...ledger.subscriptions.flatMap((subscription) => wrongSubscription(sides, subscription, ids))
     ]
   }
@@ -113,6 +114,19 @@ function wrongDisputes({ ledger, books }: Sides, charges: ReadonlySet<string>): 
   })
 }
 
+/** Every warning is about a dispute or a refund of these charges: no payment is odd, and none of other software is ours. */
+function falseAlarms({ ledger, books }: Sides, charges: ReadonlySet<string>): string[] {
+  const known = new Set([
+    ...books.refunds.map(({ gatewayKey }) => gatewayKey),
+    ...[...ledger.disputes, ...ledger.refunds].map(({ id }) => id)
+  ])
+  const ofOthers = [...ledger.disputes, ...ledger.refunds].filter(({ charge }) => !charges.has(idOf(charge) ?? ''))
+  const foreign = new Set(ofOthers.map(({ id }) => id))
+  return books.warnings
+    .filter(({ objectId, isOpen: open }) => open === 1 && (!known.has(objectId) || foreign.has(objectId)))
+    .map(({ kind, objectId }) => `${objectId}: an unexpected warning (${kind})`)
+}
+
 function wrongSubscription(sides: Sides, subscription: Stripe.Subscription, charges: ReadonlySet<string>): string[] {
   const { id, status } = subscription
   const { books, ledger } = sides
@@ -136,7 +150,8 @@ function wrongSubscription(sides: Sides, subscription: Stripe.Subscription, char
     violations.push(`${id}: is paid until ${date(end)}, but ${date(row.currentPeriodEnd)} in the shop`)
   if ((row.pastDueSince !== null) !== isLate)
     violations.push(`${id}: is ${status}, but past due since ${row.pastDueSince}`)
-  if ((row.cancelAtPeriodEnd === 1) !== (subscription.cancel_at !== null))
+  const endsSoon = subscription.cancel_at !== null && subscription.cancel_at <= (item?.current_period_end ?? 0)
+  if ((row.cancelAtPeriodEnd === 1) !== endsSoon)
     violations.push(`${id}: ends at ${subscription.cancel_at}, but cancelAtPeriodEnd is ${row.cancelAtPeriodEnd}`)
   return violations
 }

@@ -29,10 +29,9 @@ import type { TestClock } from '../support/shop-context.ts'
 export const hourMs = 3_600_000
 export const dayMs = 24 * hourMs
 
-/** A product for one payment, and a subscription by the month. */
+/** A subscription by the month. */
 const shelf = {
   products: [
-    { slug: 'mug', name: 'Mug', price: '12.50', type: 'digital' },
     {
       slug: 'club',
       name: 'Club',
@@ -99,14 +98,6 @@ export class MoneyShop {
     await this.pay(attempt?.objectId ?? '', paymentMethod)
     const { subscription } = await (await this.stripe()).checkout.sessions.retrieve(attempt?.objectId ?? '')
     return { orderId, subscription: idOf(subscription) ?? '' }
-  }
-
-  /** A new account buys a mug. Returns the order's id. */
-  async buy(paymentMethod = 'pm_card_visa'): Promise<number> {
-    const orderId = await this.checkOut('mug')
-    const [attempt] = attemptsOf(this.app.db, orderId)
-    await this.pay(attempt?.objectId ?? '', paymentMethod)
-    return orderId
   }
 
   /** Sends every webhook that is due within an hour, late ones included. */

@@ -41,7 +41,7 @@ const customersAtOnce = 5
 
 /**
  * Lives through a year of subscriptions day by day: renewals, cards that fail and work again, cancellations in Stripe's
- * portal, refunds by the operator and in the dashboard, disputes; with webhooks that are lost, late, doubled or out of
+ * portal, refunds by the operator and in the dashboard, disputes, payments of other software on the same account; with webhooks that are lost, late, doubled or out of
  * order, failing calls, older API versions, restarts and days on which the shop is closed. The ledger is compared with
  * the books each month and at the end. The same seed lives the same year.
  */
@@ -62,6 +62,8 @@ class Year {
   private readonly shop: MoneyShop
   private readonly random: Random
   private readonly trials: Trial[] = []
+  /** Charges of other software on the same Stripe account. */
+  private readonly foreign = new Set<string>()
   private customers: Customer[] = []
   private day = 0
 
@@ -86,6 +88,8 @@ class Year {
     shop.sandbox.clearFaults()
     if (random.oneIn(2)) this.fault({ target: 'webhook:*', fault: random.pick(webhookFaults), times: -1 })
     await this.customersAct()
+    await this.dashboardActs()
+    if (random.oneIn(20)) await this.otherSoftwareActs()
     this.banksAct()
     for (let faults = random.between(0, 2); faults > 0; faults -= 1) this.failCalls()
     const isClosed = random.oneIn(25)
@@ -131,12 +135,58 @@ class Year {
       this.count('cards that work again')
     }
     if (current.cancel_at === null && random.oneIn(120)) {
-      await update({ cancel_at: current.items.data[0]?.current_period_end ?? 0 })
+      const periodEnd = current.items.data[0]?.current_period_end ?? 0
+      await update({ cancel_at: periodEnd + random.pick([0, 0, 0, -1, 10, 40]) * 86_400 })
       this.count('cancellations in the portal')
     } else if (current.cancel_at !== null && random.oneIn(40)) {
       await update({ cancel_at: '' })
       this.count('cancellations taken back')
     }
+  }
+
+  /** Refunds and cancellations of which the shop hears by events only. */
+  private async dashboardActs(): Promise<void> {
+    const { random, shop } = this
+    const stripe = await shop.stripe()
+    const charge = random.oneIn(30) ? this.pickCharge() : undefined
+    if (charge !== undefined) {
+      const left = charge.amount - charge.amount_refunded
+      await stripe.refunds.create({ charge: charge.id, amount: random.oneIn(2) ? left : random.between(1, left) })
+      this.count('refunds in the dashboard')
+    }
+    if (!random.oneIn(60) || this.customers.length === 0) return
+    const { subscription } = random.pick(this.customers)
+    const { status } = await stripe.subscriptions.retrieve(subscription)
+    if (status === 'canceled') return
+    await stripe.subscriptions.cancel(subscription)
+    this.count('cancellations in the dashboard')
+  }
+
+  /** A payment of a WooCommerce on the same account, with its refund or dispute. */
+  private async otherSoftwareActs(): Promise<void> {
+    const { random, shop } = this
+    const stripe = await shop.stripe()
+    const { id, latest_charge: charge } = await stripe.paymentIntents.create({
+      amount: random.between(100, 9_000),
+      currency: 'eur',
+      confirm: true,
+      payment_method: 'pm_card_visa',
+      return_url: 'https://other.example/',
+      metadata: { order_id: '1', order_key: 'wc_order_1' }
+    })
+    this.foreign.add(idOf(charge) ?? '')
+    if (random.oneIn(3)) await stripe.refunds.create({ payment_intent: id })
+    else if (random.oneIn(2)) shop.sandbox.openDispute(id)
+    this.count('payments of other software')
+  }
+
+  /** A charge of the shop that the gateway would refund. */
+  private pickCharge(): Stripe.Charge | undefined {
+    const { charges } = this.shop.sandbox.ledger()
+    const open = charges.filter(({ id, status, disputed, amount, amount_refunded: refunded }) => {
+      return status === 'succeeded' && !disputed && refunded < amount && !this.foreign.has(id)
+    })
+    return open.length === 0 ? undefined : this.random.pick(open)
   }
 
   private banksAct(): void {
@@ -147,11 +197,8 @@ class Year {
       this.decide(trial.dispute)
     }
     if (!random.oneIn(25)) return
-    const open = shop.sandbox.ledger().charges.filter(({ status, disputed, amount, amount_refunded: refunded }) => {
-      return status === 'succeeded' && !disputed && refunded < amount
-    })
-    if (open.length === 0) return
-    const charge = random.pick(open)
+    const charge = this.pickCharge()
+    if (charge === undefined) return
     const left = charge.amount - charge.amount_refunded
     const part = random.oneIn(2) ? { amount: random.between(1, left) } : {}
     const { id } = shop.sandbox.openDispute(idOf(charge.payment_intent) ?? '', part)
@@ -192,7 +239,7 @@ class Year {
   /** The shop hears of everything, then the ledger is compared with the books. */
   private async audit(): Promise<void> {
     await this.shop.settle()
-    const { charges, violations } = compareLedger(this.shop)
+    const { charges, violations } = compareLedger(this.shop, this.foreign)
     this.happened.set('charges', charges)
     const found = violations.filter((violation) => this.violations.every((known) => !known.includes(violation)))
     this.violations.push(...found.map((violation) => `day ${this.day}: ${violation}`))

@@ -76,6 +76,17 @@ describe('a subscription', () => {
     expect(session).toMatchObject({ status: 'open', subscription: null })
   })
 
+  test('ends at its cancel_at, even in the middle of a period', async () => {
+    const { id } = await subscribe()
+    const cancel_at = Math.floor(bench.now() / 1000) + 10 * 86_400
+    await bench.stripe.subscriptions.update(id, { cancel_at })
+    bench.advance(9 * dayMs)
+    expect(await bench.stripe.subscriptions.retrieve(id)).toMatchObject({ status: 'active', cancel_at })
+    bench.advance(dayMs)
+    expect(await bench.stripe.subscriptions.retrieve(id)).toMatchObject({ status: 'canceled' })
+    expect(bench.sandbox.ledger().charges).toHaveLength(1)
+  })
+
   test('renews after a month, on the same day of the month', async () => {
     const { id } = await subscribe()
     const first = (await bench.stripe.subscriptions.retrieve(id)).items.data[0]
