@@ -66,6 +66,8 @@ class Year {
   private readonly foreign = new Set<string>()
   private customers: Customer[] = []
   private day = 0
+  /** The shop is closed until this day. */
+  private opensOn = 0
 
   constructor(shop: MoneyShop, random: Random) {
     this.shop = shop
@@ -76,7 +78,7 @@ class Year {
     for (this.day = 1; this.day <= daysInAYear; this.day += 1) {
       this.shop.clock.advance(dayMs)
       await this.liveDay()
-      if (this.day % 30 === 0) await this.audit()
+      if (this.day % 30 === 0 && this.day >= this.opensOn) await this.audit()
     }
     for (const { dispute } of this.trials.splice(0)) this.decide(dispute)
     await this.audit()
@@ -92,12 +94,19 @@ class Year {
     if (random.oneIn(20)) await this.otherSoftwareActs()
     this.banksAct()
     for (let faults = random.between(0, 2); faults > 0; faults -= 1) this.failCalls()
-    const isClosed = random.oneIn(25)
-    if (isClosed) return this.count('days closed')
+    if (this.day === this.opensOn) this.shop.restart()
+    if (this.day < this.opensOn) {
+      await shop.deliver()
+      return this.count('days closed')
+    }
     await this.operatorActs()
     await shop.deliver()
     await shop.reconcile()
-    if (!random.oneIn(20)) return
+    if (random.oneIn(30)) {
+      this.opensOn = this.day + random.between(2, 9)
+      shop.app.setWebhookReceiver(async () => ({ status: 503 }))
+    }
+    if (this.opensOn > this.day || !random.oneIn(20)) return
     shop.restart()
     this.useVersions()
     this.count('restarts')

@@ -44,11 +44,28 @@ describe('the first list of events', () => {
     const meanwhile = await refundedUnheard()
     till.clock.advance(2 * minute)
     till.shop.app.db.sqlite
-      .prepare("INSERT INTO webhook_inbox VALUES ('evt_known', 'refund.created', null, 'applied', ?, 0)")
-      .run(till.clock.now())
+      .prepare("INSERT INTO webhook_inbox VALUES ('evt_known', 'refund.created', null, 'applied', ?, ?)")
+      .run(till.clock.now(), till.clock.now())
     till.clock.advance(20 * day)
     await catchUp({ since: null })
     expect([before, meanwhile].map(statusOf)).toEqual(['processing', 'refunded'])
+  })
+})
+
+describe('the first list after the shop was closed for longer than Stripe delivers events', () => {
+  it('goes back to the time before, even when webhooks of newer events were quicker', async () => {
+    const known = (id: string): void =>
+      void till.shop.app.db.sqlite
+        .prepare("INSERT INTO webhook_inbox VALUES (?, 'refund.created', null, 'applied', ?, ?)")
+        .run(id, till.clock.now(), till.clock.now())
+    known('evt_before')
+    till.clock.advance(day)
+    const unheard = await refundedUnheard()
+    till.clock.advance(5 * day)
+    known('evt_after')
+    till.clock.advance(minute)
+    await catchUp({ since: null })
+    expect(statusOf(unheard)).toBe('refunded')
   })
 })
 
