@@ -62,7 +62,7 @@ export function requireSession(call: Call): asserts call is UserCall {
   if (call.identity === null) throw new AppError('NOT_AUTHENTICATED', 'Please log in first.')
 }
 
-const nobody = { sessionTokenHash: null, startNonceHash: null }
+const anonymous = { sessionTokenHash: null, startNonceHash: null }
 
 /**
  * Checks the nonce if the route or the first-party proxy requires one. Valid are a nonce issued to the client's session
@@ -77,9 +77,9 @@ export function requireNonce(route: Route, call: Call): void {
   const nonce = sentNonce(headerValues(request, 'x-nonce'))
   const session = (route.session === 'none' ? findIdentity(shop, request, now) : call.identity)?.session
   const own =
-    session === undefined ? nobody : { sessionTokenHash: session.tokenHash, startNonceHash: session.startNonceHash }
+    session === undefined ? anonymous : { sessionTokenHash: session.tokenHash, startNonceHash: session.startNonceHash }
   if (checkNonce(shop.keys, nonce, own, now)) return
-  if (route.startsSession === true && checkNonce(shop.keys, nonce, nobody, now)) return
+  if (route.startsSession === true && checkNonce(shop.keys, nonce, anonymous, now)) return
   throw csrfFailed('invalid_nonce', 'The nonce is invalid or has expired. Fetch a new one and try again.')
 }
 
