@@ -119,7 +119,7 @@ describe('an email is verified by its message', () => {
 })
 
 describe('a forgotten password', () => {
-  it('is replaced by the link of its message: every session ends, the owner is told', async () => {
+  it('is replaced with the link of its email: every session ends, and the owner is notified', async () => {
     const [visitor, other] = [shop.visitor(), shop.visitor()]
     await visitor.register({ email })
     await other.post('/auth/login', { email, password })
@@ -171,7 +171,7 @@ describe('a forgotten password', () => {
     expect((await visitor.post('/auth/login', { email, password: newPassword })).status).toBe(200)
   })
 
-  it('leaves the cookie of somebody else who is logged in here alone', async () => {
+  it('keeps the cookie of another user who is logged in in the same browser', async () => {
     const visitor = shop.visitor()
     await visitor.register({ email })
     const friend = shop.visitor()
@@ -198,7 +198,7 @@ describe('who asks for a message', () => {
     }
   )
 
-  it('gets none where there is nothing to verify or nobody to write to', async () => {
+  it('gets none if there is nothing to verify or no such account', async () => {
     const visitor = shop.visitor()
     setSetting(shop.app.db, 'registration.emailVerification', 'true', 0)
     await visitor.register({ email })
@@ -319,7 +319,7 @@ describe('PATCH /me', () => {
 })
 
 describe('through the first-party proxy', () => {
-  it('each of these endpoints asks for a nonce', async () => {
+  it('each of these endpoints requires a nonce', async () => {
     const visitor = shop.visitor()
     for (const [method, path] of [
       ['POST', '/auth/logout'],

@@ -89,7 +89,7 @@ describe('a method that an address does not take', () => {
     expect(JSON.parse(body).error).toMatchObject({ code: 'METHOD_NOT_ALLOWED', details: {} })
   })
 
-  it('is refused before anything else: a login by GET asks for no nonce and no session', async () => {
+  it('is refused before nonce and session are checked', async () => {
     const visitor = shop.visitor({ 'sec-fetch-site': 'cross-site' })
     expect((await visitor.send('DELETE', '/auth/register', undefined)).status).toBe(405)
     expect((await visitor.send('PUT', '/me', undefined)).status).toBe(405)
@@ -101,7 +101,7 @@ describe('a method that an address does not take', () => {
 })
 
 describe('other origins', () => {
-  it('are told nothing that would let their pages read an answer', async () => {
+  it('get no header that would let their pages read a response', async () => {
     const headers = ['Origin: https://evil.example', 'Access-Control-Request-Method: POST']
     for (const [method, path] of [
       ['GET', '/health'],

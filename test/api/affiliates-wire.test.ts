@@ -101,7 +101,7 @@ describe('GET /affiliates/referrals', () => {
     expect([ids(page).length, page.data.nextCursor]).toEqual([20, null])
   })
 
-  it('keeps each affiliate to what is his', async () => {
+  it('shows each affiliate only their own referrals', async () => {
     const shop = await openShop(catalogue)
     const mira = await affiliate(shop, 'mira', 3)
     const tove = await affiliate(shop, 'tove', 2)
@@ -155,7 +155,7 @@ describe('GET /affiliates/referrals', () => {
 })
 
 describe('the endpoint GET /affiliates/referrals', () => {
-  it('judges in its order: session, parameters, account, state, configuration, terms', async () => {
+  it('checks session, parameters, account, state, configuration and terms, in this order', async () => {
     const shop = await openShop(catalogue, { 'affiliates.termsGating': 'true', 'affiliates.termsVersion': 'soon' })
     const visitor = shop.visitor()
     const lena = await registerUser(shop, 'lena')
@@ -228,7 +228,7 @@ describe('the endpoint GET /affiliates/referrals', () => {
 })
 
 describe('becoming an affiliate', () => {
-  it('begins with an application that the operator decides about, and is told of in the biography', async () => {
+  it('begins with an application that the operator decides about, and appears in the biography', async () => {
     const shop = await openShop(catalogue)
     const lena = await registerUser(shop, 'lena')
     expect(refusal(await shop.visitor().post('/affiliates/apply', {}))).toEqual([401, 'NOT_AUTHENTICATED'])
@@ -273,7 +273,7 @@ describe('becoming an affiliate', () => {
     expect(Object.keys(answer.meta ?? {})).toContain('request_id')
   })
 
-  it('is told again of the terms after each new version', async () => {
+  it('must accept the terms again after each new version', async () => {
     const shop = await openShop(catalogue, { 'affiliates.termsVersion': '1.0.0' })
     const mira = await affiliate(shop, 'mira')
     for (const body of [{}, { version: null }, { version: '' }, { version: '0.9.0' }, { version: '1.0.0 ' }]) {
@@ -289,7 +289,7 @@ describe('becoming an affiliate', () => {
 })
 
 describe('the operator, beside a running shop', () => {
-  it('plans, approves and exports a payout run, and the affiliate sees it at once', async () => {
+  it('plans, approves and exports a payout run, and the affiliate sees it immediately', async () => {
     const shop = await openShop(catalogue)
     const mira = await affiliate(shop, 'mira')
     const lena = await registerUser(shop, 'lena')

@@ -99,7 +99,7 @@ describe('HEAD', () => {
   })
 })
 
-describe('what nobody foresaw', () => {
+describe('an unexpected error', () => {
   it('is 500 with nothing of its cause in the answer, and all of it in the log under the request id', async () => {
     const visitor = shop.visitor()
     await visitor.register({ email: 'unlucky@example.com' })

@@ -141,7 +141,7 @@ describe('a body', () => {
 })
 
 describe('a refusal of fields', () => {
-  it('names every field at once, and repeats no value', async () => {
+  it('names every invalid field in one response, and repeats no value', async () => {
     const marker = 'never-to-be-repeated'
     const { status, error, text } = await registering({
       email: `${marker} @ nowhere`,
@@ -242,7 +242,7 @@ describe('a query', () => {
     expect(refusal(await visitor.post('/store/checkout-session?ref=a&ref=b', { items: [] }))[2]).toEqual(['ref'])
   })
 
-  it('with parameters nobody knows is answered, but for referrals', async () => {
+  it('with unknown parameters is answered, except for referrals', async () => {
     const visitor = shop.visitor()
     await visitor.register({ email: 'unknown@example.com' })
     for (const path of ['/me?fields=all', '/orders?userId=1', '/store/offers?__proto__=1', '/nonce?a', '/health?x=y']) {

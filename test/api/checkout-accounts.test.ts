@@ -59,7 +59,7 @@ test('a taken email is refused, in any case, and the order is not made', async (
   expect(count(shop, 'orders')).toBe(0)
 })
 
-test('of ten that want one email at once, one gets the account and its order, and nine are refused', async () => {
+test('of ten concurrent checkouts with one email, one gets the account and its order, and nine are refused', async () => {
   const shop = await shopFor({ settings: { 'limits.register_email': 'off' } })
   const answers = await Promise.all(Array.from({ length: 10 }, () => checkOut(shop.visitor(), body)))
   const refused = answers.filter((answer) => answer.status === 422)
@@ -108,7 +108,7 @@ test('while the email waits to be verified the order is a guest’s; verifying t
   expect((await shop.visitor().post('/auth/login', login)).status).toBe(200)
 })
 
-test('where accounts are switched off, and for who is logged in, the wish is passed over', async () => {
+test('a request for an account is ignored if accounts are off, and for a logged-in customer', async () => {
   const shop = await shopFor({ settings: { 'checkout.accountCreation': 'false' } })
   expect(orderOf(shop, await checkOut(shop.visitor(), body)).order.userId).toBeNull()
   expect(count(shop, 'users')).toBe(0)

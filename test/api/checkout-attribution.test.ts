@@ -169,7 +169,7 @@ describe('attribution', () => {
     expect(seen(shop, answer.data.orderId)).toMatchObject({ affiliate: ['mira', '', false, false], visit: 1 })
   })
 
-  test('with the affiliate module off, a ref is no ref', async () => {
+  test('with the affiliate module off, a ref is ignored', async () => {
     const shop = await shopWithAffiliates()
     switchModule(shop.app.db, 'affiliates', false, shop.app.clock.now())
     const answer = await checkOut(shop.visitor(), { items: [mug] }, { query: '?ref=mira&utm_medium=letter' })

@@ -107,7 +107,7 @@ describe('the codes of a checkout', () => {
     }
   })
 
-  test('CHECKOUT_FAILED 504: nobody can tell what became of the payment; the order stays pending', async () => {
+  test('CHECKOUT_FAILED 504: the outcome of the payment is unknown, and the order stays pending', async () => {
     const env = await fakeStripe((_req, res) => res.destroy())
     const shop = await shopFor({ env })
     const answer = await checkOut(shop.visitor(), { items: [mug], ...handoff })
@@ -141,7 +141,7 @@ describe('the codes of a checkout', () => {
 })
 
 describe('the limits of a checkout', () => {
-  test('RATE_LIMITED: once the limit on codes is used up, a good code is not told from a bad one', async () => {
+  test('RATE_LIMITED: once the limit on codes is used up, a valid code gets the same response as a wrong one', async () => {
     const shop = await shopFor({ settings: { 'limits.coupon_failure': '3/60' } })
     const visitor = shop.visitor()
     expect((await checkOut(visitor, { items: [mug], couponCodes: ['A', 'B', 'C'] })).status).toBe(422)
@@ -149,7 +149,7 @@ describe('the limits of a checkout', () => {
     expect((await checkOut(visitor)).status).toBe(200)
   })
 
-  test('RATE_LIMITED: good codes that are sent at once are not refused for one another, nor for a wrong one', async () => {
+  test('RATE_LIMITED: concurrent valid codes are not refused because of each other or of a wrong one', async () => {
     const settings = { 'limits.coupon_failure': '2/60', 'checkout.heldOrdersPerAddress': '40' }
     const shop = await shopFor({ settings })
     const answers = await Promise.all(
@@ -162,7 +162,7 @@ describe('the limits of a checkout', () => {
     expect(new Set(statuses.toSpliced(5, 1))).toEqual(new Set([200]))
   })
 
-  test('RATE_LIMITED: a hundred cards that are tried at once as a hundred', async () => {
+  test('RATE_LIMITED: a hundred concurrent cards count as a hundred', async () => {
     const shop = await shopFor({ settings: { 'limits.checkout_decline': '7/60' } })
     shop.app.sandbox?.addFault({ target: 'payment_intents.confirm', fault: 'slow', times: 100, delayMs: 300 })
     const declined = { items: [mug], ...handoff, paymentToken: 'pm_card_chargeDeclined' }
@@ -172,7 +172,7 @@ describe('the limits of a checkout', () => {
     expect(shop.app.sandbox?.ledger().intents).toHaveLength(7)
   })
 
-  test('RATE_LIMITED: good cards that are paid with at once are not refused for one another', async () => {
+  test('RATE_LIMITED: concurrent payments with valid cards are not refused because of each other', async () => {
     const shop = await shopFor({ settings: { 'limits.checkout_decline': '1/60' } })
     shop.app.sandbox?.addFault({ target: 'payment_intents.confirm', fault: 'slow', times: 12, delayMs: 20 })
     const answers = await Promise.all(

@@ -234,7 +234,7 @@ describe('after a 504', () => {
     expect(historyOf(shop.app.db, 1).map((row) => row.to)).toEqual(['pending', 'failed', 'pending', 'processing'])
   })
 
-  test('and somebody else has bought the last one meanwhile, the same key says that it is gone', async () => {
+  test('and another buyer has bought the last one meanwhile, the same key reports that it is sold out', async () => {
     const shop = await shopFor()
     const body = { ...byToken, items: [lastOne] }
     await lose(shop, 'before', body)

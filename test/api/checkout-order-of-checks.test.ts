@@ -53,7 +53,7 @@ test('the gateway comes before items and coupons, and these before the payment',
   )
 })
 
-test('what belongs to the body is judged before anything is counted', async () => {
+test('the body is checked before anything is counted', async () => {
   const shop = await shopFor({ settings: { 'limits.checkout_ip': '1/600', 'checkout.guestEmail': 'required' } })
   set(shop, { 'checkout.returnOrigins': 'https://front.example' })
   const visitor = shop.visitor()
@@ -72,7 +72,7 @@ test('what belongs to the body is judged before anything is counted', async () =
   expect(codeOf(await checkOut(visitor))).toBe('429 RATE_LIMITED')
 })
 
-test('a guest and a customer of the same address meet none of each other’s keys', async () => {
+test('a guest and a customer with the same address do not share keys', async () => {
   const shop = await shopFor()
   const customer = await loggedIn(shop)
   expect(codeOf(await checkOut(shop.visitor(), { items: [mug] }, { key: 'k' }))).toBe('200')

@@ -174,7 +174,7 @@ describe('coupons', () => {
     expect(fieldErrors(await checkOut(shop.visitor(), once))).toEqual(['couponCode'])
   })
 
-  test('a limit per customer knows a guest by his email and a customer by both', async () => {
+  test('a limit per customer identifies a guest by email, and a customer by account and email', async () => {
     const shop = await shopFor({ seed: catalogue })
     const first = { items: [mug], couponCode: 'FIRST' }
     const guest = { ...first, customer: { email: 'Lena@Shop.example' } }
@@ -272,7 +272,7 @@ describe('where the buyer comes back to', () => {
     expect([answer.status, fieldErrorsOf(answer)]).toEqual(allowed ? [200, []] : [422, ['returnUrl']])
   })
 
-  test('is what was judged: the gateway gets the kept address, with what became of the order', async () => {
+  test('is the address that was checked: the gateway gets the stored address, with the result of the order', async () => {
     const shop = await shopFor()
     const body = {
       items: [mug],
@@ -299,7 +299,7 @@ describe('where the buyer comes back to', () => {
 })
 
 describe('an order that costs nothing', () => {
-  test('never meets the gateway: it is paid at once, and its page is the done page', async () => {
+  test('does not reach the gateway: it is paid immediately, and its page is the done page', async () => {
     const shop = await shopFor({ seed: catalogue })
     const answer = await checkOut(shop.visitor(), { items: [freeSheet], returnUrl: 'https://front.example/' })
     const { order } = orderOf(shop, answer)

@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => shop.stop())
 
-it('the reference page tells of every endpoint', () => {
+it('the reference page describes every endpoint', () => {
   expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
   for (const { method, path } of routes) {
     expect(html).toContain(`<span class="method">${method}</span> <code>${path}</code>`)

@@ -61,7 +61,7 @@ describe('the list of downloads', () => {
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store'])
   })
 
-  it('is nobody’s without a session, and empty for who has bought none', async () => {
+  it('requires a session, and is empty for a user without downloads', async () => {
     const { shop } = await bought()
     const anonymous = await shop.visitor().get('/me/downloads')
     expect([anonymous.status, anonymous.error.code]).toEqual([401, 'NOT_AUTHENTICATED'])

@@ -47,7 +47,7 @@ function repeats({ flags: told, entitlements: held }: Pick<Me, 'flags' | 'entitl
 }
 
 describe('register, login and /me', () => {
-  it('have exactly the fields of the interface for somebody who has nothing', async () => {
+  it('have exactly the fields of the interface for a user without anything', async () => {
     const shop = await openShop(benefitCatalogue)
     const visitor = shop.visitor()
     const registered = await visitor.register(credentials)
@@ -84,7 +84,7 @@ describe('register, login and /me', () => {
     )
   })
 
-  it('have exactly the fields of the interface for somebody who has everything, and every flag is true', async () => {
+  it('have exactly the fields of the interface for a user who has everything, and every flag is true', async () => {
     const shop = await openShop(benefitCatalogue)
     await collector(shop)
     const visitor = shop.visitor()
@@ -174,7 +174,7 @@ describe('flags of people', () => {
     expect(await standing()).toEqual([true, false, { id: 1, isActive: false, status: 'inactive' }, ['customer'], []])
   })
 
-  it('name an administrator, whose sessions end when he becomes one', async () => {
+  it('name an administrator, whose sessions end when they become one', async () => {
     const shop = await openShop(benefitCatalogue)
     const lena = await registerUser(shop, 'lena')
     const { id } = (await me(lena)).user

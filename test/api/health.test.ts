@@ -47,7 +47,7 @@ describe('GET /health', () => {
     }
   })
 
-  it('tells of a module that is off as missing, at once', async () => {
+  it('reports a module that is off as missing, immediately', async () => {
     for (const name of ['commerce', 'membershipsA', 'affiliates'] as const) {
       switchModule(shop.app.db, name, false, 0)
       const { data } = await shop.visitor().get<{ dependencies: Record<string, string> }>('/health')

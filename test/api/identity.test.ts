@@ -25,7 +25,7 @@ async function arrive(shop: TestShop, cookie = true): Promise<Call> {
 const shut = (shop: TestShop, call: Call) => write(shop.db, (tx) => endUserSessions(tx, call.identity?.user.id ?? 0))
 
 describe('a caller whose body has come in', () => {
-  test('is who he was, as he stands now', async () => {
+  test('is the same user with the current state of the account', async () => {
     using shop = openTestShop()
     const call = await arrive(shop)
     shop.db.sqlite.exec("UPDATE users SET display_name = 'Mira Lund'")
@@ -33,7 +33,7 @@ describe('a caller whose body has come in', () => {
       expect(identifyAgain(route(session), call).identity?.user.displayName).toBe('Mira Lund')
   })
 
-  test('is nobody when his session has ended meanwhile, and turned away where one is required', async () => {
+  test('is anonymous when the session has ended meanwhile, and is refused if one is required', async () => {
     using shop = openTestShop()
     const call = await arrive(shop)
     expect(call.identity).not.toBeNull()
@@ -42,7 +42,7 @@ describe('a caller whose body has come in', () => {
     expect(() => identifyAgain(route('required'), call)).toThrow(refusal('NOT_AUTHENTICATED'))
   })
 
-  test('stays nobody who was nobody', async () => {
+  test('stays anonymous', async () => {
     using shop = openTestShop()
     const call = await arrive(shop, false)
     expect(call.identity).toBeNull()

@@ -197,7 +197,7 @@ describe('limits', () => {
     expect((await wrong('b')).status).toBe(401)
   })
 
-  it('do not believe X-Forwarded-For of whoever is no trusted proxy', async () => {
+  it('ignore X-Forwarded-For of an untrusted client', async () => {
     await open({ 'limits.login_ip': '2/60' })
     for (const who of ['a', 'b']) await wrong(who, elsewhere())
     expect(limited(await wrong('c', elsewhere()), 60)).toEqual(refusedBy('login_ip'))

@@ -125,7 +125,7 @@ describe('a login is refused', () => {
     expect(answers.flatMap(({ headers }) => headers.getSetCookie())).toEqual([])
   })
 
-  it('telling of deactivation and verification only whoever knows the password, deactivation first', async () => {
+  it('revealing deactivation and verification only with the password, deactivation first', async () => {
     const closed = await makeUser(shop.app, { email: 'closed@shop.example' })
     const both = await makeUser(shop.app, { email: 'both@shop.example', verificationPending: true })
     await makeUser(shop.app, { email: 'waiting@shop.example', verificationPending: true })

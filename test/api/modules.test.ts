@@ -145,7 +145,7 @@ describe('what depends on a module', () => {
     expect(await ordersOf(lena)).toHaveLength(1)
   })
 
-  it('affiliates: nobody has an account, can apply, or is credited', async () => {
+  it('affiliates: no user has an account, can apply or is credited', async () => {
     const shop = await openShop(benefitCatalogue)
     const mira = await registerUser(shop, 'mira')
     await mira.post('/affiliates/apply', {})
@@ -168,7 +168,7 @@ describe('what depends on a module', () => {
     })
   })
 
-  it('a running server follows the command line at once', async () => {
+  it('a running server applies a change by the command line immediately', async () => {
     const shop = await openShop(benefitCatalogue)
     const lena = await registerUser(shop, 'lena')
     expect((await shopstead(shop.dataDir, ['modules', 'disable', 'donations'])).code).toBe(0)

@@ -66,7 +66,7 @@ describe('GET /nonce', () => {
     })
   })
 
-  it('after logout, or with a cookie of no session, answers as to nobody', async () => {
+  it('after logout, or with a cookie without a session, is anonymous', async () => {
     const visitor = shop.visitor()
     await visitor.register(details())
     const cookie = visitor.cookies.get('shopstead_session') ?? ''
@@ -80,7 +80,7 @@ describe('GET /nonce', () => {
   })
 })
 
-describe('register asks for a nonce, always', () => {
+describe('register always requires a nonce', () => {
   it('missing, and empty', async () => {
     expect(refusal(await registerWith(shop.visitor(), null))).toEqual(missing)
     expect(refusal(await registerWith(shop.visitor(), ''))).toEqual(missing)
@@ -134,7 +134,7 @@ describe('register asks for a nonce, always', () => {
     expect((await registerWith(visitor, own, { email: `b${person}@example.com` })).status).toBe(201)
   })
 
-  it('takes none of somebody else’s session, nor the session’s own from nobody', async () => {
+  it('rejects a nonce of another session, and a session’s nonce without the session', async () => {
     const ada = shop.visitor()
     await ada.register(details())
     const nonce = await ada.nonce()

@@ -96,7 +96,7 @@ test.each([{ page: '1000000' }, { perPage: '100' }, { search: '🏮'.repeat(100)
   expect(route.query?.safeParse(query).success).toBe(true)
 })
 
-test('a client that holds the page already is told so, until a product changes', async () => {
+test('a client with a current page gets 304 until a product changes', async () => {
   using shop = openTestShop()
   stock(shop, ['mug', 'cup'])
   const etag = (await get(shop)).headers.get('etag') ?? ''

@@ -38,7 +38,7 @@ async function whileFull<T>(work: () => Promise<T>): Promise<T> {
 }
 
 describe('while another process keeps the database to itself', () => {
-  test('reads are answered at once, writes after the lock timeout by 503 with Retry-After', async () => {
+  test('reads are answered immediately, and writes get 503 with Retry-After after the lock timeout', async () => {
     const visitor = shop.visitor()
     await visitor.register()
     const nonce = await visitor.nonce()
@@ -64,7 +64,7 @@ describe('while another process keeps the database to itself', () => {
 })
 
 describe('while nothing can be written', () => {
-  test('whoever is logged in stays so, though his visits cannot be noted', async () => {
+  test('a user stays logged in when visits cannot be recorded', async () => {
     const visitor = shop.visitor()
     await visitor.register({ email: 'lena@example.com' })
     shop.app.db.sqlite.exec('UPDATE sessions SET last_seen_at = last_seen_at - 120000')

@@ -114,7 +114,7 @@ describe('referrals on the command line', () => {
     expect((await run(shop, 'referrals', 'show', '1')).stdout).toContain('Referral 1: unpaid, €2.00 at 10 %')
   })
 
-  it('are paid after a dry run, with a file, and only when somebody says so', async () => {
+  it('are paid after a dry run, with a file, and only after a confirmation', async () => {
     using shop = openTestShop()
     const mira = await withAffiliate(shop)
     order(shop, mira)

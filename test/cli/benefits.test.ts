@@ -41,7 +41,7 @@ describe('benefits on the command line', () => {
     expect(again).toMatchObject({ code: 1, json: { error: { code: 'NOT_FOUND' } } })
   })
 
-  it('are revoked without leaving anybody to cancel at Stripe what the server cancels itself', async () => {
+  it('are revoked, and the server cancels them at Stripe', async () => {
     using shop = openTestShop()
     const { id: userId } = await person(shop)
     buy(shop, { userId, orderId: 1, productId: product(shop), grants: [monthly] })

@@ -65,7 +65,7 @@ describe('every command', () => {
   })
 })
 
-test('a long command shows no progress where nobody watches', async () => {
+test('a long command shows no progress without a terminal', async () => {
   const dataDir = demoShop()
   expect(await shopstead(dataDir, ['backup', 'create'])).toMatchObject({ code: 0, stderr: '' })
 })
@@ -116,7 +116,7 @@ describe('systemd', () => {
     expect(head).toContain('StartLimitIntervalSec=0\n')
   })
 
-  test('runs as a user of the operator’s choice on a folder of his own', async () => {
+  test('runs as a user and on a folder that the operator chooses', async () => {
     const { json } = await unitOf('--user', 'shop')
     expect(json.unit).toContain('User=shop')
     expect(json.unit).toMatch(/ReadWritePaths=\/\S+/)

@@ -50,7 +50,7 @@ test('an order shows whom to ship it to and what was asked for, and nothing that
   })
 })
 
-test('an order of which the buyer said nothing shows nothing of him', async () => {
+test('an order without data about its buyer shows none', async () => {
   using shop = openTestShop()
   const { id } = place(shop.db, draft([line(makeProduct(shop.db))], { contact: {}, billingAddress: null }))
   const shown = await shopstead(shop.dataDir, ['orders', 'show', String(id)])

@@ -21,7 +21,7 @@ function fileOf(name: string, content: unknown): string {
 beforeAll(() => shopstead(join(folder, 'data'), ['migrate']))
 
 describe('shopstead seed', () => {
-  it('wants to be told what', async () => {
+  it('requires a file, --demo or --orders', async () => {
     expect(await seed([])).toMatchObject({ code: 2, json: { error: { code: 'USAGE' } } })
     expect(await seed(['--orders', 'many'])).toMatchObject({
       code: 2,

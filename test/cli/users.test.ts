@@ -60,7 +60,7 @@ describe('users on the command line', () => {
     expect(countOf(shop, 'users')).toBe(1)
   })
 
-  it('who are not known to be right wait for their verification where the shop asks for it', async () => {
+  it('with an unverified email wait for verification if the shop requires it', async () => {
     using shop = openTestShop()
     setSetting(shop.db, 'registration.emailVerification', 'true', 0)
     const words = ['users', 'create', '--email', 'x@shop.example', '--display-name', 'X', '--password-stdin']
@@ -90,7 +90,7 @@ describe('users on the command line', () => {
     expect(await run('list', '--limit', '0')).toMatchObject({ code: 2, json: { error: { code: 'USAGE' } } })
   })
 
-  it('get a new password, which ends their sessions and is told to them', async () => {
+  it('get a new password, which ends their sessions and sends them an email', async () => {
     using shop = openTestShop()
     const user = await makeUser(shop)
     logIn(shop, user)

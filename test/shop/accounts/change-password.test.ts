@@ -28,7 +28,7 @@ describe('changing the password', () => {
     expect(mailsOf(shop)).toMatchObject([{ template: 'password_changed', recipient: user.email }])
   })
 
-  it('asks for the present one, and counts wrong ones as failed logins', async () => {
+  it('requires the current one, and counts wrong ones as failed logins', async () => {
     using shop = openTestShop()
     const identity = logIn(shop, await makeUser(shop))
     setSetting(shop.db, 'limits.login_account', '2/60', 0)
@@ -49,7 +49,7 @@ describe('changing the password', () => {
     )
   })
 
-  it('ten times at once has one winner', async () => {
+  it('ten times concurrently succeeds once', async () => {
     using shop = openTestShop()
     const identity = logIn(shop, await makeUser(shop))
     const results = await atOnce(10, (index) => change(shop, identity, { newPassword: `${newPassword}-${index}` }))

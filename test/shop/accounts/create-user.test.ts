@@ -48,7 +48,7 @@ describe('an account', () => {
     expect(() => getUser(shop.db, 'nobody@shop.example')).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }))
   })
 
-  it('tells of itself in the outbox', async () => {
+  it('emits an event', async () => {
     using shop = openTestShop()
     const user = await makeUser(shop, { passwordHash })
     expect(shop.db.sqlite.prepare('SELECT type, payload FROM events').all()).toEqual([

@@ -200,7 +200,7 @@ describe('a login holds', () => {
     expect(wrong(loginInput, { email: 'not an email', password: 'x' })).toEqual([])
   })
 
-  it('says of everything that is missing at once', () => {
+  it('reports everything that is missing in one error', () => {
     expect(wrong(loginInput, 'mira')).toEqual(['_body'])
     expect(wrong(loginInput, {}).sort()).toEqual(['email', 'password', 'username'])
   })

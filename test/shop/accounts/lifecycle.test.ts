@@ -77,7 +77,7 @@ describe('a profile', () => {
 })
 
 describe('deactivation', () => {
-  it('ends sessions and open links at once, is told once, and can be taken back', async () => {
+  it('ends sessions and open links immediately, emits one event, and can be undone', async () => {
     using shop = openTestShop()
     const user = await makeUser(shop, { passwordHash, verificationPending: true })
     const token = tokenFor(shop, user.id)

@@ -54,7 +54,7 @@ describe('a login', () => {
     await expect(send(shop, { password })).resolves.toBeDefined()
   })
 
-  it('tells of a deactivated or unverified account only after the right password, deactivation first', async () => {
+  it('reveals a deactivated or unverified account only after the right password, deactivation first', async () => {
     using shop = openTestShop()
     await makeUser(shop, { verificationPending: true })
     await expect(send(shop, { password: 'wrong' })).rejects.toThrow(refusal('AUTH_INVALID_CREDENTIALS'))
@@ -199,7 +199,7 @@ describe('failed logins', () => {
     await expect(send(shop)).resolves.toBeDefined()
   })
 
-  it('sent a hundred at once get no more tries than the points that are left', async () => {
+  it('sent a hundred at a time get only as many attempts as points are left', async () => {
     using shop = openTestShop()
     await makeUser(shop)
     expect(tally(await atOnce(100, (index) => send(shop, { password: `wrong ${index}` })))).toEqual({
@@ -245,7 +245,7 @@ describe('right passwords', () => {
     expect(tally(await atOnce(40, () => send(shop)))).toEqual({ in: 40 })
   })
 
-  it('past what the shop can check at once are put off, not counted', async () => {
+  it('beyond the capacity of the shop are postponed and not counted', async () => {
     using shop = openTestShop()
     await makeUser(shop)
     const results = await atOnce(400, () => send(shop))

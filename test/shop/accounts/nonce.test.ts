@@ -69,13 +69,13 @@ describe('a nonce', () => {
     }
   })
 
-  it('of a session is good for no other session and for nobody once the session is gone', () => {
+  it('of a session is invalid for other sessions, and after the session has ended', () => {
     const nonce = issueNonce(keys, tokenHash('a'), now)
     expect(checkNonce(keys, nonce, sessionOf('b'), now)).toBe(false)
     expect(checkNonce(keys, nonce, nobody, now)).toBe(false)
   })
 
-  it('of nobody is good for a session only when that session was started with it', () => {
+  it('without a session is valid for a session only if the session was started with it', () => {
     const nonce = issueNonce(keys, null, now)
     const started = { sessionTokenHash: tokenHash('a'), startNonceHash: tokenHash(nonce) }
     expect(checkNonce(keys, nonce, sessionOf('a'), now)).toBe(false)

@@ -36,7 +36,7 @@ describe('a forgotten password', () => {
 })
 
 describe('asking for the verification link again', () => {
-  it('sends it to whoever has not verified, and to nobody else, without a difference in the answer', async () => {
+  it('sends it only to an unverified user, without a difference in the response', async () => {
     using shop = openTestShop()
     await makeUser(shop, { email: 'done@shop.example', verified: true })
     const closed = await makeUser(shop, { email: 'closed@shop.example', verificationPending: true })

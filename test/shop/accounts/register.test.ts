@@ -54,7 +54,7 @@ describe('a registration', () => {
     })
   })
 
-  it('waits for its email to be verified where the shop asks for that', async () => {
+  it('waits for its email to be verified if the shop requires it', async () => {
     using shop = openTestShop()
     setSetting(shop.db, 'registration.emailVerification', 'true', 0)
     const { user, session, expiresAt } = await send(shop)

@@ -76,7 +76,7 @@ describe('giving', () => {
     expect(amounts.toSorted((a, b) => a - b)).toEqual([500, 501])
   })
 
-  it('lists the newest hundred of somebody who donated more often, and counts all', async () => {
+  it('lists the newest hundred of a person who donated more often, and counts all', async () => {
     using shop = openTestShop()
     const { id: userId } = await person(shop)
     const productId = product(shop)

@@ -33,7 +33,7 @@ function change<T>(shop: TestShop, work: (tx: Tx) => T extends PromiseLike<unkno
 }
 
 describe('a subscription that Stripe renews', () => {
-  it('runs on with each paid renewal, and tells of each once', async () => {
+  it('continues with each paid renewal, and emits one event for each', async () => {
     using shop = openTestShop()
     const { standing } = await subscribed(shop)
     const now = shop.clock.now()

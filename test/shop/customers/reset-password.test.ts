@@ -18,7 +18,7 @@ const reset = (shop: TestShop, token: string, password = newPassword) =>
   resetPassword(shop, { token, password }, caller(), shop.clock.now())
 
 describe('a forgotten password', () => {
-  it('is replaced by the link’s token: sessions end, the owner is told, the email is verified', async () => {
+  it('is replaced by the link’s token: sessions end, the owner is notified, the email is verified', async () => {
     using shop = openTestShop()
     const user = await makeUser(shop, { verificationPending: true })
     const { session } = logIn(shop, user)
@@ -93,7 +93,7 @@ describe('a reset token', () => {
     await expect(reset(shop, token)).resolves.toBeDefined()
   })
 
-  it('sent in 10 times at once sets one password', async () => {
+  it('sent 10 times concurrently sets one password', async () => {
     using shop = openTestShop()
     await makeUser(shop)
     await forget(shop)

@@ -56,7 +56,7 @@ describe('a verification token', () => {
     await expect(verify(shop, token)).rejects.toThrow(refusal('TOKEN_INVALID'))
   })
 
-  it('sent in 20 times at once works once', async () => {
+  it('sent 20 times concurrently works once', async () => {
     using shop = openTestShop()
     await pendingUser(shop)
     await send(shop)

@@ -102,7 +102,7 @@ async function regular(shop: TestShop) {
   return user
 }
 
-describe('the entitlements of somebody who has everything', () => {
+describe('the entitlements of a person who has everything', () => {
   it('hold exactly the fields of the interface, each of its type', async () => {
     using shop = openTestShop()
     const { user, roles, flags, entitlements, profile, consent } = summaryOf(shop, await regular(shop))
@@ -213,7 +213,7 @@ describe('the entitlements of somebody who has everything', () => {
   })
 })
 
-describe('the entitlements of somebody who has nothing', () => {
+describe('the entitlements of a person who has nothing', () => {
   it('are empty, and each list is there', async () => {
     using shop = openTestShop()
     const { user, entitlements, roles, profile, consent } = summaryOf(shop, await person(shop))
@@ -232,7 +232,7 @@ describe('the entitlements of somebody who has nothing', () => {
     expect(consent).toEqual({ marketingOptIn: false, termsAcceptedAt: null, privacyAcceptedAt: null })
   })
 
-  it('are the same for nobody at all', () => {
+  it('are the same without a user', () => {
     using shop = openTestShop()
     const { user, flags, entitlements } = accountSummary(shop.db, null, { isLoggedIn: false }, shop.clock.now())
     expect(user).toBeNull()

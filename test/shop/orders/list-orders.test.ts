@@ -176,7 +176,7 @@ describe("the pages of a customer's orders", () => {
   })
 })
 
-test('the summary counts all orders, tells of a completed one and of the last', () => {
+test('the summary counts all orders, and contains the last one and whether one is completed', () => {
   const db = emptyShop()
   const lena = makeUser(db, 'lena@shop.example')
   const productId = makeProduct(db)

@@ -65,7 +65,7 @@ test('a partial refund leaves the order where it is and takes back its share of 
   })
 })
 
-test('the last of it moves the order to refunded with all that follows, and tells of the rest alone', () => {
+test('the last part moves the order to refunded with all consequences, and reports only the rest', () => {
   const { db, productId, order } = paidOrder()
   refund(db, order.id, 1000)
   expect(refund(db, order.id, 1500)).toMatchObject({ status: 'refunded', refundedMinor: 2500 })
@@ -86,7 +86,7 @@ test('a move to refunded counts as a refund of all that is left', () => {
   expect(refundEvents(db)).toHaveLength(2)
 })
 
-test('nobody gets back more than was paid, nothing, or money that never came', () => {
+test('a refund of zero, of more than was paid, or of an unpaid order is refused', () => {
   const { db, order } = paidOrder()
   for (const amount of [0, -1, 2501, 0.5, Number.NaN]) {
     expect(codeOf(() => refund(db, order.id, amount))).toBe('VALIDATION_FAILED')
