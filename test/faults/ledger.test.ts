@@ -56,6 +56,20 @@ describe('the comparison of the ledger with the books', () => {
     ])
   })
 
+  it('finds a warning about a payment of other software, and accepts those of orders that it does not compare', async () => {
+    await shop.subscribe()
+    const { charges } = shop.sandbox.ledger()
+    const { id } = shop.sandbox.openDispute(idOf(charges.at(-1)?.payment_intent) ?? '', { amount: 100 })
+    await shop.settle()
+    expect(compareLedger(shop, new Set(charges.map((charge) => charge.id))).violations).toEqual([])
+    const warning = `'foreign_object', 'ch_other', 'A payment of other software.', 0`
+    expect(found(`INSERT INTO payment_warnings (kind, object_id, message, created_at) VALUES (${warning})`)).toEqual([
+      'ch_other: an unexpected warning (foreign_object)'
+    ])
+    shop.sandbox.decideDispute(id, 'won')
+    await shop.settle()
+  })
+
   it('finds a dispute without a warning', async () => {
     const { orderId } = await shop.subscribe()
     const { charges } = shop.sandbox.ledger()

@@ -33,7 +33,7 @@ export function compareLedger({ app, sandbox }: MoneyShop, before: ReadonlySet<s
       ...inventedPayments(sides, charges),
       ...unfinishedRefunds(sides, charges),
       ...wrongDisputes(sides, ids),
-      ...falseAlarms(sides, ids),
+      ...falseAlarms(sides),
       ...ledger.subscriptions.flatMap((subscription) => wrongSubscription(sides, subscription, ids))
     ]
   }
@@ -114,16 +114,15 @@ function wrongDisputes({ ledger, books }: Sides, charges: ReadonlySet<string>): 
   })
 }
 
-/** Every warning is about a dispute or a refund of these charges: no payment is odd, and none of other software is ours. */
-function falseAlarms({ ledger, books }: Sides, charges: ReadonlySet<string>): string[] {
-  const known = new Set([
-    ...books.refunds.map(({ gatewayKey }) => gatewayKey),
-    ...[...ledger.disputes, ...ledger.refunds].map(({ id }) => id)
-  ])
-  const ofOthers = [...ledger.disputes, ...ledger.refunds].filter(({ charge }) => !charges.has(idOf(charge) ?? ''))
-  const foreign = new Set(ofOthers.map(({ id }) => id))
+/** Every warning is about a dispute or a refund of the shop's own orders, and not about a payment of other software. */
+function falseAlarms({ ledger, books }: Sides): string[] {
+  const paid = new Set(books.paid.map(({ intent }) => intent))
+  const own = [...ledger.disputes, ...ledger.refunds].filter(({ payment_intent: intent }) =>
+    paid.has(idOf(intent) ?? '')
+  )
+  const known = new Set([...books.refunds.map(({ gatewayKey }) => gatewayKey), ...own.map(({ id }) => id)])
   return books.warnings
-    .filter(({ objectId, isOpen: open }) => open === 1 && (!known.has(objectId) || foreign.has(objectId)))
+    .filter(({ objectId, isOpen: open }) => open === 1 && !known.has(objectId))
     .map(({ kind, objectId }) => `${objectId}: an unexpected warning (${kind})`)
 }
 
