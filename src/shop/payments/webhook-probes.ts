@@ -31,6 +31,11 @@ export function probeDeliveries(db: Db, token: string): ProbeDelivery[] {
   return row?.deliveries ?? []
 }
 
+/** Whether a command waits for a delivery. */
+export function isProbeOpen({ db, clock }: ShopContext): boolean {
+  return openTokens(db).get(clock.now() - openMs) !== undefined
+}
+
 /** Forgets a probe and what arrived for it. */
 export async function closeProbe({ db }: ShopContext, token: string): Promise<void> {
   await writeWhenFree(db, (tx) => void tx.orm.delete(webhookProbes).where(eq(webhookProbes.token, token)).run())
