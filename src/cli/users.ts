@@ -3,6 +3,7 @@ import type { ShopCommand } from './command.ts'
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
 import type { Db } from '../platform/db/database.ts'
+import { eraseEverywhere } from '../operations/erase-person.ts'
 import { parseWith } from '../platform/http/zod-errors.ts'
 import { activateUser, deactivateUser } from '../shop/accounts/deactivate.ts'
 import { getUser } from '../shop/accounts/find.ts'
@@ -12,7 +13,6 @@ import { logOutEverywhere } from '../shop/accounts/logout.ts'
 import type { UserRow } from '../shop/accounts/rows.ts'
 import { setPassword } from '../shop/accounts/set-password.ts'
 import { toAccountRecord, toUser } from '../shop/accounts/view.ts'
-import { erasePerson } from '../shop/customers/erase-person.ts'
 import { exportPerson } from '../shop/customers/export-person.ts'
 import { openAccount } from '../shop/customers/open-account.ts'
 import { confirmEmail } from '../shop/customers/verify-email.ts'
@@ -190,11 +190,18 @@ function printExport(work: Work<object>, who: string): Answer {
 async function erase({ app, options, now, terminal }: Work<SureOptions>, who: string): Promise<Answer> {
   const user = getUser(app.db, who)
   await confirmOrRefuse(terminal, eraseQuestion(user, countGuestOrders(app.db, user.emailKey)), options)
-  const { user: erased, guestOrders } = erasePerson(app.db, user.id, now)
+  const { user: erased, guestOrders, tracesRemoved } = eraseEverywhere(app, user.id, now)
   const view = toUser(erased, rolesOf(app.db, erased), { billing: true })
   return {
-    json: { user: view, status: erased.status, guestOrders },
-    human: `Account ${user.id} has been erased; its orders${guestOrders === 0 ? '' : ` and ${guestOrders} guest orders with its email`} stay without personal data.`
+    json: { user: view, status: erased.status, guestOrders, tracesRemoved },
+    human: [
+      `Account ${user.id} has been erased; its orders${guestOrders === 0 ? '' : ` and ${guestOrders} guest orders with its email`} stay without personal data.`,
+      ...(tracesRemoved
+        ? []
+        : [
+            `The database file still contains old content. Free disk space, then run "shopstead users erase ${user.id}" again.`
+          ])
+    ]
   }
 }
 

@@ -53,6 +53,8 @@ export function openDatabase(file: string, options: DatabaseOptions = {}): Db {
     sqlite.pragma('foreign_keys = ON')
     sqlite.pragma('trusted_schema = OFF')
     sqlite.pragma('temp_store = MEMORY')
+    // What is deleted is overwritten: an erased person must not stay in free pages.
+    sqlite.pragma('secure_delete = ON')
     sqlite.pragma('cache_size = -32768')
     sqlite.pragma(`wal_autocheckpoint = ${checkpointPages}`)
     if (sqlite.pragma('synchronous', { simple: true }) !== 2) {

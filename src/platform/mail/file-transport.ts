@@ -2,6 +2,11 @@ import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { MailMessage } from './message.ts'
 
+/** The folder with the messages of a shop without a mail server. */
+export function mailFolder(dataDir: string): string {
+  return join(dataDir, 'mail')
+}
+
 /**
  * Writes a message to `<time>-<id>.json` atomically and returns the name. The name contains the time when the message was
  * queued, so that a retry after a crash writes the same file.

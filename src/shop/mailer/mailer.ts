@@ -1,5 +1,5 @@
-import { join } from 'node:path'
 import { describeError } from '../../platform/log.ts'
+import { mailFolder } from '../../platform/mail/file-transport.ts'
 import type { MailTransport } from '../../platform/mail/message.ts'
 import { createMailTransport } from '../../platform/mail/transport.ts'
 import type { ShopContext } from '../context.ts'
@@ -44,7 +44,7 @@ function configuredTransport({ config, log }: ShopContext): MailTransport {
   return createMailTransport({
     smtpUrl: config.smtpUrl,
     from: config.mailFrom,
-    folder: join(config.dataDir, 'mail'),
+    folder: mailFolder(config.dataDir),
     log
   })
 }
