@@ -17,6 +17,8 @@ export type Search = {
   words: string | undefined
   /** Texts that the product must contain literally, ignoring case, in the form of `compareKey`. */
   literals: string[]
+  /** The longest part of each literal that consists of digits and signs. */
+  caseless: string[]
 }
 
 /**
@@ -35,10 +37,16 @@ export function parseSearch(text: string): Search {
   const found = longestFirst(lettered, folded, (longer, shorter) => longer.startsWith(shorter))
     .filter(([key], index) => index < (codePoints(key) === 1 ? maxWordsWithLetters : maxWords))
     .map(([, word]) => `"${word}"*`)
+  const compared = literals.slice(0, maxLiterals).map(([key]) => key)
   return {
     words: found.length === 0 ? undefined : found.join(' AND '),
-    literals: literals.slice(0, maxLiterals).map(([key]) => key)
+    literals: compared,
+    caseless: [...new Set(compared.map(longestCaseless))]
   }
+}
+
+function longestCaseless(literal: string): string {
+  return (literal.match(/[0-9%_]+/g) ?? []).reduce((longest, run) => (run.length > longest.length ? run : longest), '')
 }
 
 /** The terms by their keys, longest first, without duplicates and without those that a longer term implies. */

@@ -32,6 +32,7 @@ test('a long search text uses its eight longest words', () => {
 test('a search uses the eight longest literals, without duplicates and parts of others', () => {
   expect(parseSearch('100% % 0% a_B A_b _ 100%').literals).toEqual(['100%', 'a_b'])
   const many = Array.from({ length: 20 }, (_, index) => `%${'x'.repeat(index)}%`)
+  expect(parseSearch('Cotton-100%-x 1_a2%').caseless).toEqual(['100%', '1_'])
   expect(parseSearch(many.join(' ')).literals).toEqual(many.slice(12).toReversed())
 })
 
