@@ -12,6 +12,7 @@ import { pathToFileURL } from 'node:url'
 import { defineConfig } from 'rolldown'
 import type { CodeSplittingGroup, Plugin } from 'rolldown'
 import ts from 'typescript'
+import { billOfMaterials } from './sbom.ts'
 
 const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { dependencies: Record<string, string> }
 /** Dependencies of listhen for features that we do not use. */
@@ -128,7 +129,10 @@ function assets(): Plugin {
   }
 }
 
-/** Writes the licences of the bundled packages, as they require. Only drizzle-orm's package lacks its licence text. */
+/**
+ * Writes the licences of the bundled packages, as they require, and the bill of materials. Only drizzle-orm's package lacks
+ * its licence text.
+ */
 function notices(): Plugin {
   const bundled = new Map<string, string>()
   return {
@@ -141,13 +145,18 @@ function notices(): Plugin {
       return null
     },
     writeBundle() {
-      const texts = [...bundled.keys()]
-        .toSorted()
-        .map((name) => `${name}\n\n${licenceOf(name, bundled.get(name) ?? '')}`)
+      const names = [...bundled.keys()].toSorted()
+      const versions = new Map(names.map((name) => [name, versionOf(bundled.get(name) ?? '')]))
+      const texts = names.map((name) => `${name} ${versions.get(name)}\n\n${licenceOf(name, bundled.get(name) ?? '')}`)
       const about = "Shopstead's bundle (the JavaScript files in this folder) contains code of the following packages."
       writeFileSync('dist/THIRD-PARTY-NOTICES.txt', [about, ...texts].join(`\n\n${'-'.repeat(79)}\n\n`))
+      writeFileSync('dist/sbom.cdx.json', `${JSON.stringify(billOfMaterials(versions), null, 2)}\n`)
     }
   }
+}
+
+function versionOf(folder: string): string {
+  return (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }).version
 }
 
 /** The licence text of a package. @throws Error when it has none */

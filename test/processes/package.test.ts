@@ -1,8 +1,8 @@
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import type { ChildProcessByStdio } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
@@ -27,6 +27,19 @@ function shopstead(...args: string[]): unknown {
 function importsOf(file: string): string[] {
   const text = readFileSync(join(installed, file), 'utf8')
   return [...text.matchAll(/^(?:import|export) (?:.* from )?"([^"]+)"/gm)].map(([, name = '']) => name)
+}
+
+function versionIn(folder: string): string {
+  return (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }).version
+}
+
+/** The packages that npm installed with this one, each with its version. */
+function installedPackages(): string[] {
+  const modules = join(home, 'node_modules')
+  return globSync('{*,@*/*}/package.json', { cwd: modules })
+    .map((file) => dirname(file).replaceAll('\\', '/'))
+    .filter((name) => name !== 'shopstead')
+    .map((name) => `${name} ${versionIn(join(modules, name))}`)
 }
 
 type Server = { process: ChildProcessByStdio<null, Readable, null>; apiRoot: string; url: string }
@@ -92,11 +105,33 @@ describe('the package', () => {
     const strange = sources.filter((source, index) => libraries[index] === undefined && !/(^|\/)src\//.test(source))
     expect(strange).toEqual([])
     const bundled = new Set(libraries.filter((name) => name !== undefined))
-    const notices = readFileSync(join(installed, 'dist', 'THIRD-PARTY-NOTICES.txt'), 'utf8').split('\n')
-    expect([...bundled].filter((name) => !notices.includes(name))).toEqual([])
+    const notices = readFileSync(join(installed, 'dist', 'THIRD-PARTY-NOTICES.txt'), 'utf8')
+    const named = new Set([...notices.matchAll(/^-{79}\n\n(\S+) \d\S+$/gm)].map(([, name]) => name))
+    expect([...bundled].filter((name) => !named.has(name))).toEqual([])
     const manifest = readFileSync(join(installed, 'package.json'), 'utf8')
     const { dependencies } = JSON.parse(manifest) as { dependencies: object }
     expect(Object.keys(dependencies).filter((name) => bundled.has(name))).toEqual([])
+  })
+
+  it('has a bill of materials with each bundled package and each installed one, and nothing of the development', () => {
+    type Component = { name: string; version: string; purl: string; properties: { name: string }[] }
+    const file = readFileSync(join(installed, 'dist', 'sbom.cdx.json'), 'utf8')
+    const sbom = JSON.parse(file) as { bomFormat: string; metadata: object; components: Component[] }
+    expect(sbom).toMatchObject({
+      bomFormat: 'CycloneDX',
+      metadata: { component: { name: 'shopstead', type: 'application' } }
+    })
+    const isBundled = ({ properties }: Component) => properties.some(({ name }) => name === 'shopstead:bundled')
+    const listed = (components: Component[]) => components.map(({ name, version }) => `${name} ${version}`).toSorted()
+    const notices = readFileSync(join(installed, 'dist', 'THIRD-PARTY-NOTICES.txt'), 'utf8')
+    const named = [...notices.matchAll(/^-{79}\n\n(\S+ \d\S+)$/gm)].map(([, line = '']) => line)
+    expect(named).toContain(`zod ${versionIn('node_modules/zod')}`)
+    expect(listed(sbom.components.filter(isBundled))).toEqual(named.toSorted())
+    const beside = listed(sbom.components.filter((component) => !isBundled(component)))
+    // npm installs only the native code for this machine, and the bill of materials lists that of all.
+    expect(installedPackages().filter((line) => !beside.includes(line))).toEqual([])
+    expect(sbom.components.filter(({ purl }) => !purl.startsWith('pkg:npm/'))).toEqual([])
+    expect(listed(sbom.components).filter((line) => /^(vitest|typescript|oxlint) /.test(line))).toEqual([])
   })
 
   it('loads only the code that a command uses', () => {
