@@ -1,20 +1,13 @@
 import type { App } from '../app.ts'
 import { startBackupSchedule } from './backup/schedule.ts'
+import { cleanUp } from './housekeeping.ts'
 import { onceADay } from './once-a-day.ts'
 import { warnOfDifferences } from './reports/payments/daily.ts'
-import { writeWhenFree } from '../platform/db/busy.ts'
 import { describeError } from '../platform/log.ts'
-import { purgeEmailTokens } from '../shop/accounts/email-tokens.ts'
-import { purgeSessions } from '../shop/accounts/sessions.ts'
-import { dropExpiredKeys } from '../shop/checkout/idempotency.ts'
-import { purgeHolders } from '../shop/orders/holders.ts'
 import { startMailer } from '../shop/mailer/mailer.ts'
-import { purgeMails } from '../shop/mail/queue.ts'
-import { dropOldEvents } from '../shop/payments/apply-event.ts'
 import type { EventCursor } from '../shop/payments/missed-events.ts'
 import { startPace } from '../shop/payments/reconcile-pace.ts'
 import { settlePayments } from '../shop/payments/settle-payments.ts'
-import { purgeDeliveries } from '../shop/webhooks/deliveries.ts'
 import { startWebhookSender } from '../shop/webhooks/sender.ts'
 
 const minuteMs = 60_000
@@ -42,7 +35,7 @@ export function startJobs(app: App, openSince: number): Jobs {
     repeat(app, 'payments', minuteMs, async (first) => {
       await settlePayments(app, { underWay: first ? 'take' : 'leave', openSince, events, pace })
     }),
-    repeat(app, 'housekeeping', hourMs, () => clearOut(app)),
+    repeat(app, 'housekeeping', hourMs, () => cleanUp(app)),
     repeat(
       app,
       'comparison with Stripe',
@@ -58,17 +51,6 @@ export function startJobs(app: App, openSince: number): Jobs {
       await backups.stop()
     }
   }
-}
-
-async function clearOut(app: App): Promise<void> {
-  const now = app.clock.now()
-  await writeWhenFree(app.db, (tx) => void dropExpiredKeys(tx, now))
-  await writeWhenFree(app.db, (tx) => void purgeHolders(tx))
-  await writeWhenFree(app.db, (tx) => void purgeSessions(tx, now))
-  await writeWhenFree(app.db, (tx) => void dropOldEvents(tx, now))
-  await writeWhenFree(app.db, (tx) => void purgeEmailTokens(tx, now))
-  await writeWhenFree(app.db, (tx) => void purgeMails(tx, now))
-  await writeWhenFree(app.db, (tx) => void purgeDeliveries(tx, now))
 }
 
 /** Runs `work` immediately and then every `everyMs`, one run at a time. */

@@ -12,6 +12,10 @@ import type { Address, OrderContact } from './address.ts'
 import { orderStatuses } from './states.ts'
 import { strategyNames } from './strategies.ts'
 
+/** The SQL condition of an order without an account that was never paid and still has personal data. */
+export const unpaidGuestWithData = `user_id IS NULL AND paid_at IS NULL AND (email IS NOT NULL OR contact <> '{}' \
+OR billing_address IS NOT NULL OR shipping_address IS NOT NULL OR notes IS NOT NULL)`
+
 export const orders = sqliteTable(
   'orders',
   {
@@ -55,6 +59,7 @@ export const orders = sqliteTable(
     index('orders_by_renewal')
       .on(t.renewalOf)
       .where(sql`renewal_of IS NOT NULL`),
+    index('orders_unpaid_guests').on(t.createdAt).where(sql.raw(unpaidGuestWithData)),
     index('orders_held')
       .on(t.holdEndsAt)
       .where(sql`status = 'pending'`),

@@ -160,6 +160,13 @@ export const definitions = {
     60,
     'Days that a subscription keeps its access after the paid period, while the gateway retries a failed renewal'
   ),
+  'privacy.unpaidDays': integer(
+    30,
+    1,
+    3650,
+    'After how many days name, email and addresses are removed from unpaid orders without an account'
+  ),
+  'events.keepDays': integer(90, 31, 3650, 'For how many days events are kept'),
   'storefront.enabled': flag(false, 'Whether "shopstead serve" shows the demo storefront at /'),
   'backup.schedule': text(
     '',
