@@ -195,7 +195,8 @@ describe('behind https', () => {
       const visitor = secure.visitor()
       const registered = await visitor.register()
       expect(registered.headers.getSetCookie()).toEqual([
-        expect.stringMatching(/^__Host-shopstead_session=[\w-]{43}; Path=\/; SameSite=Lax; HttpOnly; Secure$/)
+        expect.stringMatching(/^__Host-shopstead_session=[\w-]{43}; Path=\/; SameSite=Lax; HttpOnly; Secure$/),
+        expect.stringMatching(/^__Host-shopstead_device=\S+; Path=\/; SameSite=Lax; Max-Age=\d+; HttpOnly; Secure$/)
       ])
       expect((await visitor.get('/me')).status).toBe(200)
       const token = visitor.cookies.get('__Host-shopstead_session') ?? ''
