@@ -11,6 +11,7 @@ import { insertOrder } from '../orders/create-order.ts'
 import { recordHolder } from '../orders/holders.ts'
 import type { Holder } from '../orders/holders.ts'
 import { hasCustomerLimit } from '../orders/customer-limits.ts'
+import { assertKnownBuyer } from './known-buyer.ts'
 import type { OrderDraft } from '../orders/draft.ts'
 import type { OrderRow } from '../orders/rows.ts'
 import { defaultStrategy, strategies, takesToken } from '../orders/strategies.ts'
@@ -126,16 +127,16 @@ function priceItems(
 }
 
 function startPayment(shop: ShopContext, tx: Tx, order: OrderRow, strategy: Strategy, now: number): PlacedOrder {
-  if (order.totalMinor === 0) return { order: payNothing(tx, order, now), attempt: null }
+  if (order.totalMinor === 0) {
+    assertKnownBuyer(tx, order, 'couponCode')
+    return { order: payNothing(tx, order, now), attempt: null }
+  }
   const { cards } = shop
   // With manual payment in the list the buyer chooses on our own page first.
   if (cards === null || offersChoice(shop, strategy)) return { order, attempt: null }
-  if (order.email === null && hasCustomerLimit(tx, order.id)) {
-    // The price depends on who buys, so the email must be known before the gateway is told the price.
-    if (strategy === 'token_handoff')
-      throw validationFailed({ 'customer.email': ['Is required for this coupon code.'] })
-    return { order, attempt: null }
-  }
+  // The gateway's page asks for an email; a token brings none.
+  if (takesToken(strategy) && order.email === null && hasCustomerLimit(tx, order.id))
+    throw validationFailed({ 'customer.email': ['Is required for this coupon code.'] })
   if (isTooSmallForCard(shop, order)) throw belowMinimum(order, 'items')
   const kind = strategies[strategy].attemptKind
   return { order, attempt: createAttempt(tx, order, { gateway: cards.name, kind, livemode: cards.livemode }, now) }

@@ -7,7 +7,6 @@ import type { ShopContext } from '../context.ts'
 import type { Address } from '../orders/address.ts'
 import { extendHold } from '../orders/expire-holds.ts'
 import { getOrder } from '../orders/find.ts'
-import { couponsOverLimit, removeCoupons } from '../orders/customer-limits.ts'
 import { forgetBuyerEmail, recordBuyerEmail, recordContact } from '../orders/record-buyer.ts'
 import type { OrderRow } from '../orders/rows.ts'
 import { moveOrder } from '../orders/transition.ts'
@@ -17,7 +16,7 @@ import { isReady, readyGateway } from '../payments/gateway.ts'
 import { callOff } from '../payments/look-up.ts'
 import type { AttemptRow } from '../payments/rows.ts'
 import { settleAttempt } from '../payments/settle.ts'
-import { buyerStatusOf, canTakeCoupon, isPayable, openPageOf } from './buyer-status.ts'
+import { buyerStatusOf, isPayable, openPageOf } from './buyer-status.ts'
 
 type Method = {
   isOffered: (shop: ShopContext, order: OrderRow) => boolean
@@ -55,39 +54,22 @@ export function offeredMethods(shop: ShopContext, order: OrderRow): PaymentMetho
  * Starts the payment that the buyer chose on the hosted page. One transaction decides: of a double click, the first
  * creates the attempt and the second finds it. An order that is paid, on hold or over stays as it is.
  *
- * When the email shows that the buyer has used up a coupon, the order loses that coupon, and the buyer sees the new total
- * before paying.
- *
  * @returns the gateway's page to pay on; null if the buyer has nothing to pay there
  * @throws AppError VALIDATION_FAILED (`email`), TRANSITION_REFUSED when a failed order's stock has gone, CHECKOUT_FAILED
  */
 export async function choosePayment(shop: ShopContext, orderId: number, choice: PaymentChoice): Promise<string | null> {
   const attempt = await writeWhenFree(shop.db, (tx) => decide(tx, shop, orderId, choice, shop.clock.now()))
   if (attempt === null) return null
-  if ('usedUp' in attempt) throw validationFailed({ email: [usedUpMessage(attempt.usedUp)] })
   if (attempt.kind === 'checkout_session') return attempt.url ?? openPage(shop, attempt)
   await closeCardPages(shop, orderId)
   return null
 }
 
-type Decision = AttemptRow | { usedUp: string[] } | null
-
-function decide(tx: Tx, shop: ShopContext, orderId: number, choice: PaymentChoice, now: number): Decision {
+function decide(tx: Tx, shop: ShopContext, orderId: number, choice: PaymentChoice, now: number): AttemptRow | null {
   const order = getOrder(tx, orderId)
   if (!isPayable(order, buyerStatusOf(tx, order, now))) return null
-  const usedUp = order.email === null && choice.email !== null ? couponsOverLimit(tx, orderId, choice.email) : []
-  if (usedUp.length > 0) {
-    // The total of an open page cannot change.
-    if (canTakeCoupon(tx, order)) removeCoupons(tx, orderId, usedUp, now)
-    return { usedUp: usedUp.map(({ code }) => code) }
-  }
   recordBuyer(tx, order, choice, now)
   return paymentMethods[choice.method].start(tx, shop, order, now)
-}
-
-function usedUpMessage(codes: readonly string[]): string {
-  const [coupon, they] = codes.length === 1 ? ['coupon', 'it was'] : ['coupons', 'they were']
-  return `You have already used the ${coupon} ${codes.join(', ')} with this email address, so ${they} removed. Please check the new total.`
 }
 
 function recordBuyer(tx: Tx, order: OrderRow, choice: PaymentChoice, now: number): void {

@@ -8,6 +8,7 @@ import { payNothing } from '../payments/pay-nothing.ts'
 import { belowMinimum, isTooSmallForCard } from './below-minimum.ts'
 import { offeredMethods } from './choose-payment.ts'
 import { buyerStatusOf, canTakeCoupon, isPayable } from './buyer-status.ts'
+import { assertKnownBuyer } from './known-buyer.ts'
 import { judgeCodes } from './judge-codes.ts'
 
 /**
@@ -31,5 +32,7 @@ function apply(tx: Tx, shop: ShopContext, orderId: number, code: string): void {
   }
   const order = addCoupon(tx, orderId, code, now)
   if (offeredMethods(shop, order).length === 0 && isTooSmallForCard(shop, order)) throw belowMinimum(order, 'coupon')
-  if (order.totalMinor === 0) payNothing(tx, order, now)
+  if (order.totalMinor > 0) return
+  assertKnownBuyer(tx, order, 'coupon')
+  payNothing(tx, order, now)
 }

@@ -38,7 +38,7 @@ function refused(message: string): AppError {
 
 function takeUse(tx: Tx, order: OrderRow, { id: couponId, code }: CouponRow): void {
   const customerKey = customerKeyOf(order)
-  const outcome = takeCouponUse(tx, { couponId, customerKey }, order.emailKey)
+  const outcome = takeCouponUse(tx, { couponId, customerKey })
   if (outcome !== 'taken') throw refused(couponRefusals[outcome])
   tx.orm
     .insert(orderCoupons)

@@ -1,5 +1,5 @@
 import { eq, sql } from 'drizzle-orm'
-import type { Db, Tx } from '../../platform/db/database.ts'
+import type { Tx } from '../../platform/db/database.ts'
 import { rawStatement, statement } from '../../platform/db/statements.ts'
 import { takeUse } from '../catalog/coupons.ts'
 import { coupons } from '../catalog/schema.ts'
@@ -12,29 +12,16 @@ const customerLimit = statement((orm) =>
     .prepare()
 )
 
-const usesByCustomer = rawStatement<
-  { couponId: number; customerKey: string; emailKey: string | null },
-  { uses: number }
->(`
+const usesByUser = rawStatement<{ couponId: number; customerKey: string; userId: number }, { uses: number }>(`
   SELECT count(*) AS uses FROM (
     SELECT order_id FROM order_coupons
     WHERE coupon_id = @couponId AND customer_key = @customerKey AND counted = 1
     UNION
-    SELECT c.order_id FROM orders o JOIN order_coupons c ON c.order_id = o.id AND c.coupon_id = @couponId
-    WHERE o.email_key = @emailKey AND c.counted = 1
+    SELECT c.order_id FROM users u
+      JOIN orders o ON o.email_key = u.email_key AND o.paid_at IS NOT NULL
+      JOIN order_coupons c ON c.order_id = o.id AND c.coupon_id = @couponId
+    WHERE u.id = @userId AND u.email_verified_at IS NOT NULL AND c.counted = 1
   )`)
-
-/**
- * How many orders of one customer use a coupon, by key and by email: a guest who later buys with an account is the same
- * customer.
- */
-export function couponUsesOf(
-  db: Db,
-  { couponId, customerKey }: { couponId: number; customerKey: string },
-  emailKey: string | null
-): number {
-  return usesByCustomer(db).get({ couponId, customerKey, emailKey })?.uses ?? 0
-}
 
 /** The customer whose coupon use an order counts; null while the buyer is unknown. */
 export function customerKeyOf({ userId, emailKey }: { userId: number | null; emailKey: string | null }): string | null {
@@ -47,15 +34,16 @@ export type CouponUse = { couponId: number; customerKey: string | null }
 /**
  * Counts one use of a coupon, unless the coupon or this customer has no uses left. It runs under the transaction's
  * write lock, so only one of two concurrent orders gets the last use.
+ *
+ * Only an account's own uses are checked here, and what was paid with its email if that is verified. The email that a
+ * guest enters may be another person's: a refusal would tell whether that person has bought. A payment checks it
+ * (`couponsOverLimit`).
  */
-export function takeCouponUse(
-  tx: Tx,
-  { couponId, customerKey }: CouponUse,
-  emailKey: string | null
-): 'taken' | 'used_up' | 'customer_limit' {
+export function takeCouponUse(tx: Tx, { couponId, customerKey }: CouponUse): 'taken' | 'used_up' | 'customer_limit' {
   const limit = customerLimit(tx).get({ couponId })?.limit ?? null
-  if (limit !== null && customerKey !== null) {
-    if (couponUsesOf(tx, { couponId, customerKey }, emailKey) >= limit) return 'customer_limit'
+  if (limit !== null && customerKey?.startsWith('user:') === true) {
+    const userId = Number(customerKey.slice('user:'.length))
+    if ((usesByUser(tx).get({ couponId, customerKey, userId })?.uses ?? 0) >= limit) return 'customer_limit'
   }
   return takeUse(tx, couponId) ? 'taken' : 'used_up'
 }

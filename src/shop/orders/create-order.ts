@@ -84,7 +84,7 @@ function takeHold(tx: Tx, draft: OrderDraft): number[] {
     return units ?? 0
   })
   for (const coupon of draft.coupons) {
-    const outcome = takeCouponUse(tx, coupon, emailKeyOf(draft))
+    const outcome = takeCouponUse(tx, coupon)
     if (outcome !== 'taken') gone[coupon.path] = [couponRefusals[outcome]]
   }
   if (Object.keys(gone).length > 0) throw validationFailed(gone)

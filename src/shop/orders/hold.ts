@@ -62,7 +62,7 @@ function reclaimCoupons(tx: Tx, order: OrderRow): string[] {
   const gone: string[] = []
   for (const coupon of couponsOf(tx, order.id)) {
     if (coupon.counted === 1) continue
-    if (takeCouponUse(tx, coupon, order.emailKey) === 'taken') setCounted(tx).run({ id: coupon.id, counted: 1 })
+    if (takeCouponUse(tx, coupon) === 'taken') setCounted(tx).run({ id: coupon.id, counted: 1 })
     else gone.push(`coupon ${coupon.code} is used up`)
   }
   return gone

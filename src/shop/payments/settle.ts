@@ -76,7 +76,7 @@ function remember({ tx, now }: UnitOfWork, attempt: AttemptRow, state: GatewaySt
 function takePayment(unit: UnitOfWork, attempt: AttemptRow, state: GatewayState): void {
   const { tx, by, now } = unit
   updateAttempt(tx, attempt.id, { outcome: 'paid', settledAt: now }, now)
-  const usedUp = learnEmail(unit, attempt, state.email)
+  const usedUp = checkEmail(unit, attempt, state.email)
   const order = getOrder(tx, attempt.orderId)
   if (order.paidAt !== null || order.status === 'refunded') {
     const surplus = state.paymentIntentId ?? state.objectId
@@ -101,13 +101,10 @@ function takePayment(unit: UnitOfWork, attempt: AttemptRow, state: GatewayState)
 
 const nothing = (): void => undefined
 
-/** Stores an email that only the payment told; returns the codes that this buyer had used up before. */
-function learnEmail({ tx, now }: UnitOfWork, { orderId }: AttemptRow, email: string | null): string[] {
-  const { email: known, userId } = getOrder(tx, orderId)
-  if (email === null || known !== null || userId !== null) return []
-  const usedUp = couponsOverLimit(tx, orderId, email).map(({ code }) => code)
-  recordBuyerEmail(tx, orderId, email, now)
-  return usedUp
+/** Stores an email that only the payment told; returns the codes that other orders with the order's email have used up. */
+function checkEmail({ tx, now }: UnitOfWork, { orderId }: AttemptRow, told: string | null): string[] {
+  const { email } = told === null ? getOrder(tx, orderId) : recordBuyerEmail(tx, orderId, told, now)
+  return email === null ? [] : couponsOverLimit(tx, orderId, email)
 }
 
 /** The buyer has paid the discounted price, so an operator decides: complete the order, or refund it. */

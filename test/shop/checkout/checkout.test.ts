@@ -293,14 +293,12 @@ describe('codes that do not apply', () => {
       )
   })
 
-  test('apply once for a customer, by his account or by his email in any case', async () => {
+  test('apply once for an account, and whenever a guest enters an email', async () => {
     using opened = openShop()
     makeCoupon(opened.shop.db, { maxUsesPerCustomer: 1 })
     const couponCode = 'WELCOME10'
     await buy(opened, { couponCode, customer: { email: 'Ada@example.com' } })
-    await expect(buy(opened, { couponCode, customer: { email: 'ada@EXAMPLE.com' } })).rejects.toThrow(
-      invalid('couponCode')
-    )
+    await buy(opened, { couponCode, customer: { email: 'ada@EXAMPLE.com' } })
     const user = customer(opened.shop)
     await buy(opened, { couponCode }, { user })
     await expect(buy(opened, { couponCode }, { user })).rejects.toThrow(invalid('couponCode'))
