@@ -11,13 +11,13 @@ import {
   claimKey,
   conflict,
   endClaim,
-  keepAnswer,
+  storeAnswer,
   keyScope,
   parseIdempotencyKey,
   readKey,
   releaseKey
 } from '../shop/checkout/idempotency.ts'
-import type { Claim, Claimed, KeptAnswer } from '../shop/checkout/idempotency.ts'
+import type { Claim, Claimed, StoredAnswer } from '../shop/checkout/idempotency.ts'
 import { checkoutBody, checkoutQuery } from '../shop/checkout/input.ts'
 import { findAttribution } from '../shop/orders/find.ts'
 import { setting } from '../shop/settings/settings.ts'
@@ -130,7 +130,7 @@ async function settleKey(call: Call, held: Claimed, response: Response): Promise
   const { claim } = held
   const { shop, ids } = call
   try {
-    if (isKept(response.status)) await keepAnswer(shop.db, claim, await answerOf(response))
+    if (isKept(response.status)) await storeAnswer(shop.db, claim, await answerOf(response))
     else await releaseKey(shop.db, claim, { forgetOrder: response.status === 422 })
   } catch (error) {
     if (!isStorageError(error)) throw error
@@ -146,12 +146,12 @@ function isKept(status: number): boolean {
   return (status >= 200 && status < 300) || status === 402 || status === 502
 }
 
-async function answerOf(response: Response): Promise<KeptAnswer> {
+async function answerOf(response: Response): Promise<StoredAnswer> {
   const body = Buffer.from(await response.clone().arrayBuffer())
   return { status: response.status, body, setCookies: response.headers.getSetCookie() }
 }
 
-function replay(call: Call, answer: KeptAnswer): Response {
+function replay(call: Call, answer: StoredAnswer): Response {
   return jsonResponse(answer.body.toString('utf8'), call.ids, answer.status, {
     noStore: true,
     headers: [['idempotency-replayed', 'true'], ...answer.setCookies.map((cookie) => ['set-cookie', cookie] as const)]

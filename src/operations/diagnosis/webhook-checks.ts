@@ -32,7 +32,7 @@ async function checkWebhooks(app: App): Promise<Finding> {
     return failed('SHOPSTEAD_STRIPE_WEBHOOK_SECRET is not set.', `${setUp} It prints the secret. ${untilThen}`)
   const url = webhookUrlOf(app)
   try {
-    return judgeEndpoints(url, await findEndpoints(await cards.client(), url, quick))
+    return checkEndpoints(url, await findEndpoints(await cards.client(), url, quick))
   } catch (error) {
     return warning(
       `Stripe did not list its webhook endpoints: ${errorCodeOf(error)}.`,
@@ -56,7 +56,7 @@ function checkSignatures({ db, clock }: App): Finding {
 }
 
 /** Prefers an enabled endpoint that needs no change over the others at the same address. */
-function judgeEndpoints(url: string, endpoints: readonly Stripe.WebhookEndpoint[]): Finding {
+function checkEndpoints(url: string, endpoints: readonly Stripe.WebhookEndpoint[]): Finding {
   const [best] = endpoints
     .map((endpoint) => ({ endpoint, problems: problemsOf(endpoint) }))
     .toSorted((one, other) => one.problems.length - other.problems.length)

@@ -1,7 +1,7 @@
 import { emailKey } from '../../platform/email-key.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { decideAttribution } from '../../shop/checkout/attribution.ts'
-import { givenCodes, priceCart } from '../../shop/checkout/cart.ts'
+import { sentCodes, priceCart } from '../../shop/checkout/cart.ts'
 import type { CheckoutQuery } from '../../shop/checkout/input.ts'
 import { insertOrder } from '../../shop/orders/create-order.ts'
 import { getOrder } from '../../shop/orders/find.ts'
@@ -72,7 +72,7 @@ export function orderTimeline(
 function placeOrder(tx: Tx, purchase: Purchase, until: number, now: number): OrderRow {
   const { userId, email, contact, billingAddress, notes, items, query } = purchase
   const currency = setting(tx, 'shop.currency')
-  const codes = givenCodes({ couponCode: undefined, couponCodes: purchase.couponCodes })
+  const codes = sentCodes({ couponCode: undefined, couponCodes: purchase.couponCodes })
   const cart = priceCart(tx, { items, codes, currency }, { userId, emailKey: emailKey(email) }, now)
   const attribution = decideAttribution(tx, query, { userId, emails: [email] })
   const draft = { userId, email, contact, billingAddress, shippingAddress: null, notes, currency, ...cart, attribution }

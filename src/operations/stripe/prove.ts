@@ -33,7 +33,7 @@ export async function prove(shop: ShopContext, stripe: Stripe, of: ProofOf): Pro
   try {
     const trip = { secret: of.isForeignSecret ? undefined : of.secret, endpoints: of.others + 1, waitMs: of.waitMs }
     const arrivals = await makeRoundTrip(shop, stripe, trip)
-    return arrivals.length === 0 ? await notDelivered(of) : judge(of, arrivals)
+    return arrivals.length === 0 ? await notDelivered(of) : evaluate(of, arrivals)
   } catch (error) {
     const { message, code, type } = readGatewayError(error).error
     const reason = message || code || type || 'an unknown error'
@@ -41,7 +41,7 @@ export async function prove(shop: ShopContext, stripe: Stripe, of: ProofOf): Pro
   }
 }
 
-function judge({ secret, isForeignSecret, isCreated, others }: ProofOf, arrivals: readonly Arrival[]): Proof {
+function evaluate({ secret, isForeignSecret, isCreated, others }: ProofOf, arrivals: readonly Arrival[]): Proof {
   const verified = arrivals.filter(({ isVerified }) => isVerified)
   if (verified.some(({ isAccepted }) => isAccepted)) return proven
   if (verified.length > 0) {

@@ -9,11 +9,11 @@ import { takesToken } from '../orders/strategies.ts'
 import type { CheckoutBody } from './input.ts'
 
 /**
- * Asks a customer who has a subscription of a product before another one of the same product is sold: both would renew.
- * The answer is `subscribeAgain` in the body. token_handoff sells a fixed period, which extends another fixed period, so
- * it asks only about a subscription that renews.
+ * Requires `subscribeAgain` from a customer who already has a subscription of a product in the cart, because both would
+ * renew. token_handoff sells a fixed period, which extends another fixed period, so there only a subscription that renews
+ * counts.
  *
- * @throws AppError VALIDATION_FAILED on each such item, with the problem `already_subscribed`
+ * @throws AppError VALIDATION_FAILED for each such item, with the problem `already_subscribed`
  */
 export function assertNotSubscribed(
   db: Db,

@@ -14,7 +14,7 @@ import type { CheckoutQuery } from './input.ts'
  * values. The reason why a ref counts or not is stored for `orders explain`.
  */
 export function decideAttribution(db: Db, query: CheckoutQuery, buyer: Buyer): DraftAttribution {
-  const { outcome, affiliate, note } = judgeRef(db, query.ref, buyer)
+  const { outcome, affiliate, note } = evaluateRef(db, query.ref, buyer)
   const utm = {
     source: query.utm_source,
     medium: query.utm_medium,
@@ -51,14 +51,14 @@ export function decideAttribution(db: Db, query: CheckoutQuery, buyer: Buyer): D
   }
 }
 
-type Judgement = {
+type Evaluation = {
   outcome: DraftAttribution['refOutcome']
   affiliate: AffiliateRow | null
-  /** For the operator, beside a credited affiliate. */
+  /** Shown to the operator with a credited affiliate. */
   note?: 'plus_address'
 }
 
-function judgeRef(db: Db, ref: string | null, buyer: Buyer): Judgement {
+function evaluateRef(db: Db, ref: string | null, buyer: Buyer): Evaluation {
   if (ref === null) return { outcome: 'none', affiliate: null }
   if (!isModuleOn(db, 'affiliates')) return { outcome: 'module_off', affiliate: null }
   const affiliate = findAffiliateByRef(db, ref)

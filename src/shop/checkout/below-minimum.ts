@@ -6,12 +6,12 @@ import type { OrderRow } from '../orders/rows.ts'
 
 type Total = Pick<OrderRow, 'totalMinor' | 'currency'>
 
-/** Whether a total is worth more than nothing and less than the gateway charges by card. */
+/** Whether a total is above zero and below the minimum charge of the card gateway. */
 export function isTooSmallForCard({ cards }: Pick<ShopContext, 'cards'>, { totalMinor, currency }: Total): boolean {
   return cards !== null && isBelowMinimum(totalMinor, currency)
 }
 
-/** VALIDATION_FAILED on `path`, with the problem `below_minimum` and the minimum in major units. */
+/** The error VALIDATION_FAILED for `path`, with the problem `below_minimum` and the minimum in major units. */
 export function belowMinimum({ currency }: Pick<OrderRow, 'currency'>, path: string): AppError {
   const minimumMinor = minimumChargeMinor(currency)
   const message = `The total must be at least ${formatMoney(minimumMinor, currency)} to pay by card.`

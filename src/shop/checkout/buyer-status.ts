@@ -15,10 +15,10 @@ type Waiting =
   /** Not paid in time. */
   | 'expired'
 
-/** What an order's buyer is told: its status, or why it has that status. */
+/** The status that the buyer sees: the order's own, or a more specific one. */
 export type BuyerStatus = OrderStatus | Waiting
 
-/** What depends on each of them alone, for pages and payments. */
+/** The properties of each status, for pages and payments. */
 export const buyerStatuses: Readonly<Record<BuyerStatus, Omit<OrderState, 'label'>>> = {
   ...orderStates,
   awaiting_money: {
@@ -48,9 +48,9 @@ export const buyerStatuses: Readonly<Record<BuyerStatus, Omit<OrderState, 'label
 }
 
 /** Stripe's statuses of a payment that the bank has not decided about. */
-const waitingWords = new Set(['processing', 'requires_capture', 'complete'])
+const waitingStatuses = new Set(['processing', 'requires_capture', 'complete'])
 
-/** What the buyer of an order is told at `now`. */
+/** The status that the buyer of an order sees at `now`. */
 export function buyerStatusOf(db: Db, order: OrderRow, now: number): BuyerStatus {
   const [newest] = attemptsOf(db, order.id)
   if (order.status === 'pending') return pendingStatusOf(order, newest, now)
@@ -78,7 +78,7 @@ export function canTakeCoupon(db: Db, order: OrderRow): boolean {
 }
 
 function pendingStatusOf(order: OrderRow, newest: AttemptRow | undefined, now: number): BuyerStatus {
-  if (isOpen(newest) && waitingWords.has(newest.gatewayStatus ?? '')) return 'awaiting_bank'
+  if (isOpen(newest) && waitingStatuses.has(newest.gatewayStatus ?? '')) return 'awaiting_bank'
   // The job that ends holds may not have run yet.
   return order.holdEndsAt !== null && order.holdEndsAt <= now ? 'expired' : 'pending'
 }

@@ -17,24 +17,24 @@ import type { Codes } from './input.ts'
 
 type Item = { productId: number; variationId?: number | undefined; quantity: number }
 
-/** One product or variation of the cart, under the first item that named it. */
+/** One product or variation of the cart; `path` is the first item that named it. */
 type CartLine = { path: string; sellable: Sellable; quantity: number }
 
-/** Who buys, as far as it is known, for a coupon's limit per customer. */
+/** What is known about the buyer, for a coupon's limit per customer. */
 export type CartBuyer = { userId: number | null; emailKey: string | null }
 
 export type PricedCart = { lines: DraftLine[]; coupons: DraftCoupon[] }
 
 /**
- * Works out what the items cost at `now`: prices and stock are the catalogue's, never the client's; equal products and
- * variations merge into one line; coupons fall on the lines.
+ * Calculates the price of the items at `now`, with the prices and stock of the catalogue. Items with the same product and
+ * variation merge into one line. Discounts are distributed to the lines.
  *
- * @throws AppError VALIDATION_FAILED naming each item or code that does not hold, with a CouponsRefused as its cause when
- *   it was a code.
+ * @throws AppError VALIDATION_FAILED for each item that cannot be bought or code that does not apply; its cause is a
+ *   CouponsRefused when it was a code
  */
 export function priceCart(
   db: Db,
-  input: { items: readonly Item[]; codes: readonly GivenCode[]; currency: string },
+  input: { items: readonly Item[]; codes: readonly SentCode[]; currency: string },
   buyer: CartBuyer,
   now: number
 ): PricedCart {
@@ -42,7 +42,7 @@ export function priceCart(
   const hasCodes = input.codes.length > 0
   const discountable = cart.map(({ sellable, quantity }) => ({
     productId: sellable.product.id,
-    // Which nothing but a coupon asks for.
+    // Only coupons need the categories.
     categoryIds: hasCodes ? categoryIdsOfProduct(db, sellable.product.id) : [],
     totalMinor: sellable.unitPriceMinor * quantity
   }))
@@ -80,9 +80,9 @@ function findLines(db: Db, items: readonly Item[], now: number): CartLine[] {
     line.quantity += item.quantity
     lines.set(key, line)
     if (sellable.stock !== null && line.quantity > sellable.stock)
-      errors[`${path}.quantity`] = ['There are not that many left.']
+      errors[`${path}.quantity`] = ['There are not enough left in stock.']
     else if (!Number.isSafeInteger(sellable.unitPriceMinor * line.quantity))
-      errors[`${path}.quantity`] = ['Comes to more than can be paid at once.']
+      errors[`${path}.quantity`] = ['The total is too high.']
   }
   if (Object.keys(errors).length > 0) throw validationFailed(errors, 'Some items cannot be bought.')
   return [...lines.values()]
@@ -103,27 +103,27 @@ function toDraftLine({ path, sellable, quantity }: CartLine, discountMinor: numb
   }
 }
 
-/** A code with the path under which it was sent. */
-export type GivenCode = { path: string; code: string }
+/** A coupon code and the path of its field in the request. */
+export type SentCode = { path: string; code: string }
 
-/** `couponCode` joins `couponCodes`; empty ones are none, and a code sent twice counts once. */
-export function givenCodes(body: Codes): GivenCode[] {
+/** The codes of `couponCode` and `couponCodes`, without empty codes and duplicates. */
+export function sentCodes(body: Codes): SentCode[] {
   const sent = [
     { path: 'couponCode', code: body.couponCode ?? '' },
     ...(body.couponCodes ?? []).map((code, index) => ({ path: `couponCodes.${index}`, code }))
   ]
-  const once = new Map<string, GivenCode>()
-  for (const given of sent) {
-    const key = compareKey(given.code)
-    if (key !== '' && !once.has(key)) once.set(key, given)
+  const once = new Map<string, SentCode>()
+  for (const entry of sent) {
+    const key = compareKey(entry.code)
+    if (key !== '' && !once.has(key)) once.set(key, entry)
   }
   return [...once.values()]
 }
 
 /**
- * The gateway's page takes one rhythm of payment at a time.
+ * Checks that all subscriptions of a cart have the same billing interval: a Checkout Session accepts only one.
  *
- * @throws AppError VALIDATION_FAILED on the items whose subscription renews at another interval than the first one's
+ * @throws AppError VALIDATION_FAILED for the items whose billing interval differs from the first one's
  */
 export function assertOneInterval(lines: readonly DraftLine[]): void {
   const errors: FieldErrors = {}
@@ -133,16 +133,21 @@ export function assertOneInterval(lines: readonly DraftLine[]): void {
       const interval = renewalInterval(grant)
       if (interval === null) continue
       first ??= interval
-      if (interval !== first) errors[`${path}.productId`] = ['Renews at another interval than the others do.']
+      if (interval !== first)
+        errors[`${path}.productId`] = ['This item has a different billing interval from the others.']
     }
   }
   if (Object.keys(errors).length > 0) throw validationFailed(errors, 'Some items cannot be bought together.')
 }
 
-/** Stripe takes 20 recurring and 20 one-time lines in a Checkout Session with a subscription (docs.stripe.com/api/checkout/sessions/create). */
+/** Stripe accepts 20 recurring and 20 one-time lines in a Checkout Session with a subscription (docs.stripe.com/api/checkout/sessions/create). */
 const mostLinesWithSubscription = 20
 
-/** @throws AppError VALIDATION_FAILED on the items that are too many beside a subscription */
+/**
+ * Checks that a cart with a subscription fits into one Checkout Session.
+ *
+ * @throws AppError VALIDATION_FAILED for the items beyond the limit
+ */
 export function assertFewEnough(lines: readonly DraftLine[]): void {
   const isRecurring = ({ grants }: DraftLine): boolean => grants.some((grant) => renewalInterval(grant) !== null)
   const recurring = lines.filter(isRecurring)
@@ -160,7 +165,7 @@ type Applied = { path: string; coupon: CouponRow; scope: CouponScope }
 
 function findCoupons(
   db: Db,
-  codes: readonly GivenCode[],
+  codes: readonly SentCode[],
   lines: Parameters<typeof discountLines>[0],
   now: number
 ): Applied[] {

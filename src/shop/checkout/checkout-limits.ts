@@ -5,8 +5,8 @@ import { takesToken } from '../orders/strategies.ts'
 import type { Strategy } from '../orders/strategies.ts'
 
 /**
- * Takes the point that every checkout costs, one that resumes an earlier order too. A card handoff is also refused when
- * too many cards from the same address were declined: a sign that stolen card numbers are being tested.
+ * Takes the point that every checkout costs, including one that resumes an earlier order. A card handoff is also refused
+ * when too many cards from the same address were declined, which is a sign of card testing.
  *
  * @throws AppError RATE_LIMITED (checkout_ip, checkout_decline)
  */
@@ -17,12 +17,12 @@ export async function takeCheckoutPoint(shop: Limits, addressKey: string, strate
   }
 }
 
-/** Each card checkout is a dozen writes; with at most six at once from one address, other customers are served between. */
-const cardsAtOnce = 6
+/** Each card checkout makes a dozen writes. The limit per address leaves time to serve other customers in between. */
+const concurrentCards = 6
 
 /**
- * Runs a checkout. Card handoffs of one address run only while fewer are in progress than may still be declined: a
- * hundred cards sent together get no more tries than a hundred in a row.
+ * Runs a checkout. One address cannot have more card handoffs in progress than cards that may still be declined, so cards
+ * sent together get no more tries than cards sent in sequence.
  *
  * @throws AppError DEPENDENCY_UNAVAILABLE when too many wait
  */
@@ -33,5 +33,5 @@ export function runCardCheckout<T>(
   checkout: () => Promise<T>
 ): Promise<T> {
   if (!takesToken(strategy)) return checkout()
-  return runInSlot(shop, { bucket: 'checkout_decline', key: addressKey }, cardsAtOnce, checkout)
+  return runInSlot(shop, { bucket: 'checkout_decline', key: addressKey }, concurrentCards, checkout)
 }

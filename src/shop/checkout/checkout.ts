@@ -23,35 +23,35 @@ import type { AttemptRow } from '../payments/rows.ts'
 import { setting } from '../settings/settings.ts'
 import { assertNotSubscribed } from './already-subscribed.ts'
 import { decideAttribution } from './attribution.ts'
-import { assertFewEnough, assertOneInterval, givenCodes, priceCart } from './cart.ts'
+import { assertFewEnough, assertOneInterval, sentCodes, priceCart } from './cart.ts'
 import type { PricedCart } from './cart.ts'
 import { assertMayHold } from './held-orders.ts'
-import { tieOrder } from './idempotency.ts'
+import { linkOrder } from './idempotency.ts'
 import type { Claim } from './idempotency.ts'
 import type { CheckoutBody, CheckoutQuery } from './input.ts'
-import { judgeCodes } from './judge-codes.ts'
-import type { Judge } from './judge-codes.ts'
-import { makeAccount, prepareAccount, readAccountWish } from './new-account.ts'
+import { evaluateCodes } from './evaluate-codes.ts'
+import type { Evaluate } from './evaluate-codes.ts'
+import { makeAccount, prepareAccount, readAccountRequest } from './new-account.ts'
 import { takeCheckoutPoint } from './checkout-limits.ts'
 
-/** What was sent, read and checked for its form. */
+/** The parsed body and query of a checkout request. */
 export type CheckoutInput = { body: CheckoutBody; query: CheckoutQuery }
 
-/** Who asks for a checkout, and from where. */
+/** The client of a checkout. */
 export type CheckoutCaller = {
   user: UserRow | null
   addressKey: string
   holder: Holder
-  /** Writes the Idempotency-Key of the request, once nothing but the sale itself can refuse it; null without a key. */
+  /** Stores the Idempotency-Key of the request, after every check that precedes the sale; null without a key. */
   takeKey: (() => Promise<Claim>) | null
 }
 
-/** An order that has been committed and how it is going to be paid; the gateway has not heard of it yet. */
+/** A committed order and its payment attempt. The gateway does not know about it yet. */
 export type PlacedOrder = { order: OrderRow; attempt: AttemptRow | null }
 
 /**
- * Makes the order: everything is decided and committed, with its payment attempt and that attempt's keys, before any
- * gateway is called. A total of zero is paid at once.
+ * Creates the order with its payment attempt and the attempt's idempotency keys, and commits them before the gateway is
+ * called. An order with a total of zero is paid immediately.
  *
  * @throws AppError in the order of docs/contract.md A3: VALIDATION_FAILED (addresses), RATE_LIMITED,
  *   CHECKOUT_NOT_IMPLEMENTED, CHECKOUT_GATEWAY_NOT_CONFIGURED, VALIDATION_FAILED (items and coupons), and those of
@@ -67,19 +67,19 @@ export async function placeOrder(
   const strategy = body.strategy ?? defaultStrategy
   assertOrigins(shop, body)
   const email = buyerEmail(shop, body, caller.user, strategy)
-  const wish = caller.user === null ? await readAccountWish(shop, body.customer, email) : null
+  const accountRequest = caller.user === null ? await readAccountRequest(shop, body.customer, email) : null
   await takeCheckoutPoint(shop, caller.addressKey, strategy)
-  const place = async (judge: Judge): Promise<PlacedOrder> => {
+  const place = async (evaluate: Evaluate): Promise<PlacedOrder> => {
     assertOffered(shop, strategy)
     // A cart that is refused costs no hash, writes no key, and reveals nothing about the email.
-    if (wish !== null || caller.takeKey !== null)
-      judge(() => priceItems(shop.db, input, { userId: caller.user?.id ?? null, email }, now))
-    const account = wish === null ? null : await prepareAccount(shop, wish, caller.addressKey)
+    if (accountRequest !== null || caller.takeKey !== null)
+      evaluate(() => priceItems(shop.db, input, { userId: caller.user?.id ?? null, email }, now))
+    const account = accountRequest === null ? null : await prepareAccount(shop, accountRequest, caller.addressKey)
     const claim = caller.takeKey === null ? null : await caller.takeKey()
     const buying = { caller, claim, email, account, strategy }
-    return writeWhenFree(shop.db, (tx) => judge(() => makeOrder(tx, shop, input, buying, now)))
+    return writeWhenFree(shop.db, (tx) => evaluate(() => makeOrder(tx, shop, input, buying, now)))
   }
-  return givenCodes(body).length === 0 ? place((work) => work()) : judgeCodes(shop, caller.addressKey, place)
+  return sentCodes(body).length === 0 ? place((work) => work()) : evaluateCodes(shop, caller.addressKey, place)
 }
 
 type Buying = {
@@ -90,12 +90,12 @@ type Buying = {
   strategy: Strategy
 }
 
-/** Account, order, key and payment attempt, or none of them. */
+/** Stores the account, order, key and payment attempt in one transaction. */
 function makeOrder(tx: Tx, shop: ShopContext, input: CheckoutInput, buying: Buying, now: number): PlacedOrder {
   const { body, query } = input
   const { caller, claim, email, account, strategy } = buying
   const created = account === null ? null : makeAccount(tx, shop, account, now)
-  // Until its email is verified the new account is nobody's yet, and the order stays a guest's.
+  // The new account does not own the order until its email is verified: anyone can enter an email.
   const userId = caller.user?.id ?? (created?.verificationPending === false ? created.id : null)
   const cart = priceItems(tx, input, { userId, email }, now)
   if (caller.user !== null) assertNotSubscribed(tx, caller.user.id, { lines: cart.lines, body }, now)
@@ -106,7 +106,7 @@ function makeOrder(tx: Tx, shop: ShopContext, input: CheckoutInput, buying: Buyi
   assertMayHold(tx, caller.holder, { lines: cart.lines, strategy })
   const order = insertOrder(tx, { ...fixed, strategy, userId, currency, ...cart, attribution }, now)
   recordHolder(tx, order.id, caller.holder)
-  if (claim !== null) tieOrder(tx, claim, order.id)
+  if (claim !== null) linkOrder(tx, claim, order.id)
   return startPayment(shop, tx, order, strategy, now)
 }
 
@@ -118,7 +118,7 @@ function priceItems(
 ): PricedCart {
   const currency = setting(db, 'shop.currency')
   const buyer = { userId, emailKey: email === null ? null : emailKey(email) }
-  const cart = priceCart(db, { items: body.items, codes: givenCodes(body), currency }, buyer, now)
+  const cart = priceCart(db, { items: body.items, codes: sentCodes(body), currency }, buyer, now)
   if (!takesToken(body.strategy)) {
     assertOneInterval(cart.lines)
     assertFewEnough(cart.lines)
@@ -142,14 +142,17 @@ function startPayment(shop: ShopContext, tx: Tx, order: OrderRow, strategy: Stra
   return { order, attempt: createAttempt(tx, order, { gateway: cards.name, kind, livemode: cards.livemode }, now) }
 }
 
-/** Whether the buyer is sent to Shopstead's own page, which offers each way to pay. */
+/** Whether the buyer chooses a payment method on Shopstead's own page. */
 export function offersChoice(shop: ShopContext, strategy: Strategy): boolean {
   return !takesToken(strategy) && shop.config.payments.includes('manual')
 }
 
 function assertOffered(shop: ShopContext, strategy: Strategy): void {
   if (takesToken(strategy) && shop.cards === null) {
-    throw new AppError('CHECKOUT_NOT_IMPLEMENTED', 'This shop takes no cards, so token_handoff is not offered.')
+    throw new AppError(
+      'CHECKOUT_NOT_IMPLEMENTED',
+      'This shop does not accept card payments, so token_handoff is not available.'
+    )
   }
   if (!offersChoice(shop, strategy) && !isReady(shop.cards)) {
     throw new AppError('CHECKOUT_GATEWAY_NOT_CONFIGURED', 'Card payments are not set up yet.')
@@ -157,8 +160,8 @@ function assertOffered(shop: ShopContext, strategy: Strategy): void {
 }
 
 /**
- * Without the setting, production allows the public URL and SHOPSTEAD_ORIGINS. Otherwise a link to the shop's payment page
- * could send the buyer to another site.
+ * Checks the origins of the return URLs. Without the setting, production allows the public URL and SHOPSTEAD_ORIGINS.
+ * Otherwise a link to the shop's payment page could send the buyer to another site.
  *
  * @throws AppError VALIDATION_FAILED with each URL whose origin the shop does not allow
  */
@@ -209,13 +212,13 @@ function draftOf(shop: ShopContext, body: CheckoutBody, user: UserRow | null, em
   }
 }
 
-function addressOf(given: CheckoutBody['billingAddress']): OrderDraft['billingAddress'] {
-  if (given === undefined) return null
-  const address = present(given)
+function addressOf(sent: CheckoutBody['billingAddress']): OrderDraft['billingAddress'] {
+  if (sent === undefined) return null
+  const address = present(sent)
   return Object.keys(address).length === 0 ? null : address
 }
 
-/** The fields that hold something. */
+/** The fields that are not empty. */
 function present<T extends Record<string, string | null | undefined>>(fields: T): { [K in keyof T]?: string } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value)) as { [K in keyof T]?: string }
 }

@@ -114,11 +114,11 @@ async function openPage(shop: ShopContext, attempt: AttemptRow): Promise<string>
   }
 }
 
-/** The gateway does not take the email. The page asks a guest for another one. */
+/** The gateway rejects the email. The page asks a guest for another one. */
 async function askForAnotherEmail(shop: ShopContext, orderId: number): Promise<AppError> {
   if (getOrder(shop.db, orderId).userId !== null) {
     const message =
-      'Card payments do not take the email address of your account. Please change it in your account, or choose another payment method.'
+      'The email address of your account cannot be used for card payments. Please change it in your account, or choose another payment method.'
     return new AppError('CHECKOUT_FAILED', message, {}, { status: 422 })
   }
   await writeWhenFree(shop.db, (tx) => forgetBuyerEmail(tx, orderId, shop.clock.now()))

@@ -16,7 +16,7 @@ export function isCountry(code: string): boolean {
   return assigned.has(code)
 }
 
-/** All of them, in the order of their codes. */
+/** The codes of all countries and territories, sorted. */
 export function countryCodes(): string[] {
   return [...assigned]
 }

@@ -34,7 +34,11 @@ export function createSession(
   })
 }
 
-/** @throws AppError CHECKOUT_DISABLED, NOT_AUTHENTICATED for a guest where only customers may buy */
+/**
+ * Checks that the shop sells at the moment, and to this client.
+ *
+ * @throws AppError CHECKOUT_DISABLED, NOT_AUTHENTICATED for a guest when only customers may buy
+ */
 export function assertCheckoutOpen({ db }: Pick<ShopContext, 'db'>, user: UserRow | null): void {
   if (!setting(db, 'checkout.enabled') || !isModuleOn(db, 'commerce')) {
     throw new AppError('CHECKOUT_DISABLED', 'Nothing can be bought at the moment.')

@@ -15,8 +15,8 @@ import { setting } from '../settings/settings.ts'
 type Problem = { path: string; code: 'not_enough'; message: string; left: number }
 
 /**
- * Limits what one address can hold without paying: a number of orders, and for the guests who are sent to a payment page
- * a share of the stock. Otherwise one client could sell the shop out.
+ * Limits what one address can hold without paying: a number of orders and, for guests who pay on a payment page, a share
+ * of the stock. Otherwise one client could hold the whole stock.
  *
  * @throws AppError RATE_LIMITED (held_orders); VALIDATION_FAILED with a problem `not_enough` for each line
  */

@@ -5,14 +5,14 @@ import type { Db, Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
 import { idempotencyKeys } from './schema.ts'
 
-const keptMs = 24 * 60 * 60 * 1000
-/** Longer than any checkout may take; a request that is still marked running after it has died. */
+const lifetimeMs = 24 * 60 * 60 * 1000
+/** Longer than any checkout can take: a key that is marked as running after this time belongs to a process that died. */
 const longestRunMs = 60_000
 
-/** This process, so that a key left running by one that died can be told from one at work. */
+/** Identifies this process, to distinguish keys in use from keys of a process that died. */
 const thisProcess = `${process.pid}:${randomUUID()}`
-const nobody = ''
-/** The owners in this process that have not ended; what one that has ended left running, for want of a disk, is free. */
+const noOwner = ''
+/** The requests of this process that are still running. When a full disk prevents a release, the key is free anyway. */
 const atWork = new Set<string>()
 
 const sessionScope = 'session:'
@@ -23,47 +23,51 @@ export function keyScope(owner: { sessionHash: string } | { addressKey: string }
   return 'sessionHash' in owner ? `${sessionScope}${owner.sessionHash}` : `${guestScope}${owner.addressKey}`
 }
 
-/** A key as one request holds it: `owner` is that request, so that none that was given up writes over its successor. */
+/** A key that one request has claimed. `owner` identifies the request, so that a late one cannot overwrite its successor. */
 export type Claim = {
   readonly scope: string
   readonly key: string
-  /** Of the body and of the query parameters that count. */
+  /** A hash of the body and of the query parameters that matter. */
   readonly fingerprint: string
   readonly bodyFingerprint: string
   readonly owner: string
 }
 
-/** What was answered, to be answered again byte for byte. */
-export type KeptAnswer = { status: number; body: Buffer; setCookies: string[] }
+/** A response, stored to be repeated byte for byte. */
+export type StoredAnswer = { status: number; body: Buffer; setCookies: string[] }
 
 export type Claimed =
   | { kind: 'fresh'; claim: Claim }
-  | ({ kind: 'replay' } & KeptAnswer)
-  /** An order was made under this key and its payment's outcome never told: that order is settled first. */
+  | ({ kind: 'replay' } & StoredAnswer)
+  /** An order exists under this key, and its client never got the outcome of the payment: that payment is settled first. */
   | { kind: 'resume'; claim: Claim; orderId: number }
 
-/** @throws AppError VALIDATION_FAILED for a key that is no 1 to 255 printable ASCII characters. */
+/**
+ * Reads the Idempotency-Key header; null without one.
+ *
+ * @throws AppError VALIDATION_FAILED unless it is one header with 1 to 255 printable ASCII characters
+ */
 export function parseIdempotencyKey(values: readonly string[]): string | null {
   if (values.length === 0) return null
   const [key = ''] = values
   if (values.length > 1 || !/^[\x20-\x7e]{1,255}$/.test(key) || key.trim() === '') {
-    throw validationFailed({ 'Idempotency-Key': ['Takes 1 to 255 printable ASCII characters, once.'] })
+    throw validationFailed({ 'Idempotency-Key': ['Must be one header with 1 to 255 printable ASCII characters.'] })
   }
   return key
 }
 
 /**
- * Takes a key for one request, or returns the answer that was given under it. A guest's key is also found from another
+ * Claims a key for one request, or returns the response that is stored under it. A guest's key is also found from another
  * address and after logging in, if the body is the same: a phone that changes from Wi-Fi to mobile data must not pay
  * twice.
  *
- * @param asked whose key it is and what was sent with it; the fingerprint tells two requests apart
+ * @param asked the key, its scope and the fingerprints of the request
  * @throws AppError IDEMPOTENCY_KEY_REUSE_CONFLICT for another request under the same key (`payload_mismatch`) or one
  *   that is still running (`in_progress`).
  */
 export async function claimKey(db: Db, asked: Omit<Claim, 'owner'>, now: number): Promise<Claimed> {
   const claim = { ...asked, owner: `${thisProcess}:${randomUUID()}` }
-  // Before its row is there: whoever sees that must know that somebody is at work on it.
+  // Before the row exists: a request that reads the row must see that its owner is running.
   atWork.add(claim.owner)
   try {
     const claimed = await writeWhenFree(db, (tx) => takeKey(tx, claim, now))
@@ -75,7 +79,7 @@ export async function claimKey(db: Db, asked: Omit<Claim, 'owner'>, now: number)
   }
 }
 
-/** The request that held the key has ended, whether or not that could be written down. */
+/** Marks the request of a claim as ended, even if its row could not be written. */
 export function endClaim(claim: Claim): void {
   atWork.delete(claim.owner)
 }
@@ -85,7 +89,7 @@ function takeKey(tx: Tx, asked: Claim, now: number): Claimed {
   if (known.kind === 'replay') return known
   if (known.scope === null) {
     tx.orm.delete(idempotencyKeys).where(byKey(asked)).run()
-    const times = { createdAt: now, expiresAt: now + keptMs }
+    const times = { createdAt: now, expiresAt: now + lifetimeMs }
     tx.orm
       .insert(idempotencyKeys)
       .values({ ...asked, state: 'running', ...times })
@@ -97,14 +101,14 @@ function takeKey(tx: Tx, asked: Claim, now: number): Claimed {
   return known.kind === 'fresh' ? { kind: 'fresh', claim } : { kind: 'resume', claim, orderId: known.orderId }
 }
 
-/** What is stored under a key; `scope` is that of its row. */
+/** What is stored under a key; `scope` is the scope of its row. */
 export type Known =
   | { kind: 'fresh'; scope: string | null }
-  | ({ kind: 'replay' } & KeptAnswer)
+  | ({ kind: 'replay' } & StoredAnswer)
   | { kind: 'resume'; scope: string; orderId: number }
 
 /**
- * Looks a key up and writes nothing: a request must be valid and within its limits before it writes a key.
+ * Looks up a key and writes nothing: a request must be valid and within its limits before it writes a key.
  *
  * @throws AppError IDEMPOTENCY_KEY_REUSE_CONFLICT as `claimKey`
  */
@@ -139,18 +143,18 @@ function findGuestKey(db: Db, { scope, key, bodyFingerprint }: Omit<Claim, 'owne
 }
 
 /**
- * Ties the key to the order in the transaction that makes the order: after a crash the same key finds it.
+ * Links the key to the order, in the transaction that creates the order: after a crash, the same key finds it.
  *
- * @throws AppError IDEMPOTENCY_KEY_REUSE_CONFLICT when the request took so long that another one took over; the order
- *   must not be made then
+ * @throws AppError IDEMPOTENCY_KEY_REUSE_CONFLICT when the request took so long that another one claimed its key; the
+ *   caller must not create the order then
  */
-export function tieOrder(tx: Tx, claim: Claim, orderId: number): void {
-  const tied = tx.orm.update(idempotencyKeys).set({ orderId }).where(byClaim(claim)).run()
-  if (tied.changes === 0) throw conflict('in_progress')
+export function linkOrder(tx: Tx, claim: Claim, orderId: number): void {
+  const linked = tx.orm.update(idempotencyKeys).set({ orderId }).where(byClaim(claim)).run()
+  if (linked.changes === 0) throw conflict('in_progress')
 }
 
-/** Stores the answer of a checkout under its Idempotency-Key, to be replayed. */
-export async function keepAnswer(db: Db, claim: Claim, answer: KeptAnswer): Promise<void> {
+/** Stores the response of a checkout under its Idempotency-Key, to be repeated. */
+export async function storeAnswer(db: Db, claim: Claim, answer: StoredAnswer): Promise<void> {
   const { status, body } = answer
   const setCookies = JSON.stringify(answer.setCookies)
   await writeWhenFree(
@@ -158,15 +162,16 @@ export async function keepAnswer(db: Db, claim: Claim, answer: KeptAnswer): Prom
     (tx) =>
       void tx.orm
         .update(idempotencyKeys)
-        .set({ state: 'answered', owner: nobody, status, body, setCookies })
+        .set({ state: 'answered', owner: noOwner, status, body, setCookies })
         .where(byClaim(claim))
         .run()
   )
 }
 
 /**
- * Frees the key after an answer that settled nothing. A key whose request made an order remembers it, to settle that
- * first, unless the request was refused (`forgetOrder`): then the client may correct it under the same key.
+ * Releases the key after a response that was not final. The key of a request that created an order keeps the order, so that
+ * the next request settles its payment first. With `forgetOrder` (the request was refused), the client can send a corrected
+ * request under the same key.
  */
 export async function releaseKey(db: Db, claim: Claim, { forgetOrder = false } = {}): Promise<void> {
   await writeWhenFree(db, (tx) => {
@@ -175,19 +180,19 @@ export async function releaseKey(db: Db, claim: Claim, { forgetOrder = false } =
       .delete(idempotencyKeys)
       .where(and(byClaim(claim), unneeded))
       .run()
-    tx.orm.update(idempotencyKeys).set({ owner: nobody }).where(byClaim(claim)).run()
+    tx.orm.update(idempotencyKeys).set({ owner: noOwner }).where(byClaim(claim)).run()
   })
 }
 
-/** Keys whose day is over. */
+/** Deletes expired keys. Returns how many. */
 export function dropExpiredKeys(tx: Tx, now: number): number {
   return tx.orm.delete(idempotencyKeys).where(lt(idempotencyKeys.expiresAt, now)).run().changes
 }
 
 type KeyRow = typeof idempotencyKeys.$inferSelect
 
-function answerOf({ status, body, setCookies }: KeyRow): KeptAnswer {
-  if (status === null || body === null) throw new Error('an answered key came without its answer')
+function answerOf({ status, body, setCookies }: KeyRow): StoredAnswer {
+  if (status === null || body === null) throw new Error('an answered key has no stored response')
   return { status, body, setCookies: setCookies === null ? [] : (JSON.parse(setCookies) as string[]) }
 }
 
@@ -200,7 +205,7 @@ function byClaim(claim: Claim) {
 }
 
 function isRunning(holder: string, since: number, now: number): boolean {
-  if (holder === nobody || Math.abs(now - since) > longestRunMs) return false
+  if (holder === noOwner || Math.abs(now - since) > longestRunMs) return false
   if (holder.startsWith(`${thisProcess}:`)) return atWork.has(holder)
   const pid = Number(holder.split(':')[0])
   return pid !== process.pid && isAlive(pid)
@@ -215,7 +220,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** IDEMPOTENCY_KEY_REUSE_CONFLICT; `in_progress` tells the client to try again. */
+/** The error IDEMPOTENCY_KEY_REUSE_CONFLICT; `in_progress` tells the client to try again. */
 export function conflict(reason: 'payload_mismatch' | 'in_progress'): AppError {
   const message =
     reason === 'in_progress'

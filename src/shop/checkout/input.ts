@@ -6,10 +6,10 @@ import { withTemplate } from '../payments/page-urls.ts'
 import { isCountry } from './countries.ts'
 import { readWebAddress } from './return-url.ts'
 
-/** `null` counts as absent wherever a field is optional (docs/contract.md A3). */
+/** An optional field, in which `null` counts as absent (docs/contract.md A3). */
 const optional = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined)
 
-/** One line of text, at most so many code points; an empty or blank one counts as not given. */
+/** One line of text with a limit in code points. An empty or blank line counts as absent. */
 const optionalLine = (limit: number) =>
   lineField(limit)
     .nullish()
@@ -17,7 +17,7 @@ const optionalLine = (limit: number) =>
 
 const isText = (value: unknown): value is string => typeof value === 'string'
 
-/** As a browser's form sends it: untouched is empty. */
+/** A browser's form sends an untouched field as an empty string, which counts as absent. */
 const optionalEmail = z
   .string()
   .nullish()
@@ -47,14 +47,14 @@ const country = z
   .refine((code) => code === undefined || isCountry(code), countryRule)
 
 /**
- * An object whose fields may come by other names as well: Stripe's, and WooCommerce's snake_case. A field's own name wins
- * over the others; what has no name here is left out.
+ * An object whose fields have aliases: Stripe's names, and WooCommerce's snake_case. A field's own name takes precedence
+ * over its aliases. Unknown fields are dropped.
  */
 function withAliases<S extends z.ZodRawShape>(shape: S, aliases: { [K in keyof S]?: readonly string[] }) {
   const named = Object.entries(aliases as Record<string, readonly string[]>)
   const others = named.flatMap(([name, names]) => names.map((alias) => [alias, shape[name]] as const))
-  return z.object({ ...shape, ...Object.fromEntries(others) }).transform((given) => {
-    const values = given as Record<string, unknown>
+  return z.object({ ...shape, ...Object.fromEntries(others) }).transform((sent) => {
+    const values = sent as Record<string, unknown>
     const valueOf = (name: string): unknown =>
       [name, ...(aliases[name as keyof S] ?? [])].map((each) => values[each]).find((value) => value !== undefined)
     return Object.fromEntries(Object.keys(shape).map((name) => [name, valueOf(name)])) as z.output<z.ZodObject<S>>
@@ -108,22 +108,22 @@ const couponCode = atMost(64).transform((code) => code.trim())
 const webAddress = atMost(2048).transform((text, context): string => {
   const url = readWebAddress(text)
   if (url !== undefined) return withTemplate(url)
-  context.addIssue('Must be an http or https address without a user name in it.')
+  context.addIssue('Must be an http or https address without a user name.')
   return z.NEVER
 })
 
-// Whoever reads them in a terminal shall not run what they hold.
-const notes = atMost(2000).refine((text) => !/[^\P{Cc}\t\n\r]/u.test(text), 'Must not hold control characters.')
+// Control characters could run commands in the terminal of an operator who reads the notes.
+const notes = atMost(2000).refine((text) => !/[^\P{Cc}\t\n\r]/u.test(text), 'Must not contain control characters.')
 
 const itemsRule = 'Must be a list of 1 to 30 items.'
 const codesRule = 'Must be a list of at most 10 codes.'
 
-/** zod runs the refinements for an unknown strategy, too. */
+/** zod runs the refinements for an unknown strategy as well. */
 function needsToken({ strategy }: { strategy?: string | undefined }): boolean {
   return strategyNames.some((name) => name === strategy && takesToken(name))
 }
 
-/** docs/interface.md 4.7, docs/contract.md 5.6 and A3. Unknown names at the top level and in items are refused. */
+/** The body of a checkout (docs/interface.md 4.7, docs/contract.md 5.6 and A3). Unknown fields at the top level and in items are rejected. */
 export const checkoutBody = z
   .strictObject({
     items: z.array(item, itemsRule).min(1, itemsRule).max(30, itemsRule),
@@ -146,7 +146,7 @@ export type CheckoutBody = z.output<typeof checkoutBody>
 
 export type Codes = { couponCode?: string | undefined; couponCodes?: string[] | undefined }
 
-/** `couponCode` joins `couponCodes`; the limit is on both together. */
+/** The limit applies to `couponCode` and `couponCodes` together. */
 function distinctCodes({ couponCode: code, couponCodes = [] }: Codes): number {
   return new Set(
     [code, ...couponCodes]
@@ -156,7 +156,7 @@ function distinctCodes({ couponCode: code, couponCodes = [] }: Codes): number {
   ).size
 }
 
-/** Said along with everything else that is wrong, unless the field itself is among it. */
+/** Reports a missing field together with the other errors, unless the field already has one. */
 function onlyForHandoff(field: 'returnUrl' | 'paymentToken') {
   return {
     path: [field] as PropertyKey[],
@@ -166,7 +166,7 @@ function onlyForHandoff(field: 'returnUrl' | 'paymentToken') {
   }
 }
 
-/** Longer than it may be, or not a word that can be written down: dropped, not refused. */
+/** A tracking value. A value that is too long or contains control characters is dropped, so that the sale continues. */
 const tracked = (limit: number) =>
   z
     .string()

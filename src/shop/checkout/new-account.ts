@@ -12,22 +12,21 @@ import type { ShopContext } from '../context.ts'
 import { setting } from '../settings/settings.ts'
 import type { CheckoutBody } from './input.ts'
 
-/** An account that a guest asks for along with the order. */
-export type AccountWish = { email: string; password: string; displayName: string; names: Names }
+/** An account that a guest creates together with the order. */
+export type AccountRequest = { email: string; password: string; displayName: string; names: Names }
 type Names = { firstName: string | null; lastName: string | null }
 
 /**
- * Reads the wish for an account; null when there is none or the shop grants none. Of a customer who is logged in it is
- * not asked.
+ * Reads and checks a guest's request for an account; null without a request or when the shop does not allow it. The
+ * password rules are those of registration.
  *
- * @throws AppError VALIDATION_FAILED on customer.email and customer.password; the password by the same rules as at
- *   registration
+ * @throws AppError VALIDATION_FAILED (customer.email, customer.password)
  */
-export async function readAccountWish(
+export async function readAccountRequest(
   shop: ShopContext,
   customer: CheckoutBody['customer'],
   email: string | null
-): Promise<AccountWish | null> {
+): Promise<AccountRequest | null> {
   if (customer?.createAccount !== true || !setting(shop.db, 'checkout.accountCreation')) return null
   if (email === null) throw validationFailed({ 'customer.email': ['Is required for an account.'] })
   const { password = '', firstName = null, lastName = null } = customer
@@ -48,7 +47,7 @@ export async function readAccountWish(
   return { email, password, displayName, names: { firstName, lastName } }
 }
 
-/** The name if there is one, within a display name's length, else the email's local part. */
+/** The name, or the email's local part without one, cut to the length of a display name. */
 function displayNameOf(email: string, names: readonly (string | null)[]): string {
   const name = names.filter((part) => part !== null).join(' ')
   const [local = ''] = email.split('@')
@@ -59,20 +58,20 @@ function displayNameOf(email: string, names: readonly (string | null)[]): string
 }
 
 /**
- * Does the slow part before the transaction. Asking for accounts tells which emails have one, so it counts as
- * registering does.
+ * Hashes the password before the transaction. The response shows whether an email has an account, so a request counts
+ * against the limits of registration.
  *
- * @throws AppError RATE_LIMITED, VALIDATION_FAILED when the email is taken
+ * @throws AppError RATE_LIMITED, VALIDATION_FAILED when the email has an account
  */
-export async function prepareAccount(shop: ShopContext, wish: AccountWish, addressKey: string): Promise<NewUser> {
+export async function prepareAccount(shop: ShopContext, request: AccountRequest, addressKey: string): Promise<NewUser> {
   await takePoints(shop, 'RATE_LIMITED', { bucket: 'register_ip', key: addressKey })
-  await takePoints(shop, 'RATE_LIMITED', { bucket: 'register_email', key: emailCounterKey(emailKey(wish.email)) })
-  if (findUserByEmail(shop.db, wish.email) !== undefined) throw emailTaken()
+  await takePoints(shop, 'RATE_LIMITED', { bucket: 'register_email', key: emailCounterKey(emailKey(request.email)) })
+  if (findUserByEmail(shop.db, request.email) !== undefined) throw emailTaken()
   return {
-    email: wish.email,
-    displayName: wish.displayName,
-    passwordHash: await shop.passwords.hash(wish.password),
-    ...wish.names,
+    email: request.email,
+    displayName: request.displayName,
+    passwordHash: await shop.passwords.hash(request.password),
+    ...request.names,
     marketingOptIn: false,
     verified: false,
     verificationPending: setting(shop.db, 'registration.emailVerification'),
@@ -82,9 +81,9 @@ export async function prepareAccount(shop: ShopContext, wish: AccountWish, addre
 }
 
 /**
- * Makes the account, and sends the link where its email has to be verified first.
+ * Creates the account, and queues the verification link if the shop verifies emails.
  *
- * @throws AppError VALIDATION_FAILED when somebody took the email meanwhile
+ * @throws AppError VALIDATION_FAILED when the email got an account in the meantime
  */
 export function makeAccount(tx: Tx, shop: Pick<ShopContext, 'keys'>, account: NewUser, now: number): UserRow {
   if (findUserByEmail(tx, account.email) !== undefined) throw emailTaken()

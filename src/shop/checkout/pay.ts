@@ -21,7 +21,7 @@ export type HandoffResult = {
 }
 
 /**
- * Takes a placed order to its payment. Done again for the same order (a repeated key after a crash or a 504) it asks the
+ * Starts the payment of a placed order. A repeated call for the same order (the same key after a crash or a 504) asks the
  * gateway under the same keys, so nothing is charged twice.
  *
  * @throws AppError CHECKOUT_FAILED 402, 502 or 504
@@ -56,8 +56,9 @@ async function handOff(
     return { ...common, paymentStatus: attempt?.gatewayStatus ?? 'not_required', status: order.status }
   }
   const { paymentToken } = body
-  if (paymentToken === undefined || order.returnUrl === null) throw new Error('token_handoff came without its fields')
-  // The bank sends the buyer to the shop first, which asks the gateway for the result before the site hears of it.
+  if (paymentToken === undefined || order.returnUrl === null)
+    throw new Error('token_handoff requires paymentToken and returnUrl')
+  // The bank sends the buyer to the shop first, which asks the gateway for the result before it redirects to the site.
   const returnUrl = `${shop.publicUrl()}/checkout/return/${order.publicToken}`
   try {
     const state = await payByToken(shop, attempt, { paymentToken, returnUrl })

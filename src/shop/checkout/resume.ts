@@ -15,17 +15,17 @@ import { payPlaced } from './pay.ts'
 import type { HandoffResult, RedirectResult } from './pay.ts'
 import { takeCheckoutPoint } from './checkout-limits.ts'
 
-/** A second payment is only begun while the first one's refusal left most of a checkout's time. */
+/** A second payment starts only if the first one failed within this time, so that the checkout still ends in time. */
 const secondTryWithinMs = 5_000
 
 export type Resumed = { order: OrderRow; result: RedirectResult | HandoffResult }
 
 /**
- * Settles the order that an earlier request under the same key left behind (it died, or the gateway's answer was lost):
- * under the attempt's own keys while that is open, so that nothing is charged twice, or by a new attempt at the same
- * order once it is known to have come to nothing.
+ * Pays the order of an earlier request under the same key that did not finish (its process died, or the gateway's answer
+ * was lost). An open attempt continues under its own keys, so that nothing is charged twice. After a failed attempt, the
+ * order gets a new one.
  *
- * @returns undefined when that order is over for good and nothing was paid; a new one may then be made
+ * @returns undefined when that order can no longer be paid and nothing was charged; the caller may create a new order
  * @throws AppError RATE_LIMITED, CHECKOUT_FAILED
  */
 export async function payAgain(
@@ -37,22 +37,22 @@ export async function payAgain(
   await takeCheckoutPoint(shop, caller.addressKey, body.strategy ?? defaultStrategy)
   await caller.takeKey?.()
   const started = performance.now()
-  const left = await pickUp(shop, orderId)
-  if (left === undefined) return undefined
+  const found = await findUnpaid(shop, orderId)
+  if (found === undefined) return undefined
   try {
-    return { order: left.order, result: await payPlaced(shop, left, body, caller) }
+    return { order: found.order, result: await payPlaced(shop, found, body, caller) }
   } catch (error) {
-    // The reconciler may have called the very same payment off meanwhile. A 502 is known not to have charged.
+    // The reconciler may have called off the same payment in the meantime. After a 502 nothing was charged.
     const mayTryAnew = error instanceof AppError && error.status === 502
     if (!mayTryAnew || performance.now() - started > secondTryWithinMs) throw error
-    const anew = await pickUp(shop, orderId)
-    if (anew === undefined || anew.attempt?.id === left.attempt?.id) throw error
+    const anew = await findUnpaid(shop, orderId)
+    if (anew === undefined || anew.attempt?.id === found.attempt?.id) throw error
     return { order: anew.order, result: await payPlaced(shop, anew, body, caller) }
   }
 }
 
-/** The order with the attempt by which it is to be paid now. */
-function pickUp(shop: ShopContext, orderId: number): Promise<PlacedOrder | undefined> {
+/** The order and the attempt that pays it now. */
+function findUnpaid(shop: ShopContext, orderId: number): Promise<PlacedOrder | undefined> {
   const now = shop.clock.now()
   return writeWhenFree(shop.db, (tx): PlacedOrder | undefined => {
     const order = getOrder(tx, orderId)
@@ -60,9 +60,9 @@ function pickUp(shop: ShopContext, orderId: number): Promise<PlacedOrder | undef
     if (newest === undefined || newest.kind === 'none') return { order, attempt: null }
     if (order.paidAt !== null || newest.outcome === 'paid') return { order, attempt: newest }
     if (newest.outcome !== null) return order.status === 'failed' ? attemptAnew(tx, order, newest, now) : undefined
-    // An operator called the order off before anybody knew whether it was paid; the reconciler will say.
+    // The order was cancelled while the outcome of its payment was unknown. The reconciler finds it out.
     if (order.status !== 'pending') throw stillUnknown()
-    // Touched, so that the reconciler leaves it to this request.
+    // The new time of change keeps the reconciler from working on the attempt at the same time.
     updateAttempt(tx, newest.id, {}, now)
     return { order, attempt: newest }
   })
@@ -70,10 +70,16 @@ function pickUp(shop: ShopContext, orderId: number): Promise<PlacedOrder | undef
 
 function attemptAnew(tx: Tx, order: OrderRow, last: AttemptRow, now: number): PlacedOrder | undefined {
   try {
-    const reopened = moveOrder(tx, order.id, 'pending', { by: 'checkout', reason: 'asked again under its key' }, now)
+    const reopened = moveOrder(
+      tx,
+      order.id,
+      'pending',
+      { by: 'checkout', reason: 'repeated under its idempotency key' },
+      now
+    )
     return { order: reopened, attempt: createAttempt(tx, reopened, last, now) }
   } catch (error) {
-    // Its stock or coupon went to somebody else: a new order will say which.
+    // Its stock or coupon is no longer available. The validation of a new order reports which.
     if (error instanceof AppError && error.code === 'TRANSITION_REFUSED') return undefined
     throw error
   }

@@ -12,8 +12,8 @@ import { buyerStatuses, buyerStatusOf } from './buyer-status.ts'
 const longestWaitMs = 8_000
 
 /**
- * The result of a payment when its buyer comes back from the bank. The gateway is asked, because the buyer may be faster
- * than its webhook, and because the query of the return address proves nothing. Stores what the gateway says.
+ * The result of a payment when its buyer returns from the bank. It asks the gateway, because the buyer may be faster than
+ * the webhook and the query of the return address proves nothing, and stores the gateway's answer.
  */
 export async function resultAtReturn(shop: ShopContext, orderId: number): Promise<'success' | 'pending' | 'failed'> {
   const [newest] = attemptsOf(shop.db, orderId)

@@ -1,8 +1,8 @@
 /**
  * Reads an address that a browser will be sent to. Backslashes, control characters and spaces are refused before parsing,
- * because browsers and URL parsers disagree about them; so are credentials (`https://shop@evil.example`), and hosts that
- * no name server knows. What comes back is what was judged, in the one spelling that all parsers read alike: never use
- * the text itself.
+ * because browsers and URL parsers disagree about them. Credentials (`https://shop@evil.example`) and hosts with characters
+ * that are not valid in DNS are refused, too. Use the returned URL and never the text: all parsers read the URL's
+ * spelling in the same way.
  */
 export function readWebAddress(text: string): URL | undefined {
   if (/[\\\s\p{C}]/u.test(text) || !/^https?:\/\/[^/?#]/i.test(text) || !URL.canParse(text)) return undefined
@@ -11,5 +11,5 @@ export function readWebAddress(text: string): URL | undefined {
   return hasCredentials || !plainHost.test(url.hostname) ? undefined : url
 }
 
-/** URL takes hosts such as `a;frame-ancestors`, which would be a directive of their own in our page's policy. */
+/** URL accepts hosts such as `a;frame-ancestors`, which would add a directive to the page's Content-Security-Policy. */
 const plainHost = /^[a-z\d._-]+$|^\[[\da-f:.]+\]$/

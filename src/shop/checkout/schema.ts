@@ -2,7 +2,7 @@ import { blob, check, index, integer, primaryKey, sqliteTable, text } from 'driz
 import { instant, oneOf } from '../../platform/db/columns.ts'
 import { orders } from '../orders/schema.ts'
 
-/** What was answered under an Idempotency-Key, to be answered again byte for byte. */
+/** The response to each Idempotency-Key, to be repeated byte for byte. */
 export const idempotencyKeys = sqliteTable(
   'idempotency_keys',
   {
@@ -10,10 +10,10 @@ export const idempotencyKeys = sqliteTable(
     scope: text('scope').notNull(),
     key: text('key').notNull(),
     fingerprint: text('fingerprint').notNull(),
-    /** The body alone: by it a guest is found again from another address. Null in rows of older versions. */
+    /** A hash of the body alone, which finds a guest's key from another address. Null in rows of older versions. */
     bodyFingerprint: text('body_fingerprint'),
     state: text('state', { enum: ['running', 'answered'] }).notNull(),
-    /** Process that runs it, so that a key left by a dead one is free again. */
+    /** The process and request that use the key, so that the key of a process that died is free again. */
     owner: text('owner').notNull(),
     orderId: integer('order_id').references(() => orders.id),
     status: integer('status'),

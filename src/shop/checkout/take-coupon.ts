@@ -9,7 +9,7 @@ import { belowMinimum, isTooSmallForCard } from './below-minimum.ts'
 import { offeredMethods } from './choose-payment.ts'
 import { buyerStatusOf, canTakeCoupon, isPayable } from './buyer-status.ts'
 import { assertKnownBuyer } from './known-buyer.ts'
-import { judgeCodes } from './judge-codes.ts'
+import { evaluateCodes } from './evaluate-codes.ts'
 
 /**
  * Applies the code that a buyer typed on the hosted page. If the order then costs nothing, it is paid. An order that
@@ -18,8 +18,8 @@ import { judgeCodes } from './judge-codes.ts'
  * @throws AppError VALIDATION_FAILED (`coupon`), RATE_LIMITED
  */
 export async function takeCoupon(shop: ShopContext, orderId: number, code: string, addressKey: string): Promise<void> {
-  await judgeCodes(shop, addressKey, (judge) =>
-    writeWhenFree(shop.db, (tx) => judge(() => apply(tx, shop, orderId, code)))
+  await evaluateCodes(shop, addressKey, (evaluate) =>
+    writeWhenFree(shop.db, (tx) => evaluate(() => apply(tx, shop, orderId, code)))
   )
 }
 

@@ -83,21 +83,21 @@ test('without anything an order was typed in, a campaign by itself notwithstandi
 
 test('a ref that does not count is kept with the reason, and the order goes by what else there is', () => {
   const { db, owner } = shopWithAffiliate()
-  const judged = (ref: string, buyer: Parameters<typeof decideAttribution>[2] = guest) => {
+  const outcomeOf = (ref: string, buyer: Parameters<typeof decideAttribution>[2] = guest) => {
     const { refOutcome, refSent, sourceType, credit } = decideAttribution(db, { ...nothing, ...utm, ref }, buyer)
     expect({ refSent, sourceType, credit }).toEqual({ refSent: ref, sourceType: 'utm', credit: null })
     return refOutcome
   }
-  expect(judged('nobody')).toBe('unknown')
-  expect(judged('mira', { userId: owner.id, emails: [] })).toBe('self')
-  expect(judged('mira', { userId: null, emails: [null, 'Mira@Shop.example'] })).toBe('self')
+  expect(outcomeOf('nobody')).toBe('unknown')
+  expect(outcomeOf('mira', { userId: owner.id, emails: [] })).toBe('self')
+  expect(outcomeOf('mira', { userId: null, emails: [null, 'Mira@Shop.example'] })).toBe('self')
   db.sqlite.prepare("UPDATE users SET status = 'deactivated'").run()
-  expect(judged('mira')).toBe('not_active')
+  expect(outcomeOf('mira')).toBe('not_active')
   db.sqlite.prepare("UPDATE users SET status = 'active'").run()
   for (const status of ['pending', 'inactive', 'rejected']) {
     db.sqlite.prepare('UPDATE affiliates SET status = ?').run(status)
-    expect(judged('mira')).toBe('not_active')
+    expect(outcomeOf('mira')).toBe('not_active')
   }
   switchModule(db, 'affiliates', false, noon)
-  expect(judged('mira')).toBe('module_off')
+  expect(outcomeOf('mira')).toBe('module_off')
 })

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { GrantSpec } from '../../../src/shop/catalog/grants.ts'
-import { assertOneInterval, givenCodes, priceCart } from '../../../src/shop/checkout/cart.ts'
+import { assertOneInterval, sentCodes, priceCart } from '../../../src/shop/checkout/cart.ts'
 import { CouponsRefused } from '../../../src/shop/orders/coupons-refused.ts'
 import { refusal } from '../../support/accounts.ts'
 import { shopWith } from '../catalog/support.ts'
@@ -47,7 +47,7 @@ test('whatever is bought with whatever codes: lines and coupons sum to the order
       const bought = items.some(({ productId }) => productId % 2 === 1) ? sent : sent.filter((code) => code !== 'SOME')
       const { lines, coupons } = priceCart(
         shop,
-        { items, codes: givenCodes({ couponCodes: bought }), currency },
+        { items, codes: sentCodes({ couponCodes: bought }), currency },
         nobody,
         noon
       )
@@ -136,7 +136,7 @@ test('a line over more than can be counted is refused', () => {
 
 test('codes that do not apply are all named, and counted in the cause', () => {
   const shop = shopWith(catalogue)
-  const codes = givenCodes({ couponCode: 'nope', couponCodes: ['P50', 'SOME', 'nor this'] })
+  const codes = sentCodes({ couponCode: 'nope', couponCodes: ['P50', 'SOME', 'nor this'] })
   const price = () => priceCart(shop, { items: [{ productId: 2, quantity: 1 }], codes, currency: 'EUR' }, nobody, noon)
   expect(price).toThrow(
     refusal('VALIDATION_FAILED', {
@@ -154,12 +154,12 @@ test('codes that do not apply are all named, and counted in the cause', () => {
 })
 
 test('codes are those of both fields, each once whatever its case, empty ones none', () => {
-  expect(givenCodes({})).toEqual([])
-  expect(givenCodes({ couponCode: ' ', couponCodes: ['', 'P1', 'p1 ', 'P50'] })).toEqual([
+  expect(sentCodes({})).toEqual([])
+  expect(sentCodes({ couponCode: ' ', couponCodes: ['', 'P1', 'p1 ', 'P50'] })).toEqual([
     { path: 'couponCodes.1', code: 'P1' },
     { path: 'couponCodes.3', code: 'P50' }
   ])
-  expect(givenCodes({ couponCode: 'P50', couponCodes: ['p50'] })).toEqual([{ path: 'couponCode', code: 'P50' }])
+  expect(sentCodes({ couponCode: 'P50', couponCodes: ['p50'] })).toEqual([{ path: 'couponCode', code: 'P50' }])
 })
 
 test('what is sold is written down with the coupon and whose it is', () => {
@@ -176,7 +176,7 @@ test('what is sold is written down with the coupon and whose it is', () => {
     coupons: [{ code: 'TEN', percent: 10 }]
   })
   const priced = (buyer: Parameters<typeof priceCart>[2]) => {
-    const input = { items: [{ productId: 1, quantity: 2 }], codes: givenCodes({ couponCode: 'ten' }), currency: 'EUR' }
+    const input = { items: [{ productId: 1, quantity: 2 }], codes: sentCodes({ couponCode: 'ten' }), currency: 'EUR' }
     return priceCart(shop, input, buyer, noon)
   }
   expect(priced(nobody)).toEqual({

@@ -306,14 +306,14 @@ describe('codes that do not apply', () => {
 })
 
 describe('an account that is asked for with the order', () => {
-  const wish = { email: 'ada@example.com', createAccount: true, password: goodPassword }
+  const withAccount = { email: 'ada@example.com', createAccount: true, password: goodPassword }
 
   test('has the order, unless its email has to be verified first', async () => {
     using opened = openShop()
-    const { order } = await buy(opened, { customer: wish })
+    const { order } = await buy(opened, { customer: withAccount })
     expect(order.userId).toBe(1)
     set(opened.shop, { 'registration.emailVerification': 'true' })
-    const waiting = await buy(opened, { customer: { ...wish, email: 'uma@example.com' } })
+    const waiting = await buy(opened, { customer: { ...withAccount, email: 'uma@example.com' } })
     expect(waiting.order.userId).toBeNull()
     expect(opened.shop.db.sqlite.prepare('SELECT count(*) FROM users').pluck().get()).toBe(2)
   })
@@ -323,14 +323,14 @@ describe('an account that is asked for with the order', () => {
     set(opened.shop, { 'limits.register_ip': '1/60' })
     const items = [{ productId: 9, quantity: 1 }]
     for (let time = 0; time < 2; time += 1)
-      await expect(buy(opened, { items, customer: wish })).rejects.toThrow(invalid('items.0.productId'))
-    expect((await buy(opened, { customer: wish })).order.userId).toBe(1)
+      await expect(buy(opened, { items, customer: withAccount })).rejects.toThrow(invalid('items.0.productId'))
+    expect((await buy(opened, { customer: withAccount })).order.userId).toBe(1)
   })
 
   test('is passed over for who has one', async () => {
     using opened = openShop()
     const user = customer(opened.shop)
-    expect((await buy(opened, { customer: { ...wish, password: 'weak' } }, { user })).order.userId).toBe(user.id)
+    expect((await buy(opened, { customer: { ...withAccount, password: 'weak' } }, { user })).order.userId).toBe(user.id)
   })
 })
 

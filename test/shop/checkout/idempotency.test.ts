@@ -4,10 +4,10 @@ import {
   claimKey,
   dropExpiredKeys,
   endClaim,
-  keepAnswer,
+  storeAnswer,
   parseIdempotencyKey,
   releaseKey,
-  tieOrder
+  linkOrder
 } from '../../../src/shop/checkout/idempotency.ts'
 import type { Claim } from '../../../src/shop/checkout/idempotency.ts'
 import { idempotencyKeys } from '../../../src/shop/checkout/schema.ts'
@@ -69,12 +69,12 @@ describe('a key that is running', () => {
     const order = place(db, draft([line(makeProduct(db))]))
     await expect(claimKey(db, asked, noon + 60_000)).rejects.toThrow(refusal('IDEMPOTENCY_KEY_REUSE_CONFLICT'))
     const next = await claimed(db, noon + 60_001)
-    expect(() => write(db, (tx) => tieOrder(tx, slow, order.id))).toThrow(
+    expect(() => write(db, (tx) => linkOrder(tx, slow, order.id))).toThrow(
       refusal('IDEMPOTENCY_KEY_REUSE_CONFLICT', { reason: 'in_progress' })
     )
-    await keepAnswer(db, slow, { ...answer, body: Buffer.from('"late"') })
+    await storeAnswer(db, slow, { ...answer, body: Buffer.from('"late"') })
     await releaseKey(db, slow)
-    await keepAnswer(db, next, answer)
+    await storeAnswer(db, next, answer)
     expect(await claimKey(db, asked, noon + 60_002)).toEqual({ kind: 'replay', ...answer })
   })
 })
@@ -86,7 +86,7 @@ describe('a key that was let go', () => {
     expect(db.orm.select().from(idempotencyKeys).all()).toEqual([])
     const second = await claimed(db)
     const order = place(db, draft([line(makeProduct(db))]))
-    write(db, (tx) => tieOrder(tx, second, order.id))
+    write(db, (tx) => linkOrder(tx, second, order.id))
     await releaseKey(db, second)
     expect(await claimKey(db, asked, noon)).toMatchObject({ kind: 'resume', orderId: order.id })
   })
@@ -108,7 +108,7 @@ describe('a key that was let go', () => {
 
 test('keys whose day is over are dropped, and no others', async () => {
   const db = emptyShop()
-  await keepAnswer(db, await claimed(db), answer)
+  await storeAnswer(db, await claimed(db), answer)
   const day = 24 * 60 * 60_000
   expect(write(db, (tx) => dropExpiredKeys(tx, noon + day))).toBe(0)
   expect(write(db, (tx) => dropExpiredKeys(tx, noon + day + 1))).toBe(1)
@@ -116,7 +116,7 @@ test('keys whose day is over are dropped, and no others', async () => {
 
 test('a key whose day is over is free for anything, to the millisecond', async () => {
   const db = emptyShop()
-  await keepAnswer(db, await claimed(db), answer)
+  await storeAnswer(db, await claimed(db), answer)
   const day = 24 * 60 * 60_000
   const other = { ...asked, fingerprint: 'g' }
   await expect(claimKey(db, other, noon + day - 1)).rejects.toThrow(

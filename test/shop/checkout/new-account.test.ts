@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
 import { checkoutBody } from '../../../src/shop/checkout/input.ts'
-import { makeAccount, prepareAccount, readAccountWish } from '../../../src/shop/checkout/new-account.ts'
-import type { AccountWish } from '../../../src/shop/checkout/new-account.ts'
+import { makeAccount, prepareAccount, readAccountRequest } from '../../../src/shop/checkout/new-account.ts'
+import type { AccountRequest } from '../../../src/shop/checkout/new-account.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { countOf, mailsOf, refusal } from '../../support/accounts.ts'
 import { goodPassword, makeUser } from '../../support/people.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import type { TestShop } from '../../support/shop-context.ts'
 
-const wish: AccountWish = {
+const request: AccountRequest = {
   email: 'Ada@example.com',
   password: goodPassword,
   displayName: 'Ada Quill',
@@ -19,13 +19,13 @@ const address = '192.0.2.7'
 
 function read(shop: TestShop, sent: object | undefined, email: string | null = 'ada.quill@example.com') {
   const { customer } = checkoutBody.parse({ items: [{ productId: 1, quantity: 1 }], customer: sent })
-  return readAccountWish(shop, customer, email)
+  return readAccountRequest(shop, customer, email)
 }
 
 const on = (field: string) =>
   refusal('VALIDATION_FAILED', { fieldErrors: { [field]: [expect.stringMatching(/^[A-Z].*\.$/)] } })
 
-describe('the wish for an account', () => {
+describe('the request for an account', () => {
   const asked = { createAccount: true, password: goodPassword }
 
   test('is none unless it is said, and none where the shop grants none', async () => {
@@ -81,7 +81,7 @@ describe('the wish for an account', () => {
 describe('the account', () => {
   test('is made as one that registers, but without his consent to anything', async () => {
     using shop = openTestShop()
-    const account = await prepareAccount(shop, wish, address)
+    const account = await prepareAccount(shop, request, address)
     expect(account).toEqual({
       email: 'Ada@example.com',
       displayName: 'Ada Quill',
@@ -102,16 +102,16 @@ describe('the account', () => {
   test('is sent a link where its email has to be verified', async () => {
     using shop = openTestShop()
     setSetting(shop.db, 'registration.emailVerification', 'true', 0)
-    const account = await prepareAccount(shop, wish, address)
+    const account = await prepareAccount(shop, request, address)
     expect(write(shop.db, (tx) => makeAccount(tx, shop, account, shop.clock.now())).verificationPending).toBe(true)
     expect(mailsOf(shop)).toMatchObject([{ template: 'verify_email', recipient: 'Ada@example.com' }])
   })
 
   test('is refused when the email is taken, before the hash and after it', async () => {
     using shop = openTestShop()
-    const account = await prepareAccount(shop, wish, address)
+    const account = await prepareAccount(shop, request, address)
     await makeUser(shop, { email: 'ADA@example.com' })
-    await expect(prepareAccount(shop, wish, address)).rejects.toThrow(on('customer.email'))
+    await expect(prepareAccount(shop, request, address)).rejects.toThrow(on('customer.email'))
     expect(() => write(shop.db, (tx) => makeAccount(tx, shop, account, shop.clock.now()))).toThrow(on('customer.email'))
     expect(countOf(shop, 'users')).toBe(1)
   })
@@ -119,12 +119,12 @@ describe('the account', () => {
   test('counts against the limits of registering, by address and by email in any case', async () => {
     using shop = openTestShop()
     setSetting(shop.db, 'limits.register_email', '1/60', 0)
-    await prepareAccount(shop, wish, address)
-    await expect(prepareAccount(shop, { ...wish, email: 'ada@EXAMPLE.com' }, '192.0.2.8')).rejects.toThrow(
+    await prepareAccount(shop, request, address)
+    await expect(prepareAccount(shop, { ...request, email: 'ada@EXAMPLE.com' }, '192.0.2.8')).rejects.toThrow(
       refusal('RATE_LIMITED', { bucket: 'register_email' })
     )
     setSetting(shop.db, 'limits.register_ip', '1/60', 0)
-    await expect(prepareAccount(shop, { ...wish, email: 'uma@example.com' }, address)).rejects.toThrow(
+    await expect(prepareAccount(shop, { ...request, email: 'uma@example.com' }, address)).rejects.toThrow(
       refusal('RATE_LIMITED', { bucket: 'register_ip' })
     )
   })

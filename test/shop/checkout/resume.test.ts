@@ -100,7 +100,7 @@ describe('an order that was left behind', () => {
     expect(historyOf(till.shop.app.db, left.id).map(({ to, by, reason }) => [to, by, reason])).toContainEqual([
       'pending',
       'checkout',
-      'asked again under its key'
+      'repeated under its idempotency key'
     ])
   })
 

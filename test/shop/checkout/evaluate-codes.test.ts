@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { validationFailed } from '../../../src/errors.ts'
 import { writeWhenFree } from '../../../src/platform/db/busy.ts'
-import { judgeCodes } from '../../../src/shop/checkout/judge-codes.ts'
+import { evaluateCodes } from '../../../src/shop/checkout/evaluate-codes.ts'
 import { CouponsRefused } from '../../../src/shop/orders/coupons-refused.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { atOnce, refusal, tally } from '../../support/accounts.ts'
@@ -24,8 +24,8 @@ function refuse(codes: number): never {
 
 /** Codes of which so many are wrong, judged where an order is written: with all others of the moment in one transaction. */
 const send = (shop: TestShop, wrong: number, addressKey = 'a') =>
-  judgeCodes(shop, addressKey, (judge) =>
-    writeWhenFree(shop.db, () => judge(() => (wrong === 0 ? 'placed' : refuse(wrong))))
+  evaluateCodes(shop, addressKey, (evaluate) =>
+    writeWhenFree(shop.db, () => evaluate(() => (wrong === 0 ? 'placed' : refuse(wrong))))
   )
 
 const left = (shop: TestShop) => shop.limiter.left('coupon_failure', 'a', { points: 10, seconds: 60 }).points
@@ -59,9 +59,9 @@ test('a refusal of the first moments says when the window that just begins will 
 test('work that is done anew counts once, by what it says last', async () => {
   using shop = openShop('10/60')
   const twice = (first: number, last: number) =>
-    judgeCodes(shop, 'a', async (judge) => {
-      expect(() => judge(() => refuse(first))).toThrow(refusal('VALIDATION_FAILED'))
-      return judge(() => (last === 0 ? 'placed' : refuse(last)))
+    evaluateCodes(shop, 'a', async (evaluate) => {
+      expect(() => evaluate(() => refuse(first))).toThrow(refusal('VALIDATION_FAILED'))
+      return evaluate(() => (last === 0 ? 'placed' : refuse(last)))
     })
   await expect(twice(10, 3)).rejects.toThrow(refusal('VALIDATION_FAILED'))
   expect(left(shop)).toBe(7)
@@ -72,8 +72,8 @@ test('work that is done anew counts once, by what it says last', async () => {
 test('what fails for another reason counts nothing, and without a limit nothing is refused', async () => {
   using shop = openShop('1/60')
   const fail = () =>
-    judgeCodes(shop, 'a', async (judge) =>
-      judge(() => {
+    evaluateCodes(shop, 'a', async (evaluate) =>
+      evaluate(() => {
         throw validationFailed({ items: [] })
       })
     )

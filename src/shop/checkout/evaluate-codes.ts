@@ -5,29 +5,28 @@ import { rateLimit } from '../settings/settings.ts'
 import { assertPointsLeft, rateLimited, takePoints } from '../limits/points.ts'
 import type { Limits } from '../limits/points.ts'
 
-/** Does work that tells whether codes apply, in one go: nobody else's codes are looked at meanwhile. */
-export type Judge = <T>(work: () => T) => T
+/** Runs synchronous work that checks coupon codes, and counts the wrong ones. */
+export type Evaluate = <T>(work: () => T) => T
 
 const bucket = 'coupon_failure'
 
-/** Wrong codes of each address that have been seen to be wrong while their points are still being taken. */
+/** The number of wrong codes of each address whose points the limiter has not taken yet. */
 const uncounted = new WeakMap<RateLimiter, Map<string, number>>()
 
 /**
- * Runs an attempt that tries coupon codes and takes a point of its address for each wrong one; past the limit not even a
- * good code is told from a bad one.
+ * Runs an attempt that checks coupon codes, and takes a point from its address for each wrong code. Beyond the limit, the
+ * response does not show whether a code is right.
  *
- * A thousand codes sent together get no more tries than a thousand in a row: `judge` looks at the limit in the same
- * moment as at the codes, and what it saw to be wrong counts from then on, though the limiter takes its points later.
- * So nobody waits for another of his address, and good codes, which count nothing, are never refused for one another.
+ * Requests that arrive together get no more tries than requests in sequence: `evaluate` checks the limit and the codes in
+ * one synchronous step, and counts wrong codes immediately, although the limiter takes their points later. Requests of
+ * one address therefore do not wait for each other, and right codes, which cost no points, never block one another.
  *
- * @throws AppError RATE_LIMITED, also for wrong codes that are more than the points that are left; and whatever the
- *   attempt throws
+ * @throws AppError RATE_LIMITED, also when there are more wrong codes than points left; and what the attempt throws
  */
-export async function judgeCodes<T>(
+export async function evaluateCodes<T>(
   shop: Limits,
   addressKey: string,
-  attempt: (judge: Judge) => Promise<T>
+  attempt: (evaluate: Evaluate) => Promise<T>
 ): Promise<T> {
   assertPointsLeft(shop, 'RATE_LIMITED', { bucket, key: addressKey })
   let wrong = 0
@@ -35,8 +34,8 @@ export async function judgeCodes<T>(
     addUncounted(shop, addressKey, count - wrong)
     wrong = count
   }
-  const judge: Judge = (work) => {
-    // A transaction may be done anew; what it says last is what counts.
+  const evaluate: Evaluate = (work) => {
+    // A busy database repeats the transaction; only the last run counts.
     note(0)
     assertTryLeft(shop, addressKey)
     try {
@@ -47,7 +46,7 @@ export async function judgeCodes<T>(
     }
   }
   try {
-    return await attempt(judge)
+    return await attempt(evaluate)
   } catch (error) {
     if (wrong > 0) await takePoints(shop, 'RATE_LIMITED', { bucket, key: addressKey }, wrong)
     throw error
@@ -61,7 +60,7 @@ function assertTryLeft(shop: Limits, addressKey: string): void {
   if (limit === null) return
   const { points, retryAfterSeconds } = shop.limiter.left(bucket, addressKey, limit)
   if (points > (uncountedOf(shop).get(addressKey) ?? 0)) return
-  // While none is counted yet the window is about to begin.
+  // The limiter has not counted anything for this address yet, so its window is about to start.
   throw rateLimited('RATE_LIMITED', bucket, retryAfterSeconds === 0 ? limit.seconds : retryAfterSeconds)
 }
 
