@@ -20,7 +20,10 @@ export function startWatchdog(log: Pick<Logger, 'warn'>): Watchdog {
     expectedAt = performance.now() + everyMs
     const routes = takeRecentRoutes()
     if (lateMs >= blockedMs) {
-      log.warn('the event loop was blocked', { ms: Math.round(lateMs), routes: routes.slice(0, maxRoutes).join(', ') })
+      log.warn('the event loop was blocked', {
+        ms: Math.round(lateMs),
+        routes: routes.slice(0, maxRoutes).join(', ') || 'none'
+      })
     }
   }, everyMs)
   timer.unref()

@@ -25,6 +25,8 @@ const commands: Record<string, [args: string[], answer: object, code?: number]> 
   sandbox: [['sandbox', 'faults'], { faults: [] }],
   webhooks: [['webhooks', 'list'], { webhooks: [{ id: 1 }] }],
   events: [['events', 'list', '--limit', '1'], { events: [{}] }],
+  report: [['report', 'payments'], { differences: {} }],
+  stripe: [['stripe', 'setup'], { error: { code: 'CONFLICT' } }, 1],
   backup: [['backup', 'list'], { backups: [] }],
   openapi: [['openapi'], { openapi: '3.1.1' }],
   completion: [['completion', 'bash'], { shell: 'bash' }],
