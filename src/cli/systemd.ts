@@ -37,8 +37,8 @@ type Facts = { node: string; program: string; envFile: string; as?: { user: stri
 /**
  * Without a user, systemd creates one (DynamicUser) and the data is in /var/lib/shopstead. MemoryDenyWriteExecute is
  * missing because V8 writes the code that it runs. systemd restarts a killed server immediately. It retries a server
- * that cannot start about every second without a limit, so the server returns when its disk or port is available. There
- * is no growing pause (RestartSteps), because systemd counts every restart in the life of the service. MemoryMax ends a
+ * that cannot start about every second without a limit, so the server returns when its disk or port is available. The
+ * pause does not grow (RestartSteps), because systemd counts every restart in the life of the service. MemoryMax ends a
  * server that uses too much memory before the machine swaps or ends another program; systemd then starts it again.
  */
 function writeUnit({ node, program, envFile, as }: Facts): string {

@@ -83,7 +83,7 @@ async function reset(call: PageCall): Promise<PageReply> {
   }
 }
 
-/** Names the account, whose email whoever has the token reads anyway: password managers file the password under it. */
+/** Shows the account's email, so that password managers store the password under it. The holder of the token can read that email anyway. */
 function resetForm({ app, now }: PageCall, token: string, status: number, error: string | null): PageReply {
   const row = findUsableToken(app.db, 'reset', token, now)
   if (row === undefined) return resetOver

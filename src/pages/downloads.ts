@@ -68,7 +68,7 @@ function bodyOf(request: Request, file: DownloadFile, range: Range | undefined):
   return Readable.toWeb(createReadStream(file.path, range)) as ReadableStream
 }
 
-/** One range is served; several, or what is no range of bytes, count as none asked for. */
+/** Reads a single byte range. Several ranges and other units are ignored, so the whole file is sent (RFC 9110 14.2). */
 function parseRange(header: string | null, size: number): Range | 'unsatisfiable' | undefined {
   const match = /^bytes=(\d*)-(\d*)$/i.exec(header ?? '')
   if (match === null || (match[1] === '' && match[2] === '')) return undefined

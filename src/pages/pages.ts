@@ -20,7 +20,7 @@ const routes: readonly PageRoute[] = [...storefrontPages, ...accountPages, ...do
 
 /**
  * Serves what people see: account links, hosted checkout, the demo storefront, and the style of these pages. Undefined
- * for a path that is no page's.
+ * for a path without a page.
  */
 export function createPages(app: App): (request: Request) => Promise<Response | undefined> {
   const assets = loadAssets()
@@ -47,7 +47,7 @@ export function createNotFoundPage(app: App): (request: Request) => Response {
   return (request) => render(errorPage(new AppError('NOT_FOUND', 'There is nothing at this address.')), request)
 }
 
-/** Whether whoever asks would rather read a page than JSON: browsers name HTML, programs do not. */
+/** Whether the client prefers a page to JSON: browsers name HTML in Accept, programs do not. */
 export function prefersHtml(request: Request): boolean {
   return isRead(request) && /\btext\/html\b/i.test(request.headers.get('accept') ?? '')
 }

@@ -26,7 +26,7 @@ export const untouched: Filled = { values: {}, errors: {}, message: null }
 const addressFields = ['address1', 'address2', 'postcode', 'city', 'country'] as const
 const fields = ['email', 'firstName', 'lastName', 'payment_method', ...addressFields] as const
 
-/** Something has to be shipped, and nobody has said where to. */
+/** Whether an order has items to ship and no address to ship them to. */
 export function asksAddress(db: Db, { id, billingAddress, shippingAddress }: OrderRow): boolean {
   if (shippingAddress?.address1 !== undefined || billingAddress?.address1 !== undefined) return false
   return needsShipping(itemsOf(db, id))

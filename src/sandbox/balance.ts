@@ -10,7 +10,7 @@ import type { Values } from './params.ts'
 /** Stripe's standard price for European cards: 1.5 % and 0.25, in basis points and minor units. */
 const feeBps = 150
 const feeMinor = 25
-/** What a dispute costs in minor units, whoever wins it. */
+/** The fee of a dispute in minor units, whether it is won or lost. */
 const disputeFeeMinor = 2_000
 const availableAfterSeconds = 7 * 86_400
 

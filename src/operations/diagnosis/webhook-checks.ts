@@ -17,7 +17,7 @@ export const webhookChecks: readonly Check[] = [
   { name: 'webhook signatures', run: checkSignatures }
 ]
 
-/** One refused delivery may be anybody's. */
+/** Fewer refused deliveries can come from any sender. */
 const manyRefused = 3
 const recentMs = 7 * 24 * 60 * 60_000
 

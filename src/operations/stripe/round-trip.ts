@@ -21,7 +21,7 @@ export type RoundTrip = {
 const lookEveryMs = 200
 
 /**
- * Makes Stripe deliver an event to the shop: it creates a Checkout Session that nobody sees, expires it, and waits for
+ * Makes Stripe deliver an event to the shop: it creates a Checkout Session that is never shown, expires it, and waits for
  * `checkout.session.expired`. The server stores each delivery, also one that it refuses, because its own secret may be
  * another one. Nothing is charged.
  *

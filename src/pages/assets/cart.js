@@ -88,7 +88,7 @@ async function refresh() {
   if (readCart().some(({ amount }, index) => amount !== cart[index].amount)) show()
 }
 
-/** The same purchase sent twice is one purchase: it keeps its key until the service has answered for good. */
+/** A purchase that is sent twice is one purchase: it keeps its key until the service has given a final answer. */
 function keyFor(body) {
   const text = JSON.stringify(body)
   const kept = JSON.parse(sessionStorage.getItem('shopstead.checkout') ?? '{}')

@@ -92,7 +92,7 @@ export async function showPage(make) {
 }
 
 function trouble(error) {
-  // A mistake of ours shall not pass for the network's.
+  // An error without a code is a bug in this page and must not look like a network problem.
   if (error.code === undefined) reportError(error)
   const here = `${location.pathname}${location.search}`
   if (error.code === 'NOT_AUTHENTICATED')

@@ -53,7 +53,7 @@ function show(form, error, fields) {
 
 function wordsFor(error) {
   if (error.code !== undefined) return error.message
-  // A mistake of ours shall not pass for the network's.
+  // An error without a code is a bug in this page and must not look like a network problem.
   reportError(error)
   return 'Something went wrong on this page. Please try again.'
 }

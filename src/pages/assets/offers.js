@@ -49,7 +49,7 @@ function card({ name, url, productSlug, categories, price }) {
     originalAmount === null
       ? []
       : [' ', h('s', {}, h('span', { class: 'unseen' }, 'instead of '), money(originalAmount, currency))]
-  // A page of ours is linked by its path, so that whoever came by another name of the host stays there.
+  // A page of the shop is linked by its path, so that a buyer who opened the shop under another host name stays there.
   const href = url.startsWith(`${publicUrl}/`) ? url.slice(publicUrl.length) : url
   return h(
     'li',

@@ -20,6 +20,6 @@ showCount()
 addEventListener('cart', showCount)
 addEventListener('storage', showCount)
 
-/** Who is here: the nonce's answer tells, so that no page needs a request of its own for it. Null where nobody answers. */
+/** The session, from the response to the nonce request, which every page sends. Null if the service does not answer. */
 export const session = service.session().catch(() => null)
 void session.then((known) => showSignedIn(known?.userLoggedIn === true))

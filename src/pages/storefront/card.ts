@@ -18,7 +18,7 @@ export function toCard(offer: Offer, publicUrl: string): Card {
   }
 }
 
-/** A page of ours is linked by its path, so that whoever came by another name of the host stays there. */
+/** A page of the shop is linked by its path, so that a buyer who opened the shop under another host name stays there. */
 function ownPath(url: string, publicUrl: string): string {
   return url.startsWith(`${publicUrl}/`) ? url.slice(publicUrl.length) : url
 }

@@ -54,7 +54,7 @@ type Choice = {
   amount: number
   price: string
   original: string | null
-  /** Units that can be bought at once: null when nobody counts, 0 when it is sold out. */
+  /** Units in stock that one order can contain: null when stock is not counted, 0 when it is sold out. */
   stock: number | null
 }
 

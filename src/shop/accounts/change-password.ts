@@ -17,7 +17,7 @@ import { replacePassword } from './set-password.ts'
  * Wrong passwords count for the session: a client without it cannot use up its allowance.
  *
  * @throws AppError AUTH_RATE_LIMITED (login_account), AUTH_INVALID_CREDENTIALS, PASSWORD_POLICY_VIOLATION,
- *   NOT_AUTHENTICATED when the account was deactivated meanwhile
+ *   NOT_AUTHENTICATED when the account was deactivated in the meantime
  */
 export async function changePassword(
   shop: ShopContext,

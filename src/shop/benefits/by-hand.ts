@@ -15,7 +15,7 @@ export function findKind(name: string): GrantKind | undefined {
 /**
  * Gives an account a benefit without an order. A running benefit is extended, with the same events as for a paid one.
  *
- * @param said the kind, and the values of the kind's `byHand.options`
+ * @param request the kind, and the values of the kind's `byHand.options`
  * @returns the benefit's id
  * @throws AppError VALIDATION_FAILED naming the fields that are missing or unknown, NOT_FOUND for an unknown plan or
  *   product, CONFLICT for an erased account
@@ -23,12 +23,12 @@ export function findKind(name: string): GrantKind | undefined {
 export function grantByHand(
   db: Db,
   userId: number,
-  said: { kind: string } & Record<string, unknown>,
+  request: { kind: string } & Record<string, unknown>,
   now: number
 ): number {
-  const kind = findKind(said.kind)
+  const kind = findKind(request.kind)
   if (kind === undefined) throw validationFailed({ kind: [`Must be ${grantKindsText}.`] })
-  return write(db, (tx) => benefitKinds[kind].byHand.give(tx, getUnerasedUser(tx, userId).id, said, now))
+  return write(db, (tx) => benefitKinds[kind].byHand.give(tx, getUnerasedUser(tx, userId).id, request, now))
 }
 
 /**

@@ -55,7 +55,7 @@ export function offeredMethods(shop: ShopContext, order: OrderRow): PaymentMetho
  * creates the attempt and the second finds it. An order that is paid, on hold or over stays as it is.
  *
  * @returns the gateway's page to pay on; null if the buyer has nothing to pay there
- * @throws AppError VALIDATION_FAILED (`email`), TRANSITION_REFUSED when a failed order's stock has gone, CHECKOUT_FAILED
+ * @throws AppError VALIDATION_FAILED (`email`), TRANSITION_REFUSED when a failed order's stock is no longer available, CHECKOUT_FAILED
  */
 export async function choosePayment(shop: ShopContext, orderId: number, choice: PaymentChoice): Promise<string | null> {
   const attempt = await writeWhenFree(shop.db, (tx) => decide(tx, shop, orderId, choice, shop.clock.now()))

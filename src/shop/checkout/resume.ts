@@ -43,11 +43,11 @@ export async function payAgain(
     return { order: found.order, result: await payPlaced(shop, found, body, caller) }
   } catch (error) {
     // The reconciler may have called off the same payment in the meantime. After a 502 nothing was charged.
-    const mayTryAnew = error instanceof AppError && error.status === 502
-    if (!mayTryAnew || performance.now() - started > secondTryWithinMs) throw error
-    const anew = await findUnpaid(shop, orderId)
-    if (anew === undefined || anew.attempt?.id === found.attempt?.id) throw error
-    return { order: anew.order, result: await payPlaced(shop, anew, body, caller) }
+    const mayRetry = error instanceof AppError && error.status === 502
+    if (!mayRetry || performance.now() - started > secondTryWithinMs) throw error
+    const reopened = await findUnpaid(shop, orderId)
+    if (reopened === undefined || reopened.attempt?.id === found.attempt?.id) throw error
+    return { order: reopened.order, result: await payPlaced(shop, reopened, body, caller) }
   }
 }
 

@@ -53,7 +53,7 @@ function composer<T extends MailTemplate>(
 /**
  * Writes the email for a queued row. A link in it is derived from its token's row, which must still be valid.
  *
- * @throws ObsoleteEmailError when the email is no longer of use: a used or expired link, an erased account
+ * @throws ObsoleteEmailError when the email is obsolete: a used or expired link, an erased account
  */
 export function composeEmail(shop: ShopContext, mail: { template: string; data: unknown }, now: number): Email {
   if (!Object.hasOwn(composers, mail.template)) throw new ObsoleteEmailError('its template does not exist')

@@ -43,7 +43,7 @@ export function recordBuyerEmail(tx: Tx, orderId: number, email: string, now: nu
   return known
 }
 
-/** Removes the email from a guest's unpaid order, so that the hosted page asks for another one. */
+/** Removes the email from a guest's unpaid order, so that the hosted page requests another one. */
 export function forgetBuyerEmail(tx: Tx, orderId: number, now: number): void {
   const { userId, paidAt } = getOrder(tx, orderId)
   if (userId !== null || paidAt !== null) return

@@ -10,7 +10,7 @@ type Order = Pick<OrderRow, 'id' | 'email' | 'contact' | 'billingAddress' | 'shi
 /** Stripe's limit for a statement descriptor with its prefix (docs.stripe.com/get-started/account/statement-descriptors). */
 const longestSuffix = 22
 
-/** What a payment at Stripe carries beside its amount: for receipts, for the bank, and for Radar's judgement of fraud. */
+/** The details of a payment at Stripe beside its amount: for receipts, for the bank, and for Radar's fraud detection. */
 export function paymentDetails({ db }: Pick<ShopContext, 'db'>, order: Order) {
   const shipping = shippingOf(order)
   const suffix = setting(db, 'payments.statementSuffix').replaceAll('{order}', `ORDER ${order.id}`)

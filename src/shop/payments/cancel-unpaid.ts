@@ -28,7 +28,7 @@ export function findUnpaidOrders(db: Db, filter: UnpaidFilter): number[] {
 
 /**
  * Cancels orders as an operator does with each of them: their payments are called off at the gateway first. An order that
- * was paid meanwhile, or whose payment waits for the bank, is reported and stays.
+ * was paid in the meantime, or whose payment waits for the bank, is reported and stays.
  */
 export async function cancelOrders(
   shop: ShopContext,

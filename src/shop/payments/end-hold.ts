@@ -18,7 +18,8 @@ import { settleAttempt } from './settle.ts'
 import { endLateTransfers } from './transfers.ts'
 
 /**
- * Ends expired holds, and orders whose transfer did not arrive in time. Returns how many. A hold that cannot be ended now is tried again in the next round.
+ * Ends expired holds, and orders whose transfer did not arrive in time. Returns how many. A hold that cannot be ended now
+ * is tried again in the next round.
  */
 export async function endHolds(shop: ShopContext): Promise<{ ended: number; failed: number }> {
   const report = { ended: 0, failed: 0 }
@@ -38,7 +39,7 @@ export async function endHolds(shop: ShopContext): Promise<{ ended: number; fail
 
 /**
  * Ends the hold of an order that was not paid in time: first its payments are called off at the gateway, then its stock
- * and coupons are released. An order whose payment waits for the bank, or that starts another attempt meanwhile, is left.
+ * and coupons are released. An order whose payment waits for the bank, or that starts another attempt in the meantime, is left.
  */
 export async function endHold(shop: ShopContext, orderId: number): Promise<void> {
   const open = openOnesOf(shop.db, orderId)
@@ -69,7 +70,7 @@ function openOnesOf(db: Db, orderId: number): AttemptRow[] {
  * Cancels an order for an operator. Open payments are first called off at the gateway, so that the buyer is not charged
  * for a cancelled order.
  *
- * @throws AppError TRANSITION_REFUSED when it was paid meanwhile or cannot be cancelled, CONFLICT while its payment
+ * @throws AppError TRANSITION_REFUSED when it was paid in the meantime or cannot be cancelled, CONFLICT while its payment
  *   waits for the bank, DEPENDENCY_UNAVAILABLE when the gateway does not answer or cannot be asked from here
  */
 export async function cancelOrder(shop: ShopContext, orderId: number, by: string): Promise<void> {

@@ -17,7 +17,7 @@ import { warn } from './warnings.ts'
 
 type Handler = (shop: ShopContext, stripe: Stripe, objectId: string) => Promise<Effect | undefined>
 
-/** By the beginning of an event's type; what the object of such an event is, decides how it is fetched. */
+/** By the beginning of an event's type, which determines the event's object and how to fetch it. */
 const handlers: readonly (readonly [prefix: string, handler: Handler])[] = [
   ['checkout.session.', sessionEffect],
   ['payment_intent.', intentEffect],
@@ -61,8 +61,8 @@ async function intentEffect(shop: ShopContext, stripe: Stripe, id: string): Prom
 }
 
 /**
- * An object whose id the shop has not stored: its event may be quicker than the answer that would have told the id, or
- * it belongs to other software on the same Stripe account, which is not this shop's business.
+ * An object whose id the shop has not stored: its event may be quicker than the answer that contains the id, or it
+ * belongs to other software on the same Stripe account and is ignored.
  */
 async function unknownObject(
   shop: ShopContext,
@@ -74,7 +74,7 @@ async function unknownObject(
   if (owner === null) return undefined
   const attempt = findAttemptByToken(shop.db, owner.token)
   if (attempt === undefined) return owner.isNamed ? lostOrder(object, owner.orderId) : undefined
-  // The intent beneath a page says nothing about the page; the page's own event will.
+  // The state of a page's intent is not the state of the page, which has its own events.
   return attempt.objectId !== null || attempt.kind === kind
     ? settleEffect(stripe, { ...attempt, objectId: attempt.objectId ?? object.id })
     : () => 'ignored'
@@ -107,7 +107,7 @@ async function chargeEffect(shop: ShopContext, stripe: Stripe, id: string): Prom
   return charge && refundsEffect(shop, stripe, idOf(charge.payment_intent))
 }
 
-/** All refunds of the payment, so that it does not matter which of their events comes, or in what order. */
+/** All refunds of the payment, so that it does not matter which of their events arrives, or in what order. */
 async function refundsEffect(shop: ShopContext, stripe: Stripe, intentId: string | null): Promise<Effect | undefined> {
   const payment = await findPayment(shop, stripe, intentId)
   if (payment === undefined) return undefined

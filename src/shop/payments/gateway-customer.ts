@@ -76,7 +76,7 @@ function reserveCustomer(tx: Tx, key: Key, email: string, now: number): Customer
     .get()
 }
 
-/** Two checkouts at once send the same request under the same key, so Stripe creates one customer. */
+/** Two concurrent checkouts send the same request under the same key, so Stripe creates one customer. */
 async function createCustomer(
   shop: ShopContext,
   row: CustomerRow,

@@ -42,7 +42,7 @@ export function checkoutFailed(failure: GatewayFailure, step: GatewayStep): AppE
 }
 
 /**
- * The answer to the buyer when the gateway does not take their email address, which the shop's own rules allow (letters
+ * The answer to the buyer when the gateway rejects their email address, which the shop's own rules allow (letters
  * outside ASCII before the @); undefined for any other failure. Nothing was charged.
  */
 export function emailRefused({ answered, error: { code, param } }: GatewayFailure): AppError | undefined {

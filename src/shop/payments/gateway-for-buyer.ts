@@ -7,9 +7,9 @@ import { readGatewayError } from './gateway-failure.ts'
 import { findGatewayOf } from './gateway.ts'
 
 /**
- * Asks the gateway that holds an order's payment for something that its buyer wants. The log gets the cause of a failure.
+ * Sends a buyer's request to the gateway that holds the order's payment. The cause of a failure goes to the log.
  *
- * @throws AppError DEPENDENCY_UNAVAILABLE, in words for the buyer, when the gateway cannot be asked or refuses
+ * @throws AppError DEPENDENCY_UNAVAILABLE, with a message for the buyer, when the gateway cannot be asked or refuses
  */
 export async function askForBuyer<T>(
   shop: ShopContext,
@@ -25,7 +25,7 @@ export async function askForBuyer<T>(
     if (isStorageError(error)) throw error
     const { error: cause, requestId } = readGatewayError(error)
     const reason = cause.message || cause.code || cause.type || String(error)
-    shop.log.warn('the gateway did not do what a buyer asked for', { orderId, reason, gatewayRequestId: requestId })
+    shop.log.warn('the gateway refused the request of a buyer', { orderId, reason, gatewayRequestId: requestId })
     throw new AppError(
       'DEPENDENCY_UNAVAILABLE',
       'The payment service cannot do this at the moment, so nothing was changed. Please try again later.',

@@ -124,7 +124,7 @@ function count(unit: UnitOfWork, attempt: AttemptRow, { amountMinor, by, reason 
   if (leftMinor > 0) recordRefund(tx, id, leftMinor, { by, reason }, now)
 }
 
-/** Whether the order rests on this payment, so that its refunds are the order's. */
+/** Whether this payment pays the order, so that its refunds count for the order. */
 function isCounted(tx: Tx, attempt: AttemptRow): boolean {
   return getOrder(tx, attempt.orderId).paidAt !== null && !isSurplus(tx, attempt)
 }

@@ -55,7 +55,7 @@ async function findInvoicePayment(shop: ShopContext, stripe: Stripe, intentId: s
   if (own === undefined) return undefined
   if (!isPaidRenewal(own)) return paymentOf(stripe, own.attempt, intentId)
   if (!hasStarted(shop, own)) throw new Error(`the first payment of order ${own.attempt.orderId} is not settled yet`)
-  // The renewal's own attempt does not exist yet; the first order's stands in until the transaction records it.
+  // The renewal's own attempt does not exist yet; the first order's attempt replaces it until the transaction records it.
   const attempt = {
     ...own.attempt,
     amountMinor: own.invoice.amount_paid,

@@ -27,7 +27,7 @@ const longestPauseRounds = 8
 /** The job's timer is not exact. */
 const timerMarginMs = 10_000
 
-/** A payment page that its buyer may still use; its payment or its end will be told by an event. */
+/** A payment page that its buyer may still use; an event will report its payment or its end. */
 const isWaitingPage = and(
   isNull(paymentAttempts.outcome),
   eq(paymentAttempts.kind, 'checkout_session'),
@@ -72,7 +72,7 @@ export function startPace(): Pace {
 }
 
 /**
- * The open attempts whose turn it is: those near their end and those whose checkout broke off, then a tenth of the pages
+ * The open attempts whose turn it is: those near their end and those whose checkout was interrupted, then a tenth of the pages
  * that wait for their buyers, at least 100. Without a pace, all of them.
  */
 export function attemptsInTurn(db: Db, pace: Pace | undefined, now: number): AttemptRow[] {
@@ -92,7 +92,7 @@ export function isResting(pace: Pace | undefined, now: number): boolean {
   return pace !== undefined && now < pace.quietUntil
 }
 
-/** After a round that met the rate limit, the next round is left out; if it goes on, three rounds, then seven, then eight. */
+/** After a round that met the rate limit, the next round is skipped; after consecutive ones, three rounds, then seven, then eight. */
 export function afterRound(pace: Pace | undefined, wasLimited: boolean, now: number): void {
   if (pace === undefined) return
   pace.limitedRounds = wasLimited ? pace.limitedRounds + 1 : 0

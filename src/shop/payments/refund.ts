@@ -26,7 +26,7 @@ import { warn } from './warnings.ts'
 /**
  * Refunds an order. A card payment is refunded at the gateway under a key that is stored first: after a crash or a lost
  * answer the reconciler repeats the request, and the money goes back once. A payment by hand is recorded as refunded by
- * hand. A payment that arrived without counting for its unpaid order, such as one of another amount, goes back as a whole,
+ * hand. A payment that arrived without counting for its unpaid order, such as one of another amount, is returned in full,
  * and its order is cancelled.
  *
  * @param amountMinor undefined refunds all that is left
@@ -50,7 +50,7 @@ export async function refundOrder(
   return getOrder(shop.db, orderId)
 }
 
-/** Stores the requested refund; null for a payment by hand, whose refund is complete with that. */
+/** Stores the requested refund; null for a payment by hand, whose refund is then complete. */
 function askRefund(
   shop: ShopContext,
   { tx, by, now }: UnitOfWork,
@@ -92,7 +92,7 @@ function storeRefund(
 /**
  * Returns a payment that does not count for its order, as a whole, and cancels the order if it waits for a payment.
  *
- * @throws AppError CONFLICT for a part of it and for another's payment
+ * @throws AppError CONFLICT for a partial amount and for a payment of another order
  */
 async function returnPayment(
   shop: ShopContext,
@@ -143,7 +143,7 @@ function refuseByHand(shop: ShopContext, tx: Tx, orderId: number, paid: AttemptR
   const what = paid === undefined ? 'is paid by hand, and the gateway has another payment of it' : 'was paid by card'
   throw new AppError(
     'CONFLICT',
-    `Order ${orderId} ${what} (${gateway}, ${objectId ?? ''}). Refund that charge in the gateway's dashboard. To record that the money of the order has gone back, run "shopstead orders refund ${orderId} --by-hand".`
+    `Order ${orderId} ${what} (${gateway}, ${objectId ?? ''}). Refund that charge in the gateway's dashboard. To record that the buyer has got the money back, run "shopstead orders refund ${orderId} --by-hand".`
   )
 }
 

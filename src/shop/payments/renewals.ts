@@ -18,7 +18,7 @@ export function isPaidRenewal({ invoice }: OwnInvoice): boolean {
  * Records a paid invoice as an order of its own, linked to the order that started the subscription, with the payment,
  * receipt and events of any paid order. An invoice that is already recorded changes nothing.
  *
- * @returns the attempt that stands for the invoice's payment
+ * @returns the attempt that represents the invoice's payment
  */
 export function recordRenewal(unit: UnitOfWork, { invoice, subscription, attempt: first }: OwnInvoice): AttemptRow {
   const { tx, by, now } = unit

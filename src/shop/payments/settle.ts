@@ -101,9 +101,9 @@ function takePayment(unit: UnitOfWork, attempt: AttemptRow, state: GatewayState)
 
 const nothing = (): void => undefined
 
-/** Stores an email that only the payment told; returns the codes that other orders with the order's email have used up. */
-function checkEmail({ tx, now }: UnitOfWork, { orderId }: AttemptRow, told: string | null): string[] {
-  const { email } = told === null ? getOrder(tx, orderId) : recordBuyerEmail(tx, orderId, told, now)
+/** Stores an email that only the payment contains; returns the codes that other orders with the order's email have used up. */
+function checkEmail({ tx, now }: UnitOfWork, { orderId }: AttemptRow, paymentEmail: string | null): string[] {
+  const { email } = paymentEmail === null ? getOrder(tx, orderId) : recordBuyerEmail(tx, orderId, paymentEmail, now)
   return email === null ? [] : couponsOverLimit(tx, orderId, email)
 }
 

@@ -53,7 +53,7 @@ export async function countRefused(shop: ShopContext): Promise<void> {
   await save(shop, saveRefused)
 }
 
-/** Counts a delivery whose signature is right: at once after a refused one, otherwise once a minute. */
+/** Counts a delivery whose signature is right: immediately after a refused one, otherwise once a minute. */
 export async function countAccepted(shop: ShopContext): Promise<void> {
   const tally = tallyOf(shop.db.sqlite)
   const now = shop.clock.now()

@@ -103,7 +103,7 @@ function paymentMethod(
 }
 
 /**
- * Stores the intent's id before anything can be charged. An order that was given up meanwhile (by the reconciler, an
+ * Stores the intent's id before anything can be charged. An order that was given up in the meantime (by the reconciler, an
  * operator or the end of its hold) is not paid.
  */
 async function claim({ shop, attempt: { id } }: HandoffRun, intent: GatewayState): Promise<AttemptRow> {

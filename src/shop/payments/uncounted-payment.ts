@@ -74,7 +74,7 @@ export function describePayment({ db }: Pick<ShopContext, 'db'>, { attempt, stat
  * Records a payment that the gateway has as the payment of its order. One of another amount changes the total of the
  * order to what was really paid.
  *
- * @throws AppError CONFLICT for a payment in another currency and for another's payment; as applyGatewayState
+ * @throws AppError CONFLICT for a payment in another currency and for a payment of another order; as applyGatewayState
  */
 export async function acceptPayment(shop: ShopContext, payment: UncountedPayment, by: string): Promise<void> {
   const { attempt, state, wrong } = payment

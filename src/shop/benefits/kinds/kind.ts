@@ -68,8 +68,8 @@ export type Benefit = {
 export type ByHand = {
   /** The options of the command line, by name. */
   options: Readonly<Record<string, HandOption>>
-  /** Gives it as described by `said`, `kind` included. Returns its id. @throws AppError VALIDATION_FAILED, NOT_FOUND */
-  give(tx: Tx, userId: number, said: object, now: number): number
+  /** Gives it as described by `request`, `kind` included. Returns its id. @throws AppError VALIDATION_FAILED, NOT_FOUND */
+  give(tx: Tx, userId: number, request: object, now: number): number
 }
 /** @property value the placeholder of the value (`<slug>`); null for a flag */
 export type HandOption = { value: string | null; about: string }
@@ -84,8 +84,8 @@ export function givenByHand<Input extends object>(of: {
 }): ByHand {
   return {
     options: of.options,
-    give(tx, userId, said, now) {
-      const input = parseWith(of.input(setting(tx, 'shop.currency')), said)
+    give(tx, userId, request, now) {
+      const input = parseWith(of.input(setting(tx, 'shop.currency')), request)
       return of.give(tx, { userId, quantity: 1, source: byHand }, input, now)
     }
   }
