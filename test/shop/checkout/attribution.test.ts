@@ -28,7 +28,7 @@ function shopWithAffiliate() {
   return { db, owner, affiliate: makeAffiliate(db, owner.id) }
 }
 
-test('a ref that counts wins over utm values, which are kept as marketing values', () => {
+test('prefers a valid ref to utm values, which are stored as marketing values', () => {
   const { db, affiliate } = shopWithAffiliate()
   expect(decideAttribution(db, { ...nothing, ...utm, ref: 'MIRA', campaign: 'spring' }, guest)).toEqual({
     ...marketing,
@@ -43,7 +43,7 @@ test('a ref that counts wins over utm values, which are kept as marketing values
   })
 })
 
-test('without a ref utm values tell where an order came from', () => {
+test('uses utm values as the source without a ref', () => {
   const { db } = shopWithAffiliate()
   expect(decideAttribution(db, { ...nothing, ...utm, campaign: 'spring' }, guest)).toEqual({
     ...marketing,
@@ -58,12 +58,12 @@ test('without a ref utm values tell where an order came from', () => {
   })
 })
 
-test.each(['utm_source', 'utm_medium', 'utm_campaign', 'utm_content'])('%s alone is enough for utm', (name) => {
+test.each(['utm_source', 'utm_medium', 'utm_campaign', 'utm_content'])('%s alone makes the source utm', (name) => {
   const { db } = shopWithAffiliate()
   expect(decideAttribution(db, { ...nothing, [name]: 'x' }, guest).sourceType).toBe('utm')
 })
 
-test('without anything an order was typed in, a campaign by itself notwithstanding', () => {
+test('uses typein as the source without ref and utm values, even with a campaign', () => {
   const { db } = shopWithAffiliate()
   expect(decideAttribution(db, { ...nothing, campaign: 'spring' }, guest)).toEqual({
     marketingUtmSource: null,
@@ -81,7 +81,7 @@ test('without anything an order was typed in, a campaign by itself notwithstandi
   })
 })
 
-test('a ref that does not count is kept with the reason, and the order goes by what else there is', () => {
+test('stores an invalid ref with the reason, and uses the other values as the source', () => {
   const { db, owner } = shopWithAffiliate()
   const outcomeOf = (ref: string, buyer: Parameters<typeof decideAttribution>[2] = guest) => {
     const { refOutcome, refSent, sourceType, credit } = decideAttribution(db, { ...nothing, ...utm, ref }, buyer)

@@ -12,7 +12,7 @@ const coupons = [
 ]
 
 describe("a total below the gateway's minimum charge", () => {
-  it('is refused at checkout by its code and the minimum, in both strategies, and leaves no order', async () => {
+  it('is refused at checkout with its code and the minimum, in both strategies, and creates no order', async () => {
     const till = await openTill({ products, coupons })
     const refused = {
       fieldErrors: { items: ['The total must be at least €0.50 to pay by card.'] },
@@ -28,7 +28,7 @@ describe("a total below the gateway's minimum charge", () => {
     await till.close()
   })
 
-  it('passes when enough is bought, and when nothing is left to pay', async () => {
+  it('is accepted when the total reaches the minimum or is zero', async () => {
     const till = await openTill({ products, coupons })
     const two = await till.handOff('pm_card_visa', { slug: 'sticker', quantity: 2 })
     expect(two.status).toBe(200)
@@ -37,7 +37,7 @@ describe("a total below the gateway's minimum charge", () => {
     await till.close()
   })
 
-  it('is paid by bank transfer where the shop offers it, and the page offers no card', async () => {
+  it('can be paid by bank transfer if the shop offers it, and the page offers no card', async () => {
     const till = await openTill({ products, coupons }, { SHOPSTEAD_PAYMENTS: 'sandbox,manual' })
     const answer = await till.shop.visitor().post('/store/checkout-session', {
       items: [{ productId: till.productId('sticker'), quantity: 1 }]
@@ -47,7 +47,7 @@ describe("a total below the gateway's minimum charge", () => {
     await till.close()
   })
 
-  it('is a warning when a catalogue file with such a price is imported', () => {
+  it('causes a warning when a catalogue file with such a price is imported', () => {
     const { report } = readCatalogFile(JSON.stringify({ products }), { currency: 'EUR' })
     expect(report.warnings).toEqual([
       'sticker costs €0.40, less than the minimum of €0.50 that Stripe charges by card.'

@@ -40,7 +40,7 @@ const anyItems = fc.array(
 )
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
 
-test('whatever is bought with whatever codes: lines and coupons sum to the order’s discount, and nothing is below zero', () => {
+test("distributes discounts so that lines and coupons sum to the order's discount and no total is negative", () => {
   const shop = shopWith(catalogue)
   fc.assert(
     fc.property(anyItems, fc.subarray(codes), fc.constantFrom('EUR', 'JPY', 'KWD'), (items, sent, currency) => {
@@ -61,7 +61,7 @@ test('whatever is bought with whatever codes: lines and coupons sum to the order
   )
 })
 
-test('equal items are one line, under the path of the first, whatever lies between them', () => {
+test('merges equal items into one line under the path of the first', () => {
   const shop = shopWith(catalogue)
   fc.assert(
     fc.property(anyItems, (items) => {
@@ -79,7 +79,7 @@ test('equal items are one line, under the path of the first, whatever lies betwe
   )
 })
 
-test('subscriptions of one cart renew at one interval', () => {
+test('requires one billing interval for all subscriptions of a cart', () => {
   const grant = (interval: 'month' | 'year'): GrantSpec => ({ kind: 'subscription', interval, pro: false })
   const monthly = line(1, { path: 'items.0', grants: [grant('month')] })
   const yearly = line(2, { path: 'items.3', grants: [grant('year')] })
@@ -89,7 +89,7 @@ test('subscriptions of one cart renew at one interval', () => {
   )
 })
 
-test('an item that cannot be bought is refused under its own path, all of them at once', () => {
+test('rejects each item that cannot be bought under its own path', () => {
   const shop = shopWith({
     products: [
       { slug: 'mug', name: 'Mug', price: '12.50', stock: 3 },
@@ -123,7 +123,7 @@ test('an item that cannot be bought is refused under its own path, all of them a
   expect(price({ productId: 1, quantity: 2 }, { productId: 1, quantity: 1 }).lines).toMatchObject([{ quantity: 3 }])
 })
 
-test('a line over more than can be counted is refused', () => {
+test('rejects a line whose total is not a safe integer', () => {
   const shop = shopWith({ products: [{ slug: 'gold', name: 'Gold', price: '1.00' }] })
   shop.sqlite.prepare('UPDATE products SET price_minor = ?').run(Math.floor(Number.MAX_SAFE_INTEGER / 2))
   const price = (quantity: number) =>
@@ -134,7 +134,7 @@ test('a line over more than can be counted is refused', () => {
   )
 })
 
-test('codes that do not apply are all named, and counted in the cause', () => {
+test('rejects all codes that do not apply, and counts them in the cause', () => {
   const shop = shopWith(catalogue)
   const codes = sentCodes({ couponCode: 'nope', couponCodes: ['P50', 'SOME', 'nor this'] })
   const price = () => priceCart(shop, { items: [{ productId: 2, quantity: 1 }], codes, currency: 'EUR' }, nobody, noon)
@@ -153,7 +153,7 @@ test('codes that do not apply are all named, and counted in the cause', () => {
   )
 })
 
-test('codes are those of both fields, each once whatever its case, empty ones none', () => {
+test('reads the codes of both fields once each, in any case and without empty ones', () => {
   expect(sentCodes({})).toEqual([])
   expect(sentCodes({ couponCode: ' ', couponCodes: ['', 'P1', 'p1 ', 'P50'] })).toEqual([
     { path: 'couponCodes.1', code: 'P1' },
@@ -162,7 +162,7 @@ test('codes are those of both fields, each once whatever its case, empty ones no
   expect(sentCodes({ couponCode: 'P50', couponCodes: ['p50'] })).toEqual([{ path: 'couponCode', code: 'P50' }])
 })
 
-test('what is sold is written down with the coupon and whose it is', () => {
+test('returns the coupon and the customer key of a sale', () => {
   const shop = shopWith({
     products: [
       {

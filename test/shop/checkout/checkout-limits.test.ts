@@ -17,7 +17,7 @@ function limit(shop: TestShop, bucket: Bucket, value: string): void {
   setSetting(shop.db, `limits.${bucket}`, value, shop.clock.now())
 }
 
-test('a checkout takes a point of its address, and is refused without one', async () => {
+test('takes a point of the address for each checkout, and refuses one without points', async () => {
   using shop = openTestShop()
   limit(shop, 'checkout_ip', '2/60')
   await takeCheckoutPoint(shop, 'a', 'redirect_to_store')
@@ -26,7 +26,7 @@ test('a checkout takes a point of its address, and is refused without one', asyn
   await takeCheckoutPoint(shop, 'b', 'redirect_to_store')
 })
 
-test('too many declined cards refuse further card handoffs from the address, and nothing else', async () => {
+test('refuses only card handoffs of an address after too many declined cards', async () => {
   using shop = openTestShop()
   const declined = () => countFailure(shop, { bucket: 'checkout_decline', key: 'a' })
   limit(shop, 'checkout_decline', '2/60')
@@ -39,7 +39,7 @@ test('too many declined cards refuse further card handoffs from the address, and
   await takeCheckoutPoint(shop, 'b', 'token_handoff')
 })
 
-test('one address tries as many cards at once as may still be declined, and at most six', async () => {
+test('runs as many cards of one address at the same time as may still be declined, and at most six', async () => {
   using shop = openTestShop()
   const most = async (limitation: string, strategy: 'token_handoff' | 'redirect_to_store' | undefined) => {
     limit(shop, 'checkout_decline', limitation)

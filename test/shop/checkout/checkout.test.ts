@@ -69,8 +69,8 @@ const invalid = (...fields: string[]) =>
   })
 const ordersOf = (shop: TestShop) => shop.db.sqlite.prepare('SELECT count(*) FROM orders').pluck().get()
 
-describe('an order holds what was sent', () => {
-  test('of a guest: himself, his addresses without what is empty, notes and where he comes back to', async () => {
+describe('the data of an order', () => {
+  test("contains a guest's contact, addresses without empty fields, notes and return URLs", async () => {
     using opened = openShop()
     set(opened.shop, { 'checkout.holdMinutes': '45' })
     const { order } = await buy(opened, {
@@ -99,7 +99,7 @@ describe('an order holds what was sent', () => {
     expect(order.billingAddress).not.toHaveProperty('address2')
   })
 
-  test('of somebody who sends nothing but items: nothing', async () => {
+  test('is empty for a guest who sends only items', async () => {
     using opened = openShop()
     const { order } = await buy(opened, { billingAddress: { city: ' ' } })
     expect(order).toMatchObject({
@@ -114,7 +114,7 @@ describe('an order holds what was sent', () => {
     expect(Object.keys(order.contact)).toEqual([])
   })
 
-  test("of a customer: his account's email always, its names where he sends none", async () => {
+  test("contains the email of a customer's account, and its names unless the request has others", async () => {
     using opened = openShop()
     const user = customer(opened.shop, {
       firstName: 'Lena',
@@ -130,7 +130,7 @@ describe('an order holds what was sent', () => {
     expect(other.order).toMatchObject({ email: 'lena@shop.example', contact: sent })
   })
 
-  test('of a guest: the email of the customer, else of the bill', async () => {
+  test("contains a guest's email from the customer, otherwise from the billing address", async () => {
     using opened = openShop()
     const billingAddress = { email: 'bill@example.com' }
     expect((await buy(opened, { billingAddress })).order.email).toBe('bill@example.com')
@@ -138,7 +138,7 @@ describe('an order holds what was sent', () => {
     expect((await buy(opened, both)).order.email).toBe('ada@example.com')
   })
 
-  test('of a guest who hands over a card: an email where the shop requires one, and no order without', async () => {
+  test("requires a guest's email for a card payment if the shop requires one", async () => {
     using opened = openShop()
     set(opened.shop, { 'checkout.guestEmail': 'required' })
     await expect(buy(opened, handoff)).rejects.toThrow(invalid('customer.email'))
@@ -152,8 +152,8 @@ describe('an order holds what was sent', () => {
   })
 })
 
-describe('where the buyer comes back to', () => {
-  test('is one of the origins that the shop allows, and each that is not is named', async () => {
+describe('the return URLs', () => {
+  test('must have an origin that the shop allows; the error names each field', async () => {
     using opened = openShop()
     set(opened.shop, { 'checkout.returnOrigins': 'https://front.example' })
     const elsewhere = 'https://elsewhere.example/'
@@ -168,15 +168,15 @@ describe('where the buyer comes back to', () => {
   })
 })
 
-describe('a way to pay that the shop does not offer is refused', () => {
-  test('a card where it takes none', async () => {
+describe('a payment method that the shop does not offer', () => {
+  test('is refused when it is a card and the shop does not accept cards', async () => {
     using opened = openShop({ SHOPSTEAD_PAYMENTS: 'manual' }, null)
     await expect(buy(opened, handoff)).rejects.toThrow(refusal('CHECKOUT_NOT_IMPLEMENTED'))
     const { order, attempt } = await buy(opened)
     expect([order.status, attempt]).toEqual(['pending', null])
   })
 
-  test('any payment before its gateway is set up, but for the one by hand', async () => {
+  test('is refused before the gateway is configured, except manual payment', async () => {
     using opened = openShop({}, { ...cards, client: undefined })
     for (const body of [handoff, {}])
       await expect(buy(opened, body)).rejects.toThrow(refusal('CHECKOUT_GATEWAY_NOT_CONFIGURED'))
@@ -185,17 +185,17 @@ describe('a way to pay that the shop does not offer is refused', () => {
     expect((await buy(both)).attempt).toBeNull()
   })
 
-  test('anything where it has no gateway at all and takes nothing by hand', async () => {
+  test('is refused when the shop has no gateway and no manual payment', async () => {
     using opened = openShop({}, null)
     await expect(buy(opened)).rejects.toThrow(refusal('CHECKOUT_GATEWAY_NOT_CONFIGURED'))
   })
 })
 
-describe('the payment that an order begins with', () => {
+describe('the first payment of an order', () => {
   test.each([
     ['redirect_to_store', {}, 'checkout_session'],
     ['token_handoff', handoff, 'payment_intent']
-  ])('by %s is written down before the gateway hears of it', async (_strategy, body, kind) => {
+  ])('is stored for %s before the gateway is called', async (_strategy, body, kind) => {
     using opened = openShop({}, { ...cards, livemode: true })
     const { order, attempt } = await buy(opened, body)
     expect(attempt).toMatchObject({
@@ -209,7 +209,7 @@ describe('the payment that an order begins with', () => {
     expect(attemptsOf(opened.shop.db, order.id)).toEqual([attempt])
   })
 
-  test('is chosen by the buyer on our own page where he may pay by hand, unless he hands over a card', async () => {
+  test('is chosen by the buyer on the hosted page when manual payment is offered, but not with token_handoff', async () => {
     using opened = openShop({ SHOPSTEAD_PAYMENTS: 'sandbox,manual' })
     expect(offersChoice(opened.with, 'redirect_to_store')).toBe(true)
     expect(offersChoice(opened.with, 'token_handoff')).toBe(false)
@@ -217,7 +217,7 @@ describe('the payment that an order begins with', () => {
     expect((await buy(opened, handoff)).attempt).toMatchObject({ kind: 'payment_intent' })
   })
 
-  test('is none where there is nothing to pay: the order is paid at once', async () => {
+  test('is not needed for a total of zero: the order is paid immediately', async () => {
     using opened = openShop()
     const now = opened.shop.clock.now()
     const productId = makeProduct(opened.shop.db, { priceMinor: 0 })
@@ -234,7 +234,7 @@ describe('the payment that an order begins with', () => {
 describe('codes that do not apply', () => {
   const codes = { couponCodes: ['NOPE', 'NEITHER'] }
 
-  test('count one by one, and when they are used up not even a good one is looked at', async () => {
+  test('count one by one; without points left, a right code is not checked either', async () => {
     using opened = openShop()
     makeCoupon(opened.shop.db)
     set(opened.shop, { 'limits.coupon_failure': '2/60' })
@@ -246,13 +246,13 @@ describe('codes that do not apply', () => {
     expect((await buy(opened, { couponCode: 'WELCOME10' }, elsewhere)).order.discountMinor).toBe(125)
   })
 
-  test('beyond the limit are refused as such themselves', async () => {
+  test('are RATE_LIMITED when there are more of them than points left', async () => {
     using opened = openShop()
     set(opened.shop, { 'limits.coupon_failure': '1/60' })
     await expect(buy(opened, codes)).rejects.toThrow(refusal('RATE_LIMITED', { bucket: 'coupon_failure' }))
   })
 
-  test('get no more tries at once than one after another, also where an account is made', async () => {
+  test('get no more tries when they arrive together than in sequence, also with a new account', async () => {
     using opened = openShop()
     makeCoupon(opened.shop.db)
     set(opened.shop, { 'limits.coupon_failure': '7/60', 'limits.checkout_ip': 'off', 'limits.register_ip': 'off' })
@@ -265,7 +265,7 @@ describe('codes that do not apply', () => {
     expect(ordersOf(opened.shop)).toBe(0)
   })
 
-  test('are told of ten at a time only while there are as many points', async () => {
+  test('are reported ten at a time only while enough points are left', async () => {
     using opened = openShop()
     makeCoupon(opened.shop.db)
     set(opened.shop, { 'limits.coupon_failure': '25/60' })
@@ -274,7 +274,7 @@ describe('codes that do not apply', () => {
     expect(tally(results)).toEqual({ VALIDATION_FAILED: 2, RATE_LIMITED: 18 })
   })
 
-  test('keep out no good one that comes with them while there are tries left, nor a cart without codes after', async () => {
+  test('do not block right codes that arrive at the same time, nor a later cart without codes', async () => {
     using opened = openShop()
     makeCoupon(opened.shop.db)
     set(opened.shop, { 'limits.coupon_failure': '3/60', 'checkout.heldOrdersPerAddress': '200' })
@@ -284,7 +284,7 @@ describe('codes that do not apply', () => {
     expect(tally(await atOnce(40, () => buy(opened)))).toEqual({ in: 40 })
   })
 
-  test('are not what a cart fails by that holds what is not sold', async () => {
+  test('do not count for a cart that fails because of an item', async () => {
     using opened = openShop()
     set(opened.shop, { 'limits.coupon_failure': '1/60' })
     for (let time = 0; time < 3; time += 1)
@@ -305,10 +305,10 @@ describe('codes that do not apply', () => {
   })
 })
 
-describe('an account that is asked for with the order', () => {
+describe('an account that a guest creates with the order', () => {
   const withAccount = { email: 'ada@example.com', createAccount: true, password: goodPassword }
 
-  test('has the order, unless its email has to be verified first', async () => {
+  test('owns the order, unless its email must be verified first', async () => {
     using opened = openShop()
     const { order } = await buy(opened, { customer: withAccount })
     expect(order.userId).toBe(1)
@@ -318,7 +318,7 @@ describe('an account that is asked for with the order', () => {
     expect(opened.shop.db.sqlite.prepare('SELECT count(*) FROM users').pluck().get()).toBe(2)
   })
 
-  test('costs a refused cart nothing', async () => {
+  test('is not hashed or limited for a cart that is refused', async () => {
     using opened = openShop()
     set(opened.shop, { 'limits.register_ip': '1/60' })
     const items = [{ productId: 9, quantity: 1 }]
@@ -327,7 +327,7 @@ describe('an account that is asked for with the order', () => {
     expect((await buy(opened, { customer: withAccount })).order.userId).toBe(1)
   })
 
-  test('is passed over for who has one', async () => {
+  test('is ignored for a customer who is logged in', async () => {
     using opened = openShop()
     const user = customer(opened.shop)
     expect((await buy(opened, { customer: { ...withAccount, password: 'weak' } }, { user })).order.userId).toBe(user.id)
@@ -335,7 +335,7 @@ describe('an account that is asked for with the order', () => {
 })
 
 describe('subscriptions of different lengths', () => {
-  test('do not fit on one payment page, but into one card payment', async () => {
+  test('cannot share a payment page, but can share a card payment', async () => {
     using opened = openShop()
     const each = (interval: 'month' | 'year') => {
       const productId = makeProduct(opened.shop.db, { type: 'digital' })
@@ -354,10 +354,10 @@ describe('a ref', () => {
   test.each([
     ['the email of the order', { customer: { email: 'mira@shop.example' } }],
     [
-      'the email of the bill',
+      "the billing address's email",
       { customer: { email: 'ada@example.com' }, billingAddress: { email: 'mira@shop.example' } }
     ]
-  ])('of the buyer himself, told by %s, counts for nobody', async (_what, body) => {
+  ])('is not credited to a guest who is the affiliate by %s', async (_what, body) => {
     using opened = openShop()
     makeAffiliate(opened.shop.db, makeUser(opened.shop.db, 'mira@shop.example').id)
     const mine = await buy(opened, body, {}, { ref: 'mira' })
@@ -367,9 +367,9 @@ describe('a ref', () => {
   })
 
   test.each([
-    ['the email that his account is billed at', { billingEmail: 'mira@shop.example' }, {}],
-    ['the email that he sends', {}, { customer: { email: 'mira@shop.example' } }]
-  ])('of a customer himself, told by %s, counts for nobody', async (_what, account, body) => {
+    ["the account's billing email", { billingEmail: 'mira@shop.example' }, {}],
+    ['the email of the request', {}, { customer: { email: 'mira@shop.example' } }]
+  ])('is not credited to a customer who is the affiliate by %s', async (_what, account, body) => {
     using opened = openShop()
     const user = customer(opened.shop, account)
     makeAffiliate(opened.shop.db, makeUser(opened.shop.db, 'mira@shop.example').id)
@@ -378,7 +378,7 @@ describe('a ref', () => {
   })
 })
 
-test('a key is tied to its order, and to none when the order is not made', async () => {
+test('links a key to its order, and to no order when the checkout fails', async () => {
   using opened = openShop()
   const { db, clock } = opened.shop
   const asked = { scope: 'address:192.0.2.7', key: 'k', fingerprint: 'f', bodyFingerprint: 'b' }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { countryCodes, isCountry } from '../../../src/shop/checkout/countries.ts'
 
-test('the 249 countries and territories of ISO 3166-1 are known, in the order of their codes', () => {
+test('contains the 249 countries and territories of ISO 3166-1, sorted by code', () => {
   const codes = countryCodes()
   expect(codes).toHaveLength(249)
   expect(codes).toEqual([...new Set(codes)].toSorted())
@@ -10,6 +10,6 @@ test('the 249 countries and territories of ISO 3166-1 are known, in the order of
   expect(codes.filter((code) => !isCountry(code))).toEqual([])
 })
 
-test('codes that were retired, are reserved or stand for more than a country are none', () => {
+test('does not contain retired, reserved and supranational codes', () => {
   for (const code of ['UK', 'SU', 'AN', 'EU', 'XK', 'ZZ', 'de', 'DEU', '', 'DE ']) expect(isCountry(code)).toBe(false)
 })

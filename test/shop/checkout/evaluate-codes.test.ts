@@ -30,7 +30,7 @@ const send = (shop: TestShop, wrong: number, addressKey = 'a') =>
 
 const left = (shop: TestShop) => shop.limiter.left('coupon_failure', 'a', { points: 10, seconds: 60 }).points
 
-test('wrong codes sent together get no more tries than one after another', async () => {
+test('allows wrong codes that arrive together no more tries than in sequence', async () => {
   using shop = openShop('10/60')
   const results = await atOnce(300, (index) => send(shop, index === 20 ? 0 : 1))
   expect(tally(results)).toEqual({ VALIDATION_FAILED: 10, RATE_LIMITED: 290 })
@@ -38,25 +38,25 @@ test('wrong codes sent together get no more tries than one after another', async
   await expect(send(shop, 0, 'b')).resolves.toBe('placed')
 })
 
-test('each wrong code of a cart counts, and those past the limit are not told', async () => {
+test('counts each wrong code of a cart, and does not report codes beyond the limit', async () => {
   using shop = openShop('10/60')
   expect(tally(await atOnce(50, () => send(shop, 4)))).toEqual({ VALIDATION_FAILED: 2, RATE_LIMITED: 48 })
 })
 
-test('good codes count nothing, and are not refused while tries are left, however many are sent', async () => {
+test('does not count right codes or refuse them while tries are left', async () => {
   using shop = openShop('10/60')
   const results = await atOnce(500, (index) => send(shop, index < 9 ? 1 : 0))
   expect(tally(results)).toEqual({ VALIDATION_FAILED: 9, in: 491 })
   expect(left(shop)).toBe(1)
 })
 
-test('a refusal of the first moments says when the window that just begins will end', async () => {
+test('reports the end of the new window when it refuses at its start', async () => {
   using shop = openShop('1/60')
   const [, second] = await atOnce(2, () => send(shop, 1))
   expect(second).toMatchObject({ reason: { code: 'RATE_LIMITED', headers: { 'Retry-After': '60' } } })
 })
 
-test('work that is done anew counts once, by what it says last', async () => {
+test('counts repeated work once, by its last result', async () => {
   using shop = openShop('10/60')
   const twice = (first: number, last: number) =>
     evaluateCodes(shop, 'a', async (evaluate) => {
@@ -69,7 +69,7 @@ test('work that is done anew counts once, by what it says last', async () => {
   expect(left(shop)).toBe(7)
 })
 
-test('what fails for another reason counts nothing, and without a limit nothing is refused', async () => {
+test('does not count other errors, and refuses nothing without a limit', async () => {
   using shop = openShop('1/60')
   const fail = () =>
     evaluateCodes(shop, 'a', async (evaluate) =>

@@ -34,7 +34,7 @@ function leftBy(db: TestDb, pid: number, orderId: number | null = null): void {
 }
 
 describe('a key that is running', () => {
-  test('belongs to the request that took it, in this process and to others', async () => {
+  test('belongs to the request that claimed it, for this and other processes', async () => {
     const db = emptyShop()
     await claimed(db)
     await expect(claimKey(db, asked, noon)).rejects.toThrow(
@@ -50,7 +50,7 @@ describe('a key that is running', () => {
     expect(await claimKey(db, { ...elsewhere, bodyFingerprint: 'c' }, noon)).toMatchObject({ kind: 'fresh' })
   })
 
-  test('of another process is respected while that lives, and free at once when it is dead', async () => {
+  test('is respected while its process lives, and free immediately after it died', async () => {
     const living = emptyShop()
     leftBy(living, process.ppid)
     await expect(claimKey(living, asked, noon)).rejects.toThrow(refusal('IDEMPOTENCY_KEY_REUSE_CONFLICT'))
@@ -63,7 +63,7 @@ describe('a key that is running', () => {
     expect(await claimKey(reborn, asked, noon)).toMatchObject({ kind: 'fresh' })
   })
 
-  test('is given up after a minute, and who took so long can no longer make an order or answer by it', async () => {
+  test('is free after a minute, and the late request can no longer create an order or store an answer', async () => {
     const db = emptyShop()
     const slow = await claimed(db)
     const order = place(db, draft([line(makeProduct(db))]))
@@ -79,8 +79,8 @@ describe('a key that is running', () => {
   })
 })
 
-describe('a key that was let go', () => {
-  test('is free when no order was made, and otherwise leads to that order', async () => {
+describe('a key that was released', () => {
+  test('is free without an order, and otherwise leads to its order', async () => {
     const db = emptyShop()
     await releaseKey(db, await claimed(db))
     expect(db.orm.select().from(idempotencyKeys).all()).toEqual([])
@@ -91,14 +91,14 @@ describe('a key that was let go', () => {
     expect(await claimKey(db, asked, noon)).toMatchObject({ kind: 'resume', orderId: order.id })
   })
 
-  test('is free as soon as its request has ended, though that could not be written down', async () => {
+  test('is free when its request has ended, even if that could not be stored', async () => {
     const db = emptyShop()
     endClaim(await claimed(db))
     await claimed(db)
     await expect(claimKey(db, asked, noon)).rejects.toThrow(refusal('IDEMPOTENCY_KEY_REUSE_CONFLICT'))
   })
 
-  test('by a process that died with its order made leads to that order', async () => {
+  test('leads to the order of a process that died', async () => {
     const db = emptyShop()
     const order = place(db, draft([line(makeProduct(db))]))
     leftBy(db, 2 ** 22 + 1, order.id)
@@ -106,7 +106,7 @@ describe('a key that was let go', () => {
   })
 })
 
-test('keys whose day is over are dropped, and no others', async () => {
+test('deletes expired keys only', async () => {
   const db = emptyShop()
   await storeAnswer(db, await claimed(db), answer)
   const day = 24 * 60 * 60_000
@@ -114,7 +114,7 @@ test('keys whose day is over are dropped, and no others', async () => {
   expect(write(db, (tx) => dropExpiredKeys(tx, noon + day + 1))).toBe(1)
 })
 
-test('a key whose day is over is free for anything, to the millisecond', async () => {
+test('frees an expired key to the millisecond', async () => {
   const db = emptyShop()
   await storeAnswer(db, await claimed(db), answer)
   const day = 24 * 60 * 60_000
@@ -125,7 +125,7 @@ test('a key whose day is over is free for anything, to the millisecond', async (
   expect(await claimKey(db, other, noon + day)).toMatchObject({ kind: 'fresh', claim: other })
 })
 
-test('a key is one header of 1 to 255 printable characters, not all blank', () => {
+test('accepts one header of 1 to 255 printable characters that is not blank', () => {
   const refused = refusal('VALIDATION_FAILED', { fieldErrors: { 'Idempotency-Key': [expect.any(String)] } })
   expect(parseIdempotencyKey([])).toBeNull()
   for (const key of ['k', ' k', 'x'.repeat(255), '~ !']) expect(parseIdempotencyKey([key])).toBe(key)

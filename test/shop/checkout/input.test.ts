@@ -24,7 +24,7 @@ describe('items', () => {
     ['null', null, 'items'],
     ['an object', {}, 'items'],
     ['empty', [], 'items'],
-    ['31 of them', Array.from({ length: 31 }, () => items[0]), 'items'],
+    ['a list of 31', Array.from({ length: 31 }, () => items[0]), 'items'],
     ['a number', [1], 'items.0'],
     ['without a product', [{ quantity: 1 }], 'items.0.productId'],
     ['of product 0', [{ productId: 0, quantity: 1 }], 'items.0.productId'],
@@ -33,32 +33,32 @@ describe('items', () => {
     ['of product "1"', [{ productId: '1', quantity: 1 }], 'items.0.productId'],
     ['of product null', [{ productId: null, quantity: 1 }], 'items.0.productId'],
     ['without a quantity', [{ productId: 1 }], 'items.0.quantity'],
-    ['none of it', [{ productId: 1, quantity: 0 }], 'items.0.quantity'],
-    ['51 of it', [{ productId: 1, quantity: 51 }], 'items.0.quantity'],
-    ['half of it', [{ productId: 1, quantity: 0.5 }], 'items.0.quantity'],
-    ['true of it', [{ productId: 1, quantity: true }], 'items.0.quantity'],
+    ['with quantity 0', [{ productId: 1, quantity: 0 }], 'items.0.quantity'],
+    ['with quantity 51', [{ productId: 1, quantity: 51 }], 'items.0.quantity'],
+    ['with quantity 0.5', [{ productId: 1, quantity: 0.5 }], 'items.0.quantity'],
+    ['with quantity true', [{ productId: 1, quantity: true }], 'items.0.quantity'],
     ['of variation 0', [{ productId: 1, quantity: 1, variationId: 0 }], 'items.0.variationId'],
     ['with a price', [...items, { productId: 1, quantity: 1, price: 1 }], 'items.1.price']
-  ])('%s are refused on %3$s', (_what, given, path) => {
+  ])('%s are rejected with an error for %3$s', (_what, given, path) => {
     expect(wrong({ items: given })).toEqual([path])
   })
 
-  test('are 1 to 30 of 1 to 50, a variation left out or null is none', () => {
+  test('accepts 30 items with a quantity of 50, and reads a null variation as absent', () => {
     const many = Array.from({ length: 30 }, () => ({ productId: 1, quantity: 50, variationId: null }))
     expect(read({ items: many }).items[29]).toEqual({ productId: 1, quantity: 50, variationId: undefined })
   })
 })
 
-describe('fields beside the items', () => {
+describe('the other fields', () => {
   test.each(['ref', 'campaign', 'utm_source', 'total', 'price', 'currency', 'affiliateRef', 'attribution', 'Items'])(
-    '%s is refused under its own name, whatever it holds',
+    'rejects the unknown field %s, also with null',
     (name) => {
       expect(wrong({ [name]: 'x' })).toEqual([name])
       expect(wrong({ [name]: null })).toEqual([name])
     }
   )
 
-  test('count as absent when they are null', () => {
+  test('reads null as absent', () => {
     const names = ['couponCode', 'couponCodes', 'returnUrl', 'cancelUrl', 'notes', 'paymentToken', 'customer']
     const nothing = Object.fromEntries(
       [...names, 'billingAddress', 'shippingAddress', 'strategy'].map((name) => [name, null])
@@ -80,7 +80,7 @@ describe('fields beside the items', () => {
     ['billingAddress.address1', 'x'.repeat(200)],
     ['shippingAddress.city', 'x'.repeat(200)],
     ['shippingAddress.phone', 'x'.repeat(40)]
-  ])('%s has its length in code points', (path, longest) => {
+  ])('limits %s by code points', (path, longest) => {
     const [outer = '', inner] = path.split('.')
     const holding = (value: string) => ({ [outer]: inner === undefined ? value : { [inner]: value } })
     // A lantern is one code point and two UTF-16 units.
@@ -117,32 +117,32 @@ describe('fields beside the items', () => {
     ['returnUrl', ''],
     ['returnUrl', 'https://a@b.example'],
     ['cancelUrl', 'https://shop.example\\']
-  ])('%s: %j is refused', (name, value, path: string = name) => {
+  ])('rejects %s: %j', (name, value, path: string = name) => {
     expect(wrong({ [name]: value })).toEqual([path])
   })
 
-  test('couponCode and couponCodes are ten different codes together at most; empty and repeated ones are none', () => {
+  test('accepts at most ten different codes in couponCode and couponCodes, without empty and repeated ones', () => {
     const ten = Array.from({ length: 10 }, (_, index) => `C${index}`)
     expect(wrong({ couponCode: 'c0', couponCodes: ten })).toEqual([])
     expect(wrong({ couponCode: ' ', couponCodes: ten })).toEqual([])
     expect(wrong({ couponCode: 'C10', couponCodes: ten })).toEqual(['couponCodes'])
   })
 
-  test('a code is taken without the space around it', () => {
+  test('trims a code', () => {
     expect(read({ couponCode: ' TEN ', couponCodes: [' FIVER'] })).toMatchObject({
       couponCode: 'TEN',
       couponCodes: ['FIVER']
     })
   })
 
-  test('an address is kept as it was judged', () => {
+  test('stores a URL in its normal form', () => {
     expect(read({ returnUrl: 'HTTPS://SHOP.example:443/a/../b' }).returnUrl).toBe('https://shop.example/b')
     expect(read({ cancelUrl: 'https://bücher.example' }).cancelUrl).toBe('https://xn--bcher-kva.example/')
   })
 })
 
 describe('customer and addresses', () => {
-  test('take the names of Stripe and WooCommerce for their own', () => {
+  test('accepts the field names of Stripe and WooCommerce', () => {
     const own = {
       firstName: 'Ada',
       lastName: 'Quill',
@@ -175,31 +175,31 @@ describe('customer and addresses', () => {
     ).toEqual(read({ customer: { firstName: 'Ada', lastName: 'Quill', companyName: 'Q', createAccount: false } }))
   })
 
-  test('take a postcode by either spelling of Stripe', () => {
+  test("accepts both of Stripe's spellings of a postcode", () => {
     for (const name of ['postcode', 'postalCode', 'postal_code'])
       expect(read({ billingAddress: { [name]: '20457' } }).billingAddress?.postcode).toBe('20457')
   })
 
-  test('prefer a field by its own name, unless that is null or blank', () => {
+  test("prefers a field's own name to its aliases, unless it is null or blank", () => {
     expect(read({ billingAddress: { line1: 'B', address1: 'A' } }).billingAddress?.address1).toBe('A')
     expect(read({ billingAddress: { line1: 'B', address1: null } }).billingAddress?.address1).toBe('B')
     expect(read({ billingAddress: { line1: 'B', address1: ' ' } }).billingAddress?.address1).toBe('B')
   })
 
-  test('ignore what they do not know, and take blank for nothing', () => {
+  test('ignores unknown fields and reads blank values as absent', () => {
     const given = { isAdmin: true, id: 5, roles: ['administrator'], email: ' ', firstName: '', phone: ' ' }
     expect(read({ customer: given }).customer).toEqual({})
     expect(read({ billingAddress: { ...given, country: '' } }).billingAddress).toEqual({})
   })
 
-  test('have emails in NFC and trimmed, and countries in upper case', () => {
+  test('normalizes emails to trimmed NFC and countries to upper case', () => {
     expect(read({ customer: { email: ' Ada@Example.com ' } }).customer?.email).toBe('Ada@Example.com')
     expect(read({ billingAddress: { country: ' de ' } }).billingAddress?.country).toBe('DE')
   })
 })
 
 describe('token_handoff', () => {
-  test('needs returnUrl and paymentToken, and says so along with what else is wrong', () => {
+  test('requires returnUrl and paymentToken, and reports them together with other errors', () => {
     expect(wrong(handoff)).toEqual([])
     expect(wrong({ strategy: 'token_handoff' })).toEqual(['returnUrl', 'paymentToken'])
     expect(wrong({ ...handoff, returnUrl: null, paymentToken: ' ' })).toEqual(['returnUrl', 'paymentToken'])
@@ -211,7 +211,7 @@ describe('token_handoff', () => {
   })
 })
 
-test('whatever a field holds, the schema does not throw, and its messages repeat nothing of it', () => {
+test('rejects invalid values of any kind without throwing, and does not repeat them in messages', () => {
   const names = ['customer', 'items', 'couponCodes', 'returnUrl', 'x']
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), fc.constantFrom(...names), (value, name) => {
@@ -228,12 +228,12 @@ describe('the query', () => {
   const parse = (query: object) => checkoutQuery.parse(query)
   const none = { ref: null, campaign: null, utm_source: null, utm_medium: null, utm_campaign: null, utm_content: null }
 
-  test('has six parameters, all of them optional', () => {
+  test('has six optional parameters', () => {
     expect(parse({})).toEqual(none)
     expect(parse({ utm_term: 'x', ref: 'mira' })).toEqual({ ...none, ref: 'mira' })
   })
 
-  test('is trimmed; blank, too long and control characters are dropped and never refused', () => {
+  test('is trimmed, and drops blank values, long values and values with control characters', () => {
     expect(
       parse({ utm_source: ' mail ', utm_medium: ' \t ', utm_campaign: 'a\u0007b', utm_content: 'x'.repeat(201) })
     ).toEqual({

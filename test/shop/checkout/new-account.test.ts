@@ -28,7 +28,7 @@ const on = (field: string) =>
 describe('the request for an account', () => {
   const asked = { createAccount: true, password: goodPassword }
 
-  test('is none unless it is said, and none where the shop grants none', async () => {
+  test('is null without createAccount, and when the shop does not allow it', async () => {
     using shop = openTestShop()
     for (const sent of [undefined, {}, { password: goodPassword }, { ...asked, createAccount: false }])
       expect(await read(shop, sent)).toBeNull()
@@ -36,7 +36,7 @@ describe('the request for an account', () => {
     expect(await read(shop, asked)).toBeNull()
   })
 
-  test('has the name that was given, else what stands before the @', async () => {
+  test("contains the given name, otherwise the email's local part", async () => {
     using shop = openTestShop()
     const nameOf = async (names: object) => (await read(shop, { ...asked, ...names }))?.displayName
     expect(await nameOf({ firstName: 'Ada', lastName: 'Quill' })).toBe('Ada Quill')
@@ -55,14 +55,14 @@ describe('the request for an account', () => {
     })
   })
 
-  test('needs an email and a password', async () => {
+  test('requires an email and a password', async () => {
     using shop = openTestShop()
     await expect(read(shop, asked, null)).rejects.toThrow(on('customer.email'))
     await expect(read(shop, { createAccount: true })).rejects.toThrow(on('customer.password'))
     await expect(read(shop, { ...asked, password: '' })).rejects.toThrow(on('customer.password'))
   })
 
-  test('needs a password by the rules of registration', async () => {
+  test('requires a password that follows the rules of registration', async () => {
     using shop = openTestShop()
     setSetting(shop.db, 'shop.name', 'Saltmarsh', 0)
     setSetting(shop.db, 'registration.passwordMinLength', '12', 0)
@@ -79,7 +79,7 @@ describe('the request for an account', () => {
 })
 
 describe('the account', () => {
-  test('is made as one that registers, but without his consent to anything', async () => {
+  test('is created as at registration, without any consent', async () => {
     using shop = openTestShop()
     const account = await prepareAccount(shop, request, address)
     expect(account).toEqual({
@@ -99,7 +99,7 @@ describe('the account', () => {
     expect(mailsOf(shop)).toEqual([])
   })
 
-  test('is sent a link where its email has to be verified', async () => {
+  test('gets a verification link when the shop verifies emails', async () => {
     using shop = openTestShop()
     setSetting(shop.db, 'registration.emailVerification', 'true', 0)
     const account = await prepareAccount(shop, request, address)
@@ -107,7 +107,7 @@ describe('the account', () => {
     expect(mailsOf(shop)).toMatchObject([{ template: 'verify_email', recipient: 'Ada@example.com' }])
   })
 
-  test('is refused when the email is taken, before the hash and after it', async () => {
+  test('is refused when the email has an account, before and after the hash', async () => {
     using shop = openTestShop()
     const account = await prepareAccount(shop, request, address)
     await makeUser(shop, { email: 'ADA@example.com' })
@@ -116,7 +116,7 @@ describe('the account', () => {
     expect(countOf(shop, 'users')).toBe(1)
   })
 
-  test('counts against the limits of registering, by address and by email in any case', async () => {
+  test('counts against the limits of registration, by address and by email in any case', async () => {
     using shop = openTestShop()
     setSetting(shop.db, 'limits.register_email', '1/60', 0)
     await prepareAccount(shop, request, address)

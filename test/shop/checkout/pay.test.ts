@@ -29,13 +29,13 @@ const pay = ({ body, ...placed }: PlacedOrder & { body: CheckoutBody }, shop = t
   payPlaced(shop, placed, body, who)
 
 describe('a buyer who is sent to a page', () => {
-  it('gets the one that the gateway opens for him', async () => {
+  it('gets a new page of the gateway', async () => {
     const placed = await place()
     const result = await pay(placed)
     expect(result).toEqual({ checkoutUrl: till.attempt(placed.order.id).url, orderId: String(placed.order.id) })
   })
 
-  it('gets the one that is open already, without the gateway being asked', async () => {
+  it('gets the open page, without a call of the gateway', async () => {
     const placed = await place()
     await pay(placed)
     nothingAnswers()
@@ -43,7 +43,7 @@ describe('a buyer who is sent to a page', () => {
     expect(await pay({ ...placed, attempt })).toMatchObject({ checkoutUrl: attempt.url })
   })
 
-  it('gets ours where he chooses how to pay, and the one that thanks him once he has paid', async () => {
+  it('gets the hosted page to choose a payment method, and the thank-you page after paying', async () => {
     const placed = await place()
     nothingAnswers()
     const { publicToken } = placed.order
@@ -58,8 +58,8 @@ describe('a buyer who is sent to a page', () => {
   })
 })
 
-describe('a buyer who handed over a card', () => {
-  it('hears that it was charged, and where the bank wants to see him', async () => {
+describe('a buyer who pays with a card token', () => {
+  it("gets the status of the charge and the bank's redirect URL", async () => {
     const placed = await place(handoff)
     const common = { orderId: placed.order.id, mode: 'test', strategy: 'token_handoff', provider: 'stripe' }
     expect(await pay(placed)).toEqual({ ...common, paymentStatus: 'succeeded', status: 'processing' })
@@ -71,7 +71,7 @@ describe('a buyer who handed over a card', () => {
     })
   })
 
-  it('hears of what has been paid already without the gateway being asked', async () => {
+  it('gets the status of a paid order without a call of the gateway', async () => {
     const placed = await place(handoff)
     nothingAnswers()
     const attempt = { ...till.attempt(placed.order.id), gatewayStatus: 'succeeded' }
@@ -92,14 +92,18 @@ describe('a buyer who handed over a card', () => {
     expect(await pay({ ...placed, order: paid, attempt }, live)).toMatchObject({ mode: 'live' })
   })
 
-  it('is not charged without his token, or without an address to come back to', async () => {
+  it('is not charged without a token or a return URL', async () => {
     const placed = await place(handoff)
-    await expect(pay({ ...placed, body: { ...placed.body, paymentToken: undefined } })).rejects.toThrow('its fields')
-    await expect(pay({ ...placed, order: { ...placed.order, returnUrl: null } })).rejects.toThrow('its fields')
+    await expect(pay({ ...placed, body: { ...placed.body, paymentToken: undefined } })).rejects.toThrow(
+      'requires paymentToken and returnUrl'
+    )
+    await expect(pay({ ...placed, order: { ...placed.order, returnUrl: null } })).rejects.toThrow(
+      'requires paymentToken and returnUrl'
+    )
     expect(till.order(placed.order.id).status).toBe('pending')
   })
 
-  it('counts a refused card as declined, and not a failure of the gateway', async () => {
+  it('counts a refused card as a decline, and a failure of the gateway as none', async () => {
     const { app } = till.shop
     setSetting(app.db, 'limits.checkout_decline', '1/60', till.clock.now())
     const check = (key: string) => assertPointsLeft(app, 'RATE_LIMITED', { bucket: 'checkout_decline', key })

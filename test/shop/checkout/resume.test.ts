@@ -43,8 +43,8 @@ const chargesOf = (id: number) =>
   till.sandbox.ledger().charges.filter(({ paid, metadata }) => paid && metadata.shopstead_order === String(id))
 const nothingAnswers = () => void till.sandbox.addFault({ target: '*', fault: 'html', times: -1 })
 
-describe('an order that was left behind', () => {
-  it('before it was paid is paid by its own attempt, which is this request’s from now on', async () => {
+describe('an unfinished order of an earlier request', () => {
+  it('is paid by its own attempt, which this request takes over', async () => {
     const left = await leave()
     till.clock.advance(30_000)
     const arrived = till.slowDown('payment_intents.create')
@@ -59,7 +59,7 @@ describe('an order that was left behind', () => {
     expect(chargesOf(left.id)).toHaveLength(1)
   })
 
-  it('after it was paid is told as it stands, and nobody asks the gateway', async () => {
+  it('is returned without a call of the gateway when it is paid', async () => {
     const left = await leave()
     await again(left)
     nothingAnswers()
@@ -69,7 +69,7 @@ describe('an order that was left behind', () => {
     expect(await again(page)).toMatchObject({ result: { checkoutUrl: expect.stringContaining('/checkout/done/') } })
   })
 
-  it('after its payment arrived, though the order does not say so, is not paid again', async () => {
+  it('is not paid again when its payment arrived but the order is not marked as paid yet', async () => {
     const left = await leave()
     write(till.shop.app.db, (tx) =>
       updateAttempt(tx, till.attempt(left.id).id, { outcome: 'paid', gatewayStatus: 'succeeded' }, till.clock.now())
@@ -79,7 +79,7 @@ describe('an order that was left behind', () => {
     expect(chargesOf(left.id)).toEqual([])
   })
 
-  it('with nothing to pay, or with a choice of ways to pay, needs no gateway', async () => {
+  it('needs no gateway when it is free or waits for a choice of payment method', async () => {
     const left = await leave({})
     const { sqlite } = till.shop.app.db
     nothingAnswers()
@@ -90,7 +90,7 @@ describe('an order that was left behind', () => {
     expect(await again(left)).toMatchObject(page)
   })
 
-  it('whose payment has failed is opened again and paid by a new attempt', async () => {
+  it('is reopened after a failed payment and paid by a new attempt', async () => {
     const left = await leave()
     fail(left.id)
     expect(till.order(left.id).status).toBe('failed')
@@ -104,7 +104,7 @@ describe('an order that was left behind', () => {
     ])
   })
 
-  it('whose payment has failed and whose stock is gone is over: a new order says so', async () => {
+  it('is undefined after a failed payment when its stock is no longer available', async () => {
     const left = await leave(handoff, 'last')
     fail(left.id)
     await leave({}, 'last')
@@ -112,7 +112,7 @@ describe('an order that was left behind', () => {
     expect(till.order(left.id).status).toBe('failed')
   })
 
-  it('whose payment has ended and which was cancelled is over', async () => {
+  it('is undefined when its payment has ended and it was cancelled', async () => {
     const left = await leave()
     move(left.id, 'cancelled')
     fail(left.id)
@@ -120,7 +120,7 @@ describe('an order that was left behind', () => {
     expect(attemptsAt(left.id)).toHaveLength(1)
   })
 
-  it('and cancelled before anybody knew whether it was paid is unknown', async () => {
+  it('is CHECKOUT_FAILED when it was cancelled before the outcome of its payment was known', async () => {
     const left = await leave()
     move(left.id, 'cancelled')
     await expect(again(left)).rejects.toThrow(refusal('CHECKOUT_FAILED', { step: 'confirm_intent' }))
@@ -128,7 +128,7 @@ describe('an order that was left behind', () => {
   })
 })
 
-describe('an attempt that was called off meanwhile', () => {
+describe('an attempt that was called off in the meantime', () => {
   /** Its intent was made and cancelled at the gateway, of which the shop has not heard. */
   async function calledOff(): Promise<Left> {
     const left = await leave()
@@ -142,7 +142,7 @@ describe('an attempt that was called off meanwhile', () => {
     return left
   }
 
-  it('is followed by a new one at once, and charges once', async () => {
+  it('is followed by a new one immediately, and charges once', async () => {
     const left = await calledOff()
     expect(await again(left)).toMatchObject({ result: { paymentStatus: 'succeeded', status: 'processing' } })
     expect(attemptsAt(left.id).map(({ outcome }) => outcome)).toEqual(['paid', 'failed'])
@@ -151,7 +151,7 @@ describe('an attempt that was called off meanwhile', () => {
 })
 
 describe('a second try', () => {
-  it('is not begun for a card that was declined', async () => {
+  it('does not start after a declined card', async () => {
     const left = await leave({ ...handoff, paymentToken: 'pm_card_visa_chargeDeclined' })
     await expect(again(left)).rejects.toMatchObject({ code: 'CHECKOUT_FAILED', status: 402 })
     expect(attemptsAt(left.id)).toHaveLength(1)
@@ -167,7 +167,7 @@ describe('a second try', () => {
     setSetting(till.shop.app.db, 'limits.checkout_ip', 'off', till.clock.now())
   })
 
-  it('is refused to who has had too many cards declined', async () => {
+  it('is refused after too many declined cards', async () => {
     const { app } = till.shop
     const [card, page] = [await leave(), await leave({})]
     const declined = await leave({ ...handoff, paymentToken: 'pm_card_visa_chargeDeclined' })

@@ -12,7 +12,7 @@ describe('an address that a browser is sent to', () => {
     'https://xn--bcher-kva.example/',
     'https://bücher.example/späti?q=ö',
     'HTTPS://Shop.Example/x@y?mail=a@b'
-  ])('may be %s', (text) => {
+  ])('can be %s', (text) => {
     expect(readWebAddress(text)?.origin).toBe(new URL(text).origin)
   })
 
@@ -49,11 +49,11 @@ describe('an address that a browser is sent to', () => {
     ['https://a;frame-ancestors/x', 'a directive of a policy for its host'],
     ['https://a,b.example/', 'two hosts'],
     ["https://a'none'/", 'a word of a policy']
-  ])('may not be %j: %s', (text) => {
+  ])('cannot be %j: %s', (text) => {
     expect(readWebAddress(text)).toBeUndefined()
   })
 
-  test('is never read as an address with credentials, another scheme or a host that the text does not show', () => {
+  test('is never read with credentials, another scheme or another host than the text shows', () => {
     const known = [
       'https:',
       'http:',
