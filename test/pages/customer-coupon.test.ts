@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { getOrder } from '../../src/shop/orders/find.ts'
+import { getOrder, historyOf } from '../../src/shop/orders/find.ts'
+import { markPaid } from '../../src/shop/payments/by-hand.ts'
 import { openWarnings } from '../../src/shop/payments/warnings.ts'
 import type { Answer } from '../support/browser.ts'
 import { goodPassword, makeUser } from '../support/people.ts'
@@ -113,4 +114,13 @@ it('a guest is asked for the email before a card is charged with such a coupon',
   const shop = await openShop()
   const refused = await checkOut(shop, { ...cart, ...handoff })
   expect([refused.status, Object.keys(refused.error.details['fieldErrors'] ?? {})]).toEqual([422, ['customer.email']])
+})
+
+it('the history of an order that an operator marks as paid says that the email had used the coupon', async () => {
+  const shop = await openShop({ SHOPSTEAD_PAYMENTS: 'sandbox,manual' })
+  const { db } = shop.app
+  await checkOut(shop, { ...cart, ...handoff, customer: { email } })
+  await checkOut(shop, { ...cart, customer: { email } })
+  markPaid(db, 2, 'operator', shop.app.clock.now())
+  expect(historyOf(db, 2).at(-1)?.reason).toBe('marked as paid; this email address had already used HALF')
 })

@@ -25,3 +25,8 @@ export function couponsOverLimit(db: Db, orderId: number, email: string): string
     .all({ orderId, emailKey: emailKey(email) })
     .map(({ code }) => code)
 }
+
+/** Says which codes `couponsOverLimit` found, for an operator; null if there are none. */
+export function describeOverLimit(codes: readonly string[]): string | null {
+  return codes.length === 0 ? null : `this email address had already used ${codes.join(', ')}`
+}

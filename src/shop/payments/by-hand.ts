@@ -1,17 +1,23 @@
 import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { couponsOverLimit, describeOverLimit } from '../orders/customer-limits.ts'
+import { getOrder } from '../orders/find.ts'
 import { confirmPayment } from '../orders/pay-order.ts'
 import type { OrderRow } from '../orders/rows.ts'
 import { attemptsOf, updateAttempt } from './attempts.ts'
 
 /**
- * Records that an operator has received the payment: by transfer, in cash, or late by card.
+ * Records that an operator has received the payment: by transfer, in cash, or late by card. The history says if the
+ * order's email had already used a coupon of it as often as one customer may.
  *
  * @throws AppError TRANSITION_REFUSED, as `confirmPayment` does
  */
 export function markPaid(db: Db, orderId: number, by: string, now: number): OrderRow {
   return write(db, (tx) => {
-    const order = confirmPayment(tx, orderId, { by, reason: 'marked as paid' }, now)
+    const { email } = getOrder(tx, orderId)
+    const overLimit = describeOverLimit(email === null ? [] : couponsOverLimit(tx, orderId, email))
+    const reason = ['marked as paid', ...(overLimit === null ? [] : [overLimit])].join('; ')
+    const order = confirmPayment(tx, orderId, { by, reason }, now)
     const isSettled = attemptsOf(tx, orderId).some(({ outcome }) => outcome === 'paid')
     endTransfers(tx, orderId, isSettled ? 'abandoned' : 'paid', now)
     return order

@@ -3,7 +3,7 @@ import { linkSubscription } from '../benefits/subscriptions.ts'
 import type { ShopContext } from '../context.ts'
 import { getOrder } from '../orders/find.ts'
 import { moveOrder } from '../orders/transition.ts'
-import { couponsOverLimit } from '../orders/customer-limits.ts'
+import { couponsOverLimit, describeOverLimit } from '../orders/customer-limits.ts'
 import { payOrder } from '../orders/pay-order.ts'
 import { recordBuyerEmail } from '../orders/record-buyer.ts'
 import type { OrderRow } from '../orders/rows.ts'
@@ -114,7 +114,7 @@ function holdForCoupons(
   { objectId }: GatewayState,
   codes: readonly string[]
 ): void {
-  const used = `this email address had already used ${codes.join(', ')}`
+  const used = describeOverLimit(codes) ?? ''
   moveOrder(unit.tx, id, 'on-hold', { by: unit.by, reason: `paid: ${objectId}; ${used}`, latePayment: true }, unit.now)
   const message = `Order ${id} was paid at a discount, but ${used} as often as one customer may. Complete it or refund it.`
   warn(unit, { orderId: id, kind: 'coupon_limit', objectId, message })
