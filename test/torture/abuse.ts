@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { attack } from './abuse/child-processes.ts'
 import type { ForgedSource } from './abuse/forged-sources.ts'
+import { hostileBodies } from './abuse/hostile-bodies.ts'
 import { runAttack, withUntrustedProxyShop, withShop } from './abuse/context.ts'
 import type { AbuseContext } from './abuse/context.ts'
 import type { StormResult, StormOptions } from './abuse/storm.ts'
@@ -23,6 +24,7 @@ export const abuse: Part = {
     withShop(trial, async (context) => {
       await runAttack(context, '2000 slow connections', () => slowConnections(context))
       await runAttack(context, 'bodies of 300 MB', () => hugeBodies(context))
+      await runAttack(context, 'hostile bodies of 64 KB', () => hostileBodies(context))
       await runAttack(context, '200 concurrent logins', () => logins(context))
       await runAttack(context, 'card testing', (attempt) => cardTesting(context, attempt))
       await runAttack(context, 'forged addresses', (attempt) => forgedAddresses(context, attempt))

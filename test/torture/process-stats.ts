@@ -32,6 +32,12 @@ export class ProcessStats {
     return peak
   }
 
+  /** The processor time of the main thread, which runs the event loop, since its start. */
+  mainThreadMs(): number {
+    const [onCpuNs = '0'] = readFileSync(`/proc/${this.pid}/task/${this.pid}/schedstat`, 'utf8').split(' ')
+    return Number(onCpuNs) / 1e6
+  }
+
   openFiles(): number {
     return readdirSync(`/proc/${this.pid}/fd`).length
   }
