@@ -41,7 +41,7 @@ export function billingDetails(order: Order) {
   }
 }
 
-/** Where the goods go, once the address has a street; Stripe requires a name with it. */
+/** The shipping address, if it has a street; Stripe requires a name with it. */
 export function shippingOf(
   order: Order
 ): { name: string; phone?: string; address: Stripe.ShippingAddressParam } | undefined {

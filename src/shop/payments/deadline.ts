@@ -30,7 +30,7 @@ export function startDeadline(totalMs = wholeMs): Deadline {
         try {
           return await within(leftMs(), work)
         } catch (error) {
-          // Buyers who were refused together must not come back together.
+          // Calls that were refused at the same time must not be repeated at the same time.
           const pause = pauseMs * (1 + Math.random() / 4)
           if (!isRateLimited(error) || leftMs() <= pause) throw error
           await sleep(pause)

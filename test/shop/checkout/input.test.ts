@@ -39,7 +39,7 @@ describe('items', () => {
     ['with quantity true', [{ productId: 1, quantity: true }], 'items.0.quantity'],
     ['of variation 0', [{ productId: 1, quantity: 1, variationId: 0 }], 'items.0.variationId'],
     ['with a price', [...items, { productId: 1, quantity: 1, price: 1 }], 'items.1.price']
-  ])('%s are rejected with an error for %3$s', (_what, given, path) => {
+  ])('are rejected: %s', (_what, given, path) => {
     expect(wrong({ items: given })).toEqual([path])
   })
 

@@ -14,8 +14,8 @@ beforeAll(async () => {
 })
 afterAll(() => till.close())
 
-const told: { message: string; fields: LogFields }[] = []
-const info = (message: string, fields: LogFields = {}) => void told.push({ message, fields })
+const logged: { message: string; fields: LogFields }[] = []
+const info = (message: string, fields: LogFields = {}) => void logged.push({ message, fields })
 const apply = (event: object) => {
   const { app } = till.shop
   return applyEvent({ ...app, log: { ...app.log, info } }, till.stripe, readEvent(event), 'reconciler')
@@ -30,7 +30,7 @@ async function paidPage() {
 }
 
 describe('an event', () => {
-  it('is applied once, and known when it comes again', async () => {
+  it('is applied once, and is known when it is delivered again', async () => {
     const { id, sessionId, event } = await paidPage()
     till.clock.advance(5_000)
     expect(await apply(event)).toBe('applied')
@@ -48,29 +48,29 @@ describe('an event', () => {
     ])
   })
 
-  it('that two bring at once is applied by one of them', async () => {
+  it('is applied by one of two concurrent deliveries', async () => {
     const { event } = await paidPage()
     const outcomes = await Promise.all([apply(event), apply(event)])
     expect(outcomes.toSorted()).toEqual(['applied', 'known'])
     expect(kept(event.id)).toHaveLength(1)
   })
 
-  it('that concerns nobody here is kept as ignored, even when it is about nothing', async () => {
+  it('is stored as ignored when it does not concern the shop', async () => {
     const event = eventOf('product.created', {}, { data: undefined })
     expect(await apply(event)).toBe('ignored')
     expect(kept(event.id)).toMatchObject([{ objectId: null, outcome: 'ignored' }])
   })
 
-  it('leaves a line in the log that says what became of it and who brought it', async () => {
-    told.length = 0
+  it('is logged with its outcome and the actor', async () => {
+    logged.length = 0
     const event = eventOf('product.created', { id: 'prod_1' })
     await apply(event)
     const fields = { event: event.id, type: 'product.created', outcome: 'ignored', by: 'reconciler' }
-    expect(told).toMatchObject([{ fields }])
+    expect(logged).toMatchObject([{ fields }])
   })
 })
 
-it('an event is forgotten when it has been here for sixty days, and Stripe cannot bring it again', async () => {
+it('deletes an event after sixty days, when Stripe can no longer deliver it', async () => {
   const { db } = till.shop.app
   const before = inbox().length
   const event = eventOf('product.created', { id: 'prod_2' })

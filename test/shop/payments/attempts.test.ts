@@ -18,8 +18,8 @@ import { noon } from '../../support/temporary-shop.ts'
 import { later, openBooks } from './books.ts'
 import type { Books } from './books.ts'
 
-describe('an attempt to pay', () => {
-  it('is over the order, with a token and keys that no other has', () => {
+describe('a payment attempt', () => {
+  it("has the order's amount, and a token and keys of its own", () => {
     const books = openBooks()
     const order = books.place()
     const [attempt, other] = [books.attempt(order), books.attempt(order)]
@@ -44,7 +44,7 @@ describe('an attempt to pay', () => {
     expect(new Set(secrets).size).toBe(6)
   })
 
-  it('is found by its token, its object, the payment beneath, or its order, the newest first', () => {
+  it('is found by its token, its object, its PaymentIntent or its order, newest first', () => {
     const books = openBooks()
     const order = books.place()
     const [first, second] = [books.attempt(order, 'checkout_session'), books.attempt(order)]
@@ -60,7 +60,7 @@ describe('an attempt to pay', () => {
     expect(() => getAttempt(books.db, 99)).toThrow('payment attempt 99 is missing')
   })
 
-  it('is open until its outcome is known, the one longest untouched first', () => {
+  it('is open until it has an outcome, the least recently changed first', () => {
     const books = openBooks()
     const [a, b, c] = [books.place(), books.place(), books.place()].map((order) => books.attempt(order))
     if (a === undefined || b === undefined || c === undefined) throw new Error('three were made')
@@ -72,7 +72,7 @@ describe('an attempt to pay', () => {
     expect(openAttempts(books.db).map(({ id }) => id)).toEqual([b.id, a.id])
   })
 
-  it('pays its order when it is paid by an object and not one too many', () => {
+  it('pays its order when it is paid with an object and is not a surplus', () => {
     const books = openBooks()
     const order = books.place()
     const [first, second] = [books.attempt(order), books.attempt(order)]
@@ -87,7 +87,7 @@ describe('an attempt to pay', () => {
     expect(findPayingAttempt(books.db, free.orderId)).toBeUndefined()
   })
 
-  it("says where its order's payment stands, the newest for all", () => {
+  it("shows its order's payment status, from the newest attempt", () => {
     const books = openBooks()
     const order = books.place()
     const status = () => paymentStatusOf(books.db, order.id)
@@ -103,12 +103,12 @@ describe('an attempt to pay', () => {
   })
 })
 
-describe('a warning', () => {
+describe('a warning for the operator', () => {
   const say = (books: Books, kind: WarningKind, objectId: string, orderId: number | null = null) =>
     books.commit((unit) => warn(unit, { orderId, kind, objectId, message: `${kind} ${objectId}` }))
   const open = ({ db }: Books) => openWarnings(db).map(({ message }) => message)
 
-  it('is kept and logged once for a thing of its kind, the newest first', () => {
+  it('is stored and logged once for its kind and object, newest first', () => {
     const books = openBooks()
     const { id } = books.place()
     for (const objectId of ['a', 'a', 'b']) say(books, 'mismatch', objectId)
@@ -122,7 +122,7 @@ describe('a warning', () => {
     ])
   })
 
-  it('that has been settled is silent, known, and does not come back', () => {
+  it('is closed and does not open again after it was resolved', () => {
     const books = openBooks()
     say(books, 'mismatch', 'a')
     say(books, 'dispute', 'a')
@@ -137,7 +137,7 @@ describe('a warning', () => {
     expect(wasWarned(books.db, 'dispute', 'b')).toBe(false)
   })
 
-  it('keeps the time at which it was settled first', () => {
+  it('keeps the time at which it was resolved first', () => {
     const books = openBooks()
     say(books, 'mismatch', 'a')
     dismissWarning(books.db, 1, 7)
@@ -146,14 +146,14 @@ describe('a warning', () => {
     for (const id of [1, 2]) expect(() => dismissWarning(books.db, id, 8)).toThrow(`There is no open warning ${id}.`)
   })
 
-  it('settled by its number leaves the others', () => {
+  it('leaves the others when it is resolved by its id', () => {
     const books = openBooks()
     for (const objectId of ['a', 'b', 'c']) say(books, 'mismatch', objectId)
     dismissWarning(books.db, 2, later)
     expect(open(books)).toEqual(['mismatch c', 'mismatch a'])
   })
 
-  it('of a late payment is over when its order is off hold', () => {
+  it('closes for a late payment when its order leaves on-hold', () => {
     const books = openBooks()
     const { id } = books.place()
     force(books.db, id, 'on-hold')

@@ -24,7 +24,7 @@ export type Books = {
   place(changes?: Parameters<typeof draft>[1]): OrderRow
   attempt(order: OrderRow, kind?: AttemptRow['kind']): AttemptRow
   order(id: number): OrderRow
-  /** An attempt as it stands now. */
+  /** The current row of an attempt. */
   now(attempt: AttemptRow): AttemptRow
   tell(attempt: AttemptRow, changes?: Partial<GatewayState>): Settled
 }

@@ -4,7 +4,7 @@ import { DeadlinePassed, startDeadline } from '../../../src/shop/payments/deadli
 
 const timeoutOf = (totalMs?: number) => startDeadline(totalMs).call(({ timeout }) => Promise.resolve(timeout))
 
-it('gives a call the time that is left, at most ten seconds', async () => {
+it('gives a call the remaining time, at most ten seconds', async () => {
   expect(await timeoutOf()).toBe(10_000)
   expect(await timeoutOf(10_500)).toBe(10_000)
   const left = await timeoutOf(9_000)
@@ -12,7 +12,7 @@ it('gives a call the time that is left, at most ten seconds', async () => {
   expect(left).toBeLessThanOrEqual(9_000)
 })
 
-it('takes what one call has used off the next', async () => {
+it('subtracts the time of one call from the next', async () => {
   const began = performance.now()
   const deadline = startDeadline(1_000)
   await deadline.call(() => sleep(300))
@@ -21,12 +21,12 @@ it('takes what one call has used off the next', async () => {
   expect(left).toBeGreaterThan(700 - (performance.now() - began))
 })
 
-it('answers what the call answers, and throws what it throws', async () => {
+it('returns and throws what the call returns and throws', async () => {
   expect(await startDeadline(1_000).call(() => Promise.resolve('done'))).toBe('done')
   await expect(startDeadline(1_000).call(() => Promise.reject(new Error('no')))).rejects.toThrow('no')
 })
 
-it('gives a call up whose time is over, and begins none after that', async () => {
+it('stops a call at the deadline, and starts none after it', async () => {
   const deadline = startDeadline(50)
   await expect(deadline.call(() => sleep(5_000))).rejects.toMatchObject({ name: 'DeadlinePassed' })
   await sleep(10)

@@ -27,7 +27,7 @@ const toldOf = ({ db }: Books) =>
 const openOnes = ({ db }: Books) => openWarnings(db).filter(({ kind }) => kind === 'dispute')
 const lastOf = ({ db }: Books, orderId: number) => historyOf(db, orderId).at(-1)
 
-describe("the gateway's word for a dispute", () => {
+describe('the status of a dispute at the gateway', () => {
   it.each([
     ['lost', 'lost'],
     ['won', 'won'],
@@ -36,7 +36,7 @@ describe("the gateway's word for a dispute", () => {
     ['needs_response', 'open'],
     ['under_review', 'open'],
     ['warning_needs_response', 'open']
-  ])('%s is %s here', (status, known) => {
+  ])('%s is read as %s', (status, known) => {
     expect(disputeOf({ id: 'dp_1', status, amount: 500 } as Stripe.Dispute)).toEqual({
       id: 'dp_1',
       status: known,
@@ -46,7 +46,7 @@ describe("the gateway's word for a dispute", () => {
 })
 
 describe('a dispute', () => {
-  it('puts a paid order on hold, tells of it and warns, once', () => {
+  it('puts a paid order on hold, emits an event and warns, once', () => {
     const books = openBooks()
     const { orderId, attempt } = paid(books)
     expect(hear(books, attempt, 'open')).toBe('applied')
@@ -62,7 +62,7 @@ describe('a dispute', () => {
     ])
   })
 
-  it('that is won puts the order back where it was, and settles the warning', () => {
+  it("restores the order's state and closes the warning when it is won", () => {
     const books = openBooks()
     const { orderId, attempt } = paid(books)
     hear(books, attempt, 'open')
@@ -75,7 +75,7 @@ describe('a dispute', () => {
     expect(books.order(orderId).status).toBe('processing')
   })
 
-  it('that is won undoes nothing that another dispute or an operator did', () => {
+  it('restores nothing when it is won after another dispute or an operator moved the order', () => {
     const books = openBooks()
     const { orderId, attempt } = paid(books)
     expect(hear(books, attempt, 'won')).toBe('ignored')
@@ -90,7 +90,7 @@ describe('a dispute', () => {
     expect(books.order(orderId).status).toBe('on-hold')
   })
 
-  it('that is lost refunds all that is left, once', () => {
+  it('refunds the rest of the order when it is lost, once', () => {
     const books = openBooks()
     const { orderId, attempt } = paid(books)
     hear(books, attempt, 'open')
@@ -101,7 +101,7 @@ describe('a dispute', () => {
     expect(hear(books, attempt, 'lost')).toBe('ignored')
   })
 
-  it('of a payment that the order does not rest on leaves the order alone', () => {
+  it('leaves the order when it is about a payment that does not count for it', () => {
     const books = openBooks()
     const { orderId } = paid(books)
     const surplus = books.tell(books.attempt(books.order(orderId))).attempt

@@ -40,7 +40,7 @@ async function withoutObject() {
 }
 
 describe('the end of a hold', () => {
-  it('closes the page and cancels the order, and the history says why', async () => {
+  it('closes the page and cancels the order, with the reason in its history', async () => {
     const { id, sessionId } = await till.redirect()
     await end(id)
     expect(await pageOf(sessionId)).toBe('expired')
@@ -55,7 +55,7 @@ describe('the end of a hold', () => {
     expect(lastMove(id)).toMatchObject({ to: 'cancelled', by: 'hold', reason: 'it was not paid in time' })
   })
 
-  it('asks nothing of a gateway that holds no payment of the order', async () => {
+  it('does not call a gateway without a payment of the order', async () => {
     const { id, sessionId } = await till.redirect()
     change(id, "gateway = 'stripe'")
     await end(id)
@@ -63,7 +63,7 @@ describe('the end of a hold', () => {
     expect(await pageOf(sessionId)).toBe('open')
   })
 
-  it('leaves an order alone while its gateway cannot be asked for want of the key', async () => {
+  it("leaves an order while the gateway's key is missing", async () => {
     const [{ id, sessionId }, waiting] = [await till.redirect(), await atTheBank()]
     for (const orderId of [id, waiting]) {
       await endHold(withoutKey(), orderId)
@@ -76,7 +76,7 @@ describe('the end of a hold', () => {
   })
 
   it.each(['processing', 'requires_capture', 'complete'])(
-    'leaves an order alone whose payment was last heard of as %s, at a gateway that the shop has left',
+    'leaves an order whose payment had the status %s at a gateway that the shop no longer uses',
     async (status) => {
       const { id } = await till.redirect()
       change(id, `gateway = 'stripe', gateway_status = '${status}'`)
@@ -86,7 +86,7 @@ describe('the end of a hold', () => {
     }
   )
 
-  it('leaves an order alone whose payment has arrived or waits for the bank', async () => {
+  it('leaves an order whose payment has arrived or waits for the bank', async () => {
     const [paid, waiting] = [await paidUnheard(), await atTheBank()]
     await end(paid)
     expect(till.order(paid).status).toBe('processing')
@@ -95,7 +95,7 @@ describe('the end of a hold', () => {
     expect(till.attempt(waiting).outcome).toBeNull()
   })
 
-  it('leaves an order alone for which another payment begins meanwhile', async () => {
+  it('leaves an order that starts another payment in the meantime', async () => {
     const { id } = await till.redirect()
     const arrived = till.slowDown('checkout.sessions.expire')
     const ending = end(id)
@@ -107,7 +107,7 @@ describe('the end of a hold', () => {
   })
 })
 
-describe('a round over the holds that are over', () => {
+describe('a round over the expired holds', () => {
   async function overdue(): Promise<number> {
     const { id } = await till.redirect()
     till.shop.app.db.sqlite.prepare('UPDATE orders SET hold_ends_at = ? WHERE id = ?').run(till.clock.now() - 1, id)
@@ -115,7 +115,7 @@ describe('a round over the holds that are over', () => {
   }
   const rest = () => till.shop.app.db.sqlite.prepare("UPDATE orders SET hold_ends_at = NULL WHERE status = 'pending'")
 
-  it('goes on after one that could not be ended, and says which', async () => {
+  it('continues after a hold that could not be ended, and logs it', async () => {
     rest().run()
     const [first, second] = [await overdue(), await overdue()]
     till.sandbox.addFault({ target: 'checkout.sessions.expire', fault: '500', times: 3 })
@@ -126,7 +126,7 @@ describe('a round over the holds that are over', () => {
     ])
   })
 
-  it('stops at a gateway that does not answer', async () => {
+  it('stops when the gateway does not answer', async () => {
     rest().run()
     const ids = [await overdue(), await overdue()]
     till.sandbox.addFault({ target: '*', fault: 'reset', times: -1 })
@@ -148,13 +148,13 @@ describe('an order that an operator cancels', () => {
     ])
   })
 
-  it('is cancelled by him where the gateway knows nothing of it', async () => {
+  it('is cancelled when the gateway does not know its payment', async () => {
     const { id } = await withoutObject()
     await cancel(id)
     expect(lastMove(id)).toMatchObject({ to: 'cancelled', by: 'operator', reason: 'cancelled' })
   })
 
-  it('stays while its gateway cannot be asked, and what that takes is named', async () => {
+  it('stays while its gateway cannot be asked, and the error names the missing setting', async () => {
     const { id, sessionId } = await till.redirect()
     const cancelIn = (shop: typeof till.shop.app) => cancelOrder(shop, id, 'operator')
     for (const shop of [withoutKey(), { ...till.shop.app, cards: null }])
@@ -174,7 +174,7 @@ describe('an order that an operator cancels', () => {
     expect(till.order(id).status).toBe('pending')
   })
 
-  it('stays when it turns out to be paid', async () => {
+  it('stays when it has been paid', async () => {
     const id = await paidUnheard()
     await expect(cancel(id)).rejects.toMatchObject({
       code: 'TRANSITION_REFUSED',

@@ -37,7 +37,7 @@ function forget(id: number): void {
 const about = ({ token }: AttemptRow) => ({ attempt: token })
 const warnings = () => openWarnings(till.shop.app.db)
 
-describe('an event that is quicker than the answer which would have told its object', () => {
+describe('an event that arrives before the response with the id of its object', () => {
   it('pays the order of an intent', async () => {
     const { id, intent, attempt } = await unheard()
     expect(await hear('payment_intent.succeeded', { id: intent, metadata: about(attempt) })).toBe('applied')
@@ -58,7 +58,7 @@ describe('an event that is quicker than the answer which would have told its obj
     expect(till.attempt(id)).toMatchObject({ objectId: sessionId, outcome: 'paid' })
   })
 
-  it('is about a refund of an intent: the payment is recorded first', async () => {
+  it('records the payment first when it is about a refund of an intent', async () => {
     const { id, intent } = await unheard()
     const { id: refundId } = await till.stripe.refunds.create({ payment_intent: intent })
     expect(await hear('refund.created', { id: refundId })).toBe('applied')
@@ -70,7 +70,7 @@ describe('an event that is quicker than the answer which would have told its obj
     ])
   })
 
-  it('is about a refund of a page that is not known yet: it has to come again', async () => {
+  it('must be delivered again when it is about a refund of an unknown page', async () => {
     const { id, sessionId } = await till.redirect()
     await till.sandbox.payCheckout(sessionId, { waitMs: 0 })
     const { payment_intent: intent } = await till.stripe.checkout.sessions.retrieve(sessionId)
@@ -89,8 +89,8 @@ async function unheardMonth() {
   return { id, intent: state?.paymentIntentId ?? '', subscription: state?.subscription?.id ?? '' }
 }
 
-describe("an event of a subscription's first payment, which names nothing of ours", () => {
-  it('is about a refund: the payment is recorded first, whichever pages are open', async () => {
+describe("an event of a subscription's first payment, without the shop's metadata", () => {
+  it('records the payment first when it is about a refund, whichever pages are open', async () => {
     const [gone, before] = [await till.redirect({ slug: 'club' }), await unheardMonth()]
     const { sqlite } = till.shop.app.db
     sqlite.prepare("UPDATE payment_attempts SET object_id = 'cs_gone' WHERE order_id = ?").run(gone.id)
@@ -103,7 +103,7 @@ describe("an event of a subscription's first payment, which names nothing of our
     expect((await till.stripe.subscriptions.retrieve(subscription)).status).toBe('canceled')
   })
 
-  it('is let pass when it only costs the same', async () => {
+  it('is ignored when only its amount is the same', async () => {
     const { id } = await unheardMonth()
     const { id: theirs } = await till.stripe.paymentIntents.create({
       amount: 800,
@@ -117,7 +117,7 @@ describe("an event of a subscription's first payment, which names nothing of our
     expect(till.order(id).status).toBe('pending')
   })
 
-  it('is applied when the payment is recorded while it is looked for', async () => {
+  it('is applied when the payment is recorded during the search', async () => {
     const { id, intent } = await unheardMonth()
     const { id: refundId } = await till.stripe.refunds.create({ payment_intent: intent })
     const { checkout, invoicePayments, invoices, refunds, subscriptions, paymentIntents } = till.stripe
@@ -170,8 +170,8 @@ describe('an event of other software on the same Stripe account', () => {
   })
 })
 
-describe('an event that is not ours to apply', () => {
-  it('is one whose type only sounds like ours', async () => {
+describe('an event that does not concern the shop', () => {
+  it('has a type with a similar name', async () => {
     const { id, intent, attempt } = await unheard()
     const object = { id: intent, metadata: about(attempt), payment_intent: intent }
     for (const type of ['treasury.payment_intent.made', 'payment_intents', 'treasury.refund.made', 'xcharge.dispute.'])
@@ -180,7 +180,7 @@ describe('an event that is not ours to apply', () => {
     expect(till.attempt(id).objectId).toBeNull()
   })
 
-  it('is one of the other mode: a warning says which', async () => {
+  it('is of the other mode, and a warning names the mode', async () => {
     const { id, intent, attempt } = await unheard()
     const object = { id: intent, metadata: about(attempt) }
     expect(await hear('payment_intent.succeeded', object, { livemode: true, id: 'evt_live' })).toBe('ignored')
@@ -193,7 +193,7 @@ describe('an event that is not ours to apply', () => {
     })
   })
 
-  it('is a refund or a dispute without a payment, or of a payment that no attempt of ours made', async () => {
+  it('is about a refund or a dispute without a payment, or without an attempt of the shop', async () => {
     const { id: theirs } = await till.stripe.paymentIntents.create({
       amount: 1250,
       currency: 'eur',
@@ -206,13 +206,13 @@ describe('an event that is not ours to apply', () => {
         expect(await hear(type, { id: 'some_1', payment_intent: intent })).toBe('ignored')
   })
 
-  it('is a dispute without an id', async () => {
+  it('is about a dispute without an id', async () => {
     const { data } = await till.handOff('pm_card_visa')
     const { objectId } = till.attempt(Number(data.orderId))
     expect(await hear('charge.dispute.created', { id: null, payment_intent: objectId })).toBe('ignored')
   })
 
-  it('is one about a payment that does not fit its order', async () => {
+  it('is about a payment that does not match its order', async () => {
     const { intent, attempt, id } = await unheard()
     till.shop.app.db.sqlite.prepare('UPDATE payment_attempts SET amount_minor = 1 WHERE order_id = ?').run(id)
     expect(await hear('payment_intent.succeeded', { id: intent, metadata: about(attempt) })).toBe('ignored')
@@ -230,7 +230,7 @@ describe('a subscription', () => {
     return { id, intent: till.attempt(id).paymentIntentId ?? '', statusNow }
   }
 
-  it('goes on when a part of its money goes back, and ends when all of it has', async () => {
+  it('continues after a partial refund of its payment, and ends after a full one', async () => {
     const { id, intent, statusNow } = await subscribe()
     const first = await till.stripe.refunds.create({ payment_intent: intent, amount: 300 })
     expect(await hear('refund.created', { id: first.id, payment_intent: intent })).toBe('applied')
@@ -243,7 +243,7 @@ describe('a subscription', () => {
     expect(await statusNow()).toBe('canceled')
   })
 
-  it('goes on while its payment is disputed, and ends when the dispute is lost', async () => {
+  it('continues while its payment is disputed, and ends when the dispute is lost', async () => {
     const { id, intent, statusNow } = await subscribe()
     const { id: disputeId } = till.sandbox.openDispute(intent)
     const dispute = { id: disputeId, payment_intent: intent }

@@ -12,7 +12,7 @@ const details = (error: unknown) => checkoutFailed(readGatewayError(error), 'con
 const statusOf = (error: unknown) => checkoutFailed(readGatewayError(error), 'confirm_intent').status
 
 describe('a gateway error', () => {
-  it('leaves the house as named fields only, and never with a secret', () => {
+  it('is reduced to named fields without secrets', () => {
     const error = card({
       code: 'card_declined',
       decline_code: 'lost_card',
@@ -31,11 +31,11 @@ describe('a gateway error', () => {
     })
   })
 
-  it('has no code when the gateway gave none, a null decline code, and empty text for the rest', () => {
+  it('has no code when the gateway sent none, a null decline code, and empty text for the rest', () => {
     expect(details(undefined).gatewayError).toEqual({ type: '', decline_code: null, param: '', message: '' })
   })
 
-  it('is cut to what its fields may hold', () => {
+  it('is cut to the length of its fields', () => {
     const { gatewayError } = details(
       card({
         code: 'bad code<script>',
@@ -58,7 +58,7 @@ describe('a gateway error', () => {
     ['payment_intent_authentication_failure', undefined, 'payment_authentication_required'],
     ['processing_error', undefined, 'payment_failed'],
     ['constructor', '__proto__', 'payment_failed']
-  ])('with code %s and decline code %s is told as %3$s', (code, decline, reason) => {
+  ])('with code %s and decline code %s has the reason %s', (code, decline, reason) => {
     expect(details(card({ code, decline_code: decline })).safeReason).toBe(reason)
   })
 
@@ -71,11 +71,11 @@ describe('a gateway error', () => {
     [{ type: 'StripeConnectionError' }, 504],
     [{ type: 'StripeAPIError' }, 504],
     [new Error('socket hang up'), 504]
-  ])('is answered %# with its status', (error, status) => {
+  ])('has the status of case %#', (error, status) => {
     expect(statusOf(error)).toBe(status)
   })
 
-  it('keeps only the names of a parameter that carried a token', () => {
+  it('keeps only the name of a parameter that contained a token', () => {
     for (const param of ['payment_method_data[card][token]', 'confirmation_token', 'payment_method'])
       expect(details(card({ param })).gatewayError).toMatchObject({ param: 'payment_method' })
   })
@@ -85,12 +85,12 @@ describe('a gateway error', () => {
     ['StripeAPIError', 'api_error'],
     ['StripeCardError', 'StripeCardError'],
     [undefined, '']
-  ])('of stripe-node’s class %s has the type %j, unless Stripe itself named one', (type, known) => {
+  ])("has for stripe-node's class %s the type %j, unless Stripe sent one", (type, known) => {
     expect(readGatewayError({ type }).error.type).toBe(known)
     expect(readGatewayError({ type, rawType: 'idempotency_error' }).error.type).toBe('idempotency_error')
   })
 
-  it('was answered when it has a status that says so', () => {
+  it('counts as answered when its status is 400 or higher', () => {
     const read = (statusCode: unknown) => readGatewayError({ statusCode })
     expect([399, 400, 404, 500].map((status) => read(status).answered)).toEqual([false, true, true, true])
     expect([undefined, null, '500'].map((status) => read(status).answered)).toEqual([false, false, false])
@@ -103,12 +103,12 @@ describe('a gateway error', () => {
     ])
   })
 
-  it('is about something that is not there when its status or its code says so', () => {
+  it('counts as missing when its status or code says that the object is missing', () => {
     const errors = [{ statusCode: 404 }, { statusCode: 400, code: 'resource_missing' }, { statusCode: 400 }, undefined]
     expect(errors.map((error) => readGatewayError(error).missing)).toEqual([true, true, false, false])
   })
 
-  it('is the buyer’s only for a card and for the payment method of a request', () => {
+  it('is refused only for a card error and for the payment method of a request', () => {
     const kindOf = (rawType: string, param: string) => readGatewayError({ rawType, param, statusCode: 400 }).kind
     expect(kindOf('card_error', 'amount')).toBe('refused')
     expect(kindOf('invalid_request_error', 'payment_method')).toBe('refused')
@@ -117,14 +117,14 @@ describe('a gateway error', () => {
     expect(kindOf('invalid_request_error', 'return_url')).toBe('broken')
   })
 
-  it('holds text of 200 characters where an identifier is due, and none where there is something else', () => {
+  it('limits identifiers to 200 characters, and ignores values that are not text', () => {
     const { error, requestId } = readGatewayError({ code: 'x'.repeat(201), param: 5, requestId: { a: 1 }, message: 7 })
     expect(error).toMatchObject({ code: 'x'.repeat(200), param: '', message: '' })
     expect(requestId).toBe('')
     expect(readGatewayError(null)).toEqual(readGatewayError('a text'))
   })
 
-  it('keeps the words of its message, and no number that could be a card’s', () => {
+  it('keeps the text of its message without numbers that could be a card number', () => {
     const said = (message: string) => readGatewayError({ message }).error.message
     expect(said('  Try 1234 or\n12-34 again.  ')).toBe('Try 1234 or 12-34 again.')
     expect(said('12345')).toBe('')
@@ -135,7 +135,7 @@ describe('a gateway error', () => {
     expect(said(`${'x'.repeat(199)} y`)).toBe('x'.repeat(199))
   })
 
-  it('says nothing when nobody answered, and that a twin is at work when the gateway does', () => {
+  it('counts as silence without an answer, and as running when the gateway reports a conflict', () => {
     const errors = [undefined, { type: 'StripeConnectionError' }, { statusCode: 500 }, { statusCode: 409 }, card({})]
     expect(errors.map(isSilence)).toEqual([true, true, false, false, false])
     expect(isSilence({ rawType: 'card_error' })).toBe(false)
@@ -173,13 +173,13 @@ describe('a declined payment', () => {
     ['invalid_expiry_month', 'payment_card_incorrect'],
     ['invalid_expiry_year', 'payment_card_incorrect'],
     ['authentication_required', 'payment_authentication_required']
-  ])('for %s is told as %s, whether the decline or the code says it', (code, reason) => {
+  ])('for %s has the reason %s, as a decline code and as an error code', (code, reason) => {
     expect(safeReason(refused('processing_error', code))).toBe(reason)
     expect(safeReason(refused(code))).toBe(reason)
     expect(safeReason(refused('expired_card', code))).toBe(reason)
   })
 
-  it('is told by its code alone where the decline says nothing', () => {
+  it('has a reason from its code when the decline code is unknown', () => {
     expect(safeReason(refused('card_declined'))).toBe('payment_card_declined_generic')
     expect(safeReason(refused('card_declined', 'unheard_of'))).toBe('payment_card_declined_generic')
     expect(safeReason(refused('payment_intent_authentication_failure'))).toBe('payment_authentication_required')
@@ -187,17 +187,17 @@ describe('a declined payment', () => {
     expect(safeReason(refused('', 'card_declined'))).toBe('payment_failed')
   })
 
-  it('is fraud before anything else', () => {
+  it('has the reason fraud before any other', () => {
     expect(safeReason(refused('fraud', 'expired_card'))).toBe('payment_fraud_blocked')
   })
 
-  it('is the gateway’s matter when it was not refused', () => {
+  it('has the reason payment_gateway_unavailable when it was not refused', () => {
     for (const kind of ['broken', 'unknown'] as const)
       expect(safeReason({ kind, error: { decline_code: null } })).toBe('payment_gateway_unavailable')
     expect(safeReason({ kind: 'refused', error: { decline_code: null } })).toBe('payment_failed')
   })
 
-  it('has words of its own for each reason, and others while nobody knows', () => {
+  it('has a message for each reason, and another one while the outcome is unknown', () => {
     const codes = ['fraud', 'lost_card', 'insufficient_funds', 'expired_card', 'invalid_cvc', 'authentication_required']
     const messages = [
       ...[...codes, 'unheard_of'].map((code) => customerMessage(refused(code))),

@@ -23,7 +23,7 @@ beforeEach(() => {
 })
 afterAll(() => till.close())
 
-/** An attempt whose page nobody has opened yet, of an order that has been placed. */
+/** The attempt of a new order, whose page is not open yet. */
 async function unopened(extra: Parameters<Till['redirect']>[0] = {}, holdMinutes = 60): Promise<AttemptRow> {
   const { id } = await till.redirect(extra)
   const { app } = till.shop
@@ -45,8 +45,8 @@ const close = ({ orderId }: AttemptRow) =>
     moveOrder(tx, orderId, 'cancelled', { by: 'operator', reason: 'test' }, till.clock.now())
   )
 
-describe('the page', () => {
-  it('sells what the order holds and says whose order it is', async () => {
+describe('the payment page', () => {
+  it("contains the order's items and its metadata", async () => {
     const attempt = await unopened({ quantity: 3 })
     expect(await offer(attempt)).toBe(now(attempt).url)
     const { successUrl, cancelUrl } = pageUrls(till.shop.app, till.order(attempt.orderId))
@@ -71,13 +71,13 @@ describe('the page', () => {
     expect(paid).toMatchObject({ metadata: mine, description: `Order ${attempt.orderId}` })
   })
 
-  it('asks a buyer for his email who has given none', async () => {
+  it('asks for the email of a buyer without one', async () => {
     const attempt = await unopened({ body: { customer: {} } })
     await offer(attempt)
     expect((await pageOf(attempt)).customer_email).toBeNull()
   })
 
-  it('gives the discount of the order as a coupon for this once', async () => {
+  it("contains the order's discount as a coupon for one use", async () => {
     const attempt = await unopened({ quantity: 2, body: { customer: {}, couponCode: 'TEN' } })
     await offer(attempt)
     const page = await pageOf(attempt)
@@ -91,7 +91,7 @@ describe('the page', () => {
     })
   })
 
-  it('with a subscription in the cart sells that by its interval, beside what is bought once', async () => {
+  it('sells subscriptions with their interval beside one-time items', async () => {
     const items = ['yearbook', 'print'].map((slug) => ({ productId: till.productId(slug), quantity: 1 }))
     const attempt = await unopened({ body: { items, customer: { email: 'ada@example.com' } } })
     await offer(attempt)
@@ -108,8 +108,8 @@ describe('the page', () => {
 
   it.each([
     ['with the hold', 60, 60],
-    ['a little later than a hold of half an hour, the shortest that Stripe takes', 30, 31],
-    ['a little sooner than a hold of a day, the longest that Stripe takes', 24 * 60, 24 * 60 - 1]
+    ['a little later than a hold of half an hour, the minimum of Stripe', 30, 31],
+    ['a little sooner than a hold of a day, the maximum of Stripe', 24 * 60, 24 * 60 - 1]
   ])('ends %s', async (_when, holdMinutes, minutes) => {
     const attempt = await unopened({}, holdMinutes)
     await offer(attempt)
@@ -117,8 +117,8 @@ describe('the page', () => {
   })
 })
 
-describe('a page that is asked for more than once', () => {
-  it('is one page, at once or later', async () => {
+describe('a page that is requested more than once', () => {
+  it('is one page, at the same time or later', async () => {
     const attempt = await unopened()
     const first = await offer(attempt)
     expect(await offer(attempt)).toBe(first)
@@ -127,7 +127,7 @@ describe('a page that is asked for more than once', () => {
     expect(sessionsOf(attempt)).toHaveLength(1)
   })
 
-  it('is waited for while somebody else is opening it', async () => {
+  it('is waited for while another request opens it', async () => {
     const attempt = await unopened()
     till.sandbox.addFault({ target: 'checkout.sessions.create', fault: '409', times: 3 })
     const waiting = offer(attempt)
@@ -137,7 +137,7 @@ describe('a page that is asked for more than once', () => {
     expect(now(attempt).outcome).toBeNull()
   })
 
-  it('is waited for no longer when that one has come to nothing', async () => {
+  it('is not waited for when the other request fails', async () => {
     const attempt = await unopened()
     till.sandbox.addFault({ target: 'checkout.sessions.create', fault: '409', times: 3 })
     const waiting = offer(attempt)
@@ -152,7 +152,7 @@ describe('a page that is asked for more than once', () => {
 })
 
 describe('a page that is not opened', () => {
-  it('because it was refused fails the order', async () => {
+  it('fails the order when it is refused', async () => {
     const attempt = await unopened()
     till.sandbox.addFault({ target: 'checkout.sessions.create', fault: '429', times: 4 })
     await expect(offer(attempt)).rejects.toMatchObject({
@@ -173,7 +173,7 @@ describe('a page that is not opened', () => {
     ])
   })
 
-  it('because nothing answered leaves the order to the reconciler, or to whoever asks again', async () => {
+  it('leaves the order to the reconciler or to the next request without a response', async () => {
     const attempt = await unopened()
     till.sandbox.addFault({ target: 'checkout.sessions.create', fault: 'html', times: 3 })
     await expect(offer(attempt)).rejects.toMatchObject({ code: 'CHECKOUT_FAILED', status: 504 })
@@ -184,7 +184,7 @@ describe('a page that is not opened', () => {
     expect(now(attempt)).toMatchObject({ outcome: null, gatewayStatus: 'open' })
   })
 
-  it('although another try has opened it leaves that one alone', async () => {
+  it('keeps the page that another request has opened', async () => {
     const attempt = await unopened()
     await offer(attempt)
     const { gatewayStatus, objectId } = now(attempt)
@@ -197,7 +197,7 @@ describe('a page that is not opened', () => {
     expect(now(attempt)).toMatchObject({ outcome: null, gatewayStatus, objectId })
   })
 
-  it('because the database is in trouble is told as that', async () => {
+  it("throws the database's error", async () => {
     const attempt = await unopened()
     const { sqlite } = till.shop.app.db
     sqlite.pragma('query_only = 1')
@@ -206,8 +206,8 @@ describe('a page that is not opened', () => {
   })
 })
 
-describe('a page of an order that was given up meanwhile', () => {
-  it('is closed before anybody is led to it', async () => {
+describe('a page of an order that was cancelled in the meantime', () => {
+  it('is closed before the buyer gets its address', async () => {
     const attempt = await unopened()
     close(attempt)
     await expect(open(attempt)).rejects.toThrow('given up')
@@ -215,7 +215,7 @@ describe('a page of an order that was given up meanwhile', () => {
     expect(now(attempt).outcome).toBe('expired')
   })
 
-  it('is closed too when the attempt alone has ended', async () => {
+  it('is closed when only the attempt has ended', async () => {
     const attempt = await unopened()
     const { db } = till.shop.app
     write(db, (tx) => updateAttempt(tx, attempt.id, { outcome: 'abandoned' }, till.clock.now()))
@@ -223,7 +223,7 @@ describe('a page of an order that was given up meanwhile', () => {
     expect(await pageOf(attempt)).toMatchObject({ status: 'expired' })
   })
 
-  it('is opened for nobody, and the order stays given up', async () => {
+  it('is not opened, and the order stays cancelled', async () => {
     const attempt = await unopened()
     close(attempt)
     await expect(offer(attempt)).rejects.toMatchObject({ code: 'CHECKOUT_FAILED', status: 504 })

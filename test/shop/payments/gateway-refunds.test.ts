@@ -40,7 +40,7 @@ function ask(books: Books, { orderId, attempt }: ReturnType<typeof paid>, amount
 }
 
 describe('a refund of the gateway', () => {
-  it('made there is written down and counted once', () => {
+  it('is stored and counted once when it was made in the dashboard', () => {
     const books = openBooks()
     const { orderId, attempt } = paid(books)
     expect(take(books, attempt, refund())).toBe('applied')
@@ -65,7 +65,7 @@ describe('a refund of the gateway', () => {
     expect(books.order(orderId)).toMatchObject({ status: 'processing', refundedMinor: 400 })
   })
 
-  it('of ours is found by our key, and counted as what we asked for', () => {
+  it("is found by the shop's key, and counted with the requested amount", () => {
     const books = openBooks()
     const bought = paid(books)
     ask(books, bought, 1250)
@@ -77,14 +77,14 @@ describe('a refund of the gateway', () => {
     expect(historyOf(books.db, bought.orderId).at(-1)).toMatchObject({ by: 'operator', reason: 'refunded' })
   })
 
-  it('with a key that is not ours is written down under that key', () => {
+  it("is stored under its key when the key is not the shop's", () => {
     const books = openBooks()
     const { attempt } = paid(books)
     take(books, attempt, refund({ key: 'theirs' }))
     expect(rowsOf(books)).toMatchObject([{ gatewayKey: 'theirs', gatewayRefundId: 're_1' }])
   })
 
-  it('that is still open counts when it is done', () => {
+  it('counts when it is done, not while it is open', () => {
     const books = openBooks()
     const { orderId, attempt } = paid(books)
     expect(take(books, attempt, refund({ status: 'open' }))).toBe('ignored')
@@ -97,7 +97,7 @@ describe('a refund of the gateway', () => {
     expect(rowsOf(books)).toMatchObject([{ state: 'done' }])
   })
 
-  it('beside others counts with them, one that changes nothing too', () => {
+  it('counts together with others, even if one of them changes nothing', () => {
     const books = openBooks()
     const { orderId, attempt } = paid(books)
     const found = [refund(), refund({ id: 're_2', amountMinor: 100, status: 'open' })]
@@ -106,7 +106,7 @@ describe('a refund of the gateway', () => {
     expect(books.order(orderId).refundedMinor).toBe(700)
   })
 
-  it('over more than is left takes what is left', () => {
+  it('counts only what is left of the order', () => {
     const books = openBooks()
     const { orderId, attempt } = paid(books)
     take(books, attempt, refund({ amountMinor: 1000 }))
@@ -116,7 +116,7 @@ describe('a refund of the gateway', () => {
     expect(books.order(orderId).refundedMinor).toBe(1250)
   })
 
-  it('of an order that is refunded already leaves it so', () => {
+  it('leaves an order that is refunded already', () => {
     const books = openBooks()
     const { orderId, attempt } = paid(books)
     force(books.db, orderId, 'refunded')
@@ -127,7 +127,7 @@ describe('a refund of the gateway', () => {
 })
 
 describe('a refund that failed at the gateway', () => {
-  it('and was never heard of is nothing', () => {
+  it('is ignored when it was not known', () => {
     const books = openBooks()
     const { attempt } = paid(books)
     expect(take(books, attempt, refund({ status: 'failed' }))).toBe('ignored')
@@ -135,7 +135,7 @@ describe('a refund that failed at the gateway', () => {
     expect(kindsOf(books)).toEqual([])
   })
 
-  it('before it was done can be made anew, and is warned of once', () => {
+  it('can be requested again when it was not done yet, and warns once', () => {
     const books = openBooks()
     const bought = paid(books)
     ask(books, bought)
@@ -152,7 +152,7 @@ describe('a refund that failed at the gateway', () => {
     ])
   })
 
-  it('after it succeeded is taken back from the order, with a warning, and the order can be refunded again', () => {
+  it('is reversed with a warning when it had succeeded, and the order can be refunded again', () => {
     const books = openBooks()
     const { orderId, attempt } = paid(books)
     take(books, attempt, refund())
@@ -164,7 +164,7 @@ describe('a refund that failed at the gateway', () => {
     expect(books.order(orderId)).toMatchObject({ status: 'refunded', refundedMinor: 1250 })
   })
 
-  it('after it refunded the whole order leaves the order refunded and open for a second refund', () => {
+  it('leaves the order refunded and open for a second refund when it had refunded the whole order', () => {
     const books = openBooks()
     const { orderId, attempt } = paid(books)
     take(books, attempt, refund({ amountMinor: 1250 }))
@@ -176,8 +176,8 @@ describe('a refund that failed at the gateway', () => {
   })
 })
 
-describe('what goes back of a payment that does not count', () => {
-  it('one that did not match settles its warning and leaves the order unpaid', () => {
+describe('a refund of a payment that does not count', () => {
+  it('closes the warning of a mismatch and leaves the order unpaid', () => {
     const books = openBooks()
     const order = books.place()
     const attempt = books.attempt(order)
@@ -189,7 +189,7 @@ describe('what goes back of a payment that does not count', () => {
     expect(books.order(order.id)).toMatchObject({ status: 'pending', refundedMinor: 0, paidAt: null })
   })
 
-  it('a second payment settles its warning, and the order keeps the first', () => {
+  it('closes the warning of a second payment, and the order keeps the first', () => {
     const books = openBooks()
     const order = books.place()
     const [first, second] = [books.attempt(order), books.attempt(order)]
@@ -204,7 +204,7 @@ describe('what goes back of a payment that does not count', () => {
   })
 })
 
-describe("the gateway's word for a refund", () => {
+describe('the status of a refund at the gateway', () => {
   const asSent = { id: 're_1', amount: 400, metadata: { refund_key: 'refund-key' } }
   type Sent = Parameters<typeof toGatewayRefund>[0]
 
@@ -215,7 +215,7 @@ describe("the gateway's word for a refund", () => {
     [null, 'open'],
     ['failed', 'failed'],
     ['canceled', 'failed']
-  ])('%s is %s here', (status, known) => {
+  ])('%s is read as %s', (status, known) => {
     expect(toGatewayRefund({ ...asSent, status } as unknown as Sent)).toEqual({
       id: 're_1',
       amountMinor: 400,
@@ -224,7 +224,7 @@ describe("the gateway's word for a refund", () => {
     })
   })
 
-  it('may come without metadata, or without a key of ours', () => {
+  it('is read without metadata and without a key of the shop', () => {
     for (const metadata of [null, {}])
       expect(toGatewayRefund({ ...asSent, metadata, status: 'succeeded' } as unknown as Sent).key).toBeNull()
   })

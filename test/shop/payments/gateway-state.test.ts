@@ -44,7 +44,7 @@ const subscription = (status: string, ...ends: number[]): Stripe.Subscription =>
   }) as unknown as Stripe.Subscription
 
 describe('a PaymentIntent', () => {
-  it('that was paid says what has been received, and by whom', () => {
+  it('is paid with the received amount and the email', () => {
     expect(stateOfIntent(intent({ receipt_email: 'ada@shop.example' }))).toEqual({
       objectId: 'pi_1',
       paymentIntentId: 'pi_1',
@@ -69,12 +69,12 @@ describe('a PaymentIntent', () => {
     ['requires_confirmation', 'open'],
     ['requires_payment_method', 'open'],
     ['canceled', 'failed'],
-    ['a_word_of_tomorrow', 'waiting']
-  ])('that is %s is %s, over what was asked for', (status, verdict) => {
+    ['a_future_status', 'waiting']
+  ])('is read from status %s as %s, with the requested amount', (status, verdict) => {
     expect(stateOfIntent(intent({ status }))).toMatchObject({ verdict, status, amountMinor: 1250 })
   })
 
-  it('that was declined has failed, with the reason', () => {
+  it('is failed with the reason after a decline', () => {
     const error = { type: 'card_error', code: 'card_declined' }
     const declined = intent({ status: 'requires_payment_method', last_payment_error: error })
     expect(stateOfIntent(declined)).toMatchObject({
@@ -83,7 +83,7 @@ describe('a PaymentIntent', () => {
     })
   })
 
-  it('takes the email from the card where it has none itself', () => {
+  it('takes the email from the card if the intent has none', () => {
     const card = { id: 'pm_1', billing_details: { email: 'card@shop.example' } }
     expect(stateOfIntent(intent({ payment_method: card })).email).toBe('card@shop.example')
     expect(stateOfIntent(intent({ payment_method: card, receipt_email: 'ada@shop.example' })).email).toBe(
@@ -93,7 +93,7 @@ describe('a PaymentIntent', () => {
       expect(stateOfIntent(intent({ payment_method })).email).toBeNull()
   })
 
-  it('says where the buyer confirms at the bank, and nothing where there is nothing', () => {
+  it('contains the redirect URL of the bank, if there is one', () => {
     const url = 'https://bank.example/confirm'
     expect(stateOfIntent(intent({ next_action: { redirect_to_url: { url } } })).redirectUrl).toBe(url)
     for (const next_action of [null, {}, { redirect_to_url: { url: null } }])
@@ -103,7 +103,7 @@ describe('a PaymentIntent', () => {
 })
 
 describe('a Checkout Session', () => {
-  it('that was paid says what it came to', () => {
+  it('is paid with its total', () => {
     expect(stateOfSession(session())).toEqual({
       objectId: 'cs_1',
       paymentIntentId: 'pi_1',
@@ -134,11 +134,11 @@ describe('a Checkout Session', () => {
     [{ payment_status: 'unpaid', subscription: subscription('incomplete', 1) }, 'waiting', 'complete'],
     [{ payment_status: 'unpaid', subscription: subscription('incomplete_expired', 1) }, 'failed', 'complete'],
     [{ payment_status: 'unpaid', subscription: 'sub_1' }, 'waiting', 'complete']
-  ])('with %o is %s', (changes, verdict, status) => {
+  ])('is read from %o as %s', (changes, verdict, status) => {
     expect(stateOfSession(session(changes))).toMatchObject({ verdict, status })
   })
 
-  it('has its payment beneath, a subscription’s under its invoice', () => {
+  it('contains the id of its payment, which a subscription has under its invoice', () => {
     const invoice = (payment_intent: unknown) => ({ id: 'in_1', payments: { data: [{ payment: { payment_intent } }] } })
     const known = (changes: object) => stateOfSession(session(changes)).paymentIntentId
     expect(known({ payment_intent: intent({ id: 'pi_2' }) })).toBe('pi_2')
@@ -149,14 +149,14 @@ describe('a Checkout Session', () => {
       expect(known({ payment_intent: null, invoice: none })).toBeNull()
   })
 
-  it('may come without amount, currency, metadata or email', () => {
+  it('is read without amount, currency, metadata and email', () => {
     const bare = { amount_total: null, currency: null, metadata: null, customer_details: null, customer_email: null }
     expect(stateOfSession(session(bare))).toMatchObject({ amountMinor: 0, currency: '', token: null, email: null })
     expect(stateOfSession(session({ customer_details: null })).email).toBe('other@shop.example')
     expect(stateOfSession(session({ customer_details: { email: null } })).email).toBe('other@shop.example')
   })
 
-  it('that started a subscription says until when it is paid', () => {
+  it('contains the end of the paid period of its subscription', () => {
     expect(stateOfSession(session({ subscription: subscription('active', 10, 30, 20) })).subscription).toEqual({
       id: 'sub_1',
       periodEnd: 30_000
@@ -167,7 +167,7 @@ describe('a Checkout Session', () => {
 })
 
 describe('a reference', () => {
-  it('is an id, or what it was expanded to', () => {
+  it('is read as an id, expanded or not', () => {
     expect(['pi_1', { id: 'pi_2' }, null, undefined].map(idOf)).toEqual(['pi_1', 'pi_2', null, null])
   })
 })

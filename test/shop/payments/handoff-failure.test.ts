@@ -50,8 +50,8 @@ const brokenAnswer = { type: 'StripeAPIError', rawType: 'api_error', statusCode:
 const declined = { rawType: 'card_error', code: 'card_declined', statusCode: 402, requestId: 'req_declined' }
 const failed = (status: number, step: string) => ({ code: 'CHECKOUT_FAILED', status, details: { step } })
 
-describe('an intent that could not be made', () => {
-  it('charges nobody when the gateway failed over it: the order has failed', async () => {
+describe('an intent that could not be created', () => {
+  it('charges nothing and fails the order when the gateway failed', async () => {
     const run = await begin()
     expect(await afterFailedCreate(run, brokenAnswer)).toMatchObject(failed(502, 'create_intent'))
     expect(historyOf(run.shop.db, run.orderId).at(-1)).toMatchObject({
@@ -72,7 +72,7 @@ describe('an intent that could not be made', () => {
     ])
   })
 
-  it('is refused to the buyer when the gateway refused his card', async () => {
+  it('is reported as refused when the gateway refused the card', async () => {
     const run = await begin()
     expect(await afterFailedCreate(run, declined)).toMatchObject(failed(402, 'create_intent'))
     expect(historyOf(run.shop.db, run.orderId).at(-1)?.reason).toBe('the payment failed: card_declined')
@@ -91,15 +91,15 @@ describe('an intent that could not be made', () => {
   })
 })
 
-describe('a confirmation that failed', () => {
-  it('without an answer may still be on its way: nothing is called off', async () => {
+describe('a confirmation with an error', () => {
+  it('is not called off without a response, because it may still arrive', async () => {
     const run = await begin()
     await expect(afterFailedConfirm(run, noAnswer)).rejects.toMatchObject(failed(504, 'confirm_intent'))
     expect(till.order(run.orderId).status).toBe('pending')
     expect(await statusAt(run)).toBe('requires_confirmation')
   })
 
-  it('with a card error that brings the intent along is certain, and nothing more is asked', async () => {
+  it('is final with a card error that contains the intent, without another call', async () => {
     const run = await begin()
     nothingAnswers()
     const error = { ...declined, payment_intent: { status: 'requires_payment_method' } }
@@ -108,9 +108,9 @@ describe('a confirmation that failed', () => {
   })
 
   it.each([
-    ['brings none', declined],
-    ['brings one that stands otherwise', { ...declined, payment_intent: { status: 'requires_confirmation' } }]
-  ])('with a card error that %s is called off before the buyer hears of it', async (_what, error) => {
+    ['contains no intent', declined],
+    ['contains an intent with another status', { ...declined, payment_intent: { status: 'requires_confirmation' } }]
+  ])('is called off before the buyer gets the failure, with a card error that %s', async (_what, error) => {
     const run = await begin()
     await expect(afterFailedConfirm(run, error)).rejects.toMatchObject(failed(402, 'confirm_intent'))
     expect(await statusAt(run)).toBe('canceled')
@@ -120,27 +120,27 @@ describe('a confirmation that failed', () => {
   it.each([
     ['a 500', brokenAnswer],
     ['a card error', declined]
-  ])('with %s although it went through is a payment', async (_what, error) => {
+  ])('counts as a payment with %s when the charge went through', async (_what, error) => {
     const run = await begin(charge)
     expect(await afterFailedConfirm(run, error)).toMatchObject({ verdict: 'paid', objectId: run.intentId })
     expect(till.logged).toEqual([])
   })
 
-  it('with a 500 is called off, so that it can never charge', async () => {
+  it('is called off after a 500, so that it can never charge', async () => {
     const run = await begin()
     await expect(afterFailedConfirm(run, brokenAnswer)).rejects.toMatchObject(failed(502, 'confirm_intent'))
     expect(await statusAt(run)).toBe('canceled')
     expect(till.order(run.orderId).status).toBe('failed')
   })
 
-  it('with a 500 after the card was declined has failed', async () => {
+  it('has failed after a 500 when the card was declined', async () => {
     const run = await begin((id) => decline(id).catch(() => undefined))
     till.sandbox.addFault({ target: 'payment_intents.cancel', fault: 'html', times: -1 })
     await expect(afterFailedConfirm(run, brokenAnswer)).rejects.toMatchObject(failed(502, 'confirm_intent'))
     expect(till.order(run.orderId).status).toBe('failed')
   })
 
-  it('and cannot be asked about is unknown, and told by its first failure', async () => {
+  it('is unknown with its first error when the intent cannot be read', async () => {
     const run = await begin()
     nothingAnswers()
     await expect(afterFailedConfirm(run, brokenAnswer)).rejects.toMatchObject({
@@ -151,7 +151,7 @@ describe('a confirmation that failed', () => {
     expect(till.attempt(run.orderId).gatewayStatus).toBe('unknown')
   })
 
-  it('and was charged while it was being called off is a payment', async () => {
+  it('counts as a payment when the charge went through while it was called off', async () => {
     const run = await begin()
     const arrived = till.slowDown('payment_intents.cancel')
     const judged = afterFailedConfirm(run, brokenAnswer)
@@ -162,18 +162,18 @@ describe('a confirmation that failed', () => {
 })
 
 describe('the intent of an attempt', () => {
-  it('is told as it stands', async () => {
+  it('is returned with its current state', async () => {
     const run = await begin()
     expect(await findIntent(run)).toMatchObject({ objectId: run.intentId, verdict: 'open' })
   })
 
-  it('that cannot be asked about is unknown', async () => {
+  it('is unknown when it cannot be read', async () => {
     const run = await begin()
     nothingAnswers()
     await expect(findIntent(run)).rejects.toMatchObject(failed(504, 'confirm_intent'))
   })
 
-  it('is there: an attempt without one is our own mistake', async () => {
+  it('causes a bug report when it is missing', async () => {
     const run = await begin()
     const attempt = { ...run.attempt, objectId: null }
     await expect(findIntent({ ...run, attempt })).rejects.toThrow('has no intent')
@@ -181,7 +181,7 @@ describe('the intent of an attempt', () => {
 })
 
 describe('a failure', () => {
-  it('that is unknown changes nothing about an attempt that has been settled meanwhile', async () => {
+  it('changes nothing when it is unknown and the attempt was settled in the meantime', async () => {
     const run = await begin()
     const { sqlite } = run.shop.db
     sqlite.prepare("UPDATE payment_attempts SET outcome = 'paid' WHERE id = ?").run(run.attempt.id)
@@ -189,7 +189,7 @@ describe('a failure', () => {
     expect(till.attempt(run.orderId)).toMatchObject({ outcome: 'paid', gatewayStatus: null })
   })
 
-  it('that the disk does not take is told all the same, and logged', async () => {
+  it('is reported and logged when it cannot be stored', async () => {
     const run = await begin()
     const { sqlite } = run.shop.db
     const errors: unknown[] = []
@@ -205,13 +205,13 @@ describe('a failure', () => {
     expect(till.order(run.orderId).status).toBe('pending')
   })
 
-  it('of an attempt that does not exist is our own mistake', async () => {
+  it('throws for an attempt that does not exist', async () => {
     const run = await begin()
     const nobody = { ...run.attempt, id: 1_000_000 }
     await expect(settleFailure(run.shop, nobody, 'create_intent', nothingCharged)).rejects.toThrow('is missing')
   })
 
-  it('that the gateway says nothing about says nothing of the gateway', async () => {
+  it('contains no gateway fields when the gateway sent none', async () => {
     const run = await begin()
     expect(await settleFailure(run.shop, run.attempt, 'confirm_intent', nothingCharged)).toMatchObject({
       details: {

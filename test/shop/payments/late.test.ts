@@ -33,7 +33,7 @@ async function payLate(slug: string, meanwhile?: () => Promise<unknown>): Promis
 }
 
 describe('a payment of a cancelled order', () => {
-  it('brings it back while its stock is there', async () => {
+  it('revives the order while its stock is available', async () => {
     const id = await payLate('last')
     expect(till.order(id).status).toBe('processing')
     expect(till.stockOf('last')).toBe(0)
@@ -41,7 +41,7 @@ describe('a payment of a cancelled order', () => {
     expect(till.stockOf('last')).toBe(1)
   })
 
-  it('puts it on hold when its stock is gone, with a warning until somebody has decided', async () => {
+  it('puts the order on hold when its stock is gone, with a warning until an operator decides', async () => {
     const other = () => till.handOff('pm_card_visa', { slug: 'last' })
     const id = await payLate('last', other)
     expect(till.order(id)).toMatchObject({ status: 'on-hold', paidAt: till.clock.now() })
@@ -53,7 +53,7 @@ describe('a payment of a cancelled order', () => {
 })
 
 describe('the end of a hold', () => {
-  it('closes the page first, so that nobody can pay what was given up', async () => {
+  it('closes the page first, so that a released order cannot be paid', async () => {
     const { id, sessionId } = await till.redirect()
     till.clock.advance(hour)
     await till.settle()
@@ -71,7 +71,7 @@ describe('the end of a hold', () => {
     expect(till.order(id).status).toBe('processing')
   })
 
-  it('waits while the gateway cannot be asked', async () => {
+  it('does nothing while the gateway does not answer', async () => {
     const { id } = await till.redirect()
     till.clock.advance(hour)
     till.sandbox.addFault({ target: '*', fault: '503', times: -1 })
@@ -82,7 +82,7 @@ describe('the end of a hold', () => {
     expect(till.order(id).status).toBe('cancelled')
   })
 
-  it('calls off what the buyer never confirmed at the bank', async () => {
+  it('calls off a payment that the buyer never confirmed at the bank', async () => {
     const { data } = await till.handOff('pm_card_authenticationRequired')
     const id = Number(data.orderId)
     till.clock.advance(hour)
@@ -95,7 +95,7 @@ describe('the end of a hold', () => {
     expect(till.sandbox.ledger().charges.filter((charge) => charge.metadata.shopstead_order === String(id))).toEqual([])
   })
 
-  it('is not held up by a payment of a gateway that the shop has left', async () => {
+  it('is not delayed by a payment of a gateway that the shop no longer uses', async () => {
     const { id } = await till.redirect()
     till.shop.app.db.sqlite.prepare("UPDATE payment_attempts SET gateway = 'stripe' WHERE order_id = ?").run(id)
     till.shop.app.db.sqlite.prepare('UPDATE orders SET hold_ends_at = 0 WHERE id = ?').run(id)
@@ -104,7 +104,7 @@ describe('the end of a hold', () => {
     expect(till.attempt(id).outcome).toBe('abandoned')
   })
 
-  it('is not held up by a page that the gateway has forgotten', async () => {
+  it('is not delayed by a page that the gateway does not know', async () => {
     const { id } = await till.redirect()
     till.shop.app.db.sqlite.prepare("UPDATE payment_attempts SET object_id = 'cs_gone' WHERE order_id = ?").run(id)
     till.clock.advance(hour)
@@ -125,13 +125,13 @@ describe('an order that is paid twice', () => {
     return { id, sessionId, secondId: objectId ?? '' }
   }
 
-  it('is paid once and warned of', async () => {
+  it('is paid once and causes a warning', async () => {
     const { id } = await payTwice()
     expect(till.order(id)).toMatchObject({ status: 'processing', refundedMinor: 0 })
     expect(warnings()).toContainEqual({ kind: 'paid_twice', orderId: id })
   })
 
-  it('stays paid when the second payment is given back, and is warned of no more', async () => {
+  it('stays paid when the second payment is refunded, and the warning closes', async () => {
     const { id, secondId } = await payTwice()
     const { payment_intent: intent } = await till.stripe.checkout.sessions.retrieve(secondId)
     await till.stripe.refunds.create({ payment_intent: idOf(intent) ?? '' })
@@ -140,7 +140,7 @@ describe('an order that is paid twice', () => {
     expect(warnings()).not.toContainEqual({ kind: 'paid_twice', orderId: id })
   })
 
-  it('gives back the payment that it rests on when it is refunded', async () => {
+  it('is refunded with the payment that counts', async () => {
     const { id, sessionId } = await payTwice()
     await refundOrder(till.shop.app, id, undefined, 'operator')
     expect(till.order(id).status).toBe('refunded')

@@ -16,8 +16,8 @@ async function handedOver(token: string) {
   return intent(till.attempt(Number(data.orderId)).objectId ?? '')
 }
 
-describe('what the gateway is asked about', () => {
-  it('is nothing while it has not been told of the attempt', async () => {
+describe('the state of an attempt', () => {
+  it('is undefined before the gateway knows the attempt', async () => {
     for (const kind of ['checkout_session', 'payment_intent'] as const) {
       const attempt = { kind, objectId: null }
       expect(await lookUp(till.stripe, attempt)).toBeUndefined()
@@ -25,7 +25,7 @@ describe('what the gateway is asked about', () => {
     }
   })
 
-  it('comes with the email of the card that paid', async () => {
+  it('contains the email of the card that paid', async () => {
     const { id } = await till.stripe.paymentMethods.create({
       type: 'card',
       card: { token: 'tok_visa' },
@@ -37,7 +37,7 @@ describe('what the gateway is asked about', () => {
     })
   })
 
-  it('comes with the subscription that a page started and with the payment beneath its invoice', async () => {
+  it('contains the subscription of a page, and the payment of its invoice', async () => {
     const attempt = await openPage('club')
     await till.sandbox.payCheckout(attempt.objectId, { waitMs: 0 })
     expect(await lookUp(till.stripe, attempt)).toMatchObject({
@@ -47,7 +47,7 @@ describe('what the gateway is asked about', () => {
     })
   })
 
-  it('comes with the payment of a page that came to nothing', async () => {
+  it('contains the payment of a page that failed', async () => {
     const attempt = await openPage()
     await till.sandbox.payCheckout(attempt.objectId, { paymentMethod: 'pm_sandbox_processing_fail', waitMs: 0 })
     expect(await lookUp(till.stripe, attempt)).toMatchObject({ verdict: 'waiting' })
@@ -57,35 +57,35 @@ describe('what the gateway is asked about', () => {
   })
 })
 
-describe('what is called off', () => {
-  it('can be paid no more', async () => {
+describe('an attempt that is called off', () => {
+  it('cannot be paid any more', async () => {
     expect(await callOff(till.stripe, await openPage())).toMatchObject({ verdict: 'expired' })
     const asked = await handedOver('pm_card_authenticationRequired')
     expect(await callOff(till.stripe, asked)).toMatchObject({ verdict: 'failed', status: 'canceled' })
   })
 
-  it('says so when it has been paid meanwhile', async () => {
+  it('is paid when the buyer was faster', async () => {
     const attempt = await openPage()
     await till.sandbox.payCheckout(attempt.objectId, { waitMs: 0 })
     expect(await callOff(till.stripe, attempt)).toMatchObject({ verdict: 'paid' })
     expect(await callOff(till.stripe, await handedOver('pm_card_visa'))).toMatchObject({ verdict: 'paid' })
   })
 
-  it('is nothing that the gateway knows nothing of', async () => {
+  it('is undefined when the gateway does not know it', async () => {
     for (const gone of [page('cs_gone'), intent('pi_gone')]) expect(await callOff(till.stripe, gone)).toBeUndefined()
   })
 
   it.each([
     ['page', () => openPage()],
     ['payment that waits for its buyer', () => handedOver('pm_card_authenticationRequired')]
-  ])('is not called off as long as the gateway refuses to and the %s is open', async (_what, begin) => {
+  ])('is not called off while the gateway refuses and the %s is open', async (_what, begin) => {
     const attempt = await begin()
     for (const target of ['checkout.sessions.expire', 'payment_intents.cancel'])
       till.sandbox.addFault({ target, fault: '429', times: 3 })
     await expect(callOff(till.stripe, attempt)).rejects.toMatchObject({ statusCode: 429 })
   })
 
-  it('is unknown when nothing answers, whatever the gateway would say then', async () => {
+  it('throws when the gateway does not answer', async () => {
     const attempt = await openPage()
     await till.sandbox.payCheckout(attempt.objectId, { waitMs: 0 })
     till.sandbox.addFault({ target: 'checkout.sessions.expire', fault: 'html', times: 3 })
@@ -93,8 +93,8 @@ describe('what is called off', () => {
   })
 })
 
-describe('an object that may not be there', () => {
-  it('is undefined when the gateway does not know it, and any other failure stays one', async () => {
+describe('an object that may be missing', () => {
+  it('is undefined when the gateway does not know it, and throws other errors', async () => {
     const { stripe } = till
     expect(await unlessMissing(stripe.subscriptions.retrieve('sub_gone'))).toBeUndefined()
     const attempt = await handedOver('pm_card_visa')

@@ -17,7 +17,7 @@ beforeEach(() => {
 const catchUp = (cursor: EventCursor) => applyMissedEvents(till.shop.app, till.stripe, cursor)
 const statusOf = (id: number) => till.order(id).status
 
-/** A paid order whose refund in the gateway's dashboard nobody has heard of. */
+/** A paid order that was refunded in the gateway's dashboard, and whose webhook was lost. */
 async function refundedUnheard(): Promise<number> {
   const { data } = await till.handOff('pm_card_visa')
   const id = Number(data.orderId)
@@ -38,7 +38,7 @@ describe('the first list of events', () => {
     expect(cursor.since).toBe(till.clock.now() - 10 * minute)
   })
 
-  it('goes back to the newest event that is known, and ten minutes more, when that is longer ago', async () => {
+  it('goes back to the newest known event and ten minutes more, if that is longer', async () => {
     const before = await refundedUnheard()
     till.clock.advance(9 * minute)
     const meanwhile = await refundedUnheard()
@@ -53,7 +53,7 @@ describe('the first list of events', () => {
 })
 
 describe('the first list after the shop was closed for longer than Stripe delivers events', () => {
-  it('goes back to the time before, even when webhooks of newer events were quicker', async () => {
+  it('goes back to the time before, even when newer webhooks arrive first', async () => {
     const known = (id: string): void =>
       void till.shop.app.db.sqlite
         .prepare("INSERT INTO webhook_inbox VALUES (?, 'refund.created', null, 'applied', ?, ?)")
@@ -69,8 +69,8 @@ describe('the first list after the shop was closed for longer than Stripe delive
   })
 })
 
-describe('a later list', () => {
-  it('begins where the last one ended', async () => {
+describe('a later list of events', () => {
+  it('starts where the last one ended', async () => {
     const earlier = await refundedUnheard()
     till.clock.advance(minute)
     const since = till.clock.now()
@@ -80,7 +80,7 @@ describe('a later list', () => {
     expect([statusOf(earlier), statusOf(later)]).toEqual(['processing', 'refunded'])
   })
 
-  it('begins ten minutes ago at the latest, whatever a clock said that was ahead', async () => {
+  it('starts at most ten minutes ago after a list with a clock that was ahead', async () => {
     const id = await refundedUnheard()
     till.clock.advance(9 * minute)
     const cursor = { since: till.clock.now() + day }
@@ -89,7 +89,7 @@ describe('a later list', () => {
     expect(cursor.since).toBe(till.clock.now() - 10 * minute)
   })
 
-  it('goes back thirty days at the most', async () => {
+  it('goes back at most thirty days', async () => {
     const gone = await refundedUnheard()
     till.clock.advance(2_000)
     const kept = await refundedUnheard()
@@ -115,7 +115,7 @@ describe('a later list', () => {
     expect(await catchUp({ since: till.clock.now() - day })).toEqual({ applied: 0, failed: 0 })
   })
 
-  it('comes back to an event that could not be applied, and says which', async () => {
+  it('lists an event again that could not be applied, and logs it', async () => {
     const id = await refundedUnheard()
     const at = Math.floor(till.clock.now() / 1000) * 1000
     till.clock.advance(day)

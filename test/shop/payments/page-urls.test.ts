@@ -4,7 +4,7 @@ import { pageUrls, withResult } from '../../../src/shop/payments/page-urls.ts'
 import { draft, line, makeProduct, place } from '../orders/support.ts'
 import { emptyShop } from '../../support/temporary-shop.ts'
 
-test("the gateway sends the buyer to the site's own addresses, or to the order's page if the site gave none", () => {
+test("sends the buyer to the site's URLs, or to the order's page if the site sent none", () => {
   const db = emptyShop()
   const shop = { publicUrl: () => 'https://shop.example' }
   const addresses = { returnUrl: 'https://site.example/thanks?a=1', cancelUrl: 'https://site.example/cart' }
@@ -17,7 +17,7 @@ test("the gateway sends the buyer to the site's own addresses, or to the order's
   expect(pageUrls(shop, { ...order, returnUrl: null, cancelUrl: null })).toEqual({ successUrl: own, cancelUrl: own })
 })
 
-describe('the address a buyer comes back to', () => {
+describe('the return URL', () => {
   test.each([
     ['https://shop.example', 'https://shop.example/?orderId=7&result=success'],
     ['https://shop.example/t?a=1', 'https://shop.example/t?a=1&orderId=7&result=success'],
@@ -33,7 +33,7 @@ describe('the address a buyer comes back to', () => {
     expect(withResult(url, 7, 'success')).toBe(expected)
   })
 
-  test('keeps its origin, path and the rest of its query whatever they are', () => {
+  test('keeps its origin, path and the rest of its query', () => {
     fc.assert(
       fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true }), (sent) => {
         const before = new URL(sent)

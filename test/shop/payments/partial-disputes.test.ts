@@ -29,7 +29,7 @@ describe('a dispute of a part of the payment', () => {
     expect(historyOf(app.db, id).at(-1)).toMatchObject({ reason: `dispute ${disputeId} was lost in part` })
   })
 
-  it('leaves a membership that costs more in force', async () => {
+  it('leaves a membership that costs more than the disputed amount', async () => {
     till.sandbox.clearFaults()
     const visitor = till.shop.visitor()
     await visitor.register()

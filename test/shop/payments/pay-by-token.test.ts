@@ -31,7 +31,7 @@ async function begin(): Promise<AttemptRow> {
   return write(db, (tx) => createAttempt(tx, till.order(id), how, till.clock.now()))
 }
 
-/** `meanwhile` happens while the gateway is at work on the step that is named. */
+/** `meanwhile` runs while the gateway executes the step. */
 async function payWhile(
   attempt: AttemptRow,
   step: 'create' | 'confirm',
@@ -46,7 +46,7 @@ async function payWhile(
 }
 
 describe('the intent of an order', () => {
-  it('is over what the order costs, and says whose it is', async () => {
+  it("has the order's amount and its metadata", async () => {
     const attempt = await begin()
     expect(await pay(attempt)).toMatchObject({ verdict: 'paid' })
     expect(intentsOf(attempt)).toMatchObject([
@@ -66,7 +66,7 @@ describe('the intent of an order', () => {
   })
 
   it.each(['pm_card_visa', 'tok_visa', 'ctoken_visa'])(
-    'is paid once by %s, however often it is asked for',
+    'is paid once by %s, however often it is requested',
     async (token) => {
       const attempt = await begin()
       const first = await pay(attempt, token)
@@ -80,14 +80,14 @@ describe('the intent of an order', () => {
     }
   )
 
-  it('is known to the shop before anything can be charged', async () => {
+  it('is stored before anything can be charged', async () => {
     const attempt = await begin()
     const seen: (string | null)[] = []
     await payWhile(attempt, 'confirm', () => seen.push(now(attempt).objectId, now(attempt).gatewayStatus))
     expect(seen).toEqual([intentsOf(attempt)[0]?.id, 'requires_confirmation'])
   })
 
-  it('tells the email of its card, where the order has none', async () => {
+  it("provides the card's email if the order has none", async () => {
     const { id } = await till.stripe.paymentMethods.create({
       type: 'card',
       card: { token: 'tok_visa' },
@@ -99,8 +99,8 @@ describe('the intent of an order', () => {
   })
 })
 
-describe('a payment that was given up', () => {
-  it('before the gateway heard of it is not begun', async () => {
+describe('a payment that was ended', () => {
+  it('does not start when it ended before its intent was created', async () => {
     const attempt = await begin()
     set(attempt, { outcome: 'abandoned' })
     await expect(pay(attempt)).rejects.toMatchObject({
@@ -112,9 +112,9 @@ describe('a payment that was given up', () => {
   })
 
   it.each([
-    ['with its order', cancel],
-    ['for itself', (attempt: AttemptRow) => set(attempt, { outcome: 'abandoned' })]
-  ])('%s while its intent was made is not confirmed', async (_how, giveUp) => {
+    ['when its order was cancelled', cancel],
+    ['when its attempt was abandoned', (attempt: AttemptRow) => set(attempt, { outcome: 'abandoned' })]
+  ])('is not confirmed %s while its intent was created', async (_how, giveUp) => {
     const attempt = await begin()
     expect(await payWhile(attempt, 'create', () => giveUp(attempt))).toMatchObject({
       reason: { code: 'CHECKOUT_FAILED', status: 502, details: { step: 'confirm_intent' } }
@@ -123,7 +123,7 @@ describe('a payment that was given up', () => {
     expect(now(attempt).objectId).toBeNull()
   })
 
-  it('at the gateway is told as nothing charged', async () => {
+  it('reports that nothing was charged when it was cancelled at the gateway', async () => {
     const attempt = await begin()
     till.sandbox.addFault({ target: 'payment_intents.confirm', fault: 'html' })
     await expect(pay(attempt)).rejects.toMatchObject({ status: 504 })
@@ -132,7 +132,7 @@ describe('a payment that was given up', () => {
     expect(till.order(attempt.orderId).status).toBe('failed')
   })
 
-  it('by the bank is told with the reason of the bank, when it is asked for again', async () => {
+  it("reports the bank's reason when it is requested again after a decline", async () => {
     const attempt = await begin()
     till.sandbox.addFault({ target: 'payment_intents.confirm', fault: 'html', moment: 'after' })
     await expect(pay(attempt, 'pm_card_visa_chargeDeclined')).rejects.toMatchObject({ status: 504 })
@@ -144,8 +144,8 @@ describe('a payment that was given up', () => {
   })
 })
 
-describe('a payment whose answer was lost', () => {
-  it('is taken up where it stood, and paid late where its order was cancelled since', async () => {
+describe('a payment whose response was lost', () => {
+  it('continues where it stopped, and is a late payment if its order was cancelled', async () => {
     const attempt = await begin()
     till.sandbox.addFault({ target: 'payment_intents.confirm', fault: 'html', moment: 'after' })
     await expect(pay(attempt)).rejects.toMatchObject({ status: 504 })
@@ -155,7 +155,7 @@ describe('a payment whose answer was lost', () => {
     expect(till.order(attempt.orderId).status).toBe('processing')
   })
 
-  it('is this request’s again, from the moment it is taken up', async () => {
+  it('belongs to the request that continues it', async () => {
     const attempt = await begin()
     set(attempt, { gatewayStatus: 'unknown' })
     till.clock.advance(1_000)
@@ -172,7 +172,7 @@ describe('an outcome that cannot be saved', () => {
     return { ...till.shop.app, log: { ...till.shop.app.log, error } }
   }
 
-  it('for want of a disk is unknown to the buyer, who might pay twice else', async () => {
+  it('is reported as unknown when the disk is full, because the buyer might pay twice', async () => {
     const attempt = await begin()
     const { sqlite } = till.shop.app.db
     const arrived = till.slowDown('payment_intents.confirm')
@@ -190,7 +190,7 @@ describe('an outcome that cannot be saved', () => {
     expect(intentsOf(attempt)).toMatchObject([{ status: 'succeeded' }])
   })
 
-  it('for a mistake of our own is told as one', async () => {
+  it('is thrown as it is when it is a bug', async () => {
     const attempt = await begin()
     const { sqlite } = till.shop.app.db
     sqlite.exec(

@@ -41,7 +41,7 @@ async function round(events = { since: till.clock.now() }) {
 const askedPages = () => asked.filter((path) => path.startsWith('checkout/sessions/'))
 
 describe('the reconciler', () => {
-  it('asks about a hundred of many waiting pages in a round, and about all of them in turn', async () => {
+  it('checks a hundred of many waiting pages in a round, and all of them in turn', async () => {
     const ids = []
     for (let page = 0; page < 130; page += 1) ids.push((await till.redirect()).sessionId)
     expect(await round()).toMatchObject({ attempts: 100, failed: 0 })
@@ -52,7 +52,7 @@ describe('the reconciler', () => {
     expect([askedPages().length, ids.every((id) => both.has(id))]).toEqual([100, true])
   })
 
-  it('asks about a page near its end in each round', async () => {
+  it('checks a page near its end in each round', async () => {
     const { id, sessionId } = await till.redirect()
     const soon = till.clock.now() + minuteMs
     app.db.orm.update(orders).set({ holdEndsAt: soon }).run()
@@ -69,7 +69,7 @@ describe('the reconciler', () => {
     ])
   })
 
-  it('learns of a payment from the list of events, without asking about its page again', async () => {
+  it('settles a payment from the list of events, without a call about its page', async () => {
     const { id, sessionId } = await till.redirect()
     await till.sandbox.payCheckout(sessionId)
     const since = till.clock.now() - minuteMs
@@ -77,7 +77,7 @@ describe('the reconciler', () => {
     expect(till.order(id).status).toBe('processing')
   })
 
-  it('stops at the rate limit, and leaves out more rounds each time it meets it again', async () => {
+  it('stops at the rate limit, and skips more rounds each time', async () => {
     await till.redirect()
     await till.redirect()
     till.sandbox.addFault({ target: 'checkout.sessions.retrieve', fault: '429', times: -1 })

@@ -22,14 +22,14 @@ describe('the reconciler', () => {
     expect(till.order(id).status).toBe('processing')
   })
 
-  it('leaves a page to its buyer while the order waits for it', async () => {
+  it('leaves a payment page open while its order waits for payment', async () => {
     const { id, sessionId } = await till.redirect()
     await till.settle()
     expect(till.order(id).status).toBe('pending')
     expect((await till.stripe.checkout.sessions.retrieve(sessionId)).status).toBe('open')
   })
 
-  it('closes the page of an order that was called off', async () => {
+  it('closes the page of an order that was cancelled', async () => {
     const { id, sessionId } = await till.redirect()
     till.shop.app.db.sqlite.prepare("UPDATE orders SET status = 'cancelled' WHERE id = ?").run(id)
     await till.settle({ underWay: 'leave' })
@@ -37,7 +37,7 @@ describe('the reconciler', () => {
     expect(till.attempt(id).outcome).toBe('expired')
   })
 
-  it('finds the page whose answer was lost, instead of opening a second one', async () => {
+  it('finds the page whose response was lost, and opens no second one', async () => {
     till.sandbox.addFault({ target: 'checkout.sessions.create', fault: 'reset', moment: 'after', times: 3 })
     await expect(till.redirect({ body: {} })).rejects.toThrow(/CHECKOUT_FAILED/)
     const { order } = till.ofNewest()
@@ -47,7 +47,7 @@ describe('the reconciler', () => {
     expect(till.attempt(order.id)).toMatchObject({ objectId: sessionsOf(order.id)[0]?.id, outcome: null })
   })
 
-  it('fails an order whose page was refused when it was asked for again', async () => {
+  it('fails an order whose page is refused when it is requested again', async () => {
     till.sandbox.addFault({ target: 'checkout.sessions.create', fault: 'reset', moment: 'before', times: 3 })
     await expect(till.redirect()).rejects.toThrow(/CHECKOUT_FAILED/)
     till.sandbox.clearFaults()
@@ -59,7 +59,7 @@ describe('the reconciler', () => {
     expect(sessionsOf(order.id)).toEqual([])
   })
 
-  it('leaves to a checkout what it may still be at work on, and takes it when that has died', async () => {
+  it('leaves attempts of running checkouts, and settles them when the checkout has died', async () => {
     const { data } = await till.handOff('pm_card_visa')
     // Its webhook would settle the order again.
     await till.deliver()
@@ -78,7 +78,7 @@ describe('the reconciler', () => {
     expect(till.order(id).status).toBe('processing')
   })
 
-  it('waits for a checkout under way when it is asked to', async () => {
+  it('waits for running checkouts with underWay "wait"', async () => {
     till.loseWebhooks()
     till.sandbox.addFault({ target: 'payment_intents.confirm', fault: 'slow', delayMs: 1_500 })
     const paying = till.handOff('pm_card_visa')
@@ -89,7 +89,7 @@ describe('the reconciler', () => {
     expect((await paying).data).toMatchObject({ paymentStatus: 'succeeded', status: 'processing' })
   })
 
-  it('applies one event after another although one of them fails, and comes back to that one', async () => {
+  it('applies the other events when one fails, and applies that one later', async () => {
     till.loseWebhooks()
     const broken = await till.handOff('pm_card_visa')
     const good = await till.handOff('pm_card_visa')
@@ -112,7 +112,7 @@ describe('the reconciler', () => {
     expect(till.order(brokenId).status).toBe('refunded')
   })
 
-  it('gives up for this round on a gateway that does not answer', async () => {
+  it('stops the round when the gateway does not answer', async () => {
     for (let orders = 0; orders < 6; orders += 1) await till.redirect()
     till.logged.length = 0
     till.sandbox.addFault({ target: '*', fault: 'html', times: -1 })

@@ -73,11 +73,11 @@ async function askedRefund(): Promise<number> {
 }
 
 describe('a round of the reconciler', () => {
-  it('says that there was nothing to do', async () => {
+  it('reports zeros when there is nothing to do', async () => {
     expect(await round('leave')).toMatchObject(nothing)
   })
 
-  it('does nothing where no gateway is set up', async () => {
+  it('does nothing when no gateway is configured', async () => {
     await till.redirect()
     const { app } = till.shop
     if (app.cards === null) throw new Error('this shop takes no cards')
@@ -88,7 +88,7 @@ describe('a round of the reconciler', () => {
     })
   })
 
-  it('counts what it looked at and what it settled, and says who did it', async () => {
+  it('counts the attempts that it checked and settled, and records itself as the actor', async () => {
     const open = await till.redirect()
     const paid = await till.redirect()
     await till.sandbox.payCheckout(paid.sessionId, { waitMs: 0 })
@@ -98,19 +98,19 @@ describe('a round of the reconciler', () => {
     expect(till.attempt(open.id).outcome).toBeNull()
   })
 
-  it('leaves what another gateway holds', async () => {
+  it('leaves the attempts of another gateway', async () => {
     const { id } = await till.redirect()
     change(id, { gateway: 'stripe' })
     expect(await round('take')).toMatchObject(nothing)
   })
 
-  it('follows a refund that was asked for to its end', async () => {
+  it('finishes a requested refund', async () => {
     const id = await askedRefund()
     expect(await round('take')).toMatchObject({ refunds: 1, failed: 0 })
     expect(till.order(id).status).toBe('refunded')
   })
 
-  it('leaves a refund alone that somebody may be asking for just now', async () => {
+  it('leaves a refund that may just be in progress', async () => {
     await askedRefund()
     expect(await round('leave')).toMatchObject({ refunds: 0 })
     till.clock.advance(24_999)
@@ -119,7 +119,7 @@ describe('a round of the reconciler', () => {
     expect(await round('leave')).toMatchObject({ refunds: 1 })
   })
 
-  it('says which of its work failed, and does the rest', async () => {
+  it('reports which work failed, and does the rest', async () => {
     const { id } = await till.redirect()
     till.sandbox.addFault({ target: 'checkout.sessions.retrieve', fault: 'html', times: 3 })
     const refunded = await askedRefund()
@@ -134,7 +134,7 @@ describe('a round of the reconciler', () => {
     ['refunds.list', async () => `refund of order ${await askedRefund()}`],
     ['events.list', async () => 'events'],
     ['subscriptions.retrieve', async () => unwantedSubscription()]
-  ])('says so when %s fails', async (target, begin) => {
+  ])('reports that %s failed', async (target, begin) => {
     const what = await begin()
     noEventsSince()
     till.sandbox.addFault({ target, fault: 'html' })
@@ -151,7 +151,7 @@ describe('a round of the reconciler', () => {
     expect(till.logged.filter(({ message }) => message.includes('event'))).toHaveLength(failed)
   })
 
-  it('ends at the gateway the subscriptions that have ended here', async () => {
+  it('ends subscriptions at the gateway that have ended in the shop', async () => {
     await unwantedSubscription()
     expect(await round('leave')).toMatchObject({ failed: 0 })
     expect(till.sandbox.ledger().subscriptions.map(({ status }) => status)).not.toContain('active')
@@ -173,20 +173,20 @@ async function unwantedSubscription(): Promise<string> {
   return 'subscriptions'
 }
 
-describe('what a checkout may still be at work on', () => {
+describe('an attempt that a checkout may still be working on', () => {
   const ofIntent = { kind: 'payment_intent' } as const
   it.each<[string, Partial<AttemptRow>, number, number]>([
     ['a page that is being opened', { objectId: null, gatewayStatus: null }, 0, 0],
     ['a page whose answer was lost', { objectId: null, gatewayStatus: 'unknown' }, 0, 1],
     ['a page that is open', { gatewayStatus: null }, 0, 1],
-    ['an intent that has just been made', { ...ofIntent, gatewayStatus: null }, 0, 0],
+    ['an intent that was just created', { ...ofIntent, gatewayStatus: null }, 0, 0],
     ['an intent without a card', { ...ofIntent, gatewayStatus: 'requires_payment_method' }, 0, 0],
     ['an intent that is about to be confirmed', { ...ofIntent, gatewayStatus: 'requires_confirmation' }, 0, 0],
-    ['an intent that the buyer has been told about', { ...ofIntent, gatewayStatus: 'requires_action' }, 0, 1],
-    ['an intent of just under 25 seconds ago', { ...ofIntent, gatewayStatus: null }, 24_999, 0],
-    ['an intent of 25 seconds ago', { ...ofIntent, gatewayStatus: null }, 25_000, 1],
-    ['an intent of a clock that was ahead', { ...ofIntent, gatewayStatus: null }, -25_000, 1]
-  ])('%s: is left to it, or not', async (_what, attempt, agoMs, attempts) => {
+    ['an intent that the buyer must authenticate', { ...ofIntent, gatewayStatus: 'requires_action' }, 0, 1],
+    ['an intent that changed less than 25 seconds ago', { ...ofIntent, gatewayStatus: null }, 24_999, 0],
+    ['an intent that changed 25 seconds ago', { ...ofIntent, gatewayStatus: null }, 25_000, 1],
+    ['an intent with a time in the future', { ...ofIntent, gatewayStatus: null }, -25_000, 1]
+  ])('%s: is left to the checkout if that may still be running', async (_what, attempt, agoMs, attempts) => {
     const { id } = await till.redirect()
     change(id, { ...attempt, updatedAt: till.clock.now() - agoMs })
     expect((await round('leave')).attempts).toBe(attempts)
@@ -196,7 +196,7 @@ describe('what a checkout may still be at work on', () => {
     expect((await round('take')).attempts).toBe(1)
   })
 
-  it('is not taken when it has begun since the shop opened', async () => {
+  it('is left when it was created after the shop opened', async () => {
     const { orderId } = await unheardOf('payment_intent')
     const refunded = await askedRefund()
     const takeSince = (openSince: number) => round('take', till.shop.app, { openSince })
@@ -206,13 +206,13 @@ describe('what a checkout may still be at work on', () => {
     expect(till.order(refunded).status).toBe('refunded')
   })
 
-  it('is taken when a clock that was ahead has dated it', async () => {
+  it('is settled when its time lies in the future', async () => {
     const { orderId } = await unheardOf('payment_intent')
     change(orderId, { updatedAt: till.clock.now() + 1 })
     expect(await round('take', till.shop.app, { openSince: till.clock.now() })).toMatchObject({ settled: 1 })
   })
 
-  it('is waited for when that is asked, and only as long as it may be at work', async () => {
+  it('is waited for with underWay "wait", for as long as a checkout can run', async () => {
     const { orderId } = await unheardOf()
     let isOver = false
     const waiting = round('wait').finally(() => void (isOver = true))
@@ -222,7 +222,7 @@ describe('what a checkout may still be at work on', () => {
     expect((await waiting).attempts).toBe(0)
   })
 
-  it('is not waited for when it is another gateway that it works with', async () => {
+  it('is not waited for at another gateway', async () => {
     const { orderId } = await unheardOf()
     change(orderId, { gateway: 'stripe' })
     const started = performance.now()
@@ -231,8 +231,8 @@ describe('what a checkout may still be at work on', () => {
   })
 })
 
-describe('an attempt that the gateway has not heard of', () => {
-  it('is asked for again, with the addresses of its order', async () => {
+describe('an attempt that the gateway does not know', () => {
+  it('is requested again with the URLs of its order', async () => {
     const attempt = await unheardOf()
     expect(await round('take')).toMatchObject({ attempts: 1, settled: 0, failed: 0 })
     const { objectId } = till.attempt(attempt.orderId)
@@ -244,21 +244,21 @@ describe('an attempt that the gateway has not heard of', () => {
     })
   })
 
-  it('has failed for good when its page is refused', async () => {
+  it('fails permanently when its page is refused', async () => {
     const { orderId } = await unheardOf()
     till.sandbox.addFault({ target: 'checkout.sessions.create', fault: '402', times: 3 })
     expect(await round('take')).toMatchObject({ attempts: 1, settled: 1, failed: 0 })
     expect(lastMove(orderId)).toMatchObject({ to: 'failed', by: 'reconciler', reason: 'the payment page was refused' })
   })
 
-  it.each(['409', '429', 'html'] as const)('may yet be there when the answer is %s', async (fault) => {
+  it.each(['409', '429', 'html'] as const)('stays open when the response is %s', async (fault) => {
     const { orderId } = await unheardOf()
     till.sandbox.addFault({ target: 'checkout.sessions.create', fault, times: 4 })
     expect(await round('take')).toMatchObject({ attempts: 1, settled: 0, failed: 1 })
     expect(till.order(orderId).status).toBe('pending')
   })
 
-  it('has failed for good as an intent, which nobody can have confirmed', async () => {
+  it('fails permanently as an intent, because only its checkout can confirm it', async () => {
     const { orderId } = await unheardOf('payment_intent')
     expect(await round('take')).toMatchObject({ attempts: 1, settled: 1, failed: 0 })
     expect(till.attempt(orderId)).toMatchObject({ outcome: 'failed', objectId: null })
@@ -270,20 +270,20 @@ describe('an attempt that the gateway has not heard of', () => {
   })
 })
 
-describe('what can still be paid', () => {
+describe('an open payment', () => {
   it.each([
-    ['as long as its hold lasts', () => ({ holdEndsAt: till.clock.now() + 1 }), 'open'],
-    ['when it has no hold', () => ({ holdEndsAt: null }), 'open'],
-    ['but not when its hold is over', () => ({ holdEndsAt: till.clock.now() }), 'expired'],
-    ['but not when its order is given up', () => ({ status: 'cancelled' as const }), 'expired']
-  ])('on a page stays so %s', async (_when, set, status) => {
+    ['stays open during its hold', () => ({ holdEndsAt: till.clock.now() + 1 }), 'open'],
+    ['stays open without a hold', () => ({ holdEndsAt: null }), 'open'],
+    ['expires when its hold is over', () => ({ holdEndsAt: till.clock.now() }), 'expired'],
+    ['expires when its order is cancelled', () => ({ status: 'cancelled' as const }), 'expired']
+  ])('on a page %s', async (_when, set, status) => {
     const { id, sessionId } = await till.redirect()
     changeOrder(id, set())
     await round('leave')
     expect(await pageOf(sessionId)).toBe(status)
   })
 
-  it('at the bank stays so while the order waits for it, and is called off with the order', async () => {
+  it('stays open at the bank while its order is pending, and is called off when the order is cancelled', async () => {
     const { data } = await till.handOff('pm_card_authenticationRequired')
     const id = Number(data.orderId)
     const statusOf = async () => (await till.stripe.paymentIntents.retrieve(till.attempt(id).objectId ?? '')).status
@@ -294,7 +294,7 @@ describe('what can still be paid', () => {
     expect(await statusOf()).toBe('canceled')
   })
 
-  it('by an intent that nobody will confirm is called off', async () => {
+  it('is called off when its intent was never confirmed', async () => {
     const attempt = await unheardOf('payment_intent')
     const intent = await till.stripe.paymentIntents.create({
       amount: attempt.amountMinor,
@@ -308,7 +308,7 @@ describe('what can still be paid', () => {
     expect(till.order(attempt.orderId).status).toBe('failed')
   })
 
-  it('is not what the bank decides about: that is left to it', async () => {
+  it('is left to the bank while the bank decides', async () => {
     const { data } = await till.handOff('pm_sandbox_processing')
     const id = Number(data.orderId)
     changeOrder(id, { status: 'cancelled' })

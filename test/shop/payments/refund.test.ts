@@ -37,7 +37,7 @@ async function asked(id: number, amountMinor: number): Promise<RefundRow> {
 const settle = (row: RefundRow) => settleRefund(till.shop.app, till.stripe, row)
 
 describe('a refund', () => {
-  it('is written down and asked for under one key', async () => {
+  it('is stored and requested under one key', async () => {
     const id = await buy()
     till.clock.advance(1_000)
     expect(await refund(id, 600)).toMatchObject({ id, status: 'processing', refundedMinor: 600 })
@@ -65,7 +65,7 @@ describe('a refund', () => {
     expect(historyOf(till.shop.app.db, id).at(-1)).toMatchObject({ by: 'operator', reason: 'refunded' })
   })
 
-  it('of money that came by hand goes back by hand, in parts too', async () => {
+  it('is recorded by hand for a payment by hand, also in parts', async () => {
     const { id } = await till.redirect()
     const { sqlite } = till.shop.app.db
     sqlite.prepare("UPDATE orders SET status = 'processing', paid_at = 1 WHERE id = ?").run(id)
@@ -75,7 +75,7 @@ describe('a refund', () => {
     expect([rowsOf(id), refundsAt(id)]).toEqual([[], []])
   })
 
-  it('leaves to another that is under way what that one takes', async () => {
+  it('excludes the amount of another refund in progress', async () => {
     const id = await buy()
     await asked(id, 600)
     await expect(refund(id, 1901)).rejects.toMatchObject({ code: 'CONFLICT' })
@@ -84,14 +84,14 @@ describe('a refund', () => {
     for (const amount of [undefined, 0, 1]) await expect(refund(id, amount)).rejects.toMatchObject({ code: 'CONFLICT' })
   })
 
-  it('is of something, and of no more than was paid', async () => {
+  it('must be positive and at most the paid amount', async () => {
     const id = await buy()
     for (const amount of [0, -1, 0.5, 2501])
       await expect(refund(id, amount)).rejects.toMatchObject({ code: 'VALIDATION_FAILED' })
     expect([rowsOf(id), refundsAt(id)]).toEqual([[], []])
   })
 
-  it('can be asked for anew when the gateway refused it, and says what that said', async () => {
+  it("can be requested again when the gateway refused it, and contains the gateway's message", async () => {
     const id = await buy()
     refuse('402')
     await expect(refund(id)).rejects.toMatchObject({
@@ -137,14 +137,14 @@ describe('a refund', () => {
 })
 
 describe('a refund without an answer from the gateway', () => {
-  it('is unknown, and not failed, while the gateway fails', async () => {
+  it('is unknown and not failed while the gateway fails', async () => {
     const id = await buy()
     await asked(id, 600)
     expect(rowsOf(id)).toMatchObject([{ state: 'requested', gatewayRefundId: null }])
     expect(till.logged).toMatchObject([{ fields: { orderId: id, kind: 'unknown' } }])
   })
 
-  it('cannot be asked for before the gateway has said which payment it is of', async () => {
+  it('cannot be requested before the gateway has reported which payment it is for', async () => {
     const id = await buy()
     till.shop.app.db.orm
       .update(paymentAttempts)
@@ -156,7 +156,7 @@ describe('a refund without an answer from the gateway', () => {
     expect(till.logged).toEqual([])
   })
 
-  it('is not written down where the gateway cannot be asked, so that nothing is paid out later', async () => {
+  it('is not stored when the gateway cannot be asked, so that nothing is paid out later', async () => {
     const id = await buy()
     const { app } = till.shop
     const cards = readyGateway(app)
@@ -177,14 +177,14 @@ describe('a refund without an answer from the gateway', () => {
     expect(refundsAt(id)).toHaveLength(1)
   })
 
-  it('names the key that it lacks', async () => {
+  it('is refused with the name of the missing setting', async () => {
     const id = await buy()
     const { orm } = till.shop.app.db
     orm.update(paymentAttempts).set({ gateway: 'stripe' }).where(eq(paymentAttempts.orderId, id)).run()
     await expect(refund(id)).rejects.toThrow('without SHOPSTEAD_PAYMENTS=stripe and SHOPSTEAD_STRIPE_SECRET_KEY.')
   })
 
-  it('of a card payment is recorded by hand only on request where the shop takes no cards and has no key', async () => {
+  it('is recorded by hand for a card payment only on request, in a shop without cards and without a key', async () => {
     const id = await buy()
     const left = { ...till.shop.app, cards: null }
     await expect(refundOrder(left, id, undefined, 'operator')).rejects.toMatchObject({ code: 'CONFLICT' })
@@ -197,7 +197,7 @@ describe('a refund without an answer from the gateway', () => {
 })
 
 describe('a refund whose outcome is open', () => {
-  it('is asked for again when the gateway has never heard of it, and is listed until then', async () => {
+  it('is requested again when the gateway does not know it, and is listed until then', async () => {
     const id = await buy()
     const row = await asked(id, 600)
     expect(openRefunds(till.shop.app.db)).toContainEqual(row)
@@ -207,7 +207,7 @@ describe('a refund whose outcome is open', () => {
     expect(openRefunds(till.shop.app.db).map(({ orderId }) => orderId)).not.toContain(id)
   })
 
-  it('is found by its key, beside others of the same payment', async () => {
+  it('is found by its key among other refunds of the payment', async () => {
     const id = await buy()
     const row = await asked(id, 600)
     const payment = till.attempt(id).objectId ?? ''
@@ -222,7 +222,7 @@ describe('a refund whose outcome is open', () => {
     expect(till.order(id).refundedMinor).toBe(700)
   })
 
-  it('is asked for again beside others of the same payment, which are not it', async () => {
+  it('is requested again beside other refunds of the payment', async () => {
     const id = await buy()
     const row = await asked(id, 600)
     await till.stripe.refunds.create({ payment_intent: till.attempt(id).objectId ?? '', amount: 100 })
@@ -231,7 +231,7 @@ describe('a refund whose outcome is open', () => {
     expect(till.order(id).refundedMinor).toBe(700)
   })
 
-  it('goes back once, however many ask for it at once', async () => {
+  it('is made once, however many requests run at the same time', async () => {
     const id = await buy()
     const row = await asked(id, 600)
     await Promise.allSettled([settle(row), settle(row), settle(row)])
@@ -239,7 +239,7 @@ describe('a refund whose outcome is open', () => {
     expect(till.order(id).refundedMinor).toBe(600)
   })
 
-  it('is found by the name that the gateway gave it, where that has lost the key', async () => {
+  it("is found by the gateway's id when the gateway has lost the key", async () => {
     const id = await buy()
     const row = await asked(id, 600)
     const { id: name } = await till.stripe.refunds.create({
@@ -255,7 +255,7 @@ describe('a refund whose outcome is open', () => {
     expect(till.order(id).refundedMinor).toBe(600)
   })
 
-  it('is left alone when it is another gateway that holds it', async () => {
+  it('is left when another gateway holds it', async () => {
     const id = await buy()
     const row = await asked(id, 600)
     const { orm } = till.shop.app.db

@@ -27,7 +27,7 @@ const refundsAt = (intent: string) =>
     .map(({ amount }) => amount)
 
 describe('a refund by the shop', () => {
-  it('of everything moves the order to refunded and the money back', async () => {
+  it('moves the order to refunded and returns the money when it is full', async () => {
     const { id, intent } = await buy()
     expect(await refund(id)).toMatchObject({ status: 'refunded', refundedMinor: 2500 })
     expect(refundsAt(intent)).toEqual([2500])
@@ -35,7 +35,7 @@ describe('a refund by the shop', () => {
     expect(till.order(id).refundedMinor).toBe(2500)
   })
 
-  it('of parts leaves the order where it is until the last part', async () => {
+  it("leaves the order's state until the last part", async () => {
     const { id, intent } = await buy()
     expect(await refund(id, 600)).toMatchObject({ status: 'processing', refundedMinor: 600 })
     await till.deliver()
@@ -43,7 +43,7 @@ describe('a refund by the shop', () => {
     expect(refundsAt(intent)).toEqual([600, 1900])
   })
 
-  it('gives nobody more than was paid', async () => {
+  it('does not exceed the paid amount', async () => {
     const { id, intent } = await buy()
     await refund(id, 2000)
     await expect(refund(id, 501)).rejects.toMatchObject({ code: 'VALIDATION_FAILED' })
@@ -52,14 +52,14 @@ describe('a refund by the shop', () => {
     expect(refundsAt(intent)).toEqual([2000, 500])
   })
 
-  it('that two ask for at once goes back once', async () => {
+  it('is made once when it is requested twice at the same time', async () => {
     const { id, intent } = await buy()
     const both = await Promise.allSettled([refund(id), refund(id)])
     expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
     expect(refundsAt(intent)).toEqual([2500])
   })
 
-  it('whose answer was lost is found again, and goes back once', async () => {
+  it('is found when the response was lost, and made once', async () => {
     const { id, intent } = await buy()
     till.loseWebhooks()
     till.sandbox.addFault({ target: 'refunds.create', fault: 'reset', moment: 'after', times: 3 })
@@ -76,7 +76,7 @@ describe('a refund by the shop', () => {
     expect(historyOf(till.shop.app.db, id).at(-1)).toMatchObject({ by: 'operator' })
   })
 
-  it('that never reached the gateway is asked for again', async () => {
+  it('is requested again when it never reached the gateway', async () => {
     const { id, intent } = await buy()
     till.sandbox.addFault({ target: 'refunds.create', fault: 'reset', moment: 'before', times: 3 })
     await expect(refund(id)).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
@@ -86,7 +86,7 @@ describe('a refund by the shop', () => {
     expect(refundsAt(intent)).toEqual([2500])
   })
 
-  it('that the gateway refuses leaves the order as it is and can be tried again', async () => {
+  it('leaves the order when the gateway refuses it, and can be tried again', async () => {
     const { id } = await buy()
     till.sandbox.addFault({ target: 'refunds.create', fault: '402' })
     await expect(refund(id)).rejects.toMatchObject({ code: 'CONFLICT' })
@@ -94,7 +94,7 @@ describe('a refund by the shop', () => {
     expect((await refund(id)).status).toBe('refunded')
   })
 
-  it('that the bank takes its time over counts when it is done, and is never made twice', async () => {
+  it('counts when a slow bank has finished it, and is never made twice', async () => {
     const { id, intent } = await buy('pm_card_pendingRefund')
     till.loseWebhooks()
     expect(await refund(id)).toMatchObject({ status: 'processing', refundedMinor: 0 })
@@ -108,7 +108,7 @@ describe('a refund by the shop', () => {
     expect(refundsAt(intent)).toEqual([2500])
   })
 
-  it('that fails at the bank afterwards is warned of: somebody has to pay the buyer back', async () => {
+  it('causes a warning when the bank reports a failure later', async () => {
     const { id } = await buy('pm_card_refundFail')
     await refund(id)
     till.clock.advance(60_000)
@@ -118,7 +118,7 @@ describe('a refund by the shop', () => {
     )
   })
 
-  it('of money that came by hand asks no gateway', async () => {
+  it('does not call the gateway for a payment by hand', async () => {
     const before = till.sandbox.ledger().refunds.length
     const { id } = await till.redirect()
     till.shop.app.db.sqlite.prepare("UPDATE orders SET status = 'processing', paid_at = 1 WHERE id = ?").run(id)
@@ -128,7 +128,7 @@ describe('a refund by the shop', () => {
 })
 
 describe("a refund in the gateway's dashboard", () => {
-  it('is taken in, part by part, each once', async () => {
+  it('is applied for each part, once', async () => {
     const { id, intent } = await buy()
     await till.stripe.refunds.create({ payment_intent: intent, amount: 700 })
     await till.deliver()
@@ -148,7 +148,7 @@ describe("a refund in the gateway's dashboard", () => {
     expect(till.order(id).status).toBe('refunded')
   })
 
-  it('of a payment that nobody has noticed yet records the payment first', async () => {
+  it('records a payment first that was not noticed yet', async () => {
     till.loseWebhooks()
     const { id, sessionId } = await till.redirect()
     await till.sandbox.payCheckout(sessionId)
@@ -159,7 +159,7 @@ describe("a refund in the gateway's dashboard", () => {
     expect(historyOf(till.shop.app.db, id).map(({ to }) => to)).toEqual(['pending', 'processing', 'refunded'])
   })
 
-  it('of a payment that never counted leaves its order alone', async () => {
+  it('leaves the order when its payment never counted', async () => {
     till.loseWebhooks()
     const { id, sessionId } = await till.redirect()
     till.shop.app.db.sqlite.prepare('UPDATE payment_attempts SET amount_minor = 1 WHERE order_id = ?').run(id)
@@ -173,7 +173,7 @@ describe("a refund in the gateway's dashboard", () => {
 })
 
 describe('a dispute', () => {
-  it('puts the order on hold, and back where it was when it is won', async () => {
+  it('puts the order on hold, and restores its state when it is won', async () => {
     const { id, intent } = await buy()
     const { id: disputeId } = till.sandbox.openDispute(intent)
     await till.deliver()
@@ -185,7 +185,7 @@ describe('a dispute', () => {
     expect(openWarnings(till.shop.app.db)).not.toContainEqual(expect.objectContaining({ objectId: disputeId }))
   })
 
-  it('that is lost refunds the order', async () => {
+  it('refunds the order when it is lost', async () => {
     const { id, intent } = await buy()
     await refund(id, 500)
     const { id: disputeId } = till.sandbox.openDispute(intent)
@@ -195,7 +195,7 @@ describe('a dispute', () => {
     expect(till.order(id)).toMatchObject({ status: 'refunded', refundedMinor: 2500 })
   })
 
-  it('is put on hold once, however often and in whatever order its news comes', async () => {
+  it('puts the order on hold once, however often and in whatever order the events arrive', async () => {
     const { id, intent } = await buy()
     till.loseWebhooks()
     const { id: disputeId } = till.sandbox.openDispute(intent)
@@ -206,7 +206,7 @@ describe('a dispute', () => {
     expect(historyOf(till.shop.app.db, id).map(({ to }) => to)).toEqual(['pending', 'processing'])
   })
 
-  it('of an order that was called off after it was paid takes its money and leaves it called off', async () => {
+  it('refunds a cancelled order that was paid, and leaves it cancelled', async () => {
     const { id, intent } = await buy()
     till.shop.app.db.sqlite.prepare("UPDATE orders SET status = 'cancelled' WHERE id = ?").run(id)
     const { id: disputeId } = till.sandbox.openDispute(intent)

@@ -98,7 +98,7 @@ describe('a paid renewal', () => {
     expect(renewalsOf(orderId)).toHaveLength(1)
   })
 
-  it("belongs to a guest's order too, which no account holds", async () => {
+  it("is recorded for a guest's order, too", async () => {
     const { orderId, subscription } = await subscribe(till.shop.visitor())
     await renew(subscription)
     expect(renewalsOf(orderId)).toMatchObject([{ userId: null, email: 'ada@example.com', status: 'completed' }])
@@ -106,7 +106,7 @@ describe('a paid renewal', () => {
 })
 
 describe('a refund of a renewal', () => {
-  it('in part, made in the dashboard, counts for the renewal and leaves the subscription', async () => {
+  it('counts for the renewal and leaves the subscription when it is partial and made in the dashboard', async () => {
     const { orderId, subscription } = await subscribe()
     await renew(subscription)
     const [renewal] = renewalsOf(orderId)
@@ -139,7 +139,7 @@ describe('a refund of a renewal', () => {
     expect(renewalsOf(orderId)).toMatchObject([{ refundedMinor: 300, status: 'completed' }])
   })
 
-  it('in full takes back the newest period and ends the subscription at Stripe', async () => {
+  it('revokes the newest period and ends the subscription at Stripe when it is full', async () => {
     const { orderId, subscription } = await subscribe()
     await renew(subscription)
     const [renewal] = renewalsOf(orderId)

@@ -20,8 +20,8 @@ const returns = ' If it was paid, "shopstead orders refund 1" returns it.'
 const accepts =
   ' If it was paid, "shopstead orders paid 1" accepts this amount, and "shopstead orders refund 1" returns it.'
 
-describe('what the gateway says of a payment', () => {
-  it('that it was paid pays the order, by whom it was told and for which object', () => {
+describe("the gateway's state of a payment", () => {
+  it('pays the order and records the actor and the object when it is paid', () => {
     const books = openBooks()
     const order = books.place()
     const attempt = books.attempt(order)
@@ -46,7 +46,7 @@ describe('what the gateway says of a payment', () => {
     expect(warningsOf(books)).toEqual([])
   })
 
-  it('that it was paid ends the transfer that the order waits for', () => {
+  it("ends the order's open bank transfer when it is paid", () => {
     const books = openBooks()
     const order = books.place()
     const byCard = books.attempt(order)
@@ -59,7 +59,7 @@ describe('what the gateway says of a payment', () => {
     expect(books.now(byCard).outcome).toBe('paid')
   })
 
-  it('a second time changes nothing, whatever it says then', () => {
+  it('changes nothing when it is applied again, whatever it is then', () => {
     const books = openBooks()
     const order = books.place()
     const attempt = books.attempt(order)
@@ -80,7 +80,7 @@ describe('what the gateway says of a payment', () => {
     ['currency', { currency: 'USD' }, 'it is in USD, the order in EUR', returns],
     ['smaller amount', { amountMinor: 1249 }, "its amount is €12.49, the order's is €12.50", accepts],
     ['larger amount', { amountMinor: 1251 }, "its amount is €12.51, the order's is €12.50", accepts]
-  ])('that does not fit by its %s leaves all as it is and a warning, once', (_, changes, why, advice = '') => {
+  ])('changes nothing and warns once when its %s does not match', (_, changes, why, advice = '') => {
     const books = openBooks()
     const order = books.place()
     const attempt = books.attempt(order)
@@ -96,7 +96,7 @@ describe('what the gateway says of a payment', () => {
     ])
   })
 
-  it('while it is open is remembered, keeps what is known already, and is written only when it is new', () => {
+  it('is stored while it is open, keeps known values, and writes only changes', () => {
     const books = openBooks()
     const order = books.place()
     const attempt = books.attempt(order, 'checkout_session')
@@ -120,7 +120,7 @@ describe('what the gateway says of a payment', () => {
     expect(books.order(order.id).status).toBe('pending')
   })
 
-  it('that it failed fails the order, that its page expired cancels it', () => {
+  it('fails the order when it failed, and cancels the order when its page expired', () => {
     const books = openBooks()
     const [first, second] = [books.place(), books.place()]
     const [failed, expired] = [books.attempt(first), books.attempt(second)]
@@ -140,7 +140,7 @@ describe('what the gateway says of a payment', () => {
     })
   })
 
-  it('of an attempt that another has followed leaves the order to that one', () => {
+  it('leaves the order when a newer attempt exists', () => {
     const books = openBooks()
     const order = books.place()
     const old = books.attempt(order)
@@ -150,7 +150,7 @@ describe('what the gateway says of a payment', () => {
     expect(books.order(order.id).status).toBe('pending')
   })
 
-  it('of an order that is not waiting any more ends the attempt alone, and once', () => {
+  it('ends only the attempt when the order does not wait any more, once', () => {
     const books = openBooks()
     const order = books.place()
     const attempt = books.attempt(order)
@@ -162,8 +162,8 @@ describe('what the gateway says of a payment', () => {
   })
 })
 
-describe('a payment that comes', () => {
-  it('after another one warns that it has to go back, and not the one that the order rests on', () => {
+describe('a payment that arrives', () => {
+  it('warns to refund it, and not the first one, when another payment arrived before', () => {
     const books = openBooks()
     const order = books.place()
     const [first, second] = [books.attempt(order), books.attempt(order)]
@@ -179,7 +179,7 @@ describe('a payment that comes', () => {
     ])
   })
 
-  it('for an order that was refunded is one too many as well', () => {
+  it('counts as a second payment when the order was refunded', () => {
     const books = openBooks()
     const order = books.place()
     const attempt = books.attempt(order)
@@ -189,7 +189,7 @@ describe('a payment that comes', () => {
     expect(warningsOf(books)).toMatchObject([{ kind: 'paid_twice' }])
   })
 
-  it('for a cancelled order revives it while its stock is there', () => {
+  it('revives a cancelled order while its stock is available', () => {
     const books = openBooks()
     const order = books.place()
     const attempt = books.attempt(order)
@@ -199,7 +199,7 @@ describe('a payment that comes', () => {
     expect(warningsOf(books)).toEqual([])
   })
 
-  it('when the stock is gone puts the order on hold and warns', () => {
+  it('puts the order on hold and warns when the stock is gone', () => {
     const books = openBooks()
     const productId = makeProduct(books.db, { stock: 1 })
     const order = place(books.db, draft([line(productId)]))
@@ -215,7 +215,7 @@ describe('a payment that comes', () => {
     ])
   })
 
-  it("with the buyer's email gives it to an order that has none, and to no other", () => {
+  it("stores the buyer's email for an order without one, and for no other", () => {
     const books = openBooks()
     const [nameless, named] = [books.place({ email: null }), books.place()]
     const [first, second] = [books.attempt(nameless), books.attempt(named)]
@@ -229,8 +229,8 @@ describe('a payment that comes', () => {
   })
 })
 
-describe('an attempt that came to nothing', () => {
-  it('fails its order in the name of the checkout, once', () => {
+describe('an attempt that failed', () => {
+  it('fails its order with the checkout as the actor, once', () => {
     const books = openBooks()
     const order = books.place()
     const attempt = books.attempt(order)

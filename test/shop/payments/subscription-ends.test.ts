@@ -52,8 +52,8 @@ const linkOf = ({ orderId }: Subscribed) =>
 const statusOf = async ({ gatewayId }: Subscribed) => (await till.stripe.subscriptions.retrieve(gatewayId)).status
 const endThem = () => endUnwantedSubscriptions(till.shop.app, till.stripe)
 
-describe('a subscription that is not wanted here any more', () => {
-  it('is ended at the gateway and written off, and none else is', async () => {
+describe('a subscription that must not renew any more', () => {
+  it('is ended at the gateway and marked as ended, and the others are not', async () => {
     const [unwanted, wanted] = [await subscribe(), await subscribe()]
     change(unwanted, { cancelledAt: till.clock.now() })
     await endThem()
@@ -61,7 +61,7 @@ describe('a subscription that is not wanted here any more', () => {
     expect([await statusOf(wanted), linkOf(wanted)]).toEqual(['active', wanted.gatewayId])
   })
 
-  it('is only written off when the gateway has ended it itself, or does not know it', async () => {
+  it('is only marked as ended when the gateway has ended it or does not know it', async () => {
     const [ended, gone] = [await subscribe(), await subscribe()]
     await till.stripe.subscriptions.cancel(ended.gatewayId)
     change(ended, { cancelledAt: till.clock.now() })
@@ -70,7 +70,7 @@ describe('a subscription that is not wanted here any more', () => {
     expect([linkOf(ended), linkOf(gone)]).toEqual([null, null])
   })
 
-  it('is asked about again while the gateway fails', async () => {
+  it('is tried again while the gateway fails', async () => {
     const unwanted = await subscribe()
     change(unwanted, { cancelledAt: till.clock.now() })
     const retrieve = () => Promise.reject(new Error('the line broke'))
@@ -81,7 +81,7 @@ describe('a subscription that is not wanted here any more', () => {
     expect(linkOf(unwanted)).toBeNull()
   })
 
-  it('holds up no other when the gateway refuses to end it', async () => {
+  it('does not delay the others when the gateway refuses to end it', async () => {
     const [refused, other] = [await subscribe(), await subscribe()]
     for (const each of [refused, other]) change(each, { cancelledAt: till.clock.now() })
     const asked: string[] = []
@@ -101,7 +101,7 @@ describe('a subscription that is not wanted here any more', () => {
     expect([linkOf(refused), linkOf(other)]).toEqual([null, null])
   })
 
-  it.each(['canceled', 'incomplete_expired'])('and is %s is not ended a second time', async (status) => {
+  it.each(['canceled', 'incomplete_expired'])('is not ended again when its status is %s', async (status) => {
     const over = await subscribe()
     change(over, { cancelledAt: till.clock.now() })
     const asked: string[] = []
@@ -128,7 +128,7 @@ const rowOf = ({ orderId }: Subscribed) =>
 const periodEndAt = async ({ gatewayId }: Subscribed) =>
   periodEndOf(await till.stripe.subscriptions.retrieve(gatewayId))
 
-/** An account that takes in what was bought with its email. */
+/** An account that claims the orders with its email. */
 async function claim(email: string) {
   await till.shop.visitor().register({ email })
   expect(await operate('users', 'verify', email, '--json')).toMatchObject({ code: 0 })
@@ -155,8 +155,8 @@ async function payLate(slug: string) {
   return late
 }
 
-describe('a subscription that no account holds', () => {
-  it('goes on while its order does, and ends once with it', async () => {
+describe('a subscription without an account', () => {
+  it('continues with its order, and ends once with it', async () => {
     const [off, on] = [await asGuest('off@example.com', 'box'), await asGuest('on@example.com', 'box')]
     await endThem()
     expect([await statusOf(off), await statusOf(on)]).toEqual(['active', 'active'])
@@ -166,7 +166,7 @@ describe('a subscription that no account holds', () => {
     expect(await endedNow()).toEqual([])
   })
 
-  it('is not ended a second time when the gateway has ended it, whoever tells', async () => {
+  it('is not ended again when the gateway has ended it, whichever event arrives', async () => {
     const [told, found] = [await asGuest('told@example.com', 'box'), await asGuest('found@example.com', 'box')]
     for (const { gatewayId, orderId } of [told, found]) {
       await till.stripe.subscriptions.cancel(gatewayId)
@@ -178,7 +178,7 @@ describe('a subscription that no account holds', () => {
     expect(await endedNow()).toEqual([])
   })
 
-  it('ends with the order that was paid late, and stays on hold until it is cancelled', async () => {
+  it('ends with an order that was paid late, when its hold is cancelled', async () => {
     const gone = await payLate('red-box')
     await endThem()
     expect(await statusOf(gone)).toBe('active')
@@ -187,7 +187,7 @@ describe('a subscription that no account holds', () => {
     expect(await statusOf(gone)).toBe('canceled')
   })
 
-  it("is asked about at no other gateway than its payment's", async () => {
+  it('is looked up only at the gateway of its payment', async () => {
     const theirs = await asGuest('theirs@example.com', 'box')
     await cancelOrder(till.shop.app, theirs.orderId, 'operator')
     const { sqlite } = till.shop.app.db
@@ -203,7 +203,7 @@ describe('a subscription that no account holds', () => {
     expect(await endedNow()).toEqual([theirs.gatewayId])
   })
 
-  it('ends when its buyer is erased, whose account had never proven the email', async () => {
+  it("ends when its buyer is erased, even if the account's email was not verified", async () => {
     const guests = await asGuest('eva@example.com')
     await till.shop.visitor().register({ email: 'eva@example.com' })
     await operate('users', 'erase', 'eva@example.com', '--yes')
@@ -212,8 +212,8 @@ describe('a subscription that no account holds', () => {
   })
 })
 
-describe('a subscription that an account takes in after its payment', () => {
-  it('is renewed by the gateway there, to the date that is paid', async () => {
+describe('a subscription that an account claims after its payment', () => {
+  it('is renewed by the gateway, until the paid date', async () => {
     const mine = await asGuest('ida@example.com')
     till.sandbox.renewSubscription(mine.gatewayId, 'paid')
     const event = readEvent(eventOf('customer.subscription.updated', { id: mine.gatewayId }))
@@ -225,7 +225,7 @@ describe('a subscription that an account takes in after its payment', () => {
     expect(await statusOf(mine)).toBe('active')
   })
 
-  it('is paid to its date and renewed by nobody when the gateway had ended it before', async () => {
+  it('is paid until its date and not renewed when the gateway had ended it before', async () => {
     const mine = await asGuest('uwe@example.com')
     await till.stripe.subscriptions.cancel(mine.gatewayId)
     const event = readEvent(eventOf('customer.subscription.deleted', { id: mine.gatewayId }))
@@ -253,7 +253,7 @@ describe('a subscription that an account takes in after its payment', () => {
     expect(await endedNow()).toEqual([])
   })
 
-  it('ends when it was revoked before anybody knew what renews it', async () => {
+  it('ends when it was revoked before its subscription at the gateway was known', async () => {
     const mine = await asGuest('jan@example.com')
     const { sqlite } = till.shop.app.db
     sqlite.prepare('DELETE FROM gateway_subscriptions WHERE order_id = ?').run(mine.orderId)
@@ -266,7 +266,7 @@ describe('a subscription that an account takes in after its payment', () => {
     expect(await statusOf(mine)).toBe('canceled')
   })
 
-  it('is that of an order whose late payment an operator took after all', async () => {
+  it('belongs to an order whose late payment an operator accepted', async () => {
     const mine = await payLate('blue-box')
     expect(rowOf(mine)).toBeUndefined()
     move(mine.orderId, 'processing')
@@ -274,7 +274,7 @@ describe('a subscription that an account takes in after its payment', () => {
   })
 })
 
-it('what is not wanted is found by indexes alone', async () => {
+it('finds the subscriptions to end with indexes only', async () => {
   const said: string[] = []
   const sqlite = new Database(till.shop.app.db.sqlite.name, { verbose: (source) => said.push(String(source)) })
   try {
@@ -288,14 +288,14 @@ it('what is not wanted is found by indexes alone', async () => {
   }
 })
 
-describe('the subscription of a payment whose money went back', () => {
-  it('ends', async () => {
+describe('the subscription of a refunded payment', () => {
+  it('ends at the gateway', async () => {
     const mine = await subscribe()
     await endSubscriptionOf(till.stripe, till.attempt(mine.orderId))
     expect(await statusOf(mine)).toBe('canceled')
   })
 
-  it('is none where the payment started none, and then nothing is ended', async () => {
+  it('is ignored when the payment started none', async () => {
     const { id, sessionId } = await till.redirect()
     await till.sandbox.payCheckout(sessionId, { waitMs: 0 })
     await endSubscriptionOf(till.stripe, till.attempt(id))

@@ -48,8 +48,8 @@ function hearOf({ gatewayId }: Subscribed, changes: object, type = 'customer.sub
 
 const periodTo = (at: number) => ({ items: { data: [{ current_period_end: at / 1000 }] } })
 
-describe('a subscription moves on', () => {
-  it('when its renewal is paid, whichever event tells', async () => {
+describe('an event of a subscription', () => {
+  it('extends the period when a renewal is paid, whichever event arrives', async () => {
     const mine = await subscribe()
     const [later, last] = [mine.endsAt + 30 * day, mine.endsAt + 60 * day]
     expect(await hearOf(mine, periodTo(later))).toBe('applied')
@@ -62,16 +62,16 @@ describe('a subscription moves on', () => {
 
   it.each([
     ['its invoice is open', { latest_invoice: { status: 'open' } }],
-    ['its invoice is not told', { latest_invoice: 'in_1' }],
+    ['its invoice is not expanded', { latest_invoice: 'in_1' }],
     ['it has no invoice', { latest_invoice: null }],
     ['it is not active', { status: 'past_due' }]
-  ])('not while %s', async (_why, changes) => {
+  ])('does not extend the period while %s', async (_why, changes) => {
     const mine = await subscribe()
     expect(await hearOf(mine, { ...periodTo(mine.endsAt + 30 * day), ...changes })).toBe('applied')
     expect(rowOf(mine)?.currentPeriodEnd).toBe(mine.endsAt)
   })
 
-  it('as something owed while the gateway says that it is unpaid, until it is paid', async () => {
+  it('marks a failed renewal while the gateway reports it, until it is paid', async () => {
     const mine = await subscribe()
     for (const status of ['past_due', 'unpaid']) {
       await hearOf(mine, { status })
@@ -81,7 +81,7 @@ describe('a subscription moves on', () => {
     }
   })
 
-  it('to its end when it was called off for then, or not after all', async () => {
+  it('stores that it ends with the period, and that it does not end after all', async () => {
     const mine = await subscribe()
     await hearOf(mine, { cancel_at_period_end: true })
     expect(rowOf(mine)?.cancelAtPeriodEnd).toBe(true)
@@ -90,9 +90,9 @@ describe('a subscription moves on', () => {
   })
 })
 
-describe('a subscription ends', () => {
+describe('an event of an ended subscription', () => {
   it.each(['canceled', 'incomplete_expired'])(
-    'when the gateway says %s, and is asked about no more',
+    'ends the subscription with status %s, which is not asked about again',
     async (status) => {
       const mine = await subscribe()
       expect(await hearOf(mine, { status, ...periodTo(mine.endsAt + 30 * day) })).toBe('applied')
@@ -105,15 +105,15 @@ describe('a subscription ends', () => {
   )
 })
 
-describe('what is told of a subscription is let pass', () => {
-  it('before the first payment has been recorded', async () => {
+describe('an event of a subscription that is ignored', () => {
+  it('arrives before the first payment is recorded', async () => {
     const mine = await subscribe({ heard: false })
     expect(await hearOf(mine, {})).toBe('ignored')
     expect(till.order(mine.orderId).status).toBe('pending')
     expect(rowOf(mine)).toBeUndefined()
   })
 
-  it('when it came on top of what pays for the order', async () => {
+  it('belongs to a payment beside the one that pays the order', async () => {
     const mine = await subscribe({ heard: false })
     const byHand = { by: 'operator', reason: 'a transfer' }
     write(till.shop.app.db, (tx) => confirmPayment(tx, mine.orderId, byHand, till.clock.now()))
@@ -125,20 +125,20 @@ describe('what is told of a subscription is let pass', () => {
   })
 
   it.each([
-    ['nothing of ours', {}],
-    ['an attempt that is not there', { attempt: 'guessed' }]
-  ])('when its metadata name %s', async (_what, metadata) => {
+    ['nothing of this shop', {}],
+    ['an unknown attempt', { attempt: 'guessed' }]
+  ])('has metadata that names %s', async (_what, metadata) => {
     const mine = await subscribe()
     expect(await hearOf(mine, { metadata, status: 'canceled' })).toBe('ignored')
     expect(rowOf(mine)?.cancelledAt).toBeNull()
   })
 
-  it('when it belongs to an invoice of none', async () => {
+  it('has an invoice without a subscription', async () => {
     for (const parent of [null, {}, { subscription_details: null }])
       expect(await hear('invoice.paid', { id: 'in_1', parent })).toBe('ignored')
   })
 
-  it('when the gateway does not know it, but for one that we started: that has to come again', async () => {
+  it("names a subscription that the gateway does not know; one of this shop's is delivered again", async () => {
     expect(await hear('customer.subscription.updated', { id: 'sub_gone' })).toBe('ignored')
     const mine = await subscribe()
     const gone = `${mine.gatewayId}_gone`

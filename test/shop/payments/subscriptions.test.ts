@@ -24,7 +24,7 @@ type Subscription = {
 
 const day = 24 * 60 * 60_000
 
-/** Years go by here, so everybody logs in anew. */
+/** Years pass in these tests, so the customer logs in again. */
 async function login(email = 'ada@example.com'): Promise<Browser> {
   const visitor = till.shop.visitor()
   await visitor.post('/auth/login', { email, password: 'tidal-basalt-93' })
@@ -46,7 +46,7 @@ const entitled = async (slug: string, email?: string): Promise<Subscription | un
 const statusAt = async (id: string) => (await till.stripe.subscriptions.retrieve(id)).status
 
 describe('a subscription that Stripe renews', () => {
-  it('starts with the payment of its order and lasts as long as Stripe says', async () => {
+  it('starts with the payment of its order and lasts until the date from Stripe', async () => {
     const { id, session, subscription } = await subscribe()
     expect(session).toMatchObject({ mode: 'subscription', amount_total: 800 })
     expect(till.order(id).status).toBe('completed')
@@ -59,7 +59,7 @@ describe('a subscription that Stripe renews', () => {
     })
   })
 
-  it('moves on with each paid renewal, is past due after a failed one, and active again once that is paid', async () => {
+  it('extends with each paid renewal, is past due after a failed one, and active again after its payment', async () => {
     const { subscription } = await subscribe('yearbook')
     const before = await entitled('yearbook')
     till.clock.advance(370 * day)
@@ -77,7 +77,7 @@ describe('a subscription that Stripe renews', () => {
     expect(await entitled('yearbook')).toMatchObject({ status: 'active' })
   })
 
-  it('ends with its period when it was cancelled for then, whatever comes first', async () => {
+  it('ends with its period after a cancellation, in whatever order the events arrive', async () => {
     const { subscription } = await subscribe('club', await login('eve@example.com'))
     const mine = () => entitled('club', 'eve@example.com')
     await till.stripe.subscriptions.update(subscription, { cancel_at_period_end: true })
@@ -89,7 +89,7 @@ describe('a subscription that Stripe renews', () => {
     expect((await mine())?.status).not.toBe('active')
   })
 
-  it('whose webhooks were lost is caught up with', async () => {
+  it('is updated by the reconciler when its webhooks were lost', async () => {
     const { subscription } = await subscribe('yearbook')
     till.loseWebhooks()
     till.clock.advance(370 * day)
@@ -103,8 +103,8 @@ describe('a subscription that Stripe renews', () => {
   })
 })
 
-describe('a subscription that has ended here', () => {
-  it('by a refund is charged for no more', async () => {
+describe('a subscription that has ended in the shop', () => {
+  it('is not charged again after a refund', async () => {
     const { id, subscription } = await subscribe()
     await refundOrder(till.shop.app, id, undefined, 'operator')
     expect(till.sandbox.ledger().refunds.at(-1)).toMatchObject({ amount: 800 })
@@ -114,7 +114,7 @@ describe('a subscription that has ended here', () => {
     expect(await statusAt(subscription)).toBe('canceled')
   })
 
-  it("by a refund of a guest's order, which no account holds, is charged for no more either", async () => {
+  it("is not charged again after the refund of a guest's order", async () => {
     const { id, subscription } = await subscribe('club', till.shop.visitor())
     await refundOrder(till.shop.app, id, undefined, 'operator')
     await till.deliver()
@@ -122,7 +122,7 @@ describe('a subscription that has ended here', () => {
     expect(await statusAt(subscription)).toBe('canceled')
   })
 
-  it('by a refund whose webhooks were lost is ended by the reconciler', async () => {
+  it('is ended by the reconciler when the webhooks of the refund were lost', async () => {
     const { id, subscription } = await subscribe()
     till.loseWebhooks()
     await refundOrder(till.shop.app, id, undefined, 'operator')
@@ -131,7 +131,7 @@ describe('a subscription that has ended here', () => {
     expect(await statusAt(subscription)).toBe('canceled')
   })
 
-  it('by an operator is ended at Stripe by the reconciler, once', async () => {
+  it('is ended once at Stripe by the reconciler after an operator ended it', async () => {
     const { id, subscription } = await subscribe()
     const { sqlite } = till.shop.app.db
     const row = sqlite.prepare<[number], { id: number }>('SELECT id FROM subscriptions WHERE order_id = ?').get(id)
@@ -146,7 +146,7 @@ describe('a subscription that has ended here', () => {
 })
 
 describe('a cart', () => {
-  it('with a token handed over buys one fixed period', async () => {
+  it('buys one fixed period with token_handoff', async () => {
     const { data } = await till.handOff('pm_card_visa', { slug: 'club', visitor: await login() })
     expect(data).toMatchObject({ status: 'completed' })
     expect(

@@ -19,7 +19,7 @@ afterAll(() => till.close())
 const charges = () => till.sandbox.ledger().charges.filter(({ paid }) => paid)
 const chargesOf = (orderId: number) => charges().filter(({ metadata }) => metadata.shopstead_order === String(orderId))
 
-describe('a card that is good', () => {
+describe('a card that is accepted', () => {
   it.each(['pm_card_visa', 'tok_visa'])('pays the order with %s', async (token) => {
     const paid = await till.handOff(token, { quantity: 2 })
     expect(paid.status).toBe(200)
@@ -34,18 +34,18 @@ describe('a card that is good', () => {
     expect(chargesOf(Number(paid.data.orderId))).toMatchObject([{ amount: 2500, currency: 'eur' }])
   })
 
-  it('pays with a confirmation token, which only the second step takes', async () => {
+  it('pays with a confirmation token, which only the second step sends', async () => {
     const paid = await till.handOff('ctoken_visa')
     expect(paid.data).toMatchObject({ paymentStatus: 'succeeded', status: 'processing' })
     const intent = await till.stripe.paymentIntents.retrieve(till.ofNewest().attempt.objectId ?? '')
     expect(intent).toMatchObject({ status: 'succeeded', amount: 1250 })
   })
 
-  it('completes at once what has nothing to ship', async () => {
+  it('completes an order without items to ship immediately', async () => {
     expect((await till.handOff('pm_card_visa', { slug: 'print' })).data.status).toBe('completed')
   })
 
-  it('is confirmed with the return address of its order, and says whose order it pays', async () => {
+  it("is confirmed with the order's return URL, and names its order", async () => {
     await till.handOff('pm_card_authenticationRequired')
     const { order, attempt } = till.ofNewest()
     const intent = await till.stripe.paymentIntents.retrieve(attempt.objectId ?? '')
@@ -57,7 +57,7 @@ describe('a card that is good', () => {
 })
 
 describe('the email of a guest', () => {
-  it("is the payment method's where the order has none", async () => {
+  it("is the payment method's if the order has none", async () => {
     const { id } = await till.stripe.paymentMethods.create({
       type: 'card',
       card: { token: 'tok_visa' },
@@ -67,13 +67,13 @@ describe('the email of a guest', () => {
     expect(till.order(Number(data.orderId)).email).toBe('card@example.com')
   })
 
-  it('stays the one that was given', async () => {
+  it('does not change when the order has one', async () => {
     const { data } = await till.handOff('pm_card_visa', { body: { customer: { email: 'given@example.com' } } })
     expect(till.order(Number(data.orderId)).email).toBe('given@example.com')
   })
 })
 
-describe('the bank asks for a further step', () => {
+describe('a payment that must be authenticated at the bank', () => {
   const begin = async () => {
     const { data } = await till.handOff('pm_card_authenticationRequired', { slug: 'mug' })
     expect(data).toMatchObject({ paymentStatus: 'requires_action', status: 'pending' })
@@ -81,7 +81,7 @@ describe('the bank asks for a further step', () => {
     return { id: Number(data.orderId), page }
   }
 
-  it('and an approved payment pays the order before the buyer is back', async () => {
+  it('pays the order when it is approved, before the buyer returns', async () => {
     const { id, page } = await begin()
     const back = await till.shop.visitor().form(page, { outcome: 'approve' })
     expect(back.status).toBe(303)
@@ -90,7 +90,7 @@ describe('the bank asks for a further step', () => {
     expect(chargesOf(id)).toHaveLength(1)
   })
 
-  it('and a refused one fails it without a charge', async () => {
+  it('fails the order without a charge when it is refused', async () => {
     const { id, page } = await begin()
     await till.shop.visitor().form(page, { outcome: 'fail' })
     await till.deliver()
@@ -98,15 +98,15 @@ describe('the bank asks for a further step', () => {
     expect(chargesOf(id)).toEqual([])
   })
 
-  it('and the return alone proves nothing', async () => {
+  it('stays pending when the buyer only returns', async () => {
     const { id } = await begin()
     await till.settle()
     expect(till.order(id).status).toBe('pending')
   })
 })
 
-describe('a payment that takes its time', () => {
-  it('keeps its order past the hold, until the bank has decided', async () => {
+describe('a payment that the bank processes slowly', () => {
+  it('keeps its order after the hold, until the bank has decided', async () => {
     const { data } = await till.handOff('pm_sandbox_processing')
     expect(data).toMatchObject({ paymentStatus: 'processing', status: 'pending' })
     const id = Number(data.orderId)
@@ -118,14 +118,14 @@ describe('a payment that takes its time', () => {
     expect(till.order(id).status).toBe('processing')
   })
 
-  it('fails its order when the bank says no in the end', async () => {
+  it('fails its order when the bank refuses it', async () => {
     const { data } = await till.handOff('pm_sandbox_processing_fail')
     till.clock.advance(60_000)
     await till.deliver()
     expect(till.order(Number(data.orderId)).status).toBe('failed')
   })
 
-  it('fails the order of a page too, which is complete and unpaid then', async () => {
+  it('fails the order of a page that is complete and unpaid', async () => {
     const { id, sessionId } = await till.redirect()
     await till.sandbox.payCheckout(sessionId, { paymentMethod: 'pm_sandbox_processing_fail' })
     expect(till.order(id).status).toBe('pending')
@@ -186,13 +186,13 @@ describe('a card that is declined', () => {
     expect(chargesOf(order.id)).toEqual([])
   })
 
-  it('gives its stock back', async () => {
+  it('returns its stock', async () => {
     await till.handOff('pm_card_visa_chargeDeclined', { slug: 'last' })
     expect(till.stockOf('last')).toBe(1)
   })
 })
 
-describe('a token that nobody knows', () => {
+describe('a token that does not exist', () => {
   it.each(['pm_nobody', 'tok_nobody', 'ctoken_nobody', 'garbage <>'])('answers 402 for %s', async (token) => {
     const { status, error } = await till.handOff(token)
     expect(status).toBe(402)
@@ -216,17 +216,20 @@ describe('when the gateway fails', () => {
     moment: 'before' | 'after'
   ) => till.sandbox.addFault({ target, fault, moment, times: 4 })
 
-  it.each(['500', '429', '409'] as const)('a %s of the creation is 502: nothing was charged', async (fault) => {
-    strike('payment_intents.create', fault, 'before')
-    const { status, error } = await till.handOff('pm_card_visa')
-    till.sandbox.clearFaults()
-    expect(status).toBe(502)
-    expect(error.details).toMatchObject({ safeReason: 'payment_gateway_unavailable', step: 'create_intent' })
-    expect(till.ofNewest().order.status).toBe('failed')
-  })
+  it.each(['500', '429', '409'] as const)(
+    'answers 502 after a %s of the creation: nothing was charged',
+    async (fault) => {
+      strike('payment_intents.create', fault, 'before')
+      const { status, error } = await till.handOff('pm_card_visa')
+      till.sandbox.clearFaults()
+      expect(status).toBe(502)
+      expect(error.details).toMatchObject({ safeReason: 'payment_gateway_unavailable', step: 'create_intent' })
+      expect(till.ofNewest().order.status).toBe('failed')
+    }
+  )
 
   it.each(['500', '429', '409'] as const)(
-    'a %s instead of the confirmation is 502, and it can never charge',
+    'answers 502 after a %s of the confirmation, which can never charge',
     async (fault) => {
       strike('payment_intents.confirm', fault, 'before')
       const { status, error } = await till.handOff('pm_card_visa')
@@ -239,7 +242,7 @@ describe('when the gateway fails', () => {
     }
   )
 
-  it('a 500 after the charge is a success: the intent itself is asked', async () => {
+  it('succeeds after a 500 that follows the charge, because it reads the intent', async () => {
     strike('payment_intents.confirm', '500', 'after')
     const { status, data } = await till.handOff('pm_card_visa')
     till.sandbox.clearFaults()
@@ -249,7 +252,7 @@ describe('when the gateway fails', () => {
   })
 
   it.each(['reset', 'html', 'truncated'] as const)(
-    'no answer (%s) to the confirmation is 504; the order waits and is settled',
+    'answers 504 without a response (%s) to the confirmation; the order waits and is settled',
     async (fault) => {
       till.loseWebhooks()
       strike('payment_intents.confirm', fault, 'after')
@@ -269,7 +272,7 @@ describe('when the gateway fails', () => {
     }
   )
 
-  it('no answer before the charge is 504 too, and the reconciler fails the order for good', async () => {
+  it('answers 504 without a response before the charge, and the reconciler fails the order', async () => {
     strike('payment_intents.confirm', 'reset', 'before')
     expect((await till.handOff('pm_card_visa')).status).toBe(504)
     till.sandbox.clearFaults()
@@ -280,8 +283,8 @@ describe('when the gateway fails', () => {
   })
 })
 
-describe('the same request again after a 504', () => {
-  it('goes on where the first one broke off and charges once', async () => {
+describe('a repeated request after a 504', () => {
+  it('continues where the first one stopped, and charges once', async () => {
     till.sandbox.addFault({ target: 'payment_intents.confirm', fault: 'reset', moment: 'after', times: 3 })
     const visitor = till.shop.visitor()
     const first = await till.handOff('pm_card_visa', { visitor, key: 'again-1' })
@@ -292,7 +295,7 @@ describe('the same request again after a 504', () => {
     expect(chargesOf(Number(second.data.orderId))).toHaveLength(1)
   })
 
-  it('pays by a new attempt when the first one has been given up since, and charges once', async () => {
+  it('pays with a new attempt when the first one has been ended, and charges once', async () => {
     till.sandbox.addFault({ target: 'payment_intents.create', fault: 'reset', moment: 'after', times: 3 })
     const visitor = till.shop.visitor()
     expect((await till.handOff('pm_card_visa', { visitor, key: 'again-2' })).status).toBe(504)
@@ -304,7 +307,7 @@ describe('the same request again after a 504', () => {
     expect(chargesOf(Number(second.data.orderId))).toHaveLength(1)
   })
 
-  it('of an attempt that was given up meanwhile confirms nothing', async () => {
+  it('confirms nothing when its attempt was ended in the meantime', async () => {
     till.sandbox.addFault({ target: 'payment_intents.create', fault: 'reset', moment: 'after', times: 3 })
     await till.handOff('pm_card_visa')
     till.sandbox.clearFaults()
@@ -319,8 +322,8 @@ describe('the same request again after a 504', () => {
   })
 })
 
-describe('a currency that is counted in cents but charged in whole units', () => {
-  it.each(['UGX', 'ISK'])('%s is charged for what it costs', async (currency) => {
+describe('a currency with two decimals that is charged in whole units', () => {
+  it.each(['UGX', 'ISK'])("%s is charged with the order's amount", async (currency) => {
     const other = await openTill({
       products: [{ slug: 'mug', name: 'Mug', price: '1255.00' }],
       coupons: [{ code: 'TEN', percent: 10 }]
@@ -336,8 +339,8 @@ describe('a currency that is counted in cents but charged in whole units', () =>
   })
 })
 
-describe('the time that a checkout may take', () => {
-  it('is shared by all its calls, and a call that gets no answer ends with it', async () => {
+describe('the time limit of a checkout', () => {
+  it('is shared by all its calls, and ends a call without a response', async () => {
     const deadline = startDeadline(50)
     const never = () => new Promise<never>(() => undefined)
     await expect(deadline.call(never)).rejects.toThrow(DeadlinePassed)

@@ -16,7 +16,7 @@ const deliver = (metadata: object, secret?: string) =>
     secret === undefined ? {} : { secret }
   )
 
-it('stores the deliveries of an open probe, accepted and refused ones, and no others', async () => {
+it('stores accepted and refused deliveries of an open probe, and no others', async () => {
   const { app } = till.shop
   await deliver({ shopstead_probe: token })
   await openProbe(app, token)

@@ -35,7 +35,7 @@ async function paidUnnoticed() {
 }
 
 describe('the signature', () => {
-  it('lets a delivery of the last five minutes through, and of the next five', async () => {
+  it('is accepted up to five minutes before and after its timestamp', async () => {
     for (const atMs of [till.clock.now() - 290_000, till.clock.now() + 300_000]) {
       const { id, event } = await paidUnnoticed()
       expect(await till.webhook(event, { atMs })).toMatchObject({ status: 200, data: { received: true } })
@@ -44,7 +44,7 @@ describe('the signature', () => {
     }
   })
 
-  it('refuses one that is missing, wrong, of another secret, old, or ahead, and does nothing', async () => {
+  it('is refused when it is missing, wrong, of another secret, old or ahead, and changes nothing', async () => {
     const { id, event } = await paidUnnoticed()
     const now = till.clock.now()
     const at = Math.floor(now / 1000)
@@ -76,7 +76,7 @@ describe('the signature', () => {
     })
   })
 
-  it('cannot be looked at before the secret for it is set', async () => {
+  it('is not checked before the secret is set', async () => {
     const { app } = till.shop
     const { cards } = app
     if (cards === null) throw new Error('this shop takes no cards')
@@ -88,7 +88,7 @@ describe('the signature', () => {
 })
 
 describe('an event', () => {
-  it('counts once, however often and by however many deliveries at once it comes', async () => {
+  it('is applied once, however often and however many at the same time it is delivered', async () => {
     const { id, event } = await paidUnnoticed()
     const answers = await Promise.all(Array.from({ length: 8 }, () => till.webhook(event)))
     expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200))
@@ -97,7 +97,7 @@ describe('an event', () => {
     expect(moves).toHaveLength(2)
   })
 
-  it('is believed for what the gateway says now, not for the copy that it carries', async () => {
+  it("applies the object's current state at the gateway, not the copy that it contains", async () => {
     till.loseWebhooks()
     const { id, sessionId } = await till.redirect()
     const session = await till.stripe.checkout.sessions.retrieve(sessionId)
@@ -107,7 +107,7 @@ describe('an event', () => {
     expect(till.order(id).status).toBe('pending')
   })
 
-  it('of creation, between the two steps, does not fail a payment that has not been tried', async () => {
+  it('does not fail a payment between its two steps', async () => {
     const { data } = await till.handOff('ctoken_visa')
     await till.deliver()
     const moves = till.shop.app.db.sqlite
@@ -116,7 +116,7 @@ describe('an event', () => {
     expect(moves.map(({ to }) => to)).toEqual(['pending', 'processing'])
   })
 
-  it('that comes late says nothing new of a payment that has arrived', async () => {
+  it('changes nothing when it arrives after the payment', async () => {
     const { id, event, sessionId } = await paidUnnoticed()
     await till.webhook(event)
     await till.webhook(eventOf('checkout.session.expired', { id: sessionId }))
@@ -127,7 +127,10 @@ describe('an event', () => {
   it.each([
     ['of an unknown type', eventOf('radar.early_fraud_warning.created', { id: 'issfr_1' })],
     ['without an object', eventOf('v1.billing.meter.error_report_triggered', {}, { data: undefined })],
-    ['about a payment of somebody else', eventOf('payment_intent.succeeded', { id: 'pi_somebody_else', metadata: {} })],
+    [
+      'about a payment of other software',
+      eventOf('payment_intent.succeeded', { id: 'pi_somebody_else', metadata: {} })
+    ],
     [
       'about a refund of a payment that the gateway does not know',
       eventOf('refund.created', { id: 're_1', payment_intent: 'pi_gone' })
@@ -137,28 +140,28 @@ describe('an event', () => {
       eventOf('customer.subscription.updated', { id: 'sub_gone' })
     ],
     ['about an invoice that has no id yet', eventOf('invoice.upcoming', { id: null, parent: null })]
-  ])('%s is taken and ignored', async (_what, event) => {
+  ])('%s is accepted and ignored', async (_what, event) => {
     expect((await till.webhook(event)).status).toBe(200)
     expect(inbox().find(({ id }) => id === event.id)?.outcome).toBe('ignored')
   })
 
   it.each([
-    ['nothing', null],
-    ['no event', {}],
-    ['an id that is none', { ...eventOf('refund.created', {}), id: null }],
-    ['an id of half a character', { ...eventOf('refund.created', {}), id: '\uD800' }],
-    ['a type that is none', { ...eventOf('refund.created', {}), type: 7 }],
-    ['no time', { ...eventOf('refund.created', {}), created: undefined }],
-    ['an object that is none', eventOf('refund.created', [])],
-    ['an object with a list for an id', eventOf('payment_intent.succeeded', { id: ['pi_1'] })]
-  ])('that is %s is refused as it is, although it is signed', async (_what, event) => {
+    ['null', null],
+    ['empty', {}],
+    ['without a valid id', { ...eventOf('refund.created', {}), id: null }],
+    ['with an id that is half a character', { ...eventOf('refund.created', {}), id: '\uD800' }],
+    ['without a valid type', { ...eventOf('refund.created', {}), type: 7 }],
+    ['without a time', { ...eventOf('refund.created', {}), created: undefined }],
+    ['with an object that is a list', eventOf('refund.created', [])],
+    ['with an object whose id is a list', eventOf('payment_intent.succeeded', { id: ['pi_1'] })]
+  ])('is rejected although it is signed when it is %s', async (_what, event) => {
     const before = inbox().length
     const { status, error } = await till.webhook(event as object)
     expect([status, error.code]).toEqual([422, 'VALIDATION_FAILED'])
     expect(inbox()).toHaveLength(before)
   })
 
-  it('that meets trouble of our own is answered 500 and kept out of the inbox, so that it comes again', async () => {
+  it('gets status 500 after an internal error and stays out of the inbox, so that it is delivered again', async () => {
     const { id, event } = await paidUnnoticed()
     till.sandbox.addFault({ target: 'checkout.sessions.retrieve', fault: '500', times: 3 })
     const { status, error } = await till.webhook(event)
@@ -169,14 +172,14 @@ describe('an event', () => {
   })
 })
 
-describe('a payment that does not fit its order', () => {
+describe('a payment that does not match its order', () => {
   const wrongs: [string, string][] = [
     ['another amount', 'UPDATE payment_attempts SET amount_minor = amount_minor + 1 WHERE order_id = ?'],
     ['another currency', "UPDATE payment_attempts SET currency = 'USD' WHERE order_id = ?"],
     ['another mode', 'UPDATE payment_attempts SET livemode = 1 WHERE order_id = ?'],
     ['another token', "UPDATE payment_attempts SET token = 'another' WHERE order_id = ?"]
   ]
-  it.each(wrongs)('(%s) leaves the order as it is, with one warning in the log and in health', async (_what, sql) => {
+  it.each(wrongs)('(%s) leaves the order, with one warning in the log and in health', async (_what, sql) => {
     const { id, event, sessionId } = await paidUnnoticed()
     till.shop.app.db.sqlite.prepare(sql).run(id)
     expect((await till.webhook(event)).status).toBe(200)
@@ -189,7 +192,7 @@ describe('a payment that does not fit its order', () => {
     expect(await health()).toMatchObject({ status: 'warning', message: expect.stringContaining(sessionId) })
   })
 
-  it('(an event of the other mode) is warned of and not looked at', async () => {
+  it('(an event of the other mode) causes a warning and is not applied', async () => {
     const { id, event } = await paidUnnoticed()
     expect((await till.webhook({ ...event, livemode: true })).status).toBe(200)
     expect(till.order(id).status).toBe('pending')
