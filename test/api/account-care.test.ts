@@ -38,10 +38,10 @@ function fields({ error }: Answer): string[] {
 
 const refusedToken = [400, 'TOKEN_INVALID']
 
-describe('an email is verified by its message', () => {
+describe('the verification of an email', () => {
   beforeEach(() => setSetting(shop.app.db, 'registration.emailVerification', 'true', 0))
 
-  it('from registration to the first login, and the guest’s orders join the account', async () => {
+  it('leads from registration to the first login, and guest orders join the account', async () => {
     const guest = shop.visitor()
     const { data } = await guest.get<{ offers: { productId: number }[] }>('/store/offers')
     const items = [{ productId: data.offers[0]?.productId, quantity: 1 }]
@@ -65,7 +65,7 @@ describe('an email is verified by its message', () => {
     expect(outcome(await visitor.post('/auth/verify-email', { token }))).toEqual(refusedToken)
   })
 
-  it('within 24 hours, after which another can be asked for, which ends the one before', async () => {
+  it('works for 24 hours; a new link can be requested and ends the one before', async () => {
     const visitor = shop.visitor()
     const registered = await visitor.register({ email })
     const first = tokenOf((await nextMail(shop.dataDir, email)).links.verify)
@@ -82,7 +82,7 @@ describe('an email is verified by its message', () => {
   })
 
   it.each([{}, { token: null }, { token: '' }, { token: 7 }, { token: ['x'] }, { token: 'x'.repeat(201) }])(
-    'with 422 for %j',
+    'answers 422 for %j',
     async (body) => {
       for (const [path, more] of [
         ['/auth/verify-email', {}],
@@ -94,7 +94,7 @@ describe('an email is verified by its message', () => {
     }
   )
 
-  it('with TOKEN_INVALID for a token that is unknown, or stands in the database', async () => {
+  it('answers TOKEN_INVALID for an unknown token and for a stored hash', async () => {
     await shop.visitor().register({ email })
     const { sqlite } = shop.app.db
     const { token_hash: stored } = sqlite
@@ -105,7 +105,7 @@ describe('an email is verified by its message', () => {
     }
   })
 
-  it('by the hosted page too, whose link alone changes nothing', async () => {
+  it('works on the hosted page, whose link alone changes nothing', async () => {
     const visitor = shop.visitor()
     await visitor.register({ email })
     const link = new URL((await nextMail(shop.dataDir, email)).links.verify ?? '')
@@ -151,7 +151,7 @@ describe('a forgotten password', () => {
     expect((await visitor.post('/auth/reset-password', { token, password: newPassword })).status).toBe(200)
   })
 
-  it('has a link for an hour', async () => {
+  it('has a link that works for an hour', async () => {
     const visitor = shop.visitor()
     await visitor.register({ email })
     await visitor.post('/auth/forgot-password', { email })
@@ -160,7 +160,7 @@ describe('a forgotten password', () => {
     expect(outcome(await visitor.post('/auth/reset-password', { token, password: newPassword }))).toEqual(refusedToken)
   })
 
-  it('verifies the email on the way, since only its reader has the link', async () => {
+  it('also verifies the email, because only its reader has the link', async () => {
     setSetting(shop.app.db, 'registration.emailVerification', 'true', 0)
     const visitor = shop.visitor()
     await visitor.register({ email })
@@ -183,9 +183,9 @@ describe('a forgotten password', () => {
   })
 })
 
-describe('who asks for a message', () => {
+describe('a request for a message', () => {
   it.each(['/auth/forgot-password', '/auth/resend-verification'])(
-    'at %s is answered alike for any email',
+    'at %s gets the same response for every email',
     async (path) => {
       await shop.visitor().register({ email })
       for (const asked of [email, 'nobody@example.com', ` ${email.toUpperCase()} `]) {
@@ -198,7 +198,7 @@ describe('who asks for a message', () => {
     }
   )
 
-  it('gets none if there is nothing to verify or no such account', async () => {
+  it('sends none if there is nothing to verify or no account', async () => {
     const visitor = shop.visitor()
     setSetting(shop.app.db, 'registration.emailVerification', 'true', 0)
     await visitor.register({ email })
@@ -213,7 +213,7 @@ describe('who asks for a message', () => {
 })
 
 describe('a change of password', () => {
-  it('asks for the present one, and for a new one that keeps the rules', async () => {
+  it('requires the current password, and a new one that follows the rules', async () => {
     const visitor = shop.visitor()
     await visitor.register({ email })
     const change = (body: object) => visitor.post('/auth/change-password', body)
@@ -238,7 +238,7 @@ describe('a change of password', () => {
 })
 
 describe('PATCH /me', () => {
-  it('changes what was sent, leaves the rest, and answers as GET /me does', async () => {
+  it('changes the fields of the request, leaves the others, and answers like GET /me', async () => {
     const visitor = shop.visitor()
     await visitor.register({ email, firstName: 'Ada', lastName: 'Quill' })
     const patched = await visitor.send('PATCH', '/me', {
@@ -268,7 +268,7 @@ describe('PATCH /me', () => {
     expect((await visitor.send('PATCH', '/me', {})).data).toEqual((await visitor.get('/me')).data)
   })
 
-  it('clears an optional field by null, a name in both places', async () => {
+  it('clears an optional field with null, and a name in both places', async () => {
     const visitor = shop.visitor()
     await visitor.register({ email, firstName: 'Ada', lastName: 'Quill' })
     const optional = { billingEmail: 'b@example.com', billingPhone: '1', companyName: 'Quill' }
@@ -279,7 +279,7 @@ describe('PATCH /me', () => {
     expect(data.profile).toEqual({ firstName: null, lastName: null })
   })
 
-  it('with a word on marketing rewrites its time and the biography', async () => {
+  it('updates the time and the biography when it changes the marketing consent', async () => {
     const visitor = shop.visitor()
     await visitor.register({ email, marketingOptIn: true })
     const registeredAt = new Date(clock.now()).toISOString()

@@ -14,7 +14,7 @@ async function code(method: string, target: string): Promise<[number, string]> {
   return [status, JSON.parse(body).error?.code]
 }
 
-describe('an address is matched exactly as it was sent', () => {
+describe('a path, which is matched exactly as it was sent', () => {
   it.each([
     '/api/v1//health',
     '/api/v1/health/',
@@ -51,23 +51,23 @@ describe('an address is matched exactly as it was sent', () => {
     '/api/v1/health/:id',
     '/api/v1/*',
     '/api/v1/**'
-  ])('%s is nowhere', async (target) => {
+  ])('is not found: %s', async (target) => {
     expect(await code('GET', target)).toEqual([404, 'NOT_FOUND'])
   })
 
-  it('with any query behind it, or an empty one', async () => {
+  it('is found with any query, or an empty one', async () => {
     for (const target of ['/api/v1/health?', '/api/v1/health?a=b', '/api/v1/health?/../x;y']) {
       expect((await rawRequest(shop.url, 'GET', target)).status).toBe(200)
     }
   })
 
-  it('repeats nothing of what was asked for', async () => {
+  it('is not repeated in the error', async () => {
     const { body } = await rawRequest(shop.url, 'GET', '/api/v1/<script>alert(1)</script>', ['X-Host: evil.example'])
     expect(body).not.toMatch(/script|evil|localhost|127/)
   })
 })
 
-describe('a method that an address does not take', () => {
+describe('a method that a path does not support', () => {
   it.each([
     ['/health', 'POST', 'GET, HEAD'],
     ['/health', 'OPTIONS', 'GET, HEAD'],
@@ -83,7 +83,7 @@ describe('a method that an address does not take', () => {
     ['/store/checkout-session', 'GET', 'POST'],
     ['/me', 'POST', 'GET, HEAD, PATCH'],
     ['/me', 'OPTIONS', 'GET, HEAD, PATCH']
-  ])('%s %s is 405 and names those it does', async (path, method, allow) => {
+  ])('is 405 with the supported methods for %s %s', async (path, method, allow) => {
     const { status, headers, body } = await rawRequest(shop.url, method, `/api/v1${path}`)
     expect([status, headers.get('allow')]).toEqual([405, allow])
     expect(JSON.parse(body).error).toMatchObject({ code: 'METHOD_NOT_ALLOWED', details: {} })
@@ -95,13 +95,13 @@ describe('a method that an address does not take', () => {
     expect((await visitor.send('PUT', '/me', undefined)).status).toBe(405)
   })
 
-  it('is not known at an address that is none', async () => {
+  it('is not found at an unknown path', async () => {
     expect(await code('OPTIONS', '/api/v1/nowhere')).toEqual([404, 'NOT_FOUND'])
   })
 })
 
 describe('other origins', () => {
-  it('get no header that would let their pages read a response', async () => {
+  it('get no header that lets their pages read a response', async () => {
     const headers = ['Origin: https://evil.example', 'Access-Control-Request-Method: POST']
     for (const [method, path] of [
       ['GET', '/health'],

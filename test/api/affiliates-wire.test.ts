@@ -51,7 +51,7 @@ const refusal = ({ status, error }: Answer<unknown>) => [status, error.code]
 const fields = ({ error }: Answer<unknown>) => Object.keys(error.details['fieldErrors'] ?? {})
 
 describe('GET /affiliates/referrals', () => {
-  it('answers data alone, each row with exactly its five fields', async () => {
+  it('answers only data, each row with exactly its five fields', async () => {
     const shop = await openShop(catalogue)
     const mira = await affiliate(shop, 'mira', 3)
     const answer = await list(mira)
@@ -67,7 +67,7 @@ describe('GET /affiliates/referrals', () => {
     expect(Object.keys(JSON.parse(refused.text) as object).toSorted()).toEqual(['error', 'meta'])
   })
 
-  it('shows twenty unless asked, and up to a hundred', async () => {
+  it('lists twenty by default, and up to a hundred', async () => {
     const shop = await openShop(catalogue)
     const mira = await affiliate(shop, 'mira', 101)
     expect(ids(await list(mira))).toHaveLength(20)
@@ -77,7 +77,7 @@ describe('GET /affiliates/referrals', () => {
     expect(ids(await list(mira, `?limit=100&cursor=${hundred.data.nextCursor}`))).toEqual([1])
   })
 
-  it('goes through every row once while new ones arrive and old ones change', async () => {
+  it('lists every row once while new ones arrive and old ones change', async () => {
     const shop = await openShop(catalogue)
     const mira = await affiliate(shop, 'mira', 25)
     const seen: number[] = []
@@ -94,7 +94,7 @@ describe('GET /affiliates/referrals', () => {
     expect(seen).toEqual(Array.from({ length: 25 }, (_, index) => 25 - index))
   })
 
-  it('says on the last full page that none follows', async () => {
+  it('reports on the last full page that there is no next one', async () => {
     const shop = await openShop(catalogue)
     const mira = await affiliate(shop, 'mira', 20)
     const page = await list(mira)
@@ -145,7 +145,7 @@ describe('GET /affiliates/referrals', () => {
     ['?limit[]=5', 'limit[]'],
     ['?__proto__=1', '__proto__'],
     ['?constructor=1', 'constructor']
-  ])('refuses %s, naming %s and not what was sent', async (query, field) => {
+  ])('rejects %s with the field %s, without the value', async (query, field) => {
     const shop = await openShop(catalogue)
     const mira = await affiliate(shop, 'mira', 1)
     const answer = await list(mira, query)
@@ -189,7 +189,7 @@ describe('the endpoint GET /affiliates/referrals', () => {
     expect(refusal(await list(mira))).toEqual([404, 'AFFILIATE_NOT_FOUND'])
   })
 
-  it('is UPSTREAM_UNAVAILABLE when anything else fails, wherever, and says nothing of it', async () => {
+  it('is UPSTREAM_UNAVAILABLE when anything else fails, without details', async () => {
     const shop = await openShop(catalogue)
     const mira = await affiliate(shop, 'mira', 1)
     for (const table of ['referrals', 'affiliates', 'sessions']) {
@@ -202,7 +202,7 @@ describe('the endpoint GET /affiliates/referrals', () => {
     }
   })
 
-  it('takes GET and HEAD alone', async () => {
+  it('accepts only GET and HEAD', async () => {
     const shop = await openShop(catalogue)
     const mira = await affiliate(shop, 'mira', 1)
     const posted = await mira.post('/affiliates/referrals', {})
@@ -212,7 +212,7 @@ describe('the endpoint GET /affiliates/referrals', () => {
     expect([head.status, head.body]).toEqual([200, ''])
   })
 
-  it('comes through the proxy with its nonce, which drops what it does not forward', async () => {
+  it('works through the proxy with its nonce; the proxy drops other parameters', async () => {
     const shop = await openShop(catalogue)
     const mira = await affiliate(shop, 'mira', 3)
     const site = new Browser(`${shop.url}/api/secure`)
@@ -228,7 +228,7 @@ describe('the endpoint GET /affiliates/referrals', () => {
 })
 
 describe('becoming an affiliate', () => {
-  it('begins with an application that the operator decides about, and appears in the biography', async () => {
+  it('starts with an application that the operator decides about, and appears in the biography', async () => {
     const shop = await openShop(catalogue)
     const lena = await registerUser(shop, 'lena')
     expect(refusal(await shop.visitor().post('/affiliates/apply', {}))).toEqual([401, 'NOT_AUTHENTICATED'])
@@ -273,7 +273,7 @@ describe('becoming an affiliate', () => {
     expect(Object.keys(answer.meta ?? {})).toContain('request_id')
   })
 
-  it('must accept the terms again after each new version', async () => {
+  it('requires the terms to be accepted again after each new version', async () => {
     const shop = await openShop(catalogue, { 'affiliates.termsVersion': '1.0.0' })
     const mira = await affiliate(shop, 'mira')
     for (const body of [{}, { version: null }, { version: '' }, { version: '0.9.0' }, { version: '1.0.0 ' }]) {
@@ -288,7 +288,7 @@ describe('becoming an affiliate', () => {
   })
 })
 
-describe('the operator, beside a running shop', () => {
+describe('the operator with a running shop', () => {
   it('plans, approves and exports a payout run, and the affiliate sees it immediately', async () => {
     const shop = await openShop(catalogue)
     const mira = await affiliate(shop, 'mira')
@@ -327,7 +327,7 @@ describe('the operator, beside a running shop', () => {
     })
   })
 
-  it('accepts by hand what is paid, and is refused with a word of why for what is not', async () => {
+  it('accepts paid orders by hand, and gets the reason for a refusal', async () => {
     const shop = await openShop(catalogue, { 'affiliates.autoAccept': 'false' })
     const mira = await affiliate(shop, 'mira')
     const lena = await registerUser(shop, 'lena')

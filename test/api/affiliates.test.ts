@@ -73,7 +73,7 @@ const refusal = ({ status, body }: Answer) => [status, body.error?.code]
 const fields = ({ body }: Answer) => Object.keys(body.error?.details.fieldErrors ?? {})
 
 describe('GET /affiliates/referrals', () => {
-  it('answers data alone, page by page', async () => {
+  it('answers only data, page by page', async () => {
     const mira = await user('mira', 'active')
     for (const orderId of [1, 2, 3]) mira.refer(orderId)
     const first = await mira.call('/referrals?limit=2')
@@ -96,7 +96,7 @@ describe('GET /affiliates/referrals', () => {
     expect(second.body).toEqual({ data: { referrals: [expect.objectContaining({ id: 1 })], nextCursor: null } })
   })
 
-  it('makes the checks in the documented order', async () => {
+  it('runs the checks in the documented order', async () => {
     const petra = await user('petra', 'inactive')
     const nobody = await user('new', null)
     const mira = await user('mira', 'active')
@@ -115,7 +115,7 @@ describe('GET /affiliates/referrals', () => {
     expect(refusal(await mira.call('/referrals'))).toEqual([404, 'AFFILIATE_NOT_FOUND'])
   })
 
-  it('names the parameter that it refuses', async () => {
+  it('names the parameter that it rejects', async () => {
     const mira = await user('mira', 'active')
     const refused = [
       'limit=101',
@@ -144,7 +144,7 @@ describe('GET /affiliates/referrals', () => {
     expect([...refusal(answer), ...fields(answer)]).toEqual([422, 'VALIDATION_FAILED', 'cursor'])
   })
 
-  it('answers UPSTREAM_UNAVAILABLE when anything else fails, and says nothing of it', async () => {
+  it('answers UPSTREAM_UNAVAILABLE when anything else fails, without details', async () => {
     const mira = await user('mira', 'active')
     app.db.sqlite.exec('ALTER TABLE referrals RENAME TO elsewhere')
     const answer = await mira.call('/referrals')
@@ -154,7 +154,7 @@ describe('GET /affiliates/referrals', () => {
 })
 
 describe('becoming an affiliate', () => {
-  it('begins with an application, once', async () => {
+  it('starts with one application', async () => {
     const lena = await user('lena', null)
     expect(refusal(await call('/apply', {}))).toEqual([401, 'NOT_AUTHENTICATED'])
     const affiliate = { id: 1, code: 'lena', status: 'pending', rate: 10, termsVersion: null, termsAcceptedAt: null }
@@ -171,7 +171,7 @@ describe('becoming an affiliate', () => {
     expect(refusal(await (await user('new', null)).call('/me'))).toEqual([404, 'AFFILIATE_NOT_FOUND'])
   })
 
-  it('goes on with the current version of the terms', async () => {
+  it('continues with the current version of the terms', async () => {
     const mira = await user('mira', 'active')
     setSetting(app.db, 'affiliates.termsVersion', '1.2.0', 0)
     for (const body of [{}, { version: '1.1.0' }, { version: 1 }])

@@ -20,8 +20,8 @@ beforeAll(async () => {
 })
 afterAll(() => shop.stop())
 
-describe('every answer', () => {
-  it('has data or error, and beside it meta with exactly the four standard fields', async () => {
+describe('every response', () => {
+  it('has data or error, and meta with exactly the four standard fields', async () => {
     const visitor = shop.visitor()
     const success = await visitor.get('/nonce')
     expectNames(JSON.parse(success.text), ['data', 'meta'])
@@ -36,7 +36,7 @@ describe('every answer', () => {
     }
   })
 
-  it('carries its request id as a header, a new one each time, and says what it is', async () => {
+  it('has a new request id as a header, and its content type', async () => {
     const first = await shop.visitor().get('/health')
     const second = await shop.visitor().get('/nowhere')
     for (const { headers, meta } of [first, second]) {
@@ -48,26 +48,26 @@ describe('every answer', () => {
     expect(first.meta?.['request_id']).not.toBe(second.meta?.['request_id'])
   })
 
-  it.each(['a', 'Order-7_b.c', 'x'.repeat(128)])('takes over the correlation id %s', async (id) => {
+  it.each(['a', 'Order-7_b.c', 'x'.repeat(128)])('accepts the correlation id %s', async (id) => {
     const { meta } = await shop.visitor().get('/health', { 'x-correlation-id': id })
     expect([meta?.['correlationId'], meta?.['correlation_id']]).toEqual([id, id])
     expect(meta?.['request_id']).not.toBe(id)
   })
 
   it.each(['', 'x'.repeat(129), 'two words', 'a,b', 'a/b', '<b>', 'é'])(
-    'has a correlation id of its own where %j came',
+    'gets a new correlation id instead of %j',
     async (id) => {
       const { meta } = await shop.visitor().get('/health', { 'x-correlation-id': id })
       expect(meta?.['correlationId']).toEqual(uuid)
     }
   )
 
-  it('has a correlation id of its own where two came', async () => {
+  it('gets a new correlation id instead of two', async () => {
     const answer = await rawRequest(shop.url, 'GET', '/api/v1/health', ['X-Correlation-Id: a', 'X-Correlation-Id: b'])
     expect(JSON.parse(answer.body).meta.correlationId).toEqual(uuid)
   })
 
-  it('tells no cache to keep what belongs to one user', async () => {
+  it('forbids caches to store data of one user', async () => {
     const visitor = shop.visitor()
     await visitor.register({ email: 'cached@example.com' })
     for (const path of ['/me', '/orders', '/nonce', '/me/downloads', '/affiliates/referrals', '/affiliates/me']) {
@@ -80,7 +80,7 @@ describe('every answer', () => {
 
 describe('HEAD', () => {
   it.each(['/health', '/nonce', '/me', '/store/offers', '/nowhere'])(
-    'answers %s as GET does, without a body',
+    'answers %s like GET, without a body',
     async (path) => {
       const [head, get] = await Promise.all(
         ['HEAD', 'GET'].map((method) => rawRequest(shop.url, method, `/api/v1${path}`))
@@ -93,14 +93,14 @@ describe('HEAD', () => {
     }
   )
 
-  it('does not go where only POST does', async () => {
+  it('is refused where only POST is allowed', async () => {
     const answer = await rawRequest(shop.url, 'HEAD', '/api/v1/auth/login')
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST'])
   })
 })
 
 describe('an unexpected error', () => {
-  it('is 500 with nothing of its cause in the answer, and all of it in the log under the request id', async () => {
+  it('is 500 without its cause in the response, and with all of it in the log under the request id', async () => {
     const visitor = shop.visitor()
     await visitor.register({ email: 'unlucky@example.com' })
     shop.app.db.sqlite.exec('ALTER TABLE registration_profiles RENAME TO elsewhere')
@@ -119,7 +119,7 @@ describe('an unexpected error', () => {
 })
 
 describe('the log', () => {
-  it('has one line for each request, without its query, its cookies or what was sent', async () => {
+  it('has one line for each request, without its query, cookies and body', async () => {
     lines.length = 0
     const visitor = shop.visitor()
     await visitor.post('/auth/login?secret=1', { email: 'nobody@example.com', password: 'not-for-the-log' })

@@ -37,7 +37,7 @@ describe('a body', () => {
     'multipart/form-data',
     'application/jsonp',
     'text/json'
-  ])('said to be %j is 415', async (type) => {
+  ])('is 415 with the type %j', async (type) => {
     const { status, error } = await login('{}', { 'content-type': type })
     expect([status, error.code, error.details]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE', {}])
   })
@@ -47,11 +47,11 @@ describe('a body', () => {
     'APPLICATION/JSON',
     'application/json; charset=utf-8',
     'application/json;charset="UTF-8"'
-  ])('said to be %j is read', async (type) => {
+  ])('is read with the type %j', async (type) => {
     expect((await login('{}', { 'content-type': type })).status).toBe(400)
   })
 
-  it('of more than 64 KiB is 413, whatever it holds, and of 64 KiB is read', async () => {
+  it('is 413 above 64 KiB, whatever it contains, and is read up to 64 KiB', async () => {
     const limit = 64 * 1024
     expect((await login(' '.repeat(limit))).status).toBe(400)
     const { status, error } = await login(' '.repeat(limit + 1))
@@ -60,7 +60,7 @@ describe('a body', () => {
     expect([over.status, over.error.code]).toEqual([413, 'PAYLOAD_TOO_LARGE'])
   })
 
-  it('sent in chunks past the limit is 413 too, and the next request is answered', async () => {
+  it('is 413 when its chunks exceed the limit, and the next request is answered', async () => {
     const chunk = `ffff\r\n${'a'.repeat(0xffff)}\r\n`
     const answer = await rawRequest(shop.url, 'POST', '/api/v1/auth/login', [
       'Transfer-Encoding: chunked',
@@ -70,7 +70,7 @@ describe('a body', () => {
     expect((await shop.visitor().get('/health')).status).toBe(200)
   })
 
-  it('that is empty counts as {} whatever its type', async () => {
+  it('counts as {} when it is empty, whatever its type', async () => {
     for (const type of ['text/plain', 'application/json', '']) {
       const answer = await login('', { 'content-type': type })
       expect(refusal(answer)).toEqual([400, 'VALIDATION_FAILED', ['password', 'username', 'email']])
@@ -92,7 +92,7 @@ describe('a body', () => {
     '{"a":01}',
     '{"a":NaN}',
     '\ud800'
-  ])('%j is no JSON object: VALIDATION_FAILED with the endpoint’s own status', async (body) => {
+  ])("is VALIDATION_FAILED with the endpoint's own status when it is not a JSON object: %j", async (body) => {
     expect(refusal(await login(body))).toEqual([400, 'VALIDATION_FAILED', ['_body']])
     expect(refusal(await registering(body))).toEqual([422, 'VALIDATION_FAILED', ['_body']])
     expect(refusal(await shop.visitor().post('/auth/verify-email', body))).toEqual([
@@ -116,15 +116,15 @@ describe('a body', () => {
     [`${'{"a":'.repeat(13)}1${'}'.repeat(13)}`, Array.from({ length: 12 }, () => 'a').join('.')],
     ['{"email":"a@b.example","email":"c@d.example"}', '_body'],
     ['{"email":"\\ud800"}', 'email']
-  ])('%s is refused at its place', async (body, field) => {
+  ])('rejects %s on its path', async (body, field) => {
     expect(refusal(await login(body))).toEqual([400, 'VALIDATION_FAILED', [field]])
   })
 
-  it('with a byte order mark is read', async () => {
+  it('is read with a byte order mark', async () => {
     expect(refusal(await login('\uFEFF{"username":"x"}'))).toEqual([400, 'VALIDATION_FAILED', ['password']])
   })
 
-  it('has unknown fields ignored, and never assigned', async () => {
+  it('may have unknown fields, which are ignored and never assigned', async () => {
     const visitor = shop.visitor()
     const answer = await visitor.register({
       email: 'mallory@example.com',
@@ -140,7 +140,7 @@ describe('a body', () => {
   })
 })
 
-describe('a refusal of fields', () => {
+describe('an error about fields', () => {
   it('names every invalid field in one response, and repeats no value', async () => {
     const marker = 'never-to-be-repeated'
     const { status, error, text } = await registering({
@@ -176,7 +176,7 @@ describe('a refusal of fields', () => {
     expect(text).not.toContain(marker)
   })
 
-  it('lists at most twenty', async () => {
+  it('lists at most twenty fields', async () => {
     const many = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`unknown${index}`, 1]))
     const visitor = shop.visitor()
     await visitor.register({ email: 'many@example.com' })
@@ -193,7 +193,7 @@ describe('a refusal of fields', () => {
     expect(refusal(twice)[2]).toHaveLength(20)
   })
 
-  it('cuts a long name that a caller made up', async () => {
+  it('shortens a long name that a client invented', async () => {
     const visitor = shop.visitor()
     await visitor.register({ email: 'long@example.com' })
     const name = 'n'.repeat(5000)
@@ -223,12 +223,12 @@ describe('a query', () => {
     'Infinity',
     '1000001',
     '99999999999999999999'
-  ])('page %j is refused', async (page) => {
+  ])('rejects the page %j', async (page) => {
     const answer = await shop.visitor().get(`/store/offers?page=${encodeURIComponent(page)}`)
     expect(refusal(answer)).toEqual([400, 'VALIDATION_FAILED', ['page']])
   })
 
-  it('with a parameter twice is refused wherever it goes, with the endpoint’s own status', async () => {
+  it("is rejected with a repeated parameter on every endpoint, with the endpoint's own status", async () => {
     const visitor = shop.visitor()
     await visitor.register({ email: 'twice@example.com' })
     expect(refusal(await visitor.get('/store/offers?page=1&page=1'))).toEqual([400, 'VALIDATION_FAILED', ['page']])
@@ -242,7 +242,7 @@ describe('a query', () => {
     expect(refusal(await visitor.post('/store/checkout-session?ref=a&ref=b', { items: [] }))[2]).toEqual(['ref'])
   })
 
-  it('with unknown parameters is answered, except for referrals', async () => {
+  it('is accepted with unknown parameters, except for referrals', async () => {
     const visitor = shop.visitor()
     await visitor.register({ email: 'unknown@example.com' })
     for (const path of ['/me?fields=all', '/orders?userId=1', '/store/offers?__proto__=1', '/nonce?a', '/health?x=y']) {
@@ -257,7 +257,7 @@ describe('a query', () => {
   })
 })
 
-it('a body that comes where none is asked for is refused by its size, as the description says', async () => {
+it('rejects a body by its size on endpoints without a body, as the description says', async () => {
   for (const path of ['/nonce', '/store/offers', '/health']) {
     const url = `${shop.apiRoot}${path}`
     const { status, body } = await rawRequest(url, 'GET', new URL(url).pathname, [], 'x'.repeat(65_537))

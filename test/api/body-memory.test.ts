@@ -33,7 +33,7 @@ const length = 'Content-Length: 262144'
 const signature = 'Stripe-Signature: t=1,v1=00'
 
 describe('a webhook', () => {
-  it('without a signature is refused before its body arrives', async () => {
+  it('is refused without a signature before its body arrives', async () => {
     expect(await statusOf(sendHalf(shop.url, [length]))).toBe('400')
   })
 
@@ -43,7 +43,7 @@ describe('a webhook', () => {
     expect(await statusOf(sendHalf(unconfigured.url, [length, signature]))).toBe('503')
   })
 
-  it('in chunks of one byte is refused after 1,024 of them, and the connection is closed', async () => {
+  it('is refused after 1,024 chunks of one byte, and the connection is closed', async () => {
     const socket = sendHalf(shop.url, ['Transfer-Encoding: chunked', signature], '1\r\nx\r\n'.repeat(2_000))
     const closed = once(socket, 'close')
     expect(await statusOf(socket)).toBe('422')
@@ -51,7 +51,7 @@ describe('a webhook', () => {
   })
 })
 
-it('half-sent bodies hold at most 64 MB: the oldest are refused, and a login is still answered', async () => {
+it('limits unfinished bodies to 64 MB: the oldest are refused, and a login is still answered', async () => {
   const part = Buffer.alloc(250_000, 'x')
   const statuses: string[] = []
   const sockets = Array.from({ length: 300 }, () => sendHalf(shop.url, [length, signature], part))

@@ -12,7 +12,7 @@ const customer = {
 }
 const body = { items: [mug], customer }
 
-test('a guest who asks for an account gets one with the order, and can log in', async () => {
+test("creates an account with a guest's order, which can log in", async () => {
   const shop = await shopFor()
   const answer = await checkOut(shop.visitor(), body)
   expect(orderOf(shop, answer).order).toMatchObject({ userId: 1, email: 'Ada@example.com' })
@@ -22,7 +22,7 @@ test('a guest who asks for an account gets one with the order, and can log in', 
   expect(answer.headers.getSetCookie().map((line) => line.split('=')[0])).toEqual(['shopstead_checkout'])
 })
 
-test('the account is made for a payment by token as well, and takes the email’s name when no other is given', async () => {
+test("creates the account for a token payment, too, with the email's name if there is no other", async () => {
   const shop = await shopFor()
   const answer = await checkOut(shop.visitor(), {
     ...body,
@@ -44,14 +44,14 @@ test.each([
   ['a common password', { password: 'password123' }, 'customer.password'],
   ['a password that is the name', { password: 'adaquill' }, 'customer.password'],
   ['a password that is too long', { password: 'kelp'.repeat(65) }, 'customer.password']
-])('%s is refused on the field, with no order and no account', async (_what, changes, path) => {
+])('rejects %s on its field, with no order and no account', async (_what, changes, path) => {
   const shop = await shopFor()
   const answer = await checkOut(shop.visitor(), { items: [mug], customer: { ...customer, ...changes } })
   expect([answer.status, answer.error.code, fieldErrors(answer)]).toEqual([422, 'VALIDATION_FAILED', [path]])
   expect([count(shop, 'orders'), count(shop, 'users')]).toEqual([0, 0])
 })
 
-test('a taken email is refused, in any case, and the order is not made', async () => {
+test('refuses an email with an account, in any case, and creates no order', async () => {
   const shop = await shopFor()
   await makeUser(shop.app, { email: 'ADA@example.com' })
   const answer = await checkOut(shop.visitor(), body)
@@ -59,7 +59,7 @@ test('a taken email is refused, in any case, and the order is not made', async (
   expect(count(shop, 'orders')).toBe(0)
 })
 
-test('of ten concurrent checkouts with one email, one gets the account and its order, and nine are refused', async () => {
+test('creates one account and one order for ten concurrent checkouts with one email', async () => {
   const shop = await shopFor({ settings: { 'limits.register_email': 'off' } })
   const answers = await Promise.all(Array.from({ length: 10 }, () => checkOut(shop.visitor(), body)))
   const refused = answers.filter((answer) => answer.status === 422)
@@ -67,14 +67,14 @@ test('of ten concurrent checkouts with one email, one gets the account and its o
   expect([count(shop, 'orders'), count(shop, 'users')]).toEqual([1, 1])
 })
 
-test('a cart that is refused makes no account and tells nothing of the email', async () => {
+test('creates no account for a refused cart, and does not reveal whether the email has one', async () => {
   const shop = await shopFor()
   await makeUser(shop.app, { email: 'ada@example.com' })
   const answer = await checkOut(shop.visitor(), { ...body, items: [hidden] })
   expect(fieldErrors(answer)).toEqual(['items.0.productId'])
 })
 
-test('asking which emails have an account is limited as registering is', async () => {
+test('limits requests that reveal which emails have an account, as for registration', async () => {
   const shop = await shopFor({ settings: { 'limits.register_email': '2/60' } })
   await makeUser(shop.app, { email: 'ada@example.com' })
   const statuses = []
@@ -82,7 +82,7 @@ test('asking which emails have an account is limited as registering is', async (
   expect(statuses).toEqual([422, 422, 429])
 })
 
-test('accounts made while buying count as registrations from their address', async () => {
+test('counts accounts of checkouts as registrations from their address', async () => {
   const shop = await shopFor({ settings: { 'limits.register_ip': '1/60' } })
   expect((await checkOut(shop.visitor(), body)).status).toBe(200)
   const limited = await checkOut(shop.visitor(), { ...body, customer: { ...customer, email: 'uma@example.com' } })
@@ -94,7 +94,7 @@ test('accounts made while buying count as registrations from their address', asy
   expect((await checkOut(shop.visitor())).status).toBe(200)
 })
 
-test('while the email waits to be verified the order is a guest’s; verifying takes it in', async () => {
+test("keeps the order a guest's until the email is verified, then the account claims it", async () => {
   const shop = await shopFor({ settings: { 'registration.emailVerification': 'true' } })
   const answer = await checkOut(shop.visitor(), body)
   expect(orderOf(shop, answer).order.userId).toBeNull()
@@ -108,7 +108,7 @@ test('while the email waits to be verified the order is a guest’s; verifying t
   expect((await shop.visitor().post('/auth/login', login)).status).toBe(200)
 })
 
-test('a request for an account is ignored if accounts are off, and for a logged-in customer', async () => {
+test('ignores a request for an account if accounts are off, and for a logged-in customer', async () => {
   const shop = await shopFor({ settings: { 'checkout.accountCreation': 'false' } })
   expect(orderOf(shop, await checkOut(shop.visitor(), body)).order.userId).toBeNull()
   expect(count(shop, 'users')).toBe(0)
@@ -120,7 +120,7 @@ test('a request for an account is ignored if accounts are off, and for a logged-
   expect(count(shop, 'users')).toBe(1)
 })
 
-test('the password is stored nowhere but in its hash', async () => {
+test('stores the password only as its hash', async () => {
   const shop = await shopFor()
   await checkOut(shop.visitor(), body, { key: 'k' })
   const tables = ['orders', 'idempotency_keys', 'events', 'mails', 'order_history'].map((table) =>

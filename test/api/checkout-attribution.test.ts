@@ -99,7 +99,7 @@ const refs: Record<string, { sent?: string; credited: boolean; fields?: object; 
   }
 }
 
-test('each ref with each utm, of a guest and of a customer, leaves exactly what rules 4 to 8 say', async () => {
+test('stores what rules 4 to 8 require for each ref with each utm, of a guest and of a customer', async () => {
   const shop = await shopWithAffiliates()
   set(shop, withoutHoldLimits)
   const customer = shop.visitor()
@@ -138,7 +138,7 @@ test('each ref with each utm, of a guest and of a customer, leaves exactly what 
 })
 
 describe('attribution', () => {
-  test('goes by the query alone: what the cookies hold, and what the body says, counts for nothing', async () => {
+  test('uses only the query, not cookies and not the body', async () => {
     const shop = await shopWithAffiliates()
     const visitor = shop.visitor({ cookie: 'shopstead_ref=mira; shopstead_campaign=spring' })
     const answer = await checkOut(visitor)
@@ -146,7 +146,7 @@ describe('attribution', () => {
     expect((await checkOut(visitor, { items: [mug], ref: 'mira' })).status).toBe(422)
   })
 
-  test('is stamped before the payment, so a declined card leaves it too, with its referral rejected', async () => {
+  test('is stored before the payment, so a declined order has it too, with its referral rejected', async () => {
     const shop = await shopWithAffiliates()
     const body = { items: [mug], ...handoff, paymentToken: 'pm_card_chargeDeclined' }
     expect((await checkOut(shop.visitor(), body, { query: '?ref=mira&utm_source=mail' })).status).toBe(402)
@@ -154,7 +154,7 @@ describe('attribution', () => {
     expect(shop.app.db.sqlite.prepare('SELECT status FROM referrals').pluck().all()).toEqual(['rejected'])
   })
 
-  test('of a paid order is converted once its referral is accepted', async () => {
+  test('is converted for a paid order once its referral is accepted', async () => {
     const shop = await shopWithAffiliates({ settings: { 'affiliates.autoAccept': 'false' } })
     const pay = async () =>
       (await checkOut(shop.visitor(), { items: [mug], ...handoff }, { query: '?ref=mira' })).data.orderId
@@ -163,13 +163,13 @@ describe('attribution', () => {
     expect(seen(shop, await pay()).affiliate).toEqual(['mira', '', true, true])
   })
 
-  test('of an order that costs nothing has its visit and no referral', async () => {
+  test('has a visit and no referral for an order that costs nothing', async () => {
     const shop = await shopWithAffiliates()
     const answer = await checkOut(shop.visitor(), { items: [freeSheet] }, { query: '?ref=mira' })
     expect(seen(shop, answer.data.orderId)).toMatchObject({ affiliate: ['mira', '', false, false], visit: 1 })
   })
 
-  test('with the affiliate module off, a ref is ignored', async () => {
+  test('ignores a ref when the affiliate module is off', async () => {
     const shop = await shopWithAffiliates()
     switchModule(shop.app.db, 'affiliates', false, shop.app.clock.now())
     const answer = await checkOut(shop.visitor(), { items: [mug] }, { query: '?ref=mira&utm_medium=letter' })
@@ -177,7 +177,7 @@ describe('attribution', () => {
     expect(trackingCookies(answer)).toEqual([])
   })
 
-  test('parameters that it does not know are passed over', async () => {
+  test('ignores unknown parameters', async () => {
     const shop = await shopWithAffiliates()
     const answer = await checkOut(shop.visitor(), { items: [mug] }, { query: '?utm_term=x&utm_id=1&gclid=2' })
     expect(seen(shop, answer.data.orderId).order[0]).toBe('typein')
@@ -190,7 +190,7 @@ function trackingCookies({ headers }: Answer<unknown>): string[] {
 }
 
 describe('tracking cookies', () => {
-  test('are written for the site’s script, for 30 days, and only for a ref that counts', async () => {
+  test("are set for the site's script, for 30 days, and only for a valid ref", async () => {
     const shop = await shopWithAffiliates()
     const answer = await checkOut(shop.visitor(), { items: [mug] }, { query: '?ref=MIRA&campaign=früh%20ling%3B' })
     expect(trackingCookies(answer)).toEqual([
@@ -201,7 +201,7 @@ describe('tracking cookies', () => {
     expect(trackingCookies(without).map((line) => line.split('=')[0])).toEqual(['shopstead_ref'])
   })
 
-  test('live as long as the shop says, and are Secure where the shop is', async () => {
+  test('last as long as the setting, and are Secure when the shop uses https', async () => {
     const shop = await shopWithAffiliates({
       env: { SHOPSTEAD_PUBLIC_URL: 'https://shop.example' },
       settings: { 'affiliates.cookieDays': '7' }

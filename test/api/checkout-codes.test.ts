@@ -31,7 +31,7 @@ describe('the codes of a checkout', () => {
     }
   })
 
-  test('NOT_AUTHENTICATED 401: guests are not let in', async () => {
+  test('NOT_AUTHENTICATED 401: guests may not buy', async () => {
     const shop = await shopFor({ settings: { 'checkout.guest': 'false' } })
     const answer = await checkOut(shop.visitor())
     expect([answer.status, answer.error.code]).toEqual([401, 'NOT_AUTHENTICATED'])
@@ -191,7 +191,7 @@ describe('the limits of a checkout', () => {
   })
 })
 
-test('what else can be wrong: 405, 413 and 415', async () => {
+test('answers 405, 413 and 415', async () => {
   const visitor = (await shopFor()).visitor()
   const got = await visitor.get('/store/checkout-session')
   expect([got.status, got.headers.get('allow')]).toEqual([405, 'POST'])

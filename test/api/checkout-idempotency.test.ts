@@ -29,7 +29,7 @@ function replayed(answer: Answer<unknown>): boolean {
   return answer.headers.get('idempotency-replayed') === 'true'
 }
 
-describe('the first answer under a key', () => {
+describe('the first response under a key', () => {
   test.each([
     ['a redirect', { items: [mug] }, 200, undefined],
     ['a payment by token', byToken, 200, undefined],
@@ -50,7 +50,7 @@ describe('the first answer under a key', () => {
     expect(count(shop, 'orders')).toBe(1)
   })
 
-  test('is repeated with its correlation id, whatever the repeat sends, and takes no point of a limit', async () => {
+  test('is repeated with its correlation id, whatever the repetition sends, and takes no point of a limit', async () => {
     const shop = await shopFor({ settings: { 'limits.checkout_ip': '1/600' } })
     const post = (correlation: string) =>
       shop
@@ -61,7 +61,7 @@ describe('the first answer under a key', () => {
     expect([second.text, second.meta?.correlationId]).toEqual([first.text, 'one'])
   })
 
-  test('is kept for 24 hours', async () => {
+  test('is stored for 24 hours', async () => {
     const clock = testClock(Date.now())
     const shop = await shopFor({ overrides: { clock } })
     const first = await checkOut(shop.visitor(), { items: [mug] }, { key })
@@ -76,7 +76,7 @@ describe('the first answer under a key', () => {
     ['422 for the body', { items: [] }, {}],
     ['422 for an item', { items: [hidden] }, {}],
     ['429', { items: [mug] }, { 'limits.checkout_ip': '1/600' }]
-  ])('is asked for anew when it settled nothing: %s', async (_what, body, settings) => {
+  ])('is not repeated when it was not final: %s', async (_what, body, settings) => {
     const shop = await shopFor({ settings })
     if ('limits.checkout_ip' in settings) await checkOut(shop.visitor())
     const before = count(shop, 'orders')
@@ -90,20 +90,20 @@ describe('the first answer under a key', () => {
 })
 
 describe('a key', () => {
-  test.each(['', ' ', 'x'.repeat(256), 'clé', 'a\tb'])('%j is none', async (sent) => {
+  test.each(['', ' ', 'x'.repeat(256), 'clé', 'a\tb'])('is invalid: %j', async (sent) => {
     const shop = await shopFor()
     const answer = await checkOut(shop.visitor(), { items: [mug] }, { key: sent })
     expect([answer.status, fieldErrors(answer)]).toEqual([422, ['Idempotency-Key']])
     expect(count(shop, 'orders')).toBe(0)
   })
 
-  test.each(['x', 'x'.repeat(255), '!"#$%&\'()*+,-./ ~'])('%j is one', async (sent) => {
+  test.each(['x', 'x'.repeat(255), '!"#$%&\'()*+,-./ ~'])('is valid: %j', async (sent) => {
     const shop = await shopFor()
     expect((await checkOut(shop.visitor(), { items: [mug] }, { key: sent })).status).toBe(200)
     expect(replayed(await checkOut(shop.visitor(), { items: [mug] }, { key: sent }))).toBe(true)
   })
 
-  test('belongs to one body and to the parameters that count; others may change', async () => {
+  test('belongs to one body and to the parameters that matter; others may change', async () => {
     const shop = await shopFor()
     const ask = (body: unknown, query: string) => checkOut(shop.visitor(), body, { key, query })
     expect((await ask({ items: [mug] }, '?utm_source=mail&gclid=1')).status).toBe(200)
@@ -121,7 +121,7 @@ describe('a key', () => {
     expect(count(shop, 'orders')).toBe(1)
   })
 
-  test('belongs to a session, and without one to an address', async () => {
+  test('belongs to a session, or to an address without a session', async () => {
     const shop = await shopFor({ env: { SHOPSTEAD_TRUSTED_PROXIES: '127.0.0.1' } })
     const lena = await loggedIn(shop)
     const uma = await loggedIn(shop, 'uma@shop.example')
@@ -142,7 +142,7 @@ describe('a key', () => {
     expect((await checkOut(lena, undefined, { key })).data.orderId).toBe('5')
   })
 
-  test('of a guest is found from another address and after logging in, so the card is charged once', async () => {
+  test('is found from another address and after logging in for a guest, so the card is charged once', async () => {
     const shop = await shopFor({ env: { SHOPSTEAD_TRUSTED_PROXIES: '127.0.0.1' } })
     const atHome = shop.visitor({ 'x-forwarded-for': '192.0.2.1' })
     const onTheWay = shop.visitor({ 'x-forwarded-for': '198.51.100.2' })
@@ -157,7 +157,7 @@ describe('a key', () => {
     expect([other.status, replayed(other)]).toEqual([200, false])
   })
 
-  test('of a guest whose answer was lost continues the same order from another address', async () => {
+  test("continues a guest's order from another address when the response was lost", async () => {
     const shop = await shopFor({ env: { SHOPSTEAD_TRUSTED_PROXIES: '127.0.0.1' } })
     shop.app.sandbox?.addFault({ target: 'payment_intents.*', fault: 'reset', moment: 'after', skip: 1, times: 6 })
     const lost = await checkOut(shop.visitor({ 'x-forwarded-for': '192.0.2.1' }), byToken, { key })
@@ -170,7 +170,7 @@ describe('a key', () => {
   test.each([
     ['by redirect', { items: [mug] }],
     ['by token', byToken]
-  ])('used by fifty requests at once makes one order %s: fifty equal answers, or in_progress', async (_how, body) => {
+  ])('creates one order %s for fifty concurrent requests, with equal responses or in_progress', async (_how, body) => {
     const shop = await shopFor()
     const answers = await Promise.all(Array.from({ length: 50 }, () => checkOut(shop.visitor(), body, { key })))
     const done = answers.filter((answer) => answer.status === 200)
@@ -182,7 +182,7 @@ describe('a key', () => {
   })
 })
 
-describe('after a 504', () => {
+describe('a key after a 504', () => {
   /** A confirm whose answer is lost, and so is the answer to the question what became of it. */
   async function lose(shop: RunningShop, moment: 'before' | 'after', body: object = byToken): Promise<void> {
     shop.app.sandbox?.addFault({ target: 'payment_intents.confirm', fault: 'reset', moment, times: 3 })
@@ -204,7 +204,7 @@ describe('after a 504', () => {
   }
 
   test.each(['before', 'after'] as const)(
-    'the same key settles the same order (the answer was lost %s the charge)',
+    'settles the same order (the response was lost %s the charge)',
     async (moment) => {
       const shop = await shopFor()
       await lose(shop, moment)
@@ -216,7 +216,7 @@ describe('after a 504', () => {
     }
   )
 
-  test('and once the reconciler has found the payment made, the same key says so', async () => {
+  test('reports the payment once the reconciler has found it', async () => {
     const shop = await shopFor()
     await lose(shop, 'after')
     await settlePayments(shop.app, { underWay: 'take' })
@@ -224,7 +224,7 @@ describe('after a 504', () => {
     expect(outcome(shop, answer)).toEqual({ status: 200, orderId: 1, orders: ['processing'], charges: 1 })
   })
 
-  test('and once the reconciler has called the payment off, the same key pays the same order anew', async () => {
+  test('pays the same order again once the reconciler has called the payment off', async () => {
     const shop = await shopFor()
     await lose(shop, 'before')
     await settlePayments(shop.app, { underWay: 'take' })
@@ -234,7 +234,7 @@ describe('after a 504', () => {
     expect(historyOf(shop.app.db, 1).map((row) => row.to)).toEqual(['pending', 'failed', 'pending', 'processing'])
   })
 
-  test('and another buyer has bought the last one meanwhile, the same key reports that it is sold out', async () => {
+  test('reports that the item is sold out when another buyer has bought the last one', async () => {
     const shop = await shopFor()
     const body = { ...byToken, items: [lastOne] }
     await lose(shop, 'before', body)
@@ -245,7 +245,7 @@ describe('after a 504', () => {
     expect(charges(shop)).toBe(1)
   })
 
-  test('and an operator has cancelled the order: unknown until it is settled, then a new order', async () => {
+  test('is unknown until it is settled when an operator has cancelled the order, then creates a new order', async () => {
     const shop = await shopFor()
     await lose(shop, 'before')
     const move = { by: 'operator', reason: 'asked to' }
@@ -256,7 +256,7 @@ describe('after a 504', () => {
     expect(outcome(shop, answer)).toEqual({ status: 200, orderId: 2, orders: ['cancelled', 'processing'], charges: 1 })
   })
 
-  test('asking again and again under the key is limited as every checkout is', async () => {
+  test('is limited like every checkout when it is repeated', async () => {
     const shop = await shopFor({ settings: { 'limits.checkout_ip': '1/600' } })
     await lose(shop, 'before')
     const answer = await checkOut(shop.visitor(), byToken, { key })
@@ -265,14 +265,14 @@ describe('after a 504', () => {
     expect(outcome(shop, await checkOut(shop.visitor(), byToken, { key }))).toMatchObject({ orderId: 1, charges: 1 })
   })
 
-  test('another request under the key is refused all the same', async () => {
+  test('is refused with another request', async () => {
     const shop = await shopFor()
     await lose(shop, 'after')
     const answer = await checkOut(shop.visitor(), { ...byToken, items: [mug, mug] }, { key })
     expect([answer.status, answer.error.details]).toEqual([409, { reason: 'payload_mismatch' }])
   })
 
-  test('of the payment page the same key opens the one page of the one order', async () => {
+  test('opens the one page of the one order', async () => {
     const shop = await shopFor()
     shop.app.sandbox?.addFault({ target: 'checkout.sessions.create', fault: 'reset', moment: 'after', times: 3 })
     expect((await checkOut(shop.visitor(), { items: [mug] }, { key })).status).toBe(504)

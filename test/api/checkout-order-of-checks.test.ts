@@ -6,7 +6,7 @@ const path = '/store/checkout-session'
 const codeOf = ({ status, error }: Answer<unknown>): string => `${status} ${error?.code ?? ''}`.trim()
 
 /** docs/contract.md A3: if several things are wrong, the answer names the first one in this order. */
-test('the checks of a checkout come in their order', async () => {
+test('runs the checks of a checkout in the documented order', async () => {
   const shop = await shopFor({ env: { SHOPSTEAD_PAYMENTS: 'manual' } })
   const guest = shop.visitor()
   const key = { 'idempotency-key': 'used' }
@@ -41,7 +41,7 @@ test('the checks of a checkout come in their order', async () => {
   expect(await ask(unsold)).toBe('501 CHECKOUT_NOT_IMPLEMENTED')
 })
 
-test('the gateway comes before items and coupons, and these before the payment', async () => {
+test('checks the gateway before items and coupons, and these before the payment', async () => {
   const unsold = { items: [hidden], couponCode: 'NOPE', ...handoff, paymentToken: 'pm_card_chargeDeclined' }
   const unready = await shopFor({ env: { SHOPSTEAD_PAYMENTS: 'stripe' } })
   expect(codeOf(await checkOut(unready.visitor(), unsold))).toBe('503 CHECKOUT_GATEWAY_NOT_CONFIGURED')
@@ -53,7 +53,7 @@ test('the gateway comes before items and coupons, and these before the payment',
   )
 })
 
-test('the body is checked before anything is counted', async () => {
+test('checks the body before it counts anything', async () => {
   const shop = await shopFor({ settings: { 'limits.checkout_ip': '1/600', 'checkout.guestEmail': 'required' } })
   set(shop, { 'checkout.returnOrigins': 'https://front.example' })
   const visitor = shop.visitor()
@@ -72,7 +72,7 @@ test('the body is checked before anything is counted', async () => {
   expect(codeOf(await checkOut(visitor))).toBe('429 RATE_LIMITED')
 })
 
-test('a guest and a customer with the same address do not share keys', async () => {
+test('keeps the keys of a guest and of a customer with the same address apart', async () => {
   const shop = await shopFor()
   const customer = await loggedIn(shop)
   expect(codeOf(await checkOut(shop.visitor(), { items: [mug] }, { key: 'k' }))).toBe('200')

@@ -67,8 +67,8 @@ const monthly = { productId: 8, quantity: 1 }
 const yearly = { productId: 9, quantity: 1 }
 const palace = { productId: 10, quantity: 50 }
 
-describe('what is bought', () => {
-  test('costs what the catalogue says at that moment, and is what the catalogue calls it', async () => {
+describe('the items of a checkout', () => {
+  test('have the price and the name of the catalogue', async () => {
     const shop = await shopFor({ seed: catalogue })
     const answer = await checkOut(shop.visitor(), {
       items: [{ ...mug, quantity: 3 }, lamp, { productId: shirt, quantity: 1 }]
@@ -91,14 +91,14 @@ describe('what is bought', () => {
     ['with a variation that is sold out', { productId: shirt, quantity: 1, variationId: 3 }, 'quantity'],
     ['of more than there are', { productId: shirt, quantity: 4, variationId: small }, 'quantity'],
     ['that comes to more than can be counted', palace, 'quantity']
-  ])('an item %s is refused on its own path, and nothing is kept of the order', async (_what, item, field) => {
+  ])('are rejected on the path of an item %s, and no part of the order is stored', async (_what, item, field) => {
     const shop = await shopFor({ seed: catalogue })
     const answer = await checkOut(shop.visitor(), { items: [mug, item] })
     expect([answer.status, fieldErrors(answer)]).toEqual([422, [`items.1.${field}`]])
     expect(count(shop, 'orders')).toBe(0)
   })
 
-  test('equal products and variations are one line, also when the variation is named once and meant once', async () => {
+  test('merge into one line when they are equal, also with an explicit default variation', async () => {
     const shop = await shopFor({ seed: catalogue })
     const items = [
       { productId: shirt, quantity: 1 },
@@ -115,7 +115,7 @@ describe('what is bought', () => {
     ])
   })
 
-  test('two items that together want more than there is are refused on the one that is too many', async () => {
+  test('are rejected on the item that exceeds the stock', async () => {
     const shop = await shopFor()
     const answer = await checkOut(shop.visitor(), { items: [lastOne, lastOne] })
     expect([answer.status, fieldErrors(answer)]).toEqual([422, ['items.1.quantity']])
@@ -123,7 +123,7 @@ describe('what is bought', () => {
     expect(fieldErrors(await checkOut(shop.visitor(), { items: [lastOne] }))).toEqual(['items.0.quantity'])
   })
 
-  test('variations that draw on one stock are refused where it ends', async () => {
+  test('are rejected on the variation that exceeds a shared stock', async () => {
     const shop = await shopFor({ seed: catalogue, settings: { 'checkout.heldStockPercent': '100' } })
     const scarves = (quantity: number) => [
       { productId: 11, quantity: 1, variationId: 4 },
@@ -133,7 +133,7 @@ describe('what is bought', () => {
     expect((await checkOut(shop.visitor(), { items: scarves(1) })).status).toBe(200)
   })
 
-  test('renews at one interval where the gateway’s page takes the payment', async () => {
+  test("must have one billing interval on the gateway's page", async () => {
     const shop = await shopFor({ seed: catalogue })
     const answer = await checkOut(shop.visitor(), { items: [mug, monthly, yearly] })
     expect([answer.status, fieldErrors(answer)]).toEqual([422, ['items.2.productId']])
@@ -143,7 +143,7 @@ describe('what is bought', () => {
 })
 
 describe('coupons', () => {
-  test('come by couponCode and couponCodes together, whatever their case; a code sent twice counts once', async () => {
+  test('are read from couponCode and couponCodes, in any case; a repeated code counts once', async () => {
     const shop = await shopFor({ seed: catalogue })
     const body = { items: [{ ...mug, quantity: 4 }], couponCode: ' ten ', couponCodes: ['', 'FIVER', 'TEN'] }
     const { order } = orderOf(shop, await checkOut(shop.visitor(), body))
@@ -151,7 +151,7 @@ describe('coupons', () => {
     expect([order.subtotalMinor, order.discountMinor, order.totalMinor]).toEqual([5000, 1000, 4000])
   })
 
-  test('that do not apply are named each on its own path', async () => {
+  test('are rejected each on its own path', async () => {
     const shop = await shopFor({ seed: catalogue })
     const couponCodes = ['TEN', 'NOPE', 'LATER', 'BIG', 'LIGHTS']
     const answer = await checkOut(shop.visitor(), { items: [mug], couponCode: 'OLD', couponCodes })
@@ -160,12 +160,12 @@ describe('coupons', () => {
     expect(shop.app.db.sqlite.prepare('SELECT sum(used) FROM coupons').pluck().get()).toBe(0)
   })
 
-  test('an empty code is none', async () => {
+  test('are ignored when they are empty', async () => {
     const shop = await shopFor()
     expect((await checkOut(shop.visitor(), { items: [mug], couponCode: '', couponCodes: ['', ' '] })).status).toBe(200)
   })
 
-  test('the last use goes to the first order, and comes back when that one is declined', async () => {
+  test('have a last use for one order, which returns when that order is declined', async () => {
     const shop = await shopFor()
     const once = { items: [mug], couponCode: 'ONCE' }
     const declined = await checkOut(shop.visitor(), { ...once, ...handoff, paymentToken: 'pm_card_chargeDeclined' })
@@ -174,7 +174,7 @@ describe('coupons', () => {
     expect(fieldErrors(await checkOut(shop.visitor(), once))).toEqual(['couponCode'])
   })
 
-  test('a limit per customer counts the orders of an account, and what was paid with its verified email', async () => {
+  test("count for the limit per customer with an account's orders, and with payments under its verified email", async () => {
     const shop = await shopFor({ seed: catalogue })
     const first = { items: [mug], couponCode: 'FIRST' }
     const unpaid = { ...first, customer: { email: 'Lena@Shop.example' } }
@@ -188,15 +188,15 @@ describe('coupons', () => {
   })
 })
 
-describe('who buys', () => {
-  test('a customer who is logged in buys under the account’s email, whatever the body says', async () => {
+describe('the buyer', () => {
+  test("has the account's email when logged in, whatever the body contains", async () => {
     const shop = await shopFor()
     const body = { items: [mug], customer: { email: 'else@shop.example', firstName: 'Lena' } }
     const { order } = orderOf(shop, await checkOut(await loggedIn(shop), body))
     expect([order.email, order.userId, order.contact]).toEqual(['lena@shop.example', 1, { firstName: 'Lena' }])
   })
 
-  test('a guest’s email is customer.email, else billingAddress.email, else asked later', async () => {
+  test('has the email customer.email, otherwise billingAddress.email, otherwise a later one', async () => {
     const shop = await shopFor()
     const email = async (fields: object) =>
       orderOf(shop, await checkOut(shop.visitor(), { items: [mug], ...fields })).order.email
@@ -206,7 +206,7 @@ describe('who buys', () => {
     expect(await email({ shippingAddress: { email: 's@shop.example' } })).toBeNull()
   })
 
-  test('checkout.guestEmail = required asks for it with token_handoff alone, and of guests alone', async () => {
+  test('must have an email with checkout.guestEmail = required, only for token_handoff and guests', async () => {
     const shop = await shopFor({ settings: { 'checkout.guestEmail': 'required' } })
     const refused = await checkOut(shop.visitor(), { items: [mug], ...handoff })
     expect([refused.status, fieldErrors(refused)]).toEqual([422, ['customer.email']])
@@ -216,7 +216,7 @@ describe('who buys', () => {
     expect((await checkOut(await loggedIn(shop), { items: [mug], ...handoff })).status).toBe(200)
   })
 
-  test('addresses and notes are kept as they came, under their own names', async () => {
+  test('has addresses and notes as they were sent, under their own names', async () => {
     const shop = await shopFor()
     const body = {
       items: [mug],
@@ -230,7 +230,7 @@ describe('who buys', () => {
   })
 })
 
-describe('where the buyer comes back to', () => {
+describe('the return URL', () => {
   const origins = '["https://front.example","http://localhost:5173"]'
 
   test.each([
@@ -250,7 +250,7 @@ describe('where the buyer comes back to', () => {
     ['https://frоnt.example/', false],
     ['https://front.example./', false],
     ['http://localhost/', false]
-  ])('with checkout.returnOrigins, %s is allowed: %s', async (url, allowed) => {
+  ])('is allowed or rejected by checkout.returnOrigins: %s, %s', async (url, allowed) => {
     const shop = await shopFor({ settings: { 'checkout.returnOrigins': origins } })
     const answer = await checkOut(shop.visitor(), { items: [mug], returnUrl: url, cancelUrl: url })
     expect([answer.status, fieldErrorsOf(answer)]).toEqual(allowed ? [200, []] : [422, ['returnUrl', 'cancelUrl']])
@@ -262,7 +262,7 @@ describe('where the buyer comes back to', () => {
     ['http://localhost:3000/done', true],
     ['https://front.example/done', true],
     ['https://evil.example/', false]
-  ])('in production without the setting, %s is allowed: %s', async (url, allowed) => {
+  ])('is allowed or rejected in production without the setting: %s, %s', async (url, allowed) => {
     const env = {
       SHOPSTEAD_ENV: 'production',
       SHOPSTEAD_PAYMENTS: 'sandbox',
@@ -274,7 +274,7 @@ describe('where the buyer comes back to', () => {
     expect([answer.status, fieldErrorsOf(answer)]).toEqual(allowed ? [200, []] : [422, ['returnUrl']])
   })
 
-  test('is the address that was checked: the gateway gets the stored address, with the result of the order', async () => {
+  test("is stored in the form that was checked, and the gateway gets it with the order's result", async () => {
     const shop = await shopFor()
     const body = {
       items: [mug],
@@ -301,7 +301,7 @@ describe('where the buyer comes back to', () => {
 })
 
 describe('an order that costs nothing', () => {
-  test('does not reach the gateway: it is paid immediately, and its page is the done page', async () => {
+  test('is paid immediately without the gateway, and its page is the done page', async () => {
     const shop = await shopFor({ seed: catalogue })
     const answer = await checkOut(shop.visitor(), { items: [freeSheet], returnUrl: 'https://front.example/' })
     const { order } = orderOf(shop, answer)
@@ -315,7 +315,7 @@ describe('an order that costs nothing', () => {
     expect(shop.app.sandbox?.ledger()).toMatchObject({ intents: [], sessions: [], charges: [] })
   })
 
-  test('by token_handoff says that no payment was required', async () => {
+  test('reports with token_handoff that no payment was required', async () => {
     const shop = await shopFor()
     const answer = await checkOut(shop.visitor(), { items: [freeSheet], ...handoff })
     expect(answer.data).toEqual({
@@ -330,8 +330,8 @@ describe('an order that costs nothing', () => {
   })
 })
 
-describe('what is answered', () => {
-  test('redirect_to_store is the default, and its orderId is a text', async () => {
+describe('the response of a checkout', () => {
+  test('is for redirect_to_store by default, with a text as orderId', async () => {
     const shop = await shopFor()
     for (const fields of [{}, { strategy: null }, { strategy: 'redirect_to_store', paymentToken: 'pm_card_visa' }]) {
       const answer = await checkOut(shop.visitor(), { items: [print], ...fields })
@@ -342,7 +342,7 @@ describe('what is answered', () => {
     }
   })
 
-  test('token_handoff tells the order’s state, with an integer for its id', async () => {
+  test("contains the order's state with token_handoff, with an integer as orderId", async () => {
     const shop = await shopFor()
     const answer = await checkOut(shop.visitor(), { items: [print], ...handoff })
     expect(answer.data).toEqual({
@@ -356,7 +356,7 @@ describe('what is answered', () => {
     expect(Object.keys(answer.meta ?? {})).toEqual(['correlationId', 'correlation_id', 'request_id', 'timestamp'])
   })
 
-  test('a change of settings counts from the next request on', async () => {
+  test('follows a changed setting from the next request on', async () => {
     const shop = await shopFor()
     expect((await checkOut(shop.visitor())).status).toBe(200)
     set(shop, { 'checkout.guest': 'false' })

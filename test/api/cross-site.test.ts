@@ -59,11 +59,11 @@ describe('a request that changes something', () => {
     expect(await refused(headers)).toBe(outcome)
   })
 
-  it('from the very host that it was sent to passes', async () => {
+  it('is accepted from the host that it was sent to', async () => {
     expect(await refused([`Origin: ${shop.url}`])).toBe(passes)
   })
 
-  it('is refused at each such endpoint, before its nonce, its session and its body', async () => {
+  it('is refused on each such endpoint, before its nonce, its session and its body', async () => {
     for (const [method, path] of [
       ['POST', '/auth/register'],
       ['POST', '/auth/login'],
@@ -85,18 +85,18 @@ describe('a request that changes something', () => {
     }
   })
 
-  it('is refused by the proxy too', async () => {
+  it('is refused by the proxy, too', async () => {
     expect(await refused(['Sec-Fetch-Site: cross-site'], shop, '/api/secure/auth/login')).toBe(fails)
   })
 
-  it('is a webhook, which comes from another site by nature', async () => {
+  it('is accepted as a webhook, which always comes from another site', async () => {
     const answer = await rawRequest(shop.url, 'POST', '/api/v1/webhooks/stripe', ['Sec-Fetch-Site: cross-site'], '{}')
     expect([answer.status, JSON.parse(answer.body).error.code]).toEqual([400, 'WEBHOOK_SIGNATURE_INVALID'])
   })
 })
 
 describe('a request that only reads', () => {
-  it('is answered wherever it comes from', async () => {
+  it('is answered from every origin', async () => {
     const { status } = await rawRequest(shop.url, 'GET', '/api/v1/health', [
       'Sec-Fetch-Site: cross-site',
       'Origin: https://evil.example'
@@ -104,7 +104,7 @@ describe('a request that only reads', () => {
     expect(status).toBe(200)
   })
 
-  it('changes nothing in the database, with a session or without', async () => {
+  it('changes nothing in the database, with and without a session', async () => {
     const visitor = development.visitor()
     await visitor.register()
     const { sqlite } = development.app.db
@@ -118,7 +118,7 @@ describe('a request that only reads', () => {
 
 describe('in development', () => {
   it.each(['http://localhost:5173', 'http://127.0.0.1:1', 'https://app.localhost', 'http://[::1]:5173'])(
-    '%s passes: a site under development has a port of its own',
+    'accepts %s: a site under development has its own port',
     async (origin) => {
       expect(await refused([`Origin: ${origin}`], development)).toBe(passes)
       expect(await refused([`Origin: ${origin}`, 'Sec-Fetch-Site: same-site'], development)).toBe(passes)
@@ -127,7 +127,7 @@ describe('in development', () => {
   )
 
   it.each(['http://localhost.evil.example', 'http://127.0.0.1.evil.example', 'http://10.0.0.1'])(
-    '%s does not',
+    'refuses %s',
     async (origin) => {
       expect(await refused([`Origin: ${origin}`], development)).toBe(fails)
     }

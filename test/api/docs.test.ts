@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => shop.stop())
 
-it('the reference page describes every endpoint', () => {
+it('describes every endpoint on the reference page', () => {
   expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
   for (const { method, path } of routes) {
     expect(html).toContain(`<span class="method">${method}</span> <code>${path}</code>`)
@@ -24,7 +24,7 @@ it('the reference page describes every endpoint', () => {
   }
 })
 
-it('the reference page needs nothing but itself', () => {
+it('loads nothing else on the reference page', () => {
   expect(html).not.toMatch(/<script|<link|<img|<iframe|@import|url\(|\son\w+=|style="/i)
   const links = [...html.matchAll(/href="([^"]+)"/g)].map(([, target]) => target)
   expect(links.filter((target) => !target?.startsWith('#'))).toEqual(['/openapi.json'])
@@ -33,7 +33,7 @@ it('the reference page needs nothing but itself', () => {
   }
 })
 
-it('the reference page lets its own style through a policy that lets nothing else', async () => {
+it('allows the reference page its own style and nothing else in the policy', async () => {
   const style = /<style>([^]*?)<\/style>/.exec(html)?.[1] ?? ''
   const digest = Buffer.from(await crypto.subtle.digest('SHA-256', Buffer.from(style))).toString('base64')
   expect(headers.get('content-security-policy')).toBe(
@@ -41,7 +41,7 @@ it('the reference page lets its own style through a policy that lets nothing els
   )
 })
 
-it('the description is read, not written', async () => {
+it('does not allow writes to the description', async () => {
   for (const path of ['/docs', '/openapi.json']) {
     const head = await fetch(`${shop.url}${path}`, { method: 'HEAD' })
     expect([head.status, await head.text()]).toEqual([200, ''])

@@ -68,7 +68,7 @@ describe('the list of downloads', () => {
     expect(await listed(await registerUser(shop, 'other'))).toEqual([])
   })
 
-  it('ends with the permission, and the module, and begins again with them', async () => {
+  it('is empty without the permission or the module, and full again with them', async () => {
     const { shop, lena } = await bought('charts', 'charts/north sea.pdf')
     switchModule(shop.app.db, 'downloads', false, shop.clock.now())
     expect(await listed(lena)).toEqual([])
@@ -83,7 +83,7 @@ describe('the list of downloads', () => {
 })
 
 describe('a download', () => {
-  it('is the file, as an attachment that no cache keeps and no browser runs', async () => {
+  it('is the file, as an attachment that is not cached and not executed', async () => {
     const { link } = await bought('charts', 'charts/north sea.pdf')
     const answer = await get(link)
     expect([answer.status, await answer.text()]).toEqual([200, text])
@@ -98,12 +98,12 @@ describe('a download', () => {
     })
   })
 
-  it('needs no session: the link is a bearer’s', async () => {
+  it('needs no session: the link is a bearer token', async () => {
     const { shop, download } = await bought()
     expect((await shop.visitor().fetch(`${shop.url}${download.url}`)).status).toBe(200)
   })
 
-  it('has its headers alone for HEAD, and refuses every other method', async () => {
+  it('sends only headers for HEAD, and refuses every other method', async () => {
     const { shop, download, link } = await bought()
     const head = await rawRequest(shop.url, 'HEAD', download.url)
     expect([head.status, head.headers.get('content-length'), head.body]).toEqual([200, '10', ''])
@@ -115,7 +115,7 @@ describe('a download', () => {
     }
   })
 
-  it('comes in ranges', async () => {
+  it('supports ranges', async () => {
     const { link } = await bought()
     expect(await ranged(link, 'bytes=0-3')).toEqual([206, 'bytes 0-3/10', '4', '0123'])
     expect(await ranged(link, 'bytes=4-')).toEqual([206, 'bytes 4-9/10', '6', '456789'])
@@ -127,19 +127,19 @@ describe('a download', () => {
     expect(await ranged(link, 'BYTES=0-0')).toEqual([206, 'bytes 0-0/10', '1', '0'])
   })
 
-  it('says that a range is not there', async () => {
+  it('refuses a range outside the file', async () => {
     const { link } = await bought()
     for (const range of ['bytes=10-', 'bytes=10-20', 'bytes=-0', 'bytes=99999999999999999999-'])
       expect([range, ...(await ranged(link, range)).slice(0, 2)]).toEqual([range, 416, 'bytes */10'])
   })
 
-  it('comes whole where a range is none', async () => {
+  it('is complete when the range is invalid', async () => {
     const { link } = await bought()
     for (const range of ['bytes=', 'bytes=-', 'bytes=a-b', 'bytes=5-2', 'lines=0-3', 'bytes=0-1,4-5', 'bytes=1.5-2'])
       expect([range, ...(await ranged(link, range))]).toEqual([range, 200, null, '10', text])
   })
 
-  it('goes on where it was interrupted only while the file is the same', async () => {
+  it('continues an interrupted download only while the file is unchanged', async () => {
     const { shop, link } = await bought()
     const etag = (await get(link)).headers.get('etag') ?? ''
     expect(await ranged(link, 'bytes=4-', { 'if-range': etag })).toEqual([206, 'bytes 4-9/10', '6', '456789'])
@@ -149,7 +149,7 @@ describe('a download', () => {
       expect((await ranged(link, 'bytes=4-', { 'if-range': other }))[0]).toBe(200)
   })
 
-  it('is whole when it is empty or large', async () => {
+  it('is complete when it is empty or large', async () => {
     const { shop, link } = await bought()
     writeFileSync(join(shop.dataDir, 'downloads', 'song.txt'), '')
     const empty = await get(link)
@@ -162,8 +162,8 @@ describe('a download', () => {
   })
 })
 
-describe('a link that is not good', () => {
-  it('is not there when it was tampered with', async () => {
+describe('an invalid link', () => {
+  it('is not found when it was changed', async () => {
     const { shop, download } = await bought()
     const token = download.url.slice('/downloads/'.length)
     const [id = '', expiry = '', signature = ''] = token.split('.')
@@ -187,7 +187,7 @@ describe('a link that is not good', () => {
     expect((await get(`${shop.url}${download.url}`)).status).toBe(200)
   })
 
-  it('is not there by a path that leads elsewhere', async () => {
+  it('is not found by a path outside the folder', async () => {
     const { shop, download } = await bought()
     const tricks = [
       '/downloads/..%2f..%2fsecret.key',
@@ -225,7 +225,7 @@ describe('a link that is not good', () => {
     await refused(shop, link)
   })
 
-  it('is over after a day, and a new one is listed', async () => {
+  it('expires after a day, and a new one is listed', async () => {
     const { shop, lena, link } = await bought()
     shop.clock.advance(dayMs - 1)
     expect((await get(link)).status).toBe(200)
@@ -235,7 +235,7 @@ describe('a link that is not good', () => {
     expect((await get(`${shop.url}${fresh?.url}`)).status).toBe(200)
   })
 
-  it('is over with a refund, with the module, and with its owner’s account', async () => {
+  it("stops working after a refund, without the module, and with its owner's deactivated account", async () => {
     const { shop, lena, orderId, link } = await bought()
     switchModule(shop.app.db, 'downloads', false, shop.clock.now())
     await refused(shop, link)

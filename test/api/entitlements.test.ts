@@ -74,7 +74,7 @@ describe('register, login and /me', () => {
     })
   })
 
-  it('have exactly the fields of the interface while the email awaits its verification', async () => {
+  it('have exactly the fields of the interface while the email is not verified', async () => {
     const shop = await openShop(benefitCatalogue, { 'registration.emailVerification': 'true' })
     const { data, meta } = await shop.visitor().register(credentials)
     expect(differences(data, { ...summary(false), registrationStatus: 'string' })).toEqual([])
@@ -116,7 +116,7 @@ describe('register, login and /me', () => {
     expect(read.profile).toEqual({ firstName: 'Lena', lastName: 'Hartmann' })
   })
 
-  it('tell the same as the operator’s "users show"', async () => {
+  it('show the same as "users show" of the operator', async () => {
     const shop = await openShop(benefitCatalogue)
     await collector(shop)
     const visitor = await logIn(shop, 'lena')
@@ -150,7 +150,7 @@ describe('the orders of entitlements', () => {
 })
 
 describe('flags of people', () => {
-  it('tell an applicant from an affiliate', async () => {
+  it('distinguish an applicant from an affiliate', async () => {
     const shop = await openShop(benefitCatalogue)
     const lena = await registerUser(shop, 'lena')
     const standing = async () => {

@@ -33,7 +33,7 @@ describe('GET /health', () => {
     expectNames(meta, standardMeta)
   })
 
-  it('answers the same with a session, a nonce and any header, and repeats none of them', async () => {
+  it('answers the same with a session, a nonce and any header, and does not repeat them', async () => {
     const visitor = shop.visitor()
     await visitor.register()
     const nonce = await visitor.nonce()

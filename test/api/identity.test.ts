@@ -24,7 +24,7 @@ async function arrive(shop: TestShop, cookie = true): Promise<Call> {
 
 const shut = (shop: TestShop, call: Call) => write(shop.db, (tx) => endUserSessions(tx, call.identity?.user.id ?? 0))
 
-describe('a caller whose body has come in', () => {
+describe('a client after its body has arrived', () => {
   test('is the same user with the current state of the account', async () => {
     using shop = openTestShop()
     const call = await arrive(shop)
@@ -33,7 +33,7 @@ describe('a caller whose body has come in', () => {
       expect(identifyAgain(route(session), call).identity?.user.displayName).toBe('Mira Lund')
   })
 
-  test('is anonymous when the session has ended meanwhile, and is refused if one is required', async () => {
+  test('is anonymous when the session has ended in the meantime, and is refused if one is required', async () => {
     using shop = openTestShop()
     const call = await arrive(shop)
     expect(call.identity).not.toBeNull()

@@ -44,8 +44,8 @@ function refusedBy(bucket: string): unknown[] {
   return [429, 'AUTH_RATE_LIMITED', { bucket }, true]
 }
 
-describe('registrations are limited', () => {
-  it('by address, and those that are refused for other reasons before do not count', async () => {
+describe('the limit on registrations', () => {
+  it('counts by address, without requests that are refused for other reasons before', async () => {
     await open({ 'limits.register_ip': '2/60' })
     for (let round = 0; round < 5; round += 1) {
       expect((await shop.visitor().register({ email: 'no email' })).status).toBe(422)
@@ -56,7 +56,7 @@ describe('registrations are limited', () => {
     expect(limited(await shop.visitor().register({ email: 'c@example.com' }), 60)).toEqual(refusedBy('register_ip'))
   })
 
-  it('by email from any address, in any spelling', async () => {
+  it('counts by email from any address, in any spelling', async () => {
     await open({ 'limits.register_email': '2/60' }, trusting)
     await shop.visitor(elsewhere()).register()
     await shop.visitor(elsewhere()).register({ email: ' ADA@example.com ' })
@@ -66,8 +66,8 @@ describe('registrations are limited', () => {
   })
 })
 
-describe('failed logins are limited', () => {
-  it('by name, known or not, in any spelling and from any address; it opens again by itself', async () => {
+describe('the limit on failed logins', () => {
+  it('counts by name, with or without an account, in any spelling and from any address, and ends with its window', async () => {
     await open({ 'limits.login_account': '3/1' }, trusting)
     await makeUser(shop.app)
     for (const who of ['mira', email]) {
@@ -83,7 +83,7 @@ describe('failed logins are limited', () => {
     expect(limited(await wrong('Nobody@shop.example', elsewhere()), 1)).toEqual(refusedBy('login_account'))
   })
 
-  it('in the same way for a name that has an account and one that has none, so that no limit tells', async () => {
+  it('is the same for a name with and without an account', async () => {
     await open({ 'limits.login_account': '3/60' }, trusting)
     await makeUser(shop.app)
     await makeUser(shop.app, { email: 'noor@shop.example' })
@@ -102,7 +102,7 @@ describe('failed logins are limited', () => {
     expect(await told(trying('noor', 'username'))).toEqual(await told(trying('nemo', 'username')))
   })
 
-  it('by address over all accounts; right ones and malformed ones do not count', async () => {
+  it('counts by address over all accounts, without correct and malformed logins', async () => {
     await open({ 'limits.login_ip': '3/60' })
     await makeUser(shop.app)
     for (let round = 0; round < 6; round += 1) {
@@ -114,7 +114,7 @@ describe('failed logins are limited', () => {
     expect(limited(await login({ email, password: goodPassword }), 60)).toEqual(refusedBy('login_ip'))
   })
 
-  it('a hundred at once as a hundred', async () => {
+  it('counts a hundred concurrent logins as a hundred', async () => {
     await open({ 'limits.login_account': '7/60' })
     await makeUser(shop.app)
     const answers = await Promise.all(Array.from({ length: 100 }, () => wrong(email)))
@@ -124,14 +124,14 @@ describe('failed logins are limited', () => {
     expect(limited(await login({ email, password: goodPassword }), 60)).toEqual(refusedBy('login_account'))
   })
 
-  it('and right ones sent at once are not refused for one another', async () => {
+  it('does not refuse concurrent correct logins because of each other', async () => {
     await open({ 'limits.login_account': '1/60', 'limits.login_ip': '1/60' })
     await makeUser(shop.app)
     const answers = await Promise.all(Array.from({ length: 12 }, () => login({ email, password: goodPassword })))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
   })
 
-  it('by session where a password is asked for to change it, apart from logins', async () => {
+  it('counts by session when a password change requires the password, separately from logins', async () => {
     await open({ 'limits.login_account': '2/60' })
     const visitor = shop.visitor()
     await visitor.register()
@@ -148,8 +148,8 @@ describe('failed logins are limited', () => {
   })
 })
 
-describe('recovery is limited', () => {
-  it('by email without a word, known or not, both kinds of message together; and by address', async () => {
+describe('the limit on recovery', () => {
+  it('counts by email without an error, with or without an account, for both messages together, and by address', async () => {
     await open({ 'limits.recovery_email': '2/60', 'limits.recovery_ip': '6/60' })
     await makeUser(shop.app)
     for (const who of [email, 'nobody@shop.example']) {
@@ -163,7 +163,7 @@ describe('recovery is limited', () => {
     expect(limited(further, 60)).toEqual(refusedBy('recovery_ip'))
   })
 
-  it('by address for wrong tokens of either kind', async () => {
+  it('counts by address for wrong tokens of both kinds', async () => {
     await open({ 'limits.token_ip': '2/60' })
     const visitor = shop.visitor()
     const password = 'granite-willow-71'
@@ -174,7 +174,7 @@ describe('recovery is limited', () => {
 })
 
 describe('limits', () => {
-  it('are kept over a restart', async () => {
+  it('survive a restart', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'shopstead-limits-'))
     try {
       await open({ 'limits.login_ip': '2/600' }, { dataDir })
@@ -203,7 +203,7 @@ describe('limits', () => {
     expect(limited(await wrong('c', elsewhere()), 60)).toEqual(refusedBy('login_ip'))
   })
 
-  it('believe a trusted proxy’s own word, and nothing that the client wrote before it', async () => {
+  it('use the address that a trusted proxy adds, not what the client sent before it', async () => {
     await open({ 'limits.login_ip': '2/60' }, { env: { SHOPSTEAD_TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8' } })
     const from = (forwarded: string) => wrong('a', { 'x-forwarded-for': forwarded })
     await from('203.0.113.9')
@@ -221,7 +221,7 @@ describe('limits', () => {
     expect((await from('2001:db8:1:3::1')).status).toBe(401)
   })
 
-  it('count a proxy’s visitors one by one on the service’s own proxy', async () => {
+  it("count the visitors of the service's own proxy separately", async () => {
     await open({ 'limits.login_ip': '1/60' }, trusting)
     const via = async (from: string) => {
       const visitor = shop.visitor({ 'x-forwarded-for': from })

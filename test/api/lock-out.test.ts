@@ -92,7 +92,7 @@ describe('a client that uses up the limits of an account', () => {
 })
 
 describe('a browser that has logged in before', () => {
-  it('has ten wrong passwords of its own', async () => {
+  it('has its own ten wrong passwords', async () => {
     const shop = await openShop()
     const owner = elsewhere(shop)
     await owner.post('/auth/login', right)
@@ -104,7 +104,7 @@ describe('a browser that has logged in before', () => {
     expect((await elsewhere(shop).post('/auth/login', right)).status).toBe(200)
   })
 
-  it('has them for each account, up to four', async () => {
+  it('has its own for each account, up to four', async () => {
     const shop = await openShop()
     const family = elsewhere(shop)
     const emails = ['a', 'b', 'c'].map((name) => `${name}@shop.example`)
@@ -147,7 +147,7 @@ describe('a browser that has logged in before', () => {
   })
 })
 
-it('messages are limited by address before anything is written', async () => {
+it('limits messages by address before anything is written', async () => {
   const shop = await openShop({ 'limits.recovery_ip': '2/60' })
   const visitor = elsewhere(shop)
   for (const path of ['/auth/forgot-password', '/auth/resend-verification'])

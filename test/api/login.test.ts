@@ -51,11 +51,11 @@ describe('a login', () => {
     { username: '', email },
     { username: 'mira', email: '' },
     { username: 'mira', email: null }
-  ])('takes %j', async (who) => {
+  ])('accepts %j', async (who) => {
     expect((await login({ ...who, password: goodPassword })).status).toBe(200)
   })
 
-  it('goes by the email when both are sent', async () => {
+  it('uses the email when both are sent', async () => {
     const answer = await login({ username: 'mira', email: 'nobody@shop.example', password: goodPassword })
     expect(refusal(answer)).toEqual([401, 'AUTH_INVALID_CREDENTIALS'])
   })
@@ -69,7 +69,7 @@ describe('a login', () => {
     [false, null],
     [null, null],
     [true, '2592000']
-  ])('with rememberMe %s has a cookie with Max-Age %s', async (rememberMe, maxAge) => {
+  ])('sets a cookie for rememberMe %s with Max-Age %s', async (rememberMe, maxAge) => {
     const { headers } = await login({ email, password: goodPassword, rememberMe })
     const [cookie = '', ...others] = headers.getSetCookie()
     expect(others).toEqual([expect.stringMatching(/^shopstead_device=/)])
@@ -77,7 +77,7 @@ describe('a login', () => {
     expect(cookie).not.toMatch(/expires|domain/i)
   })
 
-  it('answers under a prefix of its own as `next`', async () => {
+  it("contains a path with the site's own prefix as `next`", async () => {
     const other = await startShop({ seed: null, env: { SHOPSTEAD_API_PREFIX: '/shop/api/v1' } })
     try {
       const visitor = other.visitor()
@@ -92,7 +92,7 @@ describe('a login', () => {
   })
 })
 
-describe('a login is refused', () => {
+describe('a refused login', () => {
   it.each([
     [{}, ['email', 'password', 'username']],
     [{ password: 'x' }, ['email', 'username']],
@@ -105,13 +105,13 @@ describe('a login is refused', () => {
     [{ username: { $ne: null }, password: 'x' }, ['username']],
     [{ username: 'x'.repeat(255), password: 'x' }, ['username']],
     [{ email, password: 'x', rememberMe: 'yes' }, ['rememberMe']]
-  ])('with 400 for %j', async (body, fields) => {
+  ])('is 400 for %j', async (body, fields) => {
     const answer = await login(body)
     expect(refusal(answer)).toEqual([400, 'VALIDATION_FAILED'])
     expect(Object.keys(answer.error.details['fieldErrors'] ?? {}).toSorted()).toEqual(fields)
   })
 
-  it('with one and the same answer for an unknown account, a wrong password and an erased one', async () => {
+  it('gets the same response for an unknown account, a wrong password and an erased account', async () => {
     const answers = await Promise.all([
       login({ email, password: 'wrong password' }),
       login({ email: 'nobody@shop.example', password: 'wrong password' }),
@@ -125,7 +125,7 @@ describe('a login is refused', () => {
     expect(answers.flatMap(({ headers }) => headers.getSetCookie())).toEqual([])
   })
 
-  it('revealing deactivation and verification only with the password, deactivation first', async () => {
+  it('reveals deactivation and verification only with the correct password, deactivation first', async () => {
     const closed = await makeUser(shop.app, { email: 'closed@shop.example' })
     const both = await makeUser(shop.app, { email: 'both@shop.example', verificationPending: true })
     await makeUser(shop.app, { email: 'waiting@shop.example', verificationPending: true })
@@ -139,7 +139,7 @@ describe('a login is refused', () => {
       expect(await wrong(name)).toEqual([401, 'AUTH_INVALID_CREDENTIALS'])
   })
 
-  it('by the proxy with CSRF_FAILED when there is no nonce, and by the service it is not', async () => {
+  it('is CSRF_FAILED without a nonce at the proxy, but not at the service', async () => {
     const visitor = shop.visitor()
     const path = `${shop.url}/api/secure/auth/login`
     const bare = await visitor.post(path, { email, password: goodPassword })
@@ -155,7 +155,7 @@ describe('a login is refused', () => {
     expect((await login({ email, password: goodPassword }, { 'x-nonce': 'x' })).status).toBe(200)
   })
 
-  it('when GET asks, whatever its query holds', async () => {
+  it('includes every GET, whatever its query contains', async () => {
     const answer = await shop.visitor().get(`/auth/login?email=${email}&password=${goodPassword}`)
     expect(refusal(answer)).toEqual([405, 'METHOD_NOT_ALLOWED'])
   })
@@ -173,7 +173,7 @@ describe('logout', () => {
     expect(refusal(await visitor.get('/me'))).toEqual([401, 'NOT_AUTHENTICATED'])
   })
 
-  it('is 200 without a session, and leaves other sessions of the person alone', async () => {
+  it('is 200 without a session, and does not end other sessions of the person', async () => {
     expect((await shop.visitor().post('/auth/logout')).data).toEqual({ loggedOut: true })
     const [phone, desk] = [shop.visitor(), shop.visitor()]
     for (const visitor of [phone, desk]) await visitor.post('/auth/login', { email, password: goodPassword })

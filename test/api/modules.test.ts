@@ -40,7 +40,7 @@ async function told(
 }
 
 describe.each(modules)('the module $name', ({ name, flag, dependency }) => {
-  it('is in flags and dependencies of register, login and /me at once, and no other is', async () => {
+  it('is shown in flags and dependencies of register, login and /me immediately, alone', async () => {
     const shop = await openShop(benefitCatalogue)
     const lena = await registerUser(shop, 'lena')
     turn(shop, name, false)
@@ -58,8 +58,8 @@ describe.each(modules)('the module $name', ({ name, flag, dependency }) => {
   })
 })
 
-describe('what is bought of a module that is off', () => {
-  it('is hidden, and there again when it is on', async () => {
+describe('a benefit of a module that is off', () => {
+  it('is hidden, and visible again when the module is on', async () => {
     const shop = await openShop(benefitCatalogue)
     writeDownload(shop, 'song.txt', 'la')
     const lena = await registerUser(shop, 'lena')
@@ -99,7 +99,7 @@ describe('what is bought of a module that is off', () => {
     expect(withoutAffiliates.entitlements.affiliate).toEqual({ id: null, isActive: false, status: null })
   })
 
-  it('names the forms provider that is left', async () => {
+  it('names the remaining forms provider', async () => {
     const shop = await openShop(benefitCatalogue)
     const lena = await registerUser(shop, 'lena')
     const provider = async () => (await me(lena)).entitlements.formsProvider
@@ -114,7 +114,7 @@ describe('what is bought of a module that is off', () => {
 })
 
 describe('what depends on a module', () => {
-  it('health: active or missing, and ok all the same', async () => {
+  it('health reports it as active or missing, and is ok in both cases', async () => {
     const shop = await openShop(benefitCatalogue)
     const visitor = shop.visitor()
     for (const name of ['commerce', 'membershipsA', 'affiliates'] as const) {

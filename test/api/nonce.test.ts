@@ -40,13 +40,13 @@ const missing = [403, 'CSRF_FAILED', { reason: 'missing_nonce' }]
 const invalid = [403, 'CSRF_FAILED', { reason: 'invalid_nonce' }]
 
 describe('GET /nonce', () => {
-  it('without a session answers exactly nonce, headerName, userLoggedIn false and user null', async () => {
+  it('answers exactly nonce, headerName, userLoggedIn false and user null without a session', async () => {
     const { status, data } = await shop.visitor().get('/nonce')
     expect(status).toBe(200)
     expect(data).toStrictEqual({ nonce: expect.any(String), headerName: 'X-Nonce', userLoggedIn: false, user: null })
   })
 
-  it('with a session tells the user, without billing fields', async () => {
+  it('contains the user without billing fields with a session', async () => {
     const visitor = shop.visitor()
     await visitor.register(details())
     await visitor.send('PATCH', '/me', { billingEmail: 'b@example.com', billingPhone: '1', companyName: 'Quill' })
@@ -66,7 +66,7 @@ describe('GET /nonce', () => {
     })
   })
 
-  it('after logout, or with a cookie without a session, is anonymous', async () => {
+  it('is anonymous after logout, and with a cookie without a session', async () => {
     const visitor = shop.visitor()
     await visitor.register(details())
     const cookie = visitor.cookies.get('shopstead_session') ?? ''
@@ -80,22 +80,22 @@ describe('GET /nonce', () => {
   })
 })
 
-describe('register always requires a nonce', () => {
-  it('missing, and empty', async () => {
+describe('the nonce of a registration', () => {
+  it('is required and not empty', async () => {
     expect(refusal(await registerWith(shop.visitor(), null))).toEqual(missing)
     expect(refusal(await registerWith(shop.visitor(), ''))).toEqual(missing)
   })
 
-  it('before anything else is looked at', async () => {
+  it('is checked before anything else', async () => {
     const answer = await shop.visitor().post('/auth/register', 'no json', { 'content-type': 'text/plain' })
     expect(refusal(answer)).toEqual(missing)
   })
 
-  it.each(['x', '0'.repeat(80), 'null', 'A'.repeat(5000)])('that is not %s', async (nonce) => {
+  it.each(['x', '0'.repeat(80), 'null', 'A'.repeat(5000)])('is refused when it is %s', async (nonce) => {
     expect(refusal(await registerWith(shop.visitor(), nonce))).toEqual(invalid)
   })
 
-  it('in exactly one header', async () => {
+  it('must be in exactly one header', async () => {
     const nonce = await shop.visitor().nonce()
     const answer = await rawRequest(
       shop.url,
@@ -107,7 +107,7 @@ describe('register always requires a nonce', () => {
     expect([answer.status, JSON.parse(answer.body).error.details]).toEqual([403, { reason: 'invalid_nonce' }])
   })
 
-  it('not in the query, the body or a cookie', async () => {
+  it('is not read from the query, the body or a cookie', async () => {
     const visitor = shop.visitor()
     const nonce = await visitor.nonce()
     visitor.cookies.set('X-Nonce', nonce)
@@ -115,7 +115,7 @@ describe('register always requires a nonce', () => {
     expect(refusal(answer)).toEqual(missing)
   })
 
-  it('as often as it is sent, for twelve hours', async () => {
+  it('can be used repeatedly for twelve hours', async () => {
     const nonce = await shop.visitor().nonce()
     expect((await registerWith(shop.visitor(), nonce)).status).toBe(201)
     expect((await registerWith(shop.visitor(), nonce, { email: 'again@example.com' })).status).toBe(201)
@@ -125,7 +125,7 @@ describe('register always requires a nonce', () => {
     expect(refusal(await registerWith(shop.visitor(), nonce, { email: 'later@example.com' }))).toEqual(invalid)
   })
 
-  it('takes an anonymous one whatever cookie comes along, or the session’s own', async () => {
+  it("may be anonymous with any cookie, or the session's own", async () => {
     const anonymous = await shop.visitor().nonce()
     const visitor = shop.visitor()
     await visitor.register(details())
@@ -134,7 +134,7 @@ describe('register always requires a nonce', () => {
     expect((await registerWith(visitor, own, { email: `b${person}@example.com` })).status).toBe(201)
   })
 
-  it('rejects a nonce of another session, and a session’s nonce without the session', async () => {
+  it("is rejected in another session, and a session's nonce without the session", async () => {
     const ada = shop.visitor()
     await ada.register(details())
     const nonce = await ada.nonce()
@@ -145,8 +145,8 @@ describe('register always requires a nonce', () => {
   })
 })
 
-describe('a nonce belongs to a session', () => {
-  it('goes on with the one that its register or login started', async () => {
+describe('the nonce of a session', () => {
+  it('may be the nonce of the register or login that started it', async () => {
     const visitor = shop.visitor()
     const first = await visitor.nonce()
     await registerWith(visitor, first)
@@ -158,7 +158,7 @@ describe('a nonce belongs to a session', () => {
     expect(refusal(await readMe(back, first))).toEqual(invalid)
   })
 
-  it('goes on when a session logs in again with its own', async () => {
+  it('stays valid when the session logs in again with it', async () => {
     const visitor = shop.visitor()
     await visitor.register(details())
     const own = await visitor.nonce()
@@ -166,13 +166,13 @@ describe('a nonce belongs to a session', () => {
     expect((await readMe(visitor, own)).status).toBe(200)
   })
 
-  it('that came as an anonymous one with nothing is good for no session', async () => {
+  it('is rejected in a session that an anonymous nonce did not start', async () => {
     const visitor = shop.visitor()
     await visitor.register(details())
     expect(refusal(await readMe(visitor, await shop.visitor().nonce()))).toEqual(invalid)
   })
 
-  it('is dead after logout, even for the same person’s next session', async () => {
+  it('is invalid after logout, even for the next session of the person', async () => {
     const visitor = shop.visitor()
     await visitor.register(details())
     const own = await visitor.nonce()
@@ -184,7 +184,7 @@ describe('a nonce belongs to a session', () => {
     expect(refusal(await readMe(visitor, own))).toEqual(invalid)
   })
 
-  it('is dead after a change of password', async () => {
+  it('is invalid after a password change', async () => {
     const visitor = shop.visitor()
     await visitor.register(details())
     const own = await visitor.nonce()

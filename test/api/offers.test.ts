@@ -53,7 +53,7 @@ async function slugs(response: Response): Promise<string[]> {
   return pageSchema.parse(await response.json()).data.offers.map((offer) => offer.productSlug)
 }
 
-test('offers are answered with an empty meta, twenty a page', async () => {
+test('answers with an empty meta and twenty offers a page', async () => {
   using shop = openTestShop()
   stock(
     shop,
@@ -69,7 +69,7 @@ test('offers are answered with an empty meta, twenty a page', async () => {
   expect(await slugs(await get(shop, { page: '2' }))).toEqual(['p20'])
 })
 
-test('an empty category or search counts as absent', async () => {
+test('reads an empty category or search as absent', async () => {
   using shop = openTestShop()
   stock(shop, ['mug'])
   expect(await slugs(await get(shop, { category: '', search: '' }))).toEqual(['mug'])
@@ -92,11 +92,11 @@ test.each([
   expect(parsed?.error?.issues.map((issue) => issue.path)).toEqual([[name]])
 })
 
-test.each([{ page: '1000000' }, { perPage: '100' }, { search: '🏮'.repeat(100) }])('%j is taken', (query) => {
+test.each([{ page: '1000000' }, { perPage: '100' }, { search: '🏮'.repeat(100) }])('accepts %j', (query) => {
   expect(route.query?.safeParse(query).success).toBe(true)
 })
 
-test('a client with a current page gets 304 until a product changes', async () => {
+test('answers 304 for a current page until a product changes', async () => {
   using shop = openTestShop()
   stock(shop, ['mug', 'cup'])
   const etag = (await get(shop)).headers.get('etag') ?? ''

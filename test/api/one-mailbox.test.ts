@@ -23,7 +23,7 @@ async function openShop(): Promise<RunningShop> {
   return shop
 }
 
-it('one mailbox has one account, however its address is typed', async () => {
+it('allows one account for a mailbox, in any spelling of its address', async () => {
   const shop = await openShop()
   expect((await shop.visitor().register({ email: 'mira@shop.example' })).status).toBe(201)
   for (const email of spellings)
@@ -33,14 +33,14 @@ it('one mailbox has one account, however its address is typed', async () => {
     })
 })
 
-it('the owner of a mailbox logs in by each spelling of it, also of its domain', async () => {
+it('accepts each spelling of the address at login, also of its domain', async () => {
   const shop = await openShop()
   await makeUser(shop.app, { email: 'lena@m\u00FCnchen.example' })
   for (const email of ['lena@xn--mnchen-3ya.example', 'LENA@MU\u0308NCHEN.example'])
     expect((await shop.visitor().post('/auth/login', { email, password: goodPassword })).status).toBe(200)
 })
 
-it('one mailbox has one allowance of registrations and of recovery messages', async () => {
+it('counts registrations and recovery messages of a mailbox together', async () => {
   const shop = await openShop()
   setSetting(shop.app.db, 'limits.register_email', '2/3600', 0)
   setSetting(shop.app.db, 'limits.recovery_email', '2/3600', 0)
@@ -54,7 +54,7 @@ it('one mailbox has one allowance of registrations and of recovery messages', as
   expect(shop.app.db.sqlite.prepare('SELECT count(*) FROM mails').pluck().get()).toBe(2)
 })
 
-it('no spelling of an own address earns an affiliate a commission', async () => {
+it('credits no affiliate for an order with any spelling of their own address', async () => {
   const shop = await openShop()
   const { id: userId } = await makeUser(shop.app, { email: 'mira@shop.example' })
   createAffiliate(shop.app.db, { userId, code: 'mira', status: 'active', rateBps: null }, 0)
@@ -65,7 +65,7 @@ it('no spelling of an own address earns an affiliate a commission', async () => 
   expect(listAdminReferrals(shop.app.db, { limit: 10 })).toEqual([])
 })
 
-it('a plus address of the affiliate is credited, and an operator sees it', async () => {
+it('credits an affiliate for their plus address, and shows it to operators', async () => {
   const shop = await openShop()
   const { db } = shop.app
   const { id: userId } = await makeUser(shop.app, { email: 'mira@shop.example' })
@@ -82,7 +82,7 @@ it('a plus address of the affiliate is credited, and an operator sees it', async
   expect(explainOrder(db, 2).referral).not.toContainEqual(expect.objectContaining({ rule: 'buyer' }))
 })
 
-it('a domain that cannot exist is a field error', async () => {
+it('rejects a domain that cannot exist with a field error', async () => {
   const shop = await openShop()
   for (const email of ['mira@xn--shop-.example', 'mira@xn--hop-pua.example']) {
     const answer = await shop.visitor().register({ email })

@@ -31,7 +31,7 @@ function mediaOf(carrier: unknown): Schema {
 }
 
 describe('the document', () => {
-  it('is answered by the shop, of its own address and cookie', async () => {
+  it('is served by the shop, with its own address and cookie', async () => {
     const response = await fetch(`${shop.url}/openapi.json`)
     const document = (await response.json()) as Schema
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8'])
@@ -48,7 +48,7 @@ describe('the document', () => {
     expect(Object.keys(asSchema(document['paths']))).toEqual(Object.keys(asSchema(apiDocument()['paths'])))
   })
 
-  it('has every route, and each has its answers, its refusals and an example of all that is sent', () => {
+  it('has every route, each with its responses, its errors and an example of its whole request', () => {
     expect(operations.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(
       routes.map(({ method, path }) => `${method} ${path}`).toSorted()
     )
@@ -66,7 +66,7 @@ describe('the document', () => {
     }
   })
 
-  it('has each code of the interface at its status', () => {
+  it('has each code of the interface with its status', () => {
     const codesAt = (path: string, method: string): string[] =>
       Object.entries(asSchema(asSchema(asSchema(asSchema(apiDocument()['paths'])[path])[method])['responses'])).flatMap(
         ([status, response]) => Object.keys(asSchema(mediaOf(response)['examples'])).map((code) => `${status} ${code}`)
@@ -103,7 +103,7 @@ describe('the document', () => {
     }
   })
 
-  it('shows examples that are as its own schemas say', () => {
+  it('contains examples that match their schemas', () => {
     for (const { method, path, is } of operations) {
       for (const [status, carrier] of Object.entries(asSchema(is['responses']))) {
         const { example, examples } = mediaOf(carrier)
@@ -115,7 +115,7 @@ describe('the document', () => {
     }
   })
 
-  it('shows bodies that their routes take', () => {
+  it('contains bodies that their routes accept', () => {
     for (const { method, path, body } of routes) {
       const example = mediaOf(
         operations.find((operation) => operation.method === method && operation.path === path)?.is['requestBody']
@@ -132,7 +132,7 @@ describe('the document', () => {
 })
 
 /** Each sends what the document tells of; the visitor holds every answer against it. */
-describe.each(['without a session', 'with a session'] as const)('what the document says, %s', (who) => {
+describe.each(['without a session', 'with a session'] as const)('the document for requests %s', (who) => {
   let visitor: Browser
   let nonce: Record<string, string>
   beforeAll(async () => {
@@ -142,7 +142,7 @@ describe.each(['without a session', 'with a session'] as const)('what the docume
   })
 
   it.each(operations.map(({ method, path, is }) => [method, path, is] as const))(
-    'holds of %s %s',
+    'is correct for %s %s',
     async (method, template, is) => {
       const path = filledPath(template)
       const example = mediaOf(is['requestBody'])['example']
@@ -167,7 +167,7 @@ describe.each(['without a session', 'with a session'] as const)('what the docume
   )
 })
 
-it('the document’s own examples buy something', async () => {
+it('contains examples that buy something', async () => {
   const visitor = shop.visitor()
   const example = mediaOf(operations.find(({ path }) => path === '/store/checkout-session')?.is['requestBody'])[
     'example'

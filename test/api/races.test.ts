@@ -54,8 +54,8 @@ function count(table: string): number {
   return Number(shop.app.db.sqlite.prepare(`SELECT count(*) FROM ${table}`).pluck().get())
 }
 
-describe('at once', () => {
-  it('twenty registrations with one email make one account', async () => {
+describe('concurrent requests', () => {
+  it('create one account for twenty registrations with one email', async () => {
     const answers = await atOnce(20, (index) => {
       const email = index % 2 === 0 ? 'ada@example.com' : ' ADA@Example.com'
       return shop.visitor().register({ email })
@@ -64,14 +64,14 @@ describe('at once', () => {
     expect([count('users'), count('sessions'), count('registration_consents')]).toEqual([1, 1, 1])
   })
 
-  it('twenty registrations with one local part make twenty accounts of different usernames', async () => {
+  it('create twenty accounts with different usernames for one local part', async () => {
     const before = count('users')
     const answers = await atOnce(20, (index) => shop.visitor().register({ email: `info@shop${index}.example` }))
     expect(tally(answers)).toEqual({ '201': 20 })
     expect(count('users')).toBe(before + 20)
   })
 
-  it('one verification token is redeemed once', async () => {
+  it('redeem a verification token once', async () => {
     setSetting(shop.app.db, 'registration.emailVerification', 'true', 0)
     await shop.visitor().register({ email: 'grace@example.com' })
     setSetting(shop.app.db, 'registration.emailVerification', 'false', 0)
@@ -80,7 +80,7 @@ describe('at once', () => {
     expect(tally(answers)).toEqual({ '200': 1, '400 TOKEN_INVALID': 9 })
   })
 
-  it('one reset token sets one password', async () => {
+  it('set one password with one reset token', async () => {
     const email = 'grace@example.com'
     await shop.visitor().post('/auth/forgot-password', { email })
     const token = tokenOf((await nextMail(shop.dataDir, email, 2)).links.reset)
@@ -96,7 +96,7 @@ describe('at once', () => {
     expect(logins.findIndex(({ status }) => status === 200)).toBe(answers.findIndex(({ status }) => status === 200))
   })
 
-  it('logins against a deactivation leave no session behind it', async () => {
+  it('leave no session when logins compete with a deactivation', async () => {
     const { id, email } = await makeUser(shop.app, { email: 'petra@shop.example' })
     for (let round = 0; round < 5; round += 1) {
       const logins = atOnce(8, () => shop.visitor().post('/auth/login', { email, password: goodPassword }))
@@ -112,7 +112,7 @@ describe('at once', () => {
     }
   })
 
-  it('logins against a change of password leave only the new one’s session', async () => {
+  it('leave only sessions of the new password when logins compete with a password change', async () => {
     const email = 'jonas@shop.example'
     const { id } = await makeUser(shop.app, { email })
     const owner = shop.visitor()
@@ -129,7 +129,7 @@ describe('at once', () => {
     expect(getUser(shop.app.db, email).status).toBe('active')
   })
 
-  it('a body that is still on its way does not outlive its session', async () => {
+  it('end with their session, even if the body is still arriving', async () => {
     const visitor = shop.visitor()
     const email = 'slow@example.com'
     await visitor.register({ email })
@@ -141,7 +141,7 @@ describe('at once', () => {
     expect(getUser(shop.app.db, email).firstName).toBeNull()
   })
 
-  it('two logouts of one session both answer 200', async () => {
+  it('both answer 200 when they log out of one session', async () => {
     const visitor = shop.visitor()
     await visitor.register({ email: 'twice@example.com' })
     expect(tally(await atOnce(5, () => visitor.post('/auth/logout')))).toEqual({ '200': 5 })

@@ -78,7 +78,7 @@ describe('a registration that logs in', () => {
     expect((await visitor.get('/me')).status).toBe(401)
   })
 
-  it('that cannot start its session is 500, keeps the account and sets no cookie', async () => {
+  it('is 500 when its session cannot start, keeps the account and sets no cookie', async () => {
     shop.app.db.sqlite.exec(
       `CREATE TRIGGER no_sessions BEFORE INSERT ON sessions BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`
     )
@@ -117,7 +117,7 @@ describe('a registration that waits for its verification', () => {
     })
   })
 
-  it('sets no cookie, and its password is answered AUTH_EMAIL_NOT_VERIFIED, a wrong one as any wrong one', async () => {
+  it('sets no cookie; its password gets AUTH_EMAIL_NOT_VERIFIED, a wrong one the usual error', async () => {
     const visitor = shop.visitor()
     const { headers } = await visitor.register({ email })
     expect(headers.getSetCookie()).toEqual([])
@@ -128,7 +128,7 @@ describe('a registration that waits for its verification', () => {
     expect(refusal(wrong)).toEqual([401, 'AUTH_INVALID_CREDENTIALS'])
   })
 
-  it('leaves the session that it came with alone', async () => {
+  it('does not change the session of the request', async () => {
     set('registration.emailVerification', 'false')
     const visitor = shop.visitor()
     await visitor.register({ email })
@@ -138,8 +138,8 @@ describe('a registration that waits for its verification', () => {
   })
 })
 
-describe('a registration keeps', () => {
-  it('the names in the registration profile and in the core fields, and /me tells them', async () => {
+describe('the data of a registration', () => {
+  it('contains the names in the profile and in the core fields, and /me shows them', async () => {
     const visitor = shop.visitor()
     await visitor.register({ email, firstName: '  Ada ', lastName: 'Quill' })
     const names = { firstName: 'Ada', lastName: 'Quill' }
@@ -147,7 +147,7 @@ describe('a registration keeps', () => {
     expect((await visitor.get('/me')).data['profile']).toEqual(names)
   })
 
-  it('a yes to marketing with its time, in the consent record, on the user and in the biography', async () => {
+  it('contains marketing consent with its time, in the consent record, on the user and in the biography', async () => {
     const visitor = shop.visitor()
     await visitor.register({ email, marketingOptIn: true })
     expect(record()).toMatchObject({
@@ -168,7 +168,7 @@ describe('a registration keeps', () => {
     })
   })
 
-  it.each([false, null, undefined])('%s for marketing as a no without a time', async (marketingOptIn) => {
+  it.each([false, null, undefined])('reads %s for marketing as a refusal without a time', async (marketingOptIn) => {
     await shop.visitor().register({ email, marketingOptIn })
     expect(record()).toMatchObject({
       marketingOptIn: 'no',
@@ -188,12 +188,12 @@ describe('a registration keeps', () => {
     ['2026-01-15T10:30Z', '2026-01-15T10:30:00.000Z'],
     ['2026-01-15T10:30:05Z', '2026-01-15T10:30:05.000Z'],
     ['2026-01-15T10:30:05.123+02:00', '2026-01-15T08:30:05.123Z']
-  ])('the time %s that a client sent, as UTC', async (sent, kept) => {
+  ])('stores the time %s of a client as UTC', async (sent, kept) => {
     await shop.visitor().register({ email, termsAcceptedAt: sent, privacyAcceptedAt: sent })
     expect(record().consent).toMatchObject({ termsAcceptedAt: kept, privacyAcceptedAt: kept })
   })
 
-  it('the email as typed, compared without case, blanks and forms of Unicode', async () => {
+  it('contains the email as typed, which is compared without case, spaces and Unicode forms', async () => {
     const typed = ` Person${person}.Ünal@Example.com `.normalize('NFD')
     const visitor = shop.visitor()
     const { data } = await visitor.register({ email: typed })
@@ -206,7 +206,7 @@ describe('a registration keeps', () => {
     )
   })
 
-  it('optional user fields left out as long as they are unset', async () => {
+  it('omits optional user fields while they are unset', async () => {
     const visitor = shop.visitor()
     await visitor.register({ email, billingEmail: 'b@example.com' })
     const required = ['id', 'email', 'displayName', 'roles', 'createdAt']
@@ -235,7 +235,7 @@ describe('/me', () => {
     expectNames(meta, standardMeta)
   })
 
-  it('falls back to the core names, each for itself, when the custom value is gone', async () => {
+  it('falls back to each core name when the custom value is missing', async () => {
     const visitor = shop.visitor()
     await visitor.register({ email, firstName: 'Ada', lastName: 'Quill' })
     const { sqlite } = shop.app.db
@@ -249,8 +249,8 @@ describe('/me', () => {
   })
 })
 
-describe('a registration is refused', () => {
-  it('with 422 for each field that is missing, null or empty', async () => {
+describe('a refused registration', () => {
+  it('is 422 for each field that is missing, null or empty', async () => {
     const needed = ['email', 'password', 'displayName', 'acceptTerms']
     expect(fields(await post(shop.visitor(), {})).toSorted()).toEqual(needed.toSorted())
     const good = { email, password: 'tidal-basalt-93', displayName: 'Ada', acceptTerms: true }
@@ -287,12 +287,12 @@ describe('a registration is refused', () => {
     ['termsAcceptedAt', 1_768_470_000],
     ['termsAcceptedAt', '2026-01-15T12:05:01Z'],
     ['privacyAcceptedAt', '2027-01-01']
-  ])('with 422 for %s %j', async (field, value) => {
+  ])('is 422 for %s %j', async (field, value) => {
     const answer = await shop.visitor().register({ email, [field]: value })
     expect([...refusal(answer), ...fields(answer)]).toEqual([422, 'VALIDATION_FAILED', field])
   })
 
-  it('with names in code points, so that a hundred characters of any script are taken', async () => {
+  it('limits names in code points, so that a hundred characters of any script are accepted', async () => {
     expect((await shop.visitor().register({ email, displayName: '𝒜'.repeat(100) })).status).toBe(201)
   })
 
@@ -301,21 +301,21 @@ describe('a registration is refused', () => {
     ['x'.repeat(257), ['max_length']],
     ['password123', ['common']],
     ['PassWord123', ['common']]
-  ])('with PASSWORD_POLICY_VIOLATION for %s', async (password, rules) => {
+  ])('is PASSWORD_POLICY_VIOLATION for %s', async (password, rules) => {
     const { status, error, text } = await shop.visitor().register({ email, password })
     expect([status, error.code]).toEqual([400, 'PASSWORD_POLICY_VIOLATION'])
     expect(error.details).toStrictEqual({ reason: 'password_policy', rules })
     expect(text).not.toContain(password)
   })
 
-  it('with a password that is mostly the person’s or the shop’s name', async () => {
+  it("has a password that is mostly the person's or the shop's name", async () => {
     for (const password of ['Ada Quill 99', 'adaquill-99', 'shopstead demo1', `${email.split('@')[0]}1234`]) {
       const { error } = await shop.visitor().register({ email, password })
       expect([password, error.details]).toEqual([password, { reason: 'password_policy', rules: ['personal'] }])
     }
   })
 
-  it('with no password of 256 characters, of any script, or of blanks inside', async () => {
+  it('is not caused by a password of 256 characters, of any script, or with spaces inside', async () => {
     const passwords = ['é'.repeat(256), ' tidal basalt 93 ', '漢字仮名交じり文です', '🐚🐙🦑🦐🦞🦀🐡🐠']
     for (const [index, password] of passwords.entries()) {
       const own = `script${index}-${email}`
@@ -326,7 +326,7 @@ describe('a registration is refused', () => {
     }
   })
 
-  it('in the order nonce, disabled, 413 and 415, fields, rate, password, taken', async () => {
+  it('follows the order nonce, disabled, 413 and 415, fields, rate, password, taken', async () => {
     const visitor = shop.visitor()
     await visitor.register({ email })
     const nonce = { 'x-nonce': await visitor.nonce() }
@@ -357,7 +357,7 @@ describe('a registration is refused', () => {
     }
   })
 
-  it('without saying why when the email is taken', async () => {
+  it('does not reveal that the email has an account', async () => {
     await shop.visitor().register({ email })
     const { status, error, text } = await shop.visitor().register({ email })
     expect([status, error.code, error.details]).toEqual([400, 'AUTH_REGISTRATION_FAILED', {}])

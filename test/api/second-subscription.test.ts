@@ -43,7 +43,7 @@ it('asks a customer who has the subscription before it sells a second one', asyn
   expect((await checkOut(lena, { items: [mug, letter] })).status).toBe(200)
 })
 
-it('asks nobody about the subscription of another person', async () => {
+it("does not ask about another person's subscription", async () => {
   const shop = await shopFor({ seed })
   await subscribe(shop, await loggedIn(shop))
   expect((await checkOut(await loggedIn(shop, 'uma@shop.example'), { items: [club] })).status).toBe(200)

@@ -38,7 +38,7 @@ describe('Strict-Transport-Security', () => {
 })
 
 describe('pages', () => {
-  it('are isolated from the windows of other sites, and cannot use the devices of the browser', async () => {
+  it('isolates pages from windows of other sites and from the devices of the browser', async () => {
     const pages = { '/': 'same-origin', '/docs': 'same-origin', '/no': 'same-origin' }
     expect(await headerOf('cross-origin-opener-policy', {})).toEqual({ ...everywhere(null), ...pages })
     const policies = await headerOf('permissions-policy', {})
@@ -46,6 +46,6 @@ describe('pages', () => {
   })
 })
 
-it('every response says nosniff', async () => {
+it('sends nosniff with every response', async () => {
   expect(await headerOf('x-content-type-options', {})).toEqual(everywhere('nosniff'))
 })

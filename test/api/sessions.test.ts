@@ -36,7 +36,7 @@ async function status(visitor: Browser): Promise<number> {
 }
 
 describe('a session', () => {
-  it('is what /me, orders, referrals, downloads and the affiliate account ask for', async () => {
+  it('is required by /me, orders, referrals, downloads and the affiliate account', async () => {
     for (const path of ['/me', '/orders', '/affiliates/referrals', '/affiliates/me', '/me/downloads']) {
       const { status, error } = await shop.visitor().get(path)
       expect([path, status, error.code, error.details]).toEqual([path, 401, 'NOT_AUTHENTICATED', {}])
@@ -51,7 +51,7 @@ describe('a session', () => {
     }
   })
 
-  it('gets a new token at each login, and none that a caller brings is taken (fixation)', async () => {
+  it('gets a new token at each login, and never a token that the client sent (fixation)', async () => {
     const visitor = shop.visitor()
     const planted = 'A'.repeat(43)
     visitor.cookies.set(name, planted)
@@ -67,7 +67,7 @@ describe('a session', () => {
     expect(await status(visitor)).toBe(401)
   })
 
-  it('is not left by a login that fails', async () => {
+  it('does not end when a login fails', async () => {
     const visitor = await loggedIn()
     await visitor.post('/auth/login', { email, password: 'wrong' })
     expect(await status(visitor)).toBe(200)
@@ -95,7 +95,7 @@ describe('a session', () => {
     expect(await status(busy)).toBe(401)
   })
 
-  it('is one of a hundred of its user: past that the one used longest ago ends', async () => {
+  it('is one of at most a hundred of its user; the least recently used one ends', async () => {
     setSetting(shop.app.db, 'limits.login_ip', 'off', 0)
     const first = await loggedIn()
     clock.advance(60_000)
@@ -110,7 +110,7 @@ describe('a session', () => {
     expect([await status(first), await status(second)]).toEqual([200, 401])
   })
 
-  it('ends in all places with the password, and goes on here under a new token', async () => {
+  it('ends everywhere when the password changes, and continues here under a new token', async () => {
     const who = 'petra@shop.example'
     await makeUser(shop.app, { email: who })
     const [here, there] = [await loggedIn(true, who), await loggedIn(false, who)]
@@ -148,7 +148,7 @@ describe('a session', () => {
 })
 
 describe('the session cookie', () => {
-  it('is no session when it is sent in twice, in one header or two, even alike', async () => {
+  it('is ignored when it is sent twice, in one header or two, even with equal values', async () => {
     const token = (await loggedIn()).cookies.get(name) ?? ''
     const get = (...cookies: string[]) =>
       rawRequest(
@@ -165,14 +165,14 @@ describe('the session cookie', () => {
   })
 
   it.each(['', 'x', "' OR 1=1 --", 'A'.repeat(43), 'A'.repeat(10_000), '%00', '"quoted"'])(
-    'that holds %s is none',
+    'is ignored when it contains %s',
     async (token) => {
       const answer = await rawRequest(shop.url, 'GET', '/api/v1/me', [`Cookie: ${name}=${token}`])
       expect(answer.status).toBe(401)
     }
   )
 
-  it('is found by its exact name alone', async () => {
+  it('is read only under its exact name', async () => {
     const token = (await loggedIn()).cookies.get(name) ?? ''
     for (const other of ['Shopstead_Session', `__Host-${name}`, `x${name}`, `${name}2`, '']) {
       const answer = await rawRequest(shop.url, 'GET', '/api/v1/me', [`Cookie: ${other}=${token}`])
@@ -180,7 +180,7 @@ describe('the session cookie', () => {
     }
   })
 
-  it('is stored nowhere but as a hash', async () => {
+  it('is stored only as a hash', async () => {
     const token = (await loggedIn()).cookies.get(name) ?? ''
     const rows = shop.app.db.sqlite.prepare('SELECT * FROM sessions').all()
     expect(rows.length).toBeGreaterThan(0)
@@ -189,7 +189,7 @@ describe('the session cookie', () => {
 })
 
 describe('behind https', () => {
-  it('the cookie is __Host-, Secure, and the only one that counts', async () => {
+  it('sets a __Host- cookie that is Secure, and accepts no other', async () => {
     const secure = await startShop({ seed: null, env: { SHOPSTEAD_PUBLIC_URL: 'https://shop.example' } })
     try {
       const visitor = secure.visitor()

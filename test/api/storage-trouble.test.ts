@@ -37,7 +37,7 @@ async function whileFull<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-describe('while another process keeps the database to itself', () => {
+describe('while another process locks the database', () => {
   test('reads are answered immediately, and writes get 503 with Retry-After after the lock timeout', async () => {
     const visitor = shop.visitor()
     await visitor.register()
@@ -71,7 +71,7 @@ describe('while nothing can be written', () => {
     await whileFull(async () => expect((await visitor.get('/me')).status).toBe(200))
   })
 
-  test('pages and the API answer 503, and go on when it is over', async () => {
+  test('pages and the API answer 503, and work again afterwards', async () => {
     await whileFull(async () => {
       const registered = await shop.visitor().register({ email: 'mira@example.com' })
       expect(registered.status).toBe(503)

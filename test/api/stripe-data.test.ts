@@ -22,7 +22,7 @@ const pay = (shop: RunningShop, url: string | undefined) =>
   shop.visitor().form((url ?? '').replace('//localhost:', '//127.0.0.1:'), { payment_method: 'pm_card_visa' })
 
 describe('the customer at Stripe', () => {
-  it('is one for each account, also when two checkouts begin together, and is used again', async () => {
+  it('is one for each account, also with two concurrent checkouts, and is reused', async () => {
     const shop = await shopFor()
     const lena = await loggedIn(shop)
     const both = await Promise.all([checkOut(lena), checkOut(lena, byToken)])
@@ -53,7 +53,7 @@ describe('the customer at Stripe', () => {
     expect(shop.app.db.sqlite.prepare('SELECT count(*) FROM gateway_customers').pluck().get()).toBe(1)
   })
 
-  it('is part of what a person gets and has erased', async () => {
+  it("is part of a person's export and erasure", async () => {
     const shop = await shopFor()
     await checkOut(await loggedIn(shop))
     const { db } = shop.app
@@ -79,7 +79,7 @@ describe('a payment at Stripe', () => {
   it.each([
     ['by token', { ...byToken, paymentToken: 'tok_visa' }],
     ['on the page', { items: [mug] }]
-  ])('carries the receipt email, the shipping address and the statement suffix: %s', async (_how, body) => {
+  ])('contains the receipt email, the shipping address and the statement suffix: %s', async (_how, body) => {
     const shop = await shopFor({ settings })
     const { data } = await checkOut(shop.visitor(), {
       ...body,
@@ -96,14 +96,14 @@ describe('a payment at Stripe', () => {
     expect(billing).toMatchObject({ name: 'Lena Brandt', email: 'guest@shop.example', address: { line1: 'Kai 1' } })
   })
 
-  it('carries no receipt email when the operator switched that off', async () => {
+  it('contains no receipt email when the operator switched it off', async () => {
     const shop = await shopFor({ settings: { 'payments.receiptEmail': 'false' } })
     await checkOut(shop.visitor(), { ...byToken, customer })
     expect(shop.app.sandbox?.ledger().intents[0]?.receipt_email).toBeNull()
   })
 })
 
-describe('the coupon at Stripe that carries a discount', () => {
+describe('the coupon at Stripe for a discount', () => {
   const discounted = { items: [mug], couponCode: 'TEN', customer: { email: 'guest@shop.example' } }
   const couponsOf = async (shop: RunningShop) => {
     const stripe = await stripeOf(shop)

@@ -23,7 +23,7 @@ describe('a subscription', () => {
   const others = (from: number, to: number) =>
     Array.from({ length: to - from + 1 }, (_, n) => ({ productId: from + n, quantity: 1 }))
 
-  it('is sold with 20 other products at most, and the items that are too many are named', async () => {
+  it('can be bought with at most 20 other products; the error names the items beyond', async () => {
     const shop = await shopFor({ seed })
     const items = [...others(2, 22), { productId: 1, quantity: 1 }]
     const refused = await checkOut(shop.visitor(), { items })
@@ -33,10 +33,10 @@ describe('a subscription', () => {
   })
 })
 
-describe('an email that Stripe does not take', () => {
+describe('an email that Stripe rejects', () => {
   const email = 'löwe@example.com'
 
-  it('is refused on its field, and the same key takes the corrected body', async () => {
+  it('is refused on its field, and the same key accepts the corrected body', async () => {
     const shop = await shopFor()
     const ask = (address: string) =>
       checkOut(shop.visitor(), { items: [mug], customer: { email: address } }, { key: 'order-7f0c' })
@@ -52,7 +52,7 @@ describe('an email that Stripe does not take', () => {
     expect([answer.status, sessionOf(shop)?.customer_email]).toEqual([200, 'ada@xn--bcher-kva.example'])
   })
 
-  it('is asked for again on the hosted page', async () => {
+  it('is requested again on the hosted page', async () => {
     const shop = await shopFor({ env: { SHOPSTEAD_PAYMENTS: 'sandbox,manual' } })
     const { data } = await checkOut(shop.visitor())
     const url = onLoopback(data.checkoutUrl)
@@ -86,7 +86,7 @@ describe('{CHECKOUT_SESSION_ID} in a returnUrl', () => {
     expect(await done.text()).toContain(expected(sessionId).replaceAll('&', '&amp;'))
   })
 
-  it('is replaced by nothing where there is no session', async () => {
+  it('is removed when there is no session', async () => {
     const shop = await shopFor()
     const returnUrl = 'https://site.example/thanks?s={CHECKOUT_SESSION_ID}'
     const { data } = await checkOut(shop.visitor(), {

@@ -17,7 +17,7 @@ it.each([
   ['with a code that does not apply', { items: [mug], couponCode: 'NOPE' }, 422],
   ['with a return address that is not allowed', { items: [mug], returnUrl: 'https://evil.example/' }, 422],
   ['that the gateway does not offer', { items: [mug], ...handoff }, 501]
-])('a checkout with a random key %s writes nothing', async (_what, body, status) => {
+])('writes nothing for a checkout with a random key %s', async (_what, body, status) => {
   const shop = await shopFor({
     env: { SHOPSTEAD_PAYMENTS: 'manual' },
     settings: { 'checkout.returnOrigins': 'https://front.example' }
@@ -29,7 +29,7 @@ it.each([
   expect(writes).toBe(0)
 })
 
-it('a checkout with a random key past the limit of its address writes nothing', async () => {
+it('writes nothing for a checkout with a random key past the limit of its address', async () => {
   const shop = await shopFor({ settings: { 'limits.checkout_ip': '1/600' } })
   expect((await checkOut(shop.visitor(), { items: [mug] }, { key: 'first' })).status).toBe(200)
   const writes = await writesOf(shop, async () => {
