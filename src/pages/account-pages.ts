@@ -14,7 +14,7 @@ import { messagePage } from './page.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
 import { isOpen } from './storefront/storefront.ts'
 
-// A link only shows a page and the page's form uses the token up: mail scanners open every link they find, and send no
+// A link only shows a page, and the form on it uses the token: mail scanners open every link that they find, but send no
 // forms (RFC 9110 9.2.1).
 
 export const accountPages: readonly PageRoute[] = [
@@ -83,7 +83,7 @@ async function reset(call: PageCall): Promise<PageReply> {
   }
 }
 
-/** Shows the account's email, so that password managers store the password under it. The holder of the token can read that email anyway. */
+/** Shows the account's email for password managers. The holder of the token can read that email anyway. */
 function resetForm({ app, now }: PageCall, token: string, status: number, error: string | null): PageReply {
   const row = findUsableToken(app.db, 'reset', token, now)
   if (row === undefined) return resetOver

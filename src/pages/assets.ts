@@ -5,7 +5,7 @@ import { acceptedEncoding, compressed } from './compression.ts'
 import type { Encoding } from './compression.ts'
 import { readModule } from './browser-module.ts'
 
-/** What templates name; everything else is found from these. */
+/** The files that templates name. They import or refer to all others. */
 const entries = {
   style: 'style.css',
   icon: 'lantern.svg',
@@ -32,11 +32,11 @@ const types: Readonly<Record<string, string>> = {
 }
 
 export type Assets = {
-  /** Address of each, which changes with its content. */
+  /** The address of each file, which changes with its content. */
   readonly urls: Readonly<Record<AssetName, string>>
-  /** The scripts that one of them imports, itself first, to be fetched in one go. */
+  /** A script and the scripts that it imports, to be fetched in parallel. */
   modulesOf(name: AssetName): readonly string[]
-  /** Undefined for a path that is none of theirs. */
+  /** Undefined for a path that is not an asset. */
   find(path: string, request: Request): Response | undefined
 }
 
@@ -44,7 +44,7 @@ type Asset = { path: string; body: Buffer<ArrayBuffer>; type: string; imports: r
 
 let loaded: Assets | undefined
 
-/** Style, pictures and scripts of the pages: their addresses carry a digest, so that browsers may keep them for ever. */
+/** Styles, pictures and scripts of the pages. Their addresses contain a digest, so browsers can cache them forever. */
 export function loadAssets(): Assets {
   return (loaded ??= readAssets())
 }
@@ -52,7 +52,7 @@ export function loadAssets(): Assets {
 function readAssets(): Assets {
   const byFile = new Map<string, Asset>()
   const byPath = new Map<string, Asset>()
-  /** What a script imports is published first: its address stands in the importing script, and so in that one's digest. */
+  /** Imported scripts are published first: their addresses are part of the importing script, and so of its digest. */
   const publish = (file: string): Asset => {
     const known = byFile.get(file)
     if (known !== undefined) return known

@@ -2,12 +2,12 @@ import { existsSync, readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 
 const imports = /(?<=\b(?:from|import) ['"])\.[^'"]+(?=['"])/g
-/** Maps stay behind: their addresses would lead nowhere. */
+/** The link to a source map, which is removed because the map is not served. */
 const mapAddress = /^\/\/# sourceMappingURL=.*$/m
 
 /**
- * A file as browsers are to have it. In a script, what it imports is called by the name that `publish` gives it; one in
- * TypeScript loses its types, or is taken from the JavaScript that the build has made of it.
+ * The content of a file for browsers. A script imports other files by the names that `publish` returns. TypeScript loses
+ * its types, or the JavaScript that the build has generated from it is used.
  */
 export function readModule(file: string, publish: (specifier: string) => string): Buffer<ArrayBuffer> {
   if (!/\.(js|ts)$/.test(file)) return readFileSync(file)
@@ -21,7 +21,7 @@ function readScript(file: string): string {
   return withoutWarning(() => stripTypeScriptTypes(readFileSync(file, 'utf8')))
 }
 
-/** Node tells on every start that this function is experimental; type stripping itself, which runs this very file, is not. */
+/** Node warns on every start that this function is experimental. Type stripping itself, which runs this file, is stable. */
 function withoutWarning<T>(work: () => T): T {
   const { emitWarning } = process
   process.emitWarning = () => undefined

@@ -2,7 +2,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 
 export type Encoding = 'br' | 'gzip'
 
-/** The better of the encodings that the client names; one named with `q=0` is one it will not have (RFC 9110 12.5.3). */
+/** The best encoding that the client accepts; `q=0` excludes an encoding (RFC 9110 12.5.3). */
 export function acceptedEncoding(request: Request): Encoding | null {
   const named = (request.headers.get('accept-encoding') ?? '').toLowerCase().split(',')
   const takes = (encoding: Encoding): boolean =>
@@ -16,7 +16,7 @@ export function acceptedEncoding(request: Request): Encoding | null {
 
 const kept = new Map<string, Buffer<ArrayBuffer>>()
 
-/** A file that never changes under its name, compressed as well as can be, once. */
+/** Compresses a file that never changes under its name, once and at the highest level. */
 export function compressed(name: string, body: Buffer, encoding: Encoding): Buffer<ArrayBuffer> {
   const key = `${encoding} ${name}`
   const known = kept.get(key)
@@ -26,7 +26,7 @@ export function compressed(name: string, body: Buffer, encoding: Encoding): Buff
   return small
 }
 
-/** A page, which is made anew each time: quickly rather than well. */
+/** Compresses a page at a fast level, because it is rendered for each request. */
 export function compressedPage(html: string, encoding: Encoding): Buffer<ArrayBuffer> {
   if (encoding === 'gzip') return gzipSync(html)
   return brotliCompressSync(html, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } })

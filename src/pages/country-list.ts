@@ -2,7 +2,7 @@ import { countryCodes } from '../shop/checkout/countries.ts'
 
 export type Country = { code: string; name: string }
 
-/** For an address's list, by name. */
+/** The countries of an address form, sorted by name. */
 export function countries(): Country[] {
   const names = new Intl.DisplayNames('en', { type: 'region' })
   const named = countryCodes().map((code) => ({ code, name: names.of(code) ?? code }))

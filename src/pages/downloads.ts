@@ -12,7 +12,7 @@ const pattern = /^\/downloads\/([\w.-]{1,200})$/
 
 /**
  * Serves `/downloads/{token}`, whole or one range of it (RFC 9110, 14.2); undefined for any other address and for a link
- * that is not good (any more). The file always comes as an attachment: what a shop sells is not run in its origin.
+ * that is not valid. The file is always sent as an attachment, so that it never runs in the shop's origin.
  */
 export async function serveDownload(shop: ShopContext, request: Request): Promise<Response | undefined> {
   const token = pattern.exec(rawPath(rawTarget(request)))?.[1]
@@ -42,7 +42,7 @@ function refuseMethod(shop: ShopContext, request: Request): Response {
   return failure(methodNotAllowed(['GET']), ids, shop.clock.now(), { noStore: true })
 }
 
-/** Ranges are defined for GET alone (RFC 9110, 14.2), and count only while the file is the one that was begun. */
+/** Ranges are defined only for GET (RFC 9110, 14.2), and apply only while the file is unchanged (If-Range). */
 function askedRange({ method, headers }: Request, etag: string): string | null {
   const ifRange = headers.get('if-range')
   return method === 'GET' && (ifRange === null || ifRange === etag) ? headers.get('range') : null
@@ -79,7 +79,7 @@ function parseRange(header: string | null, size: number): Range | 'unsatisfiable
   return start > end || start >= size ? 'unsatisfiable' : { start, end }
 }
 
-/** RFC 6266: a plain name for old clients, the real one in UTF-8 for the rest. */
+/** An ASCII name for old clients and the real name in UTF-8 (RFC 6266). */
 function contentDisposition(name: string): string {
   const plain = name.replaceAll(/[^\w.-]/g, '_')
   return `attachment; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(name)}`

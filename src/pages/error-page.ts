@@ -4,7 +4,7 @@ import type { PageReply } from './page.ts'
 
 type Words = { title: string; text: string | null }
 
-/** The text is null where the error's own message is for the person in front of the page. */
+/** The text is null where the error's own message is meant for the reader of the page. */
 const wordsByStatus: Readonly<Record<number, Words>> = {
   401: { title: 'Please log in', text: null },
   403: { title: 'This form was sent from another site', text: null },
@@ -20,7 +20,7 @@ const wordsByStatus: Readonly<Record<number, Words>> = {
 
 const otherwise: Words = { title: 'Something went wrong', text: null }
 
-/** An error as people see it. */
+/** The page for an error. */
 export function errorPage(error: Pick<AppError, 'status' | 'message' | 'headers'>): PageReply {
   const { title, text } = wordsByStatus[error.status] ?? otherwise
   return { ...messagePage(error.status, title, [text ?? error.message]), headers: error.headers }

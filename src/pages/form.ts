@@ -5,7 +5,7 @@ const limitBytes = 16 * 1024
 const formType = /^application\/x-www-form-urlencoded[ \t]*(;|$)/i
 
 /**
- * The fields of a form as a page's own form sends them.
+ * Reads the fields of a submitted form.
  *
  * @throws AppError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE
  */

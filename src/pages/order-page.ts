@@ -25,7 +25,7 @@ export const donePages: readonly PageRoute[] = [
   }
 ]
 
-/** The bank sends the buyer here, and the site learns the result from the gateway's own word. */
+/** The bank redirects the buyer here. The site gets the result that the gateway reports. */
 async function comeBack({ app, param }: PageCall): Promise<PageReply> {
   const { id, publicToken, returnUrl } = getOrderByPublicToken(app.db, param)
   const result = await resultAtReturn(app, id)
@@ -33,8 +33,7 @@ async function comeBack({ app, param }: PageCall): Promise<PageReply> {
 }
 
 /**
- * The page of an order: what was bought and its status. It shows no personal data, because people pass such addresses
- * on.
+ * The page of an order: what was bought and its status. It shows no personal data, because people share such addresses.
  */
 export function orderPage(app: App, order: OrderRow, now: number, status: number): PageReply {
   const buyerStatus = buyerStatusOf(app.db, order, now)
@@ -55,7 +54,7 @@ export function orderPage(app: App, order: OrderRow, now: number, status: number
   }
 }
 
-/** What an order's table shows, in words. */
+/** The texts of an order's table. */
 export function summaryOf(app: App, order: OrderRow): object {
   const money = (minor: number): string => formatMoney(minor, order.currency)
   const coupons = couponsOf(app.db, order.id).filter((coupon) => coupon.discountMinor > 0)
@@ -72,7 +71,7 @@ export function summaryOf(app: App, order: OrderRow): object {
   }
 }
 
-/** Where an order that can still be paid is paid: the gateway's page that is open for it, or our own. */
+/** The page on which an order can be paid: its open page at the gateway, or the shop's own. */
 function payUrl(app: App, order: OrderRow, buyerStatus: BuyerStatus): string | null {
   if (!isPayable(order, buyerStatus)) return null
   return openPageOf(app.db, order.id)?.url ?? `/checkout/${order.publicToken}`

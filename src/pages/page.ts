@@ -1,43 +1,43 @@
 import type { App } from '../app.ts'
 import type { AssetName } from './assets.ts'
 
-/** What a page's handler knows of its request. */
+/** The request of a page, for its handler. */
 export type PageCall = {
   readonly app: App
   readonly request: Request
   readonly now: number
-  /** The client's address, as limits count it. */
+  /** The key of the client's address for limits. */
   readonly addressKey: string
-  /** What the path names: an order's public token, a product's slug. */
+  /** The parameter of the path, such as an order's public token or a product's slug. */
   readonly param: string
 }
 
-/** A page to be rendered, or where the browser is to go instead. */
+/** A page to render, or the address of a redirect. */
 export type PageReply =
   | {
       readonly status: number
-      /** File in templates/, without its ending. */
+      /** The name of the file in templates/, without its extension. */
       readonly template: string
       readonly title: string
       readonly data?: object
-      /** Addresses that a form on this page may lead to in the end, beside our own. */
+      /** The origins that a form on this page may redirect to, in addition to the shop's own. */
       readonly leadsTo?: readonly (string | null)[]
       readonly headers?: Readonly<Record<string, string>>
-      /** The script of a storefront page. Such a page is the same for everybody: it may be kept and compressed. */
+      /** The script of a storefront page. Such a page is the same for every visitor, so it can be cached and compressed. */
       readonly script?: AssetName
     }
   | { readonly redirect: string; readonly setCookie?: string }
 
 export type PageRoute = {
   readonly method: 'GET' | 'POST'
-  /** Matched on the path as it was sent; its one group, where it has one, is the call's `param`. */
+  /** Matches the path as it was sent. Its group, if it has one, is the call's `param`. */
   readonly path: RegExp
-  /** How the log calls it: without the token in its path. */
+  /** Its path in the log, without a token. */
   readonly name: string
   readonly handle: (call: PageCall) => PageReply | Promise<PageReply>
 }
 
-/** A page that says one thing. */
+/** A page with one message. */
 export function messagePage(
   status: number,
   title: string,

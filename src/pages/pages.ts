@@ -27,7 +27,7 @@ export function createPages(app: App): (request: Request) => Promise<Response | 
   const render = createRenderer(app, assets)
   const trusted = parseTrustedProxies(app.config.trustedProxies)
   return async (request) => {
-    // URL and routers resolve `..` and `%2e`; a page is where it was asked for, and nowhere else.
+    // URL and routers resolve `..` and `%2e`. A page is served only at its exact path.
     const path = rawPath(rawTarget(request))
     const matching = routes.filter((route) => route.path.test(path))
     if (matching.length === 0) return isRead(request) ? assets.find(path, request) : undefined
@@ -41,7 +41,7 @@ export function createPages(app: App): (request: Request) => Promise<Response | 
   }
 }
 
-/** A page for a browser that asked for an address where there is nothing. */
+/** The page for a browser that requests an unknown address. */
 export function createNotFoundPage(app: App): (request: Request) => Response {
   const render = createRenderer(app, loadAssets())
   return (request) => render(errorPage(new AppError('NOT_FOUND', 'There is nothing at this address.')), request)

@@ -18,7 +18,7 @@ import { countries } from './country-list.ts'
 import { backUrl, summaryOf } from './order-page.ts'
 import type { PageCall, PageReply } from './page.ts'
 
-/** What the form shows again when something is wrong. */
+/** The values and errors that the form shows again after an invalid input. */
 export type Filled = { values: Readonly<Record<string, string>>; errors: FieldErrors; message: string | null }
 
 export const untouched: Filled = { values: {}, errors: {}, message: null }
@@ -37,7 +37,7 @@ export function readValues(form: URLSearchParams): Record<string, string> {
   return Object.fromEntries(fields.flatMap((name) => (form.has(name) ? [[name, form.get(name) ?? '']] : [])))
 }
 
-/** An address that a form shows has to be filled in; a program that sends none of it is not asked for it. */
+/** An address that the form shows is required. A program that sends no address field does not need it. */
 export function choiceInput(app: App, order: OrderRow, values: Readonly<Record<string, string>>) {
   const isShown = asksAddress(app.db, order) && addressFields.some((name) => name in values)
   return z.object({
@@ -81,7 +81,7 @@ const methodLabels: Readonly<Record<PaymentMethod, (app: App) => { label: string
   manual: ({ db }) => ({ label: 'Bank transfer or cash', hint: setting(db, 'payments.manualInstructions') })
 }
 
-/** The hosted page on which the buyer chooses a payment method, with what was filled in. */
+/** The hosted page on which the buyer chooses a payment method, with the values that were entered. */
 export function choicePage({ app }: Pick<PageCall, 'app'>, order: OrderRow, status: number, filled: Filled): PageReply {
   const methods = offeredMethods(app, order)
   const { contact, billingAddress, shippingAddress } = order
@@ -105,7 +105,7 @@ export function choicePage({ app }: Pick<PageCall, 'app'>, order: OrderRow, stat
       chosen: methods.find((name) => name === filled.values['payment_method']) ?? methods[0],
       back: backUrl(app.db, order, 'cancelled')
     },
-    // Stripe's page can have a domain of the shop's own, which is not known here.
+    // Stripe's page can have the shop's own domain, which is not known here.
     leadsTo: [order.returnUrl, app.cards?.name === 'stripe' ? 'https:' : null]
   }
 }

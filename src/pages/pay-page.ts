@@ -82,7 +82,8 @@ function answerRefusal(call: PageCall, order: OrderRow, values: Filled['values']
     return refused(call, order, error.status, { values, errors: {}, message: error.message })
   if (error.code !== 'TRANSITION_REFUSED') throw error
   const back = backUrl(call.app.db, order, buyerStatusOf(call.app.db, order, call.now))
-  const text = 'Something in it was sold out or used up meanwhile. Nothing was charged. You are welcome to order again.'
+  const text =
+    'An item has sold out, or a coupon has been used up. Nothing was charged. You are welcome to order again.'
   return messagePage(
     410,
     'This order can no longer be paid',
@@ -98,7 +99,7 @@ function refused(call: PageCall, before: OrderRow, status: number, filled: Fille
   return isPayable(order, buyerStatus) ? choicePage(call, order, status, filled) : settledPage(call, order, buyerStatus)
 }
 
-/** Where the buyer goes when there is nothing to pay on a gateway's page. */
+/** The page for a buyer who has nothing to pay on a gateway's page. */
 function afterwards(call: PageCall, order: OrderRow): PageReply {
   const buyerStatus = buyerStatusOf(call.app.db, order, call.now)
   if (isOver(buyerStatus)) return settledPage(call, order, buyerStatus)

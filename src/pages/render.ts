@@ -7,7 +7,7 @@ import type { Assets } from './assets.ts'
 import { acceptedEncoding, compressedPage } from './compression.ts'
 import type { PageReply } from './page.ts'
 
-/** Turns replies into responses with the headers that every page carries. */
+/** Turns replies into responses with the headers of every page. */
 export function createRenderer(app: App, assets: Assets): (reply: PageReply, request: Request) => Response {
   const templates = openTemplates(assetPath('pages', 'templates'))
   return (reply, request) => {
@@ -30,7 +30,7 @@ export function createRenderer(app: App, assets: Assets): (reply: PageReply, req
       scripts: script === undefined ? [] : assets.modulesOf(script)
     }
     const html = templates.html(`${template}.eta`, { ...common, ...data })
-    // A page that holds something of a person stays uncompressed: the length would tell of it (BREACH).
+    // A page with personal data is not compressed, because the length could reveal it (BREACH).
     const encoding = script === undefined ? null : acceptedEncoding(request)
     return new Response(encoding === null ? html : compressedPage(html, encoding), {
       status,
@@ -41,8 +41,8 @@ export function createRenderer(app: App, assets: Assets): (reply: PageReply, req
         'content-type': 'text/html; charset=utf-8',
         'cache-control': script === undefined ? 'no-store' : 'no-cache',
         'content-security-policy': contentSecurityPolicy(script !== undefined, [app.publicUrl(), ...leadsTo]),
-        // Paths and queries hold tokens, so no other site hears of them. Not no-referrer: under it browsers send forms with
-        // `Origin: null` (Fetch, "append a request Origin header"), which those without Sec-Fetch-Site are refused for.
+        // Paths and queries contain tokens, which other sites must not get. With no-referrer, browsers send forms with
+        // `Origin: null` (Fetch, "append a request Origin header"), which are refused without Sec-Fetch-Site.
         'referrer-policy': 'same-origin',
         'x-content-type-options': 'nosniff',
         ...isolationHeaders,
@@ -52,7 +52,7 @@ export function createRenderer(app: App, assets: Assets): (reply: PageReply, req
   }
 }
 
-/** Chromium applies form-action to the redirect that answers a form too, so where a form leads has to be in it. */
+/** Chromium also applies form-action to the redirect that answers a form, so its target must be listed. */
 function contentSecurityPolicy(isScripted: boolean, leadsTo: readonly (string | null)[]): string {
   const sources = new Set(leadsTo.flatMap((url) => (url === null ? [] : [sourceOf(url)])))
   return [
@@ -67,7 +67,7 @@ function contentSecurityPolicy(isScripted: boolean, leadsTo: readonly (string | 
 }
 
 /**
- * An origin, or a scheme alone (`https:`), which also stands for what a policy cannot name: an IPv6 address, or a host
+ * An origin or a scheme (`https:`). The scheme also covers hosts that a policy cannot name: IPv6 addresses, and hosts
  * with other characters than these.
  */
 function sourceOf(url: string): string {

@@ -14,7 +14,7 @@ export async function findEndpoints(
   url: string,
   options: Stripe.RequestOptions = {}
 ): Promise<Stripe.WebhookEndpoint[]> {
-  // Stripe allows 16 endpoints in each mode, and lists up to 100 at once.
+  // Stripe allows 16 endpoints in each mode, and lists up to 100 in one response.
   const { data } = await stripe.webhookEndpoints.list({ limit: 100 }, options)
   const path = pathOf(url)
   return data.filter((endpoint) => pathOf(endpoint.url) === path)

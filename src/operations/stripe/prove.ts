@@ -37,7 +37,7 @@ export async function prove(shop: ShopContext, stripe: Stripe, of: ProofOf): Pro
   } catch (error) {
     const { message, code, type } = readGatewayError(error).error
     const reason = message || code || type || 'an unknown error'
-    return failed('stripe', `Stripe refused the test object, a Checkout Session that expires at once: ${reason}`)
+    return failed('stripe', `Stripe refused the test object, a Checkout Session that expires immediately: ${reason}`)
   }
 }
 

@@ -6,7 +6,7 @@ export function readCart() {
     const lines = JSON.parse(localStorage.getItem(key) ?? '[]')
     return Array.isArray(lines) ? lines : []
   } catch {
-    // Not ours, or cut short: an empty cart is better than none at all.
+    // The stored text is not a cart, or incomplete: start with an empty cart.
     return []
   }
 }

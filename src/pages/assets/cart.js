@@ -77,7 +77,7 @@ function remove(index) {
   find('main').focus()
 }
 
-/** Prices are the shop's; a cart may be weeks old. What has variations keeps the price that its page showed. */
+/** Updates the prices of a cart, which may be weeks old. An item with variations keeps the price that its page showed. */
 async function refresh() {
   const { offers } = await service.offers({ perPage: 100 })
   const priceOf = new Map(offers.map(({ productId, price }) => [productId, price.amount]))
@@ -135,17 +135,17 @@ async function pay(values) {
   try {
     const result = await service.checkout(body, tracking(), keyFor(body))
     forgetKey()
-    // The bank leads back to returnUrl, which was named before there was an order.
+    // The bank redirects to returnUrl, which was sent before the order had an id.
     sessionStorage.setItem('shopstead.order', String(result.orderId))
     location.assign(nextPage(result))
   } catch (error) {
-    // Without an answer, or with none that is final, the next try asks for the same purchase.
+    // Without a final answer, the next try repeats the same purchase.
     if (error.status !== 504 && error.status !== 0) forgetKey()
     throw explained(error)
   }
 }
 
-/** The payment page, the bank's question, or, with nothing left to do, our own page. */
+/** The payment page, the bank's page or, if nothing has to be paid, the shop's thank-you page. */
 function nextPage(result) {
   if ('checkoutUrl' in result) return result.checkoutUrl
   const { redirectUrl, orderId, status } = result
@@ -169,12 +169,12 @@ form.addEventListener('change', () => {
   }
 })
 onSend(form, pay)
-// What is asked depends on who is here.
+// The form depends on whether the buyer is logged in.
 void session.then((known) => {
   find('[data-guest]').hidden = known?.userLoggedIn === true
   show()
 })
-// The cart's own prices do where the shop does not answer: what is paid is decided by the checkout.
+// If the shop does not answer, the stored prices are shown. The checkout determines what is paid.
 void session.then(refresh).catch(() => undefined)
 if (new URLSearchParams(location.search).get('result') === 'cancelled') {
   lines.before(h('p', { class: 'note', role: 'status' }, 'You have not been charged. Your cart is unchanged.'))

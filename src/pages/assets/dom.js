@@ -1,4 +1,4 @@
-/** Makes an element; what is a string stays text, so that nothing of the service's answers is read as HTML. */
+/** Creates an element. Strings become text nodes, so that no response of the service is parsed as HTML. */
 export function h(tag, properties = {}, ...children) {
   const isSvg = tag === 'svg' || tag === 'use'
   const element = isSvg ? document.createElementNS('http://www.w3.org/2000/svg', tag) : document.createElement(tag)
@@ -12,7 +12,7 @@ export function h(tag, properties = {}, ...children) {
 }
 
 /**
- * The first element of the page that the selector names, or null.
+ * The first element that matches the selector, or null.
  *
  * @param {string} selector
  * @returns {HTMLElement | null}
@@ -32,7 +32,7 @@ export function findAll(selector) {
 }
 
 /**
- * The one element of the page that the selector names. Its kind is the caller's to know.
+ * The element that matches the selector. The caller knows its type.
  *
  * @param {string} selector
  * @returns {any}
@@ -54,7 +54,7 @@ export function picture(name) {
   return h('span', { class: `art art-${name}` }, svg)
 }
 
-/** An amount in major units, as the shop's own pages write it. */
+/** An amount in major units, in the format of the shop's pages. */
 export function money(amount, currency) {
   const digits = { minimumFractionDigits: Number(decimals), maximumFractionDigits: Number(decimals) }
   return new Intl.NumberFormat('en', { style: 'currency', currency, ...digits }).format(amount)
@@ -69,7 +69,7 @@ export function day(iso) {
   return h('time', { datetime: iso }, text)
 }
 
-/** A page in one sentence, with links to go on by. */
+/** A page with one sentence and links. */
 export function message(title, text, ...links) {
   return h(
     'div',
@@ -80,7 +80,7 @@ export function message(title, text, ...links) {
   )
 }
 
-/** Shows a page that its script makes, and says what went wrong where it cannot. */
+/** Shows a page that a script renders, or an error message if that fails. */
 export async function showPage(make) {
   const place = find('[data-page]')
   try {

@@ -1,10 +1,10 @@
 import { h } from './dom.js'
 
 /**
- * Sends a form by script: once at a time, with what is wrong said at its field, or above the form where it has none.
+ * Sends a form by script, one request at a time. Shows each error at its field, or above the form if it has no field.
  *
  * @param send gets the form's values and does the work
- * @param fields which field a path of the service's fieldErrors is about, where the names differ
+ * @param fields the form's field for a path of the service's fieldErrors, if the names differ
  */
 export function onSend(form, send, fields = {}) {
   form.addEventListener('submit', async (event) => {
@@ -58,7 +58,7 @@ function wordsFor(error) {
   return 'Something went wrong on this page. Please try again.'
 }
 
-/** Says something above the form, where a screen reader hears it and the eye finds it. */
+/** Shows a message above the form, which screen readers announce. */
 export function say(form, ...words) {
   form.querySelector('[data-said]')?.remove()
   const said = h('div', { class: 'error', role: 'alert', tabindex: '-1', 'data-said': true }, ...words)
@@ -88,11 +88,11 @@ function clear(form) {
   }
 }
 
-/** Where a page that asked for a login wants to be led back to: a path of this site, or the fallback. */
+/** The path of this site to return to after the login, or the fallback. */
 export function nextPath(fallback) {
   const next = new URLSearchParams(location.search).get('next') ?? ''
   if (!next.startsWith('/') || !URL.canParse(next, location.origin)) return fallback
-  // As a browser reads it, which drops tabs and takes backslashes for slashes: `/<tab>/evil.example` is another site.
+  // Parsed like a browser does, which drops tabs and reads backslashes as slashes: `/<tab>/evil.example` is another site.
   const { origin, href } = new URL(next, location.origin)
   const path = href.slice(origin.length)
   return origin === location.origin && !path.startsWith('//') ? path : fallback

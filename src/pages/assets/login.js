@@ -9,7 +9,7 @@ if (next !== '/') find('[data-register]').href = `/register?next=${encodeURIComp
 
 async function logIn({ email, password, rememberMe }) {
   try {
-    // People type their user name as well, which the service takes in `username` only.
+    // People also enter a user name, which the service accepts only in `username`.
     await service.login({ ...(email.includes('@') ? { email } : { username: email }), password, rememberMe })
     location.assign(next)
   } catch (error) {

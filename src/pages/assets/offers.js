@@ -12,7 +12,7 @@ const { publicUrl = '' } = document.body.dataset
 const rules = JSON.parse(place.dataset.rules)
 const chips = [...place.querySelectorAll('[data-category]')]
 
-/** Found anew with each letter; an answer that a later question has overtaken is not shown. */
+/** Searches again after each letter. A response that arrives after a later search has started is not shown. */
 let asked = 0
 
 async function show(category, text) {

@@ -1,7 +1,7 @@
 import { day, h, money } from './dom.js'
 import { orderStates } from '../../shop/orders/states.ts'
 
-/** An order with what the shop knows of where it came from. */
+/** An order with its attribution. */
 export function orderCard(order) {
   const { id, status, currency, total, createdAt, lineItems, renewalOf } = order
   const { tone, label } = orderStates[status]

@@ -2,7 +2,7 @@ import { addToCart } from './cart-store.js'
 import { find, findAll, findMaybe, h } from './dom.js'
 import './shell.js'
 
-/** The variation that is chosen; null for a product without any. */
+/** The chosen variation; null for a product without variations. */
 function chosen() {
   return findMaybe('[data-add] input:checked')
 }

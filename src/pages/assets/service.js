@@ -2,9 +2,9 @@ import { createClient } from '../../client/client.ts'
 
 const { api, proxy } = document.body.dataset
 
-/** Everything that is a person's goes through the site's own proxy, which asks for a nonce that the client brings. */
+/** Requests with personal data go through the site's own proxy. It requires a nonce, which the client sends. */
 const secure = createClient({ baseUrl: proxy })
-/** Offers are for everybody, and the proxy drops their query: they are asked for where the service itself answers. */
+/** Offers are public, and the proxy drops their query, so they are requested from the service directly. */
 const open = createClient({ baseUrl: api })
 
 const given = (values) => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''))

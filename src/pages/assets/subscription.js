@@ -3,7 +3,7 @@ import { service } from './service.js'
 import { toneOf } from './words.js'
 
 /**
- * A subscription in the list of the account page, with what can be done about it.
+ * A subscription in the list of the account page, with its actions.
  *
  * @param {import('../../client/api-types.ts').OwnSubscription} shown
  */
@@ -46,7 +46,7 @@ function actions(shown) {
   const row = h(
     'p',
     { class: 'actions' },
-    // The path alone: the page may have been opened at another name of this host than the public URL has.
+    // Only the path, because the page may be open under another host name than the public URL.
     manageUrl === null ? null : h('a', { href: new URL(manageUrl).pathname }, 'Manage card and invoices'),
     canCancel ? end : null
   )
@@ -54,7 +54,7 @@ function actions(shown) {
   return row
 }
 
-/** Asks before the subscription ends; the way back puts the focus where it was. */
+/** Asks for confirmation before it ends the subscription. The button to keep it restores the focus. */
 function confirmation({ id, name, currentPeriodEnd, status }, row, opener) {
   const said = h('p', { role: 'alert', class: 'error', hidden: true })
   const yes = h('button', { type: 'button' }, 'Yes, end it')

@@ -7,10 +7,10 @@ import { session } from './shell.js'
 
 const query = new URLSearchParams(location.search)
 const orderId = Number(query.get('orderId') ?? sessionStorage.getItem('shopstead.order'))
-/** By the service's own word, or by what the gateway says when a bank has led back. */
+/** The result in the address: the shop's own, or Stripe's redirect_status after the bank's page. */
 const result = query.get('result') ?? (query.get('redirect_status') === 'succeeded' ? 'success' : 'cancelled')
 
-/** The address proves nothing: a customer's order is looked up; a guest is told what the payment said. */
+/** The address proves nothing: a customer's order is looked up, and a guest sees the result in the address. */
 async function make() {
   const known = await session
   if (known?.userLoggedIn) {

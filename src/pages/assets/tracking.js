@@ -1,6 +1,6 @@
 /**
- * Where a visitor came from: what the landing page's address says travels to the checkout's query. A later landing
- * replaces it as a whole, so that no affiliate is credited for another's campaign.
+ * Where a visitor came from: the parameters of the landing page's address are sent in the checkout's query. A later
+ * landing replaces all of them, so that no affiliate is credited for another's campaign.
  */
 const names = ['ref', 'campaign', 'utm_source', 'utm_medium', 'utm_campaign', 'utm_content']
 const key = 'shopstead.tracking'
@@ -13,7 +13,7 @@ export function rememberLanding() {
   localStorage.setItem(key, JSON.stringify({ at: Date.now(), ...Object.fromEntries(given) }))
 }
 
-/** The query of a checkout. An affiliate's cookie, which the service wrote with an earlier order, counts where no landing does. */
+/** The query of a checkout. Without a landing, the affiliate cookie of an earlier order counts. */
 export function tracking() {
   const { at = 0, ...landing } = JSON.parse(localStorage.getItem(key) ?? '{}')
   if (Date.now() - at < keptMs) return landing

@@ -1,4 +1,4 @@
-/** Customer-safe words for a payment that did not go through; they do not say what revealed a stolen card. */
+/** Messages for a failed payment that are safe to show. They do not reveal that a card was reported as stolen. */
 const declined = {
   payment_fraud_blocked: 'This payment was blocked. Please use another card or another payment method.',
   payment_card_declined_generic: 'Your card was declined. Please use another card, or ask your bank.',
@@ -37,7 +37,7 @@ const tones = {
 }
 
 /**
- * How pages colour the status of a membership, a subscription, an affiliate or a referral.
+ * The colour of the status of a membership, a subscription, an affiliate or a referral.
  *
  * @param {keyof typeof tones} status
  */

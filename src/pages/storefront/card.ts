@@ -2,10 +2,10 @@ import { formatMoney, toMinor } from '../../platform/money.ts'
 import type { Offer } from '../../shop/catalog/offer-view.ts'
 import { pictureOf } from './pictures.ts'
 
-/** An offer as the list shows it. */
+/** An offer in the list. */
 export type Card = { name: string; href: string; picture: string; price: string; original: string | null }
 
-/** An offer as the storefront's list shows it. */
+/** Converts an offer for the storefront's list. */
 export function toCard(offer: Offer, publicUrl: string): Card {
   const { currency, amount, originalAmount } = offer.price
   const money = (major: number): string => formatMoney(toMinor(major, currency), currency)

@@ -15,7 +15,7 @@ const perPage = 24
 
 type Listed = { offers: Offer[]; pagination: { page: number; total: number; totalPages: number } }
 
-/** What is for sale, by category and search; the page's script answers later searches without loading it anew. */
+/** The offers by category and search. The page's script runs later searches without reloading the page. */
 export function showOffers({ app, request, now }: PageCall): Shown {
   const query = readQuery(request)
   const { page, category = '', search = '' } = query
@@ -37,7 +37,7 @@ export function showOffers({ app, request, now }: PageCall): Shown {
   }
 }
 
-/** People arrive with all kinds of queries: what does not fit is left out. */
+/** Reads the query of a link from anywhere: invalid parameters are ignored. */
 function readQuery(request: Request): OfferQuery {
   const target = rawTarget(request)
   const given = new URLSearchParams(target.includes('?') ? target.slice(target.indexOf('?')) : '')

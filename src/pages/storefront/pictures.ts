@@ -1,6 +1,6 @@
 /**
- * Which drawing of goods.svg stands for a product that brings no picture of its own: the first word that occurs in its
- * slug or its categories decides. The browser reads the same list from the page.
+ * The drawing of goods.svg for a product without its own picture: the first word that occurs in its slug or its categories
+ * decides. The browser reads the same list from the page.
  */
 export const pictureRules: readonly (readonly [word: string, picture: string])[] = [
   ['course', 'tools'],

@@ -21,7 +21,7 @@ import { toCard } from './card.ts'
 import { pictureOf } from './pictures.ts'
 import type { Shown } from './shown.ts'
 
-/** Below this many, a page says how many are left. */
+/** Below this number, the page shows how many units are left. */
 const fewLeft = 6
 
 /** @throws AppError NOT_FOUND for a product that is not published */
@@ -58,7 +58,7 @@ type Choice = {
   stock: number | null
 }
 
-/** What can be chosen: the variations, or the product alone under no name. */
+/** The choices: the variations, or the product itself without a name. */
 function choicesOf(app: App, product: ProductRow, now: number) {
   const currency = setting(app.db, 'shop.currency')
   const variations = variationsOfProduct(app.db, product.id)

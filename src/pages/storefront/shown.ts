@@ -1,2 +1,2 @@
-/** What a storefront page shows. */
+/** The content of a storefront page. */
 export type Shown = { status?: number; template: string; title: string; data?: object }

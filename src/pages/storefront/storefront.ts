@@ -12,8 +12,8 @@ import { showProduct } from './product-page.ts'
 import type { Shown } from './shown.ts'
 
 /**
- * The demo storefront: a site as one would build it on the service. Its pages are the same for everybody; what belongs to
- * a person is fetched by their scripts through the first-party proxy.
+ * The demo storefront: an example of a site that uses the service. Its pages are the same for every visitor. Their scripts
+ * fetch personal data through the first-party proxy.
  */
 export const storefrontPages: readonly PageRoute[] = [
   page('/', /^\/$/, 'offers', showOffers),
@@ -45,12 +45,12 @@ function page(name: string, path: RegExp, script: AssetName, show: (call: PageCa
   return { method: 'GET', path, name, handle }
 }
 
-/** `dev` says whether it wants one; `serve` leaves it to the setting. */
+/** `dev` decides whether there is a storefront; `serve` uses the setting. */
 export function isOpen({ config, db }: App): boolean {
   return config.storefront ?? setting(db, 'storefront.enabled')
 }
 
-/** What every page tells its script of the service. */
+/** The data about the service that every page passes to its script. */
 function siteFacts({ config, db, publicUrl }: App): object {
   const currency = setting(db, 'shop.currency')
   return {
@@ -72,7 +72,7 @@ function checkoutFacts({ config, db, cards }: App): object {
   }
 }
 
-/** Of Stripe's published test payment methods, one for each way that a payment can go. */
+/** One of Stripe's published test payment methods for each outcome of a payment. */
 const testCards = [
   { token: 'pm_card_visa', label: 'Visa ending in 4242: goes through' },
   { token: 'pm_card_authenticationRequired', label: 'Visa ending in 3184: the bank asks first' },

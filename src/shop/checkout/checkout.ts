@@ -134,7 +134,7 @@ function startPayment(shop: ShopContext, tx: Tx, order: OrderRow, strategy: Stra
   const { cards } = shop
   // With manual payment in the list the buyer chooses on our own page first.
   if (cards === null || offersChoice(shop, strategy)) return { order, attempt: null }
-  // The gateway's page asks for an email; a token brings none.
+  // The gateway's page asks the buyer for an email; a payment token contains none.
   if (takesToken(strategy) && order.email === null && hasCustomerLimit(tx, order.id))
     throw validationFailed({ 'customer.email': ['Is required for this coupon code.'] })
   if (isTooSmallForCard(shop, order)) throw belowMinimum(order, 'items')

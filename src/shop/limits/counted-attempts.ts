@@ -22,9 +22,9 @@ const queues = new WeakMap<RateLimiter, Map<Bucket, BucketQueues>>()
 /**
  * Runs an attempt that may fail, such as a login, and takes a point of each counter only when it fails.
  *
- * At most as many attempts of one counter run at once as it has points left; the others wait. A hundred wrong passwords
- * sent together therefore get no more tries than a hundred in a row, and right ones, which take no points, are not
- * refused because of one another. Slots are taken in the order of `counters`. That order must be the same everywhere,
+ * A counter runs at most as many attempts at the same time as it has points left; the others wait. A hundred wrong
+ * passwords that arrive together therefore get no more tries than a hundred in sequence. Correct ones take no points and
+ * are not refused because of each other. Slots are taken in the order of `counters`. That order must be the same everywhere,
  * or two attempts could wait for each other.
  *
  * @param attempt returns whether it failed; an attempt that throws takes no points
@@ -43,7 +43,7 @@ export async function runCountingFailures<T extends { failed: boolean }>(
   if (slot.queue === null) throw rateLimited('AUTH_RATE_LIMITED', first.bucket, slot.retryAfterSeconds)
   try {
     const result = await runCountingFailures(shop, others, attempt)
-    // Before the slot is free: the next attempt must see that the point is gone.
+    // Before the slot is free, because the next attempt must see that the point was taken.
     if (result.failed) await countFailure(shop, first)
     return result
   } finally {
@@ -53,9 +53,9 @@ export async function runCountingFailures<T extends { failed: boolean }>(
 
 /**
  * Runs an attempt that checks its limit and counts its failures itself, in a slot of the counter as above. When the
- * counter has no points left the attempt runs at once, and refuses with its own error.
+ * counter has no points left the attempt runs immediately, and refuses with its own error.
  *
- * @param maxRunning how many attempts of the counter run at once, however many points are left
+ * @param maxRunning how many attempts of the counter run at the same time, however many points are left
  * @throws AppError DEPENDENCY_UNAVAILABLE when too many attempts wait or this one waits longer than 15 s
  */
 export async function runInSlot<T>(

@@ -26,7 +26,7 @@ export function customerMetadataOf({ keys }: Pick<ShopContext, 'keys'>, userId: 
   return { [names.shop]: keys.shopId, [names.user]: String(userId) }
 }
 
-/** The metadata of a refund that this shop asks for; `key` finds our row again. */
+/** The metadata of a refund that this shop requests; `key` finds our row again. */
 export function refundMetadataOf(
   { keys }: Pick<ShopContext, 'keys'>,
   { orderId, key }: { orderId: number; key: string }

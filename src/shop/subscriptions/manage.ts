@@ -22,7 +22,7 @@ export async function endOwnSubscription(shop: ShopContext, userId: number, id: 
 
 /**
  * The address of a new session of the gateway's billing portal, where a person renews the card, sees invoices and ends
- * the subscription. The address expires within minutes, so it is created when the person asks for it and never stored.
+ * the subscription. The address expires within minutes, so it is created for each request and never stored.
  *
  * @throws AppError NOT_FOUND when the person has no such subscription or the gateway does not renew it, RATE_LIMITED,
  *   DEPENDENCY_UNAVAILABLE when the gateway gives no session
