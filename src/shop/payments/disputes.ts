@@ -80,3 +80,6 @@ function payBack(unit: UnitOfWork, attempt: AttemptRow, { id, amountMinor }: Dis
 }
 
 const reasonOf = (disputeId: string): string => `dispute ${disputeId}`
+
+/** Matches, with SQL's LIKE, the reason in the history of an order that a lost dispute refunded. */
+export const lostDisputeReason = `${reasonOf('%')} was lost`

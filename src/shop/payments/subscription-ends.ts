@@ -8,6 +8,7 @@ import { describeError } from '../../platform/log.ts'
 import { gatewaySubscriptions, subscriptions } from '../benefits/schema.ts'
 import type { ShopContext } from '../context.ts'
 import { releasedStatuses } from '../orders/states.ts'
+import { lostDisputeReason } from './disputes.ts'
 import { isUnavailable } from './gateway-failure.ts'
 import { readyGateway } from './gateway.ts'
 import { lookUp, unlessMissing } from './look-up.ts'
@@ -15,8 +16,8 @@ import type { AttemptRow } from './rows.ts'
 
 /**
  * Subscriptions that the gateway must not renew any more: their benefit has ended, their order is off and no renewal
- * pays for the current period, the newest renewal was refunded, or the buyer was erased (which leaves no email). Only
- * those that were paid for at the gateway that is asked.
+ * pays for the current period, the newest renewal was refunded, a lost dispute refunded one of their orders, or the buyer
+ * was erased (which leaves no email). Only those that were paid for at the gateway that is asked.
  */
 const unwanted = rawStatement<{ gateway: string; livemode: 0 | 1 }, { gatewayId: string }>(
   `SELECT DISTINCT gateway_id AS gatewayId FROM (
@@ -29,7 +30,9 @@ const unwanted = rawStatement<{ gateway: string; livemode: 0 | 1 }, { gatewayId:
         (SELECT 1 FROM orders r WHERE r.renewal_of = o.id AND r.paid_at IS NOT NULL
             AND r.status NOT IN (${sqlList(releasedStatuses)})))
         OR EXISTS (SELECT 1 FROM subscription_invoices i JOIN orders r ON r.id = i.order_id
-          WHERE i.gateway_id = g.gateway_id AND i.period_end >= g.current_period_end AND r.status = 'refunded'))
+          WHERE i.gateway_id = g.gateway_id AND i.period_end >= g.current_period_end AND r.status = 'refunded')
+        OR EXISTS (SELECT 1 FROM orders r JOIN order_history h ON h.order_id = r.id
+          WHERE (r.id = o.id OR r.renewal_of = o.id) AND h.to_status = 'refunded' AND h.reason LIKE '${lostDisputeReason}'))
    ) found WHERE EXISTS
      (SELECT 1 FROM payment_attempts a WHERE a.order_id = found.order_id AND a.outcome = 'paid'
          AND a.gateway = @gateway AND a.livemode = @livemode)`

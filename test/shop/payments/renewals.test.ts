@@ -181,6 +181,33 @@ describe('a dispute of a renewal', () => {
     await till.settle()
     expect(await statusAt(subscription)).toBe('canceled')
   })
+
+  it('ends the subscription at Stripe when it is lost after a later renewal was paid, and keeps the paid period', async () => {
+    const { orderId, subscription } = await subscribe()
+    await renew(subscription)
+    const [first] = renewalsOf(orderId)
+    await renew(subscription)
+    const paidUntil = benefitOf(orderId)?.currentPeriodEnd
+    const { id: disputeId } = till.sandbox.openDispute(intentOf(first?.id ?? 0))
+    till.sandbox.decideDispute(disputeId, 'lost')
+    await till.deliver()
+    await till.settle()
+    await till.deliver()
+    expect(await statusAt(subscription)).toBe('canceled')
+    expect(benefitOf(orderId)?.currentPeriodEnd).toBe(paidUntil)
+  })
+})
+
+describe('a dispute of the first order', () => {
+  it('ends the subscription at Stripe when it is lost after a renewal was paid', async () => {
+    const { orderId, subscription } = await subscribe()
+    await renew(subscription)
+    const { id: disputeId } = till.sandbox.openDispute(intentOf(orderId))
+    till.sandbox.decideDispute(disputeId, 'lost')
+    await till.deliver()
+    await till.settle()
+    expect(await statusAt(subscription)).toBe('canceled')
+  })
 })
 
 describe("a cancellation in Stripe's portal", () => {
