@@ -31,6 +31,16 @@ export function hasStarted(shop: ShopContext, { attempt }: OwnSubscription): boo
   return attempt.outcome === 'paid' && !isSurplus(shop.db, attempt)
 }
 
+/**
+ * Refuses the money of a renewal while the first payment has no outcome, because its event is applied once and must not be
+ * ignored.
+ *
+ * @throws while the first payment is not recorded; the event is delivered or listed again later
+ */
+export function assertFirstPaymentSettled({ attempt }: OwnSubscription): void {
+  if (attempt.outcome === null) throw new Error(`the first payment of order ${attempt.orderId} is not settled yet`)
+}
+
 /** The invoice with an id, when it belongs to a subscription of this shop. */
 export async function findOwnInvoice(shop: ShopContext, stripe: Stripe, id: string): Promise<OwnInvoice | undefined> {
   const invoice = await unlessMissing(stripe.invoices.retrieve(id, { expand: ['payments'] }))

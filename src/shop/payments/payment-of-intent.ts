@@ -5,7 +5,7 @@ import type { UnitOfWork } from './unit-of-work.ts'
 import { idOf } from './gateway-state.ts'
 import { lookUp, unlessMissing } from './look-up.ts'
 import { ownership } from './metadata.ts'
-import { findOwnInvoice, hasStarted } from './own-subscription.ts'
+import { assertFirstPaymentSettled, findOwnInvoice, hasStarted } from './own-subscription.ts'
 import { isPaidRenewal, recordRenewal } from './renewals.ts'
 import type { AttemptRow } from './rows.ts'
 import { applyGatewayState } from './settle.ts'
@@ -54,7 +54,9 @@ async function findInvoicePayment(shop: ShopContext, stripe: Stripe, intentId: s
   const own = invoiceId === null ? undefined : await findOwnInvoice(shop, stripe, invoiceId)
   if (own === undefined) return undefined
   if (!isPaidRenewal(own)) return paymentOf(stripe, own.attempt, intentId)
-  if (!hasStarted(shop, own)) throw new Error(`the first payment of order ${own.attempt.orderId} is not settled yet`)
+  assertFirstPaymentSettled(own)
+  // The renewals of a second, surplus subscription are no orders of this shop.
+  if (!hasStarted(shop, own)) return undefined
   // The renewal's own attempt does not exist yet; the first order's attempt replaces it until the transaction records it.
   const attempt = {
     ...own.attempt,

@@ -14,7 +14,7 @@ import { getOrder } from '../orders/find.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 import type { Effect } from './gateway-event.ts'
 import { periodEndOf } from './gateway-state.ts'
-import { findOwnInvoice, findOwnSubscription, hasStarted } from './own-subscription.ts'
+import { assertFirstPaymentSettled, findOwnInvoice, findOwnSubscription, hasStarted } from './own-subscription.ts'
 import type { OwnInvoice } from './own-subscription.ts'
 import { isPaidRenewal, recordRenewal } from './renewals.ts'
 import { forgetSubscription } from './subscription-ends.ts'
@@ -32,7 +32,9 @@ export async function subscriptionEffect(shop: ShopContext, stripe: Stripe, id: 
 /** The same for an event of an invoice; a paid renewal becomes an order of its own first. */
 export async function invoiceEffect(shop: ShopContext, stripe: Stripe, id: string): Promise<Effect | undefined> {
   const own = await findOwnInvoice(shop, stripe, id)
-  if (own === undefined || !hasStarted(shop, own)) return undefined
+  if (own === undefined) return undefined
+  if (isPaidRenewal(own)) assertFirstPaymentSettled(own)
+  if (!hasStarted(shop, own)) return undefined
   return (unit) => {
     if (isPaidRenewal(own)) recordRenewal(unit, own)
     reportFailure(unit, own)

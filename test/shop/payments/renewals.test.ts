@@ -152,6 +152,33 @@ describe('a refund of a renewal', () => {
   })
 })
 
+describe('a paid renewal that Stripe reports before the first payment is recorded', () => {
+  it('is refused until the first payment is recorded, and is an order after that', async () => {
+    till.sandbox.clearFaults()
+    const { id: orderId, sessionId } = await till.redirect({ slug: 'club', visitor })
+    till.loseWebhooks()
+    await till.sandbox.payCheckout(sessionId, { waitMs: 0 })
+    await till.deliver()
+    const { subscription } = await till.stripe.checkout.sessions.retrieve(sessionId)
+    const invoice = await renew(idOf(subscription) ?? '')
+    till.sandbox.clearFaults()
+    const event = {
+      id: 'evt_renewal_before_first_payment',
+      object: 'event',
+      type: 'invoice.paid',
+      livemode: false,
+      created: Math.floor(till.clock.now() / 1000),
+      data: { object: { id: invoice } }
+    }
+    expect((await till.webhook(event)).status).toBe(500)
+    expect(renewalsOf(orderId)).toEqual([])
+    await till.settle()
+    expect(till.order(orderId).status).toBe('completed')
+    expect((await till.webhook(event)).status).toBe(200)
+    expect(renewalsOf(orderId)).toMatchObject([{ status: 'completed', totalMinor: 800 }])
+  })
+})
+
 describe('a refund of the first order', () => {
   it('refunds the first charge only and keeps the period that a renewal paid for', async () => {
     const { orderId, subscription } = await subscribe()
