@@ -14,15 +14,15 @@ export function acceptedEncoding(request: Request): Encoding | null {
   return takes('gzip') ? 'gzip' : null
 }
 
-const kept = new Map<string, Buffer<ArrayBuffer>>()
+const cache = new Map<string, Buffer<ArrayBuffer>>()
 
 /** Compresses a file that never changes under its name, once and at the highest level. */
 export function compressed(name: string, body: Buffer, encoding: Encoding): Buffer<ArrayBuffer> {
   const key = `${encoding} ${name}`
-  const known = kept.get(key)
+  const known = cache.get(key)
   if (known !== undefined) return known
   const small = encoding === 'br' ? brotliCompressSync(body) : gzipSync(body, { level: 9 })
-  kept.set(key, small)
+  cache.set(key, small)
   return small
 }
 

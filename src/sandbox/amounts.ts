@@ -7,7 +7,7 @@ import { text } from './params.ts'
 
 const maximumMinor = 99_999_999
 
-/** A parameter that takes an ISO 4217 code in upper or lower case and reads as lower case. */
+/** A parameter with an ISO 4217 code in upper or lower case, which is read as lower case. */
 export function currency(): Param<string> {
   const plain = text({ max: 10 })
   return {

@@ -34,7 +34,7 @@ function showPortal(context: Context, id: string): Page {
   return { status: 200, html }
 }
 
-/** Whether the visitor asked for something that was done. */
+/** Whether the form requested an action that was carried out. */
 function changeInPortal(context: Context, id: string, form: FormData): boolean {
   const session = usePortal(context, id)
   if (session === undefined) return false

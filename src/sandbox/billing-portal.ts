@@ -58,7 +58,7 @@ export function currentSubscriptions(context: Context, customer: string): Stripe
 }
 
 /**
- * Ends a subscription with its period, as the portal does, or takes that back. With flexible billing the portal sets
+ * Ends a subscription with its period, as the portal does, or reverses that. With flexible billing the portal sets
  * `cancel_at` and leaves `cancel_at_period_end` false.
  */
 export function setEnding(context: Context, subscription: Stripe.Subscription, ends: boolean): void {

@@ -78,7 +78,7 @@ export function chargeOffSession(
   return succeed(context, intent, createCharge(context, intent, withoutDelay(method)), method)
 }
 
-/** Settles a `processing` payment: it succeeds or fails as its card's `settlesAs` says. Any other status is unchanged. */
+/** Settles a `processing` payment: it succeeds or fails according to its card's `settlesAs`. Any other status is unchanged. */
 export function settlePayment(context: Context, intent: Stripe.PaymentIntent): Paid {
   const stored = context.store.find('charge', idOf(intent.latest_charge) ?? '')
   const method = methodOf(context, idOf(intent.payment_method) ?? '')

@@ -5,7 +5,7 @@ import type { Raw, RawMap } from './form.ts'
 /**
  * Reads one parameter, whose type stripe-params.ts has checked, and checks its limits. `path` is its name in Stripe's
  * notation, such as `line_items[0][quantity]`. Every parameter throws a StripeRefusal for a value that Stripe refuses,
- * and for one that Stripe takes and the sandbox does not support.
+ * and for one that Stripe accepts and the sandbox does not support.
  */
 export type Param<T> = { readonly read: (raw: Raw, path: string) => T; readonly required?: boolean }
 export type RequiredParam<T> = Param<T> & { readonly required: true }
@@ -101,7 +101,7 @@ export function flag(): Param<boolean> {
   return { read: (raw, path) => plain(raw, path) === 'true' }
 }
 
-/** One of the given strings, which are all or some of those that Stripe takes. */
+/** One of the given strings, which are all or some of those that Stripe accepts. */
 export function choice<const T extends string>(...known: readonly T[]): Param<T> {
   return {
     read: (raw, path) => {
@@ -197,7 +197,7 @@ export function email(): Param<string> {
   }
 }
 
-/** Whether a text is an email address that Stripe takes: in ASCII, with a domain that has a dot. */
+/** Whether a text is an email address that Stripe accepts: in ASCII, with a domain that has a dot. */
 export function isEmail(text: string): boolean {
   return /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-z\d-]+(?:\.[a-z\d-]+)+$/i.test(text)
 }
@@ -207,7 +207,7 @@ function plain(raw: Raw, path: string): string {
   throw unsupported(`${raw === '' ? 'an empty' : 'an object as'} ${path}`, path)
 }
 
-/** The refusal of a value that Stripe takes, so that a request never works here in another way than at Stripe. */
+/** The refusal of a value that Stripe accepts, so that no request behaves differently here than at Stripe. */
 function unsupported(what: string, path: string): Error {
   return badParameter(`The sandbox does not support ${what.slice(0, 200)}.`, { param: path.slice(0, 100) })
 }

@@ -3,7 +3,7 @@ import { assetPath } from '../platform/package-root.ts'
 import { badParameter, missingParameter } from './errors.ts'
 import type { Raw, RawMap } from './form.ts'
 
-/** What a parameter takes; `empty` is the empty string that unsets it, and `#…` names an entry of `types`. */
+/** The values that a parameter accepts; `empty` is the empty string that unsets it, and `#…` names an entry of `types`. */
 export type Spec = 'string' | 'number' | 'boolean' | 'empty' | `#${string}`
 export type ParamType =
   | { readonly choice: readonly string[] }

@@ -86,12 +86,12 @@ export async function showPage(make) {
   try {
     place.replaceChildren(await make())
   } catch (error) {
-    place.replaceChildren(trouble(error))
+    place.replaceChildren(errorMessage(error))
   }
   place.removeAttribute('aria-busy')
 }
 
-function trouble(error) {
+function errorMessage(error) {
   // An error without a code is a bug in this page and must not look like a network problem.
   if (error.code === undefined) reportError(error)
   const here = `${location.pathname}${location.search}`

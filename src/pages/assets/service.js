@@ -7,11 +7,11 @@ const secure = createClient({ baseUrl: proxy })
 /** Offers are public, and the proxy drops their query, so they are requested from the service directly. */
 const open = createClient({ baseUrl: api })
 
-const given = (values) => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''))
+const present = (values) => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''))
 
 export const service = {
   session: () => secure.get('/nonce'),
-  offers: (query) => open.get('/store/offers', { query: given(query) }),
+  offers: (query) => open.get('/store/offers', { query: present(query) }),
   register: (body) => secure.request('POST', '/auth/register', { body }),
   login: (body) => secure.post('/auth/login', body),
   logout: () => secure.post('/auth/logout'),
@@ -24,7 +24,7 @@ export const service = {
   endSubscription: (id) => secure.post(`/me/subscriptions/${id}/cancel`),
   orders: (query) => secure.get('/orders', { query }),
   checkout: (body, tracking, idempotencyKey) =>
-    secure.post('/store/checkout-session', body, { query: given(tracking), idempotencyKey }),
+    secure.post('/store/checkout-session', body, { query: present(tracking), idempotencyKey }),
   affiliate: () => secure.get('/affiliates/me'),
   referrals: (query) => secure.get('/affiliates/referrals', { query }),
   applyAsAffiliate: (body) => secure.post('/affiliates/apply', body),

@@ -8,9 +8,9 @@ const keptMs = 30 * 24 * 60 * 60 * 1000
 
 export function rememberLanding() {
   const query = new URLSearchParams(location.search)
-  const given = names.filter((name) => query.get(name)).map((name) => [name, query.get(name)])
-  if (given.length === 0) return
-  localStorage.setItem(key, JSON.stringify({ at: Date.now(), ...Object.fromEntries(given) }))
+  const present = names.filter((name) => query.get(name)).map((name) => [name, query.get(name)])
+  if (present.length === 0) return
+  localStorage.setItem(key, JSON.stringify({ at: Date.now(), ...Object.fromEntries(present) }))
 }
 
 /** The query of a checkout. Without a landing, the affiliate cookie of an earlier order counts. */

@@ -40,12 +40,12 @@ export function showOffers({ app, request, now }: PageCall): Shown {
 /** Reads the query of a link from anywhere: invalid parameters are ignored. */
 function readQuery(request: Request): OfferQuery {
   const target = rawTarget(request)
-  const given = new URLSearchParams(target.includes('?') ? target.slice(target.indexOf('?')) : '')
+  const sent = new URLSearchParams(target.includes('?') ? target.slice(target.indexOf('?')) : '')
   const text = (name: string): string | undefined => {
-    const value = given.get(name)?.trim() ?? ''
+    const value = sent.get(name)?.trim() ?? ''
     return value === '' || codePoints(value) > 100 ? undefined : value
   }
-  const page = /^[1-9]\d{0,5}$/.test(given.get('page') ?? '') ? Number(given.get('page')) : 1
+  const page = /^[1-9]\d{0,5}$/.test(sent.get('page') ?? '') ? Number(sent.get('page')) : 1
   return { page, perPage, category: text('category'), search: text('search') }
 }
 
