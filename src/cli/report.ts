@@ -84,8 +84,8 @@ function linesOf({ rows, foreign }: PaymentsReport, totals: readonly Total[]): s
     `${amount < 0 ? '-' : ''}${formatMoney(toMinor(Math.abs(amount).toFixed(3), currency), currency)}`
   return [
     ...totals.map(
-      ({ currency, amount, refunded, fee, net }) =>
-        `Total: ${money(amount, currency)} charged, ${money(refunded, currency)} refunded, ${money(fee, currency)} fees, ${money(net, currency)} net.`
+      ({ currency, amount, refunded, disputed, fee, net }) =>
+        `Total: ${money(amount, currency)} charged, ${money(refunded, currency)} refunded, ${disputed === 0 ? '' : `${money(disputed, currency)} taken by disputes, `}${money(fee, currency)} fees, ${money(net, currency)} net.`
     ),
     rows.length === 0 ? 'No charges of this shop in these days.' : '',
     ...(foreign === 0 ? [] : [`${foreign} charges of other software on this Stripe account are left out.`]),

@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import type Stripe from 'stripe'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { warnOfDifferences } from '../../src/operations/reports/payments/daily.ts'
+import { totalsOf } from '../../src/operations/reports/payments/export.ts'
+import { reportPayments } from '../../src/operations/reports/payments/report.ts'
 import { write } from '../../src/platform/db/database.ts'
 import { attemptsOf } from '../../src/shop/payments/attempts.ts'
 import { refundOrder } from '../../src/shop/payments/refund.ts'
@@ -93,6 +95,34 @@ describe('shopstead report payments', () => {
       totals: [{ currency: 'EUR', amount: 37.5, refunded: 2.5, fee: 1.32, net: 33.68 }]
     })
     expect(json.rows.every(({ differences }) => differences.length === 0)).toBe(true)
+  })
+
+  it('adds up to the net amount after a lost dispute', async () => {
+    const { sell, sandbox, shop, report } = await shopWithPayments()
+    await sell()
+    const disputed = await sell()
+    const { id } = sandbox.openDispute(attemptsOf(shop.app.db, disputed)[0]?.paymentIntentId ?? '')
+    sandbox.decideDispute(id, 'lost')
+    const [total] = (await report()).json.totals
+    expect(total).toEqual({ currency: 'EUR', amount: 25, refunded: 0, disputed: 12.5, fee: 20.88, net: -8.38 })
+    const { stdout } = await shopstead(shop.dataDir, ['report', 'payments'])
+    expect(stdout).toContain('€12.50 taken by disputes')
+  })
+
+  it('counts a charge of earlier days in the totals of those days only', async () => {
+    const shop = await openShop(benefitCatalogue)
+    const lena = await registerUser(shop, 'lena')
+    const { orderId } = await buy(shop, lena, 'almanac-pro')
+    shop.clock.advance(40 * 24 * 60 * 60_000)
+    await refundOrder(shop.app, orderId, undefined, 'operator')
+    const to = shop.clock.now() + 60_000
+    const totals = async (from: number, until: number) =>
+      totalsOf((await reportPayments(shop.app, { from, to: until })).rows)
+    const [paid] = await totals(0, to - 24 * 60 * 60_000)
+    const [refunded] = await totals(to - 24 * 60 * 60_000, to)
+    expect(paid).toMatchObject({ refunded: 0, disputed: 0 })
+    expect(refunded).toMatchObject({ amount: 0, refunded: paid?.amount, fee: 0, net: -(paid?.amount ?? 0) })
+    expect(paid?.net).toBeCloseTo((paid?.amount ?? 0) - (paid?.fee ?? 0), 2)
   })
 
   it('names what Stripe has and the shop lacks', async () => {

@@ -92,29 +92,41 @@ export function toPaymentView({ chargeId, intentId, at, currency, stripe, shop, 
   }
 }
 
-export type Total = { currency: string; amount: number; refunded: number; fee: number; net: number }
+export type Total = {
+  currency: string
+  amount: number
+  refunded: number
+  disputed: number
+  fee: number
+  net: number
+}
 
-/** Sums of what Stripe says, by currency of the charge; fees and net amounts in the balance's currency count there. */
+/**
+ * Sums of what moved within the report's days, by currency of the charge; fees and net amounts in the balance's currency
+ * count there. In one currency, `net` is `amount` without the other three.
+ */
 export function totalsOf(rows: readonly PaymentRow[]): Total[] {
-  const sums = new Map<string, { amount: number; refunded: number; fee: number; net: number }>()
+  const sums = new Map<string, Omit<Total, 'currency'>>()
   const sumOf = (currency: string) => {
-    const sum = sums.get(currency) ?? { amount: 0, refunded: 0, fee: 0, net: 0 }
+    const sum = sums.get(currency) ?? { amount: 0, refunded: 0, disputed: 0, fee: 0, net: 0 }
     sums.set(currency, sum)
     return sum
   }
   for (const { currency, stripe } of rows) {
     if (stripe === null) continue
     const charged = sumOf(currency)
-    charged.amount += stripe.amountMinor
-    charged.refunded += stripe.refundedMinor
+    charged.amount += stripe.moved.chargedMinor
+    charged.refunded += stripe.moved.refundedMinor
+    charged.disputed += stripe.moved.disputedMinor
     const balance = sumOf(stripe.balanceCurrency)
     balance.fee += stripe.feeMinor
     balance.net += stripe.netMinor
   }
-  return [...sums].map(([currency, { amount, refunded, fee, net }]) => ({
+  return [...sums].map(([currency, { amount, refunded, disputed, fee, net }]) => ({
     currency,
     amount: toMajor(amount, currency),
     refunded: toMajor(refunded, currency),
+    disputed: toMajor(disputed, currency),
     fee: toMajor(fee, currency),
     net: toMajor(net, currency)
   }))

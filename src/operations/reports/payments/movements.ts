@@ -1,12 +1,13 @@
 import type Stripe from 'stripe'
 import { idOf } from '../../../shop/payments/gateway-state.ts'
-import type { Period } from './row.ts'
+import type { Moved, Period } from './row.ts'
 
 /** A charge, and how it, its refunds and its disputes moved the balance within a period. */
 export type ChargeMovements = {
   charge: Stripe.Charge
   feeMinor: number
   netMinor: number
+  moved: Moved
   /** Null when only a refund or a dispute moved the balance within the period. */
   chargeTransaction: string | null
   balanceCurrency: string
@@ -45,27 +46,33 @@ function add(sums: Map<string, Sum>, transaction: Stripe.BalanceTransaction): vo
     charge: null,
     feeMinor: 0,
     netMinor: 0,
+    moved: { chargedMinor: 0, refundedMinor: 0, disputedMinor: 0 },
     chargeTransaction: null,
     balanceCurrency
   }
+  const isOut = transaction.amount < 0
+  const movedMinor = isOut === (source.kind === 'chargedMinor') ? -source.amountMinor : source.amountMinor
   sums.set(source.chargeId, {
     ...sum,
     charge: source.charge ?? sum.charge,
     chargeTransaction: source.charge === null ? sum.chargeTransaction : transaction.id,
     feeMinor: sum.feeMinor + transaction.fee,
-    netMinor: sum.netMinor + transaction.net
+    netMinor: sum.netMinor + transaction.net,
+    moved: { ...sum.moved, [source.kind]: sum.moved[source.kind] + movedMinor }
   })
 }
 
 /** The charge that a movement belongs to; null for payouts, fees and other movements. */
 function readSource(
   source: Stripe.BalanceTransaction['source']
-): { chargeId: string; charge: Stripe.Charge | null } | null {
+): { chargeId: string; charge: Stripe.Charge | null; kind: keyof Moved; amountMinor: number } | null {
   if (source === null || typeof source === 'string') return null
-  if (source.object === 'charge') return { chargeId: source.id, charge: source }
+  if (source.object === 'charge')
+    return { chargeId: source.id, charge: source, kind: 'chargedMinor', amountMinor: source.amount }
   if (source.object !== 'refund' && source.object !== 'dispute') return null
   const chargeId = idOf(source.charge)
-  return chargeId === null ? null : { chargeId, charge: null }
+  const kind = source.object === 'refund' ? 'refundedMinor' : 'disputedMinor'
+  return chargeId === null ? null : { chargeId, charge: null, kind, amountMinor: source.amount }
 }
 
 export type PayoutOf = ReadonlyMap<string, { id: string; arrivesAt: number }>

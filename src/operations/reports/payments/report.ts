@@ -79,13 +79,14 @@ async function toRow(
   { movements, owner }: Owned,
   payoutOf: PayoutOf
 ): Promise<PaymentRow> {
-  const { charge, chargeTransaction, feeMinor, netMinor, balanceCurrency } = movements
+  const { charge, chargeTransaction, feeMinor, netMinor, moved, balanceCurrency } = movements
   const side: StripeSide = {
     amountMinor: charge.amount,
     refundedMinor: charge.amount_refunded,
     disputeLostMinor: await readLostDisputes(stripe, charge),
     feeMinor,
     netMinor,
+    moved,
     balanceCurrency,
     payout: payoutOf.get(chargeTransaction ?? '') ?? null
   }

@@ -10,6 +10,12 @@ export const differenceKinds = [
 
 export type Difference = (typeof differenceKinds)[number]
 
+/**
+ * What the balance moved for a charge within the report's days, in minor units of the charge's currency: `chargedMinor` is 0
+ * for a charge of earlier days, and a refund that failed or a dispute that was won in these days counts negatively.
+ */
+export type Moved = { chargedMinor: number; refundedMinor: number; disputedMinor: number }
+
 /** What Stripe says about a charge, in minor units. `fee` and `net` are in the balance's currency. */
 export type StripeSide = {
   amountMinor: number
@@ -19,6 +25,7 @@ export type StripeSide = {
   /** The sums of the charge's movements within the report's days. */
   feeMinor: number
   netMinor: number
+  moved: Moved
   balanceCurrency: string
   /** Null until an automatic payout contains the charge. */
   payout: { id: string; arrivesAt: number } | null
