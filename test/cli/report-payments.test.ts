@@ -262,4 +262,20 @@ describe('the daily comparison of payments', () => {
     expect(await warnOfDifferences(later)).toBe(0)
     expect(openWarnings(shop.app.db)).toEqual([])
   })
+
+  it('warns again when the same difference returns', async () => {
+    const { sell, shop, loseWebhooks, stripe } = await shopWithPayments()
+    await sell()
+    const { data } = await stripe.charges.list({ limit: 1 })
+    const later = { ...shop.app, clock: { now: () => shop.app.clock.now() + 2 * 60 * 60_000 } }
+    loseWebhooks()
+    for (const amount of [100, 200]) {
+      await stripe.refunds.create({ charge: data[0]?.id ?? '', amount })
+      expect(await warnOfDifferences(later)).toBe(1)
+      expect(openWarnings(shop.app.db)).toMatchObject([{ kind: 'refund_not_in_shop' }])
+      await settlePayments(shop.app, { underWay: 'take' })
+      expect(await warnOfDifferences(later)).toBe(0)
+      expect(openWarnings(shop.app.db)).toEqual([])
+    }
+  })
 })

@@ -57,6 +57,11 @@ export function resolveWarning({ tx, now }: UnitOfWork, kind: WarningKind, objec
     .run()
 }
 
+/** Deletes a warning, open or closed, whose cause is gone and may return: then the same warning is stored again. */
+export function forgetWarning({ tx }: UnitOfWork, kind: WarningKind, objectId: string): void {
+  tx.orm.delete(paymentWarnings).where(isAbout(kind, objectId)).run()
+}
+
 /**
  * Closes a warning that an operator has dealt with.
  *

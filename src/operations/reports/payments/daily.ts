@@ -2,7 +2,7 @@ import { formatMoney } from '../../../platform/money.ts'
 import type { ShopContext } from '../../../shop/context.ts'
 import { isReady } from '../../../shop/payments/gateway.ts'
 import { runUnitOfWork } from '../../../shop/payments/unit-of-work.ts'
-import { openWarnings, resolveWarning, warn } from '../../../shop/payments/warnings.ts'
+import { forgetWarning, openWarnings, warn } from '../../../shop/payments/warnings.ts'
 import { reportPayments } from './report.ts'
 import { differenceKinds } from './row.ts'
 import type { Difference, PaymentRow } from './row.ts'
@@ -16,8 +16,8 @@ const lookBackMs = 7 * dayMs
 const kinds = differenceKinds.filter((kind) => kind !== 'paid_twice')
 
 /**
- * Compares the last days with Stripe and writes a payment warning for each difference, once; closes the warning of a
- * difference that is gone. Payments of the last hour are left out, because they may be on their way. Returns the number of
+ * Compares the last days with Stripe and writes a payment warning for each difference, once; deletes the warning of a
+ * difference that is gone, so that the same difference is reported again if it returns. Payments of the last hour are left out, because they may be on their way. Returns the number of
  * differences.
  */
 export async function warnOfDifferences(shop: ShopContext): Promise<number> {
@@ -35,7 +35,7 @@ async function applyRow(shop: ShopContext, row: PaymentRow): Promise<number> {
   const found = kinds.filter((kind) => row.differences.includes(kind))
   await runUnitOfWork(shop, 'books', (unit) => {
     for (const kind of kinds) {
-      if (!found.includes(kind)) resolveWarning(unit, kind, objectId)
+      if (!found.includes(kind)) forgetWarning(unit, kind, objectId)
       else warn(unit, { orderId: row.shop?.orderId ?? null, kind, objectId, message: describeDifference(kind, row) })
     }
   })
