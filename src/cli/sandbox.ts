@@ -83,8 +83,12 @@ function defineDispute(group: ShopCommand): void {
     if (!intent) throw new AppError('NOT_FOUND', `Order ${order} has no card payment.`)
     const { amount } = options
     const part = amount === undefined ? {} : { amount: wholeNumber('--amount', amount) }
-    const dispute = sandbox.openDispute(intent, part)
-    if (options.won || options.lost) sandbox.decideDispute(dispute.id, options.won ? 'won' : 'lost')
+    const isDecision = options.won === true || options.lost === true
+    const open = sandbox
+      .ledger()
+      .disputes.find((known) => known.payment_intent === intent && known.status.endsWith('needs_response'))
+    const dispute = (isDecision && amount === undefined ? open : undefined) ?? sandbox.openDispute(intent, part)
+    if (isDecision) sandbox.decideDispute(dispute.id, options.won ? 'won' : 'lost')
     return deliver(app, sandbox, order, { dispute: dispute.id })
   })
 }

@@ -47,6 +47,17 @@ test('a dispute lost at the bank refunds the order', async () => {
   })
 })
 
+test('an open dispute is decided, instead of opening a second one', async () => {
+  const order = await placeOrder()
+  const { json: before } = await shopstead<{ status: string }>(shop.dataDir, ['sandbox', 'pay', order, '--json'])
+  const opened = await shopstead<{ dispute: string }>(shop.dataDir, ['sandbox', 'dispute', order, '--json'])
+  expect(opened.json).toMatchObject({ status: 'on-hold' })
+  expect((await shopstead(shop.dataDir, ['sandbox', 'dispute', order, '--won', '--json'])).json).toMatchObject({
+    status: before.status,
+    dispute: opened.json.dispute
+  })
+})
+
 test('a fault asked for in a terminal strikes the running server, and is gone when cleared', async () => {
   const args = ['sandbox', 'fault', 'checkout.sessions.create', '500', '--times', '-1', '--json']
   const added = await shopstead(shop.dataDir, args)

@@ -17,8 +17,8 @@ const kinds = differenceKinds.filter((kind) => kind !== 'paid_twice')
 
 /**
  * Compares the last days with Stripe and writes a payment warning for each difference, once; deletes the warning of a
- * difference that is gone, so that the same difference is reported again if it returns. Payments of the last hour are left out, because they may be on their way. Returns the number of
- * differences.
+ * difference that is gone, so that the same difference is reported again if it returns. Payments of the last hour are left
+ * out, because they may be on their way. Returns the number of differences.
  */
 export async function warnOfDifferences(shop: ShopContext): Promise<number> {
   if (!isReady(shop.cards)) return 0
