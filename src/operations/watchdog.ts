@@ -1,4 +1,4 @@
-import { takeRecentRoutes } from '../platform/http/requests-in-progress.ts'
+import { routesSince } from '../platform/http/requests-in-progress.ts'
 import type { Logger } from '../platform/log.ts'
 
 const everyMs = 20
@@ -14,12 +14,13 @@ export type Watchdog = { stop(): void }
  * more. A paused or overloaded machine shows the same.
  */
 export function startWatchdog(log: Pick<Logger, 'warn'>): Watchdog {
-  let expectedAt = performance.now() + everyMs
+  let lastRun = performance.now()
   const timer = setInterval(() => {
-    const lateMs = performance.now() - expectedAt
-    expectedAt = performance.now() + everyMs
-    const routes = takeRecentRoutes()
+    const since = lastRun
+    lastRun = performance.now()
+    const lateMs = lastRun - since - everyMs
     if (lateMs >= blockedMs) {
+      const routes = routesSince(since)
       log.warn('the event loop was blocked', {
         ms: Math.round(lateMs),
         routes: routes.slice(0, maxRoutes).join(', ') || 'none'

@@ -2,7 +2,8 @@ import { Node, Yallist } from 'yallist'
 
 /** Names of routes, such as `GET /me`, so that logs contain no tokens and no personal data. */
 const inProgress = new Yallist<string>()
-let finished = new Set<string>()
+/** When the last request of each route finished, by the monotonic clock. */
+const finishedAt = new Map<string, number>()
 
 /** Tracks a request by the name of its route until the returned function is called. */
 export function beginRequest(name: string): () => void {
@@ -11,14 +12,12 @@ export function beginRequest(name: string): () => void {
   return () => {
     if (place.list === undefined) return
     inProgress.removeNode(place)
-    finished.add(name)
+    finishedAt.set(name, performance.now())
   }
 }
 
-/** The routes of the requests that are in progress or have finished since the last call. */
-export function takeRecentRoutes(): string[] {
-  const recent = finished
-  finished = new Set()
-  for (const name of inProgress) recent.add(name)
-  return [...recent]
+/** The routes of the requests that are in progress or have finished since a time of `performance.now()`. */
+export function routesSince(time: number): string[] {
+  const finished = [...finishedAt].filter(([, at]) => at >= time).map(([name]) => name)
+  return [...new Set([...finished, ...inProgress])]
 }
