@@ -1,19 +1,9 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { setSetting } from '../../src/shop/settings/settings.ts'
-import type { RunningShop } from '../support/running-shop.ts'
-import { launchBrowser, logIn, look, newVisitor } from './support/chromium.ts'
-import { demoPassword, mailTo, startDemoShop } from './support/demo-shop.ts'
+import { logIn, look, newVisitor } from './support/chromium.ts'
+import { demoPassword, mailTo, openDemoShop } from './support/demo-shop.ts'
 
-let shop: RunningShop
-let browser: Browser
-beforeAll(async () => {
-  ;[shop, browser] = await Promise.all([startDemoShop(), launchBrowser()])
-})
-afterAll(async () => {
-  await browser.close()
-  await shop.stop()
-})
+const { shop, browser } = await openDemoShop()
 
 test('a new account logs in once its email is verified by the link in the message', async () => {
   setSetting(shop.app.db, 'registration.emailVerification', 'true', Date.now())

@@ -1,20 +1,10 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { setSetting } from '../../src/shop/settings/settings.ts'
-import type { RunningShop } from '../support/running-shop.ts'
 import { runShopstead } from '../support/command-process.ts'
-import { addToCart, fillAddress, launchBrowser, logIn, look, newVisitor } from './support/chromium.ts'
-import { demoPassword, startDemoShop } from './support/demo-shop.ts'
+import { addToCart, fillAddress, logIn, look, newVisitor } from './support/chromium.ts'
+import { demoPassword, openDemoShop } from './support/demo-shop.ts'
 
-let shop: RunningShop
-let browser: Browser
-beforeAll(async () => {
-  ;[shop, browser] = await Promise.all([startDemoShop(), launchBrowser()])
-})
-afterAll(async () => {
-  await browser.close()
-  await shop.stop()
-})
+const { shop, browser } = await openDemoShop()
 
 test('somebody applies, is approved, sends a buyer, and counts the referral', async () => {
   const { page, complaints } = await newVisitor(browser)

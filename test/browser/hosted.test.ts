@@ -1,25 +1,16 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
 import { write } from '../../src/platform/db/database.ts'
 import { getOrderByPublicToken } from '../../src/shop/orders/find.ts'
 import type { OrderRow } from '../../src/shop/orders/rows.ts'
 import { moveOrder } from '../../src/shop/orders/transition.ts'
 import { endHold } from '../../src/shop/payments/end-hold.ts'
 import { setSetting } from '../../src/shop/settings/settings.ts'
-import type { RunningShop } from '../support/running-shop.ts'
-import { fillAddress, launchBrowser, look, newVisitor } from './support/chromium.ts'
-import { startDemoShop } from './support/demo-shop.ts'
+import { fillAddress, look, newVisitor } from './support/chromium.ts'
+import { openDemoShop } from './support/demo-shop.ts'
 
-let shop: RunningShop
-let browser: Browser
-beforeAll(async () => {
-  ;[shop, browser] = await Promise.all([startDemoShop({ SHOPSTEAD_PAYMENTS: 'sandbox,manual' }), launchBrowser()])
-  setSetting(shop.app.db, 'payments.manualInstructions', 'Please transfer to DE00 1234 5678.', Date.now())
-})
-afterAll(async () => {
-  await browser.close()
-  await shop.stop()
-})
+const { shop, browser } = await openDemoShop({ SHOPSTEAD_PAYMENTS: 'sandbox,manual' })
+setSetting(shop.app.db, 'payments.manualInstructions', 'Please transfer to DE00 1234 5678.', Date.now())
 
 /** The shop's own page for a new order of a guest, of whom nothing is known yet. */
 async function open(page: Page, slug = 'beeswax-pillar'): Promise<() => OrderRow> {

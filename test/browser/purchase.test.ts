@@ -1,18 +1,8 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { RunningShop } from '../support/running-shop.ts'
-import { addToCart, fillAddress, launchBrowser, logIn, look, newVisitor } from './support/chromium.ts'
-import { demoPassword, startDemoShop } from './support/demo-shop.ts'
+import { expect, test } from 'vitest'
+import { addToCart, fillAddress, logIn, look, newVisitor } from './support/chromium.ts'
+import { demoPassword, openDemoShop } from './support/demo-shop.ts'
 
-let shop: RunningShop
-let browser: Browser
-beforeAll(async () => {
-  ;[shop, browser] = await Promise.all([startDemoShop(), launchBrowser()])
-})
-afterAll(async () => {
-  await browser.close()
-  await shop.stop()
-})
+const { shop, browser } = await openDemoShop()
 
 const newest = () =>
   shop.app.db.sqlite.prepare('SELECT id, status, total_minor AS total FROM orders ORDER BY id DESC').get() as {

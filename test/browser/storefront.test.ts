@@ -1,19 +1,9 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { switchModule } from '../../src/shop/settings/settings.ts'
-import type { RunningShop } from '../support/running-shop.ts'
-import { launchBrowser, look, newVisitor } from './support/chromium.ts'
-import { startDemoShop } from './support/demo-shop.ts'
+import { look, newVisitor } from './support/chromium.ts'
+import { openDemoShop } from './support/demo-shop.ts'
 
-let shop: RunningShop
-let browser: Browser
-beforeAll(async () => {
-  ;[shop, browser] = await Promise.all([startDemoShop(), launchBrowser()])
-})
-afterAll(async () => {
-  await browser.close()
-  await shop.stop()
-})
+const { shop, browser } = await openDemoShop()
 
 const limitBytes = 60 * 1024
 

@@ -1,15 +1,28 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Browser } from 'playwright-core'
+import { afterAll } from 'vitest'
 import { seedDemo } from '../../../src/operations/seeding/demo.ts'
 import { demoPassword } from '../../../src/operations/seeding/logins.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { startShop } from '../../support/running-shop.ts'
 import type { RunningShop } from '../../support/running-shop.ts'
+import { launchBrowser } from './chromium.ts'
 
 export { demoPassword }
 
-/** The demo shop with its storefront, at the address that its own links have. */
-export async function startDemoShop(env: Record<string, string> = {}): Promise<RunningShop> {
+/** The demo shop with its storefront and a browser, for all tests of a file. */
+export async function openDemoShop(env: Record<string, string> = {}): Promise<{ shop: RunningShop; browser: Browser }> {
+  const [shop, browser] = await Promise.all([startDemoShop(env), launchBrowser()])
+  afterAll(async () => {
+    await browser.close()
+    await shop.stop()
+  })
+  return { shop, browser }
+}
+
+/** The demo shop at the address that its own links have. */
+async function startDemoShop(env: Record<string, string>): Promise<RunningShop> {
   const shop = await startShop({ seed: null, env })
   await seedDemo(shop.app, Date.now())
   setSetting(shop.app.db, 'storefront.enabled', 'true', Date.now())
@@ -18,7 +31,7 @@ export async function startDemoShop(env: Record<string, string> = {}): Promise<R
 
 type Mail = { to: string; subject: string; links: { verify?: string; reset?: string } }
 
-/** The newest message to somebody, as it lies in the folder that mail goes to. */
+/** The newest message to an address, in the folder that stores mail. */
 export async function mailTo({ dataDir }: RunningShop, email: string): Promise<Mail> {
   const folder = join(dataDir, 'mail')
   for (let tries = 0; tries < 100; tries++) {
