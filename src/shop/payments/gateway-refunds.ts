@@ -9,7 +9,7 @@ import type { UnitOfWork } from './unit-of-work.ts'
 import { refundKeyOf } from './metadata.ts'
 import type { AttemptRow, RefundRow } from './rows.ts'
 import { refunds } from './schema.ts'
-import { resolveWarning, warn } from './warnings.ts'
+import { resolveFailedRefunds, resolveWarning, warn } from './warnings.ts'
 
 /** A refund at the gateway; `key` is the shop's own key when the shop requested the refund. */
 export type GatewayRefund = { id: string; amountMinor: number; status: 'done' | 'open' | 'failed'; key: string | null }
@@ -122,6 +122,7 @@ function count(unit: UnitOfWork, attempt: AttemptRow, { amountMinor, by, reason 
   }
   const leftMinor = Math.min(amountMinor, totalMinor - refundedMinor)
   if (leftMinor > 0) recordRefund(tx, id, leftMinor, { by, reason }, now)
+  resolveFailedRefunds(unit, id)
 }
 
 /** Whether this payment pays the order, so that its refunds count for the order. */

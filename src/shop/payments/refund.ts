@@ -21,7 +21,7 @@ import { refunds } from './schema.ts'
 import { endSubscriptionOf } from './subscription-ends.ts'
 import { acceptPayment, findUncountedPayment, mismatchedAttempts } from './uncounted-payment.ts'
 import type { UncountedPayment } from './uncounted-payment.ts'
-import { warn } from './warnings.ts'
+import { resolveFailedRefunds, warn } from './warnings.ts'
 
 /**
  * Refunds an order. A card payment is refunded at the gateway under a key that is stored first: after a crash or a lost
@@ -67,6 +67,7 @@ function askRefund(
   if (!byHand) refuseByHand(shop, tx, orderId, paid)
   if (paid === undefined || byHand) {
     recordRefund(tx, orderId, wanted, { by, reason: 'refunded by hand' }, now)
+    resolveFailedRefunds({ tx, now }, orderId)
     return null
   }
   // A stored refund will be paid out, so a refund that cannot be requested now is not stored.

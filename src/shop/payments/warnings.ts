@@ -2,6 +2,7 @@ import { and, desc, eq, getTableColumns, isNull, notInArray, or } from 'drizzle-
 import { AppError } from '../../errors.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
+import { getOrder } from '../orders/find.ts'
 import { orders } from '../orders/schema.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 import { paymentWarnings } from './schema.ts'
@@ -54,6 +55,23 @@ export function resolveWarning({ tx, now }: UnitOfWork, kind: WarningKind, objec
     .update(paymentWarnings)
     .set({ resolvedAt: now })
     .where(and(isAbout(kind, objectId), isNull(paymentWarnings.resolvedAt)))
+    .run()
+}
+
+/** Closes the warnings of failed refunds of an order once it is refunded as a whole: nothing is left to return. */
+export function resolveFailedRefunds({ tx, now }: Pick<UnitOfWork, 'tx' | 'now'>, orderId: number): void {
+  const { refundedMinor, totalMinor } = getOrder(tx, orderId)
+  if (refundedMinor < totalMinor) return
+  tx.orm
+    .update(paymentWarnings)
+    .set({ resolvedAt: now })
+    .where(
+      and(
+        eq(paymentWarnings.orderId, orderId),
+        eq(paymentWarnings.kind, 'refund_failed'),
+        isNull(paymentWarnings.resolvedAt)
+      )
+    )
     .run()
 }
 

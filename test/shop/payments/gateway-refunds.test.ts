@@ -160,8 +160,12 @@ describe('a refund that failed at the gateway', () => {
     expect(rowsOf(books)).toMatchObject([{ state: 'failed' }])
     expect(books.order(orderId).refundedMinor).toBe(0)
     expect(kindsOf(books)).toEqual(['refund_failed re_1'])
-    expect(take(books, attempt, refund({ id: 're_2', amountMinor: 1250 }))).toBe('applied')
+    expect(take(books, attempt, refund({ id: 're_2', amountMinor: 400 }))).toBe('applied')
+    // A part is still with the shop, which a warning must not hide.
+    expect(kindsOf(books)).toEqual(['refund_failed re_1'])
+    expect(take(books, attempt, refund({ id: 're_3', amountMinor: 850 }))).toBe('applied')
     expect(books.order(orderId)).toMatchObject({ status: 'refunded', refundedMinor: 1250 })
+    expect(kindsOf(books)).toEqual([])
   })
 
   it('leaves the order refunded and open for a second refund when it had refunded the whole order', () => {
