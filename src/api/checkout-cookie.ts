@@ -1,6 +1,7 @@
-import { hash, randomBytes } from 'node:crypto'
-import { hmac } from '../platform/crypto/secrets.ts'
-import { cookieValues, serializeCookie } from '../platform/http/cookies.ts'
+import { hash } from 'node:crypto'
+import { hmac, randomToken } from '../platform/crypto/secrets.ts'
+import { cookieValues } from '../platform/http/cookies.ts'
+import { ownCookie, ownCookieName } from '../platform/http/own-cookie.ts'
 import type { Holder } from '../shop/orders/holders.ts'
 import type { Call } from './route.ts'
 
@@ -14,12 +15,10 @@ const maxAgeSeconds = 24 * 60 * 60
 export function readHolder({ shop, request, identity, addressKey: address }: Call): Holder & { cookies: string[] } {
   const addressKey = hmac(shop.keys.nonce, `holder\0${address}`).toString('hex').slice(0, 32)
   if (identity !== null) return { buyer: `user:${identity.user.id}`, isGuest: false, addressKey, cookies: [] }
-  const secure = shop.publicUrl().startsWith('https:')
-  const name = secure ? '__Host-shopstead_checkout' : 'shopstead_checkout'
-  const [sent = '', ...others] = cookieValues(request.headers.get('cookie'), name)
+  const [sent = '', ...others] = cookieValues(request.headers.get('cookie'), ownCookieName(shop, 'checkout'))
   const isValid = others.length === 0 && /^[\w-]{22}$/.test(sent)
-  const token = isValid ? sent : randomBytes(16).toString('base64url')
+  const token = isValid ? sent : randomToken(16)
   const buyer = `guest:${hash('sha256', token, 'hex').slice(0, 32)}`
-  const attributes = { httpOnly: true, sameSite: 'Lax', path: '/', secure, maxAgeSeconds } as const
-  return { buyer, isGuest: true, addressKey, cookies: isValid ? [] : [serializeCookie(name, token, attributes)] }
+  const cookies = isValid ? [] : [ownCookie(shop, 'checkout', token, maxAgeSeconds)]
+  return { buyer, isGuest: true, addressKey, cookies }
 }

@@ -1,5 +1,6 @@
 import { hmac, randomToken, sameBytes } from '../../platform/crypto/secrets.ts'
-import { cookieValues, serializeCookie } from '../../platform/http/cookies.ts'
+import { cookieValues } from '../../platform/http/cookies.ts'
+import { ownCookie, ownCookieName } from '../../platform/http/own-cookie.ts'
 import type { ShopContext } from '../context.ts'
 import type { UserRow } from './rows.ts'
 
@@ -37,18 +38,14 @@ export function deviceCookie(shop: DeviceContext, user: DeviceUser, cookieHeader
   const random = randomToken(randomBytes)
   const others = entriesIn(shop, cookieHeader).filter(({ userId }) => userId !== user.id)
   const entries = [`${user.id}.${random}.${macOf(shop, user, random)}`, ...others.map(({ text }) => text)]
-  return serializeCookie(cookieName(shop), entries.slice(0, maxEntries).join(separator), {
-    httpOnly: true,
-    sameSite: 'Lax',
-    path: '/',
-    secure: isHttps(shop),
-    maxAgeSeconds
-  })
+  return ownCookie(shop, 'device', entries.slice(0, maxEntries).join(separator), maxAgeSeconds)
 }
 
 function entriesIn(shop: DeviceContext, cookieHeader: string | null): Entry[] {
   // A cookie that was planted beside ours adds nothing: its entries need our key.
-  const texts = cookieValues(cookieHeader, cookieName(shop)).flatMap((value) => value.split(separator, maxEntries))
+  const texts = cookieValues(cookieHeader, ownCookieName(shop, 'device')).flatMap((value) =>
+    value.split(separator, maxEntries)
+  )
   return texts.flatMap((text) => {
     const [, userId, random, mac] = entryShape.exec(text) ?? []
     return random === undefined || mac === undefined ? [] : [{ text, userId: Number(userId), random, mac }]
@@ -57,12 +54,4 @@ function entriesIn(shop: DeviceContext, cookieHeader: string | null): Entry[] {
 
 function macOf({ keys }: DeviceContext, { id, passwordHash }: DeviceUser, random: string): string {
   return hmac(keys.device, `${id}.${random}.${passwordHash}`).toString('base64url')
-}
-
-function cookieName(shop: DeviceContext): string {
-  return isHttps(shop) ? '__Host-shopstead_device' : 'shopstead_device'
-}
-
-function isHttps({ publicUrl }: DeviceContext): boolean {
-  return publicUrl().startsWith('https:')
 }

@@ -1,13 +1,10 @@
-import { cookieValues, serializeCookie } from '../../platform/http/cookies.ts'
+import { cookieValues } from '../../platform/http/cookies.ts'
+import { ownCookie, ownCookieName } from '../../platform/http/own-cookie.ts'
 import type { ShopContext } from '../context.ts'
 
 /** With `__Host-`, browsers accept the cookie only from this host over https, so plain http needs a name without it. */
 export function sessionCookieName(shop: Pick<ShopContext, 'publicUrl'>): string {
-  return isHttps(shop) ? '__Host-shopstead_session' : 'shopstead_session'
-}
-
-function isHttps(shop: Pick<ShopContext, 'publicUrl'>): boolean {
-  return shop.publicUrl().startsWith('https:')
+  return ownCookieName(shop, 'session')
 }
 
 /** The session token of a request. A cookie that was sent twice is rejected, because one of the two was planted. */
@@ -18,13 +15,7 @@ export function sessionToken(shop: ShopContext, cookieHeader: string | null): st
 
 /** A Set-Cookie value for a session. Without `maxAgeSeconds`, the cookie ends with the browser session. */
 export function sessionCookie(shop: ShopContext, token: string, maxAgeSeconds: number | null): string {
-  return serializeCookie(sessionCookieName(shop), token, {
-    httpOnly: true,
-    sameSite: 'Lax',
-    path: '/',
-    secure: isHttps(shop),
-    ...(maxAgeSeconds === null ? {} : { maxAgeSeconds })
-  })
+  return ownCookie(shop, 'session', token, maxAgeSeconds)
 }
 
 /** A Set-Cookie value that removes the session cookie. */
