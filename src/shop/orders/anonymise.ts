@@ -1,5 +1,6 @@
 import { and, eq, inArray, like } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
+import { sqlList } from '../../platform/db/columns.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
 import type { UserRow } from '../accounts/rows.ts'
@@ -7,7 +8,7 @@ import { placedAsGuest } from './guest-orders.ts'
 import { orderCoupons, orders, unpaidGuestWithData } from './schema.ts'
 import { releasedStatuses } from './states.ts'
 
-const released = releasedStatuses.map((status) => `'${status}'`).join(', ')
+const released = sqlList(releasedStatuses)
 
 // The condition on personal data is written as in the partial index, otherwise SQLite does not use it.
 const unpaidGuests = rawStatement<{ before: number; limit: number }, { id: number }>(`

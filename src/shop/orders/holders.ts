@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm'
+import { sqlList } from '../../platform/db/columns.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { insertStatement, rawStatement } from '../../platform/db/statements.ts'
 import type { CountedStock } from './order-stock.ts'
@@ -15,7 +16,7 @@ export type Holder = {
 }
 
 /** The states of an order that holds stock and coupons without being paid. */
-const held = unpaidStatuses.map((status) => `'${status}'`).join(', ')
+const held = sqlList(unpaidStatuses)
 
 const insertHolder = insertStatement(orderHolders)
 

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import type { AnySQLiteColumn } from 'drizzle-orm/sqlite-core'
-import { instant, json, minor, oneOf } from '../../platform/db/columns.ts'
+import { bool, instant, json, minor, oneOf } from '../../platform/db/columns.ts'
 import type { Trigger } from '../../platform/db/trigger.ts'
 import { users } from '../accounts/schema.ts'
 import { affiliates, visits } from '../affiliates/schema.ts'
@@ -114,7 +114,7 @@ export const orderHolders = sqliteTable(
       .primaryKey()
       .references(() => orders.id),
     buyer: text('buyer').notNull(),
-    isGuest: integer('is_guest', { mode: 'boolean' }).notNull(),
+    isGuest: bool('is_guest').notNull(),
     /** A keyed hash of the client address. */
     addressKey: text('address_key').notNull()
   },

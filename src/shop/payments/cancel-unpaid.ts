@@ -1,3 +1,4 @@
+import { sqlList } from '../../platform/db/columns.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
 import type { ShopContext } from '../context.ts'
@@ -11,7 +12,7 @@ export type UnpaidFilter = { placedBefore: number; emailDomain: string | null }
 /** The orders that were cancelled, and those that could not be, with the reason. */
 export type CancelReport = { cancelled: number[]; failed: { orderId: number; message: string }[] }
 
-const held = unpaidStatuses.map((status) => `'${status}'`).join(', ')
+const held = sqlList(unpaidStatuses)
 
 const unpaid = rawStatement<{ placedBefore: number; emailDomain: string | null }, { id: number }>(`
   SELECT id FROM orders
