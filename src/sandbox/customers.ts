@@ -4,18 +4,10 @@ import type { Context, Route } from './context.ts'
 import { emit } from './events.ts'
 import { idOf, newId } from './ids.ts'
 import { filtersOf, listPage, pageShape } from './lists.ts'
-import { shipping, shippingObject } from './shipping.ts'
-import { email, emptyable, list, mergeMetadata, metadata, shape, text } from './params.ts'
+import { address, shipping, shippingObject } from './shipping.ts'
+import { email, emptyable, list, mergeMetadata, metadata, text } from './params.ts'
 import type { Values } from './params.ts'
 
-const address = shape({
-  city: text(),
-  country: text({ max: 2 }),
-  line1: text(),
-  line2: text(),
-  postal_code: text(),
-  state: text()
-})
 const customerShape = {
   address: emptyable(address),
   description: emptyable(text()),

@@ -2,7 +2,8 @@ import type Stripe from 'stripe'
 import { required, shape, text } from './params.ts'
 import type { Values } from './params.ts'
 
-const address = shape({
+/** A postal address. */
+export const address = shape({
   city: text(),
   country: text({ max: 2 }),
   line1: text(),

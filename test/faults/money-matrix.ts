@@ -5,7 +5,7 @@ import { compareLedger } from './ledger.ts'
 import { dayMs, MoneyShop } from './money-shop.ts'
 import { renewalsOf, stepNames, stepOf } from './money-steps.ts'
 import type { Operator, StepName } from './money-steps.ts'
-import { describeRun } from './runs.ts'
+import { describeRun, momentsOfWrites } from './runs.ts'
 import type { Run } from './runs.ts'
 
 /** One step after the first payment, with one fault. */
@@ -46,18 +46,9 @@ export const noMoney = (): MoneyResult => ({
 /** Without `reset`, which stripe-node always repeats after half a second, and without a card's decline. */
 type MoneyFault = Exclude<Run['fault'], 'reset' | '402'>
 
-/** A 429 or a 401 is never executed. Stripe stores the answer of an executed request under its key, even its own 5xx. */
-const momentsOfWrites: Readonly<Record<MoneyFault, readonly Moment[]>> = {
-  timeout: ['before', 'after'],
-  truncated: ['after'],
-  html: ['before', 'after'],
-  '500': ['before', 'after', 'kept'],
-  '503': ['before', 'after', 'kept'],
-  '429': ['before'],
-  '409': ['before', 'after'],
-  '401': ['before']
-}
-const faults = Object.keys(momentsOfWrites) as MoneyFault[]
+const faults = (Object.keys(momentsOfWrites) as Run['fault'][]).filter(
+  (fault): fault is MoneyFault => fault !== 'reset' && fault !== '402'
+)
 const writes: ReadonlySet<string> = new Set(['refunds.create', 'subscriptions.cancel'])
 
 /** All valid combinations of a step, a call and its fault, with the other columns chosen by the seed. */

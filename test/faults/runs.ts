@@ -26,7 +26,7 @@ const calls: Readonly<Record<Run['buyer'], readonly string[]>> = {
 const buyers = Object.keys(calls) as Run['buyer'][]
 
 /** A 429 or a 401 is never executed. Stripe stores the answer of an executed request under its key, even its own 5xx. */
-const moments: Readonly<Record<Run['fault'], readonly Moment[]>> = {
+export const momentsOfWrites: Readonly<Record<Run['fault'], readonly Moment[]>> = {
   timeout: ['before', 'after'],
   reset: ['before', 'after'],
   truncated: ['after'],
@@ -38,7 +38,7 @@ const moments: Readonly<Record<Run['fault'], readonly Moment[]>> = {
   '402': ['before', 'after'],
   '401': ['before']
 }
-const faults = Object.keys(moments) as Run['fault'][]
+const faults = Object.keys(momentsOfWrites) as Run['fault'][]
 
 /** All valid combinations. */
 export function allRuns(): Run[] {
@@ -57,7 +57,7 @@ export function allRuns(): Run[] {
 
 /** A read has no effect, so `after` would equal `before`. */
 function momentsOf(call: string, fault: Run['fault']): readonly Moment[] {
-  return call.endsWith('.retrieve') ? ['before'] : moments[fault]
+  return call.endsWith('.retrieve') ? ['before'] : momentsOfWrites[fault]
 }
 
 /** Runs in which the buyer is charged but the shop is not told. A mistake here charges the buyer twice. */
