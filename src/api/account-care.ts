@@ -112,7 +112,7 @@ export const accountCareRoutes = [
     path: '/me',
     summary: 'Change the profile; null clears an optional field',
     answers: [{ data: meData }],
-    refuses: [],
+    refuses: ['RATE_LIMITED'],
     session: 'required',
     nonce: 'never',
     proxy: proxied,

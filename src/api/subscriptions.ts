@@ -29,7 +29,7 @@ export const subscriptionRoutes = [
     path: '/me/subscriptions/{id}/cancel',
     summary: 'Cancel a subscription at the end of its paid period; a second call changes nothing',
     answers: [{ data: subscriptionData }],
-    refuses: ['NOT_FOUND'],
+    refuses: ['NOT_FOUND', 'RATE_LIMITED'],
     session: 'required',
     nonce: 'never',
     proxy: slow,

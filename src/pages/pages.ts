@@ -16,7 +16,8 @@ import type { PageCall, PageReply, PageRoute } from './page.ts'
 import { createRenderer } from './render.ts'
 import { storefrontPages } from './storefront/storefront.ts'
 
-const routes: readonly PageRoute[] = [...storefrontPages, ...accountPages, ...donePages, ...checkoutPages]
+/** Every page; the first whose path matches and whose method fits answers. */
+export const pageRoutes: readonly PageRoute[] = [...storefrontPages, ...accountPages, ...donePages, ...checkoutPages]
 
 /**
  * Serves what people see: account links, hosted checkout, the demo storefront, and the style of these pages. Undefined
@@ -29,7 +30,7 @@ export function createPages(app: App): (request: Request) => Promise<Response | 
   return async (request) => {
     // URL and routers resolve `..` and `%2e`. A page is served only at its exact path.
     const path = rawPath(rawTarget(request))
-    const matching = routes.filter((route) => route.path.test(path))
+    const matching = pageRoutes.filter((route) => route.path.test(path))
     if (matching.length === 0) return isRead(request) ? assets.find(path, request) : undefined
     const started = performance.now()
     const end = beginRequest(`${request.method === 'HEAD' ? 'GET' : request.method} ${matching[0]?.name}`)

@@ -5,6 +5,7 @@ import { codePoints } from '../platform/text.ts'
 import { buyerStatuses, buyerStatusOf, canBePaid, isPayable } from '../shop/checkout/buyer-status.ts'
 import type { BuyerStatus } from '../shop/checkout/buyer-status.ts'
 import { choosePayment } from '../shop/checkout/choose-payment.ts'
+import { takePagePoint } from '../shop/checkout/checkout-limits.ts'
 import { takeCoupon } from '../shop/checkout/take-coupon.ts'
 import { getOrder, getOrderByPublicToken } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/rows.ts'
@@ -30,6 +31,7 @@ function show(call: PageCall): PageReply {
 
 async function take(call: PageCall): Promise<PageReply> {
   const order = getOrderByPublicToken(call.app.db, call.param)
+  await takePagePoint(call.app, call.addressKey)
   const form = await readForm(call.request)
   const code = form.get('coupon')
   return code === null ? pay(call, order, readValues(form)) : applyCode(call, order, code)

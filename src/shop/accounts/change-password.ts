@@ -1,6 +1,7 @@
 import { AppError } from '../../errors.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
 import type { ShopContext } from '../context.ts'
+import { countAccountChange } from '../limits/points.ts'
 import { findUserById } from './find.ts'
 import type { ChangePasswordInput } from './input.ts'
 import { invalidCredentials, verifyPassword } from './login.ts'
@@ -16,7 +17,7 @@ import { replacePassword } from './set-password.ts'
  *
  * Wrong passwords count for the session: a client without it cannot use up its allowance.
  *
- * @throws AppError AUTH_RATE_LIMITED (login_account), AUTH_INVALID_CREDENTIALS, PASSWORD_POLICY_VIOLATION,
+ * @throws AppError AUTH_RATE_LIMITED (account_change, login_account), AUTH_INVALID_CREDENTIALS, PASSWORD_POLICY_VIOLATION,
  *   NOT_AUTHENTICATED when the account was deactivated in the meantime
  */
 export async function changePassword(
@@ -26,6 +27,8 @@ export async function changePassword(
   now: number
 ): Promise<{ user: UserRow; session: StartedSession }> {
   const { user, session } = caller.identity
+  // Each change sends an email, to an address that may not be the person's own.
+  await countAccountChange(shop, user.id, 'AUTH_RATE_LIMITED')
   await verifyPassword(shop, user, input.currentPassword, [
     { bucket: 'login_account', key: `session:${session.tokenHash}` }
   ])

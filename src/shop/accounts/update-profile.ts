@@ -2,7 +2,8 @@ import { eq } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
 import type { Tx } from '../../platform/db/database.ts'
-import type { ShopContext } from '../context.ts'
+import { countAccountChange } from '../limits/points.ts'
+import type { Limits } from '../limits/points.ts'
 import { setMarketingOptIn } from './consent.ts'
 import { findUserById, getUserById } from './find.ts'
 import type { ProfileInput } from './input.ts'
@@ -13,15 +14,11 @@ import { registrationProfiles, users } from './schema.ts'
  * Changes the fields that a person may change in their account. Names change in the registration profile and in the
  * core fields, as at registration. `marketingOptIn` also sets its time and updates the biography.
  *
- * @throws AppError NOT_AUTHENTICATED when the account was deactivated or erased concurrently
+ * @throws AppError RATE_LIMITED (account_change), NOT_AUTHENTICATED when the account was deactivated or erased concurrently
  */
-export async function updateProfile(
-  { db }: Pick<ShopContext, 'db'>,
-  userId: number,
-  input: ProfileInput,
-  now: number
-): Promise<UserRow> {
-  return writeWhenFree(db, (tx) => {
+export async function updateProfile(shop: Limits, userId: number, input: ProfileInput, now: number): Promise<UserRow> {
+  await countAccountChange(shop, userId)
+  return writeWhenFree(shop.db, (tx) => {
     if (findUserById(tx, userId)?.status !== 'active') throw new AppError('NOT_AUTHENTICATED', 'Please log in first.')
     const { marketingOptIn, ...fields } = input
     storeFields(tx, userId, fields, now)

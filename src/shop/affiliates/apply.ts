@@ -1,7 +1,8 @@
 import { writeWhenFree } from '../../platform/db/busy.ts'
 import { setPartnerOptIn } from '../accounts/consent.ts'
 import type { UserRow } from '../accounts/rows.ts'
-import type { ShopContext } from '../context.ts'
+import { countAccountChange } from '../limits/points.ts'
+import type { Limits } from '../limits/points.ts'
 import { freeCode } from './code.ts'
 import { createAffiliate } from './create-affiliate.ts'
 import { assertModuleOn } from './gate.ts'
@@ -12,15 +13,16 @@ import type { AffiliateRow } from './rows.ts'
  * Creates a pending affiliate account for a user; an operator decides about it. The answer to the partner opt-in (no if
  * it was not sent) is stored with its time and in the biography.
  *
- * @throws AppError AFFILIATE_NOT_FOUND while the module is off, AFFILIATE_EXISTS when the user has an account in any state
+ * @throws AppError RATE_LIMITED (account_change), AFFILIATE_NOT_FOUND while the module is off, AFFILIATE_EXISTS when the user has an account in any state
  */
 export async function applyAsAffiliate(
-  { db }: Pick<ShopContext, 'db'>,
+  shop: Limits,
   user: UserRow,
   input: ApplyInput,
   now: number
 ): Promise<AffiliateRow> {
-  return writeWhenFree(db, (tx) => {
+  await countAccountChange(shop, user.id)
+  return writeWhenFree(shop.db, (tx) => {
     assertModuleOn(tx)
     const code = freeCode(tx, user.username)
     const { website = null, message = null } = input

@@ -11,10 +11,19 @@ import type { Strategy } from '../orders/strategies.ts'
  * @throws AppError RATE_LIMITED (checkout_ip, checkout_decline)
  */
 export async function takeCheckoutPoint(shop: Limits, addressKey: string, strategy: Strategy): Promise<void> {
-  await takePoints(shop, 'RATE_LIMITED', { bucket: 'checkout_ip', key: addressKey })
+  await takePagePoint(shop, addressKey)
   if (takesToken(strategy)) {
     assertPointsLeft(shop, 'RATE_LIMITED', { bucket: 'checkout_decline', key: addressKey })
   }
+}
+
+/**
+ * Takes the point of a form that a buyer sends on the hosted page: it may start a payment, as a checkout does.
+ *
+ * @throws AppError RATE_LIMITED (checkout_ip)
+ */
+export async function takePagePoint(shop: Limits, addressKey: string): Promise<void> {
+  await takePoints(shop, 'RATE_LIMITED', { bucket: 'checkout_ip', key: addressKey })
 }
 
 /** Each card checkout makes a dozen writes. The limit per address leaves time to serve other customers in between. */

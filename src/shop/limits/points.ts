@@ -29,6 +29,19 @@ export async function takePoints(shop: Limits, code: LimitCode, { bucket, key }:
   if (!allowed) throw rateLimited(code, bucket, retryAfterSeconds)
 }
 
+/**
+ * Takes a point for a change that a person makes to their own account.
+ *
+ * @throws AppError with `code`, details.bucket (account_change) and Retry-After
+ */
+export async function countAccountChange(
+  shop: Limits,
+  userId: number,
+  code: LimitCode = 'RATE_LIMITED'
+): Promise<void> {
+  await takePoints(shop, code, { bucket: 'account_change', key: String(userId) })
+}
+
 /** Takes a point of a counter. Returns false when there is none left; the caller then does nothing and says nothing. */
 export async function tryTakePoint(shop: Limits, { bucket, key }: Counter): Promise<boolean> {
   const limit = rateLimit(shop.db, bucket)

@@ -1,5 +1,5 @@
 import type { ShopContext } from '../context.ts'
-import { takePoints } from '../limits/points.ts'
+import { countAccountChange, takePoints } from '../limits/points.ts'
 import { endWithPeriod } from '../payments/end-with-period.ts'
 import { createPortalSession } from '../payments/portal.ts'
 import { notFound } from '../../platform/http/addresses.ts'
@@ -10,11 +10,12 @@ import type { OwnSubscription } from './own-subscriptions.ts'
  * Ends a person's subscription with the period that is paid. Subscriptions that were bought in one checkout are billed
  * together and end together. A subscription that renews no more is returned as it is, so a repeated call is harmless.
  *
- * @throws AppError NOT_FOUND when the person has no such subscription; DEPENDENCY_UNAVAILABLE when the gateway did not
- *   confirm: nothing is stored, and what the gateway did all the same is reported by its event
+ * @throws AppError NOT_FOUND when the person has no such subscription; RATE_LIMITED (account_change);
+ *   DEPENDENCY_UNAVAILABLE when the gateway did not confirm: nothing is stored, and what the gateway did all the same is reported by its event
  */
 export async function endOwnSubscription(shop: ShopContext, userId: number, id: number): Promise<OwnSubscription> {
   const record = getRecord(shop, userId, id)
+  await countAccountChange(shop, userId)
   const renewed = renewedAt(record)
   if (renewed !== null && willRenew(record)) await endWithPeriod(shop, renewed, 'buyer')
   return getOwnSubscription(shop, userId, id, shop.clock.now())

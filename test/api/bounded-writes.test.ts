@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { routes } from '../../src/api/routes.ts'
+import { pageRoutes } from '../../src/pages/pages.ts'
+import { settingKeys } from '../../src/shop/settings/definitions.ts'
+import { setSetting } from '../../src/shop/settings/settings.ts'
+import type { Browser } from '../support/browser.ts'
+import { goodPassword, makeUser } from '../support/people.ts'
+import { startShop } from '../support/running-shop.ts'
+import type { RunningShop } from '../support/running-shop.ts'
+import { checkOut, mug } from './checkout-support.ts'
+
+let shop: RunningShop
+beforeAll(async () => {
+  shop = await startShop({ env: { SHOPSTEAD_TRUSTED_PROXIES: '127.0.0.1', SHOPSTEAD_PAYMENTS: 'sandbox,manual' } })
+  setSetting(shop.app.db, 'affiliates.termsVersion', '1.0.0', 0)
+  for (const key of settingKeys) if (key.startsWith('limits.')) setSetting(shop.app.db, key, `${points}/3600`, 0)
+})
+afterAll(() => shop.stop())
+
+const points = 3
+/** More requests than any limit allows; refused webhook signatures are counted ten times a minute. */
+const untilRefused = 12
+const afterwards = 4
+
+type Attempt = (index: number) => Promise<{ status: number }>
+/** What a visitor repeats at a route, and the status of the first time. */
+type Scenario = { first: number; prepare: (visitor: Browser) => Attempt | Promise<Attempt> }
+
+const anonymous = (
+  first: number,
+  send: (visitor: Browser, index: number) => Promise<{ status: number }>
+): Scenario => ({
+  first,
+  prepare: (visitor) => (index) => send(visitor, index)
+})
+
+let people = 0
+/** A scenario of a visitor who is logged in to an account of their own. */
+const loggedIn = (first: number, send: (visitor: Browser, index: number) => Promise<{ status: number }>): Scenario => ({
+  first,
+  prepare: async (visitor) => {
+    people += 1
+    const email = `person${people}@shop.example`
+    await makeUser(shop.app, { email, verified: true })
+    expect((await visitor.post('/auth/login', { email, password: goodPassword })).status).toBe(200)
+    return (index) => send(visitor, index)
+  }
+})
+
+/** The public URL names localhost, which may resolve to another address than the one that is listened on. */
+const onLoopback = (url = ''): string => url.replace('//localhost:', '//127.0.0.1:')
+const passwords = [goodPassword, 'granite-willow-71']
+const fresh = (index: number): string => `fresh${index}-${randomUUID().slice(0, 8)}@shop.example`
+
+/** Every route that may write. A right password at login is not here: it costs argon2's time, and an account has 100 sessions. */
+const scenarios: Readonly<Record<string, Scenario>> = {
+  'POST /auth/register': anonymous(201, async (visitor, index) => visitor.register({ email: fresh(index) })),
+  'POST /auth/login': anonymous(401, (visitor) => visitor.post('/auth/login', { username: 'nemo', password: 'wrong' })),
+  'POST /auth/logout': loggedIn(200, (visitor) => visitor.post('/auth/logout')),
+  'POST /auth/verify-email': anonymous(400, (visitor) => visitor.post('/auth/verify-email', { token: 'x' })),
+  'POST /auth/resend-verification': anonymous(200, (visitor, index) =>
+    visitor.post('/auth/resend-verification', { email: fresh(index) })
+  ),
+  'POST /auth/forgot-password': anonymous(200, (visitor, index) =>
+    visitor.post('/auth/forgot-password', { email: fresh(index) })
+  ),
+  'POST /auth/reset-password': anonymous(400, (visitor) =>
+    visitor.post('/auth/reset-password', { token: 'x', password: goodPassword })
+  ),
+  'POST /auth/change-password': loggedIn(200, (visitor, index) =>
+    visitor.post('/auth/change-password', {
+      currentPassword: passwords[index % 2],
+      newPassword: passwords[(index + 1) % 2]
+    })
+  ),
+  'PATCH /me': loggedIn(200, (visitor, index) => visitor.send('PATCH', '/me', { firstName: `Ada ${index}` })),
+  'POST /me/subscriptions/{id}/cancel': loggedIn(404, (visitor) => visitor.post('/me/subscriptions/1/cancel')),
+  'POST /me/subscriptions/{id}/portal': loggedIn(404, (visitor) => visitor.post('/me/subscriptions/1/portal')),
+  'POST /store/checkout-session': anonymous(200, (visitor) =>
+    checkOut(visitor, { items: [mug] }, { key: randomUUID() })
+  ),
+  'POST /affiliates/apply': loggedIn(200, (visitor) => visitor.post('/affiliates/apply', {})),
+  'POST /affiliates/terms': loggedIn(404, (visitor) => visitor.post('/affiliates/terms', { version: '1.0.0' })),
+  'POST /webhooks/stripe': anonymous(400, (visitor, index) =>
+    visitor.post('/webhooks/stripe', { index }, { 'stripe-signature': 't=1,v1=00' })
+  ),
+  'POST /account/verify': anonymous(410, (visitor) => visitor.form(`${shop.url}/account/verify`, { token: 'x' })),
+  'POST /account/reset': anonymous(410, (visitor) =>
+    visitor.form(`${shop.url}/account/reset`, { token: 'x', password: goodPassword })
+  ),
+  'POST /checkout/:token': {
+    first: 303,
+    prepare: async (visitor) => {
+      const { data } = await checkOut(visitor)
+      return (index) =>
+        visitor.form(onLoopback(data.checkoutUrl), {
+          payment_method: 'card',
+          email: 'ada@shop.example',
+          firstName: `Ada ${index}`
+        })
+    }
+  }
+}
+
+const writing = [...routes, ...pageRoutes.map(({ method, name }) => ({ method, path: name }))]
+  .filter(({ method }) => method !== 'GET')
+  .map(({ method, path }) => `${method} ${path}`)
+
+it('has a scenario for each route and page that may write', () => {
+  expect(Object.keys(scenarios).toSorted()).toEqual(writing.toSorted())
+})
+
+it('writes no more rows past the limits, whatever route a visitor repeats', async () => {
+  const prepared = await Promise.all(
+    Object.entries(scenarios).map(async ([name, { first, prepare }], number) => {
+      // Each scenario has an address of its own, so that no limit of another one refuses it.
+      const attempt = await prepare(shop.visitor({ 'x-forwarded-for': `198.51.100.${number + 1}` }))
+      expect([name, (await attempt(0)).status]).toEqual([name, first])
+      for (let index = 1; index < untilRefused; index += 1) await attempt(index)
+      return { name, attempt }
+    })
+  )
+  await vi.waitFor(() => expect(one("SELECT count(*) FROM mails WHERE state = 'queued'")).toBe(0), 10_000)
+  const written: Record<string, number> = {}
+  for (const { name, attempt } of prepared) {
+    const before = one('SELECT total_changes()')
+    for (let index = 0; index < afterwards; index += 1) await attempt(untilRefused + index)
+    written[name] = one('SELECT total_changes()') - before
+  }
+  expect(written).toEqual(Object.fromEntries(writing.map((name) => [name, 0])))
+}, 60_000)
+
+function one(sql: string): number {
+  return Number(shop.app.db.sqlite.prepare(sql).pluck().get())
+}
