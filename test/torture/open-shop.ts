@@ -4,7 +4,7 @@ import type { Packed } from '../support/packed.ts'
 import { commandsWithoutHoldLimits } from '../support/hold-limits.ts'
 import { runPacked } from './packed-shop.ts'
 
-const buckets = ['register_ip', 'login_ip', 'checkout_ip', 'checkout_decline'] as const
+const buckets = ['register_ip', 'login_ip', 'checkout_ip', 'checkout_decline', 'account_change'] as const
 
 /** Creates a shop with these products and without rate limits. */
 export async function openShop(packed: Packed, dataDir: string, products: readonly object[]): Promise<void> {

@@ -66,6 +66,7 @@ const openSettings: { [K in SettingKey]?: string } = {
   'limits.recovery_ip': 'off',
   'limits.recovery_email': 'off',
   'limits.token_ip': 'off',
+  'limits.account_change': 'off',
   ...withoutHoldLimits
 }
 
