@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
-import { hmac, randomToken } from '../platform/crypto/secrets.ts'
+import { hmac } from '../platform/crypto/hmac.ts'
+import { randomToken } from '../platform/crypto/secrets.ts'
 import { cookieValues } from '../platform/http/cookies.ts'
 import { ownCookie, ownCookieName } from '../platform/http/own-cookie.ts'
 import type { Holder } from '../shop/orders/holders.ts'

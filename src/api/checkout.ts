@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
-import { hmac } from '../platform/crypto/secrets.ts'
+import { hmac } from '../platform/crypto/hmac.ts'
 import { isStorageError } from '../platform/db/storage-errors.ts'
 import { serializeCookie } from '../platform/http/cookies.ts'
 import { jsonResponse } from '../platform/http/envelope.ts'

@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey, hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createSecretKey, hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { chmodSync, existsSync, linkSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,11 +13,6 @@ export function randomToken(bytes = 32): string {
 /** The SHA-256 of a token in hex: the database stores this instead of the token. */
 export function tokenHash(token: string): string {
   return hash('sha256', token, 'hex')
-}
-
-/** HMAC-SHA256 of a text. The key is a KeyObject: from a Buffer, Node would prepare the key again for each call. */
-export function hmac(key: KeyObject, text: string): Buffer {
-  return createHmac('sha256', key).update(text).digest()
 }
 
 /** Compares in constant time, so that timing does not show how many bytes match. */

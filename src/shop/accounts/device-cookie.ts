@@ -1,4 +1,5 @@
-import { hmac, randomToken, sameBytes } from '../../platform/crypto/secrets.ts'
+import { hmac } from '../../platform/crypto/hmac.ts'
+import { randomToken, sameBytes } from '../../platform/crypto/secrets.ts'
 import { cookieValues } from '../../platform/http/cookies.ts'
 import { ownCookie, ownCookieName } from '../../platform/http/own-cookie.ts'
 import type { ShopContext } from '../context.ts'

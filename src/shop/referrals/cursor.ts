@@ -1,7 +1,8 @@
 import type { KeyObject } from 'node:crypto'
 import { validationFailed } from '../../errors.ts'
 import type { AppError } from '../../errors.ts'
-import { hmac, sameBytes } from '../../platform/crypto/secrets.ts'
+import { hmac } from '../../platform/crypto/hmac.ts'
+import { sameBytes } from '../../platform/crypto/secrets.ts'
 
 const idBytes = 8
 const macBytes = 16

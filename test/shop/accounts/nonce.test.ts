@@ -1,10 +1,11 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { deriveKeys, hmac, tokenHash } from '../../../src/platform/crypto/secrets.ts'
+import { hmac } from '../../../src/platform/crypto/hmac.ts'
+import { deriveKeys, tokenHash } from '../../../src/platform/crypto/secrets.ts'
 import { checkNonce, issueNonce } from '../../../src/shop/accounts/nonce.ts'
 
 const keys = deriveKeys('a secret for tests, of forty characters.')
-const nobody = { sessionTokenHash: null, startNonceHash: null }
+const withoutSession = { sessionTokenHash: null, startNonceHash: null }
 const now = Date.UTC(2026, 0, 15)
 const hours = 3_600_000
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
@@ -16,7 +17,7 @@ describe('a nonce', () => {
     const anonymous = issueNonce(keys, null, now)
     const bound = issueNonce(keys, tokenHash('a'), now)
     for (const at of [now, now + 11 * hours]) {
-      expect(checkNonce(keys, anonymous, nobody, at)).toBe(true)
+      expect(checkNonce(keys, anonymous, withoutSession, at)).toBe(true)
       expect(checkNonce(keys, bound, sessionOf('a'), at)).toBe(true)
     }
   })
@@ -27,15 +28,15 @@ describe('a nonce', () => {
 
   it('ends after 12 hours and does not come from the future', () => {
     const nonce = issueNonce(keys, null, now)
-    expect(checkNonce(keys, nonce, nobody, now + 12 * hours - 1)).toBe(true)
-    expect(checkNonce(keys, nonce, nobody, now + 12 * hours)).toBe(false)
-    expect(checkNonce(keys, nonce, nobody, now - hours)).toBe(false)
+    expect(checkNonce(keys, nonce, withoutSession, now + 12 * hours - 1)).toBe(true)
+    expect(checkNonce(keys, nonce, withoutSession, now + 12 * hours)).toBe(false)
+    expect(checkNonce(keys, nonce, withoutSession, now - hours)).toBe(false)
   })
 
   it('bears a clock that was set back by five minutes, and no more', () => {
     const nonce = issueNonce(keys, null, now)
-    expect(checkNonce(keys, nonce, nobody, now - 5 * 60_000)).toBe(true)
-    expect(checkNonce(keys, nonce, nobody, now - 5 * 60_000 - 1)).toBe(false)
+    expect(checkNonce(keys, nonce, withoutSession, now - 5 * 60_000)).toBe(true)
+    expect(checkNonce(keys, nonce, withoutSession, now - 5 * 60_000 - 1)).toBe(false)
   })
 
   it('is 60 bytes: version, key id, time, 128 random bits and a MAC over whom it is for', () => {
@@ -58,7 +59,7 @@ describe('a nonce', () => {
     bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at)
     const head = bytes.subarray(0, 28)
     const forged = Buffer.concat([head, hmac(keys.nonce, `${head.toString('base64url')}.anonymous`)])
-    expect(checkNonce(keys, forged.toString('base64url'), nobody, now)).toBe(false)
+    expect(checkNonce(keys, forged.toString('base64url'), withoutSession, now)).toBe(false)
   })
 
   it('is nothing but its 80 characters, even where the rest was started with', () => {
@@ -72,7 +73,7 @@ describe('a nonce', () => {
   it('of a session is invalid for other sessions, and after the session has ended', () => {
     const nonce = issueNonce(keys, tokenHash('a'), now)
     expect(checkNonce(keys, nonce, sessionOf('b'), now)).toBe(false)
-    expect(checkNonce(keys, nonce, nobody, now)).toBe(false)
+    expect(checkNonce(keys, nonce, withoutSession, now)).toBe(false)
   })
 
   it('without a session is valid for a session only if the session was started with it', () => {
@@ -86,13 +87,13 @@ describe('a nonce', () => {
 
   it('of another secret is none', () => {
     const other = deriveKeys('another secret, also of forty characters')
-    expect(checkNonce(keys, issueNonce(other, null, now), nobody, now)).toBe(false)
+    expect(checkNonce(keys, issueNonce(other, null, now), withoutSession, now)).toBe(false)
   })
 
   it('with any one bit flipped is none', () => {
     fc.assert(
       fc.property(fc.boolean(), fc.integer({ min: 0, max: 2 ** 40 }), (bound, at) => {
-        const bearer = bound ? sessionOf('a') : nobody
+        const bearer = bound ? sessionOf('a') : withoutSession
         const nonce = issueNonce(keys, bearer.sessionTokenHash, at)
         const bytes = Buffer.from(nonce, 'base64url')
         for (let bit = 0; bit < bytes.length * 8; bit += 1) {
@@ -110,7 +111,7 @@ describe('a nonce', () => {
     for (let at = 0; at < nonce.length; at += 1) {
       for (const other of alphabet) {
         if (other === nonce[at]) continue
-        expect(checkNonce(keys, nonce.slice(0, at) + other + nonce.slice(at + 1), nobody, now)).toBe(false)
+        expect(checkNonce(keys, nonce.slice(0, at) + other + nonce.slice(at + 1), withoutSession, now)).toBe(false)
       }
     }
   })
@@ -120,13 +121,13 @@ describe('a nonce', () => {
     const standard = Buffer.from(nonce, 'base64url').toString('base64')
     const others = [`${nonce}=`, `${nonce}A`, ` ${nonce}`, `${nonce}\n`, nonce.slice(1), '', nonce.repeat(2)]
     for (const text of standard === nonce ? others : [...others, standard]) {
-      expect(checkNonce(keys, text, nobody, now)).toBe(false)
+      expect(checkNonce(keys, text, withoutSession, now)).toBe(false)
     }
   })
 
   it('is not found in any other text', () => {
     const isNone = (text: string) => {
-      expect(checkNonce(keys, text, nobody, now)).toBe(false)
+      expect(checkNonce(keys, text, withoutSession, now)).toBe(false)
     }
     fc.assert(fc.property(fc.string({ maxLength: 120 }), isNone))
   })
