@@ -4,6 +4,7 @@ import { storageUnavailable } from '../platform/db/storage-errors.ts'
 import { failure, metaOf, success } from '../platform/http/envelope.ts'
 import type { RequestIds } from '../platform/http/envelope.ts'
 import { describeError } from '../platform/log.ts'
+import { clientLog } from '../platform/repeated-lines.ts'
 import type { Reply, Route } from './route.ts'
 
 /** Wraps a handler's reply in the envelope of its route. */
@@ -54,9 +55,9 @@ function unforeseen(route: Route | undefined): AppError {
 function logFailure(app: App, route: Route | undefined, known: AppError, error: unknown, ids: RequestIds): void {
   if (known.logLevel === 'info') return
   const place = { requestId: ids.requestId, path: route?.path ?? 'none', code: known.code }
-  if (known.logLevel === 'warn') return app.log.warn('a request was refused', place)
+  if (known.logLevel === 'warn') return clientLog(app.log).warn('a request was refused', place)
   const stack = error instanceof Error && known.status === 500 ? error.stack : undefined
-  app.log.error('a request failed', { ...place, error: describeError(error), stack })
+  clientLog(app.log).error('a request failed', { ...place, error: describeError(error), stack })
 }
 
 /** Gives VALIDATION_FAILED the status of the endpoint (docs/contract.md 2.5). */

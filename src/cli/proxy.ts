@@ -43,6 +43,7 @@ async function createHandle(
   const { clientAddress, parseTrustedProxies } = await import('../platform/http/client-address.ts')
   const { socketAddress } = await import('../platform/http/node-request.ts')
   const { describeError } = await import('../platform/log.ts')
+  const { clientLog } = await import('../platform/repeated-lines.ts')
   if (upstream === undefined) throw new AppError('USAGE', 'Pass the address of the service with --upstream URL.')
   const trusted = parseTrustedProxies(config.trustedProxies)
   try {
@@ -53,7 +54,7 @@ async function createHandle(
       development: config.env === 'development',
       clientAddress: (request) =>
         clientAddress(socketAddress(request), request.headers.get('x-forwarded-for'), trusted),
-      onFailure: (error) => log.error('the service could not be reached', { error: describeError(error) })
+      onFailure: (error) => clientLog(log).error('the service could not be reached', { error: describeError(error) })
     })
   } catch (cause) {
     throw new AppError('USAGE', '--upstream must be an http or https address.', {}, { cause })

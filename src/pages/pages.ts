@@ -7,6 +7,7 @@ import type { TrustedProxies } from '../platform/http/client-address.ts'
 import { rawPath, rawTarget, socketAddress } from '../platform/http/node-request.ts'
 import { beginRequest } from '../platform/http/requests-in-progress.ts'
 import { describeError } from '../platform/log.ts'
+import { clientLog } from '../platform/repeated-lines.ts'
 import { accountPages } from './account-pages.ts'
 import { loadAssets } from './assets.ts'
 import { checkoutPages } from './pay-page.ts'
@@ -75,7 +76,7 @@ async function answer(
   } catch (error) {
     if (error instanceof AppError && error.status !== 500) return errorPage(error)
     const unavailable = storageUnavailable(error)
-    app.log.error('a page failed', { path: matching[0]?.name, error: describeError(error) })
+    clientLog(app.log).error('a page failed', { path: matching[0]?.name, error: describeError(error) })
     return errorPage(unavailable ?? new AppError('INTERNAL_SERVER_ERROR', 'Something went wrong on our side.'))
   }
 }

@@ -36,6 +36,7 @@ const allowedFields = [
   'status',
   'step',
   'template',
+  'times',
   'type',
   'url',
   'what'

@@ -6,6 +6,7 @@ import { socketAddress } from '../platform/http/node-request.ts'
 import { requestInMemory } from '../platform/http/request-in-memory.ts'
 import { WholeResponse } from '../platform/http/whole-response.ts'
 import { describeError } from '../platform/log.ts'
+import { clientLog } from '../platform/repeated-lines.ts'
 import { createProxy } from './proxy.ts'
 import type { WholeAnswer } from './upstream.ts'
 
@@ -39,7 +40,7 @@ export function mountProxy(
       },
       respond: (body, status, headers) => new WholeResponse(body, status, headers.flat())
     },
-    onFailure: (error) => app.log.error('the proxy could not reach the API', { error: describeError(error) })
+    onFailure: (error) => clientLog(app.log).error('the proxy could not reach the API', { error: describeError(error) })
   })
 }
 

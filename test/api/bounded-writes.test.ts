@@ -11,8 +11,13 @@ import type { RunningShop } from '../support/running-shop.ts'
 import { checkOut, mug } from './checkout-support.ts'
 
 let shop: RunningShop
+const warnings: string[] = []
+const warn = (message: string) => void warnings.push(message)
 beforeAll(async () => {
-  shop = await startShop({ env: { SHOPSTEAD_TRUSTED_PROXIES: '127.0.0.1', SHOPSTEAD_PAYMENTS: 'sandbox,manual' } })
+  shop = await startShop({
+    env: { SHOPSTEAD_TRUSTED_PROXIES: '127.0.0.1', SHOPSTEAD_PAYMENTS: 'sandbox,manual' },
+    overrides: { log: { debug: () => undefined, info: () => undefined, warn, error: warn } }
+  })
   setSetting(shop.app.db, 'affiliates.termsVersion', '1.0.0', 0)
   for (const key of settingKeys) if (key.startsWith('limits.')) setSetting(shop.app.db, key, `${points}/3600`, 0)
 })
@@ -111,7 +116,7 @@ it('has a scenario for each route and page that may write', () => {
   expect(Object.keys(scenarios).toSorted()).toEqual(writing.toSorted())
 })
 
-it('writes no more rows past the limits, whatever route a visitor repeats', async () => {
+it('writes no more rows and no more warnings past the limits, whatever route a visitor repeats', async () => {
   const prepared = await Promise.all(
     Object.entries(scenarios).map(async ([name, { first, prepare }], number) => {
       // Each scenario has an address of its own, so that no limit of another one refuses it.
@@ -122,13 +127,14 @@ it('writes no more rows past the limits, whatever route a visitor repeats', asyn
     })
   )
   await vi.waitFor(() => expect(one("SELECT count(*) FROM mails WHERE state = 'queued'")).toBe(0), 10_000)
-  const written: Record<string, number> = {}
+  const written: Record<string, unknown> = {}
   for (const { name, attempt } of prepared) {
     const before = one('SELECT total_changes()')
+    warnings.length = 0
     for (let index = 0; index < afterwards; index += 1) await attempt(untilRefused + index)
-    written[name] = one('SELECT total_changes()') - before
+    written[name] = { rows: one('SELECT total_changes()') - before, warnings: [...warnings] }
   }
-  expect(written).toEqual(Object.fromEntries(writing.map((name) => [name, 0])))
+  expect(written).toEqual(Object.fromEntries(writing.map((name) => [name, { rows: 0, warnings: [] }])))
 }, 60_000)
 
 function one(sql: string): number {

@@ -34,7 +34,7 @@ async function serve(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-const silent = { error: () => undefined }
+const silent = { warn: () => undefined, error: () => undefined }
 
 describe('the proxy', () => {
   it('serves a visitor on the service’s own server', async () => {

@@ -6,7 +6,9 @@ import { NodeRequest, sendNodeResponse } from 'srvx/node'
 import { AppError } from '../../errors.ts'
 import { andThen, orElse } from '../eventually.ts'
 import type { Eventually } from '../eventually.ts'
-import { describeError, type Logger } from '../log.ts'
+import { describeError } from '../log.ts'
+import { clientLog } from '../repeated-lines.ts'
+import type { ClientLog } from '../repeated-lines.ts'
 import { checkPort, portUnavailable, resolveHost } from './bind-address.ts'
 import { Connections } from './connections.ts'
 import { failure, requestIds } from './envelope.ts'
@@ -16,8 +18,6 @@ import { WholeResponse } from './whole-response.ts'
 
 export type Handle = (request: Request) => Eventually<Response>
 
-type Log = Pick<Logger, 'error'>
-
 export type HttpOptions = {
   /** A web-standard handler such as h3's `app.fetch`. */
   handle: Handle
@@ -26,7 +26,7 @@ export type HttpOptions = {
   port: number
   /** true creates a self-signed certificate for localhost, valid for a day; key and cert are PEM text or paths. */
   https?: boolean | { key: string; cert: string; passphrase?: string }
-  log: Log
+  log: ClientLog
   /** Headers of every response, as alternating names in lower case and values. */
   headers?: readonly string[]
   /** At this many connections, a new one closes the one that has been silent longest. Default 4096. */
@@ -53,15 +53,16 @@ export async function listenHttp(options: HttpOptions): Promise<HttpListener> {
   const address = await resolveHost(options.host)
   await checkPort(address, options.port)
   const connections = new Connections(options.maxConnections ?? 4096, options.lingerMs ?? 5000)
-  const answer = guarded(options.handle, options.log)
-  const { headers = [], log } = options
+  const log = clientLog(options.log)
+  const answer = guarded(options.handle, log)
+  const { headers = [] } = options
   const onRequest = (req: IncomingMessage, res: ServerResponse): void => {
     connections.follow(req, res)
     void andThen(answer(new NodeRequest({ req, res })), (response) => send(res, response, headers, log))
   }
   const secure = options.https !== undefined && options.https !== false
   const { server, port } = await bind(onRequest, address, options)
-  harden(server, onRequest, connections, options.log)
+  harden(server, onRequest, connections, log)
   connections.watch(server, secure)
   let closed: Promise<void> | undefined
   return {
@@ -131,7 +132,7 @@ async function listenOnce(
 }
 
 /** Sets the limits that a server on the internet needs. Runs before the server accepts its first connection. */
-function harden(server: Server, onRequest: RequestListener, connections: Connections, log: Log): void {
+function harden(server: Server, onRequest: RequestListener, connections: Connections, log: ClientLog): void {
   // http-shutdown, which listhen adds to the server, sets a property on `req.socket` after the response. Node sets
   // `req.socket` to null when the body's stream was cancelled, so one chunked POST over a body limit ended the process.
   // This removes its listener; `close` replaces it.
@@ -174,7 +175,7 @@ function statusLine(code: string | undefined): string {
  * Answers 500 when a handler throws or rejects. Otherwise an error that escapes h3's `fetch` would end the process as an
  * uncaught exception or unhandled rejection.
  */
-function guarded(handle: Handle, log: Log): (request: Request) => Eventually<Response> {
+function guarded(handle: Handle, log: ClientLog): (request: Request) => Eventually<Response> {
   return (request) => {
     if (!hasValidHost(request)) return refusal(hostInvalid)
     return orElse(
@@ -188,7 +189,7 @@ function guarded(handle: Handle, log: Log): (request: Request) => Eventually<Res
 }
 
 /** Writes the response with the headers of every response; a WholeResponse in one write. */
-function send(res: ServerResponse, response: Response, headers: readonly string[], log: Log): Eventually<void> {
+function send(res: ServerResponse, response: Response, headers: readonly string[], log: ClientLog): Eventually<void> {
   return orElse(
     () => {
       if (response instanceof WholeResponse) return response.writeTo(res, headers)

@@ -111,12 +111,14 @@ test.each(['localhost', 'shop.example:8080', '127.0.0.1:3000', '[::1]:3000', '']
 )
 
 test('a handler that throws fails its request and does not end the process', async () => {
+  let requests = 0
   const listener = await serve(() => {
-    throw new Error('secret cause')
+    requests += 1
+    throw new Error(`secret cause ${requests}`)
   })
   expect((await fetch(listener.url)).status).toBe(500)
   expect((await fetch(listener.url)).status).toBe(500)
-  expect(listener.logged).toEqual(['Error: secret cause', 'Error: secret cause'])
+  expect(listener.logged).toEqual(['Error: secret cause 1', 'Error: secret cause 2'])
 })
 
 test('a handler that rejects is answered with 500 and logged', async () => {

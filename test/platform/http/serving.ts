@@ -10,7 +10,10 @@ export async function serving(
     handle,
     host: '127.0.0.1',
     port: 0,
-    log: { error: (_message, fields) => void logged.push(String(fields?.['error'])) },
+    log: {
+      warn: () => undefined,
+      error: (_message, fields) => void logged.push(String(fields?.['error']))
+    },
     ...options
   })
   return { ...listener, logged }
