@@ -4,6 +4,7 @@ import { affiliateRoutes } from './affiliates.ts'
 import { checkoutRoutes } from './checkout.ts'
 import { downloadRoutes } from './downloads.ts'
 import { healthRoutes } from './health.ts'
+import { buyerOrderRoutes } from './buyer-order.ts'
 import { offerRoutes } from './offers.ts'
 import { orderRoutes } from './orders.ts'
 import type { Route } from './route.ts'
@@ -18,6 +19,7 @@ export const routes: readonly Route[] = [
   ...subscriptionRoutes,
   ...offerRoutes,
   ...checkoutRoutes,
+  ...buyerOrderRoutes,
   ...affiliateRoutes,
   ...downloadRoutes,
   ...healthRoutes,

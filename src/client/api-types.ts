@@ -205,6 +205,16 @@ export type Operations = {
     }
     answer: { data: CheckoutRedirect | CheckoutHandoff; meta: Meta }
   }
+  [operation: `GET /store/orders/${string}`]: {
+    query: undefined
+    body: undefined
+    answer: { data: { order: BuyerOrder; canPay: boolean; payUrl: string | null; canCancel: boolean }; meta: Meta }
+  }
+  [operation: `POST /store/orders/${string}/cancel`]: {
+    query: undefined
+    body: undefined
+    answer: { data: { order: BuyerOrder; canPay: boolean; payUrl: string | null; canCancel: boolean }; meta: Meta }
+  }
   'GET /affiliates/referrals': {
     query: { limit?: number | undefined; cursor?: string | undefined }
     body: undefined
@@ -265,6 +275,7 @@ export type ErrorDetails = {
   CHECKOUT_GATEWAY_NOT_CONFIGURED: { [name: string]: never }
   CHECKOUT_NOT_IMPLEMENTED: { [name: string]: never }
   CONFIG_INVALID_AFFILIATE_TERMS_VERSION: { [name: string]: never }
+  CONFLICT: { [name: string]: never }
   CSRF_FAILED: { reason: 'missing_nonce' | 'invalid_nonce' | 'cross_site' }
   DEPENDENCY_UNAVAILABLE: { reason?: string }
   IDEMPOTENCY_KEY_REUSE_CONFLICT: { reason: 'payload_mismatch' | 'in_progress' }
@@ -523,16 +534,49 @@ export type Offer = {
   tags: string[]
 }
 
-export type CheckoutRedirect = { checkoutUrl: string; orderId: string | null }
+export type CheckoutRedirect = { checkoutUrl: string; orderId: string | null; orderToken: string; statusUrl: string }
 
 export type CheckoutHandoff = {
   orderId: number
+  orderToken: string
+  statusUrl: string
   mode: string
   strategy: string
   provider: string
   paymentStatus: string
   status: 'pending' | 'on-hold' | 'processing' | 'completed' | 'failed' | 'cancelled' | 'refunded'
   redirectUrl?: string
+}
+
+export type BuyerOrder = {
+  id: number
+  status: 'pending' | 'on-hold' | 'processing' | 'completed' | 'failed' | 'cancelled' | 'refunded'
+  currency: string
+  total: number
+  createdAt: string
+  updatedAt: string
+  renewalOf: number | null
+  lineItems: { name: string; quantity: number; total: number }[]
+  affiliateRef: string
+  affiliateCampaign: string
+  affiliateReferralCreated: boolean
+  affiliateVisitId: number | null
+  affiliateReferralId: number | null
+  affiliateVisitConverted: boolean | null
+  orderAttributionSourceType: string | null
+  orderAttributionUtmSource: string | null
+  orderAttributionUtmMedium: string | null
+  orderAttributionUtmCampaign: string | null
+  orderAttributionUtmContent: string | null
+  marketingUtmSource: string | null
+  marketingUtmMedium: string | null
+  marketingUtmCampaign: string | null
+  marketingUtmContent: string | null
+  email: string | null
+  totals: { subtotal: number; discount: number; shipping: number; tax: number; taxIncluded: boolean; total: number }
+  shippingMethod: null
+  shipments: unknown[]
+  invoiceUrl: string | null
 }
 
 export type Referral = {

@@ -95,7 +95,7 @@ export type Client = {
 }
 
 /** The paths that need no nonce. */
-const open = new Set(['/nonce', '/store/offers', '/health'])
+const open = /^\/(nonce|health|store\/offers|store\/orders\/[^/]+)$/
 
 type Sent = RequestOptions<unknown> & { body?: unknown }
 type Envelope = { data?: unknown; error?: { code: ErrorCode; message: string; details: unknown }; meta?: Partial<Meta> }
@@ -164,7 +164,7 @@ export function createClient(options: ClientOptions = {}): Client {
   }
 
   async function request(method: string, path: string, sent: Sent = {}): Promise<Envelope> {
-    if (open.has(path)) return exchange(method, path, sent, undefined)
+    if (open.test(path)) return exchange(method, path, sent, undefined)
     const first = currentNonce()
     const firstNonce = await first
     try {

@@ -1,7 +1,8 @@
 import type { App } from '../app.ts'
 import type { Db } from '../platform/db/database.ts'
 import { formatMoney } from '../platform/money.ts'
-import { buyerStatuses, buyerStatusOf, isPayable, openPageOf } from '../shop/checkout/buyer-status.ts'
+import { payUrlOf } from '../shop/checkout/buyer-order.ts'
+import { buyerStatuses, buyerStatusOf } from '../shop/checkout/buyer-status.ts'
 import type { BuyerStatus } from '../shop/checkout/buyer-status.ts'
 import { resultAtReturn } from '../shop/checkout/return-from-bank.ts'
 import { couponsOf, getOrderByPublicToken, itemsOf } from '../shop/orders/find.ts'
@@ -48,7 +49,7 @@ export function orderPage(app: App, order: OrderRow, now: number, status: number
       instructions: buyerStatus === 'awaiting_money' ? setting(app.db, 'payments.manualInstructions') : null,
       summary: summaryOf(app, order),
       again: buyerStatus === 'pending' ? `/checkout/done/${order.publicToken}` : null,
-      pay: payUrl(app, order, buyerStatus),
+      pay: payUrlOf(app, order, buyerStatus),
       back: backUrl(app.db, order, buyerStatus)
     }
   }
@@ -69,12 +70,6 @@ export function summaryOf(app: App, order: OrderRow): object {
     total: money(order.totalMinor),
     refunded: order.refundedMinor > 0 ? money(-order.refundedMinor) : null
   }
-}
-
-/** The page on which an order can be paid: its open page at the gateway, or the shop's own. */
-function payUrl(app: App, order: OrderRow, buyerStatus: BuyerStatus): string | null {
-  if (!isPayable(order, buyerStatus)) return null
-  return openPageOf(app.db, order.id)?.url ?? `/checkout/${order.publicToken}`
 }
 
 /** The site's own page to go back to, with the result in its query; null if the site gave none. */

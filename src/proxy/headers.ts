@@ -16,6 +16,7 @@ const returnedHeaders = [
   'content-type',
   'etag',
   'cache-control',
+  'referrer-policy',
   'retry-after',
   'allow',
   'x-request-id',

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { getOrder } from '../../src/shop/orders/find.ts'
+import type { Answer } from '../support/browser.ts'
 import { smallCatalogue } from '../support/running-shop.ts'
+import type { RunningShop } from '../support/running-shop.ts'
 import {
   checkOut,
   count,
@@ -17,6 +19,7 @@ import {
   set,
   shopFor
 } from './checkout-support.ts'
+import type { Result } from './checkout-support.ts'
 
 const subscription = (slug: string, interval: 'month' | 'year') => ({
   slug,
@@ -300,6 +303,12 @@ describe('the return URL', () => {
   })
 })
 
+/** The buyer's link to an order, as the answer of its checkout has it. */
+function linkOf(shop: RunningShop, answer: Answer<Result>) {
+  const orderToken = orderOf(shop, answer).order.publicToken
+  return { orderToken, statusUrl: `${shop.app.publicUrl()}/checkout/done/${orderToken}` }
+}
+
 describe('an order that costs nothing', () => {
   test('is paid immediately without the gateway, and its page is the done page', async () => {
     const shop = await shopFor({ seed: catalogue })
@@ -307,7 +316,9 @@ describe('an order that costs nothing', () => {
     const { order } = orderOf(shop, answer)
     expect(answer.data).toEqual({
       checkoutUrl: `${shop.app.publicUrl()}/checkout/done/${order.publicToken}`,
-      orderId: String(order.id)
+      orderId: String(order.id),
+      orderToken: order.publicToken,
+      statusUrl: `${shop.app.publicUrl()}/checkout/done/${order.publicToken}`
     })
     expect([order.status, order.totalMinor]).toEqual(['completed', 0])
     const physical = orderOf(shop, await checkOut(shop.visitor(), { items: [lamp], couponCode: 'ALL' })).order
@@ -320,6 +331,7 @@ describe('an order that costs nothing', () => {
     const answer = await checkOut(shop.visitor(), { items: [freeSheet], ...handoff })
     expect(answer.data).toEqual({
       orderId: 1,
+      ...linkOf(shop, answer),
       mode: 'test',
       strategy: 'token_handoff',
       provider: 'stripe',
@@ -335,7 +347,7 @@ describe('the response of a checkout', () => {
     const shop = await shopFor()
     for (const fields of [{}, { strategy: null }, { strategy: 'redirect_to_store', paymentToken: 'pm_card_visa' }]) {
       const answer = await checkOut(shop.visitor(), { items: [print], ...fields })
-      expect(Object.keys(answer.data)).toEqual(['checkoutUrl', 'orderId'])
+      expect(Object.keys(answer.data)).toEqual(['checkoutUrl', 'orderId', 'orderToken', 'statusUrl'])
       expect([answer.status, typeof answer.data.orderId]).toEqual([200, 'string'])
       expect(answer.data.checkoutUrl).toMatch(/^http:\/\/localhost:\d+\/sandbox\/checkout\//)
       expect(answer.headers.get('cache-control')).toBe('no-store')
@@ -347,6 +359,7 @@ describe('the response of a checkout', () => {
     const answer = await checkOut(shop.visitor(), { items: [print], ...handoff })
     expect(answer.data).toEqual({
       orderId: 1,
+      ...linkOf(shop, answer),
       mode: 'test',
       strategy: 'token_handoff',
       provider: 'stripe',

@@ -196,6 +196,7 @@ describe('the types', () => {
       | '/orders'
       | '/me/subscriptions'
       | '/store/offers'
+      | `/store/orders/${string}`
       | '/affiliates/referrals'
       | '/affiliates/me'
       | '/me/downloads'

@@ -143,7 +143,12 @@ describe('the proxy', () => {
       'CSRF_FAILED',
       'missing_nonce'
     ])
-    expect(service.received.map(({ url }) => url)).toEqual(['/api/v1/nonce', '/api/v1/store/offers', '/api/v1/health'])
+    expect(service.received.map(({ url }) => url)).toEqual([
+      '/api/v1/nonce',
+      '/api/v1/store/offers',
+      '/api/v1/store/orders/1',
+      '/api/v1/health'
+    ])
   })
 })
 

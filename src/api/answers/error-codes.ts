@@ -80,6 +80,7 @@ export const errors = {
   CHECKOUT_GATEWAY_NOT_CONFIGURED: { when: "The gateway's credentials are missing.", details: none },
   CHECKOUT_NOT_IMPLEMENTED: { when: 'The configured gateway does not offer this strategy.', details: none },
   CONFIG_INVALID_AFFILIATE_TERMS_VERSION: { when: "The shop's terms version is not valid.", details: none },
+  CONFLICT: { when: 'The state of the order does not allow it; read the order again.', details: none },
   CSRF_FAILED: {
     when: 'The nonce is missing, invalid or expired, or another site sent the request.',
     details: z.object({ reason: z.enum(['missing_nonce', 'invalid_nonce', 'cross_site']) }),

@@ -58,18 +58,67 @@ const order = z
   })
   .meta({ id: 'Order' })
 
+const orderToken = z.string().meta({
+  description: 'Reads and cancels the order without a session: keep it secret.',
+  example: 'V1StGXR8Z5jdHi6BmyT0qW3nKfLxPzRc7uEoAaDbGhY'
+})
+
+const buyerOrder = z
+  .object({
+    ...order.shape,
+    email: z.string().nullable().meta({ description: 'Masked.', example: 'a…@example.com' }),
+    totals: z
+      .object({
+        subtotal: amount,
+        discount: amount,
+        shipping: amount,
+        tax: amount,
+        taxIncluded: z.boolean(),
+        total: amount
+      })
+      .meta({
+        description: 'subtotal - discount + shipping = total; plus tax if it is not included.',
+        example: { subtotal: 15, discount: 2.5, shipping: 0, tax: 0, taxIncluded: true, total: 12.5 }
+      }),
+    shippingMethod: z.null().meta({ example: null }),
+    shipments: z.array(z.never()).meta({ example: [] }),
+    invoiceUrl: z.string().nullable().meta({ example: null })
+  })
+  .meta({ id: 'BuyerOrder', description: 'An order as everyone with its token sees it.' })
+
+export const buyerOrderData = z.object({
+  order: buyerOrder,
+  canPay: z.boolean(),
+  payUrl: z
+    .string()
+    .nullable()
+    .meta({ description: 'Null if canPay is false.', example: 'https://shop.example/checkout/V1StGXR8' }),
+  canCancel: z.boolean().meta({ description: 'Whether POST /store/orders/{orderToken}/cancel can cancel it.' })
+})
+
 export const ordersData = z.object({ orders: z.array(order), pagination })
+
+const orderLink = {
+  orderToken,
+  statusUrl: z.string().meta({
+    format: 'uri',
+    description: "The order's own page at the shop.",
+    example: 'https://shop.example/checkout/done/V1StGXR8Z5jdHi6BmyT0qW3nKfLxPzRc7uEoAaDbGhY'
+  })
+}
 
 const redirect = z
   .object({
     checkoutUrl: z.string().meta({ format: 'uri', example: 'https://shop.example/checkout/V1StGXR8' }),
-    orderId: z.string().nullable().meta({ example: '42' })
+    orderId: z.string().nullable().meta({ example: '42' }),
+    ...orderLink
   })
   .meta({ id: 'CheckoutRedirect', description: 'strategy redirect_to_store: send the buyer to checkoutUrl.' })
 
 const handoff = z
   .object({
     orderId: z.int().meta({ example: 42 }),
+    ...orderLink,
     mode: z.string().meta({ description: 'test or live.', example: 'test' }),
     strategy: z.string().meta({ example: 'token_handoff' }),
     provider: z.string().meta({ example: 'stripe' }),

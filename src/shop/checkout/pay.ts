@@ -1,6 +1,8 @@
 import { AppError } from '../../errors.ts'
 import type { ShopContext } from '../context.ts'
 import { getOrder } from '../orders/find.ts'
+import { statusUrl } from '../orders/order-url.ts'
+import type { OrderRow } from '../orders/rows.ts'
 import type { OrderStatus } from '../orders/states.ts'
 import { offerCheckoutPage } from '../payments/gateway-page.ts'
 import { payByToken } from '../payments/token-handoff.ts'
@@ -9,8 +11,10 @@ import type { CheckoutBody } from './input.ts'
 import { countFailure } from '../limits/points.ts'
 import { takesToken } from '../orders/strategies.ts'
 
-export type RedirectResult = { checkoutUrl: string; orderId: string }
-export type HandoffResult = {
+/** The token of the order and the address of its page, for a buyer without an account. */
+type OrderLink = { orderToken: string; statusUrl: string }
+export type RedirectResult = { checkoutUrl: string; orderId: string } & OrderLink
+export type HandoffResult = OrderLink & {
   orderId: number
   mode: 'test' | 'live'
   strategy: 'token_handoff'
@@ -36,13 +40,15 @@ export function payPlaced(
 }
 
 async function redirect(shop: ShopContext, { order, attempt }: PlacedOrder): Promise<RedirectResult> {
-  const orderId = String(order.id)
-  if (attempt === null || order.paidAt !== null) {
-    const page = order.paidAt === null ? '' : 'done/'
-    return { checkoutUrl: `${shop.publicUrl()}/checkout/${page}${order.publicToken}`, orderId }
-  }
-  if (attempt.url !== null) return { checkoutUrl: attempt.url, orderId }
-  return { checkoutUrl: await offerCheckoutPage(shop, attempt), orderId }
+  const link = linkOf(shop, order)
+  const common = { orderId: String(order.id), ...link }
+  if (order.paidAt !== null) return { checkoutUrl: link.statusUrl, ...common }
+  if (attempt === null) return { checkoutUrl: `${shop.publicUrl()}/checkout/${order.publicToken}`, ...common }
+  return { checkoutUrl: attempt.url ?? (await offerCheckoutPage(shop, attempt)), ...common }
+}
+
+function linkOf(shop: ShopContext, order: OrderRow): OrderLink {
+  return { orderToken: order.publicToken, statusUrl: statusUrl(shop, order) }
 }
 
 async function handOff(
@@ -51,7 +57,8 @@ async function handOff(
   body: CheckoutBody,
   caller: CheckoutCaller
 ): Promise<HandoffResult> {
-  const common = { orderId: order.id, mode: modeOf(shop), strategy: 'token_handoff', provider: 'stripe' } as const
+  const handoff = { mode: modeOf(shop), strategy: 'token_handoff', provider: 'stripe' } as const
+  const common = { orderId: order.id, ...linkOf(shop, order), ...handoff }
   if (attempt === null || order.paidAt !== null || attempt.outcome === 'paid') {
     return { ...common, paymentStatus: attempt?.gatewayStatus ?? 'not_required', status: order.status }
   }

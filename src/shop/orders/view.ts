@@ -66,6 +66,27 @@ export function toOrder(order: OrderFacts, lines: readonly OrderLine[]) {
 
 export type OrderView = ReturnType<typeof toOrder>
 
+/** The parts of an order's total in major units: subtotal - discount + shipping = total, which includes the tax. */
+export function toTotals(order: Pick<OrderRow, 'subtotalMinor' | 'discountMinor' | 'totalMinor' | 'currency'>) {
+  const major = (minor: number): number => toMajor(minor, order.currency)
+  return {
+    subtotal: major(order.subtotalMinor),
+    discount: major(order.discountMinor),
+    shipping: 0,
+    tax: 0,
+    taxIncluded: true,
+    total: major(order.totalMinor)
+  }
+}
+
+export type OrderTotals = ReturnType<typeof toTotals>
+
+/** An email with the first character of its local part only, as `a…@example.com`. */
+export function maskedEmail(email: string): string {
+  const [first = ''] = email
+  return `${first}…${email.slice(email.lastIndexOf('@'))}`
+}
+
 /** Whether the visit converted: the order is paid and its referral is accepted. Null without a visit. */
 export function isVisitConverted({
   status,

@@ -74,7 +74,9 @@ function openOnesOf(db: Db, orderId: number): AttemptRow[] {
  *   waits for the bank, DEPENDENCY_UNAVAILABLE when the gateway does not answer or cannot be asked from here
  */
 export async function cancelOrder(shop: ShopContext, orderId: number, by: string): Promise<void> {
-  if (getOrder(shop.db, orderId).status === 'pending') await callOffPayments(shop, orderId, by)
+  const { paidAt } = getOrder(shop.db, orderId)
+  // A buyer who chose a bank transfer may still have a payment page open that could not be closed then.
+  if (paidAt === null) await callOffPayments(shop, orderId, by)
   await writeWhenFree(shop.db, (tx) => {
     const now = shop.clock.now()
     moveOrder(tx, orderId, 'cancelled', { by, reason: 'cancelled' }, now)

@@ -1,5 +1,6 @@
 import type { Db } from '../../platform/db/database.ts'
 import type { ShopContext } from '../context.ts'
+import { statusUrl } from '../orders/order-url.ts'
 import type { OrderRow } from '../orders/rows.ts'
 import { attemptsOf } from './attempts.ts'
 
@@ -23,7 +24,7 @@ export function withTemplate(url: URL): string {
 
 /** The site's own addresses with the result in their query, or the order's page here if the site gave none. */
 export function pageUrls(shop: Pick<ShopContext, 'publicUrl'>, order: OrderRow): PageUrls {
-  const own = `${shop.publicUrl()}/checkout/done/${order.publicToken}`
+  const own = statusUrl(shop, order)
   return {
     successUrl: order.returnUrl === null ? own : withResult(order.returnUrl, order.id, 'success'),
     // Stripe replaces the template in the success URL only.

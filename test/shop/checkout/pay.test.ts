@@ -25,6 +25,11 @@ async function place(fields: object = {}, who = caller()): Promise<PlacedOrder &
   return { ...(await placeOrder(till.shop.app, input, who, till.clock.now())), body }
 }
 
+const linkOf = ({ order: { publicToken: orderToken } }: PlacedOrder) => ({
+  orderToken,
+  statusUrl: `${till.shop.app.publicUrl()}/checkout/done/${orderToken}`
+})
+
 const pay = ({ body, ...placed }: PlacedOrder & { body: CheckoutBody }, shop = till.shop.app, who = caller()) =>
   payPlaced(shop, placed, body, who)
 
@@ -32,7 +37,8 @@ describe('a buyer who is sent to a page', () => {
   it('gets a new page of the gateway', async () => {
     const placed = await place()
     const result = await pay(placed)
-    expect(result).toEqual({ checkoutUrl: till.attempt(placed.order.id).url, orderId: String(placed.order.id) })
+    const { id } = placed.order
+    expect(result).toEqual({ checkoutUrl: till.attempt(id).url, orderId: String(id), ...linkOf(placed) })
   })
 
   it('gets the open page, without a call of the gateway', async () => {
@@ -53,7 +59,8 @@ describe('a buyer who is sent to a page', () => {
     for (const attempt of [placed.attempt, null])
       expect(await pay({ ...placed, order, attempt })).toEqual({
         checkoutUrl: `${root}/checkout/done/${publicToken}`,
-        orderId: String(order.id)
+        orderId: String(order.id),
+        ...linkOf(placed)
       })
   })
 })
@@ -61,7 +68,8 @@ describe('a buyer who is sent to a page', () => {
 describe('a buyer who pays with a card token', () => {
   it("gets the status of the charge and the bank's redirect URL", async () => {
     const placed = await place(handoff)
-    const common = { orderId: placed.order.id, mode: 'test', strategy: 'token_handoff', provider: 'stripe' }
+    const handedOff = { mode: 'test', strategy: 'token_handoff', provider: 'stripe' }
+    const common = { orderId: placed.order.id, ...linkOf(placed), ...handedOff }
     expect(await pay(placed)).toEqual({ ...common, paymentStatus: 'succeeded', status: 'processing' })
     const asked = await place({ ...handoff, paymentToken: 'pm_card_authenticationRequired' })
     expect(await pay(asked)).toMatchObject({

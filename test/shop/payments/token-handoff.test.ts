@@ -25,6 +25,8 @@ describe('a card that is accepted', () => {
     expect(paid.status).toBe(200)
     expect(paid.data).toEqual({
       orderId: expect.any(Number),
+      orderToken: expect.any(String),
+      statusUrl: expect.any(String),
       mode: 'test',
       strategy: 'token_handoff',
       provider: 'stripe',

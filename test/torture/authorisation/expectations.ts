@@ -78,6 +78,9 @@ export const routeExpectations: Readonly<Record<string, Row>> = {
   'GET /store/offers': everyone('200'),
   // The object is the Idempotency-Key. Another person's key creates a new order, like an unused one.
   'POST /store/checkout-session': everyone('200'),
+  // The token is the permission: who has it reads and cancels the order.
+  'GET /store/orders/{orderToken}': everyone(only('200', notFound)),
+  'POST /store/orders/{orderToken}/cancel': everyone(only('200', notFound)),
   // The object is the cursor; it is validated before the account.
   'GET /affiliates/referrals': {
     guest: noSession,

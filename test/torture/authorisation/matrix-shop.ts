@@ -181,8 +181,8 @@ export class MatrixShop {
   /** Creates an order of this person; returns its public token and its id. */
   async order(person: Person, item: object = mug): Promise<{ token: string; id: string }> {
     const answer = await this.api(person, '/store/checkout-session', { items: [item] })
-    const { checkoutUrl, orderId } = dataOf<{ checkoutUrl: string; orderId: string }>(answer)
-    return { token: checkoutUrl.split('/').at(-1) ?? '', id: orderId }
+    const { orderToken: token, orderId: id } = dataOf<{ orderToken: string; orderId: string }>(answer)
+    return { token, id }
   }
 
   /** Creates a referral of this affiliate with `ownersCommission`. */

@@ -121,6 +121,11 @@ export const routeRequests: Readonly<Record<string, Request>> = {
   }),
   'GET /store/offers': inQuery('/store/offers'),
   'POST /store/checkout-session': checkoutUnderKey,
+  'GET /store/orders/{orderToken}': async (cell) => ({ path: `/store/orders/${await orderToken(cell)}` }),
+  'POST /store/orders/{orderToken}/cancel': async (cell) => ({
+    path: `/store/orders/${await orderToken(cell)}/cancel`,
+    body: {}
+  }),
   'GET /affiliates/referrals': referrals,
   'GET /affiliates/me': inQuery('/affiliates/me'),
   'POST /affiliates/apply': inBody('/affiliates/apply', {}),

@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import { cancelByBuyer, getBuyerOrder } from '../shop/checkout/buyer-order.ts'
+import { buyerOrderData } from './answers/store.ts'
+import { route } from './route.ts'
+import type { Call, Reply } from './route.ts'
+
+const params = z.object({ orderToken: z.string().meta({ example: 'V1StGXR8Z5jdHi6BmyT0qW3nKfLxPzRc7uEoAaDbGhY' }) })
+
+export const buyerOrderRoutes = [
+  route({
+    method: 'GET',
+    path: '/store/orders/{orderToken}',
+    summary: "A buyer's own order, by the token from its checkout",
+    answers: [{ data: buyerOrderData }],
+    refuses: ['NOT_FOUND'],
+    session: 'none',
+    nonce: 'never',
+    proxy: { nonce: false, query: [] },
+    invalid: 422,
+    params,
+    handler: (call, { params: { orderToken } }) => show(call, orderToken)
+  }),
+  route({
+    method: 'POST',
+    path: '/store/orders/{orderToken}/cancel',
+    summary: 'Cancel an unpaid order: closes its payment page and releases its items; a second call changes nothing',
+    answers: [{ data: buyerOrderData }],
+    refuses: ['NOT_FOUND', 'CONFLICT', 'DEPENDENCY_UNAVAILABLE'],
+    session: 'none',
+    nonce: 'never',
+    proxy: { nonce: true, query: [], timeoutMs: 30_000 },
+    invalid: 422,
+    params,
+    handler: async (call, { params: { orderToken } }) => {
+      await cancelByBuyer(call.shop, orderToken, call.now)
+      return show(call, orderToken)
+    }
+  })
+]
+
+/** The address of the request contains the token, which other sites must not get. */
+function show({ shop, now }: Call, orderToken: string): Reply<z.output<typeof buyerOrderData>> {
+  return { data: getBuyerOrder(shop, orderToken, now), headers: [['referrer-policy', 'no-referrer']] }
+}

@@ -1,0 +1,89 @@
+import { AppError } from '../../errors.ts'
+import type { Db } from '../../platform/db/database.ts'
+import type { ShopContext } from '../context.ts'
+import { getOrderByPublicToken } from '../orders/find.ts'
+import { findOrderView } from '../orders/list-orders.ts'
+import type { OrderRow } from '../orders/rows.ts'
+import { mayMove } from '../orders/states.ts'
+import { maskedEmail, toTotals } from '../orders/view.ts'
+import type { OrderTotals, OrderView } from '../orders/view.ts'
+import { cancelOrder } from '../payments/end-hold.ts'
+import { buyerStatusOf, isPayable, openPageOf } from './buyer-status.ts'
+import type { BuyerStatus } from './buyer-status.ts'
+
+/** An order as everyone with its link sees it: no name and no address, and a masked email. */
+export type BuyerOrder = {
+  order: OrderView & {
+    email: string | null
+    totals: OrderTotals
+    shippingMethod: null
+    shipments: never[]
+    invoiceUrl: null
+  }
+  canPay: boolean
+  /** Where the buyer pays; null if `canPay` is false. */
+  payUrl: string | null
+  canCancel: boolean
+}
+
+/** The order of a token and what its buyer can do with it. @throws AppError NOT_FOUND */
+export function getBuyerOrder(shop: ShopContext, orderToken: string, now: number): BuyerOrder {
+  const order = getOrderByPublicToken(shop.db, orderToken)
+  const view = findOrderView(shop.db, order.id)
+  if (view === undefined) throw new Error(`order ${order.id} has no public form`)
+  const status = buyerStatusOf(shop.db, order, now)
+  const payUrl = payUrlOf(shop, order, status)
+  return {
+    order: {
+      ...view,
+      email: order.email === null ? null : maskedEmail(order.email),
+      totals: toTotals(order),
+      shippingMethod: null,
+      shipments: [],
+      invoiceUrl: null
+    },
+    canPay: payUrl !== null,
+    payUrl,
+    canCancel: canCancel(order, status)
+  }
+}
+
+/**
+ * Cancels an unpaid order for its buyer: its payment page is closed at the gateway first, then its stock and coupons are
+ * released. An order that is cancelled already stays as it is.
+ *
+ * @throws AppError NOT_FOUND; CONFLICT when the order is paid, or its payment waits for the bank; DEPENDENCY_UNAVAILABLE
+ *   when the gateway does not answer
+ */
+export async function cancelByBuyer(shop: ShopContext, orderToken: string, now: number): Promise<void> {
+  const order = getOrderByPublicToken(shop.db, orderToken)
+  if (order.status === 'cancelled') return
+  if (!canCancel(order, buyerStatusOf(shop.db, order, now))) throw notCancellable()
+  try {
+    await cancelOrder(shop, order.id, 'buyer')
+  } catch (error) {
+    const isTooLate = error instanceof AppError && (error.code === 'TRANSITION_REFUSED' || error.code === 'CONFLICT')
+    if (isTooLate) throw notCancellable()
+    throw error
+  }
+}
+
+/** The page on which an order can be paid: its open page at the gateway, or the shop's own; null if it cannot be paid. */
+export function payUrlOf(
+  shop: Pick<ShopContext, 'publicUrl'> & { db: Db },
+  order: OrderRow,
+  status: BuyerStatus
+): string | null {
+  if (!isPayable(order, status)) return null
+  return openPageOf(shop.db, order.id)?.url ?? `${shop.publicUrl()}/checkout/${order.publicToken}`
+}
+
+/** Whether the buyer can cancel an order: it is not paid, and the bank is not deciding about its payment. */
+export function canCancel({ status, paidAt }: OrderRow, buyerStatus: BuyerStatus): boolean {
+  return paidAt === null && buyerStatus !== 'awaiting_bank' && mayMove(status, 'cancelled', false)
+}
+
+function notCancellable(): AppError {
+  const message = 'The order is paid, or its payment is being decided, so it cannot be cancelled. Read it again.'
+  return new AppError('CONFLICT', message)
+}
