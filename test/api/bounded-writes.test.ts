@@ -85,6 +85,13 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   'POST /store/checkout-session': anonymous(200, (visitor) =>
     checkOut(visitor, { items: [mug] }, { key: randomUUID() })
   ),
+  'POST /store/orders/{orderToken}/cancel': {
+    first: 200,
+    prepare: async (visitor) => {
+      const { data } = await checkOut(visitor)
+      return () => visitor.post(`/store/orders/${data.orderToken}/cancel`)
+    }
+  },
   'POST /affiliates/apply': loggedIn(200, (visitor) => visitor.post('/affiliates/apply', {})),
   'POST /affiliates/terms': loggedIn(404, (visitor) => visitor.post('/affiliates/terms', { version: '1.0.0' })),
   'POST /webhooks/stripe': anonymous(400, (visitor, index) =>

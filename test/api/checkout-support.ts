@@ -10,7 +10,14 @@ import { goodPassword, makeUser } from '../support/people.ts'
 import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
 
-export type Result = { checkoutUrl?: string; orderId: string | number; paymentStatus?: string; status?: string }
+export type Result = {
+  checkoutUrl?: string
+  orderId: string | number
+  orderToken: string
+  statusUrl: string
+  paymentStatus?: string
+  status?: string
+}
 
 export const mug = { productId: 1, quantity: 1 }
 export const lamp = { productId: 2, quantity: 1 }
