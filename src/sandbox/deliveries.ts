@@ -146,10 +146,12 @@ function recordResult({ store, now }: Sender, row: Row, status: number): void {
       .prepare('UPDATE deliveries SET state = ?, due_at = ?, last_status = ? WHERE seq = ?')
       .run(state, now() + (wait ?? 0), status, row.seq)
     const open = store
-      .prepare(`SELECT 1 FROM deliveries WHERE event_id = ? AND state <> 'delivered' LIMIT 1`)
+      .prepare<{
+        count: number
+      }>(`SELECT count(DISTINCT endpoint_id) AS count FROM deliveries WHERE event_id = ? AND state <> 'delivered'`)
       .get(row.event_id)
     const event = store.find('event', row.event_id)
-    if (event && !open) store.put('event', { ...event.object, pending_webhooks: 0 })
+    if (event && open) store.put('event', { ...event.object, pending_webhooks: open.count })
   })
 }
 

@@ -1,6 +1,8 @@
+import { writeFileSync } from 'node:fs'
 import { createServer, request as httpRequest } from 'node:http'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startMailbox } from '../support/mailbox.ts'
 import { startShop } from '../support/running-shop.ts'
@@ -91,7 +93,7 @@ describe('a check of the network fails', () => {
     expect(await checkOf('public url', shop.dataDir, insecure)).toMatchObject({ status: 'failed' })
   })
 
-  it('when an untrusted proxy forwards requests', async () => {
+  it('when an untrusted proxy forwards requests, and a warning when any client may have done so', async () => {
     const shop = await startShop()
     onTestFinished(() => shop.stop())
     await shop.visitor().get('/health')
@@ -103,5 +105,11 @@ describe('a check of the network fails', () => {
     })
     const trusting = { SHOPSTEAD_TRUSTED_PROXIES: '127.0.0.0/8' }
     expect(await checkOf('forwarded requests', shop.dataDir, trusting)).toMatchObject({ status: 'ok' })
+    const file = join(shop.dataDir, 'forwarded-by-stranger.json')
+    writeFileSync(file, JSON.stringify({ address: '203.0.113.9', at: Date.now() }))
+    expect(await checkOf('forwarded requests', shop.dataDir)).toMatchObject({
+      status: 'warning',
+      message: expect.stringContaining('203.0.113.9')
+    })
   })
 })

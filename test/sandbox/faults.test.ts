@@ -179,6 +179,10 @@ describe('a webhook', () => {
     expect(seen()).not.toContain('checkout.session.completed')
     const listed = await bench.stripe.events.list({ types: ['checkout.session.completed'] })
     expect(listed.data).toMatchObject([{ type: 'checkout.session.completed', pending_webhooks: 1 }])
+    const undelivered = await bench.stripe.events.list({ delivery_success: false })
+    expect(undelivered.data.map(({ type }) => type)).toEqual(['checkout.session.completed'])
+    const delivered = await bench.stripe.events.list({ delivery_success: true })
+    expect(delivered.data.map(({ pending_webhooks }) => pending_webhooks)).toEqual(delivered.data.map(() => 0))
   })
 
   test('can arrive late', async () => {

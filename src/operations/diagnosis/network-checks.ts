@@ -16,23 +16,22 @@ const timeoutMs = 5_000
 const failedSkewMs = 120_000
 const warningSkewMs = 10_000
 const untrustedProxyMs = 24 * 60 * 60_000
+/** Loopback, private and link-local addresses (RFC 1122, 1918, 3927, 4193, 4291). */
+const ownNetworks = [
+  '127.0.0.0/8',
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '169.254.0.0/16',
+  '::1',
+  'fc00::/7',
+  'fe80::/10'
+]
 
 export const networkChecks: readonly Check[] = [
   { name: 'clock', run: checkClock },
   { name: 'public url', run: checkPublicUrl },
-  {
-    name: 'forwarded requests',
-    run({ config, clock }) {
-      const seen = readUntrustedProxy(config.dataDir)
-      const current = seen !== undefined && Math.abs(clock.now() - seen.at) < untrustedProxyMs
-      if (!current || !isUntrustedForwarding(seen.address, 'anyone', parseTrustedProxies(config.trustedProxies)))
-        return ok('No untrusted proxy forwarded requests in the last 24 hours.')
-      return failed(
-        `${seen.address} forwards requests but is not a trusted proxy (last seen ${toIso(seen.at)}).`,
-        'If it is your proxy, add it to SHOPSTEAD_TRUSTED_PROXIES: until then, all its visitors share one rate limit.'
-      )
-    }
-  },
+  { name: 'forwarded requests', run: checkForwarding },
   {
     name: 'smtp',
     async run({ config }) {
@@ -56,6 +55,27 @@ export const networkChecks: readonly Check[] = [
     }
   }
 ]
+
+/** Any client on the internet can send X-Forwarded-For. From the shop's own network, it comes from a proxy. */
+function checkForwarding({ config, clock }: App): Finding {
+  const seen = readUntrustedProxy(config.dataDir)
+  const current = seen !== undefined && Math.abs(clock.now() - seen.at) < untrustedProxyMs
+  if (!current || isIn(seen.address, config.trustedProxies))
+    return ok('No untrusted proxy forwarded requests in the last 24 hours.')
+  const advice =
+    'If it is your proxy, add it to SHOPSTEAD_TRUSTED_PROXIES: until then, all its visitors share one rate limit.'
+  const at = `(last seen ${toIso(seen.at)})`
+  return isIn(seen.address, ownNetworks)
+    ? failed(`${seen.address} forwards requests but is not a trusted proxy ${at}.`, advice)
+    : warning(
+        `${seen.address} sends X-Forwarded-For but is not a trusted proxy ${at}.`,
+        `Any client can do so. ${advice}`
+      )
+}
+
+function isIn(address: string, networks: readonly string[]): boolean {
+  return !isUntrustedForwarding(address, 'anyone', parseTrustedProxies(networks))
+}
 
 /** Compares the clock with the Date header of Stripe's answer, which any answer has, even one that asks for a key. */
 async function checkClock(app: App): Promise<Finding> {

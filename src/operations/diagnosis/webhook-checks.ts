@@ -2,6 +2,7 @@ import type Stripe from 'stripe'
 import type { App } from '../../app.ts'
 import { stripeApiVersion } from '../../platform/stripe-client.ts'
 import { toIso } from '../../platform/iso-time.ts'
+import { handledTypes } from '../../shop/payments/gateway-event.ts'
 import { isReady } from '../../shop/payments/gateway.ts'
 import { readGatewayError } from '../../shop/payments/gateway-failure.ts'
 import { readSignatureCount } from '../../shop/payments/signature-count.ts'
@@ -17,8 +18,12 @@ export const webhookChecks: readonly Check[] = [
   { name: 'webhook signatures', run: checkSignatures }
 ]
 
-/** Fewer refused deliveries can come from any sender. */
+/** Fewer refused deliveries are not worth a question to Stripe. */
 const manyRefused = 3
+/** Stripe delivers an event within seconds. The shop writes when it accepted one at most once a minute. */
+const deliveryMs = 2 * 60_000
+/** Stripe tries a delivery for three days (docs.stripe.com/webhooks). */
+const retriesMs = 3 * 24 * 60 * 60_000
 const recentMs = 7 * 24 * 60 * 60_000
 
 const setUp = 'Run "shopstead stripe setup".'
@@ -41,18 +46,40 @@ async function checkWebhooks(app: App): Promise<Finding> {
   }
 }
 
-/** Many refused deliveries and no accepted one since mean a wrong secret; refused ones beside accepted ones do not. */
-function checkSignatures({ db, clock }: App): Finding {
+/**
+ * Anyone can send deliveries with a wrong signature. So many of them, without an accepted one since, fail the check only
+ * if Stripe itself has events that it could not deliver in this time.
+ */
+async function checkSignatures({ db, clock, cards }: App): Promise<Finding> {
   const { refused, refusedSinceAccepted: since, refusedAt, acceptedAt } = readSignatureCount(db)
-  if (refusedAt === null || clock.now() - refusedAt > recentMs) return ok('No delivery was refused in the last week.')
+  const now = clock.now()
+  if (refusedAt === null || now - refusedAt > recentMs) return ok('No delivery was refused in the last week.')
   const last = `the last one at ${toIso(refusedAt)}`
-  if (since >= manyRefused)
+  const accepted = acceptedAt === null ? '' : `, beside right ones until ${toIso(acceptedAt)}`
+  const others = ok(`Deliveries with a wrong signature: ${refused}, ${last}${accepted}. Other senders can cause this.`)
+  if (since < manyRefused || cards === null || !isReady(cards)) return others
+  const wrong = `The signatures of ${since} deliveries were wrong, ${last}, and none was right ${acceptedAt === null ? 'before' : `since ${toIso(acceptedAt)}`}`
+  const from = acceptedAt === null ? refusedAt - retriesMs : acceptedAt + deliveryMs
+  try {
+    const event = await findUndelivered(await cards.client(), from, now - deliveryMs)
+    if (event === undefined) return others
     return failed(
-      `The signatures of ${since} deliveries were wrong, ${last}, and none was right ${acceptedAt === null ? 'before' : `since ${toIso(acceptedAt)}`}: the webhook secret is wrong.`,
+      `${wrong}. Stripe could not deliver ${event.id} of ${toIso(event.created * 1000)}: the webhook secret is wrong.`,
       `Run "shopstead stripe setup": it tests the secret, and says how to replace it. ${untilThen}`
     )
-  const accepted = acceptedAt === null ? '' : `, beside right ones until ${toIso(acceptedAt)}`
-  return ok(`Deliveries with a wrong signature: ${refused}, ${last}${accepted}. Other senders can cause this.`)
+  } catch (error) {
+    return warning(
+      `${wrong}. Stripe did not say whether its own deliveries fail: ${errorCodeOf(error)}.`,
+      'Check the network, and whether the key may read events. Other senders can cause wrong signatures.'
+    )
+  }
+}
+
+/** An event of these times (epoch milliseconds) that the shop handles and Stripe could not deliver. */
+async function findUndelivered(stripe: Stripe, from: number, until: number): Promise<Stripe.Event | undefined> {
+  const created = { gte: Math.floor(from / 1000), lte: Math.floor(until / 1000) }
+  const query = { delivery_success: false, created, types: [...handledTypes], limit: 1 }
+  return (await stripe.events.list(query, quick)).data[0]
 }
 
 /** Prefers an enabled endpoint that needs no change over the others at the same address. */
