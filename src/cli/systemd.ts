@@ -35,6 +35,12 @@ function print({ config, options }: FileWork<Options>): Answer {
 type Facts = { node: string; program: string; envFile: string; as?: { user: string; dataDir: string } }
 
 /**
+ * The limit of each half of V8's space for new objects. Without it, a server under load takes 230 MB instead of 150 MB,
+ * and answers no faster.
+ */
+const semiSpaceMegabytes = 16
+
+/**
  * Without a user, systemd creates one (DynamicUser) and the data is in /var/lib/shopstead. MemoryDenyWriteExecute is
  * missing because V8 writes the code that it runs. systemd restarts a killed server immediately. It retries a server
  * that cannot start about every second without a limit, so the server returns when its disk or port is available. The
@@ -62,7 +68,7 @@ function writeUnit({ node, program, envFile, as }: Facts): string {
     `Environment=SHOPSTEAD_DATA_DIR=${dataDir}`,
     `EnvironmentFile=-${envFile}`,
     `ExecStartPre=${node} ${program} migrate`,
-    `ExecStart=${node} ${program} serve`,
+    `ExecStart=${node} --max-semi-space-size=${semiSpaceMegabytes} ${program} serve`,
     'Restart=on-failure',
     'RestartSec=500ms',
     'TimeoutStopSec=30s',

@@ -22,7 +22,10 @@ export type Servers = {
 
 export type Payments = 'manual' | 'sandbox'
 
-/** Starts `shopstead serve` as in production (as in test with the sandbox, which production refuses). Discards its log. */
+/**
+ * Starts `shopstead serve` as the systemd unit does, in production (in test with the sandbox, which production refuses).
+ * Discards its log.
+ */
 export async function serveShop(
   packed: Packed,
   dataDir: string,
@@ -38,7 +41,15 @@ export async function serveShop(
     SHOPSTEAD_ENV: payments === 'sandbox' ? 'test' : 'production',
     SHOPSTEAD_PUBLIC_URL: 'https://shop.example'
   }
-  const command = [process.execPath, packed.program, 'serve', '--port', '0', '--json'] as const
+  const command = [
+    process.execPath,
+    '--max-semi-space-size=16',
+    packed.program,
+    'serve',
+    '--port',
+    '0',
+    '--json'
+  ] as const
   const running = await start(everyCore ? command : pinned('server', ...command), { env, cwd: packed.home })
   return { ...running, url: (JSON.parse(running.firstLine) as { url: string }).url }
 }

@@ -137,4 +137,12 @@ describe('the systemd unit', () => {
       mine: []
     })
   })
+
+  it('starts Node.js with options that it accepts', async () => {
+    const { json } = await shopstead<{ unit: string }>(temporaryFolder(), ['systemd', '--json'])
+    const [node = '', ...args] = /^ExecStart=(.*) serve$/m.exec(json.unit)?.[1]?.split(' ') ?? []
+    expect(args[0]).toMatch(/^--max-semi-space-size=\d+$/)
+    const { status, stderr } = spawnSync(node, [...args, '--version'], { encoding: 'utf8' })
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  })
 })
