@@ -62,10 +62,14 @@ const layers: CodeSplittingGroup[] = [
   { name: 'server', test: /[\\/]src[\\/]start-server\.ts$/, priority: 1 }
 ]
 
+/** Loads when listhen first uses it. */
+const late = 'node-forge'
+
 const program = defineConfig({
   input: 'src/cli/main.ts',
   platform: 'node',
-  external: outside,
+  external: (id) => id !== late && outside(id),
+  resolve: { alias: { [late]: join(import.meta.dirname, 'late-node-forge.ts') } },
   output: {
     dir: 'dist',
     format: 'esm',
