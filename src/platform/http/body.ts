@@ -5,6 +5,7 @@ import type { Eventually } from '../eventually.ts'
 import { bodiesInFlight } from './bodies-in-flight.ts'
 import { nodeRequest, nodeResponse } from './node-request.ts'
 import { bodyInvalid, parseStrictJson } from './strict-json.ts'
+import { hasTinyChunks, tinyChunks } from './tiny-chunks.ts'
 
 const empty = Buffer.alloc(0)
 
@@ -79,22 +80,26 @@ function readNodeBody(req: IncomingMessage, res: ServerResponse | undefined, lim
       inFlight?.complete()
       stop(() => resolve(pieces.whole()))
     }
+    const onTinyChunks = (): void => stop(() => reject(tooManyPieces()))
     const onBroken = (): void => stop(() => reject(bodyInvalid('The request body ended early.')))
     const stop = (settle: () => void): void => {
-      req.off('data', onData).off('end', onEnd).off('error', onBroken).off('close', onBroken)
+      req
+        .off('data', onData)
+        .off('end', onEnd)
+        .off('error', onBroken)
+        .off('close', onBroken)
+        .off(tinyChunks, onTinyChunks)
       settle()
     }
     if (req.destroyed || req.readableEnded) return onBroken()
+    if (hasTinyChunks(req)) return onTinyChunks()
     const inFlight = res === undefined ? undefined : bodiesInFlight.begin((error) => stop(() => reject(error)))
     if (inFlight !== undefined) res?.once('close', inFlight.release)
-    req.on('data', onData).on('end', onEnd).on('error', onBroken).on('close', onBroken)
+    req.on('data', onData).on('end', onEnd).on('error', onBroken).on('close', onBroken).on(tinyChunks, onTinyChunks)
   })
 }
 
-/**
- * How many pieces a body may come in: each chunk of one byte costs as much time as one of a kilobyte, and 25 MB of such
- * chunks blocked the server for three minutes.
- */
+/** How many reads of the socket a body may take. For chunks, see limitChunks. */
 const maxPieces = 1_024
 
 /** The pieces of a body. A single one is used as it is. More are copied together, because a Buffer takes 100 bytes itself. */
@@ -127,7 +132,7 @@ class Pieces {
 
 /** Closes the connection, because to discard the rest of such a body costs as much time as to read it. */
 function tooManyPieces(): AppError {
-  const fieldErrors = { body: [`Must come in at most ${maxPieces} pieces.`] }
+  const fieldErrors = { body: ['Must come in fewer and larger pieces.'] }
   return new AppError('VALIDATION_FAILED', 'The body comes in too many pieces.', { fieldErrors }, closing)
 }
 

@@ -1,12 +1,16 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Node, Yallist } from 'yallist'
+import { stopParsing } from './stop-parsing.ts'
+import { limitChunks } from './tiny-chunks.ts'
 
 /** How many of those bytes are read and discarded: reading everything from a fast client would delay other requests. */
 const lingerBytes = 8 * 1024 * 1024
 /** A flood of tiny chunks takes more time than its bytes. */
 const lingerPieces = 1_024
 const lookEveryMs = 10
+/** Requests that a client may send before the response to the first of them. Browsers and proxies wait for each response. */
+const maxPipelined = 16
 
 type Connection = {
   readonly socket: Socket
@@ -64,8 +68,12 @@ export class Connections {
     })
   }
 
-  /** Tracks one request from its headers to the end of its response. */
-  follow(req: IncomingMessage, res: ServerResponse): void {
+  /**
+   * Tracks one request from its headers to the end of its response.
+   *
+   * @returns false for a request that it has refused, because the client sent too many without waiting for a response
+   */
+  follow(req: IncomingMessage, res: ServerResponse): boolean {
     const place = this.#placeOf(req.socket)
     const connection = place.value
     connection.isDiscarding = false
@@ -76,6 +84,10 @@ export class Connections {
     if (this.#closing) res.shouldKeepAlive = false
     if (connection.isWaitedFor) req.once('end', () => takeWhole(connection, res))
     res.on('close', () => this.#answered(req, res, place))
+    limitChunks(req)
+    if (connection.unanswered <= maxPipelined) return true
+    refusePipelined(req, res)
+    return false
   }
 
   /** Whether a response on this connection is incomplete. */
@@ -144,6 +156,12 @@ export class Connections {
     for (const connection of this.#line) if (!connection.socket.destroyed && fits(connection)) return connection
     return undefined
   }
+}
+
+/** A read of 64 KB may have two thousand requests. Parsing all of them before any other connection is read is not fair. */
+function refusePipelined(req: IncomingMessage, res: ServerResponse): void {
+  stopParsing(req.socket)
+  res.writeHead(503, { connection: 'close', 'retry-after': '1', 'content-length': '0' }).end()
 }
 
 /** The whole request has arrived. The server may be waiting for a later one: a rejected body can end after its response. */

@@ -57,7 +57,7 @@ export async function listenHttp(options: HttpOptions): Promise<HttpListener> {
   const answer = guarded(options.handle, log)
   const { headers = [] } = options
   const onRequest = (req: IncomingMessage, res: ServerResponse): void => {
-    connections.follow(req, res)
+    if (!connections.follow(req, res)) return
     void andThen(answer(new NodeRequest({ req, res })), (response) => send(res, response, headers, log))
   }
   const secure = options.https !== undefined && options.https !== false
