@@ -9,6 +9,8 @@ import { parseConfig } from '../../src/platform/config/config.ts'
 import { readEnvFile } from '../../src/platform/config/env-file.ts'
 import { mayMove, orderStatuses } from '../../src/shop/orders/states.ts'
 import { definitions, settingKeys } from '../../src/shop/settings/definitions.ts'
+import { optionalEmails } from '../../src/shop/settings/optional-emails.ts'
+import { emailTemplates } from '../../src/shop/mailer/compose.ts'
 import { eventTypes } from '../../src/shop/events/event-types.ts'
 import { testTerminal } from '../support/command-line.ts'
 import { column, readSections, rowsOf } from '../support/markdown.ts'
@@ -53,6 +55,13 @@ describe('the tables of docs/contract.md', () => {
 
   it('name every event', () => {
     expect(sorted(column(rowsOf(contractPage, '9.1'), 'Event'))).toEqual(sorted(Object.keys(eventTypes)))
+  })
+
+  it('name every email, and those that emails.off switches off', () => {
+    const documented = rowsOf(contractPage, '9.3')
+    expect(column(documented, 'Template')).toEqual(emailTemplates)
+    const optional = documented.filter((row) => row['Off'] === 'emails.off')
+    expect(column(optional, 'Template')).toEqual(optionalEmails)
   })
 
   it('name every move of an order', () => {

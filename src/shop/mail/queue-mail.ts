@@ -1,4 +1,6 @@
+import { and, eq } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
+import { setting } from '../settings/settings.ts'
 import { mails } from './schema.ts'
 
 /**
@@ -21,25 +23,44 @@ export type MailData = {
   verify_email: { userId: number; tokenId: number }
   reset_password: { userId: number; tokenId: number }
   password_changed: { userId: number; billingEmailRemoved?: true }
+  /** What the order waits for: a transfer by the buyer, the buyer's bank, or an operator who looks at the payment. */
+  order_received: { orderId: number; waitsFor: 'transfer' | 'bank' | 'shop' }
   order_receipt: { orderId: number }
+  /** `moveId` is the row of the order's history that says that the payment failed. */
+  payment_failed: { orderId: number; moveId: number }
   order_refunded: { orderId: number; amountMinor: number }
+  refund_failed: { orderId: number; amountMinor: number }
   payment_reminder: { orderId: number; endsAt: number }
   renewal_failed: RenewalFailure
   subscription_ended: { orderId: number }
   affiliate_decision: { affiliateId: number; approved: boolean }
+  shop_new_order: { orderId: number }
+  /** About all open payment warnings from this one on. */
+  shop_payment_warning: { warningId: number }
 }
 export type MailTemplate = keyof MailData
 
+/** An email without its recipient. */
+export type QueuedMail<T extends MailTemplate> = {
+  template: T
+  data: MailData[T]
+  /** The event that caused it. */
+  eventId?: number
+  /** Not before this time (epoch ms): until then, it can become obsolete. */
+  sendAt?: number
+}
+
 /**
- * Queues an email in the transaction that it reports on. The mailer sends it after the commit.
- *
- * @param mail.eventId the event that caused it
+ * Queues an email in the transaction that it reports on, unless the setting `emails.off` names its template. The mailer
+ * sends it after the commit.
  */
 export function queueMail<T extends MailTemplate>(
   tx: Tx,
-  mail: { template: T; recipient: string; data: MailData[T]; eventId?: number },
+  mail: QueuedMail<T> & { recipient: string },
   now: number
 ): void {
+  const off: readonly MailTemplate[] = setting(tx, 'emails.off')
+  if (off.includes(mail.template)) return
   tx.orm
     .insert(mails)
     .values({
@@ -48,8 +69,20 @@ export function queueMail<T extends MailTemplate>(
       data: mail.data,
       eventId: mail.eventId ?? null,
       state: 'queued',
-      nextAttemptAt: now,
+      nextAttemptAt: mail.sendAt ?? now,
       createdAt: now
     })
     .run()
+}
+
+/** Queues an email to the shop itself, if `shop.notifyEmail` is set. */
+export function queueMailToShop<T extends MailTemplate>(tx: Tx, mail: QueuedMail<T>, now: number): void {
+  const recipient = setting(tx, 'shop.notifyEmail')
+  if (recipient !== '') queueMail(tx, { ...mail, recipient }, now)
+}
+
+/** Whether an email of a template is queued whose content is not composed yet. */
+export function isQueued(tx: Tx, template: MailTemplate): boolean {
+  const untried = and(eq(mails.state, 'queued'), eq(mails.template, template), eq(mails.attempts, 0))
+  return tx.orm.select({ id: mails.id }).from(mails).where(untried).get() !== undefined
 }

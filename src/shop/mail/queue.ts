@@ -28,7 +28,7 @@ const firstDue = statement((orm) =>
         or(
           lte(mails.nextAttemptAt, sql.placeholder('now')),
           gt(mails.nextAttemptAt, sql.placeholder('longest')),
-          eq(mails.attempts, 0)
+          and(eq(mails.attempts, 0), gt(mails.createdAt, sql.placeholder('now')))
         )
       )
     )

@@ -9,13 +9,18 @@ import {
 } from './account-emails.ts'
 import type { Email } from './email.ts'
 import { ObsoleteEmailError } from './email.ts'
-import { paymentReminderEmail, receiptEmail, refundEmail } from './order-emails.ts'
+import { receiptEmail, refundEmail, refundFailedEmail } from './order-emails.ts'
+import { newOrderEmail, paymentWarningEmail } from './shop-emails.ts'
 import { renewalFailedEmail, subscriptionEndedEmail } from './subscription-emails.ts'
+import { orderReceivedEmail, paymentFailedEmail, paymentReminderEmail } from './unconfirmed-order-emails.ts'
 
 type Composer = (shop: ShopContext, data: unknown, now: number) => Email
 
 const id = z.int().positive()
 const byToken = z.object({ userId: id, tokenId: id })
+
+const byOrder = z.object({ orderId: id })
+const byAmount = z.object({ orderId: id, amountMinor: z.int() })
 
 const renewalFailure = z.object({
   orderId: id,
@@ -32,16 +37,27 @@ const composers: Readonly<Record<MailTemplate, Composer>> = {
     z.object({ userId: id, billingEmailRemoved: z.literal(true).exactOptional() }),
     passwordChangedEmail
   ),
-  order_receipt: composer<'order_receipt'>(z.object({ orderId: id }), receiptEmail),
-  order_refunded: composer<'order_refunded'>(z.object({ orderId: id, amountMinor: z.int() }), refundEmail),
+  order_received: composer<'order_received'>(
+    z.object({ orderId: id, waitsFor: z.enum(['transfer', 'bank', 'shop']) }),
+    orderReceivedEmail
+  ),
+  order_receipt: composer<'order_receipt'>(byOrder, receiptEmail),
+  payment_failed: composer<'payment_failed'>(z.object({ orderId: id, moveId: id }), paymentFailedEmail),
+  order_refunded: composer<'order_refunded'>(byAmount, refundEmail),
+  refund_failed: composer<'refund_failed'>(byAmount, refundFailedEmail),
   payment_reminder: composer<'payment_reminder'>(z.object({ orderId: id, endsAt: z.int() }), paymentReminderEmail),
   renewal_failed: composer<'renewal_failed'>(renewalFailure, renewalFailedEmail),
-  subscription_ended: composer<'subscription_ended'>(z.object({ orderId: id }), subscriptionEndedEmail),
+  subscription_ended: composer<'subscription_ended'>(byOrder, subscriptionEndedEmail),
   affiliate_decision: composer<'affiliate_decision'>(
     z.object({ affiliateId: id, approved: z.boolean() }),
     affiliateDecisionEmail
-  )
+  ),
+  shop_new_order: composer<'shop_new_order'>(byOrder, newOrderEmail),
+  shop_payment_warning: composer<'shop_payment_warning'>(z.object({ warningId: id }), paymentWarningEmail)
 }
+
+/** Every template of an email. */
+export const emailTemplates: readonly string[] = Object.keys(composers)
 
 function composer<T extends MailTemplate>(
   schema: z.ZodType<MailData[T]>,

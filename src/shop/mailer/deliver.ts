@@ -54,14 +54,18 @@ async function deliver(
   }
 }
 
-/** The same row gives the same message at every attempt. */
+/** The same row gives a message with the same id at every attempt. */
 function writeMessage(shop: ShopContext, templates: Templates, mail: MailRow): MailMessage {
   const email = composeEmail(shop, mail, shop.clock.now())
+  const { facts = [], table = null, action = null, blocks = [] } = email
   const view = {
     ...email,
+    facts,
+    table,
+    action,
+    blocks,
     shopName: setting(shop.db, 'shop.name'),
-    table: email.table ?? null,
-    action: email.action ?? null
+    legal: setting(shop.db, 'shop.legal')
   }
   return {
     id: mail.id,

@@ -1,14 +1,21 @@
 /** The content of an email, before it is rendered as HTML and plain text. Nothing in it is escaped yet. */
 export type Email = {
   subject: string
-  /** Paragraphs before the table and the button. */
+  /** Paragraphs before everything else. They may have line breaks, as the closing may. */
   opening: string[]
+  /** Short facts, such as the number of an order. */
+  facts?: EmailFact[]
   table?: EmailTable
   action?: { label: string; url: string }
-  /** Paragraphs after the table and the button. */
+  /** Titled blocks of lines, such as addresses. */
+  blocks?: EmailBlock[]
+  /** Paragraphs after everything else. */
   closing: string[]
   links: { verify?: string; reset?: string }
 }
+
+export type EmailFact = { label: string; value: string }
+export type EmailBlock = { title: string; lines: string[] }
 
 /** Line items and the sums below them. Amounts are formatted with their currency. */
 export type EmailTable = {
@@ -16,7 +23,7 @@ export type EmailTable = {
   sums: { label: string; amount: string }[]
 }
 
-/** The email must not be sent: its account is erased, or its link no longer works. */
+/** The email must not be sent: its account is erased, or what it reports is no longer true. */
 export class ObsoleteEmailError extends Error {
   override readonly name = 'ObsoleteEmailError'
 }

@@ -6,7 +6,7 @@ import { itemsOf } from '../orders/find.ts'
 import { setting } from '../settings/settings.ts'
 import type { Email } from './email.ts'
 import { formatDay } from './email-times.ts'
-import { getOrderWithEmail } from './order-emails.ts'
+import { getOrderWithEmail } from './order-parts.ts'
 
 const dayMs = 24 * 60 * 60_000
 

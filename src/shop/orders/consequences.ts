@@ -1,12 +1,12 @@
-import { queueMail } from '../mail/queue-mail.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { acceptReferral, rejectReferral, reopenReferral } from '../referrals/referrals.ts'
 import { giveGrants, revokeGrants } from '../benefits/give.ts'
 import { takeBackRenewal } from '../benefits/subscriptions.ts'
 import { emit } from '../outbox/emit.ts'
 import { setting } from '../settings/settings.ts'
-import { historyOf, itemsOf } from './find.ts'
+import { itemsOf } from './find.ts'
 import { releaseHold } from './hold.ts'
+import { mailBuyer, mailMove } from './order-mails.ts'
 import { hasPaidRenewal } from './renewal-order.ts'
 import type { OrderRow } from './rows.ts'
 import { isPaidStatus, isReleasedStatus } from './states.ts'
@@ -18,16 +18,14 @@ export function followMove(tx: Tx, before: OrderRow, after: OrderRow, now: numbe
   if (wasReleased && !isReleased) reopenReferral(tx, after.id, now)
   if (isPaidStatus(after.status) && !isPaidStatus(before.status)) fulfil(tx, after, now)
   if (isReleased && !wasReleased) release(tx, after, now)
+  mailMove(tx, before, after, now)
   if (after.status === 'refunded') reportLastRefund(tx, after, after.totalMinor - before.refundedMinor, now)
 }
 
-/** Fulfils a paid order: the buyer gets the benefits and the receipt, the affiliate a commission. */
+/** Fulfils a paid order: the buyer gets the benefits, the affiliate a commission. */
 function fulfil(tx: Tx, order: OrderRow, now: number): void {
   giveOrderGrants(tx, order, now)
   if (setting(tx, 'affiliates.autoAccept')) acceptReferral(tx, order.id, now)
-  const timesPaid = historyOf(tx, order.id).filter((row) => isPaidStatus(row.to)).length
-  if (timesPaid > 1 || order.email === null) return
-  queueMail(tx, { template: 'order_receipt', recipient: order.email, data: { orderId: order.id } }, now)
 }
 
 /** Gives the benefits of the lines, once each. A guest's order gives nothing until an account claims it. */
@@ -52,8 +50,7 @@ function reportLastRefund(tx: Tx, order: OrderRow, amountMinor: number, now: num
 
 /** Emits the event of a refund and queues the email to the buyer. */
 export function reportRefund(tx: Tx, order: OrderRow, amountMinor: number, full: boolean, now: number): void {
-  const { id: orderId, currency, email } = order
+  const { id: orderId, currency } = order
   emit(tx, 'order.refunded', { orderId, amountMinor, currency, full }, now)
-  if (email === null) return
-  queueMail(tx, { template: 'order_refunded', recipient: email, data: { orderId, amountMinor } }, now)
+  mailBuyer(tx, order, { template: 'order_refunded', data: { orderId, amountMinor } }, now)
 }

@@ -7,6 +7,7 @@ import { restoreCommission, reduceCommission } from '../referrals/referrals.ts'
 import { recordMove } from './audit.ts'
 import { reportRefund } from './consequences.ts'
 import { getOrder } from './find.ts'
+import { mailBuyer } from './order-mails.ts'
 import type { OrderRow } from './rows.ts'
 import { orders } from './schema.ts'
 import { mayMove } from './states.ts'
@@ -67,7 +68,8 @@ export function recordRefund(
 /**
  * Reverses a recorded refund, because the gateway reports that the money did not reach the buyer. The amount counts as
  * not refunded, the affiliate's commission is restored, and the order can be refunded again. The order stays in its
- * state and its benefits stay ended, because the shop still owes the money.
+ * state and its benefits stay ended, because the shop still owes the money. The buyer, who was told of the refund, gets an
+ * email.
  */
 export function reverseRefund(
   tx: Tx,
@@ -82,5 +84,6 @@ export function reverseRefund(
   restoreCommission(tx, orderId, { refundedMinor: order.refundedMinor, totalMinor: order.totalMinor }, now)
   recordMove(tx, { orderId, from: order.status, to: order.status, ...cause, at: now })
   emit(tx, 'order.refund_failed', { orderId, amountMinor: reversedMinor, currency: order.currency }, now)
+  mailBuyer(tx, order, { template: 'refund_failed', data: { orderId, amountMinor: reversedMinor } }, now)
   return order
 }

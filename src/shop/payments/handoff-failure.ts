@@ -7,6 +7,7 @@ import { getAttempt, unanswered, updateAttempt } from './attempts.ts'
 import type { Deadline } from './deadline.ts'
 import { checkoutFailed, emailRefused, readGatewayError } from './gateway-failure.ts'
 import type { GatewayFailure, GatewayStep } from './gateway-failure.ts'
+import { isAtTheBank } from './gateway-state.ts'
 import type { GatewayState } from './gateway-state.ts'
 import { callOff, lookUp } from './look-up.ts'
 import type { AttemptRow } from './rows.ts'
@@ -85,6 +86,11 @@ function asUnknown(failure: GatewayFailure): GatewayFailure {
   return { ...failure, kind: 'unknown' }
 }
 
+/** A payment that is known to be at the bank stays there, although the gateway does not answer now. */
+function mayBeUnanswered(attempt: AttemptRow): boolean {
+  return attempt.outcome === null && !isAtTheBank(attempt)
+}
+
 /** Stores a failure: a known one fails the order, an unknown one leaves it pending for the reconciler. */
 export async function settleFailure(
   shop: ShopContext,
@@ -98,7 +104,7 @@ export async function settleFailure(
   try {
     await writeWhenFree(shop.db, (tx) => {
       if (kind !== 'unknown') failAttempt(tx, id, `the payment failed: ${code}`, now)
-      else if (getAttempt(tx, id).outcome === null) updateAttempt(tx, id, { gatewayStatus: unanswered }, now)
+      else if (mayBeUnanswered(getAttempt(tx, id))) updateAttempt(tx, id, { gatewayStatus: unanswered }, now)
     })
   } catch (storageError) {
     // The buyer still gets the gateway's answer; the reconciler stores it later.

@@ -4,6 +4,7 @@ import type { ShopContext } from '../context.ts'
 import { getOrder } from '../orders/find.ts'
 import { moveOrder } from '../orders/transition.ts'
 import { couponsOverLimit, describeOverLimit } from '../orders/customer-limits.ts'
+import { mailWaitingForBank } from '../orders/order-mails.ts'
 import { payOrder } from '../orders/pay-order.ts'
 import { recordBuyerEmail } from '../orders/record-buyer.ts'
 import type { OrderRow } from '../orders/rows.ts'
@@ -12,7 +13,7 @@ import { attemptsOf, getAttempt, updateAttempt } from './attempts.ts'
 import { runUnitOfWork } from './unit-of-work.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 import { endTransfers } from './by-hand.ts'
-import { mismatch } from './gateway-state.ts'
+import { isAtTheBank, mismatch } from './gateway-state.ts'
 import type { GatewayState, Mismatch } from './gateway-state.ts'
 import type { AttemptRow } from './rows.ts'
 import { warn } from './warnings.ts'
@@ -132,7 +133,10 @@ const effects: Readonly<
     endAttempt(tx, attempt, { outcome: 'expired', to: 'cancelled', by, reason: 'the payment page expired' }, now)
   },
   open: nothing,
-  waiting: nothing,
+  waiting({ tx, now }, attempt) {
+    // The attempt as it was before: the buyer gets one email, however often the bank's delay is reported.
+    if (!isAtTheBank(attempt)) mailWaitingForBank(tx, getOrder(tx, attempt.orderId), now)
+  },
   action: nothing
 }
 

@@ -1,7 +1,8 @@
 import { and, desc, eq, getTableColumns, isNull, notInArray, or } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import { write } from '../../platform/db/database.ts'
-import type { Db } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
+import { isQueued, queueMailToShop } from '../mail/queue-mail.ts'
 import { getOrder } from '../orders/find.ts'
 import { orders } from '../orders/schema.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
@@ -31,22 +32,34 @@ export function describeWarning(kind: string): string {
   return Object.entries(kinds).find(([known]) => known === kind)?.[1] ?? kind
 }
 
+const emailDelayMs = 60_000
+
 /** An operator answers these by moving the order out of on-hold. */
 const aboutHold: WarningKind[] = ['late_payment', 'coupon_limit']
 
-/** Stores a warning for the operator, shown by `shopstead health` and the log. The same warning is stored once. */
+/**
+ * Stores a warning for the operator, shown by `shopstead health`, the log and an email to the shop. The same warning is
+ * stored once.
+ */
 export function warn(
   { tx, log, now }: UnitOfWork,
   warning: { orderId: number | null; kind: WarningKind; objectId: string; message: string }
 ): void {
-  const { changes } = tx.orm
+  const { changes, lastInsertRowid } = tx.orm
     .insert(paymentWarnings)
     .values({ ...warning, createdAt: now })
     .onConflictDoNothing()
     .run()
   if (changes === 0) return
+  mailShop(tx, Number(lastInsertRowid), now)
   const { orderId, kind, objectId, message } = warning
   log.warn(message, { kind, object: objectId, orderId: orderId ?? undefined })
+}
+
+/** One email is about all warnings until it is sent, because a comparison with Stripe can find hundreds. */
+function mailShop(tx: Tx, warningId: number, now: number): void {
+  if (isQueued(tx, 'shop_payment_warning')) return
+  queueMailToShop(tx, { template: 'shop_payment_warning', data: { warningId }, sendAt: now + emailDelayMs }, now)
 }
 
 /** Closes a warning whose cause is gone; health no longer shows it. */

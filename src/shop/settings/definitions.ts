@@ -1,6 +1,8 @@
 import { CronPattern } from 'croner'
 import { z } from 'zod'
 import { isCurrency } from '../../platform/money.ts'
+import { optionalEmails } from './optional-emails.ts'
+import type { OptionalEmail } from './optional-emails.ts'
 
 /** A setting. Each message of `schema` completes the sentence "The value must be …". */
 type Definition<T> = {
@@ -58,6 +60,8 @@ const rules = {
   origins: 'a list of origins such as https://www.example.com',
   suffix: 'text of at most 22 characters with a letter or {order}, without < > \\ \' " *',
   configuration: 'the id of a payment method configuration, such as pmc_123',
+  email: 'an email address, or empty',
+  emails: `a list of emails: ${optionalEmails.join(', ')}`,
   percentage: 'a percentage from 0 to 100 with at most two decimals'
 }
 
@@ -72,6 +76,12 @@ export const definitions = {
     'EUR',
     'The currency of all prices; it cannot be changed once an order exists',
     z.string(rules.currency).refine(isCurrency, rules.currency)
+  ),
+  'shop.legal': text('', 'The name, address and VAT id of the seller, at the end of each email'),
+  'shop.notifyEmail': text(
+    '',
+    'The address that gets an email about each new order and each payment to look at; empty for none',
+    z.union([z.literal(''), z.email().max(254)], rules.email)
   ),
   'store.productUrl': text(
     '{publicUrl}/products/{slug}',
@@ -166,6 +176,12 @@ export const definitions = {
     3650,
     'After how many days name, email and addresses are removed from unpaid orders without an account'
   ),
+  'emails.off': {
+    type: 'list',
+    schema: z.array(z.enum(optionalEmails, rules.emails), rules.emails),
+    default: [] as OptionalEmail[],
+    about: 'The emails that the shop does not send, by template, for a site that sends its own'
+  },
   'events.keepDays': integer(90, 31, 3650, 'For how many days events are kept'),
   'storefront.enabled': flag(false, 'Whether "shopstead serve" shows the demo storefront at /'),
   'backup.schedule': text(

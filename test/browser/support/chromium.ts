@@ -39,36 +39,63 @@ export async function newVisitor(browser: Browser, options: BrowserContextOption
   return { page, complaints, addresses }
 }
 
+type View = { kind: string; colorScheme: 'light' | 'dark'; width: number }
+
+const pageViews: readonly View[] = [
+  { kind: 'light', colorScheme: 'light', width: 1200 },
+  { kind: 'dark', colorScheme: 'dark', width: 1200 },
+  { kind: '320', colorScheme: 'light', width: 320 }
+]
+
+const emailViews: readonly View[] = ([600, 320] as const).flatMap((width) =>
+  (['light', 'dark'] as const).map((colorScheme) => ({ kind: `${colorScheme}-${width}`, colorScheme, width }))
+)
+
 /**
  * Looks at the page as it stands: no violation of serious or critical weight and nothing wider than the window, in light,
  * in dark and at 320 pixels; a picture of each is left in the output folder.
  */
 export async function look(page: Page, name: string): Promise<void> {
-  mkdirSync(output, { recursive: true })
   const before = page.viewportSize() ?? { width: 1200, height: 900 }
-  for (const [kind, colorScheme, width] of [
-    ['light', 'light', 1200],
-    ['dark', 'dark', 1200],
-    ['320', 'light', 320]
-  ] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    await page.setViewportSize({ width, height: 900 })
-    await page.screenshot({ path: `${output}/${name}-${kind}.png`, fullPage: true })
-    expect(await violations(page, kind === 'dark'), `${name}, ${kind}`).toEqual([])
-    const wide = await page.evaluate<number>('document.documentElement.scrollWidth')
-    expect(wide, `${name}, ${kind}: wider than the window`).toBeLessThanOrEqual(width)
+  for (const view of pageViews) {
+    await takePicture(page, name, view)
+    expect(await violations(page, view.kind === 'dark'), `${name}, ${view.kind}`).toEqual([])
   }
   await page.emulateMedia({ colorScheme: 'light' })
   await page.setViewportSize(before)
+}
+
+/** The same for an email, in light and dark at 600 and 320 pixels. An email has no violation of any weight. */
+export async function lookAtEmail(page: Page, name: string): Promise<void> {
+  for (const view of emailViews) {
+    await takePicture(page, name, view)
+    const axe = new AxeBuilder({ page })
+    // Only the colours are different in dark.
+    const { violations: found } = await (
+      view.colorScheme === 'dark' ? axe.withRules(['color-contrast']) : axe
+    ).analyze()
+    expect(describeAll(found), `${name}, ${view.kind}`).toEqual([])
+  }
+}
+
+async function takePicture(page: Page, name: string, { kind, colorScheme, width }: View): Promise<void> {
+  mkdirSync(output, { recursive: true })
+  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+  await page.setViewportSize({ width, height: 900 })
+  await page.screenshot({ path: `${output}/${name}-${kind}.png`, fullPage: true })
+  const wide = await page.evaluate<number>('document.documentElement.scrollWidth')
+  expect(wide, `${name}, ${kind}: wider than the window`).toBeLessThanOrEqual(width)
 }
 
 /** Of a page in other colours only these are looked at again. */
 async function violations(page: Page, coloursOnly: boolean): Promise<string[]> {
   const axe = new AxeBuilder({ page })
   const { violations: found } = await (coloursOnly ? axe.withRules(['color-contrast']) : axe).analyze()
-  return found
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' | ')}`)
+  return describeAll(found.filter(({ impact }) => impact === 'serious' || impact === 'critical'))
+}
+
+function describeAll(found: readonly { id: string; nodes: readonly { html: string }[] }[]): string[] {
+  return found.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' | ')}`)
 }
 
 export async function logIn(page: Page, url: string, email: string, password: string): Promise<void> {

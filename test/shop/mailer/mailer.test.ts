@@ -173,7 +173,50 @@ describe('an order email', () => {
     expect(receipt?.to).toBe('guest@shop.example')
     expect(receipt?.text).toContain('2 × Storm lantern: €25.00\nCoupon WELCOME10: -€2.50\nTotal: €22.50')
     expect(receipt?.text).toContain(`http://localhost:3000/checkout/done/${order.publicToken}`)
+    expect(receipt?.text).toContain(`Order number: ${order.id}\nOrder date: 15 January 2026\n`)
     expect(refund?.text).toContain(`We have refunded €10.00 for your order ${order.id} (partial refund).`)
+  })
+
+  const addresses = {
+    contact: { firstName: 'Lena', lastName: 'Brandt' },
+    shippingAddress: { address1: 'Quay 7', postcode: '20457', city: 'Hamburg', country: 'DE', phone: '+49 40 1' },
+    billingAddress: {
+      firstName: 'Ada',
+      company: 'Brandt &\nDaughters',
+      city: 'Springfield',
+      state: 'IL',
+      country: 'US'
+    }
+  }
+
+  it('of a paid order contains its addresses, and every email the seller', async () => {
+    using shop = openTestShop()
+    setSetting(shop.db, 'shop.legal', 'Harbour Ltd\nVAT id DE1', shop.clock.now())
+    const order = place(shop.db, draft([line(makeProduct(shop.db))], addresses), shop.clock.now())
+    write(shop.db, (tx) => moveOrder(tx, order.id, 'processing', { by: 'test', reason: 'paid' }, shop.clock.now()))
+    await sendAll(shop)
+    const [receipt] = mailFiles(shop.dataDir)
+    expect(receipt?.text).toContain(
+      'Shipping address:\nLena Brandt\nQuay 7\n20457 Hamburg\nGermany\n\n' +
+        'Billing address:\nAda Brandt\nBrandt & Daughters\nSpringfield, IL\nUnited States\n'
+    )
+    expect(receipt?.text).toMatch(/-- \nHarbour Ltd\nVAT id DE1\n$/)
+    expect(receipt?.html).toContain('Harbour Ltd<br>VAT id DE1')
+  })
+
+  it('contains no address before money was paid, because anyone can order with any email', async () => {
+    using shop = openTestShop()
+    const product = makeProduct(shop.db)
+    const waiting = place(shop.db, draft([line(product)], addresses), shop.clock.now())
+    const free = place(shop.db, draft([line(product, { unitPriceMinor: 0 })], addresses), shop.clock.now())
+    write(shop.db, (tx) => {
+      moveOrder(tx, waiting.id, 'on-hold', { by: 'test', reason: 'a transfer' }, shop.clock.now())
+      moveOrder(tx, free.id, 'processing', { by: 'test', reason: 'free' }, shop.clock.now())
+    })
+    await sendAll(shop)
+    const [received, receipt] = mailFiles(shop.dataDir)
+    expect(receipt?.text).toContain('There is nothing to pay.')
+    for (const mail of [received, receipt]) expect(`${mail?.text}${mail?.html}`).not.toMatch(/Quay 7|Daughters|Brandt/)
   })
 
   it('about the last failed try of a renewal leads to the account page when the gateway has no page', async () => {

@@ -282,7 +282,10 @@ describe('a payment that arrives late', () => {
       expect(stockOf(db, productId)).toBe(1)
       expect(usedOf(db, couponId)).toBe(1)
       expect(liveMemberships(db)).toBe(0)
-      expect(mailsOf(db)).toEqual([])
+      expect(mailsOf(db).map(({ template, data }) => ({ template, data }))).toEqual([
+        ...(from === 'failed' ? [{ template: 'payment_failed', data: { orderId: order.id, moveId: 2 } }] : []),
+        { template: 'order_received', data: { orderId: order.id, waitsFor: 'shop' } }
+      ])
       expect(eventsOf(db)).toContain('order.paid')
       expect(pay(db, order.id, true).status).toBe('on-hold')
       expect(pay(db, order.id).status).toBe('on-hold')

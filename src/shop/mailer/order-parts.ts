@@ -1,0 +1,91 @@
+import { formatMoney } from '../../platform/money.ts'
+import type { ShopContext } from '../context.ts'
+import { couponsOf, findOrder, itemsOf } from '../orders/find.ts'
+import type { Address, OrderContact } from '../orders/address.ts'
+import type { OrderRow } from '../orders/rows.ts'
+import { ObsoleteEmailError } from './email.ts'
+import type { EmailBlock, EmailFact, EmailTable } from './email.ts'
+import { formatDay } from './email-times.ts'
+
+/**
+ * Erasing an account keeps its orders and their amounts, but removes the email address.
+ *
+ * @throws ObsoleteEmailError when the order does not exist or its buyer is erased
+ */
+export function getOrderWithEmail(shop: ShopContext, orderId: number): OrderRow {
+  const order = findOrder(shop.db, orderId)
+  if (order === undefined || order.email === null) throw new ObsoleteEmailError("the order's buyer is erased")
+  return order
+}
+
+/** The link to the page that shows an order and its state. */
+export function viewOrder(shop: ShopContext, order: OrderRow): { label: string; url: string } {
+  return { label: 'View your order', url: `${shop.publicUrl()}/checkout/done/${order.publicToken}` }
+}
+
+/** The link to the page on which an order is paid. It shows the order if it can no longer be paid there. */
+export function payPage(shop: ShopContext, order: OrderRow): string {
+  return `${shop.publicUrl()}/checkout/${order.publicToken}`
+}
+
+/** The number and the date of an order. */
+export function orderFacts({ id, createdAt }: OrderRow): EmailFact[] {
+  return [
+    { label: 'Order number', value: String(id) },
+    { label: 'Order date', value: formatDay(createdAt) }
+  ]
+}
+
+/** The lines of an order, its discounts and its total. */
+export function orderTable({ db }: Pick<ShopContext, 'db'>, order: OrderRow): EmailTable {
+  const money = (minor: number): string => formatMoney(minor, order.currency)
+  const lines = itemsOf(db, order.id).map((item) => ({
+    label: `${item.quantity} × ${item.name}`,
+    amount: money(item.unitPriceMinor * item.quantity)
+  }))
+  const discounts = couponsOf(db, order.id)
+    .filter((coupon) => coupon.discountMinor > 0)
+    .map((coupon) => ({ label: `Coupon ${coupon.code}`, amount: money(-coupon.discountMinor) }))
+  return { lines, sums: [...discounts, { label: 'Total', amount: money(order.totalMinor) }] }
+}
+
+/**
+ * The addresses of an order, as far as the buyer gave them.
+ *
+ * Only for an order that was paid with money: anyone can order with another person's email, and the shop would send that
+ * person whatever advertisement is written in the address.
+ */
+export function addressBlocks({ shippingAddress, billingAddress, contact }: OrderRow): EmailBlock[] {
+  const blocks = [
+    { title: 'Shipping address', lines: addressLines(shippingAddress, contact) },
+    { title: 'Billing address', lines: addressLines(billingAddress, contact) }
+  ]
+  return blocks.filter(({ lines }) => lines.length > 0)
+}
+
+/** The lines of an envelope; none for an address without any part of its own. */
+function addressLines(address: Address | null, contact: OrderContact): string[] {
+  const { company, address1, address2, city, state, postcode, country } = address ?? {}
+  const place = joined([joined([postcode, city], ' '), state], ', ')
+  const lines = [company, address1, address2, place, country === undefined ? undefined : countryName(country)]
+  const shown = lines.filter(isSaid).map(onOneLine)
+  if (shown.length === 0) return []
+  const { firstName = contact.firstName, lastName = contact.lastName } = address ?? {}
+  return [onOneLine(joined([firstName, lastName], ' ')), ...shown].filter(isSaid)
+}
+
+function countryName(code: string): string {
+  return new Intl.DisplayNames('en', { type: 'region' }).of(code) ?? code
+}
+
+function joined(parts: readonly (string | undefined)[], between: string): string {
+  return parts.filter(isSaid).join(between)
+}
+
+function isSaid(text: string | undefined): text is string {
+  return text !== undefined && text.trim() !== ''
+}
+
+function onOneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim()
+}

@@ -1,0 +1,17 @@
+/**
+ * The emails to buyers and affiliates that `emails.off` can switch off, by template. Emails that a login or a password
+ * depends on are not among them.
+ */
+export const optionalEmails = [
+  'order_received',
+  'order_receipt',
+  'payment_failed',
+  'order_refunded',
+  'refund_failed',
+  'payment_reminder',
+  'renewal_failed',
+  'subscription_ended',
+  'affiliate_decision'
+] as const
+
+export type OptionalEmail = (typeof optionalEmails)[number]

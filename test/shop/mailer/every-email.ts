@@ -1,0 +1,153 @@
+import { write } from '../../../src/platform/db/database.ts'
+import { createEmailToken } from '../../../src/shop/accounts/email-tokens.ts'
+import { affiliates } from '../../../src/shop/affiliates/schema.ts'
+import { recordInvoice } from '../../../src/shop/benefits/subscriptions.ts'
+import { queueMail } from '../../../src/shop/mail/queue-mail.ts'
+import type { MailData, MailTemplate } from '../../../src/shop/mail/queue-mail.ts'
+import { mails } from '../../../src/shop/mail/schema.ts'
+import { historyOf } from '../../../src/shop/orders/find.ts'
+import type { OrderRow } from '../../../src/shop/orders/rows.ts'
+import { orders } from '../../../src/shop/orders/schema.ts'
+import type { OrderStatus } from '../../../src/shop/orders/states.ts'
+import { paymentWarnings } from '../../../src/shop/payments/schema.ts'
+import { setSetting } from '../../../src/shop/settings/settings.ts'
+import { eq } from 'drizzle-orm'
+import { makeUser } from '../../support/people.ts'
+import type { TestShop } from '../../support/shop-context.ts'
+import { couponLine, draft, line, makeAffiliate, makeCoupon, makeProduct, move, place } from '../orders/support.ts'
+
+const dayMs = 86_400_000
+const longName = `A ${'very'.repeat(39)} long lantern`
+
+/** One of each email, or more of a template with several texts, by the name of its picture. */
+export type EveryEmail = { [T in MailTemplate]: Record<string, MailData[T]> }
+
+/**
+ * Fills a shop with orders in the states that its emails are about, and queues every email. The emails that the moves
+ * themselves queue are removed. Returns the names of the emails in the order of their queueing.
+ */
+export async function queueEveryEmail(shop: TestShop): Promise<string[]> {
+  const { db, clock } = shop
+  const now = clock.now()
+  setSetting(db, 'shop.name', 'Tin Lantern', now)
+  setSetting(db, 'shop.legal', 'Tin Lantern Ltd, Quay 7, 20457 Hamburg, Germany\nVAT id DE123456789', now)
+  setSetting(
+    db,
+    'payments.manualInstructions',
+    'Tin Lantern Ltd\nIBAN DE00 1234 5678 9012\nReference: the order number',
+    now
+  )
+  const everything = await fill(shop)
+  return write(db, (tx) => {
+    tx.orm.delete(mails).run()
+    return Object.entries(everything).flatMap(([template, variants]) =>
+      Object.entries(variants).map(([name, data]) => {
+        queueMail(tx, { template: template as MailTemplate, recipient: 'lena@shop.example', data }, now)
+        return name
+      })
+    )
+  })
+}
+
+async function fill(shop: TestShop): Promise<EveryEmail> {
+  const { db, keys, clock } = shop
+  const now = clock.now()
+  const { id: userId } = await makeUser(shop, { passwordHash: 'none' })
+  const token = (kind: 'verify' | 'reset') => write(db, (tx) => createEmailToken(tx, keys, { kind, userId }, now)).id
+  const affiliateId = makeAffiliate(db, userId).id
+  db.orm.update(affiliates).set({ code: 'mira' }).where(eq(affiliates.id, affiliateId)).run()
+  const order = orderMaker(shop)
+  const paid = order('processing')
+  const failed = order('pending', 'failed')
+  const renewal = order('completed')
+  write(db, (tx) => {
+    const period = { periodStart: now, periodEnd: now + 30 * dayMs }
+    recordInvoice(tx, { invoiceId: 'in_1', orderId: renewal.id, gatewayId: 'sub_1', ...period })
+  })
+  db.orm.update(orders).set({ renewalOf: paid.id }).where(eq(orders.id, renewal.id)).run()
+  const refund = { orderId: paid.id, amountMinor: 1250 }
+  const failure = {
+    orderId: paid.id,
+    amountMinor: 900,
+    currency: 'EUR',
+    payUrl: 'https://invoice.example/i/acct_1/test'
+  }
+  return {
+    verify_email: { 'verify-email': { userId, tokenId: token('verify') } },
+    reset_password: { 'reset-password': { userId, tokenId: token('reset') } },
+    password_changed: { 'password-changed': { userId, billingEmailRemoved: true } },
+    order_received: {
+      'order-received-transfer': { orderId: order('on-hold').id, waitsFor: 'transfer' },
+      'order-received-bank': { orderId: order().id, waitsFor: 'bank' },
+      'order-received-shop': { orderId: inQuestion(shop, order('on-hold')).id, waitsFor: 'shop' }
+    },
+    order_receipt: { 'order-receipt': { orderId: paid.id }, 'order-receipt-renewal': { orderId: renewal.id } },
+    payment_failed: { 'payment-failed': { orderId: failed.id, moveId: historyOf(db, failed.id).at(-1)?.id ?? 0 } },
+    order_refunded: { 'order-refunded': refund },
+    refund_failed: { 'refund-failed': refund },
+    payment_reminder: { 'payment-reminder': { orderId: order('on-hold').id, endsAt: now + dayMs } },
+    renewal_failed: { 'renewal-failed': { ...failure, nextTryAt: now + 3 * dayMs } },
+    subscription_ended: { 'subscription-ended': { orderId: paid.id } },
+    affiliate_decision: {
+      'affiliate-approved': { affiliateId, approved: true },
+      'affiliate-rejected': { affiliateId, approved: false }
+    },
+    shop_new_order: {
+      'shop-new-order': { orderId: paid.id },
+      'shop-new-order-transfer': { orderId: order('on-hold').id }
+    },
+    shop_payment_warning: { 'shop-payment-warning': { warningId: warn(shop, paid.id) } }
+  }
+}
+
+/** Orders of different buyers, because an email about an unpaid order depends on what else its buyer has ordered. */
+function orderMaker({ db, clock }: TestShop): (...states: OrderStatus[]) => OrderRow {
+  const products = [makeProduct(db), makeProduct(db, { name: longName })] as const
+  const coupon = makeCoupon(db, { code: 'WELCOME10' })
+  let made = 0
+  return (...states) => {
+    made += 1
+    const lines = [
+      line(products[0], { quantity: 2, discountMinor: 250 }),
+      line(products[1], { name: longName, unitPriceMinor: 1_234_567 })
+    ]
+    const changes = {
+      email: `lena-${made}@shop.example`,
+      contact: { firstName: 'Lena', lastName: 'Brandt' },
+      shippingAddress: {
+        company: 'Brandt & Daughters',
+        address1: 'Quay 7',
+        postcode: '20457',
+        city: 'Hamburg',
+        country: 'DE'
+      },
+      billingAddress: { address1: '12 Elm Street', city: 'Springfield', state: 'IL', postcode: '62701', country: 'US' },
+      coupons: [couponLine(coupon, { discountMinor: 250 })]
+    }
+    const placed = place(db, draft(lines, changes), clock.now())
+    return states.reduce(
+      (order, state) => (state === 'pending' ? order : move(db, order.id, state, {}, clock.now())),
+      placed
+    )
+  }
+}
+
+/** As a payment leaves it that arrives after the stock is gone. */
+function inQuestion({ db, clock }: TestShop, { id }: OrderRow): OrderRow {
+  return db.orm.update(orders).set({ paidAt: clock.now() }).where(eq(orders.id, id)).returning().get()
+}
+
+function warn({ db, clock }: TestShop, orderId: number): number {
+  const rows = [
+    { kind: 'paid_twice', objectId: 'pi_1', message: `Order ${orderId} was paid twice; the second payment is pi_1.` },
+    { kind: 'dispute', objectId: 'dp_1', message: `The buyer's bank disputes the payment of order ${orderId}.` }
+  ]
+  const stored = rows.map((row) =>
+    db.orm
+      .insert(paymentWarnings)
+      .values({ ...row, orderId, createdAt: clock.now() })
+      .returning()
+      .get()
+  )
+  return Math.min(...stored.map(({ id }) => id))
+}
