@@ -22,7 +22,7 @@ test('a visitor registers, buys through an affiliate, pays in the sandbox and fi
 
   const { data: offers } = await ada.get<{ offers: { productId: number; name: string }[] }>('/store/offers')
   const mug = offers.offers.find((offer) => offer.name === 'Mug')
-  const created = await ada.post<{ checkoutUrl: string; orderId: string }>(
+  const created = await ada.post<{ checkoutUrl: string; orderId: string; orderToken: string }>(
     '/store/checkout-session?utm_source=newsletter&utm_medium=email',
     { items: [{ productId: mug?.productId, quantity: 2 }], returnUrl: 'https://site.example/thanks?x=1' }
   )
@@ -33,8 +33,9 @@ test('a visitor registers, buys through an affiliate, pays in the sandbox and fi
   expect(page.status).toBe(200)
   const paid = await ada.form(onLoopback(created.data.checkoutUrl), { payment_method: 'pm_card_visa' })
   expect(paid.status).toBe(303)
-  expect(paid.headers.get('location')).toBe(
-    `https://site.example/thanks?x=1&orderId=${created.data.orderId}&result=success`
+  const { orderId, orderToken } = created.data
+  expect(await ada.comeBack(paid)).toBe(
+    `https://site.example/thanks?x=1&orderId=${orderId}&orderToken=${orderToken}&result=success`
   )
 
   const { data } = await ada.get<{ orders: Order[] }>('/orders')

@@ -25,14 +25,14 @@ export const buyerOrderRoutes = [
     path: '/store/orders/{orderToken}/cancel',
     summary: 'Cancel an unpaid order: closes its payment page and releases its items; a second call changes nothing',
     answers: [{ data: buyerOrderData }],
-    refuses: ['NOT_FOUND', 'CONFLICT', 'DEPENDENCY_UNAVAILABLE'],
+    refuses: ['NOT_FOUND', 'CONFLICT', 'RATE_LIMITED', 'DEPENDENCY_UNAVAILABLE'],
     session: 'none',
     nonce: 'never',
     proxy: { nonce: true, query: [], timeoutMs: 30_000 },
     invalid: 422,
     params,
     handler: async (call, { params: { orderToken } }) => {
-      await cancelByBuyer(call.shop, orderToken, call.now)
+      await cancelByBuyer(call.shop, orderToken, call)
       return show(call, orderToken)
     }
   })

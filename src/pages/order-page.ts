@@ -1,42 +1,99 @@
 import type { App } from '../app.ts'
+import { AppError } from '../errors.ts'
 import type { Db } from '../platform/db/database.ts'
 import { formatMoney } from '../platform/money.ts'
-import { payUrlOf } from '../shop/checkout/buyer-order.ts'
+import { askGateway } from '../shop/checkout/ask-gateway.ts'
+import { canCancel, cancelByBuyer, payUrlOf } from '../shop/checkout/buyer-order.ts'
 import { buyerStatuses, buyerStatusOf } from '../shop/checkout/buyer-status.ts'
 import type { BuyerStatus } from '../shop/checkout/buyer-status.ts'
-import { resultAtReturn } from '../shop/checkout/return-from-bank.ts'
-import { couponsOf, getOrderByPublicToken, itemsOf } from '../shop/orders/find.ts'
+import { couponsOf, getOrder, getOrderByPublicToken, itemsOf } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/rows.ts'
 import { siteUrl } from '../shop/payments/page-urls.ts'
+import type { ReturnResult } from '../shop/payments/page-urls.ts'
 import { setting } from '../shop/settings/settings.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
+
+const token = '([A-Za-z0-9_-]{1,100})'
+const cancelPath = new RegExp(`^/checkout/cancel/${token}$`)
 
 export const donePages: readonly PageRoute[] = [
   {
     method: 'GET',
-    path: /^\/checkout\/done\/([A-Za-z0-9_-]{1,100})$/,
+    path: new RegExp(`^/checkout/done/${token}$`),
     name: '/checkout/done/:token',
-    handle: ({ app, param, now }: PageCall) => orderPage(app, getOrderByPublicToken(app.db, param), now, 200)
+    handle: ({ app, param, now }) => orderPage(app, getOrderByPublicToken(app.db, param), now)
   },
-  {
-    method: 'GET',
-    path: /^\/checkout\/return\/([A-Za-z0-9_-]{1,100})$/,
-    name: '/checkout/return/:token',
-    handle: comeBack
-  }
+  { method: 'GET', path: new RegExp(`^/checkout/return/${token}$`), name: '/checkout/return/:token', handle: comeBack },
+  { method: 'GET', path: cancelPath, name: '/checkout/cancel/:token', handle: giveUp },
+  { method: 'POST', path: cancelPath, name: '/checkout/cancel/:token', handle: cancel }
 ]
 
-/** The bank redirects the buyer here. The site gets the result that the gateway reports. */
-async function comeBack({ app, param }: PageCall): Promise<PageReply> {
-  const { id, publicToken, returnUrl } = getOrderByPublicToken(app.db, param)
-  const result = await resultAtReturn(app, id)
-  return { redirect: returnUrl === null ? `/checkout/done/${publicToken}` : siteUrl(app.db, { id }, returnUrl, result) }
+/** The gateway's page and the bank send the buyer here after paying. The site gets the result that the gateway reports. */
+async function comeBack({ app, param, now, addressKey }: PageCall): Promise<PageReply> {
+  const { id } = getOrderByPublicToken(app.db, param)
+  await askGateway(app, id, addressKey)
+  const order = getOrder(app.db, id)
+  const result = resultOf(buyerStatusOf(app.db, order, now))
+  return { redirect: order.returnUrl === null ? donePath(order) : siteUrl(app.db, order, order.returnUrl, result) }
+}
+
+/**
+ * The link back from the gateway's page leads here. The order is cancelled before the site learns of it, so that the cart
+ * can be bought again at once. An order that was paid in the meantime stays, and the site learns that instead.
+ */
+async function giveUp(call: PageCall): Promise<PageReply> {
+  const { app, param, now, request } = call
+  const { id, status } = getOrderByPublicToken(app.db, param)
+  // The gateway's page does not cancel a bank transfer that the buyer chose in another tab.
+  const isOpen = status === 'pending' || status === 'failed'
+  if (isOpen && !isSpeculative(request)) await tryToCancel(call)
+  const order = getOrder(app.db, id)
+  const buyerStatus = buyerStatusOf(app.db, order, now)
+  const isDecided = order.status === 'cancelled' || !canCancel(order, buyerStatus)
+  return { redirect: (isDecided ? backUrl(app.db, order, buyerStatus) : null) ?? donePath(order) }
+}
+
+/** The button on the order's page, which shows what became of the order. */
+async function cancel(call: PageCall): Promise<PageReply> {
+  const { app, param, now } = call
+  const { id } = getOrderByPublicToken(app.db, param)
+  const refusal = await tryToCancel(call)
+  if (refusal?.code !== 'DEPENDENCY_UNAVAILABLE') return { redirect: donePath({ publicToken: param }) }
+  const message =
+    'The payment service does not answer, so the order could not be cancelled. Please try again in a minute.'
+  return orderPage(app, getOrder(app.db, id), now, { status: refusal.status, message })
+}
+
+/** The error if the order is paid or being decided, or if the gateway does not answer; null when it is cancelled. */
+async function tryToCancel(call: PageCall): Promise<AppError | null> {
+  try {
+    await cancelByBuyer(call.app, call.param, call)
+    return null
+  } catch (error) {
+    if (error instanceof AppError && (error.code === 'CONFLICT' || error.code === 'DEPENDENCY_UNAVAILABLE'))
+      return error
+    throw error
+  }
+}
+
+/** A client that only looks ahead: it must not cancel anything. */
+function isSpeculative({ method, headers }: Request): boolean {
+  return method === 'HEAD' || /\b(prefetch|prerender)\b/.test(headers.get('sec-purpose') ?? '')
+}
+
+function donePath({ publicToken }: Pick<OrderRow, 'publicToken'>): string {
+  return `/checkout/done/${publicToken}`
 }
 
 /**
  * The page of an order: what was bought and its status. It shows no personal data, because people share such addresses.
  */
-export function orderPage(app: App, order: OrderRow, now: number, status: number): PageReply {
+export function orderPage(
+  app: App,
+  order: OrderRow,
+  now: number,
+  { status = 200, message = null }: { status?: number; message?: string | null } = {}
+): PageReply {
   const buyerStatus = buyerStatusOf(app.db, order, now)
   const { title, tone, text } = buyerStatuses[buyerStatus]
   return {
@@ -46,10 +103,12 @@ export function orderPage(app: App, order: OrderRow, now: number, status: number
     data: {
       tone,
       text,
+      message,
       instructions: buyerStatus === 'awaiting_money' ? setting(app.db, 'payments.manualInstructions') : null,
       summary: summaryOf(app, order),
-      again: buyerStatus === 'pending' ? `/checkout/done/${order.publicToken}` : null,
+      again: isUndecided(buyerStatus) ? donePath(order) : null,
       pay: payUrlOf(app, order, buyerStatus),
+      cancel: canCancel(order, buyerStatus) ? `/checkout/cancel/${order.publicToken}` : null,
       back: backUrl(app.db, order, buyerStatus)
     }
   }
@@ -72,10 +131,20 @@ export function summaryOf(app: App, order: OrderRow): object {
   }
 }
 
-/** The site's own page to go back to, with the result in its query; null if the site gave none. */
+/** The site's page to go back to, with the result in its query; null if the site gave none. */
 export function backUrl(db: Db, order: OrderRow, buyerStatus: BuyerStatus): string | null {
+  const { returnUrl, cancelUrl } = order
+  if (order.status === 'cancelled' && cancelUrl !== null) return siteUrl(db, order, cancelUrl, 'cancelled')
+  return returnUrl === null ? null : siteUrl(db, order, returnUrl, resultOf(buyerStatus))
+}
+
+/** Only an order that is paid and in force is a success, so that a site can rely on it. */
+function resultOf(buyerStatus: BuyerStatus): ReturnResult {
   const { paid, released } = buyerStatuses[buyerStatus]
-  const result = paid ? 'success' : released ? 'cancelled' : 'pending'
-  const url = result === 'cancelled' ? (order.cancelUrl ?? order.returnUrl) : order.returnUrl
-  return url === null ? null : siteUrl(db, order, url, result)
+  return paid ? 'success' : released ? 'failed' : 'pending'
+}
+
+/** The buyer can check again whether the payment has arrived. */
+function isUndecided(buyerStatus: BuyerStatus): boolean {
+  return buyerStatus === 'pending' || buyerStatus === 'awaiting_bank'
 }

@@ -15,7 +15,7 @@ import type { OrderRow } from '../shop/orders/rows.ts'
 import type { Address } from '../shop/orders/address.ts'
 import { setting } from '../shop/settings/settings.ts'
 import { countries } from './country-list.ts'
-import { backUrl, summaryOf } from './order-page.ts'
+import { summaryOf } from './order-page.ts'
 import type { PageCall, PageReply } from './page.ts'
 
 /** The values and errors that the form shows again after an invalid input. */
@@ -103,7 +103,7 @@ export function choicePage({ app }: Pick<PageCall, 'app'>, order: OrderRow, stat
       countries: needsAddress ? countries() : [],
       methods: methods.map((name) => ({ name, ...methodLabels[name](app) })),
       chosen: methods.find((name) => name === filled.values['payment_method']) ?? methods[0],
-      back: backUrl(app.db, order, 'cancelled')
+      back: `/checkout/cancel/${order.publicToken}`
     },
     // Stripe's page can have the shop's own domain, which is not known here.
     leadsTo: [order.returnUrl, app.cards?.name === 'stripe' ? 'https:' : null]

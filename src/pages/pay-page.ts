@@ -110,7 +110,7 @@ function afterwards(call: PageCall, order: OrderRow): PageReply {
 
 /** The page of an order that cannot be paid here: 410 if it never can be again. */
 function settledPage({ app, now }: PageCall, order: OrderRow, buyerStatus: BuyerStatus): PageReply {
-  return orderPage(app, order, now, isOver(buyerStatus) ? 410 : 200)
+  return orderPage(app, order, now, { status: isOver(buyerStatus) ? 410 : 200 })
 }
 
 function isOver(buyerStatus: BuyerStatus): boolean {

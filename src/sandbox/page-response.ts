@@ -1,8 +1,8 @@
 export type Page = {
   status: number
   html: string
-  /** URLs outside this origin that the answer to a form may redirect to. */
-  formTargets?: readonly (string | null)[]
+  /** The answer to a form leads to the shop's return address, and from there to a site that the sandbox does not know. */
+  leadsToSite?: true
 }
 
 const maxBodyBytes = 16_384
@@ -28,29 +28,21 @@ export function seeOther(url: string): Response {
 }
 
 /** A hosted page with the headers that every hosted page has. */
-export function respond({ status, html, formTargets = [] }: Page): Response {
+export function respond({ status, html, leadsToSite }: Page): Response {
   return new Response(html, {
     status,
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-store',
-      'content-security-policy': contentSecurityPolicy(formTargets),
+      'content-security-policy': contentSecurityPolicy(leadsToSite === true),
       'referrer-policy': 'no-referrer',
       'x-content-type-options': 'nosniff'
     }
   })
 }
 
-/** Chromium also applies form-action to the redirect that answers a form, so it must list the shop's URLs. */
-function contentSecurityPolicy(formTargets: readonly (string | null)[]): string {
-  const origins = new Set(
-    formTargets.flatMap((url) => (url !== null && URL.canParse(url) ? [sourceOf(new URL(url))] : []))
-  )
-  const formAction = ["'self'", ...origins].join(' ')
+/** Chromium also applies form-action to each redirect that follows a form. */
+function contentSecurityPolicy(leadsToSite: boolean): string {
+  const formAction = leadsToSite ? "'self' https: http:" : "'self'"
   return `default-src 'none'; style-src 'self'; form-action ${formAction}; base-uri 'none'; frame-ancestors 'none'`
-}
-
-/** A policy cannot name an IPv6 address, so its scheme is allowed instead. */
-function sourceOf(url: URL): string {
-  return url.hostname.startsWith('[') ? url.protocol : url.origin
 }

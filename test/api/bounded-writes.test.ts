@@ -101,6 +101,13 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   'POST /account/reset': anonymous(410, (visitor) =>
     visitor.form(`${shop.url}/account/reset`, { token: 'x', password: goodPassword })
   ),
+  'POST /checkout/cancel/:token': {
+    first: 303,
+    prepare: async (visitor) => {
+      const { data } = await checkOut(visitor)
+      return () => visitor.form(`${shop.url}/checkout/cancel/${data.orderToken}`, {})
+    }
+  },
   'POST /checkout/:token': {
     first: 303,
     prepare: async (visitor) => {

@@ -277,7 +277,7 @@ describe('the return URL', () => {
     expect([answer.status, fieldErrorsOf(answer)]).toEqual(allowed ? [200, []] : [422, ['returnUrl']])
   })
 
-  test("is stored in the form that was checked, and the gateway gets it with the order's result", async () => {
+  test("is stored in the form that was checked, and the gateway gets the shop's own addresses", async () => {
     const shop = await shopFor()
     const body = {
       items: [mug],
@@ -292,13 +292,18 @@ describe('the return URL', () => {
       paymentToken: 'pm_card_authenticationRequired'
     })
     const { sessions, intents } = shop.app.sandbox?.ledger() ?? { sessions: [], intents: [] }
+    const own = `${shop.app.publicUrl()}/checkout`
+    const [redirected, direct] = [getOrder(shop.app.db, 1), getOrder(shop.app.db, 2)]
+    expect(redirected).toMatchObject({
+      returnUrl: 'https://front.example/b?q={x}',
+      cancelUrl: 'https://front.example/no'
+    })
     expect(sessions.map((session) => [session.success_url, session.cancel_url])).toEqual([
-      ['https://front.example/b?q={x}&orderId=1&result=success', 'https://front.example/no?orderId=1&result=cancelled']
+      [`${own}/return/${redirected.publicToken}`, `${own}/cancel/${redirected.publicToken}`]
     ])
-    const { publicToken, returnUrl } = getOrder(shop.app.db, 2)
-    expect(returnUrl).toBe('https://front.example/')
+    expect(direct.returnUrl).toBe('https://front.example/')
     expect(intents.map((intent) => intent.next_action?.redirect_to_url?.return_url)).toEqual([
-      `${shop.app.publicUrl()}/checkout/return/${publicToken}`
+      `${own}/return/${direct.publicToken}`
     ])
   })
 })

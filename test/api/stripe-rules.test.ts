@@ -65,23 +65,23 @@ describe('an email that Stripe rejects', () => {
   })
 })
 
+/** The first order in the query of a site's address. */
+const named = (shop: RunningShop): string => `orderId=1&orderToken=${getOrder(shop.app.db, 1).publicToken}`
+
 describe('{CHECKOUT_SESSION_ID} in a returnUrl', () => {
   it.each([
     ['https://site.example/thanks/{CHECKOUT_SESSION_ID}?a=1', (id: string) => `https://site.example/thanks/${id}?a=1&`],
     ['https://site.example/thanks?s={CHECKOUT_SESSION_ID}', (id: string) => `https://site.example/thanks?s=${id}&`]
   ])('is replaced by the id of the session: %s', async (returnUrl, expected) => {
     const shop = await shopFor()
-    const cancelUrl = 'https://site.example/cart/{CHECKOUT_SESSION_ID}'
     const { data } = await checkOut(shop.visitor(), {
       items: [mug],
       returnUrl,
-      cancelUrl,
       customer: { email: 'a@b.example' }
     })
     const paid = await shop.visitor().form(onLoopback(data.checkoutUrl), { payment_method: 'pm_card_visa' })
     const sessionId = sessionOf(shop)?.id ?? ''
-    expect(paid.headers.get('location')).toBe(`${expected(sessionId)}orderId=1&result=success`)
-    expect(sessionOf(shop)?.cancel_url).toBe('https://site.example/cart/?orderId=1&result=cancelled')
+    expect(await shop.visitor().comeBack(paid)).toBe(`${expected(sessionId)}${named(shop)}&result=success`)
     const done = await shop.visitor().fetch(`${shop.url}/checkout/done/${getOrder(shop.app.db, 1).publicToken}`)
     expect(await done.text()).toContain(expected(sessionId).replaceAll('&', '&amp;'))
   })
@@ -96,7 +96,7 @@ describe('{CHECKOUT_SESSION_ID} in a returnUrl', () => {
       returnUrl
     })
     expect((await answerBank(shop, data, 'approve')).location).toBe(
-      'https://site.example/thanks?s=&orderId=1&result=success'
+      `https://site.example/thanks?s=&${named(shop)}&result=success`
     )
   })
 })
@@ -124,7 +124,10 @@ describe('3-D Secure', () => {
     const back = await answerBank(shop, data, outcome)
     const { publicToken } = getOrder(shop.app.db, 1)
     expect(onLoopback(back.own)).toMatch(new RegExp(`^${shop.url}/checkout/return/${publicToken}\\?`))
-    expect(back).toMatchObject({ status: 303, location: `https://site.example/done?x=1&orderId=1&result=${result}` })
+    expect(back).toMatchObject({
+      status: 303,
+      location: `https://site.example/done?x=1&${named(shop)}&result=${result}`
+    })
     expect([getOrder(shop.app.db, 1).status, count(shop, 'orders')]).toEqual([status, 1])
   })
 
@@ -134,11 +137,11 @@ describe('3-D Secure', () => {
     const { data } = await checkOut(shop.visitor(), byToken)
     const { publicToken } = getOrder(shop.app.db, 1)
     const early = await shop.visitor().fetch(`${shop.url}/checkout/return/${publicToken}?redirect_status=succeeded`)
-    expect(early.headers.get('location')).toBe('https://front.example/done?orderId=1&result=pending')
+    expect(early.headers.get('location')).toBe(`https://front.example/done?${named(shop)}&result=pending`)
     const silence = async () =>
       void shop.app.sandbox?.addFault({ target: 'payment_intents.retrieve', fault: 'html', times: -1 })
     expect((await answerBank(shop, data, 'approve', silence)).location).toBe(
-      'https://front.example/done?orderId=1&result=pending'
+      `https://front.example/done?${named(shop)}&result=pending`
     )
     expect(attemptsOf(shop.app.db, 1)[0]?.outcome).toBeNull()
   })

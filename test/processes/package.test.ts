@@ -214,7 +214,7 @@ describe('the installed package', () => {
     const { checkoutUrl, orderId } = session.data
     const paid = await visitor.form(checkoutUrl, { payment_method: 'pm_card_visa', email: 'guest@example.com' })
     expect(paid.status).toBe(303)
-    expect(paid.headers.get('location')).toContain('result=success')
+    expect(await visitor.comeBack(paid)).toContain('result=success')
     expect(shopstead('orders', 'show', orderId)).toMatchObject({ order: { status: 'processing' } })
     expect(await stop(server)).toBe(0)
   })

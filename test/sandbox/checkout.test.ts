@@ -117,7 +117,7 @@ describe('the hosted page', () => {
     expect(html).toContain('Lantern &lt;small&gt;')
     expect(html).toContain('€25.00')
     expect(html).not.toContain('<script')
-    expect(page.headers.get('content-security-policy')).toContain("form-action 'self' http://front.test;")
+    expect(page.headers.get('content-security-policy')).toContain("form-action 'self' https: http:;")
   })
 
   test('takes the payment and notifies the shop before it redirects the browser', async () => {

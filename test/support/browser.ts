@@ -69,6 +69,13 @@ export class Browser {
     return this.fetch(url, { method: 'POST', body: new URLSearchParams(fields) })
   }
 
+  /** Follows a redirect of the gateway's page to the shop; returns where the shop sends the buyer. */
+  async comeBack(redirect: Response): Promise<string | null> {
+    const { pathname, search } = new URL(redirect.headers.get('location') ?? '')
+    const { headers } = await this.fetch(`${new URL(this.apiRoot).origin}${pathname}${search}`)
+    return headers.get('location')
+  }
+
   async nonce(): Promise<string> {
     return (await this.get<{ nonce: string }>('/nonce')).data.nonce
   }

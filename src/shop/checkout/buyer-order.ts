@@ -8,8 +8,13 @@ import { mayMove } from '../orders/states.ts'
 import { maskedEmail, toTotals } from '../orders/view.ts'
 import type { OrderTotals, OrderView } from '../orders/view.ts'
 import { cancelOrder } from '../payments/end-hold.ts'
+import { startDeadline } from '../payments/deadline.ts'
 import { buyerStatusOf, isPayable, openPageOf } from './buyer-status.ts'
 import type { BuyerStatus } from './buyer-status.ts'
+import { takePagePoint } from './checkout-limits.ts'
+
+/** A buyer waits for the answer. If the gateway is slower, the order stays. */
+const longestWaitMs = 8_000
 
 /** An order as everyone with its link sees it: no name and no address, and a masked email. */
 export type BuyerOrder = {
@@ -52,15 +57,20 @@ export function getBuyerOrder(shop: ShopContext, orderToken: string, now: number
  * Cancels an unpaid order for its buyer: its payment page is closed at the gateway first, then its stock and coupons are
  * released. An order that is cancelled already stays as it is.
  *
- * @throws AppError NOT_FOUND; CONFLICT when the order is paid, or its payment waits for the bank; DEPENDENCY_UNAVAILABLE
- *   when the gateway does not answer
+ * @throws AppError NOT_FOUND; CONFLICT when the order is paid, or its payment waits for the bank; RATE_LIMITED
+ *   (checkout_ip); DEPENDENCY_UNAVAILABLE when the gateway does not answer
  */
-export async function cancelByBuyer(shop: ShopContext, orderToken: string, now: number): Promise<void> {
+export async function cancelByBuyer(
+  shop: ShopContext,
+  orderToken: string,
+  { now, addressKey }: { now: number; addressKey: string }
+): Promise<void> {
   const order = getOrderByPublicToken(shop.db, orderToken)
   if (order.status === 'cancelled') return
   if (!canCancel(order, buyerStatusOf(shop.db, order, now))) throw notCancellable()
+  await takePagePoint(shop, addressKey)
   try {
-    await cancelOrder(shop, order.id, 'buyer')
+    await cancelOrder(shop, order.id, 'buyer', startDeadline(longestWaitMs))
   } catch (error) {
     const isTooLate = error instanceof AppError && (error.code === 'TRANSITION_REFUSED' || error.code === 'CONFLICT')
     if (isTooLate) throw notCancellable()

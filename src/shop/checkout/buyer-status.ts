@@ -83,9 +83,11 @@ function pendingStatusOf(order: OrderRow, newest: AttemptRow | undefined, now: n
   return order.holdEndsAt !== null && order.holdEndsAt <= now ? 'expired' : 'pending'
 }
 
-/** The time to pay ran out, as opposed to a cancellation by the buyer or an operator. */
+/** The time to pay ran out, as opposed to a cancellation, which closes the payment page before its end. */
 function hasExpired(db: Db, order: OrderRow, newest: AttemptRow | undefined): boolean {
-  return order.paidAt === null && (newest?.outcome === 'expired' || historyOf(db, order.id).at(-1)?.by === 'hold')
+  if (order.paidAt !== null) return false
+  const ranOut = newest?.outcome === 'expired' && (newest.settledAt ?? 0) >= (newest.expiresAt ?? 0)
+  return ranOut || historyOf(db, order.id).at(-1)?.by === 'hold'
 }
 
 function isOpen(attempt: AttemptRow | undefined): attempt is AttemptRow {

@@ -5,6 +5,7 @@ import { statusUrl } from '../orders/order-url.ts'
 import type { OrderRow } from '../orders/rows.ts'
 import type { OrderStatus } from '../orders/states.ts'
 import { offerCheckoutPage } from '../payments/gateway-page.ts'
+import { pageUrls } from '../payments/page-urls.ts'
 import { payByToken } from '../payments/token-handoff.ts'
 import type { CheckoutCaller, PlacedOrder } from './checkout.ts'
 import type { CheckoutBody } from './input.ts'
@@ -66,7 +67,7 @@ async function handOff(
   if (paymentToken === undefined || order.returnUrl === null)
     throw new Error('token_handoff requires paymentToken and returnUrl')
   // The bank sends the buyer to the shop first, which asks the gateway for the result before it redirects to the site.
-  const returnUrl = `${shop.publicUrl()}/checkout/return/${order.publicToken}`
+  const { successUrl: returnUrl } = pageUrls(shop, order)
   try {
     const state = await payByToken(shop, attempt, { paymentToken, returnUrl })
     const { status } = getOrder(shop.db, order.id)

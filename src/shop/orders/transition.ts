@@ -14,7 +14,7 @@ import type { OrderStatus } from './states.ts'
 import { isPaidStatus, isReleasedStatus, mayMove } from './states.ts'
 
 export type Move = {
-  /** The actor: `checkout`, `buyer`, `webhook`, `hold`, `reconciler`, `operator`, or `demo` and `seed` in seeds. */
+  /** The actor: `checkout`, `buyer`, `return` (a buyer who comes back from the gateway), `webhook`, `hold`, `reconciler`, `operator`, or `demo` and `seed` in seeds. */
   by: string
   reason: string
   /** A payment arrived after the order was cancelled. Only then, a cancelled order moves. */

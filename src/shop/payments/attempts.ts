@@ -84,6 +84,11 @@ export function findAttemptByObject(db: Db, objectId: string): AttemptRow | unde
 /** Newest first. */
 export const attemptsOf = rowsStatement(paymentAttempts, 'order_id = ? ORDER BY id DESC')
 
+/** An order's attempts without a final outcome, newest first. */
+export function openAttemptsOf(db: Db, orderId: number): AttemptRow[] {
+  return attemptsOf(db, orderId).filter(({ outcome }) => outcome === null)
+}
+
 /** Attempts without a final outcome, the least recently changed first. */
 export function openAttempts(db: Db): AttemptRow[] {
   return open(db).all()

@@ -1,5 +1,4 @@
 import { AppError } from '../../errors.ts'
-import type { Db } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
 import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
@@ -7,8 +6,10 @@ import { overdueOrders } from '../orders/expire-holds.ts'
 import { getOrder } from '../orders/find.ts'
 import { isPaidStatus } from '../orders/states.ts'
 import { moveOrder } from '../orders/transition.ts'
-import { attemptsOf, getAttempt, updateAttempt } from './attempts.ts'
+import { getAttempt, openAttemptsOf, updateAttempt } from './attempts.ts'
 import { endTransfers } from './by-hand.ts'
+import { startDeadline } from './deadline.ts'
+import type { Deadline } from './deadline.ts'
 import { isUnavailable } from './gateway-failure.ts'
 import { isAtTheBank } from './gateway-state.ts'
 import { findGatewayOf, gatewayOf } from './gateway.ts'
@@ -42,13 +43,13 @@ export async function endHolds(shop: ShopContext): Promise<{ ended: number; fail
  * and coupons are released. An order whose payment waits for the bank, or that starts another attempt in the meantime, is left.
  */
 export async function endHold(shop: ShopContext, orderId: number): Promise<void> {
-  const open = openOnesOf(shop.db, orderId)
+  const open = openAttemptsOf(shop.db, orderId)
   if (open.some((attempt) => mayBePaidUnseen(shop, attempt))) return
   for (const attempt of open) {
     if (!(await closeAttempt(shop, attempt, 'hold'))) return
   }
   await writeWhenFree(shop.db, (tx) => {
-    const isOver = getOrder(tx, orderId).status === 'pending' && openOnesOf(tx, orderId).length === 0
+    const isOver = getOrder(tx, orderId).status === 'pending' && openAttemptsOf(tx, orderId).length === 0
     if (isOver) moveOrder(tx, orderId, 'cancelled', { by: 'hold', reason: 'it was not paid in time' }, shop.clock.now())
   })
 }
@@ -62,21 +63,22 @@ function mayBePaidUnseen(shop: ShopContext, attempt: AttemptRow): boolean {
   return shop.cards?.name === attempt.gateway || isAtTheBank(attempt)
 }
 
-function openOnesOf(db: Db, orderId: number): AttemptRow[] {
-  return attemptsOf(db, orderId).filter(({ outcome }) => outcome === null)
-}
-
 /**
- * Cancels an order for an operator. Open payments are first called off at the gateway, so that the buyer is not charged
+ * Cancels an order. Open payments are first called off at the gateway, so that the buyer is not charged
  * for a cancelled order.
  *
  * @throws AppError TRANSITION_REFUSED when it was paid in the meantime or cannot be cancelled, CONFLICT while its payment
  *   waits for the bank, DEPENDENCY_UNAVAILABLE when the gateway does not answer or cannot be asked from here
  */
-export async function cancelOrder(shop: ShopContext, orderId: number, by: string): Promise<void> {
+export async function cancelOrder(
+  shop: ShopContext,
+  orderId: number,
+  by: string,
+  deadline: Deadline = startDeadline()
+): Promise<void> {
   const { paidAt } = getOrder(shop.db, orderId)
   // A buyer who chose a bank transfer may still have a payment page open that could not be closed then.
-  if (paidAt === null) await callOffPayments(shop, orderId, by)
+  if (paidAt === null) await callOffPayments(shop, orderId, by, deadline)
   await writeWhenFree(shop.db, (tx) => {
     const now = shop.clock.now()
     moveOrder(tx, orderId, 'cancelled', { by, reason: 'cancelled' }, now)
@@ -84,11 +86,11 @@ export async function cancelOrder(shop: ShopContext, orderId: number, by: string
   })
 }
 
-async function callOffPayments(shop: ShopContext, orderId: number, by: string): Promise<void> {
-  const open = openOnesOf(shop.db, orderId)
+async function callOffPayments(shop: ShopContext, orderId: number, by: string, deadline: Deadline): Promise<void> {
+  const open = openAttemptsOf(shop.db, orderId)
   for (const attempt of open) if (attempt.objectId !== null) gatewayOf(shop, attempt)
   for (const attempt of open) {
-    const isOver = await closeAttempt(shop, attempt, by).catch((cause: unknown) => {
+    const isOver = await closeAttempt(shop, attempt, by, deadline).catch((cause: unknown) => {
       throw new AppError(
         'DEPENDENCY_UNAVAILABLE',
         'The payment gateway does not answer. Try again in a minute.',
@@ -110,10 +112,16 @@ async function callOffPayments(shop: ShopContext, orderId: number, by: string): 
 }
 
 /** Calls an attempt off; true once it has a final outcome. */
-async function closeAttempt(shop: ShopContext, attempt: AttemptRow, by: string): Promise<boolean> {
+async function closeAttempt(
+  shop: ShopContext,
+  attempt: AttemptRow,
+  by: string,
+  deadline: Deadline = startDeadline()
+): Promise<boolean> {
   // A gateway that the shop no longer uses cannot be asked. If the payment arrives after all, it is a late payment.
   const gateway = attempt.objectId === null ? undefined : findGatewayOf(shop, attempt)
-  const state = gateway === undefined ? undefined : await callOff(await gateway.client(), attempt)
+  const stripe = await gateway?.client()
+  const state = stripe && (await deadline.call((options) => callOff(stripe, attempt, options)))
   if (state === undefined) await abandon(shop, attempt)
   else await settleAttempt(shop, attempt.id, state, by)
   return getAttempt(shop.db, attempt.id).outcome !== null

@@ -163,6 +163,8 @@ export const pageExpectations: Readonly<Record<string, Row>> = {
   'POST /checkout/{token}': everyone(only('303', '404')),
   'GET /checkout/done/{token}': everyone(only('200', '404')),
   'GET /checkout/return/{token}': everyone(only('303', '404')),
+  'GET /checkout/cancel/{token}': everyone(only('303', '404')),
+  'POST /checkout/cancel/{token}': everyone(only('303', '404')),
   'GET /account/verify': {
     guest: '410',
     unverified: only('200', '410'),

@@ -215,6 +215,11 @@ export const pageRequests: Readonly<Record<string, Request>> = {
   }),
   'GET /checkout/done/{token}': async (cell) => ({ path: `/checkout/done/${await orderToken(cell)}` }),
   'GET /checkout/return/{token}': async (cell) => ({ path: `/checkout/return/${await orderToken(cell)}` }),
+  'GET /checkout/cancel/{token}': async (cell) => ({ path: `/checkout/cancel/${await orderToken(cell)}` }),
+  'POST /checkout/cancel/{token}': async (cell) => ({
+    path: `/checkout/cancel/${await orderToken(cell)}`,
+    body: new URLSearchParams()
+  }),
   'GET /account/verify': (cell) => ({ path: `/account/verify?token=${tokenOf(cell, 'verify')}` }),
   'POST /account/verify': (cell) => ({
     path: '/account/verify',

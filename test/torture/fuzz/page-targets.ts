@@ -67,6 +67,8 @@ const pathOf: Readonly<Record<string, (random: Random, places: PageMaterial) => 
   '/checkout/done/:token': (random, { orders }) => `/checkout/done/${random.oneIn(6) ? 'none' : random.pick(orders)}`,
   '/checkout/return/:token': (random, { orders }) =>
     `/checkout/return/${random.oneIn(6) ? 'none' : random.pick(orders)}`,
+  '/checkout/cancel/:token': (random, { orders }) =>
+    `/checkout/cancel/${random.oneIn(6) ? 'none' : random.pick(orders)}`,
   '/account/verify': (random, places) => `/account/verify?token=${tokenFor(random, places)}`,
   '/account/reset': (random, places) => `/account/reset?token=${tokenFor(random, places)}`,
   '/products/:slug': (random) => `/products/${random.pick(['storm-lantern', 'hurricane-lamp', 'none'])}`,
