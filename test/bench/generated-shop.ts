@@ -101,8 +101,11 @@ function fillCatalogue(sqlite: Database.Database, { products }: Size, { now }: F
     INSERT INTO categories (id, slug, name) ${numbers(20)} SELECT i, 'room-' || i, 'Room ' || i FROM n;
     INSERT INTO product_categories (product_id, category_id, position) SELECT id, id % 20 + 1, 0 FROM products;
     INSERT INTO product_tags (product_id, tag, position) SELECT id, 'tag-' || id % 50, 0 FROM products;
-    INSERT INTO products_search (rowid, name, description, tags)
-      SELECT id, name, description, 'tag-' || id % 50 FROM products;
+    INSERT INTO products_search (rowid, name, tags, labels, description, keys)
+      SELECT position << 32 | id, name, 'tag-' || id % 50, 'Room ' || (id % 20 + 1), description,
+        concat_ws(' ', char(0xE000) || 'listed', char(0xE000) || 'p' || id, char(0xE000) || 'c' || (id % 20 + 1))
+      FROM products;
+    INSERT INTO search_words (word) VALUES ('lantern'), ('number'), ('glass'), ('workshop'), ('harbour'), ('wick'), ('handle');
   `)
 }
 

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { findSchemaProblem } from '../../src/operations/backup/compare-schema.ts'
 import { journal, migrateDatabase, migrationStatus } from '../../src/platform/db/migrate.ts'
+import { findProducts } from '../../src/shop/catalog/search/find-products.ts'
 import { shopstead } from '../support/command-line.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { contentOf, golden, goldenFolder, newest, oldShop, withAnother } from './migrate-support.ts'
@@ -37,6 +38,18 @@ describe('a golden database', () => {
     expect(migrateDatabase(db)).toMatchObject({ version: newest, pending: [], newer: false })
     expect(lostRows(before, contentOf(db.sqlite))).toEqual([])
     expect(findSchemaProblem(db.sqlite)).toBeUndefined()
+  })
+
+  it('has a search index after the migration that creates it, like one that imports have filled', () => {
+    const [migrated, filled] = ['0010_unpaid-guests', '0011_product-search'].map((tag) => golden(tag).db)
+    if (migrated === undefined || filled === undefined) throw new Error('A golden database is missing.')
+    for (const db of [migrated, filled]) migrateDatabase(db)
+    for (const text of [undefined, 'lantern', 'lantren', 'wool', 'LAMP', '%', 'a_b'])
+      for (const literal of [true, false]) {
+        const query = { text, literal, page: 1, perPage: 100 }
+        expect(findProducts(migrated, query, 0)).toEqual(findProducts(filled, query, 0))
+      }
+    expect(findProducts(migrated, { text: 'lantren', page: 1, perPage: 1 }, 0).total).toBeGreaterThan(0)
   })
 
   it('keeps the children of a table that a migration rebuilds', () => {

@@ -4,6 +4,7 @@ import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3'
 import { AppError } from '../../errors.ts'
 import { onceFor } from '../once-for.ts'
 import { emailKey } from '../email-key.ts'
+import { foldWord, signTokens, spellingWords } from '../search-text.ts'
 import { compareKey } from '../text.ts'
 import { endPeriod } from './once-per-turn.ts'
 import { planOnce } from './plan-once.ts'
@@ -64,13 +65,26 @@ export function openDatabase(file: string, options: DatabaseOptions = {}): Db {
     sqlite.close()
     throw error
   }
-  // SQLite's lower() changes only the letters A to Z.
-  sqlite.function('compare_key', { deterministic: true }, (text) =>
-    typeof text === 'string' ? compareKey(text) : null
-  )
-  sqlite.function('email_key', { deterministic: true }, (text) => (typeof text === 'string' ? emailKey(text) : null))
+  addTextFunctions(sqlite)
   planOnce(sqlite)
   return { sqlite, orm: drizzle(sqlite) }
+}
+
+/** Functions for comparing and searching texts; statements and migrations use them. Null stays null. */
+function addTextFunctions(sqlite: Database.Database): void {
+  const add = (name: string, work: (text: string) => string): void => {
+    sqlite.function(name, { deterministic: true }, (text) => (typeof text === 'string' ? work(text) : null))
+  }
+  // SQLite's lower() changes only the letters A to Z.
+  add('compare_key', compareKey)
+  add('email_key', emailKey)
+  add('fold_word', foldWord)
+  add('spelling_words', (text) => JSON.stringify(spellingWords(text)))
+  sqlite.function('sign_tokens', { deterministic: true }, (mark, text) =>
+    signTokens(String(text))
+      .map((token) => String(mark) + token)
+      .join(' ')
+  )
 }
 
 /**

@@ -8,7 +8,7 @@ import type { ProductInput } from './import/format.ts'
 import { resolveOffer } from './offer-input.ts'
 import type { ProductRow } from './rows.ts'
 import { products } from './schema.ts'
-import { indexProduct } from './search-index.ts'
+import { indexNewProduct, indexProduct } from './search/index-product.ts'
 import { productBySlug } from './stored-product.ts'
 
 export type ApplyOptions = {
@@ -73,7 +73,7 @@ function createProduct(run: ApplyRun, input: ProductInput): Change {
   applyTags(run.tx, id, tags)
   applyVariations(run.tx, id, variations, run.options)
   applyGrants(run.tx, id, grants)
-  indexProduct(run.tx, id)
+  indexNewProduct(run.tx, id)
   return { kind: 'product', key: input.slug, outcome: 'created', fields: [] }
 }
 
@@ -96,7 +96,7 @@ function updateProduct(run: ApplyRun, row: ProductRow, input: ProductInput): Cha
     .set({ ...columns, updatedAt: run.now })
     .where(eq(products.id, row.id))
     .run()
-  if ('name' in columns || 'description' in columns || lists.tags) indexProduct(tx, row.id)
+  indexProduct(tx, row.id)
   return { kind: 'product', key: row.slug, outcome: 'updated', fields }
 }
 

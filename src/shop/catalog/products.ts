@@ -7,6 +7,7 @@ import { toOffer } from './offer-view.ts'
 import type { OfferParts, OfferTerms } from './offer-view.ts'
 import type { ProductRow, VariationRow } from './rows.ts'
 import { products } from './schema.ts'
+import { indexProduct } from './search/index-product.ts'
 import { effectiveStock } from './stock.ts'
 import {
   categoriesOfProduct,
@@ -36,7 +37,10 @@ export function setPublished(db: Db, slugOrId: string, published: boolean, now: 
   return write(db, (tx) => {
     const row = getProduct(tx, slugOrId)
     if (row.published === published) return row
-    return tx.orm.update(products).set({ published, updatedAt: now }).where(eq(products.id, row.id)).returning().get()
+    const changed = { published, updatedAt: now }
+    tx.orm.update(products).set(changed).where(eq(products.id, row.id)).run()
+    indexProduct(tx, row.id)
+    return { ...row, ...changed }
   })
 }
 

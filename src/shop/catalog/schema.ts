@@ -173,11 +173,19 @@ export const couponCategories = sqliteTable(
   (t) => [primaryKey({ columns: [t.couponId, t.categoryId] })]
 )
 
-/** The full-text index of products; its rowid is the product's id. search-index.ts updates it. */
+/**
+ * The search index of published products. The row id of an entry is the product's place in the shop: a bit for sold out,
+ * 30 bits of its position, 32 bits of its id. `labels` are category names and SKUs, `keys` are tokens that are not words.
+ * search/index-product.ts updates it.
+ */
 export const virtualTables = [
   `CREATE VIRTUAL TABLE products_search
-   USING fts5(name, description, tags, tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3')`
+   USING fts5(name, tags, labels, description, keys, content = '', contentless_delete = 1,
+     tokenize = 'unicode61 remove_diacritics 2', prefix = '1 2 3')`
 ]
+
+/** Words of the search index, to which a search corrects typing mistakes. Words of former products stay. */
+export const searchWords = sqliteTable('search_words', { word: text('word').primaryKey() })
 
 const run = raiseRevision('catalog')
 const offerColumns =
