@@ -126,23 +126,12 @@ export type Operations = {
     body: undefined
     answer: { data: { offers: Offer[]; pagination: Pagination }; meta: { [name: string]: never } }
   }
-  'POST /store/checkout-session': {
-    query: {
-      ref?: string | undefined
-      campaign?: string | undefined
-      utm_source?: string | undefined
-      utm_medium?: string | undefined
-      utm_campaign?: string | undefined
-      utm_content?: string | undefined
-    }
+  'POST /store/quote': {
+    query: undefined
     body: {
       items: { productId: number; quantity: number; variationId?: number | null }[]
       couponCode?: string | null
       couponCodes?: string[] | null
-      returnUrl?: string | null
-      cancelUrl?: string | null
-      notes?: string | null
-      paymentToken?: string | null
       customer?: {
         email?: string | null
         firstName?: string | null
@@ -200,8 +189,89 @@ export type Operations = {
         postalCode?: string | null
         postal_code?: string | null
       } | null
+      shippingMethod?: string | null
       subscribeAgain?: boolean | null
       strategy?: 'redirect_to_store' | 'token_handoff' | null
+    }
+    answer: { data: Quote; meta: Meta }
+  }
+  'POST /store/checkout-session': {
+    query: {
+      ref?: string | undefined
+      campaign?: string | undefined
+      utm_source?: string | undefined
+      utm_medium?: string | undefined
+      utm_campaign?: string | undefined
+      utm_content?: string | undefined
+    }
+    body: {
+      items: { productId: number; quantity: number; variationId?: number | null }[]
+      couponCode?: string | null
+      couponCodes?: string[] | null
+      customer?: {
+        email?: string | null
+        firstName?: string | null
+        lastName?: string | null
+        phone?: string | null
+        companyName?: string | null
+        createAccount?: boolean | null
+        password?: string | null
+        first_name?: string | null
+        last_name?: string | null
+        company_name?: string | null
+        create_account?: boolean | null
+      } | null
+      billingAddress?: {
+        firstName?: string | null
+        lastName?: string | null
+        company?: string | null
+        address1?: string | null
+        address2?: string | null
+        city?: string | null
+        state?: string | null
+        postcode?: string | null
+        country?: string | null
+        phone?: string | null
+        email?: string | null
+        first_name?: string | null
+        last_name?: string | null
+        line1?: string | null
+        address_1?: string | null
+        line2?: string | null
+        address_2?: string | null
+        province?: string | null
+        postalCode?: string | null
+        postal_code?: string | null
+      } | null
+      shippingAddress?: {
+        firstName?: string | null
+        lastName?: string | null
+        company?: string | null
+        address1?: string | null
+        address2?: string | null
+        city?: string | null
+        state?: string | null
+        postcode?: string | null
+        country?: string | null
+        phone?: string | null
+        email?: string | null
+        first_name?: string | null
+        last_name?: string | null
+        line1?: string | null
+        address_1?: string | null
+        line2?: string | null
+        address_2?: string | null
+        province?: string | null
+        postalCode?: string | null
+        postal_code?: string | null
+      } | null
+      shippingMethod?: string | null
+      subscribeAgain?: boolean | null
+      strategy?: 'redirect_to_store' | 'token_handoff' | null
+      returnUrl?: string | null
+      cancelUrl?: string | null
+      notes?: string | null
+      paymentToken?: string | null
     }
     answer: { data: CheckoutRedirect | CheckoutHandoff; meta: Meta }
   }
@@ -292,17 +362,7 @@ export type ErrorDetails = {
   TOKEN_INVALID: { [name: string]: never }
   UNSUPPORTED_MEDIA_TYPE: { [name: string]: never }
   UPSTREAM_UNAVAILABLE: { [name: string]: never }
-  VALIDATION_FAILED: {
-    fieldErrors: { [name: string]: string[] }
-    problems?: {
-      path: string
-      code: 'below_minimum' | 'not_enough' | 'already_subscribed'
-      message: string
-      minimum?: number
-      currentPeriodEnd?: string
-      left?: number
-    }[]
-  }
+  VALIDATION_FAILED: { fieldErrors: { [name: string]: string[] }; problems?: CartProblem[] }
   WEBHOOK_SIGNATURE_INVALID: { [name: string]: never }
 }
 
@@ -321,6 +381,37 @@ export type Meta = {
   correlation_id: string | null
   request_id: string | null
   timestamp: string
+}
+
+export type CartProblem = {
+  path: string
+  code:
+    | 'unknown_product'
+    | 'unavailable'
+    | 'sold_out'
+    | 'not_enough'
+    | 'choose_variation'
+    | 'coupon_unknown'
+    | 'coupon_expired'
+    | 'coupon_used'
+    | 'coupon_minimum'
+    | 'coupon_not_for_cart'
+    | 'address_needed'
+    | 'no_shipping_there'
+    | 'below_minimum'
+    | 'interval_mixed'
+    | 'already_subscribed'
+    | 'too_many_products'
+    | 'total_too_high'
+    | 'login_needed'
+    | 'email_needed'
+    | 'payment_unavailable'
+    | 'too_many_unpaid'
+    | 'too_many_attempts'
+  message: string
+  left?: number
+  minimum?: number
+  currentPeriodEnd?: string
 }
 
 export type StartedSession = { user: User; flags: Flags; entitlements: Entitlements; next: string }
@@ -532,6 +623,65 @@ export type Offer = {
   price: { currency: string; amount: number; originalAmount: number | null; isOnSale: boolean }
   categories: string[]
   tags: string[]
+}
+
+export type Quote = {
+  currency: string
+  lines: QuoteLine[]
+  coupons: { code: string; accepted: boolean; problem: LineProblem | null }[]
+  subtotal: number
+  discount: number
+  shipping: {
+    required: boolean
+    methods: { id: string; name: string; amount: number; estimate: string | null }[]
+    chosen: string | null
+    amount: number
+  }
+  tax: { included: boolean; amount: number; lines: { name: string; ratePercent: number; amount: number }[] }
+  total: number
+  payable: boolean
+  problems: CartProblem[]
+}
+
+export type QuoteLine = {
+  productId: number
+  variationId: number | null
+  name: string | null
+  quantity: number
+  unitPrice: number | null
+  total: number
+  image: { url: string; alt: string; width: number; height: number; sizes: { url: string; width: number }[] } | null
+  problem: LineProblem | null
+}
+
+export type LineProblem = {
+  code:
+    | 'unknown_product'
+    | 'unavailable'
+    | 'sold_out'
+    | 'not_enough'
+    | 'choose_variation'
+    | 'coupon_unknown'
+    | 'coupon_expired'
+    | 'coupon_used'
+    | 'coupon_minimum'
+    | 'coupon_not_for_cart'
+    | 'address_needed'
+    | 'no_shipping_there'
+    | 'below_minimum'
+    | 'interval_mixed'
+    | 'already_subscribed'
+    | 'too_many_products'
+    | 'total_too_high'
+    | 'login_needed'
+    | 'email_needed'
+    | 'payment_unavailable'
+    | 'too_many_unpaid'
+    | 'too_many_attempts'
+  message: string
+  left?: number
+  minimum?: number
+  currentPeriodEnd?: string
 }
 
 export type CheckoutRedirect = { checkoutUrl: string; orderId: string | null; orderToken: string; statusUrl: string }

@@ -38,8 +38,9 @@ describe('what unpaid orders hold', () => {
     expect((await checkOut(guestAt('192.0.2.1'), lanterns(3))).status).toBe(200)
     const refusal = await checkOut(guestAt('192.0.2.1'), lanterns(3))
     expect([refusal.status, fieldErrors(refusal)]).toEqual([422, ['items.0.quantity']])
+    expect(refusal.error.details['fieldErrors']).toEqual({ 'items.0.quantity': ['Only 2 can be ordered at a time.'] })
     expect(refusal.error.details['problems']).toEqual([
-      { path: 'items.0.quantity', code: 'not_enough', message: 'Only 2 can be ordered at a time.', left: 2 }
+      { path: 'items.0.quantity', code: 'not_enough', message: 'Lantern: only 2 can be ordered at a time.', left: 2 }
     ])
     expect((await checkOut(guestAt('192.0.2.1'), lanterns(2))).status).toBe(200)
     const last = await checkOut(guestAt('192.0.2.1'), lanterns(1))

@@ -7,6 +7,7 @@ import { groups } from '../../src/cli/groups.ts'
 import { AppError, errorCodes } from '../../src/errors.ts'
 import { parseConfig } from '../../src/platform/config/config.ts'
 import { readEnvFile } from '../../src/platform/config/env-file.ts'
+import { problemCodes } from '../../src/shop/orders/problems.ts'
 import { mayMove, orderStatuses } from '../../src/shop/orders/states.ts'
 import { definitions, settingKeys } from '../../src/shop/settings/definitions.ts'
 import { optionalEmails } from '../../src/shop/settings/optional-emails.ts'
@@ -62,6 +63,10 @@ describe('the tables of docs/contract.md', () => {
     expect(column(documented, 'Template')).toEqual(emailTemplates)
     const optional = documented.filter((row) => row['Off'] === 'emails.off')
     expect(column(optional, 'Template')).toEqual(optionalEmails)
+  })
+
+  it('name every problem of a cart, in the order of the code', () => {
+    expect(column(rowsOf(contractPage, '5.23'), 'Problem')).toEqual([...problemCodes])
   })
 
   it('name every move of an order', () => {

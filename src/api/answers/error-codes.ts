@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { ErrorCode } from '../../errors.ts'
+import { cartProblem } from './cart-problem.ts'
 import type { PasswordRule } from '../../shop/accounts/password-rules.ts'
 
 /** An error code in the API description. */
@@ -15,8 +16,6 @@ const passwordRules = [
   'common',
   'personal'
 ] as const satisfies readonly PasswordRule[]
-
-const problemCodes = ['below_minimum', 'not_enough', 'already_subscribed'] as const
 
 const checkoutFailed = z.object({
   safeReason: z.string().meta({
@@ -128,16 +127,7 @@ export const errors = {
         .record(z.string(), z.array(z.string()))
         .meta({ description: 'Messages by dotted path (items.0.quantity); _body means the whole body.' }),
       problems: z
-        .array(
-          z.object({
-            path: z.string(),
-            code: z.enum(problemCodes),
-            message: z.string(),
-            minimum: z.number().optional(),
-            currentPeriodEnd: z.string().optional(),
-            left: z.int().optional()
-          })
-        )
+        .array(cartProblem)
         .optional()
         .meta({ description: 'From checkout: the reasons why the cart cannot be bought, for programs.' })
     }),

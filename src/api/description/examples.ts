@@ -20,6 +20,7 @@ export const requestExamples: Readonly<Record<string, object>> = {
     returnUrl: 'https://shop.example/thanks',
     cancelUrl: 'https://shop.example/basket'
   },
+  'POST /store/quote': { items: [{ productId: 3, quantity: 2 }], couponCode: 'WELCOME10' },
   'POST /affiliates/apply': { website: 'https://mira.example', message: 'I write about lanterns.' },
   'POST /affiliates/terms': { version: '2026-01-01' }
 }

@@ -1,8 +1,9 @@
 import { emailKey } from '../../platform/email-key.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { decideAttribution } from '../../shop/checkout/attribution.ts'
-import { sentCodes, priceCart } from '../../shop/checkout/cart.ts'
+import { evaluateCart, sentCodes } from '../../shop/checkout/cart.ts'
 import type { CheckoutQuery } from '../../shop/checkout/input.ts'
+import { assertSellable, cartRefusals } from '../../shop/checkout/sale-refusals.ts'
 import { insertOrder } from '../../shop/orders/create-order.ts'
 import { getOrder } from '../../shop/orders/find.ts'
 import { payOrder } from '../../shop/orders/pay-order.ts'
@@ -73,12 +74,13 @@ function placeOrder(tx: Tx, purchase: Purchase, until: number, now: number): Ord
   const { userId, email, contact, billingAddress, notes, items, query } = purchase
   const currency = setting(tx, 'shop.currency')
   const codes = sentCodes({ couponCode: undefined, couponCodes: purchase.couponCodes })
-  const cart = priceCart(tx, { items, codes, currency }, { userId, emailKey: emailKey(email) }, now)
+  const cart = evaluateCart(tx, { items, codes, currency }, { userId, emailKey: emailKey(email) }, now)
+  assertSellable(cartRefusals(cart))
   const attribution = decideAttribution(tx, query, { userId, emails: [email] })
-  const draft = { userId, email, contact, billingAddress, shippingAddress: null, notes, currency, ...cart, attribution }
+  const draft = { userId, email, contact, billingAddress, shippingAddress: null, notes, currency, attribution }
   const holdMinutes = Math.ceil((until - now) / minuteMs) + unpaidHoldMinutes
   const channel = { strategy: 'redirect_to_store', returnUrl: null, cancelUrl: null, holdMinutes } as const
-  return insertOrder(tx, { ...draft, ...channel }, now)
+  return insertOrder(tx, { ...draft, ...channel, lines: cart.lines, coupons: cart.coupons }, now)
 }
 
 type Step = { afterMs: number; take: (tx: Tx, orderId: number, now: number) => void }

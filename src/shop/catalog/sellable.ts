@@ -57,6 +57,27 @@ export function findSellable(
   }
 }
 
+/** What the shop shows of an item, whether or not it can be bought. */
+export type Shown = {
+  name: string
+  /** Null if the item names a variation that the product does not have. */
+  unitPriceMinor: number | null
+  hasVariations: boolean
+}
+
+/** What the shop shows of an item at `now`; null for a product that is unknown or not published. */
+export function findShown(db: Db, productId: number, variationId: number | null, now: number): Shown | null {
+  const product = productById(db, productId)
+  if (product === undefined || !product.published) return null
+  const available = variationsOfProduct(db, productId)
+  const hasVariations = available.length > 0
+  const byId = available.find(({ id }) => id === variationId) ?? null
+  if (variationId !== null && byId === null) return { name: product.name, unitPriceMinor: null, hasVariations }
+  const priced = byId ?? available.find(({ isDefault }) => isDefault) ?? available[0] ?? null
+  const { unitPriceMinor } = currentPrice(pricesOf(product, priced), now)
+  return { name: itemName(product, byId), unitPriceMinor, hasVariations }
+}
+
 function findVariation(
   db: Db,
   product: ProductRow,

@@ -1,41 +1,39 @@
-import { AppError } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { toIso } from '../../platform/iso-time.ts'
 import { renewalInterval } from '../benefits/kinds.ts'
 import { subscriptionsOf } from '../benefits/records.ts'
 import { subscriptionStatus } from '../benefits/status.ts'
 import type { DraftLine } from '../orders/draft.ts'
+import { refusal } from '../orders/problems.ts'
+import type { Refusal } from '../orders/problems.ts'
 import { takesToken } from '../orders/strategies.ts'
-import type { CheckoutBody } from './input.ts'
+import type { Strategy } from '../orders/strategies.ts'
 
 /**
- * Requires `subscribeAgain` from a customer who already has a subscription of a product in the cart, because both would
- * renew. token_handoff sells a fixed period, which extends another fixed period, so there only a subscription that renews
- * counts.
- *
- * @throws AppError VALIDATION_FAILED for each such item, with the problem `already_subscribed`
+ * The lines with a product that the customer already subscribes to, because both subscriptions would renew. The customer
+ * buys another one by `subscribeAgain`. token_handoff sells a fixed period, which extends another fixed period, so there
+ * only a subscription that renews counts.
  */
-export function assertNotSubscribed(
+export function subscribedRefusals(
   db: Db,
   userId: number,
-  { lines, body }: { lines: readonly DraftLine[]; body: CheckoutBody },
+  { lines, strategy }: { lines: readonly DraftLine[]; strategy: Strategy },
   now: number
-): void {
-  if (body.subscribeAgain === true || !lines.some(isSubscription)) return
+): Refusal[] {
+  if (!lines.some(isSubscription)) return []
   const running = subscriptionsOf(db, userId).filter(
     (record) =>
       !['cancelled', 'expired'].includes(subscriptionStatus(record, now)) &&
-      (record.gatewayId !== null || !takesToken(body.strategy))
+      (record.gatewayId !== null || !takesToken(strategy))
   )
-  const problems = lines.filter(isSubscription).flatMap(({ path, productId, name }) => {
+  return lines.filter(isSubscription).flatMap(({ path, productId, name }) => {
     const known = running.find((record) => record.productId === productId)
     if (known === undefined) return []
     const message = `You already have a subscription of ${name}. Another one would be charged in addition.`
-    return [{ path, code: 'already_subscribed', message, currentPeriodEnd: toIso(known.currentPeriodEnd) }]
+    const currentPeriodEnd = toIso(known.currentPeriodEnd)
+    const problem = { path, code: 'already_subscribed', message, currentPeriodEnd } as const
+    return [refusal(problem, { path: `${path}.productId` })]
   })
-  if (problems.length === 0) return
-  const fieldErrors = Object.fromEntries(problems.map(({ path, message }) => [`${path}.productId`, [message]]))
-  throw new AppError('VALIDATION_FAILED', 'You already have this subscription.', { fieldErrors, problems })
 }
 
 function isSubscription({ grants }: DraftLine): boolean {

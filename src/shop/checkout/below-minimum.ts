@@ -1,7 +1,8 @@
-import { AppError } from '../../errors.ts'
 import { isBelowMinimum, minimumChargeMinor } from '../../platform/minimum-charge.ts'
 import { formatMoney, toMajor } from '../../platform/money.ts'
 import type { ShopContext } from '../context.ts'
+import { refusal } from '../orders/problems.ts'
+import type { Refusal } from '../orders/problems.ts'
 import type { OrderRow } from '../orders/rows.ts'
 
 type Total = Pick<OrderRow, 'totalMinor' | 'currency'>
@@ -11,12 +12,9 @@ export function isTooSmallForCard({ cards }: Pick<ShopContext, 'cards'>, { total
   return cards !== null && isBelowMinimum(totalMinor, currency)
 }
 
-/** The error VALIDATION_FAILED for `path`, with the problem `below_minimum` and the minimum in major units. */
-export function belowMinimum({ currency }: Pick<OrderRow, 'currency'>, path: string): AppError {
+/** The refusal `below_minimum` on `path`, with the minimum in major units. */
+export function belowMinimum({ currency }: Pick<OrderRow, 'currency'>, path: string): Refusal {
   const minimumMinor = minimumChargeMinor(currency)
   const message = `The total must be at least ${formatMoney(minimumMinor, currency)} to pay by card.`
-  return new AppError('VALIDATION_FAILED', 'Some fields are missing or invalid.', {
-    fieldErrors: { [path]: [message] },
-    problems: [{ path, code: 'below_minimum', message, minimum: toMajor(minimumMinor, currency) }]
-  })
+  return refusal({ path, code: 'below_minimum', message, minimum: toMajor(minimumMinor, currency) })
 }

@@ -1,105 +1,77 @@
-import { validationFailed } from '../../errors.ts'
-import type { FieldErrors } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
+import { toMajor } from '../../platform/money.ts'
 import { compareKey } from '../../platform/text.ts'
-import { renewalInterval } from '../benefits/kinds.ts'
-import { couponRefusals, discountLines, findCouponRefusal } from '../catalog/coupon-rules.ts'
-import type { CouponScope } from '../catalog/coupon-rules.ts'
+import { discountLines, findCouponRefusal, inactiveReason } from '../catalog/coupon-rules.ts'
+import type { CouponRefusal, CouponScope, DiscountableLine } from '../catalog/coupon-rules.ts'
 import { couponScope, findCoupon } from '../catalog/coupons.ts'
 import type { CouponRow } from '../catalog/rows.ts'
-import { findSellable, unsellableReasons } from '../catalog/sellable.ts'
-import type { Sellable } from '../catalog/sellable.ts'
 import { categoryIdsOfProduct } from '../catalog/stored-product.ts'
+import { couponRefusal } from '../orders/coupon-refusal.ts'
 import { customerKeyOf } from '../orders/coupon-uses.ts'
-import { couponsRefused } from '../orders/coupons-refused.ts'
 import type { DraftCoupon, DraftLine } from '../orders/draft.ts'
+import type { Refusal } from '../orders/problems.ts'
+import { findLines, toDraftLine } from './cart-lines.ts'
+import type { CartLine, Item } from './cart-lines.ts'
 import type { Codes } from './input.ts'
-
-type Item = { productId: number; variationId?: number | undefined; quantity: number }
-
-/** One product or variation of the cart; `path` is the first item that named it. */
-type CartLine = { path: string; sellable: Sellable; quantity: number }
 
 /** What is known about the buyer, for a coupon's limit per customer. */
 export type CartBuyer = { userId: number | null; emailKey: string | null }
 
+/** A coupon code of a cart. */
+export type CartCode = { path: string; code: string; coupon: CouponRow | null; refusal: Refusal | null }
+
+/** The lines and coupons that can be bought, with their prices and discounts. */
 export type PricedCart = { lines: DraftLine[]; coupons: DraftCoupon[] }
+
+/** A cart with everything in it that cannot be bought. */
+export type EvaluatedCart = PricedCart & {
+  /** A line for each product and variation that was sent, also those that cannot be bought. */
+  cartLines: CartLine[]
+  codes: CartCode[]
+  itemRefusals: Refusal[]
+  codeRefusals: Refusal[]
+}
+
+type CartInput = { items: readonly Item[]; codes: readonly SentCode[]; currency: string }
 
 /**
  * Calculates the price of the items at `now`, with the prices and stock of the catalogue. Items with the same product and
- * variation merge into one line. Discounts are distributed to the lines.
- *
- * @throws AppError VALIDATION_FAILED for each item that cannot be bought or code that does not apply; its cause is a
- *   CouponsRefused when it was a code
+ * variation merge into one line. Discounts are distributed to the lines. A line of which too little is in stock has the
+ * price of what was sent.
  */
-export function priceCart(
-  db: Db,
-  input: { items: readonly Item[]; codes: readonly SentCode[]; currency: string },
-  buyer: CartBuyer,
-  now: number
-): PricedCart {
-  const cart = findLines(db, input.items, now)
+export function evaluateCart(db: Db, input: CartInput, buyer: CartBuyer, now: number): EvaluatedCart {
+  const { lines: cartLines, refusals: itemRefusals } = findLines(db, input.items, now)
+  const sold = cartLines.flatMap((line) => (line.sellable === null ? [] : [{ line, sellable: line.sellable }]))
   const hasCodes = input.codes.length > 0
-  const discountable = cart.map(({ sellable, quantity }) => ({
-    productId: sellable.product.id,
+  const discountable = sold.map(({ line, sellable }) => ({
+    productId: line.productId,
     // Only coupons need the categories.
-    categoryIds: hasCodes ? categoryIdsOfProduct(db, sellable.product.id) : [],
-    totalMinor: sellable.unitPriceMinor * quantity
+    categoryIds: hasCodes ? categoryIdsOfProduct(db, line.productId) : [],
+    totalMinor: sellable.unitPriceMinor * line.quantity
   }))
-  const coupons = findCoupons(db, input.codes, discountable, now)
+  const checked = input.codes.map((sent) => checkCode(db, sent, discountable, { currency: input.currency, now }))
+  const applied = checked.flatMap(({ path, coupon, scope, refusal }) =>
+    coupon === null || refusal !== null ? [] : [{ path, coupon, scope }]
+  )
   const discounts = discountLines(
     discountable,
-    coupons.map(({ coupon, scope }) => ({ ...coupon, ...scope })),
+    applied.map(({ coupon, scope }) => ({ ...coupon, ...scope })),
     input.currency
   )
+  const customerKey = customerKeyOf(buyer)
   return {
-    lines: cart.map((line, index) => toDraftLine(line, discounts.byLine[index] ?? 0)),
-    coupons: coupons.map(({ path, coupon }, index) => ({
+    cartLines,
+    codes: checked,
+    itemRefusals,
+    codeRefusals: checked.flatMap(({ refusal }) => refusal ?? []),
+    lines: sold.map(({ line, sellable }, index) => toDraftLine(line, sellable, discounts.byLine[index] ?? 0)),
+    coupons: applied.map(({ path, coupon }, index) => ({
       path,
       couponId: coupon.id,
       code: coupon.code,
       discountMinor: discounts.byCoupon[index] ?? 0,
-      customerKey: customerKeyOf(buyer)
+      customerKey
     }))
-  }
-}
-
-function findLines(db: Db, items: readonly Item[], now: number): CartLine[] {
-  const errors: FieldErrors = {}
-  const lines = new Map<string, CartLine>()
-  for (const [index, item] of items.entries()) {
-    const path = `items.${index}`
-    const sellable = findSellable(db, item.productId, item.variationId ?? null, now)
-    if (typeof sellable === 'string') {
-      const { field, message } = unsellableReasons[sellable]
-      errors[`${path}.${field}`] = [message]
-      continue
-    }
-    const key = `${sellable.product.id}/${sellable.variation?.id ?? ''}`
-    const line = lines.get(key) ?? { path, sellable, quantity: 0 }
-    line.quantity += item.quantity
-    lines.set(key, line)
-    if (sellable.stock !== null && line.quantity > sellable.stock)
-      errors[`${path}.quantity`] = ['There are not enough left in stock.']
-    else if (!Number.isSafeInteger(sellable.unitPriceMinor * line.quantity))
-      errors[`${path}.quantity`] = ['The total is too high.']
-  }
-  if (Object.keys(errors).length > 0) throw validationFailed(errors, 'Some items cannot be bought.')
-  return [...lines.values()]
-}
-
-function toDraftLine({ path, sellable, quantity }: CartLine, discountMinor: number): DraftLine {
-  return {
-    path,
-    productId: sellable.product.id,
-    variationId: sellable.variation?.id ?? null,
-    name: sellable.name,
-    quantity,
-    unitPriceMinor: sellable.unitPriceMinor,
-    discountMinor,
-    totalMinor: sellable.unitPriceMinor * quantity - discountMinor,
-    type: sellable.type,
-    grants: sellable.grants
   }
 }
 
@@ -120,64 +92,27 @@ export function sentCodes(body: Codes): SentCode[] {
   return [...once.values()]
 }
 
-/**
- * Checks that all subscriptions of a cart have the same billing interval: a Checkout Session accepts only one.
- *
- * @throws AppError VALIDATION_FAILED for the items whose billing interval differs from the first one's
- */
-export function assertOneInterval(lines: readonly DraftLine[]): void {
-  const errors: FieldErrors = {}
-  let first: string | undefined
-  for (const { path, grants } of lines) {
-    for (const grant of grants) {
-      const interval = renewalInterval(grant)
-      if (interval === null) continue
-      first ??= interval
-      if (interval !== first)
-        errors[`${path}.productId`] = ['This item has a different billing interval from the others.']
-    }
-  }
-  if (Object.keys(errors).length > 0) throw validationFailed(errors, 'Some items cannot be bought together.')
-}
-
-/** Stripe accepts 20 recurring and 20 one-time lines in a Checkout Session with a subscription (docs.stripe.com/api/checkout/sessions/create). */
-const mostLinesWithSubscription = 20
-
-/**
- * Checks that a cart with a subscription fits into one Checkout Session.
- *
- * @throws AppError VALIDATION_FAILED for the items beyond the limit
- */
-export function assertFewEnough(lines: readonly DraftLine[]): void {
-  const isRecurring = ({ grants }: DraftLine): boolean => grants.some((grant) => renewalInterval(grant) !== null)
-  const recurring = lines.filter(isRecurring)
-  if (recurring.length === 0) return
-  const tooMany = [recurring, lines.filter((line) => !isRecurring(line))].flatMap((some) =>
-    some.slice(mostLinesWithSubscription)
-  )
-  if (tooMany.length === 0) return
-  const message = `At most ${mostLinesWithSubscription} other products can be bought together with a subscription.`
-  const errors = Object.fromEntries(tooMany.map(({ path }) => [`${path}.productId`, [message]]))
-  throw validationFailed(errors, 'Some items cannot be bought together.')
-}
-
-type Applied = { path: string; coupon: CouponRow; scope: CouponScope }
-
-function findCoupons(
+function checkCode(
   db: Db,
-  codes: readonly SentCode[],
-  lines: Parameters<typeof discountLines>[0],
+  { path, code }: SentCode,
+  lines: readonly DiscountableLine[],
+  { currency, now }: { currency: string; now: number }
+): CartCode & { scope: CouponScope } {
+  const coupon = findCoupon(db, code) ?? null
+  const scope = coupon === null ? { productIds: [], categoryIds: [] } : couponScope(db, coupon.id)
+  const reason = refusalReason(coupon, scope, lines, now)
+  const minimumMinor = coupon?.minTotalMinor ?? null
+  const minimum = minimumMinor === null ? undefined : toMajor(minimumMinor, currency)
+  return { path, code, coupon, scope, refusal: reason === undefined ? null : couponRefusal(path, reason, minimum) }
+}
+
+/** A cart in which nothing can be bought says nothing about a code, except whether it is active. */
+function refusalReason(
+  coupon: CouponRow | null,
+  scope: CouponScope,
+  lines: readonly DiscountableLine[],
   now: number
-): Applied[] {
-  const errors: FieldErrors = {}
-  const applied: Applied[] = []
-  for (const { path, code } of codes) {
-    const coupon = findCoupon(db, code)
-    const scope = coupon === undefined ? { productIds: [], categoryIds: [] } : couponScope(db, coupon.id)
-    const refusal = findCouponRefusal(coupon, scope, { lines, now })
-    if (coupon === undefined || refusal !== undefined) errors[path] = [couponRefusals[refusal ?? 'unknown']]
-    else applied.push({ path, coupon, scope })
-  }
-  if (Object.keys(errors).length > 0) throw couponsRefused(errors, 'A coupon code does not apply.')
-  return applied
+): CouponRefusal | undefined {
+  if (coupon !== null && lines.length === 0) return inactiveReason(coupon, now)
+  return findCouponRefusal(coupon ?? undefined, scope, { lines, now })
 }

@@ -1,32 +1,28 @@
-import { belowMinimum, isTooSmallForCard } from './below-minimum.ts'
-import { AppError, validationFailed } from '../../errors.ts'
+import { validationFailed } from '../../errors.ts'
 import type { FieldErrors } from '../../errors.ts'
-import type { Db, Tx } from '../../platform/db/database.ts'
+import type { Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
-import { emailKey } from '../../platform/email-key.ts'
 import type { NewUser } from '../accounts/create-user.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import type { ShopContext } from '../context.ts'
 import { insertOrder } from '../orders/create-order.ts'
 import { recordHolder } from '../orders/holders.ts'
 import type { Holder } from '../orders/holders.ts'
-import { hasCustomerLimit } from '../orders/customer-limits.ts'
-import { assertKnownBuyer } from './known-buyer.ts'
 import type { OrderDraft } from '../orders/draft.ts'
 import type { OrderRow } from '../orders/rows.ts'
-import { defaultStrategy, strategies, takesToken } from '../orders/strategies.ts'
+import { defaultStrategy, strategies } from '../orders/strategies.ts'
 import type { Strategy } from '../orders/strategies.ts'
 import { createAttempt } from '../payments/attempts.ts'
-import { isReady } from '../payments/gateway.ts'
 import { payNothing } from '../payments/pay-nothing.ts'
 import type { AttemptRow } from '../payments/rows.ts'
 import { setting } from '../settings/settings.ts'
-import { assertNotSubscribed } from './already-subscribed.ts'
 import { decideAttribution } from './attribution.ts'
-import { assertFewEnough, assertOneInterval, sentCodes, priceCart } from './cart.ts'
-import type { PricedCart } from './cart.ts'
+import { sentCodes } from './cart.ts'
 import { assertMayHold } from './held-orders.ts'
 import { linkOrder } from './idempotency.ts'
+import { assertOffered, offersChoice } from './offered-strategies.ts'
+import { assertSellable, paymentRefusals, saleRefusals } from './sale-refusals.ts'
+import { emailOf, emailRefusals, saleOf } from './sale.ts'
 import type { Claim } from './idempotency.ts'
 import type { CheckoutBody, CheckoutQuery } from './input.ts'
 import { evaluateCodes } from './evaluate-codes.ts'
@@ -66,14 +62,17 @@ export async function placeOrder(
   const { body } = input
   const strategy = body.strategy ?? defaultStrategy
   assertOrigins(shop, body)
-  const email = buyerEmail(shop, body, caller.user, strategy)
+  const email = emailOf(body, caller.user)
+  assertSellable([{ refusals: emailRefusals(shop.db, { email, strategy }) }])
   const accountRequest = caller.user === null ? await readAccountRequest(shop, body.customer, email) : null
   await takeCheckoutPoint(shop, caller.addressKey, strategy)
   const place = async (evaluate: Evaluate): Promise<PlacedOrder> => {
     assertOffered(shop, strategy)
     // A cart that is refused costs no hash, writes no key, and reveals nothing about the email.
-    if (accountRequest !== null || caller.takeKey !== null)
-      evaluate(() => priceItems(shop.db, input, { userId: caller.user?.id ?? null, email }, now))
+    if (accountRequest !== null || caller.takeKey !== null) {
+      const buyer = { userId: caller.user?.id ?? null, email, holder: caller.holder }
+      evaluate(() => assertSellable(saleRefusals(shop.db, saleOf(shop.db, body, buyer, now), now)))
+    }
     const account = accountRequest === null ? null : await prepareAccount(shop, accountRequest, caller.addressKey)
     const claim = caller.takeKey === null ? null : await caller.takeKey()
     const buying = { caller, claim, email, account, strategy }
@@ -97,66 +96,27 @@ function makeOrder(tx: Tx, shop: ShopContext, input: CheckoutInput, buying: Buyi
   const created = account === null ? null : makeAccount(tx, shop, account, now)
   // The new account does not own the order until its email is verified: anyone can enter an email.
   const userId = caller.user?.id ?? (created?.verificationPending === false ? created.id : null)
-  const cart = priceItems(tx, input, { userId, email }, now)
-  if (caller.user !== null) assertNotSubscribed(tx, caller.user.id, { lines: cart.lines, body }, now)
+  const sale = saleOf(tx, body, { userId, email, holder: caller.holder }, now)
+  assertSellable([...saleRefusals(tx, sale, now), paymentRefusals(shop, sale)])
+  assertMayHold(tx, caller.holder)
   const emails = [email, caller.user?.billingEmail, body.customer?.email, body.billingAddress?.email]
   const attribution = decideAttribution(tx, query, { userId, emails })
   const fixed = draftOf(shop, body, caller.user, email)
-  const currency = setting(tx, 'shop.currency')
-  assertMayHold(tx, caller.holder, { lines: cart.lines, strategy })
-  const order = insertOrder(tx, { ...fixed, strategy, userId, currency, ...cart, attribution }, now)
+  const { lines, coupons } = sale.cart
+  const { currency } = sale
+  const order = insertOrder(tx, { ...fixed, strategy, userId, currency, lines, coupons, attribution }, now)
   recordHolder(tx, order.id, caller.holder)
   if (claim !== null) linkOrder(tx, claim, order.id)
   return startPayment(shop, tx, order, strategy, now)
 }
 
-function priceItems(
-  db: Db,
-  { body }: CheckoutInput,
-  { userId, email }: { userId: number | null; email: string | null },
-  now: number
-): PricedCart {
-  const currency = setting(db, 'shop.currency')
-  const buyer = { userId, emailKey: email === null ? null : emailKey(email) }
-  const cart = priceCart(db, { items: body.items, codes: sentCodes(body), currency }, buyer, now)
-  if (!takesToken(body.strategy)) {
-    assertOneInterval(cart.lines)
-    assertFewEnough(cart.lines)
-  }
-  return cart
-}
-
 function startPayment(shop: ShopContext, tx: Tx, order: OrderRow, strategy: Strategy, now: number): PlacedOrder {
-  if (order.totalMinor === 0) {
-    assertKnownBuyer(tx, order, 'couponCode')
-    return { order: payNothing(tx, order, now), attempt: null }
-  }
+  if (order.totalMinor === 0) return { order: payNothing(tx, order, now), attempt: null }
   const { cards } = shop
   // With manual payment in the list the buyer chooses on our own page first.
   if (cards === null || offersChoice(shop, strategy)) return { order, attempt: null }
-  // The gateway's page asks the buyer for an email; a payment token contains none.
-  if (takesToken(strategy) && order.email === null && hasCustomerLimit(tx, order.id))
-    throw validationFailed({ 'customer.email': ['Is required for this coupon code.'] })
-  if (isTooSmallForCard(shop, order)) throw belowMinimum(order, 'items')
   const kind = strategies[strategy].attemptKind
   return { order, attempt: createAttempt(tx, order, { gateway: cards.name, kind, livemode: cards.livemode }, now) }
-}
-
-/** Whether the buyer chooses a payment method on Shopstead's own page. */
-export function offersChoice(shop: ShopContext, strategy: Strategy): boolean {
-  return !takesToken(strategy) && shop.config.payments.includes('manual')
-}
-
-function assertOffered(shop: ShopContext, strategy: Strategy): void {
-  if (takesToken(strategy) && shop.cards === null) {
-    throw new AppError(
-      'CHECKOUT_NOT_IMPLEMENTED',
-      'This shop does not accept card payments, so token_handoff is not available.'
-    )
-  }
-  if (!offersChoice(shop, strategy) && !isReady(shop.cards)) {
-    throw new AppError('CHECKOUT_GATEWAY_NOT_CONFIGURED', 'Card payments are not set up yet.')
-  }
 }
 
 /**
@@ -177,15 +137,6 @@ function assertOrigins(shop: ShopContext, body: Pick<CheckoutBody, 'returnUrl' |
       errors[field] = [`Must have one of these origins: ${origins.join(', ')}.`]
   }
   if (Object.keys(errors).length > 0) throw validationFailed(errors)
-}
-
-/** A logged-in customer's own email; a guest's customer.email, else billingAddress.email. */
-function buyerEmail(shop: ShopContext, body: CheckoutBody, user: UserRow | null, strategy: Strategy): string | null {
-  if (user !== null) return user.email
-  const email = body.customer?.email ?? body.billingAddress?.email ?? null
-  const needed = takesToken(strategy) && setting(shop.db, 'checkout.guestEmail') === 'required'
-  if (email === null && needed) throw validationFailed({ 'customer.email': ['Is required.'] })
-  return email
 }
 
 type FixedPart = Pick<

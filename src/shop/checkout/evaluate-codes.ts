@@ -5,8 +5,11 @@ import { rateLimit } from '../settings/settings.ts'
 import { assertPointsLeft, rateLimited, takePoints } from '../limits/points.ts'
 import type { Limits } from '../limits/points.ts'
 
-/** Runs synchronous work that checks coupon codes, and counts the wrong ones. */
-export type Evaluate = <T>(work: () => T) => T
+/**
+ * Runs synchronous work that checks coupon codes, and counts the wrong ones: those of a CouponsRefused, or `wrongCodes` of
+ * a result that names them.
+ */
+export type Evaluate = <T>(work: () => T, wrongCodes?: (result: T) => number) => T
 
 const bucket = 'coupon_failure'
 
@@ -34,22 +37,25 @@ export async function evaluateCodes<T>(
     addUncounted(shop, addressKey, count - wrong)
     wrong = count
   }
-  const evaluate: Evaluate = (work) => {
+  const evaluate: Evaluate = (work, wrongCodes = () => 0) => {
     // A busy database repeats the transaction; only the last run counts.
     note(0)
     assertTryLeft(shop, addressKey)
     try {
-      return work()
+      const result = work()
+      note(wrongCodes(result))
+      return result
     } catch (error) {
       note(wrongCodesOf(error))
       throw error
     }
   }
   try {
-    return await attempt(evaluate)
-  } catch (error) {
-    if (wrong > 0) await takePoints(shop, 'RATE_LIMITED', { bucket, key: addressKey }, wrong)
-    throw error
+    try {
+      return await attempt(evaluate)
+    } finally {
+      if (wrong > 0) await takePoints(shop, 'RATE_LIMITED', { bucket, key: addressKey }, wrong)
+    }
   } finally {
     note(0)
   }

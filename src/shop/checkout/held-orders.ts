@@ -3,6 +3,8 @@ import type { Db } from '../../platform/db/database.ts'
 import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
 import type { DraftLine } from '../orders/draft.ts'
+import { notEnough, refusal } from '../orders/problems.ts'
+import type { Refusal } from '../orders/problems.ts'
 import { countHeldAt, pendingOrdersOf, unitsHeldByGuests } from '../orders/holders.ts'
 import type { Holder } from '../orders/holders.ts'
 import { countedStock } from '../orders/order-stock.ts'
@@ -12,46 +14,70 @@ import type { Strategy } from '../orders/strategies.ts'
 import { cancelOrder } from '../payments/end-hold.ts'
 import { setting } from '../settings/settings.ts'
 
-type Problem = { path: string; code: 'not_enough'; message: string; left: number }
+/** Whether the unpaid orders of one client address are as many as they may be. */
+export function holdsTooMuch(db: Db, { addressKey }: Pick<Holder, 'addressKey'>): boolean {
+  return countHeldAt(db, addressKey) >= setting(db, 'checkout.heldOrdersPerAddress')
+}
 
 /**
- * Limits what one address can hold without paying: a number of orders and, for guests who pay on a payment page, a share
- * of the stock. Otherwise one client could hold the whole stock.
+ * Limits how many unpaid orders one client address has. Otherwise one client could hold the whole stock.
  *
- * @throws AppError RATE_LIMITED (held_orders); VALIDATION_FAILED with a problem `not_enough` for each line
+ * @throws AppError RATE_LIMITED (held_orders)
  */
-export function assertMayHold(
+export function assertMayHold(db: Db, holder: Pick<Holder, 'addressKey'>): void {
+  if (!holdsTooMuch(db, holder)) return
+  const headers = { 'Retry-After': String(setting(db, 'checkout.holdMinutes') * 60) }
+  throw new AppError('RATE_LIMITED', tooManyUnpaid, { bucket: 'held_orders' }, { headers })
+}
+
+/** For the buyer. */
+export const tooManyUnpaid = 'Too many unpaid orders from this address. Pay or cancel one of them, or try again later.'
+
+/**
+ * The lines of which too little is in stock for this order. Several variations of a product may share its stock, so the
+ * lines are checked together. The guests of one address who pay on a payment page can hold only a share of a stock
+ * without paying.
+ */
+export function stockRefusals(
   db: Db,
-  { isGuest, addressKey }: Holder,
+  { isGuest, addressKey }: Pick<Holder, 'isGuest' | 'addressKey'>,
   { lines, strategy }: { lines: readonly DraftLine[]; strategy: Strategy }
-): void {
-  if (countHeldAt(db, addressKey) >= setting(db, 'checkout.heldOrdersPerAddress')) {
-    const headers = { 'Retry-After': String(setting(db, 'checkout.holdMinutes') * 60) }
-    const message = 'Too many unpaid orders from this address. Pay or cancel one of them, or try again later.'
-    throw new AppError('RATE_LIMITED', message, { bucket: 'held_orders' }, { headers })
-  }
-  if (!isGuest || takesToken(strategy)) return
-  const problems = overHeld(db, addressKey, lines)
-  if (problems.length === 0) return
-  throw new AppError('VALIDATION_FAILED', 'Some items cannot be bought.', {
-    fieldErrors: Object.fromEntries(problems.map(({ path, message }) => [path, [message]])),
-    problems
+): Refusal[] {
+  const isShared = isGuest && !takesToken(strategy)
+  const taken = new Map<string, number>()
+  return lines.flatMap((line) => {
+    const stock = countedStock(db, line)
+    if (stock === null) return []
+    const key = `${stock.productId}/${stock.variationId ?? ''}`
+    const before = taken.get(key) ?? 0
+    const units = stock.units - before
+    const left = isShared ? shareLeft(db, addressKey, stock) - before : units
+    if (line.quantity > left) return [left < units ? beyondShare(line, left) : beyondStock(line, left)]
+    taken.set(key, before + line.quantity)
+    return []
   })
 }
 
-/** The lines that take more than the address's share of their stock, which several variations of a product may share. */
-function overHeld(db: Db, addressKey: string, lines: readonly DraftLine[]): Problem[] {
-  const leftOf = new Map<string, number>()
-  const problems: Problem[] = []
-  for (const line of lines) {
-    const stock = countedStock(db, line)
-    if (stock === null) continue
-    const key = `${stock.productId}/${stock.variationId ?? ''}`
-    const left = leftOf.get(key) ?? shareLeft(db, addressKey, stock)
-    leftOf.set(key, left - line.quantity)
-    if (line.quantity > left) problems.push(notEnough(`${line.path}.quantity`, Math.max(0, left)))
-  }
-  return problems
+function beyondStock({ path, name }: DraftLine, left: number): Refusal {
+  const problem = notEnough(`${path}.quantity`, name, Math.max(0, left))
+  return refusal(problem, { message: 'There is not enough of this in stock.' })
+}
+
+function beyondShare({ path, name }: DraftLine, left: number): Refusal {
+  const [message, named] =
+    left <= 0
+      ? [
+          'The rest of the stock is held for other buyers. Please try again later.',
+          'the rest of the stock is held for other buyers. Please try again later.'
+        ]
+      : [`Only ${left} can be ordered at a time.`, `only ${left} can be ordered at a time.`]
+  const problem = {
+    path: `${path}.quantity`,
+    code: 'not_enough',
+    message: `${name}: ${named}`,
+    left: Math.max(0, left)
+  } as const
+  return refusal(problem, { message })
 }
 
 function shareLeft(db: Db, addressKey: string, stock: CountedStock): number {
@@ -59,15 +85,6 @@ function shareLeft(db: Db, addressKey: string, stock: CountedStock): number {
   const share = Math.floor(((stock.units + held) * setting(db, 'checkout.heldStockPercent')) / 100)
   return Math.min(stock.units, Math.max(1, share) - held)
 }
-
-function notEnough(path: string, left: number): Problem {
-  const message =
-    left === 0
-      ? 'The rest of the stock is held for other buyers. Please try again later.'
-      : `Only ${left} can be ordered at a time.`
-  return { path, code: 'not_enough', message, left }
-}
-
 /**
  * Cancels a buyer's oldest pending orders beyond the limit, after a new one was placed. An order whose payment waits for
  * the bank stays. If the gateway does not answer, the end of the hold releases the order.

@@ -123,23 +123,34 @@ function needsToken({ strategy }: { strategy?: string | undefined }): boolean {
   return strategyNames.some((name) => name === strategy && takesToken(name))
 }
 
+const items = z.array(item, itemsRule).min(1, itemsRule).max(30, itemsRule)
+const buyerFields = {
+  items,
+  couponCode: optional(couponCode),
+  couponCodes: optional(z.array(couponCode, codesRule).max(10, codesRule)),
+  customer: optional(customer),
+  billingAddress: optional(address),
+  shippingAddress: optional(address),
+  shippingMethod: optional(atMost(100)),
+  subscribeAgain: optional(z.boolean()),
+  strategy: optional(z.enum(strategyNames, `Must be ${strategyNames.join(' or ')}.`))
+}
+const fewCodes = { path: ['couponCodes'], error: codesRule }
+
+/** The body of a quote: the fields of a checkout that its price depends on. Other fields at the top level are ignored. */
+export const quoteBody = z.object(buyerFields).refine((body) => distinctCodes(body) <= 10, fewCodes)
+export type QuoteBody = z.output<typeof quoteBody>
+
 /** The body of a checkout (docs/interface.md 4.7, docs/contract.md 5.6 and A3). Unknown fields at the top level and in items are rejected. */
 export const checkoutBody = z
   .strictObject({
-    items: z.array(item, itemsRule).min(1, itemsRule).max(30, itemsRule),
-    couponCode: optional(couponCode),
-    couponCodes: optional(z.array(couponCode, codesRule).max(10, codesRule)),
+    ...buyerFields,
     returnUrl: optional(webAddress),
     cancelUrl: optional(webAddress),
     notes: optional(notes),
-    paymentToken: optional(atMost(255).transform((token) => (token.trim() === '' ? undefined : token))),
-    customer: optional(customer),
-    billingAddress: optional(address),
-    shippingAddress: optional(address),
-    subscribeAgain: optional(z.boolean()),
-    strategy: optional(z.enum(strategyNames, `Must be ${strategyNames.join(' or ')}.`))
+    paymentToken: optional(atMost(255).transform((token) => (token.trim() === '' ? undefined : token)))
   })
-  .refine((body) => distinctCodes(body) <= 10, { path: ['couponCodes'], error: codesRule })
+  .refine((body) => distinctCodes(body) <= 10, fewCodes)
   .refine((body) => !needsToken(body) || body.returnUrl !== undefined, onlyForHandoff('returnUrl'))
   .refine((body) => !needsToken(body) || body.paymentToken !== undefined, onlyForHandoff('paymentToken'))
 export type CheckoutBody = z.output<typeof checkoutBody>

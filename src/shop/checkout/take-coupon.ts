@@ -4,6 +4,7 @@ import type { Tx } from '../../platform/db/database.ts'
 import type { ShopContext } from '../context.ts'
 import { addCoupon } from '../orders/add-coupon.ts'
 import { getOrder } from '../orders/find.ts'
+import { cartRefused } from '../orders/problems.ts'
 import { payNothing } from '../payments/pay-nothing.ts'
 import { belowMinimum, isTooSmallForCard } from './below-minimum.ts'
 import { offeredMethods } from './choose-payment.ts'
@@ -31,7 +32,8 @@ function apply(tx: Tx, shop: ShopContext, orderId: number, code: string): void {
     throw validationFailed({ coupon: ['A payment has started, so the total can no longer change.'] })
   }
   const order = addCoupon(tx, orderId, code, now)
-  if (offeredMethods(shop, order).length === 0 && isTooSmallForCard(shop, order)) throw belowMinimum(order, 'coupon')
+  if (offeredMethods(shop, order).length === 0 && isTooSmallForCard(shop, order))
+    throw cartRefused([belowMinimum(order, 'coupon')])
   if (order.totalMinor > 0) return
   assertKnownBuyer(tx, order, 'coupon')
   payNothing(tx, order, now)

@@ -61,6 +61,12 @@ export function assertPointsLeft(shop: Limits, code: LimitCode, { bucket, key }:
   if (points === 0) throw rateLimited(code, bucket, retryAfterSeconds)
 }
 
+/** Whether a counter has points left. */
+export function hasPointsLeft(shop: Limits, { bucket, key }: Counter): boolean {
+  const limit = rateLimit(shop.db, bucket)
+  return limit === null || shop.limiter.left(bucket, key, limit).points > 0
+}
+
 /** Counts a failure that has already been answered: takes a point and never refuses. */
 export async function countFailure(shop: Limits, { bucket, key }: Counter): Promise<void> {
   const limit = rateLimit(shop.db, bucket)

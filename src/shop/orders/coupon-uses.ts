@@ -1,5 +1,5 @@
 import { eq, sql } from 'drizzle-orm'
-import type { Tx } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { rawStatement, statement } from '../../platform/db/statements.ts'
 import { takeUse } from '../catalog/coupons.ts'
 import { coupons } from '../catalog/schema.ts'
@@ -32,18 +32,25 @@ export function customerKeyOf({ userId, emailKey }: { userId: number | null; ema
 export type CouponUse = { couponId: number; customerKey: string | null }
 
 /**
- * Counts one use of a coupon, unless the coupon or this customer has no uses left. It runs under the transaction's
- * write lock, so only one of two concurrent orders gets the last use.
+ * Whether an account has used a coupon as often as each customer may.
  *
- * Only an account's own uses are checked here, and what was paid with its email if that is verified. The email that a
- * guest enters may be another person's: a refusal would tell whether that person has bought. A payment checks it
+ * Only an account's own uses count here, and what was paid with its email if that is verified. The email that a guest
+ * enters may be another person's: a refusal would tell whether that person has bought. A payment checks it
  * (`couponsOverLimit`).
  */
-export function takeCouponUse(tx: Tx, { couponId, customerKey }: CouponUse): 'taken' | 'used_up' | 'customer_limit' {
-  const limit = customerLimit(tx).get({ couponId })?.limit ?? null
-  if (limit !== null && customerKey?.startsWith('user:') === true) {
-    const userId = Number(customerKey.slice('user:'.length))
-    if ((usesByUser(tx).get({ couponId, customerKey, userId })?.uses ?? 0) >= limit) return 'customer_limit'
-  }
-  return takeUse(tx, couponId) ? 'taken' : 'used_up'
+export function hasReachedLimit(db: Db, { couponId, customerKey }: CouponUse): boolean {
+  if (customerKey?.startsWith('user:') !== true) return false
+  const limit = customerLimit(db).get({ couponId })?.limit ?? null
+  if (limit === null) return false
+  const userId = Number(customerKey.slice('user:'.length))
+  return (usesByUser(db).get({ couponId, customerKey, userId })?.uses ?? 0) >= limit
+}
+
+/**
+ * Counts one use of a coupon, unless the coupon or this customer (`hasReachedLimit`) has no uses left. It runs under the
+ * transaction's write lock, so only one of two concurrent orders gets the last use.
+ */
+export function takeCouponUse(tx: Tx, use: CouponUse): 'taken' | 'used_up' | 'customer_limit' {
+  if (hasReachedLimit(tx, use)) return 'customer_limit'
+  return takeUse(tx, use.couponId) ? 'taken' : 'used_up'
 }

@@ -1,19 +1,20 @@
-import { validationFailed } from '../../errors.ts'
-import type { FieldErrors } from '../../errors.ts'
 import { randomToken } from '../../platform/crypto/secrets.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { insertStatement } from '../../platform/db/statements.ts'
 import { emailKey } from '../../platform/email-key.ts'
-import { couponRefusals } from '../catalog/coupon-rules.ts'
 import { emit } from '../outbox/emit.ts'
 import { recordMove } from './audit.ts'
+import { couponRefusal } from './coupon-refusal.ts'
 import { takeCouponUse } from './coupon-uses.ts'
 import type { OrderDraft } from './draft.ts'
 import { getOrder } from './find.ts'
-import { takeUnits } from './order-stock.ts'
+import { countedStock, takeUnits } from './order-stock.ts'
+import { cartRefused, notEnough, refusal } from './problems.ts'
+import type { Refusal } from './problems.ts'
 import type { OrderRow } from './rows.ts'
 import { orderCoupons, orderItems, orders } from './schema.ts'
 import { stampAttribution } from './stamp-attribution.ts'
+import { totalsOf } from './totals.ts'
 
 const insertRow = insertStatement(orders)
 const insertItem = insertStatement(orderItems)
@@ -42,15 +43,14 @@ export function insertOrder(tx: Tx, draft: OrderDraft, now: number): OrderRow {
 
 /** The columns of the order. Its totals are computed from the lines, so they always agree. */
 function columnsOf(draft: OrderDraft, now: number): typeof orders.$inferInsert {
-  const totalMinor = draft.lines.reduce((sum, line) => sum + line.totalMinor, 0)
-  const discountMinor = draft.lines.reduce((sum, line) => sum + line.discountMinor, 0)
+  const { subtotalMinor, discountMinor, totalMinor } = totalsOf(draft.lines)
   return {
     userId: draft.userId,
     email: draft.email,
     emailKey: emailKeyOf(draft),
     status: 'pending',
     currency: draft.currency,
-    subtotalMinor: totalMinor + discountMinor,
+    subtotalMinor,
     discountMinor,
     totalMinor,
     strategy: draft.strategy,
@@ -77,16 +77,19 @@ function emailKeyOf(draft: OrderDraft): string | null {
  * @throws AppError VALIDATION_FAILED naming every line and coupon that is not available
  */
 function takeHold(tx: Tx, draft: OrderDraft): number[] {
-  const gone: FieldErrors = {}
+  const refusals: Refusal[] = []
   const taken = draft.lines.map((line) => {
     const units = takeUnits(tx, line, line.quantity)
-    if (units === null) gone[`${line.path}.quantity`] = ['There is not enough of this in stock.']
+    if (units === null) {
+      const problem = notEnough(`${line.path}.quantity`, line.name, countedStock(tx, line)?.units ?? 0)
+      refusals.push(refusal(problem, { message: 'There is not enough of this in stock.' }))
+    }
     return units ?? 0
   })
   for (const coupon of draft.coupons) {
     const outcome = takeCouponUse(tx, coupon)
-    if (outcome !== 'taken') gone[coupon.path] = [couponRefusals[outcome]]
+    if (outcome !== 'taken') refusals.push(couponRefusal(coupon.path, outcome))
   }
-  if (Object.keys(gone).length > 0) throw validationFailed(gone)
+  if (refusals.length > 0) throw cartRefused(refusals)
   return taken
 }

@@ -76,6 +76,7 @@ export const routeExpectations: Readonly<Record<string, Row>> = {
   // The subscription of the caller is a fixed period, which the gateway does not know.
   'POST /me/subscriptions/{id}/portal': loggedIn(notFound),
   'GET /store/offers': everyone('200'),
+  'POST /store/quote': everyone('200'),
   // The object is the Idempotency-Key. Another person's key creates a new order, like an unused one.
   'POST /store/checkout-session': everyone('200'),
   // The token is the permission: who has it reads and cancels the order.

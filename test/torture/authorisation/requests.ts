@@ -120,6 +120,7 @@ export const routeRequests: Readonly<Record<string, Request>> = {
     body: {}
   }),
   'GET /store/offers': inQuery('/store/offers'),
+  'POST /store/quote': inBody('/store/quote', { items: [mug] }),
   'POST /store/checkout-session': checkoutUnderKey,
   'GET /store/orders/{orderToken}': async (cell) => ({ path: `/store/orders/${await orderToken(cell)}` }),
   'POST /store/orders/{orderToken}/cancel': async (cell) => ({

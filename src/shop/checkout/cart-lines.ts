@@ -1,0 +1,117 @@
+import type { Db } from '../../platform/db/database.ts'
+import { findShown, findSellable, unsellableReasons } from '../catalog/sellable.ts'
+import type { Sellable, Shown, UnsellableReason } from '../catalog/sellable.ts'
+import type { DraftLine } from '../orders/draft.ts'
+import { notEnough, refusal } from '../orders/problems.ts'
+import type { Problem, Refusal } from '../orders/problems.ts'
+
+export type Item = { productId: number; variationId?: number | undefined; quantity: number }
+
+/** One product or variation of the cart. */
+export type CartLine = {
+  /** The indexes of its items in the request. */
+  items: number[]
+  productId: number
+  /** The one that it buys; as sent if it buys none. */
+  variationId: number | null
+  quantity: number
+  /** Null for a product that the shop does not show. */
+  name: string | null
+  /** Null if it is not clear what the line buys. */
+  unitPriceMinor: number | null
+  /** Null if it cannot be bought in any quantity. */
+  sellable: Sellable | null
+}
+
+/**
+ * What the items of a cart buy at `now`, and why some of them cannot be bought. Items with the same product and variation
+ * are one line.
+ */
+export function findLines(db: Db, items: readonly Item[], now: number): { lines: CartLine[]; refusals: Refusal[] } {
+  const refusals: Refusal[] = []
+  const lines = new Map<string, CartLine>()
+  let cartMinor = 0
+  for (const [index, item] of items.entries()) {
+    const found = findSellable(db, item.productId, item.variationId ?? null, now)
+    const path = `items.${index}`
+    const shown = typeof found === 'string' ? findShown(db, item.productId, item.variationId ?? null, now) : null
+    const line = typeof found === 'string' ? unsellableLine(item, shown) : sellableLine(found)
+    const key = `${line.productId}/${line.variationId ?? ''}`
+    const merged = lines.get(key) ?? line
+    lines.set(key, merged)
+    merged.items.push(index)
+    merged.quantity += item.quantity
+    if (typeof found === 'string') {
+      refusals.push(unsellableRefusal(found, path, shown))
+      continue
+    }
+    cartMinor += found.unitPriceMinor * item.quantity
+    if (found.stock !== null && merged.quantity > found.stock) {
+      const problem = notEnough(`${path}.quantity`, found.name, found.stock)
+      refusals.push(refusal(problem, { message: 'There are not enough left in stock.' }))
+    } else if (!Number.isSafeInteger(cartMinor)) {
+      merged.sellable = null
+      const message = 'The total is too high.'
+      refusals.push(refusal({ path: `${path}.quantity`, code: 'total_too_high', message }))
+    }
+  }
+  return { lines: [...lines.values()], refusals }
+}
+
+/** The path of the line's first item. */
+export function pathOf({ items }: Pick<CartLine, 'items'>): string {
+  return `items.${items[0] ?? 0}`
+}
+
+/** The line of the item that a path of the request names (`items.2.quantity`). */
+export function lineAt(lines: readonly CartLine[], path: string): CartLine | undefined {
+  const [list, index] = path.split('.')
+  return list === 'items' && index !== undefined ? lines.find(({ items }) => items.includes(Number(index))) : undefined
+}
+
+/** The line of an order, with its share of the discounts. */
+export function toDraftLine(line: CartLine, sellable: Sellable, discountMinor: number): DraftLine {
+  return {
+    path: pathOf(line),
+    productId: line.productId,
+    variationId: line.variationId,
+    name: sellable.name,
+    quantity: line.quantity,
+    unitPriceMinor: sellable.unitPriceMinor,
+    discountMinor,
+    totalMinor: sellable.unitPriceMinor * line.quantity - discountMinor,
+    type: sellable.type,
+    grants: sellable.grants
+  }
+}
+
+function sellableLine(sellable: Sellable): CartLine {
+  const { product, variation, name, unitPriceMinor } = sellable
+  const ids = { productId: product.id, variationId: variation?.id ?? null }
+  return { ...ids, items: [], quantity: 0, name, unitPriceMinor, sellable }
+}
+
+function unsellableLine({ productId, variationId }: Item, shown: Shown | null): CartLine {
+  const { name, unitPriceMinor } = shown ?? { name: null, unitPriceMinor: null }
+  const ids = { productId, variationId: variationId ?? null }
+  return { ...ids, items: [], quantity: 0, name, unitPriceMinor, sellable: null }
+}
+
+function unsellableRefusal(reason: UnsellableReason, path: string, shown: Shown | null): Refusal {
+  const { field, message } = unsellableReasons[reason]
+  return refusal({ path: `${path}.${field}`, ...unsellableProblems[reason](shown) }, { message })
+}
+
+const unsellableProblems: Readonly<Record<UnsellableReason, (shown: Shown | null) => Omit<Problem, 'path'>>> = {
+  unknown_product: () => ({ code: 'unknown_product', message: 'This product does not exist.' }),
+  not_published: () => ({ code: 'unavailable', message: 'This product is not for sale.' }),
+  unknown_variation: (shown) =>
+    shown?.hasVariations === true
+      ? { code: 'choose_variation', message: `Choose a variation of ${shown.name}.` }
+      : { code: 'unavailable', message: `${nameOf(shown)} does not have this variation.` },
+  sold_out: (shown) => ({ code: 'sold_out', message: `${nameOf(shown)} is sold out.` })
+}
+
+function nameOf(shown: Shown | null): string {
+  return shown?.name ?? 'This product'
+}

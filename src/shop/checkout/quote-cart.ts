@@ -1,0 +1,75 @@
+import { readSnapshot } from '../../platform/db/database.ts'
+import type { UserRow } from '../accounts/rows.ts'
+import type { ShopContext } from '../context.ts'
+import { hasPointsLeft, takePoints } from '../limits/points.ts'
+import type { Holder } from '../orders/holders.ts'
+import { refusal } from '../orders/problems.ts'
+import type { Refusal } from '../orders/problems.ts'
+import { takesToken } from '../orders/strategies.ts'
+import { sentCodes } from './cart.ts'
+import { evaluateCodes } from './evaluate-codes.ts'
+import { holdsTooMuch, tooManyUnpaid } from './held-orders.ts'
+import type { QuoteBody } from './input.ts'
+import { unofferedMessages, unofferedReason } from './offered-strategies.ts'
+import { toQuote } from './quote-view.ts'
+import type { Quote } from './quote-view.ts'
+import { paymentRefusals, saleRefusals } from './sale-refusals.ts'
+import { emailOf, emailRefusals, saleOf } from './sale.ts'
+import type { Sale } from './sale.ts'
+
+/** The client of a quote. */
+export type QuoteCaller = {
+  user: UserRow | null
+  addressKey: string
+  holder: Pick<Holder, 'isGuest' | 'addressKey'>
+}
+
+/**
+ * The prices, discounts and problems that a checkout with the same body would have at `now`. It writes nothing and holds
+ * nothing. A quote with coupon codes takes a point of `checkout_ip`, and one of `coupon_failure` for each wrong code, so
+ * that codes cannot be guessed faster than by checkouts.
+ *
+ * @throws AppError RATE_LIMITED (checkout_ip, coupon_failure) for a quote with coupon codes
+ */
+export async function quoteCart(shop: ShopContext, body: QuoteBody, caller: QuoteCaller, now: number): Promise<Quote> {
+  const quoted = (): Quoted => readSnapshot(shop.db, () => quoteOf(shop, body, caller, now))
+  if (sentCodes(body).length === 0) return quoted().quote
+  const { addressKey } = caller
+  await takePoints(shop, 'RATE_LIMITED', { bucket: 'checkout_ip', key: addressKey })
+  const { quote } = await evaluateCodes(shop, addressKey, async (evaluate) =>
+    evaluate(quoted, ({ wrongCodes }) => wrongCodes)
+  )
+  return quote
+}
+
+type Quoted = { quote: Quote; wrongCodes: number }
+
+function quoteOf(shop: ShopContext, body: QuoteBody, caller: QuoteCaller, now: number): Quoted {
+  const { user, holder } = caller
+  const sale = saleOf(shop.db, body, { userId: user?.id ?? null, email: emailOf(body, user), holder }, now)
+  const refusals = saleRefusals(shop.db, sale, now).flatMap((group) => group.refusals)
+  const all = [...refusals, ...shopRefusals(shop, sale, caller)]
+  // The total is final only if nothing else has to change.
+  const payment = refusals.length === 0 ? paymentRefusals(shop, sale).refusals : []
+  return { quote: toQuote(sale, [...all, ...payment]), wrongCodes: sale.cart.codeRefusals.length }
+}
+
+/** What prevents a checkout of any cart at the moment. */
+function shopRefusals(shop: ShopContext, sale: Sale, { addressKey, holder }: QuoteCaller): Refusal[] {
+  const { strategy } = sale
+  const unoffered = unofferedReason(shop, strategy)
+  const buckets = takesToken(strategy) ? (['checkout_ip', 'checkout_decline'] as const) : (['checkout_ip'] as const)
+  const isLimited = buckets.some((bucket) => !hasPointsLeft(shop, { bucket, key: addressKey }))
+  return [
+    ...(unoffered === undefined
+      ? []
+      : [refusal({ path: 'strategy', code: 'payment_unavailable', message: unofferedMessages[unoffered] })]),
+    ...(holdsTooMuch(shop.db, holder)
+      ? [refusal({ path: '_body', code: 'too_many_unpaid', message: tooManyUnpaid })]
+      : []),
+    ...(isLimited ? [refusal({ path: '_body', code: 'too_many_attempts', message: tooManyAttempts })] : []),
+    ...emailRefusals(shop.db, sale)
+  ]
+}
+
+const tooManyAttempts = 'Too many attempts. Please try again later.'

@@ -1,0 +1,69 @@
+import { toMajor } from '../../platform/money.ts'
+import { needsShipping } from '../catalog/product-types.ts'
+import type { Problem, Refusal } from '../orders/problems.ts'
+import { totalsOf } from '../orders/totals.ts'
+import { lineAt, pathOf } from './cart-lines.ts'
+import type { Sale } from './sale.ts'
+
+type PartProblem = Omit<Problem, 'path'>
+
+/** The answer of POST /store/quote (docs/contract.md 5.23). Amounts are in major units. */
+export type Quote = {
+  currency: string
+  lines: {
+    productId: number
+    variationId: number | null
+    name: string | null
+    quantity: number
+    unitPrice: number | null
+    total: number
+    image: null
+    problem: PartProblem | null
+  }[]
+  coupons: { code: string; accepted: boolean; problem: PartProblem | null }[]
+  subtotal: number
+  discount: number
+  shipping: { required: boolean; methods: []; chosen: null; amount: number }
+  tax: { included: boolean; amount: number; lines: [] }
+  total: number
+  payable: boolean
+  problems: Problem[]
+}
+
+/** A sale and everything that prevents it, for a site. */
+export function toQuote({ cart, currency }: Sale, refusals: readonly Refusal[]): Quote {
+  const { cartLines, lines } = cart
+  const problems = refusals.map(({ problem }) => problem)
+  const major = (minor: number): number => toMajor(minor, currency)
+  const { subtotalMinor, discountMinor, shippingMinor, tax, totalMinor } = totalsOf(lines)
+  return {
+    currency,
+    lines: cartLines.map((line) => ({
+      productId: line.productId,
+      variationId: line.variationId,
+      name: line.name,
+      quantity: line.quantity,
+      unitPrice: line.unitPriceMinor === null ? null : major(line.unitPriceMinor),
+      total: major(lines.find(({ path }) => path === pathOf(line))?.totalMinor ?? 0),
+      image: null,
+      problem: partOf(problems.find(({ path }) => lineAt(cartLines, path) === line))
+    })),
+    coupons: cart.codes.map(({ path, code }) => {
+      const problem = partOf(problems.find((each) => each.path === path))
+      return { code, accepted: problem === null, problem }
+    }),
+    subtotal: major(subtotalMinor),
+    discount: major(discountMinor),
+    shipping: { required: needsShipping(lines), methods: [], chosen: null, amount: major(shippingMinor) },
+    tax: { included: tax.included, amount: major(tax.amountMinor), lines: [] },
+    total: major(totalMinor),
+    payable: problems.length === 0,
+    problems
+  }
+}
+
+function partOf(problem: Problem | undefined): PartProblem | null {
+  if (problem === undefined) return null
+  const { path: _path, ...part } = problem
+  return part
+}

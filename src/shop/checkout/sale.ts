@@ -1,0 +1,47 @@
+import type { Db } from '../../platform/db/database.ts'
+import { emailKey } from '../../platform/email-key.ts'
+import type { UserRow } from '../accounts/rows.ts'
+import type { Holder } from '../orders/holders.ts'
+import { refusal } from '../orders/problems.ts'
+import type { Refusal } from '../orders/problems.ts'
+import { defaultStrategy, takesToken } from '../orders/strategies.ts'
+import type { Strategy } from '../orders/strategies.ts'
+import { setting } from '../settings/settings.ts'
+import { evaluateCart, sentCodes } from './cart.ts'
+import type { EvaluatedCart } from './cart.ts'
+import type { QuoteBody } from './input.ts'
+
+/** A cart that a buyer wants to buy, for checkout and quotes alike. */
+export type Sale = {
+  cart: EvaluatedCart
+  currency: string
+  strategy: Strategy
+  /** The account that owns the order; null for a guest. */
+  userId: number | null
+  email: string | null
+  holder: Pick<Holder, 'isGuest' | 'addressKey'>
+  /** Buys a product that the customer already subscribes to. */
+  subscribeAgain: boolean
+}
+
+/** The sale that a request asks for, with its prices at `now`. */
+export function saleOf(db: Db, body: QuoteBody, buyer: Pick<Sale, 'userId' | 'email' | 'holder'>, now: number): Sale {
+  const { userId, email } = buyer
+  const currency = setting(db, 'shop.currency')
+  const customer = { userId, emailKey: email === null ? null : emailKey(email) }
+  const cart = evaluateCart(db, { items: body.items, codes: sentCodes(body), currency }, customer, now)
+  const strategy = body.strategy ?? defaultStrategy
+  return { ...buyer, cart, currency, strategy, subscribeAgain: body.subscribeAgain === true }
+}
+
+/** A logged-in customer's own email; a guest's customer.email, else billingAddress.email. */
+export function emailOf(body: QuoteBody, user: UserRow | null): string | null {
+  return user === null ? (body.customer?.email ?? body.billingAddress?.email ?? null) : user.email
+}
+
+/** Whether the shop requires the email of a guest before a payment by token. */
+export function emailRefusals(db: Db, { email, strategy }: Pick<Sale, 'email' | 'strategy'>): Refusal[] {
+  if (email !== null || !takesToken(strategy) || setting(db, 'checkout.guestEmail') !== 'required') return []
+  const problem = { path: 'customer.email', code: 'email_needed', message: 'Enter an email.' } as const
+  return [refusal(problem, { message: 'Is required.' })]
+}
