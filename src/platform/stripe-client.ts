@@ -1,5 +1,6 @@
 import type Stripe from 'stripe'
 import { AppError } from '../errors.ts'
+import { isLoopback } from './http/loopback.ts'
 
 /** The API version of every request. It changes only together with stripe-node. */
 export const stripeApiVersion = '2026-10-28.endive' as const
@@ -51,7 +52,7 @@ export function parseApiBase(apiBase: string): { host: string; port: number; pro
     throw new AppError('CONFIG_INVALID', 'SHOPSTEAD_STRIPE_API_BASE must be an origin such as https://api.stripe.com.')
   }
   const secure = url.protocol === 'https:'
-  if (!secure && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname)) {
+  if (!secure && !isLoopback(url)) {
     throw new AppError(
       'CONFIG_INVALID',
       'SHOPSTEAD_STRIPE_API_BASE must use https, except for an address of this machine.'

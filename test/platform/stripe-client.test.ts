@@ -6,7 +6,8 @@ describe("Stripe's address", () => {
     ['https://api.stripe.com', { host: 'api.stripe.com', port: 443, protocol: 'https' }],
     ['http://127.0.0.1:12111', { host: '127.0.0.1', port: 12111, protocol: 'http' }],
     ['http://[::1]:80', { host: '::1', port: 80, protocol: 'http' }],
-    ['http://localhost', { host: 'localhost', port: 80, protocol: 'http' }]
+    ['http://localhost', { host: 'localhost', port: 80, protocol: 'http' }],
+    ['http://stripe.localhost:12111', { host: 'stripe.localhost', port: 12111, protocol: 'http' }]
   ])('%s is read as an origin', (base, parts) => {
     expect(parseApiBase(base)).toEqual(parts)
   })

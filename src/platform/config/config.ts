@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
+import { isLoopback } from '../http/loopback.ts'
 
 export const environments = ['development', 'test', 'production'] as const
 export type Environment = (typeof environments)[number]
@@ -233,11 +234,6 @@ function stripeApiBase(text: string, context: z.RefinementCtx): string {
     return z.NEVER
   }
   return url.origin
-}
-
-/** Whether a URL names this machine. */
-export function isLoopback({ hostname }: URL): boolean {
-  return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
 }
 
 function isAddressOrRange(text: string): boolean {

@@ -1,3 +1,5 @@
+import { isLoopback } from './loopback.ts'
+
 /** The parts of a request and of the configuration that show which site sent it. */
 export type SiteClues = {
   method: string
@@ -31,7 +33,7 @@ function isAllowed({ origin, host, publicUrl, origins, development }: SiteClues)
   const url = parseOrigin(origin)
   if (url === undefined) return false
   if (host !== null && host !== undefined && isSameHost(url, host)) return true
-  if (development && isLoopback(url.hostname)) return true
+  if (development && isLoopback(url)) return true
   return [publicUrl, ...origins].some((allowed) => URL.parse(allowed)?.origin === url.origin)
 }
 
@@ -47,13 +49,4 @@ function parseOrigin(origin: string | null | undefined): URL | undefined {
 function isSameHost(origin: URL, host: string): boolean {
   const sent = URL.parse(`${origin.protocol}//${host}`)
   return sent !== null && sent.origin === origin.origin && sent.pathname === '/' && sent.username === ''
-}
-
-function isLoopback(hostname: string): boolean {
-  return (
-    hostname === 'localhost' ||
-    hostname.endsWith('.localhost') ||
-    hostname === '[::1]' ||
-    /^127\.\d+\.\d+\.\d+$/.test(hostname)
-  )
 }

@@ -1,5 +1,5 @@
 import type { Transporter } from 'nodemailer'
-import { isLoopback } from '../config/config.ts'
+import { isLoopback } from '../http/loopback.ts'
 import { MailFailure } from './message.ts'
 import type { MailMessage, MailTransport } from './message.ts'
 
