@@ -1,6 +1,6 @@
 import type { ShopCommand } from './command.ts'
 import { AppError } from '../errors.ts'
-import type { Finding } from '../proxy/check/check.ts'
+import type { Finding } from '../proxy/check/check-proxy.ts'
 import { printAnswer } from './output.ts'
 import { addCommand } from './run.ts'
 import type { CommonOptions } from './run.ts'
@@ -20,7 +20,7 @@ export function defineCheck(parent: ShopCommand): void {
     // Commander assigns options that `proxy` also has to `proxy`, wherever they are on the command line.
     const options = command.optsWithGlobals<CheckCommandOptions>()
     const { terminal } = command
-    const { checkProxy } = await import('../proxy/check/check.ts')
+    const { checkProxy } = await import('../proxy/check/check-proxy.ts')
     const findings = await checkProxy({
       root: address(url, 'The URL'),
       intercept: interceptorOptions(options),

@@ -11,7 +11,7 @@ import { isEmail } from './params.ts'
 import { useMethod } from './payment-methods.ts'
 import { customerDetails } from './session-object.ts'
 import type { Hidden } from './objects.ts'
-import type { Stored } from './store.ts'
+import type { Stored } from './object-store.ts'
 
 /** The result of submitting a hosted page; `url` is where the browser goes next. */
 export type PageOutcome =

@@ -3,7 +3,7 @@ import type { Shape, Values } from './params.ts'
 import type { HiddenOf, Kind, Objects } from './objects.ts'
 import { noSuch } from './errors.ts'
 import type { ErrorBody } from './errors.ts'
-import type { Stored, Store } from './store.ts'
+import type { Stored, Store } from './object-store.ts'
 
 /** The API versions that events are rendered at, as `2024-06-20`. */
 export type EventVersions = { account: string; endpoint: string }

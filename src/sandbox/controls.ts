@@ -15,7 +15,7 @@ import { idOf } from './ids.ts'
 import type { Kind, Objects } from './objects.ts'
 import { payOut } from './payouts.ts'
 import { routeNames } from './routes.ts'
-import type { Store } from './store.ts'
+import type { Store } from './object-store.ts'
 
 /** All objects that record money, oldest first. */
 export type Ledger = {

@@ -4,7 +4,7 @@ import type Stripe from 'stripe'
 import type { Context } from './context.ts'
 import { takeWebhookFault } from './faults.ts'
 import { renderEvent } from './render-event.ts'
-import type { Store } from './store.ts'
+import type { Store } from './object-store.ts'
 import { subscribedEndpoints } from './webhook-endpoints.ts'
 import type { DeliveryTarget } from './webhook-endpoints.ts'
 

@@ -1,6 +1,6 @@
 import { badParameter } from './errors.ts'
 import { listAnswer } from './lists.ts'
-import type { Store } from './store.ts'
+import type { Store } from './object-store.ts'
 
 const maxDepth = 4
 type Fields = Record<string, unknown>

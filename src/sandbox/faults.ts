@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts'
-import type { Store } from './store.ts'
+import type { Store } from './object-store.ts'
 
 export const webhookFaults = ['late', 'twice', 'out_of_order', 'lost'] as const
 export const apiFaults = [

@@ -1,7 +1,7 @@
 import type { Answer } from './context.ts'
 import { StripeRefusal, badParameter } from './errors.ts'
-import { isSameForm } from './form.ts'
-import type { Store } from './store.ts'
+import { isSameForm } from './form-encoding.ts'
+import type { Store } from './object-store.ts'
 
 /** Stripe removes a key after at least 24 hours (docs.stripe.com/api/idempotent_requests). */
 const retentionMs = 24 * 3_600_000

@@ -3,7 +3,7 @@ import { noSuch } from './errors.ts'
 import type { Kind, Objects } from './objects.ts'
 import { either, integer, shape, text } from './params.ts'
 import type { Values } from './params.ts'
-import type { Filter } from './store.ts'
+import type { Filter } from './object-store.ts'
 
 const timestamp = integer({ min: 0 })
 

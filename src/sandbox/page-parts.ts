@@ -1,5 +1,5 @@
 import type { Context } from './context.ts'
-import type { Store } from './store.ts'
+import type { Store } from './object-store.ts'
 
 /** What the hosted pages work with. */
 export type PageParts = {

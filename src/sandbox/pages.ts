@@ -7,7 +7,7 @@ import type { Page } from './page-response.ts'
 import { pageStyle } from './page-style.ts'
 import { serveBillingPage } from './billing-pages.ts'
 import type { PageParts } from './page-parts.ts'
-import type { Stored } from './store.ts'
+import type { Stored } from './object-store.ts'
 
 type Session = Stored<'checkout.session'>
 

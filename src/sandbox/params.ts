@@ -1,6 +1,6 @@
 import { onceFor } from '../platform/once-for.ts'
 import { badParameter, missingParameter } from './errors.ts'
-import type { Raw, RawMap } from './form.ts'
+import type { Raw, RawMap } from './form-encoding.ts'
 
 /**
  * Reads one parameter, whose type stripe-params.ts has checked, and checks its limits. `path` is its name in Stripe's

@@ -1,5 +1,5 @@
 import type Stripe from 'stripe'
-import type { Store } from './store.ts'
+import type { Store } from './object-store.ts'
 
 /** The API version from which an invoice names its subscription under `parent` (docs.stripe.com/changelog/basil). */
 const basil = '2025-03-31'

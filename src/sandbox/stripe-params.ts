@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { assetPath } from '../platform/package-root.ts'
 import { badParameter, missingParameter } from './errors.ts'
-import type { Raw, RawMap } from './form.ts'
+import type { Raw, RawMap } from './form-encoding.ts'
 
 /** The values that a parameter accepts; `empty` is the empty string that unsets it, and `#…` names an entry of `types`. */
 export type Spec = 'string' | 'number' | 'boolean' | 'empty' | `#${string}`

@@ -2,7 +2,7 @@ import type { Tx } from '../../platform/db/database.ts'
 import { insertStatement } from '../../platform/db/statements.ts'
 import type { ShopEvents, ShopEventType } from '../events/event-types.ts'
 import { events } from '../events/schema.ts'
-import { queueDeliveries } from '../webhooks/queue.ts'
+import { queueDeliveries } from '../webhooks/queue-deliveries.ts'
 
 const insertEvent = insertStatement(events)
 

@@ -4,7 +4,7 @@ import type { ShopContext } from '../context.ts'
 import { queueMail } from '../mail/queue-mail.ts'
 import { moveOrder } from '../orders/transition.ts'
 import { setting } from '../settings/settings.ts'
-import { endTransfers } from './by-hand.ts'
+import { endTransfers } from './mark-paid.ts'
 
 const dayMs = 24 * 60 * 60_000
 

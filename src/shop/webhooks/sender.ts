@@ -5,7 +5,7 @@ import { claimDelivery, isDeliveryDue, recordOutcome } from './deliveries.ts'
 import type { DeliveryRow, DeliveryState, Outcome } from './deliveries.ts'
 import { listEndpoints } from './endpoints.ts'
 import type { EndpointRow } from './endpoints.ts'
-import { writeMessage } from './message.ts'
+import { writeMessage } from './signed-message.ts'
 
 const pollMs = 1_000
 const maxConcurrentPerEndpoint = 4

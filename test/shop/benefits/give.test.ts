@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
-import { grantByHand, revokeByHand } from '../../../src/shop/benefits/by-hand.ts'
+import { grantByHand, revokeByHand } from '../../../src/shop/benefits/operator-grants.ts'
 import { applyPlans } from '../../../src/shop/benefits/plans.ts'
 import {
   donationsOf,

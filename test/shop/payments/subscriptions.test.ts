@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { revokeByHand } from '../../../src/shop/benefits/by-hand.ts'
+import { revokeByHand } from '../../../src/shop/benefits/operator-grants.ts'
 import { refundOrder } from '../../../src/shop/payments/refund.ts'
 import type { Browser } from '../../support/browser.ts'
 import { openTill } from './till.ts'
