@@ -87,7 +87,7 @@ test('what is sold out, gone or closed is said in words', async () => {
   await page.getByRole('heading', { name: 'Page not found' }).waitFor()
   await look(page, 'not-found')
   await page.goto(`${shop.url}/thanks?orderId=1&result=cancelled`)
-  await page.getByRole('heading', { name: 'The payment did not go through' }).waitFor()
+  await page.getByRole('heading', { name: 'We cannot show this order' }).waitFor()
   switchModule(shop.app.db, 'commerce', false, Date.now())
   await page.goto(shop.url)
   await page.getByText('The shop is closed at the moment.').waitFor()

@@ -1,8 +1,8 @@
 import { needsShipping } from '../../shop/catalog/product-types.ts'
-import { isPaidStatus } from '../../shop/orders/states.ts'
 import { readCart, writeCart } from './cart-store.js'
 import { find, findMaybe, h, message, money, picture } from './dom.js'
 import { onSend } from './form.js'
+import { readToken, rememberPlaced } from './order-token.js'
 import { service } from './service.js'
 import { session } from './shell.js'
 import { tracking } from './tracking.js'
@@ -135,8 +135,7 @@ async function pay(values) {
   try {
     const result = await service.checkout(body, tracking(), keyFor(body))
     forgetKey()
-    // The bank redirects to returnUrl, which was sent before the order had an id.
-    sessionStorage.setItem('shopstead.order', String(result.orderId))
+    rememberPlaced(result.orderToken)
     location.assign(nextPage(result))
   } catch (error) {
     // Without a final answer, the next try repeats the same purchase.
@@ -145,11 +144,11 @@ async function pay(values) {
   }
 }
 
-/** The payment page, the bank's page or, if nothing has to be paid, the shop's thank-you page. */
+/** The payment page, the bank's page or, if nothing has to be paid there, the thank-you page. */
 function nextPage(result) {
-  if ('checkoutUrl' in result) return result.checkoutUrl
-  const { redirectUrl, orderId, status } = result
-  return redirectUrl ?? `/thanks?orderId=${orderId}&result=${isPaidStatus(status) ? 'success' : 'pending'}`
+  const { orderToken, statusUrl, checkoutUrl = statusUrl } = result
+  if (checkoutUrl !== statusUrl) return checkoutUrl
+  return result.redirectUrl ?? `/thanks?orderToken=${orderToken}`
 }
 
 function explained(error) {
@@ -176,6 +175,12 @@ void session.then((known) => {
 })
 // If the shop does not answer, the stored prices are shown. The checkout determines what is paid.
 void session.then(refresh).catch(() => undefined)
-if (new URLSearchParams(location.search).get('result') === 'cancelled') {
-  lines.before(h('p', { class: 'note', role: 'status' }, 'You have not been charged. Your cart is unchanged.'))
+void sayCancelled(readToken())
+
+/** The address proves nothing: the note is true only if the shop has cancelled the order. */
+async function sayCancelled(token) {
+  if (token === null) return
+  const known = await service.order(token).catch(() => null)
+  if (known?.order.status === 'cancelled')
+    lines.before(h('p', { class: 'note', role: 'status' }, 'You have not been charged. Your cart is unchanged.'))
 }

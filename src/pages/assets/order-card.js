@@ -1,8 +1,8 @@
 import { day, h, money } from './dom.js'
 import { orderStates } from '../../shop/orders/states.ts'
 
-/** An order with its attribution. */
-export function orderCard(order) {
+/** An order; with `withOrigin`, also its attribution. */
+export function orderCard(order, { withOrigin = true } = {}) {
   const { id, status, currency, total, createdAt, lineItems, renewalOf } = order
   const { tone, label } = orderStates[status]
   return h(
@@ -42,7 +42,7 @@ export function orderCard(order) {
         )
       )
     ),
-    h('details', {}, h('summary', {}, 'Where this order came from'), attribution(order))
+    withOrigin ? h('details', {}, h('summary', {}, 'Where this order came from'), attribution(order)) : null
   )
 }
 

@@ -6,12 +6,12 @@ import './shell.js'
 async function make(page = 1) {
   const { orders, pagination } = await service.orders({ page, perPage: 10 })
   if (pagination.total === 0) return message('No orders yet', 'Your orders will appear here.', ['Browse products', '/'])
-  const list = h('div', { class: 'orders' }, ...orders.map(orderCard))
+  const list = h('div', { class: 'orders' }, ...orders.map((order) => orderCard(order)))
   const more = h('button', { type: 'button', class: 'quiet' }, 'Show older orders')
   let last = page
   more.addEventListener('click', async () => {
     const older = await service.orders({ page: ++last, perPage: 10 })
-    const cards = older.orders.map(orderCard)
+    const cards = older.orders.map((order) => orderCard(order))
     list.append(...cards)
     more.hidden = last >= older.pagination.totalPages
     cards[0]?.querySelector('summary')?.focus()

@@ -22,6 +22,8 @@ export const service = {
   downloads: () => secure.get('/me/downloads'),
   subscriptions: () => secure.get('/me/subscriptions'),
   endSubscription: (id) => secure.post(`/me/subscriptions/${id}/cancel`),
+  order: (token) => secure.get(`/store/orders/${token}`),
+  cancelOrder: (token) => secure.post(`/store/orders/${token}/cancel`),
   orders: (query) => secure.get('/orders', { query }),
   checkout: (body, tracking, idempotencyKey) =>
     secure.post('/store/checkout-session', body, { query: present(tracking), idempotencyKey }),

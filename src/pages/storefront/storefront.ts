@@ -19,7 +19,11 @@ export const storefrontPages: readonly PageRoute[] = [
   page('/', /^\/$/, 'offers', showOffers),
   page('/products/:slug', /^\/products\/([a-z0-9-]{1,200})$/, 'product', showProduct),
   page('/cart', /^\/cart$/, 'cart', ({ app }) => ({ template: 'cart', title: 'Your cart', data: checkoutFacts(app) })),
-  page('/thanks', /^\/thanks$/, 'thanks', () => ({ template: 'blank', title: 'Your order' })),
+  page('/thanks', /^\/thanks$/, 'thanks', ({ request }) => ({
+    template: 'thanks',
+    title: 'Your order',
+    data: { orderPage: orderPageOf(request) }
+  })),
   page('/login', /^\/login$/, 'login', () => ({ template: 'login', title: 'Log in' })),
   page('/register', /^\/register$/, 'register', ({ app }) => ({
     template: 'register',
@@ -60,6 +64,13 @@ function siteFacts({ config, db, publicUrl }: App): object {
     decimals: currencyDecimals(currency),
     hasAffiliates: isModuleOn(db, 'affiliates')
   }
+}
+
+/** The page of the order that a buyer comes back with, which needs no script; null without an order. */
+function orderPageOf(request: Request): string | null {
+  const target = rawTarget(request)
+  const token = new URLSearchParams(target.slice(rawPath(target).length)).get('orderToken') ?? ''
+  return /^[\w-]{1,100}$/.test(token) ? `/checkout/done/${token}` : null
 }
 
 function checkoutFacts({ config, db, cards }: App): object {
