@@ -28,6 +28,7 @@ import { addCommand, confirmOrRefuse, readPassword, runs } from './run.ts'
 import type { Work } from './run.ts'
 
 type SureOptions = { yes?: boolean }
+type EraseOptions = SureOptions & { rewrite?: boolean }
 type ListOptions = { status?: UserRow['status']; search?: string; limit: string }
 type CreateOptions = {
   email: string
@@ -45,7 +46,10 @@ export function define(program: ShopCommand): void {
   defineChanges(group)
   const about = 'erase a person permanently, also from guest orders with the email; amounts and history stay'
   const erasing = addCommand(group, 'erase <email-or-id>', about, 'users erase 12')
-  runs(erasing.option('--yes', 'do not ask for confirmation'), 'migrated', erase)
+  erasing
+    .option('--yes', 'do not ask for confirmation')
+    .option('--rewrite', 'rewrite the database file; orders wait 1.5 seconds for each 100 MB')
+  runs(erasing, 'migrated', erase)
 }
 
 function defineReading(group: ShopCommand): void {
@@ -187,20 +191,23 @@ function printExport(work: Work<object>, who: string): Answer {
   return { json: document, human: JSON.stringify(document, null, 2) }
 }
 
-async function erase({ app, options, now, terminal }: Work<SureOptions>, who: string): Promise<Answer> {
+async function erase({ app, options, now, terminal }: Work<EraseOptions>, who: string): Promise<Answer> {
   const user = getUser(app.db, who)
   await confirmOrRefuse(terminal, eraseQuestion(user, countGuestOrders(app.db, user.emailKey)), options)
-  const { user: erased, guestOrders, tracesRemoved } = eraseEverywhere(app, user.id, now)
+  const rewrite = options.rewrite ?? false
+  const { user: erased, guestOrders, tracesRemoved, backups } = eraseEverywhere(app, user.id, { rewrite }, now)
   const view = toUser(erased, rolesOf(app.db, erased), { billing: true })
   return {
-    json: { user: view, status: erased.status, guestOrders, tracesRemoved },
+    json: { user: view, status: erased.status, guestOrders, tracesRemoved, backups },
     human: [
       `Account ${user.id} has been erased; its orders${guestOrders === 0 ? '' : ` and ${guestOrders} guest orders with its email`} stay without personal data.`,
       ...(tracesRemoved
         ? []
         : [
-            `The database file still contains old content. Free disk space, then run "shopstead users erase ${user.id}" again.`
-          ])
+            `Unused parts of the database file may still contain the person. At a quiet time, run "shopstead users erase ${user.id} --rewrite". It needs as much free disk space as the database has, and orders wait meanwhile.`
+          ]),
+      ...(backups.length === 0 ? [] : ['These backups still contain the person. Delete them:', ...backups]),
+      'Copies of backups in other places and the records at Stripe stay: delete them there. After a restore of an older backup, erase the person again.'
     ]
   }
 }

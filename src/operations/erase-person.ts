@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { z } from 'zod'
+import { databaseFile } from '../app.ts'
 import type { App } from '../app.ts'
 import { isStorageError } from '../platform/db/storage-errors.ts'
 import { emailKey } from '../platform/email-key.ts'
@@ -8,28 +9,52 @@ import { mailFolder } from '../platform/mail/file-transport.ts'
 import { getUserById } from '../shop/accounts/find.ts'
 import type { UserRow } from '../shop/accounts/rows.ts'
 import { erasePerson } from '../shop/customers/erase-person.ts'
+import { backupFolder } from './backup/create.ts'
+import { backupFiles } from './backup/files.ts'
+import { fileContains, holdsAccount, personalTexts } from './personal-traces.ts'
 
 const recipientOf = z.object({ to: z.string() })
 const lockTimeoutMs = 5_000
+/** Rewriting a larger file blocks other writes for longer than buyers should wait: 1.5 seconds for each 100 MB. */
+const quicklyRewrittenBytes = 100 * 1024 * 1024
+
+/** What is left of an erased person. */
+export type Erased = {
+  /** The erased account. */
+  user: UserRow
+  /** How many guest orders had its email. */
+  guestOrders: number
+  /** Whether the old content of changed rows is gone from the database file and its log. */
+  tracesRemoved: boolean
+  /** The names of the backups in the data folder that still contain the person. */
+  backups: string[]
+}
 
 /**
  * Erases a person as `erasePerson` does, and removes what is left of them in the data folder: their emails in mail/, and
- * the old content of changed rows in the database file and its log. Rewriting the file blocks other writes, for about
- * 1.5 seconds for each 100 MB. Backups stay as they are.
+ * the old content of changed rows in the database file and its log. Backups stay as they are.
  *
- * @returns the erased account; how many guest orders had its email; whether the old content is gone (it stays while
- *   another program keeps the database busy or the disk is full; erasing again tries again)
+ * @param rewrite rewrites the database file whatever its size, which blocks other writes for about 1.5 seconds for each
+ *   100 MB. Otherwise only a file under 100 MB that still contains the person is rewritten
  * @throws AppError NOT_FOUND
  */
 export function eraseEverywhere(
   { db, config }: Pick<App, 'db' | 'config'>,
   userId: number,
+  { rewrite }: { rewrite: boolean },
   now: number
-): { user: UserRow; guestOrders: number; tracesRemoved: boolean } {
-  const { email } = getUserById(db, userId)
+): Erased {
+  const user = getUserById(db, userId)
+  // What an erased account was is not known any more.
+  const texts = user.status === 'erased' ? null : personalTexts(db, user)
   const erased = erasePerson(db, userId, now)
-  removeMailFiles(mailFolder(config.dataDir), emailKey(email))
-  return { ...erased, tracesRemoved: removeOldContent(db) }
+  removeMailFiles(mailFolder(config.dataDir), emailKey(user.email))
+  const tracesRemoved = removeOldContent(db, (file) => rewrite || texts === null || fileContains(file, texts), {
+    file: databaseFile(config),
+    mostBytes: rewrite ? Infinity : quicklyRewrittenBytes
+  })
+  const backups = backupFiles(backupFolder(config.dataDir)).filter((file) => holdsAccount(file, userId))
+  return { ...erased, tracesRemoved, backups: backups.map((file) => basename(file)) }
 }
 
 function removeMailFiles(folder: string, recipientKey: string): void {
@@ -49,17 +74,25 @@ function readRecipient(file: string): string {
 }
 
 /**
- * VACUUM copies the live rows to a new file, and the checkpoint empties the write-ahead log. `secure_delete` alone does not
- * reach what an older version deleted, or a copy that was left in a page when its row moved to another one.
+ * The checkpoint writes the erased pages to the file and empties the write-ahead log. `secure_delete` has overwritten what
+ * was deleted, but it does not reach what an older version deleted, or a copy that was left in a page when its row moved to
+ * another one (about one person in 500). VACUUM removes those: it copies the live rows to a new file.
  */
-function removeOldContent({ sqlite }: App['db']): boolean {
+function removeOldContent(
+  { sqlite }: App['db'],
+  needsRewrite: (file: string) => boolean,
+  { file, mostBytes }: { file: string; mostBytes: number }
+): boolean {
   const before = Number(sqlite.pragma('busy_timeout', { simple: true }))
   sqlite.pragma(`busy_timeout = ${lockTimeoutMs}`)
-  // In memory, the copy would need as much memory as the database has bytes.
-  sqlite.pragma('temp_store = FILE')
   try {
+    if (!checkpoint(sqlite)) return false
+    if (!needsRewrite(file)) return true
+    if (statSync(file).size > mostBytes) return false
+    // In memory, the copy would need as much memory as the database has bytes.
+    sqlite.pragma('temp_store = FILE')
     sqlite.exec('VACUUM')
-    return sqlite.pragma('wal_checkpoint(TRUNCATE)', { simple: true }) === 0
+    return checkpoint(sqlite)
   } catch (error) {
     if (isStorageError(error)) return false
     throw error
@@ -67,4 +100,8 @@ function removeOldContent({ sqlite }: App['db']): boolean {
     sqlite.pragma('temp_store = MEMORY')
     sqlite.pragma(`busy_timeout = ${before}`)
   }
+}
+
+function checkpoint(sqlite: App['db']['sqlite']): boolean {
+  return sqlite.pragma('wal_checkpoint(TRUNCATE)', { simple: true }) === 0
 }

@@ -39,9 +39,49 @@ it('an erased person is in no byte of the database, its log or the mail folder w
   await nextMail(dataDir, email)
   expect(filesWith(dataDir, traces)).toEqual(expect.arrayContaining([expect.stringMatching(/^shopstead\.db/)]))
 
+  const { sqlite } = shop.app.db
+  sqlite.exec('CREATE TABLE old (text); INSERT INTO old VALUES (zeroblob(100000)); DROP TABLE old')
+  const freePages = sqlite.pragma('freelist_count', { simple: true })
+  await shopstead(dataDir, ['backup', 'create'])
+  const [backup = ''] = readdirSync(join(dataDir, 'backups'))
   const erased = await shopstead(dataDir, ['users', 'erase', email, '--yes', '--json'])
-  expect(erased).toMatchObject({ code: 0, json: { status: 'erased', tracesRemoved: true } })
-  expect(filesWith(dataDir, traces)).toEqual([])
+  expect(erased).toMatchObject({ code: 0, json: { status: 'erased', tracesRemoved: true, backups: [backup] } })
+  expect(filesWith(dataDir, traces)).toEqual([backup])
+  // Buyers did not wait for a rewrite of the file, which would have removed the free pages.
+  expect(sqlite.pragma('freelist_count', { simple: true })).toBeGreaterThanOrEqual(Number(freePages))
+  expect(freePages).toBeGreaterThan(0)
   expect((await shop.visitor().get('/store/offers')).status).toBe(200)
   expect((await shop.visitor().register({ email })).status).toBe(201)
+})
+
+/** A shop whose file was changed by an older version, which left deleted content in free pages. */
+async function shopWithOldContent(megabytes: number) {
+  const shop = await startShop()
+  onTestFinished(() => shop.stop())
+  const [email = ''] = traces
+  await shop.visitor().register({ email, displayName: 'Lena Hartwig' })
+  const { sqlite } = shop.app.db
+  sqlite.pragma('secure_delete = OFF')
+  sqlite.exec(`CREATE TABLE old (text); INSERT INTO old VALUES ('${`${email} `.repeat(2_000)}')`)
+  sqlite.prepare('INSERT INTO old VALUES (zeroblob(?))').run(megabytes * 1024 * 1024)
+  sqlite.exec('DROP TABLE old')
+  sqlite.pragma('secure_delete = ON')
+  const erase = (...options: string[]) =>
+    shopstead(shop.dataDir, ['users', 'erase', email, '--yes', '--json', ...options])
+  return { shop, erase }
+}
+
+it('a file that contains an erased person in free pages is rewritten', async () => {
+  const { shop, erase } = await shopWithOldContent(1)
+  expect(await erase()).toMatchObject({ json: { tracesRemoved: true } })
+  expect(filesWith(shop.dataDir, traces)).toEqual([])
+})
+
+it('a large file that contains an erased person is rewritten only with --rewrite, because buyers would wait', async () => {
+  const { shop, erase } = await shopWithOldContent(101)
+  expect(await erase()).toMatchObject({ code: 0, json: { tracesRemoved: false } })
+  expect(filesWith(shop.dataDir, traces)).toEqual(['shopstead.db'])
+  const again = await shopstead(shop.dataDir, ['users', 'erase', '1', '--yes', '--json', '--rewrite'])
+  expect(again).toMatchObject({ code: 0, json: { tracesRemoved: true } })
+  expect(filesWith(shop.dataDir, traces)).toEqual([])
 })
