@@ -58,7 +58,7 @@ const email = z
   )
   .transform((text) => (text === '' ? null : text))
 
-const needed = (words: string) => lineField(200).refine((text) => text !== '', words)
+const needed = (message: string) => lineField(200).refine((text) => text !== '', message)
 
 const address = z
   .object({
@@ -71,7 +71,7 @@ const address = z
       .transform((code) => code.trim().toUpperCase())
       .refine(isCountry, 'Please choose a country.')
   })
-  .transform(({ address2, ...given }): Address => (address2 === '' ? given : { ...given, address2 }))
+  .transform(({ address2, ...address }): Address => (address2 === '' ? address : { ...address, address2 }))
 
 const methodLabels: Readonly<Record<PaymentMethod, (app: App) => { label: string; hint: string }>> = {
   card: ({ cards }) => ({

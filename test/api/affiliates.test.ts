@@ -98,13 +98,13 @@ describe('GET /affiliates/referrals', () => {
 
   it('runs the checks in the documented order', async () => {
     const petra = await user('petra', 'inactive')
-    const nobody = await user('new', null)
+    const newcomer = await user('new', null)
     const mira = await user('mira', 'active')
     setSetting(app.db, 'affiliates.termsGating', 'true', 0)
     expect(refusal(await call('/referrals?limit=0'))).toEqual([401, 'NOT_AUTHENTICATED'])
-    expect(refusal(await nobody.call('/referrals?limit=0'))).toEqual([422, 'VALIDATION_FAILED'])
-    expect(refusal(await nobody.call('/referrals?cursor=forged'))).toEqual([422, 'VALIDATION_FAILED'])
-    expect(refusal(await nobody.call('/referrals'))).toEqual([404, 'AFFILIATE_NOT_FOUND'])
+    expect(refusal(await newcomer.call('/referrals?limit=0'))).toEqual([422, 'VALIDATION_FAILED'])
+    expect(refusal(await newcomer.call('/referrals?cursor=forged'))).toEqual([422, 'VALIDATION_FAILED'])
+    expect(refusal(await newcomer.call('/referrals'))).toEqual([404, 'AFFILIATE_NOT_FOUND'])
     expect(refusal(await petra.call('/referrals'))).toEqual([403, 'AFFILIATE_NOT_ACTIVE'])
     expect(refusal(await mira.call('/referrals'))).toEqual([500, 'CONFIG_INVALID_AFFILIATE_TERMS_VERSION'])
     setSetting(app.db, 'affiliates.termsVersion', '2026-01-31', 0)

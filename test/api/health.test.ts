@@ -65,9 +65,9 @@ describe('GET /health', () => {
       expect(text).not.toMatch(/sqlite|connection|\.db/i)
       expect((await fetch(`${broken.url}/readyz`)).status).toBe(503)
       expect((await fetch(`${broken.url}/livez`)).status).toBe(200)
-      const { status: offers, text: told } = await broken.visitor().get('/store/offers')
+      const { status: offers, text: offersText } = await broken.visitor().get('/store/offers')
       expect(offers).toBeGreaterThanOrEqual(500)
-      expect(told).not.toMatch(/sqlite|connection|\.db/i)
+      expect(offersText).not.toMatch(/sqlite|connection|\.db/i)
     } finally {
       await broken.stop()
     }

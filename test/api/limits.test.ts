@@ -87,7 +87,7 @@ describe('the limit on failed logins', () => {
     await open({ 'limits.login_account': '3/60' }, trusting)
     await makeUser(shop.app)
     await makeUser(shop.app, { email: 'noor@shop.example' })
-    const told = async (bodies: object[]) => {
+    const refusals = async (bodies: object[]) => {
       const answers: Answer[] = []
       for (const body of bodies) answers.push(await login({ ...body, password: 'wrong' }, elsewhere()))
       return answers.map(({ status, error }) => [status, error])
@@ -98,8 +98,8 @@ describe('the limit on failed logins', () => {
       const mixed = { email: ` ${local.toUpperCase()}@Shop.example`, username: local }
       return [...Array.from({ length: 4 }, () => names[first]), names[other], mixed, names[other]]
     }
-    expect(await told(trying('mira', 'email'))).toEqual(await told(trying('nobody', 'email')))
-    expect(await told(trying('noor', 'username'))).toEqual(await told(trying('nemo', 'username')))
+    expect(await refusals(trying('mira', 'email'))).toEqual(await refusals(trying('nobody', 'email')))
+    expect(await refusals(trying('noor', 'username'))).toEqual(await refusals(trying('nemo', 'username')))
   })
 
   it('counts by address over all accounts, without correct and malformed logins', async () => {

@@ -29,7 +29,7 @@ function turn(shop: JourneyShop, name: ModuleName, on: boolean): void {
 type Summary = Pick<Me, 'flags' | 'entitlements'>
 
 /** What register, login and /me say at this moment. */
-async function told(
+async function readMe(
   shop: JourneyShop,
   session: Awaited<ReturnType<typeof registerUser>>,
   name: string
@@ -44,9 +44,9 @@ describe.each(modules)('the module $name', ({ name, flag, dependency }) => {
     const shop = await openShop(benefitCatalogue)
     const lena = await registerUser(shop, 'lena')
     turn(shop, name, false)
-    const off = await told(shop, lena, 'first')
+    const off = await readMe(shop, lena, 'first')
     turn(shop, name, true)
-    const on = await told(shop, lena, 'second')
+    const on = await readMe(shop, lena, 'second')
     for (const [index, { flags, entitlements }] of off.entries()) {
       const differing = Object.keys(flags).filter((key) => flags[key] !== on[index]?.flags[key])
       expect(differing).toEqual(flag === null ? [] : [flag])

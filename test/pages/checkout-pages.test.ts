@@ -118,14 +118,17 @@ describe('the hosted checkout', () => {
     await refundOrder(shop.app, order().id, undefined, 'operator')
     expect(order().status).toBe('refunded')
 
-    const given = await byHand()
-    await cancelOrder(shop.app, given.order().id, 'operator')
-    expect([given.order().status, paymentStatusOf(shop.app.db, given.order().id)]).toEqual(['cancelled', 'abandoned'])
-    markPaid(shop.app.db, given.order().id, 'operator', Date.now())
-    expect([given.order().status, paymentStatusOf(shop.app.db, given.order().id)]).toEqual(['processing', 'paid'])
+    const transfer = await byHand()
+    await cancelOrder(shop.app, transfer.order().id, 'operator')
+    expect([transfer.order().status, paymentStatusOf(shop.app.db, transfer.order().id)]).toEqual([
+      'cancelled',
+      'abandoned'
+    ])
+    markPaid(shop.app.db, transfer.order().id, 'operator', Date.now())
+    expect([transfer.order().status, paymentStatusOf(shop.app.db, transfer.order().id)]).toEqual(['processing', 'paid'])
     const open = openAttempts(shop.app.db).map(({ orderId }) => orderId)
     expect(open).not.toContain(order().id)
-    expect(open).not.toContain(given.order().id)
+    expect(open).not.toContain(transfer.order().id)
   })
 
   it('makes one attempt of a double click, a reload and a change of mind', async () => {

@@ -47,11 +47,10 @@ function show(form, error, fields) {
   })
   if (marked.length > 0) return marked[0].focus()
   const others = byPath.flatMap(([, messages]) => messages)
-  const words = others.length > 0 ? others.join(' ') : wordsFor(error)
-  say(form, words)
+  say(form, others.length > 0 ? others.join(' ') : messageOf(error))
 }
 
-function wordsFor(error) {
+function messageOf(error) {
   if (error.code !== undefined) return error.message
   // An error without a code is a bug in this page and must not look like a network problem.
   reportError(error)
@@ -59,11 +58,11 @@ function wordsFor(error) {
 }
 
 /** Shows a message above the form, which screen readers announce. */
-export function say(form, ...words) {
-  form.querySelector('[data-said]')?.remove()
-  const said = h('div', { class: 'error', role: 'alert', tabindex: '-1', 'data-said': true }, ...words)
-  form.prepend(said)
-  said.focus()
+export function say(form, ...content) {
+  form.querySelector('[data-form-error]')?.remove()
+  const box = h('div', { class: 'error', role: 'alert', tabindex: '-1', 'data-form-error': true }, ...content)
+  form.prepend(box)
+  box.focus()
 }
 
 function mark(field, message) {
@@ -79,7 +78,7 @@ function mark(field, message) {
 }
 
 function clear(form) {
-  form.querySelector('[data-said]')?.remove()
+  form.querySelector('[data-form-error]')?.remove()
   for (const field of form.querySelectorAll('[aria-invalid]')) {
     field.removeAttribute('aria-invalid')
     field.setAttribute('aria-describedby', field.dataset.describedBy ?? '')

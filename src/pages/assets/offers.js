@@ -66,8 +66,8 @@ function card({ name, url, productSlug, categories, price }) {
 }
 
 function pictureOf(slug, categories) {
-  const words = `${slug} ${categories.join(' ')}`.toLowerCase()
-  return rules.find(([word]) => words.includes(word))?.[1] ?? 'parcel'
+  const text = `${slug} ${categories.join(' ')}`.toLowerCase()
+  return rules.find(([word]) => text.includes(word))?.[1] ?? 'parcel'
 }
 
 function go(category, text) {

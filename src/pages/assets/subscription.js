@@ -56,15 +56,15 @@ function actions(shown) {
 
 /** Asks for confirmation before it ends the subscription. The button to keep it restores the focus. */
 function confirmation({ id, name, currentPeriodEnd, status }, row, opener) {
-  const said = h('p', { role: 'alert', class: 'error', hidden: true })
+  const failure = h('p', { role: 'alert', class: 'error', hidden: true })
   const yes = h('button', { type: 'button' }, 'Yes, end it')
   const no = h('button', { type: 'button', class: 'quiet' }, 'Keep it')
-  const words = status === 'past_due' ? ['It ends now.'] : ['You keep access until ', day(currentPeriodEnd), '.']
+  const consequence = status === 'past_due' ? ['It ends now.'] : ['You keep access until ', day(currentPeriodEnd), '.']
   const box = h(
     'div',
     { role: 'group', 'aria-label': `End subscription ${name}` },
-    h('p', {}, 'End this subscription? ', ...words, ' You will not be charged again.'),
-    said,
+    h('p', {}, 'End this subscription? ', ...consequence, ' You will not be charged again.'),
+    failure,
     h('p', { class: 'actions' }, yes, no)
   )
   no.addEventListener('click', () => {
@@ -77,8 +77,8 @@ function confirmation({ id, name, currentPeriodEnd, status }, row, opener) {
       const { subscription: ended } = await service.endSubscription(id)
       box.dispatchEvent(new CustomEvent('ended', { bubbles: true, detail: ended }))
     } catch (error) {
-      said.textContent = error.message
-      said.hidden = false
+      failure.textContent = error.message
+      failure.hidden = false
       yes.disabled = false
     }
   })

@@ -36,6 +36,6 @@ export const pictureRules: readonly (readonly [word: string, picture: string])[]
 
 /** The name of the drawing for a product. */
 export function pictureOf(slug: string, categories: readonly string[]): string {
-  const words = `${slug} ${categories.join(' ')}`.toLowerCase()
-  return pictureRules.find(([word]) => words.includes(word))?.[1] ?? 'parcel'
+  const text = `${slug} ${categories.join(' ')}`.toLowerCase()
+  return pictureRules.find(([word]) => text.includes(word))?.[1] ?? 'parcel'
 }

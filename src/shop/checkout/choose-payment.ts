@@ -78,9 +78,9 @@ function recordBuyer(tx: Tx, order: OrderRow, choice: PaymentChoice, now: number
     recordBuyerEmail(tx, order.id, choice.email, now)
   }
   const { firstName, lastName } = choice
-  const given = { ...(firstName === null ? {} : { firstName }), ...(lastName === null ? {} : { lastName }) }
-  const contact = { ...given, ...order.contact }
-  const shippingAddress = choice.address === undefined ? order.shippingAddress : { ...given, ...choice.address }
+  const buyerName = { ...(firstName === null ? {} : { firstName }), ...(lastName === null ? {} : { lastName }) }
+  const contact = { ...buyerName, ...order.contact }
+  const shippingAddress = choice.address === undefined ? order.shippingAddress : { ...buyerName, ...choice.address }
   recordContact(tx, order.id, { contact, shippingAddress }, now)
 }
 

@@ -18,7 +18,7 @@ function priceCart(...args: Parameters<typeof evaluateCart>): PricedCart {
   return { lines: cart.lines, coupons: cart.coupons }
 }
 
-const nobody = { userId: null, emailKey: null }
+const guest = { userId: null, emailKey: null }
 const prices = [0, 1, 333, 999, 1250, 4999, 100_000]
 
 const catalogue = {
@@ -58,7 +58,7 @@ test("distributes discounts so that lines and coupons sum to the order's discoun
       const { lines, coupons } = priceCart(
         shop,
         { items, codes: sentCodes({ couponCodes: bought }), currency },
-        nobody,
+        guest,
         noon
       )
       const discount = sum(lines.map((each) => each.discountMinor))
@@ -75,7 +75,7 @@ test('merges equal items into one line under the path of the first', () => {
   const shop = shopWith(catalogue)
   fc.assert(
     fc.property(anyItems, (items) => {
-      const { lines } = priceCart(shop, { items, codes: [], currency: 'EUR' }, nobody, noon)
+      const { lines } = priceCart(shop, { items, codes: [], currency: 'EUR' }, guest, noon)
       const first = [...new Set(items.map(({ productId }) => productId))]
       expect(lines.map(({ productId }) => productId)).toEqual(first)
       expect(lines.map(({ path }) => path)).toEqual(
@@ -116,7 +116,7 @@ test('rejects each item that cannot be bought under its own path', () => {
     ]
   })
   const price = (...items: Parameters<typeof priceCart>[1]['items']) =>
-    priceCart(shop, { items, codes: [], currency: 'EUR' }, nobody, noon)
+    priceCart(shop, { items, codes: [], currency: 'EUR' }, guest, noon)
   const text = [expect.any(String)]
   expect(() =>
     price(
@@ -145,7 +145,7 @@ test('rejects a line whose total is not a safe integer', () => {
   const shop = shopWith({ products: [{ slug: 'gold', name: 'Gold', price: '1.00' }] })
   shop.sqlite.prepare('UPDATE products SET price_minor = ?').run(Math.floor(Number.MAX_SAFE_INTEGER / 2))
   const price = (quantity: number) =>
-    priceCart(shop, { items: [{ productId: 1, quantity }], codes: [], currency: 'EUR' }, nobody, noon)
+    priceCart(shop, { items: [{ productId: 1, quantity }], codes: [], currency: 'EUR' }, guest, noon)
   expect(price(2).lines).toHaveLength(1)
   expect(() => price(3)).toThrow(
     refusal('VALIDATION_FAILED', { fieldErrors: { 'items.0.quantity': [expect.any(String)] } })
@@ -155,7 +155,7 @@ test('rejects a line whose total is not a safe integer', () => {
 test('rejects all codes that do not apply, and counts them in the cause', () => {
   const shop = shopWith(catalogue)
   const codes = sentCodes({ couponCode: 'nope', couponCodes: ['P50', 'SOME', 'nor this'] })
-  const price = () => priceCart(shop, { items: [{ productId: 2, quantity: 1 }], codes, currency: 'EUR' }, nobody, noon)
+  const price = () => priceCart(shop, { items: [{ productId: 2, quantity: 1 }], codes, currency: 'EUR' }, guest, noon)
   expect(price).toThrow(
     refusal('VALIDATION_FAILED', {
       fieldErrors: {
@@ -197,7 +197,7 @@ test('returns the coupon and the customer key of a sale', () => {
     const input = { items: [{ productId: 1, quantity: 2 }], codes: sentCodes({ couponCode: 'ten' }), currency: 'EUR' }
     return priceCart(shop, input, buyer, noon)
   }
-  expect(priced(nobody)).toEqual({
+  expect(priced(guest)).toEqual({
     lines: [
       {
         path: 'items.0',

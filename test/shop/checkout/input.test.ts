@@ -39,8 +39,8 @@ describe('items', () => {
     ['with quantity true', [{ productId: 1, quantity: true }], 'items.0.quantity'],
     ['of variation 0', [{ productId: 1, quantity: 1, variationId: 0 }], 'items.0.variationId'],
     ['with a price', [...items, { productId: 1, quantity: 1, price: 1 }], 'items.1.price']
-  ])('are rejected: %s', (_what, given, path) => {
-    expect(wrong({ items: given })).toEqual([path])
+  ])('are rejected: %s', (_what, input, path) => {
+    expect(wrong({ items: input })).toEqual([path])
   })
 
   test('accepts 30 items with a quantity of 50, and reads a null variation as absent', () => {
@@ -187,9 +187,9 @@ describe('customer and addresses', () => {
   })
 
   test('ignores unknown fields and reads blank values as absent', () => {
-    const given = { isAdmin: true, id: 5, roles: ['administrator'], email: ' ', firstName: '', phone: ' ' }
-    expect(read({ customer: given }).customer).toEqual({})
-    expect(read({ billingAddress: { ...given, country: '' } }).billingAddress).toEqual({})
+    const input = { isAdmin: true, id: 5, roles: ['administrator'], email: ' ', firstName: '', phone: ' ' }
+    expect(read({ customer: input }).customer).toEqual({})
+    expect(read({ billingAddress: { ...input, country: '' } }).billingAddress).toEqual({})
   })
 
   test('normalizes emails to trimmed NFC and countries to upper case', () => {

@@ -14,7 +14,7 @@ import type { TestDb } from '../../support/temporary-shop.ts'
 
 export const later = noon + 5_000
 
-/** The books of a shop without server and gateway: what the gateway is said to have said is applied to them. */
+/** The books of a shop without server and gateway: it applies answers of a made-up gateway. */
 export type Books = {
   db: TestDb
   logged: { message: string; fields: LogFields }[]

@@ -125,14 +125,14 @@ describe('a gateway error', () => {
   })
 
   it('keeps the text of its message without numbers that could be a card number', () => {
-    const said = (message: string) => readGatewayError({ message }).error.message
-    expect(said('  Try 1234 or\n12-34 again.  ')).toBe('Try 1234 or 12-34 again.')
-    expect(said('12345')).toBe('')
-    expect(said('4242-4242-4242-4242!')).toBe('!')
-    expect(said('1 2 3 4 5')).toBe('')
-    expect(said('1  2  3  4  5')).toBe('1  2  3  4  5')
-    expect(said('💳'.repeat(201))).toBe('💳'.repeat(200))
-    expect(said(`${'x'.repeat(199)} y`)).toBe('x'.repeat(199))
+    const readMessage = (message: string) => readGatewayError({ message }).error.message
+    expect(readMessage('  Try 1234 or\n12-34 again.  ')).toBe('Try 1234 or 12-34 again.')
+    expect(readMessage('12345')).toBe('')
+    expect(readMessage('4242-4242-4242-4242!')).toBe('!')
+    expect(readMessage('1 2 3 4 5')).toBe('')
+    expect(readMessage('1  2  3  4  5')).toBe('1  2  3  4  5')
+    expect(readMessage('💳'.repeat(201))).toBe('💳'.repeat(200))
+    expect(readMessage(`${'x'.repeat(199)} y`)).toBe('x'.repeat(199))
   })
 
   it('counts as silence without an answer, and as running when the gateway reports a conflict', () => {

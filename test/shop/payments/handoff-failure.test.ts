@@ -207,8 +207,8 @@ describe('a failure', () => {
 
   it('throws for an attempt that does not exist', async () => {
     const run = await begin()
-    const nobody = { ...run.attempt, id: 1_000_000 }
-    await expect(settleFailure(run.shop, nobody, 'create_intent', nothingCharged)).rejects.toThrow('is missing')
+    const missing = { ...run.attempt, id: 1_000_000 }
+    await expect(settleFailure(run.shop, missing, 'create_intent', nothingCharged)).rejects.toThrow('is missing')
   })
 
   it('contains no gateway fields when the gateway sent none', async () => {

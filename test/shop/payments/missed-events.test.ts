@@ -106,12 +106,12 @@ describe('a later list of events', () => {
     await till.stripe.refunds.create({ payment_intent: idOf(intent) ?? '' })
     const { applied } = await catchUp({ since: till.clock.now() - day })
     expect(statusOf(id)).toBe('refunded')
-    const told = till.shop.app.db.sqlite
+    const events = till.shop.app.db.sqlite
       .prepare<[], { at: number; outcome: string }>('SELECT event_created_at AS at, outcome FROM webhook_inbox')
       .all()
-    const times = told.map(({ at }) => at)
+    const times = events.map(({ at }) => at)
     expect(times).toEqual(times.toSorted((one, other) => one - other))
-    expect(applied).toBe(told.filter(({ outcome }) => outcome === 'applied').length)
+    expect(applied).toBe(events.filter(({ outcome }) => outcome === 'applied').length)
     expect(await catchUp({ since: till.clock.now() - day })).toEqual({ applied: 0, failed: 0 })
   })
 

@@ -167,12 +167,15 @@ describe('a subscription without an account', () => {
   })
 
   it('is not ended again when the gateway has ended it, whichever event arrives', async () => {
-    const [told, found] = [await asGuest('told@example.com', 'box'), await asGuest('found@example.com', 'box')]
-    for (const { gatewayId, orderId } of [told, found]) {
+    const [announced, found] = [
+      await asGuest('announced@example.com', 'box'),
+      await asGuest('found@example.com', 'box')
+    ]
+    for (const { gatewayId, orderId } of [announced, found]) {
       await till.stripe.subscriptions.cancel(gatewayId)
       await cancelOrder(till.shop.app, orderId, 'operator')
     }
-    const event = readEvent(eventOf('customer.subscription.deleted', { id: told.gatewayId }))
+    const event = readEvent(eventOf('customer.subscription.deleted', { id: announced.gatewayId }))
     await applyEvent(till.shop.app, till.stripe, event, 'webhook')
     await endThem()
     expect(await endedNow()).toEqual([])
@@ -275,12 +278,12 @@ describe('a subscription that an account claims after its payment', () => {
 })
 
 it('finds the subscriptions to end with indexes only', async () => {
-  const said: string[] = []
-  const sqlite = new Database(till.shop.app.db.sqlite.name, { verbose: (source) => said.push(String(source)) })
+  const statements: string[] = []
+  const sqlite = new Database(till.shop.app.db.sqlite.name, { verbose: (source) => statements.push(String(source)) })
   try {
     await endUnwantedSubscriptions({ ...till.shop.app, db: { sqlite, orm: drizzle(sqlite) } }, till.stripe)
-    expect(said).toHaveLength(1)
-    const steps = sqlite.prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${said[0]}`).all()
+    expect(statements).toHaveLength(1)
+    const steps = sqlite.prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${statements[0]}`).all()
     const scans = steps.map(({ detail }) => detail).filter((detail) => detail.startsWith('SCAN'))
     expect(scans).toEqual(['SCAN g USING INDEX gateway_subscriptions_open', 'SCAN found'])
   } finally {
