@@ -28,7 +28,7 @@ export function importCatalogue(
 }
 
 /**
- * Creates or updates plans, campaigns, products and coupons from a catalogue file.
+ * Creates or updates plans, campaigns, categories, products and coupons from a catalogue file.
  *
  * @param options.keepStock existing products keep their stock, so that seeding again does not undo sales
  * @throws AppError VALIDATION_FAILED or CONFLICT for an invalid file
@@ -42,6 +42,11 @@ export function applyCatalogue(
 ): AppliedCatalogue {
   const plans = applyPlans(tx, file.plans)
   const campaigns = applyCampaigns(tx, file.campaigns)
-  const { products, coupons, changes } = applyCatalogFile(tx, file, { ...options, urlOf: productUrl(shop) }, now)
-  return { counts: { products, coupons, plans, campaigns }, changes }
+  const { products, coupons, categories, changes } = applyCatalogFile(
+    tx,
+    file,
+    { ...options, urlOf: productUrl(shop) },
+    now
+  )
+  return { counts: { products, coupons, plans, campaigns, categories }, changes }
 }

@@ -3,6 +3,8 @@ import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-o
 import { bool, instant, minor, oneOf } from '../../platform/db/columns.ts'
 import { users } from '../accounts/schema.ts'
 import { products } from '../catalog/schema.ts'
+import type { Trigger } from '../../platform/db/trigger.ts'
+import { raiseRevision } from '../settings/schema.ts'
 
 export const plans = sqliteTable(
   'plans',
@@ -190,3 +192,9 @@ export const donations = sqliteTable(
     check('donations_amount', sql`${t.amountMinor} >= 0`)
   ]
 )
+
+/** The page of a product names the plan that it gives. */
+export const triggers: readonly Trigger[] = [
+  { name: 'plans_inserted', event: 'AFTER INSERT', on: plans, run: raiseRevision('catalog') },
+  { name: 'plans_updated', event: 'AFTER UPDATE OF name', on: plans, run: raiseRevision('catalog') }
+]

@@ -6,11 +6,11 @@ import { countChanges } from './changes.ts'
 import type { Change, Counts } from './changes.ts'
 import type { CatalogFile } from './import/format.ts'
 
-/** The result of an import: counts by kind, and each entry with the fields that changed. */
-export type CatalogResult = { products: Counts; coupons: Counts; changes: Change[] }
+/** The result of an import: counts by kind, and each product and coupon with the fields that changed. */
+export type CatalogResult = { products: Counts; coupons: Counts; categories: Counts; changes: Change[] }
 
 /**
- * Creates and updates the products and coupons of a file, matched by slug and code. Missing fields stay unchanged and
+ * Creates and updates the categories, products and coupons of a file, matched by slug and code. Missing fields stay unchanged and
  * nothing is deleted. Importing the same file again writes nothing, so the catalogue's revision does not change. The
  * file's plans, campaigns and affiliates are not handled here.
  *
@@ -18,16 +18,18 @@ export type CatalogResult = { products: Counts; coupons: Counts; changes: Change
  */
 export function applyCatalogFile(
   tx: Tx,
-  file: Pick<CatalogFile, 'products' | 'coupons'>,
+  file: Pick<CatalogFile, 'categories' | 'products' | 'coupons'>,
   options: ApplyOptions,
   now: number
 ): CatalogResult {
   const run = new ApplyRun(tx, options, now)
+  const categories = run.categories.applyEntries(file.categories)
   const products = file.products.map((product) => applyProduct(run, product))
-  const coupons = file.coupons.map((coupon, index) => applyCoupon(tx, coupon, now, `coupons.${index}.`))
+  const coupons = file.coupons.map((coupon, index) => applyCoupon(run, coupon, `coupons.${index}.`))
   return {
     products: countChanges(products),
     coupons: countChanges(coupons),
+    categories,
     changes: [...products, ...coupons]
   }
 }

@@ -4,13 +4,16 @@ import { AppError, validationFailed } from '../../errors.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { compareKey } from '../../platform/text.ts'
-import { CategoryIds } from './apply-lists.ts'
+import { CategoryTree } from './category-tree.ts'
 import type { Change } from './changes.ts'
 import { couponScope, findCoupon, getCoupon } from './coupons.ts'
 import type { CouponInput } from './import/format.ts'
 import type { CouponRow } from './rows.ts'
 import { couponCategories, couponProducts, coupons } from './schema.ts'
 import { productBySlug } from './stored-product.ts'
+
+/** The state that all coupons of one import share. */
+type CouponRun = { tx: Tx; categories: CategoryTree; now: number }
 
 const byNumber = (a: number, b: number) => a - b
 
@@ -21,13 +24,13 @@ const byNumber = (a: number, b: number) => a - b
  * @throws AppError VALIDATION_FAILED when its scope contains an unknown product, CONFLICT when the new limit is below
  *   the number of uses
  */
-export function applyCoupon(tx: Tx, input: CouponInput, now: number, path = ''): Change {
+export function applyCoupon({ tx, categories: tree, now }: CouponRun, input: CouponInput, path = ''): Change {
   const { products: slugs, categories, ...columns } = input
   const scope = {
     productIds: slugs
       .map((slug, index) => productIdOf(tx, slug, input.code, `${path}products.${index}`))
       .sort(byNumber),
-    categoryIds: new CategoryIds(tx).of(categories).sort(byNumber)
+    categoryIds: tree.of(categories).sort(byNumber)
   }
   const row = findCoupon(tx, input.code)
   if (row === undefined) {
@@ -47,7 +50,7 @@ export function createCoupon(db: Db, input: CouponInput, now: number): CouponRow
   return write(db, (tx) => {
     if (findCoupon(tx, input.code) !== undefined)
       throw new AppError('CONFLICT', 'A coupon with this code already exists.')
-    applyCoupon(tx, input, now)
+    applyCoupon({ tx, categories: new CategoryTree(tx), now }, input)
     return getCoupon(tx, input.code)
   })
 }

@@ -1,7 +1,8 @@
 import { eq, max } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
-import { applyGrants, applyTags, CategoryIds } from './apply-lists.ts'
+import { applyGrants, applyTags } from './apply-lists.ts'
 import { applyVariations } from './apply-variations.ts'
+import { CategoryTree } from './category-tree.ts'
 import type { Change } from './changes.ts'
 import { withDefaults } from './import/format.ts'
 import type { ProductInput } from './import/format.ts'
@@ -26,14 +27,14 @@ export class ApplyRun {
   readonly tx: Tx
   readonly options: ApplyOptions
   readonly now: number
-  readonly categories: CategoryIds
+  readonly categories: CategoryTree
   #lastPosition: number | undefined
 
   constructor(tx: Tx, options: ApplyOptions, now: number) {
     this.tx = tx
     this.options = options
     this.now = now
-    this.categories = new CategoryIds(tx)
+    this.categories = new CategoryTree(tx)
   }
 
   /** The given position, or the one after the highest so far. */
@@ -111,6 +112,7 @@ const comparedColumns = [
   'stock',
   'published',
   'position',
+  'weightGrams',
   'url'
 ] as const satisfies readonly (keyof ProductRow & keyof ProductInput)[]
 

@@ -46,7 +46,12 @@ function applyVariation(
     return true
   }
   const wanted = { ...input, stock: keepStock ? row.stock : input.stock, available: true }
-  if (isDeepStrictEqual({ ...row, ...wanted }, row)) return false
+  if (isDeepStrictEqual({ ...row, ...wanted }, row) && hasOrder(row, input)) return false
   tx.orm.update(variations).set(wanted).where(eq(variations.id, row.id)).run()
   return true
+}
+
+/** Whether the options have the same order, which decides the order of the choices on the product's page. */
+function hasOrder(row: VariationRow, input: VariationInput): boolean {
+  return isDeepStrictEqual(Object.keys(row.options), Object.keys(input.options))
 }

@@ -11,8 +11,13 @@ export type Counts = { created: number; updated: number; unchanged: number }
 
 /** Counts the entries by outcome. */
 export function countChanges(changes: readonly Change[]): Counts {
+  return countOutcomes(changes.map(({ outcome }) => outcome))
+}
+
+/** Counts outcomes. */
+export function countOutcomes(outcomes: readonly Change['outcome'][]): Counts {
   const counts = { created: 0, updated: 0, unchanged: 0 }
-  for (const { outcome } of changes) counts[outcome] += 1
+  for (const outcome of outcomes) counts[outcome] += 1
   return counts
 }
 

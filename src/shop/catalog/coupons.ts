@@ -6,6 +6,7 @@ import type { Db, Tx } from '../../platform/db/database.ts'
 import { rawStatement, rowStatement, statement } from '../../platform/db/statements.ts'
 import { toMajor } from '../../platform/money.ts'
 import { compareKey } from '../../platform/text.ts'
+import { categoryReference } from './category-tree.ts'
 import type { CouponScope } from './coupon-rules.ts'
 import type { CouponRow } from './rows.ts'
 import { categories, couponCategories, couponProducts, coupons, products } from './schema.ts'
@@ -113,11 +114,11 @@ export function scopeNames(db: Db, couponId: number): { products: string[]; cate
     .orderBy(asc(products.slug))
     .all()
   const names = db.orm
-    .select({ name: categories.name })
+    .select({ slug: categories.slug, name: categories.name })
     .from(couponCategories)
     .innerJoin(categories, eq(categories.id, couponCategories.categoryId))
     .where(eq(couponCategories.couponId, couponId))
     .orderBy(asc(categories.slug))
     .all()
-  return { products: slugs.map((row) => row.slug), categories: names.map((row) => row.name) }
+  return { products: slugs.map((row) => row.slug), categories: names.map(categoryReference) }
 }

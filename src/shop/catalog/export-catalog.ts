@@ -3,6 +3,7 @@ import { toIsoOrNull } from '../../platform/iso-time.ts'
 import { readSnapshot } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { toDecimalText } from '../../platform/money.ts'
+import { categoryReference, exportCategories } from './category-tree.ts'
 import { listCoupons, scopeNames } from './coupons.ts'
 import type { FullProduct } from './import/format.ts'
 import { toCatalogFile } from './import/write-json.ts'
@@ -11,7 +12,7 @@ import { products } from './schema.ts'
 import { categoriesOfProduct, grantsOfProduct, tagsOfProduct, variationsOfProduct } from './stored-product.ts'
 
 /**
- * Every product and every enabled coupon in the import format (docs/contract.md A7). Importing it into the shop that
+ * The categories, every product and every enabled coupon in the import format (docs/contract.md A7). Importing it into the shop that
  * wrote it changes nothing. Disabled coupons are left out, because importing them elsewhere would enable them. Variations
  * that are no longer sold, and the number of uses of a coupon, are left out too.
  */
@@ -25,7 +26,7 @@ export function exportCatalog(db: Db, currency: string) {
     const coupons = listCoupons(db)
       .filter((row) => row.enabled)
       .map((row) => toCouponEntry(db, row, currency))
-    return { ...file, coupons }
+    return { categories: exportCategories(db), ...file, coupons }
   })
 }
 
@@ -33,7 +34,7 @@ function toFullProduct(db: Db, row: ProductRow): FullProduct {
   const { id } = row
   return {
     ...row,
-    categories: categoriesOfProduct(db, id).map(({ name }) => name),
+    categories: categoriesOfProduct(db, id).map(categoryReference),
     tags: tagsOfProduct(db, id),
     variations: variationsOfProduct(db, id),
     grants: grantsOfProduct(db, id)

@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Tx } from '../../platform/db/database.ts'
 import type { ProductInput, VariationInput } from './import/format.ts'
 import { currentPrice, pricesOf } from './price.ts'
 import type { ProductRow, VariationRow } from './rows.ts'
-import { variationsOfProduct } from './stored-product.ts'
+import { categoriesOfProduct, variationsOfProduct } from './stored-product.ts'
 import { chooseVariation } from './variation-choice.ts'
 
 type Sale = Pick<ProductInput, 'priceMinor' | 'salePriceMinor' | 'saleStartsAt' | 'saleEndsAt'>
@@ -10,7 +11,8 @@ type Sale = Pick<ProductInput, 'priceMinor' | 'salePriceMinor' | 'saleStartsAt' 
 /**
  * Converts an import entry in the shape of GET /store/offers to product input. An offer holds only what buyers see. If
  * its price equals the price that the shop shows, the product's prices and sale period stay. Any other price becomes the
- * price of the product, or of the variation that the offer shows. A URL that the shop itself derives is ignored.
+ * price of the product, or of the variation that the offer shows. A URL that the shop itself derives is ignored. A new
+ * product whose offer was sold out has no stock.
  *
  * @param row the stored product with this slug, if it exists
  */
@@ -21,8 +23,9 @@ export function resolveOffer(
   { urlOf, now }: { urlOf: ((slug: string) => string) | undefined; now: number }
 ): ProductInput {
   const isDerivedUrl = typeof offer.url === 'string' && offer.url === urlOf?.(offer.slug)
-  const input = { ...offer, url: isDerivedUrl ? undefined : offer.url }
-  if (row === undefined || offer.variations !== undefined) return input
+  const input = { ...offer, url: isDerivedUrl ? undefined : offer.url, categories: newCategories(tx, row, offer) }
+  if (row === undefined) return offer.available === false ? { ...input, stock: offer.stock ?? 0 } : input
+  if (offer.variations !== undefined) return input
   const available = variationsOfProduct(tx, row.id)
   const shown = chooseVariation(row, available) ?? null
   const sale = { salePriceMinor: offer.salePriceMinor ?? null, saleStartsAt: null, saleEndsAt: null }
@@ -34,6 +37,12 @@ export function resolveOffer(
   if (shown === null) return { ...input, ...sale }
   const variations = repriced(available, shown, { ...input, ...sale })
   return { ...input, ...storedSale(row), ...periodOf(sale), variations }
+}
+
+/** An offer names its categories without the ones above them, so names that the product already shows change nothing. */
+function newCategories(tx: Tx, row: ProductRow | undefined, { categories }: ProductInput): string[] | undefined {
+  const shown = row === undefined ? [] : categoriesOfProduct(tx, row.id).map(({ name }) => name)
+  return isDeepStrictEqual(shown, categories) ? undefined : categories
 }
 
 function storedSale({ priceMinor, salePriceMinor, saleStartsAt, saleEndsAt }: ProductRow): Sale {
@@ -57,9 +66,10 @@ function repriced(
   shown: VariationRow,
   { priceMinor, salePriceMinor = null }: Sale
 ): VariationInput[] {
-  return available.map(({ id, sku, name, stock, isDefault, ...prices }) => ({
+  return available.map(({ id, sku, name, options, stock, isDefault, ...prices }) => ({
     sku,
     name,
+    options,
     stock,
     isDefault,
     priceMinor: id === shown.id ? priceMinor : prices.priceMinor,

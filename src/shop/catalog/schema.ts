@@ -1,10 +1,12 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import type { AnySQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { bool, instant, json, minor, oneOf } from '../../platform/db/columns.ts'
 import type { Trigger } from '../../platform/db/trigger.ts'
 import { raiseRevision } from '../settings/schema.ts'
 import type { GrantSpec } from './grants.ts'
 import { productTypes } from './product-types.ts'
+import type { OptionValues } from './variation-options.ts'
 
 export const products = sqliteTable(
   'products',
@@ -24,6 +26,8 @@ export const products = sqliteTable(
     stock: integer('stock'),
     published: bool('published').notNull(),
     position: integer('position').notNull(),
+    /** The weight of one unit with its packaging. */
+    weightGrams: integer('weight_grams'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull()
   },
@@ -47,6 +51,8 @@ export const variations = sqliteTable(
       .references(() => products.id),
     sku: text('sku').notNull(),
     name: text('name').notNull(),
+    /** Its value of each option; `{}` for a product without options. */
+    options: json<OptionValues>('options').notNull().default({}),
     priceMinor: minor('price_minor').notNull(),
     salePriceMinor: minor('sale_price_minor'),
     stock: integer('stock'),
@@ -70,7 +76,10 @@ export const categories = sqliteTable(
   {
     id: integer('id').primaryKey({ autoIncrement: true }),
     slug: text('slug').notNull(),
-    name: text('name').notNull()
+    name: text('name').notNull(),
+    /** The category above it; null at the top. A product of a category is in all categories above it, too. */
+    parentId: integer('parent_id').references((): AnySQLiteColumn => categories.id),
+    description: text('description').notNull().default('')
   },
   (t) => [uniqueIndex('categories_slug').on(t.slug)]
 )
@@ -189,8 +198,8 @@ export const searchWords = sqliteTable('search_words', { word: text('word').prim
 
 const run = raiseRevision('catalog')
 const offerColumns =
-  'slug, name, description, url, type, price_minor, sale_price_minor, sale_starts_at, sale_ends_at, published, position'
-const variationColumns = 'sku, name, price_minor, sale_price_minor, is_default, position, available'
+  'slug, name, description, url, type, price_minor, sale_price_minor, sale_starts_at, sale_ends_at, published, position, weight_grams, updated_at'
+const variationColumns = 'sku, name, options, price_minor, sale_price_minor, is_default, position, available'
 
 export const triggers: readonly Trigger[] = [
   { name: 'products_inserted', event: 'AFTER INSERT', on: products, run },
@@ -219,5 +228,7 @@ export const triggers: readonly Trigger[] = [
   { name: 'product_categories_inserted', event: 'AFTER INSERT', on: productCategories, run },
   { name: 'product_categories_deleted', event: 'AFTER DELETE', on: productCategories, run },
   { name: 'product_tags_inserted', event: 'AFTER INSERT', on: productTags, run },
-  { name: 'product_tags_deleted', event: 'AFTER DELETE', on: productTags, run }
+  { name: 'product_tags_deleted', event: 'AFTER DELETE', on: productTags, run },
+  { name: 'product_grants_inserted', event: 'AFTER INSERT', on: productGrants, run },
+  { name: 'product_grants_deleted', event: 'AFTER DELETE', on: productGrants, run }
 ]

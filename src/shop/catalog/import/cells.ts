@@ -40,7 +40,13 @@ export function splitList(cell: string): string[] {
     .filter((entry) => entry !== '')
 }
 
-/** Splits `Clothing > Shirts` into two categories, so that the product is found under both. */
-export function splitCategories(cells: readonly string[]): string[] {
-  return cells.flatMap((cell) => cell.split('>').map((name) => name.trim())).filter((name) => name !== '')
+/** Category cells such as `Clothing > Shirts` as paths, without the category that WooCommerce and Shopify use for none. */
+export function categoryPaths(cells: readonly string[]): string[] {
+  return cells.map((cell) => cell.split('>').map(trimmed).filter(isCategory).join(' > ')).filter((path) => path !== '')
+}
+
+const trimmed = (name: string): string => name.trim()
+
+function isCategory(name: string): boolean {
+  return name !== '' && name.toLowerCase() !== 'uncategorized'
 }

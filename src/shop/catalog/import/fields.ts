@@ -48,6 +48,17 @@ export function lines(max: number, length: number) {
     })
 }
 
+/** A list of categories: names, or paths of names such as `Clothing > Shirts`. */
+export function categoryList() {
+  return lines(250, 2000).refine((paths) => paths.every((path) => path.split(' > ').every(isName)), {
+    error: 'Each name must have 1 to 255 characters.'
+  })
+}
+
+function isName(text: string): boolean {
+  return text.trim() !== '' && codePoints(text) <= 255
+}
+
 /** An amount in major units, as a number or decimal text, converted to minor units. */
 export function amount(currency: string) {
   return z.union([z.number(), z.string()], { error: causeOfAmount }).transform((value, context) => {

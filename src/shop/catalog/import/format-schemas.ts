@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { grantSchema } from '../grants.ts'
 import { productTypes } from '../product-types.ts'
-import { amount, count, instant, line, lines, percent, prose, slug, webUrl } from './fields.ts'
-import type { AffiliateInput, CampaignInput, CouponInput, PlanInput, ProductInput, VariationInput } from './format.ts'
+import { amount, categoryList, count, instant, line, lines, percent, prose, slug, webUrl } from './fields.ts'
+import type { AffiliateInput, CampaignInput, CategoryInput, CouponInput, PlanInput, ProductInput } from './format.ts'
+import { slugFor } from './slug.ts'
+import { variationList } from './variation-schema.ts'
 
 export type FormatSchemas = ReturnType<typeof formatSchemas>
 
@@ -47,15 +49,31 @@ export function formatSchemas(currency: string) {
           originalAmount: amount(currency).nullish(),
           isOnSale: z.boolean().nullish()
         }),
+        available: z.boolean().nullish(),
+        // These do not change a product.
+        image: z.unknown().optional(),
+        variationCount: z.unknown().optional(),
         ...parts
       })
       .transform((entry): ProductInput => {
         const { amount, originalAmount } = entry.price
         const isSale = typeof originalAmount === 'number' && originalAmount > amount
         const prices = isSale ? { priceMinor: originalAmount, salePriceMinor: amount } : { priceMinor: amount }
-        return { shape: 'offer', slug: entry.productSlug, ...toProduct(entry), ...prices }
+        const available = entry.available ?? undefined
+        return { shape: 'offer', slug: entry.productSlug, ...toProduct(entry), ...prices, available }
       })
       .superRefine(checkSale),
+    category: z
+      .strictObject({
+        slug: slug().refine((text) => slugFor(text) === text, 'Must have at most 100 characters and no underscores.'),
+        name: line(255),
+        parent: slug().nullish(),
+        description: prose(10_000).nullish()
+      })
+      .transform(({ description, ...category }): CategoryInput => ({
+        ...category,
+        description: description ?? undefined
+      })),
     coupon: coupon(currency),
     plan: z
       .strictObject({
@@ -92,8 +110,9 @@ function productParts(currency: string) {
     stock: count(0).nullish(),
     published: z.boolean().nullish(),
     position: count(0).nullish(),
+    weightGrams: count(0, 10_000_000).nullish(),
     url: webUrl().nullish(),
-    categories: lines(250, 255).nullish(),
+    categories: categoryList().nullish(),
     tags: lines(250, 255).nullish(),
     variations: variationList(currency).nullish(),
     grants: z.array(grantSchema).max(100, 'Must have at most 100 entries.').nullish()
@@ -102,7 +121,7 @@ function productParts(currency: string) {
 
 type ProductParts = z.output<z.ZodObject<ReturnType<typeof productParts>>>
 
-/** Null means "none" for stock, sale and URL. For other fields it means the same as a missing field. */
+/** Null means "none" for stock, sale, weight and URL. For other fields it means the same as a missing field. */
 function toProduct(entry: ProductParts) {
   return {
     name: entry.name,
@@ -113,6 +132,7 @@ function toProduct(entry: ProductParts) {
     stock: entry.stock,
     published: entry.published ?? undefined,
     position: entry.position ?? undefined,
+    weightGrams: entry.weightGrams,
     url: entry.url,
     categories: entry.categories ?? undefined,
     tags: entry.tags ?? undefined,
@@ -138,48 +158,6 @@ function checkSale(product: ProductInput, context: z.core.$RefinementCtx): void 
   }
 }
 
-function variationList(currency: string) {
-  const variation = z
-    .strictObject({
-      sku: line(255),
-      name: line(255),
-      price: amount(currency),
-      salePrice: amount(currency).nullish(),
-      stock: count(0).nullish(),
-      default: z.boolean().nullish()
-    })
-    .transform(({ sku, name, price, salePrice, stock, default: isDefault }, context): VariationInput => {
-      const cheaper = salePrice == null || salePrice < price
-      if (!cheaper) context.addIssue({ code: 'custom', path: ['salePrice'], message: 'Must be lower than the price.' })
-      const amounts = { priceMinor: price, salePriceMinor: salePrice ?? null }
-      return { sku, name, ...amounts, stock: stock ?? null, isDefault: isDefault ?? false }
-    })
-  return z
-    .array(variation)
-    .max(2048, 'Must have at most 2048 entries.')
-    .transform((variations, context) => {
-      checkVariations(variations, context)
-      const chosen = Math.max(
-        0,
-        variations.findIndex(({ isDefault }) => isDefault)
-      )
-      return variations.map((variation, index) => ({ ...variation, isDefault: index === chosen }))
-    })
-}
-
-function checkVariations(variations: readonly VariationInput[], context: z.core.$RefinementCtx): void {
-  const skus = new Set<string>()
-  let defaults = 0
-  for (const [index, { sku, isDefault }] of variations.entries()) {
-    const repeated = 'Must be unique: an earlier variation of this product has the same SKU.'
-    if (skus.has(sku)) context.addIssue({ code: 'custom', path: [index, 'sku'], message: repeated })
-    skus.add(sku)
-    defaults += isDefault ? 1 : 0
-    const message = 'Only one variation can be the default.'
-    if (isDefault && defaults > 1) context.addIssue({ code: 'custom', path: [index, 'default'], message })
-  }
-}
-
 function coupon(currency: string) {
   return z
     .strictObject({
@@ -192,7 +170,7 @@ function coupon(currency: string) {
       maxUses: count(1).nullish().transform(orNull),
       maxUsesPerCustomer: count(1).nullish().transform(orNull),
       products: z.array(slug()).nullish(),
-      categories: lines(250, 255).nullish()
+      categories: categoryList().nullish()
     })
     .transform(({ percent, amount, minTotal, products, categories, ...coupon }, context): CouponInput => {
       const kinds = [percent, amount].filter((value) => value != null).length

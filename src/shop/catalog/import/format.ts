@@ -1,10 +1,13 @@
 import type { GrantSpec } from '../grants.ts'
 import type { ProductType } from '../product-types.ts'
+import type { OptionValues } from '../variation-options.ts'
 
 export type VariationInput = {
   /** Unique within its product. */
   sku: string
   name: string
+  /** Its value of each option of the product; `{}` without options. */
+  options: OptionValues
   priceMinor: number
   salePriceMinor: number | null
   stock: number | null
@@ -31,11 +34,15 @@ export type ProductInput = {
   stock?: number | null | undefined
   published?: boolean | undefined
   position?: number | undefined
+  weightGrams?: number | null | undefined
   url?: string | null | undefined
+  /** Names, slugs or paths such as `Clothing > Shirts`. */
   categories?: string[] | undefined
   tags?: string[] | undefined
   variations?: VariationInput[] | undefined
   grants?: GrantSpec[] | undefined
+  /** Only of an offer: false when it was sold out. */
+  available?: boolean | undefined
 }
 
 export type CouponInput = {
@@ -50,8 +57,16 @@ export type CouponInput = {
   maxUsesPerCustomer: number | null
   /** Slugs. */
   products: string[]
-  /** Names. */
+  /** Names, slugs or paths, as in a product. */
   categories: string[]
+}
+
+export type CategoryInput = {
+  slug: string
+  name: string
+  /** The slug of the category above it; null for none. */
+  parent?: string | null | undefined
+  description?: string | undefined
 }
 
 export type PlanInput = { slug: string; name: string; module: 'A' | 'B'; rank: number; pro: boolean }
@@ -66,6 +81,7 @@ export type AffiliateInput = {
 }
 
 export type CatalogFile = {
+  categories: CategoryInput[]
   products: ProductInput[]
   coupons: CouponInput[]
   plans: PlanInput[]
@@ -75,7 +91,7 @@ export type CatalogFile = {
 
 /** A product with all fields, for storing a new one and for exports. Without `position` the shop chooses it. */
 export type FullProduct = {
-  [Key in keyof Omit<ProductInput, 'shape' | 'position'>]-?: Exclude<ProductInput[Key], undefined>
+  [Key in keyof Omit<ProductInput, 'shape' | 'position' | 'available'>]-?: Exclude<ProductInput[Key], undefined>
 } & { position?: number | undefined }
 
 /** Fills in the defaults of a new product (docs/contract.md A7). */
@@ -92,6 +108,7 @@ export function withDefaults(product: ProductInput): FullProduct {
     type: product.type ?? 'physical',
     stock: product.stock ?? null,
     published: product.published ?? true,
+    weightGrams: product.weightGrams ?? null,
     url: product.url ?? null,
     categories: product.categories ?? [],
     tags: product.tags ?? [],

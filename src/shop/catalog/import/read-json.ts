@@ -11,7 +11,7 @@ type Path = readonly PropertyKey[]
 type Lists = Readonly<Record<keyof CatalogFile, { path: Path; entries: readonly unknown[] }>>
 type Reader = { errors: FileErrors; lines: JsonLines }
 
-const kinds = ['products', 'coupons', 'plans', 'campaigns', 'affiliates'] as const
+const kinds = ['categories', 'products', 'coupons', 'plans', 'campaigns', 'affiliates'] as const
 
 /**
  * Reads a catalogue file in JSON (docs/contract.md A7): a list of products, an object with lists, or a response of
@@ -41,7 +41,7 @@ function parseJson(text: string): unknown {
 
 function findLists(document: unknown, reader: Reader): Lists {
   const none = { path: [], entries: [] }
-  const empty = { products: none, coupons: none, plans: none, campaigns: none, affiliates: none }
+  const empty = { categories: none, products: none, coupons: none, plans: none, campaigns: none, affiliates: none }
   if (Array.isArray(document)) return { ...empty, products: { path: [], entries: document } }
   if (!isObject(document)) refuseFile(1, null, 'The file must contain a list of products, or an object with lists.')
   if (isObject(document.data) && 'offers' in document.data) {
@@ -64,6 +64,12 @@ function listAt(value: unknown, path: Path, { errors, lines }: Reader): { path: 
 function readLists(lists: Lists, schemas: FormatSchemas, reader: Reader): CatalogFile {
   const byShape = (entry: unknown) => (isObject(entry) && 'productSlug' in entry ? schemas.offer : schemas.product)
   return {
+    categories: readList(
+      lists.categories,
+      () => schemas.category,
+      ({ slug }) => slug,
+      reader
+    ),
     products: readList(lists.products, byShape, ({ slug }) => slug, reader),
     coupons: readList(
       lists.coupons,

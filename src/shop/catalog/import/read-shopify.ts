@@ -1,8 +1,10 @@
 import type { ProductType } from '../product-types.ts'
+import { withoutMisfits } from '../variation-options.ts'
+import type { OptionValues } from '../variation-options.ts'
 import type { Row, Table } from './csv-table.ts'
 import type { Draft, Source } from './drafts.ts'
 import { htmlToLine, htmlToText } from './html-text.ts'
-import { decimalText, isCheaper, isFalsy, isTruthy, splitCategories, splitList, stockCount } from './cells.ts'
+import { categoryPaths, decimalText, isCheaper, isFalsy, isTruthy, splitList, stockCount } from './cells.ts'
 import type { FileErrors } from './file-errors.ts'
 import type { ReportBuilder } from './report.ts'
 import { slugFor, slugPattern, UniqueNames } from './slug.ts'
@@ -17,6 +19,9 @@ const headers = {
   tags: ['Tags'],
   published: ['Published', 'Published on online store'],
   status: ['Status'],
+  name1: ['Option1 Name'],
+  name2: ['Option2 Name'],
+  name3: ['Option3 Name'],
   option1: ['Option1 Value'],
   option2: ['Option2 Value'],
   option3: ['Option3 Value'],
@@ -62,15 +67,13 @@ function ignoreColumns({ table, column, report }: Reading): void {
   for (const name of table.columns.filter((name) => !used.has(name.toLowerCase()))) {
     for (const row of table.rows) {
       const cell = row.cell(name)
-      const isPlaceholder = /^option1 name$/i.test(name) && /^title$/i.test(cell)
-      if (cell !== '' && !isFalsy(cell) && !isPlaceholder) report.ignore(name, whyIgnored(name))
+      if (cell !== '' && !isFalsy(cell)) report.ignore(name, whyIgnored(name))
     }
   }
 }
 
 function whyIgnored(column: string): string {
   if (/image/i.test(column)) return 'Images are not imported'
-  if (/option\d name/i.test(column)) return 'Variations are named by their option values only'
   if (/ \/ /.test(column) && /^(?:price|compare|included)/i.test(column)) return 'Only one market is supported'
   return 'This column is not supported'
 }
@@ -103,7 +106,9 @@ function readProduct(handle: string, rows: [Row, ...Row[]], slugs: UniqueNames, 
   const [first] = variants
   if (!first) return []
   const isPlain = variants.length === 1 && /^(?:|default title)$/i.test(cell(first, 'option1'))
-  const body = isPlain ? plainParts(first, reading) : { stock: null, variations: variations(handle, variants, reading) }
+  const body = isPlain
+    ? plainParts(first, reading)
+    : { stock: null, variations: variations(handle, rows, variants, reading) }
   const value = {
     slug: slugs.take(slugPattern.test(handle) ? handle : slugFor(handle), handle),
     name,
@@ -130,6 +135,7 @@ function productColumns(column: (field: Field) => string): Source['columns'] {
 function variantColumns(column: (field: Field) => string): Source['columns'] {
   return {
     name: column('option1'),
+    options: column('option1'),
     price: column('price'),
     salePrice: column('price'),
     stock: column('quantity'),
@@ -140,9 +146,7 @@ function variantColumns(column: (field: Field) => string): Source['columns'] {
 }
 
 function categoriesAndTags(head: Row, { cell, column, table }: Reading): { categories?: string[]; tags?: string[] } {
-  const categories = splitCategories([cell(head, 'type'), cell(head, 'category')]).filter(
-    (name) => name.toLowerCase() !== 'uncategorized'
-  )
+  const categories = categoryPaths([cell(head, 'type'), cell(head, 'category')])
   const hasCategories = table.has(column('type')) || table.has(column('category'))
   return {
     ...(hasCategories ? { categories } : {}),
@@ -174,17 +178,43 @@ function plainParts(row: Row, reading: Reading): Record<string, unknown> {
   return { price, salePrice, stock: stock(row, reading), variations: [] }
 }
 
-function variations(handle: string, variants: readonly Row[], reading: Reading): Record<string, unknown>[] {
+function variations(
+  handle: string,
+  rows: readonly Row[],
+  variants: readonly Row[],
+  reading: Reading
+): Record<string, unknown>[] {
   const { cell, report } = reading
   const skus = new UniqueNames()
+  const optionValues = optionsOf(rows, variants, reading)
   return variants.map((row, index) => {
     const options = (['option1', 'option2', 'option3'] as const).map((field) => cell(row, field)).filter(Boolean)
     const sku = cell(row, 'sku') || slugFor([handle, ...options].join(' '))
     const unique = skus.take(sku, [...options, sku].join(' '))
     if (unique !== sku) report.warn(`Line ${row.line}: another variant has the same SKU, so a suffix was added.`)
     const name = options.join(' / ')
-    return { sku: unique, name, ...prices(row, reading), stock: stock(row, reading), default: index === 0 }
+    return {
+      sku: unique,
+      name,
+      options: optionValues[index],
+      ...prices(row, reading),
+      stock: stock(row, reading),
+      default: index === 0
+    }
   })
+}
+
+/** The options of each variant. Only the first row of a product has the names of its options. */
+function optionsOf(rows: readonly Row[], variants: readonly Row[], { cell }: Reading): OptionValues[] {
+  const names = (['name1', 'name2', 'name3'] as const).map(
+    (field, index) => rows.map((row) => cell(row, field)).find((name) => name !== '') ?? `Option ${index + 1}`
+  )
+  const options = variants.map((row) => {
+    const values = (['option1', 'option2', 'option3'] as const).map((field) => cell(row, field))
+    const named = names.map((name, index) => [name, values[index] ?? ''] as const)
+    return Object.fromEntries(named.filter(([, value]) => value !== ''))
+  })
+  return withoutMisfits(options)
 }
 
 /** If the compare-at price is higher, it is the regular price and the price is a sale price. */

@@ -1,4 +1,4 @@
-import { splitCategories, splitList } from './cells.ts'
+import { categoryPaths, splitList } from './cells.ts'
 import type { Table } from './csv-table.ts'
 import type { Draft, Source } from './drafts.ts'
 import { slugFor, UniqueNames } from './slug.ts'
@@ -96,8 +96,7 @@ function ifPresent<T extends object>(table: Table, columns: readonly string[], f
 }
 
 function categoriesOf({ row }: WooRow): string[] {
-  const names = splitCategories(splitList(row.cell('Categories')))
-  return names.filter((name) => name.toLowerCase() !== 'uncategorized')
+  return categoryPaths(splitList(row.cell('Categories')))
 }
 
 /** A product that WooCommerce hides from its catalogue must not appear in the offers. */

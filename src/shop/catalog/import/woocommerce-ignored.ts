@@ -25,7 +25,7 @@ const ofProducts = new Set(['short description', 'description', 'categories', 't
 const reasons: readonly [RegExp, string][] = [
   [/^images$/, 'Images are not imported'],
   [/^attribute \d+ (?:visible|global|default)$/, 'Attribute settings are not supported'],
-  [/^attribute/, 'Attributes are used only to name variations'],
+  [/^attribute/, 'Attributes are used only as the options of variations'],
   [/^(?:weight|length|width|height) \(/, 'Weights and sizes are not supported'],
   [/^tax /, 'Taxes are not supported: prices are final'],
   [/^download \d+/, 'Downloads are named after their file'],
@@ -72,7 +72,7 @@ export function ignoreColumns(
 function isUsed(column: string, product: WooRow, simple: ReadonlySet<WooRow>): boolean {
   if (product.kind === 'variation' && ofProducts.has(column)) return false
   if (/^download (?:\d+ url|expiry days)$/.test(column)) return simple.has(product)
-  if (/^attribute \d+ (?:value\(s\)|default)$/.test(column)) return product.kind !== 'simple'
+  if (/^attribute \d+ (?:name|value\(s\)|default)$/.test(column)) return product.kind !== 'simple'
   return always.has(column)
 }
 

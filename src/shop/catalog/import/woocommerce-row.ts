@@ -92,14 +92,17 @@ export function descriptionOf(row: Row): string {
   return [...new Set(parts)].filter((part) => part !== '').join('\n\n')
 }
 
-/** A row's attributes with lower-case names. A variation's empty list of values means any value. */
-export function attributesOf({ columns }: Table, row: Row): { name: string; values: string[]; standard: string }[] {
+/** An attribute of a row. `name` is in lower case, `label` as written. */
+export type WooAttribute = { name: string; label: string; values: string[]; standard: string }
+
+/** A row's attributes. A variation's empty list of values means any value. */
+export function attributesOf({ columns }: Table, row: Row): WooAttribute[] {
   return columns.flatMap((column) => {
     const number = /^attribute (\d+) name$/i.exec(column)?.[1]
-    const name = number === undefined ? '' : row.cell(column)
-    if (name === '') return []
+    const label = number === undefined ? '' : row.cell(column)
+    if (label === '') return []
     const values = splitList(row.cell(`Attribute ${number} value(s)`))
-    return [{ name: name.toLowerCase(), values, standard: row.cell(`Attribute ${number} default`) }]
+    return [{ name: label.toLowerCase(), label, values, standard: row.cell(`Attribute ${number} default`) }]
   })
 }
 

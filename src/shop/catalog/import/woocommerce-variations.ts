@@ -1,11 +1,14 @@
 import type { Source } from './drafts.ts'
 import { slugFor, UniqueNames } from './slug.ts'
+import { withoutMisfits } from '../variation-options.ts'
+import type { OptionValues } from '../variation-options.ts'
 import { attributesOf, pricesOf, publishedState, stockOf } from './woocommerce-row.ts'
 import type { WooContext, WooPrices, WooRow } from './woocommerce-row.ts'
 
 const columns: Source['columns'] = {
   sku: 'SKU',
   name: 'Attribute 1 value(s)',
+  options: 'Attribute 1 value(s)',
   price: 'Regular price',
   salePrice: 'Sale price',
   stock: 'Stock'
@@ -65,16 +68,18 @@ export function readVariations(
   const skus = new UniqueNames()
   const prices = children.map((child) => pricesOf(child.row, woo))
   const sale = prices.find(({ salePrice }) => salePrice !== null)
+  const options = optionsOf(product, children, woo)
   const variations = children.map((child, index) => {
-    const options = optionsOf(child, woo)
+    const values = valuesOf(child, woo)
     const stock = stockOf(child.row)
-    const sku = child.sku || slugFor([slug, ...options].join(' '))
+    const sku = child.sku || slugFor([slug, ...values].join(' '))
     const unique = skus.take(sku, child.id || child.name)
     const repeats = child.sku !== '' && unique !== sku
     if (repeats) woo.report.warn(`Line ${child.row.line}: another variation has the same SKU, so a suffix was added.`)
     return {
       sku: unique,
-      name: options.join(' / ') || ownName(product, child),
+      name: values.join(' / ') || ownName(product, child),
+      options: options[index],
       price: prices[index]?.price,
       salePrice: salePriceInPeriod(child, prices[index], sale, woo),
       stock: stock === 'parent' ? null : stock,
@@ -113,7 +118,19 @@ function sharedStock(product: WooRow, children: readonly WooRow[], { report }: W
   return stockOf(product.row)
 }
 
-function optionsOf(child: WooRow, { table, report }: WooContext): string[] {
+/** The options of each variation in the product's order; without options when one of them is for any value. */
+function optionsOf(product: WooRow, children: readonly WooRow[], { table }: WooContext): OptionValues[] {
+  const labels = new Map(attributesOf(table, product.row).map(({ name, label }) => [name, label]))
+  const order = [...labels.keys()]
+  const options = children.map((child) => {
+    const chosen = attributesOf(table, child.row).filter(({ values }) => values.length > 0)
+    const sorted = chosen.toSorted((a, b) => order.indexOf(a.name) - order.indexOf(b.name))
+    return Object.fromEntries(sorted.map(({ name, label, values }) => [labels.get(name) ?? label, values[0] ?? '']))
+  })
+  return withoutMisfits(options)
+}
+
+function valuesOf(child: WooRow, { table, report }: WooContext): string[] {
   return attributesOf(table, child.row).flatMap(({ values }) => {
     if (values.length === 0)
       report.ignore('Parent', 'A variation for any attribute value is imported as one variation', child.name)

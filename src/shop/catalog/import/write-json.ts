@@ -11,7 +11,8 @@ export function toCatalogFile(products: readonly FullProduct[], { currency }: { 
 }
 
 function toEntry(product: FullProduct, currency: string) {
-  const { slug, name, description, type, stock, published, position, url, categories, tags, grants } = product
+  const { slug, name, description, type, stock, published, position, weightGrams, url, categories, tags, grants } =
+    product
   return {
     slug,
     name,
@@ -24,6 +25,7 @@ function toEntry(product: FullProduct, currency: string) {
     stock,
     published,
     ...(position === undefined ? {} : { position }),
+    weightGrams,
     url,
     categories,
     tags,
@@ -32,9 +34,11 @@ function toEntry(product: FullProduct, currency: string) {
   }
 }
 
-function toVariation({ sku, name, priceMinor, salePriceMinor, stock, isDefault }: VariationInput, currency: string) {
+function toVariation(variation: VariationInput, currency: string) {
+  const { sku, name, options, priceMinor, salePriceMinor, stock, isDefault } = variation
   const salePrice = orNull(salePriceMinor, (minor) => toAmount(minor, currency))
-  return { sku, name, price: toAmount(priceMinor, currency), salePrice, stock, default: isDefault }
+  const shown = Object.keys(options).length === 0 ? {} : { options }
+  return { sku, name, ...shown, price: toAmount(priceMinor, currency), salePrice, stock, default: isDefault }
 }
 
 function toAmount(minor: number, currency: string): number | string {

@@ -15,12 +15,13 @@ const whole = {
   stock: 3,
   published: false,
   position: 2,
+  weightGrams: 900,
   url: 'https://shop.example/lamp',
-  categories: ['Light', 'light', 'Home'],
+  categories: ['Light', 'light', 'Home > Tables'],
   tags: ['oil'],
   variations: [
-    { sku: 'L-1', name: 'Small', price: 12.5 },
-    { sku: 'L-2', name: 'Large', price: '20', salePrice: 15, stock: 0, default: true }
+    { sku: 'L-1', name: 'Small', options: { Size: ' S ' }, price: 12.5 },
+    { sku: 'L-2', options: { Size: 'L' }, price: '20', salePrice: 15, stock: 0, default: true }
   ],
   grants: [
     { kind: 'membership', module: 'A', plan: 'friend', period: '1y' },
@@ -51,6 +52,7 @@ describe('a catalogue file in JSON', () => {
       type: 'physical',
       stock: null,
       published: true,
+      weightGrams: null,
       url: null,
       categories: [],
       tags: [],
@@ -60,6 +62,8 @@ describe('a catalogue file in JSON', () => {
   })
 
   it('reads every field and normalizes amounts, times and texts', () => {
+    const small = { sku: 'L-1', name: 'Small', options: { Size: 'S' } }
+    const large = { sku: 'L-2', name: 'L', options: { Size: 'L' } }
     expect(readProducts({ products: [whole] })).toEqual([
       {
         shape: 'product',
@@ -74,12 +78,13 @@ describe('a catalogue file in JSON', () => {
         stock: 3,
         published: false,
         position: 2,
+        weightGrams: 900,
         url: 'https://shop.example/lamp',
-        categories: ['Light', 'Home'],
+        categories: ['Light', 'Home > Tables'],
         tags: ['oil'],
         variations: [
-          { sku: 'L-1', name: 'Small', priceMinor: 1250, salePriceMinor: null, stock: null, isDefault: false },
-          { sku: 'L-2', name: 'Large', priceMinor: 2000, salePriceMinor: 1500, stock: 0, isDefault: true }
+          { ...small, priceMinor: 1250, salePriceMinor: null, stock: null, isDefault: false },
+          { ...large, priceMinor: 2000, salePriceMinor: 1500, stock: 0, isDefault: true }
         ],
         grants: [
           { kind: 'membership', module: 'A', plan: 'friend', period: 'P1Y' },
@@ -119,9 +124,13 @@ describe('a catalogue file in JSON', () => {
     expect(errorsOf(JSON.stringify([{ ...lamp, price: 1.5 }]), 'JPY')[0]?.cause).toContain('at most 0 decimals')
   })
 
-  it('reads coupons, plans, campaigns and affiliates', () => {
+  it('reads categories, coupons, plans, campaigns and affiliates', () => {
     const { file, report } = read(
       JSON.stringify({
+        categories: [
+          { slug: 'light', name: 'Light', description: 'Lamps.' },
+          { slug: 'oil-lamps', name: 'Oil', parent: 'light' }
+        ],
         coupons: [
           { code: 'TEN', percent: 12.5, endsAt: '2027-01-01', products: ['lamp'], categories: ['Light'] },
           { code: 'FIVE', amount: '5', minTotal: 20, maxUses: 1, maxUsesPerCustomer: 1, startsAt: null }
@@ -136,6 +145,10 @@ describe('a catalogue file in JSON', () => {
     )
     const none = { startsAt: null, endsAt: null, minTotalMinor: null, maxUses: null, maxUsesPerCustomer: null }
     expect(file).toEqual({
+      categories: [
+        { slug: 'light', name: 'Light', description: 'Lamps.' },
+        { slug: 'oil-lamps', name: 'Oil', parent: 'light' }
+      ],
       products: [],
       coupons: [
         {
@@ -166,7 +179,7 @@ describe('a catalogue file in JSON', () => {
         { code: 'jonas', user: 'jonas@shop.example', status: 'pending', rateBps: null }
       ]
     })
-    expect(report).toEqual({ format: 'json', rows: 6, ignored: [], warnings: [] })
+    expect(report).toEqual({ format: 'json', rows: 8, ignored: [], warnings: [] })
   })
 })
 

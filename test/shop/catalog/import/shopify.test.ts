@@ -153,7 +153,7 @@ describe("the product data of Shopify's export", () => {
   it('reads type and product category as categories', () => {
     const row = { Type: 'Mugs', 'Product Category': 'Home & Garden > Kitchen > Mugs', Tags: 'blue, Gift, blue' }
     expect(productOf(row)).toMatchObject({
-      categories: ['Mugs', 'Home & Garden', 'Kitchen'],
+      categories: ['Mugs', 'Home & Garden > Kitchen > Mugs'],
       tags: ['blue', 'Gift']
     })
   })

@@ -228,10 +228,10 @@ describe("the product data of WooCommerce's export", () => {
     expect(report.ignored).toContainEqual(expect.objectContaining({ column: 'Sale price', count: 1 }))
   })
 
-  it('puts a product into each category of a path, and reads escaped commas', () => {
+  it('reads the paths of categories, and reads escaped commas', () => {
     const Categories = String.raw`Clothing > Shirts, Clothing > Bags\, Cases, Uncategorized`
     expect(productOf({ Categories, Tags: String.raw`soft, warm\, dry, Soft` })).toMatchObject({
-      categories: ['Clothing', 'Shirts', 'Bags, Cases'],
+      categories: ['Clothing > Shirts', 'Clothing > Bags, Cases'],
       tags: ['soft', 'warm, dry']
     })
   })
@@ -302,7 +302,7 @@ describe("the product data of WooCommerce's export", () => {
         'Images 1: Images are not imported',
         'Tax status 1: Taxes are not supported: prices are final',
         'Meta: _note 1: Fields of other plugins are not supported',
-        'Attribute 1 name 2: Attributes are used only to name variations',
+        'Attribute 1 name 1: Attributes are used only as the options of variations',
         'Type 1: Products of type grouped are not supported: Set',
         'Type 1: Products of type external are not supported: Far',
         'Type 1: A variable product without variations cannot be bought: Empty',

@@ -36,10 +36,12 @@ const grants: fc.Arbitrary<GrantSpec> = fc.oneof(
 )
 const variations = fc
   .uniqueArray(fc.tuple(slug, words, prices, orNull(fc.nat(1000))), { selector: ([sku]) => sku, maxLength: 4 })
-  .map((entries) =>
+  .chain((entries) => fc.tuple(fc.constant(entries), fc.boolean()))
+  .map(([entries, hasOptions]) =>
     entries.map(([sku, name, amounts, stock], index) => ({
       sku,
       name,
+      options: hasOptions ? { Size: `${index} of ${name}`, Colour: name } : {},
       ...amounts,
       stock,
       isDefault: index === entries.length - 1
@@ -57,8 +59,12 @@ const product: fc.Arbitrary<FullProduct> = fc
       stock: orNull(fc.nat(1000)),
       published: fc.boolean(),
       position: fc.nat(1000),
+      weightGrams: orNull(fc.nat(100_000)),
       url: orNull(slug.map((slug) => `https://shop.example/${slug}`)),
-      categories: fc.uniqueArray(words, { selector: (word) => word.toLowerCase(), maxLength: 3 }),
+      categories: fc.uniqueArray(
+        words.map((name) => name.replaceAll(' > ', ' ')),
+        { selector: (word) => word.toLowerCase(), maxLength: 3 }
+      ),
       tags: fc.uniqueArray(words, { selector: (word) => word.toLowerCase(), maxLength: 3 }),
       variations,
       grants: fc.array(grants, { maxLength: 3 })
@@ -87,6 +93,7 @@ describe('an export of the catalogue', () => {
           type: 'physical',
           stock: 2,
           published: true,
+          weightGrams: null,
           url: null,
           categories: [],
           tags: [],
