@@ -7,6 +7,7 @@ import { healthRoutes } from './health.ts'
 import { buyerOrderRoutes } from './buyer-order.ts'
 import { offerRoutes } from './offers.ts'
 import { orderRoutes } from './orders.ts'
+import { productRoutes } from './products.ts'
 import { quoteRoutes } from './quote.ts'
 import type { Route } from './route.ts'
 import { subscriptionRoutes } from './subscriptions.ts'
@@ -19,6 +20,7 @@ export const routes: readonly Route[] = [
   ...orderRoutes,
   ...subscriptionRoutes,
   ...offerRoutes,
+  ...productRoutes,
   ...quoteRoutes,
   ...checkoutRoutes,
   ...buyerOrderRoutes,

@@ -3,9 +3,9 @@ import type { App } from '../app.ts'
 import { formatMoney, toMinor } from '../platform/money.ts'
 import { exportBenefits } from '../shop/benefits/plans.ts'
 import { exportCatalog } from '../shop/catalog/export-catalog.ts'
-import { productUrl } from '../shop/catalog/product-url.ts'
 import { getProduct, listProducts, setPublished, toProduct } from '../shop/catalog/products.ts'
 import type { ProductView } from '../shop/catalog/products.ts'
+import { viewTerms } from '../shop/catalog/public/terms.ts'
 import { setting } from '../shop/settings/settings.ts'
 import { importFile } from './import-file.ts'
 import { table } from './output.ts'
@@ -57,7 +57,7 @@ export function define(program: ShopCommand): void {
 }
 
 function list({ app, now }: Work<object>): Answer {
-  const offers = listProducts(app.db).map((row) => toProduct(app.db, row, termsOf(app), now))
+  const offers = listProducts(app.db).map((row) => toProduct(app.db, row, viewTerms(app), now))
   const rows = offers.map((offer) => [
     offer.productId,
     offer.productSlug,
@@ -69,7 +69,7 @@ function list({ app, now }: Work<object>): Answer {
 }
 
 function show(app: App, slug: string, now: number): Answer {
-  const offer = toProduct(app.db, getProduct(app.db, slug), termsOf(app), now)
+  const offer = toProduct(app.db, getProduct(app.db, slug), viewTerms(app), now)
   const variations = offer.variations.map(({ variationId, sku, name, stock, ...prices }) => [
     variationId,
     sku,
@@ -91,10 +91,6 @@ function show(app: App, slug: string, now: number): Answer {
 }
 
 const states = { listed: 'on sale', sold_out: 'sold out', unpublished: 'hidden' }
-
-function termsOf(app: App) {
-  return { currency: setting(app.db, 'shop.currency'), urlOf: productUrl(app) }
-}
 
 function price({ price: { currency, amount, originalAmount } }: ProductView): string {
   const money = (major: number) => formatMoney(toMinor(major, currency), currency)

@@ -126,6 +126,27 @@ export type Operations = {
     body: undefined
     answer: { data: { offers: Offer[]; pagination: Pagination }; meta: { [name: string]: never } }
   }
+  'GET /store/products': {
+    query: {
+      page?: number | undefined
+      perPage?: number | undefined
+      category?: string | undefined
+      search?: string | undefined
+      sort?: 'position' | 'newest' | 'price' | '-price' | 'name' | undefined
+    }
+    body: undefined
+    answer: { data: { products: Card[]; pagination: Pagination }; meta: { [name: string]: never } }
+  }
+  [operation: `GET /store/products/${string}`]: {
+    query: undefined
+    body: undefined
+    answer: { data: { product: Product }; meta: { [name: string]: never } }
+  }
+  'GET /store/categories': {
+    query: undefined
+    body: undefined
+    answer: { data: { categories: Category[] }; meta: { [name: string]: never } }
+  }
   'POST /store/quote': {
     query: undefined
     body: {
@@ -623,6 +644,74 @@ export type Offer = {
   price: { currency: string; amount: number; originalAmount: number | null; isOnSale: boolean }
   categories: string[]
   tags: string[]
+  image: Image | null
+  available: boolean
+  variationCount: number
+}
+
+export type Image = { url: string; alt: string; width: number; height: number; sizes: { url: string; width: number }[] }
+
+export type Card = {
+  productId: number
+  slug: string
+  name: string
+  summary: string
+  url: string
+  type: 'physical' | 'digital'
+  categories: { slug: string; name: string }[]
+  price: Price
+  image: Image | null
+  available: boolean
+  variationCount: number
+}
+
+export type Price = { amount: number; originalAmount: number | null; currency: string; from: boolean }
+
+export type Product = {
+  productId: number
+  slug: string
+  name: string
+  summary: string
+  url: string
+  type: 'physical' | 'digital'
+  categories: { slug: string; name: string }[]
+  price: Price
+  image: Image | null
+  available: boolean
+  variationCount: number
+  description: string
+  tags: string[]
+  images: Image[]
+  options: { name: string; values: string[] }[]
+  variations: Variation[]
+  grants: Grant[]
+  requiresShipping: boolean
+  weightGrams: number | null
+  stockLeft: number | null
+  updatedAt: string
+}
+
+export type Variation = {
+  variationId: number
+  sku: string
+  name: string
+  options: { [name: string]: string }
+  price: Price
+  available: boolean
+  stockLeft: number | null
+  image: Image | null
+  isDefault: boolean
+}
+
+export type Grant = { kind: 'membership' | 'subscription' | 'course' | 'download' | 'donation'; text: string }
+
+export type Category = {
+  slug: string
+  name: string
+  description: string
+  parent: string | null
+  productCount: number
+  image: Image | null
 }
 
 export type Quote = {

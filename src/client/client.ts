@@ -94,8 +94,10 @@ export type Client = {
   ): Promise<Answer<M, Path>>
 }
 
-/** The paths that need no nonce. */
-const open = /^\/(nonce|health|store\/offers|store\/orders\/[^/]+)$/
+/** Whether an operation needs no nonce: it reads what everyone may read. */
+function isOpen(method: string, path: string): boolean {
+  return method === 'GET' && (path === '/nonce' || path === '/health' || path.startsWith('/store/'))
+}
 
 type Sent = RequestOptions<unknown> & { body?: unknown }
 type Envelope = { data?: unknown; error?: { code: ErrorCode; message: string; details: unknown }; meta?: Partial<Meta> }
@@ -164,7 +166,7 @@ export function createClient(options: ClientOptions = {}): Client {
   }
 
   async function request(method: string, path: string, sent: Sent = {}): Promise<Envelope> {
-    if (open.test(path)) return exchange(method, path, sent, undefined)
+    if (isOpen(method, path)) return exchange(method, path, sent, undefined)
     const first = currentNonce()
     const firstNonce = await first
     try {

@@ -197,6 +197,9 @@ describe('the types', () => {
       | '/me/subscriptions'
       | '/store/offers'
       | `/store/orders/${string}`
+      | '/store/products'
+      | `/store/products/${string}`
+      | '/store/categories'
       | '/affiliates/referrals'
       | '/affiliates/me'
       | '/me/downloads'

@@ -46,7 +46,7 @@ async function shopping(visitor: Browser, own: Record<string, string>): Promise<
   const offers = await visitor.get<{ offers: { productId: number }[]; pagination: { perPage: number } }>(
     '/store/offers?perPage=1&page=0'
   )
-  expect([offers.status, offers.data.pagination.perPage, offers.meta]).toEqual([200, 20, {}])
+  expect([offers.status, offers.data.pagination.perPage, offers.meta]).toEqual([200, 100, {}])
   const etag = offers.headers.get('etag') ?? ''
   expect((await visitor.get('/store/offers', { 'if-none-match': etag })).status).toBe(304)
   const productId = offers.data.offers[0]?.productId

@@ -146,6 +146,9 @@ describe('the proxy', () => {
     expect(service.received.map(({ url }) => url)).toEqual([
       '/api/v1/nonce',
       '/api/v1/store/offers',
+      '/api/v1/store/products',
+      '/api/v1/store/products/1',
+      '/api/v1/store/categories',
       '/api/v1/store/orders/1',
       '/api/v1/health'
     ])

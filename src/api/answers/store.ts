@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { image } from './catalogue.ts'
 import { amount, count, currency, id, orderStatus, pagination, time } from './fields.ts'
 
 const offer = z
@@ -11,11 +12,14 @@ const offer = z
     url: z.string().meta({ example: 'https://shop.example/products/harbour-lantern' }),
     price: z.object({ currency, amount, originalAmount: amount.nullable(), isOnSale: z.boolean() }),
     categories: z.array(z.string()).meta({ example: ['Light'] }),
-    tags: z.array(z.string()).meta({ example: ['brass'] })
+    tags: z.array(z.string()).meta({ example: ['brass'] }),
+    image: image.nullable(),
+    available: z.boolean().meta({ description: 'Whether it can be bought now.', example: true }),
+    variationCount: count.meta({ description: '0 for a product without variations.', example: 0 })
   })
   .meta({
     id: 'Offer',
-    description: 'A product that can be bought now. A product with variations has the price of its default variation.'
+    description: 'A published product. A product with variations has the price of its default variation.'
   })
 
 export const offersData = z.object({ offers: z.array(offer), pagination })

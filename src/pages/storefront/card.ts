@@ -3,7 +3,14 @@ import type { Offer } from '../../shop/catalog/offer-view.ts'
 import { pictureOf } from './pictures.ts'
 
 /** An offer in the list. */
-export type Card = { name: string; href: string; picture: string; price: string; original: string | null }
+export type Card = {
+  name: string
+  href: string
+  picture: string
+  price: string
+  original: string | null
+  soldOut: boolean
+}
 
 /** Converts an offer for the storefront's list. */
 export function toCard(offer: Offer, publicUrl: string): Card {
@@ -14,7 +21,8 @@ export function toCard(offer: Offer, publicUrl: string): Card {
     href: ownPath(offer.url, publicUrl),
     picture: pictureOf(offer.productSlug, offer.categories),
     price: money(amount),
-    original: originalAmount === null ? null : money(originalAmount)
+    original: originalAmount === null ? null : money(originalAmount),
+    soldOut: !offer.available
   }
 }
 

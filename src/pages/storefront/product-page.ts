@@ -1,7 +1,7 @@
 import type { App } from '../../app.ts'
 import { AppError } from '../../errors.ts'
 import { formatMoney, toMajor } from '../../platform/money.ts'
-import { grantWords } from '../../shop/benefits/kinds.ts'
+import { grantText } from '../../shop/benefits/kinds.ts'
 import type { Offer } from '../../shop/catalog/offer-view.ts'
 import { listOffers } from '../../shop/catalog/offers.ts'
 import { currentPrice, pricesOf } from '../../shop/catalog/price.ts'
@@ -40,7 +40,7 @@ export function showProduct({ app, param, now }: PageCall): Shown {
       picture: pictureOf(slug, names),
       categories,
       tags: tagsOfProduct(app.db, id),
-      gives: grantWords(app.db, grantsOfProduct(app.db, id)),
+      gives: grantsOfProduct(app.db, id).map((grant) => grantText(app.db, grant)),
       currency: setting(app.db, 'shop.currency'),
       ...choices,
       more: moreOf(app, categories[0]?.slug, id, now)

@@ -21,9 +21,9 @@ export function kindOf(grant: GrantSpec): BenefitKind {
   return benefitKinds[grant.kind]
 }
 
-/** The texts about a product's grants on its page. */
-export function grantWords(db: Db, grants: readonly GrantSpec[]): string[] {
-  return grants.map((grant) => kindOf(grant).words(db, grant))
+/** The text about a grant on the page of its product. */
+export function grantText(db: Db, grant: GrantSpec): string {
+  return kindOf(grant).words(db, grant)
 }
 
 /** How often the gateway charges for a grant again; null for a grant that is paid once. */

@@ -8,6 +8,7 @@ import type { Counts } from './changes.ts'
 import type { CategoryInput } from './import/format.ts'
 import { slugFor } from './import/slug.ts'
 import { categories, productCategories } from './schema.ts'
+import { indexProduct } from './search/index-product.ts'
 import { categoriesOfProduct } from './stored-product.ts'
 
 type CategoryRow = typeof categories.$inferSelect
@@ -134,14 +135,17 @@ export class CategoryTree {
     return this.#remember(row)
   }
 
-  /** Changes a category. When it moves, its products get the categories above it. */
+  /** Changes a category. Its products get the categories above it, and are found by its name. */
   #update(row: CategoryRow, change: Partial<CategoryRow>): CategoryRow {
     const next = { ...row, ...change }
     if (isDeepStrictEqual(next, row)) return row
     this.#tx.orm.update(categories).set(change).where(eq(categories.id, row.id)).run()
     this.#remember(next)
-    if (next.parentId !== row.parentId)
-      for (const id of productsIn(this.#tx, row.id)) this.#replace(id, idsOf(this.#tx, id))
+    const isNamed = next.parentId === row.parentId && next.name === row.name
+    for (const id of isNamed ? [] : productsIn(this.#tx, row.id)) {
+      this.#replace(id, idsOf(this.#tx, id))
+      indexProduct(this.#tx, id)
+    }
     return next
   }
 

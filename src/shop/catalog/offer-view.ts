@@ -1,5 +1,8 @@
 import { toMajor } from '../../platform/money.ts'
 import { currentPrice, nextPriceChange, pricesOf } from './price.ts'
+import { isAvailable } from './public/card.ts'
+import type { Image } from './public/image.ts'
+import type { ViewTerms } from './public/terms.ts'
 import type { ProductRow, VariationRow } from './rows.ts'
 import { chooseVariation } from './variation-choice.ts'
 
@@ -10,6 +13,7 @@ export type OfferParts = {
   variations: VariationRow[]
   categories: string[]
   tags: string[]
+  images: Image[]
 }
 
 export type Offer = {
@@ -22,20 +26,21 @@ export type Offer = {
   price: { currency: string; amount: number; originalAmount: number | null; isOnSale: boolean }
   categories: string[]
   tags: string[]
+  image: Image | null
+  available: boolean
+  /** 0 for a product without variations. */
+  variationCount: number
 }
-
-/** `urlOf` gives the page of a product without a URL of its own. */
-export type OfferTerms = { currency: string; urlOf: (slug: string) => string }
 
 /** The public offer (docs/interface.md 2.6), with the next time at which its price may change. */
 export function toOffer(
-  { product, variations, categories, tags }: OfferParts,
-  { currency, urlOf }: OfferTerms,
+  { product, variations, categories, tags, images }: OfferParts,
+  { currency, urlOf }: ViewTerms,
   now: number
-): { offer: Offer; changesAt: number | null } {
+): { view: Offer; changesAt: number | null } {
   const priced = pricesOf(product, chooseVariation(product, variations) ?? null)
   const { unitPriceMinor, originalMinor } = currentPrice(priced, now)
-  const offer = {
+  const view = {
     offerId: `offer-${product.id}`,
     productId: product.id,
     productSlug: product.slug,
@@ -49,7 +54,10 @@ export function toOffer(
       isOnSale: originalMinor !== null
     },
     categories,
-    tags
+    tags,
+    image: images[0] ?? null,
+    available: isAvailable(product, variations),
+    variationCount: variations.length
   }
-  return { offer, changesAt: nextPriceChange(priced, now) }
+  return { view, changesAt: nextPriceChange(priced, now) }
 }

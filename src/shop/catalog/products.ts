@@ -4,11 +4,13 @@ import { toMajor } from '../../platform/money.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { toOffer } from './offer-view.ts'
-import type { OfferParts, OfferTerms } from './offer-view.ts'
+import type { OfferParts } from './offer-view.ts'
+import { isAvailable } from './public/card.ts'
+import { imagesOf } from './public/image.ts'
+import type { ViewTerms } from './public/terms.ts'
 import type { ProductRow, VariationRow } from './rows.ts'
 import { products } from './schema.ts'
 import { indexProduct } from './search/index-product.ts'
-import { effectiveStock } from './stock.ts'
 import {
   categoriesOfProduct,
   grantsOfProduct,
@@ -17,7 +19,6 @@ import {
   tagsOfProduct,
   variationsOfProduct
 } from './stored-product.ts'
-import { chooseVariation } from './variation-choice.ts'
 
 /** Finds a product by its slug, or by its id in digits. A slug wins over an id. @throws AppError NOT_FOUND */
 export function getProduct(db: Db, slugOrId: string): ProductRow {
@@ -45,23 +46,24 @@ export function setPublished(db: Db, slugOrId: string, published: boolean, now: 
 }
 
 /** Reads a product with everything that its offer shows. */
-export function offerParts(db: Db, product: ProductRow): OfferParts {
+export function offerParts(db: Db, product: ProductRow, { publicUrl }: ViewTerms): OfferParts {
   return {
     product,
     variations: variationsOfProduct(db, product.id),
     categories: categoriesOfProduct(db, product.id).map(({ name }) => name),
-    tags: tagsOfProduct(db, product.id)
+    tags: tagsOfProduct(db, product.id),
+    images: imagesOf(db, { productId: product.id, variationId: null }, publicUrl)
   }
 }
 
-/** Whether the offers list contains a product, and if not, why. */
+/** Whether a product can be bought, and if not, why. */
 export type ProductState = 'listed' | 'sold_out' | 'unpublished'
 
 /** A product as operators see it: its offer, with stock, variations, grants and the other fields that buyers don't see. */
-export function toProduct(db: Db, row: ProductRow, terms: OfferTerms, now: number) {
-  const parts = offerParts(db, row)
+export function toProduct(db: Db, row: ProductRow, terms: ViewTerms, now: number) {
+  const parts = offerParts(db, row, terms)
   return {
-    ...toOffer(parts, terms, now).offer,
+    ...toOffer(parts, terms, now).view,
     state: stateOf(row, parts.variations),
     type: row.type,
     stock: row.stock,
@@ -75,16 +77,15 @@ export type ProductView = ReturnType<typeof toProduct>
 
 function stateOf(row: ProductRow, variations: VariationRow[]): ProductState {
   if (!row.published) return 'unpublished'
-  const isBuyable =
-    variations.length === 0 ? effectiveStock(row, null) !== 0 : chooseVariation(row, variations) !== undefined
-  return isBuyable ? 'listed' : 'sold_out'
+  return isAvailable(row, variations) ? 'listed' : 'sold_out'
 }
 
-function toVariation({ id, sku, name, stock, isDefault, ...prices }: VariationRow, currency: string) {
+function toVariation({ id, sku, name, options, stock, isDefault, ...prices }: VariationRow, currency: string) {
   return {
     variationId: id,
     sku,
     name,
+    options,
     price: toMajor(prices.priceMinor, currency),
     salePrice: prices.salePriceMinor === null ? null : toMajor(prices.salePriceMinor, currency),
     stock,

@@ -88,6 +88,7 @@ export const definitions = {
     "The URL of a product's page; {publicUrl} and {slug} are replaced",
     upTo(2000).refine(isProductUrl, 'an http or https URL that contains {slug}; it can start with {publicUrl}')
   ),
+  'store.lowStock': integer(5, 0, 1_000_000, 'Buyers see how many units are left when there are this many or fewer'),
   'registration.enabled': flag(true, 'Whether new users can register'),
   'registration.emailVerification': flag(false, 'Whether users must verify their email before they can log in'),
   'registration.passwordMinLength': integer(

@@ -1,0 +1,115 @@
+import { z } from 'zod'
+import { grantKinds } from '../../shop/catalog/grants.ts'
+import { productTypes } from '../../shop/catalog/product-types.ts'
+import { amount, count, currency, id, pagination, time } from './fields.ts'
+
+const slug = z.string().meta({ example: 'harbour-lantern' })
+const name = z.string().meta({ example: 'Harbour lantern' })
+
+const price = z
+  .object({
+    amount,
+    originalAmount: amount
+      .nullable()
+      .meta({ description: 'The regular price during a sale; else null.', example: null }),
+    currency,
+    from: z.boolean().meta({ description: 'The amount is the lowest of several variations.', example: false })
+  })
+  .meta({ id: 'Price' })
+
+const url = z.string().meta({ format: 'uri', example: 'https://shop.example/media/5f2c-800.webp' })
+
+export const image = z
+  .object({
+    url,
+    alt: z.string().meta({ example: 'A brass lantern on a table' }),
+    width: count.meta({ example: 800 }),
+    height: count.meta({ example: 600 }),
+    sizes: z
+      .array(z.object({ url, width: count.meta({ example: 400 }) }))
+      .meta({ description: 'The same picture in several widths, for srcset.' })
+  })
+  .meta({ id: 'Image' })
+
+const card = {
+  productId: id,
+  slug,
+  name,
+  summary: z
+    .string()
+    .meta({ description: 'Plain text of at most 200 characters.', example: 'Burns for nine hours in any weather.' }),
+  url: z.string().meta({ example: 'https://shop.example/products/harbour-lantern' }),
+  type: z.enum(productTypes).meta({ example: 'physical' }),
+  categories: z.array(
+    z.object({ slug: z.string().meta({ example: 'light' }), name: z.string().meta({ example: 'Light' }) })
+  ),
+  price,
+  image: image.nullable(),
+  available: z.boolean().meta({ description: 'Whether it can be bought now.', example: true }),
+  variationCount: count.meta({ description: '0 for a product without variations.', example: 0 })
+}
+
+const stockLeft = count
+  .nullable()
+  .meta({ description: 'Units left, when they are few (setting store.lowStock); else null.', example: 3 })
+
+const variation = z
+  .object({
+    variationId: id,
+    sku: z.string().meta({ example: 'SOCK-M-RED' }),
+    name: z.string().meta({ example: 'M / Red' }),
+    options: z
+      .record(z.string(), z.string())
+      .meta({ description: 'Its value of each option of the product.', example: { Size: 'M', Colour: 'Red' } }),
+    price,
+    available: z.boolean().meta({ example: true }),
+    stockLeft,
+    image: image.nullable(),
+    isDefault: z.boolean().meta({ example: true })
+  })
+  .meta({ id: 'Variation' })
+
+const grant = z
+  .looseObject({
+    kind: z.enum(grantKinds).meta({ example: 'course' }),
+    text: z.string().meta({ example: 'A place on the course' })
+  })
+  .meta({ id: 'Grant', description: 'What a paid order gives, with further fields by kind.' })
+
+const product = z
+  .object({
+    ...card,
+    description: z.string().meta({ example: 'Burns for nine hours in any weather.' }),
+    tags: z.array(z.string()).meta({ example: ['brass'] }),
+    images: z.array(image),
+    options: z
+      .array(
+        z.object({
+          name: z.string().meta({ example: 'Size' }),
+          values: z.array(z.string()).meta({ example: ['S', 'M', 'L'] })
+        })
+      )
+      .meta({ description: 'The choices of a product with variations; each variation has one value of each.' }),
+    variations: z.array(variation),
+    grants: z.array(grant),
+    requiresShipping: z.boolean().meta({ example: true }),
+    weightGrams: count.nullable().meta({ example: 850 }),
+    stockLeft,
+    updatedAt: time
+  })
+  .meta({ id: 'Product' })
+
+const category = z
+  .object({
+    slug: z.string().meta({ example: 'light' }),
+    name: z.string().meta({ example: 'Light' }),
+    description: z.string().meta({ example: 'Lanterns and candles.' }),
+    parent: z.string().nullable().meta({ description: 'The slug of the category above it.', example: null }),
+    productCount: count,
+    image: image.nullable()
+  })
+  .meta({ id: 'Category' })
+
+export const productsData = z.object({ products: z.array(z.object(card).meta({ id: 'Card' })), pagination })
+export const productData = z.object({ product })
+export const categoriesData = z.object({ categories: z.array(category) })

@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import { jsonResponse, notModified } from '../platform/http/envelope.ts'
+import { codePoints } from '../platform/text.ts'
+import type { CachedResponse } from '../shop/catalog/cached-responses.ts'
+import type { Call } from './route.ts'
+
+/** A cache may keep a response for a minute, and show it for ten more while it asks for a newer one. */
+export const sharedCaching = 'public, max-age=0, s-maxage=60, stale-while-revalidate=600'
+
+/** The header that makes a response with an ETag conditional. */
+export const conditionalHeaders = z.object({
+  'If-None-Match': z
+    .string()
+    .optional()
+    .meta({ description: 'An ETag of an earlier response; the response is 304 while it is current.' })
+})
+
+/** Sends a cached response with its ETag; 304 when the client already has it. */
+export function cachedAnswer(
+  { request, ids }: Pick<Call, 'request' | 'ids'>,
+  { body, etag }: CachedResponse,
+  cacheControl: string
+): Response {
+  const headers = [
+    ['etag', etag],
+    ['cache-control', cacheControl]
+  ] as const
+  if (!isFresh(request.headers.get('if-none-match'), etag)) return jsonResponse(body, ids, 200, { headers })
+  return notModified(ids, headers)
+}
+
+/** A text parameter; an empty one counts as absent. */
+export function textParameter(longest: number) {
+  const message = `Must have at most ${longest} characters.`
+  return z
+    .string(message)
+    .refine((value) => codePoints(value) <= longest, message)
+    .transform((value) => (value === '' ? undefined : value))
+    .optional()
+    .meta({ type: 'string', maxLength: longest })
+}
+
+/** If-None-Match compares weakly (RFC 9110, 13.1.2): a proxy may have changed our tag into a weak one. */
+function isFresh(ifNoneMatch: string | null, etag: string): boolean {
+  if (ifNoneMatch === null) return false
+  const tags = ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
+  return tags.some((tag) => tag === '*' || tag === etag)
+}

@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { queryInteger } from '../platform/http/query.ts'
+import { grantText } from '../shop/benefits/kinds.ts'
+import { listCards } from '../shop/catalog/offers.ts'
+import { categoriesResponse } from '../shop/catalog/public/categories.ts'
+import { productResponse } from '../shop/catalog/public/product.ts'
+import { productSorts as sorts } from '../shop/catalog/search/find-products.ts'
+import { categoriesData, productData, productsData } from './answers/catalogue.ts'
+import { cachedAnswer, conditionalHeaders, sharedCaching, textParameter } from './cached-answer.ts'
+import { route } from './route.ts'
+import type { Route } from './route.ts'
+
+/** What the routes of the catalogue have in common: everyone reads the same, and caches may carry it. */
+const open = {
+  method: 'GET',
+  headers: conditionalHeaders,
+  session: 'none',
+  nonce: 'never',
+  cache: 'public',
+  invalid: 422
+} as const
+
+const sortRule = `Must be ${sorts.slice(0, -1).join(', ')} or ${sorts.at(-1)}.`
+
+export const productRoutes: Route[] = [
+  route({
+    ...open,
+    path: '/store/products',
+    summary: 'The products of the shop, by category and search',
+    answers: [{ data: productsData, meta: 'empty' }],
+    refuses: ['DEPENDENCY_UNAVAILABLE'],
+    proxy: { nonce: false, query: ['page', 'perPage', 'category', 'search', 'sort'] },
+    query: z.object({
+      page: queryInteger({ min: 1, max: 1_000_000, default: 1 }),
+      perPage: queryInteger({ min: 1, max: 100, default: 24 }),
+      category: textParameter(255),
+      search: textParameter(100),
+      sort: z
+        .enum(sorts, sortRule)
+        .optional()
+        .meta({
+          description:
+            'Default position, the order of the shop with sold-out products last. The results of a search have the best ones first by default.'
+        })
+    }),
+    handler: (call, { query }) => cachedAnswer(call, listCards(call.shop, query, call.now), sharedCaching)
+  }),
+  route({
+    ...open,
+    path: '/store/products/{slug}',
+    params: z.object({ slug: z.string().meta({ example: 'harbour-lantern' }) }),
+    summary: 'One product with its variations, pictures and description',
+    answers: [{ data: productData, meta: 'empty' }],
+    refuses: ['NOT_FOUND', 'DEPENDENCY_UNAVAILABLE'],
+    proxy: { nonce: false, query: [] },
+    handler: (call, { params }) =>
+      cachedAnswer(call, productResponse(call.shop, params.slug, grantText, call.now), sharedCaching)
+  }),
+  route({
+    ...open,
+    path: '/store/categories',
+    summary: 'The categories with products, parents before children',
+    answers: [{ data: categoriesData, meta: 'empty' }],
+    refuses: ['DEPENDENCY_UNAVAILABLE'],
+    proxy: { nonce: false, query: [] },
+    handler: (call) => cachedAnswer(call, categoriesResponse(call.shop, call.now), sharedCaching)
+  })
+]

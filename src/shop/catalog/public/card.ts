@@ -1,0 +1,78 @@
+import type { Db } from '../../../platform/db/database.ts'
+import { codePoints } from '../../../platform/text.ts'
+import type { ProductType } from '../product-types.ts'
+import type { ProductRow, VariationRow } from '../rows.ts'
+import { effectiveStock } from '../stock.ts'
+import { categoriesOfProduct, variationsOfProduct } from '../stored-product.ts'
+import { chooseVariation } from '../variation-choice.ts'
+import { imagesOf } from './image.ts'
+import type { Image } from './image.ts'
+import { lowestPrice, nextChange } from './price.ts'
+import type { PublicPrice } from './price.ts'
+import type { ViewTerms } from './terms.ts'
+
+/** A product in a list (docs/contract.md A10). */
+export type Card = {
+  productId: number
+  slug: string
+  name: string
+  /** Plain text of at most 200 characters. */
+  summary: string
+  url: string
+  type: ProductType
+  categories: { slug: string; name: string }[]
+  price: PublicPrice
+  image: Image | null
+  available: boolean
+  /** 0 for a product without variations. */
+  variationCount: number
+}
+
+const summaryLength = 200
+
+/** A product as a card, and the next time at which it may change by itself. */
+export function toCard(
+  db: Db,
+  product: ProductRow,
+  terms: ViewTerms,
+  now: number
+): { view: Card; changesAt: number | null } {
+  const { id, slug, name, type, url } = product
+  const variations = variationsOfProduct(db, id)
+  const view = {
+    productId: id,
+    slug,
+    name,
+    summary: summaryOf(product.description),
+    url: url ?? terms.urlOf(slug),
+    type,
+    categories: categoriesOfProduct(db, id).map(({ slug, name }) => ({ slug, name })),
+    price: lowestPrice(product, variations, terms.currency, now),
+    image: imagesOf(db, { productId: id, variationId: null }, terms.publicUrl)[0] ?? null,
+    available: isAvailable(product, variations),
+    variationCount: variations.length
+  }
+  return { view, changesAt: nextChange(product, variations, now) }
+}
+
+/**
+ * Whether a published product can be bought now.
+ *
+ * @param variations the available variations
+ */
+export function isAvailable(product: Pick<ProductRow, 'stock'>, variations: readonly VariationRow[]): boolean {
+  if (variations.length === 0) return effectiveStock(product, null) !== 0
+  return chooseVariation(product, variations) !== undefined
+}
+
+/** The beginning of a description in one line, cut at a space. */
+export function summaryOf(description: string): string {
+  const line = description
+    .slice(0, 8 * summaryLength)
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+  if (codePoints(line) <= summaryLength) return line
+  const start = Array.from(line).slice(0, summaryLength)
+  const space = start.lastIndexOf(' ')
+  return `${start.slice(0, space > summaryLength / 2 ? space : -1).join('')}…`
+}

@@ -1,0 +1,54 @@
+import { toMajor } from '../../../platform/money.ts'
+import { currentPrice, nextPriceChange, pricesOf } from '../price.ts'
+import type { ProductRow, VariationRow } from '../rows.ts'
+import { effectiveStock } from '../stock.ts'
+
+/** A price in major units. `originalAmount` is the regular price during a sale. */
+export type PublicPrice = {
+  amount: number
+  originalAmount: number | null
+  currency: string
+  /** The amount is the lowest of several. */
+  from: boolean
+}
+
+/** The price of a product without variations, or of one variation. */
+export function priceOf(
+  product: ProductRow,
+  variation: VariationRow | null,
+  currency: string,
+  now: number
+): PublicPrice {
+  const { unitPriceMinor, originalMinor } = currentPrice(pricesOf(product, variation), now)
+  return {
+    amount: toMajor(unitPriceMinor, currency),
+    originalAmount: originalMinor === null ? null : toMajor(originalMinor, currency),
+    currency,
+    from: false
+  }
+}
+
+/**
+ * The price that a card shows: the lowest of the variations that can be bought, or of all when they are sold out.
+ *
+ * @param variations the available variations
+ */
+export function lowestPrice(
+  product: ProductRow,
+  variations: readonly VariationRow[],
+  currency: string,
+  now: number
+): PublicPrice {
+  const buyable = variations.filter((variation) => effectiveStock(product, variation) !== 0)
+  const compared = buyable.length === 0 ? variations : buyable
+  const prices = compared.map((variation) => priceOf(product, variation, currency, now))
+  const [first = priceOf(product, null, currency, now), ...others] = prices
+  const lowest = others.reduce((best, price) => (price.amount < best.amount ? price : best), first)
+  return { ...lowest, from: prices.some(({ amount }) => amount !== lowest.amount) }
+}
+
+/** The next time after `now` at which a price of the product or its variations may change. */
+export function nextChange(product: ProductRow, variations: readonly VariationRow[], now: number): number | null {
+  const priced = [null, ...variations].map((variation) => nextPriceChange(pricesOf(product, variation), now))
+  return priced.find((at) => at !== null) ?? null
+}

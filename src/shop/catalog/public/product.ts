@@ -1,0 +1,160 @@
+import { AppError } from '../../../errors.ts'
+import type { Db } from '../../../platform/db/database.ts'
+import { rawStatement } from '../../../platform/db/statements.ts'
+import { toIso } from '../../../platform/iso-time.ts'
+import { cachedResponse } from '../cached-responses.ts'
+import type { CachedResponse, CatalogueShop } from '../cached-responses.ts'
+import type { GrantKind, GrantSpec } from '../grants.ts'
+import { needsShipping } from '../product-types.ts'
+import type { ProductRow, VariationRow } from '../rows.ts'
+import { effectiveStock } from '../stock.ts'
+import { grantsOfProduct, productBySlug, tagsOfProduct, variationsOfProduct } from '../stored-product.ts'
+import { optionsOf } from '../variation-options.ts'
+import type { OptionValues, ProductOption } from '../variation-options.ts'
+import { toCard } from './card.ts'
+import type { Card } from './card.ts'
+import { imagesOf } from './image.ts'
+import type { Image } from './image.ts'
+import { priceOf } from './price.ts'
+import type { PublicPrice } from './price.ts'
+import { viewTerms } from './terms.ts'
+import type { ViewTerms } from './terms.ts'
+
+/** One choice of a product (docs/contract.md A10). */
+export type PublicVariation = {
+  variationId: number
+  sku: string
+  name: string
+  options: OptionValues
+  price: PublicPrice
+  available: boolean
+  stockLeft: number | null
+  /** Null without a picture of its own. */
+  image: Image | null
+  isDefault: boolean
+}
+
+/** What a paid order of the product gives. `text` describes it for buyers. */
+export type PublicGrant = { kind: GrantKind; text: string }
+
+/** A product with everything that its page shows (docs/contract.md A10). */
+export type PublicProduct = Card & {
+  description: string
+  tags: string[]
+  images: Image[]
+  options: ProductOption[]
+  variations: PublicVariation[]
+  grants: PublicGrant[]
+  requiresShipping: boolean
+  weightGrams: number | null
+  /** Units left, at or below the setting `store.lowStock`; else null. */
+  stockLeft: number | null
+  updatedAt: string
+}
+
+// Sales change the stock without changing a revision, so the stock that buyers see is a part of the response's key.
+const stamp = rawStatement<{ slug: string; limit: number }, string>(`
+  SELECT coalesce(min(p.stock, @limit), '') || ':' || coalesce((
+    SELECT group_concat(coalesce(min(v.stock, @limit), '')) FROM variations v
+    WHERE v.product_id = p.id AND v.available = 1
+  ), '')
+  FROM products p WHERE p.slug = @slug AND p.published = 1`)
+
+/**
+ * A published product as JSON, from a cache.
+ *
+ * @param textOf describes a grant for buyers
+ * @throws AppError NOT_FOUND for an unknown or unpublished product, DEPENDENCY_UNAVAILABLE while the commerce module is
+ *   off
+ */
+export function productResponse(
+  shop: CatalogueShop,
+  slug: string,
+  textOf: (db: Db, grant: GrantSpec) => string,
+  now: number
+): CachedResponse {
+  const { db } = shop
+  const terms = viewTerms(shop)
+  const keyOf = () => {
+    const stock = stamp(db)
+      .pluck()
+      .get({ slug, limit: terms.lowStock + 1 })
+    if (stock === undefined) throw new AppError('NOT_FOUND', 'There is no such product.')
+    return `product ${slug} ${stock}`
+  }
+  const render = () => {
+    const row = productBySlug(db, slug)
+    if (row === undefined) throw new AppError('NOT_FOUND', 'There is no such product.')
+    const { view, changesAt } = toPublicProduct(db, row, { ...terms, textOf }, now)
+    return { data: { product: view }, changesAt }
+  }
+  return cachedResponse(shop, keyOf, render, now)
+}
+
+type ProductTerms = ViewTerms & { textOf: (db: Db, grant: GrantSpec) => string }
+
+function toPublicProduct(
+  db: Db,
+  product: ProductRow,
+  terms: ProductTerms,
+  now: number
+): { view: PublicProduct; changesAt: number | null } {
+  const { view: card, changesAt } = toCard(db, product, terms, now)
+  const { id, description, type, weightGrams, updatedAt } = product
+  const variations = variationsOfProduct(db, id)
+  const view = {
+    ...card,
+    description,
+    tags: tagsOfProduct(db, id),
+    images: imagesOf(db, { productId: id, variationId: null }, terms.publicUrl),
+    options: optionsOf(variations),
+    variations: variations.map((variation) => toPublicVariation(db, product, variation, terms, now)),
+    grants: grantsOfProduct(db, id).map((grant) => toPublicGrant(db, grant, terms)),
+    requiresShipping: needsShipping([{ type }]),
+    weightGrams,
+    stockLeft: lowOnly(totalStock(product, variations), terms),
+    updatedAt: toIso(updatedAt)
+  }
+  return { view, changesAt }
+}
+
+function toPublicVariation(
+  db: Db,
+  product: ProductRow,
+  variation: VariationRow,
+  terms: ViewTerms,
+  now: number
+): PublicVariation {
+  const { id, sku, name, options, isDefault } = variation
+  const stock = effectiveStock(product, variation)
+  return {
+    variationId: id,
+    sku,
+    name,
+    options,
+    price: priceOf(product, variation, terms.currency, now),
+    available: stock !== 0,
+    stockLeft: lowOnly(stock, terms),
+    image: imagesOf(db, { productId: product.id, variationId: id }, terms.publicUrl)[0] ?? null,
+    isDefault
+  }
+}
+
+/** A grant without its file, because the path is the operator's business. */
+function toPublicGrant(db: Db, grant: GrantSpec, { textOf }: ProductTerms): PublicGrant {
+  const { kind, ...fields } = grant
+  const shown = Object.entries(fields).filter(([name]) => name !== 'file')
+  return { kind, text: textOf(db, grant), ...Object.fromEntries(shown) }
+}
+
+function lowOnly(stock: number | null, { lowStock }: ViewTerms): number | null {
+  return stock !== null && stock <= lowStock ? stock : null
+}
+
+/** The units of all variations together; null when one of them is not counted. Variations may share the product's stock. */
+function totalStock(product: ProductRow, variations: readonly VariationRow[]): number | null {
+  const own = variations.flatMap(({ stock }) => stock ?? [])
+  const sharing = variations.length === 0 || own.length < variations.length
+  if (sharing && product.stock === null) return null
+  return own.reduce((sum, stock) => sum + stock, sharing ? (product.stock ?? 0) : 0)
+}
