@@ -77,6 +77,9 @@ export async function startServers(packed: Packed, data: GeneratedShop, payments
   }
 }
 
+/** The page of one generated product. */
+export const productPath = '/store/products/product-1'
+
 /** The shop's constant responses with their headers, which the reference sends from memory. */
 async function storeResponses(apiRoot: string) {
   const offers = await storeResponse(`${apiRoot}/store/offers`)
@@ -85,6 +88,8 @@ async function storeResponses(apiRoot: string) {
     '/health': await storeResponse(`${apiRoot}/health`),
     '/nonce': await storeResponse(`${apiRoot}/nonce`),
     '/store/offers': offers,
+    '/store/products': await storeResponse(`${apiRoot}/store/products`),
+    [productPath]: await storeResponse(`${apiRoot}${productPath}`),
     '/store/offers-unchanged': await storeResponse(`${apiRoot}/store/offers`, { 'if-none-match': etag })
   } satisfies Record<string, StoredResponse>
 }

@@ -2,6 +2,7 @@ import { deepStrictEqual } from 'node:assert/strict'
 import type { Person } from '../generated-shop.ts'
 import { compare } from '../measure/compare.ts'
 import type { Side } from '../measure/compare.ts'
+import { productPath } from '../servers.ts'
 import type { Servers } from '../servers.ts'
 import type { Comparison, BenchContext, Figure, Row } from './row.ts'
 
@@ -22,7 +23,9 @@ const sameSql = 'the same SQL'
 const constants: Endpoint[] = [
   { name: 'health', about: 'GET /health', path: '/health', target: 0.55, against: constant },
   { name: 'nonce', about: 'GET /nonce', path: '/nonce', target: 0.4, against: constant },
-  { name: 'offers', about: 'GET /store/offers', path: '/store/offers', target: 0.55, against: constant }
+  { name: 'offers', about: 'GET /store/offers', path: '/store/offers', target: 0.55, against: constant },
+  { name: 'products', about: 'GET /store/products', path: '/store/products', target: 0.55, against: constant },
+  { name: 'product', about: 'GET /store/products/{slug}', path: productPath, target: 0.55, against: constant }
 ]
 
 const lists: Endpoint[] = [
