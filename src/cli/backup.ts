@@ -37,7 +37,11 @@ async function createOne(work: Work<{ scheduled?: boolean }>): Promise<Answer> {
   const { backUp } = await import('../operations/backup/backups.ts')
   const progress = showProgress(work)
   const info = await backUp(app, options.scheduled ? 'scheduled' : 'manual', progress.step).finally(progress.done)
-  return { json: toJson(info), human: `${info.file} (${size(info.bytes)}), verified.` }
+  const { file, bytes, additions } = info
+  return {
+    json: { ...toJson(info), additions },
+    human: [`${file} (${size(bytes)}), verified.`, ...warningOf(additions)]
+  }
 }
 
 async function list({ config }: FileWork<object>): Promise<Answer> {
@@ -61,12 +65,12 @@ async function check(work: FileWork<object>, file: string): Promise<Answer> {
   const { verifyBackup } = await import('../operations/backup/backups.ts')
   const progress = showProgress(work)
   try {
-    const { counts, ...info } = verifyBackup(work.config, resolve(file), progress.step)
+    const { counts, additions, ...info } = verifyBackup(work.config, resolve(file), progress.step)
     progress.done()
     const filled = Object.entries(counts).filter(([, count]) => count > 0)
     return {
-      json: { ...toJson(info), counts },
-      human: [`${info.file} is valid.`, table(['Table', 'Rows'], filled)]
+      json: { ...toJson(info), counts, additions },
+      human: [`${info.file} is valid.`, ...warningOf(additions), table(['Table', 'Rows'], filled)]
     }
   } finally {
     progress.done()
@@ -88,6 +92,12 @@ async function putBack(work: FileWork<{ yes?: boolean }>, file: string): Promise
       'If this version of Shopstead is newer than the backup, run "shopstead migrate". Then start the server.'
     ]
   }
+}
+
+function warningOf(additions: readonly string[]): string[] {
+  return additions.length === 0
+    ? []
+    : [`Warning: it has what is not part of Shopstead: ${additions.join(', ')}. An upgrade may drop it.`]
 }
 
 function toJson({ file, bytes, createdAt, verified }: BackupInfo): object {

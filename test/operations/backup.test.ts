@@ -24,6 +24,23 @@ describe('a backup', () => {
     expect(json.backups).toMatchObject([{ file, verified: true }])
   })
 
+  it("is valid with an operator's own plain index and view, which a warning names", async () => {
+    const dataDir = await quietShop()
+    const sqlite = new Database(join(dataDir, 'shopstead.db'))
+    sqlite.exec(
+      'CREATE INDEX mine ON orders (email COLLATE NOCASE, total_minor); CREATE VIEW people AS SELECT email FROM users'
+    )
+    sqlite.close()
+    const additions = ['index mine on orders', 'view people']
+    const { file, ...made } = await backUp(dataDir)
+    expect(made).toMatchObject({ verified: true, additions })
+    const verified = await shopstead(dataDir, ['backup', 'verify', file, '--json'])
+    expect(verified).toMatchObject({ code: 0, json: { verified: true, additions } })
+    const { stdout } = await shopstead(dataDir, ['backup', 'verify', file])
+    expect(stdout).toMatch(/Warning: it has what is not part of Shopstead:\s+index mine on orders,\s+view people/)
+    expect(await shopstead(dataDir, ['backup', 'restore', file, '--yes'])).toMatchObject({ code: 0 })
+  })
+
   it('does not contain deleted rows', async () => {
     const dataDir = await quietShop()
     const sqlite = new Database(join(dataDir, 'shopstead.db'))
@@ -134,10 +151,15 @@ describe('a damaged backup', () => {
         'CREATE TRIGGER free AFTER INSERT ON orders BEGIN UPDATE orders SET total_minor = 0 WHERE id = NEW.id; END',
         'it has the trigger free on orders, which is not part of Shopstead. If it is yours, drop it.'
       ],
-      [
-        'CREATE VIEW people AS SELECT email FROM users',
-        'it has the view people, which is not part of Shopstead. If it is yours, drop it.'
-      ],
+      ...[
+        ['CREATE UNIQUE INDEX mine ON orders (email)', 'index mine on orders'],
+        ['CREATE INDEX mine ON orders (email) WHERE abs(total_minor) > 0', 'index mine on orders'],
+        ['CREATE INDEX mine ON orders (abs(total_minor))', 'index mine on orders'],
+        ['CREATE TABLE mine (id INTEGER REFERENCES orders (id) ON DELETE RESTRICT)', 'table mine']
+      ].map(([sql = '', name = '']): [string, string] => [
+        sql,
+        `it has the ${name}, which is not part of Shopstead. If it is yours, drop it.`
+      ]),
       ['DROP INDEX users_email_key', 'it lacks the index users_email_key on users.'],
       [
         `INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('', 9000000000000)`,

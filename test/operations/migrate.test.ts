@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { findSchemaProblem } from '../../src/operations/backup/compare-schema.ts'
+import { compareSchema } from '../../src/operations/backup/compare-schema.ts'
 import { journal, migrateDatabase, migrationStatus } from '../../src/platform/db/migrate.ts'
 import { findProducts } from '../../src/shop/catalog/search/find-products.ts'
 import { shopstead } from '../support/command-line.ts'
@@ -34,10 +34,10 @@ describe('a golden database', () => {
   it.each(versionsKept)('of %s is migrated to the newest version with every row unchanged', (tag) => {
     const { db } = golden(tag)
     const before = contentOf(db.sqlite)
-    expect(findSchemaProblem(db.sqlite)).toBeUndefined()
+    expect(compareSchema(db.sqlite)).toEqual({ problem: undefined, additions: [] })
     expect(migrateDatabase(db)).toMatchObject({ version: newest, pending: [], newer: false })
     expect(lostRows(before, contentOf(db.sqlite))).toEqual([])
-    expect(findSchemaProblem(db.sqlite)).toBeUndefined()
+    expect(compareSchema(db.sqlite)).toEqual({ problem: undefined, additions: [] })
   })
 
   it('has a search index after the migration that creates it, like one that imports have filled', () => {

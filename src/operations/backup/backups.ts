@@ -8,7 +8,7 @@ import { backupFolder, createBackup, pruneBackups } from './create.ts'
 import { draftName } from './files.ts'
 import type { BackupKind } from './files.ts'
 import { inspectBackup } from './inspect.ts'
-import type { BackupInfo } from './inspect.ts'
+import type { InspectedBackup } from './inspect.ts'
 import { dropManifest, readManifest } from './manifest.ts'
 import { restoreBackup } from './restore.ts'
 import type { Restored } from './restore.ts'
@@ -30,7 +30,7 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} }
  * @param onStep receives the name of each step, for the operator who waits
  * @throws AppError CONFLICT when the copy fails verification
  */
-export async function backUp(app: App, kind: BackupKind, onStep?: OnStep): Promise<BackupInfo> {
+export async function backUp(app: App, kind: BackupKind, onStep?: OnStep): Promise<InspectedBackup> {
   const { db, config } = app
   const info = await createBackup({
     db,
@@ -67,7 +67,7 @@ export async function migrateShop(app: App, onStep?: OnStep): Promise<MigrationS
   return { ...migrateDatabase(db), snapshot: snapshot?.file ?? null }
 }
 
-export type Verified = BackupInfo & { counts: Record<string, number> }
+export type Verified = InspectedBackup & { counts: Record<string, number> }
 
 /**
  * Verifies a backup as `backUp` did when it made it: reads every row, then opens a shop on a copy.

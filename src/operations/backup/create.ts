@@ -7,7 +7,7 @@ import { packageVersion } from '../../platform/package-root.ts'
 import { backupFiles, backupName, deleteStaleDrafts, draftName, kindOf } from './files.ts'
 import type { BackupKind } from './files.ts'
 import { inspectBackup } from './inspect.ts'
-import type { BackupInfo } from './inspect.ts'
+import type { InspectedBackup } from './inspect.ts'
 import { writeManifest } from './manifest.ts'
 
 type Request = {
@@ -37,7 +37,7 @@ export function backupFolder(dataDir: string): string {
  *
  * @throws AppError CONFLICT when the copy fails verification
  */
-export async function createBackup({ db, dataDir, kind, now, testCopy, onStep }: Request): Promise<BackupInfo> {
+export async function createBackup({ db, dataDir, kind, now, testCopy, onStep }: Request): Promise<InspectedBackup> {
   const folder = backupFolder(dataDir)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   deleteStaleDrafts(folder)
@@ -50,9 +50,15 @@ export async function createBackup({ db, dataDir, kind, now, testCopy, onStep }:
     finishCopy(draft, dataDir, now)
     syncToDisk(draft)
     onStep?.('verifying the copy')
-    const { bytes } = inspectBackup(draft)
+    const { bytes, additions } = inspectBackup(draft)
     await testCopy?.(draft)
-    return { file: publish(draft, join(folder, backupName(kind, now))), bytes, createdAt: now, verified: true }
+    return {
+      file: publish(draft, join(folder, backupName(kind, now))),
+      bytes,
+      createdAt: now,
+      verified: true,
+      additions
+    }
   } finally {
     rmSync(draft, { force: true })
     rmSync(`${draft}-journal`, { force: true })

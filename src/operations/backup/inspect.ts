@@ -2,7 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { AppError } from '../../errors.ts'
 import { describeError } from '../../platform/log.ts'
-import { findSchemaProblem } from './compare-schema.ts'
+import { compareSchema } from './compare-schema.ts'
 import { measure, readManifest } from './manifest.ts'
 import type { Manifest } from './manifest.ts'
 
@@ -14,21 +14,26 @@ export type BackupInfo = {
   verified: boolean
 }
 
+/** A verified backup, with the indexes and views that an operator has added. */
+export type InspectedBackup = BackupInfo & { additions: string[] }
+
 /**
  * Verifies a whole backup: its schema against the migrations, integrity, foreign keys, and every row
  * against the manifest. Reads only.
  *
  * @throws AppError NOT_FOUND for a missing or unreadable file; CONFLICT with the reason for a backup that fails
  */
-export function inspectBackup(file: string): BackupInfo & { manifest: Manifest } {
+export function inspectBackup(file: string): InspectedBackup & { manifest: Manifest } {
   const bytes = sizeOf(file)
   const sqlite = openBackup(file)
   try {
     const manifest = readManifest(sqlite)
     if (manifest === undefined) throw failedVerification(file, 'it is not a verified Shopstead backup')
-    const problem = findProblem(sqlite, manifest)
+    const schema = compareSchema(sqlite)
+    const problem = schema.problem ?? findProblem(sqlite, manifest)
     if (problem !== undefined) throw failedVerification(file, problem)
-    return { file, bytes, createdAt: manifest.createdAt, verified: true, manifest }
+    const { additions } = schema
+    return { file, bytes, createdAt: manifest.createdAt, verified: true, additions, manifest }
   } catch (error) {
     throw error instanceof AppError ? error : failedVerification(file, describeError(error))
   } finally {
@@ -60,8 +65,6 @@ function openBackup(file: string): Database.Database {
 }
 
 function findProblem(sqlite: Database.Database, manifest: Manifest): string | undefined {
-  const foreign = findSchemaProblem(sqlite)
-  if (foreign !== undefined) return foreign
   const verdict = String(sqlite.pragma('integrity_check(1)', { simple: true }))
   if (verdict !== 'ok') return `its integrity check failed: ${verdict}`
   const orphans = sqlite.pragma('foreign_key_check') as unknown[]
