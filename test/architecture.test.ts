@@ -17,7 +17,7 @@ const floors: readonly (readonly string[])[] = [
   ['shop/affiliates', 'shop/benefits'],
   ['shop/referrals'],
   ['shop/orders'],
-  ['shop/payments', 'shop/payouts'],
+  ['shop/payments', 'shop/payouts', 'shop/shipments'],
   ['shop/checkout', 'shop/entitlements', 'shop/mailer', 'shop/subscriptions'],
   ['shop/customers'],
   ['app.ts'],

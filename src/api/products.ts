@@ -35,13 +35,10 @@ export const productRoutes: Route[] = [
       perPage: queryInteger({ min: 1, max: 100, default: 24 }),
       category: textParameter(255),
       search: textParameter(100),
-      sort: z
-        .enum(sorts, sortRule)
-        .optional()
-        .meta({
-          description:
-            'Default position, the order of the shop with sold-out products last. The results of a search have the best ones first by default.'
-        })
+      sort: z.enum(sorts, sortRule).optional().meta({
+        description:
+          'Default position, the order of the shop with sold-out products last. The results of a search have the best ones first by default.'
+      })
     }),
     handler: (call, { query }) => cachedAnswer(call, listCards(call.shop, query, call.now), sharedCaching)
   }),

@@ -2,6 +2,7 @@ import { Option } from 'commander'
 import type { ShopCommand } from './command.ts'
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
+import { parseWith } from '../platform/http/zod-errors.ts'
 import { formatMoney, toMinor } from '../platform/money.ts'
 import { findBuyer, listAllOrders, showOrder } from '../shop/customers/admin-orders.ts'
 import type { AdminOrder } from '../shop/customers/admin-orders.ts'
@@ -16,6 +17,9 @@ import { cancelOrders, findUnpaidOrders } from '../shop/payments/cancel-unpaid.t
 import { cancelOrder } from '../shop/payments/end-hold.ts'
 import { acceptPayment, describePayment, findUncountedPayment } from '../shop/payments/uncounted-payment.ts'
 import { refundOrder } from '../shop/payments/refund.ts'
+import { shipmentInput } from '../shop/shipments/input.ts'
+import { shipOrder } from '../shop/shipments/ship-order.ts'
+import type { ShipmentView } from '../shop/shipments/view.ts'
 import { settlePayments } from '../shop/payments/settle-payments.ts'
 import { buyerLines } from './buyer-lines.ts'
 import { plain, table } from './output.ts'
@@ -27,6 +31,7 @@ import type { Work } from './run.ts'
 
 type ListOptions = { user?: string; status?: OrderStatus; limit: string }
 type SureOptions = { yes?: boolean }
+type ShipOptions = { carrier?: string; tracking?: string; url?: string; items?: string[] }
 type CancelOptions = SureOptions & { unpaid?: true; olderThan?: string; emailDomain?: string }
 
 const by = 'operator'
@@ -81,6 +86,25 @@ function defineMoves(group: ShopCommand): void {
   )
   runs(complete, 'migrated', ({ app, now }, id: string) => {
     completeOrder(app.db, parseId(id), by, now)
+    return answer(app, parseId(id))
+  })
+  const ship = addCommand(
+    group,
+    'ship <id>',
+    'record that an order, or a part of it, was handed to a carrier; the buyer gets an email',
+    'orders ship 12 --carrier DHL --tracking 00340434161094042557 --items 1:2 3:1'
+  )
+    .option('--carrier <name>', 'who transports it')
+    .option('--tracking <number>', "the carrier's tracking number")
+    .option('--url <url>', "the carrier's page about it, instead of the one from shipping.trackingUrls")
+    .option(
+      '--items <line:quantity...>',
+      'only these quantities of these lines, by number; everything that is left otherwise'
+    )
+  runs(ship, 'migrated', ({ app, options, now }: Work<ShipOptions>, id: string) => {
+    const { carrier, tracking, url, items } = options
+    const shipment = { carrier, tracking, url, items: items?.map(parseShippedItem) }
+    shipOrder(app.db, parseId(id), parseWith(shipmentInput, shipment), by, now)
     return answer(app, parseId(id))
   })
   const cancel = addCommand(
@@ -143,6 +167,13 @@ function countOf(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
+/** `2:1` is one of line 2. @throws AppError USAGE */
+function parseShippedItem(text: string): { line: number; quantity: number } {
+  const [, line, quantity] = /^([1-9]\d{0,5}):([1-9]\d{0,8})$/.exec(text) ?? []
+  if (line === undefined) throw new AppError('USAGE', '--items takes LINE:QUANTITY, such as 2:1 for one of line 2.')
+  return { line: Number(line), quantity: Number(quantity) }
+}
+
 /** @throws AppError USAGE */
 function parseAge(text: string): number {
   const [, count, unit = ''] = /^([1-9]\d{0,3})([mhd])$/.exec(text) ?? []
@@ -193,11 +224,18 @@ function answer(app: App, id: number): Answer {
       ...(order.renewalOf === null ? [] : [`Renewal of the subscription that order ${order.renewalOf} started`]),
       `Payment: ${order.paymentStatus ?? 'not started'}; refunded ${money(order, order.refunded)}`,
       ...order.lineItems.map((item) => `  ${item.quantity} × ${item.name}: ${money(order, item.total)}`),
+      ...order.shipments.map(shipmentLine),
       ...order.coupons.map((coupon) => `  Coupon ${coupon.code}: ${money(order, coupon.discount)} off`),
       ...buyerLines(order),
       table(['At', 'From', 'To', 'By', 'Reason'], moves)
     ]
   }
+}
+
+function shipmentLine({ shippedAt, carrier, tracking, lines }: ShipmentView): string {
+  const how = [carrier, tracking].filter((part) => part !== null).join(' ')
+  const goods = lines.map(({ quantity, name }) => `${quantity} × ${name}`).join(', ')
+  return plain(`  Shipped ${shippedAt}${how === '' ? '' : ` with ${how}`}: ${goods}`)
 }
 
 async function reconcileNow(work: Work<object>): Promise<Answer> {

@@ -814,8 +814,16 @@ export type BuyerOrder = {
   email: string | null
   totals: { subtotal: number; discount: number; shipping: number; tax: number; taxIncluded: boolean; total: number }
   shippingMethod: null
-  shipments: unknown[]
+  shipments: Shipment[]
   invoiceUrl: string | null
+}
+
+export type Shipment = {
+  shippedAt: string
+  carrier: string | null
+  tracking: string | null
+  url: string | null
+  lines: { line: number; name: string; quantity: number }[]
 }
 
 export type Referral = {

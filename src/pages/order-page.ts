@@ -11,6 +11,8 @@ import type { OrderRow } from '../shop/orders/rows.ts'
 import { siteUrl } from '../shop/payments/page-urls.ts'
 import type { ReturnResult } from '../shop/payments/page-urls.ts'
 import { setting } from '../shop/settings/settings.ts'
+import { listShipments } from '../shop/shipments/view.ts'
+import type { ShipmentView } from '../shop/shipments/view.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
 
 const token = '([A-Za-z0-9_-]{1,100})'
@@ -106,11 +108,25 @@ export function orderPage(
       message,
       instructions: buyerStatus === 'awaiting_money' ? setting(app.db, 'payments.manualInstructions') : null,
       summary: summaryOf(app, order),
+      shipments: listShipments(app.db, order.id).map(toText),
       again: isUndecided(buyerStatus) ? donePath(order) : null,
       pay: payUrlOf(app, order, buyerStatus),
       cancel: canCancel(order, buyerStatus) ? `/checkout/cancel/${order.publicToken}` : null,
       back: backUrl(app.db, order, buyerStatus)
     }
+  }
+}
+
+const dayFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
+
+/** The texts of a shipment. */
+function toText({ shippedAt, carrier, tracking, url, lines }: ShipmentView): object {
+  return {
+    day: dayFormat.format(new Date(shippedAt)),
+    goods: lines.map(({ quantity, name }) => `${quantity} × ${name}`).join(', '),
+    carrier,
+    how: [carrier, tracking].filter((part) => part !== null).join(' '),
+    url
   }
 }
 

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { getOrder, historyOf } from '../../src/shop/orders/find.ts'
+import { moveOrder } from '../../src/shop/orders/transition.ts'
+import { write } from '../../src/platform/db/database.ts'
+import { shipOrder } from '../../src/shop/shipments/ship-order.ts'
 import { attemptsOf } from '../../src/shop/payments/attempts.ts'
 import type { Answer, Browser } from '../support/browser.ts'
 import { withoutHoldLimits } from '../support/hold-limits.ts'
@@ -32,6 +35,26 @@ const stock = (id: number): unknown =>
 const local = (url: string): string => `${shop.url}${new URL(url).pathname}`
 
 describe('the token of an order', () => {
+  it('shows what was shipped of the order, with the link to track it', async () => {
+    const { orderToken, orderId, statusUrl } = await place({ items: [{ ...lamp, quantity: 2 }] })
+    const id = Number(orderId)
+    const { db, clock } = shop.app
+    write(db, (tx) => moveOrder(tx, id, 'processing', { by: 'test', reason: 'paid' }, clock.now()))
+    const parcel = { carrier: 'UPS', tracking: '1Z 9', url: null, items: [{ line: 1, quantity: 1 }] }
+    shipOrder(db, id, parcel, 'test', clock.now())
+    expect((await read(orderToken)).data.order['shipments']).toEqual([
+      {
+        shippedAt: expect.stringMatching(/Z$/),
+        carrier: 'UPS',
+        tracking: '1Z 9',
+        url: 'https://www.ups.com/track?tracknum=1Z%209',
+        lines: [{ line: 1, name: 'Lamp', quantity: 1 }]
+      }
+    ])
+    const page = await (await buyer.fetch(local(statusUrl))).text()
+    expect(page).toMatch(/1 × Lamp\. <a href="https:\/\/www\.ups\.com\/track\?tracknum=1Z%209"[^>]*>Track UPS<\/a>/)
+  })
+
   it('comes with the answer of both strategies and cannot be guessed', async () => {
     const redirect = await place()
     const direct = await place({ items: [mug], ...handoff })

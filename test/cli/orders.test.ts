@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import { draft, line, makeProduct, makeUser, move, place } from '../shop/orders/support.ts'
+import { sendAll } from '../shop/mailer/support.ts'
+import { mailsTo } from '../support/mail-files.ts'
 import { openTestShop } from '../support/shop-context.ts'
 import { shopstead } from '../support/command-line.ts'
 
@@ -48,6 +50,50 @@ test('an order shows whom to ship it to and what was asked for, and nothing that
   expect((await shopstead(shop.dataDir, ['orders', 'show', String(id), '--json'])).json).toMatchObject({
     order: { contact, shippingAddress, billingAddress, notes }
   })
+})
+
+test('an operator ships a part of an order, then the rest', async () => {
+  using shop = openTestShop()
+  const product = makeProduct(shop.db)
+  const { id, publicToken } = place(shop.db, draft([line(product, { quantity: 3 }), line(product, { name: 'Lamp' })]))
+  move(shop.db, id, 'processing')
+  const ship = (...options: string[]) => shopstead(shop.dataDir, ['orders', 'ship', String(id), ...options])
+  const part = await ship('--carrier', 'DHL', '--tracking', '00340434', '--items', '1:2', '2:1')
+  expect(part.stdout).toMatch(/Shipped \S+Z with DHL 00340434: 2 × Storm lantern, 1 × Lamp\n/)
+  const tooMany = await ship('--items', '1:2', '--json')
+  expect(tooMany).toMatchObject({ json: { error: { code: 'VALIDATION_FAILED' } } })
+  expect((await ship('--items', 'lamp')).code).toBe(2)
+  const rest = await ship('--json')
+  expect(rest.json).toMatchObject({
+    order: {
+      status: 'completed',
+      shipments: [
+        {
+          carrier: 'DHL',
+          tracking: '00340434',
+          url: 'https://www.dhl.com/global-en/home/tracking.html?tracking-id=00340434',
+          lines: [
+            { line: 1, name: 'Storm lantern', quantity: 2 },
+            { line: 2, name: 'Lamp', quantity: 1 }
+          ]
+        },
+        { carrier: null, tracking: null, url: null, lines: [{ line: 1, name: 'Storm lantern', quantity: 1 }] }
+      ]
+    }
+  })
+  expect(await ship('--json')).toMatchObject({ code: 1, json: { error: { code: 'TRANSITION_REFUSED' } } })
+  // Commands use the clock of the system.
+  shop.clock.set(Date.now())
+  await sendAll(shop)
+  const [, first, second] = mailsTo(shop.dataDir, 'guest@shop.example')
+  expect(first?.subject).toBe(`A part of your order ${id} at Shopstead Demo is on its way`)
+  expect(first?.text).toContain('Tracking number: 00340434\n')
+  expect(first?.text).toContain(
+    'Track your parcel:\nhttps://www.dhl.com/global-en/home/tracking.html?tracking-id=00340434\n'
+  )
+  expect(first?.text).toContain('In this parcel:\n2 × Storm lantern\n1 × Lamp\n')
+  expect(second?.subject).toBe(`Your order ${id} at Shopstead Demo is on its way`)
+  expect(second?.text).toContain(`View your order:\nhttp://localhost:3000/checkout/done/${publicToken}\n`)
 })
 
 test('an order without data about its buyer shows none', async () => {

@@ -29,6 +29,9 @@ export function fillEmptyTables(sqlite: Database.Database, now: number): void {
     ended_at: null
   })
   insert('order_holders', { order_id: 1, buyer: 'guest:golden', is_guest: 1, address_key: 'f'.repeat(32) })
+  const parcel = { carrier: 'DHL', tracking: '0034', url: 'https://dhl.example/0034' }
+  insert('shipments', { order_id: 1, ...parcel, by: 'operator', shipped_at: now })
+  insert('shipment_items', { shipment_id: 1, order_item_id: 1, quantity: 1 })
   insert('coupon_products', { coupon_id: 1, product_id: 1 })
   insert('modules', { name: 'courses', enabled: 0, updated_at: now })
   insert('settings', { key: 'shop.name', value: '"Lanterns & Søns"', updated_at: now })

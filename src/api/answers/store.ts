@@ -67,6 +67,25 @@ const orderToken = z.string().meta({
   example: 'V1StGXR8Z5jdHi6BmyT0qW3nKfLxPzRc7uEoAaDbGhY'
 })
 
+const shipment = z
+  .object({
+    shippedAt: time,
+    carrier: z.string().nullable().meta({ example: 'DHL' }),
+    tracking: z.string().nullable().meta({ example: '00340434161094042557' }),
+    url: z
+      .string()
+      .nullable()
+      .meta({ description: "The carrier's page.", example: 'https://carrier.example/00340434161094042557' }),
+    lines: z.array(
+      z.object({
+        line: z.int().meta({ description: 'The number of the line in the order, from 1.', example: 1 }),
+        name: z.string().meta({ example: 'Storm lantern' }),
+        quantity: z.int().meta({ example: 2 })
+      })
+    )
+  })
+  .meta({ id: 'Shipment', description: 'Goods that were handed to a carrier.' })
+
 const buyerOrder = z
   .object({
     ...order.shape,
@@ -85,7 +104,7 @@ const buyerOrder = z
         example: { subtotal: 15, discount: 2.5, shipping: 0, tax: 0, taxIncluded: true, total: 12.5 }
       }),
     shippingMethod: z.null().meta({ example: null }),
-    shipments: z.array(z.never()).meta({ example: [] }),
+    shipments: z.array(shipment),
     invoiceUrl: z.string().nullable().meta({ example: null })
   })
   .meta({ id: 'BuyerOrder', description: 'An order as everyone with its token sees it.' })

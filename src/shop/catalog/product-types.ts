@@ -10,7 +10,12 @@ export type ProductType = keyof typeof types
 
 export const productTypes = Object.keys(types) as [ProductType, ...ProductType[]]
 
+/** Whether a product of a type is shipped. */
+export function isShipped(type: ProductType): boolean {
+  return types[type].isShipped
+}
+
 /** Whether any line of a cart or an order has to be shipped. */
 export function needsShipping(items: readonly { type: ProductType }[]): boolean {
-  return items.some(({ type }) => types[type].isShipped)
+  return items.some(({ type }) => isShipped(type))
 }

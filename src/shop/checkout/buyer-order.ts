@@ -9,6 +9,8 @@ import { maskedEmail, toTotals } from '../orders/view.ts'
 import type { OrderTotals, OrderView } from '../orders/view.ts'
 import { cancelOrder } from '../payments/end-hold.ts'
 import { startDeadline } from '../payments/deadline.ts'
+import { listShipments } from '../shipments/view.ts'
+import type { ShipmentView } from '../shipments/view.ts'
 import { buyerStatusOf, isPayable, openPageOf } from './buyer-status.ts'
 import type { BuyerStatus } from './buyer-status.ts'
 import { takePagePoint } from './checkout-limits.ts'
@@ -22,7 +24,7 @@ export type BuyerOrder = {
     email: string | null
     totals: OrderTotals
     shippingMethod: null
-    shipments: never[]
+    shipments: ShipmentView[]
     invoiceUrl: null
   }
   canPay: boolean
@@ -44,7 +46,7 @@ export function getBuyerOrder(shop: ShopContext, orderToken: string, now: number
       email: order.email === null ? null : maskedEmail(order.email),
       totals: toTotals(order),
       shippingMethod: null,
-      shipments: [],
+      shipments: listShipments(shop.db, order.id),
       invoiceUrl: null
     },
     canPay: payUrl !== null,

@@ -13,6 +13,8 @@ import type { OrderRow } from '../orders/rows.ts'
 import { orders } from '../orders/schema.ts'
 import type { OrderStatus } from '../orders/states.ts'
 import type { OrderView } from '../orders/view.ts'
+import { listShipments } from '../shipments/view.ts'
+import type { ShipmentView } from '../shipments/view.ts'
 import { paymentStatusOf } from '../payments/attempts.ts'
 
 /** What the operator sees of an order: its public form and what the buyer is not shown. Amounts in major units. */
@@ -25,7 +27,10 @@ export type AdminOrder = OrderView & {
   paymentStatus: string | null
 }
 /** Everything that is stored about an order and its buyer: for shipping, and for a privacy request. */
-export type OrderRecord = AdminOrder & Pick<OrderRow, 'contact' | 'billingAddress' | 'shippingAddress' | 'notes'>
+export type OrderRecord = AdminOrder &
+  Pick<OrderRow, 'contact' | 'billingAddress' | 'shippingAddress' | 'notes'> & {
+    shipments: ShipmentView[]
+  }
 export type HistoryEntry = { from: OrderStatus | null; to: OrderStatus; at: string; by: string; reason: string }
 
 /** @throws AppError NOT_FOUND */
@@ -112,7 +117,8 @@ function toAdminOrder(db: Db, order: OrderRow): AdminOrder {
 
 function toRecord(db: Db, order: OrderRow): OrderRecord {
   const { contact, billingAddress, shippingAddress, notes } = order
-  return { ...toAdminOrder(db, order), contact, billingAddress, shippingAddress, notes }
+  const shipments = listShipments(db, order.id)
+  return { ...toAdminOrder(db, order), contact, billingAddress, shippingAddress, notes, shipments }
 }
 
 function toEntry({ from, to, at, by, reason }: ReturnType<typeof historyOf>[number]): HistoryEntry {

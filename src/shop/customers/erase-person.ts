@@ -8,6 +8,7 @@ import { endRenewals } from '../benefits/kinds/subscription.ts'
 import { anonymiseOrdersOf } from '../orders/anonymise.ts'
 import { countGuestOrders } from '../orders/guest-orders.ts'
 import { forgetCustomersOf } from '../payments/gateway-customer.ts'
+import { forgetTracking } from '../shipments/forget-tracking.ts'
 
 /**
  * Erases a person (GDPR Art. 17) in one transaction: renewals end, the orders of the account and the guest orders with
@@ -24,6 +25,7 @@ export function erasePerson(db: Db, userId: number, now: number): { user: UserRo
     if (user.status === 'erased') return { user, guestOrders }
     endRenewals(tx, userId, now)
     forgetCustomersOf(tx, userId)
+    forgetTracking(tx, user)
     anonymiseOrdersOf(tx, user)
     anonymiseAffiliateOf(tx, userId, now)
     // Last, because ending renewals may queue a message, and messages are erased with the account.

@@ -8,6 +8,13 @@ export type ShopEvents = {
   'order.status_changed': { orderId: number; from: string; to: string }
   'order.refunded': { orderId: number; amountMinor: number; currency: string; full: boolean }
   'order.refund_failed': { orderId: number; amountMinor: number; currency: string }
+  'order.shipped': {
+    orderId: number
+    shipmentId: number
+    carrier: string | null
+    tracking: string | null
+    complete: boolean
+  }
   'order.disputed': { orderId: number; disputeId: string; status: string }
   'referral.created': ReferralFacts
   'referral.accepted': ReferralFacts
@@ -37,6 +44,7 @@ export const eventTypes: Readonly<Record<ShopEventType, string>> = {
   'order.status_changed': 'the status of an order changed',
   'order.refunded': 'an order was refunded, in full or in part',
   'order.refund_failed': 'a refund did not reach the buyer: the money is back with the shop',
+  'order.shipped': 'goods of an order were handed to a carrier',
   'order.disputed': 'a buyer disputed a payment with their bank',
   'referral.created': 'an order was attributed to an affiliate',
   'referral.accepted': 'a referral was accepted: its commission is owed',

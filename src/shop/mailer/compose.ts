@@ -10,6 +10,7 @@ import {
 import type { Email } from './email.ts'
 import { ObsoleteEmailError } from './email.ts'
 import { receiptEmail, refundEmail, refundFailedEmail } from './order-emails.ts'
+import { orderShippedEmail } from './shipment-email.ts'
 import { newOrderEmail, paymentWarningEmail } from './shop-emails.ts'
 import { renewalFailedEmail, subscriptionEndedEmail } from './subscription-emails.ts'
 import { orderReceivedEmail, paymentFailedEmail, paymentReminderEmail } from './unconfirmed-order-emails.ts'
@@ -42,6 +43,10 @@ const composers: Readonly<Record<MailTemplate, Composer>> = {
     orderReceivedEmail
   ),
   order_receipt: composer<'order_receipt'>(byOrder, receiptEmail),
+  order_shipped: composer<'order_shipped'>(
+    z.object({ orderId: id, shipmentId: id, isPart: z.boolean() }),
+    orderShippedEmail
+  ),
   payment_failed: composer<'payment_failed'>(z.object({ orderId: id, moveId: id }), paymentFailedEmail),
   order_refunded: composer<'order_refunded'>(byAmount, refundEmail),
   refund_failed: composer<'refund_failed'>(byAmount, refundFailedEmail),

@@ -2,6 +2,7 @@ import { formatMoney } from '../../platform/money.ts'
 import type { ShopContext } from '../context.ts'
 import { couponsOf, findOrder, itemsOf } from '../orders/find.ts'
 import type { Address, OrderContact } from '../orders/address.ts'
+import { statusUrl } from '../orders/order-url.ts'
 import type { OrderRow } from '../orders/rows.ts'
 import { ObsoleteEmailError } from './email.ts'
 import type { EmailBlock, EmailFact, EmailTable } from './email.ts'
@@ -20,7 +21,7 @@ export function getOrderWithEmail(shop: ShopContext, orderId: number): OrderRow 
 
 /** The link to the page that shows an order and its state. */
 export function viewOrder(shop: ShopContext, order: OrderRow): { label: string; url: string } {
-  return { label: 'View your order', url: `${shop.publicUrl()}/checkout/done/${order.publicToken}` }
+  return { label: 'View your order', url: statusUrl(shop, order) }
 }
 
 /** The link to the page on which an order is paid. It shows the order if it can no longer be paid there. */

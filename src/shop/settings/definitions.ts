@@ -54,12 +54,18 @@ const limit = (value: string, about: string): Definition<string> => ({
 const isOrigin = (text: string): boolean =>
   URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).origin === text
 
+function isTrackingUrl(text: string): boolean {
+  const [, template = ''] = /^[^=\p{C}]{1,50}=(https?:\/\/[^\s\p{C}]{1,2000})$/u.exec(text) ?? []
+  return template.includes('{tracking}') && URL.canParse(template.replaceAll('{tracking}', '1'))
+}
+
 const rules = {
   name: 'text of 1 to 100 characters',
   currency: 'a three-letter currency that Stripe supports, such as EUR',
   origins: 'a list of origins such as https://www.example.com',
   suffix: 'text of at most 22 characters with a letter or {order}, without < > \\ \' " *',
   configuration: 'the id of a payment method configuration, such as pmc_123',
+  trackingUrls: 'a list of CARRIER=URL with an http or https URL that contains {tracking}',
   email: 'an email address, or empty',
   emails: `a list of emails: ${optionalEmails.join(', ')}`,
   percentage: 'a percentage from 0 to 100 with at most two decimals'
@@ -171,6 +177,17 @@ export const definitions = {
     60,
     'Days that a subscription keeps its access after the paid period, while the gateway retries a failed renewal'
   ),
+  'shipping.trackingUrls': {
+    type: 'list',
+    schema: z.array(z.string(rules.trackingUrls).refine(isTrackingUrl, rules.trackingUrls), rules.trackingUrls),
+    default: [
+      'DHL=https://www.dhl.com/global-en/home/tracking.html?tracking-id={tracking}',
+      'FedEx=https://www.fedex.com/fedextrack/?trknbr={tracking}',
+      'UPS=https://www.ups.com/track?tracknum={tracking}',
+      'USPS=https://tools.usps.com/go/TrackConfirmAction?tLabels={tracking}'
+    ] as string[],
+    about: 'The page of each carrier that shows where a shipment is, as CARRIER=URL; {tracking} is replaced'
+  },
   'privacy.unpaidDays': integer(
     30,
     1,

@@ -5,6 +5,7 @@
 export const optionalEmails = [
   'order_received',
   'order_receipt',
+  'order_shipped',
   'payment_failed',
   'order_refunded',
   'refund_failed',

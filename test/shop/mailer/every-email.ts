@@ -10,6 +10,8 @@ import type { OrderRow } from '../../../src/shop/orders/rows.ts'
 import { orders } from '../../../src/shop/orders/schema.ts'
 import type { OrderStatus } from '../../../src/shop/orders/states.ts'
 import { paymentWarnings } from '../../../src/shop/payments/schema.ts'
+import { shipmentsOf } from '../../../src/shop/shipments/find.ts'
+import { shipOrder } from '../../../src/shop/shipments/ship-order.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { eq } from 'drizzle-orm'
 import { makeUser } from '../../support/people.ts'
@@ -58,6 +60,7 @@ async function fill(shop: TestShop): Promise<EveryEmail> {
   db.orm.update(affiliates).set({ code: 'mira' }).where(eq(affiliates.id, affiliateId)).run()
   const order = orderMaker(shop)
   const paid = order('processing')
+  const partly = order('processing')
   const failed = order('pending', 'failed')
   const renewal = order('completed')
   write(db, (tx) => {
@@ -82,6 +85,10 @@ async function fill(shop: TestShop): Promise<EveryEmail> {
       'order-received-shop': { orderId: inQuestion(shop, order('on-hold')).id, waitsFor: 'shop' }
     },
     order_receipt: { 'order-receipt': { orderId: paid.id }, 'order-receipt-renewal': { orderId: renewal.id } },
+    order_shipped: {
+      'order-shipped': { orderId: paid.id, shipmentId: ship(shop, paid.id), isPart: false },
+      'order-shipped-part': { orderId: partly.id, shipmentId: ship(shop, partly.id, 1), isPart: true }
+    },
     payment_failed: { 'payment-failed': { orderId: failed.id, moveId: historyOf(db, failed.id).at(-1)?.id ?? 0 } },
     order_refunded: { 'order-refunded': refund },
     refund_failed: { 'refund-failed': refund },
@@ -135,6 +142,13 @@ function orderMaker({ db, clock }: TestShop): (...states: OrderStatus[]) => Orde
 /** As a payment leaves it that arrives after the stock is gone. */
 function inQuestion({ db, clock }: TestShop, { id }: OrderRow): OrderRow {
   return db.orm.update(orders).set({ paidAt: clock.now() }).where(eq(orders.id, id)).returning().get()
+}
+
+function ship({ db, clock }: TestShop, orderId: number, quantity?: number): number {
+  const items = quantity === undefined ? null : [{ line: 1, quantity }]
+  const shipment = { carrier: 'DHL', tracking: '00340434161094042557', url: null, items }
+  shipOrder(db, orderId, shipment, 'test', clock.now())
+  return shipmentsOf(db, orderId).at(-1)?.id ?? 0
 }
 
 function warn({ db, clock }: TestShop, orderId: number): number {

@@ -1,0 +1,93 @@
+import { AppError, validationFailed } from '../../errors.ts'
+import { write } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
+import { insertStatement } from '../../platform/db/statements.ts'
+import { recordMove } from '../orders/audit.ts'
+import { getOrder } from '../orders/find.ts'
+import { mailBuyer } from '../orders/order-mails.ts'
+import type { OrderRow } from '../orders/rows.ts'
+import { moveOrder } from '../orders/transition.ts'
+import { emit } from '../outbox/emit.ts'
+import { progressOf } from './find.ts'
+import type { LineProgress } from './find.ts'
+import type { ShipmentInput } from './input.ts'
+import { shipmentItems, shipments } from './schema.ts'
+import { trackingUrl } from './tracking-url.ts'
+
+const insertShipment = insertStatement(shipments)
+const insertItem = insertStatement(shipmentItems)
+
+type Packed = { itemId: number; quantity: number }
+
+/**
+ * Records that goods of a paid order were handed to a carrier: all that is left, or the given quantities of lines. The
+ * buyer gets an email with the tracking link, and the order completes when nothing is left to ship.
+ *
+ * @throws AppError NOT_FOUND; TRANSITION_REFUSED for an order that is not processing; VALIDATION_FAILED (`items`) for a
+ *   line that does not exist, is not shipped or has less left
+ */
+export function shipOrder(db: Db, orderId: number, input: ShipmentInput, by: string, now: number): void {
+  write(db, (tx) => {
+    const order = getOrder(tx, orderId)
+    if (order.status !== 'processing') throw notProcessing(order)
+    const progress = progressOf(tx, orderId)
+    const packed = input.items === null ? allThatIsLeft(progress) : pack(progress, input.items)
+    const shipment = store(tx, orderId, { ...input, by, packed }, now)
+    const isComplete = progressOf(tx, orderId).every(({ left }) => left === 0)
+    const { carrier, tracking } = input
+    emit(tx, 'order.shipped', { orderId, shipmentId: shipment, carrier, tracking, complete: isComplete }, now)
+    mailBuyer(
+      tx,
+      order,
+      { template: 'order_shipped', data: { orderId, shipmentId: shipment, isPart: !isComplete } },
+      now
+    )
+    if (isComplete) moveOrder(tx, orderId, 'completed', { by, reason: `shipment ${shipment}: all is shipped` }, now)
+    else recordPart(tx, order, shipment, by, now)
+  })
+}
+
+/** A shipment of a part leaves the order in its state; the history says that it was made. */
+function recordPart(tx: Tx, { id: orderId, status }: OrderRow, shipment: number, by: string, at: number): void {
+  recordMove(tx, { orderId, from: status, to: status, by, reason: `shipment ${shipment}: a part is shipped`, at })
+}
+
+function allThatIsLeft(progress: readonly LineProgress[]): Packed[] {
+  return progress.filter(({ left }) => left > 0).map(({ itemId, left }) => ({ itemId, quantity: left }))
+}
+
+function pack(progress: readonly LineProgress[], items: NonNullable<ShipmentInput['items']>): Packed[] {
+  const problems: string[] = []
+  const packed = items.flatMap(({ line, quantity }, index) => {
+    const found = progress[line - 1]
+    const isRepeated = items.slice(0, index).some((earlier) => earlier.line === line)
+    const problem = isRepeated ? `Line ${line} is given twice.` : problemOf(found, line, quantity)
+    if (problem !== null) problems.push(problem)
+    return found === undefined ? [] : { itemId: found.itemId, quantity }
+  })
+  if (problems.length > 0) throw validationFailed({ items: problems })
+  return packed
+}
+
+function problemOf(found: LineProgress | undefined, line: number, quantity: number): string | null {
+  if (found === undefined) return `The order has no line ${line}.`
+  if (!found.isShippable) return `Line ${line} (${found.name}) is not shipped.`
+  return quantity > found.left ? `Of line ${line} (${found.name}), ${found.left} are left to ship.` : null
+}
+
+function store(
+  tx: Tx,
+  orderId: number,
+  { carrier, tracking, url, by, packed }: ShipmentInput & { by: string; packed: readonly Packed[] },
+  now: number
+): number {
+  const link = url ?? trackingUrl(tx, carrier, tracking)
+  const shipmentId = insertShipment(tx, { orderId, carrier, tracking, url: link, by, shippedAt: now })
+  for (const item of packed) insertItem(tx, { shipmentId, orderItemId: item.itemId, quantity: item.quantity })
+  return shipmentId
+}
+
+function notProcessing({ id, status }: OrderRow): AppError {
+  const message = `Order ${id} is ${status}. Only a paid order that is processing can be shipped.`
+  return new AppError('TRANSITION_REFUSED', message, { from: status, to: 'completed' })
+}
