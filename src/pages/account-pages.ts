@@ -12,6 +12,7 @@ import { openPortal } from '../shop/subscriptions/manage.ts'
 import { readForm } from './form.ts'
 import { messagePage } from './page.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
+import { homeLinks } from './shop-home.ts'
 import { isOpen } from './storefront/storefront.ts'
 
 // A link only shows a page, and the form on it uses the token: mail scanners open every link that they find, but send no
@@ -20,10 +21,10 @@ import { isOpen } from './storefront/storefront.ts'
 export const accountPages: readonly PageRoute[] = [
   { method: 'GET', path: /^\/account\/verify$/, name: '/account/verify', handle: showVerify },
   { method: 'POST', path: /^\/account\/verify$/, name: '/account/verify', handle: verify },
-  { method: 'GET', path: /^\/account\/verify\/done$/, name: '/account/verify/done', handle: () => verified },
+  { method: 'GET', path: /^\/account\/verify\/done$/, name: '/account/verify/done', handle: verified },
   { method: 'GET', path: /^\/account\/reset$/, name: '/account/reset', handle: showReset },
   { method: 'POST', path: /^\/account\/reset$/, name: '/account/reset', handle: reset },
-  { method: 'GET', path: /^\/account\/reset\/done$/, name: '/account/reset/done', handle: () => changed },
+  { method: 'GET', path: /^\/account\/reset\/done$/, name: '/account/reset/done', handle: changed },
   {
     method: 'GET',
     path: /^\/account\/subscriptions\/([1-9]\d{0,14})\/manage$/,
@@ -32,33 +33,49 @@ export const accountPages: readonly PageRoute[] = [
   }
 ]
 
-const verified = messagePage(200, 'Your email is verified', ['Thank you. You can log in now.'])
-const changed = messagePage(200, 'Your password has been changed', [
-  'You can now log in with your new password. All other devices have been logged out.'
-])
-const verifyOver = messagePage(410, 'This link no longer works', [
-  'It has been used or has expired, or a newer link was sent.',
-  'If you have already verified your email, log in. Otherwise request a new link on the login page.'
-])
-const resetOver = messagePage(410, 'This link no longer works', [
-  'It has been used or has expired, or a newer link was sent.',
-  'If you still need a new password, request another link on the login page.'
-])
+function verified({ app }: PageCall): PageReply {
+  return messagePage(200, 'Your email is verified', ['Thank you. You can log in now.'], loginLinks(app))
+}
 
-function showVerify({ app, request, now }: PageCall): PageReply {
+function changed({ app }: PageCall): PageReply {
+  const text = 'You can now log in with your new password. All other devices have been logged out.'
+  return messagePage(200, 'Your password has been changed', [text], loginLinks(app))
+}
+
+const wasUsed = 'It has been used or has expired, or a newer link was sent.'
+
+function verifyOver({ app }: PageCall): PageReply {
+  const text = 'If you have already verified your email, log in. Otherwise request a new link on the login page.'
+  return messagePage(410, 'This link no longer works', [wasUsed, text], loginLinks(app))
+}
+
+function resetOver({ app }: PageCall): PageReply {
+  const text = 'If you still need a new password, request another link.'
+  const ask = { label: 'Request a new link', url: '/forgot-password' }
+  return messagePage(410, 'This link no longer works', [wasUsed, text], isOpen(app) ? [ask] : homeLinks(app))
+}
+
+/** The login page of the storefront; another site has its own, which is not known here. */
+function loginLinks(app: PageCall['app']): { label: string; url: string }[] {
+  return isOpen(app) ? [{ label: 'Log in', url: '/login' }] : homeLinks(app)
+}
+
+function showVerify(call: PageCall): PageReply {
+  const { app, request, now } = call
   const token = tokenOf(request)
-  if (findUsableToken(app.db, 'verify', token, now) === undefined) return verifyOver
+  if (findUsableToken(app.db, 'verify', token, now) === undefined) return verifyOver(call)
   return { status: 200, template: 'verify', title: 'Verify your email', data: { token } }
 }
 
-async function verify({ app, request, addressKey, now }: PageCall): Promise<PageReply> {
+async function verify(call: PageCall): Promise<PageReply> {
+  const { app, request, addressKey, now } = call
   const form = await readForm(request)
   try {
     await verifyEmail(app, form.get('token') ?? '', { addressKey }, now)
     // Another address, so that a reload does not send the used token again.
     return { redirect: '/account/verify/done' }
   } catch (error) {
-    if (isCode(error, 'TOKEN_INVALID')) return verifyOver
+    if (isCode(error, 'TOKEN_INVALID')) return verifyOver(call)
     throw error
   }
 }
@@ -77,16 +94,17 @@ async function reset(call: PageCall): Promise<PageReply> {
     const user = await resetPassword(app, { token, password }, { addressKey }, now)
     return { redirect: '/account/reset/done', setCookie: deviceCookie(app, user, request.headers.get('cookie')) }
   } catch (error) {
-    if (isCode(error, 'TOKEN_INVALID')) return resetOver
+    if (isCode(error, 'TOKEN_INVALID')) return resetOver(call)
     if (isCode(error, 'PASSWORD_POLICY_VIOLATION')) return resetForm(call, token, error.status, error.message)
     throw error
   }
 }
 
 /** Shows the account's email for password managers. The holder of the token can read that email anyway. */
-function resetForm({ app, now }: PageCall, token: string, status: number, error: string | null): PageReply {
+function resetForm(call: PageCall, token: string, status: number, error: string | null): PageReply {
+  const { app, now } = call
   const row = findUsableToken(app.db, 'reset', token, now)
-  if (row === undefined) return resetOver
+  if (row === undefined) return resetOver(call)
   const { email } = getUserById(app.db, row.userId)
   const minLength = setting(app.db, 'registration.passwordMinLength')
   return { status, template: 'reset', title: 'Choose a new password', data: { token, email, minLength, error } }

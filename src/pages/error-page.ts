@@ -1,6 +1,8 @@
+import type { App } from '../app.ts'
 import type { AppError } from '../errors.ts'
 import { messagePage } from './page.ts'
 import type { PageReply } from './page.ts'
+import { homeLinks } from './shop-home.ts'
 
 type Words = { title: string; text: string | null }
 
@@ -20,8 +22,17 @@ const wordsByStatus: Readonly<Record<number, Words>> = {
 
 const otherwise: Words = { title: 'Something went wrong', text: null }
 
-/** The page for an error. */
-export function errorPage(error: Pick<AppError, 'status' | 'message' | 'headers'>): PageReply {
+/** The page for an error, with a link to the shop. */
+export function errorPage(app: App, error: Pick<AppError, 'status' | 'message' | 'headers'>): PageReply {
   const { title, text } = wordsByStatus[error.status] ?? otherwise
-  return { ...messagePage(error.status, title, [text ?? error.message]), headers: error.headers }
+  return { ...messagePage(error.status, title, [text ?? error.message], linksOf(app)), headers: error.headers }
+}
+
+/** The database may be the reason for the error, and the storefront is a setting in it. */
+function linksOf(app: App): ReturnType<typeof homeLinks> {
+  try {
+    return homeLinks(app)
+  } catch {
+    return []
+  }
 }

@@ -46,7 +46,7 @@ export function createPages(app: App): (request: Request) => Promise<Response | 
 /** The page for a browser that requests an unknown address. */
 export function createNotFoundPage(app: App): (request: Request) => Response {
   const render = createRenderer(app, loadAssets())
-  return (request) => render(errorPage(new AppError('NOT_FOUND', 'There is nothing at this address.')), request)
+  return (request) => render(errorPage(app, new AppError('NOT_FOUND', 'There is nothing at this address.')), request)
 }
 
 /** Whether the client prefers a page to JSON: browsers name HTML in Accept, programs do not. */
@@ -74,10 +74,10 @@ async function answer(
     }
     return await route.handle(call)
   } catch (error) {
-    if (error instanceof AppError && error.status !== 500) return errorPage(error)
+    if (error instanceof AppError && error.status !== 500) return errorPage(app, error)
     const unavailable = storageUnavailable(error)
     clientLog(app.log).error('a page failed', { path: matching[0]?.name, error: describeError(error) })
-    return errorPage(unavailable ?? new AppError('INTERNAL_SERVER_ERROR', 'Something went wrong on our side.'))
+    return errorPage(app, unavailable ?? new AppError('INTERNAL_SERVER_ERROR', 'Something went wrong on our side.'))
   }
 }
 
