@@ -23,15 +23,16 @@ export async function servePage(parts: PageParts, request: Request): Promise<Res
   if (verb !== undefined ? request.method !== 'POST' : !isRead && request.method !== 'POST') {
     return new Response(null, { status: 405, headers: { allow: verb === undefined ? 'GET, HEAD, POST' : 'POST' } })
   }
-  if (isRead) return respond(kind === 'checkout' ? showCheckout(parts, id) : showBank(parts, id))
+  if (isRead) return respond(kind === 'checkout' ? showCheckout(parts, id, request) : showBank(parts, id))
   if (verb !== undefined) return cancel(parts, id)
   const form = await readForm(request)
   if (!form)
     return respond({ status: 415, html: messagePage('Unsupported request', 'Send an HTML form of at most 16 KiB.') })
-  return kind === 'checkout' ? pay(parts, id, form) : answerBank(parts, id, form)
+  const result = await (kind === 'checkout' ? pay(parts, id, form) : answerBank(parts, id, form))
+  return result instanceof Response ? result : outcome(parts, result, request)
 }
 
-function showCheckout(parts: PageParts, id: string): Page {
+function showCheckout(parts: PageParts, id: string, request: Request): Page {
   const session = loadSession(parts, id)
   if (!session) return notFound()
   const { object } = session
@@ -42,33 +43,40 @@ function showCheckout(parts: PageParts, id: string): Page {
       html: messagePage('This order is paid', "You don't need to do anything else.", successUrl(object))
     }
   }
-  return checkout(200, session)
+  const wasDeclined = new URL(request.url).searchParams.has('declined')
+  return checkout(200, session, wasDeclined ? declineMessage(parts, session) : undefined)
 }
 
-async function pay(parts: PageParts, id: string, form: FormData): Promise<Response> {
+function declineMessage({ store }: PageParts, { hidden }: Session): string {
+  const intent = hidden.intentId === null ? undefined : store.find('payment_intent', hidden.intentId)?.object
+  return intent?.last_payment_error?.message ?? 'The payment did not go through.'
+}
+
+async function pay(parts: PageParts, id: string, form: FormData): Promise<PageOutcome> {
   const paymentMethod = field(form, 'payment_method') ?? 'pm_card_visa'
   const { result, batch } = parts.act((context) =>
     payCheckout(context, id, { paymentMethod, email: field(form, 'email') })
   )
   await parts.deliver(batch)
-  return outcome(parts, result)
+  return result
 }
 
-async function answerBank(parts: PageParts, id: string, form: FormData): Promise<Response> {
+async function answerBank(parts: PageParts, id: string, form: FormData): Promise<PageOutcome | Response> {
   const answer = field(form, 'outcome')
   if (answer !== 'approve' && answer !== 'fail') return respond({ ...showBank(parts, id), status: 422 })
   const { result, batch } = parts.act((context) => answerBankPage(context, id, answer === 'approve'))
   await parts.deliver(batch)
-  return outcome(parts, result)
+  return result
 }
 
-function outcome(parts: PageParts, result: PageOutcome): Response {
+function outcome(parts: PageParts, result: PageOutcome, request: Request): Response {
   switch (result.kind) {
     case 'complete':
     case 'challenge':
       return seeOther(result.url)
     case 'declined': {
       const session = result.sessionId === null ? undefined : parts.store.find('checkout.session', result.sessionId)
+      if (session && isNavigation(request)) return seeOther(`/sandbox/checkout/${session.object.id}?declined`)
       if (session) return respond(checkout(402, session, result.message))
       return seeOther(result.url ?? '/')
     }
@@ -81,6 +89,14 @@ function outcome(parts: PageParts, result: PageOutcome): Response {
     default:
       return respond(notFound())
   }
+}
+
+/**
+ * Whether a browser opens the response as a page. It gets a redirect after a decline, so that Back, Forward and a reload do
+ * not send the card again; a program gets 402 (docs/contract.md A6).
+ */
+function isNavigation({ headers }: Request): boolean {
+  return headers.get('sec-fetch-mode') === 'navigate'
 }
 
 function cancel(parts: PageParts, id: string): Response {
