@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startShop } from './support/running-shop.ts'
 import type { RunningShop } from './support/running-shop.ts'
+import { quay } from './support/addresses.ts'
 
 let shop: RunningShop
 beforeAll(async () => {
@@ -24,7 +25,11 @@ test('a visitor registers, buys through an affiliate, pays in the sandbox and fi
   const mug = offers.offers.find((offer) => offer.name === 'Mug')
   const created = await ada.post<{ checkoutUrl: string; orderId: string; orderToken: string }>(
     '/store/checkout-session?utm_source=newsletter&utm_medium=email',
-    { items: [{ productId: mug?.productId, quantity: 2 }], returnUrl: 'https://site.example/thanks?x=1' }
+    {
+      items: [{ productId: mug?.productId, quantity: 2 }],
+      shippingAddress: quay,
+      returnUrl: 'https://site.example/thanks?x=1'
+    }
   )
   expect(created.status).toBe(200)
   expect(created.data.orderId).toMatch(/^\d+$/)

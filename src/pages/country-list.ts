@@ -1,10 +1,11 @@
-import { countryCodes } from '../shop/checkout/countries.ts'
+import type { Db } from '../platform/db/database.ts'
+import { countryName } from '../platform/postal/countries.ts'
+import { shipToCountries } from '../shop/checkout/ship-to.ts'
 
 export type Country = { code: string; name: string }
 
-/** The countries of an address form, sorted by name. */
-export function countries(): Country[] {
-  const names = new Intl.DisplayNames('en', { type: 'region' })
-  const named = countryCodes().map((code) => ({ code, name: names.of(code) ?? code }))
+/** The countries of an address form, which are those that the shop ships to, sorted by name. */
+export function countries(db: Db): Country[] {
+  const named = shipToCountries(db).map((code) => ({ code, name: countryName(code) }))
   return named.toSorted((a, b) => a.name.localeCompare(b.name, 'en'))
 }

@@ -1,6 +1,7 @@
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
 import type { Db } from '../platform/db/database.ts'
+import { toIso } from '../platform/iso-time.ts'
 import { formatMoney } from '../platform/money.ts'
 import { askGateway } from '../shop/checkout/ask-gateway.ts'
 import { canCancel, cancelByBuyer, payUrlOf } from '../shop/checkout/buyer-order.ts'
@@ -14,6 +15,7 @@ import { setting } from '../shop/settings/settings.ts'
 import { listShipments } from '../shop/shipments/view.ts'
 import type { ShipmentView } from '../shop/shipments/view.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
+import { shopHome } from './shop-home.ts'
 
 const token = '([A-Za-z0-9_-]{1,100})'
 const cancelPath = new RegExp(`^/checkout/cancel/${token}$`)
@@ -112,7 +114,7 @@ export function orderPage(
       again: isUndecided(buyerStatus) ? donePath(order) : null,
       pay: payUrlOf(app, order, buyerStatus),
       cancel: canCancel(order, buyerStatus) ? `/checkout/cancel/${order.publicToken}` : null,
-      back: backUrl(app.db, order, buyerStatus)
+      back: backUrl(app.db, order, buyerStatus) ?? shopHome(app)
     }
   }
 }
@@ -130,20 +132,30 @@ function toText({ shippedAt, carrier, tracking, url, lines }: ShipmentView): obj
   }
 }
 
-/** The texts of an order's table. */
-export function summaryOf(app: App, order: OrderRow): object {
-  const money = (minor: number): string => formatMoney(minor, order.currency)
-  const coupons = couponsOf(app.db, order.id).filter((coupon) => coupon.discountMinor > 0)
+/** The texts of an order's table. Each total is a row. */
+export function summaryOf(app: App, order: OrderRow) {
+  const { id, currency, createdAt, subtotalMinor, discountMinor, totalMinor, refundedMinor } = order
+  const row = (label: string, minor: number, isTotal = false) => ({
+    label,
+    amount: formatMoney(minor, currency),
+    isTotal
+  })
+  const coupons = couponsOf(app.db, id).filter((coupon) => coupon.discountMinor > 0)
   return {
-    id: order.id,
-    lines: itemsOf(app.db, order.id).map((item) => ({
+    id,
+    date: toIso(createdAt).slice(0, 10),
+    dateText: dayFormat.format(createdAt),
+    lines: itemsOf(app.db, id).map((item) => ({
       name: item.name,
       quantity: item.quantity,
-      amount: money(item.unitPriceMinor * item.quantity)
+      amount: formatMoney(item.unitPriceMinor * item.quantity, currency)
     })),
-    discounts: coupons.map((coupon) => ({ label: `Coupon ${coupon.code}`, amount: money(-coupon.discountMinor) })),
-    total: money(order.totalMinor),
-    refunded: order.refundedMinor > 0 ? money(-order.refundedMinor) : null
+    totals: [
+      ...(discountMinor > 0 ? [row('Subtotal', subtotalMinor)] : []),
+      ...coupons.map((coupon) => row(`Coupon ${coupon.code}`, -coupon.discountMinor)),
+      row('Total', totalMinor, true),
+      ...(refundedMinor > 0 ? [row('Refunded', -refundedMinor)] : [])
+    ]
   }
 }
 

@@ -23,6 +23,7 @@ export type PageReply =
       /** The origins that a form on this page may redirect to, in addition to the shop's own. */
       readonly leadsTo?: readonly (string | null)[]
       readonly headers?: Readonly<Record<string, string>>
+      readonly setCookie?: string
       /** The script of a storefront page. Such a page is the same for every visitor, so it can be cached and compressed. */
       readonly script?: AssetName
     }

@@ -1,5 +1,6 @@
 import { AppError } from '../errors.ts'
 import type { FieldErrors } from '../errors.ts'
+import { rawTarget } from '../platform/http/node-request.ts'
 import { toFieldErrors } from '../platform/http/zod-errors.ts'
 import { codePoints } from '../platform/text.ts'
 import { buyerStatuses, buyerStatusOf, canBePaid, isPayable } from '../shop/checkout/buyer-status.ts'
@@ -9,12 +10,16 @@ import { takePagePoint } from '../shop/checkout/checkout-limits.ts'
 import { takeCoupon } from '../shop/checkout/take-coupon.ts'
 import { getOrder, getOrderByPublicToken } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/rows.ts'
-import { choiceInput, choicePage, readValues, untouched } from './pay-form.ts'
-import type { Filled } from './pay-form.ts'
+import { draftCookie, pathOf, readDraft } from './draft.ts'
+import type { Draft } from './draft.ts'
 import { readForm } from './form.ts'
 import { backUrl, orderPage } from './order-page.ts'
 import { messagePage } from './page.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
+import { choiceInput, readAction, readValues } from './pay-form.ts'
+import type { FormAction } from './pay-form.ts'
+import { choicePage } from './pay-view.ts'
+import { homeLinks } from './shop-home.ts'
 
 const path = /^\/checkout\/([A-Za-z0-9_-]{1,100})$/
 
@@ -26,44 +31,61 @@ export const checkoutPages: readonly PageRoute[] = [
 function show(call: PageCall): PageReply {
   const order = getOrderByPublicToken(call.app.db, call.param)
   const buyerStatus = buyerStatusOf(call.app.db, order, call.now)
-  return isPayable(order, buyerStatus) ? choicePage(call, order, 200, untouched) : settledPage(call, order, buyerStatus)
+  if (!isPayable(order, buyerStatus))
+    return orderPage(call.app, order, call.now, { status: isOver(buyerStatus) ? 410 : 200 })
+  const query = new URLSearchParams(rawTarget(call.request).split('?')[1] ?? '')
+  if (query.has('gone') && order.status === 'failed') return gonePage(call, order)
+  const draft = readDraft(call, order)
+  const page = choicePage(call, order, draft, query.has('change'))
+  if (draft.message === null && Object.keys(draft.errors).length === 0) return page
+  // A reload shows the input without the errors.
+  return { ...page, setCookie: draftCookie(call, order, { ...draft, errors: {}, message: null }) }
 }
+
+/** A submitted form: the order before it, its values, and whether it corrects what the order has. */
+type Submitted = { order: OrderRow; values: Draft['values']; isChange: boolean }
 
 async function take(call: PageCall): Promise<PageReply> {
   const order = getOrderByPublicToken(call.app.db, call.param)
   await takePagePoint(call.app, call.addressKey)
   const form = await readForm(call.request)
-  const code = form.get('coupon')
-  return code === null ? pay(call, order, readValues(form)) : applyCode(call, order, code)
+  const submitted = { order, values: readValues(form), isChange: form.has('change') }
+  return actions[readAction(form)](call, submitted)
 }
 
-async function pay(call: PageCall, order: OrderRow, values: Filled['values']): Promise<PageReply> {
-  const { app } = call
-  const parsed = choiceInput(app, order, values).safeParse({ ...values, address: values })
-  if (!parsed.success) {
-    return refused(call, order, 422, { values, errors: byField(toFieldErrors(parsed.error)), message: null })
+const actions: Readonly<Record<FormAction, (call: PageCall, submitted: Submitted) => PageReply | Promise<PageReply>>> =
+  {
+    order: pay,
+    coupon: applyCode,
+    country: (call, submitted) =>
+      again(call, submitted, submitted.values['country'] ? {} : { errors: { country: ['Please choose a country.'] } })
   }
+
+async function pay(call: PageCall, submitted: Submitted): Promise<PageReply> {
+  const { app } = call
+  const { order, values, isChange } = submitted
+  const parsed = choiceInput(app, order, isChange).safeParse({ email: '', ...values, address: values })
+  if (!parsed.success) return again(call, submitted, { errors: byField(toFieldErrors(parsed.error)) })
   const { payment_method: method, ...buyer } = parsed.data
   try {
-    const page = await choosePayment(app, order.id, { method, ...buyer })
-    return page === null ? afterwards(call, getOrder(app.db, order.id)) : { redirect: page }
+    const page = await choosePayment(app, order.id, { method, ...buyer, replaces: isChange })
+    const redirect = page ?? afterwards(call, getOrder(app.db, order.id))
+    return { redirect, setCookie: draftCookie(call, order, { values, errors: {}, message: null }) }
   } catch (error) {
-    return answerRefusal(call, order, values, error)
+    return answerRefusal(call, submitted, error)
   }
 }
 
-/** Answers with a redirect, so that a reload does not send the form again. */
-async function applyCode(call: PageCall, order: OrderRow, typed: string): Promise<PageReply> {
-  const code = typed.trim()
-  const values = { coupon: code }
-  const wrong = (coupon: string): PageReply =>
-    refused(call, order, 422, { values, errors: { coupon: [coupon] }, message: null })
-  if (code === '' || codePoints(code) > 64) return wrong('Please enter a coupon code.')
+async function applyCode(call: PageCall, submitted: Submitted): Promise<PageReply> {
+  const code = submitted.values['coupon']?.trim() ?? ''
+  if (code === '' || codePoints(code) > 64)
+    return again(call, submitted, { errors: { coupon: ['Please enter a coupon code.'] } })
   try {
-    await takeCoupon(call.app, order.id, code, call.addressKey)
-    return { redirect: `/checkout/${order.publicToken}` }
+    await takeCoupon(call.app, submitted.order.id, code, call.addressKey)
+    const { coupon: _applied, ...values } = submitted.values
+    return again(call, { ...submitted, values }, {})
   } catch (error) {
-    return answerRefusal(call, order, values, error)
+    return answerRefusal(call, submitted, error)
   }
 }
 
@@ -74,45 +96,45 @@ function byField(errors: FieldErrors): FieldErrors {
   )
 }
 
-function answerRefusal(call: PageCall, order: OrderRow, values: Filled['values'], error: unknown): PageReply {
+function answerRefusal(call: PageCall, submitted: Submitted, error: unknown): PageReply {
   if (!(error instanceof AppError)) throw error
-  if (error.code === 'VALIDATION_FAILED') {
-    const errors = (error.details['fieldErrors'] ?? {}) as FieldErrors
-    return refused(call, order, 422, { values, errors, message: null })
+  switch (error.code) {
+    case 'VALIDATION_FAILED':
+      return again(call, submitted, { errors: (error.details['fieldErrors'] ?? {}) as FieldErrors })
+    case 'RATE_LIMITED':
+      return again(call, submitted, { errors: { coupon: ['Too many codes were tried. Please wait a few minutes.'] } })
+    case 'CHECKOUT_FAILED':
+      return again(call, submitted, { message: error.message })
+    case 'TRANSITION_REFUSED':
+      return { redirect: `${pathOf(submitted.order)}?gone` }
+    default:
+      throw error
   }
-  if (error.code === 'CHECKOUT_FAILED')
-    return refused(call, order, error.status, { values, errors: {}, message: error.message })
-  if (error.code !== 'TRANSITION_REFUSED') throw error
-  const back = backUrl(call.app.db, order, buyerStatusOf(call.app.db, order, call.now))
+}
+
+/** Shows the form again, with what was typed. The redirect keeps Back, Forward and a reload from sending the form again. */
+function again(call: PageCall, { order, values, isChange }: Submitted, said: Partial<Draft>): PageReply {
+  const draft = { values, errors: {}, message: null, ...said }
+  return { redirect: `${pathOf(order)}${isChange ? '?change' : ''}`, setCookie: draftCookie(call, order, draft) }
+}
+
+/** Where the buyer goes who has nothing to pay on a gateway's page. */
+function afterwards({ app, now }: PageCall, order: OrderRow): string {
+  const buyerStatus = buyerStatusOf(app.db, order, now)
+  if (isOver(buyerStatus)) return pathOf(order)
+  return backUrl(app.db, order, buyerStatus) ?? `/checkout/done/${order.publicToken}`
+}
+
+/** The page of a failed order whose stock or coupon is no longer available. */
+function gonePage({ app, now }: PageCall, order: OrderRow): PageReply {
+  const back = backUrl(app.db, order, buyerStatusOf(app.db, order, now))
   const text =
     'An item has sold out, or a coupon has been used up. Nothing was charged. You are welcome to order again.'
-  return messagePage(
-    410,
-    'This order can no longer be paid',
-    [text],
-    back === null ? [] : [{ label: 'Back to the shop', url: back }]
-  )
+  const links = back === null ? homeLinks(app) : [{ label: 'Back to the shop', url: back }]
+  return messagePage(410, 'This order can no longer be paid', [text], links)
 }
 
-/** Shows the form again, or the order's page if it cannot be paid any more. */
-function refused(call: PageCall, before: OrderRow, status: number, filled: Filled): PageReply {
-  const order = getOrder(call.app.db, before.id)
-  const buyerStatus = buyerStatusOf(call.app.db, order, call.now)
-  return isPayable(order, buyerStatus) ? choicePage(call, order, status, filled) : settledPage(call, order, buyerStatus)
-}
-
-/** The page for a buyer who has nothing to pay on a gateway's page. */
-function afterwards(call: PageCall, order: OrderRow): PageReply {
-  const buyerStatus = buyerStatusOf(call.app.db, order, call.now)
-  if (isOver(buyerStatus)) return settledPage(call, order, buyerStatus)
-  return { redirect: backUrl(call.app.db, order, buyerStatus) ?? `/checkout/done/${order.publicToken}` }
-}
-
-/** The page of an order that cannot be paid here: 410 if it never can be again. */
-function settledPage({ app, now }: PageCall, order: OrderRow, buyerStatus: BuyerStatus): PageReply {
-  return orderPage(app, order, now, { status: isOver(buyerStatus) ? 410 : 200 })
-}
-
+/** Whether the order can never be paid again. */
 function isOver(buyerStatus: BuyerStatus): boolean {
   return buyerStatuses[buyerStatus].released && !canBePaid(buyerStatus)
 }

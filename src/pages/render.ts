@@ -22,7 +22,7 @@ export function createRenderer(app: App, assets: Assets): (reply: PageReply, req
         }
       })
     }
-    const { status, template, title, data = {}, leadsTo = [], headers = {}, script } = reply
+    const { status, template, title, data = {}, leadsTo = [], headers = {}, setCookie, script } = reply
     const common = {
       title,
       shopName: setting(app.db, 'shop.name'),
@@ -36,6 +36,7 @@ export function createRenderer(app: App, assets: Assets): (reply: PageReply, req
       status,
       headers: {
         ...headers,
+        ...(setCookie === undefined ? {} : { 'set-cookie': setCookie }),
         ...(encoding === null ? {} : { 'content-encoding': encoding }),
         ...(script === undefined ? {} : { vary: 'accept-encoding' }),
         'content-type': 'text/html; charset=utf-8',

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { Page, Request } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { write } from '../../src/platform/db/database.ts'
 import { getOrderByPublicToken } from '../../src/shop/orders/find.ts'
@@ -6,7 +6,7 @@ import type { OrderRow } from '../../src/shop/orders/rows.ts'
 import { moveOrder } from '../../src/shop/orders/transition.ts'
 import { endHold } from '../../src/shop/payments/end-hold.ts'
 import { setSetting } from '../../src/shop/settings/settings.ts'
-import { fillAddress, look, newVisitor } from './support/chromium.ts'
+import { look, newVisitor } from './support/chromium.ts'
 import { openDemoShop } from './support/demo-shop.ts'
 
 const { shop, browser } = await openDemoShop({ SHOPSTEAD_PAYMENTS: 'sandbox,manual' })
@@ -34,9 +34,40 @@ async function open(page: Page, slug = 'beeswax-pillar'): Promise<() => OrderRow
 const move = (order: OrderRow, to: 'failed' | 'cancelled') =>
   write(shop.app.db, (tx) => moveOrder(tx, order.id, to, { by: 'test', reason: 'test' }, Date.now()))
 
-test('everything is asked for, a coupon counts, and a card pays, all without script', async () => {
+/** The country decides about the other fields of an address. */
+async function fillShipping(page: Page, country = 'DE'): Promise<void> {
+  await page.getByLabel('Country').selectOption(country)
+  await page
+    .getByRole('button', { name: /^(Change country|Continue)$/ })
+    .last()
+    .click()
+  if (country === 'DE') await fillGerman(page)
+}
+
+async function fillGerman(page: Page): Promise<void> {
+  await page.getByLabel('Street and number').fill('Quay 7')
+  await page.getByLabel('Postcode').fill('20457')
+  await page.getByLabel('Town or city').fill('Hamburg')
+}
+
+/** The methods of the requests that a step sends to the pages of this shop. */
+async function methodsOf(page: Page, step: () => Promise<unknown>): Promise<string[]> {
+  const methods: string[] = []
+  const note = (request: Request): void => {
+    if (request.isNavigationRequest()) methods.push(request.method())
+  }
+  page.on('request', note)
+  await step()
+  page.off('request', note)
+  return methods
+}
+
+test('a buyer without script is asked for everything, uses a coupon, goes back, corrects the address and pays', async () => {
   const { page } = await newVisitor(browser, { javaScriptEnabled: false })
   const order = await open(page)
+  await page.getByLabel('Email for the receipt').fill('guest@example.com')
+  await page.getByLabel('First name').fill('Gwen')
+  await fillShipping(page)
   await page.getByLabel('Coupon').fill('NOSUCH')
   await page.getByRole('button', { name: 'Apply' }).click()
   await page.getByText('This code is not valid.').waitFor()
@@ -44,45 +75,134 @@ test('everything is asked for, a coupon counts, and a card pays, all without scr
   await page.getByRole('button', { name: 'Apply' }).click()
   await page.getByText('Coupon WELCOME10').waitFor()
   expect(order().totalMinor).toBe(1440)
-  await page.getByLabel('Email for the receipt').fill('guest@example.com')
-  await page.getByLabel('First name').fill('Gwen')
-  await fillAddress(page)
+  expect(await page.getByLabel('Email for the receipt').inputValue()).toBe('guest@example.com')
+  expect(await page.getByLabel('Street and number').inputValue()).toBe('Quay 7')
   await page.getByRole('button', { name: 'Order for €14.40' }).click()
   await page.waitForURL('**/sandbox/checkout/**')
   await page.goBack()
+  for (const words of ['guest@example.com', 'Gwen', 'Quay 7', '20457 Hamburg', 'Germany'])
+    await page.getByText(words, { exact: true }).waitFor()
+  await page.getByRole('link', { name: 'Change email or address' }).click()
+  await page.getByLabel('Street and number').fill('Quay 8')
   await page.getByRole('button', { name: 'Order for €14.40' }).dblclick()
   await page.waitForURL('**/sandbox/checkout/**')
   await page.getByRole('button', { name: /^Pay/ }).click()
   await page.waitForURL('**/thanks?**')
-  expect(page.url()).toMatch(/result=success$/)
+  expect(page.url()).toMatch(/result=success/)
   expect(order()).toMatchObject({
     status: 'processing',
     email: 'guest@example.com',
-    shippingAddress: { firstName: 'Gwen', address1: 'Quay 7', postcode: '20457', city: 'Hamburg', country: 'DE' }
+    shippingAddress: { firstName: 'Gwen', address1: 'Quay 8', postcode: '20457', city: 'Hamburg', country: 'DE' }
   })
 })
 
-test('the page says at each field what is wrong', async () => {
+test('the page says beside each field what is wrong, and the first of them has the focus', async () => {
   const { page, complaints } = await newVisitor(browser)
   await open(page)
   await look(page, 'checkout')
+  await fillShipping(page, 'US')
+  await look(page, 'checkout-address')
   await page.evaluate('for (const form of document.forms) form.noValidate = true')
   await page.getByLabel('Email for the receipt').fill('nobody')
+  await page.getByLabel('ZIP code').fill('941')
   await page.getByRole('button', { name: /^Order for/ }).click()
-  await page.getByText('Please choose a country.').waitFor()
+  await page.getByText('Please choose the state.').waitFor()
+  await page.getByText('Please enter the ZIP code, for example 95014.').waitFor()
+  expect(await page.evaluate('document.activeElement.name')).toBe('email')
+  expect(await page.getByLabel('State').getAttribute('aria-describedby')).toBe('state-error')
   await look(page, 'checkout-errors')
   await page.getByLabel('Coupon').fill('EXPIRED')
   await page.getByRole('button', { name: 'Apply' }).click()
   await page.getByText('This code has expired.').waitFor()
+  expect(await page.evaluate('document.activeElement.name')).toBe('coupon')
+  expect(await page.getByLabel('ZIP code').inputValue()).toBe('941')
   await look(page, 'checkout-coupon-refused')
   expect(complaints).toEqual([])
+})
+
+test('a buyer with a keyboard only orders by Enter, and Back, Forward and a reload send nothing again', async () => {
+  const { page } = await newVisitor(browser)
+  await open(page)
+  await fillShipping(page)
+  await page.getByLabel('Email for the receipt').focus()
+  await page.keyboard.type('not an email')
+  await page.evaluate('for (const form of document.forms) form.noValidate = true')
+  expect(
+    await methodsOf(page, () => page.keyboard.press('Enter').then(() => page.getByText('such as name@').waitFor()))
+  ).toEqual(['POST', 'GET'])
+  expect(await methodsOf(page, () => page.reload())).toEqual(['GET'])
+  expect(await page.getByText('such as name@').count()).toBe(0)
+  await page.getByLabel('Email for the receipt').fill('guest@example.com')
+  await page.getByLabel('Email for the receipt').press('Enter')
+  await page.waitForURL('**/sandbox/checkout/**')
+  await look(page, 'sandbox-page')
+  await page
+    .getByLabel(/pm_card_visa_chargeDeclined$|declined/i)
+    .first()
+    .check()
+  await page.getByRole('button', { name: /^Pay/ }).click()
+  await page.getByRole('alert').waitFor()
+  expect(page.url()).toContain('?declined')
+  expect(await methodsOf(page, () => page.reload())).toEqual(['GET'])
+  expect(await methodsOf(page, () => page.goBack())).toEqual(['GET'])
+  expect(await methodsOf(page, () => page.goForward())).toEqual(['GET'])
+  await page.getByRole('alert').waitFor()
+})
+
+test('a word of 156 letters and a name from right to left fit into the page', async () => {
+  const { page, complaints } = await newVisitor(browser)
+  const order = await open(page)
+  const name = 'Donaudampfschifffahrtsgesellschaft'.repeat(5).slice(0, 156)
+  shop.app.db.sqlite.prepare('UPDATE order_items SET name = ? WHERE order_id = ?').run(name, order().id)
+  await page.getByLabel('Email for the receipt').fill(`${'long'.repeat(15)}@example.com`)
+  await page.getByLabel('First name').fill('גוון')
+  await fillShipping(page)
+  await page.getByLabel('Street and number').fill(name)
+  await page.getByRole('button', { name: /^Order for/ }).click()
+  await page.waitForURL('**/sandbox/checkout/**')
+  await page.goBack()
+  await page.getByText(name.slice(0, 40)).first().waitFor()
+  await look(page, 'checkout-known')
+  await page.goto(`${shop.url}/checkout/done/${order().publicToken}`)
+  await look(page, 'order-long-word')
+  expect(complaints).toEqual([])
+})
+
+test('dead ends lead on to the shop', async () => {
+  const { page, complaints } = await newVisitor(browser)
+  for (const path of ['/checkout/none', '/checkout/done/none', '/nothing/here', '/products/none']) {
+    await page.goto(`${shop.url}${path}`)
+    await page
+      .getByRole('link', { name: /shop|products/i })
+      .first()
+      .click()
+    await page.waitForURL(`${shop.url}/`)
+  }
+  await page.goto(`${shop.url}/checkout/none`)
+  await look(page, 'page-not-found')
+  await page.goto(`${shop.url}/account/reset?token=none`)
+  await look(page, 'link-expired')
+  await page.getByRole('link', { name: 'Request a new link' }).click()
+  await page.waitForURL('**/forgot-password')
+  expect(complaints).toEqual([])
+})
+
+test('the page of an order prints on one sheet without its buttons', async () => {
+  const { page } = await newVisitor(browser)
+  const order = await open(page)
+  await page.goto(`${shop.url}/checkout/done/${order().publicToken}`)
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
+  expect(await page.getByRole('link').count()).toBe(0)
+  expect(await page.evaluate('getComputedStyle(document.querySelector("h1")).color')).toBe('rgb(0, 0, 0)')
+  const pdf = await page.pdf({ path: 'test/browser/output/order-print.pdf', format: 'A4' })
+  expect(pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)).toHaveLength(1)
 })
 
 test('an order by hand waits for its money, whatever is reloaded', async () => {
   const { page, complaints } = await newVisitor(browser)
   const order = await open(page)
   await page.getByLabel('Email for the receipt').fill('guest@example.com')
-  await fillAddress(page)
+  await fillShipping(page)
   await page.getByText('Bank transfer or cash').click()
   await page.getByRole('button', { name: /^Order for/ }).click()
   await page.waitForURL('**/thanks?**')

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
 import { shopstead } from '../support/command-line.ts'
+import { quay } from '../support/addresses.ts'
 
 let shop: RunningShop
 beforeAll(async () => {
@@ -13,7 +14,9 @@ test('the currency can be changed until there is an order, and never after', asy
   const set = (value: string) => shopstead(shop.dataDir, ['settings', 'set', 'shop.currency', value, '--json'])
   expect((await set('USD')).json).toMatchObject({ value: 'USD' })
   expect((await set('EUR')).code).toBe(0)
-  await shop.visitor().post('/store/checkout-session', { items: [{ productId: 1, quantity: 1 }] })
+  await shop
+    .visitor()
+    .post('/store/checkout-session', { items: [{ productId: 1, quantity: 1 }], shippingAddress: quay })
   const refused = await set('USD')
   expect([refused.code, refused.json]).toMatchObject([1, { error: { code: 'CONFLICT' } }])
   expect((await set('EUR')).code).toBe(0)
@@ -37,6 +40,7 @@ test('an order that an operator cancels can be paid no more', async () => {
   const visitor = shop.visitor()
   const { data } = await visitor.post<{ orderId: string; checkoutUrl: string }>('/store/checkout-session', {
     items: [{ productId: 1, quantity: 1 }],
+    shippingAddress: quay,
     customer: { email: 'ada@example.com' }
   })
   const cancelled = await shopstead(shop.dataDir, ['orders', 'cancel', data.orderId, '--json'])

@@ -17,6 +17,7 @@ import { shopstead } from '../support/command-line.ts'
 import { smallCatalogue, startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { quay } from '../support/addresses.ts'
 
 type Row = {
   charge: string | null
@@ -45,6 +46,7 @@ async function shopWithPayments() {
     async sell(paymentMethod = 'pm_card_visa'): Promise<number> {
       const { data } = await shop.visitor().post<{ orderId: string }>('/store/checkout-session', {
         items: [{ productId: 1, quantity: 1 }],
+        shippingAddress: quay,
         customer: { email: 'ada@shop.example' }
       })
       const session = sandbox.findCheckout({ clientReferenceId: data.orderId })

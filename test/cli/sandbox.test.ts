@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
 import { shopstead } from '../support/command-line.ts'
+import { quay } from '../support/addresses.ts'
 
 let shop: RunningShop
 beforeAll(async () => {
@@ -13,6 +14,7 @@ async function placeOrder(): Promise<string> {
   const visitor = shop.visitor()
   const { data } = await visitor.post<{ orderId: string }>('/store/checkout-session', {
     items: [{ productId: 1, quantity: 1 }],
+    shippingAddress: quay,
     customer: { email: 'ada@example.com' }
   })
   return data.orderId
@@ -63,10 +65,16 @@ test('a fault asked for in a terminal strikes the running server, and is gone wh
   const added = await shopstead(shop.dataDir, args)
   expect(added.json).toMatchObject({ fault: { target: 'checkout.sessions.create', fault: '500', times: -1 } })
   const visitor = shop.visitor()
-  const refused = await visitor.post('/store/checkout-session', { items: [{ productId: 1, quantity: 1 }] })
+  const refused = await visitor.post('/store/checkout-session', {
+    items: [{ productId: 1, quantity: 1 }],
+    shippingAddress: quay
+  })
   expect([refused.status, refused.error.code]).toEqual([502, 'CHECKOUT_FAILED'])
   expect((await shopstead(shop.dataDir, ['sandbox', 'clear-faults', '--json'])).json).toEqual({ faults: [] })
-  expect((await visitor.post('/store/checkout-session', { items: [{ productId: 1, quantity: 1 }] })).status).toBe(200)
+  expect(
+    (await visitor.post('/store/checkout-session', { items: [{ productId: 1, quantity: 1 }], shippingAddress: quay }))
+      .status
+  ).toBe(200)
 })
 
 test('a fault that could never strike is wrong usage', async () => {

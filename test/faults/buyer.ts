@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Browser } from '../support/browser.ts'
 import type { ShopAndGateway } from './shop-and-gateway.ts'
 import type { Run } from './runs.ts'
+import { quay } from '../support/addresses.ts'
 
 /** The response to one checkout request; `status` is null when there was none. */
 export type CheckoutResult = {
@@ -85,8 +86,8 @@ export class Buyer {
   private body(): object {
     const items = [{ productId: this.productId, quantity: 2 }]
     const { buyer } = this.run
-    if (buyer === 'page') return { items }
-    if (buyer === 'page and coupon') return { items, couponCode: 'TEN' }
+    if (buyer === 'page') return { items, shippingAddress: quay }
+    if (buyer === 'page and coupon') return { items, shippingAddress: quay, couponCode: 'TEN' }
     const paymentToken = {
       card: 'pm_card_visa',
       'declined card': 'pm_card_chargeDeclined',

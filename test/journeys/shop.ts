@@ -11,6 +11,7 @@ import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
 import { testClock } from '../support/shop-context.ts'
 import type { TestClock } from '../support/shop-context.ts'
+import { quay } from '../support/addresses.ts'
 
 export const dayMs = 86_400_000
 
@@ -96,6 +97,7 @@ export async function order(shop: RunningShop, visitor: Browser, slug: string, c
   const items = [{ productId: productId(shop, slug), quantity }]
   const answer = await visitor.post<{ checkoutUrl: string; orderId: string }>(`/store/checkout-session${query}`, {
     items,
+    shippingAddress: quay,
     ...body
   })
   if (answer.status !== 200) throw new Error(answer.text)

@@ -10,6 +10,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, it } from 'vitest'
 import { Browser } from '../support/browser.ts'
 import { installPacked } from '../support/packed.ts'
+import { quay } from '../support/addresses.ts'
 
 const packed = installPacked()
 const { folder, home, installed, program } = packed
@@ -208,7 +209,11 @@ describe('the installed package', () => {
     expect((await visitor.get('/health')).data).toMatchObject({ status: 'ok', buildFlavor: 'dist' })
     const { data } = await visitor.get<{ offers: { productId: number }[] }>('/store/offers')
     const productId = data.offers[0]?.productId
-    const body = { items: [{ productId, quantity: 1 }], returnUrl: 'https://shop.example/thanks' }
+    const body = {
+      items: [{ productId, quantity: 1 }],
+      shippingAddress: quay,
+      returnUrl: 'https://shop.example/thanks'
+    }
     const session = await visitor.post<{ checkoutUrl: string; orderId: string }>('/store/checkout-session', body)
     expect(session.status).toBe(200)
     const { checkoutUrl, orderId } = session.data

@@ -76,6 +76,16 @@ export class Browser {
     return headers.get('location')
   }
 
+  /** Posts a form and opens the shop's page that it redirects to. */
+  async submit(url: string, fields: Record<string, string>): Promise<{ status: number; html: string }> {
+    const sent = await this.form(url, fields)
+    const target = new URL(sent.headers.get('location') ?? '', url)
+    if (sent.status !== 303 || target.pathname !== new URL(url).pathname)
+      throw new Error(`the form was answered with ${sent.status}, ${target.href}`)
+    const page = await this.fetch(target.href)
+    return { status: page.status, html: await page.text() }
+  }
+
   async nonce(): Promise<string> {
     return (await this.get<{ nonce: string }>('/nonce')).data.nonce
   }

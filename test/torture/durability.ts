@@ -13,6 +13,7 @@ import { runPacked, servePacked } from './packed-shop.ts'
 import type { PackedServer } from './packed-shop.ts'
 import { NotSupported } from './part.ts'
 import type { Trial, Part } from './part.ts'
+import { quay } from '../support/addresses.ts'
 
 /** The number of concurrent clients in the second half. */
 const concurrency = 8
@@ -118,7 +119,7 @@ async function writeEach(apiRoot: string, productId: number): Promise<Acknowledg
   const handoff = { strategy: 'token_handoff', paymentToken: 'pm_card_visa', returnUrl: 'https://site.example/thanks' }
   for (const [what, fields] of [
     ['checkout by token', handoff],
-    ['checkout by page', {}]
+    ['checkout by page', { shippingAddress: quay }]
   ] as const) {
     const notes = randomUUID()
     const key = { 'idempotency-key': randomUUID() }

@@ -75,7 +75,7 @@ function orderPageOf(request: Request): string | null {
 
 function checkoutFacts({ config, db, cards }: App): object {
   return {
-    countries: countries(),
+    countries: countries(db),
     testCards: cards?.name === 'sandbox' && isReady(cards) ? testCards : [],
     byHand: config.payments.includes('manual'),
     accounts: setting(db, 'checkout.accountCreation') && setting(db, 'registration.enabled'),

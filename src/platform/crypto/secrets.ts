@@ -44,6 +44,7 @@ export type Keys = {
   cursor: KeyObject
   download: KeyObject
   device: KeyObject
+  form: KeyObject
   sandboxWebhook: KeyObject
   /** Identifies this shop at Stripe; not secret. It survives a restore, because backups contain the secret. */
   shopId: string
@@ -59,6 +60,7 @@ export function deriveKeys(secret: string): Keys {
     cursor: derive('cursor'),
     download: derive('download'),
     device: derive('device'),
+    form: derive('form'),
     sandboxWebhook: derive('sandbox-webhook'),
     shopId: bytes('shop-id').toString('hex').slice(0, 16)
   }

@@ -10,7 +10,7 @@ import { recordHolder } from '../orders/holders.ts'
 import type { Holder } from '../orders/holders.ts'
 import type { OrderDraft } from '../orders/draft.ts'
 import type { OrderRow } from '../orders/rows.ts'
-import { defaultStrategy, strategies } from '../orders/strategies.ts'
+import { defaultStrategy, strategies, takesToken } from '../orders/strategies.ts'
 import type { Strategy } from '../orders/strategies.ts'
 import { createAttempt } from '../payments/attempts.ts'
 import { payNothing } from '../payments/pay-nothing.ts'
@@ -27,6 +27,7 @@ import type { Claim } from './idempotency.ts'
 import type { CheckoutBody, CheckoutQuery } from './input.ts'
 import { evaluateCodes } from './evaluate-codes.ts'
 import type { Evaluate } from './evaluate-codes.ts'
+import { lacksAddress } from './ship-to.ts'
 import { makeAccount, prepareAccount, readAccountRequest } from './new-account.ts'
 import { takeCheckoutPoint } from './checkout-limits.ts'
 
@@ -107,14 +108,18 @@ function makeOrder(tx: Tx, shop: ShopContext, input: CheckoutInput, buying: Buyi
   const order = insertOrder(tx, { ...fixed, strategy, userId, currency, lines, coupons, attribution }, now)
   recordHolder(tx, order.id, caller.holder)
   if (claim !== null) linkOrder(tx, claim, order.id)
-  return startPayment(shop, tx, order, strategy, now)
+  return startPayment(shop, tx, { order, strategy, lines }, now)
 }
 
-function startPayment(shop: ShopContext, tx: Tx, order: OrderRow, strategy: Strategy, now: number): PlacedOrder {
+type Placing = { order: OrderRow; strategy: Strategy; lines: OrderDraft['lines'] }
+
+function startPayment(shop: ShopContext, tx: Tx, { order, strategy, lines }: Placing, now: number): PlacedOrder {
   if (order.totalMinor === 0) return { order: payNothing(tx, order, now), attempt: null }
   const { cards } = shop
   // With manual payment in the list the buyer chooses on our own page first.
   if (cards === null || offersChoice(shop, strategy)) return { order, attempt: null }
+  // Our own page asks where to ship to before the gateway's page takes the payment.
+  if (!takesToken(strategy) && lacksAddress(tx, lines, order)) return { order, attempt: null }
   const kind = strategies[strategy].attemptKind
   return { order, attempt: createAttempt(tx, order, { gateway: cards.name, kind, livemode: cards.livemode }, now) }
 }

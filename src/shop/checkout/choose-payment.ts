@@ -13,28 +13,37 @@ import { moveOrder } from '../orders/transition.ts'
 import { attemptsOf, createAttempt } from '../payments/attempts.ts'
 import { offerCheckoutPage, shortestPageMs } from '../payments/gateway-page.ts'
 import { isReady, readyGateway } from '../payments/gateway.ts'
+import { payNothing } from '../payments/pay-nothing.ts'
 import { callOff } from '../payments/look-up.ts'
 import type { AttemptRow } from '../payments/rows.ts'
 import { settleAttempt } from '../payments/settle.ts'
 import { buyerStatusOf, isPayable, openPageOf } from './buyer-status.ts'
+import { assertKnownBuyer } from './known-buyer.ts'
 
 type Method = {
   isOffered: (shop: ShopContext, order: OrderRow) => boolean
-  start: (tx: Tx, shop: ShopContext, order: OrderRow, now: number) => AttemptRow
+  start: (tx: Tx, shop: ShopContext, orders: Corrected, now: number) => AttemptRow | null
 }
 
-/** What the hosted page can offer; cards have a minimum charge. */
+/** An order, and what it was before the buyer's input was recorded. */
+type Corrected = { before: OrderRow; order: OrderRow }
+
+/** What the hosted page can offer; cards have a minimum charge, and an order that costs nothing is only confirmed. */
 const paymentMethods = {
   card: {
-    isOffered: (shop, order) => isReady(shop.cards) && !isTooSmallForCard(shop, order),
+    isOffered: (shop, order) => order.totalMinor > 0 && isReady(shop.cards) && !isTooSmallForCard(shop, order),
     start: payByCard
   },
-  manual: { isOffered: ({ config }) => config.payments.includes('manual'), start: payByHand }
+  manual: {
+    isOffered: ({ config }, order) => order.totalMinor > 0 && config.payments.includes('manual'),
+    start: payByHand
+  },
+  free: { isOffered: (_shop, order) => order.totalMinor === 0, start: confirmFree }
 } as const satisfies Record<string, Method>
 
 export type PaymentMethod = keyof typeof paymentMethods
 
-/** What the buyer filled in on the hosted page. The order keeps what it already has. */
+/** What the buyer filled in on the hosted page. */
 export type PaymentChoice = {
   method: PaymentMethod
   email: string | null
@@ -42,6 +51,8 @@ export type PaymentChoice = {
   lastName: string | null
   /** Where to ship to, if the form asked for it. */
   address?: Address | undefined
+  /** The buyer corrects what the order already has. Otherwise the order keeps it. */
+  replaces?: boolean
 }
 
 /** The payment methods that the hosted page offers for an order. */
@@ -60,45 +71,67 @@ export function offeredMethods(shop: ShopContext, order: OrderRow): PaymentMetho
 export async function choosePayment(shop: ShopContext, orderId: number, choice: PaymentChoice): Promise<string | null> {
   const attempt = await writeWhenFree(shop.db, (tx) => decide(tx, shop, orderId, choice, shop.clock.now()))
   if (attempt === null) return null
-  if (attempt.kind === 'checkout_session') return attempt.url ?? openPage(shop, attempt)
-  await closeCardPages(shop, orderId)
-  return null
+  const areClosed = await closeOtherPages(shop, attempt)
+  if (attempt.kind !== 'checkout_session') return null
+  // Two open pages could be paid twice.
+  if (!areClosed) throw new AppError('CHECKOUT_FAILED', notAvailable, {}, { status: 502 })
+  return attempt.url ?? openPage(shop, attempt)
 }
 
 function decide(tx: Tx, shop: ShopContext, orderId: number, choice: PaymentChoice, now: number): AttemptRow | null {
   const order = getOrder(tx, orderId)
   if (!isPayable(order, buyerStatusOf(tx, order, now))) return null
   recordBuyer(tx, order, choice, now)
-  return paymentMethods[choice.method].start(tx, shop, order, now)
+  return paymentMethods[choice.method].start(tx, shop, { before: order, order: getOrder(tx, orderId) }, now)
 }
 
 function recordBuyer(tx: Tx, order: OrderRow, choice: PaymentChoice, now: number): void {
-  if (order.email === null) {
-    if (choice.email === null) throw validationFailed({ email: ['Please enter an email address.'] })
-    recordBuyerEmail(tx, order.id, choice.email, now)
-  }
-  const { firstName, lastName } = choice
+  recordEmail(tx, order, choice, now)
+  const { firstName, lastName, address, replaces = false } = choice
   const buyerName = { ...(firstName === null ? {} : { firstName }), ...(lastName === null ? {} : { lastName }) }
-  const contact = { ...buyerName, ...order.contact }
-  const shippingAddress = choice.address === undefined ? order.shippingAddress : { ...buyerName, ...choice.address }
+  const contact = replaces ? { ...order.contact, ...buyerName } : { ...buyerName, ...order.contact }
+  const shippingAddress = address === undefined ? order.shippingAddress : { ...buyerName, ...address }
   recordContact(tx, order.id, { contact, shippingAddress }, now)
 }
 
-function payByCard(tx: Tx, shop: ShopContext, order: OrderRow, now: number): AttemptRow {
+/** The email of an account's order is the account's. */
+function recordEmail(tx: Tx, order: OrderRow, { email, replaces = false }: PaymentChoice, now: number): void {
+  if (order.email === null && email === null) throw validationFailed({ email: ['Please enter an email address.'] })
+  if (email === null || email === order.email) return
+  if (replaces) forgetBuyerEmail(tx, order.id, now)
+  recordBuyerEmail(tx, order.id, email, now)
+}
+
+/** Continues on the open page, unless it was opened with another email or address. */
+function payByCard(tx: Tx, shop: ShopContext, { before, order }: Corrected, now: number): AttemptRow {
   const { name, livemode } = readyGateway(shop)
   const open = openPageOf(tx, order.id)
-  if (open?.gateway === name) return open
+  if (open?.gateway === name && pageDetails(before) === pageDetails(order)) return open
   const pending = moveOrder(tx, order.id, 'pending', { by: 'buyer', reason: 'pays again' }, now)
   // The hold lasts at least as long as the page, so that it does not end while the buyer pays.
   const held = extendHold(tx, pending, now + shortestPageMs)
   return createAttempt(tx, held, { gateway: name, kind: 'checkout_session', livemode }, now)
 }
 
-function payByHand(tx: Tx, _shop: ShopContext, order: OrderRow, now: number): AttemptRow {
+/** What the gateway's page knows about the buyer. */
+function pageDetails({ email, contact, shippingAddress }: OrderRow): string {
+  return JSON.stringify([email, contact, shippingAddress])
+}
+
+function payByHand(tx: Tx, _shop: ShopContext, { order }: Corrected, now: number): AttemptRow {
   const attempt = createAttempt(tx, order, { gateway: 'manual', kind: 'manual', livemode: false }, now)
   moveOrder(tx, order.id, 'on-hold', { by: 'buyer', reason: 'pays by hand' }, now)
   return attempt
 }
+
+function confirmFree(tx: Tx, _shop: ShopContext, { order }: Corrected, now: number): null {
+  assertKnownBuyer(tx, order, 'coupon')
+  payNothing(tx, order, now)
+  return null
+}
+
+const notAvailable =
+  'Card payments are not available at the moment. Please try again in a minute, or choose another payment method.'
 
 /** @throws AppError CHECKOUT_FAILED with a message for the buyer, VALIDATION_FAILED (`email`) */
 async function openPage(shop: ShopContext, attempt: AttemptRow): Promise<string> {
@@ -108,9 +141,7 @@ async function openPage(shop: ShopContext, attempt: AttemptRow): Promise<string>
     if (!(error instanceof AppError)) throw error
     if (error.code === 'VALIDATION_FAILED') throw await askForAnotherEmail(shop, attempt.orderId)
     if (error.code !== 'CHECKOUT_FAILED') throw error
-    const message =
-      'Card payments are not available at the moment. Please try again in a minute, or choose another payment method.'
-    throw new AppError('CHECKOUT_FAILED', message, {}, { status: error.status, cause: error })
+    throw new AppError('CHECKOUT_FAILED', notAvailable, {}, { status: error.status, cause: error })
   }
 }
 
@@ -125,16 +156,27 @@ async function askForAnotherEmail(shop: ShopContext, orderId: number): Promise<A
   return validationFailed({ email: ['Cannot be used for card payments. Please enter another address.'] })
 }
 
-/** Closes the order's card pages, so that it cannot be paid twice. If that fails, the reconciler closes them. */
-async function closeCardPages(shop: ShopContext, orderId: number): Promise<void> {
-  const open = attemptsOf(shop.db, orderId).filter((row) => row.outcome === null && row.kind === 'checkout_session')
-  if (open.length === 0 || !isReady(shop.cards)) return
+/**
+ * Closes the other card pages of the attempt's order, so that it cannot be paid twice. If that fails, the reconciler closes
+ * them.
+ *
+ * @returns whether all are closed
+ */
+async function closeOtherPages(shop: ShopContext, { id, orderId }: AttemptRow): Promise<boolean> {
+  const open = attemptsOf(shop.db, orderId).filter(
+    (row) => row.outcome === null && row.kind === 'checkout_session' && row.id !== id
+  )
+  if (open.length === 0) return true
+  if (!isReady(shop.cards)) return false
+  let areClosed = true
   for (const attempt of open) {
     try {
       const state = await callOff(await shop.cards.client(), attempt)
       if (state !== undefined) await settleAttempt(shop, attempt.id, state, 'checkout')
     } catch (error) {
+      areClosed = false
       shop.log.warn('a payment page could not be closed', { orderId, error: describeError(error) })
     }
   }
+  return areClosed
 }

@@ -3,7 +3,7 @@ import { codePoints, compareKey } from '../../platform/text.ts'
 import { emailField, lineField } from '../accounts/fields.ts'
 import { strategyNames, takesToken } from '../orders/strategies.ts'
 import { withTemplate } from '../payments/page-urls.ts'
-import { isCountry } from './countries.ts'
+import { isCountry } from '../../platform/postal/countries.ts'
 import { readWebAddress } from './return-url.ts'
 
 /** An optional field, in which `null` counts as absent (docs/contract.md A3). */

@@ -3,7 +3,7 @@ import { writeWhenFree } from '../../platform/db/busy.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import type { ShopContext } from '../context.ts'
 import { addCoupon } from '../orders/add-coupon.ts'
-import { getOrder } from '../orders/find.ts'
+import { getOrder, itemsOf } from '../orders/find.ts'
 import { cartRefused } from '../orders/problems.ts'
 import { payNothing } from '../payments/pay-nothing.ts'
 import { belowMinimum, isTooSmallForCard } from './below-minimum.ts'
@@ -11,10 +11,11 @@ import { offeredMethods } from './choose-payment.ts'
 import { buyerStatusOf, canTakeCoupon, isPayable } from './buyer-status.ts'
 import { assertKnownBuyer } from './known-buyer.ts'
 import { evaluateCodes } from './evaluate-codes.ts'
+import { lacksAddress } from './ship-to.ts'
 
 /**
- * Applies the code that a buyer typed on the hosted page. If the order then costs nothing, it is paid. An order that
- * cannot be paid any more stays as it is.
+ * Applies the code that a buyer typed on the hosted page. If the order then costs nothing, it is paid, unless the buyer
+ * has to say where to ship it. An order that cannot be paid any more stays as it is.
  *
  * @throws AppError VALIDATION_FAILED (`coupon`), RATE_LIMITED
  */
@@ -36,5 +37,6 @@ function apply(tx: Tx, shop: ShopContext, orderId: number, code: string): void {
     throw cartRefused([belowMinimum(order, 'coupon')])
   if (order.totalMinor > 0) return
   assertKnownBuyer(tx, order, 'coupon')
+  if (lacksAddress(tx, itemsOf(tx, order.id), order)) return
   payNothing(tx, order, now)
 }

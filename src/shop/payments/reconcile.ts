@@ -4,7 +4,7 @@ import { writeWhenFree } from '../../platform/db/busy.ts'
 import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
 import { findOrder } from '../orders/find.ts'
-import { getAttempt, openAttempts, unanswered } from './attempts.ts'
+import { attemptsOf, getAttempt, openAttempts, unanswered } from './attempts.ts'
 import { openCheckoutPage } from './gateway-page.ts'
 import { deleteDiscountCoupons } from './discount-coupons.ts'
 import { isRateLimited, isRunningAlready, isSilence, readGatewayError } from './gateway-failure.ts'
@@ -164,9 +164,13 @@ async function settleOpen(shop: ShopContext, stripe: Stripe, attempt: AttemptRow
   if (final !== undefined) await settleAttempt(shop, attempt.id, final, 'reconciler')
 }
 
-/** An intent whose checkout has ended will not be confirmed; a page stays open while its order waits for payment. */
-function isGivenUp(shop: ShopContext, { orderId, kind }: AttemptRow, { verdict }: GatewayState): boolean {
+/**
+ * An intent whose checkout has ended will not be confirmed; a page stays open while its order waits for payment, until a
+ * newer attempt replaces it.
+ */
+function isGivenUp(shop: ShopContext, { id, orderId, kind }: AttemptRow, { verdict }: GatewayState): boolean {
   if (verdict !== 'open' && verdict !== 'action') return false
+  if (attemptsOf(shop.db, orderId)[0]?.id !== id) return true
   const order = findOrder(shop.db, orderId)
   const holdIsOver = (order?.holdEndsAt ?? Number.POSITIVE_INFINITY) <= shop.clock.now()
   return order?.status !== 'pending' || holdIsOver || (kind === 'payment_intent' && verdict === 'open')

@@ -1,6 +1,7 @@
 import { CronPattern } from 'croner'
 import { z } from 'zod'
 import { isCurrency } from '../../platform/money.ts'
+import { isCountry } from '../../platform/postal/countries.ts'
 import { optionalEmails } from './optional-emails.ts'
 import type { OptionalEmail } from './optional-emails.ts'
 
@@ -63,6 +64,7 @@ const rules = {
   name: 'text of 1 to 100 characters',
   currency: 'a three-letter currency that Stripe supports, such as EUR',
   origins: 'a list of origins such as https://www.example.com',
+  countries: 'a list of countries as two letters, such as DE',
   suffix: 'text of at most 22 characters with a letter or {order}, without < > \\ \' " *',
   configuration: 'the id of a payment method configuration, such as pmc_123',
   trackingUrls: 'a list of CARRIER=URL with an http or https URL that contains {tracking}',
@@ -126,6 +128,12 @@ export const definitions = {
     default: [] as string[],
     about:
       'The allowed origins of returnUrl and cancelUrl; empty for the public URL and SHOPSTEAD_ORIGINS (any outside production)'
+  },
+  'checkout.shipTo': {
+    type: 'list',
+    schema: z.array(z.string(rules.countries).refine(isCountry, rules.countries), rules.countries),
+    default: [] as string[],
+    about: 'The countries that the shop ships to; empty for all'
   },
   'payments.manualInstructions': text(
     'Please transfer the total to our bank account, with the order number as the reference. We ship your order when the payment arrives.',

@@ -2,6 +2,7 @@ import { compare } from '../measure/compare.ts'
 import type { Side } from '../measure/compare.ts'
 import type { RequestSpec } from '../measure/load.ts'
 import type { Row } from './row.ts'
+import { quay } from '../../support/addresses.ts'
 
 /** Two products; the first one differs in each request. */
 const items = [
@@ -12,7 +13,7 @@ const items = [
 export const purchase = {
   method: 'POST',
   headers: { 'Content-Type': 'application/json' },
-  body: JSON.stringify({ items }).replace('"{n}"', '{n}')
+  body: JSON.stringify({ items, shippingAddress: quay }).replace('"{n}"', '{n}')
 } as const satisfies Omit<RequestSpec, 'url'>
 
 export const checkoutRow: Row = {

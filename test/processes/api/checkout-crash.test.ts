@@ -9,6 +9,7 @@ import { startShop } from '../../support/running-shop.ts'
 import type { RunningShop } from '../../support/running-shop.ts'
 import { spawnShop } from '../../support/spawned-shop.ts'
 import { checkOut, handoff } from '../../api/checkout-support.ts'
+import { quay } from '../../support/addresses.ts'
 
 const key = 'order-7f0c'
 const catalogue = {
@@ -17,7 +18,7 @@ const catalogue = {
 }
 const items = [{ productId: 1, quantity: 2 }]
 const byToken = { items, couponCode: 'ONCE', ...handoff }
-const byPage = { items, couponCode: 'ONCE' }
+const byPage = { items, shippingAddress: quay, couponCode: 'ONCE' }
 
 /** The data folder of a seeded shop without a server; `fault` is scheduled in its sandbox. */
 async function seededFolder(fault?: FaultRequest): Promise<string> {

@@ -7,6 +7,7 @@ import { payPlaced } from '../../../src/shop/checkout/pay.ts'
 import { assertPointsLeft } from '../../../src/shop/limits/points.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { openQuietTill } from '../payments/till.ts'
+import { quay } from '../../support/addresses.ts'
 
 const till = await openQuietTill()
 
@@ -20,7 +21,11 @@ const caller = (addressKey = '192.0.2.7'): CheckoutCaller => ({
 const nothingAnswers = () => void till.sandbox.addFault({ target: '*', fault: 'html', times: -1 })
 
 async function place(fields: object = {}, who = caller()): Promise<PlacedOrder & { body: CheckoutBody }> {
-  const body = checkoutBody.parse({ items: [{ productId: till.productId('mug'), quantity: 1 }], ...fields })
+  const body = checkoutBody.parse({
+    items: [{ productId: till.productId('mug'), quantity: 1 }],
+    shippingAddress: quay,
+    ...fields
+  })
   const input = { body, query: checkoutQuery.parse({}) }
   return { ...(await placeOrder(till.shop.app, input, who, till.clock.now())), body }
 }

@@ -11,6 +11,7 @@ import { attemptsOf } from '../../../src/shop/payments/attempts.ts'
 import { readyGateway } from '../../../src/shop/payments/gateway.ts'
 import type { AttemptRow } from '../../../src/shop/payments/rows.ts'
 import type { ReconcileOptions } from '../../../src/shop/payments/reconcile.ts'
+import { quay } from '../../support/addresses.ts'
 import type { Answer, Browser } from '../../support/browser.ts'
 import { startShop } from '../../support/running-shop.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
@@ -135,7 +136,7 @@ export async function openTill(seed: object = shelf, env: Record<string, string>
     async redirect(extra = {}) {
       const { status, data, text } = await buy('redirect_to_store', {
         ...extra,
-        body: { customer: { email: 'ada@example.com' }, ...extra.body }
+        body: { customer: { email: 'ada@example.com' }, shippingAddress: quay, ...extra.body }
       })
       if (status !== 200) throw new Error(`no payment page was opened: ${text}`)
       const id = Number(data.orderId)

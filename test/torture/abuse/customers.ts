@@ -7,6 +7,7 @@ import { Agent } from 'node:http'
 import { Random } from '../random.ts'
 import { sendRequest, cookiesOf, dataOf } from '../http-client.ts'
 import type { Reply } from '../http-client.ts'
+import { quay } from '../../support/addresses.ts'
 
 export type CustomersOptions = { apiRoot: string; productId: number; customers: number; everyMs: number; seed: number }
 
@@ -59,7 +60,7 @@ async function sendNext(customer: Customer): Promise<void> {
     const answer = await sendRequest(`${options.apiRoot}${path}`, {
       headers: { 'x-forwarded-for': customer.address, cookie: customer.cookie },
       agent: customer.agent,
-      ...(buys ? { body: { items: [{ productId: options.productId, quantity: 1 }] } } : {})
+      ...(buys ? { body: { items: [{ productId: options.productId, quantity: 1 }], shippingAddress: quay } } : {})
     })
     record(current, path, answer)
     if (buys) current.bought += 1

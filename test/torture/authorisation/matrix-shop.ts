@@ -19,6 +19,7 @@ import type { RunningShop } from '../../support/running-shop.ts'
 import { sendRequest, dataOf } from '../http-client.ts'
 import type { Reply } from '../http-client.ts'
 import type { Kind } from './kinds.ts'
+import { quay } from '../../support/addresses.ts'
 
 /** A person who uses the shop. The ids and the session are null for a guest. */
 export type Person = {
@@ -180,7 +181,7 @@ export class MatrixShop {
 
   /** Creates an order of this person; returns its public token and its id. */
   async order(person: Person, item: object = mug): Promise<{ token: string; id: string }> {
-    const answer = await this.api(person, '/store/checkout-session', { items: [item] })
+    const answer = await this.api(person, '/store/checkout-session', { items: [item], shippingAddress: quay })
     const { orderToken: token, orderId: id } = dataOf<{ orderToken: string; orderId: string }>(answer)
     return { token, id }
   }

@@ -7,6 +7,7 @@ import type { Random } from '../random.ts'
 import type { Trial } from '../part.ts'
 import type { CrashingShop } from './crashing-shop.ts'
 import type { Account, Purchase, ClientRecords, CheckoutReply, PaymentPlan } from './records.ts'
+import { quay } from '../../support/addresses.ts'
 
 export type CrashContext = {
   shop: CrashingShop
@@ -77,7 +78,7 @@ function choose(context: CrashContext, random: Random): Purchase {
   const handoff =
     plan.strategy === 'token_handoff'
       ? { strategy: plan.strategy, paymentToken: plan.card, returnUrl: 'https://site.example/thanks' }
-      : {}
+      : { shippingAddress: quay }
   const body = { items, ...handoff }
   return { key: randomUUID(), plan, product, body, reply: null, paidOnPage: false }
 }

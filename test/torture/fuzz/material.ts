@@ -8,6 +8,7 @@ import type { Material } from './api-requests.ts'
 import { Users } from './users.ts'
 import type { GatewayObjects } from './webhook-target.ts'
 import type { WatchedShop } from './watched-shop.ts'
+import { quay } from '../../support/addresses.ts'
 
 /** Existing objects of a shop, some of each kind. */
 export type CollectedMaterial = Material &
@@ -51,7 +52,7 @@ async function buy(apiRoot: string, productIds: readonly number[]): Promise<Boug
     }
     const { data } = await browser.post<Checkout>('/store/checkout-session', {
       items,
-      ...(time % 3 === 0 ? handoff : {})
+      ...(time % 3 === 0 ? handoff : { shippingAddress: quay })
     })
     addresses.push(...[data?.checkoutUrl, data?.redirectUrl].flatMap((address) => address ?? []))
   }

@@ -12,6 +12,7 @@ import {
 import type { RaceContext, Race } from './race-context.ts'
 import { affiliateFor } from './affiliates.ts'
 import { bundle, bundleMinor, plenty } from './catalogue.ts'
+import { quay } from '../../support/addresses.ts'
 
 type Order = { id: number; status: string }
 
@@ -151,10 +152,10 @@ async function earnedBy(affiliate: Browser): Promise<number> {
 }
 
 async function openOrder(buyer: Browser, body: object, query = ''): Promise<{ id: number; path: string }> {
-  const { data, text } = await buyer.post<{ checkoutUrl: string; orderId: string }>(
-    `/store/checkout-session${query}`,
-    body
-  )
+  const { data, text } = await buyer.post<{ checkoutUrl: string; orderId: string }>(`/store/checkout-session${query}`, {
+    shippingAddress: quay,
+    ...body
+  })
   if (data === undefined) throw new Error(`no order was created: ${text}`)
   return { id: Number(data.orderId), path: new URL(data.checkoutUrl).pathname }
 }

@@ -2,6 +2,7 @@ import { Agent } from 'node:http'
 import { sendRequest, cookiesOf, dataOf } from '../http-client.ts'
 import type { Reply, RequestOptions } from '../http-client.ts'
 import type { Random } from '../random.ts'
+import { quay } from '../../support/addresses.ts'
 
 export type SoakShop = {
   apiRoot: string
@@ -101,7 +102,7 @@ export class Shoppers {
       return
     }
     const { checkoutUrl } = dataOf<{ checkoutUrl: string }>(
-      await send('checkout by page', path, { headers, body: { items } })
+      await send('checkout by page', path, { headers, body: { items, shippingAddress: quay } })
     )
     // The URL has the shop's public origin, which may differ from the server's address.
     const page = `${shop.url}${new URL(checkoutUrl).pathname}`

@@ -4,6 +4,7 @@ import { Browser } from '../../support/browser.ts'
 import type { Answer } from '../../support/browser.ts'
 import { allOrdersOf } from '../all-orders.ts'
 import type { ShopAtRisk } from './shop-at-risk.ts'
+import { quay } from '../../support/addresses.ts'
 
 type Order = { id: number; status: string; total: number; lineItems: { name: string; quantity: number }[] }
 type Purchase = {
@@ -53,7 +54,7 @@ class Shopper {
   checkOut({ key, strategy }: Purchase): Promise<Answer> {
     const handoff = { strategy, paymentToken: 'pm_card_visa', returnUrl: 'https://site.example/thanks' }
     const items = [{ productId: this.productId, quantity: 1 }]
-    const body = strategy === 'token_handoff' ? { items, ...handoff } : { items }
+    const body = strategy === 'token_handoff' ? { items, ...handoff } : { items, shippingAddress: quay }
     return this.browser.post('/store/checkout-session', body, { 'idempotency-key': key })
   }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { countryCodes, isCountry } from '../../../src/shop/checkout/countries.ts'
+import { countryCodes, isCountry } from '../../../src/platform/postal/countries.ts'
 
 test('contains the 249 countries and territories of ISO 3166-1, sorted by code', () => {
   const codes = countryCodes()

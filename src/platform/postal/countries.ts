@@ -20,3 +20,10 @@ export function isCountry(code: string): boolean {
 export function countryCodes(): string[] {
   return [...assigned]
 }
+
+const names = new Intl.DisplayNames('en', { type: 'region' })
+
+/** The English name of a country. A text that is not a country stays as it is. */
+export function countryName(code: string): string {
+  return isCountry(code) ? (names.of(code) ?? code) : code
+}

@@ -1,0 +1,132 @@
+import type { App } from '../app.ts'
+import { findIdentity } from '../api/identity.ts'
+import { formatMoney } from '../platform/money.ts'
+import { countryName } from '../platform/postal/countries.ts'
+import { postalLines } from '../platform/postal/lines.ts'
+import { needsShipping } from '../shop/catalog/product-types.ts'
+import { canTakeCoupon } from '../shop/checkout/buyer-status.ts'
+import { offeredMethods } from '../shop/checkout/choose-payment.ts'
+import type { PaymentMethod } from '../shop/checkout/choose-payment.ts'
+import { shipToOf } from '../shop/checkout/ship-to.ts'
+import type { Address } from '../shop/orders/address.ts'
+import { itemsOf } from '../shop/orders/find.ts'
+import type { OrderRow } from '../shop/orders/rows.ts'
+import { maskedEmail } from '../shop/orders/view.ts'
+import { setting } from '../shop/settings/settings.ts'
+import { addressView, likelyCountry } from './address-view.ts'
+import { pathOf } from './draft.ts'
+import type { Draft } from './draft.ts'
+import { summaryOf } from './order-page.ts'
+import type { PageCall, PageReply } from './page.ts'
+import { askedOf } from './pay-form.ts'
+
+const methodWords: Readonly<Record<PaymentMethod, (app: App) => { label: string; hint: string }>> = {
+  card: ({ cards }) => ({
+    label: 'Card',
+    hint: cards?.name === 'sandbox' ? 'Test payment: no money moves.' : 'You pay on the next page.'
+  }),
+  manual: ({ db }) => ({ label: 'Bank transfer or cash', hint: setting(db, 'payments.manualInstructions') }),
+  free: () => ({ label: 'Nothing to pay', hint: 'There is nothing to pay for this order.' })
+}
+
+/**
+ * The hosted page on which the buyer gives what is missing and chooses a payment method, with what this browser typed.
+ * With `isChange` it also asks for what is known.
+ */
+export function choicePage(call: PageCall, order: OrderRow, draft: Draft, isChange: boolean): PageReply {
+  const { app } = call
+  const asked = askedOf(app, order, isChange)
+  const isTheirs = isAccountOf(call, order)
+  const values = { ...(isTheirs ? storedValues(order) : {}), ...draft.values }
+  const known = { values, errors: draft.errors }
+  const address = asked.address ? addressView(app.db, countryOf(call, order, values), known) : null
+  const methods = offeredMethods(app, order)
+  return {
+    status: 200,
+    template: 'checkout',
+    title: 'Pay your order',
+    data: {
+      ...known,
+      message: draft.message,
+      action: pathOf(order),
+      isChange,
+      summary: summaryOf(app, order),
+      takesCoupon: canTakeCoupon(app.db, order),
+      asked,
+      address,
+      known: isChange ? null : knownDetails(app, order, { values: draft.values, isTheirs }),
+      methods: methods.map((name) => ({ name, ...methodWords[name](app) })),
+      chosen: methods.find((name) => name === draft.values['payment_method']) ?? methods[0],
+      submit: submitWords(order, methods, address?.country === null),
+      firstError: firstErrorOf(draft),
+      back: `/checkout/cancel/${order.publicToken}`
+    },
+    // Stripe's page can have the shop's own domain, which is not known here.
+    leadsTo: [order.returnUrl, app.cards?.name === 'stripe' ? 'https:' : null]
+  }
+}
+
+/** The order's button; while the country is unknown, the other fields are not shown yet. */
+function submitWords(order: OrderRow, methods: readonly PaymentMethod[], isCountryUnknown: boolean) {
+  if (isCountryUnknown) return { label: 'Continue', action: 'country' }
+  if (methods.length === 1 && methods[0] === 'card') return { label: 'Continue to payment', action: '' }
+  return { label: `Order for ${formatMoney(order.totalMinor, order.currency)}`, action: '' }
+}
+
+/** Whether the session of the browser is that of the order's account. */
+function isAccountOf({ app, request, now }: PageCall, { userId }: OrderRow): boolean {
+  return userId !== null && findIdentity(app, request, now)?.user.id === userId
+}
+
+type Viewer = { values: Draft['values']; isTheirs: boolean }
+
+/**
+ * The email and the address that the order has. Others may have the link, so only the browser that typed them, or the
+ * account's own, sees them in full.
+ */
+function knownDetails(app: App, order: OrderRow, { values, isTheirs }: Viewer) {
+  const { email } = order
+  const address = needsShipping(itemsOf(app.db, order.id)) ? shipToOf(order) : null
+  const isTyped = (value: string | undefined, name: string): boolean => isTheirs || values[name]?.trim() === value
+  return {
+    email: email === null ? null : isTyped(email, 'email') ? email : maskedEmail(email),
+    address:
+      address === null ? null : isTyped(address.address1, 'address1') ? fullLines(order, address) : [place(address)],
+    mayChange: order.userId === null || address !== null
+  }
+}
+
+function fullLines({ contact }: OrderRow, address: Address): string[] {
+  return postalLines({ ...contact, ...address })
+}
+
+function place({ city, country }: Address): string {
+  const known = [city, country === undefined ? undefined : countryName(country)].filter((part) => part !== undefined)
+  return known.length === 0 ? 'The address that you entered' : known.join(', ')
+}
+
+function storedValues(order: OrderRow): Record<string, string> {
+  return { ...order.contact, ...shipToOf(order) }
+}
+
+function countryOf({ app, request }: PageCall, order: OrderRow, values: Draft['values']): string {
+  const known = [values['country'], order.shippingAddress?.country, order.billingAddress?.country]
+  return likelyCountry(app.db, known, request.headers.get('accept-language'))
+}
+
+/** The field that gets the focus. */
+function firstErrorOf({ errors }: Draft): string | null {
+  const order = [
+    'coupon',
+    'email',
+    'firstName',
+    'lastName',
+    'country',
+    'address1',
+    'address2',
+    'city',
+    'postcode',
+    'state'
+  ]
+  return order.find((name) => errors[name] !== undefined) ?? null
+}

@@ -1,0 +1,44 @@
+import { countryName } from './countries.ts'
+import { postalFormat } from './format.ts'
+import type { PostalField } from './format.ts'
+
+/** The parts of an address; a part that is unknown is missing. */
+export type PostalAddress = {
+  firstName?: string
+  lastName?: string
+  company?: string
+  address1?: string
+  address2?: string
+  city?: string
+  state?: string
+  postcode?: string
+  country?: string
+}
+
+/** The lines of an address as its country writes them, the country last. Parts outside the country's format are kept. */
+export function postalLines(address: PostalAddress): string[] {
+  const { country } = address
+  const { lines } = postalFormat(country ?? '')
+  const parts: Readonly<Record<PostalField, string | undefined>> = {
+    A: joined([address.address1, address.address2], ', '),
+    C: address.city,
+    S: address.state,
+    Z: address.postcode
+  }
+  const extra = (['C', 'S', 'Z'] as const).filter((field) => !lines.flat().includes(field))
+  return [
+    joined([address.firstName, address.lastName], ' '),
+    address.company ?? '',
+    ...[...lines, extra].map((line) =>
+      joined(
+        line.map((field) => parts[field]),
+        ' '
+      )
+    ),
+    country === undefined ? '' : countryName(country)
+  ].filter((line) => line !== '')
+}
+
+function joined(parts: readonly (string | undefined)[], separator: string): string {
+  return parts.filter((part) => part !== undefined && part !== '').join(separator)
+}

@@ -1,0 +1,73 @@
+import { z } from 'zod'
+import { countryName } from '../../platform/postal/countries.ts'
+import { postalFormat } from '../../platform/postal/format.ts'
+import type { PostalField, PostalFormat } from '../../platform/postal/format.ts'
+import { readPostcode } from '../../platform/postal/postcode.ts'
+import { postalWords } from '../../platform/postal/words.ts'
+import { lineField } from '../accounts/fields.ts'
+import type { Address } from '../orders/address.ts'
+
+const part = lineField(200).default('')
+const parts = z.object({ address1: part, address2: part, city: part, state: part, postcode: part, country: part })
+type Parts = z.output<typeof parts>
+type PartName = keyof Parts
+
+const partOf: Readonly<Record<PostalField, PartName>> = { A: 'address1', C: 'city', S: 'state', Z: 'postcode' }
+
+/**
+ * An address in one of `countries`, by the rules of its country: which parts it has, which of them are required, and how a
+ * postcode looks. Parts that the country does not use are dropped.
+ */
+export function addressInput(countries: readonly string[]) {
+  return parts.transform((typed, context): Address => {
+    const country = typed.country.toUpperCase()
+    const refuse = (name: PartName, message: string): void =>
+      context.addIssue({ code: 'custom', path: [name], message })
+    if (!countries.includes(country)) {
+      refuse('country', country === '' ? 'Please choose a country.' : `We do not ship to ${countryName(country)}.`)
+      return z.NEVER
+    }
+    const format = postalFormat(country)
+    const address: Address = { country, ...present('address2', typed.address2) }
+    for (const field of format.lines.flat()) {
+      const name = partOf[field]
+      const value = read(format, field, typed[name])
+      if (value === undefined) refuse(name, messages[field](format))
+      else Object.assign(address, present(name, value))
+    }
+    return address
+  })
+}
+
+/** The part as it is stored, empty if it is absent; undefined if it is wrong or missing. */
+function read(format: PostalFormat, field: PostalField, typed: string): string | undefined {
+  if (typed === '') return format.required.includes(field) ? undefined : ''
+  if (field === 'Z') return readPostcode(format, typed)
+  if (field === 'S' && format.regions !== undefined) return readRegion(format.regions, typed)
+  return typed
+}
+
+/** A region by its value or its label, in any case. */
+function readRegion(regions: NonNullable<PostalFormat['regions']>, typed: string): string | undefined {
+  const wanted = typed.toLowerCase()
+  return regions.find((names) => names.some((name) => name?.toLowerCase() === wanted))?.[0]
+}
+
+const messages: Readonly<Record<PostalField, (format: PostalFormat) => string>> = {
+  A: () => 'Please enter the street and house number.',
+  C: (format) => `Please enter the ${lower(postalWords(format).city)}.`,
+  S: (format) => `Please ${format.regions === undefined ? 'enter' : 'choose'} the ${lower(postalWords(format).state)}.`,
+  Z: (format) => {
+    const example = format.example ? `, for example ${format.example}` : ''
+    return `Please enter the ${lower(postalWords(format).postcode)}${example}.`
+  }
+}
+
+/** A label within a sentence: `ZIP code` and `Eircode` stay as they are. */
+function lower(label: string): string {
+  return /^[A-Z]{2}|^Eircode/.test(label) ? label : label.charAt(0).toLowerCase() + label.slice(1)
+}
+
+function present(name: PartName, value: string): Partial<Address> {
+  return value === '' ? {} : { [name]: value }
+}
