@@ -1,6 +1,11 @@
 import { needsShipping } from '../../shop/catalog/product-types.ts'
+import { createCoupon } from './cart-coupon.js'
+import { forgetDraft, keepDraft } from './cart-draft.js'
+import { forgetKey, keyFor } from './cart-key.js'
+import { createQuotes } from './cart-quote.js'
+import { createRows, lineOf } from './cart-rows.js'
 import { readCart, writeCart } from './cart-store.js'
-import { find, findMaybe, h, message, money, picture } from './dom.js'
+import { find, findMaybe, h, message, money } from './dom.js'
 import { onSend } from './form.js'
 import { readToken, rememberPlaced } from './order-token.js'
 import { service } from './service.js'
@@ -8,67 +13,45 @@ import { session } from './shell.js'
 import { tracking } from './tracking.js'
 import { declineWords } from './words.js'
 
-const lines = find('[data-lines]')
+const place = find('[data-lines]')
+const news = find('[data-news]')
 const form = find('[data-form]')
 const cards = findMaybe('[data-cards]')
+const totals = h('dl', { class: 'totals' })
+let subscribeAgain = false
+
+keepDraft(form)
+const rows = createRows({ changeQuantity, remove, buyAgain })
+const { ask, stop } = createQuotes(quoteBody, { answered, failed })
+const coupon = createCoupon(form.elements.couponCode, find('[data-apply]'), ask)
 
 function show() {
   const cart = readCart()
   form.hidden = cart.length === 0
+  news.replaceChildren()
   if (cart.length === 0) {
-    lines.replaceChildren(message('Your cart is empty', 'Products that you add appear here.', ['Browse products', '/']))
+    stop()
+    forgetDraft()
+    place.replaceChildren(message('Your cart is empty', 'Products that you add appear here.', ['Browse products', '/']))
     return
   }
-  const total = cart.reduce((sum, { amount, quantity }) => sum + amount * quantity, 0)
-  const { currency } = cart[0]
-  lines.replaceChildren(
-    h('ul', { class: 'lines' }, ...cart.map(row)),
-    h(
-      'p',
-      { class: 'sum' },
-      'Subtotal ',
-      h('strong', {}, money(total, currency)),
-      h('span', { class: 'hint' }, ' before coupons')
-    )
-  )
+  rows.show(cart)
+  place.replaceChildren(rows.list, totals)
+  showStoredTotal(cart)
   find('[data-shipping]').hidden = !needsShipping(cart)
+  ask(0)
 }
 
-function row(line, index) {
-  const id = `quantity-${index}`
-  return h(
-    'li',
-    {},
-    picture(line.picture),
-    h('a', { class: 'name', href: `/products/${line.slug}` }, line.name),
-    h(
-      'div',
-      { class: 'amounts' },
-      h('label', { class: 'unseen', for: id }, `Quantity of ${line.name}`),
-      h('input', {
-        id,
-        type: 'number',
-        inputmode: 'numeric',
-        min: 1,
-        max: 50,
-        value: line.quantity,
-        onchange: (event) => change(index, event.target)
-      }),
-      h('span', { class: 'price' }, money(line.amount * line.quantity, line.currency)),
-      h(
-        'button',
-        { type: 'button', class: 'plain', 'aria-label': `Remove ${line.name}`, onclick: () => remove(index) },
-        'Remove'
-      )
-    )
-  )
-}
-
-function change(index, input) {
-  const quantity = Math.min(50, Math.max(1, Math.round(Number(input.value) || 1)))
-  writeCart(readCart().map((line, at) => (at === index ? { ...line, quantity } : line)))
-  show()
-  document.getElementById(`quantity-${index}`)?.focus()
+function changeQuantity(index, quantity, andFocus = false) {
+  const cart = readCart()
+  if (cart[index] === undefined) return
+  if (cart[index].quantity !== quantity) {
+    writeCart(cart.map((line, at) => (at === index ? { ...line, quantity } : line)))
+    rows.update(readCart())
+    totals.toggleAttribute('data-old', true)
+    ask()
+  }
+  if (andFocus) rows.focusQuantity(index)
 }
 
 function remove(index) {
@@ -77,29 +60,80 @@ function remove(index) {
   find('main').focus()
 }
 
-/** Updates the prices of a cart, which may be weeks old. An item with variations keeps the price that its page showed. */
-async function refresh() {
-  const { offers } = await service.offers({ perPage: 100 })
-  const priceOf = new Map(offers.map(({ productId, price }) => [productId, price.amount]))
+function buyAgain() {
+  subscribeAgain = true
+  ask(0)
+}
+
+const itemsOf = (cart) => cart.map(({ productId, variationId, quantity }) => ({ productId, variationId, quantity }))
+
+function quoteBody() {
+  const items = itemsOf(readCart())
+  if (items.length === 0) return null
+  const couponCode = coupon.codeFor(JSON.stringify(items))
+  return { items, couponCode, subscribeAgain, strategy: form.elements.strategy.value }
+}
+
+/** Shows the current prices, totals and problems. The stored cart, which may be weeks old, gets the prices. */
+function answered(quote, body) {
   const cart = readCart()
-  writeCart(
-    cart.map((line) => ({ ...line, amount: (line.variationId === null && priceOf.get(line.productId)) || line.amount }))
+  const priced = cart.map((line) => ({ ...line, amount: lineFor(quote, line)?.unitPrice ?? line.amount }))
+  if (priced.some(({ amount }, index) => amount !== cart[index].amount)) writeCart(priced)
+  rows.update(priced)
+  coupon.showAnswer(JSON.stringify(body.items), quote)
+  showTotals(quote)
+  showProblems(quote.problems)
+}
+
+function lineFor({ lines }, { productId, variationId }) {
+  const ofProduct = lines.filter((line) => line.productId === productId)
+  return ofProduct.find((line) => line.variationId === variationId) ?? (variationId === null ? ofProduct[0] : undefined)
+}
+
+/** Shows each problem at its line or field, and the others above the form. */
+function showProblems(problems) {
+  const others = rows.showProblems(problems, readCart())
+  const general = others.filter(({ path }) => !path.startsWith('coupon') && !path.startsWith('customer'))
+  const lines = new Set(problems.map(lineOf).filter((index) => index >= 0)).size
+  const attention = `${lines === 1 ? 'One item needs' : `${lines} items need`} your attention.`
+  const words = [...(lines === 0 ? [] : [attention]), ...general.map((problem) => problem.message)]
+  news.replaceChildren(...words.map((text) => h('p', { class: 'note' }, text)))
+}
+
+function failed(error, { items, couponCode }) {
+  const refused = error.details?.fieldErrors?.couponCode?.join(' ')
+  const isLimited = error.code === 'RATE_LIMITED'
+  if (couponCode !== undefined && (isLimited || refused !== undefined)) {
+    coupon.refuse(JSON.stringify(items), refused ?? 'Too many codes were tried. Please try again later.')
+    return ask(0)
+  }
+  showStoredTotal(readCart())
+  const isOpen = error.code !== 'CHECKOUT_DISABLED' && error.code !== 'NOT_AUTHENTICATED'
+  const text = isOpen ? 'Prices and stock could not be checked. The prices may have changed. ' : error.message
+  const again = h('button', { type: 'button', class: 'plain', onclick: () => ask(0) }, 'Try again')
+  news.replaceChildren(h('p', { class: 'note' }, text, isOpen && again))
+}
+
+/** The sum of the stored prices, until the shop has answered or if it does not answer. */
+function showStoredTotal(cart) {
+  const [{ currency }] = cart
+  const total = cart.reduce((sum, { amount, quantity }) => sum + amount * quantity, 0)
+  showTotals({ currency, subtotal: total, discount: 0, total, shipping: { amount: 0 } })
+}
+
+function showTotals({ currency, subtotal, discount, shipping, total }) {
+  const sums = [
+    ...(subtotal === total ? [] : [['subtotal', 'Subtotal', subtotal]]),
+    ...(discount === 0 ? [] : [['discount', 'Discount', -discount]]),
+    ...(shipping.amount === 0 ? [] : [['shipping', 'Shipping', shipping.amount]]),
+    ['total', 'Total', total]
+  ]
+  totals.removeAttribute('data-old')
+  totals.replaceChildren(
+    ...sums.map(([name, label, amount]) =>
+      h('div', { class: name }, h('dt', {}, label), h('dd', { 'data-sum': name }, money(amount, currency)))
+    )
   )
-  if (readCart().some(({ amount }, index) => amount !== cart[index].amount)) show()
-}
-
-/** A purchase that is sent twice is one purchase: it keeps its key until the service has given a final answer. */
-function keyFor(body) {
-  const text = JSON.stringify(body)
-  const kept = JSON.parse(sessionStorage.getItem('shopstead.checkout') ?? '{}')
-  if (kept.text === text) return kept.key
-  const key = [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
-  sessionStorage.setItem('shopstead.checkout', JSON.stringify({ text, key }))
-  return key
-}
-
-function forgetKey() {
-  sessionStorage.removeItem('shopstead.checkout')
 }
 
 const address = (values) => ({
@@ -117,12 +151,13 @@ function bodyOf(values, isGuest) {
   const { email, firstName, lastName, createAccount, password } = values
   const account = createAccount ? { createAccount, password } : {}
   return {
-    items: cart.map(({ productId, variationId, quantity }) => ({ productId, variationId, quantity })),
+    items: itemsOf(cart),
     strategy: values.strategy,
     returnUrl: `${location.origin}/thanks`,
     cancelUrl: `${location.origin}/cart`,
     couponCode: values.couponCode,
     notes: values.notes,
+    ...(subscribeAgain ? { subscribeAgain } : {}),
     ...(isGuest ? { customer: { email, firstName, lastName, ...account } } : {}),
     ...(needsShipping(cart) ? { shippingAddress: address(values) } : {}),
     ...(values.strategy === 'token_handoff' ? { paymentToken: values.paymentToken } : {})
@@ -130,6 +165,7 @@ function bodyOf(values, isGuest) {
 }
 
 async function pay(values) {
+  stop()
   const known = await session
   const body = bodyOf(values, known?.userLoggedIn !== true)
   try {
@@ -140,8 +176,18 @@ async function pay(values) {
   } catch (error) {
     // Without a final answer, the next try repeats the same purchase.
     if (error.status !== 504 && error.status !== 0) forgetKey()
+    if (showRefusedLines(error.details?.problems ?? [])) return
     throw explained(error)
   }
+}
+
+/** Shows the problems of a refused order at its lines. Returns whether there are any. */
+function showRefusedLines(problems) {
+  if (!problems.some((problem) => lineOf(problem) >= 0)) return false
+  showProblems(problems)
+  rows.focusProblem()
+  ask()
+  return true
 }
 
 /** The payment page, the bank's page or, if nothing has to be paid there, the thank-you page. */
@@ -157,7 +203,8 @@ function explained(error) {
 }
 
 const button = find('[data-pay]')
-form.addEventListener('change', () => {
+
+function showChoices() {
   const isHere = form.elements.strategy.value === 'token_handoff'
   if (cards !== null) cards.hidden = !isHere
   button.textContent = isHere ? 'Pay now' : 'Go to payment'
@@ -166,15 +213,25 @@ form.addEventListener('change', () => {
     shown.hidden = !tick.checked
     for (const field of shown.querySelectorAll('input')) field.required = tick.checked
   }
-})
+}
+
+form.addEventListener('change', showChoices)
+// The limits depend on how the buyer pays.
+for (const choice of form.querySelectorAll('[name=strategy]')) choice.addEventListener('change', () => ask())
 onSend(form, pay)
+showChoices()
 // The form depends on whether the buyer is logged in.
 void session.then((known) => {
   find('[data-guest]').hidden = known?.userLoggedIn === true
   show()
 })
-// If the shop does not answer, the stored prices are shown. The checkout determines what is paid.
-void session.then(refresh).catch(() => undefined)
+addEventListener('storage', (event) => {
+  if (event.key === 'shopstead.cart') show()
+})
+addEventListener('pageshow', (event) => {
+  // Back shows the page as it was left; the cart may have been bought since.
+  if (event.persisted) show()
+})
 void sayCancelled(readToken())
 
 /** The address proves nothing: the note is true only if the shop has cancelled the order. */
@@ -182,5 +239,5 @@ async function sayCancelled(token) {
   if (token === null) return
   const known = await service.order(token).catch(() => null)
   if (known?.order.status === 'cancelled')
-    lines.before(h('p', { class: 'note', role: 'status' }, 'You have not been charged. Your cart is unchanged.'))
+    place.before(h('p', { class: 'note', role: 'status' }, 'You have not been charged. Your cart is unchanged.'))
 }

@@ -65,7 +65,8 @@ export function say(form, ...content) {
   box.focus()
 }
 
-function mark(field, message) {
+/** Shows an error at a field. */
+export function mark(field, message) {
   const id = `${field.id || field.name}-error`
   const known = document.getElementById(id)
   const place = known ?? h('p', { class: 'error', id })
@@ -77,14 +78,18 @@ function mark(field, message) {
   field.setAttribute('aria-describedby', `${id} ${field.dataset.describedBy}`.trim())
 }
 
+/** Removes the error of a field. */
+export function unmark(field) {
+  field.removeAttribute('aria-invalid')
+  if (field.dataset.describedBy) field.setAttribute('aria-describedby', field.dataset.describedBy)
+  else field.removeAttribute('aria-describedby')
+  const place = document.getElementById(`${field.id || field.name}-error`)
+  if (place !== null) place.hidden = true
+}
+
 function clear(form) {
   form.querySelector('[data-form-error]')?.remove()
-  for (const field of form.querySelectorAll('[aria-invalid]')) {
-    field.removeAttribute('aria-invalid')
-    field.setAttribute('aria-describedby', field.dataset.describedBy ?? '')
-    const place = document.getElementById(`${field.id || field.name}-error`)
-    if (place !== null) place.hidden = true
-  }
+  for (const field of form.querySelectorAll('[aria-invalid]')) unmark(field)
 }
 
 /** The path of this site to return to after the login, or the fallback. */

@@ -25,6 +25,7 @@ export const service = {
   order: (token) => secure.get(`/store/orders/${token}`),
   cancelOrder: (token) => secure.post(`/store/orders/${token}/cancel`),
   orders: (query) => secure.get('/orders', { query }),
+  quote: (body, signal) => secure.post('/store/quote', body, { signal }),
   checkout: (body, tracking, idempotencyKey) =>
     secure.post('/store/checkout-session', body, { query: present(tracking), idempotencyKey }),
   affiliate: () => secure.get('/affiliates/me'),

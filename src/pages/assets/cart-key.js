@@ -1,0 +1,15 @@
+const stored = 'shopstead.checkout'
+
+/** A purchase that is sent twice is one purchase: it keeps its key until the service has given a final answer. */
+export function keyFor(body) {
+  const text = JSON.stringify(body)
+  const kept = JSON.parse(sessionStorage.getItem(stored) ?? '{}')
+  if (kept.text === text) return kept.key
+  const key = [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+  sessionStorage.setItem(stored, JSON.stringify({ text, key }))
+  return key
+}
+
+export function forgetKey() {
+  sessionStorage.removeItem(stored)
+}

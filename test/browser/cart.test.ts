@@ -1,0 +1,159 @@
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { addToCart, fillAddress, logIn, look, newVisitor } from './support/chromium.ts'
+import { demoPassword, openDemoShop } from './support/demo-shop.ts'
+
+const { shop, browser } = await openDemoShop()
+
+function setStock(slug: string, stock: number | null): void {
+  shop.app.db.sqlite.prepare('UPDATE products SET stock = ? WHERE slug = ?').run(stock, slug)
+}
+
+/** The line of a product in the cart. */
+const line = (page: Page, name: string) => page.getByRole('listitem').filter({ hasText: name })
+
+/** A row of the totals. */
+const sum = (page: Page, name: string) => page.locator(`[data-sum=${name}]`)
+
+test('a line says that only 2 are left, and a button corrects the quantity', async () => {
+  const { page, complaints } = await newVisitor(browser)
+  setStock('enamel-kettle', 2)
+  await logIn(page, shop.url, 'lena@shop.example', demoPassword)
+  await addToCart(page, shop.url, 'beeswax-pillar')
+  await addToCart(page, shop.url, 'enamel-kettle')
+  await page.getByLabel('Quantity of Enamel kettle').fill('5')
+  const kettle = line(page, 'Enamel kettle')
+  await kettle.getByText('Enamel kettle: only 2 left.').waitFor()
+  expect(
+    await line(page, 'Beeswax pillar candle')
+      .getByText(/left|sold out/)
+      .count()
+  ).toBe(0)
+  await look(page, 'cart-not-enough')
+  await kettle.getByRole('button', { name: 'Change to 2' }).click()
+  await kettle.getByText('only 2 left').waitFor({ state: 'detached' })
+  expect(await page.getByLabel('Quantity of Enamel kettle').inputValue()).toBe('2')
+  expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('Quantity of Enamel kettle')
+  expect(complaints).toEqual([])
+})
+
+test('a product that was sold out meanwhile says so on its line, costs nothing, and can be removed', async () => {
+  const { page, complaints } = await newVisitor(browser)
+  await addToCart(page, shop.url, 'beeswax-pillar')
+  const single = await sum(page, 'total').innerText()
+  await addToCart(page, shop.url, 'stripe-blanket')
+  setStock('stripe-blanket', 0)
+  await page.reload()
+  await line(page, 'Harbour stripe wool blanket').getByText('Harbour stripe wool blanket is sold out.').waitFor()
+  expect(await sum(page, 'total').innerText()).toBe(single)
+  await look(page, 'cart-sold-out')
+  await page.getByRole('button', { name: 'Remove Harbour stripe wool blanket' }).click()
+  await page.getByText('is sold out').waitFor({ state: 'detached' })
+  setStock('stripe-blanket', null)
+  expect(complaints).toEqual([])
+})
+
+test('the total with a coupon is known before the order', async () => {
+  const { page, complaints } = await newVisitor(browser)
+  await addToCart(page, shop.url, 'beeswax-pillar')
+  const coupon = page.getByLabel('Coupon')
+  await coupon.fill('EXPIRED')
+  await page.getByRole('button', { name: 'Apply' }).click()
+  await page.getByText('This code has expired.').waitFor()
+  expect(await coupon.getAttribute('aria-invalid')).toBe('true')
+  await coupon.fill('welcome10')
+  await coupon.press('Enter')
+  await page.getByText('WELCOME10 takes').waitFor()
+  expect(await coupon.getAttribute('aria-invalid')).toBeNull()
+  const [subtotal, discount, total] = await Promise.all(
+    ['subtotal', 'discount', 'total'].map((name) => sum(page, name).innerText())
+  )
+  const amount = (text = ''): number => Number(text.replace(/[^\d.]/g, ''))
+  expect(amount(discount)).toBeCloseTo(amount(subtotal) / 10, 2)
+  expect(amount(total)).toBeCloseTo(amount(subtotal) - amount(discount), 2)
+  await look(page, 'cart-coupon')
+  await page.getByLabel('Email for the receipt').fill('guest@example.com')
+  await fillAddress(page)
+  await page.getByRole('button', { name: 'Go to payment' }).click()
+  await page.waitForURL('**/sandbox/checkout/**')
+  const order = shop.app.db.sqlite.prepare('SELECT total_minor AS total FROM orders ORDER BY id DESC').get()
+  expect(order).toEqual({ total: Math.round(amount(total) * 100) })
+  expect(complaints).toEqual([])
+})
+
+test('the answer to an older cart does not replace the answer to the newest one', async () => {
+  const { page } = await newVisitor(browser)
+  await addToCart(page, shop.url, 'beeswax-pillar')
+  const single = Number((await sum(page, 'total').innerText()).replace(/[^\d.]/g, ''))
+  const held: (() => Promise<void>)[] = []
+  await page.route('**/store/quote', async (route) => {
+    const response = await route.fetch()
+    if (held.length === 0) held.push(() => route.fulfill({ response }).catch(() => undefined))
+    else await route.fulfill({ response })
+  })
+  const quantity = page.getByLabel('Quantity of Beeswax pillar candle')
+  await quantity.fill('2')
+  await expect.poll(() => held.length).toBe(1)
+  await quantity.fill('3')
+  const tripled = new RegExp((single * 3).toFixed(2).replace('.', String.raw`\.`))
+  await sum(page, 'total').filter({ hasText: tripled }).waitFor()
+  await held[0]?.()
+  await page.waitForTimeout(300)
+  expect(await sum(page, 'total').innerText()).toMatch(tripled)
+})
+
+test('a cart without a connection says that its prices may be old, and is checked again when the connection is back', async () => {
+  const { page } = await newVisitor(browser)
+  await addToCart(page, shop.url, 'beeswax-pillar')
+  await page.context().setOffline(true)
+  await page.getByLabel('Quantity of Beeswax pillar candle').fill('4')
+  await page.getByText('Prices and stock could not be checked.').waitFor()
+  await look(page, 'cart-offline')
+  setStock('beeswax-pillar', 0)
+  await page.context().setOffline(false)
+  await line(page, 'Beeswax pillar candle').getByText('Beeswax pillar candle is sold out.').waitFor()
+  expect(await page.getByText('could not be checked').count()).toBe(0)
+  setStock('beeswax-pillar', null)
+})
+
+test('a refused order shows its problems on the lines, even if no quote was answered before', async () => {
+  const { page, complaints } = await newVisitor(browser)
+  await addToCart(page, shop.url, 'beeswax-pillar')
+  await addToCart(page, shop.url, 'stripe-blanket')
+  await page.route('**/store/quote', (route) => route.abort())
+  setStock('stripe-blanket', 0)
+  await page.getByLabel('Email for the receipt').fill('guest@example.com')
+  await fillAddress(page)
+  await page.getByRole('button', { name: 'Go to payment' }).click()
+  const lamp = line(page, 'Harbour stripe wool blanket')
+  await lamp.getByText('Harbour stripe wool blanket is sold out.').waitFor()
+  expect(await page.evaluate('document.activeElement.closest("li")?.textContent')).toContain(
+    'Harbour stripe wool blanket'
+  )
+  setStock('stripe-blanket', null)
+  expect(complaints).toEqual([])
+})
+
+test('reloading the page keeps what was typed, but not a password', async () => {
+  const { page } = await newVisitor(browser)
+  await addToCart(page, shop.url, 'beeswax-pillar')
+  await page.getByLabel('Email for the receipt').fill('guest@example.com')
+  await page.getByLabel('Create an account for me').check()
+  await page.getByLabel('Password').fill('tidal-basalt-93')
+  await fillAddress(page)
+  await page.reload()
+  await page.getByRole('heading', { name: 'How would you like to pay?' }).waitFor()
+  expect(await page.getByLabel('Email for the receipt').inputValue()).toBe('guest@example.com')
+  expect(await page.getByLabel('Town or city').inputValue()).toBe('Hamburg')
+  expect(await page.getByLabel('Country').inputValue()).toBe('DE')
+  expect(await page.getByLabel('Password').inputValue()).toBe('')
+  expect(JSON.stringify(await page.evaluate('({ ...sessionStorage, ...localStorage })'))).not.toContain('tidal-basalt')
+})
+
+test('a cart that is changed in another tab is shown as it is', async () => {
+  const { page } = await newVisitor(browser)
+  await addToCart(page, shop.url, 'beeswax-pillar')
+  const other = await page.context().newPage()
+  await addToCart(other, shop.url, 'stripe-blanket')
+  await line(page, 'Harbour stripe wool blanket').waitFor()
+})
