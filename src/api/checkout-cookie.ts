@@ -15,11 +15,17 @@ const maxAgeSeconds = 24 * 60 * 60
  */
 export function readHolder({ shop, request, identity, addressKey: address }: Call): Holder & { cookies: string[] } {
   const addressKey = hmac(shop.keys.nonce, `holder\0${address}`).toString('hex').slice(0, 32)
-  if (identity !== null) return { buyer: `user:${identity.user.id}`, isGuest: false, addressKey, cookies: [] }
   const [sent = '', ...others] = cookieValues(request.headers.get('cookie'), ownCookieName(shop, 'checkout'))
   const isValid = others.length === 0 && /^[\w-]{22}$/.test(sent)
+  if (identity !== null) {
+    const cookieBuyer = isValid ? guestOf(sent) : null
+    return { buyer: `user:${identity.user.id}`, isGuest: false, cookieBuyer, addressKey, cookies: [] }
+  }
   const token = isValid ? sent : randomToken(16)
-  const buyer = `guest:${hash('sha256', token, 'hex').slice(0, 32)}`
   const cookies = isValid ? [] : [ownCookie(shop, 'checkout', token, maxAgeSeconds)]
-  return { buyer, isGuest: true, addressKey, cookies }
+  return { buyer: guestOf(token), isGuest: true, cookieBuyer: null, addressKey, cookies }
+}
+
+function guestOf(token: string): string {
+  return `guest:${hash('sha256', token, 'hex').slice(0, 32)}`
 }

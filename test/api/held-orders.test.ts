@@ -7,12 +7,16 @@ const seed = {
   products: [
     { slug: 'lantern', name: 'Lantern', price: '40.00', stock: 10 },
     { slug: 'sheet', name: 'Sheet', price: '4.00' },
-    { slug: 'lamp', name: 'Lamp', price: '20.00', stock: 1 }
+    { slug: 'lamp', name: 'Lamp', price: '20.00', stock: 1 },
+    { slug: 'card', name: 'Card', price: '2.00' },
+    { slug: 'kit', name: 'Kit', price: '3.00' }
   ]
 }
 const lanterns = (quantity: number) => ({ items: [{ productId: 1, quantity }] })
 const sheet = { items: [{ productId: 2, quantity: 1 }] }
 const lamp = { items: [{ productId: 3, quantity: 1 }] }
+const card = { items: [{ productId: 4, quantity: 1 }] }
+const kit = { items: [{ productId: 5, quantity: 1 }] }
 
 let shop: RunningShop
 beforeEach(async () => {
@@ -71,10 +75,10 @@ describe('the unpaid orders of one buyer', () => {
   it.each(['a guest', 'a customer'])('are at most three: a fourth cancels the oldest of %s', async (who) => {
     const buyer = who === 'a guest' ? guestAt('192.0.2.1') : await loggedIn(shop)
     const orders = []
-    for (const cart of [lanterns(1), sheet, sheet]) orders.push(Number((await checkOut(buyer, cart)).data.orderId))
+    for (const cart of [lanterns(1), sheet, card]) orders.push(Number((await checkOut(buyer, cart)).data.orderId))
     expect(pending()).toEqual(orders)
     expect(stock(1)).toBe(9)
-    const fourth = await checkOut(buyer, sheet)
+    const fourth = await checkOut(buyer, kit)
     expect(fourth.status).toBe(200)
     expect(pending()).toEqual([...orders.slice(1), Number(fourth.data.orderId)])
     expect(stock(1)).toBe(10)
@@ -82,7 +86,7 @@ describe('the unpaid orders of one buyer', () => {
 
   it('have their payment page closed when they are cancelled', async () => {
     const buyer = guestAt('192.0.2.1')
-    for (let times = 0; times < 4; times += 1) await checkOut(buyer, sheet)
+    for (const cart of [sheet, card, kit, lanterns(1)]) await checkOut(buyer, cart)
     const outcomes = shop.app.db.sqlite.prepare('SELECT outcome FROM payment_attempts ORDER BY id').pluck().all()
     expect(outcomes).toEqual(['expired', null, null, null])
   })

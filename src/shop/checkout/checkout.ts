@@ -6,19 +6,21 @@ import type { NewUser } from '../accounts/create-user.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import type { ShopContext } from '../context.ts'
 import { insertOrder } from '../orders/create-order.ts'
+import { getOrder } from '../orders/find.ts'
 import { recordHolder } from '../orders/holders.ts'
 import type { Holder } from '../orders/holders.ts'
 import type { OrderDraft } from '../orders/draft.ts'
 import type { OrderRow } from '../orders/rows.ts'
 import { defaultStrategy, strategies, takesToken } from '../orders/strategies.ts'
 import type { Strategy } from '../orders/strategies.ts'
-import { createAttempt } from '../payments/attempts.ts'
+import { attemptsOf, createAttempt } from '../payments/attempts.ts'
 import { payNothing } from '../payments/pay-nothing.ts'
 import type { AttemptRow } from '../payments/rows.ts'
 import { setting } from '../settings/settings.ts'
 import { decideAttribution } from './attribution.ts'
 import { sentCodes } from './cart.ts'
-import { assertMayHold } from './held-orders.ts'
+import { cartKeyOf, findContinued, ifReleased, replacedOrders } from './earlier-orders.ts'
+import { assertMayHold, releaseOrders } from './held-orders.ts'
 import { linkOrder } from './idempotency.ts'
 import { assertOffered, offersChoice } from './offered-strategies.ts'
 import { assertSellable, paymentRefusals, saleRefusals } from './sale-refusals.ts'
@@ -69,14 +71,20 @@ export async function placeOrder(
   await takeCheckoutPoint(shop, caller.addressKey, strategy)
   const place = async (evaluate: Evaluate): Promise<PlacedOrder> => {
     assertOffered(shop, strategy)
-    // A cart that is refused costs no hash, writes no key, and reveals nothing about the email.
-    if (accountRequest !== null || caller.takeKey !== null) {
+    const replaced = replacedOrders(shop.db, caller.holder, body)
+    // A cart that is refused costs no hash, writes no key, replaces no order, and reveals nothing about the email.
+    if (accountRequest !== null || caller.takeKey !== null || replaced.length > 0) {
       const buyer = { userId: caller.user?.id ?? null, email, holder: caller.holder }
-      evaluate(() => assertSellable(saleRefusals(shop.db, saleOf(shop.db, body, buyer, now), now)))
+      const check = (): void => {
+        const sale = saleOf(shop.db, body, buyer, now)
+        assertSellable([...saleRefusals(shop.db, sale, now), paymentRefusals(shop, sale)])
+      }
+      ifReleased(shop.db, replaced, () => evaluate(check))
     }
     const account = accountRequest === null ? null : await prepareAccount(shop, accountRequest, caller.addressKey)
     const claim = caller.takeKey === null ? null : await caller.takeKey()
-    const buying = { caller, claim, email, account, strategy }
+    await releaseOrders(shop, replaced)
+    const buying = { caller, claim, email, account, strategy, cartKey: cartKeyOf(shop, input) }
     return writeWhenFree(shop.db, (tx) => evaluate(() => makeOrder(tx, shop, input, buying, now)))
   }
   return sentCodes(body).length === 0 ? place((work) => work()) : evaluateCodes(shop, caller.addressKey, place)
@@ -88,12 +96,19 @@ type Buying = {
   email: string | null
   account: NewUser | null
   strategy: Strategy
+  cartKey: string
 }
 
 /** Stores the account, order, key and payment attempt in one transaction. */
 function makeOrder(tx: Tx, shop: ShopContext, input: CheckoutInput, buying: Buying, now: number): PlacedOrder {
   const { body, query } = input
-  const { caller, claim, email, account, strategy } = buying
+  const { caller, claim, email, account, strategy, cartKey } = buying
+  const twin = takesToken(strategy) ? undefined : findContinued(tx, caller.holder, cartKey, now)
+  if (twin !== undefined) {
+    // The same request arrived twice at the same time.
+    if (claim !== null) linkOrder(tx, claim, twin)
+    return { order: getOrder(tx, twin), attempt: attemptsOf(tx, twin)[0] ?? null }
+  }
   const created = account === null ? null : makeAccount(tx, shop, account, now)
   // The new account does not own the order until its email is verified: anyone can enter an email.
   const userId = caller.user?.id ?? (created?.verificationPending === false ? created.id : null)
@@ -106,7 +121,7 @@ function makeOrder(tx: Tx, shop: ShopContext, input: CheckoutInput, buying: Buyi
   const { lines, coupons } = sale.cart
   const { currency } = sale
   const order = insertOrder(tx, { ...fixed, strategy, userId, currency, lines, coupons, attribution }, now)
-  recordHolder(tx, order.id, caller.holder)
+  recordHolder(tx, order.id, caller.holder, cartKey)
   if (claim !== null) linkOrder(tx, claim, order.id)
   return startPayment(shop, tx, { order, strategy, lines }, now)
 }

@@ -5,6 +5,7 @@ import { isModuleOn, setting } from '../settings/settings.ts'
 import { runCardCheckout } from './checkout-limits.ts'
 import { placeOrder } from './checkout.ts'
 import type { CheckoutCaller, CheckoutInput } from './checkout.ts'
+import { cartKeyOf, findContinued } from './earlier-orders.ts'
 import { releaseOldestOrders } from './held-orders.ts'
 import { payPlaced } from './pay.ts'
 import { payAgain } from './resume.ts'
@@ -12,8 +13,8 @@ import type { Resumed } from './resume.ts'
 
 /**
  * Places an order and starts its payment. An order that an earlier request under the same idempotency key left unpaid
- * (`resumes`) is paid instead of a new one, unless it can no longer be paid. The buyer's oldest unpaid orders beyond the
- * limit are cancelled.
+ * (`resumes`), or that the same buyer placed for the same cart, is paid instead of a new one, unless it can no longer be
+ * paid. The buyer's oldest unpaid orders beyond the limit are cancelled.
  *
  * @throws AppError as `placeOrder`, `payPlaced` and `payAgain`
  */
@@ -25,7 +26,8 @@ export function createSession(
 ): Promise<Resumed> {
   const { body } = input
   return runCardCheckout(shop, caller.addressKey, body.strategy, async () => {
-    const resumed = caller.resumes === undefined ? undefined : await payAgain(shop, caller.resumes, body, caller)
+    const earlier = caller.resumes ?? findContinued(shop.db, caller.holder, cartKeyOf(shop, input), now)
+    const resumed = earlier === undefined ? undefined : await payAgain(shop, earlier, body, caller)
     if (resumed !== undefined) return resumed
     const placed = await placeOrder(shop, input, caller, now)
     const result = await payPlaced(shop, placed, body, caller)

@@ -11,6 +11,7 @@ import { countedStock } from '../orders/order-stock.ts'
 import type { CountedStock } from '../orders/order-stock.ts'
 import { takesToken } from '../orders/strategies.ts'
 import type { Strategy } from '../orders/strategies.ts'
+import { startDeadline } from '../payments/deadline.ts'
 import { cancelOrder } from '../payments/end-hold.ts'
 import { setting } from '../settings/settings.ts'
 
@@ -85,18 +86,27 @@ function shareLeft(db: Db, addressKey: string, stock: CountedStock): number {
   const share = Math.floor(((stock.units + held) * setting(db, 'checkout.heldStockPercent')) / 100)
   return Math.min(stock.units, Math.max(1, share) - held)
 }
-/**
- * Cancels a buyer's oldest pending orders beyond the limit, after a new one was placed. An order whose payment waits for
- * the bank stays. If the gateway does not answer, the end of the hold releases the order.
- */
+/** Cancels a buyer's oldest pending orders beyond the limit, after a new one was placed. */
 export async function releaseOldestOrders(shop: ShopContext, buyer: string): Promise<void> {
   const pending = pendingOrdersOf(shop.db, buyer)
-  for (const orderId of pending.slice(0, Math.max(0, pending.length - setting(shop.db, 'checkout.heldOrders')))) {
+  await releaseOrders(shop, pending.slice(0, Math.max(0, pending.length - setting(shop.db, 'checkout.heldOrders'))))
+}
+
+/**
+ * Cancels unpaid orders for a newer one. An order whose payment waits for the bank, or that turns out to be paid, stays. If
+ * the gateway does not answer, the end of the hold releases the order.
+ */
+export async function releaseOrders(shop: ShopContext, orderIds: readonly number[]): Promise<void> {
+  const deadline = startDeadline(longestWaitMs)
+  for (const orderId of orderIds) {
     try {
-      await cancelOrder(shop, orderId, 'checkout')
+      await cancelOrder(shop, orderId, 'checkout', deadline)
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       shop.log.info('an older unpaid order was not cancelled', { orderId, error: describeError(error) })
     }
   }
 }
+
+/** The buyer waits for the new order. */
+const longestWaitMs = 8_000

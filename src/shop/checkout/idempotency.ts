@@ -3,6 +3,7 @@ import { and, desc, eq, gt, isNull, like, lt, ne } from 'drizzle-orm'
 import { AppError, validationFailed } from '../../errors.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
+import { findOrder } from '../orders/find.ts'
 import { idempotencyKeys } from './schema.ts'
 
 const lifetimeMs = 24 * 60 * 60 * 1000
@@ -117,6 +118,8 @@ export function readKey(db: Db, asked: Omit<Claim, 'owner'>, now: number): Known
   const known = own?.fingerprint === asked.fingerprint ? own : (findGuestKey(db, asked, now) ?? own)
   if (known === undefined || known.expiresAt <= now) return { kind: 'fresh', scope: null }
   if (known === own && known.fingerprint !== asked.fingerprint) throw conflict('payload_mismatch')
+  // The stored page of a cancelled order cannot be paid any more, and the buyer must be able to buy the cart again.
+  if (known.state === 'answered' && isGivenUp(db, known)) return { kind: 'fresh', scope: null }
   if (known.state === 'answered') return { kind: 'replay', ...answerOf(known) }
   if (isRunning(known.owner, known.createdAt, now)) throw conflict('in_progress')
   const { scope, orderId } = known
@@ -187,6 +190,11 @@ export async function releaseKey(db: Db, claim: Claim, { forgetOrder = false } =
 /** Deletes expired keys. Returns how many. */
 export function dropExpiredKeys(tx: Tx, now: number): number {
   return tx.orm.delete(idempotencyKeys).where(lt(idempotencyKeys.expiresAt, now)).run().changes
+}
+
+function isGivenUp(db: Db, { orderId }: KeyRow): boolean {
+  const order = orderId === null ? undefined : findOrder(db, orderId)
+  return order?.status === 'cancelled' && order.paidAt === null
 }
 
 type KeyRow = typeof idempotencyKeys.$inferSelect

@@ -4,6 +4,7 @@ import { getOrder } from '../orders/find.ts'
 import { statusUrl } from '../orders/order-url.ts'
 import type { OrderRow } from '../orders/rows.ts'
 import type { OrderStatus } from '../orders/states.ts'
+import { isAtTheBank } from '../payments/gateway-state.ts'
 import { offerCheckoutPage } from '../payments/gateway-page.ts'
 import { pageUrls } from '../payments/page-urls.ts'
 import { payByToken } from '../payments/token-handoff.ts'
@@ -43,7 +44,9 @@ export function payPlaced(
 async function redirect(shop: ShopContext, { order, attempt }: PlacedOrder): Promise<RedirectResult> {
   const link = linkOf(shop, order)
   const common = { orderId: String(order.id), ...link }
-  if (order.paidAt !== null) return { checkoutUrl: link.statusUrl, ...common }
+  // The page of a payment that the bank is deciding about is over.
+  const isStarted = order.paidAt !== null || (attempt !== null && isAtTheBank(attempt))
+  if (isStarted) return { checkoutUrl: link.statusUrl, ...common }
   if (attempt === null) return { checkoutUrl: `${shop.publicUrl()}/checkout/${order.publicToken}`, ...common }
   return { checkoutUrl: attempt.url ?? (await offerCheckoutPage(shop, attempt)), ...common }
 }

@@ -7,6 +7,7 @@ import { refusal } from '../orders/problems.ts'
 import type { Refusal } from '../orders/problems.ts'
 import { takesToken } from '../orders/strategies.ts'
 import { sentCodes } from './cart.ts'
+import { ifReleased, replacedOrders } from './earlier-orders.ts'
 import { evaluateCodes } from './evaluate-codes.ts'
 import { holdsTooMuch, tooManyUnpaid } from './held-orders.ts'
 import type { QuoteBody } from './input.ts'
@@ -21,18 +22,21 @@ import type { Sale } from './sale.ts'
 export type QuoteCaller = {
   user: UserRow | null
   addressKey: string
-  holder: Pick<Holder, 'isGuest' | 'addressKey'>
+  holder: Holder
 }
 
 /**
  * The prices, discounts and problems that a checkout with the same body would have at `now`. It writes nothing and holds
- * nothing. A quote with coupon codes takes a point of `checkout_ip`, and one of `coupon_failure` for each wrong code, so
+ * nothing. What the buyer's own unpaid order holds for the same products counts as available, as for a checkout. A quote with coupon codes takes a point of `checkout_ip`, and one of `coupon_failure` for each wrong code, so
  * that codes cannot be guessed faster than by checkouts.
  *
  * @throws AppError RATE_LIMITED (checkout_ip, coupon_failure) for a quote with coupon codes
  */
 export async function quoteCart(shop: ShopContext, body: QuoteBody, caller: QuoteCaller, now: number): Promise<Quote> {
-  const quoted = (): Quoted => readSnapshot(shop.db, () => quoteOf(shop, body, caller, now))
+  const quoted = (): Quoted =>
+    ifReleased(shop.db, replacedOrders(shop.db, caller.holder, body), () =>
+      readSnapshot(shop.db, () => quoteOf(shop, body, caller, now))
+    )
   if (sentCodes(body).length === 0) return quoted().quote
   const { addressKey } = caller
   await takePoints(shop, 'RATE_LIMITED', { bucket: 'checkout_ip', key: addressKey })

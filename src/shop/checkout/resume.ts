@@ -10,6 +10,8 @@ import { attemptsOf, createAttempt, updateAttempt } from '../payments/attempts.t
 import { checkoutFailed, readGatewayError } from '../payments/gateway-failure.ts'
 import type { AttemptRow } from '../payments/rows.ts'
 import type { CheckoutCaller, PlacedOrder } from './checkout.ts'
+import { linkOrder } from './idempotency.ts'
+import type { Claim } from './idempotency.ts'
 import type { CheckoutBody } from './input.ts'
 import { payPlaced } from './pay.ts'
 import type { HandoffResult, RedirectResult } from './pay.ts'
@@ -21,9 +23,9 @@ const secondTryWithinMs = 5_000
 export type Resumed = { order: OrderRow; result: RedirectResult | HandoffResult }
 
 /**
- * Pays the order of an earlier request under the same key that did not finish (its process died, or the gateway's answer
- * was lost). An open attempt continues under its own keys, so that nothing is charged twice. After a failed attempt, the
- * order gets a new one.
+ * Pays the order of an earlier request: under the same key, if that did not finish (its process died, or the gateway's
+ * answer was lost), or for the same cart. An open attempt continues under its own keys, so that nothing is charged twice.
+ * After a failed attempt, the order gets a new one.
  *
  * @returns undefined when that order can no longer be paid and nothing was charged; the caller may create a new order
  * @throws AppError RATE_LIMITED, CHECKOUT_FAILED
@@ -35,9 +37,9 @@ export async function payAgain(
   caller: CheckoutCaller
 ): Promise<Resumed | undefined> {
   await takeCheckoutPoint(shop, caller.addressKey, body.strategy ?? defaultStrategy)
-  await caller.takeKey?.()
+  const claim = (await caller.takeKey?.()) ?? null
   const started = performance.now()
-  const found = await findUnpaid(shop, orderId)
+  const found = await findUnpaid(shop, orderId, claim)
   if (found === undefined) return undefined
   try {
     return { order: found.order, result: await payPlaced(shop, found, body, caller) }
@@ -45,16 +47,17 @@ export async function payAgain(
     // The reconciler may have called off the same payment in the meantime. After a 502 nothing was charged.
     const mayRetry = error instanceof AppError && error.status === 502
     if (!mayRetry || performance.now() - started > secondTryWithinMs) throw error
-    const reopened = await findUnpaid(shop, orderId)
+    const reopened = await findUnpaid(shop, orderId, claim)
     if (reopened === undefined || reopened.attempt?.id === found.attempt?.id) throw error
     return { order: reopened.order, result: await payPlaced(shop, reopened, body, caller) }
   }
 }
 
-/** The order and the attempt that pays it now. */
-function findUnpaid(shop: ShopContext, orderId: number): Promise<PlacedOrder | undefined> {
+/** The order and the attempt that pays it now. The key of the request leads to the order from now on. */
+function findUnpaid(shop: ShopContext, orderId: number, claim: Claim | null): Promise<PlacedOrder | undefined> {
   const now = shop.clock.now()
   return writeWhenFree(shop.db, (tx): PlacedOrder | undefined => {
+    if (claim !== null) linkOrder(tx, claim, orderId)
     const order = getOrder(tx, orderId)
     const [newest] = attemptsOf(tx, orderId)
     if (newest === undefined || newest.kind === 'none') return { order, attempt: null }
@@ -70,13 +73,7 @@ function findUnpaid(shop: ShopContext, orderId: number): Promise<PlacedOrder | u
 
 function attemptAnew(tx: Tx, order: OrderRow, last: AttemptRow, now: number): PlacedOrder | undefined {
   try {
-    const reopened = moveOrder(
-      tx,
-      order.id,
-      'pending',
-      { by: 'checkout', reason: 'repeated under its idempotency key' },
-      now
-    )
+    const reopened = moveOrder(tx, order.id, 'pending', { by: 'checkout', reason: 'the checkout was repeated' }, now)
     return { order: reopened, attempt: createAttempt(tx, reopened, last, now) }
   } catch (error) {
     // Its stock or coupon is no longer available. The validation of a new order reports which.

@@ -11,6 +11,8 @@ export type Holder = {
   /** `user:7`, or `guest:` and the hash of the checkout cookie. Never a typed email, which may be another person's. */
   buyer: string
   isGuest: boolean
+  /** The `guest:` buyer of the checkout cookie of a customer, who may have placed an order before logging in. */
+  cookieBuyer: string | null
   /** A keyed hash of the client address. */
   addressKey: string
 }
@@ -23,6 +25,12 @@ const insertHolder = insertStatement(orderHolders)
 const ofBuyer = rawStatement<{ buyer: string }, { id: number }>(`
   SELECT o.id FROM order_holders h JOIN orders o ON o.id = h.order_id
   WHERE h.buyer = @buyer AND o.status = 'pending' ORDER BY o.id`)
+
+const sameCart = rawStatement<{ buyer: string; cartKey: string; until: number }, { id: number }>(`
+  SELECT o.id FROM order_holders h JOIN orders o ON o.id = h.order_id
+  WHERE h.buyer = @buyer AND h.cart_key = @cartKey AND o.paid_at IS NULL AND o.hold_ends_at > @until
+    AND (o.status = 'failed' OR (o.status = 'pending' AND o.strategy = 'redirect_to_store'))
+  ORDER BY o.id DESC LIMIT 1`)
 
 const atAddress = rawStatement<{ addressKey: string }, { count: number }>(`
   SELECT count(*) AS count FROM order_holders h JOIN orders o ON o.id = h.order_id
@@ -38,9 +46,18 @@ const unitsOfGuests = rawStatement<
     AND i.product_id = @productId AND CASE WHEN @variationId IS NOT NULL THEN i.variation_id = @variationId
       ELSE NOT EXISTS (SELECT 1 FROM variations v WHERE v.id = i.variation_id AND v.stock IS NOT NULL) END`)
 
-/** Records who holds a new order. */
-export function recordHolder(tx: Tx, orderId: number, holder: Holder): void {
-  insertHolder(tx, { orderId, ...holder })
+/**
+ * The buyer's newest unpaid order for the same cart whose hold lasts until `until`; undefined if there is none. A payment
+ * by token is continued only after it failed, because a second one must not start beside it.
+ */
+export function findSameCart(db: Db, same: { buyer: string; cartKey: string; until: number }): number | undefined {
+  return sameCart(db).get(same)?.id
+}
+
+/** Records who holds a new order, and its cart. */
+export function recordHolder(tx: Tx, orderId: number, holder: Holder, cartKey: string): void {
+  const { buyer, isGuest, addressKey } = holder
+  insertHolder(tx, { orderId, buyer, isGuest, addressKey, cartKey })
 }
 
 /** A buyer's pending orders, the oldest first. */

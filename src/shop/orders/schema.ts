@@ -114,6 +114,8 @@ export const orderHolders = sqliteTable(
       .primaryKey()
       .references(() => orders.id),
     buyer: text('buyer').notNull(),
+    /** A keyed hash of what the checkout asked for. Null in rows of older versions. */
+    cartKey: text('cart_key'),
     isGuest: bool('is_guest').notNull(),
     /** A keyed hash of the client address. */
     addressKey: text('address_key').notNull()

@@ -9,7 +9,9 @@ import { claimKey } from '../../../src/shop/checkout/idempotency.ts'
 import { checkoutBody, checkoutQuery } from '../../../src/shop/checkout/input.ts'
 import { offersChoice } from '../../../src/shop/checkout/offered-strategies.ts'
 import type { CardGateway } from '../../../src/shop/context.ts'
+import { write } from '../../../src/platform/db/database.ts'
 import { findAttribution, historyOf, itemsOf } from '../../../src/shop/orders/find.ts'
+import { payOrder } from '../../../src/shop/orders/pay-order.ts'
 import { attemptsOf } from '../../../src/shop/payments/attempts.ts'
 import type { SettingKey } from '../../../src/shop/settings/definitions.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
@@ -30,7 +32,7 @@ const cards: CardGateway = {
 const guest: CheckoutCaller = {
   user: null,
   addressKey: '192.0.2.7',
-  holder: { buyer: 'guest:a', isGuest: true, addressKey: 'a' },
+  holder: { buyer: 'guest:a', isGuest: true, cookieBuyer: null, addressKey: 'a' },
   takeKey: null
 }
 const handoff = { strategy: 'token_handoff', returnUrl: 'https://front.example/done', paymentToken: 'pm_card_visa' }
@@ -302,7 +304,9 @@ describe('codes that do not apply', () => {
     await buy(opened, { couponCode, customer: { email: 'Ada@example.com' } })
     await buy(opened, { couponCode, customer: { email: 'ada@EXAMPLE.com' } })
     const user = customer(opened.shop)
-    await buy(opened, { couponCode }, { user })
+    const { order } = await buy(opened, { couponCode }, { user })
+    const { db } = opened.shop
+    write(db, (tx) => payOrder(tx, order.id, { by: 'test', reason: 'paid' }, opened.shop.clock.now()))
     await expect(buy(opened, { couponCode }, { user })).rejects.toThrow(invalid('couponCode'))
   })
 })

@@ -15,7 +15,7 @@ const handoff = { strategy: 'token_handoff', returnUrl: 'https://site.example/th
 const caller = (addressKey = '192.0.2.7'): CheckoutCaller => ({
   user: null,
   addressKey,
-  holder: { buyer: 'guest:a', isGuest: true, addressKey },
+  holder: { buyer: 'guest:a', isGuest: true, cookieBuyer: null, addressKey },
   takeKey: null
 })
 const nothingAnswers = () => void till.sandbox.addFault({ target: '*', fault: 'html', times: -1 })

@@ -222,7 +222,7 @@ test('a quote and the order of the same cart agree, and payable is true if and o
   ])
 })
 
-const holderOf = (who: string) => ({ buyer: who, isGuest: who !== 'customer', addressKey: who })
+const holderOf = (who: string) => ({ buyer: who, isGuest: who !== 'customer', cookieBuyer: null, addressKey: who })
 
 function buy(shop: ShopContext, body: object, caller: QuoteCaller & { holder: Holder }): Promise<PlacedOrder> {
   const input = { body: checkoutBody.parse(body), query: checkoutQuery.parse({}) }

@@ -19,17 +19,21 @@ const till = await openQuietTill()
 const caller: CheckoutCaller = {
   user: null,
   addressKey: '192.0.2.7',
-  holder: { buyer: 'guest:a', isGuest: true, addressKey: 'a' },
+  holder: { buyer: 'guest:a', isGuest: true, cookieBuyer: null, addressKey: 'a' },
   takeKey: null
 }
 const handoff = { strategy: 'token_handoff', returnUrl: 'https://site.example/thanks', paymentToken: 'pm_card_visa' }
+
+let buyers = 0
 
 type Left = { id: number; body: CheckoutBody }
 
 /** An order that a request left behind before the gateway heard of it. */
 async function leave(fields: object = handoff, slug = 'mug'): Promise<Left> {
   const body = checkoutBody.parse({ items: [{ productId: till.productId(slug), quantity: 1 }], ...fields })
-  const { order } = await placeOrder(till.shop.app, { body, query: checkoutQuery.parse({}) }, caller, till.clock.now())
+  buyers += 1
+  const buyer = { ...caller, holder: { ...caller.holder, buyer: `guest:${buyers}` } }
+  const { order } = await placeOrder(till.shop.app, { body, query: checkoutQuery.parse({}) }, buyer, till.clock.now())
   return { id: order.id, body }
 }
 
@@ -100,7 +104,7 @@ describe('an unfinished order of an earlier request', () => {
     expect(historyOf(till.shop.app.db, left.id).map(({ to, by, reason }) => [to, by, reason])).toContainEqual([
       'pending',
       'checkout',
-      'repeated under its idempotency key'
+      'the checkout was repeated'
     ])
   })
 

@@ -1,0 +1,1 @@
+ALTER TABLE `order_holders` ADD `cart_key` text;

@@ -1,0 +1,199 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { getOrder } from '../../src/shop/orders/find.ts'
+import { attemptsOf } from '../../src/shop/payments/attempts.ts'
+import type { Answer, Browser } from '../support/browser.ts'
+import { withoutHoldLimits } from '../support/hold-limits.ts'
+import { goodPassword, makeUser } from '../support/people.ts'
+import { startShop } from '../support/running-shop.ts'
+import type { RunningShop } from '../support/running-shop.ts'
+import { testClock } from '../support/shop-context.ts'
+import { checkOut, set } from './checkout-support.ts'
+import type { Result } from './checkout-support.ts'
+
+const seed = {
+  products: [
+    { slug: 'last', name: 'Last lantern', price: '40.00', stock: 1 },
+    { slug: 'mug', name: 'Mug', price: '12.50' },
+    { slug: 'oil', name: 'Oil', price: '8.00' }
+  ],
+  coupons: [{ code: 'ONCE', percent: 10, maxUses: 1 }]
+}
+const last = { items: [{ productId: 1, quantity: 1 }] }
+const mug = { items: [{ productId: 2, quantity: 1 }] }
+const oil = { items: [{ productId: 3, quantity: 1 }] }
+const both = { items: [...last.items, ...mug.items] }
+const byToken = { strategy: 'token_handoff', returnUrl: 'https://front.example/done' }
+
+const clock = testClock()
+let shop: RunningShop
+let buyer: Browser
+beforeAll(async () => {
+  shop = await startShop({ seed, overrides: { clock } })
+  set(shop, { ...withoutHoldLimits, 'checkout.heldOrders': '3', 'limits.checkout_decline': 'off' })
+})
+afterAll(() => shop.stop())
+beforeEach(() => {
+  shop.app.db.sqlite.exec("UPDATE products SET stock = 1 WHERE slug = 'last'")
+  shop.app.sandbox?.clearFaults()
+  buyer = shop.visitor()
+})
+
+const idOf = ({ data }: Answer<Result>): number => Number(data.orderId)
+const statusOf = (answer: Answer<Result>): string => getOrder(shop.app.db, idOf(answer)).status
+const stock = (): unknown => shop.app.db.sqlite.prepare('SELECT stock FROM products WHERE id = 1').pluck().get()
+const local = (url = ''): string => `${shop.url}${new URL(url).pathname}`
+
+async function place(body: object, visitor = buyer, options: { query?: string; key?: string } = {}) {
+  const answer = await checkOut(visitor, body, options)
+  if (answer.status !== 200) throw new Error(answer.text)
+  return answer
+}
+
+describe('the same cart of the same buyer', () => {
+  it('continues the same order and payment page, although the order holds the last piece', async () => {
+    const first = await place(last)
+    const again = await place(last)
+    expect(again.data).toEqual(first.data)
+    expect([stock(), attemptsOf(shop.app.db, idOf(first)).length]).toEqual([0, 1])
+  })
+
+  it('continues the same order for a customer, also from another browser', async () => {
+    const email = 'lena@shop.example'
+    await makeUser(shop.app, { email, verified: true })
+    const logIn = async () => {
+      const visitor = shop.visitor()
+      await visitor.post('/auth/login', { email, password: goodPassword })
+      return visitor
+    }
+    const first = await place(last, await logIn())
+    expect((await place(last, await logIn())).data).toEqual(first.data)
+  })
+
+  it('is one order when it is sent twice at the same time', async () => {
+    await place(oil)
+    const [one, two] = await Promise.all([place(last), place(last)])
+    expect(two.data).toEqual(one.data)
+  })
+
+  it('is a new order for another buyer, who finds it sold out', async () => {
+    await place(last)
+    expect((await checkOut(shop.visitor(), last)).status).toBe(422)
+  })
+
+  it('is a new order once the first one is paid', async () => {
+    const first = await place({ ...mug, customer: { email: 'a@b.example' } })
+    await buyer.form(local(first.data.checkoutUrl), { payment_method: 'pm_card_visa' })
+    const second = await place({ ...mug, customer: { email: 'a@b.example' } })
+    expect(idOf(second)).toBeGreaterThan(idOf(first))
+  })
+
+  it('is a new order with another address, note or origin, which replaces the first one', async () => {
+    const first = await place(last)
+    const noted = await place({ ...last, notes: 'Please ring.' })
+    const referred = await place({ ...last, notes: 'Please ring.' }, buyer, { query: '?utm_source=mail' })
+    expect([statusOf(first), statusOf(noted), statusOf(referred)]).toEqual(['cancelled', 'cancelled', 'pending'])
+  })
+
+  it('leads to the page of the order while the bank decides about its payment', async () => {
+    const body = { ...mug, customer: { email: 'a@b.example' } }
+    const first = await place(body)
+    await buyer.form(local(first.data.checkoutUrl), { payment_method: 'pm_sandbox_processing' })
+    await buyer.fetch(`${shop.url}/checkout/return/${first.data.orderToken}`)
+    const again = await place(body)
+    expect([again.data.orderId, again.data.checkoutUrl]).toEqual([first.data.orderId, first.data.statusUrl])
+  })
+
+  it('is a new order when the hold is almost over', async () => {
+    const first = await place(last)
+    clock.advance(26 * 60_000)
+    const again = await place(last)
+    expect([statusOf(first), statusOf(again)]).toEqual(['cancelled', 'pending'])
+  })
+
+  it('is paid by another card in the same order after a declined one', async () => {
+    await place(oil)
+    const body = { ...mug, ...byToken }
+    const declined = await checkOut(buyer, { ...body, paymentToken: 'pm_card_chargeDeclined' })
+    expect(declined.status).toBe(402)
+    const failed = shop.app.db.sqlite.prepare("SELECT max(id) FROM orders WHERE status = 'failed'").pluck().get()
+    const paid = await place({ ...body, paymentToken: 'pm_card_visa' })
+    expect([paid.data.orderId, paid.data.status]).toEqual([failed, 'processing'])
+    expect(attemptsOf(shop.app.db, idOf(paid)).map(({ outcome }) => outcome)).toEqual(['paid', 'failed'])
+  })
+})
+
+describe('a newer cart of the same buyer', () => {
+  it('replaces the older order, whose last piece it contains, and closes its payment page', async () => {
+    const older = await place(last)
+    const newer = await place(both)
+    expect([statusOf(older), statusOf(newer), stock()]).toEqual(['cancelled', 'pending', 0])
+    expect((await buyer.fetch(local(older.data.checkoutUrl))).status).toBe(410)
+  })
+
+  it('gets the coupon that the older order used', async () => {
+    const older = await place({ ...mug, couponCode: 'ONCE' })
+    const newer = await place({ ...oil, couponCode: 'once' })
+    expect([statusOf(older), getOrder(shop.app.db, idOf(newer)).discountMinor]).toEqual(['cancelled', 80])
+  })
+
+  it('is payable in a quote, which releases nothing', async () => {
+    const older = await place(last)
+    const { data } = await buyer.post('/store/quote', both)
+    expect([data['payable'], data['problems']]).toEqual([true, []])
+    expect([statusOf(older), stock()]).toEqual(['pending', 0])
+    expect((await shop.visitor().post('/store/quote', both)).data['payable']).toBe(false)
+  })
+
+  it('leaves the older order when it is refused itself', async () => {
+    const older = await place(last)
+    const refused = await checkOut(buyer, { items: [...both.items, { productId: 99, quantity: 1 }] })
+    expect([refused.status, statusOf(older), stock()]).toEqual([422, 'pending', 0])
+  })
+
+  it('leaves orders of other products', async () => {
+    const older = await place(last)
+    await place(oil)
+    expect(statusOf(older)).toBe('pending')
+  })
+
+  it('does not replace an order that was paid in another tab', async () => {
+    const older = await place({ ...mug, customer: { email: 'a@b.example' } })
+    shop.app.sandbox?.addFault({ target: 'webhook:*', fault: 'lost', times: -1 })
+    await buyer.form(local(older.data.checkoutUrl), { payment_method: 'pm_card_visa' })
+    const newer = await place({ items: [{ productId: 2, quantity: 2 }] })
+    expect([statusOf(older), statusOf(newer)]).toEqual(['processing', 'pending'])
+  })
+
+  it('replaces the order that the buyer placed as a guest before logging in', async () => {
+    const older = await place(last)
+    const email = 'uma@shop.example'
+    await makeUser(shop.app, { email, verified: true })
+    await buyer.post('/auth/login', { email, password: goodPassword })
+    const newer = await place(last)
+    expect([statusOf(older), statusOf(newer)]).toEqual(['cancelled', 'pending'])
+  })
+
+  it('replaces a card payment that the buyer did not confirm at the bank', async () => {
+    const asked = await place({ ...last, ...byToken, paymentToken: 'pm_card_authenticationRequired' })
+    const newer = await place({ ...last, ...byToken, paymentToken: 'pm_card_visa' })
+    expect([statusOf(asked), statusOf(newer)]).toEqual(['cancelled', 'processing'])
+  })
+})
+
+describe('an Idempotency-Key', () => {
+  it('repeats the response until the order is cancelled, and then buys the cart again', async () => {
+    const first = await place(last, buyer, { key: 'cart-1' })
+    expect((await place(last, buyer, { key: 'cart-1' })).text).toBe(first.text)
+    await buyer.post(`/store/orders/${first.data.orderToken}/cancel`)
+    const again = await place(last, buyer, { key: 'cart-1' })
+    expect([idOf(again) > idOf(first), statusOf(again)]).toEqual([true, 'pending'])
+    expect((await place(last, buyer, { key: 'cart-1' })).text).toBe(again.text)
+  })
+
+  it('leads to the continued order, too', async () => {
+    const first = await place(last)
+    const again = await place(last, buyer, { key: 'cart-2' })
+    expect(again.data).toEqual(first.data)
+    expect((await place(last, buyer, { key: 'cart-2' })).text).toBe(again.text)
+  })
+})
