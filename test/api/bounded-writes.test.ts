@@ -85,6 +85,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   'POST /store/checkout-session': anonymous(200, (visitor) =>
     checkOut(visitor, { items: [mug] }, { key: randomUUID() })
   ),
+  'POST /store/quote': anonymous(200, (visitor) => visitor.post('/store/quote', { items: [mug] })),
   'POST /store/orders/{orderToken}/cancel': {
     first: 200,
     prepare: async (visitor) => {
