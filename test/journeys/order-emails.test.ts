@@ -124,7 +124,8 @@ describe('an order whose bank has not decided', () => {
     const failed = (await emailsTo(email))[1]
     expect(failed?.subject).toBe(`The payment for your order ${id} at Shopstead Demo did not go through`)
     const { publicToken } = till.order(id)
-    expect(failed?.text).toContain(`Try again:\n${till.shop.app.publicUrl()}/checkout/${publicToken}\n`)
+    const site = `https://site.example/thanks?orderId=${id}&orderToken=${publicToken}&result=failed`
+    expect(failed?.text).toContain(`Try again:\n${site}\n`)
     expect(await subjects()).toHaveLength(2)
     expect(await toShop(id)).toEqual([])
   })

@@ -67,6 +67,7 @@ describe('a subscription that Stripe renews', () => {
     const listed = await operator(shop, ['orders', 'list', '--json'])
     expect(listed.json).toMatchObject({ orders: [{ renewalOf: orderId }, { renewalOf: null }] })
     const receipt = await nextMail(shop.dataDir, 'lena@shop.example', 2)
+    expect(receipt.subject).toBe(`Your subscription at Shopstead Demo is renewed: order ${String(renewal?.id)}`)
     expect(receipt.text).toContain('is renewed from 15 January 2027 to 15 January 2028.')
   })
 

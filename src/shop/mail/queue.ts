@@ -2,6 +2,7 @@ import { mails } from './schema.ts'
 import { and, asc, eq, gt, lte, or, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
+import { setBackMs } from '../../platform/clock.ts'
 import { statement } from '../../platform/db/statements.ts'
 
 export type MailRow = typeof mails.$inferSelect
@@ -28,7 +29,7 @@ const firstDue = statement((orm) =>
         or(
           lte(mails.nextAttemptAt, sql.placeholder('now')),
           gt(mails.nextAttemptAt, sql.placeholder('longest')),
-          and(eq(mails.attempts, 0), gt(mails.createdAt, sql.placeholder('now')))
+          and(eq(mails.attempts, 0), gt(mails.createdAt, sql.placeholder('future')))
         )
       )
     )
@@ -39,7 +40,7 @@ const firstDue = statement((orm) =>
 
 /** Takes the next email that is due and records the attempt; undefined when none is due. */
 export async function claimNext(db: Db, now: number): Promise<MailRow | undefined> {
-  const times = { now, longest: now + longestDelayMs }
+  const times = { now, longest: now + longestDelayMs, future: now + setBackMs }
   if (firstDue(db).get(times) === undefined) return undefined
   return writeWhenFree(db, (tx) => {
     for (;;) {

@@ -20,9 +20,13 @@ export function receiptEmail(shop: ShopContext, data: MailData['order_receipt'])
   const order = getOrderWithEmail(shop, data.orderId)
   const name = setting(shop.db, 'shop.name')
   const toShip = needsShipping(itemsOf(shop.db, order.id))
+  const period = renewedPeriod(shop, order)
+  const renewed = `Your subscription at ${name} is renewed`
   return {
-    subject: `Your order ${order.id} at ${name}`,
-    opening: [renewalText(shop, order) ?? `Thank you for your order at ${name}. ${paymentText(order)}`],
+    subject: period === null ? `Your order ${order.id} at ${name}` : `${renewed}: order ${order.id}`,
+    opening: [
+      `${period === null ? `Thank you for your order at ${name}.` : `${renewed} ${period}.`} ${paymentText(order)}`
+    ],
     facts: orderFacts(order),
     table: orderTable(shop, order),
     action: viewOrder(shop, order),
@@ -79,10 +83,8 @@ function paymentText({ totalMinor }: OrderRow): string {
   return totalMinor === 0 ? 'There is nothing to pay.' : 'We have received your payment.'
 }
 
-/** What was renewed and until when; null for an order that is not a renewal. */
-function renewalText(shop: ShopContext, order: OrderRow): string | null {
+/** Which period a renewal paid for; null for an order that is not a renewal. */
+function renewedPeriod(shop: ShopContext, order: OrderRow): string | null {
   const invoice = findInvoiceOfOrder(shop.db, order.id)
-  if (invoice === undefined) return null
-  const [from, until] = [formatDay(invoice.periodStart), formatDay(invoice.periodEnd)]
-  return `Your subscription at ${setting(shop.db, 'shop.name')} is renewed from ${from} to ${until}. We have received your payment.`
+  return invoice === undefined ? null : `from ${formatDay(invoice.periodStart)} to ${formatDay(invoice.periodEnd)}`
 }

@@ -4,6 +4,8 @@ import { couponsOf, findOrder, itemsOf } from '../orders/find.ts'
 import type { Address, OrderContact } from '../orders/address.ts'
 import { statusUrl } from '../orders/order-url.ts'
 import type { OrderRow } from '../orders/rows.ts'
+import { takesToken } from '../orders/strategies.ts'
+import { siteUrl } from '../payments/page-urls.ts'
 import { ObsoleteEmailError } from './email.ts'
 import type { EmailBlock, EmailFact, EmailTable } from './email.ts'
 import { formatDay } from './email-times.ts'
@@ -24,9 +26,12 @@ export function viewOrder(shop: ShopContext, order: OrderRow): { label: string; 
   return { label: 'View your order', url: statusUrl(shop, order) }
 }
 
-/** The link to the page on which an order is paid. It shows the order if it can no longer be paid there. */
-export function payPage(shop: ShopContext, order: OrderRow): string {
-  return `${shop.publicUrl()}/checkout/${order.publicToken}`
+/** The link to pay an order after a failed payment: the page on which it is paid, or the site that takes the card. */
+export function tryAgain(shop: ShopContext, order: OrderRow): { label: string; url: string } {
+  const { strategy, returnUrl, publicToken } = order
+  const isOnSite = takesToken(strategy) && returnUrl !== null
+  const url = isOnSite ? siteUrl(shop.db, order, returnUrl, 'failed') : `${shop.publicUrl()}/checkout/${publicToken}`
+  return { label: 'Try again', url }
 }
 
 /** The number and the date of an order. */

@@ -9,7 +9,7 @@ import { setting } from '../settings/settings.ts'
 import { ObsoleteEmailError } from './email.ts'
 import type { Email } from './email.ts'
 import { formatDay } from './email-times.ts'
-import { getOrderWithEmail, orderFacts, orderTable, payPage, viewOrder } from './order-parts.ts'
+import { getOrderWithEmail, orderFacts, orderTable, tryAgain, viewOrder } from './order-parts.ts'
 
 const hourMs = 60 * 60_000
 const dayMs = 24 * hourMs
@@ -68,7 +68,7 @@ export function paymentFailedEmail(shop: ShopContext, data: MailData['payment_fa
       'You can try again, also with another payment method. Until then the items are not reserved for you.'
     ],
     table: orderTable(shop, order),
-    action: { label: 'Try again', url: payPage(shop, order) },
+    action: tryAgain(shop, order),
     closing: ["If you don't want the order any more, you don't need to do anything."],
     links: {}
   }

@@ -23,8 +23,8 @@ type Packed = { itemId: number; quantity: number }
  * Records that goods of a paid order were handed to a carrier: all that is left, or the given quantities of lines. The
  * buyer gets an email with the tracking link, and the order completes when nothing is left to ship.
  *
- * @throws AppError NOT_FOUND; TRANSITION_REFUSED for an order that is not processing; VALIDATION_FAILED (`items`) for a
- *   line that does not exist, is not shipped or has less left
+ * @throws AppError NOT_FOUND; TRANSITION_REFUSED for an order that is not processing; CONFLICT when nothing is left to
+ *   ship; VALIDATION_FAILED (`items`) for a line that does not exist, is not shipped or has less left
  */
 export function shipOrder(db: Db, orderId: number, input: ShipmentInput, by: string, now: number): void {
   write(db, (tx) => {
@@ -32,6 +32,7 @@ export function shipOrder(db: Db, orderId: number, input: ShipmentInput, by: str
     if (order.status !== 'processing') throw notProcessing(order)
     const progress = progressOf(tx, orderId)
     const packed = input.items === null ? allThatIsLeft(progress) : pack(progress, input.items)
+    if (packed.length === 0) throw new AppError('CONFLICT', `Nothing of order ${orderId} is left to ship.`)
     const shipment = store(tx, orderId, { ...input, by, packed }, now)
     const isComplete = progressOf(tx, orderId).every(({ left }) => left === 0)
     const { carrier, tracking } = input

@@ -58,6 +58,8 @@ describe('mail by SMTP', () => {
     expect(first?.header('message-id')).toBe(`<shopstead.${message.createdAt}.42@harbour.example>`)
     expect(second?.header('message-id')).toBe(first?.header('message-id'))
     expect(first?.header('subject')).toBe('=?UTF-8?Q?Gr=C3=BC=C3=9Fe_vom_Hafen?=')
+    expect(first?.header('auto-submitted')).toBe('auto-generated')
+    expect(first?.header('date')).toBe('Thu, 15 Jan 2026 12:00:00 +0000')
     expect(first?.raw).toContain('text/plain')
     expect(first?.raw).toContain('<p>it is here.</p>')
   })

@@ -7,7 +7,7 @@ import type { UserRow } from '../../../src/shop/accounts/rows.ts'
 import { users } from '../../../src/shop/accounts/schema.ts'
 import type { ShopContext } from '../../../src/shop/context.ts'
 import { startMailer } from '../../../src/shop/mailer/mailer.ts'
-import { purgeMails } from '../../../src/shop/mail/queue.ts'
+import { claimNext, purgeMails } from '../../../src/shop/mail/queue.ts'
 import { moveOrder } from '../../../src/shop/orders/transition.ts'
 import { recordRefund } from '../../../src/shop/orders/refund-order.ts'
 import { orders } from '../../../src/shop/orders/schema.ts'
@@ -217,6 +217,24 @@ describe('an order email', () => {
     const [received, receipt] = mailFiles(shop.dataDir)
     expect(receipt?.text).toContain('There is nothing to pay.')
     for (const mail of [received, receipt]) expect(`${mail?.text}${mail?.html}`).not.toMatch(/Quay 7|Daughters|Brandt/)
+  })
+
+  it('about a failed payment leads to the page on which the order is paid', async () => {
+    using shop = openTestShop()
+    const { id, publicToken } = place(shop.db, draft([line(makeProduct(shop.db))]), shop.clock.now())
+    write(shop.db, (tx) => moveOrder(tx, id, 'failed', { by: 'test', reason: 'declined' }, shop.clock.now()))
+    shop.clock.advance(15 * minuteMs)
+    await sendAll(shop)
+    const [mail] = mailFiles(shop.dataDir)
+    expect(mail?.text).toContain(`Try again:\nhttp://localhost:3000/checkout/${publicToken}\n`)
+  })
+
+  it('that is to be sent later is not sent early when the clock was set back a little', async () => {
+    using shop = openTestShop()
+    const { id } = place(shop.db, draft([line(makeProduct(shop.db))]), shop.clock.now())
+    write(shop.db, (tx) => moveOrder(tx, id, 'failed', { by: 'test', reason: 'declined' }, shop.clock.now()))
+    expect(await claimNext(shop.db, shop.clock.now() - minuteMs)).toBeUndefined()
+    expect(await claimNext(shop.db, shop.clock.now() + 15 * minuteMs)).toMatchObject({ template: 'payment_failed' })
   })
 
   it('about the last failed try of a renewal leads to the account page when the gateway has no page', async () => {

@@ -9,7 +9,7 @@ import { findOrder, historyOf } from '../../../src/shop/orders/find.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { emptyShop, noon } from '../../support/temporary-shop.ts'
 import type { TestDb } from '../../support/temporary-shop.ts'
-import { draft, eventsOf, line, mailsOf, makeProduct, makeUser, move, place } from '../orders/support.ts'
+import { draft, eventsOf, force, line, mailsOf, makeProduct, makeUser, move, place } from '../orders/support.ts'
 
 /** A paid order of three lanterns, a download and a lamp. */
 function paidOrder(db: TestDb, changes: Parameters<typeof draft>[1] = {}): number {
@@ -94,6 +94,15 @@ describe('a shipment', () => {
     const id = paidOrder(db)
     ship(db, id)
     expect(refusal(() => ship(db, id)).code).toBe('TRANSITION_REFUSED')
+    expect(shippedMails(db)).toHaveLength(1)
+  })
+
+  it('is refused when nothing is left to ship', () => {
+    const db = emptyShop()
+    const id = paidOrder(db)
+    ship(db, id)
+    force(db, id, 'processing')
+    expect(refusal(() => ship(db, id)).code).toBe('CONFLICT')
     expect(shippedMails(db)).toHaveLength(1)
   })
 
