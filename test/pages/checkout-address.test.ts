@@ -182,6 +182,26 @@ describe('the address', () => {
     await visitor.form(url, { ...card, ...quay })
     expect(order().shippingAddress).toEqual(quay)
   })
+
+  it('of a payment token is refused in such a country, unless there is nothing to ship', async () => {
+    const { db } = shop.app
+    setSetting(db, 'checkout.shipTo', 'DE', 0)
+    onTestFinished(() => setSetting(db, 'checkout.shipTo', '', 0))
+    const token = { strategy: 'token_handoff', paymentToken: 'pm_card_visa', returnUrl: 'https://site.example/done' }
+    const buy = (productId: number, country: string) =>
+      shop.visitor().post('/store/checkout-session', {
+        ...token,
+        items: [{ productId, quantity: 1 }],
+        shippingAddress: { ...quay, country }
+      })
+    const refused = await buy(1, 'FR')
+    const message = 'We do not ship to France.'
+    expect([refused.status, refused.error.details['problems']]).toEqual([
+      422,
+      [{ path: 'shippingAddress', code: 'no_shipping_there', message }]
+    ])
+    expect([(await buy(1, 'DE')).status, (await buy(2, 'FR')).status]).toEqual([200, 200])
+  })
 })
 
 describe('what was typed', () => {

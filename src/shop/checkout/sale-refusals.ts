@@ -14,6 +14,7 @@ import { stockRefusals } from './held-orders.ts'
 import { loginNeeded } from './known-buyer.ts'
 import { offersChoice } from './offered-strategies.ts'
 import type { Sale } from './sale.ts'
+import { shippingRefusals } from './ship-to.ts'
 import { sessionRefusals } from './subscription-rules.ts'
 
 /** Refusals of one kind. Checkout reports the first group that has any. */
@@ -62,7 +63,8 @@ export function saleRefusals(db: Db, sale: Sale, now: number): RefusalGroup[] {
       message: 'You already have this subscription.'
     },
     { refusals: stock.filter((each) => !hasNotEnough(each, cart)), message: 'Some items cannot be bought.' },
-    { refusals: usedCoupons(db, cart) }
+    { refusals: usedCoupons(db, cart) },
+    { refusals: shippingRefusals(db, cart.lines, sale) }
   ]
 }
 

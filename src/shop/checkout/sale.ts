@@ -10,6 +10,8 @@ import { setting } from '../settings/settings.ts'
 import { evaluateCart, sentCodes } from './cart.ts'
 import type { EvaluatedCart } from './cart.ts'
 import type { QuoteBody } from './input.ts'
+import { shipToOf } from './ship-to.ts'
+import type { Place } from './ship-to.ts'
 
 /** A cart that a buyer wants to buy, for checkout and quotes alike. */
 export type Sale = {
@@ -20,6 +22,8 @@ export type Sale = {
   userId: number | null
   email: string | null
   holder: Pick<Holder, 'isGuest' | 'addressKey'>
+  /** The address for what has to be shipped. */
+  shipTo: Place | null
   /** Buys a product that the customer already subscribes to. */
   subscribeAgain: boolean
 }
@@ -31,7 +35,7 @@ export function saleOf(db: Db, body: QuoteBody, buyer: Pick<Sale, 'userId' | 'em
   const customer = { userId, emailKey: email === null ? null : emailKey(email) }
   const cart = evaluateCart(db, { items: body.items, codes: sentCodes(body), currency }, customer, now)
   const strategy = body.strategy ?? defaultStrategy
-  return { ...buyer, cart, currency, strategy, subscribeAgain: body.subscribeAgain === true }
+  return { ...buyer, cart, currency, strategy, shipTo: shipToOf(body), subscribeAgain: body.subscribeAgain === true }
 }
 
 /** A logged-in customer's own email; a guest's customer.email, else billingAddress.email. */

@@ -1,12 +1,19 @@
 import type { Db } from '../../platform/db/database.ts'
-import { countryCodes } from '../../platform/postal/countries.ts'
+import { countryCodes, countryName } from '../../platform/postal/countries.ts'
 import { needsShipping } from '../catalog/product-types.ts'
 import type { ProductType } from '../catalog/product-types.ts'
 import type { Address } from '../orders/address.ts'
+import { refusal } from '../orders/problems.ts'
+import type { Refusal } from '../orders/problems.ts'
+import { takesToken } from '../orders/strategies.ts'
+import type { Strategy } from '../orders/strategies.ts'
 import { setting } from '../settings/settings.ts'
 
+/** What decides where to ship to. */
+export type Place = { address1?: string | undefined; country?: string | undefined }
+
 /** The addresses of a checkout or an order. */
-type Addresses = { shippingAddress?: Address | null | undefined; billingAddress?: Address | null | undefined }
+type Addresses<A extends Place> = { shippingAddress?: A | null | undefined; billingAddress?: A | null | undefined }
 
 /** The codes of the countries that the shop ships to. */
 export function shipToCountries(db: Db): readonly string[] {
@@ -15,13 +22,28 @@ export function shipToCountries(db: Db): readonly string[] {
 }
 
 /** The address that an order is shipped to: without a shipping address, the billing address; null without a street. */
-export function shipToOf({ shippingAddress, billingAddress }: Addresses): Address | null {
+export function shipToOf<A extends Place>({ shippingAddress, billingAddress }: Addresses<A>): A | null {
   return [shippingAddress, billingAddress].find((address) => address?.address1 !== undefined) ?? null
 }
 
 /** Whether there is something to ship, but no address in a country that the shop ships to. */
-export function lacksAddress(db: Db, lines: readonly { type: ProductType }[], addresses: Addresses): boolean {
+export function lacksAddress(db: Db, lines: readonly { type: ProductType }[], addresses: Addresses<Address>): boolean {
   if (!needsShipping(lines)) return false
   const address = shipToOf(addresses)
-  return address === null || (address.country !== undefined && !shipToCountries(db).includes(address.country))
+  return address === null || isElsewhere(db, address)
+}
+
+/** The refusal of goods for a country that the shop does not ship to. On our own page, a redirect chooses another address. */
+export function shippingRefusals(
+  db: Db,
+  lines: readonly { type: ProductType }[],
+  { strategy, shipTo }: { strategy: Strategy; shipTo: Place | null }
+): Refusal[] {
+  if (!takesToken(strategy) || shipTo === null || !needsShipping(lines) || !isElsewhere(db, shipTo)) return []
+  const message = `We do not ship to ${countryName(shipTo.country ?? '')}.`
+  return [refusal({ path: 'shippingAddress', code: 'no_shipping_there', message })]
+}
+
+function isElsewhere(db: Db, { country }: Place): boolean {
+  return country !== undefined && !shipToCountries(db).includes(country)
 }
