@@ -262,7 +262,7 @@ describe('what was typed', () => {
     const visitor = shop.visitor()
     const { url } = await place(visitor)
     await visitor.form(url, { ...typed, action: 'coupon', coupon: 'NOSUCH' })
-    const other = await place(visitor)
+    const other = await place(shop.visitor())
     expect(await htmlOf(visitor, other.url)).not.toContain('Quay 7')
     const [name = '', value = ''] = [...visitor.cookies].find(([cookie]) => cookie.endsWith('_form')) ?? []
     const [payload = ''] = value.split('.')
