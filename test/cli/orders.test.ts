@@ -91,6 +91,7 @@ test('an operator ships a part of an order, then the rest', async () => {
   expect(first?.text).toContain(
     'Track your parcel:\nhttps://www.dhl.com/global-en/home/tracking.html?tracking-id=00340434\n'
   )
+  expect(first?.text).toContain(`\nView your order:\nhttp://localhost:3000/checkout/done/${publicToken}\n`)
   expect(first?.text).toContain('In this parcel:\n2 × Storm lantern\n1 × Lamp\n')
   expect(second?.subject).toBe(`Your order ${id} at Shopstead Demo is on its way`)
   expect(second?.text).toContain(`View your order:\nhttp://localhost:3000/checkout/done/${publicToken}\n`)

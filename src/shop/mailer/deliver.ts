@@ -57,12 +57,13 @@ async function deliver(
 /** The same row gives a message with the same id at every attempt. */
 function writeMessage(shop: ShopContext, templates: Templates, mail: MailRow): MailMessage {
   const email = composeEmail(shop, mail, shop.clock.now())
-  const { facts = [], table = null, action = null, blocks = [] } = email
+  const { facts = [], table = null, action = null, also = null, blocks = [] } = email
   const view = {
     ...email,
     facts,
     table,
     action,
+    also,
     blocks,
     shopName: setting(shop.db, 'shop.name'),
     legal: setting(shop.db, 'shop.legal')

@@ -6,7 +6,9 @@ export type Email = {
   /** Short facts, such as the number of an order. */
   facts?: EmailFact[]
   table?: EmailTable
-  action?: { label: string; url: string }
+  action?: EmailLink
+  /** A second link, which is not a button. */
+  also?: EmailLink
   /** Titled blocks of lines, such as addresses. */
   blocks?: EmailBlock[]
   /** Paragraphs after everything else. */
@@ -14,6 +16,7 @@ export type Email = {
   links: { verify?: string; reset?: string }
 }
 
+export type EmailLink = { label: string; url: string }
 export type EmailFact = { label: string; value: string }
 export type EmailBlock = { title: string; lines: string[] }
 

@@ -1,4 +1,5 @@
 import { formatMoney } from '../../platform/money.ts'
+import { postalLines } from '../../platform/postal/lines.ts'
 import type { ShopContext } from '../context.ts'
 import { couponsOf, findOrder, itemsOf } from '../orders/find.ts'
 import type { Address, OrderContact } from '../orders/address.ts'
@@ -7,7 +8,7 @@ import type { OrderRow } from '../orders/rows.ts'
 import { takesToken } from '../orders/strategies.ts'
 import { siteUrl } from '../payments/page-urls.ts'
 import { ObsoleteEmailError } from './email.ts'
-import type { EmailBlock, EmailFact, EmailTable } from './email.ts'
+import type { EmailBlock, EmailFact, EmailLink, EmailTable } from './email.ts'
 import { formatDay } from './email-times.ts'
 
 /**
@@ -22,12 +23,12 @@ export function getOrderWithEmail(shop: ShopContext, orderId: number): OrderRow 
 }
 
 /** The link to the page that shows an order and its state. */
-export function viewOrder(shop: ShopContext, order: OrderRow): { label: string; url: string } {
+export function viewOrder(shop: ShopContext, order: OrderRow): EmailLink {
   return { label: 'View your order', url: statusUrl(shop, order) }
 }
 
 /** The link to pay an order after a failed payment: the page on which it is paid, or the site that takes the card. */
-export function tryAgain(shop: ShopContext, order: OrderRow): { label: string; url: string } {
+export function tryAgain(shop: ShopContext, order: OrderRow): EmailLink {
   const { strategy, returnUrl, publicToken } = order
   const isOnSite = takesToken(strategy) && returnUrl !== null
   const url = isOnSite ? siteUrl(shop.db, order, returnUrl, 'failed') : `${shop.publicUrl()}/checkout/${publicToken}`
@@ -69,29 +70,11 @@ export function addressBlocks({ shippingAddress, billingAddress, contact }: Orde
   return blocks.filter(({ lines }) => lines.length > 0)
 }
 
-/** The lines of an envelope; none for an address without any part of its own. */
+/** The lines of an envelope; none for an address without any part but a name. */
 function addressLines(address: Address | null, contact: OrderContact): string[] {
-  const { company, address1, address2, city, state, postcode, country } = address ?? {}
-  const place = joined([joined([postcode, city], ' '), state], ', ')
-  const lines = [company, address1, address2, place, country === undefined ? undefined : countryName(country)]
-  const shown = lines.filter(isSaid).map(onOneLine)
-  if (shown.length === 0) return []
-  const { firstName = contact.firstName, lastName = contact.lastName } = address ?? {}
-  return [onOneLine(joined([firstName, lastName], ' ')), ...shown].filter(isSaid)
-}
-
-function countryName(code: string): string {
-  return new Intl.DisplayNames('en', { type: 'region' }).of(code) ?? code
-}
-
-function joined(parts: readonly (string | undefined)[], between: string): string {
-  return parts.filter(isSaid).join(between)
-}
-
-function isSaid(text: string | undefined): text is string {
-  return text !== undefined && text.trim() !== ''
-}
-
-function onOneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').trim()
+  const { firstName: _first, lastName: _last, ...place } = address ?? {}
+  if (postalLines(place).length === 0) return []
+  const { phone: _phone, companyName: _company, ...name } = contact
+  // A line break would let the buyer write lines of their own.
+  return postalLines({ ...name, ...address }).map((line) => line.replaceAll(/\s+/g, ' '))
 }

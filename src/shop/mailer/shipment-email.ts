@@ -32,7 +32,8 @@ export function orderShippedEmail(shop: ShopContext, data: MailData['order_shipp
       { title: 'In this parcel', lines: goods },
       ...(order.totalMinor > 0 ? addressBlocks(order) : []).filter(({ title }) => title === 'Shipping address')
     ],
-    closing: url === null ? [] : [`Your order: ${viewOrder(shop, order).url}`],
+    ...(url === null ? {} : { also: viewOrder(shop, order) }),
+    closing: [],
     links: {}
   }
 }

@@ -198,7 +198,7 @@ describe('an order email', () => {
     const [receipt] = mailFiles(shop.dataDir)
     expect(receipt?.text).toContain(
       'Shipping address:\nLena Brandt\nQuay 7\n20457 Hamburg\nGermany\n\n' +
-        'Billing address:\nAda Brandt\nBrandt & Daughters\nSpringfield, IL\nUnited States\n'
+        'Billing address:\nAda Brandt\nBrandt & Daughters\nSpringfield IL\nUnited States\n'
     )
     expect(receipt?.text).toMatch(/-- \nHarbour Ltd\nVAT id DE1\n$/)
     expect(receipt?.html).toContain('Harbour Ltd<br>VAT id DE1')
