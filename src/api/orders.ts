@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { queryInteger } from '../platform/http/query.ts'
+import { getOwnOrder } from '../shop/checkout/own-order.ts'
 import { listOrders } from '../shop/orders/list-orders.ts'
-import { ordersData } from './answers/store.ts'
+import { pathId } from './answers/fields.ts'
+import { ordersData, ownOrderData } from './answers/store.ts'
 import { route } from './route.ts'
 import type { Route } from './route.ts'
 
@@ -21,5 +23,18 @@ export const orderRoutes: Route[] = [
       perPage: queryInteger({ min: 1, max: 100, default: 20 })
     }),
     handler: ({ shop, identity }, { query }) => ({ data: listOrders(shop.db, identity.user.id, query) })
+  }),
+  route({
+    method: 'GET',
+    path: '/orders/{id}',
+    summary: 'One order of the logged-in customer, with its lines, addresses and shipments',
+    answers: [{ data: ownOrderData }],
+    refuses: ['NOT_FOUND'],
+    session: 'required',
+    nonce: 'never',
+    proxy: { nonce: true, query: [] },
+    invalid: 422,
+    params: z.object({ id: pathId }),
+    handler: ({ shop, identity, now }, { params }) => ({ data: getOwnOrder(shop, identity.user.id, params.id, now) })
   })
 ]

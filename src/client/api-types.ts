@@ -101,6 +101,11 @@ export type Operations = {
     body: undefined
     answer: { data: { orders: Order[]; pagination: Pagination }; meta: Meta }
   }
+  [operation: `GET /orders/${number}`]: {
+    query: undefined
+    body: undefined
+    answer: { data: { order: OwnOrder; canPay: boolean; payUrl: string | null; canCancel: boolean }; meta: Meta }
+  }
   'GET /me/subscriptions': {
     query: undefined
     body: undefined
@@ -619,6 +624,74 @@ export type Order = {
 
 export type Pagination = { page: number; perPage: number; total: number; totalPages: number }
 
+export type OwnOrder = {
+  id: number
+  status: 'pending' | 'on-hold' | 'processing' | 'completed' | 'failed' | 'cancelled' | 'refunded'
+  currency: string
+  total: number
+  createdAt: string
+  updatedAt: string
+  renewalOf: number | null
+  lineItems: { name: string; quantity: number; total: number }[]
+  affiliateRef: string
+  affiliateCampaign: string
+  affiliateReferralCreated: boolean
+  affiliateVisitId: number | null
+  affiliateReferralId: number | null
+  affiliateVisitConverted: boolean | null
+  orderAttributionSourceType: string | null
+  orderAttributionUtmSource: string | null
+  orderAttributionUtmMedium: string | null
+  orderAttributionUtmCampaign: string | null
+  orderAttributionUtmContent: string | null
+  marketingUtmSource: string | null
+  marketingUtmMedium: string | null
+  marketingUtmCampaign: string | null
+  marketingUtmContent: string | null
+  email: string | null
+  totals: { subtotal: number; discount: number; shipping: number; tax: number; taxIncluded: boolean; total: number }
+  shippingMethod: null
+  shipments: Shipment[]
+  invoiceUrl: string | null
+  orderToken: string
+  lines: OwnOrderLine[]
+  billingAddress: Address | null
+  shippingAddress: Address | null
+}
+
+export type Shipment = {
+  shippedAt: string
+  carrier: string | null
+  tracking: string | null
+  url: string | null
+  lines: { line: number; name: string; quantity: number }[]
+}
+
+export type OwnOrderLine = {
+  productId: number
+  variationId: number | null
+  productSlug: string | null
+  type: 'physical' | 'digital'
+  name: string
+  quantity: number
+  unitPrice: number
+  total: number
+}
+
+export type Address = {
+  firstName?: string
+  lastName?: string
+  company?: string
+  address1?: string
+  address2?: string
+  city?: string
+  state?: string
+  postcode?: string
+  country?: string
+  phone?: string
+  email?: string
+}
+
 export type OwnSubscription = {
   id: number
   productId: number
@@ -816,14 +889,6 @@ export type BuyerOrder = {
   shippingMethod: null
   shipments: Shipment[]
   invoiceUrl: string | null
-}
-
-export type Shipment = {
-  shippedAt: string
-  carrier: string | null
-  tracking: string | null
-  url: string | null
-  lines: { line: number; name: string; quantity: number }[]
 }
 
 export type Referral = {

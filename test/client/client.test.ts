@@ -194,6 +194,7 @@ describe('the types', () => {
       | '/nonce'
       | '/me'
       | '/orders'
+      | `/orders/${number}`
       | '/me/subscriptions'
       | '/store/offers'
       | `/store/orders/${string}`

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { productTypes } from '../../shop/catalog/product-types.ts'
 import { image } from './catalogue.ts'
 import { amount, count, currency, id, orderStatus, pagination, time } from './fields.ts'
 
@@ -109,15 +110,63 @@ const buyerOrder = z
   })
   .meta({ id: 'BuyerOrder', description: 'An order as everyone with its token sees it.' })
 
-export const buyerOrderData = z.object({
-  order: buyerOrder,
+const buyerOptions = {
   canPay: z.boolean(),
   payUrl: z
     .string()
     .nullable()
     .meta({ description: 'Null if canPay is false.', example: 'https://shop.example/checkout/V1StGXR8' }),
   canCancel: z.boolean().meta({ description: 'Whether POST /store/orders/{orderToken}/cancel can cancel it.' })
-})
+}
+
+export const buyerOrderData = z.object({ order: buyerOrder, ...buyerOptions })
+
+const part = z.string().exactOptional()
+
+const address = z
+  .object({
+    firstName: part,
+    lastName: part,
+    company: part,
+    address1: part,
+    address2: part,
+    city: part,
+    state: part,
+    postcode: part,
+    country: part,
+    phone: part,
+    email: part
+  })
+  .meta({ id: 'Address', example: { firstName: 'Ada', address1: 'Quay 7', city: 'Hamburg', country: 'DE' } })
+
+const ownOrder = z
+  .object({
+    ...buyerOrder.shape,
+    email: z.string().nullable().meta({ example: 'ada@example.com' }),
+    orderToken,
+    lines: z.array(
+      z
+        .object({
+          productId: id,
+          variationId: id.nullable().meta({ example: null }),
+          productSlug: z
+            .string()
+            .nullable()
+            .meta({ description: 'Null if the product is not published any more.', example: 'harbour-lantern' }),
+          type: z.enum(productTypes).meta({ example: 'physical' }),
+          name: z.string().meta({ example: 'Harbour lantern' }),
+          quantity: count,
+          unitPrice: amount.meta({ description: 'Before discounts.' }),
+          total: amount.meta({ description: 'After its share of the discounts.' })
+        })
+        .meta({ id: 'OwnOrderLine' })
+    ),
+    billingAddress: address.nullable(),
+    shippingAddress: address.nullable()
+  })
+  .meta({ id: 'OwnOrder', description: 'An order as its customer sees it.' })
+
+export const ownOrderData = z.object({ order: ownOrder, ...buyerOptions })
 
 export const ordersData = z.object({ orders: z.array(order), pagination })
 

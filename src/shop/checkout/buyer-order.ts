@@ -35,7 +35,11 @@ export type BuyerOrder = {
 
 /** The order of a token and what its buyer can do with it. @throws AppError NOT_FOUND */
 export function getBuyerOrder(shop: ShopContext, orderToken: string, now: number): BuyerOrder {
-  const order = getOrderByPublicToken(shop.db, orderToken)
+  return toBuyerOrder(shop, getOrderByPublicToken(shop.db, orderToken), now)
+}
+
+/** An order as everyone with its link sees it, and what its buyer can do with it. */
+export function toBuyerOrder(shop: ShopContext, order: OrderRow, now: number): BuyerOrder {
   const view = findOrderView(shop.db, order.id)
   if (view === undefined) throw new Error(`order ${order.id} has no public form`)
   const status = buyerStatusOf(shop.db, order, now)

@@ -71,6 +71,7 @@ export const routeExpectations: Readonly<Record<string, Row>> = {
   'POST /auth/change-password': loggedIn(only('200', '401 AUTH_INVALID_CREDENTIALS')),
   'PATCH /me': loggedIn(only('200', '422 VALIDATION_FAILED')),
   'GET /orders': loggedIn('200'),
+  'GET /orders/{id}': loggedIn(only('200', notFound)),
   'GET /me/subscriptions': loggedIn('200'),
   'POST /me/subscriptions/{id}/cancel': loggedIn(only('200', notFound)),
   // The subscription of the caller is a fixed period, which the gateway does not know.

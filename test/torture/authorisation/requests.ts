@@ -110,6 +110,7 @@ export const routeRequests: Readonly<Record<string, Request>> = {
   }),
   'PATCH /me': inBody('/me', { firstName: 'Changed' }),
   'GET /orders': inQuery('/orders'),
+  'GET /orders/{id}': async (cell) => ({ path: `/orders/${await orderNumber(cell)}` }),
   'GET /me/subscriptions': inQuery('/me/subscriptions'),
   'POST /me/subscriptions/{id}/cancel': (cell) => ({
     path: `/me/subscriptions/${subscriptionOf(cell)}/cancel`,
