@@ -20,6 +20,7 @@ const entries = {
   forgot: 'forgot.js',
   account: 'account.js',
   orders: 'orders.js',
+  order: 'order.js',
   referrals: 'referrals.js'
 } as const
 

@@ -11,7 +11,7 @@ const newest = () =>
     total: number
   }
 
-test('a visitor whom an affiliate sent registers, buys on the payment page, and finds the order with its attribution', async () => {
+test('a visitor whom an affiliate sent registers, buys on the payment page, and finds the order without its attribution', async () => {
   const { page, complaints } = await newVisitor(browser)
   await page.goto(`${shop.url}/?ref=mira&campaign=spring&utm_source=newsletter&utm_medium=email`)
   await page.getByRole('link', { name: 'Beeswax pillar candle' }).click()
@@ -36,12 +36,8 @@ test('a visitor whom an affiliate sent registers, buys on the payment page, and 
   expect(newest()).toMatchObject({ status: 'processing', total: 2880 })
 
   await page.getByRole('link', { name: 'My orders' }).click()
-  await page.getByText('Where this order came from').click()
-  const order = page.getByRole('article')
-  await order.getByText('affiliate:mira').waitFor()
-  const facts = await order.locator('dl').innerText()
-  expect(facts).toMatch(/Source type\s+referral[\s\S]*Medium\s+affiliate[\s\S]*Campaign\s+spring/)
-  expect(facts).toMatch(/Visit converted\s+yes[\s\S]*utm_source\s+newsletter[\s\S]*utm_medium\s+email/)
+  await page.getByRole('article').waitFor()
+  expect(await page.locator('main').innerText()).not.toMatch(/utm|affiliate|mira|newsletter/i)
   await look(page, 'orders')
   await page.goto(`${shop.url}/cart`)
   await page.getByRole('heading', { name: 'Your cart is empty' }).waitFor()

@@ -1,69 +1,87 @@
 import { day, h, money } from './dom.js'
 import { orderStates } from '../../shop/orders/states.ts'
 
-/** An order; with `withOrigin`, also its attribution. */
-export function orderCard(order, { withOrigin = true } = {}) {
-  const { id, status, currency, total, createdAt, lineItems, renewalOf } = order
+/**
+ * An order: its state, lines and sums. `href` is the address of the page of the order, if the viewer can open it.
+ *
+ * @param {import('../../client/api-types.ts').Order & {
+ *   totals?: import('../../client/api-types.ts').BuyerOrder['totals'],
+ *   lines?: import('../../client/api-types.ts').OwnOrderLine[]
+ * }} order
+ * @param {{ href?: string | null }} [options]
+ */
+export function orderCard(order, { href = null } = {}) {
+  const { id, status, createdAt, renewalOf } = order
   const { tone, label } = orderStates[status]
   return h(
     'article',
     { class: 'order', 'aria-labelledby': `order-${id}` },
-    h('header', {}, h('h2', { id: `order-${id}` }, `Order ${id}`), h('span', { class: `state ${tone}` }, label)),
-    h('p', { class: 'hint' }, day(createdAt), renewalOf === null ? null : `, renewal of order ${renewalOf}`),
     h(
-      'table',
-      { class: 'summary' },
-      h('caption', { class: 'unseen' }, `What is in order ${id}`),
-      h(
-        'thead',
-        {},
-        h('tr', {}, h('th', { scope: 'col' }, 'Item'), h('th', { scope: 'col', class: 'amount' }, 'Price'))
-      ),
-      h(
-        'tbody',
-        {},
-        ...lineItems.map(({ name, quantity, total: cost }) =>
-          h(
-            'tr',
-            {},
-            h('td', {}, name, quantity > 1 ? h('span', { class: 'quantity' }, ` × ${quantity}`) : null),
-            h('td', { class: 'amount' }, money(cost, currency))
-          )
-        )
-      ),
-      h(
-        'tfoot',
-        {},
-        h(
-          'tr',
-          { class: 'total' },
-          h('th', { scope: 'row' }, 'Total'),
-          h('td', { class: 'amount' }, money(total, currency))
-        )
-      )
+      'header',
+      {},
+      h('h2', { id: `order-${id}` }, href === null ? `Order ${id}` : h('a', { href }, `Order ${id}`)),
+      h('span', { class: `state ${tone}` }, label)
     ),
-    withOrigin ? h('details', {}, h('summary', {}, 'Where this order came from'), attribution(order)) : null
+    h('p', { class: 'hint' }, day(createdAt), renewalOf === null ? null : `, renewal of order ${renewalOf}`),
+    summary(order)
   )
 }
 
-function attribution(order) {
-  const facts = [
-    ['Source type', order.orderAttributionSourceType],
-    ['Source', order.orderAttributionUtmSource],
-    ['Medium', order.orderAttributionUtmMedium],
-    ['Campaign', order.orderAttributionUtmCampaign],
-    ['Content', order.orderAttributionUtmContent],
-    ['Affiliate', order.affiliateRef],
-    ['Affiliate campaign', order.affiliateCampaign],
-    ['Referral', order.affiliateReferralId],
-    [
-      'Visit converted',
-      order.affiliateVisitConverted === null ? null : order.affiliateVisitConverted ? 'yes' : 'not yet'
-    ],
-    ['utm_source', order.marketingUtmSource],
-    ['utm_medium', order.marketingUtmMedium],
-    ['utm_campaign', order.marketingUtmCampaign],
-    ['utm_content', order.marketingUtmContent]
-  ].filter(([, value]) => value !== null && value !== '')
-  return h('dl', {}, ...facts.flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, String(value))]))
+function summary(order) {
+  const { id, currency, total, lineItems, lines = lineItems } = order
+  return h(
+    'table',
+    { class: 'summary' },
+    h('caption', { class: 'unseen' }, `What is in order ${id}`),
+    h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'Item'), h('th', { scope: 'col', class: 'amount' }, 'Price'))),
+    h('tbody', {}, ...lines.map((line) => row(line, currency))),
+    h(
+      'tfoot',
+      {},
+      ...sums(order).map(([label, amount]) => sum(label, amount, currency)),
+      sum('Total', total, currency, 'total')
+    )
+  )
+}
+
+/**
+ * A line with its price before the discount, if the order has that.
+ *
+ * @param {{ name: string, quantity: number, total: number, unitPrice?: number, productSlug?: string | null }} line
+ */
+function row(line, currency) {
+  const { name, quantity, total, unitPrice = total / quantity, productSlug = null } = line
+  const label = h('span', { dir: 'auto' }, name)
+  return h(
+    'tr',
+    {},
+    h(
+      'td',
+      {},
+      productSlug === null ? label : h('a', { href: `/products/${productSlug}` }, label),
+      quantity > 1 ? h('span', { class: 'quantity' }, ` × ${quantity}`) : null
+    ),
+    h('td', { class: 'amount' }, money(unitPrice * quantity, currency))
+  )
+}
+
+/** The sums that lead to the total. Without prices before the discount, the lines contain their share of it. */
+function sums({ totals, lines }) {
+  if (totals === undefined) return []
+  const { discount, shipping, tax, taxIncluded } = totals
+  return [
+    lines !== undefined && discount > 0 ? ['Discount', -discount] : null,
+    shipping > 0 ? ['Shipping', shipping] : null,
+    tax > 0 ? [taxIncluded ? 'Tax, in the total' : 'Tax', tax] : null
+  ].filter((entry) => entry !== null)
+}
+
+/** @param {string | null} [kind] */
+function sum(label, amount, currency, kind = null) {
+  return h(
+    'tr',
+    { class: kind },
+    h('th', { scope: 'row' }, label),
+    h('td', { class: 'amount' }, money(amount, currency))
+  )
 }

@@ -24,6 +24,7 @@ export const service = {
   endSubscription: (id) => secure.post(`/me/subscriptions/${id}/cancel`),
   order: (token) => secure.get(`/store/orders/${token}`),
   cancelOrder: (token) => secure.post(`/store/orders/${token}/cancel`),
+  ownOrder: (id) => secure.get(`/orders/${id}`),
   orders: (query) => secure.get('/orders', { query }),
   quote: (body, signal) => secure.post('/store/quote', body, { signal }),
   checkout: (body, tracking, idempotencyKey) =>

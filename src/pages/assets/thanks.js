@@ -78,7 +78,7 @@ function show(known) {
     {},
     h('h2', { class: `tone ${tone}` }, title),
     h('p', {}, `${text}${receipt}`),
-    orderCard(order, { withOrigin: false }),
+    orderCard(order),
     h('p', { class: 'actions' }, ...actions(known))
   )
 }

@@ -36,6 +36,10 @@ export const storefrontPages: readonly PageRoute[] = [
   })),
   page('/account', /^\/account$/, 'account', () => ({ template: 'blank', title: 'My account' })),
   page('/orders', /^\/orders$/, 'orders', () => ({ template: 'blank', title: 'My orders' })),
+  page('/orders/:id', /^\/orders\/([1-9]\d{0,14})$/, 'order', ({ param }) => ({
+    template: 'blank',
+    title: `Order ${param}`
+  })),
   page('/referrals', /^\/referrals$/, 'referrals', () => ({ template: 'blank', title: 'My referrals' }))
 ]
 
