@@ -77,6 +77,10 @@ export const routeExpectations: Readonly<Record<string, Row>> = {
   // The subscription of the caller is a fixed period, which the gateway does not know.
   'POST /me/subscriptions/{id}/portal': loggedIn(notFound),
   'GET /store/offers': everyone('200'),
+  'GET /store/products': everyone('200'),
+  // Everyone can see what is for sale; there is no product of another person.
+  'GET /store/products/{slug}': everyone(only('200', notFound)),
+  'GET /store/categories': everyone('200'),
   'POST /store/quote': everyone('200'),
   // The object is the Idempotency-Key. Another person's key creates a new order, like an unused one.
   'POST /store/checkout-session': everyone('200'),
