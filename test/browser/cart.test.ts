@@ -157,3 +157,15 @@ test('a cart that is changed in another tab is shown as it is', async () => {
   await addToCart(other, shop.url, 'stripe-blanket')
   await line(page, 'Harbour stripe wool blanket').waitFor()
 })
+
+test('a word of 156 letters stretches neither the cart nor its problem', async () => {
+  const { page } = await newVisitor(browser, { viewport: { width: 390, height: 800 } })
+  const rename = shop.app.db.sqlite.prepare('UPDATE products SET name = ?, stock = ? WHERE slug = ?')
+  rename.run('L'.repeat(156), null, 'watch-cap')
+  await addToCart(page, shop.url, 'watch-cap')
+  rename.run('L'.repeat(156), 0, 'watch-cap')
+  await page.reload()
+  await page.getByText('is sold out').waitFor()
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+  rename.run('Watch cap', null, 'watch-cap')
+})
