@@ -20,11 +20,13 @@ import { growthRows } from './rows/growth.ts'
 import { installRow } from './rows/install.ts'
 import { loginRow } from './rows/login.ts'
 import { proxyRow } from './rows/proxy.ts'
+import { quoteRow } from './rows/quote.ts'
 import type { Outcome, Row } from './rows/row.ts'
 
 /** The rows that read come first, because they need the shop as it was generated. */
 const rows: readonly Row[] = [
   ...endpointRows,
+  quoteRow,
   ...growthRows,
   proxyRow,
   loginRow,

@@ -16,6 +16,7 @@ import type { Handler, StoredResponse } from './reference/answer.ts'
 import { answerCheckouts } from './reference/checkout.ts'
 import { answerMe } from './reference/me.ts'
 import { answerOrders } from './reference/orders.ts'
+import { answerQuotes } from './reference/quote.ts'
 import { answerReferrals } from './reference/referrals.ts'
 
 const [file = '', answers = ''] = process.argv.slice(2)
@@ -31,6 +32,7 @@ const handlers = new Map<string, Handler>([
   ['/me', answerMe(sqlite)],
   ['/orders', answerOrders(sqlite)],
   ['/affiliates/referrals', answerReferrals(sqlite)],
+  ['/store/quote', answerQuotes(sqlite)],
   ['/store/checkout-session', answerCheckouts(sqlite)]
 ])
 const stored = JSON.parse(readFileSync(answers, 'utf8')) as Record<string, StoredResponse>
