@@ -36,6 +36,15 @@ test("creates the account for a token payment, too, with the email's name if the
   ])
 })
 
+test('lets the new account use a code of one use per customer that makes the order free', async () => {
+  const coupons = [{ code: 'GIFT', percent: 100, maxUsesPerCustomer: 1 }]
+  const shop = await shopFor({ seed: { products: [{ slug: 'mug', name: 'Mug', price: '12.50' }], coupons } })
+  const guest = await checkOut(shop.visitor(), { items: [mug], couponCode: 'GIFT' })
+  expect([guest.status, fieldErrors(guest)]).toEqual([422, ['couponCode']])
+  const answer = await checkOut(shop.visitor(), { ...body, couponCode: 'GIFT' })
+  expect(orderOf(shop, answer).order).toMatchObject({ userId: 1, totalMinor: 0, status: 'processing' })
+})
+
 test.each([
   ['no email', { email: null }, 'customer.email'],
   ['no password', { password: undefined }, 'customer.password'],

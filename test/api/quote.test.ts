@@ -24,7 +24,8 @@ const seed = {
       ]
     },
     { slug: 'sticker', name: 'Sticker', price: '0.40' },
-    { slug: 'pair', name: 'Pair', price: '5.00', stock: 2 }
+    { slug: 'pair', name: 'Pair', price: '5.00', stock: 2 },
+    { slug: 'single', name: 'Single', price: '5.00', stock: 1 }
   ],
   coupons: [
     { code: 'TEN', percent: 10 },
@@ -276,9 +277,21 @@ describe('the problems of a quote', () => {
     setFor({ 'checkout.heldOrdersPerAddress': '1' })
     const guest = newVisitor()
     expect((await checkOut(guest, { items: [print] })).status).toBe(200)
-    expect(codesOf((await quote({ items: [print] }, guest)).problems)).toEqual(['_body too_many_unpaid'])
-    expect((await checkOut(guest, { items: [print] })).status).toBe(429)
+    expect(codesOf((await quote({ items: [lantern] }, guest)).problems)).toEqual(['_body too_many_unpaid'])
+    expect((await checkOut(guest, { items: [lantern] })).status).toBe(429)
     expect((await quote({ items: [print] }, newVisitor())).payable).toBe(true)
+  })
+
+  it("do not include what the buyer's own unpaid order of the same product holds", async () => {
+    setFor({ 'checkout.heldOrdersPerAddress': '1' })
+    const guest = newVisitor()
+    const pair = { items: [{ productId: 9, quantity: 1 }] }
+    expect((await checkOut(guest, pair)).status).toBe(200)
+    expect(codesOf((await quote(pair, newVisitor())).problems)).toEqual(['items.0.quantity sold_out'])
+    for (const body of [pair, { ...pair, notes: 'Another request for the same product.' }]) {
+      expect((await quote(body, guest)).problems).toEqual([])
+      expect((await checkOut(guest, body)).status).toBe(200)
+    }
   })
 })
 

@@ -5,7 +5,7 @@ import { dryRun } from '../../platform/db/dry-run.ts'
 import type { ShopContext } from '../context.ts'
 import { couponsOf, getOrder, itemsOf } from '../orders/find.ts'
 import { releaseHold } from '../orders/hold.ts'
-import { findSameCart, pendingOrdersOf } from '../orders/holders.ts'
+import { dropHolder, findSameCart, pendingOrdersOf } from '../orders/holders.ts'
 import type { Holder } from '../orders/holders.ts'
 import { takesToken } from '../orders/strategies.ts'
 import { attemptsOf } from '../payments/attempts.ts'
@@ -72,7 +72,10 @@ function canBeReplaced(db: Db, orderId: number): boolean {
   return attemptsOf(db, orderId)[0]?.gatewayStatus === 'requires_action'
 }
 
-/** What `work` finds when these orders hold nothing. It must only read: everything is rolled back. */
+/**
+ * What `work` finds when these orders hold nothing and do not count for the limits on unpaid orders. It must only read:
+ * everything is rolled back.
+ */
 export function ifReleased<T>(
   db: Db,
   orderIds: readonly number[],
@@ -80,7 +83,10 @@ export function ifReleased<T>(
 ): T {
   if (orderIds.length === 0) return work()
   return dryRun<T>(db, (tx) => {
-    for (const id of orderIds) releaseHold(tx, id)
+    for (const id of orderIds) {
+      releaseHold(tx, id)
+      dropHolder(tx, id)
+    }
     return work()
   })
 }

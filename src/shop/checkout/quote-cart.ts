@@ -27,8 +27,9 @@ export type QuoteCaller = {
 
 /**
  * The prices, discounts and problems that a checkout with the same body would have at `now`. It writes nothing and holds
- * nothing. What the buyer's own unpaid order holds for the same products counts as available, as for a checkout. A quote with coupon codes takes a point of `checkout_ip`, and one of `coupon_failure` for each wrong code, so
- * that codes cannot be guessed faster than by checkouts.
+ * nothing. What the buyer's own unpaid order holds for the same products counts as available, as for a checkout. A quote
+ * with coupon codes takes a point of `checkout_ip`, and one of `coupon_failure` for each wrong code, so that codes cannot
+ * be guessed faster than by checkouts.
  *
  * @throws AppError RATE_LIMITED (checkout_ip, coupon_failure) for a quote with coupon codes
  */

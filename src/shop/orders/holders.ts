@@ -22,6 +22,8 @@ const held = sqlList(unpaidStatuses)
 
 const insertHolder = insertStatement(orderHolders)
 
+const deleteHolder = rawStatement<[number]>('DELETE FROM order_holders WHERE order_id = ?')
+
 const ofBuyer = rawStatement<{ buyer: string }, { id: number }>(`
   SELECT o.id FROM order_holders h JOIN orders o ON o.id = h.order_id
   WHERE h.buyer = @buyer AND o.status = 'pending' ORDER BY o.id`)
@@ -75,6 +77,11 @@ export function countHeldAt(db: Db, addressKey: string): number {
 /** How many units of a stock the unpaid orders of one address's guests hold. */
 export function unitsHeldByGuests(db: Db, addressKey: string, { productId, variationId }: CountedStock): number {
   return unitsOfGuests(db).get({ addressKey, productId, variationId })?.units ?? 0
+}
+
+/** Deletes the holder of an order, which then does not count for the limits. */
+export function dropHolder(tx: Tx, orderId: number): void {
+  deleteHolder(tx).run(orderId)
 }
 
 /** Deletes the holders of orders that are paid or released. */
