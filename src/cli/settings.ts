@@ -70,6 +70,8 @@ function folded(text: string): string[] {
   return new Help().boxWrap(text, mostColumns - indent.length).split('\n')
 }
 
+/** A list has spaces between its values, so that it can be folded. */
 function show(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map((one) => JSON.stringify(one)).join(', ')}]`
   return typeof value === 'string' && value !== '' ? value : JSON.stringify(value)
 }

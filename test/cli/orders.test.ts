@@ -71,7 +71,7 @@ test('an operator ships a part of an order, then the rest', async () => {
         {
           carrier: 'DHL',
           tracking: '00340434',
-          url: 'https://www.dhl.com/global-en/home/tracking.html?tracking-id=00340434',
+          url: 'https://www.dhl.com/en/express/tracking.html?AWB=00340434',
           lines: [
             { line: 1, name: 'Storm lantern', quantity: 2 },
             { line: 2, name: 'Lamp', quantity: 1 }
@@ -88,9 +88,7 @@ test('an operator ships a part of an order, then the rest', async () => {
   const [, first, second] = mailsTo(shop.dataDir, 'guest@shop.example')
   expect(first?.subject).toBe(`A part of your order ${id} at Shopstead Demo is on its way`)
   expect(first?.text).toContain('Tracking number: 00340434\n')
-  expect(first?.text).toContain(
-    'Track your parcel:\nhttps://www.dhl.com/global-en/home/tracking.html?tracking-id=00340434\n'
-  )
+  expect(first?.text).toContain('Track your parcel:\nhttps://www.dhl.com/en/express/tracking.html?AWB=00340434\n')
   expect(first?.text).toContain(`\nView your order:\nhttp://localhost:3000/checkout/done/${publicToken}\n`)
   expect(first?.text).toContain('In this parcel:\n2 × Storm lantern\n1 × Lamp\n')
   expect(second?.subject).toBe(`Your order ${id} at Shopstead Demo is on its way`)

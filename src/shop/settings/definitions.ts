@@ -189,7 +189,7 @@ export const definitions = {
     type: 'list',
     schema: z.array(z.string(rules.trackingUrls).refine(isTrackingUrl, rules.trackingUrls), rules.trackingUrls),
     default: [
-      'DHL=https://www.dhl.com/global-en/home/tracking.html?tracking-id={tracking}',
+      'DHL=https://www.dhl.com/en/express/tracking.html?AWB={tracking}',
       'FedEx=https://www.fedex.com/fedextrack/?trknbr={tracking}',
       'UPS=https://www.ups.com/track?tracknum={tracking}',
       'USPS=https://tools.usps.com/go/TrackConfirmAction?tLabels={tracking}'

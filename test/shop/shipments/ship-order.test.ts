@@ -51,7 +51,7 @@ describe('a shipment', () => {
         shippedAt: new Date(noon + 5000).toISOString(),
         carrier: 'dhl',
         tracking: '0034 0434',
-        url: 'https://www.dhl.com/global-en/home/tracking.html?tracking-id=0034%200434',
+        url: 'https://www.dhl.com/en/express/tracking.html?AWB=0034%200434',
         lines: [
           { line: 1, name: 'Storm lantern', quantity: 3 },
           { line: 3, name: 'Lamp', quantity: 1 }
