@@ -92,7 +92,7 @@ function addEntry(list: BlockList, entry: string): boolean {
  * An address in lower case, without its zone; an IPv4-mapped address, as a dual-stack socket or a proxy writes it
  * (`::ffff:192.0.2.1`, `::ffff:c000:201`), becomes IPv4.
  */
-function plainAddress(address: string): string {
+export function plainAddress(address: string): string {
   if (!address.includes(':')) return address
   const mapped = dottedMapped.exec(address)?.[1]
   if (mapped !== undefined && isIPv4(mapped)) return mapped
