@@ -18,6 +18,7 @@ import { listenHttp } from './platform/http/listen.ts'
 import type { HttpListener } from './platform/http/listen.ts'
 import { rawPath, rawTarget } from './platform/http/node-request.ts'
 import { serveDownload } from './pages/downloads.ts'
+import { serveMedia } from './pages/media.ts'
 import { createNotFoundPage, createPages, prefersHtml } from './pages/pages.ts'
 import { mountProxy, mountedAt } from './proxy/mounted.ts'
 
@@ -50,6 +51,7 @@ export async function startServer(app: App): Promise<RunningServer> {
     [`${app.config.apiPrefix}/`, api],
     [`${mountedAt}/`, mountProxy(app, api)],
     ['/downloads/', (request) => serveDownload(app, request)],
+    ['/media/', (request) => serveMedia(app, request)],
     ['/openapi.json', description],
     ['/docs', description],
     ['/livez', probe(() => new Response('ok\n'))],

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { jsonResponse, notModified } from '../platform/http/envelope.ts'
+import { matchesEtag } from '../platform/http/etag.ts'
 import { codePoints } from '../platform/text.ts'
 import type { CachedResponse } from '../shop/catalog/cached-responses.ts'
 import type { Call } from './route.ts'
@@ -25,7 +26,7 @@ export function cachedAnswer(
     ['etag', etag],
     ['cache-control', cacheControl]
   ] as const
-  if (!isFresh(request.headers.get('if-none-match'), etag)) return jsonResponse(body, ids, 200, { headers })
+  if (!matchesEtag(request.headers.get('if-none-match'), etag)) return jsonResponse(body, ids, 200, { headers })
   return notModified(ids, headers)
 }
 
@@ -38,11 +39,4 @@ export function textParameter(longest: number) {
     .transform((value) => (value === '' ? undefined : value))
     .optional()
     .meta({ type: 'string', maxLength: longest })
-}
-
-/** If-None-Match compares weakly (RFC 9110, 13.1.2): a proxy may have changed our tag into a weak one. */
-function isFresh(ifNoneMatch: string | null, etag: string): boolean {
-  if (ifNoneMatch === null) return false
-  const tags = ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
-  return tags.some((tag) => tag === '*' || tag === etag)
 }

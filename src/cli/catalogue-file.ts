@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { AppError } from '../errors.ts'
 import type { Counts, CountsByKind } from '../shop/catalog/changes.ts'
 import type { CatalogFile } from '../shop/catalog/import/format.ts'
@@ -20,7 +21,8 @@ export function readCatalogueFile(
   watched: Watched
 ): { file: CatalogFile; report: ImportReport } {
   try {
-    return whileShowing(watched, `reading ${path}`, () => readCatalogFile(readInput(path), { currency }))
+    const read = whileShowing(watched, `reading ${path}`, () => readCatalogFile(readInput(path), { currency }))
+    return { ...read, file: { ...read.file, folder: dirname(resolve(path)) } }
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'VALIDATION_FAILED') throw error
     if (!watched.json) for (const line of problemLines(error)) watched.terminal.messages.log(line)

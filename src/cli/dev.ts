@@ -37,7 +37,9 @@ async function prepare(app: App): Promise<void> {
   const { migrateShop } = await import('../operations/backup/backups.ts')
   const { isEmptyShop, seedDemo } = await import('../operations/seeding/demo.ts')
   await migrateShop(app)
+  const { fetchImages } = await import('../shop/catalog/images/fetch-images.ts')
   if (isEmptyShop(app.db)) await seedDemo(app, app.clock.now())
+  await fetchImages(app, {})
 }
 
 function announce(app: App, url: string, { stdout, messages }: Terminal, asJson: boolean): void {

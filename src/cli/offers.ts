@@ -8,6 +8,7 @@ import type { ProductView } from '../shop/catalog/products.ts'
 import { viewTerms } from '../shop/catalog/public/terms.ts'
 import { setting } from '../shop/settings/settings.ts'
 import { importFile } from './import-file.ts'
+import { defineImages } from './offer-images.ts'
 import { table } from './output.ts'
 import type { Answer } from './output.ts'
 import { whileShowing } from './progress.ts'
@@ -31,7 +32,9 @@ export function define(program: ShopCommand): void {
     'import <file>',
     'import products from JSON, or from a product CSV export of WooCommerce or Shopify',
     'offers import products.csv --dry-run'
-  ).option('--dry-run', 'only show what would change')
+  )
+    .option('--dry-run', 'only show what would change')
+    .option('--allow-private', 'also fetch pictures from private networks and this machine')
   runs(command, 'migrated', importFile)
   runs(
     addCommand(group, 'export', 'export all products and active coupons as JSON', 'offers export > products.json'),
@@ -46,6 +49,7 @@ export function define(program: ShopCommand): void {
       return { json: file, human: JSON.stringify(file, null, 2) }
     }
   )
+  defineImages(group)
   for (const published of [true, false]) {
     const verb = published ? 'publish' : 'unpublish'
     const about = published ? 'offer a product for sale' : 'hide a product from sale; its orders stay'

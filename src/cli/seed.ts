@@ -4,6 +4,7 @@ import { AppError } from '../errors.ts'
 import { setting } from '../shop/settings/settings.ts'
 import { byOutcome, describeCounts, readCatalogueFile } from './catalogue-file.ts'
 import type { Answer } from './output.ts'
+import { describeImages, storeImages } from './offer-images.ts'
 import { showProgress } from './progress.ts'
 import { addCommand, runs } from './run.ts'
 import type { Work } from './run.ts'
@@ -30,7 +31,9 @@ async function seed(work: Work<SeedOptions>, paths: string[]): Promise<Answer> {
   const progress = showProgress(work)
   const tell = (done: number): void => progress.step(`${done} of ${orders} orders`)
   const counts = await seedShop(app, { files, demo, orders }, now, tell).finally(progress.done)
-  return { json: byOutcome(counts), human: describeCounts(counts) }
+  const images = await storeImages(app, work, {})
+  const human = [...describeCounts(counts), ...(images.failed.length === 0 ? [] : describeImages(images))]
+  return { json: byOutcome(counts), human }
 }
 
 function parseCount(text: string): number {

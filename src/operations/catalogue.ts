@@ -45,7 +45,7 @@ export function applyCatalogue(
   const { products, coupons, categories, changes } = applyCatalogFile(
     tx,
     file,
-    { ...options, urlOf: productUrl(shop) },
+    { ...options, urlOf: productUrl(shop), folder: file.folder },
     now
   )
   return { counts: { products, coupons, plans, campaigns, categories }, changes }

@@ -3,6 +3,8 @@ import { writeWhenFree } from '../platform/db/busy.ts'
 import type { Tx } from '../platform/db/database.ts'
 import { purgeEmailTokens } from '../shop/accounts/email-tokens.ts'
 import { purgeSessions } from '../shop/accounts/sessions.ts'
+import { deleteMediaFiles } from '../shop/catalog/images/media-files.ts'
+import { purgeMedia } from '../shop/catalog/images/purge-media.ts'
 import { dropExpiredKeys } from '../shop/checkout/idempotency.ts'
 import { purgeEvents } from '../shop/events/purge-events.ts'
 import { purgeMails } from '../shop/mail/queue.ts'
@@ -29,6 +31,7 @@ export async function cleanUp(shop: ShopContext): Promise<void> {
     purgeDeliveries
   ])
     await writeWhenFree(shop.db, (tx) => void purge(tx, now))
+  for (const picture of await writeWhenFree(shop.db, purgeMedia)) deleteMediaFiles(shop.config.dataDir, picture)
   const ordersBefore = now - setting(shop.db, 'privacy.unpaidDays') * dayMs
   const anonymise = (tx: Tx): number => anonymiseUnpaidOrders(tx, ordersBefore, batchSize)
   while ((await writeWhenFree(shop.db, anonymise)) === batchSize) await new Promise(setImmediate)

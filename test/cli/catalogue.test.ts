@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import sharp from 'sharp'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { shopstead } from '../support/command-line.ts'
 
@@ -122,4 +123,49 @@ test('creating a coupon warns of the products that it brings below the minimum c
   expect(cheap.stdout).toContain('with this coupon, sticker cost less than €0.50, the minimum')
   expect((await create('--code', 'FREE', '--percent', '100')).stdout).not.toContain('Warning')
   expect((await create('--code', 'POSTER', '--percent', '80', '--product', 'poster')).stdout).not.toContain('Warning')
+})
+
+test('pictures are imported, listed, added, put in order and removed, and the failed ones are tried again', async () => {
+  const picture = await sharp({ create: { width: 20, height: 10, channels: 3, background: 'red' } })
+    .png()
+    .toBuffer()
+  writeFileSync(join(folder, 'red.png'), picture)
+  const images = [{ src: 'red.png', alt: 'Red' }, { src: 'later.png' }]
+  const file = fileOf([{ slug: 'pictured', name: 'Pictured', price: 1, images }])
+  expect(await run('offers', 'import', file, '--dry-run')).toMatchObject({
+    json: { images: { stored: 0, failed: [] } }
+  })
+  const imported = await run('offers', 'import', file)
+  expect(imported).toMatchObject({
+    code: 0,
+    json: {
+      images: {
+        stored: 1,
+        failed: [{ slug: 'pictured', src: 'later.png', problem: 'The file cannot be read (ENOENT).' }]
+      }
+    }
+  })
+  writeFileSync(join(folder, 'later.png'), picture)
+  expect(await run('offers', 'images', 'retry')).toMatchObject({ code: 0, json: { images: [], stored: 1 } })
+  const added = await run('offers', 'images', 'add', 'pictured', join(folder, 'red.png'), '--alt', 'Again')
+  expect(added).toMatchObject({
+    code: 0,
+    json: { images: [{ alt: 'Red' }, { alt: '' }, { alt: 'Again', sku: null, image: { width: 20 } }] }
+  })
+  const ids = (added.json as { images: { id: number }[] }).images.map(({ id }) => String(id))
+  const [first = '', , third = ''] = ids
+  expect(await run('offers', 'images', 'order', 'pictured', third)).toMatchObject({
+    json: { images: [{ alt: 'Again' }, { alt: 'Red' }, {}] }
+  })
+  expect(await run('offers', 'images', 'remove', 'pictured', first)).toMatchObject({
+    json: { images: [{ alt: 'Again' }, { alt: '' }] }
+  })
+  expect(await run('offers', 'images', 'remove', 'pictured', first)).toMatchObject({
+    code: 1,
+    json: { error: { code: 'VALIDATION_FAILED' } }
+  })
+  expect(await run('offers', 'images', 'remove', 'pictured', 'x')).toMatchObject({ code: 2 })
+  const loopback = await run('offers', 'images', 'add', 'pictured', 'http://127.0.0.1/x.png')
+  expect(loopback).toMatchObject({ code: 1, json: { error: { message: expect.stringContaining('--allow-private') } } })
+  expect(await run('offers', 'images', 'list', 'pictured')).toMatchObject({ json: { images: [{}, {}] } })
 })

@@ -33,6 +33,11 @@ export function fillEmptyTables(sqlite: Database.Database, now: number): void {
   insert('shipments', { order_id: 1, ...parcel, by: 'operator', shipped_at: now })
   insert('shipment_items', { shipment_id: 1, order_item_id: 1, quantity: 1 })
   insert('coupon_products', { coupon_id: 1, product_id: 1 })
+  const picture = { hash: '0'.repeat(32), width: 1600, height: 1200 }
+  insert('media', { ...picture, created_at: now })
+  const place = { product_id: 1, variation_id: null, folder: null, position: 9, created_at: now }
+  const stored = { src: 'https://shop.example/lantern.jpg', alt: 'A lantern', media_hash: picture.hash, problem: null }
+  insert('product_images', { ...place, ...stored })
   insert('modules', { name: 'courses', enabled: 0, updated_at: now })
   insert('settings', { key: 'shop.name', value: '"Lanterns & Søns"', updated_at: now })
 }

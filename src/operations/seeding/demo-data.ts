@@ -61,7 +61,10 @@ export type DemoData = { catalogue: CatalogFile; people: DemoPerson[]; orders: D
 /** The demo shop's data from the package's seeds/demo, with prices read in `currency`. */
 export function readDemoData(currency: string): DemoData {
   return {
-    catalogue: readCatalogFile(readFileSync(demoPath('catalogue.json')), { currency }).file,
+    catalogue: {
+      ...readCatalogFile(readFileSync(demoPath('catalogue.json')), { currency }).file,
+      folder: demoPath('.')
+    },
     people: z.array(person).parse(readJson('people.json')),
     orders: z.array(order).parse(readJson('orders.json'))
   }

@@ -65,7 +65,7 @@ async function assertSize(picture: Sharp): Promise<void> {
   const { width, height, format, isProgressive } = await picture.metadata().catch((cause: unknown) => {
     throw new PictureError('The picture is damaged: its size could not be read.', { cause })
   })
-  const isWhole = format === 'gif' || (format === 'png' && isProgressive === true)
+  const isWhole = format === 'gif' || (format === 'png' && isProgressive)
   const limit = isWhole ? maxWholePixels : maxPixels
   if (width * height <= limit) return
   const megapixels = Math.ceil((width * height) / 1_000_000)

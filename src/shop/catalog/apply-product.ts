@@ -4,6 +4,7 @@ import { applyGrants, applyTags } from './apply-lists.ts'
 import { applyVariations } from './apply-variations.ts'
 import { CategoryTree } from './category-tree.ts'
 import type { Change } from './changes.ts'
+import { applyImages } from './images/stored-images.ts'
 import { withDefaults } from './import/format.ts'
 import type { ProductInput } from './import/format.ts'
 import { resolveOffer } from './offer-input.ts'
@@ -20,6 +21,8 @@ export type ApplyOptions = {
   keepStock: boolean
   /** The URL that the shop derives for a product. An imported offer with this URL has no URL of its own. */
   urlOf?: (slug: string) => string
+  /** The folder of the import file, for pictures with a path relative to it. */
+  folder?: string | undefined
 }
 
 /** The state that all entries of one import share. */
@@ -64,7 +67,7 @@ export function applyProduct(run: ApplyRun, entry: ProductInput): Change {
 }
 
 function createProduct(run: ApplyRun, input: ProductInput): Change {
-  const { categories, tags, variations, grants, position, ...columns } = withDefaults(input)
+  const { categories, tags, images, variations, grants, position, ...columns } = withDefaults(input)
   const { id } = run.tx.orm
     .insert(products)
     .values({ ...columns, position: run.position(position), createdAt: run.now, updatedAt: run.now })
@@ -72,19 +75,23 @@ function createProduct(run: ApplyRun, input: ProductInput): Change {
     .get()
   run.categories.apply(id, categories)
   applyTags(run.tx, id, tags)
-  applyVariations(run.tx, id, variations, run.options)
+  applyImages(run.tx, { productId: id, variationId: null }, images, { folder: run.options.folder, now: run.now })
+  applyVariations(run.tx, id, variations, { ...run.options, now: run.now })
   applyGrants(run.tx, id, grants)
   indexNewProduct(run.tx, id)
   return { kind: 'product', key: input.slug, outcome: 'created', fields: [] }
 }
 
 function updateProduct(run: ApplyRun, row: ProductRow, input: ProductInput): Change {
-  const { tx, options } = run
+  const { tx, options, now } = run
   const columns = changedColumns(row, input, options)
   const lists = {
     categories: input.categories !== undefined && run.categories.apply(row.id, input.categories),
     tags: input.tags !== undefined && applyTags(tx, row.id, input.tags),
-    variations: input.variations !== undefined && applyVariations(tx, row.id, input.variations, options),
+    images:
+      input.images !== undefined &&
+      applyImages(tx, { productId: row.id, variationId: null }, input.images, { folder: options.folder, now }),
+    variations: input.variations !== undefined && applyVariations(tx, row.id, input.variations, { ...options, now }),
     grants: input.grants !== undefined && applyGrants(tx, row.id, input.grants)
   }
   const fields = [

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { eq } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
 import { rowsStatement } from '../../platform/db/statements.ts'
+import { applyImages } from './images/stored-images.ts'
 import type { VariationInput } from './import/format.ts'
 import type { VariationRow } from './rows.ts'
 import { variations } from './schema.ts'
@@ -13,29 +14,40 @@ const variationsOf = rowsStatement(variations, 'product_id = ?')
  * stays, because orders refer to it. Returns true when something changed.
  *
  * @param options.keepStock keeps the stock of existing variations
+ * @param options.folder the folder of the import file, for pictures relative to it
  */
 export function applyVariations(
   tx: Tx,
   productId: number,
   wanted: readonly VariationInput[],
-  { keepStock }: { keepStock: boolean }
+  options: { keepStock: boolean; folder?: string | undefined; now: number }
 ): boolean {
   const rows = variationsOf(tx, productId)
   const bySku = new Map(rows.map((row) => [row.sku, row]))
-  const applied = wanted.map((input, position) =>
-    applyVariation(tx, productId, bySku.get(input.sku), { ...input, position }, keepStock)
-  )
+  const applied = wanted.map(({ images, ...input }, position) => {
+    const row = bySku.get(input.sku)
+    const changed = applyVariation(tx, productId, row, { ...input, position }, options.keepStock)
+    if (images === undefined) return changed
+    const owner = { productId, variationId: row?.id ?? variationIdOf(tx, productId, input.sku) }
+    return applyImages(tx, owner, images, options) || changed
+  })
   const listed = new Set(wanted.map((input) => input.sku))
   const removed = rows.filter((row) => row.available && !listed.has(row.sku))
   for (const { id } of removed) tx.orm.update(variations).set({ available: false }).where(eq(variations.id, id)).run()
   return applied.includes(true) || removed.length > 0
 }
 
+function variationIdOf(tx: Tx, productId: number, sku: string): number {
+  const row = variationsOf(tx, productId).find((variation) => variation.sku === sku)
+  if (row === undefined) throw new Error(`Product ${productId} has no variation ${sku}.`)
+  return row.id
+}
+
 function applyVariation(
   tx: Tx,
   productId: number,
   row: VariationRow | undefined,
-  input: VariationInput & { position: number },
+  input: Omit<VariationInput, 'images'> & { position: number },
   keepStock: boolean
 ): boolean {
   if (row === undefined) {
@@ -52,6 +64,6 @@ function applyVariation(
 }
 
 /** Whether the options have the same order, which decides the order of the choices on the product's page. */
-function hasOrder(row: VariationRow, input: VariationInput): boolean {
+function hasOrder(row: VariationRow, input: Pick<VariationInput, 'options'>): boolean {
   return isDeepStrictEqual(Object.keys(row.options), Object.keys(input.options))
 }

@@ -5,6 +5,7 @@ import type { Db } from '../../platform/db/database.ts'
 import { toDecimalText } from '../../platform/money.ts'
 import { categoryReference, exportCategories } from './category-tree.ts'
 import { listCoupons, scopeNames } from './coupons.ts'
+import { imagesOfProduct } from './images/stored-images.ts'
 import type { FullProduct } from './import/format.ts'
 import { toCatalogFile } from './import/write-json.ts'
 import type { CouponRow, ProductRow } from './rows.ts'
@@ -32,11 +33,15 @@ export function exportCatalog(db: Db, currency: string) {
 
 function toFullProduct(db: Db, row: ProductRow): FullProduct {
   const { id } = row
+  const images = imagesOfProduct(db, id)
+  const imagesFor = (variation: number | null) =>
+    images.filter(({ variationId }) => variationId === variation).map(({ src, alt }) => ({ src, alt }))
   return {
     ...row,
     categories: categoriesOfProduct(db, id).map(categoryReference),
     tags: tagsOfProduct(db, id),
-    variations: variationsOfProduct(db, id),
+    images: imagesFor(null),
+    variations: variationsOfProduct(db, id).map((variation) => ({ ...variation, images: imagesFor(variation.id) })),
     grants: grantsOfProduct(db, id)
   }
 }

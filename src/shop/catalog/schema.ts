@@ -182,6 +182,50 @@ export const couponCategories = sqliteTable(
   (t) => [primaryKey({ columns: [t.couponId, t.categoryId] })]
 )
 
+/** A stored picture. Its files are `media/{hash}-{width}.webp` in the data folder (images/media-files.ts). */
+export const media = sqliteTable(
+  'media',
+  {
+    /** The first 32 hexadecimal digits of the SHA-256 of the original file. */
+    hash: text('hash').primaryKey(),
+    /** The size of the largest file. */
+    width: integer('width').notNull(),
+    height: integer('height').notNull(),
+    createdAt: instant('created_at').notNull()
+  },
+  (t) => [check('media_size', sql`${t.width} > 0 AND ${t.height} > 0`)]
+)
+
+/** A picture of a product, or of one variation. */
+export const productImages = sqliteTable(
+  'product_images',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    productId: integer('product_id')
+      .notNull()
+      .references(() => products.id),
+    variationId: integer('variation_id').references(() => variations.id),
+    /** Where it comes from: a URL, or a path relative to `folder`. */
+    src: text('src').notNull(),
+    /** The folder of the import file; null for a URL. */
+    folder: text('folder'),
+    alt: text('alt').notNull(),
+    position: integer('position').notNull(),
+    /** Null until it is stored. */
+    mediaHash: text('media_hash').references(() => media.hash),
+    /** Why it could not be stored the last time; null if that was not tried. */
+    problem: text('problem'),
+    createdAt: instant('created_at').notNull()
+  },
+  (t) => [
+    index('product_images_by_product').on(t.productId, t.variationId, t.position),
+    index('product_images_by_media').on(t.mediaHash),
+    index('product_images_missing')
+      .on(t.id)
+      .where(sql`${t.mediaHash} IS NULL`)
+  ]
+)
+
 /**
  * The search index of published products. The row id of an entry is the product's place in the shop: a bit for sold out,
  * 30 bits of its position, 32 bits of its id. `labels` are category names and SKUs, `keys` are tokens that are not words.
@@ -230,5 +274,8 @@ export const triggers: readonly Trigger[] = [
   { name: 'product_tags_inserted', event: 'AFTER INSERT', on: productTags, run },
   { name: 'product_tags_deleted', event: 'AFTER DELETE', on: productTags, run },
   { name: 'product_grants_inserted', event: 'AFTER INSERT', on: productGrants, run },
-  { name: 'product_grants_deleted', event: 'AFTER DELETE', on: productGrants, run }
+  { name: 'product_grants_deleted', event: 'AFTER DELETE', on: productGrants, run },
+  { name: 'product_images_inserted', event: 'AFTER INSERT', on: productImages, run },
+  { name: 'product_images_updated', event: 'AFTER UPDATE OF alt, position, media_hash', on: productImages, run },
+  { name: 'product_images_deleted', event: 'AFTER DELETE', on: productImages, run }
 ]

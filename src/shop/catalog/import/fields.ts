@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { AppError } from '../../../errors.ts'
 import { toMinor } from '../../../platform/money.ts'
 import { codePoints } from '../../../platform/text.ts'
+import type { ImageInput } from '../images/image-input.ts'
 import { slugPattern } from './slug.ts'
 import { parseInstant, parsePeriod } from './times.ts'
 
@@ -117,6 +118,21 @@ export function webUrl() {
     const isPlain = url !== null && url.username === '' && url.password === '' && !control.test(value)
     return check(context, value, isPlain ? undefined : 'Must be an http or https URL without credentials.')
   })
+}
+
+/** Pictures: `src` is an http or https URL, or a path relative to the file; `alt` describes the picture. */
+export function imageList() {
+  const image = z
+    .strictObject({ src: line(2048), alt: z.string().trim().max(500, 'Must have at most 500 characters.').nullish() })
+    .transform(({ src, alt }, context): ImageInput => {
+      const isAddress = /^[a-z][a-z0-9+.-]+:/i.test(src)
+      const url = /^https?:\/\/[^\s\\]+$/i.test(src) ? URL.parse(src) : null
+      const isPlain = !isAddress || (url !== null && url.username === '' && url.password === '')
+      const cause = 'Must be an http or https URL without credentials, or a path relative to the file.'
+      if (!isPlain) context.addIssue({ code: 'custom', path: ['src'], message: cause })
+      return { src, alt: alt ?? '' }
+    })
+  return z.array(image).max(100, 'Must have at most 100 entries.')
 }
 
 /** A path inside the downloads folder, with forward slashes. `..` and absolute paths are refused. */

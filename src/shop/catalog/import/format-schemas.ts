@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { grantSchema } from '../grants.ts'
 import { productTypes } from '../product-types.ts'
-import { amount, categoryList, count, instant, line, lines, percent, prose, slug, webUrl } from './fields.ts'
+import { amount, categoryList, count, imageList, instant, line, lines, percent, prose, slug, webUrl } from './fields.ts'
 import type { AffiliateInput, CampaignInput, CategoryInput, CouponInput, PlanInput, ProductInput } from './format.ts'
 import { slugFor } from './slug.ts'
 import { variationList } from './variation-schema.ts'
@@ -114,6 +114,7 @@ function productParts(currency: string) {
     url: webUrl().nullish(),
     categories: categoryList().nullish(),
     tags: lines(250, 255).nullish(),
+    images: imageList().nullish(),
     variations: variationList(currency).nullish(),
     grants: z.array(grantSchema).max(100, 'Must have at most 100 entries.').nullish()
   }
@@ -136,6 +137,7 @@ function toProduct(entry: ProductParts) {
     url: entry.url,
     categories: entry.categories ?? undefined,
     tags: entry.tags ?? undefined,
+    images: entry.images ?? undefined,
     variations: entry.variations ?? undefined,
     grants: entry.grants ?? undefined
   }

@@ -1,4 +1,5 @@
 import type { GrantSpec } from '../grants.ts'
+import type { ImageInput } from '../images/image-input.ts'
 import type { ProductType } from '../product-types.ts'
 import type { OptionValues } from '../variation-options.ts'
 
@@ -13,6 +14,8 @@ export type VariationInput = {
   stock: number | null
   /** Exactly one variation of a product is its default. */
   isDefault: boolean
+  /** Its own pictures; undefined if the file has none for it. */
+  images?: ImageInput[] | undefined
 }
 
 /**
@@ -39,6 +42,7 @@ export type ProductInput = {
   /** Names, slugs or paths such as `Clothing > Shirts`. */
   categories?: string[] | undefined
   tags?: string[] | undefined
+  images?: ImageInput[] | undefined
   variations?: VariationInput[] | undefined
   grants?: GrantSpec[] | undefined
   /** Only of an offer: false when it was sold out. */
@@ -80,7 +84,7 @@ export type AffiliateInput = {
   rateBps: number | null
 }
 
-export type CatalogFile = {
+export type CatalogLists = {
   categories: CategoryInput[]
   products: ProductInput[]
   coupons: CouponInput[]
@@ -88,6 +92,9 @@ export type CatalogFile = {
   campaigns: CampaignInput[]
   affiliates: AffiliateInput[]
 }
+
+/** `folder` is the folder of the file, for pictures with a path relative to it. */
+export type CatalogFile = CatalogLists & { folder?: string | undefined }
 
 /** A product with all fields, for storing a new one and for exports. Without `position` the shop chooses it. */
 export type FullProduct = {
@@ -112,6 +119,7 @@ export function withDefaults(product: ProductInput): FullProduct {
     url: product.url ?? null,
     categories: product.categories ?? [],
     tags: product.tags ?? [],
+    images: product.images ?? [],
     variations: product.variations ?? [],
     grants: product.grants ?? []
   }

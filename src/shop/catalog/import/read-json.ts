@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { CatalogFile } from './format.ts'
+import type { CatalogFile, CatalogLists } from './format.ts'
 import type { FormatSchemas } from './format-schemas.ts'
 import { formatSchemas } from './format-schemas.ts'
 import { readEntry } from './issues.ts'
@@ -8,7 +8,7 @@ import { JsonLines } from './json-lines.ts'
 import { FileErrors, refuseFile } from './file-errors.ts'
 
 type Path = readonly PropertyKey[]
-type Lists = Readonly<Record<keyof CatalogFile, { path: Path; entries: readonly unknown[] }>>
+type Lists = Readonly<Record<keyof CatalogLists, { path: Path; entries: readonly unknown[] }>>
 type Reader = { errors: FileErrors; lines: JsonLines }
 
 const kinds = ['categories', 'products', 'coupons', 'plans', 'campaigns', 'affiliates'] as const

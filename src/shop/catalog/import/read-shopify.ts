@@ -7,6 +7,7 @@ import { htmlToLine, htmlToText } from './html-text.ts'
 import { categoryPaths, decimalText, isCheaper, isFalsy, isTruthy, splitList, stockCount } from './cells.ts'
 import type { FileErrors } from './file-errors.ts'
 import type { ReportBuilder } from './report.ts'
+import { imagesIn, variantImage } from './shopify-images.ts'
 import { slugFor, slugPattern, UniqueNames } from './slug.ts'
 
 /** The column of each field: its name in exports up to 2024, and the new name since. */
@@ -32,7 +33,11 @@ const headers = {
   price: ['Variant Price', 'Price'],
   compareAt: ['Variant Compare At Price', 'Compare-at price'],
   shipping: ['Variant Requires Shipping', 'Requires shipping'],
-  giftCard: ['Gift Card']
+  giftCard: ['Gift Card'],
+  image: ['Image Src', 'Product image URL'],
+  imagePosition: ['Image Position', 'Image position'],
+  imageAlt: ['Image Alt Text', 'Image alt text'],
+  variantImage: ['Variant Image', 'Variant image URL']
 } as const
 
 type Field = keyof typeof headers
@@ -73,7 +78,6 @@ function ignoreColumns({ table, column, report }: Reading): void {
 }
 
 function whyIgnored(column: string): string {
-  if (/image/i.test(column)) return 'Images are not imported'
   if (/ \/ /.test(column) && /^(?:price|compare|included)/i.test(column)) return 'Only one market is supported'
   return 'This column is not supported'
 }
@@ -115,6 +119,7 @@ function readProduct(handle: string, rows: [Row, ...Row[]], slugs: UniqueNames, 
     ...(table.has(column('description')) ? { description: htmlToText(cell(head, 'description')) } : {}),
     ...categoriesAndTags(head, reading),
     ...(table.has(column('shipping')) ? { type: shippingType(variants, reading) } : {}),
+    ...(table.has(column('image')) ? { images: imagesIn(rows, reading) } : {}),
     published: isPublished(head, reading),
     ...body
   }
@@ -199,7 +204,8 @@ function variations(
       options: optionValues[index],
       ...prices(row, reading),
       stock: stock(row, reading),
-      default: index === 0
+      default: index === 0,
+      ...(cell(row, 'variantImage') === '' ? {} : { images: variantImage(row, reading) })
     }
   })
 }

@@ -3,7 +3,7 @@ import type { Table } from './csv-table.ts'
 import type { Draft, Source } from './drafts.ts'
 import { slugFor, UniqueNames } from './slug.ts'
 import { ignoreColumns, skipUnsupported } from './woocommerce-ignored.ts'
-import { descriptionOf, downloadsOf, pricesOf, publishedState, stockOf, toWooRow } from './woocommerce-row.ts'
+import { descriptionOf, downloadsOf, imagesOf, pricesOf, publishedState, stockOf, toWooRow } from './woocommerce-row.ts'
 import type { WooContext, WooRow } from './woocommerce-row.ts'
 import { groupVariations, readVariations } from './woocommerce-variations.ts'
 
@@ -49,6 +49,7 @@ function readProduct(
     ...ifPresent(table, ['Description', 'Short description'], { description: descriptionOf(row) }),
     ...ifPresent(table, ['Categories'], { categories: categoriesOf(product) }),
     ...ifPresent(table, ['Tags'], { tags: splitList(row.cell('Tags')) }),
+    ...ifPresent(table, ['Images'], { images: imagesOf(row, woo) }),
     ...ifPresent(table, ['Published', 'Visibility in catalog'], { published: isListed(product, woo) }),
     ...(positions.has(product) ? { position: positions.get(product) } : {}),
     ...body.value
@@ -85,6 +86,7 @@ function productColumns(sku: string): Source['columns'] {
     stock: 'Stock',
     categories: 'Categories',
     tags: 'Tags',
+    images: 'Images',
     position: 'Position',
     grants: 'Download 1 URL'
   }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { misfit } from '../variation-options.ts'
-import { amount, count, line } from './fields.ts'
+import { amount, count, imageList, line } from './fields.ts'
 import type { VariationInput } from './format.ts'
 
 /**
@@ -32,7 +32,8 @@ function variation(currency: string) {
       price: amount(currency),
       salePrice: amount(currency).nullish(),
       stock: count(0).nullish(),
-      default: z.boolean().nullish()
+      default: z.boolean().nullish(),
+      images: imageList().nullish()
     })
     .transform(({ sku, price, salePrice, stock, ...entry }, context): VariationInput => {
       const cheaper = salePrice == null || salePrice < price
@@ -41,7 +42,15 @@ function variation(currency: string) {
       const name = entry.name ?? Object.values(options).join(' / ').slice(0, 255)
       if (name === '') context.addIssue({ code: 'custom', path: ['name'], message: 'Is required.' })
       const amounts = { priceMinor: price, salePriceMinor: salePrice ?? null }
-      return { sku, name, options, ...amounts, stock: stock ?? null, isDefault: entry.default ?? false }
+      return {
+        sku,
+        name,
+        options,
+        ...amounts,
+        stock: stock ?? null,
+        isDefault: entry.default ?? false,
+        images: entry.images ?? undefined
+      }
     })
 }
 

@@ -18,12 +18,12 @@ const always = new Set([
   'regular price',
   'categories',
   'tags',
+  'images',
   'parent',
   'position'
 ])
 const ofProducts = new Set(['short description', 'description', 'categories', 'tags'])
 const reasons: readonly [RegExp, string][] = [
-  [/^images$/, 'Images are not imported'],
   [/^attribute \d+ (?:visible|global|default)$/, 'Attribute settings are not supported'],
   [/^attribute/, 'Attributes are used only as the options of variations'],
   [/^(?:weight|length|width|height) \(/, 'Weights and sizes are not supported'],

@@ -106,6 +106,15 @@ export function attributesOf({ columns }: Table, row: Row): WooAttribute[] {
   })
 }
 
+/** The addresses in the `Images` cell, the main picture first. Others than http and https are left out and reported. */
+export function imagesOf(row: Row, { report }: WooContext): { src: string }[] {
+  const sources = splitList(row.cell('Images'))
+  const isFetched = (src: string): boolean => /^https?:\/\//i.test(src) && URL.canParse(src)
+  for (const _ of sources.filter((src) => !isFetched(src)))
+    report.ignore('Images', 'Only http and https addresses are fetched')
+  return [...new Set(sources.filter(isFetched))].map((src) => ({ src }))
+}
+
 /** The grants for a product's downloads. The files are named as in the URL; the operator copies them to the downloads folder. */
 export function downloadsOf({ columns }: Table, row: Row): GrantSpec<'download'>[] {
   const expiry = row.cell('Download expiry days')

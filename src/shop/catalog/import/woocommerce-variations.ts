@@ -2,7 +2,7 @@ import type { Source } from './drafts.ts'
 import { slugFor, UniqueNames } from './slug.ts'
 import { withoutMisfits } from '../variation-options.ts'
 import type { OptionValues } from '../variation-options.ts'
-import { attributesOf, pricesOf, publishedState, stockOf } from './woocommerce-row.ts'
+import { attributesOf, imagesOf, pricesOf, publishedState, stockOf } from './woocommerce-row.ts'
 import type { WooContext, WooPrices, WooRow } from './woocommerce-row.ts'
 
 const columns: Source['columns'] = {
@@ -80,6 +80,7 @@ export function readVariations(
       sku: unique,
       name: values.join(' / ') || ownName(product, child),
       options: options[index],
+      ...(child.row.cell('Images') === '' ? {} : { images: imagesOf(child.row, woo) }),
       price: prices[index]?.price,
       salePrice: salePriceInPeriod(child, prices[index], sale, woo),
       stock: stock === 'parent' ? null : stock,

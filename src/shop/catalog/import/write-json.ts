@@ -29,16 +29,26 @@ function toEntry(product: FullProduct, currency: string) {
     url,
     categories,
     tags,
+    ...(product.images.length === 0 ? {} : { images: product.images }),
     variations: product.variations.map((variation) => toVariation(variation, currency)),
     grants
   }
 }
 
 function toVariation(variation: VariationInput, currency: string) {
-  const { sku, name, options, priceMinor, salePriceMinor, stock, isDefault } = variation
+  const { sku, name, options, priceMinor, salePriceMinor, stock, isDefault, images = [] } = variation
   const salePrice = orNull(salePriceMinor, (minor) => toAmount(minor, currency))
   const shown = Object.keys(options).length === 0 ? {} : { options }
-  return { sku, name, ...shown, price: toAmount(priceMinor, currency), salePrice, stock, default: isDefault }
+  return {
+    sku,
+    name,
+    ...shown,
+    price: toAmount(priceMinor, currency),
+    salePrice,
+    stock,
+    default: isDefault,
+    ...(images.length === 0 ? {} : { images })
+  }
 }
 
 function toAmount(minor: number, currency: string): number | string {

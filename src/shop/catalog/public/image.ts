@@ -1,4 +1,6 @@
 import type { Db } from '../../../platform/db/database.ts'
+import { rawStatement } from '../../../platform/db/statements.ts'
+import { widthsOf } from '../../../platform/pictures/encode-picture.ts'
 
 /** A picture. URLs are absolute, under the public URL; `sizes` has the smallest first. */
 export type Image = {
@@ -9,15 +11,44 @@ export type Image = {
   sizes: { url: string; width: number }[]
 }
 
-/** What a picture belongs to. A variation without a picture of its own shows its product's. */
+/** What a picture belongs to. A variation without a picture of its own has none. */
 export type Pictured = { productId: number; variationId: number | null }
 
+type Stored = { alt: string; name: string; hash: string; width: number; height: number }
+
+const stored = `
+  SELECT i.alt, p.name, m.hash, m.width, m.height
+  FROM product_images i JOIN media m ON m.hash = i.media_hash JOIN products p ON p.id = i.product_id`
+const storedImages = rawStatement<[number, number | null], Stored>(
+  `${stored} WHERE i.product_id = ? AND i.variation_id IS ? ORDER BY i.position, i.id`
+)
+const storedImage = rawStatement<[number], Stored>(`${stored} WHERE i.id = ?`)
+
 /**
- * The pictures of a product or variation, the main one first. Everything that shows a picture calls this function.
- * Products have no pictures yet, so the list is empty.
+ * The pictures of a product or variation, the main one first. Everything that shows a picture calls this function. A
+ * picture without a text of its own has the product's name.
  *
  * @param publicUrl without a trailing slash
  */
-export function imagesOf(_db: Db, _pictured: Pictured, _publicUrl: string): Image[] {
-  return []
+export function imagesOf(db: Db, { productId, variationId }: Pictured, publicUrl: string): Image[] {
+  return storedImages(db)
+    .all(productId, variationId)
+    .map((row) => toImage(row, publicUrl))
+}
+
+/** One picture; null while it is not stored. */
+export function imageOfRow(db: Db, { id }: { id: number }, publicUrl: string): Image | null {
+  const row = storedImage(db).get(id)
+  return row === undefined ? null : toImage(row, publicUrl)
+}
+
+function toImage({ alt, name, hash, width, height }: Stored, publicUrl: string): Image {
+  const urlOf = (each: number): string => `${publicUrl}/media/${hash}-${each}.webp`
+  return {
+    url: urlOf(width),
+    alt: alt === '' ? name : alt,
+    width,
+    height,
+    sizes: widthsOf(width).map((each) => ({ url: urlOf(each), width: each }))
+  }
 }

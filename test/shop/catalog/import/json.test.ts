@@ -57,7 +57,8 @@ describe('a catalogue file in JSON', () => {
       categories: [],
       tags: [],
       variations: [],
-      grants: []
+      grants: [],
+      images: []
     })
   })
 

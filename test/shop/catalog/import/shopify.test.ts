@@ -23,6 +23,9 @@ const columns = [
   'Variant Compare At Price',
   'Variant Requires Shipping',
   'Image Src',
+  'Image Position',
+  'Image Alt Text',
+  'Variant Image',
   'Gift Card',
   'Price / International',
   'Status'
@@ -104,11 +107,31 @@ describe("Shopify's product export", () => {
     expect(report.warnings).toEqual(['Line 3: another variant has the same SKU, so a suffix was added.'])
   })
 
-  it('reports image rows as ignored and does not read them as variants', () => {
-    const image = { Handle: 'blue-cup', 'Image Src': 'https://shop.example/2.jpg' }
-    const { file, report } = readRows({ ...plain, 'Image Src': 'https://shop.example/1.jpg' }, image)
+  it('reads pictures in the order of their positions and does not read their rows as variants', () => {
+    const images = [
+      { 'Image Src': 'https://shop.example/2.jpg', 'Image Position': '2', 'Image Alt Text': 'Back' },
+      { 'Image Src': 'https://shop.example/1.jpg', 'Image Position': '1', 'Image Alt Text': '' },
+      { 'Image Src': 'photo.jpg', 'Image Position': '3' }
+    ]
+    const [first = {}, ...others] = images
+    const { file, report } = readRows({ ...plain, ...first }, ...others.map((row) => ({ Handle: 'blue-cup', ...row })))
     expect(file.products[0]?.variations).toEqual([])
-    expect(report.ignored).toEqual([{ column: 'Image Src', count: 2, why: 'Images are not imported' }])
+    expect(file.products[0]?.images).toEqual([
+      { src: 'https://shop.example/1.jpg', alt: '' },
+      { src: 'https://shop.example/2.jpg', alt: 'Back' }
+    ])
+    expect(report.ignored).toEqual([
+      { column: 'Image Src', count: 1, why: 'Only http and https addresses are fetched' }
+    ])
+  })
+
+  it("reads a variant's picture", () => {
+    const picture = { 'Variant Image': 'https://shop.example/s.jpg' }
+    const { file } = readRows({ ...small, ...picture }, { ...large, 'Variant Image': '' })
+    expect(file.products[0]?.variations?.map(({ images }) => images)).toEqual([
+      [{ src: 'https://shop.example/s.jpg', alt: '' }],
+      undefined
+    ])
   })
 
   it('reads the price as a sale price when the compare-at price is higher', () => {

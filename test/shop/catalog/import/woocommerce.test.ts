@@ -281,6 +281,24 @@ describe("the product data of WooCommerce's export", () => {
     ])
   })
 
+  it('reads the pictures of products and variations, without other addresses than http and https', () => {
+    const { file, report } = readRows(
+      {
+        ...cup,
+        Images: 'https://shop.example/1.jpg, https://shop.example/2.jpg, photo.jpg, https://shop.example/1.jpg'
+      },
+      { ...cup, SKU: 'plain', Name: 'Plain', Images: '' }
+    )
+    expect(file.products.map(({ images }) => images)).toEqual([
+      [
+        { src: 'https://shop.example/1.jpg', alt: '' },
+        { src: 'https://shop.example/2.jpg', alt: '' }
+      ],
+      []
+    ])
+    expect(report.ignored).toEqual([{ column: 'Images', count: 1, why: 'Only http and https addresses are fetched' }])
+  })
+
   it('reports the ignored columns and products', () => {
     const { file, report } = readRows(
       {
@@ -299,7 +317,6 @@ describe("the product data of WooCommerce's export", () => {
     const ignored = report.ignored.map(({ column, count, why }) => `${column} ${count}: ${why}`)
     expect(ignored).toEqual(
       expect.arrayContaining([
-        'Images 1: Images are not imported',
         'Tax status 1: Taxes are not supported: prices are final',
         'Meta: _note 1: Fields of other plugins are not supported',
         'Attribute 1 name 1: Attributes are used only as the options of variations',

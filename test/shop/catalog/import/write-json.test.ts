@@ -34,6 +34,10 @@ const grants: fc.Arbitrary<GrantSpec> = fc.oneof(
   fc.record({ kind: fc.constant('download' as const), file: slug, days: orNull(fc.integer({ min: 1, max: 365 })) }),
   fc.record({ kind: fc.constant('donation' as const), campaign: orNull(slug) })
 )
+const images = fc.record({
+  src: fc.constantFrom('https://shop.example/a.jpg', 'pictures/b.png'),
+  alt: fc.oneof(words, fc.constant(''))
+})
 const variations = fc
   .uniqueArray(fc.tuple(slug, words, prices, orNull(fc.nat(1000))), { selector: ([sku]) => sku, maxLength: 4 })
   .chain((entries) => fc.tuple(fc.constant(entries), fc.boolean()))
@@ -44,7 +48,8 @@ const variations = fc
       options: hasOptions ? { Size: `${index} of ${name}`, Colour: name } : {},
       ...amounts,
       stock,
-      isDefault: index === entries.length - 1
+      isDefault: index === entries.length - 1,
+      images: index === 0 ? [{ src: 'small.png', alt: '' }] : undefined
     }))
   )
 const product: fc.Arbitrary<FullProduct> = fc
@@ -65,6 +70,7 @@ const product: fc.Arbitrary<FullProduct> = fc
         words.map((name) => name.replaceAll(' > ', ' ')),
         { selector: (word) => word.toLowerCase(), maxLength: 3 }
       ),
+      images: fc.array(images, { maxLength: 3 }),
       tags: fc.uniqueArray(words, { selector: (word) => word.toLowerCase(), maxLength: 3 }),
       variations,
       grants: fc.array(grants, { maxLength: 3 })

@@ -1,0 +1,49 @@
+import { hash as digest } from 'node:crypto'
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { syncFolderOf, syncToDisk } from '../../../platform/disk.ts'
+import type { EncodedPicture } from '../../../platform/pictures/encode-picture.ts'
+import { widthsOf } from '../../../platform/pictures/encode-picture.ts'
+
+const filePattern = /^\/media\/([0-9a-f]{32}-\d{1,4})\.webp$/
+
+/** The name under which a picture is stored: the beginning of the SHA-256 of its original file. */
+export function mediaHashOf(original: Uint8Array): string {
+  return digest('sha256', original, 'hex').slice(0, 32)
+}
+
+/** Writes the files of a picture. A name always has the same content, so writing it again changes nothing. */
+export function writeMediaFiles(dataDir: string, hash: string, { files }: EncodedPicture): void {
+  const folder = join(dataDir, 'media')
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  for (const { width, bytes } of files) {
+    const file = join(folder, `${hash}-${width}.webp`)
+    const draft = `${file}.${process.pid}`
+    writeFileSync(draft, bytes, { mode: 0o600 })
+    syncToDisk(draft)
+    renameSync(draft, file)
+  }
+  syncFolderOf(join(folder, hash))
+}
+
+/** Whether the largest file of a picture is there. */
+export function hasMediaFile(dataDir: string, { hash, width }: { hash: string; width: number }): boolean {
+  return existsSync(join(dataDir, 'media', `${hash}-${width}.webp`))
+}
+
+/** Deletes the files of a picture that no product shows any more. */
+export function deleteMediaFiles(dataDir: string, { hash, width }: { hash: string; width: number }): void {
+  for (const each of widthsOf(width)) rmSync(join(dataDir, 'media', `${hash}-${each}.webp`), { force: true })
+}
+
+export type MediaFile = { path: string; sizeBytes: number; etag: string }
+
+/** The file for the address `/media/{hash}-{width}.webp`; undefined if there is none. */
+export async function findMediaFile(dataDir: string, address: string): Promise<MediaFile | undefined> {
+  const name = filePattern.exec(address)?.[1]
+  if (name === undefined) return undefined
+  const path = join(dataDir, 'media', `${name}.webp`)
+  const found = await stat(path).catch(() => undefined)
+  return found?.isFile() === true ? { path, sizeBytes: found.size, etag: `"${name}"` } : undefined
+}
