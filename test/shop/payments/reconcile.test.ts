@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { choosePayment } from '../../../src/shop/checkout/choose-payment.ts'
 import { reconcile } from '../../../src/shop/payments/reconcile.ts'
 import { openTill } from './till.ts'
 import type { Till } from './till.ts'
@@ -35,6 +36,26 @@ describe('the reconciler', () => {
     await till.settle({ underWay: 'leave' })
     expect((await till.stripe.checkout.sessions.retrieve(sessionId)).status).toBe('expired')
     expect(till.attempt(id).outcome).toBe('expired')
+  })
+
+  it('closes the page that a corrected email replaced, when it could not be closed at once', async () => {
+    const { id, sessionId } = await till.redirect()
+    const choice = {
+      method: 'card',
+      email: 'ada.quill@example.com',
+      firstName: null,
+      lastName: null,
+      replaces: true
+    } as const
+    till.sandbox.addFault({ target: 'checkout.sessions.expire', fault: '500', times: 3 })
+    await expect(choosePayment(till.shop.app, id, choice)).rejects.toMatchObject({ code: 'CHECKOUT_FAILED' })
+    expect(sessionsOf(id).map((session) => session.id)).toEqual([sessionId])
+    till.sandbox.clearFaults()
+    await till.settle()
+    expect((await till.stripe.checkout.sessions.retrieve(sessionId)).status).toBe('expired')
+    expect(till.order(id)).toMatchObject({ status: 'pending', email: 'ada.quill@example.com' })
+    const page = await choosePayment(till.shop.app, id, choice)
+    expect(sessionsOf(id).filter(({ status }) => status === 'open')).toMatchObject([{ url: page }])
   })
 
   it('finds the page whose response was lost, and opens no second one', async () => {
