@@ -7,13 +7,15 @@ export const pageStyle = `
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--soft); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; }
 main { max-width: 36rem; margin: 2rem auto; padding: 1.5rem; background: var(--paper); border: 1px solid var(--line); border-radius: .75rem; }
+p { overflow-wrap: anywhere; }
 h1 { margin-top: 0; font-size: 1.5rem; }
 .note { padding: .5rem .75rem; background: var(--soft); border-radius: .5rem; }
 .alert { padding: .5rem .75rem; border: 2px solid var(--bad); border-radius: .5rem; color: var(--bad); font-weight: 600; }
 table { width: 100%; border-collapse: collapse; margin-block: 1rem; }
 caption { text-align: left; font-weight: 600; }
-th, td { padding: .35rem .25rem; border-bottom: 1px solid var(--line); text-align: left; }
-td:last-child, thead th:last-child { text-align: right; }
+th, td { padding: .35rem .25rem; border-bottom: 1px solid var(--line); text-align: left; overflow-wrap: anywhere; }
+td:last-child, thead th:last-child { text-align: right; white-space: nowrap; }
+thead th { overflow-wrap: normal; }
 fieldset { margin: 1rem 0; border: 1px solid var(--line); border-radius: .5rem; }
 fieldset label { display: block; padding: .2rem 0; }
 code { font-size: .8rem; overflow-wrap: anywhere; }

@@ -160,6 +160,7 @@ test('a word of 156 letters and a name from right to left fit into the page', as
   await page.getByLabel('Street and number').fill(name)
   await page.getByRole('button', { name: /^Order for/ }).click()
   await page.waitForURL('**/sandbox/checkout/**')
+  await look(page, 'sandbox-long-word')
   await page.goBack()
   await page.getByText(name.slice(0, 40)).first().waitFor()
   await look(page, 'checkout-known')
