@@ -160,6 +160,20 @@ it('every promise names tests that exist', () => {
   expect(parts.filter((part) => isMissing(`test/torture/${part}.ts`))).toEqual([])
 })
 
+it('every section of docs/security-design.md names tests, and all of them exist', () => {
+  const page = readFileSync('docs/security-design.md', 'utf8')
+  const isTest = (name: string): boolean => name === 'package' || !isMissing(`test/${name.split('/')[0]}`)
+  const sections = page.split(/^## /m).slice(1)
+  const namesIn = (text: string): string[] =>
+    codeIn(text).filter((name) => /^[a-z]+(\/[\w-]+)*$/.test(name) && isTest(name))
+  expect(sections.filter((section) => namesIn(section).length === 0)).toEqual([])
+  const isUntested = (name: string): boolean =>
+    ['test/', 'test/processes/'].every(
+      (folder) => isMissing(`${folder}${name}.test.ts`) && isMissing(`${folder}${name}.ts`)
+    )
+  expect(namesIn(page).filter(isUntested)).toEqual([])
+})
+
 it('every requirement of ASVS names tests that exist', () => {
   const rows = tableWith('docs/security-design.md', 'requirement | how Shopstead meets it, and where it is tested')
   const names = rows.flatMap(([, how]) => codeIn(how)).filter((name) => /^[a-z]+\/[\w/-]+$/.test(name))

@@ -13,6 +13,7 @@ import { installPacked } from '../support/packed.ts'
 import type { Packed } from '../support/packed.ts'
 import { abuse } from './abuse.ts'
 import { authorisation } from './authorisation.ts'
+import { budgets } from './budgets.ts'
 import { clock } from './clock.ts'
 import { crash } from './crash.ts'
 import { Random } from './random.ts'
@@ -36,6 +37,7 @@ const parts: readonly Part[] = [
   races,
   authorisation,
   abuse,
+  budgets,
   soak,
   mutants
 ]

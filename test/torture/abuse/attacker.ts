@@ -1,9 +1,10 @@
 /** One attack in a separate process. Its argument is the attack's name and options; it sends the result to its parent. */
 import { sendBodies } from './bodies.ts'
 import { holdConnections } from './slow.ts'
+import { flood } from './flood.ts'
 import { storm } from './storm.ts'
 
-const attacks = { holdConnections, sendBodies, storm } as const
+const attacks = { flood, holdConnections, sendBodies, storm } as const
 type Attack<Name extends AttackName> = (typeof attacks)[Name]
 
 export type AttackName = keyof typeof attacks

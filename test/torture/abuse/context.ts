@@ -37,21 +37,24 @@ const maxMb = 500
 const attempts = 3
 /** Runnable processes per core above which slow responses are not a violation; this test itself has four. */
 const overloaded = 4
-const shelf = {
-  products: Array.from({ length: 30 }, (_, index) => ({
-    slug: `mug-${index}`,
-    name: `Mug number ${index}`,
-    description: 'Enamelled by hand, and fired twice.',
-    price: '12.50',
-    categories: ['Kitchen']
-  }))
-}
+const mugs = Array.from({ length: 30 }, (_, index) => ({
+  slug: `mug-${index}`,
+  name: `Mug number ${index}`,
+  description: 'Enamelled by hand, and fired twice.',
+  price: '12.50',
+  categories: ['Kitchen']
+}))
+const shelf = { products: [...mugs, { slug: 'scarce', name: 'Scarce lamp', price: '40.00', stock: 100 }] }
 
 /** Starts a shop, its gateway and customers, runs `work`, and stops them. */
-export async function withShop(trial: Trial, work: (context: AbuseContext) => Promise<void>): Promise<void> {
+export async function withShop(
+  trial: Trial,
+  work: (context: AbuseContext) => Promise<void>,
+  more: Record<string, string> = {}
+): Promise<void> {
   const dataDir = await seededFolder(trial)
   const gateway = await openGateway(() => server.url)
-  const env = { ...stripeEnv(gateway.origin), SHOPSTEAD_TRUSTED_PROXIES: '127.0.0.1' }
+  const env = { ...stripeEnv(gateway.origin), SHOPSTEAD_TRUSTED_PROXIES: '127.0.0.1', ...more }
   const server = await servePacked(trial.packed, { dataDir, env })
   const stats = new ProcessStats(server.child.pid)
   let customers: Customers | undefined
@@ -157,7 +160,7 @@ function tooSlow(trial: Trial, text: string): void {
   else trial.figure(`${text}; not a violation, because other programs overload this machine (load ${load.toFixed(0)})`)
 }
 
-function describeSample({ times, slowest }: Sample): string {
+export function describeSample({ times, slowest }: Sample): string {
   const [p50, p99] = [percentile(times, 0.5), percentile(times, 0.99)]
   const worst = `worst ${slowest.ms.toFixed(0)} ms (${slowest.path})`
   return `customers' p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, ${worst} of ${times.length}`

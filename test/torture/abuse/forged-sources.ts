@@ -6,8 +6,8 @@ export type ForgedSource =
   | { as: 'direct' }
   /** One address, as a proxy reports it. */
   | { as: 'address'; address: string }
-  /** A different IPv4 address for each request. */
-  | { as: 'addresses' }
+  /** A different IPv4 address for each request, or `count` of them in turn. */
+  | { as: 'addresses'; count?: number }
   /** Any address of one IPv6 customer. */
   | { as: 'the /64'; prefix: string }
   /** Forged hops to the left of the address that the proxy adds. */
@@ -36,7 +36,7 @@ const addressHeaders = [
 export function sourceHeaders(from: ForgedSource, index: number, random: Random): Record<string, string> {
   if (from.as === 'direct') return {}
   if (from.as === 'address') return { 'x-forwarded-for': from.address }
-  if (from.as === 'addresses') return { 'x-forwarded-for': addressOf(index) }
+  if (from.as === 'addresses') return { 'x-forwarded-for': addressOf(index % (from.count ?? Infinity)) }
   if (from.as === 'the /64')
     return { 'x-forwarded-for': `${from.prefix}:${group(random)}:${group(random)}::${group(random)}` }
   if (from.as === 'left hops') return { 'x-forwarded-for': `${leftHops(index, random)}, ${from.address}` }

@@ -5,10 +5,21 @@ import { Random } from '../random.ts'
 import { sourceHeaders } from './forged-sources.ts'
 import type { ForgedSource } from './forged-sources.ts'
 
+export type StormKind =
+  | 'wrong password'
+  | 'declined card'
+  | 'impossible cart'
+  | 'weak password'
+  | 'guest order'
+  | 'scarce product'
+  | 'forgotten password'
+  | 'search'
+  | 'forged webhook'
+
 export type StormOptions = {
   apiRoot: string
   productId: number
-  what: 'wrong password' | 'declined card' | 'impossible cart' | 'weak password'
+  what: StormKind
   /** The number of requests. */
   times: number
   /** Ends the storm early, in milliseconds after its start. */
@@ -40,7 +51,7 @@ export async function storm(options: StormOptions): Promise<StormResult> {
     if (isOver()) return
     const index = turn + (options.startAt ?? 0)
     const { path, ...question } = request(options, index)
-    const headers = { ...options.headers, ...sourceHeaders(options.from, index, random) }
+    const headers = { ...question.headers, ...options.headers, ...sourceHeaders(options.from, index, random) }
     try {
       const name = nameOf(await sendRequest(`${options.apiRoot}${path}`, { ...question, headers, agent }))
       result.answers[name] = (result.answers[name] ?? 0) + 1
@@ -64,6 +75,14 @@ function request({ what, account, productId }: StormOptions, index: number): Req
       path: '/auth/register',
       body: { email: `new${index}@example.com`, password: 'x', displayName: 'New User', acceptTerms: true }
     }
+  if (what === 'guest order') return { path: '/store/checkout-session', body: { items: [{ productId, quantity: 1 }] } }
+  if (what === 'scarce product')
+    return { path: '/store/checkout-session', body: { items: [{ productId, quantity: 10 }] } }
+  if (what === 'forgotten password')
+    return { path: '/auth/forgot-password', body: { email: `target${index}@example.com` } }
+  if (what === 'search') return { path: `/store/offers?search=${encodeURIComponent(`%${index.toString(36)}_`)}` }
+  if (what === 'forged webhook')
+    return { path: '/webhooks/stripe', headers: { 'stripe-signature': 't=1,v1=00' }, body: { id: `evt_${index}` } }
   // Counted first, then refused because of its content.
   if (what === 'impossible cart')
     return { path: '/store/checkout-session', body: { items: [{ productId: 999_999, quantity: 1 }] } }
