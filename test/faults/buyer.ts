@@ -11,25 +11,30 @@ export type CheckoutResult = {
   paymentStatus: string | null
   checkoutUrl: string | null
   redirectUrl: string | null
+  orderToken: string | null
+  /** The result with which the shop sent the buyer to the site; null if it did not. */
+  landed: string | null
 }
+
+type Plan = Pick<Run, 'buyer'> & Partial<Pick<Run, 'leaves'>>
 
 /** The buyer of one run, with an account, one cart, one Idempotency-Key and a record of every response. */
 export class Buyer {
   readonly results: CheckoutResult[] = []
   private readonly shop: ShopAndGateway
-  private readonly run: Pick<Run, 'buyer'>
+  private readonly run: Plan
   private readonly key = randomUUID()
   private readonly visitor: Browser
   private readonly productId: number
 
-  private constructor(shop: ShopAndGateway, run: Pick<Run, 'buyer'>, visitor: Browser, productId: number) {
+  private constructor(shop: ShopAndGateway, run: Plan, visitor: Browser, productId: number) {
     this.shop = shop
     this.run = run
     this.visitor = visitor
     this.productId = productId
   }
 
-  static async enter(shop: ShopAndGateway, run: Pick<Run, 'buyer'>): Promise<Buyer> {
+  static async enter(shop: ShopAndGateway, run: Plan): Promise<Buyer> {
     const visitor = shop.visitor()
     const registered = await visitor.register({ email: `${randomUUID()}@example.com` })
     if (registered.status !== 201) throw new Error(`the buyer could not register: ${registered.text}`)
@@ -37,16 +42,27 @@ export class Buyer {
     return new Buyer(shop, run, visitor, data.offers[0]?.productId ?? 0)
   }
 
-  /** Sends the checkout request, and pays if the response asks for it. */
+  /** Sends the checkout request, and pays or cancels on the page that the response leads to. */
   async buy(): Promise<CheckoutResult> {
     const result = await this.checkOut()
     this.results.push(result)
     const page = result.checkoutUrl ?? result.redirectUrl
     const id = page?.split('/').at(-1) ?? ''
+    const { leaves = 'by closing it' } = this.run
     if (result.redirectUrl !== null) this.shop.sandbox.answerChallenge(id, true)
     // A checkoutUrl of the shop belongs to an order that is paid already.
-    else if (page?.includes('/sandbox/checkout/')) await this.shop.sandbox.payCheckout(id, { waitMs: 10_000 })
+    else if (!page?.includes('/sandbox/checkout/')) return result
+    else if (leaves !== 'by cancelling') await this.shop.sandbox.payCheckout(id, { waitMs: 10_000 })
+    if (leaves !== 'by closing it')
+      result.landed = await this.leave(leaves === 'by returning' ? 'return' : 'cancel', result)
     return result
+  }
+
+  /** Follows a link back to the shop; returns the result that the site gets. */
+  private async leave(link: 'return' | 'cancel', { orderToken }: CheckoutResult): Promise<string | null> {
+    const { headers } = await this.visitor.fetch(`${this.visitor.origin}/checkout/${link}/${orderToken}`)
+    const location = headers.get('location') ?? ''
+    return location.startsWith('https://site.example/') ? new URL(location).searchParams.get('result') : null
   }
 
   /** The same buyer at the shop's new address after a restart. */
@@ -74,26 +90,30 @@ export class Buyer {
         orderId: data?.orderId === undefined ? null : Number(data.orderId),
         paymentStatus: textOf(data?.paymentStatus),
         checkoutUrl: textOf(data?.checkoutUrl),
-        redirectUrl: textOf(data?.redirectUrl)
+        redirectUrl: textOf(data?.redirectUrl),
+        orderToken: textOf(data?.orderToken),
+        landed: null
       }
     } catch (error) {
       // The shop was killed during the request.
       if (!(error instanceof TypeError)) throw error
-      return { status: null, orderId: null, paymentStatus: null, checkoutUrl: null, redirectUrl: null }
+      const nothing = { orderId: null, paymentStatus: null, checkoutUrl: null, redirectUrl: null, orderToken: null }
+      return { status: null, ...nothing, landed: null }
     }
   }
 
   private body(): object {
     const items = [{ productId: this.productId, quantity: 2 }]
     const { buyer } = this.run
-    if (buyer === 'page') return { items, shippingAddress: quay }
-    if (buyer === 'page and coupon') return { items, shippingAddress: quay, couponCode: 'TEN' }
+    const site = { returnUrl: 'https://site.example/thanks', cancelUrl: 'https://site.example/cart' }
+    if (buyer === 'page') return { items, shippingAddress: quay, ...site }
+    if (buyer === 'page and coupon') return { items, shippingAddress: quay, ...site, couponCode: 'TEN' }
     const paymentToken = {
       card: 'pm_card_visa',
       'declined card': 'pm_card_chargeDeclined',
       '3-D Secure': 'pm_card_threeDSecureRequired'
     }[buyer]
-    return { items, strategy: 'token_handoff', paymentToken, returnUrl: 'https://site.example/thanks' }
+    return { items, strategy: 'token_handoff', paymentToken, ...site }
   }
 }
 

@@ -12,6 +12,8 @@ export type Run = {
   /** stripe-node sends a request up to three times, so it survives one fault but not eight. */
   times: 'once' | 'always'
   webhooks: 'on time' | WebhookFault
+  /** How the buyer leaves the gateway's page or the bank's. */
+  leaves: 'by closing it' | 'by returning' | 'by cancelling' | 'by cancelling after paying'
   /** What the client does when the outcome is unknown. Each repeated request has the same Idempotency-Key. */
   client: 'gives up' | 'repeats immediately' | 'repeats later'
 }
@@ -20,10 +22,18 @@ const calls: Readonly<Record<Run['buyer'], readonly string[]>> = {
   card: ['payment_intents.create', 'payment_intents.confirm', 'payment_intents.retrieve'],
   'declined card': ['payment_intents.create', 'payment_intents.confirm', 'payment_intents.retrieve'],
   '3-D Secure': ['payment_intents.confirm', 'payment_intents.retrieve'],
-  page: ['checkout.sessions.create', 'checkout.sessions.retrieve'],
+  page: ['checkout.sessions.create', 'checkout.sessions.retrieve', 'checkout.sessions.expire'],
   'page and coupon': ['coupons.create', 'checkout.sessions.create']
 }
 const buyers = Object.keys(calls) as Run['buyer'][]
+
+const waysToLeave: Readonly<Record<Run['buyer'], readonly Run['leaves'][]>> = {
+  card: ['by closing it'],
+  'declined card': ['by closing it'],
+  '3-D Secure': ['by closing it', 'by returning'],
+  page: ['by closing it', 'by returning', 'by cancelling', 'by cancelling after paying'],
+  'page and coupon': ['by closing it', 'by cancelling']
+}
 
 /** A 429 or a 401 is never executed. Stripe stores the answer of an executed request under its key, even its own 5xx. */
 export const momentsOfWrites: Readonly<Record<Run['fault'], readonly Moment[]>> = {
@@ -50,8 +60,9 @@ export function allRuns(): Run[] {
           for (const moment of momentsOf(call, fault))
             for (const times of ['once', 'always'] as const)
               for (const webhooks of ['on time', 'lost', 'twice', 'late', 'out_of_order'] as const)
-                for (const client of ['gives up', 'repeats immediately', 'repeats later'] as const)
-                  runs.push({ transport, buyer, call, fault, moment, times, webhooks, client })
+                for (const leaves of waysToLeave[buyer])
+                  for (const client of ['gives up', 'repeats immediately', 'repeats later'] as const)
+                    runs.push({ transport, buyer, call, fault, moment, times, webhooks, leaves, client })
   return runs
 }
 

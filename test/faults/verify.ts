@@ -37,7 +37,7 @@ export async function verify(sandbox: Sandbox, buyer: Buyer, since: ReadonlySet<
   return {
     charges: charges.length,
     orders: orders.length,
-    violations: [...violations, ...brokenResponses(buyer, charges, orders)]
+    violations: [...violations, ...brokenResponses(buyer, charges, orders), ...falseResults(buyer, charges, orders)]
   }
 }
 
@@ -46,6 +46,22 @@ function isOpenAt({ intents, sessions }: ReturnType<Sandbox['ledger']>, orderId:
     metadata?.shopstead_order === String(orderId)
   const openPage = sessions.some((session) => ofOrder(session) && session.status === 'open')
   return openPage || intents.some((intent) => ofOrder(intent) && openIntents.has(intent.status))
+}
+
+/** What the site was told when the buyer came back must be true for the order. */
+function falseResults(
+  { results }: Buyer,
+  charges: readonly { metadata: Record<string, string> }[],
+  orders: readonly { id: number; status: string }[]
+): string[] {
+  return results.flatMap(({ orderId, landed }) => {
+    const status = orders.find(({ id }) => id === orderId)?.status ?? 'missing'
+    const isCharged = charges.some(({ metadata }) => metadata['shopstead_order'] === String(orderId))
+    const isTrue =
+      landed === 'success' ? paid.has(status) : landed === 'cancelled' ? status === 'cancelled' && !isCharged : true
+    const isWrongFailure = landed === 'failed' && isCharged
+    return isTrue && !isWrongFailure ? [] : [`the site was told ${landed}, but order ${orderId} is ${status}`]
+  })
 }
 
 /** The last response must be true. */

@@ -21,6 +21,11 @@ export class Browser {
     this.headers = headers
   }
 
+  /** The origin of the shop's pages. */
+  get origin(): string {
+    return new URL(this.apiRoot).origin
+  }
+
   get<Data = Record<string, unknown>>(path: string, headers: Record<string, string> = {}): Promise<Answer<Data>> {
     return this.send('GET', path, undefined, headers)
   }
@@ -72,7 +77,7 @@ export class Browser {
   /** Follows a redirect of the gateway's page to the shop; returns where the shop sends the buyer. */
   async comeBack(redirect: Response): Promise<string | null> {
     const { pathname, search } = new URL(redirect.headers.get('location') ?? '')
-    const { headers } = await this.fetch(`${new URL(this.apiRoot).origin}${pathname}${search}`)
+    const { headers } = await this.fetch(`${this.origin}${pathname}${search}`)
     return headers.get('location')
   }
 
