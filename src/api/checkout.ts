@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
+import { AppError } from '../errors.ts'
 import { hmac } from '../platform/crypto/hmac.ts'
 import { isStorageError } from '../platform/db/storage-errors.ts'
 import { serializeCookie } from '../platform/http/cookies.ts'
@@ -69,11 +70,20 @@ export const checkoutRoutes = [
       const { shop, addressKey, takeKey = null, resumes } = call
       const { cookies, ...holder } = readHolder(call)
       const caller = { user: call.identity?.user ?? null, addressKey, holder, takeKey, resumes }
-      const { order, result } = await createSession(shop, input, caller, call.now)
+      const { order, result } = await createSession(shop, input, caller, call.now).catch((error: unknown) => {
+        throw withCookies(error, cookies)
+      })
       return { data: result, cookies: [...trackingCookies(call, order.id), ...cookies] }
     }
   })
 ]
+
+/** After a failed payment there is an order, which only the buyer's cookie finds again. */
+function withCookies(error: unknown, [cookie]: readonly string[]): unknown {
+  if (!(error instanceof AppError) || error.code !== 'CHECKOUT_FAILED' || cookie === undefined) return error
+  const headers = { ...error.headers, 'set-cookie': cookie }
+  return new AppError(error.code, error.message, error.details, { status: error.status, headers, cause: error.cause })
+}
 
 /** Cookies that the site's script reads and sends with its next checkout. The service does not read them. */
 function trackingCookies({ shop }: Call, orderId: number): string[] {

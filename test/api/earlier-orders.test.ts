@@ -110,8 +110,15 @@ describe('the same cart of the same buyer', () => {
     expect([statusOf(first), statusOf(again)]).toEqual(['cancelled', 'pending'])
   })
 
+  it('continues the order whose payment page could not be opened', async () => {
+    shop.app.sandbox?.addFault({ target: 'checkout.sessions.create', fault: 'reset', times: 3 })
+    expect((await checkOut(buyer, last)).status).toBe(504)
+    expect(stock()).toBe(0)
+    const again = await place(last)
+    expect([statusOf(again), stock()]).toEqual(['pending', 0])
+  })
+
   it('is paid by another card in the same order after a declined one', async () => {
-    await place(oil)
     const body = { ...mug, ...byToken }
     const declined = await checkOut(buyer, { ...body, paymentToken: 'pm_card_chargeDeclined' })
     expect(declined.status).toBe(402)
