@@ -137,7 +137,7 @@ describe('the orders of entitlements', () => {
     const lena = await registerUser(shop, 'lena')
     for (let index = 0; index < 22; index += 1) {
       shop.clock.advance(1_000)
-      await order(shop, lena, 'mug')
+      await order(shop, lena, 'mug', { body: { notes: `${index}` } })
     }
     const { orders, ordersSummary } = (await me(lena)).entitlements
     expect(orders.map(({ id }) => id)).toEqual(Array.from({ length: 20 }, (_, index) => 22 - index))

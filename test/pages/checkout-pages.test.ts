@@ -192,7 +192,7 @@ describe('the hosted checkout of an order that failed or ended', () => {
     expect(mug.order().status).toBe('pending')
 
     const last = await declined('last')
-    await place(visitor, {}, 'last')
+    await place(shop.visitor(), {}, 'last')
     for (const method of ['card', 'manual']) {
       const refused = await visitor.submit(last.url, { ...card, payment_method: method })
       expect(refused).toEqual({ status: 410, html: expect.stringContaining('sold out') })

@@ -8,7 +8,7 @@ import { releaseHold } from '../orders/hold.ts'
 import { dropHolder, findSameCart, pendingOrdersOf } from '../orders/holders.ts'
 import type { Holder } from '../orders/holders.ts'
 import { takesToken } from '../orders/strategies.ts'
-import { attemptsOf } from '../payments/attempts.ts'
+import { attemptsOf, unanswered } from '../payments/attempts.ts'
 import { sentCodes } from './cart.ts'
 import type { CheckoutBody, CheckoutQuery, QuoteBody } from './input.ts'
 
@@ -67,9 +67,12 @@ export function replacedOrders(
 }
 
 function canBeReplaced(db: Db, orderId: number): boolean {
-  if (!takesToken(getOrder(db, orderId).strategy)) return true
+  const [newest] = attemptsOf(db, orderId)
   // The buyer came back from the bank's page without an answer.
-  return attemptsOf(db, orderId)[0]?.gatewayStatus === 'requires_action'
+  if (takesToken(getOrder(db, orderId).strategy)) return newest?.gatewayStatus === 'requires_action'
+  // A concurrent request is opening the payment page, and its buyer waits for it.
+  const isBeingOpened = newest?.objectId === null && newest.outcome === null && newest.gatewayStatus !== unanswered
+  return !isBeingOpened
 }
 
 /**
