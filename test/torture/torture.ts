@@ -22,6 +22,7 @@ import { fuzz } from './fuzz.ts'
 import { mutants } from './mutants.ts'
 import { NotSupported } from './part.ts'
 import type { Trial, Part } from './part.ts'
+import { quotes } from './quotes.ts'
 import { races } from './races.ts'
 import { soak } from './soak.ts'
 import { storage } from './storage.ts'
@@ -35,6 +36,7 @@ const parts: readonly Part[] = [
   clock,
   fuzz,
   races,
+  quotes,
   authorisation,
   abuse,
   budgets,
