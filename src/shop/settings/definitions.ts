@@ -146,8 +146,8 @@ export const definitions = {
     'After how many days an order that waits for a bank transfer is cancelled; the buyer is reminded a day before'
   ),
   'payments.receiptEmail': flag(
-    false,
-    "Whether Stripe gets the email of the buyer, to send its own receipt beside the shop's"
+    true,
+    'Whether Stripe gets the email of the buyer, to send its own receipt of the payment'
   ),
   'payments.statementSuffix': text(
     '',
