@@ -72,7 +72,7 @@ const names =
 /** The places that decide by one of them, in the order of their paths, each with the added value. */
 const undecided: readonly (readonly [path: string, value: string])[] = [
   ['src/operations/seeding/purchase.ts', 'packed'],
-  ['src/pages/pay-form.ts', 'cash'],
+  ['src/pages/pay-view.ts', 'cash'],
   ['src/shop/accounts/email-tokens.ts', 'login'],
   ['src/shop/accounts/queue-link.ts', 'login'],
   ['src/shop/affiliates/anonymise.ts', 'paused'],

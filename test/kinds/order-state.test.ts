@@ -36,7 +36,7 @@ describe('an order state that is added', () => {
 })
 
 describe('the table of order states', () => {
-  it.each(['orders', 'thanks', 'cart'] as const)('is what the script %s of the storefront imports', async (script) => {
+  it.each(['orders', 'thanks', 'order'] as const)('is what the script %s of the storefront imports', async (script) => {
     const assets = loadAssets()
     const path = assets.modulesOf(script).find((module) => module.startsWith('/assets/states-')) ?? ''
     const served = await assets.find(path, new Request(`https://shop.test${path}`))?.text()
