@@ -1,5 +1,6 @@
 import { changePassword } from '../shop/accounts/change-password.ts'
 import {
+  changeEmailInput,
   changePasswordInput,
   emailInput,
   profileInput,
@@ -7,7 +8,9 @@ import {
   tokenInput
 } from '../shop/accounts/input.ts'
 import { forgotPassword, resendVerification } from '../shop/accounts/recover.ts'
+import { requestEmailChange } from '../shop/accounts/request-email-change.ts'
 import { updateProfile } from '../shop/accounts/update-profile.ts'
+import { confirmEmailChange } from '../shop/customers/confirm-email-change.ts'
 import { resetPassword } from '../shop/customers/reset-password.ts'
 import { verifyEmail } from '../shop/customers/verify-email.ts'
 import { accountSummary } from '../shop/entitlements/entitlements.ts'
@@ -105,6 +108,38 @@ export const accountCareRoutes = [
         data: { changed: true },
         cookies: [sessionCookie(shop, session.token, session.maxAgeSeconds), deviceCookie(shop, user, call.cookies)]
       }
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/auth/change-email',
+    summary: 'Send a link to a new email of the account; the response is the same for every email',
+    answers: [{ data: done('accepted') }],
+    refuses: ['AUTH_INVALID_CREDENTIALS', 'AUTH_RATE_LIMITED', 'DEPENDENCY_UNAVAILABLE'],
+    session: 'required',
+    nonce: 'never',
+    proxy: proxied,
+    invalid: 422,
+    body: changeEmailInput,
+    handler: async (call, { body }) => {
+      await requestEmailChange(call.shop, body, call, call.now)
+      return { data: { accepted: true } }
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/auth/confirm-email',
+    summary: "Make an email the account's with the token from the email; sessions stay",
+    answers: [{ data: done('changed') }],
+    refuses: ['TOKEN_INVALID', 'AUTH_RATE_LIMITED'],
+    session: 'none',
+    nonce: 'never',
+    proxy: proxied,
+    invalid: 422,
+    body: tokenInput,
+    handler: async (call, { body }) => {
+      await confirmEmailChange(call.shop, body.token, call, call.now)
+      return { data: { changed: true } }
     }
   }),
   route({

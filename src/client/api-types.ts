@@ -96,6 +96,16 @@ export type Operations = {
     body: { currentPassword: string; newPassword: string }
     answer: { data: { changed: true }; meta: Meta }
   }
+  'POST /auth/change-email': {
+    query: undefined
+    body: { email: string; password: string }
+    answer: { data: { accepted: true }; meta: Meta }
+  }
+  'POST /auth/confirm-email': {
+    query: undefined
+    body: { token: string }
+    answer: { data: { changed: true }; meta: Meta }
+  }
   'GET /orders': {
     query: { page?: number | undefined; perPage?: number | undefined }
     body: undefined

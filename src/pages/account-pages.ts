@@ -5,6 +5,7 @@ import { parseQuery } from '../platform/http/query.ts'
 import { deviceCookie } from '../shop/accounts/device-cookie.ts'
 import { findUsableToken } from '../shop/accounts/email-tokens.ts'
 import { getUserById } from '../shop/accounts/find.ts'
+import { confirmEmailChange } from '../shop/customers/confirm-email-change.ts'
 import { resetPassword } from '../shop/customers/reset-password.ts'
 import { verifyEmail } from '../shop/customers/verify-email.ts'
 import { setting } from '../shop/settings/settings.ts'
@@ -25,6 +26,9 @@ export const accountPages: readonly PageRoute[] = [
   { method: 'GET', path: /^\/account\/reset$/, name: '/account/reset', handle: showReset },
   { method: 'POST', path: /^\/account\/reset$/, name: '/account/reset', handle: reset },
   { method: 'GET', path: /^\/account\/reset\/done$/, name: '/account/reset/done', handle: changed },
+  { method: 'GET', path: /^\/account\/email$/, name: '/account/email', handle: showNewEmail },
+  { method: 'POST', path: /^\/account\/email$/, name: '/account/email', handle: confirmNewEmail },
+  { method: 'GET', path: /^\/account\/email\/done$/, name: '/account/email/done', handle: emailChanged },
   {
     method: 'GET',
     path: /^\/account\/subscriptions\/([1-9]\d{0,14})\/manage$/,
@@ -76,6 +80,36 @@ async function verify(call: PageCall): Promise<PageReply> {
     return { redirect: '/account/verify/done' }
   } catch (error) {
     if (isCode(error, 'TOKEN_INVALID')) return verifyOver(call)
+    throw error
+  }
+}
+
+function emailChanged({ app }: PageCall): PageReply {
+  const links = isOpen(app) ? [{ label: 'My account', url: '/account' }] : homeLinks(app)
+  return messagePage(200, 'Your email has been changed', ['Use the new email from now on to log in.'], links)
+}
+
+function newEmailOver({ app }: PageCall): PageReply {
+  const text = 'If you still want to change your email, log in and enter it in your account again.'
+  const links = isOpen(app) ? [{ label: 'My account', url: '/account' }] : homeLinks(app)
+  return messagePage(410, 'This link no longer works', [wasUsed, text], links)
+}
+
+function showNewEmail(call: PageCall): PageReply {
+  const token = tokenOf(call.request)
+  const row = findUsableToken(call.app.db, 'email', token, call.now)
+  if (row === undefined) return newEmailOver(call)
+  return { status: 200, template: 'new-email', title: 'Use this email', data: { token, email: row.newEmail } }
+}
+
+async function confirmNewEmail(call: PageCall): Promise<PageReply> {
+  const { app, request, addressKey, now } = call
+  const form = await readForm(request)
+  try {
+    await confirmEmailChange(app, form.get('token') ?? '', { addressKey }, now)
+    return { redirect: '/account/email/done' }
+  } catch (error) {
+    if (isCode(error, 'TOKEN_INVALID')) return newEmailOver(call)
     throw error
   }
 }

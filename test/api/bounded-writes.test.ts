@@ -79,6 +79,10 @@ const scenarios: Readonly<Record<string, Scenario>> = {
       newPassword: passwords[(index + 1) % 2]
     })
   ),
+  'POST /auth/change-email': loggedIn(200, (visitor, index) =>
+    visitor.post('/auth/change-email', { email: fresh(index), password: passwords[0] })
+  ),
+  'POST /auth/confirm-email': anonymous(400, (visitor) => visitor.post('/auth/confirm-email', { token: 'x' })),
   'PATCH /me': loggedIn(200, (visitor, index) => visitor.send('PATCH', '/me', { firstName: `Ada ${index}` })),
   'POST /me/subscriptions/{id}/cancel': loggedIn(404, (visitor) => visitor.post('/me/subscriptions/1/cancel')),
   'POST /me/subscriptions/{id}/portal': loggedIn(404, (visitor) => visitor.post('/me/subscriptions/1/portal')),
@@ -99,6 +103,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     visitor.post('/webhooks/stripe', { index }, { 'stripe-signature': 't=1,v1=00' })
   ),
   'POST /account/verify': anonymous(410, (visitor) => visitor.form(`${shop.url}/account/verify`, { token: 'x' })),
+  'POST /account/email': anonymous(410, (visitor) => visitor.form(`${shop.url}/account/email`, { token: 'x' })),
   'POST /account/reset': anonymous(410, (visitor) =>
     visitor.form(`${shop.url}/account/reset`, { token: 'x', password: goodPassword })
   ),

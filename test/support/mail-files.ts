@@ -8,7 +8,7 @@ export type MailFile = {
   subject: string
   text: string
   html: string
-  links: { verify?: string; reset?: string }
+  links: { verify?: string; reset?: string; email?: string }
 }
 
 /** The emails to an address, oldest first. */

@@ -1,5 +1,5 @@
+import { emailForm, passwordForm, profileForm } from './account-forms.js'
 import { day, h, money, showPage } from './dom.js'
-import { onSend } from './form.js'
 import { service } from './service.js'
 import './shell.js'
 import { subscription } from './subscription.js'
@@ -11,7 +11,7 @@ async function make() {
     service.downloads(),
     service.subscriptions()
   ])
-  const { user, roles, entitlements, profile, consent } = me
+  const { user, roles, entitlements } = me
   return h(
     'div',
     { class: 'panels' },
@@ -27,7 +27,9 @@ async function make() {
     list('Subscriptions', subscriptions, subscription, 'You have no subscription.'),
     list('Downloads', downloads, download, 'You have no downloads.'),
     list('Donations', entitlements.donations.donations, donation, 'You have not donated yet.'),
-    h('section', {}, h('h2', {}, 'Your profile'), profileForm(user, profile, consent))
+    h('section', {}, h('h2', {}, 'Your profile'), profileForm(me)),
+    h('section', {}, h('h2', {}, 'Password'), passwordForm()),
+    h('section', {}, h('h2', {}, 'Email'), emailForm(me))
   )
 }
 
@@ -78,40 +80,6 @@ function logOut() {
       'Log out'
     )
   )
-}
-
-function profileForm(user, profile, consent) {
-  const field = (name, label, value, autocomplete) =>
-    h(
-      'div',
-      { class: 'field' },
-      h('label', { for: name }, label),
-      h('input', { id: name, name, value: value ?? '', autocomplete })
-    )
-  const form = h(
-    'form',
-    { novalidate: true },
-    field('displayName', 'Display name', user.displayName, 'name'),
-    h(
-      'div',
-      { class: 'pair' },
-      field('firstName', 'First name', profile.firstName, 'given-name'),
-      field('lastName', 'Last name', profile.lastName, 'family-name')
-    ),
-    h(
-      'label',
-      { class: 'tick' },
-      h('input', { type: 'checkbox', name: 'marketingOptIn', checked: consent.marketingOptIn }),
-      h('span', {}, 'Email me occasionally about new products')
-    ),
-    h('button', { type: 'submit', class: 'quiet' }, 'Save'),
-    h('p', { role: 'status', class: 'added' })
-  )
-  onSend(form, async ({ displayName, firstName, lastName, marketingOptIn }) => {
-    await service.updateMe({ displayName, firstName: firstName || null, lastName: lastName || null, marketingOptIn })
-    form.querySelector('[role=status]').textContent = 'Saved.'
-  })
-  return form
 }
 
 void showPage(make)

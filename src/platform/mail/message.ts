@@ -8,7 +8,7 @@ export type MailMessage = {
   text: string
   html: string
   /** Links with a token, for programs that read message files instead of a mailbox. */
-  links: { verify?: string; reset?: string }
+  links: { verify?: string; reset?: string; email?: string }
 }
 
 /** A message was not sent. Its text has no addresses or credentials, which a server's answer may repeat. */

@@ -12,7 +12,7 @@ export type EmailTokenKind = EmailTokenRow['kind']
 
 const hourMs = 3_600_000
 /** While it is valid, a reset link is as powerful as the password (ASVS 6.4.3), so it is valid for an hour. */
-const ttlMs: Record<EmailTokenKind, number> = { verify: 24 * hourMs, reset: hourMs }
+const ttlMs: Record<EmailTokenKind, number> = { verify: 24 * hourMs, reset: hourMs, email: 24 * hourMs }
 const retentionMs = 30 * 24 * hourMs
 
 /**
@@ -22,7 +22,7 @@ const retentionMs = 30 * 24 * hourMs
 export function createEmailToken(
   tx: Tx,
   keys: Pick<Keys, 'emailToken'>,
-  { kind, userId }: { kind: EmailTokenKind; userId: number },
+  { kind, userId, newEmail = null }: { kind: EmailTokenKind; userId: number; newEmail?: string | null },
   now: number
 ): EmailTokenRow {
   endEmailTokens(tx, userId, now, kind)
@@ -32,6 +32,7 @@ export function createEmailToken(
     .values({
       kind,
       userId,
+      newEmail,
       salt,
       tokenHash: tokenHash(deriveEmailToken(keys, { kind, userId, salt })),
       createdAt: now,
@@ -55,13 +56,14 @@ export function findEmailToken(
   keys: Pick<Keys, 'emailToken'>,
   id: number,
   now: number
-): { token: string; expiresAt: number } | undefined {
+): { token: string; expiresAt: number; newEmail: string | null } | undefined {
   const row = db.orm
     .select()
     .from(emailTokens)
     .where(and(eq(emailTokens.id, id), isOpen(now)))
     .get()
-  return row === undefined ? undefined : { token: deriveEmailToken(keys, row), expiresAt: row.expiresAt }
+  if (row === undefined) return undefined
+  return { token: deriveEmailToken(keys, row), expiresAt: row.expiresAt, newEmail: row.newEmail }
 }
 
 /** The row of a token that is valid now. Does not use the token. */

@@ -61,6 +61,9 @@ export type ResetPasswordInput = z.output<typeof resetPasswordInput>
 export const changePasswordInput = z.object({ currentPassword: passwordField, newPassword: passwordField })
 export type ChangePasswordInput = z.output<typeof changePasswordInput>
 
+export const changeEmailInput = z.object({ email: emailField, password: passwordField })
+export type ChangeEmailInput = z.output<typeof changeEmailInput>
+
 /** A field of PATCH /me: unchanged if missing, cleared if null or empty. */
 const clearable = (max: number) =>
   lineField(max)

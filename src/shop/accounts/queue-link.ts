@@ -5,7 +5,10 @@ import { createEmailToken } from './email-tokens.ts'
 import type { EmailTokenKind } from './email-tokens.ts'
 import type { EmailTokenRow, UserRow } from './rows.ts'
 
-const templates: Readonly<Record<EmailTokenKind, 'reset_password' | 'verify_email'>> = {
+/** The links that go to an account's own address. */
+export type LinkKind = Exclude<EmailTokenKind, 'email'>
+
+const templates: Readonly<Record<LinkKind, 'reset_password' | 'verify_email'>> = {
   reset: 'reset_password',
   verify: 'verify_email'
 }
@@ -14,7 +17,7 @@ const templates: Readonly<Record<EmailTokenKind, 'reset_password' | 'verify_emai
 export function queueLink(
   tx: Tx,
   shop: Pick<ShopContext, 'keys'>,
-  kind: EmailTokenKind,
+  kind: LinkKind,
   user: Pick<UserRow, 'id' | 'email'>,
   now: number
 ): EmailTokenRow {

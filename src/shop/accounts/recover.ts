@@ -4,9 +4,9 @@ import { rawStatement } from '../../platform/db/statements.ts'
 import { emailKey } from '../../platform/email-key.ts'
 import type { ShopContext } from '../context.ts'
 import { emailCounterKey, takePoints, tryTakePoint } from '../limits/points.ts'
-import type { EmailTokenKind } from './email-tokens.ts'
 import { findUserByEmail } from './find.ts'
 import { queueLink } from './queue-link.ts'
+import type { LinkKind } from './queue-link.ts'
 import type { Caller, UserRow } from './rows.ts'
 
 /** An id that is never used by an account. */
@@ -42,7 +42,7 @@ export async function resendVerification(shop: ShopContext, asked: Asked, now: n
 async function sendLink(
   shop: ShopContext,
   { email, addressKey }: Asked,
-  kind: EmailTokenKind,
+  kind: LinkKind,
   now: number,
   mayHave: (user: UserRow) => boolean
 ): Promise<void> {

@@ -99,7 +99,7 @@ export const emailTokens = sqliteTable(
   'email_tokens',
   {
     id: integer('id').primaryKey({ autoIncrement: true }),
-    kind: text('kind', { enum: ['verify', 'reset'] }).notNull(),
+    kind: text('kind', { enum: ['verify', 'reset', 'email'] }).notNull(),
     userId: integer('user_id')
       .notNull()
       .references(() => users.id),
@@ -108,11 +108,14 @@ export const emailTokens = sqliteTable(
     tokenHash: text('token_hash').notNull(),
     createdAt: instant('created_at').notNull(),
     expiresAt: instant('expires_at').notNull(),
-    usedAt: instant('used_at')
+    usedAt: instant('used_at'),
+    /** The address that a link of the kind `email` makes the account's. */
+    newEmail: text('new_email')
   },
   (t) => [
     uniqueIndex('email_tokens_hash').on(t.tokenHash),
     index('email_tokens_by_user').on(t.userId, t.kind),
-    check('email_tokens_kind', oneOf(t.kind))
+    check('email_tokens_kind', oneOf(t.kind)),
+    check('email_tokens_new_email', sql`(${t.kind} = 'email') = (${t.newEmail} IS NOT NULL)`)
   ]
 )

@@ -12,7 +12,8 @@ import { users } from './schema.ts'
 import { endUserSessions } from './sessions.ts'
 
 /**
- * Replaces the password of an account. All sessions and open reset links end, and an email notifies the person
+ * Replaces the password of an account. All sessions and open links that reset the password or change the
+ * email end, and an email notifies the person
  * (ASVS 6.3.7).
  */
 export function replacePassword(tx: Tx, userId: number, passwordHash: string, now: number): UserRow {
@@ -40,6 +41,7 @@ function storePassword(tx: Tx, user: UserRow, fields: NewFields, now: number): U
     .run()
   endUserSessions(tx, user.id)
   endEmailTokens(tx, user.id, now, 'reset')
+  endEmailTokens(tx, user.id, now, 'email')
   const billingEmailRemoved = changed.billingEmail !== user.billingEmail
   const data = { userId: user.id, ...(billingEmailRemoved ? { billingEmailRemoved } : {}) }
   queueMail(tx, { template: 'password_changed', recipient: user.email, data }, now)

@@ -22,6 +22,10 @@ export type RenewalFailure = {
 export type MailData = {
   verify_email: { userId: number; tokenId: number }
   reset_password: { userId: number; tokenId: number }
+  /** To the new address of an account, with the link that makes it the account's. */
+  confirm_email: { userId: number; tokenId: number }
+  /** To the old address, when the change is requested and when it is done. */
+  email_changed: { userId: number; step: 'requested' | 'done' }
   password_changed: { userId: number; billingEmailRemoved?: true }
   /** What the order waits for: a transfer by the buyer, the buyer's bank, or an operator who looks at the payment. */
   order_received: { orderId: number; waitsFor: 'transfer' | 'bank' | 'shop' }

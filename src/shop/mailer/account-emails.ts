@@ -1,6 +1,7 @@
 import type { MailData } from '../mail/queue-mail.ts'
 import { findEmailToken } from '../accounts/email-tokens.ts'
-import { findUserById } from '../accounts/find.ts'
+import type { EmailTokenKind } from '../accounts/email-tokens.ts'
+import { findUserByEmail, findUserById } from '../accounts/find.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import { findAffiliateById } from '../affiliates/find.ts'
 import type { ShopContext } from '../context.ts'
@@ -51,6 +52,56 @@ export function passwordResetEmail(shop: ShopContext, data: MailData['reset_pass
       'If you did not request this, you can ignore this email. Your password does not change.'
     ],
     links: { reset: url }
+  }
+}
+
+/**
+ * The email with the link that makes an address the account's.
+ *
+ * @throws ObsoleteEmailError when the account is erased, the link is used, replaced or expired, or the address belongs to
+ *   another account
+ */
+export function confirmEmailEmail(shop: ShopContext, data: MailData['confirm_email'], now: number): Email {
+  getRecipient(shop, data.userId)
+  const { url, until, newEmail } = linkTo(shop, 'email', data.tokenId, now)
+  const holder = newEmail === null ? undefined : findUserByEmail(shop.db, newEmail)
+  if (holder !== undefined && holder.id !== data.userId)
+    throw new ObsoleteEmailError('its address belongs to another account')
+  const name = setting(shop.db, 'shop.name')
+  return {
+    subject: `Please confirm your new email for ${name}`,
+    opening: [`The owner of an account at ${name} wants to use this email address. Please confirm that it is yours.`],
+    action: { label: 'Use this email', url },
+    closing: [
+      `You can use this link once, until ${until}.`,
+      'If you did not request this, you can ignore this email. Nothing changes.'
+    ],
+    links: { email: url }
+  }
+}
+
+/**
+ * The notice to the old address of an account, before and after its email changes.
+ *
+ * @throws ObsoleteEmailError when the account is erased
+ */
+export function emailChangedEmail(shop: ShopContext, { userId, step }: MailData['email_changed']): Email {
+  getRecipient(shop, userId)
+  const name = setting(shop.db, 'shop.name')
+  if (step === 'requested')
+    return {
+      subject: `Your email for ${name} is about to change`,
+      opening: [
+        `Someone who knows your password wants to use another email for your account at ${name}. The email changes when they open the link that we have sent to the new address. Until then, log in with this one.`
+      ],
+      closing: ['If it was not you, change your password now. This also stops the change.'],
+      links: {}
+    }
+  return {
+    subject: `Your email for ${name} was changed`,
+    opening: [`Your account at ${name} has another email now. You cannot log in with this one any more.`],
+    closing: ['If it was not you, contact the shop immediately.'],
+    links: {}
   }
 }
 
@@ -114,11 +165,12 @@ function getRecipient(shop: ShopContext, userId: number): UserRow {
 
 function linkTo(
   shop: ShopContext,
-  kind: 'verify' | 'reset',
+  kind: EmailTokenKind,
   tokenId: number,
   now: number
-): { url: string; until: string } {
+): { url: string; until: string; newEmail: string | null } {
   const found = findEmailToken(shop.db, shop.keys, tokenId, now)
   if (found === undefined) throw new ObsoleteEmailError('its link was used or has expired')
-  return { url: `${shop.publicUrl()}/account/${kind}?token=${found.token}`, until: formatTime(found.expiresAt) }
+  const { token, expiresAt, newEmail } = found
+  return { url: `${shop.publicUrl()}/account/${kind}?token=${token}`, until: formatTime(expiresAt), newEmail }
 }

@@ -3,6 +3,8 @@ import { z } from 'zod'
 import type { ShopContext } from '../context.ts'
 import {
   affiliateDecisionEmail,
+  confirmEmailEmail,
+  emailChangedEmail,
   passwordChangedEmail,
   passwordResetEmail,
   verificationEmail
@@ -34,6 +36,11 @@ const renewalFailure = z.object({
 const composers: Readonly<Record<MailTemplate, Composer>> = {
   verify_email: composer<'verify_email'>(byToken, verificationEmail),
   reset_password: composer<'reset_password'>(byToken, passwordResetEmail),
+  confirm_email: composer<'confirm_email'>(byToken, confirmEmailEmail),
+  email_changed: composer<'email_changed'>(
+    z.object({ userId: id, step: z.enum(['requested', 'done']) }),
+    emailChangedEmail
+  ),
   password_changed: composer<'password_changed'>(
     z.object({ userId: id, billingEmailRemoved: z.literal(true).exactOptional() }),
     passwordChangedEmail

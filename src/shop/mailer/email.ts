@@ -13,7 +13,7 @@ export type Email = {
   blocks?: EmailBlock[]
   /** Paragraphs after everything else. */
   closing: string[]
-  links: { verify?: string; reset?: string }
+  links: { verify?: string; reset?: string; email?: string }
 }
 
 export type EmailLink = { label: string; url: string }

@@ -29,7 +29,7 @@ async function startDemoShop(env: Record<string, string>): Promise<RunningShop> 
   return { ...shop, url: shop.app.publicUrl() }
 }
 
-type Mail = { to: string; subject: string; links: { verify?: string; reset?: string } }
+type Mail = { to: string; subject: string; links: { verify?: string; reset?: string; email?: string } }
 
 /** The newest message to an address, in the folder that stores mail. */
 export async function mailTo({ dataDir }: RunningShop, email: string): Promise<Mail> {

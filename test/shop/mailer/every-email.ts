@@ -55,7 +55,10 @@ async function fill(shop: TestShop): Promise<EveryEmail> {
   const { db, keys, clock } = shop
   const now = clock.now()
   const { id: userId } = await makeUser(shop, { passwordHash: 'none' })
-  const token = (kind: 'verify' | 'reset') => write(db, (tx) => createEmailToken(tx, keys, { kind, userId }, now)).id
+  const token = (kind: 'verify' | 'reset' | 'email') => {
+    const newEmail = kind === 'email' ? 'lena.new@shop.example' : null
+    return write(db, (tx) => createEmailToken(tx, keys, { kind, userId, newEmail }, now)).id
+  }
   const affiliateId = makeAffiliate(db, userId).id
   db.orm.update(affiliates).set({ code: 'mira' }).where(eq(affiliates.id, affiliateId)).run()
   const order = orderMaker(shop)
@@ -78,6 +81,11 @@ async function fill(shop: TestShop): Promise<EveryEmail> {
   return {
     verify_email: { 'verify-email': { userId, tokenId: token('verify') } },
     reset_password: { 'reset-password': { userId, tokenId: token('reset') } },
+    confirm_email: { 'confirm-email': { userId, tokenId: token('email') } },
+    email_changed: {
+      'email-change-requested': { userId, step: 'requested' },
+      'email-changed': { userId, step: 'done' }
+    },
     password_changed: { 'password-changed': { userId, billingEmailRemoved: true } },
     order_received: {
       'order-received-transfer': { orderId: order('on-hold').id, waitsFor: 'transfer' },

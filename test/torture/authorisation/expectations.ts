@@ -69,6 +69,9 @@ export const routeExpectations: Readonly<Record<string, Row>> = {
   'POST /auth/reset-password': tokenOwner,
   // The object is the current password; another person's is refused.
   'POST /auth/change-password': loggedIn(only('200', '401 AUTH_INVALID_CREDENTIALS')),
+  // The object is the password; another person's is refused.
+  'POST /auth/change-email': loggedIn(only('200', '401 AUTH_INVALID_CREDENTIALS')),
+  'POST /auth/confirm-email': tokenOwner,
   'PATCH /me': loggedIn(only('200', '422 VALIDATION_FAILED')),
   'GET /orders': loggedIn('200'),
   'GET /orders/{id}': loggedIn(only('200', notFound)),
@@ -182,6 +185,26 @@ export const pageExpectations: Readonly<Record<string, Row>> = {
     deactivated: '410'
   },
   'POST /account/verify': {
+    guest: '410',
+    unverified: only('303', '410'),
+    customer: only('303', '410'),
+    'other customer': only('303', '410'),
+    'affiliate pending': only('303', '410'),
+    'affiliate active': only('303', '410'),
+    administrator: only('303', '410'),
+    deactivated: '410'
+  },
+  'GET /account/email': {
+    guest: '410',
+    unverified: only('200', '410'),
+    customer: only('200', '410'),
+    'other customer': only('200', '410'),
+    'affiliate pending': only('200', '410'),
+    'affiliate active': only('200', '410'),
+    administrator: only('200', '410'),
+    deactivated: '410'
+  },
+  'POST /account/email': {
     guest: '410',
     unverified: only('303', '410'),
     customer: only('303', '410'),

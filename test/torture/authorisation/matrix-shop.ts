@@ -151,7 +151,8 @@ export class MatrixShop {
     if (id === null) return randomToken()
     return write(this.db, (tx) => {
       const now = Date.now()
-      const token = deriveEmailToken(this.keys, createEmailToken(tx, this.keys, { kind, userId: id }, now))
+      const newEmail = kind === 'email' ? `${randomToken(12)}@people.example` : null
+      const token = deriveEmailToken(this.keys, createEmailToken(tx, this.keys, { kind, userId: id, newEmail }, now))
       if (state === 'used') redeemEmailToken(tx, kind, token, now)
       return token
     })

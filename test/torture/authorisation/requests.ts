@@ -1,3 +1,4 @@
+import type { EmailTokenKind } from '../../../src/shop/accounts/email-tokens.ts'
 import type { Target } from './kinds.ts'
 import { randomToken, similarToken, cookieOf, mug, ownersPassword, termsVersion } from './matrix-shop.ts'
 import type { Person, MatrixShop } from './matrix-shop.ts'
@@ -45,7 +46,7 @@ const inBody =
   (path: string, body: object): Request =>
   (cell) => ({ path, headers: identifiersOf(cell).headers, body: { ...body, ...identifiersOf(cell).body } })
 
-function tokenOf(cell: Cell, kind: 'verify' | 'reset'): string {
+function tokenOf(cell: Cell, kind: EmailTokenKind): string {
   const { shop, person, owner } = cell
   if (cell.target === 'absent') return randomToken()
   return cell.target === 'own' ? shop.emailToken(person, kind) : shop.emailToken(owner, kind, 'used')
@@ -108,6 +109,14 @@ export const routeRequests: Readonly<Record<string, Request>> = {
       newPassword: 'tidal-basalt-93'
     }
   }),
+  'POST /auth/change-email': (cell) => ({
+    path: '/auth/change-email',
+    body: {
+      email: `${randomToken(12)}@people.example`,
+      password: pick(cell, { own: cell.person.password, foreign: ownersPassword, absent: 'walnut-ferry-58' })
+    }
+  }),
+  'POST /auth/confirm-email': (cell) => ({ path: '/auth/confirm-email', body: { token: tokenOf(cell, 'email') } }),
   'PATCH /me': inBody('/me', { firstName: 'Changed' }),
   'GET /orders': inQuery('/orders'),
   'GET /orders/{id}': async (cell) => ({ path: `/orders/${await orderNumber(cell)}` }),
@@ -229,6 +238,11 @@ export const pageRequests: Readonly<Record<string, Request>> = {
   'POST /account/verify': (cell) => ({
     path: '/account/verify',
     body: new URLSearchParams({ token: tokenOf(cell, 'verify') })
+  }),
+  'GET /account/email': (cell) => ({ path: `/account/email?token=${tokenOf(cell, 'email')}` }),
+  'POST /account/email': (cell) => ({
+    path: '/account/email',
+    body: new URLSearchParams({ token: tokenOf(cell, 'email') })
   }),
   'GET /account/reset': (cell) => ({ path: `/account/reset?token=${tokenOf(cell, 'reset')}` }),
   'POST /account/reset': (cell) => ({

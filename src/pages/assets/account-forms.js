@@ -1,0 +1,105 @@
+import { h } from './dom.js'
+import { onSend } from './form.js'
+import { service } from './service.js'
+
+/** The name and contact data of the account, which a checkout and an invoice use. */
+export function profileForm({ user, profile, consent }) {
+  const form = h(
+    'form',
+    { novalidate: true },
+    field('displayName', 'Display name', { value: user.displayName, autocomplete: 'name', dir: 'auto' }),
+    h(
+      'div',
+      { class: 'pair' },
+      field('firstName', 'First name', { value: profile.firstName, autocomplete: 'given-name', dir: 'auto' }),
+      field('lastName', 'Last name', { value: profile.lastName, autocomplete: 'family-name', dir: 'auto' })
+    ),
+    field('companyName', 'Company', { value: user.companyName, autocomplete: 'organization', dir: 'auto' }),
+    h(
+      'div',
+      { class: 'pair' },
+      field('billingEmail', 'Email for invoices', { value: user.billingEmail, type: 'email', autocomplete: 'email' }),
+      field('billingPhone', 'Phone', { value: user.billingPhone, type: 'tel', autocomplete: 'tel' })
+    ),
+    h(
+      'label',
+      { class: 'tick' },
+      h('input', { type: 'checkbox', name: 'marketingOptIn', checked: consent.marketingOptIn }),
+      h('span', {}, 'Email me occasionally about new products')
+    ),
+    ...ending('Save')
+  )
+  const optional = ['firstName', 'lastName', 'companyName', 'billingEmail', 'billingPhone']
+  onSend(form, async (values) => {
+    const { displayName, marketingOptIn } = values
+    const others = Object.fromEntries(optional.map((name) => [name, values[name] || null]))
+    await service.updateMe({ displayName, marketingOptIn, ...others })
+    report(form, 'Saved.')
+  })
+  return form
+}
+
+/** The password changes at once. All other devices are logged out. */
+export function passwordForm() {
+  const form = h(
+    'form',
+    { novalidate: true },
+    password('currentPassword', 'Current password', 'current-password'),
+    password('newPassword', 'New password', 'new-password'),
+    ...ending('Change the password')
+  )
+  onSend(form, async ({ currentPassword, newPassword }) => {
+    await withOwnPassword('currentPassword', () => service.changePassword({ currentPassword, newPassword }))
+    form.reset()
+    report(form, 'Your password is changed. All other devices are logged out.')
+  })
+  return form
+}
+
+/** The email changes when the link that is sent to the new address is used. */
+export function emailForm({ user }) {
+  const form = h(
+    'form',
+    { novalidate: true },
+    h('p', { class: 'hint' }, 'You log in with ', h('strong', {}, user.email), ', and our emails go there.'),
+    field('email', 'New email', { type: 'email', autocomplete: 'email', required: true }),
+    password('password', 'Password', 'current-password'),
+    ...ending('Change the email')
+  )
+  onSend(form, async ({ email, password: own }) => {
+    await withOwnPassword('password', () => service.changeEmail({ email, password: own }))
+    form.reset()
+    report(
+      form,
+      `Open the link that we send to ${email}, unless another account uses it. Until then, log in with ${user.email}.`
+    )
+  })
+  return form
+}
+
+function field(name, label, attributes) {
+  const id = `account-${name}`
+  return h('div', { class: 'field' }, h('label', { for: id }, label), h('input', { id, name, ...attributes }))
+}
+
+function password(name, label, autocomplete) {
+  return field(name, label, { type: 'password', autocomplete, required: true, maxlength: 200 })
+}
+
+function ending(label) {
+  return [h('button', { type: 'submit', class: 'quiet' }, label), h('p', { role: 'status', class: 'added' })]
+}
+
+function report(form, text) {
+  form.querySelector('[role=status]').textContent = text
+}
+
+/** Shows a wrong password at its field. The service answers as to a failed login. */
+async function withOwnPassword(name, send) {
+  try {
+    await send()
+  } catch (error) {
+    if (error.code !== 'AUTH_INVALID_CREDENTIALS') throw error
+    throw Object.assign(error, { details: { fieldErrors: { [name]: ['This is not your current password.'] } } })
+  }
+}
