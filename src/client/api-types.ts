@@ -822,7 +822,7 @@ export type QuoteLine = {
   quantity: number
   unitPrice: number | null
   total: number
-  image: { url: string; alt: string; width: number; height: number; sizes: { url: string; width: number }[] } | null
+  image: Image | null
   problem: LineProblem | null
 }
 

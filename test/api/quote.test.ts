@@ -121,6 +121,25 @@ describe('a quote', () => {
     expect(lines).toMatchObject([{ variationId: 2, name: 'Shirt - Large', unitPrice: 21, total: 42 }])
   })
 
+  it('shows the picture of the variation, else that of the product', async () => {
+    const { sqlite } = shop.app.db
+    const picture = sqlite.prepare('INSERT INTO media (hash, width, height, created_at) VALUES (?, 400, 300, 0)')
+    const use = sqlite.prepare(
+      "INSERT INTO product_images (product_id, variation_id, src, alt, position, media_hash, created_at) VALUES (?, ?, 'x', ?, 0, ?, 0)"
+    )
+    for (const [variation, alt] of [
+      [null, 'A shirt'],
+      [1, 'A small shirt']
+    ] as const) {
+      const hash = `picture${alt.length}`
+      picture.run(hash)
+      use.run(6, variation, alt, hash)
+    }
+    const items = [1, 2].map((variationId) => ({ productId: 6, variationId, quantity: 1 }))
+    const { lines } = await quote({ items: [...items, lantern] })
+    expect(lines.map(({ image }) => image?.alt)).toEqual(['A small shirt', 'A shirt', undefined])
+  })
+
   it('merges equal items into one line, as an order does', async () => {
     const { lines } = await quote({ items: [lantern, print, lantern] })
     expect(lines.map(({ name, quantity }) => [name, quantity])).toEqual([

@@ -1,16 +1,9 @@
 import { z } from 'zod'
+import { image } from './catalogue.ts'
 import { cartProblem, lineProblem } from './cart-problem.ts'
 import { amount, count, currency, id } from './fields.ts'
 
 const name = z.string().meta({ example: 'Harbour lantern' })
-
-const image = z.object({
-  url: z.string(),
-  alt: z.string(),
-  width: z.int(),
-  height: z.int(),
-  sizes: z.array(z.object({ url: z.string(), width: z.int() }))
-})
 
 const quoteLine = z
   .object({
@@ -20,7 +13,7 @@ const quoteLine = z
     quantity: count,
     unitPrice: amount.nullable().meta({ description: 'Null if it is not known what the line buys.' }),
     total: amount.meta({ description: 'After its share of the discounts; 0 if the line cannot be bought.' }),
-    image: image.nullable(),
+    image: image.nullable().meta({ description: "The variation's own picture, else the product's." }),
     problem: lineProblem.nullable()
   })
   .meta({ id: 'QuoteLine' })

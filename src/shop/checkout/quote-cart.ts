@@ -56,7 +56,7 @@ function quoteOf(shop: ShopContext, body: QuoteBody, caller: QuoteCaller, now: n
   const all = [...refusals, ...shopRefusals(shop, sale, caller)]
   // The total is final only if nothing else has to change.
   const payment = refusals.length === 0 ? paymentRefusals(shop, sale).refusals : []
-  return { quote: toQuote(sale, [...all, ...payment]), wrongCodes: sale.cart.codeRefusals.length }
+  return { quote: toQuote(shop, sale, [...all, ...payment]), wrongCodes: sale.cart.codeRefusals.length }
 }
 
 /** What prevents a checkout of any cart at the moment. */

@@ -1,5 +1,9 @@
+import type { Db } from '../../platform/db/database.ts'
 import { toMajor } from '../../platform/money.ts'
 import { needsShipping } from '../catalog/product-types.ts'
+import { imagesOf } from '../catalog/public/image.ts'
+import type { Image, Pictured } from '../catalog/public/image.ts'
+import type { ShopContext } from '../context.ts'
 import type { Problem, Refusal } from '../orders/problems.ts'
 import { totalsOf } from '../orders/totals.ts'
 import { lineAt, pathOf } from './cart-lines.ts'
@@ -17,7 +21,7 @@ export type Quote = {
     quantity: number
     unitPrice: number | null
     total: number
-    image: null
+    image: Image | null
     problem: PartProblem | null
   }[]
   coupons: { code: string; accepted: boolean; problem: PartProblem | null }[]
@@ -31,7 +35,11 @@ export type Quote = {
 }
 
 /** A sale and everything that prevents it, for a site. */
-export function toQuote({ cart, currency }: Sale, refusals: readonly Refusal[]): Quote {
+export function toQuote(
+  { db, publicUrl }: Pick<ShopContext, 'db' | 'publicUrl'>,
+  { cart, currency }: Sale,
+  refusals: readonly Refusal[]
+): Quote {
   const { cartLines, lines } = cart
   const problems = refusals.map(({ problem }) => problem)
   const major = (minor: number): number => toMajor(minor, currency)
@@ -45,7 +53,7 @@ export function toQuote({ cart, currency }: Sale, refusals: readonly Refusal[]):
       quantity: line.quantity,
       unitPrice: line.unitPriceMinor === null ? null : major(line.unitPriceMinor),
       total: major(lines.find(({ path }) => path === pathOf(line))?.totalMinor ?? 0),
-      image: null,
+      image: line.name === null ? null : imageOf(db, line, publicUrl()),
       problem: partOf(problems.find(({ path }) => lineAt(cartLines, path) === line))
     })),
     coupons: cart.codes.map(({ path, code }) => {
@@ -60,6 +68,12 @@ export function toQuote({ cart, currency }: Sale, refusals: readonly Refusal[]):
     payable: problems.length === 0,
     problems
   }
+}
+
+/** The picture of what a line buys: the variation's own, else the product's. */
+function imageOf(db: Db, { productId, variationId }: Pictured, publicUrl: string): Image | null {
+  const own = variationId === null ? [] : imagesOf(db, { productId, variationId }, publicUrl)
+  return own[0] ?? imagesOf(db, { productId, variationId: null }, publicUrl)[0] ?? null
 }
 
 function partOf(problem: Problem | undefined): PartProblem | null {

@@ -16,6 +16,9 @@ export function answerQuotes(sqlite: Database.Database): Handler {
   const grants = sqlite.prepare<[number], { spec: string }>(
     'SELECT spec FROM product_grants WHERE product_id = +? ORDER BY position'
   )
+  const pictures = sqlite.prepare<[number], { hash: string }>(`
+    SELECT m.hash FROM product_images i JOIN media m ON m.hash = i.media_hash
+    WHERE i.product_id = +? AND i.variation_id IS NULL ORDER BY i.position, i.id`)
   const held = sqlite.prepare<[string], { count: number }>(`
     SELECT count(*) AS count FROM order_holders h JOIN orders o ON o.id = h.order_id
     WHERE h.address_key = +? AND o.status IN ('pending', 'on-hold', 'failed')`)
@@ -23,6 +26,7 @@ export function answerQuotes(sqlite: Database.Database): Handler {
     const lines = items.flatMap(({ productId, quantity }) => {
       const found = product.get(productId)
       if (found?.published !== 1 || variations.all(productId).length > 0 || grants.all(productId).length > 0) return []
+      if (pictures.all(productId).length > 0) return []
       const unitPrice = found.priceMinor / 100
       const total = (found.priceMinor * quantity) / 100
       const ids = { productId, variationId: null }
