@@ -35,7 +35,7 @@ export function assertSellable(groups: readonly RefusalGroup[]): void {
   if (first !== undefined) throw cartRefused(first.refusals, first.message, first.wrongCodes)
 }
 
-/** Why the items and coupon codes of a cart cannot be bought, whoever buys them. */
+/** Why the items and coupon codes of a cart cannot be bought by any buyer. */
 export function cartRefusals({
   itemRefusals,
   codeRefusals
