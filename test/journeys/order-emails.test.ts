@@ -8,6 +8,7 @@ import { mailsTo } from '../support/mail-files.ts'
 import type { MailFile } from '../support/mail-files.ts'
 import { openTill } from '../shop/payments/till.ts'
 import type { Till } from '../shop/payments/till.ts'
+import { quay } from '../support/addresses.ts'
 
 const minuteMs = 60_000
 const shopEmail = 'orders@harbour.example'
@@ -52,7 +53,8 @@ async function payByCard(paymentToken: string): Promise<number> {
 
 async function orderByTransfer(): Promise<number> {
   const items = [{ productId: till.productId('mug'), quantity: 1 }]
-  const { data } = await till.shop.visitor().post('/store/checkout-session', { items, customer: { email } })
+  const body = { items, shippingAddress: quay, customer: { email } }
+  const { data } = await till.shop.visitor().post('/store/checkout-session', body)
   const id = Number(data['orderId'])
   const choice = { method: 'manual', email: null, firstName: null, lastName: null } as const
   await Promise.all([choosePayment(till.shop.app, id, choice), choosePayment(till.shop.app, id, choice)])

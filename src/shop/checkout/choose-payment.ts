@@ -6,7 +6,7 @@ import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
 import type { Address } from '../orders/address.ts'
 import { extendHold } from '../orders/expire-holds.ts'
-import { getOrder } from '../orders/find.ts'
+import { getOrder, itemsOf } from '../orders/find.ts'
 import { forgetBuyerEmail, recordBuyerEmail, recordContact } from '../orders/record-buyer.ts'
 import type { OrderRow } from '../orders/rows.ts'
 import { moveOrder } from '../orders/transition.ts'
@@ -19,6 +19,7 @@ import type { AttemptRow } from '../payments/rows.ts'
 import { settleAttempt } from '../payments/settle.ts'
 import { buyerStatusOf, isPayable, openPageOf } from './buyer-status.ts'
 import { assertKnownBuyer } from './known-buyer.ts'
+import { lacksAddress } from './ship-to.ts'
 
 type Method = {
   isOffered: (shop: ShopContext, order: OrderRow) => boolean
@@ -66,7 +67,7 @@ export function offeredMethods(shop: ShopContext, order: OrderRow): PaymentMetho
  * creates the attempt and the second finds it. An order that is paid, on hold or over stays as it is.
  *
  * @returns the gateway's page to pay on; null if the buyer has nothing to pay there
- * @throws AppError VALIDATION_FAILED (`email`), TRANSITION_REFUSED when a failed order's stock is no longer available, CHECKOUT_FAILED
+ * @throws AppError VALIDATION_FAILED (`email`, `country` without an address), TRANSITION_REFUSED when a failed order's stock is no longer available, CHECKOUT_FAILED
  */
 export async function choosePayment(shop: ShopContext, orderId: number, choice: PaymentChoice): Promise<string | null> {
   const attempt = await writeWhenFree(shop.db, (tx) => decide(tx, shop, orderId, choice, shop.clock.now()))
@@ -82,7 +83,11 @@ function decide(tx: Tx, shop: ShopContext, orderId: number, choice: PaymentChoic
   const order = getOrder(tx, orderId)
   if (!isPayable(order, buyerStatusOf(tx, order, now))) return null
   recordBuyer(tx, order, choice, now)
-  return paymentMethods[choice.method].start(tx, shop, { before: order, order: getOrder(tx, orderId) }, now)
+  const known = getOrder(tx, orderId)
+  // Whatever the form left out: goods are not paid before they have a place to go to.
+  if (lacksAddress(tx, itemsOf(tx, orderId), known))
+    throw validationFailed({ country: ['Please enter the address to ship to.'] })
+  return paymentMethods[choice.method].start(tx, shop, { before: order, order: known }, now)
 }
 
 function recordBuyer(tx: Tx, order: OrderRow, choice: PaymentChoice, now: number): void {

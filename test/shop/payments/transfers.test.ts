@@ -5,6 +5,7 @@ import { attemptsOf } from '../../../src/shop/payments/attempts.ts'
 import { markPaid } from '../../../src/shop/payments/mark-paid.ts'
 import { endHolds } from '../../../src/shop/payments/end-hold.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
+import { quay } from '../../support/addresses.ts'
 import { openTill } from './till.ts'
 
 const products = [{ slug: 'lamp', name: 'Lamp', price: '20.00', stock: 6 }]
@@ -16,7 +17,7 @@ const dayMs = 86_400_000
 /** An order of a lamp whose buyer has chosen to pay by bank transfer on the hosted page. */
 async function transferOrder(): Promise<number> {
   const items = [{ productId: till.productId('lamp'), quantity: 1 }]
-  const body = { items, customer: { email: 'lena@shop.example' } }
+  const body = { items, shippingAddress: quay, customer: { email: 'lena@shop.example' } }
   const id = Number((await till.shop.visitor().post('/store/checkout-session', body)).data['orderId'])
   await choosePayment(app, id, { method: 'manual', email: null, firstName: null, lastName: null })
   return id
