@@ -15,15 +15,25 @@ const maxAgeSeconds = 24 * 60 * 60
  */
 export function readHolder({ shop, request, identity, addressKey: address }: Call): Holder & { cookies: string[] } {
   const addressKey = hmac(shop.keys.nonce, `holder\0${address}`).toString('hex').slice(0, 32)
-  const [sent = '', ...others] = cookieValues(request.headers.get('cookie'), ownCookieName(shop, 'checkout'))
-  const isValid = others.length === 0 && /^[\w-]{22}$/.test(sent)
+  const sent = findToken(shop, request)
   if (identity !== null) {
-    const cookieBuyer = isValid ? guestOf(sent) : null
+    const cookieBuyer = sent === null ? null : guestOf(sent)
     return { buyer: `user:${identity.user.id}`, isGuest: false, cookieBuyer, addressKey, cookies: [] }
   }
-  const token = isValid ? sent : randomToken(16)
-  const cookies = isValid ? [] : [ownCookie(shop, 'checkout', token, maxAgeSeconds)]
+  const token = sent ?? randomToken(16)
+  const cookies = sent === null ? [ownCookie(shop, 'checkout', token, maxAgeSeconds)] : []
   return { buyer: guestOf(token), isGuest: true, cookieBuyer: null, addressKey, cookies }
+}
+
+/** The buyer that the checkout cookie of a request names; null without a valid one. */
+export function findGuestBuyer(shop: Call['shop'], request: Request): string | null {
+  const token = findToken(shop, request)
+  return token === null ? null : guestOf(token)
+}
+
+function findToken(shop: Call['shop'], request: Request): string | null {
+  const [sent = '', ...others] = cookieValues(request.headers.get('cookie'), ownCookieName(shop, 'checkout'))
+  return others.length === 0 && /^[\w-]{22}$/.test(sent) ? sent : null
 }
 
 function guestOf(token: string): string {

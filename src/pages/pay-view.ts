@@ -1,4 +1,5 @@
 import type { App } from '../app.ts'
+import { findGuestBuyer } from '../api/checkout-cookie.ts'
 import { findIdentity } from '../api/identity.ts'
 import { formatMoney } from '../platform/money.ts'
 import { countryName } from '../platform/postal/countries.ts'
@@ -10,6 +11,7 @@ import type { PaymentMethod } from '../shop/checkout/choose-payment.ts'
 import { shipToOf } from '../shop/checkout/ship-to.ts'
 import type { Address } from '../shop/orders/address.ts'
 import { itemsOf } from '../shop/orders/find.ts'
+import { pendingOrdersOf } from '../shop/orders/holders.ts'
 import type { OrderRow } from '../shop/orders/rows.ts'
 import { maskedEmail } from '../shop/orders/view.ts'
 import { setting } from '../shop/settings/settings.ts'
@@ -36,7 +38,7 @@ const methodWords: Readonly<Record<PaymentMethod, (app: App) => { label: string;
 export function choicePage(call: PageCall, order: OrderRow, draft: Draft, isChange: boolean): PageReply {
   const { app } = call
   const asked = askedOf(app, order, isChange)
-  const isTheirs = isAccountOf(call, order)
+  const isTheirs = isBuyerOf(call, order)
   const values = { ...(isTheirs ? storedValues(order) : {}), ...draft.values }
   const known = { values, errors: draft.errors }
   const address = asked.address ? addressView(app.db, countryOf(call, order, values), known) : null
@@ -73,16 +75,18 @@ function submitWords(order: OrderRow, methods: readonly PaymentMethod[], isCount
   return { label: `Order for ${formatMoney(order.totalMinor, order.currency)}`, action: '' }
 }
 
-/** Whether the session of the browser is that of the order's account. */
-function isAccountOf({ app, request, now }: PageCall, { userId }: OrderRow): boolean {
-  return userId !== null && findIdentity(app, request, now)?.user.id === userId
+/** Whether the browser has the session of the order's account, or placed the order itself. */
+function isBuyerOf({ app, request, now }: PageCall, { id, userId }: OrderRow): boolean {
+  if (userId !== null) return findIdentity(app, request, now)?.user.id === userId
+  const buyer = findGuestBuyer(app, request)
+  return buyer !== null && pendingOrdersOf(app.db, buyer).includes(id)
 }
 
 type Viewer = { values: Draft['values']; isTheirs: boolean }
 
 /**
- * The email and the address that the order has. Others may have the link, so only the browser that typed them, or the
- * account's own, sees them in full.
+ * The email and the address that the order has. Others may have the link, so only the browser that typed them, or
+ * that of the buyer, sees them in full.
  */
 function knownDetails(app: App, order: OrderRow, { values, isTheirs }: Viewer) {
   const { email } = order
@@ -106,7 +110,7 @@ function place({ city, country }: Address): string {
 }
 
 function storedValues(order: OrderRow): Record<string, string> {
-  return { ...order.contact, ...shipToOf(order) }
+  return { ...(order.email === null ? {} : { email: order.email }), ...order.contact, ...shipToOf(order) }
 }
 
 function countryOf({ app, request }: PageCall, order: OrderRow, values: Draft['values']): string {

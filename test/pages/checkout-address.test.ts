@@ -237,6 +237,18 @@ describe('what was typed', () => {
     expect(await htmlOf(shop.visitor(), url)).toContain('g…@example.com')
   })
 
+  it('on the site is shown in full to the browser that placed the order, and masked to others', async () => {
+    const visitor = shop.visitor()
+    const { url } = await place(visitor, { customer: { email: 'gwen@example.com' }, shippingAddress: quay })
+    const own = await htmlOf(visitor, url)
+    for (const words of ['gwen@example.com', 'Quay 7', '20457 Hamburg']) expect(own).toContain(words)
+    const form = await htmlOf(visitor, `${url}?change`)
+    for (const value of ['gwen@example.com', 'Quay 7', '20457']) expect(form).toContain(`value="${value}"`)
+    const others = await htmlOf(shop.visitor(), url)
+    expect(others).toContain('Hamburg, Germany')
+    for (const words of ['gwen@', 'Quay 7', '20457']) expect(others).not.toContain(words)
+  })
+
   it('can be corrected, and the page of the gateway that knew the old email is closed', async () => {
     const visitor = shop.visitor()
     const { url, order } = await place(visitor)
