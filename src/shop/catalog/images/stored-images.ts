@@ -35,7 +35,7 @@ export function applyImages(
     else if (row.alt !== alt || row.position !== position) updateImage(tx, row.id, { alt, position })
     else {
       // The file may have moved since the last try.
-      if (row.mediaHash === null && row.folder !== from.folder) updateImage(tx, row.id, from)
+      if (row.mediaHash === null && from.folder !== null && row.folder !== from.folder) updateImage(tx, row.id, from)
       continue
     }
     changed = true
