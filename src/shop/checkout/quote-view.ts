@@ -1,8 +1,7 @@
-import type { Db } from '../../platform/db/database.ts'
 import { toMajor } from '../../platform/money.ts'
 import { needsShipping } from '../catalog/product-types.ts'
-import { imagesOf } from '../catalog/public/image.ts'
-import type { Image, Pictured } from '../catalog/public/image.ts'
+import { lineImage } from '../catalog/public/image.ts'
+import type { Image } from '../catalog/public/image.ts'
 import type { ShopContext } from '../context.ts'
 import type { Problem, Refusal } from '../orders/problems.ts'
 import { totalsOf } from '../orders/totals.ts'
@@ -53,7 +52,7 @@ export function toQuote(
       quantity: line.quantity,
       unitPrice: line.unitPriceMinor === null ? null : major(line.unitPriceMinor),
       total: major(lines.find(({ path }) => path === pathOf(line))?.totalMinor ?? 0),
-      image: line.name === null ? null : imageOf(db, line, publicUrl()),
+      image: line.name === null ? null : lineImage(db, line, publicUrl()),
       problem: partOf(problems.find(({ path }) => lineAt(cartLines, path) === line))
     })),
     coupons: cart.codes.map(({ path, code }) => {
@@ -68,12 +67,6 @@ export function toQuote(
     payable: problems.length === 0,
     problems
   }
-}
-
-/** The picture of what a line buys: the variation's own, else the product's. */
-function imageOf(db: Db, { productId, variationId }: Pictured, publicUrl: string): Image | null {
-  const own = variationId === null ? [] : imagesOf(db, { productId, variationId }, publicUrl)
-  return own[0] ?? imagesOf(db, { productId, variationId: null }, publicUrl)[0] ?? null
 }
 
 function partOf(problem: Problem | undefined): PartProblem | null {

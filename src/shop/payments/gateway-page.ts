@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type Stripe from 'stripe'
 import { writeWhenFree } from '../../platform/db/busy.ts'
 import { isStorageError } from '../../platform/db/storage-errors.ts'
+import { lineImage } from '../catalog/public/image.ts'
+import type { Pictured } from '../catalog/public/image.ts'
 import type { ShopContext } from '../context.ts'
 import { getOrder, itemsOf } from '../orders/find.ts'
 import type { OrderRow } from '../orders/rows.ts'
@@ -126,14 +128,14 @@ function purchase(
   attempt: AttemptRow
 ): Pick<Stripe.Checkout.SessionCreateParams, 'mode' | 'line_items' | 'payment_intent_data' | 'subscription_data'> {
   const items = itemsOf(shop.db, order.id)
-  const lines = items.map(({ quantity, unitPriceMinor, name, grants }) => {
+  const lines = items.map(({ quantity, unitPriceMinor, name, grants, productId, variationId }) => {
     const interval = subscriptionInterval([{ grants }])
     return {
       quantity,
       price_data: {
         currency: order.currency.toLowerCase(),
         unit_amount: unitPriceMinor,
-        product_data: { name },
+        product_data: { name, ...imageFor(shop, { productId, variationId }) },
         ...(interval === null ? {} : { recurring: { interval } })
       }
     }
@@ -142,6 +144,12 @@ function purchase(
   return subscriptionInterval(items) === null
     ? { mode: 'payment', line_items: lines, payment_intent_data: { ...data, ...paymentDetails(shop, order) } }
     : { mode: 'subscription', line_items: lines, subscription_data: data }
+}
+
+/** The picture of a line item on Stripe's page. Stripe fetches it, so the shop must be reached by https. */
+function imageFor({ db, publicUrl }: ShopContext, line: Pictured): { images?: string[] } {
+  const image = publicUrl().startsWith('https:') ? lineImage(db, line, publicUrl()) : null
+  return image === null ? {} : { images: [image.url] }
 }
 
 /** The order's discount as a coupon at Stripe that can be used once. */

@@ -71,6 +71,23 @@ describe('the payment page', () => {
     expect(paid).toMatchObject({ metadata: mine, description: `Order ${attempt.orderId}` })
   })
 
+  it("shows the products' pictures if the shop is reached by https", async () => {
+    const { app } = till.shop
+    const hash = 'a'.repeat(32)
+    app.db.sqlite.exec(`
+      INSERT INTO media (hash, width, height, created_at) VALUES ('${hash}', 800, 600, 0);
+      INSERT INTO product_images (product_id, src, alt, position, media_hash, created_at) SELECT id, 'x', '', 0, '${hash}', 0 FROM products`)
+    onTestFinished(() => void app.db.sqlite.exec('DELETE FROM product_images; DELETE FROM media'))
+    const picturesAt = async (publicUrl: string): Promise<string[]> => {
+      const attempt = await unopened()
+      await offerCheckoutPage({ ...app, publicUrl: () => publicUrl }, attempt)
+      const product = idOf((await pageOf(attempt)).line_items?.data[0]?.price?.product ?? null) ?? ''
+      return (await till.stripe.products.retrieve(product)).images
+    }
+    expect(await picturesAt('https://shop.example')).toEqual([`https://shop.example/media/${hash}-800.webp`])
+    expect(await picturesAt('http://localhost:3000')).toEqual([])
+  })
+
   it('asks for the email of a buyer without one', async () => {
     const attempt = await unopened({ body: { customer: {} } })
     await offer(attempt)

@@ -36,6 +36,12 @@ export function imagesOf(db: Db, { productId, variationId }: Pictured, publicUrl
     .map((row) => toImage(row, publicUrl))
 }
 
+/** The picture of a line item: the variation's main one, else the product's; null without one. */
+export function lineImage(db: Db, { productId, variationId }: Pictured, publicUrl: string): Image | null {
+  const own = variationId === null ? [] : imagesOf(db, { productId, variationId }, publicUrl)
+  return own[0] ?? imagesOf(db, { productId, variationId: null }, publicUrl)[0] ?? null
+}
+
 /** One picture; null while it is not stored. */
 export function imageOfRow(db: Db, { id }: { id: number }, publicUrl: string): Image | null {
   const row = storedImage(db).get(id)
