@@ -38,7 +38,8 @@ async function prepare(app: App): Promise<void> {
   const { isEmptyShop, seedDemo } = await import('../operations/seeding/demo.ts')
   await migrateShop(app)
   const { fetchImages } = await import('../shop/catalog/images/fetch-images.ts')
-  if (isEmptyShop(app.db)) await seedDemo(app, app.clock.now())
+  if (!isEmptyShop(app.db)) return
+  await seedDemo(app, app.clock.now())
   await fetchImages(app, {})
 }
 
