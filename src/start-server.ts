@@ -45,7 +45,7 @@ export async function startServer(app: App): Promise<RunningServer> {
   let stopping = false
   const api = createApi(app)
   const description = createDescription(app)
-  const pages = createPages(app)
+  const pages = createPages(app, api)
   /** The handlers by path, or by path prefix if it ends in a slash. The first match answers; the pages answer the rest. */
   const handlers: [path: string, serve: Serve][] = [
     [`${app.config.apiPrefix}/`, api],

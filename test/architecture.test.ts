@@ -144,6 +144,16 @@ describe('the sources', () => {
     )
     expect(found).toEqual([])
   })
+
+  it('import only their own files and the typed client in the storefront', () => {
+    const own = modules.filter(({ path }) => path.startsWith('pages/storefront/'))
+    const foreign = own.flatMap(({ path, imports, packages }) =>
+      [...imports.filter((target) => !/^(pages\/storefront|client)\//.test(target)), ...packages].map(
+        (target) => `${path} imports ${target}`
+      )
+    )
+    expect([own.length > 5, foreign]).toEqual([true, []])
+  })
 })
 
 describe('the rules themselves', () => {

@@ -8,9 +8,8 @@ import { readModule } from './browser-module.ts'
 /** The files that templates name. They import or refer to all others. */
 const entries = {
   style: 'style.css',
-  icon: 'lantern.svg',
+  icon: 'shop.svg',
   storefrontStyle: 'storefront.css',
-  goods: 'goods.svg',
   offers: 'offers.js',
   product: 'product.js',
   cart: 'cart.js',

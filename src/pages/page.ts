@@ -1,9 +1,12 @@
 import type { App } from '../app.ts'
+import type { Eventually } from '../platform/eventually.ts'
 import type { AssetName } from './assets.ts'
 
 /** The request of a page, for its handler. */
 export type PageCall = {
   readonly app: App
+  /** The API, which the storefront calls in this process. */
+  readonly api: (request: Request) => Eventually<Response>
   readonly request: Request
   readonly now: number
   /** The key of the client's address for limits. */
@@ -26,8 +29,14 @@ export type PageReply =
       readonly setCookie?: string
       /** The script of a storefront page. Such a page is the same for every visitor, so it can be cached and compressed. */
       readonly script?: AssetName
+      /** Whether search engines may list the page. */
+      readonly indexed?: boolean
+      /** The address of a picture that the page shows from another origin. */
+      readonly pictureFrom?: string
     }
-  | { readonly redirect: string; readonly setCookie?: string }
+  | { readonly redirect: string; readonly setCookie?: string | readonly string[] }
+  /** A file, such as a sitemap. */
+  | { readonly text: string; readonly type: string }
 
 export type PageRoute = {
   readonly method: 'GET' | 'POST'

@@ -15,7 +15,7 @@ import { errorPage } from './error-page.ts'
 import { donePages } from './order-page.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
 import { createRenderer } from './render.ts'
-import { storefrontPages } from './storefront/storefront.ts'
+import { storefrontPages } from './storefront-pages.ts'
 
 /** Every page; the first whose path matches and whose method fits answers. */
 export const pageRoutes: readonly PageRoute[] = [...storefrontPages, ...accountPages, ...donePages, ...checkoutPages]
@@ -23,8 +23,10 @@ export const pageRoutes: readonly PageRoute[] = [...storefrontPages, ...accountP
 /**
  * Serves what people see: account links, hosted checkout, the demo storefront, and the style of these pages. Undefined
  * for a path without a page.
+ *
+ * @param api the API's handler, which the storefront calls
  */
-export function createPages(app: App): (request: Request) => Promise<Response | undefined> {
+export function createPages(app: App, api: PageCall['api']): (request: Request) => Promise<Response | undefined> {
   const assets = loadAssets()
   const render = createRenderer(app, assets)
   const trusted = parseTrustedProxies(app.config.trustedProxies)
@@ -35,7 +37,7 @@ export function createPages(app: App): (request: Request) => Promise<Response | 
     if (matching.length === 0) return isRead(request) ? assets.find(path, request) : undefined
     const started = performance.now()
     const end = beginRequest(`${request.method === 'HEAD' ? 'GET' : request.method} ${matching[0]?.name}`)
-    const response = render(await answer(app, trusted, matching, path, request), request)
+    const response = render(await answer({ app, api }, trusted, matching, path, request), request)
     end()
     const ms = Math.round((performance.now() - started) * 10) / 10
     app.log.info('page', { method: request.method, path: matching[0]?.name, status: response.status, ms })
@@ -55,7 +57,7 @@ export function prefersHtml(request: Request): boolean {
 }
 
 async function answer(
-  app: App,
+  { app, api }: Pick<PageCall, 'app' | 'api'>,
   trusted: TrustedProxies,
   matching: readonly PageRoute[],
   path: string,
@@ -67,6 +69,7 @@ async function answer(
     const address = clientAddress(socketAddress(request), request.headers.get('x-forwarded-for'), trusted)
     const call: PageCall = {
       app,
+      api,
       request,
       now: app.clock.now(),
       addressKey: addressKey(address),

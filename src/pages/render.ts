@@ -14,15 +14,34 @@ export function createRenderer(app: App, assets: Assets): (reply: PageReply, req
     if ('redirect' in reply) {
       return new Response(null, {
         status: 303,
-        headers: {
-          location: reply.redirect,
-          'cache-control': 'no-store',
-          'referrer-policy': 'no-referrer',
-          ...(reply.setCookie === undefined ? {} : { 'set-cookie': reply.setCookie })
-        }
+        headers: [
+          ['location', reply.redirect],
+          ['cache-control', 'no-store'],
+          ['referrer-policy', 'no-referrer'],
+          ...[reply.setCookie ?? []].flat().map((cookie): [string, string] => ['set-cookie', cookie])
+        ]
       })
     }
-    const { status, template, title, data = {}, leadsTo = [], headers = {}, setCookie, script } = reply
+    if ('text' in reply) {
+      const headers = {
+        'content-type': reply.type,
+        'cache-control': 'public, max-age=300',
+        'x-content-type-options': 'nosniff'
+      }
+      return new Response(reply.text, { headers })
+    }
+    const {
+      status,
+      template,
+      title,
+      data = {},
+      leadsTo = [],
+      headers = {},
+      setCookie,
+      script,
+      indexed = false,
+      pictureFrom
+    } = reply
     const common = {
       title,
       shopName: setting(app.db, 'shop.name'),
@@ -41,26 +60,30 @@ export function createRenderer(app: App, assets: Assets): (reply: PageReply, req
         ...(script === undefined ? {} : { vary: 'accept-encoding' }),
         'content-type': 'text/html; charset=utf-8',
         'cache-control': script === undefined ? 'no-store' : 'no-cache',
-        'content-security-policy': contentSecurityPolicy(script !== undefined, [app.publicUrl(), ...leadsTo]),
+        'content-security-policy': contentSecurityPolicy(
+          script !== undefined,
+          [app.publicUrl(), ...leadsTo],
+          pictureFrom
+        ),
         // Paths and queries contain tokens, which other sites must not get. With no-referrer, browsers send forms with
         // `Origin: null` (Fetch, "append a request Origin header"), which are refused without Sec-Fetch-Site.
         'referrer-policy': 'same-origin',
         'x-content-type-options': 'nosniff',
         ...isolationHeaders,
-        'x-robots-tag': 'noindex'
+        ...(indexed && status === 200 ? {} : { 'x-robots-tag': 'noindex' })
       }
     })
   }
 }
 
 /** Chromium also applies form-action to the redirect that answers a form, so its target must be listed. */
-function contentSecurityPolicy(isScripted: boolean, leadsTo: readonly (string | null)[]): string {
+function contentSecurityPolicy(isScripted: boolean, leadsTo: readonly (string | null)[], pictureFrom?: string): string {
   const sources = new Set(leadsTo.flatMap((url) => (url === null ? [] : [sourceOf(url)])))
   return [
     "default-src 'none'",
     ...(isScripted ? ["script-src 'self'", "connect-src 'self'"] : []),
     "style-src 'self'",
-    "img-src 'self' data:",
+    `img-src 'self' data:${pictureFrom === undefined ? '' : ` ${sourceOf(pictureFrom)}`}`,
     `form-action 'self' ${[...sources].join(' ')}`,
     "frame-ancestors 'none'",
     "base-uri 'none'"

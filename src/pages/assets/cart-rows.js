@@ -74,8 +74,10 @@ function rowOf(line, index, actions) {
   const element = h(
     'li',
     {},
-    picture(line.picture),
-    h('a', { class: 'name', href: `/products/${line.slug}` }, line.name),
+    picture(line.picture, line.name),
+    line.slug === ''
+      ? h('span', { class: 'name' }, line.name)
+      : h('a', { class: 'name', href: `/products/${line.slug}` }, line.name),
     h('div', { class: 'amounts' }, input, price, remove),
     problem
   )

@@ -77,9 +77,15 @@ function quoteBody() {
 /** Shows the current prices, totals and problems. The stored cart, which may be weeks old, gets the prices. */
 function answered(quote, body) {
   const cart = readCart()
-  const priced = cart.map((line) => ({ ...line, amount: lineFor(quote, line)?.unitPrice ?? line.amount }))
-  if (priced.some(({ amount }, index) => amount !== cart[index].amount)) writeCart(priced)
-  rows.update(priced)
+  const priced = cart.map((line) => {
+    const { unitPrice, name } = lineFor(quote, line) ?? {}
+    return { ...line, amount: unitPrice ?? line.amount, name: name ?? line.name }
+  })
+  if (JSON.stringify(priced) !== JSON.stringify(cart)) writeCart(priced)
+  // A line that a form without script added has no name until now.
+  if (priced.some(({ name }, index) => name !== cart[index].name)) rows.show(priced)
+  else rows.update(priced)
+  find('[data-shipping]').hidden = !quote.shipping.required
   coupon.showAnswer(JSON.stringify(body.items), quote)
   showTotals(quote)
   showProblems(quote.problems)

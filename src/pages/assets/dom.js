@@ -1,7 +1,6 @@
 /** Creates an element. Strings become text nodes, so that no response of the service is parsed as HTML. */
 export function h(tag, properties = {}, ...children) {
-  const isSvg = tag === 'svg' || tag === 'use'
-  const element = isSvg ? document.createElementNS('http://www.w3.org/2000/svg', tag) : document.createElement(tag)
+  const element = document.createElement(tag)
   for (const [name, value] of Object.entries(properties)) {
     if (name.startsWith('on')) element.addEventListener(name.slice(2), value)
     else if (value === true) element.setAttribute(name, '')
@@ -43,15 +42,16 @@ export function find(selector) {
   return element
 }
 
-const { goods, decimals } = document.body.dataset
+const { decimals } = document.body.dataset
 
-export function picture(name) {
-  const svg = h(
-    'svg',
-    { viewBox: '0 0 200 160', 'aria-hidden': 'true', focusable: 'false' },
-    h('use', { href: `${goods}#${name}` })
-  )
-  return h('span', { class: `art art-${name}` }, svg)
+/** The picture of a product, or the initial of its name in its place. */
+export function picture(image, name = '') {
+  if (typeof image !== 'object' || image === null) {
+    const [initial = ''] = name.trim().toLocaleUpperCase()
+    return h('span', { class: 'art blank', 'aria-hidden': 'true' }, h('span', {}, initial))
+  }
+  const { url, srcset, width, height } = image
+  return h('span', { class: 'art' }, h('img', { src: url, srcset, sizes: '6rem', width, height, alt: '' }))
 }
 
 /** An amount in major units, in the format of the shop's pages. */

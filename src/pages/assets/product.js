@@ -2,34 +2,67 @@ import { addToCart } from './cart-store.js'
 import { find, findAll, findMaybe, h } from './dom.js'
 import './shell.js'
 
-/** The chosen variation; null for a product without variations. */
+/**
+ * Null for a product that is sold out.
+ *
+ * @type {any}
+ */
+const form = findMaybe('[data-add]')
+/** The variations with their values of each option. */
+const variations = JSON.parse(form?.dataset.variations ?? '[]')
+
+/** The chosen variation; null for a product without variations, undefined for a combination that does not exist. */
 function chosen() {
-  return findMaybe('[data-add] input:checked')
+  if (variations.length === 0) return null
+  const names = [...new Set(findAll('[data-choice]').map((field) => field.getAttribute('name')))]
+  const values = names.map((name) => form.elements.namedItem(name).value)
+  if (names[0] === 'variation') return variations.find(({ id }) => String(id) === values[0])
+  return variations.find((variation) => variation.values.every((value, index) => value === values[index]))
 }
 
-function showPrice() {
-  const { price = '', original = '' } = chosen()?.dataset ?? {}
-  const now = h('strong', original === '' ? {} : { class: 'now' }, price)
-  find('[data-price]').replaceChildren(now, ...(original === '' ? [] : [' ', h('s', {}, original)]))
+function showChoice() {
+  const variation = chosen()
+  if (variation === null) return
+  const canBuy = variation?.available === true
+  find('[data-buy]').disabled = !canBuy
+  const left = find('[data-left]')
+  left.hidden = canBuy && variation.left === null
+  if (!canBuy) left.textContent = variation === undefined ? 'This combination does not exist.' : 'Sold out'
+  else if (variation.left !== null) left.textContent = `Only ${variation.left} left`
+  if (variation === undefined) return
+  find('#quantity').max = Math.min(variation.left ?? 50, 50)
+  const { price, original } = variation
+  const now = h('strong', original === null ? {} : { class: 'now' }, price)
+  find('[data-price]').replaceChildren(now, ...(original === null ? [] : [' ', h('s', {}, original)]))
+}
+
+const goToCart = h('a', { href: '/cart' }, 'Go to the cart')
+const answers = {
+  added: ['Added to your cart. ', goToCart],
+  full: ['Your cart is full: it can hold 30 different products. This product was not added. ', goToCart],
+  most: ['Your cart has 50 of this product, the most that one order can contain. ', goToCart]
 }
 
 function add(event) {
   event.preventDefault()
-  const { productId, slug, name, type, currency, amount, picture } = find('[data-add]').dataset
-  const variation = chosen()?.dataset
-  addToCart({
+  const variation = chosen()
+  if (variation === undefined) return
+  const { productId, name, type, currency, amount, picture } = form.dataset
+  const result = addToCart({
     productId: Number(productId),
-    variationId: variation === undefined ? null : Number(variation.id),
-    slug,
-    name: variation === undefined ? name : `${name} - ${variation.name}`,
+    variationId: variation?.id ?? null,
+    slug: form.elements.slug.value,
+    name: variation === null ? name : `${name} - ${variation.name}`,
     type,
-    picture,
+    picture: JSON.parse(picture),
     currency,
-    amount: Number(variation?.amount ?? amount),
+    amount: variation?.amount ?? Number(amount),
     quantity: Number(find('#quantity').value)
   })
-  find('[data-added]').replaceChildren('Added to your cart. ', h('a', { href: '/cart' }, 'Go to the cart'))
+  find('[data-added]').replaceChildren(...answers[result])
 }
 
-findMaybe('[data-add]')?.addEventListener('submit', add)
-for (const input of findAll('[data-add] input[name=variation]')) input.addEventListener('change', showPrice)
+form?.addEventListener('submit', add)
+for (const field of findAll('[data-choice]')) field.addEventListener('change', showChoice)
+// After Back, the browser restores what was chosen.
+showChoice()

@@ -1,32 +1,38 @@
-import { formatMoney, toMinor } from '../../platform/money.ts'
-import type { Offer } from '../../shop/catalog/offer-view.ts'
-import { pictureOf } from './pictures.ts'
+import type { Card, Image, Price } from '../../client/api-types.ts'
+import { money } from './money.ts'
+import type { Site } from './site.ts'
 
-/** An offer in the list. */
-export type Card = {
-  name: string
-  href: string
-  picture: string
-  price: string
-  original: string | null
-  soldOut: boolean
-}
+/** A picture, or the initial of the product's name in its place. */
+export type Picture = { image: (Image & { srcset: string }) | null; initial: string }
 
-/** Converts an offer for the storefront's list. */
-export function toCard(offer: Offer, publicUrl: string): Card {
-  const { currency, amount, originalAmount } = offer.price
-  const money = (major: number): string => formatMoney(toMinor(major, currency), currency)
+export type ShownPrice = { price: string; original: string | null; from: boolean }
+
+/** A product in a list. */
+export type ShownCard = ShownPrice & { name: string; href: string; picture: Picture; soldOut: boolean }
+
+/** A card of the API for the storefront's list. */
+export function toCard(card: Card, site: Site): ShownCard {
   return {
-    name: offer.name,
-    href: ownPath(offer.url, publicUrl),
-    picture: pictureOf(offer.productSlug, offer.categories),
-    price: money(amount),
-    original: originalAmount === null ? null : money(originalAmount),
-    soldOut: !offer.available
+    name: card.name,
+    href: ownPath(card.url, site),
+    picture: toPicture(card.image, card.name),
+    soldOut: !card.available,
+    ...toPrice(card.price, site)
   }
 }
 
+/** A price as text. */
+export function toPrice({ amount, originalAmount, from }: Price, site: Site): ShownPrice {
+  return { price: money(amount, site), original: originalAmount === null ? null : money(originalAmount, site), from }
+}
+
+export function toPicture(image: Image | null, name: string): Picture {
+  const [initial = ''] = name.trim().toLocaleUpperCase()
+  if (image === null) return { image: null, initial }
+  return { image: { ...image, srcset: image.sizes.map(({ url, width }) => `${url} ${width}w`).join(', ') }, initial }
+}
+
 /** A page of the shop is linked by its path, so that a buyer who opened the shop under another host name stays there. */
-function ownPath(url: string, publicUrl: string): string {
+export function ownPath(url: string, { publicUrl }: Site): string {
   return url.startsWith(`${publicUrl}/`) ? url.slice(publicUrl.length) : url
 }

@@ -1,100 +1,100 @@
-import type { App } from '../../app.ts'
-import { AppError } from '../../errors.ts'
-import { formatMoney, toMajor } from '../../platform/money.ts'
-import { grantText } from '../../shop/benefits/kinds.ts'
-import type { Offer } from '../../shop/catalog/offer-view.ts'
-import { listOffers } from '../../shop/catalog/offers.ts'
-import { currentPrice, pricesOf } from '../../shop/catalog/price.ts'
-import type { ProductRow, VariationRow } from '../../shop/catalog/rows.ts'
-import { effectiveStock } from '../../shop/catalog/stock.ts'
-import {
-  categoriesOfProduct,
-  grantsOfProduct,
-  productBySlug,
-  tagsOfProduct,
-  variationsOfProduct
-} from '../../shop/catalog/stored-product.ts'
-import { chooseVariation } from '../../shop/catalog/variation-choice.ts'
-import { setting } from '../../shop/settings/settings.ts'
-import type { PageCall } from '../page.ts'
-import { toCard } from './card.ts'
-import { pictureOf } from './pictures.ts'
-import type { Shown } from './shown.ts'
+import type { Product, Variation } from '../../client/api-types.ts'
+import { toCard, toPicture, toPrice } from './card.ts'
+import { productJsonLd } from './json-ld.ts'
+import type { Shown, Site, Visit } from './site.ts'
 
-/** Below this number, the page shows how many units are left. */
-const fewLeft = 6
+/** One order can contain this many units of a product. */
+const mostUnits = 50
+/** With more values than this, a choice is a select. */
+const mostRadios = 6
 
-/** @throws AppError NOT_FOUND for a product that is not published */
-export function showProduct({ app, param, now }: PageCall): Shown {
-  const product = productBySlug(app.db, param)
-  if (product === undefined || !product.published) throw new AppError('NOT_FOUND', 'There is no such product.')
-  const { id, slug, name, description, type } = product
-  const categories = categoriesOfProduct(app.db, id)
-  const names = categories.map((category) => category.name)
-  const choices = choicesOf(app, product, now)
+/** A product with its choices. The form works without script. @throws ShopError NOT_FOUND */
+export async function showProduct({ client, site, param, query }: Visit): Promise<Shown> {
+  const { product } = await client.get(`/store/products/${encodeURIComponent(param)}`)
+  const chosen = product.variations.find(({ isDefault, available }) => isDefault && available)
+  const shown = chosen ?? product.variations.find(({ available }) => available) ?? product.variations[0]
+  const [category] = product.categories
+  const price = shown?.price ?? product.price
   return {
     template: 'product',
-    title: name,
+    title: product.name,
+    meta: {
+      description: product.summary,
+      path: `/products/${product.slug}`,
+      image: product.image?.url ?? null,
+      jsonLd: productJsonLd(product, site)
+    },
     data: {
-      product: { id, slug, name, paragraphs: description.split(/\n+/).filter((text) => text !== ''), type },
-      picture: pictureOf(slug, names),
-      categories,
-      tags: tagsOfProduct(app.db, id),
-      gives: grantsOfProduct(app.db, id).map((grant) => grantText(app.db, grant)),
-      currency: setting(app.db, 'shop.currency'),
-      ...choices,
-      more: moreOf(app, categories[0]?.slug, id, now)
+      product: { ...product, paragraphs: product.description.split(/\n+/).filter((text) => text !== '') },
+      picture: toPicture(shown?.image ?? product.image, product.name),
+      pictures: product.images.slice(1).map((image) => toPicture(image, product.name)),
+      price: toPrice(price, site),
+      amount: price.amount,
+      choices: choicesOf(product, shown),
+      variations: JSON.stringify(product.variations.map((variation) => forScript(variation, product, site))),
+      left: (shown ?? product).stockLeft,
+      most: Math.min((shown ?? product).stockLeft ?? mostUnits, mostUnits),
+      notice: notices[query.get('notice') ?? ''] ?? null,
+      more: category === undefined ? [] : await moreOf(client, category.slug, product, site)
     }
   }
 }
 
-type Choice = {
-  id: number | null
+/** What a form without script was answered with. */
+const notices: Readonly<Record<string, string>> = {
+  'no-choice': 'This combination does not exist. Please choose another one.',
+  full: 'Your cart is full: it can hold 30 different products. This product was not added.'
+}
+
+export type Choice = {
   name: string
-  amount: number
-  price: string
-  original: string | null
-  /** Units in stock that one order can contain: null when stock is not counted, 0 when it is sold out. */
-  stock: number | null
+  label: string
+  isSelect: boolean
+  values: { value: string; label: string; chosen: boolean; soldOut: boolean }[]
 }
 
-/** The choices: the variations, or the product itself without a name. */
-function choicesOf(app: App, product: ProductRow, now: number) {
-  const currency = setting(app.db, 'shop.currency')
-  const variations = variationsOfProduct(app.db, product.id)
-  const toChoice = (variation: VariationRow | null): Choice => {
-    const { unitPriceMinor, originalMinor } = currentPrice(pricesOf(product, variation), now)
-    return {
-      id: variation?.id ?? null,
-      name: variation?.name ?? '',
-      amount: toMajor(unitPriceMinor, currency),
-      price: formatMoney(unitPriceMinor, currency),
-      original: originalMinor === null ? null : formatMoney(originalMinor, currency),
-      stock: effectiveStock(product, variation)
-    }
+/** One choice for each option; without options, one choice of a variation. */
+function choicesOf(product: Product, shown: Variation | undefined): Choice[] {
+  const { options, variations } = product
+  if (variations.length === 0) return []
+  if (options.length === 0) {
+    const values = variations.map((variation) => ({
+      value: String(variation.variationId),
+      label: variation.name,
+      chosen: variation === shown,
+      soldOut: !variation.available
+    }))
+    return [{ name: 'variation', label: 'Choose', isSelect: values.length > mostRadios, values }]
   }
-  const choices = variations.length === 0 ? [toChoice(null)] : variations.map(toChoice)
-  const chosenId = chooseVariation(product, variations)?.id ?? null
-  const chosen = choices.find(({ id, stock }) => id === chosenId && stock !== 0)
-  const left = chosen?.stock ?? null
+  return options.map(({ name, values }, index) => ({
+    name: `option-${index}`,
+    label: name,
+    isSelect: values.length > mostRadios,
+    values: values.map((value) => ({
+      value,
+      label: value,
+      chosen: shown?.options[name] === value,
+      soldOut: !variations.some((variation) => variation.available && variation.options[name] === value)
+    }))
+  }))
+}
+
+function forScript(variation: Variation, { options }: Product, site: Site) {
+  const { variationId, name, available, stockLeft, price } = variation
   return {
-    choices: variations.length === 0 ? [] : choices,
-    chosen: chosen ?? choices[0],
-    soldOut: chosen === undefined,
-    left: left !== null && left < fewLeft ? left : null,
-    most: Math.min(left ?? 50, 50)
+    id: variationId,
+    name,
+    values: options.map((option) => variation.options[option.name]),
+    available,
+    left: stockLeft,
+    amount: price.amount,
+    ...toPrice(price, site)
   }
 }
 
-function moreOf(app: App, category: string | undefined, id: number, now: number) {
-  if (category === undefined) return []
-  try {
-    const { body } = listOffers(app, { page: 1, perPage: 5, category }, now)
-    const { data } = JSON.parse(body.toString()) as { data: { offers: Offer[] } }
-    const others = data.offers.filter((offer) => offer.productId !== id)
-    return others.slice(0, 4).map((offer) => toCard(offer, app.publicUrl()))
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'DEPENDENCY_UNAVAILABLE') return []
-    throw error
-  }
+/** Other products of the category; none if the shop cannot list them now. */
+async function moreOf(client: Visit['client'], category: string, { productId }: Product, site: Site) {
+  const { products } = await client.get('/store/products', { query: { category, perPage: 5 } })
+  const others = products.filter((card) => card.productId !== productId && card.available)
+  return others.slice(0, 4).map((card) => toCard(card, site))
 }

@@ -70,7 +70,27 @@ const rules = {
   trackingUrls: 'a list of CARRIER=URL with an http or https URL that contains {tracking}',
   email: 'an email address, or empty',
   emails: `a list of emails: ${optionalEmails.join(', ')}`,
+  colour: 'a colour such as #2f6f8f, or empty',
+  address: 'an http or https URL without credentials, or empty',
+  language: 'a language tag such as en, de or fr-CH',
   percentage: 'a percentage from 0 to 100 with at most two decimals'
+}
+
+const webAddress = (about: string): Definition<string> =>
+  text('', about, upTo(2000).refine(isWebAddress, rules.address))
+
+function isWebAddress(value: string): boolean {
+  if (value === '') return true
+  const url = /^https?:\/\/[^\s\\\p{C}]+$/iu.test(value) ? URL.parse(value) : null
+  return url !== null && url.username === '' && url.password === ''
+}
+
+function isLanguage(tag: string): boolean {
+  try {
+    return Intl.NumberFormat.supportedLocalesOf(tag).length === 1
+  } catch {
+    return false
+  }
 }
 
 /** Every setting by its key. */
@@ -210,6 +230,26 @@ export const definitions = {
   },
   'events.keepDays': integer(90, 31, 3650, 'For how many days events are kept'),
   'storefront.enabled': flag(false, 'Whether "shopstead serve" shows the demo storefront at /'),
+  'storefront.tagline': text(
+    '',
+    'A sentence about the shop on the front page of the storefront, and in search results',
+    upTo(300)
+  ),
+  'storefront.logoUrl': webAddress('The http or https address of the logo on the storefront; empty for none'),
+  'storefront.accentColor': text(
+    '',
+    'The colour of buttons and links on the storefront, such as #2f6f8f; empty for the default',
+    z.string(rules.colour).regex(/^(?:|#[0-9a-f]{6})$/i, rules.colour)
+  ),
+  'storefront.contact': text('', 'How buyers reach the shop, at the end of each page of the storefront', upTo(500)),
+  'storefront.termsUrl': webAddress('The http or https address of the terms; empty for none'),
+  'storefront.privacyUrl': webAddress('The http or https address of the privacy policy; empty for none'),
+  'storefront.imprintUrl': webAddress('The http or https address of the imprint; empty for none'),
+  'storefront.language': text(
+    'en',
+    'The language tag of the storefront, such as de, for number formats and screen readers; its own texts are English',
+    z.string(rules.language).refine(isLanguage, rules.language)
+  ),
   'backup.schedule': text(
     '',
     'The schedule of backups while "shopstead serve" runs: a cron expression such as 0 3 * * *; empty for none',

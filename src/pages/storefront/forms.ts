@@ -1,0 +1,103 @@
+import { ShopError } from '../../client/client.ts'
+import type { Product } from '../../client/api-types.ts'
+import { limits, cartCookie, parseCart, setCart, withItem } from './cart-cookie.ts'
+import type { CartItem } from './cart-cookie.ts'
+import { money } from './money.ts'
+import type { Shown, Visit } from './site.ts'
+
+/** Puts a product into the cart: the form of a product's page without script. @throws ShopError NOT_FOUND */
+export async function addToCart(visit: Visit): Promise<Shown> {
+  const { client, site } = visit
+  const form = await visit.form()
+  const slug = form.get('slug') ?? ''
+  const { product } = await client.get(`/store/products/${encodeURIComponent(slug)}`)
+  const back = `/products/${product.slug}`
+  const variation = variationOf(product, form)
+  if (variation === undefined) return { redirect: `${back}?notice=no-choice` }
+  const item = { productId: product.productId, quantity: quantityOf(form.get('quantity')), ...variation }
+  const items = withItem(parseCart(visit.cookie(cartCookie)), item)
+  if (items === undefined) return { redirect: `${back}?notice=full` }
+  return { redirect: '/cart', cookies: [setCart(items, site)] }
+}
+
+function variationOf(product: Product, form: URLSearchParams): { variationId?: number } | undefined {
+  const { variations, options } = product
+  if (variations.length === 0) return {}
+  const found = variations.find(({ variationId, options: own }) =>
+    options.length === 0
+      ? form.get('variation') === String(variationId)
+      : options.every(({ name }, index) => form.get(`option-${index}`) === own[name])
+  )
+  return found === undefined ? undefined : { variationId: found.variationId }
+}
+
+function quantityOf(text: string | null): number {
+  return Math.min(limits.quantity, Math.max(1, Math.round(Number(text)) || 1))
+}
+
+/** The cart without script. */
+export async function showPlainCart(visit: Visit): Promise<Shown> {
+  const items = parseCart(visit.cookie(cartCookie))
+  return plainCart(visit, items, null)
+}
+
+/** Changes the cart without script, or takes it to the payment page, which asks for email and address. */
+export async function changePlainCart(visit: Visit): Promise<Shown> {
+  const { client, site } = visit
+  const form = await visit.form()
+  const changed = parseCart(visit.cookie(cartCookie)).flatMap((item, index) => {
+    if (form.get('remove') === String(index)) return []
+    return [{ ...item, quantity: quantityOf(form.get(`quantity-${index}`) ?? String(item.quantity)) }]
+  })
+  const cookies = [setCart(changed, site)]
+  if (!form.has('pay') || changed.length === 0) return { redirect: '/cart/plain', cookies }
+  try {
+    const sent = { items: changed, returnUrl: `${site.publicUrl}/thanks`, cancelUrl: `${site.publicUrl}/cart` }
+    const result = await client.post('/store/checkout-session', sent)
+    return { redirect: 'checkoutUrl' in result ? result.checkoutUrl : '/orders', cookies }
+  } catch (error) {
+    if (!(error instanceof ShopError)) throw error
+    return plainCart(visit, changed, error.message)
+  }
+}
+
+async function plainCart({ client, site }: Visit, items: CartItem[], error: string | null): Promise<Shown> {
+  const title = 'Your cart'
+  if (items.length === 0)
+    return { template: 'plain-cart', title, data: { lines: [], total: '', error, payable: false } }
+  const quote = await client.post('/store/quote', { items })
+  const lines = quote.lines.map((line) => ({
+    name: line.name ?? 'This product is no longer sold',
+    quantity: line.quantity,
+    total: money(line.total, site),
+    problem: line.problem?.message ?? null
+  }))
+  const data = {
+    lines,
+    total: money(quote.total, site),
+    error,
+    payable: quote.lines.every(({ problem }) => problem === null)
+  }
+  return { template: 'plain-cart', title, data }
+}
+
+/** Logs in without script. */
+export async function logIn(visit: Visit): Promise<Shown> {
+  const form = await visit.form()
+  const [email = '', password = ''] = [form.get('email') ?? '', form.get('password') ?? '']
+  const next = ownPathOf(visit.query.get('next'))
+  try {
+    const name = email.includes('@') ? { email } : { username: email }
+    await visit.client.post('/auth/login', { ...name, password, rememberMe: form.has('rememberMe') })
+    return { redirect: next }
+  } catch (error) {
+    if (!(error instanceof ShopError)) throw error
+    const status = error.status === 0 ? 503 : error.status
+    return { status, template: 'login', title: 'Log in', data: { error: error.message, email } }
+  }
+}
+
+/** A path of this site; `/` for anything else, such as `//evil.example` or a backslash. */
+function ownPathOf(next: string | null): string {
+  return next !== null && /^\/(?![/\\])[\x21-\x7e]{0,500}$/.test(next) && !next.includes('\\') ? next : '/'
+}

@@ -1,0 +1,29 @@
+import { changePlainCart, addToCart, logIn, showPlainCart } from './forms.ts'
+import { showOffers } from './offers-page.ts'
+import { showProduct } from './product-page.ts'
+import type { Shown, Visit } from './site.ts'
+import { robots, sitemap, sitemapIndex } from './sitemap.ts'
+import { theme } from './theme.ts'
+
+/** A page of the storefront. `script` is the name of the script that it loads. */
+export type StoreRoute = {
+  method?: 'GET' | 'POST'
+  name: string
+  path: RegExp
+  script?: 'offers' | 'product'
+  show: (visit: Visit) => Shown | Promise<Shown>
+}
+
+/** The pages that read the catalogue, and the forms that work without script. */
+export const storeRoutes: readonly StoreRoute[] = [
+  { name: '/', path: /^\/$/, script: 'offers', show: showOffers },
+  { name: '/products/:slug', path: /^\/products\/([a-z0-9_-]{1,255})$/, script: 'product', show: showProduct },
+  { name: '/cart', method: 'POST', path: /^\/cart$/, show: addToCart },
+  { name: '/cart/plain', path: /^\/cart\/plain$/, show: showPlainCart },
+  { name: '/cart/plain', method: 'POST', path: /^\/cart\/plain$/, show: changePlainCart },
+  { name: '/login', method: 'POST', path: /^\/login$/, show: logIn },
+  { name: '/robots.txt', path: /^\/robots\.txt$/, show: robots },
+  { name: '/sitemap.xml', path: /^\/sitemap\.xml$/, show: sitemapIndex },
+  { name: '/sitemap-:file.xml', path: /^\/sitemap-([1-9]\d{0,3})\.xml$/, show: sitemap },
+  { name: '/theme-:colour.css', path: /^\/theme-([0-9a-f]{6})\.css$/, show: ({ param }) => theme(param) }
+]

@@ -1,0 +1,42 @@
+import type { Client } from '../../client/client.ts'
+
+/** What a site knows about itself. Everything about products, carts and people comes from the API. */
+export type Site = {
+  name: string
+  tagline: string
+  /** Empty for none. */
+  logoUrl: string
+  /** `#rrggbb`; empty for the default colour. */
+  accentColor: string
+  contact: string
+  links: { label: string; url: string }[]
+  /** A BCP 47 tag such as `de`. */
+  language: string
+  currency: string
+  /** Without a trailing slash. */
+  publicUrl: string
+}
+
+/** The request of a page. */
+export type Visit = {
+  site: Site
+  /** The API, with the cookies of the visitor. The response gets the cookies that the API sets. */
+  client: Client
+  query: URLSearchParams
+  /** The parameter of the path, such as a product's slug. */
+  param: string
+  /** The value of one of the visitor's cookies. */
+  cookie: (name: string) => string | undefined
+  form: () => Promise<URLSearchParams>
+}
+
+/** What search engines and link previews read. `path` is the one address of the page; null keeps it out of search results. */
+export type Meta = { description: string; path: string | null; image: string | null; jsonLd: object | null }
+
+export type Shown =
+  | { status?: number; template: string; title: string; data?: object; meta?: Meta }
+  | { redirect: string; cookies?: string[] }
+  | { text: string; type: string }
+
+/** A page that does not exist. */
+export class PageNotFound extends Error {}
