@@ -84,7 +84,7 @@ async function plainCart({ client, site }: Visit, items: CartItem[], error: stri
 /** Logs in without script. */
 export async function logIn(visit: Visit): Promise<Shown> {
   const form = await visit.form()
-  const [email = '', password = ''] = [form.get('email') ?? '', form.get('password') ?? '']
+  const [email, password] = [form.get('email') ?? '', form.get('password') ?? '']
   const next = ownPathOf(visit.query.get('next'))
   try {
     const name = email.includes('@') ? { email } : { username: email }
