@@ -18,6 +18,7 @@ beforeAll(async () => {
     env: { SHOPSTEAD_TRUSTED_PROXIES: '127.0.0.1', SHOPSTEAD_PAYMENTS: 'sandbox,manual' },
     overrides: { log: { debug: () => undefined, info: () => undefined, warn, error: warn } }
   })
+  setSetting(shop.app.db, 'storefront.enabled', 'true', Date.now())
   setSetting(shop.app.db, 'affiliates.termsVersion', '1.0.0', 0)
   for (const key of settingKeys) if (key.startsWith('limits.')) setSetting(shop.app.db, key, `${points}/3600`, 0)
 })
@@ -102,6 +103,10 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   'POST /webhooks/stripe': anonymous(400, (visitor, index) =>
     visitor.post('/webhooks/stripe', { index }, { 'stripe-signature': 't=1,v1=00' })
   ),
+  'POST /cart': anonymous(303, (visitor) => visitor.form(`${shop.url}/cart`, { slug: 'mug', quantity: '1' })),
+  // Its payment is POST /store/checkout-session. After a refusal the page shows a quote, whose rollback counts as a change.
+  'POST /cart/plain': anonymous(303, (visitor) => visitor.form(`${shop.url}/cart/plain`, { update: '1' })),
+  'POST /login': anonymous(401, (visitor) => visitor.form(`${shop.url}/login`, { email: 'nemo', password: 'wrong' })),
   'POST /account/verify': anonymous(410, (visitor) => visitor.form(`${shop.url}/account/verify`, { token: 'x' })),
   'POST /account/email': anonymous(410, (visitor) => visitor.form(`${shop.url}/account/email`, { token: 'x' })),
   'POST /account/reset': anonymous(410, (visitor) =>

@@ -53,7 +53,7 @@ export async function changePlainCart(visit: Visit): Promise<Shown> {
   if (!form.has('pay') || changed.length === 0) return { redirect: '/cart/plain', cookies }
   try {
     const sent = { items: changed, returnUrl: `${site.publicUrl}/thanks`, cancelUrl: `${site.publicUrl}/cart` }
-    const result = await client.post('/store/checkout-session', sent)
+    const result = await client.post('/store/checkout-session', sent, { idempotencyKey: keyOf(form) })
     return { redirect: 'checkoutUrl' in result ? result.checkoutUrl : '/orders', cookies }
   } catch (error) {
     if (!(error instanceof ShopError)) throw error
@@ -61,10 +61,16 @@ export async function changePlainCart(visit: Visit): Promise<Shown> {
   }
 }
 
+/** A form that is sent twice is one purchase: the page has a key. */
+function keyOf(form: URLSearchParams): string {
+  const key = form.get('key') ?? ''
+  return /^[\w-]{20,64}$/.test(key) ? key : crypto.randomUUID()
+}
+
 async function plainCart({ client, site }: Visit, items: CartItem[], error: string | null): Promise<Shown> {
   const title = 'Your cart'
   if (items.length === 0)
-    return { template: 'plain-cart', title, data: { lines: [], total: '', error, payable: false } }
+    return { template: 'plain-cart', title, data: { lines: [], total: '', error, payable: false, key: '' } }
   const quote = await client.post('/store/quote', { items })
   const lines = quote.lines.map((line) => ({
     name: line.name ?? 'This product is no longer sold',
@@ -76,7 +82,8 @@ async function plainCart({ client, site }: Visit, items: CartItem[], error: stri
     lines,
     total: money(quote.total, site),
     error,
-    payable: quote.lines.every(({ problem }) => problem === null)
+    payable: quote.lines.every(({ problem }) => problem === null),
+    key: crypto.randomUUID()
   }
   return { template: 'plain-cart', title, data }
 }
