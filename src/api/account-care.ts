@@ -2,6 +2,7 @@ import { changePassword } from '../shop/accounts/change-password.ts'
 import {
   changeEmailInput,
   changePasswordInput,
+  deleteAccountInput,
   emailInput,
   profileInput,
   resetPasswordInput,
@@ -11,6 +12,7 @@ import { forgotPassword, resendVerification } from '../shop/accounts/recover.ts'
 import { requestEmailChange } from '../shop/accounts/request-email-change.ts'
 import { updateProfile } from '../shop/accounts/update-profile.ts'
 import { confirmEmailChange } from '../shop/customers/confirm-email-change.ts'
+import { deleteAccount } from '../shop/customers/delete-account.ts'
 import { resetPassword } from '../shop/customers/reset-password.ts'
 import { verifyEmail } from '../shop/customers/verify-email.ts'
 import { accountSummary } from '../shop/entitlements/entitlements.ts'
@@ -140,6 +142,28 @@ export const accountCareRoutes = [
     handler: async (call, { body }) => {
       await confirmEmailChange(call.shop, body.token, call, call.now)
       return { data: { changed: true } }
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/me/delete',
+    summary: 'Erase the account for good; orders stay without personal data, and every session ends',
+    answers: [{ data: done('deleted') }],
+    refuses: [
+      'AUTH_INVALID_CREDENTIALS',
+      'AUTH_EMAIL_NOT_VERIFIED',
+      'CONFLICT',
+      'AUTH_RATE_LIMITED',
+      'DEPENDENCY_UNAVAILABLE'
+    ],
+    session: 'required',
+    nonce: 'never',
+    proxy: proxied,
+    invalid: 422,
+    body: deleteAccountInput,
+    handler: async (call, { body }) => {
+      await deleteAccount(call.shop, body, call, call.now)
+      return { data: { deleted: true }, cookies: [endedSessionCookie(call.shop)] }
     }
   }),
   route({

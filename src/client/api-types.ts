@@ -106,6 +106,11 @@ export type Operations = {
     body: { token: string }
     answer: { data: { changed: true }; meta: Meta }
   }
+  'POST /me/delete': {
+    query: undefined
+    body: { password: string }
+    answer: { data: { deleted: true }; meta: Meta }
+  }
   'GET /orders': {
     query: { page?: number | undefined; perPage?: number | undefined }
     body: undefined

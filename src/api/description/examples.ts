@@ -15,6 +15,7 @@ export const requestExamples: Readonly<Record<string, object>> = {
   'POST /auth/change-password': { currentPassword: 'tidal-basalt-93', newPassword: 'granite-ferry-27' },
   'POST /auth/change-email': { email: 'ada.new@example.com', password: 'tidal-basalt-93' },
   'POST /auth/confirm-email': { token: 'the token of the link' },
+  'POST /me/delete': { password: 'tidal-basalt-93' },
   'PATCH /me': { displayName: 'Ada M. Quill', companyName: null },
   'POST /store/checkout-session': {
     items: [{ productId: 3, quantity: 2 }],

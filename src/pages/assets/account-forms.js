@@ -1,6 +1,7 @@
-import { h } from './dom.js'
-import { onSend } from './form.js'
+import { find, h, message } from './dom.js'
+import { onSend, say } from './form.js'
 import { service } from './service.js'
+import { showSignedIn } from './shell.js'
 
 /** The name and contact data of the account, which a checkout and an invoice use. */
 export function profileForm({ user, profile, consent }) {
@@ -75,6 +76,49 @@ export function emailForm({ user }) {
     )
   })
   return form
+}
+
+/** The account is erased for good, so the form is closed at first and asks for the password. */
+export function deleteForm({ user }) {
+  const form = h(
+    'form',
+    { novalidate: true },
+    h(
+      'p',
+      {},
+      'Your name, addresses, emails and password are erased for good. Your subscriptions end, and you lose access to memberships and downloads.'
+    ),
+    h(
+      'p',
+      {},
+      'The law requires us to keep orders and payments for our accounts. They stay without your name and your addresses.'
+    ),
+    password('deletePassword', 'Your password', 'current-password'),
+    ...ending('Delete my account for good')
+  )
+  onSend(form, async ({ deletePassword }) => {
+    try {
+      await withOwnPassword('deletePassword', () => service.deleteMe({ password: deletePassword }))
+    } catch (error) {
+      if (error.code !== 'AUTH_EMAIL_NOT_VERIFIED') throw error
+      return askToVerify(form, user.email)
+    }
+    const text = 'You are logged out on all devices. Thank you for having been with us.'
+    find('[data-page]').replaceChildren(message('Your account is deleted', text, ['Back to the shop', '/']))
+    showSignedIn(false)
+    find('main').focus()
+  })
+  return h('details', {}, h('summary', {}, 'Delete the account'), form)
+}
+
+/** Without a verified email, someone else could delete what was bought with it. */
+function askToVerify(form, email) {
+  const send = async () => {
+    await service.resendVerification(email)
+    say(form, `Open the link that we have sent to ${email}. Then delete the account here.`)
+  }
+  const button = h('button', { type: 'button', class: 'plain', onclick: send }, 'Send me the link')
+  say(form, 'Please verify your email first, so that we know that it is yours. ', button)
 }
 
 function field(name, label, attributes) {

@@ -1,4 +1,4 @@
-import { emailForm, passwordForm, profileForm } from './account-forms.js'
+import { deleteForm, emailForm, passwordForm, profileForm } from './account-forms.js'
 import { day, h, money, showPage } from './dom.js'
 import { service } from './service.js'
 import './shell.js'
@@ -29,7 +29,8 @@ async function make() {
     list('Donations', entitlements.donations.donations, donation, 'You have not donated yet.'),
     h('section', {}, h('h2', {}, 'Your profile'), profileForm(me)),
     h('section', {}, h('h2', {}, 'Password'), passwordForm()),
-    h('section', {}, h('h2', {}, 'Email'), emailForm(me))
+    h('section', {}, h('h2', {}, 'Email'), emailForm(me)),
+    h('section', {}, h('h2', {}, 'Leave the shop'), deleteForm(me))
   )
 }
 

@@ -20,6 +20,7 @@ export const service = {
   me: () => secure.get('/me'),
   changePassword: (body) => secure.post('/auth/change-password', body),
   changeEmail: (body) => secure.post('/auth/change-email', body),
+  deleteMe: (body) => secure.post('/me/delete', body),
   updateMe: (body) => secure.patch('/me', body),
   downloads: () => secure.get('/me/downloads'),
   subscriptions: () => secure.get('/me/subscriptions'),

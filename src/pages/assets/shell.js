@@ -11,7 +11,8 @@ function showCount() {
   }
 }
 
-function showSignedIn(isSignedIn) {
+/** Shows the links for a person who is logged in, or for one who is not. */
+export function showSignedIn(isSignedIn) {
   for (const link of findAll('[data-signed]')) link.hidden = (link.dataset.signed === 'in') !== isSignedIn
 }
 

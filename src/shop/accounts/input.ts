@@ -64,6 +64,8 @@ export type ChangePasswordInput = z.output<typeof changePasswordInput>
 export const changeEmailInput = z.object({ email: emailField, password: passwordField })
 export type ChangeEmailInput = z.output<typeof changeEmailInput>
 
+export const deleteAccountInput = z.object({ password: passwordField })
+
 /** A field of PATCH /me: unchanged if missing, cleared if null or empty. */
 const clearable = (max: number) =>
   lineField(max)

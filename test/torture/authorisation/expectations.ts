@@ -72,6 +72,10 @@ export const routeExpectations: Readonly<Record<string, Row>> = {
   // The object is the password; another person's is refused.
   'POST /auth/change-email': loggedIn(only('200', '401 AUTH_INVALID_CREDENTIALS')),
   'POST /auth/confirm-email': tokenOwner,
+  'POST /me/delete': {
+    ...loggedIn(only('200', '401 AUTH_INVALID_CREDENTIALS')),
+    administrator: only('409 CONFLICT', '401 AUTH_INVALID_CREDENTIALS')
+  },
   'PATCH /me': loggedIn(only('200', '422 VALIDATION_FAILED')),
   'GET /orders': loggedIn('200'),
   'GET /orders/{id}': loggedIn(only('200', notFound)),

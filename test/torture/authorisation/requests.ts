@@ -117,6 +117,10 @@ export const routeRequests: Readonly<Record<string, Request>> = {
     }
   }),
   'POST /auth/confirm-email': (cell) => ({ path: '/auth/confirm-email', body: { token: tokenOf(cell, 'email') } }),
+  'POST /me/delete': (cell) => ({
+    path: '/me/delete',
+    body: { password: pick(cell, { own: cell.person.password, foreign: ownersPassword, absent: 'walnut-ferry-58' }) }
+  }),
   'PATCH /me': inBody('/me', { firstName: 'Changed' }),
   'GET /orders': inQuery('/orders'),
   'GET /orders/{id}': async (cell) => ({ path: `/orders/${await orderNumber(cell)}` }),

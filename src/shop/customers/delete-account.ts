@@ -1,0 +1,56 @@
+import { AppError } from '../../errors.ts'
+import { writeWhenFree } from '../../platform/db/busy.ts'
+import { rawStatement } from '../../platform/db/statements.ts'
+import { findUserById } from '../accounts/find.ts'
+import { invalidCredentials, verifyPassword } from '../accounts/login.ts'
+import type { SessionRow, UserRow } from '../accounts/rows.ts'
+import type { ShopContext } from '../context.ts'
+import { countAccountChange } from '../limits/points.ts'
+import { erasePerson } from './erase-person.ts'
+
+/**
+ * Without its address such an order could not be sent. The guest orders with the email are erased with the account, so a
+ * paid one counts, too. Anyone can place an unpaid one, which must not prevent the deletion.
+ */
+const openOrder = rawStatement<{ id: number; emailKey: string }, { id: number }>(`
+  SELECT id FROM orders WHERE user_id = @id AND status IN ('pending', 'on-hold', 'processing')
+  UNION ALL
+  SELECT id FROM orders
+  WHERE user_id IS NULL AND email_key = @emailKey AND status IN ('on-hold', 'processing') AND paid_at IS NOT NULL
+  LIMIT 1`)
+
+/**
+ * Erases the account of the logged-in user for good, as erasePerson does: sessions and renewals end, and personal data
+ * is removed. Orders, payments and their sums stay without it. The email must be verified: otherwise anyone could register
+ * another person's address and erase the guest orders with it.
+ *
+ * @throws AppError AUTH_RATE_LIMITED (account_change, login_account), AUTH_INVALID_CREDENTIALS; AUTH_EMAIL_NOT_VERIFIED;
+ *   CONFLICT while an order of the account is open, and for an administrator; NOT_AUTHENTICATED when the account was deactivated in the meantime
+ */
+export async function deleteAccount(
+  shop: ShopContext,
+  { password }: { password: string },
+  { identity }: { readonly identity: { readonly session: SessionRow; readonly user: UserRow } },
+  now: number
+): Promise<void> {
+  const { user, session } = identity
+  await countAccountChange(shop, user.id, 'AUTH_RATE_LIMITED')
+  await verifyPassword(shop, user, password, [{ bucket: 'login_account', key: `session:${session.tokenHash}` }])
+  await writeWhenFree(shop.db, (tx) => {
+    const current = findUserById(tx, user.id)
+    if (current?.status !== 'active') throw new AppError('NOT_AUTHENTICATED', 'Please log in.')
+    // A concurrent change came first: the checked password is no longer valid.
+    if (current.passwordHash !== user.passwordHash) throw invalidCredentials()
+    if (current.isAdmin)
+      throw new AppError('CONFLICT', 'The account of an administrator can only be erased by the operator of the shop.')
+    if (current.emailVerifiedAt === null)
+      throw new AppError('AUTH_EMAIL_NOT_VERIFIED', 'Please verify your email first, so that we know that it is yours.')
+    const open = openOrder(tx).get({ id: current.id, emailKey: current.emailKey })
+    if (open !== undefined)
+      throw new AppError(
+        'CONFLICT',
+        `Order ${open.id} is not completed yet. Cancel it, wait until it is completed, or contact the shop.`
+      )
+    erasePerson(tx, user.id, now)
+  })
+}
