@@ -9,6 +9,7 @@ import { buyerStatuses, buyerStatusOf } from '../shop/checkout/buyer-status.ts'
 import type { BuyerStatus } from '../shop/checkout/buyer-status.ts'
 import { couponsOf, getOrder, getOrderByPublicToken, itemsOf } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/rows.ts'
+import { isPaidStatus } from '../shop/orders/states.ts'
 import { siteUrl } from '../shop/payments/page-urls.ts'
 import type { ReturnResult } from '../shop/payments/page-urls.ts'
 import { setting } from '../shop/settings/settings.ts'
@@ -16,6 +17,7 @@ import { listShipments } from '../shop/shipments/view.ts'
 import type { ShipmentView } from '../shop/shipments/view.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
 import { shopHome } from './shop-home.ts'
+import { isOpen as hasStorefront } from './storefront-pages.ts'
 
 const token = '([A-Za-z0-9_-]{1,100})'
 const cancelPath = new RegExp(`^/checkout/cancel/${token}$`)
@@ -111,11 +113,30 @@ export function orderPage(
       instructions: buyerStatus === 'awaiting_money' ? setting(app.db, 'payments.manualInstructions') : null,
       summary: summaryOf(app, order),
       shipments: listShipments(app.db, order.id).map(toText),
+      subscription: subscriptionNote(app, order),
       again: isUndecided(buyerStatus) ? donePath(order) : null,
       pay: payUrlOf(app, order, buyerStatus),
       cancel: canCancel(order, buyerStatus) ? `/checkout/cancel/${order.publicToken}` : null,
       back: backUrl(app.db, order, buyerStatus) ?? shopHome(app)
     }
+  }
+}
+
+/** How the buyer ends a subscription of a paid order; null without one. A guest needs an account for it. */
+function subscriptionNote(
+  app: App,
+  order: OrderRow
+): { text: string; link: { label: string; url: string } | null } | null {
+  const hasSubscription = itemsOf(app.db, order.id).some(({ grants }) =>
+    grants.some(({ kind }) => kind === 'subscription')
+  )
+  if (!hasSubscription || !isPaidStatus(order.status)) return null
+  const link = (label: string, url: string) => (hasStorefront(app) ? { label, url } : null)
+  if (order.userId !== null)
+    return { text: 'You can end your subscription at any time in your account.', link: link('My account', '/account') }
+  return {
+    text: 'You can end your subscription at any time. For this, create an account with the email of this order, and verify the email by the link that we send you.',
+    link: link('Create an account', '/register?next=/account')
   }
 }
 

@@ -24,7 +24,7 @@ async function make() {
       logOut()
     ),
     list('Memberships', entitlements.memberships, membership, 'You have no membership.'),
-    list('Subscriptions', subscriptions, subscription, 'You have no subscription.'),
+    subscriptionList(subscriptions, user),
     list('Downloads', downloads, download, 'You have no downloads.'),
     list('Donations', entitlements.donations.donations, donation, 'You have not donated yet.'),
     h('section', {}, h('h2', {}, 'Your profile'), profileForm(me)),
@@ -32,6 +32,19 @@ async function make() {
     h('section', {}, h('h2', {}, 'Email'), emailForm(me)),
     h('section', {}, h('h2', {}, 'Leave the shop'), deleteForm(me))
   )
+}
+
+/** Orders of a guest appear once the email is verified. The service sends a link only if it is not. */
+function subscriptionList(subscriptions, { email }) {
+  const section = list('Subscriptions', subscriptions, subscription, 'You have no subscription.')
+  const news = h('span', { role: 'status' })
+  const send = async () => {
+    await service.resendVerification(email).catch((error) => void (news.textContent = error.message))
+    news.textContent ||= 'If your email is not verified yet, we have sent you a link. Open it, then come back.'
+  }
+  const button = h('button', { type: 'button', class: 'plain', onclick: send }, 'Verify my email')
+  section.append(h('p', { class: 'hint' }, 'Did you order as a guest with this email? ', button, ' ', news))
+  return section
 }
 
 function list(title, items, toItem, none) {

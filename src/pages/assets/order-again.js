@@ -56,7 +56,7 @@ function add({ productId, variationId, name, quantity, unitPrice, problem }, sol
     slug: line.productSlug,
     name: name ?? line.name,
     type: line.type,
-    picture: 'parcel',
+    picture: null,
     currency,
     amount: unitPrice,
     quantity: possible

@@ -19,7 +19,8 @@ import { addressBlocks, getOrderWithEmail, orderFacts, orderTable, viewOrder } f
 export function receiptEmail(shop: ShopContext, data: MailData['order_receipt']): Email {
   const order = getOrderWithEmail(shop, data.orderId)
   const name = setting(shop.db, 'shop.name')
-  const toShip = needsShipping(itemsOf(shop.db, order.id))
+  const items = itemsOf(shop.db, order.id)
+  const renews = items.some(({ grants }) => grants.some(({ kind }) => kind === 'subscription'))
   const period = renewedPeriod(shop, order)
   const renewed = `Your subscription at ${name} is renewed`
   return {
@@ -31,7 +32,10 @@ export function receiptEmail(shop: ShopContext, data: MailData['order_receipt'])
     table: orderTable(shop, order),
     action: viewOrder(shop, order),
     blocks: order.totalMinor > 0 ? addressBlocks(order) : [],
-    closing: toShip ? ['We are preparing your order for shipping.'] : [],
+    closing: [
+      ...(needsShipping(items) ? ['We are preparing your order for shipping.'] : []),
+      ...(renews ? ['You can end your subscription at any time. The page of your order says how.'] : [])
+    ],
     links: {}
   }
 }
