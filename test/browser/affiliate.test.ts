@@ -16,11 +16,15 @@ test('somebody applies, is approved, sends a buyer, and counts the referral', as
   await page.getByRole('heading', { name: 'Your application is being reviewed' }).waitFor()
   await look(page, 'affiliate-pending')
 
-  const link = await page.getByText('/?ref=').innerText()
-  const code = new URL(link).searchParams.get('ref') ?? ''
+  expect(await page.getByLabel('Your link').count()).toBe(0)
+  const code = shop.app.db.sqlite.prepare('SELECT code FROM affiliates ORDER BY id DESC').pluck().get() as string
   expect(await runShopstead(shop.dataDir, ['affiliates', 'approve', code, '--json'])).toMatchObject({ code: 0 })
   await page.reload()
   await page.getByRole('heading', { name: 'No referrals yet' }).waitFor()
+  const link = await page.getByLabel('Your link').inputValue()
+  expect(new URL(link).searchParams.get('ref')).toBe(code)
+  await page.getByRole('button', { name: 'Copy the link' }).click()
+  await page.getByText(/^Copied|^The link is selected/).waitFor()
   await look(page, 'referrals-empty')
 
   const buyer = (await newVisitor(browser)).page
@@ -35,7 +39,7 @@ test('somebody applies, is approved, sends a buyer, and counts the referral', as
   await buyer.getByRole('heading', { name: 'Thank you for your order' }).waitFor()
 
   await page.reload()
-  await page.getByRole('cell', { name: 'unpaid' }).waitFor()
+  await page.getByRole('cell', { name: 'Earned' }).waitFor()
   expect(await page.getByRole('row').nth(1).innerText()).toContain('€4.80')
   expect(complaints).toEqual([])
 })
@@ -70,5 +74,9 @@ test('one who is not active any more is told so', async () => {
   await page.goto(`${shop.url}/referrals`)
   await page.getByRole('heading', { name: 'Your account is not active' }).waitFor()
   await look(page, 'affiliate-inactive')
+  shop.app.db.sqlite.prepare("UPDATE affiliates SET status = 'rejected' WHERE code = 'petra'").run()
+  await page.reload()
+  await page.getByRole('heading', { name: 'Your application was not accepted' }).waitFor()
+  await look(page, 'affiliate-rejected')
   expect(complaints).toEqual([])
 })

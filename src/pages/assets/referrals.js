@@ -1,8 +1,9 @@
+import { copyLink } from './copy-link.js'
 import { day, h, message, minorMoney, showPage } from './dom.js'
 import { onSend } from './form.js'
 import { service } from './service.js'
 import './shell.js'
-import { toneOf } from './words.js'
+import { labelOf, toneOf } from './words.js'
 
 async function make() {
   try {
@@ -17,21 +18,40 @@ async function make() {
 function affiliateSummary({ code, status, rate }, { currency, pendingMinor, unpaidMinor, paidMinor }) {
   const link = `${location.origin}/?ref=${code}`
   const sum = (label, amount) => h('div', {}, h('dt', {}, label), h('dd', {}, minorMoney(amount, currency)))
+  const state = h('span', { class: `state ${toneOf(status)}` }, labelOf(status))
+  const sums = [
+    sum(labelOf('pending'), pendingMinor),
+    sum(labelOf('unpaid'), unpaidMinor),
+    sum(labelOf('paid'), paidMinor)
+  ]
   return h(
     'section',
     { class: 'standing' },
-    h(
-      'p',
-      {},
-      'You earn ',
-      h('strong', {}, `${rate} %`),
-      ' of each order that comes through your link ',
-      h('code', {}, link),
-      ' ',
-      h('span', { class: `state ${toneOf(status)}` }, status)
-    ),
-    h('dl', { class: 'sums' }, sum('Waiting', pendingMinor), sum('Earned', unpaidMinor), sum('Paid out', paidMinor))
+    h('p', {}, 'Your affiliate account: ', state),
+    status === 'active'
+      ? [
+          h('p', {}, 'You earn ', h('strong', {}, `${rate} %`), ' of each order that comes through your link.'),
+          copyLink(link)
+        ]
+      : null,
+    h('dl', { class: 'sums' }, ...sums)
   )
+}
+
+/** What it means, and what happens next. */
+const notActive = {
+  pending: [
+    'Your application is being reviewed',
+    'We send you an email with the decision. If we accept it, you find your link and your referrals here.'
+  ],
+  rejected: [
+    'Your application was not accepted',
+    'You do not have a link, and you do not earn from orders. If you have questions, please contact us.'
+  ],
+  inactive: [
+    'Your account is not active',
+    'Your link does not earn from new orders any more. You keep what you have earned. To become active again, please contact us.'
+  ]
 }
 
 async function rows(affiliate) {
@@ -39,11 +59,7 @@ async function rows(affiliate) {
     return table(await service.referrals({ limit: 20 }))
   } catch (error) {
     if (error.code === 'AFFILIATE_NOT_ACTIVE')
-      return message(
-        affiliate.status === 'pending' ? 'Your application is being reviewed' : 'Your account is not active',
-        'Your referrals will appear here once your account is active.',
-        ['Back to the shop', '/']
-      )
+      return message(...(notActive[affiliate.status] ?? notActive.inactive), ['Back to the shop', '/'])
     if (error.code === 'AFFILIATE_TERMS_REQUIRED') return terms(error)
     throw error
   }
@@ -90,7 +106,7 @@ function row({ id, amountMinor, currency, status, createdAtUtc }) {
     {},
     h('td', {}, String(id)),
     h('td', {}, day(createdAtUtc)),
-    h('td', {}, h('span', { class: `state ${toneOf(status)}` }, status)),
+    h('td', {}, h('span', { class: `state ${toneOf(status)}` }, labelOf(status))),
     h('td', { class: 'amount' }, minorMoney(amountMinor, currency))
   )
 }

@@ -36,6 +36,25 @@ const tones = {
   rejected: 'bad'
 }
 
+/** The states of referrals, as in the totals, and of affiliates. */
+const labels = {
+  unpaid: 'Earned',
+  paid: 'Paid out',
+  pending: 'Waiting',
+  rejected: 'Not accepted',
+  active: 'Active',
+  inactive: 'Not active'
+}
+
+/**
+ * The word for the status of an affiliate or a referral.
+ *
+ * @param {(Affiliate | Referral)['status']} status
+ */
+export function labelOf(status) {
+  return labels[status]
+}
+
 /**
  * The colour of the status of a membership, a subscription, an affiliate or a referral.
  *
