@@ -21,9 +21,10 @@ beforeAll(async () => {
   leaves = leavesOf(program, '')
 })
 
-/** A list of somebody's needs somebody. */
-function whose(command: Command): string[] {
-  return command.registeredArguments.some(({ required }) => required) ? ['lena@shop.example'] : []
+/** The arguments that a list requires: a product's slug, or a user's email. */
+function argumentsOf(command: Command): string[] {
+  const required = command.registeredArguments.filter((argument) => argument.required)
+  return required.map((argument) => (argument.name() === 'slug' ? 'storm-lantern' : 'lena@shop.example'))
 }
 
 function helpOf(command: Command): string {
@@ -57,7 +58,7 @@ describe('every command', () => {
   test('that lists something prints a table that fits 80 columns, plain, and nothing besides', async () => {
     const dataDir = demoShop()
     for (const { path, command } of leaves.filter(({ path }) => / (list|types|deliveries)$/.test(path))) {
-      const { code, stdout, stderr } = await shopstead(dataDir, [...path.split(' '), ...whose(command)])
+      const { code, stdout, stderr } = await shopstead(dataDir, [...path.split(' '), ...argumentsOf(command)])
       const long = stdout.split('\n').filter((text) => text.length > 80)
       expect({ path, code, long, stderr }).toEqual({ path, code: 0, long: [], stderr: '' })
       expect(stdout).not.toContain('\u001B')
