@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto'
 import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { defineConfig } from 'rolldown'
 import type { CodeSplittingGroup, Plugin } from 'rolldown'
@@ -30,9 +30,7 @@ const forSites = defineConfig({
     'client/client': 'src/client/client.ts',
     'proxy/proxy': 'src/proxy/proxy.ts',
     'proxy/node': 'src/proxy/node.ts',
-    // The storefront's scripts import these (pages/browser-module.ts).
-    'shop/catalog/product-types': 'src/shop/catalog/product-types.ts',
-    'shop/orders/states': 'src/shop/orders/states.ts'
+    ...modulesOfScripts()
   },
   platform: 'neutral',
   external: outside,
@@ -84,6 +82,16 @@ const program = defineConfig({
 
 // The order matters: the first clears the folder, and the last stamps its content.
 export default [forSites, program]
+
+/** What the storefront's scripts import besides each other (pages/browser-module.ts), by name in dist. */
+function modulesOfScripts(): Record<string, string> {
+  const imports = globSync('src/pages/assets/*.js').flatMap((script) =>
+    [...readFileSync(script, 'utf8').matchAll(/\bfrom '(\.[^']+)\.ts'/g)].map(([, path = '']) =>
+      join(dirname(script), path)
+    )
+  )
+  return Object.fromEntries(imports.map((path) => [relative('src', path).replaceAll('\\', '/'), `${path}.ts`]))
+}
 
 /** Replaces the proxy's allowlist with its value at build time, so that a site's server does not load the routes and the shop. */
 function frozenAllowlist(): Plugin {
