@@ -8,7 +8,7 @@ import type { Answer, Browser } from '../support/browser.ts'
 import { withoutHoldLimits } from '../support/hold-limits.ts'
 import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
-import { checkOut, freeSheet, handoff, lamp, lastOne, mug, set } from './checkout-support.ts'
+import { checkOut, freeSheet, handoff, lamp, lastOne, mug, print, set } from './checkout-support.ts'
 
 type Seen = { order: Record<string, unknown>; canPay: boolean; payUrl: string | null; canCancel: boolean }
 type Placed = { orderId: string; orderToken: string; statusUrl: string; checkoutUrl: string }
@@ -157,6 +157,18 @@ describe('a cancellation by the buyer', () => {
     expect((await cancel(paid.orderToken)).error.code).toBe('CONFLICT')
     expect(getOrder(shop.app.db, Number(paid.orderId)).status).toBe('processing')
     expect((await read(paid.orderToken)).data.canCancel).toBe(false)
+  })
+
+  it('also closes the payment page that another tab opens at the same time', async () => {
+    const { orderToken, orderId, statusUrl } = await place({ items: [print], customer: { email: 'a@b.example' } })
+    shop.app.sandbox?.addFault({ target: 'checkout.sessions.expire', fault: 'slow', delayMs: 300 })
+    const cancelled = cancel(orderToken)
+    await expect.poll(() => shop.app.sandbox?.listFaults(), { interval: 5 }).toEqual([])
+    const change = { payment_method: 'card', change: '1', email: 'new@b.example' }
+    await buyer.form(local(statusUrl.replace('/done', '')), change)
+    expect((await cancelled).data.order['status']).toBe('cancelled')
+    const outcomes = attemptsOf(shop.app.db, Number(orderId)).map(({ outcome }) => outcome)
+    expect(outcomes).toEqual(['expired', 'expired'])
   })
 
   it('is 503 while the gateway does not answer, and the order stays', async () => {

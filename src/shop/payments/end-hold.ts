@@ -4,7 +4,7 @@ import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
 import { overdueOrders } from '../orders/expire-holds.ts'
 import { getOrder } from '../orders/find.ts'
-import { isPaidStatus } from '../orders/states.ts'
+import type { OrderRow } from '../orders/rows.ts'
 import { moveOrder } from '../orders/transition.ts'
 import { getAttempt, openAttemptsOf, updateAttempt } from './attempts.ts'
 import { endTransfers } from './mark-paid.ts'
@@ -76,14 +76,21 @@ export async function cancelOrder(
   by: string,
   deadline: Deadline = startDeadline()
 ): Promise<void> {
-  const { paidAt } = getOrder(shop.db, orderId)
-  // A buyer who chose a bank transfer may still have a payment page open that could not be closed then.
-  if (paidAt === null) await callOffPayments(shop, orderId, by, deadline)
-  await writeWhenFree(shop.db, (tx) => {
-    const now = shop.clock.now()
-    moveOrder(tx, orderId, 'cancelled', { by, reason: 'cancelled' }, now)
-    endTransfers(tx, orderId, 'abandoned', now)
-  })
+  const wasPaid = getOrder(shop.db, orderId).paidAt !== null
+  let isCancelled = false
+  while (!isCancelled) {
+    // A buyer who chose a bank transfer may still have a payment page open that could not be closed then.
+    if (!wasPaid) await callOffPayments(shop, orderId, by, deadline)
+    isCancelled = await writeWhenFree(shop.db, (tx) => {
+      const now = shop.clock.now()
+      // The buyer may have paid meanwhile, or started another payment in another tab.
+      if (!wasPaid) assertUnpaid(getOrder(tx, orderId))
+      if (!wasPaid && openAttemptsOf(tx, orderId).length > 0) return false
+      moveOrder(tx, orderId, 'cancelled', { by, reason: 'cancelled' }, now)
+      endTransfers(tx, orderId, 'abandoned', now)
+      return true
+    })
+  }
 }
 
 async function callOffPayments(shop: ShopContext, orderId: number, by: string, deadline: Deadline): Promise<void> {
@@ -104,11 +111,13 @@ async function callOffPayments(shop: ShopContext, orderId: number, by: string, d
         `The payment of order ${orderId} is waiting for the bank, so the order cannot be cancelled now.`
       )
   }
-  const { status } = getOrder(shop.db, orderId)
-  if (isPaidStatus(status)) {
-    const message = `Order ${orderId} was paid in the meantime. Refund it instead.`
-    throw new AppError('TRANSITION_REFUSED', message, { from: status, to: 'cancelled' })
-  }
+}
+
+/** A paid order can also be on hold, for example because its coupon is used up. */
+function assertUnpaid({ id, status, paidAt }: OrderRow): void {
+  if (paidAt === null) return
+  const message = `Order ${id} was paid in the meantime. Refund it instead.`
+  throw new AppError('TRANSITION_REFUSED', message, { from: status, to: 'cancelled' })
 }
 
 /** Calls an attempt off; true once it has a final outcome. */
