@@ -16,7 +16,10 @@ const seed = {
     { slug: 'mug', name: 'Mug', price: '12.50' },
     { slug: 'oil', name: 'Oil', price: '8.00' }
   ],
-  coupons: [{ code: 'ONCE', percent: 10, maxUses: 1 }]
+  coupons: [
+    { code: 'ONCE', percent: 10, maxUses: 1 },
+    { code: 'FIRST', percent: 10, maxUsesPerCustomer: 1 }
+  ]
 }
 const last = { items: [{ productId: 1, quantity: 1 }] }
 const mug = { items: [{ productId: 2, quantity: 1 }] }
@@ -103,6 +106,15 @@ describe('the same cart of the same buyer', () => {
     expect([again.data.orderId, again.data.checkoutUrl]).toEqual([first.data.orderId, first.data.statusUrl])
   })
 
+  it('is sold out when the order failed and its last piece was bought by another buyer', async () => {
+    shop.app.sandbox?.addFault({ target: 'checkout.sessions.create', fault: '401', times: -1 })
+    expect((await checkOut(buyer, last)).status).toBe(502)
+    shop.app.sandbox?.clearFaults()
+    await place(last, shop.visitor())
+    const again = await checkOut(buyer, last)
+    expect([again.status, again.error.details['problems']]).toMatchObject([422, [{ code: 'sold_out' }]])
+  })
+
   it('is a new order when the hold is almost over', async () => {
     const first = await place(last)
     clock.advance(26 * 60_000)
@@ -151,6 +163,14 @@ describe('a newer cart of the same buyer', () => {
     expect((await shop.visitor().post('/store/quote', both)).data['payable']).toBe(false)
   })
 
+  it('is not payable while the bank decides about the payment of the older order', async () => {
+    const older = await place({ ...last, customer: { email: 'a@b.example' } })
+    await buyer.form(local(older.data.checkoutUrl), { payment_method: 'pm_sandbox_processing' })
+    await buyer.fetch(`${shop.url}/checkout/return/${older.data.orderToken}`)
+    expect((await buyer.post('/store/quote', both)).data['payable']).toBe(false)
+    expect([(await checkOut(buyer, both)).status, statusOf(older)]).toEqual([422, 'pending'])
+  })
+
   it('leaves the older order when it is refused itself', async () => {
     const older = await place(last)
     const refused = await checkOut(buyer, { items: [...both.items, { productId: 99, quantity: 1 }] })
@@ -169,6 +189,18 @@ describe('a newer cart of the same buyer', () => {
     await buyer.form(local(older.data.checkoutUrl), { payment_method: 'pm_card_visa' })
     const newer = await place({ items: [{ productId: 2, quantity: 2 }] })
     expect([statusOf(older), statusOf(newer)]).toEqual(['processing', 'pending'])
+  })
+
+  it('does not cancel an order that was paid with a coupon that its buyer has used before', async () => {
+    const body = { ...mug, couponCode: 'FIRST', customer: { email: 'paula@b.example' } }
+    const first = await place(body, shop.visitor())
+    await buyer.form(local(first.data.checkoutUrl), { payment_method: 'pm_card_visa' })
+    await buyer.fetch(`${shop.url}/checkout/return/${first.data.orderToken}`)
+    const paid = await place(body)
+    shop.app.sandbox?.addFault({ target: 'webhook:*', fault: 'lost', times: -1 })
+    await buyer.form(local(paid.data.checkoutUrl), { payment_method: 'pm_card_visa' })
+    await place(mug)
+    expect([statusOf(first), statusOf(paid)]).toEqual(['processing', 'on-hold'])
   })
 
   it('replaces the order that the buyer placed as a guest before logging in', async () => {

@@ -61,6 +61,19 @@ describe('while another process locks the database', () => {
     const again = await visitor.post('/store/checkout-session', { items: [{ productId, quantity: 1 }] })
     expect(again.status).toBe(200)
   })
+
+  test('a quote waits for the lock when the buyer has an unpaid order of the same product', async () => {
+    const buyer = shop.visitor()
+    const { productId } = (await buyer.get<{ offers: { productId: number }[] }>('/store/offers')).data.offers[0] ?? {}
+    const cart = { items: [{ productId, quantity: 1 }] }
+    expect((await buyer.post('/store/checkout-session', cart)).status).toBe(200)
+    const quote = await whileLocked(async () => {
+      const asked = buyer.post('/store/quote', cart)
+      for (const _turn of [1, 2, 3]) await buyer.get('/health')
+      return [asked]
+    })
+    expect((await quote[0])?.status).toBe(200)
+  })
 })
 
 describe('while nothing can be written', () => {

@@ -81,7 +81,7 @@ export async function placeOrder(
         // The new account may be allowed to use a code that a guest may not use.
         if (accountRequest === null) assertSellable([paymentRefusals(shop, sale)])
       }
-      ifReleased(shop.db, replaced, () => evaluate(check))
+      await ifReleased(shop.db, replaced, () => evaluate(check))
     }
     const account = accountRequest === null ? null : await prepareAccount(shop, accountRequest, caller.addressKey)
     const claim = caller.takeKey === null ? null : await caller.takeKey()
@@ -106,7 +106,8 @@ function makeOrder(tx: Tx, shop: ShopContext, input: CheckoutInput, buying: Buyi
   const { body, query } = input
   const { caller, claim, email, account, strategy, cartKey } = buying
   const twin = takesToken(strategy) ? undefined : findContinued(tx, caller.holder, cartKey, now)
-  if (twin !== undefined) {
+  // A failed one could not be continued: its stock is gone.
+  if (twin !== undefined && getOrder(tx, twin).status === 'pending') {
     // The same request arrived twice at the same time.
     if (claim !== null) linkOrder(tx, claim, twin)
     return { order: getOrder(tx, twin), attempt: attemptsOf(tx, twin)[0] ?? null }

@@ -1,7 +1,7 @@
 import { hmac } from '../../platform/crypto/hmac.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { compareKey } from '../../platform/text.ts'
-import { dryRun } from '../../platform/db/dry-run.ts'
+import { dryRunWhenFree } from '../../platform/db/dry-run.ts'
 import type { ShopContext } from '../context.ts'
 import { couponsOf, getOrder, itemsOf } from '../orders/find.ts'
 import { releaseHold } from '../orders/hold.ts'
@@ -9,6 +9,7 @@ import { dropHolder, findSameCart, pendingOrdersOf } from '../orders/holders.ts'
 import type { Holder } from '../orders/holders.ts'
 import { takesToken } from '../orders/strategies.ts'
 import { attemptsOf, unanswered } from '../payments/attempts.ts'
+import { isAtTheBank } from '../payments/gateway-state.ts'
 import { sentCodes } from './cart.ts'
 import type { CheckoutBody, CheckoutQuery, QuoteBody } from './input.ts'
 
@@ -45,8 +46,8 @@ export function findContinued(
 
 /**
  * The buyer's unpaid orders that a new order for this cart replaces: those with a product or a coupon of it. Otherwise the
- * buyer's own order would make the cart sold out, and use up a coupon. A card payment that is being made, or whose
- * outcome is not known, is left.
+ * buyer's own order would make the cart sold out, and use up a coupon. A payment that waits for the bank is left, and a card
+ * payment that is being made, or whose outcome is not known.
  */
 export function replacedOrders(
   db: Db,
@@ -68,6 +69,7 @@ export function replacedOrders(
 
 function canBeReplaced(db: Db, orderId: number): boolean {
   const [newest] = attemptsOf(db, orderId)
+  if (newest !== undefined && isAtTheBank(newest)) return false
   // The buyer came back from the bank's page without an answer.
   if (takesToken(getOrder(db, orderId).strategy)) return newest?.gatewayStatus === 'requires_action'
   // A concurrent request is opening the payment page, and its buyer waits for it.
@@ -79,13 +81,13 @@ function canBeReplaced(db: Db, orderId: number): boolean {
  * What `work` finds when these orders hold nothing and do not count for the limits on unpaid orders. It must only read:
  * everything is rolled back.
  */
-export function ifReleased<T>(
+export async function ifReleased<T>(
   db: Db,
   orderIds: readonly number[],
   work: () => T extends PromiseLike<unknown> ? never : T
-): T {
+): Promise<T> {
   if (orderIds.length === 0) return work()
-  return dryRun<T>(db, (tx) => {
+  return dryRunWhenFree<T>(db, (tx) => {
     for (const id of orderIds) {
       releaseHold(tx, id)
       dropHolder(tx, id)

@@ -34,15 +34,14 @@ export type QuoteCaller = {
  * @throws AppError RATE_LIMITED (checkout_ip, coupon_failure) for a quote with coupon codes
  */
 export async function quoteCart(shop: ShopContext, body: QuoteBody, caller: QuoteCaller, now: number): Promise<Quote> {
-  const quoted = (): Quoted =>
-    ifReleased(shop.db, replacedOrders(shop.db, caller.holder, body), () =>
-      readSnapshot(shop.db, () => quoteOf(shop, body, caller, now))
-    )
-  if (sentCodes(body).length === 0) return quoted().quote
+  const quoted = (): Quoted => readSnapshot(shop.db, () => quoteOf(shop, body, caller, now))
+  const released = (work: () => Quoted): Promise<Quoted> =>
+    ifReleased(shop.db, replacedOrders(shop.db, caller.holder, body), work)
+  if (sentCodes(body).length === 0) return (await released(quoted)).quote
   const { addressKey } = caller
   await takePoints(shop, 'RATE_LIMITED', { bucket: 'checkout_ip', key: addressKey })
-  const { quote } = await evaluateCodes(shop, addressKey, async (evaluate) =>
-    evaluate(quoted, ({ wrongCodes }) => wrongCodes)
+  const { quote } = await evaluateCodes(shop, addressKey, (evaluate) =>
+    released(() => evaluate(quoted, ({ wrongCodes }) => wrongCodes))
   )
   return quote
 }
