@@ -61,6 +61,17 @@ it('changes the email only once the link to the new address is used, and tells t
   expect((await shop.visitor().register({ email: old, password })).status).toBe(201)
 })
 
+it('leaves no earlier and no requested address behind when the account is erased', async () => {
+  const never = `never${person}@example.com`
+  await ask(never)
+  await ask(fresh)
+  await confirm(await linkTo(fresh))
+  await nextMail(shop.dataDir, old, 3)
+  expect((await visitor.post('/me/delete', { password })).status).toBe(200)
+  const recipients = shop.app.db.sqlite.prepare('SELECT recipient FROM mails').pluck().all()
+  expect(recipients.filter((address) => [old, fresh, never].includes(String(address)))).toEqual([])
+})
+
 it('refuses a wrong password, and a caller without a session', async () => {
   const wrong = await visitor.post('/auth/change-email', { email: fresh, password: 'not-the-password-1' })
   expect(outcome(wrong)).toEqual([401, 'AUTH_INVALID_CREDENTIALS'])

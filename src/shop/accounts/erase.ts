@@ -1,5 +1,5 @@
 import { mails } from '../mail/schema.ts'
-import { and, eq } from 'drizzle-orm'
+import { and, eq, or, sql } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
 import { emit } from '../outbox/emit.ts'
 import { sentTo } from './messages.ts'
@@ -23,7 +23,7 @@ export function eraseAccount(tx: Tx, user: UserRow, now: number): UserRow {
   tx.orm.delete(emailTokens).where(eq(emailTokens.userId, userId)).run()
   tx.orm.delete(registrationProfiles).where(eq(registrationProfiles.userId, userId)).run()
   tx.orm.delete(registrationConsents).where(eq(registrationConsents.userId, userId)).run()
-  eraseMails(tx, user.emailKey, email)
+  eraseMails(tx, user, email)
   if (user.status === 'active') emit(tx, 'account.deactivated', { userId }, now)
   return tx.orm
     .update(users)
@@ -56,11 +56,23 @@ const nothing: Personal = {
   partnerOptInAt: null
 }
 
-/** Deletes queued emails and removes the address from sent ones. */
-function eraseMails(tx: Tx, emailKey: string, erasedEmail: string): void {
+/**
+ * Deletes queued emails and removes the addresses of the account from sent ones: its own, those that it had before, and
+ * those that it asked for. Of an earlier address, which may be another person's by now, it leaves what is queued.
+ */
+function eraseMails(tx: Tx, { id, emailKey }: UserRow, erasedEmail: string): void {
+  const toAccount = sql`json_extract(${mails.data}, '$.userId') = ${id}`
+  const toEarlier = sql`${mails.state} <> 'queued'
+    AND email_key(${mails.recipient}) IN (
+      SELECT email_key(recipient) FROM mails WHERE template = 'email_changed' AND json_extract(data, '$.userId') = ${id})
+    AND NOT EXISTS (SELECT 1 FROM users u WHERE u.email_key = email_key(${mails.recipient}))`
+  tx.orm
+    .update(mails)
+    .set({ recipient: erasedEmail, lastError: null })
+    .where(or(sentTo(emailKey), toAccount, toEarlier))
+    .run()
   tx.orm
     .delete(mails)
-    .where(and(sentTo(emailKey), eq(mails.state, 'queued')))
+    .where(and(eq(mails.recipient, erasedEmail), eq(mails.state, 'queued')))
     .run()
-  tx.orm.update(mails).set({ recipient: erasedEmail, lastError: null }).where(sentTo(emailKey)).run()
 }
