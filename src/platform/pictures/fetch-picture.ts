@@ -28,7 +28,7 @@ export type FetchOptions = {
  */
 export async function fetchPicture(source: string, options: FetchOptions): Promise<Buffer> {
   const signal = AbortSignal.timeout(timeoutMs)
-  let url = new URL(source)
+  let url = usable(URL.parse(source))
   for (let redirects = 0; redirects <= maxRedirects; redirects += 1) {
     const response = await get(url, options, signal)
     const { statusCode = 0, headers } = response
@@ -39,9 +39,16 @@ export async function fetchPicture(source: string, options: FetchOptions): Promi
     if (next === null) throw new PictureError(`The server answered with status ${statusCode}.`)
     if (next.protocol !== 'http:' && next.protocol !== 'https:')
       throw new PictureError('The server redirects to an address that is not http or https.')
-    url = next
+    url = usable(next)
   }
   throw new PictureError(`The server redirects more than ${maxRedirects} times.`)
+}
+
+/** Node decodes credentials and throws for some, so they are refused. @throws PictureError */
+function usable(url: URL | null): URL {
+  if (url === null) throw new PictureError('The address is not a valid URL.')
+  if (url.username === '' && url.password === '') return url
+  throw new PictureError('The address contains a user name or a password.')
 }
 
 async function get(url: URL, options: FetchOptions, signal: AbortSignal): Promise<IncomingMessage> {

@@ -119,6 +119,7 @@ it.each([
   [302, {}, 'The server answered with status 302.'],
   [302, { location: '/again' }, 'The server redirects more than 5 times.'],
   [302, { location: 'file:///etc/passwd' }, 'The server redirects to an address that is not http or https.'],
+  [302, { location: 'http://%zz@127.0.0.1/' }, 'The address contains a user name or a password.'],
   [200, { 'content-length': '100' }, 'The connection ended before the picture was complete.']
 ])('reports status %i with the headers %j', async (status, headers, problem) => {
   const port = await serverOf((_, response) => {
@@ -149,4 +150,8 @@ it('reports a server that cannot be reached', async () => {
   expect(await outcomeOf(`https://127.0.0.1:${port}/`, { mayConnect: () => true })).toMatch(
     /^The server could not be reached/
   )
+})
+
+it.each(['https://', 'http://shop.example:99999/a.png'])('reports %s, which is not a valid URL', async (url) => {
+  expect(await outcomeOf(url)).toBe('The address is not a valid URL.')
 })

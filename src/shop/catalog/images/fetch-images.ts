@@ -1,11 +1,11 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { write } from '../../../platform/db/database.ts'
 import { encodePicture } from '../../../platform/pictures/encode-picture.ts'
 import { fetchPicture } from '../../../platform/pictures/fetch-picture.ts'
 import type { FetchOptions } from '../../../platform/pictures/fetch-picture.ts'
-import { assertPicture, PictureError } from '../../../platform/pictures/picture-kind.ts'
+import { assertPicture, maxPictureBytes, PictureError, tooLarge } from '../../../platform/pictures/picture-kind.ts'
 import type { ShopContext } from '../../context.ts'
 import { media, productImages, products } from '../schema.ts'
 import { hasMediaFile, mediaHashOf, writeMediaFiles } from './media-files.ts'
@@ -109,8 +109,14 @@ async function storeOne(
 async function load({ src, folder }: MissingImage, options: FetchOptions): Promise<Buffer> {
   if (isUrl(src)) return fetchPicture(src, options)
   try {
-    return await readFile(resolve(folder ?? '.', src))
+    const path = resolve(folder ?? '.', src)
+    // A device such as /dev/zero has no end, and a large file fills the memory.
+    const found = await stat(path)
+    if (!found.isFile()) throw new PictureError('The path is not a file.')
+    if (found.size > maxPictureBytes) throw tooLarge()
+    return await readFile(path)
   } catch (cause) {
+    if (cause instanceof PictureError) throw cause
     const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : ''
     throw new PictureError(`The file cannot be read${code}.`, { cause })
   }

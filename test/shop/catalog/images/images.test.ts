@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -102,6 +102,21 @@ it('reports a picture that cannot be had, keeps the reason and tries again when 
   writeFileSync(join(folder, 'missing.jpg'), await png('green'))
   expect(await fetchImages(shop, { retry: true })).toMatchObject({ stored: 1, failed: [{ id: 1 }, { id: 3 }] })
   expect(altsOf(shop)).toHaveLength(2)
+})
+
+it('reads no device, folder or file over 20 MB', async () => {
+  using shop = openTestShop()
+  const folder = await pictures(shop.config.dataDir)
+  const large = join(folder, 'large.png')
+  writeFileSync(large, '')
+  truncateSync(large, 20 * 1024 * 1024 + 1)
+  apply(shop.db, [{ ...mug, images: [{ src: '/dev/tty' }, { src: '.' }, { src: 'large.png' }] }], { folder })
+  const { failed } = await fetchImages(shop, {})
+  expect(failed.map(({ problem }) => problem)).toEqual([
+    'The path is not a file.',
+    'The path is not a file.',
+    'The file is larger than 20 MB.'
+  ])
 })
 
 it('fetches at most eight pictures at a time, each address once', async () => {
