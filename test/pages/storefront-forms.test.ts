@@ -68,6 +68,7 @@ describe('without script', () => {
     expect((await send('/products/p30?notice=full')).text).toContain(
       'Your cart is full: it can hold 30 different products.'
     )
+    expect((await send('/products/p30?notice=constructor')).text).toContain('data-added></p>')
     expect(cookies.get('shopstead_cart')).toBe(before)
     await send('/cart', { slug: 'p29', quantity: '99' })
     expect(cookies.get('shopstead_cart')).toMatch(/x50$/)
@@ -98,7 +99,7 @@ describe('without script', () => {
     expect(cookies.size).toBe(0)
   })
 
-  it.each(['', 'x', '1x0', '0x1', '1x1.'.repeat(40), '%00', '1-2-3x1', '999999999999999x1'])(
+  it.each(['', 'x', '1x0', '0x1', '1x1.'.repeat(40), '%00', '1-2-3x1', '1-0x1', '999999999999999x1'])(
     'a cart cookie of %j shows a page',
     async (value) => {
       const { send, cookies } = browser()

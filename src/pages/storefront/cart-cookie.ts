@@ -9,8 +9,8 @@ export const cartCookie = 'shopstead_cart'
 /** The items of a cart's cookie; what is not valid is left out. */
 export function parseCart(text: string | undefined): CartItem[] {
   const items = (text ?? '').split('.').flatMap((part) => {
-    const [, productId, variationId, quantity] = /^(\d{1,15})(?:-(\d{1,15}))?x(\d{1,2})$/.exec(part) ?? []
-    if (productId === undefined || Number(productId) === 0 || Number(quantity) === 0) return []
+    const [, productId, variationId, quantity] = /^([1-9]\d{0,14})(?:-([1-9]\d{0,14}))?x(\d{1,2})$/.exec(part) ?? []
+    if (productId === undefined || Number(quantity) === 0) return []
     const variation = variationId === undefined ? {} : { variationId: Number(variationId) }
     return [{ productId: Number(productId), ...variation, quantity: Math.min(Number(quantity), limits.quantity) }]
   })

@@ -34,17 +34,17 @@ export async function showProduct({ client, site, param, query }: Visit): Promis
       variations: JSON.stringify(product.variations.map((variation) => forScript(variation, product, site))),
       left: (shown ?? product).stockLeft,
       most: Math.min((shown ?? product).stockLeft ?? mostUnits, mostUnits),
-      notice: notices[query.get('notice') ?? ''] ?? null,
+      notice: notices.get(query.get('notice') ?? '') ?? null,
       more: category === undefined ? [] : await moreOf(client, category.slug, product, site)
     }
   }
 }
 
 /** What a form without script was answered with. */
-const notices: Readonly<Record<string, string>> = {
-  'no-choice': 'This combination does not exist. Please choose another one.',
-  full: 'Your cart is full: it can hold 30 different products. This product was not added.'
-}
+const notices: ReadonlyMap<string, string> = new Map([
+  ['no-choice', 'This combination does not exist. Please choose another one.'],
+  ['full', 'Your cart is full: it can hold 30 different products. This product was not added.']
+])
 
 export type Choice = {
   name: string
