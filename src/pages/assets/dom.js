@@ -54,10 +54,10 @@ export function picture(image, name = '') {
   return h('span', { class: 'art' }, h('img', { src: url, srcset, sizes: '6rem', width, height, alt: '' }))
 }
 
-/** An amount in major units, in the format of the shop's pages. */
+/** An amount in major units, in the format of the shop's pages: that of the page's language. */
 export function money(amount, currency) {
   const digits = { minimumFractionDigits: Number(decimals), maximumFractionDigits: Number(decimals) }
-  return new Intl.NumberFormat('en', { style: 'currency', currency, ...digits }).format(amount)
+  return new Intl.NumberFormat(document.documentElement.lang, { style: 'currency', currency, ...digits }).format(amount)
 }
 
 export function minorMoney(amountMinor, currency) {

@@ -34,6 +34,15 @@ function showChoice() {
   const { price, original } = variation
   const now = h('strong', original === null ? {} : { class: 'now' }, price)
   find('[data-price]').replaceChildren(now, ...(original === null ? [] : [' ', h('s', {}, original)]))
+  showPicture(variation)
+}
+
+/** Shows the picture of a variation in the place of the main one. */
+function showPicture({ picture }) {
+  const image = findMaybe('.product .art img')
+  if (image === null || !picture || image.getAttribute('src') === picture.url) return
+  const { url, srcset, width, height, alt } = picture
+  for (const [name, value] of Object.entries({ width, height, alt, srcset, src: url })) image.setAttribute(name, value)
 }
 
 const goToCart = h('a', { href: '/cart' }, 'Go to the cart')
@@ -54,7 +63,7 @@ function add(event) {
     slug: form.elements.slug.value,
     name: variation === null ? name : `${name} - ${variation.name}`,
     type,
-    picture: JSON.parse(picture),
+    picture: variation?.picture ?? JSON.parse(picture),
     currency,
     amount: variation?.amount ?? Number(amount),
     quantity: Number(find('#quantity').value)

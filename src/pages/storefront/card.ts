@@ -15,7 +15,7 @@ export function toCard(card: Card, site: Site): ShownCard {
   return {
     name: card.name,
     href: ownPath(card.url, site),
-    picture: toPicture(card.image, card.name),
+    picture: toPicture(card.image, card.name, site),
     soldOut: !card.available,
     ...toPrice(card.price, site)
   }
@@ -26,13 +26,17 @@ export function toPrice({ amount, originalAmount, from }: Price, site: Site): Sh
   return { price: money(amount, site), original: originalAmount === null ? null : money(originalAmount, site), from }
 }
 
-export function toPicture(image: Image | null, name: string): Picture {
+export function toPicture(image: Image | null, name: string, site: Site): Picture {
   const [initial = ''] = name.trim().toLocaleUpperCase()
   if (image === null) return { image: null, initial }
-  return { image: { ...image, srcset: image.sizes.map(({ url, width }) => `${url} ${width}w`).join(', ') }, initial }
+  const srcset = image.sizes.map(({ url, width }) => `${ownPath(url, site)} ${width}w`).join(', ')
+  return { image: { ...image, url: ownPath(image.url, site), srcset }, initial }
 }
 
-/** A page of the shop is linked by its path, so that a buyer who opened the shop under another host name stays there. */
+/**
+ * The path of an address of the shop. A buyer who opened the shop under another host name stays there, and sees the
+ * pictures, which the content security policy allows only from the page's own host.
+ */
 export function ownPath(url: string, { publicUrl }: Site): string {
   return url.startsWith(`${publicUrl}/`) ? url.slice(publicUrl.length) : url
 }

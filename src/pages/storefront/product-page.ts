@@ -15,6 +15,7 @@ export async function showProduct({ client, site, param, query }: Visit): Promis
   const shown = chosen ?? product.variations.find(({ available }) => available) ?? product.variations[0]
   const [category] = product.categories
   const price = shown?.price ?? product.price
+  const main = shown?.image ?? product.image
   return {
     template: 'product',
     title: product.name,
@@ -26,8 +27,10 @@ export async function showProduct({ client, site, param, query }: Visit): Promis
     },
     data: {
       product: { ...product, paragraphs: product.description.split(/\n+/).filter((text) => text !== '') },
-      picture: toPicture(shown?.image ?? product.image, product.name),
-      pictures: product.images.slice(1).map((image) => toPicture(image, product.name)),
+      picture: toPicture(main, product.name, site),
+      pictures: product.images
+        .filter(({ url }) => url !== main?.url)
+        .map((image) => toPicture(image, product.name, site)),
       price: toPrice(price, site),
       amount: price.amount,
       choices: choicesOf(product, shown),
@@ -79,8 +82,9 @@ function choicesOf(product: Product, shown: Variation | undefined): Choice[] {
   }))
 }
 
-function forScript(variation: Variation, { options }: Product, site: Site) {
+function forScript(variation: Variation, { name: productName, image, options, variations }: Product, site: Site) {
   const { variationId, name, available, stockLeft, price } = variation
+  const isPictured = variations.some((each) => each.image !== null)
   return {
     id: variationId,
     name,
@@ -88,6 +92,7 @@ function forScript(variation: Variation, { options }: Product, site: Site) {
     available,
     left: stockLeft,
     amount: price.amount,
+    ...(isPictured ? { picture: toPicture(variation.image ?? image, productName, site).image } : {}),
     ...toPrice(price, site)
   }
 }
