@@ -88,7 +88,15 @@ describe('search engines', () => {
     const robots = async (path: string) => (await get(path)).headers.get('x-robots-tag')
     for (const path of ['/', '/?category=beads', '/?category=beads&page=2', '/products/mug'])
       expect([path, await robots(path)]).toEqual([path, null])
-    for (const path of ['/?search=bead', '/?category=unknown', '/cart', '/login', '/products/none', '/cart/plain'])
+    for (const path of [
+      '/?search=bead',
+      '/?category=unknown',
+      '/?category=beads&page=6',
+      '/cart',
+      '/login',
+      '/products/none',
+      '/cart/plain'
+    ])
       expect([path, await robots(path)]).toEqual([path, 'noindex'])
     expect(await html('/?category=beads&page=2')).toContain(`href="${shop.app.publicUrl()}/?category=beads&amp;page=2"`)
   })

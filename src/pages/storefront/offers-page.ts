@@ -21,7 +21,7 @@ export async function showOffers({ client, query: sent, site }: Visit): Promise<
     return {
       template: 'offers',
       title: common.isFront ? site.name : heading,
-      meta: metaOf(query, chosen, site),
+      meta: metaOf({ ...query, isPastEnd: page > 1 && page > pagination.totalPages }, chosen, site),
       data: {
         ...common,
         heading,
@@ -85,8 +85,12 @@ export function link({ page, category, search }: Query): string {
   return query.size === 0 ? '/' : `/?${query.toString()}`
 }
 
-function metaOf(query: Query, chosen: Category | undefined, site: Site): Meta {
-  const isKnown = query.search === '' && (query.category === '' || chosen !== undefined)
+function metaOf(
+  { isPastEnd, ...query }: Query & { isPastEnd: boolean },
+  chosen: Category | undefined,
+  site: Site
+): Meta {
+  const isKnown = !isPastEnd && query.search === '' && (query.category === '' || chosen !== undefined)
   return {
     description: (chosen?.description || site.tagline) ?? '',
     path: isKnown ? link(query) : null,
