@@ -133,12 +133,17 @@ async function closeAttempt(
   const state = stripe && (await deadline.call((options) => callOff(stripe, attempt, options)))
   if (state === undefined) await abandon(shop, attempt)
   else await settleAttempt(shop, attempt.id, state, by)
-  return getAttempt(shop.db, attempt.id).outcome !== null
+  const known = getAttempt(shop.db, attempt.id)
+  const isNamedNow = attempt.objectId === null && known.objectId !== null && known.outcome === null
+  return isNamedNow ? closeAttempt(shop, known, by, deadline) : known.outcome !== null
 }
 
-async function abandon(shop: ShopContext, { id }: AttemptRow): Promise<void> {
+/** A checkout may have stored the object's id since the attempt was read: the gateway must be asked about it then. */
+async function abandon(shop: ShopContext, { id, objectId }: AttemptRow): Promise<void> {
   const now = shop.clock.now()
   await writeWhenFree(shop.db, (tx) => {
-    if (getAttempt(tx, id).outcome === null) updateAttempt(tx, id, { outcome: 'abandoned', settledAt: now }, now)
+    const known = getAttempt(tx, id)
+    if (known.outcome !== null || known.objectId !== objectId) return
+    updateAttempt(tx, id, { outcome: 'abandoned', settledAt: now }, now)
   })
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { writeWhenFree } from '../../../src/platform/db/busy.ts'
 import { write } from '../../../src/platform/db/database.ts'
 import { historyOf } from '../../../src/shop/orders/find.ts'
-import { createAttempt } from '../../../src/shop/payments/attempts.ts'
+import { createAttempt, updateAttempt } from '../../../src/shop/payments/attempts.ts'
 import { cancelOrder, endHold, endHolds } from '../../../src/shop/payments/end-hold.ts'
 import { readyGateway } from '../../../src/shop/payments/gateway.ts'
 import { openQuietTill } from './till.ts'
@@ -152,6 +153,15 @@ describe('an order that an operator cancels', () => {
     const { id } = await withoutObject()
     await cancel(id)
     expect(lastMove(id)).toMatchObject({ to: 'cancelled', by: 'operator', reason: 'cancelled' })
+  })
+
+  it('is called off when a checkout stores what the gateway calls the payment at the same time', async () => {
+    const { id, sessionId } = await withoutObject()
+    const { id: attemptId } = till.attempt(id)
+    const stored = writeWhenFree(till.shop.app.db, (tx) => updateAttempt(tx, attemptId, { objectId: sessionId }, 0))
+    await Promise.all([stored, cancel(id)])
+    expect([till.order(id).status, till.attempt(id).outcome]).toEqual(['cancelled', 'expired'])
+    expect(await pageOf(sessionId)).toBe('expired')
   })
 
   it('stays while its gateway cannot be asked, and the error names the missing setting', async () => {
