@@ -76,8 +76,8 @@ function rowOf(line, index, actions) {
     {},
     picture(line.picture, line.name),
     line.slug === ''
-      ? h('span', { class: 'name' }, line.name)
-      : h('a', { class: 'name', href: `/products/${line.slug}` }, line.name),
+      ? h('span', { class: 'name', dir: 'auto' }, line.name)
+      : h('a', { class: 'name', dir: 'auto', href: `/products/${line.slug}` }, line.name),
     h('div', { class: 'amounts' }, input, price, remove),
     problem
   )
