@@ -1,4 +1,5 @@
 import { AppError, validationFailed } from '../../errors.ts'
+import { isStorageError } from '../../platform/db/storage-errors.ts'
 import { customerMessage, safeReason } from './decline-reasons.ts'
 
 export type GatewayStep = 'create_intent' | 'confirm_intent'
@@ -67,7 +68,9 @@ type StripeErrorLike = {
  * the buyer's to fix; the rest is the shop's.
  */
 export function readGatewayError(error: unknown): GatewayFailure {
-  const raw: StripeErrorLike = typeof error === 'object' && error !== null ? error : {}
+  // What our own database says must not leave the service. Whether the gateway charged is then unknown.
+  const isOfGateway = typeof error === 'object' && error !== null && !isStorageError(error)
+  const raw: StripeErrorLike = isOfGateway ? error : {}
   const type = identifier(raw.rawType) || typeName(raw.type)
   const code = identifier(raw.code)
   const param = paymentParam(identifier(raw.param))
