@@ -71,9 +71,13 @@ export async function placeOrder(
   await takeCheckoutPoint(shop, caller.addressKey, strategy)
   const place = async (evaluate: Evaluate): Promise<PlacedOrder> => {
     assertOffered(shop, strategy)
-    const replaced = replacedOrders(shop.db, caller.holder, body)
+    const cartKey = cartKeyOf(shop, input)
+    // The same request, which arrived at the same time, may have made its order by now. It is continued, not replaced.
+    const twin = takesToken(strategy) ? undefined : findContinued(shop.db, caller.holder, cartKey, now)
+    const replaced = twin === undefined ? replacedOrders(shop.db, caller.holder, body) : []
     // A cart that is refused costs no hash, writes no key, replaces no order, and reveals nothing about the email.
-    if (accountRequest !== null || caller.takeKey !== null || replaced.length > 0) {
+    const mayRefuse = accountRequest !== null || caller.takeKey !== null || replaced.length > 0
+    if (twin === undefined && mayRefuse) {
       const buyer = { userId: caller.user?.id ?? null, email, holder: caller.holder }
       const check = (): void => {
         const sale = saleOf(shop.db, body, buyer, now)
@@ -86,7 +90,7 @@ export async function placeOrder(
     const account = accountRequest === null ? null : await prepareAccount(shop, accountRequest, caller.addressKey)
     const claim = caller.takeKey === null ? null : await caller.takeKey()
     await releaseOrders(shop, replaced)
-    const buying = { caller, claim, email, account, strategy, cartKey: cartKeyOf(shop, input) }
+    const buying = { caller, claim, email, account, strategy, cartKey }
     return writeWhenFree(shop.db, (tx) => evaluate(() => makeOrder(tx, shop, input, buying, now)))
   }
   return sentCodes(body).length === 0 ? place((work) => work()) : evaluateCodes(shop, caller.addressKey, place)

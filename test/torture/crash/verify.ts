@@ -68,7 +68,9 @@ function verifyPurchases(
   if (live > purchases.length)
     trial.violation(`${email} bought ${purchases.length} times, but has ${live} orders: one key created two`)
   const charges = orders.reduce((sum, { id }) => sum + (charged.get(id) ?? 0), 0)
-  const sure = purchases.filter((purchase) => isReportedPaid(purchase)).length
+  // A buyer who sends the same cart again while it is unpaid continues the same order.
+  const paid = purchases.filter((purchase) => isReportedPaid(purchase))
+  const sure = new Set(paid.map(({ key, reply }) => reply?.orderId ?? key)).size
   const unknown = purchases.filter((purchase) => isUnknown(purchase)).length
   if (charges < sure || charges > sure + unknown)
     trial.violation(

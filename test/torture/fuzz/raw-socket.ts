@@ -166,7 +166,9 @@ const generators: readonly RawGenerator[] = [
     }
     const asked = Array.from({ length: count }, ask).join('')
     const left = random.oneIn(4)
-    return text(asked, { most: count, least: left ? 0 : count, after: left ? 'leave' : 'end' })
+    // A connection that sends more at once than this may be refused and closed.
+    const least = left ? 0 : Math.min(count, 16)
+    return text(asked, { most: count, least, after: left ? 'leave' : 'end' })
   },
   function noise(random) {
     return { bytes: random.bytes(random.pick([1, 20, 500])), most: 1, after: random.pick(['end', 'leave', 'stay']) }
