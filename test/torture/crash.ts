@@ -80,7 +80,7 @@ async function crashAndVerify(
   const shown = await verifyAccounts(context)
   verifyMoney(context, shown)
   await verifyRefunds(context)
-  await verifyReplays(context, trial.random)
+  await verifyReplays(context, shown, trial.random)
   const outcome = await shop.end('SIGTERM')
   if (outcome !== 0) trial.violation(`after SIGTERM the server ended with ${String(outcome)}`)
   verifyDatabase(context, file, shown, units)

@@ -156,11 +156,20 @@ function isOpenAt({ intents, sessions }: Ledger, orderId: number): boolean {
   return openPage || intents.some((intent) => ofOrder(intent) && openIntents.has(intent.status))
 }
 
-/** Verifies that repeating a request with its key returns the same order and creates no charge. */
-export async function verifyReplays(context: CrashContext, random: Random): Promise<void> {
+/**
+ * Verifies that repeating a request with its key returns the same order and creates no charge. The key of a cancelled order
+ * is free (docs/contract.md 5.8).
+ */
+export async function verifyReplays(
+  context: CrashContext,
+  shown: readonly ShownOrder[],
+  random: Random
+): Promise<void> {
   const before = context.sandbox.ledger().charges.length
+  const cancelled = new Set(shown.filter(({ status }) => status === 'cancelled').map(({ id }) => id))
+  const isKept = ({ reply }: Purchase): boolean => reply?.status === 200 && !cancelled.has(reply.orderId ?? 0)
   const answered = context.records.accounts.flatMap((account) =>
-    account.purchases.filter(({ reply }) => reply?.status === 200).map((purchase) => ({ account, purchase }))
+    account.purchases.filter(isKept).map((purchase) => ({ account, purchase }))
   )
   for (let count = Math.min(answered.length, 100); count > 0; count -= 1) {
     const { account, purchase } = random.pick(answered)
