@@ -1,17 +1,16 @@
 import { eq } from 'drizzle-orm'
-import { writeWhenFree } from '../../platform/db/busy.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { emailKey } from '../../platform/email-key.ts'
 import { getUnerasedUser } from '../accounts/deactivate.ts'
-import { endEmailTokens, redeemEmailToken, tokenInvalid } from '../accounts/email-tokens.ts'
+import { endEmailTokens } from '../accounts/email-tokens.ts'
 import { findUserByEmail } from '../accounts/find.ts'
 import { markVerified } from '../accounts/mark-verified.ts'
 import type { Caller, UserRow } from '../accounts/rows.ts'
 import { users } from '../accounts/schema.ts'
 import type { ShopContext } from '../context.ts'
-import { runCountingFailures } from '../limits/counted-attempts.ts'
 import { queueMail } from '../mail/queue-mail.ts'
 import { claimGuestOrders } from './claim-guest-orders.ts'
+import { useEmailLink } from './use-email-link.ts'
 
 /**
  * Uses the link that requestEmailChange has sent: its address becomes the account's, and is verified. The old address
@@ -20,21 +19,18 @@ import { claimGuestOrders } from './claim-guest-orders.ts'
  * @throws AppError TOKEN_INVALID for a token that is unknown, used or expired, or if another account has the address by
  *   now; AUTH_RATE_LIMITED (token_ip) after too many of these
  */
-export async function confirmEmailChange(
+export function confirmEmailChange(
   shop: ShopContext,
   token: string,
   caller: Pick<Caller, 'addressKey'>,
   now: number
 ): Promise<UserRow> {
-  const { user } = await runCountingFailures(shop, [{ bucket: 'token_ip', key: caller.addressKey }], async () => {
-    const changed = await writeWhenFree(shop.db, (tx) => {
-      const row = redeemEmailToken(tx, 'email', token, now)
-      return row?.newEmail ? changeEmail(tx, row.userId, row.newEmail, now) : null
-    })
-    return { failed: changed === null, user: changed }
-  })
-  if (user === null) throw tokenInvalid()
-  return user
+  return useEmailLink(
+    shop,
+    { kind: 'email', token, caller },
+    (tx, { userId, newEmail }) => (newEmail ? changeEmail(tx, userId, newEmail, now) : null),
+    now
+  )
 }
 
 function changeEmail(tx: Tx, userId: number, email: string, now: number): UserRow | null {
