@@ -5,10 +5,10 @@ const pauseMs = 250
 
 /**
  * Asks the shop for quotes of the cart: one at a time, after a short pause, and only the answer to the newest request
- * counts. A request that fails because there is no connection is sent again when the connection is back.
+ * counts. When the browser is online again, it sends a new request.
  *
  * @param {() => object | null} bodyNow the request for the cart as it is now; null for an empty cart
- * @param {{ answered: (quote: any, body: any) => void, failed: (error: any, body: any) => void }} handlers
+ * @param {{ answered: (quote: import('../../client/api-types.ts').Quote, body: object) => void, failed: (error: unknown, body: object) => void }} handlers
  */
 export function createQuotes(bodyNow, { answered, failed }) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */

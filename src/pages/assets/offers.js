@@ -20,7 +20,7 @@ async function show(text) {
     list.replaceChildren(...found.childNodes)
     document.title = page.title
   } catch {
-    // There is no connection. Sending the form shows the browser's own message.
+    // The browser is offline. Sending the form shows the browser's own message.
   }
 }
 

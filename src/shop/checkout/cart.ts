@@ -36,8 +36,8 @@ type CartInput = { items: readonly Item[]; codes: readonly SentCode[]; currency:
 
 /**
  * Calculates the price of the items at `now`, with the prices and stock of the catalogue. Items with the same product and
- * variation merge into one line. Discounts are distributed to the lines. A line of which too little is in stock has the
- * price of what was sent.
+ * variation merge into one line. Discounts are distributed to the lines. A line with more than the stock keeps
+ * its price.
  */
 export function evaluateCart(db: Db, input: CartInput, buyer: CartBuyer, now: number): EvaluatedCart {
   const { lines: cartLines, refusals: itemRefusals } = findLines(db, input.items, now)

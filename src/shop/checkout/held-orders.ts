@@ -35,9 +35,9 @@ export function assertMayHold(db: Db, holder: Pick<Holder, 'addressKey'>): void 
 export const tooManyUnpaid = 'Too many unpaid orders from this address. Pay or cancel one of them, or try again later.'
 
 /**
- * The lines of which too little is in stock for this order. Several variations of a product may share its stock, so the
- * lines are checked together. The guests of one address who pay on a payment page can hold only a share of a stock
- * without paying.
+ * The lines with more than the stock that is left for this order. Several variations of a product may share
+ * its stock, so the lines are checked together. The guests of one address who pay on a payment page can hold only a share
+ * of a stock without paying.
  */
 export function stockRefusals(
   db: Db,

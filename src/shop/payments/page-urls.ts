@@ -23,8 +23,8 @@ export function withTemplate(url: URL): string {
 }
 
 /**
- * The shop's own addresses. There is no result yet when they are made: the shop asks the gateway when the buyer comes
- * back, and only then sends the buyer to the site.
+ * The shop's own addresses. They contain no result: the shop asks the gateway when the buyer comes back, and then
+ * sends the buyer to the site.
  */
 export function pageUrls(
   shop: Pick<ShopContext, 'publicUrl'>,

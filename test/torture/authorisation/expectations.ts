@@ -85,7 +85,7 @@ export const routeExpectations: Readonly<Record<string, Row>> = {
   'POST /me/subscriptions/{id}/portal': loggedIn(notFound),
   'GET /store/offers': everyone('200'),
   'GET /store/products': everyone('200'),
-  // Everyone can see what is for sale; there is no product of another person.
+  // Everyone can see what is for sale; products do not belong to a person.
   'GET /store/products/{slug}': everyone(only('200', notFound)),
   'GET /store/categories': everyone('200'),
   'POST /store/quote': everyone('200'),
