@@ -158,6 +158,23 @@ test('a cart that is changed in another tab is shown as it is', async () => {
   await line(page, 'Harbour stripe wool blanket').waitFor()
 })
 
+test('the cookie has the new line when the other tabs are told', async () => {
+  const { page } = await newVisitor(browser)
+  // The browser tells the other tabs at setItem. They read the cookie then.
+  await page.addInitScript(`
+    const setItem = Storage.prototype.setItem
+    Storage.prototype.setItem = function (key, value) {
+      if (key === 'shopstead.cart') sessionStorage.cookieWhenTold = document.cookie
+      return setItem.call(this, key, value)
+    }
+  `)
+  await addToCart(page, shop.url, 'beeswax-pillar')
+  const cartCookie = (cookies: unknown): string | undefined => /shopstead_cart=[^;]*/.exec(String(cookies))?.[0]
+  const told = cartCookie(await page.evaluate('sessionStorage.cookieWhenTold'))
+  expect(told).toBeDefined()
+  expect(told).toBe(cartCookie(await page.evaluate('document.cookie')))
+})
+
 test('a word of 156 letters stretches neither the cart nor its problem', async () => {
   const { page } = await newVisitor(browser, { viewport: { width: 390, height: 800 } })
   const rename = shop.app.db.sqlite.prepare('UPDATE products SET name = ?, stock = ? WHERE slug = ?')

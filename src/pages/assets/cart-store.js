@@ -28,12 +28,20 @@ export function readCart() {
 
 export function writeCart(lines) {
   const stored = lines.slice(0, limits.lines)
-  localStorage.setItem(key, JSON.stringify(stored))
   const items = stored.map(({ productId, variationId, quantity }) => {
     return { productId, quantity, ...(variationId === null ? {} : { variationId }) }
   })
   document.cookie = setCart(items, { publicUrl: location.origin })
+  writeDetails(stored)
   dispatchEvent(new Event('cart'))
+}
+
+/**
+ * Stores the names and prices of the lines, but not which lines there are: another tab may have changed those. The
+ * browser tells other tabs of it, and they read the cookie then, so that what changes lines writes the cookie first.
+ */
+export function writeDetails(lines) {
+  localStorage.setItem(key, JSON.stringify(lines))
 }
 
 /** Adds a line. `full` means that the cart has no room and did not change, `most` that it has the most units of one. */

@@ -4,7 +4,7 @@ import { forgetDraft, keepDraft } from './cart-draft.js'
 import { forgetKey, keyFor } from './cart-key.js'
 import { createQuotes } from './cart-quote.js'
 import { createRows, lineOf } from './cart-rows.js'
-import { readCart, writeCart } from './cart-store.js'
+import { readCart, writeCart, writeDetails } from './cart-store.js'
 import { find, findMaybe, h, message, money } from './dom.js'
 import { onSend } from './form.js'
 import { readToken, rememberPlaced } from './order-token.js'
@@ -81,7 +81,7 @@ function answered(quote, body) {
     const { unitPrice, name } = lineFor(quote, line) ?? {}
     return { ...line, amount: unitPrice ?? line.amount, name: name ?? line.name }
   })
-  if (JSON.stringify(priced) !== JSON.stringify(cart)) writeCart(priced)
+  if (JSON.stringify(priced) !== JSON.stringify(cart)) writeDetails(priced)
   // A line that a form without script added has no name until now.
   if (priced.some(({ name }, index) => name !== cart[index].name)) rows.show(priced)
   else rows.update(priced)
