@@ -1,13 +1,23 @@
-import { referralsQuery } from '../shop/referrals/input.ts'
+import { referralsQuery, statsQuery } from '../shop/referrals/input.ts'
 import { applyAsAffiliate } from '../shop/affiliates/apply.ts'
 import { getOwnAffiliate } from '../shop/referrals/balance.ts'
-import { applyBody, termsBody } from '../shop/affiliates/input.ts'
+import { countClick } from '../shop/affiliates/clicks.ts'
+import { applyBody, clickBody, termsBody } from '../shop/affiliates/input.ts'
 import { listReferrals } from '../shop/referrals/list-referrals.ts'
 import { acceptTerms } from '../shop/affiliates/terms.ts'
 import { toAffiliate } from '../shop/affiliates/view.ts'
-import { affiliateData, ownAffiliateData, referralsData } from './answers/affiliates.ts'
+import { getAffiliateStats } from '../shop/referrals/stats.ts'
+import { done } from './answers/account.ts'
+import { affiliateData, affiliateStatsData, ownAffiliateData, referralsData } from './answers/affiliates.ts'
 import { route } from './route.ts'
 import type { Route } from './route.ts'
+
+const refusesInactive = [
+  'AFFILIATE_NOT_FOUND',
+  'AFFILIATE_NOT_ACTIVE',
+  'AFFILIATE_TERMS_REQUIRED',
+  'CONFIG_INVALID_AFFILIATE_TERMS_VERSION'
+] as const
 
 export const affiliateRoutes: Route[] = [
   route({
@@ -15,12 +25,7 @@ export const affiliateRoutes: Route[] = [
     path: '/affiliates/referrals',
     summary: "The current affiliate's referrals, newest first",
     answers: [{ data: referralsData, meta: null }],
-    refuses: [
-      'AFFILIATE_NOT_FOUND',
-      'AFFILIATE_NOT_ACTIVE',
-      'AFFILIATE_TERMS_REQUIRED',
-      'CONFIG_INVALID_AFFILIATE_TERMS_VERSION'
-    ],
+    refuses: refusesInactive,
     session: 'required',
     nonce: 'never',
     proxy: { nonce: true, query: ['limit', 'cursor'] },
@@ -41,6 +46,38 @@ export const affiliateRoutes: Route[] = [
     proxy: { nonce: true, query: [] },
     invalid: 422,
     handler: ({ shop, identity }) => ({ data: getOwnAffiliate(shop.db, identity.user.id) })
+  }),
+  route({
+    method: 'GET',
+    path: '/affiliates/stats',
+    summary: "Clicks, orders and commissions of the current affiliate's links, day by day",
+    answers: [{ data: affiliateStatsData }],
+    refuses: refusesInactive,
+    session: 'required',
+    nonce: 'never',
+    proxy: { nonce: true, query: ['days'] },
+    invalid: 422,
+    query: statsQuery,
+    unknownQuery: 'refused',
+    handler: ({ shop, identity, now }, { query }) => ({
+      data: getAffiliateStats(shop.db, identity.user.id, query.days, now)
+    })
+  }),
+  route({
+    method: 'POST',
+    path: '/affiliates/clicks',
+    summary: "Count a click on an affiliate's link; the response is the same for every ref",
+    answers: [{ data: done('accepted') }],
+    refuses: [],
+    session: 'optional',
+    nonce: 'never',
+    proxy: { nonce: true, query: [] },
+    invalid: 422,
+    body: clickBody,
+    handler: async ({ shop, identity, addressKey, now }, { body: { ref } }) => {
+      await countClick(shop, { ref, userId: identity?.user.id ?? null, addressKey }, now)
+      return { data: { accepted: true } }
+    }
   }),
   route({
     method: 'POST',

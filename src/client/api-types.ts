@@ -336,6 +336,16 @@ export type Operations = {
     body: undefined
     answer: { data: { affiliate: Affiliate; balance: AffiliateBalance }; meta: Meta }
   }
+  'GET /affiliates/stats': {
+    query: { days?: number | undefined }
+    body: undefined
+    answer: { data: AffiliateStats; meta: Meta }
+  }
+  'POST /affiliates/clicks': {
+    query: undefined
+    body: { ref: string }
+    answer: { data: { accepted: true }; meta: Meta }
+  }
   'POST /affiliates/apply': {
     query: undefined
     body: { website?: string | null; message?: string | null; marketingOptIn?: boolean | null }
@@ -924,6 +934,18 @@ export type Affiliate = {
 }
 
 export type AffiliateBalance = { currency: string; pendingMinor: number; unpaidMinor: number; paidMinor: number }
+
+export type AffiliateStats = {
+  from: string
+  to: string
+  days: { day: string; clicks: number; orders: number; commissions: { currency: string; amountMinor: number }[] }[]
+  totals: {
+    clicks: number
+    orders: number
+    commissions: { currency: string; amountMinor: number }[]
+    conversionPercent: number
+  }
+}
 
 export type Download = { id: number; productId: number; name: string; url: string; expiresAt: string }
 

@@ -27,3 +27,8 @@ export function toIso(epochMs: number): string {
 export function toIsoOrNull(epochMs: number | null | undefined): string | null {
   return epochMs === null || epochMs === undefined ? null : toIso(epochMs)
 }
+
+/** The day of an instant in UTC, `YYYY-MM-DD`. */
+export function toDay(epochMs: number): string {
+  return toIso(epochMs).slice(0, 'YYYY-MM-DD'.length)
+}

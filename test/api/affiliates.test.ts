@@ -10,7 +10,9 @@ import { write } from '../../src/platform/db/database.ts'
 import { startSession } from '../../src/shop/accounts/sessions.ts'
 import type { AffiliateStatus } from '../../src/shop/affiliates/rows.ts'
 import { createAffiliate } from '../../src/shop/affiliates/create-affiliate.ts'
-import { createReferral } from '../../src/shop/referrals/referrals.ts'
+import { acceptReferral, createReferral, rejectReferral } from '../../src/shop/referrals/referrals.ts'
+import { recordClicks } from '../../src/shop/affiliates/clicks.ts'
+import { affiliateStatsData } from '../../src/api/answers/affiliates.ts'
 import { recordVisit } from '../../src/shop/affiliates/visits.ts'
 import { setSetting, switchModule } from '../../src/shop/settings/settings.ts'
 import { createMigratedDatabase } from '../support/migrated-database.ts'
@@ -39,7 +41,10 @@ afterEach(() => {
   rmSync(dataDir, { recursive: true, force: true })
 })
 
-/** A logged-in user, with an affiliate account in the state given; his calls by path, with a body for POST. */
+const dayText = (at: number) => new Date(at).toISOString().slice(0, 10)
+const affiliateStats = ({ body }: Answer) => affiliateStatsData.parse(body.data)
+
+/** A logged-in user, with an affiliate account in the state given; their calls by path, with a body for POST. */
 async function user(name: string, status: AffiliateStatus | null) {
   const { id } = await makeUser(app, { email: `${name}@shop.example`, passwordHash: 'none' })
   const now = app.clock.now()
@@ -47,13 +52,14 @@ async function user(name: string, status: AffiliateStatus | null) {
     token: startSession(tx, { userId: id, rememberMe: false }, now).token,
     affiliate: status && createAffiliate(tx, { userId: id, code: name, status, rateBps: null }, now)
   }))
-  const refer = (orderId: number): void =>
+  const refer = (orderId: number, at = now, currency = 'EUR'): void =>
     write(app.db, (tx) => {
-      if (affiliate === null) throw new Error('Nobody to refer to.')
-      const visitId = recordVisit(tx, { affiliateId: affiliate.id, orderId, campaign: null }, now)
-      createReferral(tx, { affiliate, orderId, visitId, baseMinor: 5_000, currency: 'EUR' }, now)
+      if (affiliate === null) throw new Error('This user has no affiliate account.')
+      const visitId = recordVisit(tx, { affiliateId: affiliate.id, orderId, campaign: null }, at)
+      createReferral(tx, { affiliate, orderId, visitId, baseMinor: 5_000, currency }, at)
     })
-  return { refer, call: (path: string, body?: object) => call(path, body, `shopstead_session=${token}`) }
+  const own = (path: string, body?: object) => call(path, body, `shopstead_session=${token}`)
+  return { refer, call: own, stats: async (query: string) => affiliateStats(await own(`/stats${query}`)) }
 }
 
 async function call(path: string, body?: object, cookie?: string): Promise<Answer> {
@@ -150,6 +156,109 @@ describe('GET /affiliates/referrals', () => {
     const answer = await mira.call('/referrals')
     expect(refusal(answer)).toEqual([500, 'UPSTREAM_UNAVAILABLE'])
     expect(JSON.stringify(answer.body)).not.toMatch(/SQL|table|elsewhere/i)
+  })
+})
+
+describe('GET /affiliates/stats', () => {
+  const dayMs = 86_400_000
+
+  it('counts clicks and accepted orders by UTC day', async () => {
+    const mira = await user('mira', 'active')
+    const today = Math.floor(app.clock.now() / dayMs) * dayMs
+    for (const [orderId, ago] of [0, 0, 2, 6, 7].entries()) {
+      mira.refer(orderId + 1, today - ago * dayMs)
+      if (orderId !== 1) write(app.db, (tx) => acceptReferral(tx, orderId + 1, today))
+    }
+    mira.refer(9, today - 2 * dayMs, 'JPY')
+    write(app.db, (tx) => acceptReferral(tx, 9, today))
+    write(app.db, (tx) => rejectReferral(tx, 3, 'order_refunded', today))
+    write(app.db, (tx) => recordClicks(tx, 1, 5, today))
+    write(app.db, (tx) => recordClicks(tx, 1, 2, today - 1))
+    write(app.db, (tx) => recordClicks(tx, 1, 40, today - 7 * dayMs))
+    const { from, to, days, totals } = await mira.stats('?days=7')
+    expect([from, to]).toEqual([dayText(today - 6 * dayMs), dayText(today)])
+    expect(days.map(({ day, clicks, orders }) => [day, clicks, orders])).toEqual([
+      [dayText(today - 6 * dayMs), 0, 1],
+      [dayText(today - 5 * dayMs), 0, 0],
+      [dayText(today - 4 * dayMs), 0, 0],
+      [dayText(today - 3 * dayMs), 0, 0],
+      [dayText(today - 2 * dayMs), 0, 1],
+      [dayText(today - dayMs), 2, 0],
+      [dayText(today), 5, 1]
+    ])
+    expect(days[4]?.commissions).toEqual([{ currency: 'JPY', amountMinor: 500 }])
+    const commissions = [
+      { currency: 'EUR', amountMinor: 1_000 },
+      { currency: 'JPY', amountMinor: 500 }
+    ]
+    expect(totals).toEqual({ clicks: 7, orders: 3, conversionPercent: 42.9, commissions })
+    const all = await mira.stats('?days=366')
+    expect([all.days.length, all.totals.clicks, all.totals.orders]).toEqual([366, 47, 4])
+  })
+
+  it('has a conversion of zero without clicks, and of at most a hundred', async () => {
+    const mira = await user('mira', 'active')
+    const empty = { clicks: 0, orders: 0, commissions: [], conversionPercent: 0 }
+    const stats = await mira.stats('')
+    expect([stats.days.length, stats.totals]).toEqual([90, empty])
+    mira.refer(1)
+    write(app.db, (tx) => acceptReferral(tx, 1, app.clock.now()))
+    expect((await mira.stats('?days=1')).totals).toMatchObject({ clicks: 0, orders: 1, conversionPercent: 0 })
+    mira.refer(2)
+    write(app.db, (tx) => acceptReferral(tx, 2, app.clock.now()))
+    write(app.db, (tx) => recordClicks(tx, 1, 1, app.clock.now()))
+    expect((await mira.stats('?days=1')).totals).toMatchObject({ clicks: 1, orders: 2, conversionPercent: 100 })
+  })
+
+  it('refuses as the list of referrals does', async () => {
+    const mira = await user('mira', 'active')
+    for (const query of ['days=0', 'days=367', 'days=1.5', 'days=', 'days=7&days=7', 'affiliateId=2'])
+      expect([query, ...refusal(await mira.call(`/stats?${query}`))]).toEqual([query, 422, 'VALIDATION_FAILED'])
+    expect(refusal(await call('/stats'))).toEqual([401, 'NOT_AUTHENTICATED'])
+    expect(refusal(await (await user('new', null)).call('/stats'))).toEqual([404, 'AFFILIATE_NOT_FOUND'])
+    expect(refusal(await (await user('petra', 'inactive')).call('/stats'))).toEqual([403, 'AFFILIATE_NOT_ACTIVE'])
+  })
+
+  it('reads only the index, however many referrals there are', () => {
+    const plan = app.db.sqlite
+      .prepare(
+        `EXPLAIN QUERY PLAN SELECT created_at / 86400000 AS n, currency, count(*), sum(amount_minor) FROM referrals
+         WHERE affiliate_id = 1 AND created_at >= 5 AND status IN ('unpaid', 'paid') GROUP BY n, currency`
+      )
+      .all()
+    expect(JSON.stringify(plan)).toContain('COVERING INDEX referrals_by_time')
+  })
+})
+
+describe('POST /affiliates/clicks', () => {
+  const clicks = () => app.db.sqlite.prepare('SELECT affiliate_id AS id, day, clicks FROM affiliate_clicks').all()
+
+  it('adds a click to the number of the day', async () => {
+    await user('mira', 'active')
+    for (const ref of ['mira', ' MIRA ', '1'])
+      expect((await call('/clicks', { ref })).body.data).toEqual({ accepted: true })
+    expect(clicks()).toEqual([{ id: 1, day: dayText(app.clock.now()), clicks: 3 }])
+  })
+
+  it('answers the same and counts nothing for a ref that would not count at a checkout', async () => {
+    const mira = await user('mira', 'active')
+    await user('petra', 'inactive')
+    await user('jonas', 'pending')
+    for (const ref of ['petra', 'jonas', 'unknown', '999', 'x'.repeat(5_000)])
+      expect((await call('/clicks', { ref })).body.data).toEqual({ accepted: true })
+    expect((await mira.call('/clicks', { ref: 'mira' })).body.data).toEqual({ accepted: true })
+    switchModule(app.db, 'affiliates', false, 0)
+    expect((await call('/clicks', { ref: 'mira' })).body.data).toEqual({ accepted: true })
+    expect(fields(await call('/clicks', { ref: '' }))).toEqual(['ref'])
+    expect(clicks()).toEqual([])
+  })
+
+  it('counts no more clicks of an address than the limit allows, and says nothing', async () => {
+    await user('mira', 'active')
+    setSetting(app.db, 'limits.click_ip', '2/3600', 0)
+    for (let count = 0; count < 5; count += 1)
+      expect((await call('/clicks', { ref: 'mira' })).body.data).toEqual({ accepted: true })
+    expect(clicks()).toMatchObject([{ clicks: 2 }])
   })
 })
 

@@ -99,6 +99,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
       return () => visitor.post(`/store/orders/${data.orderToken}/cancel`)
     }
   },
+  'POST /affiliates/clicks': anonymous(200, (visitor) => visitor.post('/affiliates/clicks', { ref: 'linker' })),
   'POST /affiliates/apply': loggedIn(200, (visitor) => visitor.post('/affiliates/apply', {})),
   'POST /affiliates/terms': loggedIn(404, (visitor) => visitor.post('/affiliates/terms', { version: '1.0.0' })),
   'POST /webhooks/stripe': anonymous(400, (visitor, index) =>

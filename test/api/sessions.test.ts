@@ -37,7 +37,14 @@ async function status(visitor: Browser): Promise<number> {
 
 describe('a session', () => {
   it('is required by /me, orders, referrals, downloads and the affiliate account', async () => {
-    for (const path of ['/me', '/orders', '/affiliates/referrals', '/affiliates/me', '/me/downloads']) {
+    for (const path of [
+      '/me',
+      '/orders',
+      '/affiliates/referrals',
+      '/affiliates/me',
+      '/affiliates/stats',
+      '/me/downloads'
+    ]) {
       const { status, error } = await shop.visitor().get(path)
       expect([path, status, error.code, error.details]).toEqual([path, 401, 'NOT_AUTHENTICATED', {}])
     }

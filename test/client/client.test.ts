@@ -203,6 +203,7 @@ describe('the types', () => {
       | '/store/categories'
       | '/affiliates/referrals'
       | '/affiliates/me'
+      | '/affiliates/stats'
       | '/me/downloads'
       | '/health'
     >()

@@ -35,5 +35,28 @@ const balance = z
   .object({ currency, pendingMinor: minor, unpaidMinor: minor, paidMinor: minor })
   .meta({ id: 'AffiliateBalance' })
 
+const counts = {
+  clicks: z.int().meta({ example: 12 }),
+  orders: z.int().meta({ description: 'Orders whose referral is accepted, by the day they were placed.', example: 1 }),
+  commissions: z
+    .array(z.object({ currency, amountMinor: minor }))
+    .meta({ description: 'Net of refunds, one entry for each currency.' })
+}
+const dayText = z.string().meta({ format: 'date', description: 'In UTC.', example: '2026-03-31' })
+
+export const affiliateStatsData = z
+  .object({
+    from: dayText,
+    to: dayText,
+    days: z.array(z.object({ day: dayText, ...counts })).meta({ description: 'Every day, the earliest first.' }),
+    totals: z.object({
+      ...counts,
+      conversionPercent: z
+        .number()
+        .meta({ description: 'Orders for each hundred clicks, at most 100; 0 without clicks.', example: 8.3 })
+    })
+  })
+  .meta({ id: 'AffiliateStats' })
+
 export const affiliateData = z.object({ affiliate })
 export const ownAffiliateData = z.object({ affiliate, balance })

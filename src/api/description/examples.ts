@@ -24,6 +24,7 @@ export const requestExamples: Readonly<Record<string, object>> = {
     cancelUrl: 'https://shop.example/basket'
   },
   'POST /store/quote': { items: [{ productId: 3, quantity: 2 }], couponCode: 'WELCOME10' },
+  'POST /affiliates/clicks': { ref: 'mira' },
   'POST /affiliates/apply': { website: 'https://mira.example', message: 'I write about lanterns.' },
   'POST /affiliates/terms': { version: '2026-01-01' }
 }

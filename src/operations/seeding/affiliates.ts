@@ -1,5 +1,6 @@
 import type { Tx } from '../../platform/db/database.ts'
 import { applyAffiliates } from '../../shop/affiliates/apply-affiliates.ts'
+import { recordClicks } from '../../shop/affiliates/clicks.ts'
 import { findAffiliateByCode } from '../../shop/affiliates/find.ts'
 import type { AffiliateInput } from '../../shop/catalog/import/format.ts'
 import type { Counts } from '../../shop/catalog/changes.ts'
@@ -34,6 +35,20 @@ export function affiliateTimeline(
       apply: (tx, at) => void applyAffiliates(tx, [{ ...affiliate, status }], at)
     }
   })
+}
+
+const daysWithClicks = 120
+
+/** Clicks on the links of new active affiliates: between 2 and 12 on each of the last days, always the same ones. */
+export function addClicks(tx: Tx, affiliates: readonly AffiliateInput[], now: number): void {
+  for (const { code, status } of affiliates) {
+    const affiliate = status === 'active' ? findAffiliateByCode(tx, code) : undefined
+    if (affiliate === undefined) continue
+    for (let ago = 0; ago < daysWithClicks; ago += 1) {
+      const at = now - ago * dayMs
+      if (at >= affiliate.createdAt) recordClicks(tx, affiliate.id, 2 + ((ago * 7 + (ago % 5) * 3) % 11), at)
+    }
+  }
 }
 
 /** Sets every affiliate to today's status, including those that were just created. */

@@ -10,7 +10,7 @@ import { users } from '../../shop/accounts/schema.ts'
 import { products } from '../../shop/catalog/schema.ts'
 import { orders } from '../../shop/orders/schema.ts'
 import { setting } from '../../shop/settings/settings.ts'
-import { affiliateTimeline, updateAffiliates, splitAffiliates } from './affiliates.ts'
+import { addClicks, affiliateTimeline, updateAffiliates, splitAffiliates } from './affiliates.ts'
 import { applyCatalogue } from '../catalogue.ts'
 import { demoPath, readDemoData } from './demo-data.ts'
 import type { DemoData } from './demo-data.ts'
@@ -63,6 +63,7 @@ function seedRecords(app: App, tx: Tx, data: DemoData, newPeople: readonly NewPe
     ...affiliateTimeline(affiliates.fresh, data.people, now),
     ...orderTimelines(newOrders, setting(tx, 'shop.currency'), now)
   ])
+  addClicks(tx, affiliates.fresh, now)
   return {
     ...catalogue,
     users: createdOf(fresh.length, data.people.length),

@@ -19,6 +19,9 @@ export type ApplyInput = z.output<typeof applyBody>
 /** Body of POST /affiliates/terms. */
 export const termsBody = z.object({ version: z.string().min(1).max(100) })
 
+/** Body of POST /affiliates/clicks. `ref` is a code or an id; another one does not count. */
+export const clickBody = z.object({ ref: z.string().min(1).meta({ maxLength: 100 }) })
+
 /** Refuses credentials, which operators would see, and control characters, which would break tables and files. */
 function isWebUrl(text: string): boolean {
   // oxlint-disable-next-line no-control-regex

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { instant, oneOf } from '../../platform/db/columns.ts'
 import { users } from '../accounts/schema.ts'
 
@@ -43,4 +43,18 @@ export const visits = sqliteTable(
     createdAt: instant('created_at').notNull()
   },
   (t) => [uniqueIndex('visits_order').on(t.orderId), index('visits_by_affiliate').on(t.affiliateId, t.campaign)]
+)
+
+/** How often the links of an affiliate were opened on a day: one row for each, however many clicks. */
+export const affiliateClicks = sqliteTable(
+  'affiliate_clicks',
+  {
+    affiliateId: integer('affiliate_id')
+      .notNull()
+      .references(() => affiliates.id),
+    /** `YYYY-MM-DD` in UTC. */
+    day: text('day').notNull(),
+    clicks: integer('clicks').notNull()
+  },
+  (t) => [primaryKey({ columns: [t.affiliateId, t.day] }), check('affiliate_clicks_positive', sql`${t.clicks} > 0`)]
 )

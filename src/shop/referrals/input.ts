@@ -7,3 +7,6 @@ export const referralsQuery = z.strictObject({
   cursor: z.string().optional().meta({ description: 'nextCursor of the previous page.' })
 })
 export type ReferralsQuery = z.output<typeof referralsQuery>
+
+/** Query of GET /affiliates/stats. Other parameters are refused, as for the referrals. */
+export const statsQuery = z.strictObject({ days: queryInteger({ min: 1, max: 366, default: 90 }) })

@@ -49,6 +49,8 @@ export const referrals = sqliteTable(
     uniqueIndex('referrals_order').on(t.orderId),
     index('referrals_by_affiliate').on(t.affiliateId, t.id),
     index('referrals_by_status').on(t.status, t.id),
+    // A covering index for the statistics.
+    index('referrals_by_time').on(t.affiliateId, t.createdAt, t.status, t.currency, t.amountMinor),
     check('referrals_status', oneOf(t.status)),
     check('referrals_amount', sql`${t.amountMinor} >= 0`)
   ]

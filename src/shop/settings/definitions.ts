@@ -269,6 +269,7 @@ export const definitions = {
   'limits.recovery_ip': limit('60/3600', 'Requests for password and verification emails per address'),
   'limits.recovery_email': limit('5/3600', 'Password and verification emails to one address'),
   'limits.token_ip': limit('60/3600', 'Wrong verification and reset tokens from one client address'),
+  'limits.click_ip': limit('60/3600', "Counted clicks on affiliates' links from one client address"),
   'limits.portal_account': limit('30/3600', "Sessions of the gateway's billing portal for one account"),
   'limits.account_change': limit('120/3600', 'Changes of one account: profile, password, subscriptions, affiliate')
 } as const satisfies Record<string, Definition<never> | Definition<unknown>>

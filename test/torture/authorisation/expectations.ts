@@ -115,6 +115,18 @@ export const routeExpectations: Readonly<Record<string, Row>> = {
     administrator: noAffiliate,
     deactivated: noSession
   },
+  'GET /affiliates/stats': {
+    guest: noSession,
+    unverified: noSession,
+    customer: noAffiliate,
+    'other customer': noAffiliate,
+    'affiliate pending': '403 AFFILIATE_NOT_ACTIVE',
+    'affiliate active': '200',
+    administrator: noAffiliate,
+    deactivated: noSession
+  },
+  // The object is the affiliate of the ref. The response does not depend on it.
+  'POST /affiliates/clicks': everyone('200'),
   'POST /affiliates/apply': {
     guest: noSession,
     unverified: noSession,

@@ -146,6 +146,8 @@ export const routeRequests: Readonly<Record<string, Request>> = {
   }),
   'GET /affiliates/referrals': referrals,
   'GET /affiliates/me': inQuery('/affiliates/me'),
+  'GET /affiliates/stats': () => ({ path: '/affiliates/stats' }),
+  'POST /affiliates/clicks': inBody('/affiliates/clicks', { ref: '1' }),
   'POST /affiliates/apply': inBody('/affiliates/apply', {}),
   'POST /affiliates/terms': inBody('/affiliates/terms', { version: termsVersion }),
   'GET /me/downloads': inQuery('/me/downloads'),
