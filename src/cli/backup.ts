@@ -35,12 +35,14 @@ export function define(program: ShopCommand): void {
 async function createOne(work: Work<{ scheduled?: boolean }>): Promise<Answer> {
   const { app, options } = work
   const { backUp } = await import('../operations/backup/backups.ts')
+  const { notIncluded } = await import('../operations/backup/files.ts')
   const progress = showProgress(work)
   const info = await backUp(app, options.scheduled ? 'scheduled' : 'manual', progress.step).finally(progress.done)
   const { file, bytes, additions } = info
+  const missing = notIncluded(app.config.dataDir)
   return {
-    json: { ...toJson(info), additions },
-    human: [`${file} (${size(bytes)}), verified.`, ...warningOf(additions)]
+    json: { ...toJson(info), additions, notIncluded: missing },
+    human: [`${file} (${size(bytes)}), verified.`, ...warningOf(additions), ...noteOf(missing)]
   }
 }
 
@@ -89,6 +91,7 @@ async function putBack(work: FileWork<{ yes?: boolean }>, file: string): Promise
       `The shop has been restored to ${toIso(done.createdAt)}.`,
       ...(done.kept === null ? [] : [`The previous database: ${done.kept}`]),
       ...(done.secretRestored ? [] : ['The backup contains no secret key: set SHOPSTEAD_SECRET to its earlier value.']),
+      'Files in downloads/ and media/ are not part of a backup: copy them too. "shopstead offers images retry" fetches missing pictures.',
       'If this version of Shopstead is newer than the backup, run "shopstead migrate". Then start the server.'
     ]
   }
@@ -98,6 +101,11 @@ function warningOf(additions: readonly string[]): string[] {
   return additions.length === 0
     ? []
     : [`Warning: it has what is not part of Shopstead: ${additions.join(', ')}. An upgrade may drop it.`]
+}
+
+function noteOf(folders: readonly string[]): string[] {
+  const names = folders.map((name) => `${name}/`).join(' and ')
+  return folders.length === 0 ? [] : [`It does not contain ${names}. Copy these files too.`]
 }
 
 function toJson({ file, bytes, createdAt, verified }: BackupInfo): object {

@@ -41,6 +41,18 @@ describe('a backup', () => {
     expect(await shopstead(dataDir, ['backup', 'restore', file, '--yes'])).toMatchObject({ code: 0 })
   })
 
+  it('names the folders with files that it does not contain', async () => {
+    const dataDir = await quietShop()
+    expect(await backUp(dataDir)).toMatchObject({ notIncluded: [] })
+    for (const folder of ['downloads', 'media']) {
+      mkdirSync(join(dataDir, folder), { recursive: true })
+      writeFileSync(join(dataDir, folder, 'file'), '')
+    }
+    expect(await backUp(dataDir)).toMatchObject({ notIncluded: ['downloads', 'media'] })
+    const { stdout } = await shopstead(dataDir, ['backup', 'create'])
+    expect(stdout).toContain('It does not contain downloads/ and media/. Copy these files too.')
+  })
+
   it('does not contain deleted rows', async () => {
     const dataDir = await quietShop()
     const sqlite = new Database(join(dataDir, 'shopstead.db'))

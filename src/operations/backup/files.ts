@@ -32,6 +32,14 @@ export function backupFiles(folder: string): string[] {
     .map((name) => join(folder, name))
 }
 
+/**
+ * The folders of a data folder that backups do not contain, because their files are large and rarely change: `downloads`,
+ * the files that buyers download, and `media`, the pictures of products. Empty and missing folders are left out.
+ */
+export function notIncluded(dataDir: string): string[] {
+  return ['downloads', 'media'].filter((name) => listFolder(join(dataDir, name)).length > 0)
+}
+
 /** A hidden path in `folder` for an unfinished file or folder; its name contains this process's id. */
 export function draftName(folder: string): string {
   return join(folder, `${draftPrefix}${process.pid}-${randomToken(6)}`)
