@@ -94,10 +94,14 @@ it('refuses a picture of over 50 megapixels before it decodes it', async () => {
   expect(await problemOf(bomb)).toBe('The picture has 60 megapixels. At most 50 are accepted.')
 })
 
-it('refuses a GIF of over 25 megapixels, because it is decoded as a whole', async () => {
-  const bomb = await picture(6_000, 5_000).gif().toBuffer()
-  expect(await problemOf(bomb)).toBe(
-    'The picture has 30 megapixels. At most 25 are accepted in a GIF or interlaced PNG.'
+it.each([
+  ['a GIF', 30, 25, () => picture(6_000, 5_000).gif()],
+  ['an AVIF', 9, 8, () => picture(3_000, 3_000).avif({ effort: 0 })],
+  ['a progressive JPEG', 26, 25, () => picture(5_200, 5_000).jpeg({ progressive: true, chromaSubsampling: '4:4:4' })],
+  ['an interlaced PNG', 39, 38, () => picture(6_500, 6_000).png({ progressive: true })]
+])('refuses %s of %i megapixels, because it is decoded as a whole', async (kind, megapixels, most, bomb) => {
+  expect(await problemOf(await bomb().toBuffer())).toBe(
+    `The picture has ${megapixels} megapixels. At most ${most} are accepted in ${kind}.`
   )
 })
 
