@@ -155,3 +155,12 @@ it('reports a server that cannot be reached', async () => {
 it.each(['https://', 'http://shop.example:99999/a.png'])('reports %s, which is not a valid URL', async (url) => {
   expect(await outcomeOf(url)).toBe('The address is not a valid URL.')
 })
+
+it('waits for the whole fetch, from the look-up of the name to the last byte, no longer than its time', async () => {
+  const port = await serverOf((_, response) => void response.write('part'))
+  const tooSlow = 'The server did not send the picture within 30 seconds.'
+  const forever = () => new Promise<string[]>(() => undefined)
+  expect(await outcomeOf('http://shop.example/', { resolve: forever, timeoutMs: 20 })).toBe(tooSlow)
+  const slow = { mayConnect: () => true, timeoutMs: 100 }
+  expect(await outcomeOf(`http://127.0.0.1:${port}/`, slow)).toBe(tooSlow)
+})
