@@ -3,7 +3,6 @@ import { writeWhenFree } from '../platform/db/busy.ts'
 import type { Tx } from '../platform/db/database.ts'
 import { purgeEmailTokens } from '../shop/accounts/email-tokens.ts'
 import { purgeSessions } from '../shop/accounts/sessions.ts'
-import { deleteMediaFiles } from '../shop/catalog/images/media-files.ts'
 import { purgeMedia } from '../shop/catalog/images/purge-media.ts'
 import { dropExpiredKeys } from '../shop/checkout/idempotency.ts'
 import { purgeEvents } from '../shop/events/purge-events.ts'
@@ -31,14 +30,18 @@ export async function cleanUp(shop: ShopContext): Promise<void> {
     purgeDeliveries
   ])
     await writeWhenFree(shop.db, (tx) => void purge(tx, now))
-  for (const picture of await writeWhenFree(shop.db, purgeMedia)) deleteMediaFiles(shop.config.dataDir, picture)
+  await inBatches(shop, (tx, limit) => purgeMedia(tx, shop.config.dataDir, limit))
   const ordersBefore = now - setting(shop.db, 'privacy.unpaidDays') * dayMs
-  const anonymise = (tx: Tx): number => anonymiseUnpaidOrders(tx, ordersBefore, batchSize)
-  while ((await writeWhenFree(shop.db, anonymise)) === batchSize) await new Promise(setImmediate)
+  await inBatches(shop, (tx, limit) => anonymiseUnpaidOrders(tx, ordersBefore, limit))
   const eventsBefore = now - setting(shop.db, 'events.keepDays') * dayMs
   for (let after: number | null = 0; after !== null;) {
     const range: { after: number; limit: number } = { after, limit: batchSize }
     after = await writeWhenFree(shop.db, (tx): number | null => purgeEvents(tx, eventsBefore, range))
     await new Promise(setImmediate)
   }
+}
+
+/** Repeats a change of at most `limit` rows, which returns their number, until no more are left. */
+async function inBatches({ db }: ShopContext, change: (tx: Tx, limit: number) => number): Promise<void> {
+  while ((await writeWhenFree(db, (tx): number => change(tx, batchSize))) === batchSize) await new Promise(setImmediate)
 }

@@ -1,14 +1,15 @@
 import { validationFailed } from '../../../errors.ts'
 import { write } from '../../../platform/db/database.ts'
 import type { Db } from '../../../platform/db/database.ts'
+import type { FetchOptions } from '../../../platform/pictures/fetch-picture.ts'
+import { PictureError } from '../../../platform/pictures/picture-kind.ts'
 import type { ShopContext } from '../../context.ts'
 import { getProduct } from '../products.ts'
 import type { Image } from '../public/image.ts'
 import { imageOfRow } from '../public/image.ts'
 import type { ProductImageRow, ProductRow } from '../rows.ts'
 import { variationsOfProduct } from '../stored-product.ts'
-import { fetchImages } from './fetch-images.ts'
-import type { FetchImages } from './fetch-images.ts'
+import { recordPicture, storePicture } from './store-picture.ts'
 import { deleteImageRow, imagesOfProduct, insertImageRow, isUrl, moveImageRow } from './stored-images.ts'
 
 /** A picture as operators see it: also one that is not stored, with the reason. */
@@ -48,26 +49,26 @@ export type NewImage = {
 /**
  * Fetches a picture, stores it and adds it after the product's others. If it cannot be stored, nothing is added.
  *
- * @throws AppError NOT_FOUND; VALIDATION_FAILED with the reason on `src`, or on `sku` for an unknown variation
+ * @throws AppError NOT_FOUND; VALIDATION_FAILED with the reason on `src`, or on `sku` for an unknown variation;
+ *   DEPENDENCY_UNAVAILABLE when the disk is full or cannot be written
  */
 export async function addImage(
   shop: ShopContext,
   slug: string,
   { src, alt, sku }: NewImage,
-  options: Pick<FetchImages, 'mayConnect' | 'resolve'>
+  options: FetchOptions
 ): Promise<void> {
   const product = getProduct(shop.db, slug)
   const owner = { productId: product.id, variationId: sku === undefined ? null : variationIdOf(shop.db, product, sku) }
-  const folder = isUrl(src) ? null : process.cwd()
-  const id = write(shop.db, (tx) => insertImageRow(tx, owner, { src, alt, folder }, shop.clock.now()))
-  const { failed } = await fetchImages(shop, { ...options, imageId: id })
-  const [failure] = failed
-  if (failure === undefined) return
-  write(shop.db, (tx) => {
-    const row = imagesOfProduct(tx, product.id).find((image) => image.id === id)
-    if (row !== undefined) deleteImageRow(tx, row)
+  const source = { src, folder: isUrl(src) ? null : process.cwd() }
+  const picture = await storePicture(shop, source, options).catch((error: unknown) => {
+    if (error instanceof PictureError) throw validationFailed({ src: [error.message] }, error.message)
+    throw error
   })
-  throw validationFailed({ src: [failure.problem] }, failure.problem)
+  write(shop.db, (tx) => {
+    const mediaHash = recordPicture(tx, shop, picture)
+    insertImageRow(tx, owner, { ...source, alt, mediaHash }, shop.clock.now())
+  })
 }
 
 function variationIdOf(db: Db, product: ProductRow, sku: string): number {

@@ -20,16 +20,21 @@ export function writeMediaFiles(dataDir: string, hash: string, { files }: Encode
   for (const { width, bytes } of files) {
     const file = join(folder, `${hash}-${width}.webp`)
     const draft = `${file}.${process.pid}`
-    writeFileSync(draft, bytes, { mode: 0o600 })
-    syncToDisk(draft)
-    renameSync(draft, file)
+    try {
+      writeFileSync(draft, bytes, { mode: 0o600 })
+      syncToDisk(draft)
+      renameSync(draft, file)
+    } catch (error) {
+      rmSync(draft, { force: true })
+      throw error
+    }
   }
   syncFolderOf(join(folder, hash))
 }
 
-/** Whether the largest file of a picture is there. */
-export function hasMediaFile(dataDir: string, { hash, width }: { hash: string; width: number }): boolean {
-  return existsSync(join(dataDir, 'media', `${hash}-${width}.webp`))
+/** Whether all files of a picture are there. */
+export function hasMediaFiles(dataDir: string, { hash, width }: { hash: string; width: number }): boolean {
+  return widthsOf(width).every((each) => existsSync(join(dataDir, 'media', `${hash}-${each}.webp`)))
 }
 
 /** Deletes the files of a picture that no product shows any more. */

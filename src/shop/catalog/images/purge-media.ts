@@ -1,11 +1,18 @@
-import { rawStatement } from '../../../platform/db/statements.ts'
 import type { Tx } from '../../../platform/db/database.ts'
+import { rawStatement } from '../../../platform/db/statements.ts'
+import { deleteMediaFiles } from './media-files.ts'
 
-const deleteUnused = rawStatement<[], { hash: string; width: number }>(
-  `DELETE FROM media WHERE NOT EXISTS (SELECT 1 FROM product_images WHERE media_hash = media.hash) RETURNING hash, width`
-)
+const deleteUnused = rawStatement<[number], { hash: string; width: number }>(`
+  DELETE FROM media WHERE hash IN (
+    SELECT hash FROM media WHERE NOT EXISTS (SELECT 1 FROM product_images WHERE media_hash = media.hash) LIMIT ?
+  ) RETURNING hash, width`)
 
-/** Forgets the stored pictures that no product shows. Returns them, so that the caller deletes their files afterwards. */
-export function purgeMedia(tx: Tx): { hash: string; width: number }[] {
-  return deleteUnused(tx).all()
+/**
+ * Deletes the stored pictures that no product shows, at most `limit`, with their files. Returns their number. The files go
+ * within the transaction: after it, another process may have stored the same picture again.
+ */
+export function purgeMedia(tx: Tx, dataDir: string, limit: number): number {
+  const unused = deleteUnused(tx).all(limit)
+  for (const picture of unused) deleteMediaFiles(dataDir, picture)
+  return unused.length
 }

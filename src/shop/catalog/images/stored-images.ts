@@ -49,15 +49,16 @@ export function isUrl(src: string): boolean {
   return /^https?:\/\//i.test(src)
 }
 
-/** Adds a picture after the others, or at the end of its variation's. Returns its id. */
+/** Adds a stored picture after the others, or at the end of its variation's. */
 export function insertImageRow(
   tx: Tx,
   owner: ImageOwner,
-  image: ImageInput & { folder: string | null },
+  image: ImageInput & { folder: string | null; mediaHash: string },
   now: number
-): number {
-  const position = imagesOfProduct(tx, owner.productId).filter((row) => row.variationId === owner.variationId).length
-  return insertImage(tx, { ...owner, ...image, position, createdAt: now })
+): void {
+  const rows = imagesOfProduct(tx, owner.productId).filter((row) => row.variationId === owner.variationId)
+  const position = Math.max(-1, ...rows.map((row) => row.position)) + 1
+  insertImage(tx, { ...owner, ...image, position, createdAt: now })
 }
 
 /** Moves a picture to another place among those of its product or variation. */
@@ -65,7 +66,7 @@ export function moveImageRow(tx: Tx, id: number, position: number): void {
   updateImage(tx, id, { position })
 }
 
-/** Deletes a picture of a product. The stored files stay until `deleteUnusedMedia`, because cached pages show them. */
+/** Deletes a picture of a product. The stored files stay until the nightly cleaning, because cached pages show them. */
 export function deleteImageRow(tx: Tx, { id }: ProductImageRow): void {
   tx.orm.delete(productImages).where(eq(productImages.id, id)).run()
 }

@@ -9,6 +9,7 @@ import { cleanUp } from '../../../../src/operations/housekeeping.ts'
 import { exportCatalog } from '../../../../src/shop/catalog/export-catalog.ts'
 import { fetchImages } from '../../../../src/shop/catalog/images/fetch-images.ts'
 import { addImage, listImages, orderImages, removeImage } from '../../../../src/shop/catalog/images/manage-images.ts'
+import { recordPicture, storePicture } from '../../../../src/shop/catalog/images/store-picture.ts'
 import { imagesOf } from '../../../../src/shop/catalog/public/image.ts'
 import { openTestShop } from '../../../support/shop-context.ts'
 import { apply } from '../support.ts'
@@ -154,9 +155,9 @@ it('fetches at most eight pictures at a time, each address once', async () => {
 it('continues where an interrupted run stopped', async () => {
   using shop = openTestShop()
   const folder = await pictures(shop.config.dataDir)
+  apply(shop.db, [{ ...mug, images: [{ src: 'red.png' }] }], { folder })
+  await fetchImages(shop, {})
   apply(shop.db, [{ ...mug, images: [{ src: 'red.png' }, { src: 'blue.png' }] }], { folder })
-  const [first] = listImages(shop, 'mug')
-  await fetchImages(shop, { imageId: first?.id })
   expect(await fetchImages(shop, {})).toEqual({ stored: 1, failed: [] })
 })
 
@@ -170,6 +171,46 @@ it('stores pictures again whose files are missing, as after a restore without me
   expect(await fetchImages(shop, {})).toEqual({ stored: 0, failed: [] })
   expect(await fetchImages(shop, { retry: true })).toEqual({ stored: 1, failed: [] })
   expect(existsSync(file)).toBe(true)
+})
+
+it('stores all pictures when two runs store the same ones at the same time', async () => {
+  using shop = openTestShop()
+  const folder = await pictures(shop.config.dataDir)
+  apply(shop.db, [{ ...mug, images: [{ src: 'red.png' }, { src: 'blue.png' }] }], { folder })
+  const both = await Promise.all([fetchImages(shop, { retry: true }), fetchImages(shop, { retry: true })])
+  expect(both).toEqual([
+    { stored: 2, failed: [] },
+    { stored: 2, failed: [] }
+  ])
+  expect([altsOf(shop).length, readdirSync(join(shop.config.dataDir, 'media')).length]).toEqual([2, 2])
+})
+
+it('writes the files of a picture again when the nightly cleaning deleted them before it was shown', async () => {
+  using shop = openTestShop()
+  const folder = await pictures(shop.config.dataDir)
+  apply(shop.db, [{ ...mug, images: [{ src: 'red.png' }] }], { folder })
+  await fetchImages(shop, {})
+  apply(shop.db, [{ ...mug, images: [] }])
+  const picture = await storePicture(shop, { src: 'red.png', folder }, {})
+  await cleanUp(shop)
+  expect(readdirSync(join(shop.config.dataDir, 'media'))).toEqual([])
+  write(shop.db, (tx) => recordPicture(tx, shop, picture))
+  expect(readdirSync(join(shop.config.dataDir, 'media'))).toHaveLength(1)
+})
+
+it('adds and changes nothing when the files cannot be written', async () => {
+  using shop = openTestShop()
+  const { dataDir } = shop.config
+  const folder = await pictures(dataDir)
+  apply(shop.db, [{ ...mug, images: [{ src: 'red.png' }] }], { folder })
+  writeFileSync(join(dataDir, 'media'), 'A file instead of the folder.')
+  const refused = { code: 'DEPENDENCY_UNAVAILABLE', message: expect.stringContaining('(EEXIST)') }
+  const blue = { src: join(folder, 'blue.png'), alt: '', sku: undefined }
+  await expect(addImage(shop, 'mug', blue, {})).rejects.toMatchObject(refused)
+  await expect(fetchImages(shop, {})).rejects.toMatchObject(refused)
+  expect(listImages(shop, 'mug')).toMatchObject([{ src: 'red.png', image: null, problem: null }])
+  rmSync(join(dataDir, 'media'))
+  expect(await fetchImages(shop, {})).toEqual({ stored: 1, failed: [] })
 })
 
 it('adds, orders and removes pictures of a product', async () => {
