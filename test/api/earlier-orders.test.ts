@@ -149,6 +149,12 @@ describe('a newer cart of the same buyer', () => {
     expect((await buyer.fetch(local(older.data.checkoutUrl))).status).toBe(410)
   })
 
+  it('replaces the older order, too, when both carts are sent at the same time', async () => {
+    await place(oil)
+    const [older, newer] = await Promise.all([place(last), place(both)])
+    expect([statusOf(older), statusOf(newer), stock()]).toEqual(['cancelled', 'pending', 0])
+  })
+
   it('gets the coupon that the older order used', async () => {
     const older = await place({ ...mug, couponCode: 'ONCE' })
     const newer = await place({ ...oil, couponCode: 'once' })

@@ -2,6 +2,7 @@ import { AppError } from '../../errors.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import type { ShopContext } from '../context.ts'
 import { isModuleOn, setting } from '../settings/settings.ts'
+import { inBuyersTurn } from './buyer-turn.ts'
 import { runCardCheckout } from './checkout-limits.ts'
 import { placeOrder } from './checkout.ts'
 import type { CheckoutCaller, CheckoutInput } from './checkout.ts'
@@ -25,15 +26,17 @@ export function createSession(
   now: number
 ): Promise<Resumed> {
   const { body } = input
-  return runCardCheckout(shop, caller.addressKey, body.strategy, async () => {
+  const { buyer } = caller.holder
+  const checkOut = async (): Promise<Resumed> => {
     const earlier = caller.resumes ?? findContinued(shop.db, caller.holder, cartKeyOf(shop, input), now)
     const resumed = earlier === undefined ? undefined : await payAgain(shop, earlier, body, caller)
     if (resumed !== undefined) return resumed
     const placed = await placeOrder(shop, input, caller, now)
     const result = await payPlaced(shop, placed, body, caller)
-    await releaseOldestOrders(shop, caller.holder.buyer)
+    await releaseOldestOrders(shop, buyer)
     return { order: placed.order, result }
-  })
+  }
+  return runCardCheckout(shop, caller.addressKey, body.strategy, () => inBuyersTurn(buyer, checkOut))
 }
 
 /**

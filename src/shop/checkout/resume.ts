@@ -60,7 +60,10 @@ function findUnpaid(shop: ShopContext, orderId: number, claim: Claim | null): Pr
     if (claim !== null) linkOrder(tx, claim, orderId)
     const order = getOrder(tx, orderId)
     const [newest] = attemptsOf(tx, orderId)
-    if (newest === undefined || newest.kind === 'none') return { order, attempt: null }
+    if (newest === undefined || newest.kind === 'none') {
+      const isGivenUp = order.status === 'cancelled' && order.paidAt === null
+      return isGivenUp ? undefined : { order, attempt: null }
+    }
     if (order.paidAt !== null || newest.outcome === 'paid') return { order, attempt: newest }
     if (newest.outcome !== null) return order.status === 'failed' ? attemptAnew(tx, order, newest, now) : undefined
     // The order was cancelled while the outcome of its payment was unknown. The reconciler finds it out.

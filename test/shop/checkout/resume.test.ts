@@ -116,6 +116,13 @@ describe('an unfinished order of an earlier request', () => {
     expect(till.order(left.id).status).toBe('failed')
   })
 
+  it('is undefined when it waited for a choice of payment method and was cancelled', async () => {
+    const left = await leave({})
+    till.shop.app.db.sqlite.prepare('DELETE FROM payment_attempts WHERE order_id = ?').run(left.id)
+    move(left.id, 'cancelled')
+    expect(await again(left)).toBeUndefined()
+  })
+
   it('is undefined when its payment has ended and it was cancelled', async () => {
     const left = await leave()
     move(left.id, 'cancelled')
