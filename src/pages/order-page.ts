@@ -15,6 +15,7 @@ import type { ReturnResult } from '../shop/payments/page-urls.ts'
 import { setting } from '../shop/settings/settings.ts'
 import { listShipments } from '../shop/shipments/view.ts'
 import type { ShipmentView } from '../shop/shipments/view.ts'
+import { readForm } from './form.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
 import { shopHome } from './shop-home.ts'
 import { isOpen as hasStorefront } from './storefront-pages.ts'
@@ -52,19 +53,25 @@ async function giveUp(call: PageCall): Promise<PageReply> {
   const { id, status } = getOrderByPublicToken(app.db, param)
   // The gateway's page does not cancel a bank transfer that the buyer chose in another tab.
   const isOpen = status === 'pending' || status === 'failed'
-  if (isOpen && !isSpeculative(request)) await tryToCancel(call)
-  const order = getOrder(app.db, id)
-  const buyerStatus = buyerStatusOf(app.db, order, now)
-  const isDecided = order.status === 'cancelled' || !canCancel(order, buyerStatus)
-  return { redirect: (isDecided ? backUrl(app.db, order, buyerStatus) : null) ?? donePath(order) }
+  if (isOpen && isOpenedByPerson(request)) await tryToCancel(call)
+  return leave(app, getOrder(app.db, id), now)
 }
 
-/** The button on the order's page, which shows what became of the order. */
+/** To the site if the order is decided, else to the order's page. */
+function leave({ db }: App, order: OrderRow, now: number): PageReply {
+  const buyerStatus = buyerStatusOf(db, order, now)
+  const isDecided = order.status === 'cancelled' || !canCancel(order, buyerStatus)
+  return { redirect: (isDecided ? backUrl(db, order, buyerStatus) : null) ?? donePath(order) }
+}
+
+/** The button on the order's page, which shows what became of the order. The payment page's leads back to the site. */
 async function cancel(call: PageCall): Promise<PageReply> {
-  const { app, param, now } = call
+  const { app, param, now, request } = call
   const { id } = getOrderByPublicToken(app.db, param)
+  const leaves = (await readForm(request)).has('leave')
   const refusal = await tryToCancel(call)
-  if (refusal?.code !== 'DEPENDENCY_UNAVAILABLE') return { redirect: donePath({ publicToken: param }) }
+  if (refusal?.code !== 'DEPENDENCY_UNAVAILABLE')
+    return leaves ? leave(app, getOrder(app.db, id), now) : { redirect: donePath({ publicToken: param }) }
   const message =
     'The payment service does not answer, so the order could not be cancelled. Please try again in a minute.'
   return orderPage(app, getOrder(app.db, id), now, { status: refusal.status, message })
@@ -82,9 +89,17 @@ async function tryToCancel(call: PageCall): Promise<AppError | null> {
   }
 }
 
-/** A client that only looks ahead: it must not cancel anything. */
-function isSpeculative({ method, headers }: Request): boolean {
-  return method === 'HEAD' || /\b(prefetch|prerender)\b/.test(headers.get('sec-purpose') ?? '')
+/** What browsers and proxies say when they fetch a page before a person opens it. The last two are older names. */
+const purposeHeaders = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz']
+
+/**
+ * Whether a browser opens the address as a page. A prefetch, a preview, a frame or a script must not cancel anything.
+ * Older browsers do not send Sec-Fetch-Dest (https://www.w3.org/TR/fetch-metadata/).
+ */
+function isOpenedByPerson({ method, headers }: Request): boolean {
+  const isTopLevel = (headers.get('sec-fetch-dest') ?? 'document') === 'document'
+  const isAhead = purposeHeaders.some((name) => /\b(prefetch|prerender|preview)\b/i.test(headers.get(name) ?? ''))
+  return method === 'GET' && isTopLevel && !isAhead
 }
 
 function donePath({ publicToken }: Pick<OrderRow, 'publicToken'>): string {

@@ -61,10 +61,10 @@ export function choicePage(call: PageCall, order: OrderRow, draft: Draft, isChan
       chosen: methods.find((name) => name === draft.values['payment_method']) ?? methods[0],
       submit: submitWords(order, methods, address?.country === null),
       firstError: firstErrorOf(draft),
-      back: `/checkout/cancel/${order.publicToken}`
+      cancel: `/checkout/cancel/${order.publicToken}`
     },
     // Stripe's page can have the shop's own domain, which is not known here.
-    leadsTo: [order.returnUrl, app.cards?.name === 'stripe' ? 'https:' : null]
+    leadsTo: [order.returnUrl, order.cancelUrl, app.cards?.name === 'stripe' ? 'https:' : null]
   }
 }
 

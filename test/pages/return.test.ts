@@ -168,8 +168,34 @@ describe('a return without a payment', () => {
   it('does not cancel anything for a client that only looks ahead', async () => {
     const order = await place()
     expect(await visit('cancel', order, { method: 'HEAD' })).toEqual([303, `/checkout/done/${order.token}`])
-    await visit('cancel', order, { headers: { 'sec-purpose': 'prefetch;prerender' } })
-    expect(orderOf(order).status).toBe('pending')
+    const ahead = [
+      { 'sec-purpose': 'prefetch;prerender' },
+      { purpose: 'prefetch' },
+      { 'x-moz': 'prefetch' },
+      { 'x-purpose': 'preview' },
+      { 'sec-fetch-dest': 'empty' },
+      { 'sec-fetch-dest': 'iframe' }
+    ]
+    for (const headers of ahead) {
+      expect(await visit('cancel', order, { headers })).toEqual([303, `/checkout/done/${order.token}`])
+      expect(orderOf(order).status).toBe('pending')
+    }
+    expect(await visit('cancel', order, { headers: { 'sec-fetch-dest': 'document' } })).toEqual(
+      toSite(addresses.cancelUrl, order, 'cancelled')
+    )
+  })
+
+  it('is a form on the hosted page, which a program that opens every link does not send', async () => {
+    const { token, ...order } = await place({ shippingAddress: undefined })
+    const page = await (await buyer.fetch(`${shop.url}/checkout/${token}`)).text()
+    expect([page.includes(`href="/checkout/cancel/`), page.includes(`action="/checkout/cancel/${token}"`)]).toEqual([
+      false,
+      true
+    ])
+    const left = await buyer.form(`${shop.url}/checkout/cancel/${token}`, { leave: '1' })
+    expect([left.status, left.headers.get('location')]).toEqual(
+      toSite(addresses.cancelUrl, { token, ...order }, 'cancelled')
+    )
   })
 
   it("leads to the order's page if the site gave no address", async () => {
