@@ -10,7 +10,7 @@ import { takePagePoint } from '../shop/checkout/checkout-limits.ts'
 import { takeCoupon } from '../shop/checkout/take-coupon.ts'
 import { getOrder, getOrderByPublicToken } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/rows.ts'
-import { draftCookie, pathOf, readDraft } from './draft.ts'
+import { draftCookie, emptyDraft, pathOf, readDraft } from './draft.ts'
 import type { Draft } from './draft.ts'
 import { readForm } from './form.ts'
 import { backUrl, orderPage } from './order-page.ts'
@@ -106,7 +106,10 @@ function answerRefusal(call: PageCall, submitted: Submitted, error: unknown): Pa
     case 'CHECKOUT_FAILED':
       return again(call, submitted, { message: error.message })
     case 'TRANSITION_REFUSED':
-      return { redirect: `${pathOf(submitted.order)}?gone` }
+      return {
+        redirect: `${pathOf(submitted.order)}?gone`,
+        setCookie: draftCookie(call, submitted.order, { ...emptyDraft, message: goneText(error) })
+      }
     default:
       throw error
   }
@@ -125,13 +128,20 @@ function afterwards({ app, now }: PageCall, order: OrderRow): string {
   return backUrl(app.db, order, buyerStatus) ?? `/checkout/done/${order.publicToken}`
 }
 
+/** Names the products and coupons of a failed order that are no longer available. */
+function goneText({ details }: AppError): string | null {
+  const { gone } = details
+  return Array.isArray(gone) && gone.length > 0 ? `No longer available: ${gone.join(', ')}.` : null
+}
+
 /** The page of a failed order whose stock or coupon is no longer available. */
-function gonePage({ app, now }: PageCall, order: OrderRow): PageReply {
+function gonePage(call: PageCall, order: OrderRow): PageReply {
+  const { app, now } = call
   const back = backUrl(app.db, order, buyerStatusOf(app.db, order, now))
-  const text =
-    'An item has sold out, or a coupon has been used up. Nothing was charged. You are welcome to order again.'
+  const reason = readDraft(call, order).message ?? 'An item has sold out, or a coupon has been used up.'
   const links = back === null ? homeLinks(app) : [{ label: 'Back to the shop', url: back }]
-  return messagePage(410, 'This order can no longer be paid', [text], links)
+  const rest = 'Nothing was charged. You are welcome to order again.'
+  return messagePage(410, 'This order can no longer be paid', [reason, rest], links)
 }
 
 /** Whether the order can never be paid again. */

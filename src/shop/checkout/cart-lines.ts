@@ -42,7 +42,7 @@ export function findLines(db: Db, items: readonly Item[], now: number): { lines:
     merged.items.push(index)
     merged.quantity += item.quantity
     if (typeof found === 'string') {
-      refusals.push(unsellableRefusal(found, path, shown))
+      refusals.push(unsellableRefusal(found, index, shown))
       continue
     }
     cartMinor += found.unitPriceMinor * item.quantity
@@ -51,7 +51,7 @@ export function findLines(db: Db, items: readonly Item[], now: number): { lines:
       refusals.push(refusal(problem, { message: 'There are not enough left in stock.' }))
     } else if (!Number.isSafeInteger(cartMinor)) {
       merged.sellable = null
-      const message = 'The total is too high.'
+      const message = `The total is too high. Order less of ${found.name}.`
       refusals.push(refusal({ path: `${path}.quantity`, code: 'total_too_high', message }))
     }
   }
@@ -97,21 +97,22 @@ function unsellableLine({ productId, variationId }: Item, shown: Shown | null): 
   return { ...ids, items: [], quantity: 0, name, unitPriceMinor, sellable: null }
 }
 
-function unsellableRefusal(reason: UnsellableReason, path: string, shown: Shown | null): Refusal {
+function unsellableRefusal(reason: UnsellableReason, index: number, shown: Shown | null): Refusal {
   const { field, message } = unsellableReasons[reason]
-  return refusal({ path: `${path}.${field}`, ...unsellableProblems[reason](shown) }, { message })
+  // The name of a product that the shop does not show must not get out: it may be a draft.
+  const name = shown?.name ?? `Item ${index + 1} of the cart`
+  const problem = unsellableProblems[reason](name, shown?.hasVariations === true)
+  return refusal({ path: `items.${index}.${field}`, ...problem }, { message })
 }
 
-const unsellableProblems: Readonly<Record<UnsellableReason, (shown: Shown | null) => Omit<Problem, 'path'>>> = {
-  unknown_product: () => ({ code: 'unknown_product', message: 'This product does not exist.' }),
-  not_published: () => ({ code: 'unavailable', message: 'This product is not for sale.' }),
-  unknown_variation: (shown) =>
-    shown?.hasVariations === true
-      ? { code: 'choose_variation', message: `Choose a variation of ${shown.name}.` }
-      : { code: 'unavailable', message: `${nameOf(shown)} does not have this variation.` },
-  sold_out: (shown) => ({ code: 'sold_out', message: `${nameOf(shown)} is sold out.` })
-}
+type ProblemOf = (name: string, hasVariations: boolean) => Omit<Problem, 'path'>
 
-function nameOf(shown: Shown | null): string {
-  return shown?.name ?? 'This product'
+const unsellableProblems: Readonly<Record<UnsellableReason, ProblemOf>> = {
+  unknown_product: (name) => ({ code: 'unknown_product', message: `${name} does not exist.` }),
+  not_published: (name) => ({ code: 'unavailable', message: `${name} is not for sale.` }),
+  unknown_variation: (name, hasVariations) =>
+    hasVariations
+      ? { code: 'choose_variation', message: `Choose a variation of ${name}.` }
+      : { code: 'unavailable', message: `${name} does not have this variation.` },
+  sold_out: (name) => ({ code: 'sold_out', message: `${name} is sold out.` })
 }

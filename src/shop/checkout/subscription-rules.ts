@@ -34,9 +34,11 @@ function tooManyLines(lines: readonly DraftLine[]): Refusal[] {
   if (recurring.length === 0) return []
   const others = lines.filter((line) => !isRecurring(line))
   const message = `At most ${mostLinesWithSubscription} other products can be bought together with a subscription.`
+  const named = (name: string): string => `${message} Remove ${name}, or order it separately.`
   return [recurring, others].flatMap((some) =>
-    some
-      .slice(mostLinesWithSubscription)
-      .map(({ path }) => refusal({ path: `${path}.productId`, code: 'too_many_products', message }))
+    some.slice(mostLinesWithSubscription).map(({ path, name }) => {
+      const problem = { path: `${path}.productId`, code: 'too_many_products', message: named(name) } as const
+      return refusal(problem, { message })
+    })
   )
 }
