@@ -98,6 +98,16 @@ describe('the token of an order', () => {
     expect([headers.get('cache-control'), headers.get('referrer-policy')]).toEqual(['no-store', 'no-referrer'])
   })
 
+  it("leads to the gateway's page, which is the only one with the whole email, until it is paid", async () => {
+    const { orderToken } = await place({ items: [mug], customer: { email: 'ada.quill@example.com' } })
+    const { data } = await read(orderToken)
+    const page = await buyer.fetch(local(String(data['payUrl'])))
+    expect(await page.text()).toContain('ada.quill@example.com')
+    await buyer.comeBack(await buyer.form(local(String(data['payUrl'])), { payment_method: 'pm_card_visa' }))
+    expect((await read(orderToken)).data['payUrl']).toBeNull()
+    expect(await (await buyer.fetch(`${shop.url}/checkout/done/${orderToken}`)).text()).not.toContain('quill')
+  })
+
   it('is 404 when it is unknown, and does not accept the id of an order', async () => {
     const { orderId } = await place()
     for (const token of ['unknown', orderId, 'x'.repeat(43)]) {
