@@ -9,6 +9,7 @@ import { beginRequest } from '../platform/http/requests-in-progress.ts'
 import { describeError } from '../platform/log.ts'
 import { clientLog } from '../platform/repeated-lines.ts'
 import { accountPages } from './account-pages.ts'
+import { addressPages } from './address-page.ts'
 import { loadAssets } from './assets.ts'
 import { checkoutPages } from './pay-page.ts'
 import { errorPage } from './error-page.ts'
@@ -18,7 +19,13 @@ import { createRenderer } from './render.ts'
 import { storefrontPages } from './storefront-pages.ts'
 
 /** Every page; the first whose path matches and whose method fits answers. */
-export const pageRoutes: readonly PageRoute[] = [...storefrontPages, ...accountPages, ...donePages, ...checkoutPages]
+export const pageRoutes: readonly PageRoute[] = [
+  ...storefrontPages,
+  ...addressPages,
+  ...accountPages,
+  ...donePages,
+  ...checkoutPages
+]
 
 /**
  * Serves what people see: account links, hosted checkout, the demo storefront, and the style of these pages. Undefined

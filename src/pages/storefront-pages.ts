@@ -9,7 +9,6 @@ import { currencyDecimals } from '../platform/money.ts'
 import { isReady } from '../shop/payments/gateway.ts'
 import { isModuleOn, setting } from '../shop/settings/settings.ts'
 import type { AssetName } from './assets.ts'
-import { countries } from './country-list.ts'
 import { readForm } from './form.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
 import { asScript } from './storefront/json-ld.ts'
@@ -153,7 +152,8 @@ function notFound(): AppError {
   return new AppError('NOT_FOUND', 'There is nothing at this address.')
 }
 
-function requireOpen(app: App): void {
+/** @throws AppError NOT_FOUND while the shop has no storefront */
+export function requireOpen(app: App): void {
   if (!isOpen(app)) throw notFound()
 }
 
@@ -202,7 +202,6 @@ function orderPageOf(request: Request): string | null {
 
 function checkoutFacts({ config, db, cards }: App): object {
   return {
-    countries: countries(db),
     testCards: cards?.name === 'sandbox' && isReady(cards) ? testCards : [],
     byHand: config.payments.includes('manual'),
     accounts: setting(db, 'checkout.accountCreation') && setting(db, 'registration.enabled'),

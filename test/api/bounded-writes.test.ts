@@ -108,6 +108,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   'POST /cart': anonymous(303, (visitor) => visitor.form(`${shop.url}/cart`, { slug: 'mug', quantity: '1' })),
   // Its payment is POST /store/checkout-session. After a refusal the page shows a quote, whose rollback counts as a change.
   'POST /cart/plain': anonymous(303, (visitor) => visitor.form(`${shop.url}/cart/plain`, { update: '1' })),
+  'POST /cart/address': anonymous(422, (visitor) => visitor.form(`${shop.url}/cart/address`, { country: 'DE' })),
   'POST /login': anonymous(401, (visitor) => visitor.form(`${shop.url}/login`, { email: 'nemo', password: 'wrong' })),
   'POST /account/verify': anonymous(410, (visitor) => visitor.form(`${shop.url}/account/verify`, { token: 'x' })),
   'POST /account/email': anonymous(410, (visitor) => visitor.form(`${shop.url}/account/email`, { token: 'x' })),

@@ -74,6 +74,22 @@ describe('without script', () => {
     expect(cookies.get('shopstead_cart')).toMatch(/x50$/)
   })
 
+  it('an address has the fields of its country, and its errors beside them', async () => {
+    const { send } = browser()
+    const german = await send('/cart/address', undefined, { 'accept-language': 'de-DE,de' })
+    expect(german.text).toMatch(/value="DE" selected[\s\S]*name="postcode"[\s\S]*name="city"/)
+    expect(german.text).not.toContain('name="state"')
+    expect((await send('/cart/address?country=US')).text).toMatch(/<option value="CA">[\s\S]*ZIP code/)
+    const typed = { country: 'US', address1: 'Front <b>', city: 'Oakland', state: 'CA', postcode: '12' }
+    const wrong = await send('/cart/address', typed)
+    expect([wrong.status, wrong.text]).toEqual([
+      422,
+      expect.stringMatching(/value="Front &lt;b&gt;"[\s\S]*id="postcode-error">Please enter the ZIP code/)
+    ])
+    expect(await send('/cart/address', { ...typed, postcode: ' 94607' })).toMatchObject({ status: 200 })
+    expect(await send('/cart/address', { __proto__x: '1', country: '<i>' })).toMatchObject({ status: 422 })
+  })
+
   it('a buyer logs in, and only a path of this site follows', async () => {
     const buyer = shop.visitor()
     await buyer.register({ email: 'ada@example.com', password: 'tidal-basalt-93' })
@@ -94,7 +110,7 @@ describe('without script', () => {
   it('a form of another site changes nothing', async () => {
     const { send, cookies } = browser()
     const foreign = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
-    for (const path of ['/cart', '/cart/plain', '/login'])
+    for (const path of ['/cart', '/cart/plain', '/cart/address', '/login'])
       expect([path, (await send(path, { slug: 'p0' }, foreign)).status]).toEqual([path, 403])
     expect(cookies.size).toBe(0)
   })

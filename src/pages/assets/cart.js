@@ -1,6 +1,7 @@
 import { needsShipping } from '../../shop/catalog/product-types.ts'
+import { createAddress } from './cart-address.js'
 import { createCoupon } from './cart-coupon.js'
-import { forgetDraft, keepDraft } from './cart-draft.js'
+import { forgetDraft, keepDraft, readDraft } from './cart-draft.js'
 import { forgetKey, keyFor } from './cart-key.js'
 import { createQuotes } from './cart-quote.js'
 import { createRows, lineOf } from './cart-rows.js'
@@ -21,6 +22,7 @@ const totals = h('dl', { class: 'totals' })
 let subscribeAgain = false
 
 keepDraft(form)
+const address = createAddress(find('[data-address]'), form)
 const rows = createRows({ changeQuantity, remove, buyAgain })
 const { ask, stop } = createQuotes(quoteBody, { answered, failed })
 const coupon = createCoupon(form.elements.couponCode, find('[data-apply]'), ask)
@@ -38,8 +40,13 @@ function show() {
   rows.show(cart)
   place.replaceChildren(rows.list, totals)
   showStoredTotal(cart)
-  find('[data-shipping]').hidden = !needsShipping(cart)
+  showShipping(needsShipping(cart))
   ask(0)
+}
+
+function showShipping(isRequired) {
+  find('[data-shipping]').hidden = !isRequired
+  if (isRequired) void address.need(readDraft().country)
 }
 
 function changeQuantity(index, quantity, andFocus = false) {
@@ -85,7 +92,7 @@ function answered(quote, body) {
   // A line that a form without script added has no name until now.
   if (priced.some(({ name }, index) => name !== cart[index].name)) rows.show(priced)
   else rows.update(priced)
-  find('[data-shipping]').hidden = !quote.shipping.required
+  showShipping(quote.shipping.required)
   coupon.showAnswer(JSON.stringify(body.items), quote)
   showTotals(quote)
   showProblems(quote.problems)
@@ -142,16 +149,6 @@ function showTotals({ currency, subtotal, discount, shipping, total }) {
   )
 }
 
-const address = (values) => ({
-  firstName: values.firstName,
-  lastName: values.lastName,
-  address1: values.address1,
-  address2: values.address2,
-  postcode: values.postcode,
-  city: values.city,
-  country: values.country
-})
-
 function bodyOf(values, isGuest) {
   const cart = readCart()
   const { email, firstName, lastName, createAccount, password } = values
@@ -165,13 +162,16 @@ function bodyOf(values, isGuest) {
     notes: values.notes,
     ...(subscribeAgain ? { subscribeAgain } : {}),
     ...(isGuest ? { customer: { email, firstName, lastName, ...account } } : {}),
-    ...(needsShipping(cart) ? { shippingAddress: address(values) } : {}),
+    ...(needsShipping(cart)
+      ? { shippingAddress: { firstName: values.firstName, lastName: values.lastName, ...address.values() } }
+      : {}),
     ...(values.strategy === 'token_handoff' ? { paymentToken: values.paymentToken } : {})
   }
 }
 
 async function pay(values) {
   stop()
+  if (needsShipping(readCart()) && !(await address.check())) return
   const known = await session
   const body = bodyOf(values, known?.userLoggedIn !== true)
   try {

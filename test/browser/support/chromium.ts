@@ -114,8 +114,9 @@ export async function addToCart(page: Page, url: string, slug: string): Promise<
 }
 
 export async function fillAddress(page: Page): Promise<void> {
+  await page.getByLabel('Country').selectOption('DE')
+  await page.getByLabel('Postcode').waitFor()
   await page.getByLabel('Street and number').fill('Quay 7')
   await page.getByLabel('Postcode').fill('20457')
   await page.getByLabel('Town or city').fill('Hamburg')
-  await page.getByLabel('Country').selectOption('DE')
 }

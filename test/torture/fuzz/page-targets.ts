@@ -1,4 +1,5 @@
 import { accountPages } from '../../../src/pages/account-pages.ts'
+import { addressPages } from '../../../src/pages/address-page.ts'
 import { checkoutPages } from '../../../src/pages/pay-page.ts'
 import { donePages } from '../../../src/pages/order-page.ts'
 import type { PageRoute } from '../../../src/pages/page.ts'
@@ -105,7 +106,7 @@ export function pageTargets(url: string, publicUrl: string, places: PageMaterial
   return [
     routed('hosted checkout', [...checkoutPages, ...checkoutPages, ...donePages], payment),
     routed('account pages', accountPages, account),
-    routed('storefront', storefrontPages, payment),
+    routed('storefront', [...storefrontPages, ...addressPages], payment),
     target("the sandbox's pages", (random) => {
       const path = random.pick(places.sandbox)
       const isBank = path.includes('/3ds/')

@@ -1,0 +1,44 @@
+import { parseQuery } from '../platform/http/query.ts'
+import { rawTarget } from '../platform/http/node-request.ts'
+import { toFieldErrors } from '../platform/http/zod-errors.ts'
+import { addressInput } from '../shop/checkout/address-input.ts'
+import { shipToCountries } from '../shop/checkout/ship-to.ts'
+import { addressView, likelyCountry } from './address-view.ts'
+import { readForm } from './form.ts'
+import type { PageCall, PageReply, PageRoute } from './page.ts'
+import { requireOpen } from './storefront-pages.ts'
+
+const path = /^\/cart\/address$/
+
+/**
+ * The fields of a shipping address for the cart's script, without a page around them: those of a country, and checked by
+ * the rules of the hosted page. Nothing is stored.
+ */
+export const addressPages: readonly PageRoute[] = [
+  { method: 'GET', path, name: '/cart/address', handle: show },
+  { method: 'POST', path, name: '/cart/address', handle: check }
+]
+
+function show({ app, request }: PageCall): PageReply {
+  requireOpen(app)
+  const asked = parseQuery(rawTarget(request)).get('country') ?? undefined
+  const country = likelyCountry(app.db, [asked], request.headers.get('accept-language'))
+  return fields(200, addressView(app.db, country, { values: {}, errors: {} }))
+}
+
+/** The fields with the address as it is stored, or with status 422 and the errors. */
+async function check({ app, request }: PageCall): Promise<PageReply> {
+  requireOpen(app)
+  const values = Object.fromEntries(await readForm(request))
+  const parsed = addressInput(shipToCountries(app.db)).safeParse(values)
+  if (!parsed.success) {
+    const errors = toFieldErrors(parsed.error)
+    return fields(422, addressView(app.db, values['country'] ?? '', { values, errors }))
+  }
+  const { country = '', ...address } = parsed.data
+  return fields(200, addressView(app.db, country, { values: { ...address }, errors: {} }))
+}
+
+function fields(status: number, address: ReturnType<typeof addressView>): PageReply {
+  return { status, template: 'shipping', title: '', data: { address, focus: null, hasScript: true } }
+}

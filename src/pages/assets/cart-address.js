@@ -1,0 +1,75 @@
+import { ShopError } from '../../client/client.ts'
+import { fillForm } from './cart-draft.js'
+import { h } from './dom.js'
+
+const url = '/cart/address'
+const names = ['country', 'address1', 'address2', 'postcode', 'city', 'state']
+
+/**
+ * The shipping address. The shop sends the fields of the country, in the order in which the country writes them, and
+ * checks them by its rules.
+ *
+ * @param {HTMLElement} place
+ * @param {HTMLFormElement} form
+ */
+export function createAddress(place, form) {
+  /** Only the answer for the newest country counts. */
+  let asked = 0
+  let isLoaded = false
+
+  /** Shows the fields of a country; without one, those of the country that the browser's language suggests. */
+  async function load(country = '') {
+    const turn = ++asked
+    isLoaded = true
+    try {
+      const response = await fetch(`${url}?country=${encodeURIComponent(country)}`)
+      if (turn === asked) await show(response)
+    } catch {
+      isLoaded = false
+      const again = h('button', { type: 'button', class: 'plain', onclick: () => load(country) }, 'Try again')
+      place.replaceChildren(h('p', { class: 'note' }, 'The address form could not be loaded. ', again))
+    }
+  }
+
+  /** Replaces the fields. What was typed in those that stay is kept. */
+  async function show(response) {
+    if (response.status !== 200 && response.status !== 422) throw new Error(`the address form is ${response.status}`)
+    const page = new DOMParser().parseFromString(await response.text(), 'text/html')
+    const hadFocus = document.activeElement?.id === 'country'
+    place.replaceChildren(...page.body.childNodes)
+    if (hadFocus) document.getElementById('country')?.focus()
+  }
+
+  /** @returns {Record<string, string>} */
+  function typed() {
+    const values = new FormData(form)
+    const textOf = (value) => (typeof value === 'string' ? value : '')
+    return Object.fromEntries(names.map((name) => [name, textOf(values.get(name))]))
+  }
+
+  place.addEventListener('change', (event) => {
+    if (event.target instanceof HTMLSelectElement && event.target.name === 'country')
+      void load(event.target.value).then(() => fillForm(form))
+  })
+
+  return {
+    /** Loads the fields once, for the country of the draft. */
+    async need(country) {
+      if (isLoaded) return
+      await load(country)
+      fillForm(form)
+    },
+    /** Whether the address is valid. Otherwise each error is shown at its field. */
+    async check() {
+      const response = await fetch(url, { method: 'POST', body: new URLSearchParams(typed()) }).catch((cause) => {
+        throw new ShopError('NO_ANSWER', 'The shop did not answer. Please try again.', { cause })
+      })
+      await show(response)
+      const wrong = place.querySelector('[aria-invalid]')
+      if (wrong instanceof HTMLElement) wrong.focus()
+      return response.status === 200
+    },
+    /** The address in the request of a checkout. */
+    values: typed
+  }
+}
