@@ -1,6 +1,6 @@
 /**
  * Generates a migration from the schema files with drizzle-kit and adds what drizzle-kit does not support or loses when it
- * rebuilds a table: STRICT, triggers, and the last id of AUTOINCREMENT.
+ * rebuilds a table: STRICT, triggers, and the last id of AUTOINCREMENT. It copies the columns of the old table only.
  * Usage: npm run db:generate -- --name what-changes [--custom]
  */
 import { execFileSync } from 'node:child_process'
@@ -18,11 +18,12 @@ const breakpoint = '\n--> statement-breakpoint\n'
 
 const declared = await declaredTriggers()
 const before = migratedTriggers()
+const oldColumns = migratedColumns()
 const known = new Set(globSync(`${folder}/*.sql`))
 const drizzleKit = ['drizzle-kit', 'generate', '--dialect', 'sqlite', '--schema', schemas, '--out', folder]
 execFileSync('npx', [...drizzleKit, ...process.argv.slice(2)], { stdio: 'inherit' })
 for (const file of globSync(`${folder}/*.sql`).filter((name) => !known.has(name))) {
-  writeFileSync(file, withTriggers(withSequences(withStrict(readFileSync(file, 'utf8')))))
+  writeFileSync(file, withTriggers(withSequences(withOldColumns(withStrict(readFileSync(file, 'utf8'))))))
 }
 const different = differences(migratedTriggers())
 if (different.length > 0) {
@@ -40,15 +41,27 @@ async function declaredTriggers(): Promise<Map<string, string>> {
 
 /** The triggers of a database with all migrations in the folder. */
 function migratedTriggers(): Map<string, string> {
-  const { sqlite, ...db } = openDatabase(':memory:')
+  const rows = readMigrated<{ name: string; sql: string }>(
+    `SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY rowid`
+  )
+  return new Map(rows.map(({ name, sql }) => [name, sql]))
+}
+
+/** The columns of a database with all migrations in the folder, as `table.column`. */
+function migratedColumns(): Set<string> {
+  const rows = readMigrated<{ name: string }>(
+    `SELECT t.name || '.' || c.name AS name FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table'`
+  )
+  return new Set(rows.map(({ name }) => name))
+}
+
+function readMigrated<Row>(query: string): Row[] {
+  const db = openDatabase(':memory:')
   try {
-    migrateDatabase({ sqlite, ...db }, resolve(folder))
-    const rows = sqlite.prepare<[], { name: string; sql: string }>(
-      `SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY rowid`
-    )
-    return new Map(rows.all().map(({ name, sql }) => [name, sql]))
+    migrateDatabase(db, resolve(folder))
+    return db.sqlite.prepare<[], Row>(query).all()
   } finally {
-    sqlite.close()
+    db.sqlite.close()
   }
 }
 
@@ -64,6 +77,19 @@ function plain(sql: string | undefined): string | undefined {
 
 function withStrict(source: string): string {
   return source.replaceAll(/^(CREATE TABLE [^;]*\n\));/gm, '$1 STRICT;')
+}
+
+/**
+ * drizzle-kit copies a table that is built again with its new columns, which the old table does not have: SQLite reads
+ * their quoted names as texts. A new column has its default instead.
+ */
+function withOldColumns(source: string): string {
+  const copied = /^INSERT INTO `__new_(\w+)`\(([^)]*)\) SELECT ([^;]*?) FROM `\w+`;/gm
+  return source.replaceAll(copied, (copy, table: string, columns: string, values: string) => {
+    if (columns !== values) return copy
+    const old = columns.split(', ').filter((name) => oldColumns.has(`${table}.${name.replaceAll('"', '')}`))
+    return copy.replaceAll(columns, old.join(', '))
+  })
 }
 
 /** A table that is built again goes on with the ids of the old one: an id that was deleted is not given out again. */

@@ -48,6 +48,7 @@ describe('a generated migration', () => {
     const row = readFileSync(states, 'utf8').match(/ {2}processing: \{.*?\n {2}\},\n/s)?.[0] ?? ''
     edit(states, row, `${row}${row.replace('processing', 'packed')}`)
     edit(join(copy, 'src/shop/orders/schema.ts'), 'orders are never deleted', 'no order is deleted')
+    edit(join(copy, 'src/shop/orders/schema.ts'), "notes: text('notes'),", "notes: text('notes'), gift: text('gift'),")
     edit(
       join(copy, 'src/shop/settings/schema.ts'),
       `integer('value').notNull()`,
@@ -62,6 +63,8 @@ describe('a generated migration', () => {
     const sequence = `SELECT seq FROM sqlite_sequence WHERE name = 'orders'`
     expect(value(after, sequence)).toBe(value(before, sequence))
     expect(value(after, `SELECT strict FROM pragma_table_list WHERE name = 'orders'`)).toBe(1)
+
+    expect(value(after, 'SELECT count(gift) FROM orders')).toBe(0)
 
     const id = `(SELECT max(id) FROM orders WHERE user_id IS NOT NULL)`
     expect(() => after.exec(`DELETE FROM orders WHERE id = ${id}`)).toThrow('no order is deleted')
