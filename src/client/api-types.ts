@@ -675,7 +675,7 @@ export type OwnOrder = {
   marketingUtmContent: string | null
   email: string | null
   totals: { subtotal: number; discount: number; shipping: number; tax: number; taxIncluded: boolean; total: number }
-  shippingMethod: null
+  shippingMethod: { id: string; name: string; estimate: string | null } | null
   shipments: Shipment[]
   invoiceUrl: string | null
   orderToken: string
@@ -911,7 +911,7 @@ export type BuyerOrder = {
   marketingUtmContent: string | null
   email: string | null
   totals: { subtotal: number; discount: number; shipping: number; tax: number; taxIncluded: boolean; total: number }
-  shippingMethod: null
+  shippingMethod: { id: string; name: string; estimate: string | null } | null
   shipments: Shipment[]
   invoiceUrl: string | null
 }

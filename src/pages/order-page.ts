@@ -7,9 +7,10 @@ import { askGateway } from '../shop/checkout/ask-gateway.ts'
 import { canCancel, cancelByBuyer, payUrlOf } from '../shop/checkout/buyer-order.ts'
 import { buyerStatuses, buyerStatusOf } from '../shop/checkout/buyer-status.ts'
 import type { BuyerStatus } from '../shop/checkout/buyer-status.ts'
-import { couponsOf, getOrder, getOrderByPublicToken, itemsOf } from '../shop/orders/find.ts'
+import { getOrder, getOrderByPublicToken, itemsOf } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/rows.ts'
 import { isPaidStatus } from '../shop/orders/states.ts'
+import { summaryRows } from '../shop/orders/summary-rows.ts'
 import { siteUrl } from '../shop/payments/page-urls.ts'
 import type { ReturnResult } from '../shop/payments/page-urls.ts'
 import { setting } from '../shop/settings/settings.ts'
@@ -170,13 +171,8 @@ function toText({ shippedAt, carrier, tracking, url, lines }: ShipmentView): obj
 
 /** The texts of an order's table. Each total is a row. */
 export function summaryOf(app: App, order: OrderRow) {
-  const { id, currency, createdAt, subtotalMinor, discountMinor, totalMinor, refundedMinor } = order
-  const row = (label: string, minor: number, isTotal = false) => ({
-    label,
-    amount: formatMoney(minor, currency),
-    isTotal
-  })
-  const coupons = couponsOf(app.db, id).filter((coupon) => coupon.discountMinor > 0)
+  const { id, currency, createdAt, refundedMinor } = order
+  const refunded = { label: 'Refunded', amount: formatMoney(-refundedMinor, currency), isTotal: false }
   return {
     id,
     date: toIso(createdAt).slice(0, 10),
@@ -186,12 +182,7 @@ export function summaryOf(app: App, order: OrderRow) {
       quantity: item.quantity,
       amount: formatMoney(item.unitPriceMinor * item.quantity, currency)
     })),
-    totals: [
-      ...(discountMinor > 0 ? [row('Subtotal', subtotalMinor)] : []),
-      ...coupons.map((coupon) => row(`Coupon ${coupon.code}`, -coupon.discountMinor)),
-      row('Total', totalMinor, true),
-      ...(refundedMinor > 0 ? [row('Refunded', -refundedMinor)] : [])
-    ]
+    totals: [...summaryRows(app.db, order), ...(refundedMinor > 0 ? [refunded] : [])]
   }
 }
 

@@ -104,7 +104,14 @@ const buyerOrder = z
         description: 'subtotal - discount + shipping = total; plus tax if it is not included.',
         example: { subtotal: 15, discount: 2.5, shipping: 0, tax: 0, taxIncluded: true, total: 12.5 }
       }),
-    shippingMethod: z.null().meta({ example: null }),
+    shippingMethod: z
+      .object({
+        id: z.string().meta({ example: 'parcel' }),
+        name: z.string().meta({ example: 'Parcel' }),
+        estimate: z.string().nullable().meta({ example: '2–3 days' })
+      })
+      .nullable()
+      .meta({ description: 'Null if nothing is shipped, or the order has no method.' }),
     shipments: z.array(shipment),
     invoiceUrl: z.string().nullable().meta({ example: null })
   })

@@ -77,7 +77,17 @@ function placeOrder(tx: Tx, purchase: Purchase, until: number, now: number): Ord
   const cart = evaluateCart(tx, { items, codes, currency }, { userId, emailKey: emailKey(email) }, now)
   assertSellable(cartRefusals(cart))
   const attribution = decideAttribution(tx, query, { userId, emails: [email] })
-  const draft = { userId, email, contact, billingAddress, shippingAddress: null, notes, currency, attribution }
+  const draft = {
+    userId,
+    email,
+    contact,
+    billingAddress,
+    shippingAddress: null,
+    notes,
+    currency,
+    shipping: null,
+    attribution
+  }
   const holdMinutes = Math.ceil((until - now) / minuteMs) + unpaidHoldMinutes
   const channel = { strategy: 'redirect_to_store', returnUrl: null, cancelUrl: null, holdMinutes } as const
   return insertOrder(tx, { ...draft, ...channel, lines: cart.lines, coupons: cart.coupons }, now)

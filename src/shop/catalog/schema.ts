@@ -6,6 +6,7 @@ import type { Trigger } from '../../platform/db/trigger.ts'
 import { raiseRevision } from '../settings/schema.ts'
 import type { GrantSpec } from './grants.ts'
 import { productTypes } from './product-types.ts'
+import { taxClasses } from './tax-classes.ts'
 import type { OptionValues } from './variation-options.ts'
 
 export const products = sqliteTable(
@@ -28,6 +29,7 @@ export const products = sqliteTable(
     position: integer('position').notNull(),
     /** The weight of one unit with its packaging. */
     weightGrams: integer('weight_grams'),
+    taxClass: text('tax_class', { enum: taxClasses }).notNull().default('standard'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull()
   },
@@ -38,7 +40,8 @@ export const products = sqliteTable(
     check('products_price', sql`${t.priceMinor} >= 0`),
     check('products_sale_price', sql`${t.salePriceMinor} >= 0`),
     check('products_stock', sql`${t.stock} >= 0`),
-    check('products_published', sql`${t.published} IN (0, 1)`)
+    check('products_published', sql`${t.published} IN (0, 1)`),
+    check('products_tax_class', oneOf(t.taxClass))
   ]
 )
 

@@ -4,6 +4,7 @@ import type { ShopContext } from '../context.ts'
 import { getOrderByPublicToken } from '../orders/find.ts'
 import { findOrderView } from '../orders/list-orders.ts'
 import type { OrderRow } from '../orders/rows.ts'
+import type { ShippingMethod } from '../orders/shipping-method.ts'
 import { mayMove } from '../orders/states.ts'
 import { maskedEmail, toTotals } from '../orders/view.ts'
 import type { OrderTotals, OrderView } from '../orders/view.ts'
@@ -23,7 +24,7 @@ export type BuyerOrder = {
   order: OrderView & {
     email: string | null
     totals: OrderTotals
-    shippingMethod: null
+    shippingMethod: ShippingMethod | null
     shipments: ShipmentView[]
     invoiceUrl: null
   }
@@ -49,7 +50,7 @@ export function toBuyerOrder(shop: ShopContext, order: OrderRow, now: number): B
       ...view,
       email: order.email === null ? null : maskedEmail(order.email),
       totals: toTotals(order),
-      shippingMethod: null,
+      shippingMethod: order.shippingMethod,
       shipments: listShipments(shop.db, order.id),
       invoiceUrl: null
     },

@@ -76,11 +76,14 @@ export function toDraftLine(line: CartLine, sellable: Sellable, discountMinor: n
     productId: line.productId,
     variationId: line.variationId,
     name: sellable.name,
+    sku: sellable.variation?.sku ?? null,
     quantity: line.quantity,
     unitPriceMinor: sellable.unitPriceMinor,
     discountMinor,
     totalMinor: sellable.unitPriceMinor * line.quantity - discountMinor,
     type: sellable.type,
+    taxClass: sellable.product.taxClass,
+    weightGrams: sellable.product.weightGrams,
     grants: sellable.grants
   }
 }

@@ -127,7 +127,11 @@ function makeOrder(tx: Tx, shop: ShopContext, input: CheckoutInput, buying: Buyi
   const fixed = draftOf(shop, body, caller.user, email)
   const { lines, coupons } = sale.cart
   const { currency } = sale
-  const order = insertOrder(tx, { ...fixed, strategy, userId, currency, lines, coupons, attribution }, now)
+  const order = insertOrder(
+    tx,
+    { ...fixed, strategy, userId, currency, lines, coupons, shipping: null, attribution },
+    now
+  )
   recordHolder(tx, order.id, caller.holder, cartKey)
   if (claim !== null) linkOrder(tx, claim, order.id)
   return startPayment(shop, tx, { order, strategy, lines }, now)

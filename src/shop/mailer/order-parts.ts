@@ -1,11 +1,12 @@
 import { formatMoney } from '../../platform/money.ts'
 import { postalLines } from '../../platform/postal/lines.ts'
 import type { ShopContext } from '../context.ts'
-import { couponsOf, findOrder, itemsOf } from '../orders/find.ts'
+import { findOrder, itemsOf } from '../orders/find.ts'
 import type { Address, OrderContact } from '../orders/address.ts'
 import { statusUrl } from '../orders/order-url.ts'
 import type { OrderRow } from '../orders/rows.ts'
 import { takesToken } from '../orders/strategies.ts'
+import { summaryRows } from '../orders/summary-rows.ts'
 import { siteUrl } from '../payments/page-urls.ts'
 import { ObsoleteEmailError } from './email.ts'
 import type { EmailBlock, EmailFact, EmailLink, EmailTable } from './email.ts'
@@ -43,17 +44,14 @@ export function orderFacts({ id, createdAt }: OrderRow): EmailFact[] {
   ]
 }
 
-/** The lines of an order, its discounts and its total. */
+/** The lines of an order, and its sums. */
 export function orderTable({ db }: Pick<ShopContext, 'db'>, order: OrderRow): EmailTable {
   const money = (minor: number): string => formatMoney(minor, order.currency)
   const lines = itemsOf(db, order.id).map((item) => ({
     label: `${item.quantity} × ${item.name}`,
     amount: money(item.unitPriceMinor * item.quantity)
   }))
-  const discounts = couponsOf(db, order.id)
-    .filter((coupon) => coupon.discountMinor > 0)
-    .map((coupon) => ({ label: `Coupon ${coupon.code}`, amount: money(-coupon.discountMinor) }))
-  return { lines, sums: [...discounts, { label: 'Total', amount: money(order.totalMinor) }] }
+  return { lines, sums: summaryRows(db, order).map(({ label, amount }) => ({ label, amount })) }
 }
 
 /**

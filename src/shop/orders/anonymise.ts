@@ -48,7 +48,15 @@ function anonymise(tx: Tx, whose: SQL | undefined, customerKey: string | null): 
     .run()
   tx.orm
     .update(orders)
-    .set({ email: null, emailKey: null, contact: {}, billingAddress: null, shippingAddress: null, notes: null })
+    .set({
+      email: null,
+      emailKey: null,
+      contact: {},
+      billingAddress: null,
+      shippingAddress: null,
+      notes: null,
+      vatId: null
+    })
     .where(whose)
     .run()
 }

@@ -14,7 +14,7 @@ import type { Refusal } from './problems.ts'
 import type { OrderRow } from './rows.ts'
 import { orderCoupons, orderItems, orders } from './schema.ts'
 import { stampAttribution } from './stamp-attribution.ts'
-import { totalsOf } from './totals.ts'
+import { toColumns, totalsOf } from './totals.ts'
 
 const insertRow = insertStatement(orders)
 const insertItem = insertStatement(orderItems)
@@ -41,18 +41,17 @@ export function insertOrder(tx: Tx, draft: OrderDraft, now: number): OrderRow {
   return order
 }
 
-/** The columns of the order. Its totals are computed from the lines, so they always agree. */
+/** The columns of the order. Its totals are computed from the lines and the shipping, so they always agree. */
 function columnsOf(draft: OrderDraft, now: number): typeof orders.$inferInsert {
-  const { subtotalMinor, discountMinor, totalMinor } = totalsOf(draft.lines)
+  const totals = totalsOf(draft.lines, { shippingMinor: draft.shipping?.amountMinor ?? 0 })
   return {
     userId: draft.userId,
     email: draft.email,
     emailKey: emailKeyOf(draft),
     status: 'pending',
     currency: draft.currency,
-    subtotalMinor,
-    discountMinor,
-    totalMinor,
+    ...toColumns(totals),
+    shippingMethod: draft.shipping?.method ?? null,
     strategy: draft.strategy,
     contact: draft.contact,
     billingAddress: draft.billingAddress,

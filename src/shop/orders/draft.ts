@@ -1,12 +1,14 @@
 import type { affiliates } from '../affiliates/schema.ts'
 import type { GrantSpec } from '../catalog/grants.ts'
 import type { ProductType } from '../catalog/product-types.ts'
+import type { TaxClass } from '../catalog/tax-classes.ts'
 import type { Address, OrderContact } from './address.ts'
+import type { ShippingMethod } from './shipping-method.ts'
 import type { Strategy } from './strategies.ts'
 
 /**
  * An order that checkout has priced and attributed, before it takes stock and coupons. All amounts are minor units of
- * `currency`. It has no totals, because they follow from the lines.
+ * `currency`. It has no totals, because they follow from the lines and the shipping.
  */
 export type OrderDraft = {
   /** Null for a guest. */
@@ -25,6 +27,7 @@ export type OrderDraft = {
   /** At least one; equal products and variations are merged. */
   lines: readonly DraftLine[]
   coupons: readonly DraftCoupon[]
+  shipping: DraftShipping | null
   attribution: DraftAttribution
 }
 
@@ -34,14 +37,22 @@ export type DraftLine = {
   productId: number
   variationId: number | null
   name: string
+  /** The variation's SKU; null for a product without variations. */
+  sku: string | null
   quantity: number
   unitPriceMinor: number
   discountMinor: number
   /** unitPriceMinor × quantity − discountMinor. */
   totalMinor: number
   type: ProductType
+  taxClass: TaxClass
+  /** The weight of one unit; null if it is unknown. */
+  weightGrams: number | null
   grants: readonly GrantSpec[]
 }
+
+/** How an order is shipped, and what the buyer pays for it. */
+export type DraftShipping = { method: ShippingMethod; amountMinor: number }
 
 export type DraftCoupon = {
   /** Its path in the request (`couponCode`, `couponCodes.1`). */

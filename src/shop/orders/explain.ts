@@ -9,6 +9,7 @@ import { setting } from '../settings/settings.ts'
 import { findAttribution, getOrder } from './find.ts'
 import type { OrderAttributionRow, OrderRow } from './rows.ts'
 import { isPaidStatus } from './states.ts'
+import { netGoodsMinor } from './totals.ts'
 import { isVisitConverted } from './view.ts'
 
 /** One rule with its input and its outcome. */
@@ -86,7 +87,7 @@ function explainReferral(db: Db, order: OrderRow, attribution: OrderAttributionR
   return [
     {
       rule: 'commission',
-      input: `${referral.rateBps / 100}% of ${money(order.totalMinor)}, refunded ${money(order.refundedMinor)}`,
+      input: `${referral.rateBps / 100}% of ${describeBase(order)}, refunded ${money(order.refundedMinor)}`,
       outcome: `${money(referral.amountMinor)} now`
     },
     { rule: 'status', ...whyStatus(db, order, referral) },
@@ -106,6 +107,18 @@ function explainReferral(db: Db, order: OrderRow, attribution: OrderAttributionR
   ]
 }
 
+/** The goods, and what the buyer paid beside them. */
+function describeBase(order: OrderRow): string {
+  const { currency, shippingMinor, taxMinor } = order
+  const money = (minor: number): string => formatMoney(minor, currency)
+  const beside = [
+    ...(shippingMinor > 0 ? [`shipping ${money(shippingMinor)}`] : []),
+    ...(taxMinor > 0 ? [`tax ${money(taxMinor)}`] : [])
+  ]
+  const base = money(netGoodsMinor(order))
+  return beside.length === 0 ? base : `the goods, ${base}, without ${beside.join(' and ')}`
+}
+
 const notes: Readonly<Record<NonNullable<ReferralRow['note']>, Omit<Step, 'rule'>>> = {
   plus_address: {
     input: "the buyer's email is a plus address of the affiliate's",
@@ -117,8 +130,8 @@ function whyNoReferral(order: OrderRow, attribution: OrderAttributionRow | null)
   if (attribution === null || attribution.affiliateId === null) {
     return { input: 'no credited affiliate', outcome: 'none' }
   }
-  return order.totalMinor === 0
-    ? { input: 'order total of zero', outcome: 'none: there is no amount to earn a commission on' }
+  return netGoodsMinor(order) === 0
+    ? { input: 'goods that cost nothing', outcome: 'none: there is no amount to earn a commission on' }
     : { input: 'credited affiliate', outcome: 'no referral was recorded' }
 }
 

@@ -11,6 +11,7 @@ import { mailBuyer } from './order-mails.ts'
 import type { OrderRow } from './rows.ts'
 import { orders } from './schema.ts'
 import { mayMove } from './states.ts'
+import { commissionBaseOf } from './totals.ts'
 import { moveOrder } from './transition.ts'
 
 const addRefund = statement((orm) =>
@@ -60,7 +61,7 @@ export function recordRefund(
   const full = order.refundedMinor + amountMinor === order.totalMinor
   if (full && mayMove(order.status, 'refunded', false)) return moveOrder(tx, orderId, 'refunded', cause, now)
   const refunded = addRefund(tx).get({ id: orderId, amountMinor, now })
-  reduceCommission(tx, orderId, { refundedMinor: refunded.refundedMinor, totalMinor: refunded.totalMinor }, now)
+  reduceCommission(tx, orderId, commissionBaseOf(refunded), now)
   reportRefund(tx, refunded, amountMinor, full, now)
   return refunded
 }
@@ -81,7 +82,7 @@ export function reverseRefund(
   const before = getOrder(tx, orderId)
   const reversedMinor = Math.min(amountMinor, before.refundedMinor)
   const order = addRefund(tx).get({ id: orderId, amountMinor: -reversedMinor, now })
-  restoreCommission(tx, orderId, { refundedMinor: order.refundedMinor, totalMinor: order.totalMinor }, now)
+  restoreCommission(tx, orderId, commissionBaseOf(order), now)
   recordMove(tx, { orderId, from: order.status, to: order.status, ...cause, at: now })
   emit(tx, 'order.refund_failed', { orderId, amountMinor: reversedMinor, currency: order.currency }, now)
   mailBuyer(tx, order, { template: 'refund_failed', data: { orderId, amountMinor: reversedMinor } }, now)

@@ -13,6 +13,7 @@ import { findAttribution, getOrder, itemsOf } from './find.ts'
 import { pricesFor } from './line-prices.ts'
 import type { OrderItemRow, OrderRow } from './rows.ts'
 import { orderAttributions, orderItems, orders } from './schema.ts'
+import { netGoodsMinor, toColumns, totalsOf } from './totals.ts'
 
 const insertRow = insertStatement(orders)
 const insertItem = insertStatement(orderItems)
@@ -36,7 +37,6 @@ export function insertRenewal(tx: Tx, original: OrderRow, payment: RenewalPaymen
       currency: [`The renewal was charged in ${currency}, the order is in ${original.currency}.`]
     })
   const lines = renewedLines(itemsOf(tx, original.id), amountMinor)
-  const discountMinor = lines.reduce((sum, line) => sum + line.discountMinor, 0)
   const { userId, email, emailKey, strategy, contact, billingAddress, shippingAddress } = original
   const orderId = insertRow(tx, {
     userId,
@@ -49,9 +49,7 @@ export function insertRenewal(tx: Tx, original: OrderRow, payment: RenewalPaymen
     currency,
     renewalOf: original.id,
     status: 'pending',
-    subtotalMinor: amountMinor + discountMinor,
-    discountMinor,
-    totalMinor: amountMinor,
+    ...toColumns(totalsOf(lines)),
     publicToken: randomToken(),
     createdAt: now,
     updatedAt: now
@@ -69,9 +67,10 @@ function renewedLines(items: readonly OrderItemRow[], amountMinor: number): Omit
   const renewing = items.filter(({ grants }) => grants.some((grant) => renewalInterval(grant) !== null))
   const lines = renewing.length > 0 ? renewing : items
   const prices = pricesFor(lines, amountMinor)
-  return lines.map(({ productId, variationId, name, quantity, unitPriceMinor, type }, index) => {
+  return lines.map(({ id: _id, orderId: _order, ...line }, index) => {
+    const { unitPriceMinor, quantity } = line
     const price = prices[index] ?? { unitPriceMinor, discountMinor: unitPriceMinor * quantity, totalMinor: 0 }
-    return { productId, variationId, name, quantity, type, ...price, grants: [], stockTaken: 0 }
+    return { ...line, ...price, grants: [], stockTaken: 0 }
   })
 }
 
@@ -83,8 +82,8 @@ function copyAttribution(tx: Tx, originalId: number, order: OrderRow, now: numbe
   const affiliate = affiliateId === null ? undefined : findAffiliateById(tx, affiliateId)
   if (affiliate === undefined || visitId === null || !setting(tx, 'affiliates.renewals')) return
   if (!isCreditable(tx, affiliate)) return
-  const { id: orderId, totalMinor: baseMinor, currency } = order
-  createReferral(tx, { affiliate, orderId, visitId, baseMinor, currency }, now)
+  const { id: orderId, currency } = order
+  createReferral(tx, { affiliate, orderId, visitId, baseMinor: netGoodsMinor(order), currency }, now)
 }
 
 const paidRenewal = rawStatement<[number], { id: number }>(

@@ -11,6 +11,8 @@ import { couponsOf, getOrder, itemsOf } from './find.ts'
 import { pricesFor } from './line-prices.ts'
 import type { OrderRow } from './rows.ts'
 import { orderCoupons, orderItems, orders } from './schema.ts'
+import { netGoodsMinor, toColumns, totalsOf } from './totals.ts'
+import type { Totals } from './totals.ts'
 
 /** The lines of an order before discounts, in their order. */
 export function discountableLines(db: Db, orderId: number): DiscountableLine[] {
@@ -42,31 +44,35 @@ export function repriceOrder(tx: Tx, order: OrderRow, now: number): OrderRow {
     const totalMinor = unitPriceMinor * quantity - discountMinor
     tx.orm.update(orderItems).set({ discountMinor, totalMinor }).where(eq(orderItems.id, id)).run()
   }
-  const totalMinor = order.subtotalMinor - discounts.totalMinor
-  const sums = { discountMinor: discounts.totalMinor, totalMinor, updatedAt: now }
-  tx.orm.update(orders).set(sums).where(eq(orders.id, order.id)).run()
-  repriceReferral(tx, order.id, totalMinor, now)
-  return getOrder(tx, order.id)
+  return storeSums(tx, order.id, totalsOf(itemsOf(tx, order.id), order), now)
 }
 
 /**
- * Changes the total of an unpaid order to what its buyer has really paid; the lines and the referral follow. What its
- * coupons took off stays as it was ordered.
+ * Changes the total of an unpaid order to what its buyer has really paid; the lines and the referral follow. The shipping
+ * costs what was ordered, unless less than that was paid. What its coupons took off stays as it was ordered.
  */
 export function takePaidTotal(tx: Tx, order: OrderRow, totalMinor: number, now: number): OrderRow {
   const lines = itemsOf(tx, order.id)
-  const prices = pricesFor(lines, totalMinor)
+  const shippingMinor = Math.min(order.shippingMinor, totalMinor)
+  const prices = pricesFor(lines, totalMinor - shippingMinor)
   for (const [index, { id }] of lines.entries())
     tx.orm
       .update(orderItems)
       .set(prices[index] ?? {})
       .where(eq(orderItems.id, id))
       .run()
-  const discountMinor = prices.reduce((sum, price) => sum + price.discountMinor, 0)
-  const sums = { subtotalMinor: totalMinor + discountMinor, discountMinor, totalMinor, updatedAt: now }
-  tx.orm.update(orders).set(sums).where(eq(orders.id, order.id)).run()
-  repriceReferral(tx, order.id, totalMinor, now)
-  return getOrder(tx, order.id)
+  return storeSums(tx, order.id, totalsOf(prices, { shippingMinor }), now)
+}
+
+function storeSums(tx: Tx, orderId: number, totals: Totals, now: number): OrderRow {
+  tx.orm
+    .update(orders)
+    .set({ ...toColumns(totals), updatedAt: now })
+    .where(eq(orders.id, orderId))
+    .run()
+  const order = getOrder(tx, orderId)
+  repriceReferral(tx, orderId, netGoodsMinor(order), now)
+  return order
 }
 
 function couponById(db: Db, id: number): Pick<CouponRow, 'percentBps' | 'amountMinor'> {

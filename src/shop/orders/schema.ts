@@ -8,13 +8,15 @@ import { affiliates, visits } from '../affiliates/schema.ts'
 import { coupons, products, variations } from '../catalog/schema.ts'
 import type { GrantSpec } from '../catalog/grants.ts'
 import { productTypes } from '../catalog/product-types.ts'
+import { taxClasses } from '../catalog/tax-classes.ts'
 import type { Address, OrderContact } from './address.ts'
+import type { ShippingMethod } from './shipping-method.ts'
 import { orderStatuses } from './states.ts'
 import { strategyNames } from './strategies.ts'
 
 /** The SQL condition of an order without an account that was never paid and still has personal data. */
 export const unpaidGuestWithData = `user_id IS NULL AND paid_at IS NULL AND (email IS NOT NULL OR contact <> '{}' \
-OR billing_address IS NOT NULL OR shipping_address IS NOT NULL OR notes IS NOT NULL)`
+OR billing_address IS NOT NULL OR shipping_address IS NOT NULL OR notes IS NOT NULL OR vat_id IS NOT NULL)`
 
 export const orders = sqliteTable(
   'orders',
@@ -29,6 +31,18 @@ export const orders = sqliteTable(
     /** The sum of the lines before discounts. */
     subtotalMinor: minor('subtotal_minor').notNull(),
     discountMinor: minor('discount_minor').notNull(),
+    /** What the buyer pays for shipping, and how it is shipped. Both stay when the shop's shipping methods change. */
+    shippingMinor: minor('shipping_minor').notNull().default(0),
+    shippingMethod: json<ShippingMethod>('shipping_method'),
+    /** The tax of the goods and of the shipping. If `taxIncluded`, the other amounts include it. */
+    taxMinor: minor('tax_minor').notNull().default(0),
+    /** The part of the tax that is on the goods. The rest is on the shipping. */
+    goodsTaxMinor: minor('goods_tax_minor').notNull().default(0),
+    taxIncluded: bool('tax_included').notNull().default(true),
+    /** The VAT id of a business buyer, and whether the buyer owes the tax instead of the shop. */
+    vatId: text('vat_id'),
+    reverseCharge: bool('reverse_charge').notNull().default(false),
+    /** What the buyer pays. */
     totalMinor: minor('total_minor').notNull(),
     refundedMinor: minor('refunded_minor').notNull().default(0),
     strategy: text('strategy', { enum: strategyNames }).notNull(),
@@ -67,7 +81,14 @@ export const orders = sqliteTable(
     check('orders_strategy', oneOf(t.strategy)),
     check('orders_subtotal', sql`${t.subtotalMinor} >= 0`),
     check('orders_discount', sql`${t.discountMinor} BETWEEN 0 AND ${t.subtotalMinor}`),
-    check('orders_total', sql`${t.totalMinor} = ${t.subtotalMinor} - ${t.discountMinor}`),
+    check('orders_shipping', sql`${t.shippingMinor} >= 0`),
+    check('orders_tax', sql`${t.goodsTaxMinor} BETWEEN 0 AND ${t.taxMinor}`),
+    check('orders_tax_included', sql`${t.taxIncluded} IN (0, 1)`),
+    check('orders_reverse_charge', sql`${t.reverseCharge} IN (0, 1)`),
+    check(
+      'orders_total',
+      sql`${t.totalMinor} = ${t.subtotalMinor} - ${t.discountMinor} + ${t.shippingMinor} + (1 - ${t.taxIncluded}) * ${t.taxMinor}`
+    ),
     check('orders_refunded', sql`${t.refundedMinor} BETWEEN 0 AND ${t.totalMinor}`)
   ]
 )
@@ -84,13 +105,17 @@ export const orderItems = sqliteTable(
       .references(() => products.id),
     variationId: integer('variation_id').references(() => variations.id),
     name: text('name').notNull(),
+    /** The variation's SKU at the time of the order; null for a product without variations. */
+    sku: text('sku'),
     quantity: integer('quantity').notNull(),
     unitPriceMinor: minor('unit_price_minor').notNull(),
     discountMinor: minor('discount_minor').notNull(),
-    /** After its share of the discounts; the lines add up to the order's total. */
+    /** After its share of the discounts. The lines add up to the order's subtotal minus its discount. */
     totalMinor: minor('total_minor').notNull(),
-    /** The product's type and grants at the time of the order. */
+    /** The product's type, tax class, weight of one unit and grants at the time of the order. */
     type: text('type', { enum: productTypes }).notNull(),
+    taxClass: text('tax_class', { enum: taxClasses }).notNull().default('standard'),
+    weightGrams: integer('weight_grams'),
     grants: json<readonly GrantSpec[]>('grants').notNull(),
     /** Units that this line currently takes from the product's stock. */
     stockTaken: integer('stock_taken').notNull()
@@ -100,6 +125,7 @@ export const orderItems = sqliteTable(
     index('order_items_by_product').on(t.productId),
     check('order_items_quantity', sql`${t.quantity} > 0`),
     check('order_items_type', oneOf(t.type)),
+    check('order_items_tax_class', oneOf(t.taxClass)),
     check('order_items_discount', sql`${t.discountMinor} BETWEEN 0 AND ${t.unitPriceMinor} * ${t.quantity}`),
     check('order_items_total', sql`${t.totalMinor} = ${t.unitPriceMinor} * ${t.quantity} - ${t.discountMinor}`),
     check('order_items_stock_taken', sql`${t.stockTaken} BETWEEN 0 AND ${t.quantity}`)

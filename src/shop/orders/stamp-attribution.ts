@@ -5,12 +5,13 @@ import { recordVisit } from '../affiliates/visits.ts'
 import type { DraftAttribution } from './draft.ts'
 import type { OrderRow } from './rows.ts'
 import { orderAttributions } from './schema.ts'
+import { netGoodsMinor } from './totals.ts'
 
 const insertRow = insertStatement(orderAttributions)
 
 /**
  * Writes the attribution of a new order; it never changes. With a credited affiliate, this also records the visit and
- * the pending referral. An order with a total of zero gets a visit and no referral.
+ * the pending referral. An order of goods that cost nothing gets a visit and no referral.
  */
 export function stampAttribution(tx: Tx, order: OrderRow, attribution: DraftAttribution, now: number): void {
   const { credit, ...values } = attribution
@@ -30,6 +31,7 @@ export function stampAttribution(tx: Tx, order: OrderRow, attribution: DraftAttr
     affiliateCampaign: campaign ?? '',
     utmContent: `visit:${visitId}`
   })
-  const { totalMinor: baseMinor, currency } = order
+  const baseMinor = netGoodsMinor(order)
+  const { currency } = order
   createReferral(tx, { affiliate, orderId, visitId, baseMinor, currency, note: note ?? null }, now)
 }

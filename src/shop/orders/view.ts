@@ -4,6 +4,7 @@ import { isAccepted } from '../referrals/states.ts'
 import type { ReferralStatus } from '../referrals/states.ts'
 import type { OrderAttributionRow, OrderItemRow, OrderRow } from './rows.ts'
 import { isPaidStatus } from './states.ts'
+import type { SumColumns } from './totals.ts'
 
 type Nullable<T> = { [Name in keyof T]: T[Name] | null }
 
@@ -66,15 +67,15 @@ export function toOrder(order: OrderFacts, lines: readonly OrderLine[]) {
 
 export type OrderView = ReturnType<typeof toOrder>
 
-/** The parts of an order's total in major units: subtotal - discount + shipping = total, which includes the tax. */
-export function toTotals(order: Pick<OrderRow, 'subtotalMinor' | 'discountMinor' | 'totalMinor' | 'currency'>) {
+/** The parts of an order's total in major units: subtotal - discount + shipping (+ tax unless included) = total. */
+export function toTotals(order: SumColumns & Pick<OrderRow, 'currency'>) {
   const major = (minor: number): number => toMajor(minor, order.currency)
   return {
     subtotal: major(order.subtotalMinor),
     discount: major(order.discountMinor),
-    shipping: 0,
-    tax: 0,
-    taxIncluded: true,
+    shipping: major(order.shippingMinor),
+    tax: major(order.taxMinor),
+    taxIncluded: order.taxIncluded,
     total: major(order.totalMinor)
   }
 }

@@ -5,6 +5,7 @@ import type { Tx } from '../../platform/db/database.ts'
 import { insertStatement } from '../../platform/db/statements.ts'
 import { emit } from '../outbox/emit.ts'
 import { netCommissionMinor } from './commission.ts'
+import type { CommissionBase } from './commission.ts'
 import { isCreditable } from '../affiliates/credit.ts'
 import { findReferralOfOrder, getReferral } from './find.ts'
 import { getAffiliateById } from '../affiliates/find.ts'
@@ -19,7 +20,7 @@ export type NewReferral = {
   affiliate: AffiliateRow
   orderId: number
   visitId: number
-  /** The order's total after discounts, in minor units of `currency`. */
+  /** The goods of the order after discounts, without shipping and tax, in minor units of `currency`. */
   baseMinor: number
   currency: string
   note?: ReferralRow['note']
@@ -29,13 +30,13 @@ export type NewReferral = {
 
 /**
  * Creates the pending referral of a new order, at the affiliate's current rate, which the referral keeps. Returns
- * undefined, without a referral, for a total of zero and for an affiliate who is not active.
+ * undefined, without a referral, for goods that cost nothing and for an affiliate who is not active.
  */
 export function createReferral(tx: Tx, input: NewReferral, now: number): ReferralRow | undefined {
   const { affiliate, orderId, visitId, baseMinor, currency, note = null, reject: refusal } = input
   if (baseMinor === 0 || affiliate.status !== 'active') return undefined
   const rateBps = currentRateBps(tx, affiliate)
-  const amountMinor = netCommissionMinor({ totalMinor: baseMinor, refundedMinor: 0 }, rateBps)
+  const amountMinor = netCommissionMinor({ baseMinor, totalMinor: baseMinor, refundedMinor: 0 }, rateBps)
   const row = { affiliateId: affiliate.id, orderId, visitId, rateBps, amountMinor, currency, note }
   const id = insertReferral(tx, { ...row, status: 'pending', createdAt: now, updatedAt: now })
   const referral = getReferral(tx, id)
@@ -119,12 +120,7 @@ export function reopenReferral(tx: Tx, orderId: number, now: number): void {
  *
  * @param order.refundedMinor the sum of all refunds so far, including this one
  */
-export function reduceCommission(
-  tx: Tx,
-  orderId: number,
-  order: { refundedMinor: number; totalMinor: number },
-  now: number
-): void {
+export function reduceCommission(tx: Tx, orderId: number, order: CommissionBase, now: number): void {
   const referral = findReferralOfOrder(tx, orderId)
   if (referral === undefined) return
   const amountMinor = Math.min(referral.amountMinor, netCommissionMinor(order, referral.rateBps))
@@ -141,12 +137,7 @@ export function reduceCommission(
  *
  * @param order.refundedMinor the sum of the refunds that remain
  */
-export function restoreCommission(
-  tx: Tx,
-  orderId: number,
-  order: { refundedMinor: number; totalMinor: number },
-  now: number
-): void {
+export function restoreCommission(tx: Tx, orderId: number, order: CommissionBase, now: number): void {
   const referral = findReferralOfOrder(tx, orderId)
   if (referral === undefined) return
   const wasRefunded = referral.status === 'rejected' && referral.rejectedFor === 'order_refunded'

@@ -11,7 +11,10 @@ const line = {
   productId: Number(productId),
   variationId: null,
   name: 'Lantern',
+  sku: null,
   type: 'physical' as const,
+  taxClass: 'standard' as const,
+  weightGrams: null,
   grants: [],
   quantity: 1,
   unitPriceMinor: 1250,
@@ -37,6 +40,7 @@ for (;;) {
           currency: 'EUR',
           lines: [line],
           coupons: [],
+          shipping: null,
           attribution: {
             sourceType: 'typein',
             utmSource: null,

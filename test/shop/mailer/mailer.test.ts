@@ -171,7 +171,9 @@ describe('an order email', () => {
     await sendAll(shop)
     const [receipt, refund] = mailFiles(shop.dataDir)
     expect(receipt?.to).toBe('guest@shop.example')
-    expect(receipt?.text).toContain('2 × Storm lantern: €25.00\nCoupon WELCOME10: -€2.50\nTotal: €22.50')
+    expect(receipt?.text).toContain(
+      '2 × Storm lantern: €25.00\nSubtotal: €25.00\nCoupon WELCOME10: -€2.50\nTotal: €22.50'
+    )
     expect(receipt?.text).toContain(`http://localhost:3000/checkout/done/${order.publicToken}`)
     expect(receipt?.text).toContain(`Order number: ${order.id}\nOrder date: 15 January 2026\n`)
     expect(refund?.text).toContain(`We have refunded €10.00 for your order ${order.id} (partial refund).`)

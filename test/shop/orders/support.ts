@@ -77,7 +77,10 @@ export function line(productId: number, changes: Partial<DraftLine> = {}): Draft
     productId,
     variationId: null,
     name: 'Storm lantern',
+    sku: null,
     type: 'physical',
+    taxClass: 'standard',
+    weightGrams: null,
     grants: [],
     totalMinor: given.unitPriceMinor * given.quantity - given.discountMinor,
     ...given
@@ -132,6 +135,7 @@ export function draft(lines: DraftLine[], changes: Partial<OrderDraft> = {}): Or
     currency: 'EUR',
     lines,
     coupons: [],
+    shipping: null,
     attribution: typein,
     ...changes
   }

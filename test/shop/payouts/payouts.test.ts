@@ -163,7 +163,9 @@ describe('a payout run', () => {
     earn(shop, id, 1)
     payAfterHold(shop)
     rejectManually(shop, 1)
-    write(shop.db, (tx) => reduceCommission(tx, 1, { refundedMinor: 5_000, totalMinor: 10_000 }, shop.clock.now()))
+    write(shop.db, (tx) =>
+      reduceCommission(tx, 1, { baseMinor: 10_000, refundedMinor: 5_000, totalMinor: 10_000 }, shop.clock.now())
+    )
     expect(acceptManually(shop, 1)).toMatchObject({ status: 'paid', amountMinor: 500 })
     expect(sums(shop)).toEqual([[id, 0, -500, 0, -500]])
   })
@@ -174,7 +176,7 @@ describe('a payout run and its amounts', () => {
     using shop = openTestShop()
     const { id } = await makeAffiliate(shop)
     earn(shop, id, 1)
-    write(shop.db, (tx) => reduceCommission(tx, 1, { refundedMinor: 2_500, totalMinor: 10_000 }, 0))
+    write(shop.db, (tx) => reduceCommission(tx, 1, { baseMinor: 10_000, refundedMinor: 2_500, totalMinor: 10_000 }, 0))
     expect(payAfterHold(shop).map(({ payout }) => payout.amountMinor)).toEqual([750])
   })
 
@@ -283,7 +285,9 @@ describe('a payout run and its amounts', () => {
     const { id } = await makeAffiliate(shop)
     earn(shop, id, 1)
     payAfterHold(shop)
-    write(shop.db, (tx) => reduceCommission(tx, 1, { refundedMinor: 5_000, totalMinor: 10_000 }, shop.clock.now()))
+    write(shop.db, (tx) =>
+      reduceCommission(tx, 1, { baseMinor: 10_000, refundedMinor: 5_000, totalMinor: 10_000 }, shop.clock.now())
+    )
     earn(shop, id, 2)
     setOrder(shop, 2, 'on-hold')
     expect(sums(shop)).toEqual([[id, 0, -500, 1_000, -500]])

@@ -29,7 +29,7 @@ const reject =
 const refund =
   (refundedMinor: number, totalMinor = 10_000): Step =>
   (tx, orderId, now) =>
-    reduceCommission(tx, orderId, { refundedMinor, totalMinor }, now)
+    reduceCommission(tx, orderId, { baseMinor: totalMinor, refundedMinor, totalMinor }, now)
 
 function take(shop: TestShop, orderId: number, ...steps: Step[]): void {
   for (const step of steps) write(shop.db, (tx) => step(tx, orderId, shop.clock.now()))
@@ -306,7 +306,9 @@ describe('the ledger', () => {
         fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 8 }),
         ({ totalMinor, rateBps }, parts) => {
           const refunds = [...parts.map((part) => Math.floor(part * totalMinor)).sort((a, b) => a - b), totalMinor]
-          const left = refunds.map((refundedMinor) => netCommissionMinor({ totalMinor, refundedMinor }, rateBps))
+          const left = refunds.map((refundedMinor) =>
+            netCommissionMinor({ baseMinor: totalMinor, totalMinor, refundedMinor }, rateBps)
+          )
           const whole = percentOf(totalMinor, rateBps)
           for (const [index, net] of left.entries()) {
             expect(net).toBeGreaterThanOrEqual(0)

@@ -1,0 +1,40 @@
+import type { Db } from '../../platform/db/database.ts'
+import { formatMoney } from '../../platform/money.ts'
+import { couponsOf } from './find.ts'
+import type { OrderRow } from './rows.ts'
+
+/** A row of sums under the lines of an order. `amount` is for display. */
+export type SummaryRow = { label: string; amount: string; isTotal: boolean }
+
+/**
+ * The rows from the subtotal to the total of an order, as its page, its hosted page and its emails show them. Without
+ * discounts, shipping and tax, the total is the only row.
+ */
+export function summaryRows(db: Db, order: OrderRow): SummaryRow[] {
+  const { id, currency, subtotalMinor, discountMinor, shippingMinor, shippingMethod } = order
+  const { taxMinor, taxIncluded, totalMinor } = order
+  const row = (label: string, minor: number, isTotal = false): SummaryRow => ({
+    label,
+    amount: formatMoney(minor, currency),
+    isTotal
+  })
+  const coupons = couponsOf(db, id).filter((coupon) => coupon.discountMinor > 0)
+  const byCoupons = coupons.reduce((sum, coupon) => sum + coupon.discountMinor, 0)
+  // An order that was paid with another amount than ordered has another discount than its coupons.
+  const discounts =
+    byCoupons === discountMinor
+      ? coupons.map((coupon) => row(`Coupon ${coupon.code}`, -coupon.discountMinor))
+      : [row('Discount', -discountMinor)]
+  const addedTax = taxIncluded || taxMinor === 0 ? [] : [row('Tax', taxMinor)]
+  const parts = [
+    ...discounts,
+    ...(shippingMethod === null ? [] : [row(`Shipping: ${shippingMethod.name}`, shippingMinor)]),
+    ...addedTax
+  ]
+  return [
+    ...(parts.length === 0 ? [] : [row('Subtotal', subtotalMinor)]),
+    ...parts,
+    row('Total', totalMinor, true),
+    ...(taxIncluded && taxMinor > 0 ? [row('Includes tax', taxMinor)] : [])
+  ]
+}
