@@ -35,8 +35,8 @@ export type PageReply =
       readonly pictureFrom?: string
     }
   | { readonly redirect: string; readonly setCookie?: string | readonly string[] }
-  /** A file, such as a sitemap. */
-  | { readonly text: string; readonly type: string }
+  /** A file, such as a sitemap. `isPrivate` keeps it out of every cache, because it belongs to one person. */
+  | { readonly text: string; readonly type: string; readonly isPrivate?: boolean }
 
 export type PageRoute = {
   readonly method: 'GET' | 'POST'

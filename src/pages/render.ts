@@ -25,7 +25,7 @@ export function createRenderer(app: App, assets: Assets): (reply: PageReply, req
     if ('text' in reply) {
       const headers = {
         'content-type': reply.type,
-        'cache-control': 'public, max-age=300',
+        'cache-control': reply.isPrivate === true ? 'no-store' : 'public, max-age=300',
         'x-content-type-options': 'nosniff'
       }
       return new Response(reply.text, { headers })

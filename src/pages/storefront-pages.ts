@@ -84,7 +84,7 @@ function toReply(
   { cookies, script }: { cookies: string[]; script: AssetName | undefined }
 ): PageReply {
   if ('redirect' in shown) return { redirect: shown.redirect, setCookie: [...cookies, ...(shown.cookies ?? [])] }
-  if ('text' in shown) return { text: shown.text, type: shown.type }
+  if ('text' in shown) return shown
   const { status = 200, template, title, data = {}, meta } = shown
   const site = siteOf(app)
   const common = {

@@ -6,7 +6,7 @@ import { demoPassword, openDemoShop } from './support/demo-shop.ts'
 
 const { shop, browser } = await openDemoShop()
 
-test('somebody applies, is approved, sends a buyer, and counts the referral', async () => {
+test('a person applies, is approved, sends a buyer, and sees the click, the order and the commission', async () => {
   const { page, complaints } = await newVisitor(browser)
   await logIn(page, shop.url, 'new@shop.example', demoPassword)
   await page.getByRole('link', { name: 'Referrals' }).click()
@@ -21,6 +21,8 @@ test('somebody applies, is approved, sends a buyer, and counts the referral', as
   expect(await runShopstead(shop.dataDir, ['affiliates', 'approve', code, '--json'])).toMatchObject({ code: 0 })
   await page.reload()
   await page.getByRole('heading', { name: 'No referrals yet' }).waitFor()
+  await page.getByRole('img', { name: 'Clicks and orders by day' }).waitFor()
+  expect(await page.getByText('0 %', { exact: true }).count()).toBe(1)
   const link = await page.getByLabel('Your link').inputValue()
   expect(new URL(link).searchParams.get('ref')).toBe(code)
   await page.getByRole('button', { name: 'Copy the link' }).click()
@@ -28,7 +30,16 @@ test('somebody applies, is approved, sends a buyer, and counts the referral', as
   await look(page, 'referrals-empty')
 
   const buyer = (await newVisitor(browser)).page
+  const clicks = () =>
+    shop.app.db.sqlite
+      .prepare('SELECT sum(clicks) FROM affiliate_clicks WHERE affiliate_id = (SELECT max(id) FROM affiliates)')
+      .pluck()
+      .get()
   await buyer.goto(link)
+  await expect.poll(clicks).toBe(1)
+  const reloaded = buyer.waitForResponse('**/nonce')
+  await buyer.reload()
+  await reloaded
   await addToCart(buyer, shop.url, 'storm-lantern')
   await buyer.getByLabel('Email for the receipt').fill('buyer@example.com')
   await fillAddress(buyer)
@@ -40,7 +51,14 @@ test('somebody applies, is approved, sends a buyer, and counts the referral', as
 
   await page.reload()
   await page.getByRole('cell', { name: 'Earned' }).waitFor()
-  expect(await page.getByRole('row').nth(1).innerText()).toContain('€4.80')
+  const referrals = page.getByRole('region', { name: 'Referrals' })
+  expect(await referrals.getByRole('row').nth(1).innerText()).toContain('€4.80')
+  // The reload was not another click.
+  expect([clicks(), await page.getByText('100 %', { exact: true }).count()]).toEqual([1, 1])
+  await page.getByText('Numbers by day').click()
+  const numbers = page.getByRole('region', { name: 'Numbers by day' }).getByRole('row').nth(1)
+  expect((await numbers.innerText()).split('\t').slice(1)).toEqual(['1', '1', '€4.80'])
+  await look(page, 'affiliate-statistics')
   expect(complaints).toEqual([])
 })
 
@@ -54,21 +72,22 @@ test('an affiliate accepts new terms, pages through all referrals, and each is s
   await look(page, 'affiliate-terms')
   await page.getByRole('button', { name: 'I accept them' }).click()
   const more = page.getByRole('button', { name: 'Show older referrals' })
+  const rows = page.getByRole('region', { name: 'Referrals' }).locator('tbody tr')
   await more.waitFor()
   await look(page, 'referrals')
   while (await more.isVisible()) {
-    const before = await page.getByRole('row').count()
+    const before = await rows.count()
     await more.click()
-    await expect.poll(() => page.getByRole('row').count()).toBeGreaterThan(before)
+    await expect.poll(() => rows.count()).toBeGreaterThan(before)
   }
-  const ids = await page.locator('tbody td:first-child').allInnerTexts()
+  const ids = await rows.locator('td:first-child').allInnerTexts()
   expect(ids.length).toBeGreaterThanOrEqual(22)
   expect(new Set(ids).size).toBe(ids.length)
   setSetting(shop.app.db, 'affiliates.termsGating', 'false', Date.now())
   expect(complaints).toEqual([])
 })
 
-test('one who is not active any more is told so', async () => {
+test('an affiliate who is not active any more is told so', async () => {
   const { page, complaints } = await newVisitor(browser)
   await logIn(page, shop.url, 'petra@shop.example', demoPassword)
   await page.goto(`${shop.url}/referrals`)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseConfig } from '../../src/platform/config/config.ts'
+import { decideAffiliate } from '../../src/shop/affiliates/decide.ts'
 import { setSetting, switchModule } from '../../src/shop/settings/settings.ts'
 import { rawRequest } from '../support/raw-http.ts'
 import { startShop } from '../support/running-shop.ts'
@@ -98,6 +99,26 @@ describe('the storefront', () => {
     expect(await html('/products/club')).toContain('Renews every year until you cancel')
     expect(await html('/products/gone')).toMatch(/Sold out\.(?![\s\S]*data-add)/)
     for (const slug of ['hidden', 'nothing', 'Mug']) expect((await get(`/products/${slug}`)).status).toBe(404)
+  })
+
+  it('draws a chart for an active affiliate only, and no cache keeps it', async () => {
+    const path = `${shop.url}/referrals/chart.svg`
+    const mira = shop.visitor()
+    expect((await mira.fetch(path)).status).toBe(404)
+    await mira.register()
+    expect((await mira.fetch(path)).status).toBe(404)
+    expect((await mira.post('/affiliates/apply')).status).toBe(200)
+    const { code } = decideAffiliate(shop.app.db, '1', 'approve', Date.now())
+    await shop.visitor().post('/affiliates/clicks', { ref: code })
+    const chart = await mira.fetch(path)
+    expect([chart.status, chart.headers.get('content-type'), chart.headers.get('cache-control')]).toEqual([
+      200,
+      'image/svg+xml',
+      'no-store'
+    ])
+    const svg = await chart.text()
+    expect(svg).toMatch(/<desc [^>]*>From .+ to .+: 1 click and 0 orders\. Most clicks: 1 on .+\.<\/desc>/)
+    expect(svg).not.toMatch(/NaN|undefined|Infinity/)
   })
 
   it('says so while nothing can be bought', async () => {

@@ -46,7 +46,7 @@ export function addClicks(tx: Tx, affiliates: readonly AffiliateInput[], now: nu
     if (affiliate === undefined) continue
     for (let ago = 0; ago < daysWithClicks; ago += 1) {
       const at = now - ago * dayMs
-      if (at >= affiliate.createdAt) recordClicks(tx, affiliate.id, 2 + ((ago * 7 + (ago % 5) * 3) % 11), at)
+      if (at >= affiliate.createdAt) recordClicks(tx, affiliate.id, 2 + ((Math.imul(ago, 0x9e3779b1) >>> 0) % 11), at)
     }
   }
 }

@@ -1,3 +1,4 @@
+import { affiliateStats, fetchChart } from './affiliate-stats.js'
 import { copyLink } from './copy-link.js'
 import { day, h, message, minorMoney, showPage } from './dom.js'
 import { onSend } from './form.js'
@@ -56,7 +57,12 @@ const notActive = {
 
 async function rows(affiliate) {
   try {
-    return table(await service.referrals({ limit: 20 }))
+    const [referrals, stats, chart] = await Promise.all([
+      service.referrals({ limit: 20 }),
+      service.affiliateStats({ days: 90 }),
+      fetchChart()
+    ])
+    return h('div', {}, affiliateStats(stats, chart), table(referrals))
   } catch (error) {
     if (error.code === 'AFFILIATE_NOT_ACTIVE')
       return message(...(notActive[affiliate.status] ?? notActive.inactive), ['Back to the shop', '/'])

@@ -34,6 +34,8 @@ export const service = {
     secure.post('/store/checkout-session', body, { query: present(tracking), idempotencyKey }),
   affiliate: () => secure.get('/affiliates/me'),
   referrals: (query) => secure.get('/affiliates/referrals', { query }),
+  affiliateStats: (query) => secure.get('/affiliates/stats', { query }),
+  countClick: (ref) => secure.post('/affiliates/clicks', { ref }),
   applyAsAffiliate: (body) => secure.post('/affiliates/apply', body),
   acceptTerms: (version) => secure.post('/affiliates/terms', { version })
 }

@@ -1,3 +1,4 @@
+import { affiliateChart } from './affiliate-chart.ts'
 import { changePlainCart, addToCart, logIn, showPlainCart } from './forms.ts'
 import { showOffers } from './offers-page.ts'
 import { showProduct } from './product-page.ts'
@@ -22,6 +23,7 @@ export const storeRoutes: readonly StoreRoute[] = [
   { name: '/cart/plain', path: /^\/cart\/plain$/, show: showPlainCart },
   { name: '/cart/plain', method: 'POST', path: /^\/cart\/plain$/, show: changePlainCart },
   { name: '/login', method: 'POST', path: /^\/login$/, show: logIn },
+  { name: '/referrals/chart.svg', path: /^\/referrals\/chart\.svg$/, show: affiliateChart },
   { name: '/robots.txt', path: /^\/robots\.txt$/, show: robots },
   { name: '/sitemap.xml', path: /^\/sitemap\.xml$/, show: sitemapIndex },
   { name: '/sitemap-:file.xml', path: /^\/sitemap-([1-9]\d{0,3})\.xml$/, show: sitemap },

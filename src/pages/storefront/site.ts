@@ -36,7 +36,8 @@ export type Meta = { description: string; path: string | null; image: string | n
 export type Shown =
   | { status?: number; template: string; title: string; data?: object; meta?: Meta }
   | { redirect: string; cookies?: string[] }
-  | { text: string; type: string }
+  /** `isPrivate` keeps the file out of every cache, because it belongs to one person. */
+  | { text: string; type: string; isPrivate?: true }
 
 /** A page that does not exist. */
 export class PageNotFound extends Error {}

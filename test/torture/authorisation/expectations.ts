@@ -257,6 +257,8 @@ export const pageExpectations: Readonly<Record<string, Row>> = {
   'GET /orders': everyone('200'),
   'GET /account': everyone('200'),
   'GET /referrals': everyone('200'),
+  // The numbers of the caller's own affiliate account.
+  'GET /referrals/chart.svg': { ...everyone('404'), 'affiliate active': '200' },
   'GET /thanks': everyone('200'),
   'GET /openapi.json': everyone('200'),
   'GET /docs': everyone('200'),
