@@ -29,7 +29,7 @@ const floors: readonly (readonly string[])[] = [
 ]
 
 /** Only entry points import these packages: they handle requests and command lines. */
-const entryPointPackages = new Set(['h3', 'srvx', 'listhen', 'commander', 'cli-table3'])
+const entryPointPackages = new Set(['h3', 'srvx', 'listhen', 'commander', 'fast-string-width'])
 
 const entryPoints = ['api', 'proxy', 'pages', 'cli']
 /** Entry points do not import these files at all. */

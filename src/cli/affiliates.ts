@@ -12,8 +12,9 @@ import { getAffiliate, listAffiliates } from '../shop/affiliates/find.ts'
 import { parseRate } from '../shop/affiliates/input.ts'
 import { affiliateStatuses } from '../shop/affiliates/rows.ts'
 import type { AffiliateRow, AffiliateStatus } from '../shop/affiliates/rows.ts'
-import { plain, table } from './output.ts'
 import type { Answer } from './output.ts'
+import { plain } from './plain.ts'
+import { table, timeCell } from './table.ts'
 import { addCommand, runs } from './run.ts'
 import type { Work } from './run.ts'
 
@@ -63,7 +64,7 @@ export function define(program: ShopCommand): void {
 function list({ app, options }: Work<{ status?: AffiliateStatus }>): Answer {
   const filter = options.status === undefined ? {} : { status: options.status }
   const found = listAffiliates(app.db, filter).map((row) => toAdminAffiliate(app.db, row))
-  const rows = found.map((row) => [row.code, row.status, `${row.rate} %`, row.email, row.createdAt])
+  const rows = found.map((row) => [row.code, row.status, `${row.rate} %`, row.email, timeCell(row.createdAt)])
   return { json: { affiliates: found }, human: table(['Code', 'State', 'Rate', 'Email', 'Since'], rows) }
 }
 

@@ -9,8 +9,8 @@ import type { HandOption } from '../shop/benefits/kinds/kind.ts'
 import { benefitsAsJson, listBenefits } from '../shop/benefits/list-benefits.ts'
 import { grantKinds, grantKindsText } from '../shop/catalog/grants.ts'
 import type { GrantKind } from '../shop/catalog/grants.ts'
-import { table } from './output.ts'
 import type { Answer } from './output.ts'
+import { table, timeCell } from './table.ts'
 import { addCommand, confirmOrRefuse, runs } from './run.ts'
 import type { Work } from './run.ts'
 
@@ -100,7 +100,7 @@ function parseKind(text: string): GrantKind {
 
 function answer(app: App, user: UserRow, now: number): Answer {
   const rows = listBenefits(app.db, user.id, now).map(({ kind, line }) => {
-    return [kind, line.id, line.what, line.state, line.until, line.orderId]
+    return [kind, line.id, line.what, line.state, timeCell(line.until), line.orderId]
   })
   const human =
     rows.length === 0

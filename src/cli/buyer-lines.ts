@@ -1,6 +1,6 @@
 import type { OrderRecord } from '../shop/customers/admin-orders.ts'
 import type { Address, OrderContact } from '../shop/orders/address.ts'
-import { plain } from './output.ts'
+import { plain } from './plain.ts'
 
 /** The buyer, the addresses and the note of an order, as far as they are known. */
 export function buyerLines({ contact, shippingAddress, billingAddress, notes }: OrderRecord): string[] {

@@ -10,9 +10,9 @@ import type { CommonOptions } from './run.ts'
 export function define(program: ShopCommand): void {
   const about = 'print a script that completes commands, options and their values'
   const command = addCommand(program, 'completion', about, 'completion bash > /etc/bash_completion.d/shopstead')
-  command.addArgument(new Argument('<shell>').choices([...shells])).action((shell: Shell) => {
+  command.addArgument(new Argument('<shell>').choices([...shells])).action(async (shell: Shell) => {
     const script = completionScripts[shell]
-    printAnswer(
+    await printAnswer(
       command.terminal,
       { json: { shell, script }, human: script.trimEnd() },
       command.opts<CommonOptions>().json ?? false

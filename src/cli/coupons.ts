@@ -14,8 +14,8 @@ import { formatSchemas } from '../shop/catalog/import/format-schemas.ts'
 import type { CouponInput } from '../shop/catalog/import/format.ts'
 import type { CouponRow } from '../shop/catalog/rows.ts'
 import { setting } from '../shop/settings/settings.ts'
-import { table } from './output.ts'
 import type { Answer } from './output.ts'
+import { table, timeCell } from './table.ts'
 import { addCommand, runs } from './run.ts'
 import type { Work } from './run.ts'
 
@@ -93,7 +93,7 @@ function list({ app, now }: Work<object>): Answer {
     coupon.code,
     discountOf(coupon, currency),
     coupon.maxUses === null ? String(coupon.used) : `${coupon.used} of ${coupon.maxUses}`,
-    coupon.endsAt ?? '',
+    coupon.endsAt === null ? '' : timeCell(coupon.endsAt),
     stateOf(row, now)
   ])
   return {

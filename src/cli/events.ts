@@ -4,8 +4,8 @@ import type { ShopCommand } from './command.ts'
 import { AppError } from '../errors.ts'
 import { toIso } from '../platform/iso-time.ts'
 import { parseLimit, parseRowId } from './numbers.ts'
-import { table } from './output.ts'
 import type { Answer } from './output.ts'
+import { table, timeCell } from './table.ts'
 import { addCommand, runs, runsOnFiles } from './run.ts'
 import type { Work } from './run.ts'
 
@@ -29,7 +29,7 @@ function listSome({ app, options }: Work<{ type?: string; after?: number; limit:
   const events = listEvents(app.db, { type, after, limit })
   const rows = events.map((event) => [
     event.id,
-    toIso(event.createdAt).slice(0, 19),
+    timeCell(event.createdAt),
     event.type,
     Object.entries(event.payload)
       .map(([name, value]) => `${name} ${String(value)}`)
@@ -45,6 +45,6 @@ function listSome({ app, options }: Work<{ type?: string; after?: number; limit:
         data: event.payload
       }))
     },
-    human: rows.length === 0 ? 'There are no events.' : table(['Id', 'At (UTC)', 'Event', 'Data'], rows)
+    human: rows.length === 0 ? 'There are no events.' : table(['Id', 'At', 'Event', 'Data'], rows)
   }
 }

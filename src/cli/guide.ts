@@ -4,8 +4,9 @@ import { Argument } from 'commander'
 import type { ShopCommand } from './command.ts'
 import { packageRoot } from '../platform/package-root.ts'
 import { renderMarkdown } from './markdown.ts'
-import { mostColumns, printAnswer, table } from './output.ts'
+import { mostColumns, printAnswer } from './output.ts'
 import type { Answer } from './output.ts'
+import { table } from './table.ts'
 import { addCommand } from './run.ts'
 import type { CommonOptions } from './run.ts'
 import type { Terminal } from './terminal.ts'
@@ -21,11 +22,11 @@ export function define(program: ShopCommand): void {
     pages.map((page) => page.topic)
   )
   const command = addCommand(program, 'guide', 'show the documentation', 'guide operating').addArgument(topic)
-  command.action((wanted: string | undefined) => {
+  command.action(async (wanted: string | undefined) => {
     const page = pages.find((candidate) => candidate.topic === wanted)
     const { terminal } = command
     const answer = page === undefined ? list(pages) : show(page, terminal)
-    printAnswer(terminal, answer, command.opts<CommonOptions>().json ?? false)
+    await printAnswer(terminal, answer, command.opts<CommonOptions>().json ?? false)
   })
 }
 

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 import { Help } from 'commander'
-import { table } from './output.ts'
+import { table, tableLines } from './table.ts'
 
 type Look = { columns: number; colours: boolean }
 type Style = (format: 'code' | 'bold' | 'heading', text: string) => string
@@ -15,7 +15,7 @@ export function renderMarkdown(text: string, { columns, colours }: Look): string
   return blocksOf(text)
     .map(({ kind, lines }) => {
       if (kind === 'code') return lines.map((line) => (colours ? style('code', line) : line)).join('\n')
-      if (kind === 'table') return columnsOf(lines)
+      if (kind === 'table') return columnsOf(lines, columns)
       if (kind === 'heading') return style('heading', inline(lines.join(' ').replace(/^#+ /, ''), plain))
       return wrapped(lines, columns, style)
     })
@@ -76,16 +76,16 @@ function wrapped(lines: readonly string[], columns: number, style: Style): strin
     .join('\n')
 }
 
+const prose = { breaksWords: true }
+
 /** Rows that need more than one line have a blank line between them. */
-function columnsOf(lines: readonly string[]): string {
+function columnsOf(lines: readonly string[], columns: number): string {
   const [head = [], , ...rows] = lines.map(cellsOf)
-  const dense = table(head, rows)
-  if (dense.split('\n').length === rows.length + 1) return dense
+  const dense = [...tableLines(table(head, rows), columns, prose)]
+  if (dense.length === rows.length + 1) return dense.join('\n')
   const blank = head.map(() => '')
-  return table(
-    head,
-    rows.flatMap((row, index) => (index === 0 ? [row] : [blank, row]))
-  )
+  const spaced = rows.flatMap((row, index) => (index === 0 ? [row] : [blank, row]))
+  return [...tableLines(table(head, spaced), columns, prose)].join('\n')
 }
 
 function cellsOf(line: string): string[] {

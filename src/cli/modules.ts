@@ -2,8 +2,8 @@ import type { ShopCommand } from './command.ts'
 import { moduleTable } from '../shop/settings/modules.ts'
 import { listModules, parseModuleName, switchModule } from '../shop/settings/settings.ts'
 import type { Work } from './run.ts'
-import { table } from './output.ts'
 import type { Answer } from './output.ts'
+import { table } from './table.ts'
 import { addCommand, runs } from './run.ts'
 
 export function define(program: ShopCommand): void {

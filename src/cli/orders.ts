@@ -22,8 +22,9 @@ import { shipOrder } from '../shop/shipments/ship-order.ts'
 import type { ShipmentView } from '../shop/shipments/view.ts'
 import { settlePayments } from '../shop/payments/settle-payments.ts'
 import { buyerLines } from './buyer-lines.ts'
-import { plain, table } from './output.ts'
 import type { Answer } from './output.ts'
+import { plain } from './plain.ts'
+import { table, timeCell } from './table.ts'
 import { defineWarnings } from './payment-warnings.ts'
 import { showProgress } from './progress.ts'
 import { addCommand, confirmOrRefuse, runs } from './run.ts'
@@ -209,14 +210,14 @@ function list({ app, options }: Work<ListOptions>): Answer {
     order.status,
     money(order, order.total),
     plain(order.email ?? ''),
-    order.createdAt
+    timeCell(order.createdAt)
   ])
   return { json: { orders }, human: table(['Order', 'State', 'Total', 'Email', 'Placed'], rows) }
 }
 
 function answer(app: App, id: number): Answer {
   const { order, history } = showOrder(app.db, id)
-  const moves = history.map((row) => [row.at, row.from ?? '', row.to, row.by, row.reason])
+  const moves = history.map((row) => [timeCell(row.at), row.from ?? '', row.to, row.by, row.reason])
   return {
     json: { order, history },
     human: [

@@ -1,22 +1,81 @@
-import Table from 'cli-table3'
+import type { Writable } from 'node:stream'
 import { AppError } from '../errors.ts'
 import { storageUnavailable } from '../platform/db/storage-errors.ts'
+import { Table, tableLines } from './table.ts'
 import type { Terminal } from './terminal.ts'
+
+/** Lines and tables for a person. A table's rows may come from an iterator. */
+export type Shown = string | Table | readonly (string | Table)[]
 
 /** The result of a command: as one JSON document, and as text for a person. */
 export type Answer = {
+  /** An `JsonList` is written while its rows are read. */
   json: unknown
-  human: string | readonly string[]
+  human: Shown
   /** Set by commands that can succeed and still report a failure, such as health. */
   exitCode?: number
 }
 
+/** A JSON object with a list that is too long for memory, and further fields that are known after its last row. */
+export class JsonList {
+  readonly name: string
+  readonly rows: Iterable<unknown>
+  readonly rest: () => object
+
+  /** `new JsonList('offers', rows, () => ({ nextCursor }))` is written as `{"offers": […], "nextCursor": …}`. */
+  constructor(name: string, rows: Iterable<unknown>, rest: () => object = () => ({})) {
+    this.name = name
+    this.rows = rows
+    this.rest = rest
+  }
+}
+
 /** Prints a result to standard output, without a log level. */
-export function printAnswer(terminal: Terminal, answer: Answer, asJson: boolean): void {
+export async function printAnswer(terminal: Terminal, answer: Answer, asJson: boolean): Promise<void> {
   const { json, human, exitCode } = answer
-  const text = asJson ? JSON.stringify(json) : [human].flat().join('\n')
-  terminal.stdout.write(`${text}\n`)
   if (exitCode !== undefined) terminal.exitCode = exitCode
+  await writePieces(terminal.stdout, asJson ? jsonPieces(json) : humanPieces(human, terminal))
+}
+
+function* jsonPieces(json: unknown): Generator<string, void> {
+  if (!(json instanceof JsonList)) return yield `${JSON.stringify(json)}\n`
+  yield `{${JSON.stringify(json.name)}:[`
+  let separator = ''
+  for (const row of json.rows) {
+    yield separator + JSON.stringify(row)
+    separator = ','
+  }
+  const rest = JSON.stringify(json.rest()).slice(1)
+  yield `]${rest === '}' ? '' : ','}${rest}\n`
+}
+
+/** A terminal of unknown width has 80 columns. Without a terminal a row is one line, for grep and awk. */
+function* humanPieces(human: Shown, { stdout }: Terminal): Generator<string, void> {
+  const columns = stdout.isTTY ? stdout.columns || mostColumns : Infinity
+  for (const part of [human].flat()) {
+    if (part instanceof Table) for (const line of tableLines(part, columns)) yield `${line}\n`
+    else yield `${part}\n`
+  }
+}
+
+const writtenAtOnce = 64 * 1024
+
+/** Writes pieces in larger parts, each after the one before it was taken, so that a slow reader fills no memory. */
+async function writePieces(stdout: Writable, pieces: Iterable<string>): Promise<void> {
+  let text = ''
+  for (const piece of pieces) {
+    text += piece
+    if (text.length < writtenAtOnce) continue
+    await writeAll(stdout, text)
+    text = ''
+  }
+  await writeAll(stdout, text)
+}
+
+async function writeAll(stdout: Writable, text: string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    stdout.write(text, (error) => (error ? reject(error) : resolve()))
+  })
 }
 
 /** Prints an error and sets its exit code. */
@@ -48,69 +107,7 @@ function detailLines(error: AppError): string[] {
   return Object.entries(fields).map(([field, problems]) => `  ${field}: ${[problems].flat().join(' ')}`)
 }
 
-/** Untrusted text without control characters: it must not move the cursor, change colours or the writing direction. */
-export function plain(text: string): string {
-  return text.replaceAll(/[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]+/gu, ' ')
-}
-
-/** A table that fits 80 columns: columns two spaces apart, without borders; a wide cell continues on the next line. */
-export function table(head: readonly string[], rows: readonly (readonly (string | number | null)[])[]): string {
-  const all = [head, ...rows.map((row) => row.map((cell) => (cell === null ? '-' : String(cell))))]
-  const longest = (column: number, lengthOf: (cell: string) => number): number =>
-    Math.max(...all.map((row) => lengthOf(row[column] ?? '')))
-  const widths = narrowed(
-    head.map((_title, column) => longest(column, (cell) => cell.length)),
-    head.map((_title, column) => longest(column, (cell) => Math.max(...cell.split(' ').map((word) => word.length))))
-  )
-  const plain = new Table({
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': gap },
-    chars: Object.fromEntries(borders.map((part) => [part, '']))
-  })
-  for (const row of all) plain.push(row.map((cell, column) => broken(cell, widths[column] ?? cell.length)))
-  return plain
-    .toString()
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .join('\n')
-}
-
-const gap = 2
 export const mostColumns = 80
-const borders = [
-  ...['top', 'bottom'].flatMap((side) => [side, `${side}-mid`, `${side}-left`, `${side}-right`]),
-  'left',
-  'left-mid',
-  'mid',
-  'mid-mid',
-  'right',
-  'right-mid',
-  'middle'
-]
-
-/** Narrows the widest columns until all fit. A column gets narrower than its longest word only when all others are. */
-function narrowed(widths: readonly number[], words: readonly number[]): number[] {
-  const left = [...widths]
-  const width = (): number => left.reduce((sum, one) => sum + one + gap, -gap)
-  while (width() > mostColumns) {
-    const breakable = left.map((one, column) => (one > (words[column] ?? 0) ? one : 0))
-    const from = breakable.some((one) => one > 0) ? breakable : left
-    const widest = from.indexOf(Math.max(...from))
-    left[widest] = (left[widest] ?? 0) - 1
-  }
-  return left
-}
-
-/** Breaks a cell between words, and within a word only when it is longer than a line. */
-function broken(cell: string, width: number): string {
-  const lines: string[] = []
-  let rest = cell
-  while (rest.length > width) {
-    const space = rest.lastIndexOf(' ', width)
-    lines.push(space > 0 ? rest.slice(0, space) : rest.slice(0, width))
-    rest = space > 0 ? rest.slice(space + 1) : rest.slice(width)
-  }
-  return [...lines, rest].join('\n')
-}
 
 /**
  * Breaks a line between words so that it fits 80 columns, with `margin` before the other lines; a long word stays

@@ -4,7 +4,7 @@ import { toIso } from '../platform/iso-time.ts'
 import { dismissWarning, openWarnings, warningKinds } from '../shop/payments/warnings.ts'
 import type { WarningKind } from '../shop/payments/warnings.ts'
 import { parseRowId } from './numbers.ts'
-import { table } from './output.ts'
+import { table } from './table.ts'
 import { addCommand, runs } from './run.ts'
 import type { Work } from './run.ts'
 

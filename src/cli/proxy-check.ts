@@ -27,7 +27,7 @@ export function defineCheck(parent: ShopCommand): void {
       onListening: (port) =>
         terminal.messages.info(`Listening on http://127.0.0.1:${port}. The check takes half a minute.`)
     })
-    printAnswer(terminal, answerOf(url, findings), options.json ?? false)
+    await printAnswer(terminal, answerOf(url, findings), options.json ?? false)
   })
 }
 

@@ -12,8 +12,8 @@ import { referralStatuses } from '../shop/referrals/states.ts'
 import type { ReferralStatus } from '../shop/referrals/states.ts'
 import { writeCsv } from './csv-file.ts'
 import { definePayouts } from './referral-payouts.ts'
-import { table } from './output.ts'
 import type { Answer } from './output.ts'
+import { table, timeCell } from './table.ts'
 import { whileShowing } from './progress.ts'
 import { addCommand, runs } from './run.ts'
 import type { Work } from './run.ts'
@@ -86,7 +86,7 @@ function list({ app, options }: Work<FilterOptions & { limit: string }>): Answer
     row.orderId,
     formatMoney(row.amountMinor, row.currency),
     row.status,
-    row.createdAtUtc,
+    timeCell(row.createdAtUtc),
     row.note === undefined ? '' : noteWords[row.note]
   ])
   return {
@@ -104,7 +104,7 @@ function answer(app: App, id: number): Answer {
   const { referral, entries } = shown
   const money = (minor: number): string => formatMoney(minor, referral.currency)
   const why = referral.rejectedFor === null ? '' : ` (${referral.rejectedFor})`
-  const rows = entries.map((entry) => [entry.at, entry.kind, money(entry.amountMinor), entry.reason])
+  const rows = entries.map((entry) => [timeCell(entry.at), entry.kind, money(entry.amountMinor), entry.reason])
   return {
     json: shown,
     human: [

@@ -9,8 +9,10 @@ import type { PaymentsReport } from '../operations/reports/payments/report.ts'
 import type { PaymentRow, Period } from '../operations/reports/payments/row.ts'
 import type { ShopCommand } from './command.ts'
 import { writeCsv } from './csv-file.ts'
-import { table, wrap } from './output.ts'
+import { wrap } from './output.ts'
 import type { Answer } from './output.ts'
+import { table } from './table.ts'
+import type { Table } from './table.ts'
 import { showProgress } from './progress.ts'
 import { addCommand, runs } from './run.ts'
 import type { Work } from './run.ts'
@@ -59,7 +61,7 @@ function countDifferences(rows: readonly PaymentRow[]): Record<string, number> {
   return Object.fromEntries(counts)
 }
 
-function tableOf(rows: readonly PaymentRow[]): string[] {
+function tableOf(rows: readonly PaymentRow[]): Table[] {
   if (rows.length === 0) return []
   const lines = rows.map(({ at, currency, stripe, shop, differences }) => {
     const money = (minor: number | undefined, unit = currency): string | null =>

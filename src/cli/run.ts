@@ -52,7 +52,7 @@ export function runs<Options extends object, Args extends (string | string[] | u
     const json = options.json ?? false
     const app = await openApp(terminal, await loadConfig(terminal, options), database)
     try {
-      printAnswer(terminal, await work({ app, options, now: app.clock.now(), json, terminal }, ...args), json)
+      await printAnswer(terminal, await work({ app, options, now: app.clock.now(), json, terminal }, ...args), json)
     } finally {
       app.close()
     }
@@ -79,7 +79,7 @@ export function runsOnFiles<Options extends object>(
     const { terminal } = command
     const json = options.json ?? false
     const config = await loadConfig(terminal, options)
-    printAnswer(terminal, await work({ config, options, now: systemClock.now(), json, terminal }, ...args), json)
+    await printAnswer(terminal, await work({ config, options, now: systemClock.now(), json, terminal }, ...args), json)
   })
 }
 

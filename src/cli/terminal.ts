@@ -23,14 +23,18 @@ export type Terminal = {
 }
 
 /**
- * The terminal of this process. When a reader closes the pipe (`shopstead orders list | head`), the process just ends.
+ * The terminal of this process. When a reader closes the pipe (`shopstead orders list | head`), the process just ends;
+ * when the output cannot be written for another reason, such as a full disk, it ends with one line and exit code 1.
  */
 export function processTerminal(): Terminal {
   const { stdout, stderr } = process
   stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0)
-    throw error
+    const reason = error.code === 'ENOSPC' ? 'the disk is full' : error.message
+    stderr.write(`Standard output cannot be written: ${reason}.\n`)
+    process.exit(1)
   })
+  stderr.on('error', () => undefined)
   const messages = createMessages(stderr)
   return {
     // Opened when a command first reads it.

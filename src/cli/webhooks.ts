@@ -12,8 +12,8 @@ import {
 import type { DeliveryState, ListedDelivery } from '../shop/webhooks/deliveries.ts'
 import { addEndpoint, getEndpoint, listEndpoints, removeEndpoint } from '../shop/webhooks/endpoints.ts'
 import type { EndpointRow } from '../shop/webhooks/endpoints.ts'
-import { table } from './output.ts'
 import type { Answer } from './output.ts'
+import { table, timeCell } from './table.ts'
 import { parseLimit, parseRowId } from './numbers.ts'
 import { addCommand, confirmOrRefuse, runs } from './run.ts'
 import type { Work } from './run.ts'
@@ -99,7 +99,7 @@ function listSent({ app, options }: Work<{ webhook?: number; state?: DeliverySta
     row.state,
     row.attempts,
     row.lastError ?? '',
-    toIso(row.createdAt).slice(0, 16)
+    timeCell(row.createdAt)
   ])
   return {
     json: { deliveries: found.map(deliveryJson) },

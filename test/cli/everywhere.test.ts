@@ -55,10 +55,12 @@ describe('every command', () => {
     }
   })
 
-  test('that lists something prints a table that fits 80 columns, plain, and nothing besides', async () => {
+  test('that lists something prints a table that fits a terminal of 80 columns, plain, and nothing else', async () => {
     const dataDir = demoShop()
     for (const { path, command } of leaves.filter(({ path }) => / (list|types|deliveries)$/.test(path))) {
-      const { code, stdout, stderr } = await shopstead(dataDir, [...path.split(' '), ...argumentsOf(command)])
+      const { code, stdout, stderr } = await shopstead(dataDir, [...path.split(' '), ...argumentsOf(command)], {
+        answers: []
+      })
       const long = stdout.split('\n').filter((text) => text.length > 80)
       expect({ path, code, long, stderr }).toEqual({ path, code: 0, long: [], stderr: '' })
       expect(stdout).not.toContain('\u001B')

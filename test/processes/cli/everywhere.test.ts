@@ -67,6 +67,15 @@ describe('shopstead in its own process', () => {
     expect({ stdout, stderr }).toEqual({ stdout: '{"events": 0\n', stderr: '' })
   })
 
+  it('explains in one line that its output cannot be written because the disk is full', () => {
+    const command = `${process.execPath} bin/shopstead.js offers list --data-dir ${demoShop()}`
+    const { status, stderr } = spawnSync('bash', ['-c', `${command} > /dev/full`], { encoding: 'utf8' })
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: 'Standard output cannot be written: the disk is full.\n'
+    })
+  })
+
   it('shows its progress on a terminal, but not with --json', () => {
     const watched = (...args: string[]): string => {
       const command = [process.execPath, 'bin/shopstead.js', ...args, '--data-dir', demoShop(), '> /dev/null'].join(' ')
