@@ -3,25 +3,36 @@ import type { App } from '../app.ts'
 import { formatMoney, toMinor } from '../platform/money.ts'
 import { exportBenefits } from '../shop/benefits/plans.ts'
 import { exportCatalog } from '../shop/catalog/export-catalog.ts'
-import { getProduct, listProducts, setPublished, toProduct } from '../shop/catalog/products.ts'
+import { listProducts } from '../shop/catalog/manage/list-products.ts'
+import { getProduct, setPublished, toBrief, toProduct } from '../shop/catalog/products.ts'
 import type { ProductView } from '../shop/catalog/products.ts'
 import { viewTerms } from '../shop/catalog/public/terms.ts'
 import { setting } from '../shop/settings/settings.ts'
 import { importFile } from './import-file.ts'
 import { defineImages } from './offer-images.ts'
+import { JsonList, moreLines } from './output.ts'
 import type { Answer } from './output.ts'
 import { table } from './table.ts'
+import { parseLimit } from './numbers.ts'
 import { whileShowing } from './progress.ts'
 import { addCommand, runs } from './run.ts'
 import type { Work } from './run.ts'
 
+type ListOptions = { search?: string; category?: string; limit?: string; cursor?: string }
+
 export function define(program: ShopCommand): void {
   const group = program.command('offers').description('the catalogue')
-  runs(
-    addCommand(group, 'list', 'list all products, including hidden and sold out products', 'offers list'),
-    'migrated',
-    list
+  const listing = addCommand(
+    group,
+    'list',
+    'list all products, including hidden and sold out products',
+    'offers list --search lantern --category light'
   )
+    .option('--search <text>', 'only products with this in their name, slug or a SKU')
+    .option('--category <category>', 'only products of this category, by slug or name')
+    .option('--limit <n>', 'maximum number')
+    .option('--cursor <cursor>', 'continue after an earlier page, from its nextCursor')
+  runs(listing, 'migrated', list)
   runs(
     addCommand(group, 'show <slug>', 'show one product, by slug or id', 'offers show mug'),
     'migrated',
@@ -60,20 +71,29 @@ export function define(program: ShopCommand): void {
   }
 }
 
-function list({ app, now }: Work<object>): Answer {
-  const offers = listProducts(app.db).map((row) => toProduct(app.db, row, viewTerms(app), now))
-  const rows = offers.map((offer) => [
-    offer.productId,
-    offer.productSlug,
-    price(offer),
-    stockOf(offer),
-    states[offer.state]
-  ])
-  return { json: { offers }, human: table(['Id', 'Slug', 'Price', 'Stock', 'State'], rows) }
+function list({ app, options, now, json }: Work<ListOptions>): Answer {
+  const { db } = app
+  const limit = options.limit === undefined ? undefined : parseLimit(options.limit)
+  const filter = { ...options, limit }
+  const terms = viewTerms(app)
+  if (json) {
+    const { rows, nextCursor } = listProducts(db, filter, (row) => toProduct(db, row, terms, now))
+    return { json: new JsonList('offers', rows, { nextCursor }), human: [] }
+  }
+  const { rows, nextCursor } = listProducts(db, filter, (row) => {
+    const brief = toBrief(db, row, terms, now)
+    return [row.id, row.slug, row.name, price(brief), brief.stock, states[brief.state]]
+  })
+  return {
+    json: {},
+    human: [table(['Id', 'Slug', 'Name', 'Price', 'Stock', 'State'], rows), ...moreLines(nextCursor)]
+  }
 }
 
 function show(app: App, slug: string, now: number): Answer {
-  const offer = toProduct(app.db, getProduct(app.db, slug), viewTerms(app), now)
+  const row = getProduct(app.db, slug)
+  const terms = viewTerms(app)
+  const offer = toProduct(app.db, row, terms, now)
   const variations = offer.variations.map(({ variationId, sku, name, stock, ...prices }) => [
     variationId,
     sku,
@@ -82,7 +102,7 @@ function show(app: App, slug: string, now: number): Answer {
     prices.salePrice,
     stock
   ])
-  const stock = stockOf(offer)
+  const { stock } = toBrief(app.db, row, terms, now)
   const human = [
     `${offer.name} (${offer.productSlug}, id ${offer.productId}): ${states[offer.state]}`,
     `${price(offer)}, ${offer.type}, ${stock === null ? 'stock not counted' : `${stock} in stock`}`,
@@ -96,15 +116,7 @@ function show(app: App, slug: string, now: number): Answer {
 
 const states = { listed: 'on sale', sold_out: 'sold out', unpublished: 'hidden' }
 
-function price({ price: { currency, amount, originalAmount } }: ProductView): string {
+function price({ price: { currency, amount, originalAmount } }: Pick<ProductView, 'price'>): string {
   const money = (major: number) => formatMoney(toMinor(major, currency), currency)
   return originalAmount === null ? money(amount) : `${money(amount)} instead of ${money(originalAmount)}`
-}
-
-/** The stock of a product, or of all its variations together; null when the stock of one is not counted. */
-function stockOf({ stock, variations }: ProductView): number | null {
-  if (variations.length === 0) return stock
-  const own = variations.flatMap((variation) => variation.stock ?? [])
-  if (own.length < variations.length && stock === null) return null
-  return own.reduce((sum, units) => sum + units, own.length < variations.length ? (stock ?? 0) : 0)
 }

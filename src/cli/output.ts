@@ -4,30 +4,35 @@ import { storageUnavailable } from '../platform/db/storage-errors.ts'
 import { Table, tableLines } from './table.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Lines and tables for a person. A table's rows may come from an iterator. */
+/** Lines and tables for a person. */
 export type Shown = string | Table | readonly (string | Table)[]
 
 /** The result of a command: as one JSON document, and as text for a person. */
 export type Answer = {
-  /** An `JsonList` is written while its rows are read. */
+  /** A `JsonList` is written while its rows are read. */
   json: unknown
   human: Shown
   /** Set by commands that can succeed and still report a failure, such as health. */
   exitCode?: number
 }
 
-/** A JSON object with a list that is too long for memory, and further fields that are known after its last row. */
+/** A JSON object with a list that is too long for memory, and further fields. */
 export class JsonList {
   readonly name: string
   readonly rows: Iterable<unknown>
-  readonly rest: () => object
+  readonly rest: object
 
-  /** `new JsonList('offers', rows, () => ({ nextCursor }))` is written as `{"offers": […], "nextCursor": …}`. */
-  constructor(name: string, rows: Iterable<unknown>, rest: () => object = () => ({})) {
+  /** `new JsonList('offers', rows, { nextCursor })` is written as `{"offers": […], "nextCursor": …}`. */
+  constructor(name: string, rows: Iterable<unknown>, rest: object = {}) {
     this.name = name
     this.rows = rows
     this.rest = rest
   }
+}
+
+/** The line under a page of a list that has further rows. */
+export function moreLines(nextCursor: string | null): string[] {
+  return nextCursor === null ? [] : [`There are more: add --cursor ${nextCursor} for the next page.`]
 }
 
 /** Prints a result to standard output, without a log level. */
@@ -38,14 +43,17 @@ export async function printAnswer(terminal: Terminal, answer: Answer, asJson: bo
 }
 
 function* jsonPieces(json: unknown): Generator<string, void> {
-  if (!(json instanceof JsonList)) return yield `${JSON.stringify(json)}\n`
+  if (!(json instanceof JsonList)) {
+    yield `${JSON.stringify(json)}\n`
+    return
+  }
   yield `{${JSON.stringify(json.name)}:[`
   let separator = ''
   for (const row of json.rows) {
     yield separator + JSON.stringify(row)
     separator = ','
   }
-  const rest = JSON.stringify(json.rest()).slice(1)
+  const rest = JSON.stringify(json.rest).slice(1)
   yield `]${rest === '}' ? '' : ','}${rest}\n`
 }
 
@@ -53,8 +61,7 @@ function* jsonPieces(json: unknown): Generator<string, void> {
 function* humanPieces(human: Shown, { stdout }: Terminal): Generator<string, void> {
   const columns = stdout.isTTY ? stdout.columns || mostColumns : Infinity
   for (const part of [human].flat()) {
-    if (part instanceof Table) for (const line of tableLines(part, columns)) yield `${line}\n`
-    else yield `${part}\n`
+    for (const line of part instanceof Table ? tableLines(part, columns) : [part]) yield `${line}\n`
   }
 }
 

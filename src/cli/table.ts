@@ -46,10 +46,10 @@ export function* tableLines(
     first.push(next.value.map(toText))
     next = rest.next()
   }
-  const widths = fittingWidths(first, columns, breaksWords)
-  for (const row of first) yield* rowLines(row, widths, breaksWords)
+  const layout = fittingLayout(first, columns, breaksWords)
+  for (const row of first) yield* rowLines(row, layout)
   while (!next.done) {
-    yield* rowLines(next.value.map(toText), widths, breaksWords)
+    yield* rowLines(next.value.map(toText), layout)
     next = rest.next()
   }
 }
@@ -74,21 +74,19 @@ function localTime(at: Date): string {
   return `${date} ${two(at.getHours())}:${two(at.getMinutes())}${zone}`
 }
 
-/** The widths of the columns. The widest one that can still be broken between words gives way until all fit. */
-function fittingWidths(rows: readonly (readonly string[])[], columns: number, breaksWords: boolean): number[] {
-  const count = rows[0]?.length ?? 0
-  const widths = Array.from({ length: count }, (_, column) => widest(rows, column, stringWidth))
-  if (totalOf(widths) <= columns) return widths
-  const words = widths.map((_, column) => widest(rows, column, longestWord))
-  const whole = narrowed(widths, words, columns)
-  const fits = totalOf(whole) <= columns || !breaksWords
-  return fits
-    ? whole
-    : narrowed(
-        whole,
-        whole.map(() => 1),
-        columns
-      )
+/** The widths of the columns, and the widths at which cells break: Infinity for a column that is not narrowed. */
+type Layout = { widths: readonly number[]; limits: readonly number[]; breaksWords: boolean }
+
+/** The widest column that can still be broken between words gives way until all fit. */
+function fittingLayout(rows: readonly (readonly string[])[], columns: number, breaksWords: boolean): Layout {
+  const widest = (measure: (cell: string) => number): number[] =>
+    (rows[0] ?? []).map((_, column) => rows.reduce((most, row) => Math.max(most, measure(row[column] ?? '')), 0))
+  const natural = widest(widthOf)
+  const between = totalOf(natural) <= columns ? natural : narrowed(natural, widest(longestWord), columns)
+  const isTooWide = breaksWords && totalOf(between) > columns
+  const widths = isTooWide ? narrowed(between, natural.map(Math.sign), columns) : between
+  const limits = widths.map((width, column) => (width < (natural[column] ?? 0) ? width : Infinity))
+  return { widths, limits, breaksWords }
 }
 
 function narrowed(from: readonly number[], least: readonly number[], columns: number): number[] {
@@ -106,16 +104,18 @@ function narrowed(from: readonly number[], least: readonly number[], columns: nu
   return widths
 }
 
-function widest(rows: readonly (readonly string[])[], column: number, measure: (cell: string) => number): number {
-  return rows.reduce((most, row) => Math.max(most, measure(row[column] ?? '')), 0)
-}
-
 const totalOf = (widths: readonly number[]): number => widths.reduce((sum, width) => sum + width + gap, -gap)
 
-const longestWord = (cell: string): number => Math.max(...cell.split(betweenWords).map((word) => stringWidth(word)))
+const longestWord = (cell: string): number =>
+  cell.split(betweenWords).reduce((most, word) => Math.max(most, widthOf(word)), 0)
 
-function* rowLines(cells: readonly string[], widths: readonly number[], breaksWords: boolean): Generator<string, void> {
-  const parts = cells.map((cell, column) => broken(cell, widths[column] ?? Infinity, breaksWords))
+/** The columns of a text on a terminal. Most texts are ASCII, which needs no table of characters. */
+function widthOf(text: string): number {
+  return /^[ -~]*$/.test(text) ? text.length : stringWidth(text)
+}
+
+function* rowLines(cells: readonly string[], { widths, limits, breaksWords }: Layout): Generator<string, void> {
+  const parts = cells.map((cell, column) => broken(cell, limits[column] ?? Infinity, breaksWords))
   const height = parts.reduce((most, { length }) => Math.max(most, length), 1)
   for (let line = 0; line < height; line += 1) {
     let text = ''
@@ -125,7 +125,7 @@ function* rowLines(cells: readonly string[], widths: readonly number[], breaksWo
       if (piece !== '') {
         const space = Math.max(column === 0 ? 0 : gap, start - at)
         text += ' '.repeat(space) + piece
-        at += space + stringWidth(piece)
+        at += space + widthOf(piece)
       }
       start += (widths[column] ?? 0) + gap
     }
@@ -134,16 +134,16 @@ function* rowLines(cells: readonly string[], widths: readonly number[], breaksWo
 }
 
 /** Breaks a cell between words, and a word that is wider than the column only if asked to. */
-function broken(cell: string, width: number, breaksWords: boolean): string[] {
-  if (stringWidth(cell) <= width) return [cell]
+function broken(cell: string, limit: number, breaksWords: boolean): string[] {
+  if (limit === Infinity || widthOf(cell) <= limit) return [cell]
   const lines: string[] = []
   let [line, lineWidth] = ['', -1]
   // Every piece of a word but its last one fills a line, so that the next one starts a line.
-  const piecesOf = (word: string): string[] => word.match(new RegExp(`.{1,${width}}`, 'gu')) ?? ['']
+  const piecesOf = (word: string): string[] => word.match(new RegExp(`.{1,${limit}}`, 'gu')) ?? ['']
   const words = cell.split(betweenWords)
   for (const word of breaksWords ? words.flatMap(piecesOf) : words) {
-    const wordWidth = stringWidth(word)
-    if (lineWidth >= 0 && lineWidth + 1 + wordWidth > width) {
+    const wordWidth = widthOf(word)
+    if (lineWidth >= 0 && lineWidth + 1 + wordWidth > limit) {
       lines.push(line)
       ;[line, lineWidth] = [word, wordWidth]
     } else {

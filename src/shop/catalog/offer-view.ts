@@ -38,8 +38,7 @@ export function toOffer(
   { currency, urlOf }: ViewTerms,
   now: number
 ): { view: Offer; changesAt: number | null } {
-  const priced = pricesOf(product, chooseVariation(product, variations) ?? null)
-  const { unitPriceMinor, originalMinor } = currentPrice(priced, now)
+  const price = offerPrice(product, variations, currency, now)
   const view = {
     offerId: `offer-${product.id}`,
     productId: product.id,
@@ -47,17 +46,30 @@ export function toOffer(
     name: product.name,
     description: product.description,
     url: product.url ?? urlOf(product.slug),
-    price: {
-      currency,
-      amount: toMajor(unitPriceMinor, currency),
-      originalAmount: originalMinor === null ? null : toMajor(originalMinor, currency),
-      isOnSale: originalMinor !== null
-    },
+    price: price.view,
     categories,
     tags,
     image: images[0] ?? null,
     available: isAvailable(product, variations),
     variationCount: variations.length
+  }
+  return { view, changesAt: price.changesAt }
+}
+
+/** The price that an offer shows, and the next time at which it may change. */
+export function offerPrice(
+  product: ProductRow,
+  variations: readonly VariationRow[],
+  currency: string,
+  now: number
+): { view: Offer['price']; changesAt: number | null } {
+  const priced = pricesOf(product, chooseVariation(product, variations) ?? null)
+  const { unitPriceMinor, originalMinor } = currentPrice(priced, now)
+  const view = {
+    currency,
+    amount: toMajor(unitPriceMinor, currency),
+    originalAmount: originalMinor === null ? null : toMajor(originalMinor, currency),
+    isOnSale: originalMinor !== null
   }
   return { view, changesAt: nextPriceChange(priced, now) }
 }

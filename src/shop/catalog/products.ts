@@ -1,9 +1,9 @@
-import { asc, eq } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import { toMajor } from '../../platform/money.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { toOffer } from './offer-view.ts'
+import { offerPrice, toOffer } from './offer-view.ts'
 import type { OfferParts } from './offer-view.ts'
 import { isAvailable } from './public/card.ts'
 import { imagesOf } from './public/image.ts'
@@ -26,11 +26,6 @@ export function getProduct(db: Db, slugOrId: string): ProductRow {
   const row = bySlug ?? (/^\d{1,15}$/.test(slugOrId) ? productById(db, Number(slugOrId)) : undefined)
   if (row === undefined) throw new AppError('NOT_FOUND', 'No product has this slug or id.')
   return row
-}
-
-/** All products in the shop's order, also the unpublished and sold-out ones. */
-export function listProducts(db: Db): ProductRow[] {
-  return db.orm.select().from(products).orderBy(asc(products.position), asc(products.id)).all()
 }
 
 /** Publishes or unpublishes a product. Without a change nothing is written. @throws AppError NOT_FOUND */
@@ -74,6 +69,31 @@ export function toProduct(db: Db, row: ProductRow, terms: ViewTerms, now: number
 }
 
 export type ProductView = ReturnType<typeof toProduct>
+
+/**
+ * What a table shows of a product. `stock` is that of all its variations together; null when the stock of one is not
+ * counted.
+ */
+export function toBrief(
+  db: Db,
+  row: ProductRow,
+  { currency }: Pick<ViewTerms, 'currency'>,
+  now: number
+): Pick<ProductView, 'price' | 'stock' | 'state'> {
+  const variations = variationsOfProduct(db, row.id)
+  return {
+    price: offerPrice(row, variations, currency, now).view,
+    stock: wholeStock(row, variations),
+    state: stateOf(row, variations)
+  }
+}
+
+function wholeStock({ stock }: ProductRow, variations: readonly VariationRow[]): number | null {
+  if (variations.length === 0) return stock
+  const own = variations.flatMap((variation) => variation.stock ?? [])
+  if (own.length < variations.length && stock === null) return null
+  return own.reduce((sum, units) => sum + units, own.length < variations.length ? (stock ?? 0) : 0)
+}
 
 function stateOf(row: ProductRow, variations: VariationRow[]): ProductState {
   if (!row.published) return 'unpublished'

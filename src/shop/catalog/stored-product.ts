@@ -1,7 +1,6 @@
-import { asc, eq, sql } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
-import { rowStatement, rowsStatement, statement } from '../../platform/db/statements.ts'
-import { categories, productCategories, productGrants, productTags, products, variations } from './schema.ts'
+import { rawStatement, rowStatement, rowsStatement } from '../../platform/db/statements.ts'
+import { productGrants, products, variations } from './schema.ts'
 import type { GrantSpec } from './grants.ts'
 
 // The parts of a product, each read by a statement that is prepared once, because checkouts, imports and exports read
@@ -16,28 +15,17 @@ export const productBySlug = rowStatement(products, 'slug = ?')
 export const variationsOfProduct = rowsStatement(variations, 'product_id = ? AND available ORDER BY position, id')
 const grantsOf = rowsStatement(productGrants, 'product_id = ? ORDER BY position')
 
-const categoriesOf = statement((orm) =>
-  orm
-    .select({ id: categories.id, slug: categories.slug, name: categories.name })
-    .from(productCategories)
-    .innerJoin(categories, eq(categories.id, productCategories.categoryId))
-    .where(eq(productCategories.productId, sql.placeholder('productId')))
-    .orderBy(asc(productCategories.position))
-    .prepare()
-)
+type StoredCategory = { id: number; slug: string; name: string }
 
-const tagsOf = statement((orm) =>
-  orm
-    .select({ tag: productTags.tag })
-    .from(productTags)
-    .where(eq(productTags.productId, sql.placeholder('productId')))
-    .orderBy(asc(productTags.position))
-    .prepare()
+const categoriesOf = rawStatement<[number], StoredCategory>(
+  `SELECT c.id, c.slug, c.name FROM product_categories pc JOIN categories c ON c.id = pc.category_id
+   WHERE pc.product_id = ? ORDER BY pc.position`
 )
+const tagsOf = rawStatement<[number], string>('SELECT tag FROM product_tags WHERE product_id = ? ORDER BY position')
 
 /** A product's categories in its own order. */
-export function categoriesOfProduct(db: Db, productId: number): { id: number; slug: string; name: string }[] {
-  return categoriesOf(db).all({ productId })
+export function categoriesOfProduct(db: Db, productId: number): StoredCategory[] {
+  return categoriesOf(db).all(productId)
 }
 
 /** Ids of a product's categories, as coupons are scoped by them. */
@@ -47,9 +35,7 @@ export function categoryIdsOfProduct(db: Db, productId: number): number[] {
 
 /** A product's tags in its own order. */
 export function tagsOfProduct(db: Db, productId: number): string[] {
-  return tagsOf(db)
-    .all({ productId })
-    .map((row) => row.tag)
+  return tagsOf(db).pluck().all(productId)
 }
 
 /** The benefits that a paid order of this product gives. */

@@ -13,7 +13,7 @@ import { write } from '../../../src/platform/db/database.ts'
 import { createUser } from '../../../src/shop/accounts/create-user.ts'
 import { getUser } from '../../../src/shop/accounts/find.ts'
 import { listAffiliates } from '../../../src/shop/affiliates/find.ts'
-import { listProducts } from '../../../src/shop/catalog/products.ts'
+import { listProducts } from '../../../src/shop/catalog/manage/list-products.ts'
 import { getCoupon } from '../../../src/shop/catalog/coupons.ts'
 import { findSellable } from '../../../src/shop/catalog/sellable.ts'
 import { accountSummary } from '../../../src/shop/entitlements/entitlements.ts'
@@ -56,7 +56,7 @@ function column<T>({ db }: App, sql: string): T[] {
 describe('the demo shop', () => {
   it('offers the products and coupons of docs/contract.md A9', async () => {
     const app = await demoShop()
-    const products = listProducts(app.db)
+    const products = [...listProducts(app.db, {}, (row) => row).rows]
     const offers = products.filter((product) => typeof findSellable(app.db, product.id, null, now) !== 'string')
     expect(offers.length).toBeGreaterThanOrEqual(24)
     for (const product of offers.slice(0, 10)) {

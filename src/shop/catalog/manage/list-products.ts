@@ -1,0 +1,74 @@
+import { AppError } from '../../../errors.ts'
+import { readSnapshot } from '../../../platform/db/database.ts'
+import type { Db } from '../../../platform/db/database.ts'
+import { rawStatement } from '../../../platform/db/statements.ts'
+import { parseCursor, toCursor } from '../../../platform/page-cursor.ts'
+import { compareKey } from '../../../platform/text.ts'
+import { slugFor } from '../import/slug.ts'
+import type { ProductRow } from '../rows.ts'
+import { productById } from '../stored-product.ts'
+
+export type ProductFilter = {
+  /** Part of a name, slug or SKU, in any case. */
+  search?: string | undefined
+  /** Slug or name; its products include those of the categories below it. */
+  category?: string | undefined
+  /** The cursor of an earlier page. */
+  cursor?: string | undefined
+  /** All products that match if undefined. */
+  limit?: number | undefined
+}
+
+/** `rows` are read while they are used; `nextCursor` is null on the last page. */
+export type ProductPage<T> = { rows: Iterable<T>; nextCursor: string | null }
+
+type Values = { search: string; category: number; order: number; id: number; limit: number }
+
+const matching = rawStatement<Values, number>(`
+  SELECT id FROM products p
+  WHERE (position, id) > (@order, @id)
+    AND (@category = 0 OR EXISTS (SELECT 1 FROM product_categories WHERE product_id = p.id AND category_id = @category))
+    AND (@search = '' OR instr(compare_key(name), @search) > 0 OR instr(slug, @search) > 0
+      OR EXISTS (SELECT 1 FROM variations WHERE product_id = p.id AND available AND instr(compare_key(sku), @search) > 0))
+  ORDER BY position, id LIMIT @limit`)
+const categoryId = rawStatement<[string], number>('SELECT id FROM categories WHERE slug = ?')
+
+/** The products that are read at once, from one snapshot of the database. */
+const chunk = 500
+
+/**
+ * The products of an operator's list in the shop's order, also the unpublished and sold-out ones. Of a long list, only
+ * the ids are in memory.
+ *
+ * @param view what the list shows of a product
+ * @throws AppError NOT_FOUND for an unknown category; VALIDATION_FAILED for a cursor that is not one
+ */
+export function listProducts<T>(db: Db, filter: ProductFilter, view: (row: ProductRow) => T): ProductPage<T> {
+  const { search = '', category, cursor, limit = -1 } = filter
+  const after = cursor === undefined ? { order: -1, id: 0 } : parseCursor(cursor)
+  const ids = matching(db)
+    .pluck()
+    .all({
+      ...after,
+      search: compareKey(search),
+      category: category === undefined ? 0 : idOfCategory(db, category),
+      // One more than the page tells whether there is a next page. A negative limit is none.
+      limit: limit + (limit < 0 ? 0 : 1)
+    })
+  const page = limit < 0 ? ids : ids.slice(0, limit)
+  const rows = function* (): Generator<T, void> {
+    for (let at = 0; at < page.length; at += chunk) {
+      const some = page.slice(at, at + chunk)
+      yield* readSnapshot(db, () => some.flatMap((id) => productById(db, id) ?? []).map(view))
+    }
+  }
+  const lastId = ids.length > page.length ? page.at(-1) : undefined
+  const last = lastId === undefined ? undefined : productById(db, lastId)
+  return { rows: rows(), nextCursor: last === undefined ? null : toCursor({ order: last.position, id: last.id }) }
+}
+
+function idOfCategory(db: Db, category: string): number {
+  const id = categoryId(db).pluck().get(slugFor(category))
+  if (id === undefined) throw new AppError('NOT_FOUND', `No category has the slug or name ${category}.`)
+  return id
+}
