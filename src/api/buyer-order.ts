@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { cancelByBuyer, getBuyerOrder } from '../shop/checkout/buyer-order.ts'
+import { endGuestSubscription } from '../shop/checkout/guest-subscription.ts'
 import { buyerOrderData } from './answers/store.ts'
 import { route } from './route.ts'
 import type { Call, Reply } from './route.ts'
@@ -33,6 +34,22 @@ export const buyerOrderRoutes = [
     params,
     handler: async (call, { params: { orderToken } }) => {
       await cancelByBuyer(call.shop, orderToken, call)
+      return show(call, orderToken)
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/store/orders/{orderToken}/end-subscription',
+    summary: "End the subscription of a guest's order with the period that is paid; a second call changes nothing",
+    answers: [{ data: buyerOrderData }],
+    refuses: ['NOT_FOUND', 'CONFLICT', 'RATE_LIMITED', 'DEPENDENCY_UNAVAILABLE'],
+    session: 'none',
+    nonce: 'never',
+    proxy: { nonce: true, query: [], timeoutMs: 30_000 },
+    invalid: 422,
+    params,
+    handler: async (call, { params: { orderToken } }) => {
+      await endGuestSubscription(call.shop, orderToken, call)
       return show(call, orderToken)
     }
   })

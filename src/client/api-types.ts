@@ -319,12 +319,44 @@ export type Operations = {
   [operation: `GET /store/orders/${string}`]: {
     query: undefined
     body: undefined
-    answer: { data: { order: BuyerOrder; canPay: boolean; payUrl: string | null; canCancel: boolean }; meta: Meta }
+    answer: {
+      data: {
+        order: BuyerOrder
+        canPay: boolean
+        payUrl: string | null
+        canCancel: boolean
+        subscription: GuestSubscription | null
+      }
+      meta: Meta
+    }
   }
   [operation: `POST /store/orders/${string}/cancel`]: {
     query: undefined
     body: undefined
-    answer: { data: { order: BuyerOrder; canPay: boolean; payUrl: string | null; canCancel: boolean }; meta: Meta }
+    answer: {
+      data: {
+        order: BuyerOrder
+        canPay: boolean
+        payUrl: string | null
+        canCancel: boolean
+        subscription: GuestSubscription | null
+      }
+      meta: Meta
+    }
+  }
+  [operation: `POST /store/orders/${string}/end-subscription`]: {
+    query: undefined
+    body: undefined
+    answer: {
+      data: {
+        order: BuyerOrder
+        canPay: boolean
+        payUrl: string | null
+        canCancel: boolean
+        subscription: GuestSubscription | null
+      }
+      meta: Meta
+    }
   }
   'GET /affiliates/referrals': {
     query: { limit?: number | undefined; cursor?: string | undefined }
@@ -914,6 +946,13 @@ export type BuyerOrder = {
   shippingMethod: { id: string; name: string; estimate: string | null } | null
   shipments: Shipment[]
   invoiceUrl: string | null
+}
+
+export type GuestSubscription = {
+  currentPeriodEnd: string
+  cancelAtPeriodEnd: boolean
+  nextPaymentAt: string | null
+  canCancel: boolean
 }
 
 export type Referral = {

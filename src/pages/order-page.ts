@@ -9,7 +9,6 @@ import { buyerStatuses, buyerStatusOf } from '../shop/checkout/buyer-status.ts'
 import type { BuyerStatus } from '../shop/checkout/buyer-status.ts'
 import { getOrder, getOrderByPublicToken, itemsOf } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/rows.ts'
-import { isPaidStatus } from '../shop/orders/states.ts'
 import { summaryRows } from '../shop/orders/summary-rows.ts'
 import { siteUrl } from '../shop/payments/page-urls.ts'
 import type { ReturnResult } from '../shop/payments/page-urls.ts'
@@ -18,8 +17,9 @@ import { listShipments } from '../shop/shipments/view.ts'
 import type { ShipmentView } from '../shop/shipments/view.ts'
 import { readForm } from './form.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
+import { dayFormat } from './day-format.ts'
 import { shopHome } from './shop-home.ts'
-import { isOpen as hasStorefront } from './storefront-pages.ts'
+import { subscriptionNote } from './subscription-note.ts'
 
 const token = '([A-Za-z0-9_-]{1,100})'
 const cancelPath = new RegExp(`^/checkout/cancel/${token}$`)
@@ -103,7 +103,8 @@ function isOpenedByPerson({ method, headers }: Request): boolean {
   return method === 'GET' && isTopLevel && !isAhead
 }
 
-function donePath({ publicToken }: Pick<OrderRow, 'publicToken'>): string {
+/** The path of an order's page. */
+export function donePath({ publicToken }: Pick<OrderRow, 'publicToken'>): string {
   return `/checkout/done/${publicToken}`
 }
 
@@ -129,7 +130,7 @@ export function orderPage(
       instructions: buyerStatus === 'awaiting_money' ? setting(app.db, 'payments.manualInstructions') : null,
       summary: summaryOf(app, order),
       shipments: listShipments(app.db, order.id).map(toText),
-      subscription: subscriptionNote(app, order),
+      subscription: subscriptionNote(app, order, now),
       again: isUndecided(buyerStatus) ? donePath(order) : null,
       pay: payUrlOf(app, order, buyerStatus),
       cancel: canCancel(order, buyerStatus) ? `/checkout/cancel/${order.publicToken}` : null,
@@ -137,26 +138,6 @@ export function orderPage(
     }
   }
 }
-
-/** How the buyer ends a subscription of a paid order; null without one. A guest needs an account for it. */
-function subscriptionNote(
-  app: App,
-  order: OrderRow
-): { text: string; link: { label: string; url: string } | null } | null {
-  const hasSubscription = itemsOf(app.db, order.id).some(({ grants }) =>
-    grants.some(({ kind }) => kind === 'subscription')
-  )
-  if (!hasSubscription || !isPaidStatus(order.status)) return null
-  const link = (label: string, url: string) => (hasStorefront(app) ? { label, url } : null)
-  if (order.userId !== null)
-    return { text: 'You can end your subscription at any time in your account.', link: link('My account', '/account') }
-  return {
-    text: 'You can end your subscription at any time. For this, create an account with the email of this order, and verify the email by the link that we send you.',
-    link: link('Create an account', '/register?next=/account')
-  }
-}
-
-const dayFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
 
 /** The texts of a shipment. */
 function toText({ shippedAt, carrier, tracking, url, lines }: ShipmentView): object {

@@ -17,6 +17,7 @@ import { donePages } from './order-page.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
 import { createRenderer } from './render.ts'
 import { storefrontPages } from './storefront-pages.ts'
+import { subscriptionPages } from './subscription-page.ts'
 
 /** Every page; the first whose path matches and whose method fits answers. */
 export const pageRoutes: readonly PageRoute[] = [
@@ -24,6 +25,7 @@ export const pageRoutes: readonly PageRoute[] = [
   ...addressPages,
   ...accountPages,
   ...donePages,
+  ...subscriptionPages,
   ...checkoutPages
 ]
 

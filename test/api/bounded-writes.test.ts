@@ -99,6 +99,13 @@ const scenarios: Readonly<Record<string, Scenario>> = {
       return () => visitor.post(`/store/orders/${data.orderToken}/cancel`)
     }
   },
+  'POST /store/orders/{orderToken}/end-subscription': {
+    first: 409,
+    prepare: async (visitor) => {
+      const { data } = await checkOut(visitor)
+      return () => visitor.post(`/store/orders/${data.orderToken}/end-subscription`)
+    }
+  },
   'POST /affiliates/clicks': anonymous(200, (visitor) => visitor.post('/affiliates/clicks', { ref: 'linker' })),
   'POST /affiliates/apply': loggedIn(200, (visitor) => visitor.post('/affiliates/apply', {})),
   'POST /affiliates/terms': loggedIn(404, (visitor) => visitor.post('/affiliates/terms', { version: '1.0.0' })),
@@ -120,6 +127,13 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     prepare: async (visitor) => {
       const { data } = await checkOut(visitor)
       return () => visitor.form(`${shop.url}/checkout/cancel/${data.orderToken}`, {})
+    }
+  },
+  'POST /checkout/subscription/:token': {
+    first: 409,
+    prepare: async (visitor) => {
+      const { data } = await checkOut(visitor)
+      return () => visitor.form(`${shop.url}/checkout/subscription/${data.orderToken}`, {})
     }
   },
   'POST /checkout/:token': {

@@ -10,7 +10,13 @@ import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
 import { checkOut, freeSheet, handoff, lamp, lastOne, mug, print, set } from './checkout-support.ts'
 
-type Seen = { order: Record<string, unknown>; canPay: boolean; payUrl: string | null; canCancel: boolean }
+type Seen = {
+  order: Record<string, unknown>
+  canPay: boolean
+  payUrl: string | null
+  canCancel: boolean
+  subscription: object | null
+}
 type Placed = { orderId: string; orderToken: string; statusUrl: string; checkoutUrl: string }
 
 let shop: RunningShop
@@ -92,7 +98,8 @@ describe('the token of an order', () => {
       }),
       canPay: true,
       payUrl: expect.stringMatching(/\/sandbox\/checkout\/cs_/),
-      canCancel: true
+      canCancel: true,
+      subscription: null
     })
     expect(text).not.toMatch(/quill|Ada|Quay|0401234/)
     expect([headers.get('cache-control'), headers.get('referrer-policy')]).toEqual(['no-store', 'no-referrer'])

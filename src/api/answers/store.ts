@@ -126,7 +126,22 @@ const buyerOptions = {
   canCancel: z.boolean().meta({ description: 'Whether POST /store/orders/{orderToken}/cancel can cancel it.' })
 }
 
-export const buyerOrderData = z.object({ order: buyerOrder, ...buyerOptions })
+const guestSubscription = z
+  .object({
+    currentPeriodEnd: time.meta({ description: 'The end of the period that is paid.' }),
+    cancelAtPeriodEnd: z.boolean(),
+    nextPaymentAt: time.nullable().meta({ description: 'Null when no other period will be charged.' }),
+    canCancel: z.boolean().meta({ description: 'Whether the subscription can be ended by the token.' })
+  })
+  .meta({ id: 'GuestSubscription', description: 'The subscription of an order without an account.' })
+
+export const buyerOrderData = z.object({
+  order: buyerOrder,
+  ...buyerOptions,
+  subscription: guestSubscription
+    .nullable()
+    .meta({ description: 'Null without a subscription that renews, and for the order of an account.' })
+})
 
 const part = z.string().exactOptional()
 

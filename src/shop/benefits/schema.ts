@@ -109,6 +109,8 @@ export const gatewaySubscriptions = sqliteTable(
     currentPeriodEnd: instant('current_period_end').notNull(),
     /** When the shop learned that it ended at the gateway. The gateway is not asked again. */
     endedAt: instant('ended_at'),
+    /** Whether it ends with the paid period. A guest's order has no row in `subscriptions` that says so. */
+    cancelAtPeriodEnd: bool('cancel_at_period_end').notNull().default(false),
     /**
      * The latest failed attempt to charge a renewal that an email reported: the invoice and the number of the attempt.
      */
@@ -118,7 +120,8 @@ export const gatewaySubscriptions = sqliteTable(
     index('gateway_subscriptions_by_order').on(t.orderId),
     index('gateway_subscriptions_open')
       .on(t.orderId)
-      .where(sql`ended_at IS NULL`)
+      .where(sql`ended_at IS NULL`),
+    check('gateway_subscriptions_cancel', sql`${t.cancelAtPeriodEnd} IN (0, 1)`)
   ]
 )
 

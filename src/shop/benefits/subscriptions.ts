@@ -16,6 +16,11 @@ const moveOn = rawStatement<{ gatewayId: string; periodEnd: number }>(
   `UPDATE gateway_subscriptions SET current_period_end = max(current_period_end, @periodEnd) WHERE gateway_id = @gatewayId`
 )
 
+const setEnd = rawStatement<{ gatewayId: string; cancelAtPeriodEnd: 0 | 1 }>(
+  `UPDATE gateway_subscriptions SET cancel_at_period_end = @cancelAtPeriodEnd
+    WHERE gateway_id = @gatewayId AND cancel_at_period_end <> @cancelAtPeriodEnd`
+)
+
 const insertInvoice = insertStatement(subscriptionInvoices)
 /** The period that a renewal's order paid for; undefined for other orders. */
 export const findInvoiceOfOrder = rowStatement(subscriptionInvoices, 'order_id = ?')
@@ -128,6 +133,7 @@ export function hasEndedHere(db: Db, gatewayId: string): boolean {
 
 /** Stores whether the subscription ends with the paid period. Returns false for an unknown subscription. */
 export function setCancelAtPeriodEnd(tx: Tx, gatewayId: string, cancelAtPeriodEnd: boolean): boolean {
+  setEnd(tx).run({ gatewayId, cancelAtPeriodEnd: cancelAtPeriodEnd ? 1 : 0 })
   const rows = rowsOf(tx, gatewayId)
   for (const row of rows) if (row.cancelledAt === null) update(tx, row, { cancelAtPeriodEnd })
   return rows.length > 0

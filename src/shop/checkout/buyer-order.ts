@@ -15,6 +15,8 @@ import type { ShipmentView } from '../shipments/view.ts'
 import { buyerStatusOf, isPayable, openPageOf } from './buyer-status.ts'
 import type { BuyerStatus } from './buyer-status.ts'
 import { takePagePoint } from './checkout-limits.ts'
+import { guestSubscriptionOf } from './guest-subscription.ts'
+import type { GuestSubscription } from './guest-subscription.ts'
 
 /** A buyer waits for the answer. If the gateway is slower, the order stays. */
 const longestWaitMs = 8_000
@@ -35,8 +37,13 @@ export type BuyerOrder = {
 }
 
 /** The order of a token and what its buyer can do with it. @throws AppError NOT_FOUND */
-export function getBuyerOrder(shop: ShopContext, orderToken: string, now: number): BuyerOrder {
-  return toBuyerOrder(shop, getOrderByPublicToken(shop.db, orderToken), now)
+export function getBuyerOrder(
+  shop: ShopContext,
+  orderToken: string,
+  now: number
+): BuyerOrder & { subscription: GuestSubscription | null } {
+  const order = getOrderByPublicToken(shop.db, orderToken)
+  return { ...toBuyerOrder(shop, order, now), subscription: guestSubscriptionOf(shop, order) }
 }
 
 /** An order as everyone with its link sees it, and what its buyer can do with it. */

@@ -2,6 +2,7 @@ import type { MailData } from '../mail/queue-mail.ts'
 import { formatMoney } from '../../platform/money.ts'
 import { needsShipping } from '../catalog/product-types.ts'
 import type { ShopContext } from '../context.ts'
+import { findRenewed } from '../benefits/records.ts'
 import { findInvoiceOfOrder } from '../benefits/subscriptions.ts'
 import { itemsOf } from '../orders/find.ts'
 import type { OrderRow } from '../orders/rows.ts'
@@ -20,7 +21,7 @@ export function receiptEmail(shop: ShopContext, data: MailData['order_receipt'])
   const order = getOrderWithEmail(shop, data.orderId)
   const name = setting(shop.db, 'shop.name')
   const items = itemsOf(shop.db, order.id)
-  const renews = items.some(({ grants }) => grants.some(({ kind }) => kind === 'subscription'))
+  const renews = findRenewed(shop.db, order.renewalOf ?? order.id) !== undefined
   const period = renewedPeriod(shop, order)
   const renewed = `Your subscription at ${name} is renewed`
   return {
@@ -34,7 +35,7 @@ export function receiptEmail(shop: ShopContext, data: MailData['order_receipt'])
     blocks: order.totalMinor > 0 ? addressBlocks(order) : [],
     closing: [
       ...(needsShipping(items) ? ['We are preparing your order for shipping.'] : []),
-      ...(renews ? ['You can end your subscription at any time. The page of your order says how.'] : [])
+      ...(renews ? ['You can end your subscription at any time. Use the link on the page of your order.'] : [])
     ],
     links: {}
   }

@@ -94,6 +94,8 @@ export const routeExpectations: Readonly<Record<string, Row>> = {
   // The token is the permission: who has it reads and cancels the order.
   'GET /store/orders/{orderToken}': everyone(only('200', notFound)),
   'POST /store/orders/{orderToken}/cancel': everyone(only('200', notFound)),
+  // The matrix's orders have no subscription.
+  'POST /store/orders/{orderToken}/end-subscription': everyone(only('409 CONFLICT', notFound)),
   // The object is the cursor; it is validated before the account.
   'GET /affiliates/referrals': {
     guest: noSession,
@@ -190,6 +192,8 @@ export const pageExpectations: Readonly<Record<string, Row>> = {
   'GET /checkout/return/{token}': everyone(only('303', '404')),
   'GET /checkout/cancel/{token}': everyone(only('303', '404')),
   'POST /checkout/cancel/{token}': everyone(only('303', '404')),
+  'GET /checkout/subscription/{token}': everyone(only('303', '404')),
+  'POST /checkout/subscription/{token}': everyone(only('409', '404')),
   'GET /account/verify': {
     guest: '410',
     unverified: only('200', '410'),

@@ -144,6 +144,10 @@ export const routeRequests: Readonly<Record<string, Request>> = {
     path: `/store/orders/${await orderToken(cell)}/cancel`,
     body: {}
   }),
+  'POST /store/orders/{orderToken}/end-subscription': async (cell) => ({
+    path: `/store/orders/${await orderToken(cell)}/end-subscription`,
+    body: {}
+  }),
   'GET /affiliates/referrals': referrals,
   'GET /affiliates/me': inQuery('/affiliates/me'),
   'GET /affiliates/stats': () => ({ path: '/affiliates/stats' }),
@@ -238,6 +242,11 @@ export const pageRequests: Readonly<Record<string, Request>> = {
   'GET /checkout/cancel/{token}': async (cell) => ({ path: `/checkout/cancel/${await orderToken(cell)}` }),
   'POST /checkout/cancel/{token}': async (cell) => ({
     path: `/checkout/cancel/${await orderToken(cell)}`,
+    body: new URLSearchParams()
+  }),
+  'GET /checkout/subscription/{token}': async (cell) => ({ path: `/checkout/subscription/${await orderToken(cell)}` }),
+  'POST /checkout/subscription/{token}': async (cell) => ({
+    path: `/checkout/subscription/${await orderToken(cell)}`,
     body: new URLSearchParams()
   }),
   'GET /account/verify': (cell) => ({ path: `/account/verify?token=${tokenOf(cell, 'verify')}` }),

@@ -4,6 +4,7 @@ import { checkoutPages } from '../../../src/pages/pay-page.ts'
 import { donePages } from '../../../src/pages/order-page.ts'
 import type { PageRoute } from '../../../src/pages/page.ts'
 import { storefrontPages } from '../../../src/pages/storefront-pages.ts'
+import { subscriptionPages } from '../../../src/pages/subscription-page.ts'
 import type { Random } from '../random.ts'
 import { corruptBytes } from './api-requests.ts'
 import type { Target } from './campaign.ts'
@@ -70,6 +71,8 @@ const pathOf: Readonly<Record<string, (random: Random, places: PageMaterial) => 
     `/checkout/return/${random.oneIn(6) ? 'none' : random.pick(orders)}`,
   '/checkout/cancel/:token': (random, { orders }) =>
     `/checkout/cancel/${random.oneIn(6) ? 'none' : random.pick(orders)}`,
+  '/checkout/subscription/:token': (random, { orders }) =>
+    `/checkout/subscription/${random.oneIn(6) ? 'none' : random.pick(orders)}`,
   '/account/verify': (random, places) => `/account/verify?token=${tokenFor(random, places)}`,
   '/account/email': (random, places) => `/account/email?token=${tokenFor(random, places)}`,
   '/account/reset': (random, places) => `/account/reset?token=${tokenFor(random, places)}`,
@@ -104,7 +107,7 @@ export function pageTargets(url: string, publicUrl: string, places: PageMaterial
       }
     })
   return [
-    routed('hosted checkout', [...checkoutPages, ...checkoutPages, ...donePages], payment),
+    routed('hosted checkout', [...checkoutPages, ...checkoutPages, ...donePages, ...subscriptionPages], payment),
     routed('account pages', accountPages, account),
     routed('storefront', [...storefrontPages, ...addressPages], payment),
     target("the sandbox's pages", (random) => {

@@ -66,9 +66,9 @@ function start(
 }
 
 /** The term of a subscription at Stripe. An ended one is paid until its date and not renewed. */
-function termOf({ gatewayId, currentPeriodEnd, endedAt }: GatewaySubscriptionRow, now: number) {
+function termOf({ gatewayId, currentPeriodEnd, endedAt, cancelAtPeriodEnd }: GatewaySubscriptionRow, now: number) {
   const startedAt = Math.min(now, currentPeriodEnd)
-  return { startedAt, currentPeriodEnd, gatewayId: endedAt === null ? gatewayId : null }
+  return { startedAt, currentPeriodEnd, cancelAtPeriodEnd, gatewayId: endedAt === null ? gatewayId : null }
 }
 
 /**
