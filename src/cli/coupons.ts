@@ -16,6 +16,7 @@ import type { CouponRow } from '../shop/catalog/rows.ts'
 import { setting } from '../shop/settings/settings.ts'
 import type { Answer } from './output.ts'
 import { table, timeCell } from './table.ts'
+import { collect } from './numbers.ts'
 import { addCommand, runs } from './run.ts'
 import type { Work } from './run.ts'
 
@@ -135,8 +136,4 @@ function discountOf({ percent, amount }: CouponView, currency: string): string {
 
 function toNumber(text: string | undefined): number | string | undefined {
   return text !== undefined && /^\d+(\.\d+)?$/.test(text) ? Number(text) : text
-}
-
-function collect(value: string, earlier: string[]): string[] {
-  return [...earlier, value]
 }

@@ -11,3 +11,13 @@ export function parseLimit(text: string): number {
   if (!/^[1-9]\d{0,4}$/.test(text)) throw new AppError('USAGE', '--limit must be a whole number from 1 to 99999.')
   return Number(text)
 }
+
+/** `1 order`, `2 orders`. */
+export function countOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** Collects the values of an option that can be repeated. */
+export function collect(value: string, earlier: readonly string[] = []): string[] {
+  return [...earlier, value]
+}

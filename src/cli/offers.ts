@@ -9,6 +9,7 @@ import type { ProductView } from '../shop/catalog/products.ts'
 import { viewTerms } from '../shop/catalog/public/terms.ts'
 import { setting } from '../shop/settings/settings.ts'
 import { importFile } from './import-file.ts'
+import { defineEdits } from './offer-edits.ts'
 import { defineImages } from './offer-images.ts'
 import { JsonList, moreLines } from './output.ts'
 import type { Answer } from './output.ts'
@@ -38,6 +39,7 @@ export function define(program: ShopCommand): void {
     'migrated',
     ({ app, now }, slug: string) => show(app, slug, now)
   )
+  defineEdits(group)
   const command = addCommand(
     group,
     'import <file>',

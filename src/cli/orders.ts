@@ -23,6 +23,7 @@ import type { ShipmentView } from '../shop/shipments/view.ts'
 import { settlePayments } from '../shop/payments/settle-payments.ts'
 import { buyerLines } from './buyer-lines.ts'
 import type { Answer } from './output.ts'
+import { countOf } from './numbers.ts'
 import { plain } from './plain.ts'
 import { table, timeCell } from './table.ts'
 import { defineWarnings } from './payment-warnings.ts'
@@ -162,10 +163,6 @@ async function cancelUnpaid(work: Work<CancelOptions>): Promise<Answer> {
   progress.done()
   const failed = report.failed.map(({ orderId, message }) => `order ${orderId} stays: ${message}`)
   return { json: report, human: [`${countOf(report.cancelled.length, 'order')} cancelled`, ...failed] }
-}
-
-function countOf(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
 /** `2:1` is one of line 2. @throws AppError USAGE */

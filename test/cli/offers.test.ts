@@ -80,3 +80,151 @@ describe('shopstead offers list', () => {
     })
   })
 })
+
+describe('shopstead offers set', () => {
+  type Set = { changes: { field: string; sku?: string; from: unknown; to: unknown }[]; offer: Record<string, unknown> }
+  const set = async (...args: string[]) => {
+    const { code, json } = await run<Set & { error?: { details: { fieldErrors: Record<string, string[]> } } }>(
+      'set',
+      ...args
+    )
+    return { code, changes: json.changes, fields: json.error?.details.fieldErrors ?? {} }
+  }
+
+  it('changes a price and leaves the stock, from which orders take at any time', async () => {
+    expect(await set('mug', '--price', '13.50')).toMatchObject({
+      code: 0,
+      changes: [{ field: 'price', from: 12, to: 13.5 }]
+    })
+    expect(await set('mug', '--price', '12')).toMatchObject({ changes: [{ field: 'price', from: 13.5, to: 12 }] })
+    expect(await set('mug', '--price', '12')).toMatchObject({ code: 0, changes: [] })
+  })
+
+  it('adds to the stock and takes from it, but not below zero', async () => {
+    expect((await set('mug', '--stock-add', '5')).changes).toEqual([{ field: 'stock', from: 20, to: 25 }])
+    expect((await set('mug', '--stock-add', '-5')).changes).toEqual([{ field: 'stock', from: 25, to: 20 }])
+    expect((await set('mug', '--stock-add', '-21')).fields).toEqual({ stock: ['Only 20 are in stock.'] })
+    expect((await set('lamp', '--stock-add', '1')).fields).toEqual({
+      stock: ['The stock is not counted. Pass --stock to count it.']
+    })
+    expect((await set('lamp', '--stock', '4')).changes).toEqual([{ field: 'stock', from: null, to: 4 }])
+    expect((await set('lamp', '--stock', 'none')).changes).toEqual([{ field: 'stock', from: 4, to: null }])
+  })
+
+  it('changes texts, categories, weight and a sale', async () => {
+    const changed = await set(
+      'bowl',
+      '--name',
+      'Bowl',
+      '--category',
+      'Table',
+      '--weight',
+      '300',
+      '--description',
+      'Deep.'
+    )
+    expect(changed.changes).toEqual([
+      { field: 'name', from: 'Soup bowl', to: 'Bowl' },
+      { field: 'description', from: '', to: 'Deep.' },
+      { field: 'weightGrams', from: null, to: 300 },
+      { field: 'categories', from: ['Kitchen'], to: ['Table'] }
+    ])
+    const { stdout } = await shopstead(dataDir, ['offers', 'set', 'mug', '--sale-price', 'none'])
+    expect(stdout).toBe('salePrice: €9.60 → none\n')
+  })
+
+  it('names the field that is wrong', async () => {
+    expect((await set('mug', '--sale-price', '15')).fields).toEqual({ salePrice: ['Must be lower than the price.'] })
+    expect((await set('mug', '--price', '12,50')).fields).toEqual({ price: [expect.stringContaining('decimal point')] })
+    expect((await set('mug', '--stock', '-1')).fields).toEqual({ stock: [expect.stringContaining('number')] })
+    expect((await set('mug', '--stock-add', 'x')).code).toBe(2)
+    expect((await set('mug')).code).toBe(2)
+    expect((await set('nothing', '--price', '1')).code).toBe(1)
+  })
+
+  it('changes the variation that --sku names, and asks for it where variations differ', async () => {
+    expect((await set('shirt', '--price', '25')).fields).toEqual({
+      price: ['The variations have different prices. Choose with --sku: SHIRT-S, SHIRT-M.']
+    })
+    expect((await set('shirt', '--stock-add', '1')).fields).toEqual({ stock: [expect.stringContaining('SHIRT-S')] })
+    expect((await set('shirt', '--sku', 'SHIRT-L', '--price', '1')).fields).toEqual({
+      sku: [expect.stringContaining('SHIRT-M')]
+    })
+    expect((await set('mug', '--sku', 'SHIRT-L', '--price', '1')).fields).toEqual({ sku: [expect.any(String)] })
+    expect((await set('shirt', '--sku', 'SHIRT-S', '--price', '22', '--stock-add', '2')).changes).toEqual([
+      { field: 'price', sku: 'SHIRT-S', from: 20, to: 22 },
+      { field: 'stock', sku: 'SHIRT-S', from: 3, to: 5 }
+    ])
+    expect((await set('shirt', '--price', '20')).changes).toEqual([
+      { field: 'price', sku: 'SHIRT-S', from: 22, to: 20 },
+      { field: 'price', sku: 'SHIRT-M', from: 22, to: 20 }
+    ])
+    expect((await set('shirt', '--sku', 'SHIRT-M', '--sale-price', '30')).fields).toEqual({
+      'salePrice (SHIRT-M)': ['Must be lower than the price.']
+    })
+  })
+})
+
+describe('shopstead offers add', () => {
+  it('adds a product whose slug comes from its name', async () => {
+    const added = await run('add', '--name', 'Tin cup', '--price', '6.50', '--stock', '3', '--category', 'Kitchen')
+    expect(added.json).toMatchObject({
+      offer: { productSlug: 'tin-cup', stock: 3, categories: ['Kitchen'], state: 'listed', price: { amount: 6.5 } },
+      changes: expect.arrayContaining([{ field: 'price', from: null, to: 6.5 }])
+    })
+    const again = await run('add', '--name', 'Tin cup', '--price', '7', '--hidden')
+    expect(again.json).toMatchObject({ offer: { productSlug: 'tin-cup-2', state: 'unpublished' } })
+  })
+
+  it('refuses a slug that is taken, a name without letters and a wrong type', async () => {
+    const refused = async (...args: string[]) => {
+      const { json } = await run<{ error: { details: unknown } }>('add', ...args)
+      return json.error.details
+    }
+    expect(await refused('--name', 'Mug', '--price', '1', '--slug', 'mug')).toEqual({
+      fieldErrors: { slug: ['Another product has this slug.'] }
+    })
+    expect(await refused('--name', ' ', '--price', '1')).toMatchObject({ fieldErrors: { name: [expect.any(String)] } })
+    expect(await refused('--name', 'A', '--price', '1', '--type', 'air')).toMatchObject({
+      fieldErrors: { type: [expect.any(String)] }
+    })
+  })
+})
+
+describe('shopstead offers reprice', () => {
+  type Reprice = { changed: { slug: string; sku: string | null; field: string; from: number; to: number }[] }
+
+  it('shows what would change, changes nothing without --yes, and then every price once', async () => {
+    await run('set', 'mug', '--sale-price', '9.60')
+    const plan = await run<Reprice>('reprice', '--percent', '5', '--round', '0.05', '--dry-run')
+    expect(plan.json.changed).toEqual(
+      expect.arrayContaining([
+        { slug: 'mug', sku: null, field: 'price', from: 12, to: 12.6 },
+        { slug: 'mug', sku: null, field: 'salePrice', from: 9.6, to: 10.1 },
+        { slug: 'shirt', sku: 'SHIRT-M', field: 'price', from: 20, to: 21 }
+      ])
+    )
+    expect((await run('reprice', '--percent', '5')).code).toBe(2)
+    expect((await run<Reprice>('reprice', '--percent', '5', '--round', '0.05', '--yes')).json).toEqual(plan.json)
+    const mug = await run('show', 'mug')
+    expect(mug.json).toMatchObject({ offer: { price: { amount: 10.1, originalAmount: 12.6 }, stock: 20 } })
+  })
+
+  it('lowers the prices of one category when the operator agrees at a terminal', async () => {
+    const args = ['offers', 'reprice', '--percent', '-10', '--category', 'Table']
+    const { stdout, stderr, code } = await shopstead(dataDir, args, { answers: [true] })
+    expect(code).toBe(0)
+    expect(stderr).toContain('Change 1 price, such as bowl €8.40 → €7.56?')
+    expect(stdout).toContain('1 price changed.')
+  })
+
+  it('refuses a percentage that takes everything, and a step that is not an amount', async () => {
+    for (const percent of ['0', '-100', 'five', '1e3'])
+      expect(await run('reprice', '--percent', percent, '--yes')).toMatchObject({
+        code: 1,
+        json: { error: { details: { fieldErrors: { percent: [expect.any(String)] } } } }
+      })
+    const step = await run('reprice', '--percent', '5', '--round', 'x', '--yes')
+    expect(step.json).toMatchObject({ error: { details: { fieldErrors: { round: [expect.any(String)] } } } })
+  })
+})

@@ -7,7 +7,8 @@ import { categoryReference, exportCategories } from './category-tree.ts'
 import { listCoupons, scopeNames } from './coupons.ts'
 import { imagesOfProduct } from './images/stored-images.ts'
 import type { FullProduct } from './import/format.ts'
-import { toCatalogFile } from './import/write-json.ts'
+import { toCatalogFile, toEntry } from './import/write-json.ts'
+import type { ProductEntry } from './import/write-json.ts'
 import type { CouponRow, ProductRow } from './rows.ts'
 import { products } from './schema.ts'
 import { categoriesOfProduct, grantsOfProduct, tagsOfProduct, variationsOfProduct } from './stored-product.ts'
@@ -29,6 +30,11 @@ export function exportCatalog(db: Db, currency: string) {
       .map((row) => toCouponEntry(db, row, currency))
     return { categories: exportCategories(db), ...file, coupons }
   })
+}
+
+/** One product as an entry of the import format. */
+export function exportProduct(db: Db, row: ProductRow, currency: string): ProductEntry {
+  return toEntry(toFullProduct(db, row), currency)
 }
 
 function toFullProduct(db: Db, row: ProductRow): FullProduct {

@@ -10,7 +10,10 @@ export function toCatalogFile(products: readonly FullProduct[], { currency }: { 
   return { products: products.map((product) => toEntry(product, currency)) }
 }
 
-function toEntry(product: FullProduct, currency: string) {
+export type ProductEntry = ReturnType<typeof toEntry>
+
+/** One product in the import format. */
+export function toEntry(product: FullProduct, currency: string) {
   const { slug, name, description, type, stock, published, position, weightGrams, url, categories, tags, grants } =
     product
   return {

@@ -1,12 +1,11 @@
-import { AppError } from '../../../errors.ts'
 import { readSnapshot } from '../../../platform/db/database.ts'
 import type { Db } from '../../../platform/db/database.ts'
 import { rawStatement } from '../../../platform/db/statements.ts'
 import { parseCursor, toCursor } from '../../../platform/page-cursor.ts'
 import { compareKey } from '../../../platform/text.ts'
-import { slugFor } from '../import/slug.ts'
 import type { ProductRow } from '../rows.ts'
 import { productById } from '../stored-product.ts'
+import { getCategoryId } from './category.ts'
 
 export type ProductFilter = {
   /** Part of a name, slug or SKU, in any case. */
@@ -31,8 +30,6 @@ const matching = rawStatement<Values, number>(`
     AND (@search = '' OR instr(compare_key(name), @search) > 0 OR instr(slug, @search) > 0
       OR EXISTS (SELECT 1 FROM variations WHERE product_id = p.id AND available AND instr(compare_key(sku), @search) > 0))
   ORDER BY position, id LIMIT @limit`)
-const categoryId = rawStatement<[string], number>('SELECT id FROM categories WHERE slug = ?')
-
 /** The products that are read at once, from one snapshot of the database. */
 const chunk = 500
 
@@ -51,7 +48,7 @@ export function listProducts<T>(db: Db, filter: ProductFilter, view: (row: Produ
     .all({
       ...after,
       search: compareKey(search),
-      category: category === undefined ? 0 : idOfCategory(db, category),
+      category: category === undefined ? 0 : getCategoryId(db, category),
       // One more than the page tells whether there is a next page. A negative limit is none.
       limit: limit + (limit < 0 ? 0 : 1)
     })
@@ -65,10 +62,4 @@ export function listProducts<T>(db: Db, filter: ProductFilter, view: (row: Produ
   const lastId = ids.length > page.length ? page.at(-1) : undefined
   const last = lastId === undefined ? undefined : productById(db, lastId)
   return { rows: rows(), nextCursor: last === undefined ? null : toCursor({ order: last.position, id: last.id }) }
-}
-
-function idOfCategory(db: Db, category: string): number {
-  const id = categoryId(db).pluck().get(slugFor(category))
-  if (id === undefined) throw new AppError('NOT_FOUND', `No category has the slug or name ${category}.`)
-  return id
 }
