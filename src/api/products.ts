@@ -29,18 +29,25 @@ export const productRoutes: Route[] = [
     summary: 'The products of the shop, by category and search',
     answers: [{ data: productsData, meta: 'empty' }],
     refuses: ['DEPENDENCY_UNAVAILABLE'],
-    proxy: { nonce: false, query: ['page', 'perPage', 'category', 'search', 'sort'] },
+    proxy: { nonce: false, query: ['page', 'perPage', 'category', 'search', 'available', 'sort'] },
     query: z.object({
       page: queryInteger({ min: 1, max: 1_000_000, default: 1 }),
       perPage: queryInteger({ min: 1, max: 100, default: 24 }),
       category: textParameter(255),
       search: textParameter(100),
+      available: z
+        .literal('true', 'Must be true, or be left out.')
+        .optional()
+        .meta({ description: 'Leaves out products that are sold out.' }),
       sort: z.enum(sorts, sortRule).optional().meta({
         description:
           'Default position, the order of the shop with sold-out products last. The results of a search have the best ones first by default.'
       })
     }),
-    handler: (call, { query }) => cachedAnswer(call, listCards(call.shop, query, call.now), sharedCaching)
+    handler: (call, { query: { available, ...query } }) => {
+      const wanted = { ...query, availableOnly: available === 'true' }
+      return cachedAnswer(call, listCards(call.shop, wanted, call.now), sharedCaching)
+    }
   }),
   route({
     ...open,

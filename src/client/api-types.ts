@@ -152,6 +152,7 @@ export type Operations = {
       perPage?: number | undefined
       category?: string | undefined
       search?: string | undefined
+      available?: 'true' | undefined
       sort?: 'position' | 'newest' | 'price' | '-price' | 'name' | undefined
     }
     body: undefined

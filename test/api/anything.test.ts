@@ -63,7 +63,19 @@ const value = fc.letrec<{ any: unknown }>((tie) => ({
 const body = fc.dictionary(fc.constantFrom(...fieldNames), value, { maxKeys: 10 })
 const query = fc.array(
   fc.tuple(
-    fc.constantFrom('page', 'perPage', 'category', 'search', 'limit', 'cursor', 'ref', 'utm_source', '__proto__'),
+    fc.constantFrom(
+      'page',
+      'perPage',
+      'category',
+      'search',
+      'available',
+      'sort',
+      'limit',
+      'cursor',
+      'ref',
+      'utm_source',
+      '__proto__'
+    ),
     fc.oneof(
       fc.string({ unit: 'binary', maxLength: 30 }),
       fc.constantFrom('1', '100', '%', 'a'),

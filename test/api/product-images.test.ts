@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { startShop } from '../support/running-shop.ts'
 
-it('shows the pictures of products and variations in every list, on the product and in the quote', async () => {
+it('shows the pictures of products and variations in every list, on the product, its category and in the quote', async () => {
   const shop = await startShop()
   onTestFinished(() => shop.stop())
   const { sqlite } = shop.app.db
@@ -39,6 +39,15 @@ it('shows the pictures of products and variations in every list, on the product 
   expect(offers.data).toMatchObject({
     offers: expect.arrayContaining([expect.objectContaining({ productId: 1, image: main })])
   })
+  const { data: tree } = await visitor.get<{ categories: { slug: string; image: unknown }[] }>('/store/categories')
+  const own = sqlite
+    .prepare<[], string>('SELECT slug FROM product_categories JOIN categories ON id = category_id WHERE product_id = 1')
+    .pluck()
+    .all()
+  expect(own.length).toBeGreaterThan(0)
+  expect(tree.categories.filter(({ image }) => image !== null)).toEqual(
+    tree.categories.filter(({ slug }) => own.includes(slug)).map((category) => ({ ...category, image: main }))
+  )
   const quote = await visitor.post('/store/quote', { items: [{ productId: 1, quantity: 1 }] })
   expect(quote.data).toMatchObject({ lines: [{ image: main }] })
   sqlite.exec('UPDATE products SET published = 0 WHERE id = 1')

@@ -115,6 +115,11 @@ describe('GET /store/products', () => {
     expect(await slugs('?sort=name')).toEqual(['year', 'gone', 'mug', 'shirt'])
     expect(await slugs('?sort=newest')).toEqual(['year', 'shirt', 'mug', 'gone'])
     expect(await slugs('?sort=position')).toEqual(['mug', 'shirt', 'year', 'gone'])
+    expect(await slugs('?available=true&sort=price')).toEqual(['mug', 'shirt', 'year'])
+    expect(await list('?available=true&page=9')).toEqual({
+      products: [],
+      pagination: { page: 9, perPage: 24, total: 3, totalPages: 1 }
+    })
   })
 
   it.each([
@@ -122,6 +127,7 @@ describe('GET /store/products', () => {
     ['perPage=101', 'perPage'],
     ['page=0', 'page'],
     ['sort=popular', 'sort'],
+    ['available=maybe', 'available'],
     [`search=${'x'.repeat(101)}`, 'search']
   ])('refuses %s with 422 on its field', async (query, field) => {
     const { status, error } = await shop.visitor().get(`/store/products?${query}`)
@@ -158,9 +164,25 @@ describe('GET /store/products', () => {
     const read = async (path: string) => (await fetch(`${shop.url}/api/secure${path}`)).json()
     const paged = await read('/store/products?perPage=1&page=2&sort=name')
     expect(paged).toMatchObject({ data: { products: [{ slug: 'gone' }], pagination: { page: 2, perPage: 1 } } })
+    expect(await read('/store/products?available=true')).toMatchObject({ data: { pagination: { total: 3 } } })
     expect(await read('/store/products/mug')).toMatchObject({ data: { product: { slug: 'mug' } } })
     expect(await read('/store/categories')).toMatchObject({ data: { categories: [{}, {}] } })
   })
+
+  it.each(['/store/products?sort=price', '/store/products/mug', '/store/categories'])(
+    'answers GET and HEAD %s through the proxy with the validators of the service',
+    async (path) => {
+      const direct = await fetch(`${shop.url}/api/v1${path}`)
+      const proxied = await fetch(`${shop.url}/api/secure${path}`)
+      const validators = (response: Response) => ['etag', 'cache-control'].map((name) => response.headers.get(name))
+      expect([validators(proxied), await proxied.text()]).toEqual([validators(direct), await direct.text()])
+      const etag = proxied.headers.get('etag') ?? ''
+      const again = await fetch(`${shop.url}/api/secure${path}`, { headers: { 'if-none-match': etag } })
+      expect([again.status, validators(again), await again.text()]).toEqual([304, validators(direct), ''])
+      const head = await fetch(`${shop.url}/api/secure${path}`, { method: 'HEAD' })
+      expect([head.status, validators(head), await head.text()]).toEqual([200, validators(direct), ''])
+    }
+  )
 })
 
 describe('GET /store/products/{slug}', () => {

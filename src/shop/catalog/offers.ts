@@ -21,6 +21,8 @@ export type OfferQuery = {
 export type CardQuery = OfferQuery & {
   /** By default `position`; with a search, by how well a product matches. */
   sort?: ProductSort | undefined
+  /** Whether to leave out products that are sold out. */
+  availableOnly?: boolean
 }
 
 /** A product as a list shows it, and the next time at which it may change by itself. */
@@ -53,11 +55,11 @@ function page(
   show: (product: ProductRow) => Shown,
   now: number
 ): CachedResponse {
-  const { page, perPage, category, search, sort } = query
-  const key = JSON.stringify([name, page, perPage, category ?? null, search ?? null, sort ?? null])
+  const { page, perPage, category, search, sort, availableOnly = false } = query
+  const key = JSON.stringify([name, page, perPage, category ?? null, search ?? null, sort ?? null, availableOnly])
   const render = () => {
     // A search in the offers is literal (docs/contract.md 5.2).
-    const wanted = { text: search, category, sort, literal: name === 'offers', page, perPage }
+    const wanted = { text: search, category, sort, literal: name === 'offers', availableOnly, page, perPage }
     const { ids, total } = findProducts(shop.db, wanted, now)
     const shown = ids.flatMap((id) => productById(shop.db, id) ?? []).map(show)
     const pagination = { page, perPage, total, totalPages: Math.ceil(total / perPage) }

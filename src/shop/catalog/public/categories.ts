@@ -1,6 +1,8 @@
 import { rawStatement } from '../../../platform/db/statements.ts'
 import { cachedResponse } from '../cached-responses.ts'
 import type { CachedResponse, CatalogueShop } from '../cached-responses.ts'
+import { countInCategory, firstImageInCategory } from '../search/category-products.ts'
+import { imageOfRow } from './image.ts'
 import type { Image } from './image.ts'
 
 /** A category with published products (docs/contract.md A10). */
@@ -11,25 +13,16 @@ export type PublicCategory = {
   /** The slug of the category above it. */
   parent: string | null
   productCount: number
+  /** The main picture of its first product with a picture, in the order of the shop; null without one. */
   image: Image | null
 }
 
-type Row = {
-  id: number
-  slug: string
-  name: string
-  description: string
-  parentId: number | null
-  productCount: number
-}
+type Row = { id: number; slug: string; name: string; description: string; parentId: number | null }
 
-const counted = rawStatement<[], Row>(`
-  SELECT c.id, c.slug, c.name, c.description, c.parent_id AS parentId, count(*) AS productCount
-  FROM categories c
-  JOIN product_categories pc ON pc.category_id = c.id
-  JOIN products p ON p.id = pc.product_id AND p.published = 1
-  GROUP BY c.id
-  ORDER BY c.name, c.id`)
+const inNameOrder = rawStatement<[], Row>(
+  'SELECT id, slug, name, description, parent_id AS parentId FROM categories ORDER BY name, id'
+)
+const hasPictures = rawStatement<[], number>('SELECT EXISTS (SELECT 1 FROM media)')
 
 /**
  * The categories with published products as JSON, from a cache: each one after its parent, and siblings by name.
@@ -37,22 +30,31 @@ const counted = rawStatement<[], Row>(`
  * @throws AppError DEPENDENCY_UNAVAILABLE while the commerce module is off
  */
 export function categoriesResponse(shop: CatalogueShop, now: number): CachedResponse {
-  const render = () => ({ data: { categories: inTreeOrder(counted(shop.db).all()) }, changesAt: null })
+  const render = () => ({ data: { categories: listCategories(shop) }, changesAt: null })
   return cachedResponse(shop, () => 'categories', render, now)
 }
 
-function inTreeOrder(rows: readonly Row[]): PublicCategory[] {
+function listCategories(shop: CatalogueShop): PublicCategory[] {
+  const counted = inNameOrder(shop.db)
+    .all()
+    .map((row) => ({ ...row, productCount: countInCategory(shop.db, row.id) }))
+  const rows = counted.filter(({ productCount }) => productCount > 0)
+  const imageOf = imagesFrom(shop)
   const byId = new Map(rows.map((row) => [row.id, row]))
   const below = Map.groupBy(rows, ({ parentId }) => (parentId !== null && byId.has(parentId) ? parentId : null))
   const walk = (parentId: number | null): PublicCategory[] =>
-    (below.get(parentId) ?? []).flatMap((row) => [toCategory(row, byId), ...walk(row.id)])
+    (below.get(parentId) ?? []).flatMap(({ id, slug, name, description, productCount }) => {
+      const parent = (parentId === null ? undefined : byId.get(parentId)?.slug) ?? null
+      return [{ slug, name, description, parent, productCount, image: imageOf(id) }, ...walk(id)]
+    })
   return walk(null)
 }
 
-function toCategory(
-  { slug, name, description, parentId, productCount }: Row,
-  byId: ReadonlyMap<number, Row>
-): PublicCategory {
-  const parent = parentId === null ? undefined : byId.get(parentId)
-  return { slug, name, description, parent: parent?.slug ?? null, productCount, image: null }
+/** The picture of a category. Without this check, a shop without pictures would look for one in each of its products. */
+function imagesFrom({ db, publicUrl }: CatalogueShop): (categoryId: number) => Image | null {
+  if (hasPictures(db).pluck().get() !== 1) return () => null
+  return (categoryId) => {
+    const id = firstImageInCategory(db, categoryId)
+    return id === undefined ? null : imageOfRow(db, { id }, publicUrl())
+  }
 }

@@ -2,7 +2,7 @@ import type { Db } from '../../../platform/db/database.ts'
 import { rawStatement } from '../../../platform/db/statements.ts'
 import { foldWord, tokenMarks } from '../../../platform/search-text.ts'
 import { slugFor } from '../import/slug.ts'
-import { keyToken } from './index-product.ts'
+import { categoryQuery, keyToken } from './index-product.ts'
 import { parseSearch } from './parse-search.ts'
 import type { Search } from './parse-search.ts'
 import { spellingsOf } from './spelling.ts'
@@ -79,7 +79,7 @@ const categoryId = rawStatement<[string], number>('SELECT id FROM categories WHE
 /** The products of a category as a query of FTS5. */
 function keysOf(db: Db, category: string): string | undefined {
   const id = categoryId(db).pluck().get(slugFor(category))
-  return id === undefined ? undefined : `"${keyToken(`c${id}`)}"`
+  return id === undefined ? undefined : categoryQuery(id)
 }
 
 const fullQuery = ({ filter, tiers }: Match, tier: string | undefined = tiers.at(-1)): string =>
@@ -136,11 +136,12 @@ function bestMatches(db: Db, match: Match, end: bigint, page: { limit: number; o
 const priceIn = (row: 'p' | 'v'): string => `
   CASE WHEN ${row}.sale_price_minor < ${row}.price_minor AND coalesce(p.sale_starts_at, @now) <= @now
     AND coalesce(p.sale_ends_at, @now + 1) > @now THEN ${row}.sale_price_minor ELSE ${row}.price_minor END`
-const variationPrice = (condition: string): string => `
-  (SELECT min(${priceIn('v')}) FROM variations v WHERE v.product_id = p.id AND v.available = 1 ${condition})`
 /** The price that a card shows: the lowest of the variations in stock, or of all when they are sold out. */
 const price = `
-  coalesce(${variationPrice('AND coalesce(v.stock, p.stock, 1) > 0')}, ${variationPrice('')}, ${priceIn('p')})`
+  coalesce((
+    SELECT ${priceIn('v')} AS lowest FROM variations v WHERE v.product_id = p.id AND v.available = 1
+    ORDER BY coalesce(v.stock, p.stock, 1) <= 0, lowest LIMIT 1
+  ), ${priceIn('p')})`
 // SQLite's lower() changes only the letters A to Z, and fold_word is slow.
 const name = `CASE WHEN octet_length(p.name) = length(p.name) THEN lower(p.name) ELSE fold_word(p.name) END`
 

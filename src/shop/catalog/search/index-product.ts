@@ -14,6 +14,9 @@ const isSoldOut = `
 /** The token of the index for `listed` (all entries), `p` and a product's id, or `c` and a category's id. */
 export const keyToken = (key: string): string => tokenMarks.key + key
 
+/** The published products of a category as a query of FTS5. */
+export const categoryQuery = (id: number): string => `"${keyToken(`c${id}`)}"`
+
 /** The texts of a published product, the tokens of its keys, and its place in the shop. */
 const texts = `
   SELECT p.id, p.name, p.description,
