@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import type { MailMessage } from '../../src/platform/mail/message.ts'
 import { deliverDueMail } from '../../src/shop/mailer/deliver.ts'
+import { showPicture } from '../shop/orders/support.ts'
 import { queueEveryEmail } from '../shop/mailer/every-email.ts'
 import { openTestShop } from '../support/shop-context.ts'
 import { launchBrowser, lookAtEmail, newVisitor } from './support/chromium.ts'
@@ -12,20 +13,28 @@ afterAll(async () => {
   shop[Symbol.dispose]()
 })
 const names = await queueEveryEmail(shop)
+showPicture(shop.db, 1, { width: 1200, height: 900 })
 const messages: MailMessage[] = []
-await deliverDueMail(shop, { send: async (message) => void messages.push(message) })
+await deliverDueMail(
+  { ...shop, publicUrl: () => 'https://shop.example' },
+  { send: async (message) => void messages.push(message) }
+)
 
 test('every email is sent', () => {
   expect(messages).toHaveLength(names.length)
 })
 
-describe('in light and dark, at 600 and 320 pixels, an email is readable and loads nothing', () => {
+describe('in light and dark, at 600 and 320 pixels, an email is readable and loads nothing but pictures of products', () => {
   const emails = names.map((name, index) => ({ name, html: messages[index]?.html ?? '' }))
   test.each(emails)('$name', async ({ name, html }) => {
     const { page, complaints, addresses } = await newVisitor(browser)
+    const pictures = 'https://shop.example/media/*.webp'
+    await page.route(pictures, (route) => route.fulfill({ path: 'seeds/demo/pictures/anchor-lamp.webp' }))
     await page.setContent(html)
     await lookAtEmail(page, `email-${name}`)
-    expect({ complaints, addresses }).toEqual({ complaints: [], addresses: [] })
+    const others = addresses.filter((address) => !/^https:\/\/shop\.example\/media\/\w+-400\.webp$/.test(address))
+    expect({ complaints, others }).toEqual({ complaints: [], others: [] })
+    expect(name !== 'order-receipt' || addresses.length > 0).toBe(true)
     await page.context().close()
   })
 })

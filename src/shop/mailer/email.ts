@@ -20,9 +20,12 @@ export type EmailLink = { label: string; url: string }
 export type EmailFact = { label: string; value: string }
 export type EmailBlock = { title: string; lines: string[] }
 
+/** A small picture at an absolute https URL, in the size in which it is shown. */
+export type EmailPicture = { url: string; width: number; height: number }
+
 /** Line items and the sums below them. Amounts are formatted with their currency. */
 export type EmailTable = {
-  lines: { label: string; amount: string }[]
+  lines: { label: string; amount: string; picture: EmailPicture | null }[]
   sums: { label: string; amount: string }[]
 }
 

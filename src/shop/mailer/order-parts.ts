@@ -1,5 +1,7 @@
 import { formatMoney } from '../../platform/money.ts'
 import { postalLines } from '../../platform/postal/lines.ts'
+import { lineImage } from '../catalog/public/image.ts'
+import type { Image } from '../catalog/public/image.ts'
 import type { ShopContext } from '../context.ts'
 import { findOrder, itemsOf } from '../orders/find.ts'
 import type { Address, OrderContact } from '../orders/address.ts'
@@ -9,7 +11,7 @@ import { takesToken } from '../orders/strategies.ts'
 import { summaryRows } from '../orders/summary-rows.ts'
 import { siteUrl } from '../payments/page-urls.ts'
 import { ObsoleteEmailError } from './email.ts'
-import type { EmailBlock, EmailFact, EmailLink, EmailTable } from './email.ts'
+import type { EmailBlock, EmailFact, EmailLink, EmailPicture, EmailTable } from './email.ts'
 import { formatDay } from './email-times.ts'
 
 /**
@@ -44,14 +46,26 @@ export function orderFacts({ id, createdAt }: OrderRow): EmailFact[] {
   ]
 }
 
-/** The lines of an order, and its sums. */
-export function orderTable({ db }: Pick<ShopContext, 'db'>, order: OrderRow): EmailTable {
+/** The lines of an order with their pictures, and its sums. */
+export function orderTable({ db, publicUrl }: Pick<ShopContext, 'db' | 'publicUrl'>, order: OrderRow): EmailTable {
   const money = (minor: number): string => formatMoney(minor, order.currency)
   const lines = itemsOf(db, order.id).map((item) => ({
     label: `${item.quantity} × ${item.name}`,
-    amount: money(item.unitPriceMinor * item.quantity)
+    amount: money(item.unitPriceMinor * item.quantity),
+    picture: smallPicture(lineImage(db, item, publicUrl()))
   }))
   return { lines, sums: summaryRows(db, order).map(({ label, amount }) => ({ label, amount })) }
+}
+
+const pictureBox = 56
+
+/** The smallest size of a picture, to fit a square of 56 pixels. Mail programs show pictures only over https. */
+function smallPicture(image: Image | null): EmailPicture | null {
+  const [smallest] = image?.sizes ?? []
+  if (image === null || smallest === undefined || !smallest.url.startsWith('https://')) return null
+  const { width, height } = image
+  const shown = (pixels: number): number => Math.max(1, Math.round((pixels * pictureBox) / Math.max(width, height)))
+  return { url: smallest.url, width: shown(width), height: shown(height) }
 }
 
 /**

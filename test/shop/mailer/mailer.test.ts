@@ -6,6 +6,8 @@ import { createEmailToken, redeemEmailToken } from '../../../src/shop/accounts/e
 import type { UserRow } from '../../../src/shop/accounts/rows.ts'
 import { users } from '../../../src/shop/accounts/schema.ts'
 import type { ShopContext } from '../../../src/shop/context.ts'
+import type { MailMessage } from '../../../src/platform/mail/message.ts'
+import { deliverDueMail } from '../../../src/shop/mailer/deliver.ts'
 import { startMailer } from '../../../src/shop/mailer/mailer.ts'
 import { claimNext, purgeMails } from '../../../src/shop/mail/queue.ts'
 import { moveOrder } from '../../../src/shop/orders/transition.ts'
@@ -16,7 +18,7 @@ import { mailFiles } from '../../support/mail-files.ts'
 import { startMailbox } from '../../support/mailbox.ts'
 import { makeUser } from '../../support/people.ts'
 import { openTestShop } from '../../support/shop-context.ts'
-import { couponLine, draft, line, makeCoupon, makeProduct, place } from '../orders/support.ts'
+import { couponLine, draft, line, makeCoupon, makeProduct, place, showPicture } from '../orders/support.ts'
 import { mailStates, queue, sendAll, wait } from './support.ts'
 
 const minuteMs = 60_000
@@ -177,6 +179,22 @@ describe('an order email', () => {
     expect(receipt?.text).toContain(`http://localhost:3000/checkout/done/${order.publicToken}`)
     expect(receipt?.text).toContain(`Order number: ${order.id}\nOrder date: 15 January 2026\n`)
     expect(refund?.text).toContain(`We have refunded €10.00 for your order ${order.id} (partial refund).`)
+  })
+
+  it('shows the small picture of each line under a public URL with https', async () => {
+    using shop = openTestShop()
+    const [wide, plain] = [makeProduct(shop.db), makeProduct(shop.db, { name: 'Wick' })]
+    showPicture(shop.db, wide, { width: 1600, height: 400 })
+    const order = place(shop.db, draft([line(wide), line(plain)]), shop.clock.now())
+    const images: unknown[] = []
+    const send = ({ html }: MailMessage) => Promise.resolve(void images.push(html.match(/<img [^>]*>/g)))
+    for (const publicUrl of ['http://localhost:3000', 'https://shop.example']) {
+      queue(shop, 'order_receipt', { orderId: order.id })
+      await deliverDueMail({ ...shop, publicUrl: () => publicUrl }, { send })
+    }
+    const small =
+      'src="https://shop.example/media/11111111111111111111111111111111-400.webp" width="56" height="14" alt=""'
+    expect(images).toEqual([null, [expect.stringContaining(small)]])
   })
 
   const addresses = {

@@ -5,7 +5,7 @@ import type { Db } from '../../../src/platform/db/database.ts'
 import { createUser } from '../../../src/shop/accounts/create-user.ts'
 import type { UserRow } from '../../../src/shop/accounts/rows.ts'
 import { affiliates } from '../../../src/shop/affiliates/schema.ts'
-import { coupons, products, variations } from '../../../src/shop/catalog/schema.ts'
+import { coupons, media, productImages, products, variations } from '../../../src/shop/catalog/schema.ts'
 import { events } from '../../../src/shop/events/schema.ts'
 import { mails } from '../../../src/shop/mail/schema.ts'
 import { insertOrder } from '../../../src/shop/orders/create-order.ts'
@@ -32,6 +32,19 @@ export function makeProduct(db: Db, changes: Partial<typeof products.$inferInser
     ...changes
   }
   return db.orm.insert(products).values(row).returning().get().id
+}
+
+/** Gives a product a stored picture of this size, whose hash is all ones. */
+export function showPicture(db: Db, productId: number, size: { width: number; height: number }): void {
+  const mediaHash = '1'.repeat(32)
+  db.orm
+    .insert(media)
+    .values({ hash: mediaHash, ...size, createdAt: noon })
+    .run()
+  db.orm
+    .insert(productImages)
+    .values({ productId, src: 'picture.png', alt: '', position: 0, mediaHash, createdAt: noon })
+    .run()
 }
 
 export function makeVariation(db: Db, productId: number, stock: number | null): number {
