@@ -8,6 +8,7 @@ import { getProduct, setPublished, toBrief, toProduct } from '../shop/catalog/pr
 import type { ProductView } from '../shop/catalog/products.ts'
 import { viewTerms } from '../shop/catalog/public/terms.ts'
 import { setting } from '../shop/settings/settings.ts'
+import { exportShipping } from '../shop/shipping/export-shipping.ts'
 import { importFile } from './import-file.ts'
 import { defineEdits } from './offer-edits.ts'
 import { defineImages } from './offer-images.ts'
@@ -57,7 +58,8 @@ export function define(program: ShopCommand): void {
       const currency = setting(app.db, 'shop.currency')
       const file = whileShowing(work, 'reading the catalogue', () => ({
         ...exportCatalog(app.db, currency),
-        ...exportBenefits(app.db)
+        ...exportBenefits(app.db),
+        shipping: exportShipping(app.db, currency)
       }))
       return { json: file, human: JSON.stringify(file, null, 2) }
     }

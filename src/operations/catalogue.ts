@@ -7,6 +7,7 @@ import { dryRun } from '../platform/db/dry-run.ts'
 import type { CatalogFile } from '../shop/catalog/import/format.ts'
 import { productUrl } from '../shop/catalog/product-url.ts'
 import type { ShopContext } from '../shop/context.ts'
+import { applyShipping } from '../shop/shipping/apply-shipping.ts'
 
 export type AppliedCatalogue = { counts: CountsByKind; changes: Change[] }
 
@@ -28,7 +29,7 @@ export function importCatalogue(
 }
 
 /**
- * Creates or updates plans, campaigns, categories, products and coupons from a catalogue file.
+ * Creates or updates plans, campaigns, categories, products, coupons and shipping zones from a catalogue file.
  *
  * @param options.keepStock existing products keep their stock, so that seeding again does not undo sales
  * @throws AppError VALIDATION_FAILED or CONFLICT for an invalid file
@@ -48,5 +49,6 @@ export function applyCatalogue(
     { ...options, urlOf: productUrl(shop), folder: file.folder },
     now
   )
-  return { counts: { products, coupons, plans, campaigns, categories }, changes }
+  const shipping = applyShipping(tx, file.shipping)
+  return { counts: { products, coupons, plans, campaigns, categories, shipping }, changes }
 }

@@ -169,3 +169,57 @@ test('pictures are imported, listed, added, put in order and removed, and the fa
   expect(loopback).toMatchObject({ code: 1, json: { error: { message: expect.stringContaining('--allow-private') } } })
   expect(await run('offers', 'images', 'list', 'pictured')).toMatchObject({ json: { images: [{}, {}] } })
 })
+
+test('shipping zones are set, listed, removed, exported and imported', async () => {
+  const parcel = { id: 'parcel', name: 'Parcel', amount: 4.9, freeFrom: 50 }
+  const rest = { perKg: null, maxWeightGrams: null, estimate: null }
+  const germany = { zone: 'Germany', countries: ['AT', 'DE'], methods: [{ ...parcel, ...rest }] }
+  const setParcel = ['--method', 'parcel', '--name', 'Parcel', '--amount', '4.90', '--free-from', '50']
+  expect(await run('shipping', 'set', 'Germany', '--countries', 'de, AT', ...setParcel)).toMatchObject({
+    code: 0,
+    json: { zone: germany }
+  })
+  const heavy = { id: 'heavy', name: 'Heavy', amount: 9, ...rest, perKg: 1.5, maxWeightGrams: 30_000, freeFrom: null }
+  const setHeavy = [
+    '--method',
+    'heavy',
+    '--name',
+    'Heavy',
+    '--amount',
+    '9',
+    '--per-kg',
+    '1.50',
+    '--max-weight',
+    '30000'
+  ]
+  await run('shipping', 'set', 'Germany', ...setHeavy)
+  await run('shipping', 'set', 'Germany', '--method', 'parcel', '--free-from', 'none', '--estimate', '2–3 days')
+  const methods = [{ ...parcel, ...rest, freeFrom: null, estimate: '2–3 days' }, heavy]
+  const shipping = [{ ...germany, methods }]
+  expect(await run('shipping', 'list')).toMatchObject({ json: { zones: shipping } })
+  expect(await run('offers', 'export')).toMatchObject({ json: { shipping } })
+  const file = fileOf({ shipping })
+  expect(await run('offers', 'import', file)).toMatchObject({ json: { unchanged: { shipping: 1 } } })
+
+  expect(await run('shipping', 'remove', 'Germany', '--method', 'heavy')).toMatchObject({ code: 2 })
+  expect(await run('shipping', 'remove', 'Germany', '--method', 'nope', '--yes')).toMatchObject({ code: 1 })
+  expect(await run('shipping', 'remove', 'Germany', '--method', 'heavy', '--yes')).toMatchObject({
+    json: { zone: { methods: [{ id: 'parcel' }] } }
+  })
+  expect(await run('shipping', 'remove', 'Germany', '--yes')).toMatchObject({ code: 0, json: { zone: null } })
+  expect(await run('shipping', 'list')).toMatchObject({ json: { zones: [] } })
+  expect(await run('offers', 'import', file)).toMatchObject({ json: { created: { shipping: 1 } } })
+})
+
+test('a shipping zone with mistakes is refused with each of them', async () => {
+  const fieldErrors = async (...args: string[]) => {
+    const { code, json } = await run('shipping', 'set', ...args)
+    return [code, Object.keys((json as { error: { details: { fieldErrors: object } } }).error.details.fieldErrors)]
+  }
+  expect(await fieldErrors('Nowhere')).toEqual([1, ['countries', 'methods']])
+  expect(await fieldErrors('Nowhere', '--countries', 'XX', '--method', 'a b', '--amount', '-1')).toEqual([
+    1,
+    ['countries.0', 'methods.0.id', 'methods.0.name', 'methods.0.amount']
+  ])
+  expect(await run('shipping', 'set', 'Nowhere', '--countries', 'FR', '--amount', '1')).toMatchObject({ code: 2 })
+})

@@ -120,6 +120,7 @@ const comparedColumns = [
   'published',
   'position',
   'weightGrams',
+  'taxClass',
   'url'
 ] as const satisfies readonly (keyof ProductRow & keyof ProductInput)[]
 

@@ -8,6 +8,7 @@ import type { Refusal } from '../orders/problems.ts'
 import { takesToken } from '../orders/strategies.ts'
 import type { Strategy } from '../orders/strategies.ts'
 import { setting } from '../settings/settings.ts'
+import { everywhereElse, zoneCountries } from '../shipping/zones.ts'
 
 /** What decides where to ship to. */
 export type Place = { address1?: string | undefined; country?: string | undefined }
@@ -15,10 +16,12 @@ export type Place = { address1?: string | undefined; country?: string | undefine
 /** The addresses of a checkout or an order. */
 type Addresses<A extends Place> = { shippingAddress?: A | null | undefined; billingAddress?: A | null | undefined }
 
-/** The codes of the countries that the shop ships to. */
+/** The codes of the countries that the shop ships to: those of the setting that have a shipping zone, if there are zones. */
 export function shipToCountries(db: Db): readonly string[] {
   const listed = setting(db, 'checkout.shipTo')
-  return listed.length === 0 ? countryCodes() : listed
+  const wanted = listed.length === 0 ? countryCodes() : listed
+  const zoned = new Set(zoneCountries(db))
+  return zoned.size === 0 || zoned.has(everywhereElse) ? wanted : wanted.filter((country) => zoned.has(country))
 }
 
 /** The address that an order is shipped to: without a shipping address, the billing address; null without a street. */

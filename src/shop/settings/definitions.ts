@@ -153,7 +153,7 @@ export const definitions = {
     type: 'list',
     schema: z.array(z.string(rules.countries).refine(isCountry, rules.countries), rules.countries),
     default: [] as string[],
-    about: 'The countries that the shop ships to; empty for all'
+    about: 'The countries that the shop ships to; empty for those of the shipping zones, or for all without zones'
   },
   'payments.manualInstructions': text(
     'Please transfer the total to our bank account, with the order number as the reference. We ship your order when the payment arrives.',

@@ -37,7 +37,7 @@ export const shippingMethods = sqliteTable(
     amountMinor: minor('amount_minor').notNull(),
     /** From this sum of the goods after discounts, shipping costs nothing. */
     freeFromMinor: minor('free_from_minor'),
-    /** Added to the amount for each kilogram that has begun. */
+    /** Added to the amount for each kilogram, in proportion to the weight. */
     perKgMinor: minor('per_kg_minor'),
     /** A heavier cart does not have this method. */
     maxWeightGrams: integer('max_weight_grams'),

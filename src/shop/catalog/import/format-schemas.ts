@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { grantSchema } from '../grants.ts'
 import { productTypes } from '../product-types.ts'
+import { taxClasses } from '../tax-classes.ts'
 import { amount, categoryList, count, imageList, instant, line, lines, percent, prose, slug, webUrl } from './fields.ts'
 import type { AffiliateInput, CampaignInput, CategoryInput, CouponInput, PlanInput, ProductInput } from './format.ts'
+import { shippingZone } from './shipping-schema.ts'
 import { slugFor } from './slug.ts'
 import { variationList } from './variation-schema.ts'
 
@@ -75,6 +77,7 @@ export function formatSchemas(currency: string) {
         description: description ?? undefined
       })),
     coupon: coupon(currency),
+    shipping: shippingZone(currency),
     plan: z
       .strictObject({
         slug: slug(),
@@ -111,6 +114,7 @@ function productParts(currency: string) {
     published: z.boolean().nullish(),
     position: count(0).nullish(),
     weightGrams: count(0, 10_000_000).nullish(),
+    taxClass: z.enum(taxClasses, `Must be ${taxClasses.join(', ')}.`).nullish(),
     url: webUrl().nullish(),
     categories: categoryList().nullish(),
     tags: lines(250, 255).nullish(),
@@ -134,6 +138,7 @@ function toProduct(entry: ProductParts) {
     published: entry.published ?? undefined,
     position: entry.position ?? undefined,
     weightGrams: entry.weightGrams,
+    taxClass: entry.taxClass ?? undefined,
     url: entry.url,
     categories: entry.categories ?? undefined,
     tags: entry.tags ?? undefined,

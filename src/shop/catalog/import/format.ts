@@ -1,6 +1,7 @@
 import type { GrantSpec } from '../grants.ts'
 import type { ImageInput } from '../images/image-input.ts'
 import type { ProductType } from '../product-types.ts'
+import type { TaxClass } from '../tax-classes.ts'
 import type { OptionValues } from '../variation-options.ts'
 
 export type VariationInput = {
@@ -38,6 +39,7 @@ export type ProductInput = {
   published?: boolean | undefined
   position?: number | undefined
   weightGrams?: number | null | undefined
+  taxClass?: TaxClass | undefined
   url?: string | null | undefined
   /** Names, slugs or paths such as `Clothing > Shirts`. */
   categories?: string[] | undefined
@@ -84,6 +86,24 @@ export type AffiliateInput = {
   rateBps: number | null
 }
 
+export type ShippingMethodInput = {
+  /** Unique within its zone. */
+  id: string
+  name: string
+  amountMinor: number
+  /** From this sum of the goods after discounts, shipping costs nothing. */
+  freeFromMinor: number | null
+  /** Added to the amount for each kilogram, in proportion to the weight. */
+  perKgMinor: number | null
+  /** A heavier cart does not have this method. */
+  maxWeightGrams: number | null
+  /** Text, such as `2–3 days`. */
+  estimate: string | null
+}
+
+/** A zone with all its countries and methods. `*` stands for all countries that are in no other zone. */
+export type ShippingZoneInput = { zone: string; countries: string[] | '*'; methods: ShippingMethodInput[] }
+
 export type CatalogLists = {
   categories: CategoryInput[]
   products: ProductInput[]
@@ -91,6 +111,7 @@ export type CatalogLists = {
   plans: PlanInput[]
   campaigns: CampaignInput[]
   affiliates: AffiliateInput[]
+  shipping: ShippingZoneInput[]
 }
 
 /** `folder` is the folder of the file, for pictures with a path relative to it. */
@@ -116,6 +137,7 @@ export function withDefaults(product: ProductInput): FullProduct {
     stock: product.stock ?? null,
     published: product.published ?? true,
     weightGrams: product.weightGrams ?? null,
+    taxClass: product.taxClass ?? 'standard',
     url: product.url ?? null,
     categories: product.categories ?? [],
     tags: product.tags ?? [],

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { compareKey } from '../../../platform/text.ts'
 import type { CatalogFile, CatalogLists } from './format.ts'
 import type { FormatSchemas } from './format-schemas.ts'
 import { formatSchemas } from './format-schemas.ts'
@@ -11,7 +12,7 @@ type Path = readonly PropertyKey[]
 type Lists = Readonly<Record<keyof CatalogLists, { path: Path; entries: readonly unknown[] }>>
 type Reader = { errors: FileErrors; lines: JsonLines }
 
-const kinds = ['categories', 'products', 'coupons', 'plans', 'campaigns', 'affiliates'] as const
+const kinds = ['categories', 'products', 'coupons', 'plans', 'campaigns', 'affiliates', 'shipping'] as const
 
 /**
  * Reads a catalogue file in JSON (docs/contract.md A7): a list of products, an object with lists, or a response of
@@ -41,7 +42,15 @@ function parseJson(text: string): unknown {
 
 function findLists(document: unknown, reader: Reader): Lists {
   const none = { path: [], entries: [] }
-  const empty = { categories: none, products: none, coupons: none, plans: none, campaigns: none, affiliates: none }
+  const empty = {
+    categories: none,
+    products: none,
+    coupons: none,
+    plans: none,
+    campaigns: none,
+    affiliates: none,
+    shipping: none
+  }
   if (Array.isArray(document)) return { ...empty, products: { path: [], entries: document } }
   if (!isObject(document)) refuseFile(1, null, 'The file must contain a list of products, or an object with lists.')
   if (isObject(document.data) && 'offers' in document.data) {
@@ -93,6 +102,12 @@ function readLists(lists: Lists, schemas: FormatSchemas, reader: Reader): Catalo
       lists.affiliates,
       () => schemas.affiliate,
       ({ code }) => code.toLowerCase(),
+      reader
+    ),
+    shipping: readList(
+      lists.shipping,
+      () => schemas.shipping,
+      ({ zone }) => compareKey(zone),
       reader
     )
   }

@@ -14,8 +14,21 @@ export type ProductEntry = ReturnType<typeof toEntry>
 
 /** One product in the import format. */
 export function toEntry(product: FullProduct, currency: string) {
-  const { slug, name, description, type, stock, published, position, weightGrams, url, categories, tags, grants } =
-    product
+  const {
+    slug,
+    name,
+    description,
+    type,
+    stock,
+    published,
+    position,
+    weightGrams,
+    url,
+    categories,
+    tags,
+    grants,
+    taxClass
+  } = product
   return {
     slug,
     name,
@@ -29,6 +42,7 @@ export function toEntry(product: FullProduct, currency: string) {
     published,
     ...(position === undefined ? {} : { position }),
     weightGrams,
+    taxClass,
     url,
     categories,
     tags,
@@ -54,7 +68,8 @@ function toVariation(variation: VariationInput, currency: string) {
   }
 }
 
-function toAmount(minor: number, currency: string): number | string {
+/** An amount as a major-unit number, or decimal text if the number is not exact. */
+export function toAmount(minor: number, currency: string): number | string {
   const text = toDecimalText(minor, currency)
   const major = toMajor(minor, currency)
   return String(major) === trimZeros(text) ? major : text

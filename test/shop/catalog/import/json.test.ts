@@ -53,6 +53,7 @@ describe('a catalogue file in JSON', () => {
       stock: null,
       published: true,
       weightGrams: null,
+      taxClass: 'standard',
       url: null,
       categories: [],
       tags: [],
@@ -178,7 +179,8 @@ describe('a catalogue file in JSON', () => {
       affiliates: [
         { code: 'mira', user: 'mira@shop.example', status: 'active', rateBps: 1250 },
         { code: 'jonas', user: 'jonas@shop.example', status: 'pending', rateBps: null }
-      ]
+      ],
+      shipping: []
     })
     expect(report).toEqual({ format: 'json', rows: 8, ignored: [], warnings: [] })
   })

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { GrantSpec } from '../../../../src/shop/catalog/grants.ts'
+import { taxClasses } from '../../../../src/shop/catalog/tax-classes.ts'
 import type { FullProduct } from '../../../../src/shop/catalog/import/format.ts'
 import { withDefaults } from '../../../../src/shop/catalog/import/format.ts'
 import { toCatalogFile } from '../../../../src/shop/catalog/import/write-json.ts'
@@ -65,6 +66,7 @@ const product: fc.Arbitrary<FullProduct> = fc
       published: fc.boolean(),
       position: fc.nat(1000),
       weightGrams: orNull(fc.nat(100_000)),
+      taxClass: fc.constantFrom(...taxClasses),
       url: orNull(slug.map((slug) => `https://shop.example/${slug}`)),
       categories: fc.uniqueArray(
         words.map((name) => name.replaceAll(' > ', ' ')),
@@ -100,6 +102,7 @@ describe('an export of the catalogue', () => {
           stock: 2,
           published: true,
           weightGrams: null,
+          taxClass: 'standard',
           url: null,
           categories: [],
           tags: [],
