@@ -15,7 +15,7 @@ const floors: readonly (readonly string[])[] = [
   ['shop/outbox'],
   ['shop/accounts', 'shop/catalog'],
   ['shop/affiliates', 'shop/benefits', 'shop/shipping'],
-  ['shop/referrals'],
+  ['shop/referrals', 'shop/invoices'],
   ['shop/orders'],
   ['shop/payments', 'shop/payouts', 'shop/shipments'],
   ['shop/checkout', 'shop/entitlements', 'shop/mailer', 'shop/subscriptions'],

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { queryInteger } from '../platform/http/query.ts'
-import { getOwnOrder } from '../shop/checkout/own-order.ts'
-import { listOrders } from '../shop/orders/list-orders.ts'
+import { getOwnOrder, listOwnOrders } from '../shop/checkout/own-order.ts'
 import { pathId } from './answers/fields.ts'
 import { ordersData, ownOrderData } from './answers/store.ts'
 import { route } from './route.ts'
@@ -22,7 +21,7 @@ export const orderRoutes: Route[] = [
       page: queryInteger({ min: 1, max: 1_000_000, default: 1 }),
       perPage: queryInteger({ min: 1, max: 100, default: 20 })
     }),
-    handler: ({ shop, identity }, { query }) => ({ data: listOrders(shop.db, identity.user.id, query) })
+    handler: ({ shop, identity }, { query }) => ({ data: listOwnOrders(shop, identity.user.id, query) })
   }),
   route({
     method: 'GET',

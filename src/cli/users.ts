@@ -195,12 +195,18 @@ async function erase({ app, options, now, terminal }: Work<EraseOptions>, who: s
   const user = getUser(app.db, who)
   await confirmOrRefuse(terminal, eraseQuestion(user, countGuestOrders(app.db, user.emailKey)), options)
   const rewrite = options.rewrite ?? false
-  const { user: erased, guestOrders, tracesRemoved, backups } = eraseEverywhere(app, user.id, { rewrite }, now)
+  const { user: erased, ...report } = eraseEverywhere(app, user.id, { rewrite }, now)
+  const { guestOrders, invoices, tracesRemoved, backups } = report
   const view = toUser(erased, rolesOf(app.db, erased), { billing: true })
   return {
-    json: { user: view, status: erased.status, guestOrders, tracesRemoved, backups },
+    json: { user: view, status: erased.status, guestOrders, invoices, tracesRemoved, backups },
     human: [
       `Account ${user.id} has been erased; its orders${guestOrders === 0 ? '' : ` and ${guestOrders} guest orders with its email`} stay without personal data.`,
+      ...(invoices.keptUntil === null
+        ? []
+        : [
+            `The name and address stay on ${invoices.count} invoices and credit notes until the end of ${invoices.keptUntil}, as the law requires of a shop (setting invoice.keepYears).`
+          ]),
       ...(tracesRemoved
         ? []
         : [

@@ -678,6 +678,7 @@ export type Order = {
   marketingUtmMedium: string | null
   marketingUtmCampaign: string | null
   marketingUtmContent: string | null
+  invoiceUrl: string | null
 }
 
 export type Pagination = { page: number; perPage: number; total: number; totalPages: number }
@@ -706,11 +707,11 @@ export type OwnOrder = {
   marketingUtmMedium: string | null
   marketingUtmCampaign: string | null
   marketingUtmContent: string | null
+  invoiceUrl: string | null
   email: string | null
   totals: { subtotal: number; discount: number; shipping: number; tax: number; taxIncluded: boolean; total: number }
   shippingMethod: { id: string; name: string; estimate: string | null } | null
   shipments: Shipment[]
-  invoiceUrl: string | null
   orderToken: string
   lines: OwnOrderLine[]
   billingAddress: Address | null
@@ -942,11 +943,11 @@ export type BuyerOrder = {
   marketingUtmMedium: string | null
   marketingUtmCampaign: string | null
   marketingUtmContent: string | null
+  invoiceUrl: string | null
   email: string | null
   totals: { subtotal: number; discount: number; shipping: number; tax: number; taxIncluded: boolean; total: number }
   shippingMethod: { id: string; name: string; estimate: string | null } | null
   shipments: Shipment[]
-  invoiceUrl: string | null
 }
 
 export type GuestSubscription = {

@@ -9,6 +9,8 @@ import { mailFolder } from '../platform/mail/file-transport.ts'
 import { getUserById } from '../shop/accounts/find.ts'
 import type { UserRow } from '../shop/accounts/rows.ts'
 import { erasePerson } from '../shop/customers/erase-person.ts'
+import { documentsOfPerson } from '../shop/orders/invoices-of-person.ts'
+import { setting } from '../shop/settings/settings.ts'
 import { backupFolder } from './backup/create.ts'
 import { backupFiles } from './backup/files.ts'
 import { fileContains, holdsAccount, personalTexts } from './personal-traces.ts'
@@ -24,6 +26,8 @@ export type Erased = {
   user: UserRow
   /** How many guest orders had its email. */
   guestOrders: number
+  /** How many invoices and credit notes still name the person, as the law requires; the last year in which they do. */
+  invoices: { count: number; keptUntil: number | null }
   /** Whether the old content of changed rows is gone from the database file and its log. */
   tracesRemoved: boolean
   /** The names of the backups in the data folder that still contain the person. */
@@ -46,6 +50,7 @@ export function eraseEverywhere(
 ): Erased {
   const user = getUserById(db, userId)
   // What an erased account was is not known any more.
+  const invoices = keptInvoices(db, user)
   const texts = user.status === 'erased' ? null : personalTexts(db, user)
   const erased = erasePerson(db, userId, now)
   removeMailFiles(mailFolder(config.dataDir), emailKey(user.email))
@@ -54,7 +59,13 @@ export function eraseEverywhere(
     mostBytes: rewrite ? Infinity : quicklyRewrittenBytes
   })
   const backups = backupFiles(backupFolder(config.dataDir)).filter((file) => holdsAccount(file, userId))
-  return { ...erased, tracesRemoved, backups: backups.map((file) => basename(file)) }
+  return { ...erased, invoices, tracesRemoved, backups: backups.map((file) => basename(file)) }
+}
+
+function keptInvoices(db: App['db'], user: UserRow): Erased['invoices'] {
+  const years = documentsOfPerson(db, user).flatMap(({ buyer, year }) => (buyer === null ? [] : [year]))
+  const keptUntil = years.length === 0 ? null : Math.max(...years) + setting(db, 'invoice.keepYears')
+  return { count: years.length, keptUntil }
 }
 
 function removeMailFiles(folder: string, recipientKey: string): void {

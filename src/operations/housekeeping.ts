@@ -6,9 +6,11 @@ import { purgeSessions } from '../shop/accounts/sessions.ts'
 import { purgeMedia } from '../shop/catalog/images/purge-media.ts'
 import { dropExpiredKeys } from '../shop/checkout/idempotency.ts'
 import { purgeEvents } from '../shop/events/purge-events.ts'
+import { shopDay } from '../shop/invoices/day.ts'
 import { purgeMails } from '../shop/mail/queue.ts'
 import { anonymiseUnpaidOrders } from '../shop/orders/anonymise.ts'
 import { purgeHolders } from '../shop/orders/holders.ts'
+import { forgetBuyers } from '../shop/orders/invoices-of-person.ts'
 import { dropOldEvents } from '../shop/payments/apply-event.ts'
 import { setting } from '../shop/settings/settings.ts'
 import { purgeDeliveries } from '../shop/webhooks/deliveries.ts'
@@ -33,6 +35,8 @@ export async function cleanUp(shop: ShopContext): Promise<void> {
   await inBatches(shop, (tx, limit) => purgeMedia(tx, shop.config.dataDir, limit))
   const ordersBefore = now - setting(shop.db, 'privacy.unpaidDays') * dayMs
   await inBatches(shop, (tx, limit) => anonymiseUnpaidOrders(tx, ordersBefore, limit))
+  const buyersBefore = `${Number(shopDay(shop.db, now).slice(0, 4)) - setting(shop.db, 'invoice.keepYears')}-01-01`
+  await inBatches(shop, (tx, limit) => forgetBuyers(tx, buyersBefore, limit))
   const eventsBefore = now - setting(shop.db, 'events.keepDays') * dayMs
   for (let after: number | null = 0; after !== null;) {
     const range: { after: number; limit: number } = { after, limit: batchSize }

@@ -4,13 +4,17 @@ import { eq, or } from 'drizzle-orm'
 import type { Db } from '../platform/db/database.ts'
 import type { UserRow } from '../shop/accounts/rows.ts'
 import { placedAsGuest } from '../shop/orders/guest-orders.ts'
+import { documentsOfPerson } from '../shop/orders/invoices-of-person.ts'
 import { orders } from '../shop/orders/schema.ts'
 
 /** Shorter texts, such as a first name or a country, are in the rows of other people too. */
 const distinctiveBytes = 8
 const chunkBytes = 4 * 1024 * 1024
 
-/** What identifies a person in their account and orders: emails, full names, phone numbers, lines of addresses. */
+/**
+ * What identifies a person in their account and orders: emails, full names, phone numbers, lines of addresses. What
+ * their invoices say is left out, because the invoices stay.
+ */
 export function personalTexts(db: Db, user: UserRow): string[] {
   const { email, emailKey, username, displayName, firstName, lastName, biography, billingEmail, billingPhone } = user
   const bought = db.orm
@@ -26,7 +30,10 @@ export function personalTexts(db: Db, user: UserRow): string[] {
     .all()
   const own = [email, emailKey, username, displayName, firstName, lastName, biography, billingEmail, billingPhone]
   const found = new Set([...own, ...bought.flatMap(textsIn)].filter((text) => typeof text === 'string'))
-  return [...found].filter((text) => Buffer.byteLength(text) >= distinctiveBytes)
+  const invoiced = documentsOfPerson(db, user)
+    .flatMap(({ buyer }) => buyer?.lines ?? [])
+    .join('\n')
+  return [...found].filter((text) => Buffer.byteLength(text) >= distinctiveBytes && !invoiced.includes(text))
 }
 
 function textsIn(value: unknown): unknown[] {

@@ -8,6 +8,7 @@ import { readModule } from './browser-module.ts'
 /** The files that templates name. They import or refer to all others. */
 const entries = {
   style: 'style.css',
+  invoiceStyle: 'invoice.css',
   icon: 'shop.svg',
   storefrontStyle: 'storefront.css',
   offers: 'offers.js',

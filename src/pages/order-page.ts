@@ -7,7 +7,10 @@ import { askGateway } from '../shop/checkout/ask-gateway.ts'
 import { canCancel, cancelByBuyer, payUrlOf } from '../shop/checkout/buyer-order.ts'
 import { buyerStatuses, buyerStatusOf } from '../shop/checkout/buyer-status.ts'
 import type { BuyerStatus } from '../shop/checkout/buyer-status.ts'
+import { documentsOf } from '../shop/invoices/find.ts'
+import { documentName } from '../shop/invoices/text.ts'
 import { getOrder, getOrderByPublicToken, itemsOf } from '../shop/orders/find.ts'
+import { documentUrl } from '../shop/orders/order-url.ts'
 import type { OrderRow } from '../shop/orders/rows.ts'
 import { summaryRows } from '../shop/orders/summary-rows.ts'
 import { siteUrl } from '../shop/payments/page-urls.ts'
@@ -130,6 +133,10 @@ export function orderPage(
       instructions: buyerStatus === 'awaiting_money' ? setting(app.db, 'payments.manualInstructions') : null,
       summary: summaryOf(app, order),
       shipments: listShipments(app.db, order.id).map(toText),
+      documents: documentsOf(app.db, order.id).map((row) => ({
+        label: documentName(row),
+        url: documentUrl(app, order, row)
+      })),
       subscription: subscriptionNote(app, order, now),
       again: isUndecided(buyerStatus) ? donePath(order) : null,
       pay: payUrlOf(app, order, buyerStatus),

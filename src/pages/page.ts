@@ -37,6 +37,8 @@ export type PageReply =
   | { readonly redirect: string; readonly setCookie?: string | readonly string[] }
   /** A file, such as a sitemap. `isPrivate` keeps it out of every cache, because it belongs to one person. */
   | { readonly text: string; readonly type: string; readonly isPrivate?: boolean }
+  /** A file with personal data, which the browser shows under `name`. */
+  | { readonly file: Uint8Array<ArrayBuffer>; readonly type: string; readonly name: string }
 
 export type PageRoute = {
   readonly method: 'GET' | 'POST'

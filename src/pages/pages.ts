@@ -14,6 +14,7 @@ import { loadAssets } from './assets.ts'
 import { checkoutPages } from './pay-page.ts'
 import { errorPage } from './error-page.ts'
 import { donePages } from './order-page.ts'
+import { invoicePages } from './invoice-page.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
 import { createRenderer } from './render.ts'
 import { storefrontPages } from './storefront-pages.ts'
@@ -26,6 +27,7 @@ export const pageRoutes: readonly PageRoute[] = [
   ...accountPages,
   ...donePages,
   ...subscriptionPages,
+  ...invoicePages,
   ...checkoutPages
 ]
 

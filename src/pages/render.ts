@@ -30,6 +30,17 @@ export function createRenderer(app: App, assets: Assets): (reply: PageReply, req
       }
       return new Response(reply.text, { headers })
     }
+    if ('file' in reply) {
+      const headers = {
+        'content-type': reply.type,
+        'content-disposition': `inline; filename="${reply.name}"`,
+        'cache-control': 'no-store',
+        'referrer-policy': 'same-origin',
+        'x-content-type-options': 'nosniff',
+        'x-robots-tag': 'noindex'
+      }
+      return new Response(reply.file, { headers })
+    }
     const {
       status,
       template,

@@ -86,7 +86,8 @@ describe.each(pages)('$file', (page) => {
   })
 
   it('names settings and events that exist', () => {
-    const known = new Set<string>([...settingKeys, ...Object.keys(eventTypes)])
+    const ofStripe = ['invoice.paid', 'invoice.payment_failed']
+    const known = new Set<string>([...settingKeys, ...Object.keys(eventTypes), ...ofStripe])
     const groups = new Set([...known].map((name) => name.split('.')[0] ?? ''))
     const names = code.filter(
       (name) => /^[a-z]+\.(?!example$)[A-Za-z_]+$/.test(name) && groups.has(name.split('.')[0] ?? '')

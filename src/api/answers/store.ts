@@ -27,6 +27,11 @@ export const offersData = z.object({ offers: z.array(offer), pagination })
 
 const attributed = z.string().nullable()
 
+const invoiceUrl = z.string().nullable().meta({
+  description: 'The invoice as a page; as a PDF with `?format=pdf`. Null for an order that was never paid.',
+  example: 'https://shop.example/checkout/invoice/V1StGXR8Z5jdHi6BmyT0qW3nKfLxPzRc7uEoAaDbGhY'
+})
+
 const order = z
   .object({
     id,
@@ -59,7 +64,8 @@ const order = z
     marketingUtmSource: attributed,
     marketingUtmMedium: attributed,
     marketingUtmCampaign: attributed,
-    marketingUtmContent: attributed
+    marketingUtmContent: attributed,
+    invoiceUrl
   })
   .meta({ id: 'Order' })
 
@@ -112,8 +118,7 @@ const buyerOrder = z
       })
       .nullable()
       .meta({ description: 'Null if nothing is shipped, or the order has no method.' }),
-    shipments: z.array(shipment),
-    invoiceUrl: z.string().nullable().meta({ example: null })
+    shipments: z.array(shipment)
   })
   .meta({ id: 'BuyerOrder', description: 'An order as everyone with its token sees it.' })
 

@@ -3,6 +3,7 @@ import type { Db } from '../../platform/db/database.ts'
 import type { ShopContext } from '../context.ts'
 import { getOrderByPublicToken } from '../orders/find.ts'
 import { findOrderView } from '../orders/list-orders.ts'
+import { invoiceUrl } from '../orders/order-url.ts'
 import type { OrderRow } from '../orders/rows.ts'
 import type { ShippingMethod } from '../orders/shipping-method.ts'
 import { mayMove } from '../orders/states.ts'
@@ -28,7 +29,7 @@ export type BuyerOrder = {
     totals: OrderTotals
     shippingMethod: ShippingMethod | null
     shipments: ShipmentView[]
-    invoiceUrl: null
+    invoiceUrl: string | null
   }
   canPay: boolean
   /** Where the buyer pays; null if `canPay` is false. */
@@ -59,7 +60,7 @@ export function toBuyerOrder(shop: ShopContext, order: OrderRow, now: number): B
       totals: toTotals(order),
       shippingMethod: order.shippingMethod,
       shipments: listShipments(shop.db, order.id),
-      invoiceUrl: null
+      invoiceUrl: invoiceUrl(shop, order)
     },
     canPay: payUrl !== null,
     payUrl,

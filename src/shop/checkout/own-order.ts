@@ -6,7 +6,11 @@ import type { ProductType } from '../catalog/product-types.ts'
 import type { ShopContext } from '../context.ts'
 import type { Address } from '../orders/address.ts'
 import { findOrder } from '../orders/find.ts'
+import { listOrders } from '../orders/list-orders.ts'
+import type { Page } from '../orders/list-orders.ts'
+import { invoiceUrls } from '../orders/order-url.ts'
 import type { OrderRow } from '../orders/rows.ts'
+import type { OrderView } from '../orders/view.ts'
 import { isModuleOn } from '../settings/settings.ts'
 import { toBuyerOrder } from './buyer-order.ts'
 import type { BuyerOrder } from './buyer-order.ts'
@@ -35,6 +39,10 @@ export type OwnOrder = Omit<BuyerOrder, 'order'> & {
   }
 }
 
+type Listed = ReturnType<typeof listOrders>
+/** A page of a customer's orders, each with the address of its invoice. */
+export type OwnOrders = Omit<Listed, 'orders'> & { orders: (OrderView & { invoiceUrl: string | null })[] }
+
 type StoredLine = Omit<OwnLine, 'unitPrice' | 'total'> & { unitPriceMinor: number; totalMinor: number }
 
 const linesOf = rawStatement<[number], StoredLine>(
@@ -44,6 +52,16 @@ const linesOf = rawStatement<[number], StoredLine>(
      FROM order_items i JOIN products p ON p.id = i.product_id
     WHERE i.order_id = ? ORDER BY i.id`
 )
+
+/** One page of a customer's orders, newest first. */
+export function listOwnOrders(shop: ShopContext, userId: number, page: Page): OwnOrders {
+  const { orders, pagination } = listOrders(shop.db, userId, page)
+  const urls = invoiceUrls(
+    shop,
+    orders.map(({ id }) => id)
+  )
+  return { orders: orders.map((order) => ({ ...order, invoiceUrl: urls.get(order.id) ?? null })), pagination }
+}
 
 /**
  * An order of a logged-in customer and what they can do with it.

@@ -9,6 +9,8 @@ import { findAffiliateOfUser } from '../affiliates/find.ts'
 import { toAffiliate } from '../affiliates/view.ts'
 import { benefitsAsJson } from '../benefits/list-benefits.ts'
 import { rolesOf } from '../entitlements/roles.ts'
+import { documentsOf } from '../invoices/find.ts'
+import { toInvoice } from '../invoices/view.ts'
 import { mails } from '../mail/schema.ts'
 import { customersOf } from '../payments/gateway-customer.ts'
 import { balanceOf } from '../referrals/balance.ts'
@@ -28,6 +30,7 @@ export function exportPerson(db: Db, user: UserRow, now: number) {
     sessions: sessionsOf(db, user.id),
     messages: messagesTo(db, user.emailKey, new Set(orders.map((order) => order.id))),
     orders,
+    invoices: orders.flatMap(({ id }) => documentsOf(db, id).map(toInvoice)),
     stripeCustomers: customersOf(db, user.id),
     includesGuestOrders: user.emailVerifiedAt !== null,
     benefits: benefitsAsJson(db, user.id, now),

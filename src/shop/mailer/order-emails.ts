@@ -9,10 +9,11 @@ import type { OrderRow } from '../orders/rows.ts'
 import { setting } from '../settings/settings.ts'
 import type { Email } from './email.ts'
 import { formatDay } from './email-times.ts'
-import { addressBlocks, getOrderWithEmail, orderFacts, orderTable, viewOrder } from './order-parts.ts'
+import { addressBlocks, getOrderWithEmail, orderFacts, orderTable, viewDocument, viewOrder } from './order-parts.ts'
 
 /**
- * The receipt of a paid order: its number, date, lines, discounts, total and addresses, and a link to the order's page.
+ * The receipt of a paid order: its number, date, lines, discounts, total and addresses, and links to the
+ * order's page and its invoice.
  * The receipt of a renewal names the period that it paid for.
  *
  * @throws ObsoleteEmailError when the order does not exist or its buyer is erased
@@ -32,6 +33,7 @@ export function receiptEmail(shop: ShopContext, data: MailData['order_receipt'])
     facts: orderFacts(order),
     table: orderTable(shop, order),
     action: viewOrder(shop, order),
+    ...viewDocument(shop, order, 'invoice'),
     blocks: order.totalMinor > 0 ? addressBlocks(order) : [],
     closing: [
       ...(needsShipping(items) ? ['We are preparing your order for shipping.'] : []),
@@ -58,6 +60,7 @@ export function refundEmail(shop: ShopContext, data: MailData['order_refunded'])
       'The money goes back to the payment method you used. It can take a few days to appear on your statement.'
     ],
     action: viewOrder(shop, order),
+    ...viewDocument(shop, order, 'credit_note'),
     closing: [],
     links: {}
   }

@@ -3,9 +3,11 @@ import { postalLines } from '../../platform/postal/lines.ts'
 import { lineImage } from '../catalog/public/image.ts'
 import type { Image } from '../catalog/public/image.ts'
 import type { ShopContext } from '../context.ts'
+import { documentsOf } from '../invoices/find.ts'
+import type { InvoiceKind } from '../invoices/rows.ts'
 import { findOrder, itemsOf } from '../orders/find.ts'
 import type { Address, OrderContact } from '../orders/address.ts'
-import { statusUrl } from '../orders/order-url.ts'
+import { documentUrl, statusUrl } from '../orders/order-url.ts'
 import type { OrderRow } from '../orders/rows.ts'
 import { takesToken } from '../orders/strategies.ts'
 import { summaryRows } from '../orders/summary-rows.ts'
@@ -28,6 +30,14 @@ export function getOrderWithEmail(shop: ShopContext, orderId: number): OrderRow 
 /** The link to the page that shows an order and its state. */
 export function viewOrder(shop: ShopContext, order: OrderRow): EmailLink {
   return { label: 'View your order', url: statusUrl(shop, order) }
+}
+
+/** The link to the invoice of an order, or to its newest credit note; no link without one. */
+export function viewDocument(shop: ShopContext, order: OrderRow, kind: InvoiceKind): { also?: EmailLink } {
+  const newest = documentsOf(shop.db, order.id).findLast((row) => row.kind === kind)
+  if (newest === undefined) return {}
+  const label = kind === 'invoice' ? 'View your invoice' : 'View your credit note'
+  return { also: { label, url: documentUrl(shop, order, newest) } }
 }
 
 /** The link to pay an order after a failed payment: the page on which it is paid, or the site that takes the card. */

@@ -6,6 +6,7 @@ import { emit } from '../outbox/emit.ts'
 import { setting } from '../settings/settings.ts'
 import { itemsOf } from './find.ts'
 import { releaseHold } from './hold.ts'
+import { creditOrder } from './invoice-order.ts'
 import { mailBuyer, mailMove } from './order-mails.ts'
 import { hasPaidRenewal } from './renewal-order.ts'
 import type { OrderRow } from './rows.ts'
@@ -48,9 +49,10 @@ function reportLastRefund(tx: Tx, order: OrderRow, amountMinor: number, now: num
   reportRefund(tx, order, amountMinor, true, now)
 }
 
-/** Emits the event of a refund and queues the email to the buyer. */
+/** Issues the credit note of a refund, emits its event and queues the email to the buyer. */
 export function reportRefund(tx: Tx, order: OrderRow, amountMinor: number, full: boolean, now: number): void {
   const { id: orderId, currency } = order
+  creditOrder(tx, order, now)
   emit(tx, 'order.refunded', { orderId, amountMinor, currency, full }, now)
   mailBuyer(tx, order, { template: 'order_refunded', data: { orderId, amountMinor } }, now)
 }

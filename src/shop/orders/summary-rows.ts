@@ -11,20 +11,13 @@ export type SummaryRow = { label: string; amount: string; isTotal: boolean }
  * discounts, shipping and tax, the total is the only row.
  */
 export function summaryRows(db: Db, order: OrderRow): SummaryRow[] {
-  const { id, currency, subtotalMinor, discountMinor, shippingMinor, shippingMethod } = order
-  const { taxMinor, taxIncluded, totalMinor } = order
+  const { currency, subtotalMinor, shippingMinor, shippingMethod, taxMinor, taxIncluded, totalMinor } = order
   const row = (label: string, minor: number, isTotal = false): SummaryRow => ({
     label,
     amount: formatMoney(minor, currency),
     isTotal
   })
-  const coupons = couponsOf(db, id).filter((coupon) => coupon.discountMinor > 0)
-  const byCoupons = coupons.reduce((sum, coupon) => sum + coupon.discountMinor, 0)
-  // An order that was paid with another amount than ordered has another discount than its coupons.
-  const discounts =
-    byCoupons === discountMinor
-      ? coupons.map((coupon) => row(`Coupon ${coupon.code}`, -coupon.discountMinor))
-      : [row('Discount', -discountMinor)]
+  const discounts = discountsOf(db, order).map(({ label, amountMinor }) => row(label, -amountMinor))
   const addedTax = taxIncluded || taxMinor === 0 ? [] : [row('Tax', taxMinor)]
   const parts = [
     ...discounts,
@@ -37,4 +30,14 @@ export function summaryRows(db: Db, order: OrderRow): SummaryRow[] {
     row('Total', totalMinor, true),
     ...(taxIncluded && taxMinor > 0 ? [row('Includes tax', taxMinor)] : [])
   ]
+}
+
+/** The discounts of an order, which add up to its `discountMinor`. */
+export function discountsOf(db: Db, { id, discountMinor }: OrderRow): { label: string; amountMinor: number }[] {
+  const coupons = couponsOf(db, id).filter((coupon) => coupon.discountMinor > 0)
+  const byCoupons = coupons.reduce((sum, coupon) => sum + coupon.discountMinor, 0)
+  // An order that was paid with another amount than ordered has another discount than its coupons.
+  return byCoupons === discountMinor
+    ? coupons.map((coupon) => ({ label: `Coupon ${coupon.code}`, amountMinor: coupon.discountMinor }))
+    : [{ label: 'Discount', amountMinor: discountMinor }]
 }

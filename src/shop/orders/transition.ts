@@ -8,6 +8,7 @@ import { recordMove } from './audit.ts'
 import { followMove } from './consequences.ts'
 import { getOrder, historyOf } from './find.ts'
 import { reclaimHold, releaseHold } from './hold.ts'
+import { invoiceOrder } from './invoice-order.ts'
 import type { OrderRow } from './rows.ts'
 import { orders } from './schema.ts'
 import type { OrderStatus } from './states.ts'
@@ -62,6 +63,7 @@ export function moveOrder(tx: Tx, orderId: number, to: OrderStatus, move: Move, 
   const moved = store(tx, order, landed, arrived, now)
   const reason = [move.reason, ...gone].join('; ')
   recordMove(tx, { orderId, from: order.status, to: landed, by: move.by, reason, at: now })
+  if (order.paidAt === null && moved.paidAt !== null) invoiceOrder(tx, moved, now)
   report(tx, order, moved, now)
   followMove(tx, order, moved, now)
   return moved

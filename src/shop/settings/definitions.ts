@@ -72,6 +72,8 @@ const rules = {
   emails: `a list of emails: ${optionalEmails.join(', ')}`,
   colour: 'a colour such as #2f6f8f, or empty',
   address: 'an http or https URL without credentials, or empty',
+  timeZone: 'a time zone such as UTC or Europe/Berlin',
+  invoicePrefix: 'at most 20 letters, digits, hyphens, dots, slashes or underscores that do not end in CN',
   language: 'a language tag such as en, de or fr-CH',
   percentage: 'a percentage from 0 to 100 with at most two decimals'
 }
@@ -83,6 +85,14 @@ function isWebAddress(value: string): boolean {
   if (value === '') return true
   const url = /^https?:\/\/[^\s\\\p{C}]+$/iu.test(value) ? URL.parse(value) : null
   return url !== null && url.username === '' && url.password === ''
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).format(0) !== ''
+  } catch {
+    return false
+  }
 }
 
 function isLanguage(tag: string): boolean {
@@ -106,6 +116,11 @@ export const definitions = {
     z.string(rules.currency).refine(isCurrency, rules.currency)
   ),
   'shop.legal': text('', 'The name, address and VAT id of the seller, at the end of each email'),
+  'shop.timeZone': text(
+    'UTC',
+    'The time zone of the days and years on invoices and in reports, such as Europe/Berlin',
+    z.string(rules.timeZone).refine(isTimeZone, rules.timeZone)
+  ),
   'shop.notifyEmail': text(
     '',
     'The address that gets an email about each new order and each payment to look at; empty for none',
@@ -216,6 +231,17 @@ export const definitions = {
     ] as string[],
     about: 'The page of each carrier that shows where a shipment is, as CARRIER=URL; {tracking} is replaced'
   },
+  'invoice.prefix': text(
+    '',
+    'What the numbers of invoices begin with, before the year; credit notes have CN between the two',
+    z.string(rules.invoicePrefix).regex(/^(?!.*CN$)[A-Z\d./_-]{0,20}$/i, rules.invoicePrefix)
+  ),
+  'invoice.keepYears': integer(
+    10,
+    1,
+    100,
+    'How many years the buyer stays on the invoices of an erased person, counted from the end of the year of issue'
+  ),
   'privacy.unpaidDays': integer(
     30,
     1,

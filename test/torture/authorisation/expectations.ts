@@ -189,6 +189,7 @@ export const pageExpectations: Readonly<Record<string, Row>> = {
   'GET /checkout/{order number}': everyone('404'),
   'POST /checkout/{token}': everyone(only('303', '404')),
   'GET /checkout/done/{token}': everyone(only('200', '404')),
+  'GET /checkout/invoice/{token}': everyone(only('200', '404')),
   'GET /checkout/return/{token}': everyone(only('303', '404')),
   'GET /checkout/cancel/{token}': everyone(only('303', '404')),
   'POST /checkout/cancel/{token}': everyone(only('303', '404')),

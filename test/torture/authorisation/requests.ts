@@ -1,6 +1,6 @@
 import type { EmailTokenKind } from '../../../src/shop/accounts/email-tokens.ts'
 import type { Target } from './kinds.ts'
-import { randomToken, similarToken, cookieOf, mug, ownersPassword, termsVersion } from './matrix-shop.ts'
+import { randomToken, similarToken, cookieOf, freeItem, mug, ownersPassword, termsVersion } from './matrix-shop.ts'
 import type { Person, MatrixShop } from './matrix-shop.ts'
 
 /** One request of the matrix before it is sent. */
@@ -182,10 +182,10 @@ async function downloadLink(cell: Cell): Promise<RequestParts> {
 }
 
 /** For another person, a token that differs from theirs in one character, which must not work either. */
-async function orderToken(cell: Cell): Promise<string> {
+async function orderToken(cell: Cell, item?: object): Promise<string> {
   const { shop, person, owner } = cell
   if (cell.target === 'absent') return randomToken()
-  const { token } = await shop.order(cell.target === 'own' ? person : owner)
+  const { token } = await shop.order(cell.target === 'own' ? person : owner, item)
   return cell.target === 'own' ? token : similarToken(token)
 }
 
@@ -238,6 +238,7 @@ export const pageRequests: Readonly<Record<string, Request>> = {
     body: new URLSearchParams({ payment_method: 'manual', email: 'buyer@people.example' })
   }),
   'GET /checkout/done/{token}': async (cell) => ({ path: `/checkout/done/${await orderToken(cell)}` }),
+  'GET /checkout/invoice/{token}': async (cell) => ({ path: `/checkout/invoice/${await orderToken(cell, freeItem)}` }),
   'GET /checkout/return/{token}': async (cell) => ({ path: `/checkout/return/${await orderToken(cell)}` }),
   'GET /checkout/cancel/{token}': async (cell) => ({ path: `/checkout/cancel/${await orderToken(cell)}` }),
   'POST /checkout/cancel/{token}': async (cell) => ({

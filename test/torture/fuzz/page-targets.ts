@@ -73,6 +73,14 @@ const pathOf: Readonly<Record<string, (random: Random, places: PageMaterial) => 
     `/checkout/cancel/${random.oneIn(6) ? 'none' : random.pick(orders)}`,
   '/checkout/subscription/:token': (random, { orders }) =>
     `/checkout/subscription/${random.oneIn(6) ? 'none' : random.pick(orders)}`,
+  '/checkout/invoice/:token': (random, { orders }) => {
+    const query = random.pick([
+      '',
+      '?format=pdf',
+      `?number=${encodeURIComponent(oddText(random).toWellFormed()).slice(0, 200)}`
+    ])
+    return `/checkout/invoice/${random.oneIn(6) ? 'none' : random.pick(orders)}${query}`
+  },
   '/account/verify': (random, places) => `/account/verify?token=${tokenFor(random, places)}`,
   '/account/email': (random, places) => `/account/email?token=${tokenFor(random, places)}`,
   '/account/reset': (random, places) => `/account/reset?token=${tokenFor(random, places)}`,

@@ -1,0 +1,90 @@
+import type { Tx } from '../../platform/db/database.ts'
+import { insertStatement, rawStatement } from '../../platform/db/statements.ts'
+import { setting } from '../settings/settings.ts'
+import { taxesLeft, taxesOfRefund } from './credit.ts'
+import { shopDay } from './day.ts'
+import type { InvoiceBuyer, InvoiceDocument, InvoiceTax } from './document.ts'
+import { documentsOf } from './find.ts'
+import type { InvoiceRow } from './rows.ts'
+import { invoices } from './schema.ts'
+
+/** A paid order as its invoice shows it. `country` is the destination, or empty. */
+export type Sale = Omit<InvoiceDocument, 'seller' | 'orderedOn' | 'paidOn' | 'corrects'> & {
+  orderId: number
+  orderedAt: number
+  paidAt: number
+  currency: string
+  country: string
+  buyer: InvoiceBuyer
+}
+
+const insertInvoice = insertStatement(invoices)
+const lastSequence = rawStatement<[kind: string, year: number], { last: number | null }>(
+  'SELECT max(sequence) AS last FROM invoices WHERE kind = ? AND year = ?'
+)
+
+/**
+ * Issues the invoice of an order in the transaction that records its payment, so that a number is used exactly when the
+ * payment is stored. An order that has its invoice gets no second one.
+ */
+export function issueInvoice(tx: Tx, sale: Sale, now: number): void {
+  if (documentsOf(tx, sale.orderId).length > 0) return
+  const { orderId, orderedAt, paidAt, currency, country: _country, buyer, ...content } = sale
+  const document: InvoiceDocument = {
+    ...content,
+    seller: { name: setting(tx, 'shop.name'), legal: setting(tx, 'shop.legal') },
+    orderedOn: shopDay(tx, orderedAt),
+    paidOn: shopDay(tx, paidAt),
+    taxes: withUntaxed(sale),
+    corrects: null
+  }
+  store(tx, { kind: 'invoice', orderId, currency, buyer, document }, now)
+}
+
+/**
+ * Issues the credit note of a refund, for what `refundedMinor` (all refunds of the order) exceeds its credit notes. A
+ * refund that failed at the bank is still owed, so its credit note stays and the refund that replaces it gets none. An
+ * order without an invoice gets no credit note.
+ */
+export function issueCreditNote(tx: Tx, orderId: number, refundedMinor: number, now: number): void {
+  const [invoice, ...notes] = documentsOf(tx, orderId)
+  if (invoice === undefined) return
+  const totalMinor = refundedMinor - notes.reduce((sum, note) => sum + note.totalMinor, 0)
+  if (totalMinor <= 0) return
+  const { number, date, currency, buyer, document } = invoice
+  const before = notes.map((note) => note.document.taxes)
+  const taxes = taxesOfRefund(taxesLeft(document.taxes, before), totalMinor)
+  const whole = totalMinor === document.totalMinor
+  const credited: InvoiceDocument = {
+    ...document,
+    ...(whole ? {} : { lines: [], discounts: [], shipping: null, subtotalMinor: totalMinor }),
+    taxes,
+    taxMinor: taxOf(taxes),
+    totalMinor,
+    corrects: { number, date, whole }
+  }
+  store(tx, { kind: 'credit_note', orderId, currency, buyer, document: credited }, now)
+}
+
+const taxOf = (taxes: readonly InvoiceTax[]): number => taxes.reduce((sum, { amountMinor }) => sum + amountMinor, 0)
+
+/** The rows of the taxes, and one for the part of the total without tax, so that they add up to the total. */
+function withUntaxed({ taxes, totalMinor, country }: Sale): InvoiceTax[] {
+  const taxed = taxes.reduce((sum, { baseMinor, amountMinor }) => sum + baseMinor + amountMinor, 0)
+  if (taxed === totalMinor && taxes.length > 0) return [...taxes]
+  const baseMinor = totalMinor - taxed
+  return [...taxes, { name: '', country, region: '', rateMillionths: 0, baseMinor, amountMinor: 0 }]
+}
+
+type Issued = Pick<InvoiceRow, 'kind' | 'orderId' | 'currency' | 'buyer' | 'document'>
+
+/** SQLite has one writer at a time, so the next number is the last one plus one. A rollback gives it back. */
+function store(tx: Tx, issued: Issued, now: number): void {
+  const date = shopDay(tx, now)
+  const year = Number(date.slice(0, 4))
+  const sequence = (lastSequence(tx).get(issued.kind, year)?.last ?? 0) + 1
+  const series = `${setting(tx, 'invoice.prefix')}${issued.kind === 'credit_note' ? 'CN' : ''}`
+  const number = `${series}${year}-${sequence}`
+  const { totalMinor } = issued.document
+  insertInvoice(tx, { ...issued, year, sequence, number, date, totalMinor, issuedAt: now })
+}

@@ -1,0 +1,121 @@
+import { formatMoney } from '../../platform/money.ts'
+import { countryName } from '../../platform/postal/countries.ts'
+import type { InvoiceTax } from './document.ts'
+import type { InvoiceRow } from './rows.ts'
+
+/** A document as people read it, on the page and in the PDF. Amounts and days are text. */
+export type InvoiceText = {
+  title: string
+  number: string
+  facts: { label: string; value: string }[]
+  seller: string[]
+  buyer: string[]
+  lines: { name: string; sku: string | null; quantity: string; unitPrice: string; amount: string }[]
+  sums: { label: string; amount: string; isTotal: boolean }[]
+  taxes: { label: string; base: string; amount: string }[]
+  notes: string[]
+}
+
+const titles = { invoice: 'Invoice', credit_note: 'Credit note' } as const
+const dayFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
+const percentFormat = new Intl.NumberFormat('en', { maximumFractionDigits: 4, useGrouping: false })
+
+/** The texts of an invoice or a credit note, all from the stored document. */
+export function toText(row: InvoiceRow): InvoiceText {
+  const { document, currency, buyer } = row
+  const { seller } = document
+  const money = (minor: number): string => formatMoney(minor, currency)
+  return {
+    title: titles[row.kind],
+    number: row.number,
+    facts: factsOf(row),
+    seller: [seller.name, ...linesOf(seller.legal)],
+    buyer: buyer === null ? [] : [...buyer.lines, ...(buyer.vatId === null ? [] : [`VAT ID ${buyer.vatId}`])],
+    lines: document.lines.map(({ name, sku, quantity, unitPriceMinor, amountMinor }) => ({
+      name,
+      sku,
+      quantity: String(quantity),
+      unitPrice: money(unitPriceMinor),
+      amount: money(amountMinor)
+    })),
+    sums: sumsOf(row),
+    taxes: document.taxes
+      .filter(({ baseMinor, amountMinor, rateMillionths }) => rateMillionths > 0 && baseMinor + amountMinor > 0)
+      .map((tax) => ({ label: taxLabel(tax), base: money(tax.baseMinor), amount: money(tax.amountMinor) })),
+    notes: notesOf(row)
+  }
+}
+
+/** The name of a document, such as `Invoice 2026-7`. */
+export function documentName({ kind, number }: Pick<InvoiceRow, 'kind' | 'number'>): string {
+  return `${titles[kind]} ${number}`
+}
+
+/** A tax with its rate, such as `VAT 19 %`. */
+export function taxLabel({ name, rateMillionths }: Pick<InvoiceTax, 'name' | 'rateMillionths'>): string {
+  return `${name} ${percentFormat.format(rateMillionths / 10_000)} %`.trim()
+}
+
+/** A day of a document, such as `23 November 2026`. */
+export function dayText(day: string): string {
+  return dayFormat.format(Date.parse(day))
+}
+
+function linesOf(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+}
+
+function factsOf({ number, date, orderId, document }: InvoiceRow): InvoiceText['facts'] {
+  const { corrects, orderedOn, paidOn } = document
+  const order = [
+    { label: 'Order number', value: String(orderId) },
+    { label: 'Order date', value: dayText(orderedOn) }
+  ]
+  if (corrects === null)
+    return [
+      { label: 'Invoice number', value: number },
+      { label: 'Invoice date', value: dayText(date) },
+      ...order,
+      { label: 'Date of payment', value: dayText(paidOn) }
+    ]
+  return [
+    { label: 'Credit note number', value: number },
+    { label: 'Date', value: dayText(date) },
+    { label: 'For invoice', value: `${corrects.number} of ${dayText(corrects.date)}` },
+    ...order
+  ]
+}
+
+function sumsOf({ document, currency }: InvoiceRow): InvoiceText['sums'] {
+  const { corrects, discounts, shipping, subtotalMinor, taxIncluded, taxMinor, totalMinor } = document
+  const sum = (label: string, minor: number, isTotal = false) => ({
+    label,
+    amount: formatMoney(minor, currency),
+    isTotal
+  })
+  const total = sum(corrects === null ? 'Total' : 'Total credited', totalMinor, true)
+  if (corrects?.whole === false) return [total]
+  const parts = [
+    ...discounts.map(({ label, amountMinor }) => sum(label, -amountMinor)),
+    ...(shipping === null ? [] : [sum(`Shipping: ${shipping.name}`, shipping.amountMinor)]),
+    ...(taxIncluded || taxMinor === 0 ? [] : [sum('Tax', taxMinor)])
+  ]
+  return [...(parts.length > 0 ? [sum('Subtotal', subtotalMinor)] : []), ...parts, total]
+}
+
+function notesOf({ document }: InvoiceRow): string[] {
+  const { corrects, taxes, taxIncluded, reverseCharge, totalMinor, paidOn } = document
+  const taxed = taxes.find(({ rateMillionths }) => rateMillionths > 0)
+  return [
+    ...(taxed !== undefined && taxIncluded ? [`All prices include the tax of ${countryName(taxed.country)}.`] : []),
+    ...(reverseCharge
+      ? ['Reverse charge: the recipient is liable for the VAT (Article 196 of Directive 2006/112/EC).']
+      : []),
+    ...(corrects === null
+      ? [totalMinor === 0 ? 'There is nothing to pay.' : `Paid in full on ${dayText(paidOn)}.`]
+      : [`This credit note ${corrects.whole ? 'cancels' : 'reduces'} invoice ${corrects.number}.`])
+  ]
+}

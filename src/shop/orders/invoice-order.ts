@@ -1,0 +1,76 @@
+import { AppError } from '../../errors.ts'
+import { write } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
+import { postalLines } from '../../platform/postal/lines.ts'
+import { issueCreditNote, issueInvoice } from '../invoices/issue.ts'
+import type { Sale } from '../invoices/issue.ts'
+import type { InvoiceBuyer } from '../invoices/document.ts'
+import { getOrder, itemsOf } from './find.ts'
+import type { OrderRow } from './rows.ts'
+import { discountsOf } from './summary-rows.ts'
+
+/**
+ * Issues the invoice of an order when its payment is recorded, also of an order that costs nothing. If the order was
+ * refunded before it had an invoice, its credit note follows.
+ */
+export function invoiceOrder(tx: Tx, order: OrderRow, now: number): void {
+  issueInvoice(tx, saleOf(tx, order, now), now)
+  creditOrder(tx, order, now)
+}
+
+/**
+ * Issues the invoice of an order that was paid before the shop had invoices, and its credit note if it was refunded.
+ * The numbers are in the order of issue. An order that has its invoice does not change.
+ *
+ * @throws AppError NOT_FOUND; CONFLICT for an order that was never paid
+ */
+export function issueMissingInvoice(db: Db, orderId: number, now: number): void {
+  write(db, (tx) => {
+    const order = getOrder(tx, orderId)
+    if (order.paidAt === null)
+      throw new AppError('CONFLICT', `Order ${orderId} has no invoice, because it has not been paid.`)
+    invoiceOrder(tx, order, now)
+  })
+}
+
+/** Issues the credit note for what was refunded of an order and is in no credit note yet. */
+export function creditOrder(tx: Tx, { id, refundedMinor }: OrderRow, now: number): void {
+  if (refundedMinor > 0) issueCreditNote(tx, id, refundedMinor, now)
+}
+
+/** What the invoice of an order says. */
+function saleOf(db: Db, order: OrderRow, now: number): Sale {
+  const { id, currency, createdAt, paidAt, shippingAddress, billingAddress, shippingMethod, shippingMinor } = order
+  return {
+    orderId: id,
+    orderedAt: createdAt,
+    paidAt: paidAt ?? now,
+    currency,
+    country: (shippingAddress ?? billingAddress)?.country ?? '',
+    buyer: buyerOf(order),
+    lines: itemsOf(db, id).map(({ name, sku, quantity, unitPriceMinor }) => ({
+      name,
+      sku,
+      quantity,
+      unitPriceMinor,
+      amountMinor: unitPriceMinor * quantity
+    })),
+    discounts: discountsOf(db, order),
+    shipping: shippingMethod === null ? null : { name: shippingMethod.name, amountMinor: shippingMinor },
+    subtotalMinor: order.subtotalMinor,
+    taxIncluded: order.taxIncluded,
+    taxMinor: order.taxMinor,
+    taxes: [],
+    reverseCharge: order.reverseCharge,
+    totalMinor: order.totalMinor
+  }
+}
+
+/** The billing address, or the shipping address, with the name and company that the buyer gave elsewhere. */
+function buyerOf({ billingAddress, shippingAddress, contact, vatId }: OrderRow): InvoiceBuyer {
+  const { firstName, lastName, companyName: company } = contact
+  const known = Object.entries({ firstName, lastName, company }).filter(([, value]) => value !== undefined)
+  const lines = postalLines({ ...Object.fromEntries(known), ...(billingAddress ?? shippingAddress) })
+  // A line break would let the buyer write lines of their own.
+  return { lines: lines.map((line) => line.replaceAll(/\s+/g, ' ')), vatId }
+}
