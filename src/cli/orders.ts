@@ -24,6 +24,8 @@ import { settlePayments } from '../shop/payments/settle-payments.ts'
 import { buyerLines } from './buyer-lines.ts'
 import type { Answer } from './output.ts'
 import { countOf } from './numbers.ts'
+import { defineInvoice } from './order-invoice.ts'
+import { definePack } from './order-pack.ts'
 import { plain } from './plain.ts'
 import { table, timeCell } from './table.ts'
 import { defineWarnings } from './payment-warnings.ts'
@@ -68,6 +70,8 @@ export function define(program: ShopCommand): void {
     'orders reconcile'
   )
   runs(reconciling, 'migrated', reconcileNow)
+  defineInvoice(group)
+  definePack(group)
   defineWarnings(group)
 }
 

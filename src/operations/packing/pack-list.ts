@@ -1,0 +1,37 @@
+import { assetPath } from '../../platform/package-root.ts'
+import { openTemplates } from '../../platform/templates.ts'
+import { toCsv } from '../../shop/referrals/csv.ts'
+import type { OrderToPack } from '../../shop/shipments/pack-list.ts'
+
+const columns = [
+  'order',
+  'paid_at',
+  'line',
+  'item',
+  'sku',
+  'quantity',
+  'ship_to',
+  'shipping_method',
+  'weight_grams',
+  'email',
+  'phone',
+  'notes'
+]
+
+/** What to pack as CSV, one row for each line of an order; the weight is that of all its pieces. */
+export function packCsv(orders: readonly OrderToPack[]): string {
+  return toCsv(
+    columns,
+    orders.flatMap(({ id, paidAt, shipTo, shippingMethod, weightGrams, email, phone, notes, lines }) =>
+      lines.map(({ line, name, sku, quantity }) => {
+        const parcel = [shipTo.join(', '), shippingMethod, weightGrams, email, phone, notes]
+        return [id, paidAt, line, name, sku, quantity, ...parcel]
+      })
+    )
+  )
+}
+
+/** One HTML page with a packing slip for each order, which prints each slip on paper of its own. It loads nothing. */
+export function packingSlips(shopName: string, orders: readonly OrderToPack[]): string {
+  return openTemplates(assetPath('operations', 'packing')).html('packing-slips.eta', { shopName, orders })
+}

@@ -1,0 +1,64 @@
+import type { Db } from '../../platform/db/database.ts'
+import { rawStatement } from '../../platform/db/statements.ts'
+import { toIso } from '../../platform/iso-time.ts'
+import { postalLines } from '../../platform/postal/lines.ts'
+import { getOrder, itemsOf } from '../orders/find.ts'
+import type { OrderRow } from '../orders/rows.ts'
+import { progressOf } from './find.ts'
+
+/** An order with goods that are not shipped yet, and what to put into its parcel. */
+export type OrderToPack = {
+  id: number
+  placedAt: string
+  paidAt: string | null
+  email: string | null
+  phone: string | null
+  /** As on an envelope; the billing address if there is no shipping address. */
+  shipTo: string[]
+  shippingMethod: string | null
+  /** Of all pieces; null if the weight of one is not known. */
+  weightGrams: number | null
+  notes: string | null
+  /** `line` is the number of the line in the order, as `orders ship --items` takes it. */
+  lines: { line: number; name: string; sku: string | null; quantity: number }[]
+}
+
+const processing = rawStatement<[], { id: number }>(
+  `SELECT id FROM orders WHERE status = 'processing' ORDER BY paid_at, id`
+)
+
+/** The paid orders with something left to ship, the longest paid first. */
+export function listOrdersToPack(db: Db): OrderToPack[] {
+  return processing(db)
+    .all()
+    .map(({ id }) => toPack(db, getOrder(db, id)))
+    .filter(({ lines }) => lines.length > 0)
+}
+
+function toPack(db: Db, order: OrderRow): OrderToPack {
+  const { id, createdAt, paidAt, email, contact, shippingAddress, billingAddress, shippingMethod, notes } = order
+  const { firstName, lastName, companyName: company, phone } = contact
+  const known = Object.entries({ firstName, lastName, company }).filter(([, value]) => value !== undefined)
+  const address = shippingAddress ?? billingAddress
+  const items = new Map(itemsOf(db, id).map((item) => [item.id, item]))
+  const open = progressOf(db, id).filter(({ left }) => left > 0)
+  const weights = open.map(({ itemId, left }) => (items.get(itemId)?.weightGrams ?? Number.NaN) * left)
+  const weightGrams = weights.reduce((sum, weight) => sum + weight, 0)
+  return {
+    id,
+    placedAt: toIso(createdAt),
+    paidAt: paidAt === null ? null : toIso(paidAt),
+    email,
+    phone: address?.phone ?? phone ?? null,
+    shipTo: postalLines({ ...Object.fromEntries(known), ...address }),
+    shippingMethod: shippingMethod?.name ?? null,
+    weightGrams: Number.isNaN(weightGrams) ? null : weightGrams,
+    notes,
+    lines: open.map(({ line, itemId, name, left }) => ({
+      line,
+      name,
+      sku: items.get(itemId)?.sku ?? null,
+      quantity: left
+    }))
+  }
+}
