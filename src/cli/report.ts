@@ -14,6 +14,7 @@ import type { Answer } from './output.ts'
 import { table } from './table.ts'
 import type { Table } from './table.ts'
 import { showProgress } from './progress.ts'
+import { defineTax } from './report-tax.ts'
 import { addCommand, runs } from './run.ts'
 import type { Work } from './run.ts'
 
@@ -34,6 +35,7 @@ export function define(program: ShopCommand): void {
     .option('--to <date>', 'last day, or a time (default: now)')
     .option('--csv <file>', 'write the rows to a new CSV file')
   runs(payments, 'migrated', report)
+  defineTax(group)
 }
 
 async function report(work: Work<ReportOptions>): Promise<Answer> {

@@ -1,0 +1,264 @@
+import { expect, it } from 'vitest'
+import fc from 'fast-check'
+import { AppError } from '../../../src/errors.ts'
+import { reportTax, taxCsv } from '../../../src/operations/reports/tax.ts'
+import { write } from '../../../src/platform/db/database.ts'
+import type { Db } from '../../../src/platform/db/database.ts'
+import { taxesLeft, taxesOfRefund } from '../../../src/shop/invoices/credit.ts'
+import type { InvoiceTax } from '../../../src/shop/invoices/document.ts'
+import { documentsOf, findInvoice } from '../../../src/shop/invoices/find.ts'
+import { invoicePdf } from '../../../src/shop/invoices/pdf.ts'
+import type { InvoiceRow } from '../../../src/shop/invoices/rows.ts'
+import { invoices } from '../../../src/shop/invoices/schema.ts'
+import { toText } from '../../../src/shop/invoices/text.ts'
+import { issueMissingInvoice } from '../../../src/shop/orders/invoice-order.ts'
+import { payOrder } from '../../../src/shop/orders/pay-order.ts'
+import { recordRefund, reverseRefund } from '../../../src/shop/orders/refund-order.ts'
+import type { OrderRow } from '../../../src/shop/orders/rows.ts'
+import { setSetting } from '../../../src/shop/settings/settings.ts'
+import { emptyShop, noon } from '../../support/temporary-shop.ts'
+import { draft, line, makeProduct, place } from './support.ts'
+
+const cause = { by: 'operator', reason: 'a test' }
+
+function pay(db: Db, order: OrderRow, now = noon): OrderRow {
+  return write(db, (tx) => payOrder(tx, order.id, cause, now))
+}
+
+function buy(db: Db, { quantity = 1, now = noon, unitPriceMinor = 1250 } = {}): OrderRow {
+  return pay(db, place(db, draft([line(makeProduct(db), { quantity, unitPriceMinor })]), now), now)
+}
+
+function refund(db: Db, orderId: number, amountMinor: number, now = noon): void {
+  write(db, (tx) => void recordRefund(tx, orderId, amountMinor, cause, now))
+}
+
+const numbers = (db: Db): string[] =>
+  db.orm
+    .select()
+    .from(invoices)
+    .all()
+    .map(({ number }) => number)
+function documentOf(db: Db, orderId: number, index = 0): InvoiceRow {
+  const row = documentsOf(db, orderId)[index]
+  if (row === undefined) throw new Error('there is no such document')
+  return row
+}
+const totals = (db: Db, orderId: number): number[] => documentsOf(db, orderId).map(({ totalMinor }) => totalMinor)
+
+it('gives each paid order the next number, and none to an order that is not paid', () => {
+  const db = emptyShop()
+  buy(db)
+  const unpaid = place(db, draft([line(makeProduct(db))]))
+  buy(db)
+  expect(numbers(db)).toEqual(['2026-1', '2026-2'])
+  expect(findInvoice(db, unpaid.id)).toBeUndefined()
+})
+
+it('issues one invoice, however often the payment is reported', () => {
+  const db = emptyShop()
+  const order = buy(db)
+  pay(db, order)
+  expect(numbers(db)).toEqual(['2026-1'])
+})
+
+it('gives a number back when the payment is rolled back', () => {
+  const db = emptyShop()
+  const order = place(db, draft([line(makeProduct(db))]))
+  const failing = () =>
+    write(db, (tx) => {
+      payOrder(tx, order.id, cause, noon)
+      throw new Error('the disk is full')
+    })
+  expect(failing).toThrow('the disk is full')
+  buy(db)
+  pay(db, order)
+  expect(numbers(db)).toEqual(['2026-1', '2026-2'])
+})
+
+it('counts each kind and each year from 1, by the time zone of the shop, after the prefix', () => {
+  const db = emptyShop()
+  setSetting(db, 'shop.timeZone', 'Europe/Berlin', noon)
+  setSetting(db, 'invoice.prefix', 'SL-', noon)
+  buy(db, { now: Date.UTC(2026, 11, 31, 22, 59) })
+  const order = buy(db, { now: Date.UTC(2026, 11, 31, 23) })
+  refund(db, order.id, 100, Date.UTC(2027, 0, 2))
+  setSetting(db, 'invoice.prefix', 'NEW', noon)
+  buy(db, { now: Date.UTC(2027, 0, 3) })
+  expect(numbers(db)).toEqual(['SL-2026-1', 'SL-2027-1', 'SL-CN2027-1', 'NEW2027-2'])
+  expect(documentsOf(db, order.id)[0]).toMatchObject({ date: '2027-01-01', document: { orderedOn: '2027-01-01' } })
+})
+
+it('refuses a prefix that would give an invoice the number of a credit note', () => {
+  const db = emptyShop()
+  expect(() => setSetting(db, 'invoice.prefix', 'SLCN', noon)).toThrow(AppError)
+  expect(() => setSetting(db, 'shop.timeZone', 'Mars/Base', noon)).toThrow(AppError)
+})
+
+it('has an invoice of an order that costs nothing, and no credit note for it', () => {
+  const db = emptyShop()
+  const order = buy(db, { unitPriceMinor: 0 })
+  expect(totals(db, order.id)).toEqual([0])
+  expect(toText(documentOf(db, order.id)).notes).toEqual(['There is nothing to pay.'])
+  refund(db, order.id, 0)
+  expect(totals(db, order.id)).toEqual([0])
+})
+
+it('freezes seller, buyer and lines when it is issued', () => {
+  const db = emptyShop()
+  setSetting(db, 'shop.legal', 'Tin Lantern Ltd\nQuay 7', noon)
+  const contact = { firstName: 'Lena', companyName: 'Slow Coast' }
+  const billingAddress = { address1: 'Hafen 3\nVAT ID fake', postcode: '24103', city: 'Kiel', country: 'DE' }
+  const product = makeProduct(db)
+  const order = pay(db, place(db, draft([line(product, { quantity: 2 })], { contact, billingAddress })))
+  setSetting(db, 'shop.legal', 'Another', noon)
+  db.sqlite.prepare(`UPDATE orders SET billing_address = NULL, contact = '{}'`).run()
+  db.sqlite.prepare(`UPDATE order_items SET name = 'Other'`).run()
+  expect(toText(documentOf(db, order.id))).toEqual({
+    title: 'Invoice',
+    number: '2026-1',
+    facts: [
+      { label: 'Invoice number', value: '2026-1' },
+      { label: 'Invoice date', value: '1 June 2026' },
+      { label: 'Order number', value: String(order.id) },
+      { label: 'Order date', value: '1 June 2026' },
+      { label: 'Date of payment', value: '1 June 2026' }
+    ],
+    seller: ['Shopstead Demo', 'Tin Lantern Ltd', 'Quay 7'],
+    buyer: ['Lena', 'Slow Coast', 'Hafen 3 VAT ID fake', '24103 Kiel', 'Germany'],
+    lines: [{ name: 'Storm lantern', sku: null, quantity: '2', unitPrice: '€12.50', amount: '€25.00' }],
+    sums: [{ label: 'Total', amount: '€25.00', isTotal: true }],
+    taxes: [],
+    notes: ['Paid in full on 1 June 2026.']
+  })
+})
+
+it('cannot be changed or deleted, and leaves no gap, also by SQL', () => {
+  const db = emptyShop()
+  const order = buy(db)
+  const run = (sql: string) => () => db.sqlite.prepare(sql).run()
+  expect(run(`UPDATE invoices SET total_minor = 1`)).toThrow('an invoice never changes')
+  expect(run(`UPDATE invoices SET document = '{}'`)).toThrow('an invoice never changes')
+  expect(run(`UPDATE invoices SET buyer = '{"lines":["Another"]}'`)).toThrow('an invoice never changes')
+  expect(run('DELETE FROM invoices')).toThrow('invoices are never deleted')
+  const columns = 'order_id, kind, year, sequence, number, date, currency, total_minor, document, issued_at'
+  const insert = `INSERT INTO invoices (${columns}) VALUES (99, 'invoice', 2026, 3, 'x', '2026-01-01', 'EUR', 0, '{}', 0)`
+  expect(run(insert)).toThrow('the numbers of invoices have no gaps')
+  expect(totals(db, order.id)).toEqual([1250])
+})
+
+it('credits each refund, and in all exactly the invoice', () => {
+  const db = emptyShop()
+  const order = buy(db, { quantity: 2 })
+  refund(db, order.id, 999)
+  refund(db, order.id, 1)
+  refund(db, order.id, 1500)
+  expect(totals(db, order.id)).toEqual([2500, 999, 1, 1500])
+  expect(toText(documentOf(db, order.id, 1))).toMatchObject({
+    title: 'Credit note',
+    number: 'CN2026-1',
+    lines: [],
+    sums: [{ label: 'Total credited', amount: '€9.99' }],
+    notes: ['This credit note reduces invoice 2026-1.']
+  })
+})
+
+it('repeats the lines of the invoice when a refund returns all of it', () => {
+  const db = emptyShop()
+  const order = buy(db)
+  refund(db, order.id, 1250)
+  expect(toText(documentOf(db, order.id, 1))).toMatchObject({
+    lines: [{ name: 'Storm lantern', amount: '€12.50' }],
+    notes: ['This credit note cancels invoice 2026-1.']
+  })
+})
+
+it('credits a refund once, also when it failed at the bank and was sent again', () => {
+  const db = emptyShop()
+  const order = buy(db)
+  refund(db, order.id, 500)
+  write(db, (tx) => void reverseRefund(tx, order.id, 500, cause, noon))
+  expect(totals(db, order.id)).toEqual([1250, 500])
+  refund(db, order.id, 700)
+  expect(totals(db, order.id)).toEqual([1250, 500, 200])
+})
+
+it('issues the invoice of an order that was paid before there were invoices, and the credit note of its refunds', () => {
+  const db = emptyShop()
+  const old = place(db, draft([line(makeProduct(db), { quantity: 2 })]))
+  db.sqlite.prepare(`UPDATE orders SET status = 'processing', paid_at = ? WHERE id = ?`).run(noon - 1000, old.id)
+  refund(db, old.id, 500)
+  expect(documentsOf(db, old.id)).toEqual([])
+  buy(db)
+  issueMissingInvoice(db, old.id, noon)
+  issueMissingInvoice(db, old.id, noon)
+  expect(numbers(db)).toEqual(['2026-1', '2026-2', 'CN2026-1'])
+  expect(totals(db, old.id)).toEqual([2500, 500])
+  const unpaid = place(db, draft([line(makeProduct(db))]))
+  expect(() => issueMissingInvoice(db, unpaid.id, noon)).toThrow('has not been paid')
+})
+
+it('reports what invoices minus credit notes come to, day by day', () => {
+  const db = emptyShop()
+  const dayMs = 86_400_000
+  const order = buy(db, { quantity: 3 })
+  refund(db, order.id, 1000, noon + dayMs)
+  buy(db, { now: noon + 40 * dayMs })
+  const sum = (from: string, to: string) => reportTax(db, { from, to }).report.totals
+  expect(sum('2026-06-01', '2026-06-01')).toEqual([{ currency: 'EUR', net: 37.5, tax: 0, gross: 37.5 }])
+  expect(sum('2026-01-01', '2026-12-31')).toEqual([{ currency: 'EUR', net: 40, tax: 0, gross: 40 }])
+  expect(sum('2026-01-01', '2026-05-31')).toEqual([])
+  const { sums } = reportTax(db, { from: '2026-06-02', to: '2026-06-02' })
+  expect(taxCsv(sums).split('\n')[1]).toBe('DE,,,0,no,EUR,-10,0.00,-10,0,1')
+})
+
+const taxes = fc.array(
+  fc.record({
+    name: fc.constant('VAT'),
+    country: fc.constantFrom('DE', 'FR'),
+    region: fc.constant(''),
+    rateMillionths: fc.constantFrom(0, 70_000, 190_000),
+    baseMinor: fc.nat(10_000),
+    amountMinor: fc.nat(2_000)
+  }),
+  { minLength: 1, maxLength: 4 }
+)
+const sumOf = (rows: readonly InvoiceTax[]): number =>
+  rows.reduce((sum, { baseMinor, amountMinor }) => sum + baseMinor + amountMinor, 0)
+
+it('returns tax in proportion, and in all refunds together exactly the tax of the invoice', () => {
+  fc.assert(
+    fc.property(taxes, fc.array(fc.nat(3_000), { maxLength: 8 }), (invoiced, parts) => {
+      const credited: InvoiceTax[][] = []
+      for (const part of [...parts, sumOf(invoiced)]) {
+        const left = taxesLeft(invoiced, credited)
+        const wanted = Math.min(part, sumOf(left))
+        const share = taxesOfRefund(left, wanted)
+        expect(sumOf(share)).toBe(wanted)
+        for (const [index, { amountMinor, baseMinor }] of share.entries()) {
+          expect(Math.min(amountMinor, baseMinor)).toBeGreaterThanOrEqual(0)
+          const exact = sumOf(left) === 0 ? 0 : ((left[index]?.amountMinor ?? 0) * wanted) / sumOf(left)
+          expect(Math.abs(amountMinor - exact)).toBeLessThan(2)
+        }
+        credited.push(share)
+      }
+      expect(sumOf(taxesLeft(invoiced, credited))).toBe(0)
+    }),
+    { numRuns: 50 }
+  )
+})
+
+it('writes a PDF of one page for a usual order and of several for a long one', async () => {
+  const db = emptyShop()
+  const product = makeProduct(db)
+  const long = 'A lantern with a long name, '.repeat(8)
+  const pagesOf = async (lines: number): Promise<number> => {
+    const items = Array.from({ length: lines }, () => line(product, { name: long }))
+    const order = pay(db, place(db, draft(items)))
+    const pdf = Buffer.from(await invoicePdf(documentOf(db, order.id), 'https://shop.example/x'))
+    expect(pdf.subarray(0, 5).toString()).toBe('%PDF-')
+    return pdf.toString('latin1').match(/\/Type \/Page\b/g)?.length ?? 0
+  }
+  expect(await pagesOf(3)).toBe(1)
+  expect(await pagesOf(30)).toBe(3)
+})
