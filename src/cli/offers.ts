@@ -82,7 +82,7 @@ function list({ app, options, now, json }: Work<ListOptions>): Answer {
   const terms = viewTerms(app)
   if (json) {
     const { rows, nextCursor } = listProducts(db, filter, (row) => toProduct(db, row, terms, now))
-    return { json: new JsonList('offers', rows, { nextCursor }), human: [] }
+    return { json: new JsonList('offers', rows, () => ({ nextCursor })), human: [] }
   }
   const { rows, nextCursor } = listProducts(db, filter, (row) => {
     const brief = toBrief(db, row, terms, now)

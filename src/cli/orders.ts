@@ -1,16 +1,13 @@
-import { Option } from 'commander'
 import type { ShopCommand } from './command.ts'
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
 import { parseWith } from '../platform/http/zod-errors.ts'
 import { formatMoney, toMinor } from '../platform/money.ts'
-import { findBuyer, listAllOrders, showOrder } from '../shop/customers/admin-orders.ts'
+import { showOrder } from '../shop/customers/admin-orders.ts'
 import type { AdminOrder } from '../shop/customers/admin-orders.ts'
 import { completeOrder } from '../shop/orders/complete-order.ts'
 import { explainOrder } from '../shop/orders/explain.ts'
 import { getOrder } from '../shop/orders/find.ts'
-import { orderStatuses } from '../shop/orders/states.ts'
-import type { OrderStatus } from '../shop/orders/states.ts'
 import { openAttempts } from '../shop/payments/attempts.ts'
 import { markPaid } from '../shop/payments/mark-paid.ts'
 import { cancelOrders, findUnpaidOrders } from '../shop/payments/cancel-unpaid.ts'
@@ -28,12 +25,12 @@ import { defineInvoice } from './order-invoice.ts'
 import { definePack } from './order-pack.ts'
 import { plain } from './plain.ts'
 import { table, timeCell } from './table.ts'
+import { defineLists } from './order-lists.ts'
 import { defineWarnings } from './payment-warnings.ts'
 import { showProgress } from './progress.ts'
 import { addCommand, confirmOrRefuse, runs } from './run.ts'
 import type { Work } from './run.ts'
 
-type ListOptions = { user?: string; status?: OrderStatus; limit: string }
 type SureOptions = { yes?: boolean }
 type ShipOptions = { carrier?: string; tracking?: string; url?: string; items?: string[] }
 type CancelOptions = SureOptions & { unpaid?: true; olderThan?: string; emailDomain?: string }
@@ -42,11 +39,7 @@ const by = 'operator'
 
 export function define(program: ShopCommand): void {
   const group = program.command('orders').description('orders and refunds')
-  const listing = addCommand(group, 'list', 'list the newest orders', 'orders list --status processing --limit 50')
-    .option('--user <email-or-id>', "one customer's orders; an email also finds guest orders")
-    .addOption(new Option('--status <status>', 'only orders with this status').choices(orderStatuses))
-    .option('--limit <n>', 'maximum number, up to 1000', '20')
-  runs(listing, 'migrated', list)
+  defineLists(group)
   runs(
     addCommand(group, 'show <id>', 'show one order with its addresses and history', 'orders show 12'),
     'migrated',
@@ -199,23 +192,6 @@ async function recordPayment(work: Work<SureOptions>, text: string): Promise<Ans
   return { json, human: [found, ...[human].flat()] }
 }
 
-function list({ app, options }: Work<ListOptions>): Answer {
-  const filter = {
-    limit: parseLimit(options.limit),
-    ...(options.user === undefined ? {} : findBuyer(app.db, options.user)),
-    ...(options.status === undefined ? {} : { status: options.status })
-  }
-  const orders = listAllOrders(app.db, filter)
-  const rows = orders.map((order) => [
-    order.id,
-    order.status,
-    money(order, order.total),
-    plain(order.email ?? ''),
-    timeCell(order.createdAt)
-  ])
-  return { json: { orders }, human: table(['Order', 'State', 'Total', 'Email', 'Placed'], rows) }
-}
-
 function answer(app: App, id: number): Answer {
   const { order, history } = showOrder(app.db, id)
   const moves = history.map((row) => [timeCell(row.at), row.from ?? '', row.to, row.by, row.reason])
@@ -265,10 +241,4 @@ function money(order: AdminOrder, amount: number): string {
 function parseId(text: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text)) throw new AppError('USAGE', 'The order must be a number such as 12.')
   return Number(text)
-}
-
-function parseLimit(text: string): number {
-  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0
-  if (limit < 1 || limit > 1000) throw new AppError('USAGE', '--limit must be a whole number from 1 to 1000.')
-  return limit
 }

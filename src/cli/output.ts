@@ -4,8 +4,17 @@ import { storageUnavailable } from '../platform/db/storage-errors.ts'
 import { Table, tableLines } from './table.ts'
 import type { Terminal } from './terminal.ts'
 
+/** A text, such as a CSV file, that is too long for memory. Its parts have their line breaks. */
+export class TextParts {
+  readonly parts: Iterable<string>
+
+  constructor(parts: Iterable<string>) {
+    this.parts = parts
+  }
+}
+
 /** Lines and tables for a person. */
-export type Shown = string | Table | readonly (string | Table)[]
+export type Shown = string | Table | TextParts | readonly (string | Table | TextParts)[]
 
 /** The result of a command: as one JSON document, and as text for a person. */
 export type Answer = {
@@ -16,14 +25,14 @@ export type Answer = {
   exitCode?: number
 }
 
-/** A JSON object with a list that is too long for memory, and further fields. */
+/** A JSON object with a list that is too long for memory, and further fields, which are read after the last row. */
 export class JsonList {
   readonly name: string
   readonly rows: Iterable<unknown>
-  readonly rest: object
+  readonly rest: () => object
 
-  /** `new JsonList('offers', rows, { nextCursor })` is written as `{"offers": […], "nextCursor": …}`. */
-  constructor(name: string, rows: Iterable<unknown>, rest: object = {}) {
+  /** `new JsonList('offers', rows, () => ({ nextCursor }))` is written as `{"offers": […], "nextCursor": …}`. */
+  constructor(name: string, rows: Iterable<unknown>, rest: () => object) {
     this.name = name
     this.rows = rows
     this.rest = rest
@@ -53,7 +62,7 @@ function* jsonPieces(json: unknown): Generator<string, void> {
     yield separator + JSON.stringify(row)
     separator = ','
   }
-  const rest = JSON.stringify(json.rest).slice(1)
+  const rest = JSON.stringify(json.rest()).slice(1)
   yield `]${rest === '}' ? '' : ','}${rest}\n`
 }
 
@@ -61,7 +70,8 @@ function* jsonPieces(json: unknown): Generator<string, void> {
 function* humanPieces(human: Shown, { stdout }: Terminal): Generator<string, void> {
   const columns = stdout.isTTY ? stdout.columns || mostColumns : Infinity
   for (const part of [human].flat()) {
-    for (const line of part instanceof Table ? tableLines(part, columns) : [part]) yield `${line}\n`
+    if (part instanceof TextParts) yield* part.parts
+    else for (const line of part instanceof Table ? tableLines(part, columns) : [part]) yield `${line}\n`
   }
 }
 

@@ -1,4 +1,3 @@
-import { AppError } from '../errors.ts'
 import { toIso } from '../platform/iso-time.ts'
 import { formatMoney, toMinor } from '../platform/money.ts'
 import { describeDifference } from '../operations/reports/payments/daily.ts'
@@ -6,9 +5,10 @@ import { paymentsCsv, toPaymentView, totalsOf } from '../operations/reports/paym
 import type { Total } from '../operations/reports/payments/export.ts'
 import { reportPayments } from '../operations/reports/payments/report.ts'
 import type { PaymentsReport } from '../operations/reports/payments/report.ts'
-import type { PaymentRow, Period } from '../operations/reports/payments/row.ts'
+import type { PaymentRow } from '../operations/reports/payments/row.ts'
 import type { ShopCommand } from './command.ts'
 import { writeCsv } from './csv-file.ts'
+import { defaultDays, parsePeriod } from './period.ts'
 import { wrap } from './output.ts'
 import type { Answer } from './output.ts'
 import { table } from './table.ts'
@@ -19,9 +19,6 @@ import { addCommand, runs } from './run.ts'
 import type { Work } from './run.ts'
 
 type ReportOptions = { from?: string; to?: string; csv?: string }
-
-const dayMs = 24 * 60 * 60_000
-const defaultDays = 30
 
 export function define(program: ShopCommand): void {
   const group = program.command('report').description('reports')
@@ -98,20 +95,4 @@ function linesOf({ rows, foreign }: PaymentsReport, totals: readonly Total[]): s
   ]
     .filter((line) => line !== '')
     .flatMap((line) => wrap(line, line.startsWith('- ') ? '  ' : ''))
-}
-
-/** Days are UTC; a day as the end is included. @throws AppError USAGE */
-function parsePeriod({ from, to }: ReportOptions, now: number): Period {
-  const end = to === undefined ? now : parseTime('--to', to, dayMs)
-  const start = from === undefined ? end - defaultDays * dayMs : parseTime('--from', from, 0)
-  if (start >= end) throw new AppError('USAGE', '--from must be before --to.')
-  return { from: start, to: end }
-}
-
-function parseTime(option: string, text: string, wholeDayMs: number): number {
-  const isDay = /^\d{4}-\d\d-\d\d$/.test(text)
-  const isTime = /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/.test(text)
-  const time = isDay || isTime ? Date.parse(text) : Number.NaN
-  if (Number.isNaN(time)) throw new AppError('USAGE', `${option} takes a date such as 2026-01-31.`)
-  return isDay ? time + wholeDayMs : time
 }

@@ -63,7 +63,7 @@ it('a long list as JSON is one document with its other fields', async () => {
   const rows = function* (): Generator<{ id: number }> {
     for (let id = 1; id <= 3; id += 1) yield { id }
   }
-  const json = new JsonList('rows', rows(), { nextCursor: null })
+  const json = new JsonList('rows', rows(), () => ({ nextCursor: null }))
   await printAnswer(terminal, { json, human: '' }, true)
   expect(JSON.parse(stdout())).toEqual({ rows: [{ id: 1 }, { id: 2 }, { id: 3 }], nextCursor: null })
 })

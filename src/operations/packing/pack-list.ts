@@ -1,6 +1,6 @@
 import { assetPath } from '../../platform/package-root.ts'
 import { openTemplates } from '../../platform/templates.ts'
-import { toCsv } from '../../shop/referrals/csv.ts'
+import { toCsv } from '../../platform/csv.ts'
 import type { OrderToPack } from '../../shop/shipments/pack-list.ts'
 
 const columns = [

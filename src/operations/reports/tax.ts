@@ -2,7 +2,7 @@ import type { Db } from '../../platform/db/database.ts'
 import { toDecimalText, toMajor } from '../../platform/money.ts'
 import { taxSums } from '../../shop/invoices/tax-sums.ts'
 import type { TaxSum } from '../../shop/invoices/tax-sums.ts'
-import { toCsv } from '../../shop/referrals/csv.ts'
+import { toCsv } from '../../platform/csv.ts'
 import { setting } from '../../shop/settings/settings.ts'
 
 /** Amounts in major units. */

@@ -1,9 +1,13 @@
-import { and, desc, eq, or, sql } from 'drizzle-orm'
+import { and, desc, eq, gte, lt, or, sql } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { toIso } from '../../platform/iso-time.ts'
 import { toMajor } from '../../platform/money.ts'
 import { emailKey } from '../../platform/email-key.ts'
+import { parseCursor, toCursor } from '../../platform/page-cursor.ts'
+import { compareKey } from '../../platform/text.ts'
 import { findUserByEmail, getUser } from '../accounts/find.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import { couponsOf, getOrder, historyOf } from '../orders/find.ts'
@@ -63,25 +67,55 @@ export function isEmailOfOrder(db: Db, emailKey: string): boolean {
   return found !== undefined
 }
 
-/** The newest orders of the shop, or of one buyer or state. */
-export function listAllOrders(db: Db, filter: Buyer & { status?: OrderStatus; limit: number }): AdminOrder[] {
-  const { userId, emailKey, status } = filter
+export type OrderFilter = Buyer & {
+  status?: OrderStatus | undefined
+  /** A part of the buyer's email, name or company, or of the name in an address, in any case. */
+  search?: string | undefined
+  /** When the order was placed; `to` is not included. */
+  from?: number | undefined
+  to?: number | undefined
+  /** The cursor of an earlier page. */
+  cursor?: string | undefined
+  limit: number
+}
+
+/** The newest orders of the shop that match. `nextCursor` is null on the last page. */
+export function listAllOrders(db: Db, filter: OrderFilter): { orders: AdminOrder[]; nextCursor: string | null } {
+  const { userId, emailKey, status, search, from, to, cursor, limit } = filter
+  const after = cursor === undefined ? undefined : parseCursor(cursor)
   const ofBuyer = or(
     userId === undefined ? undefined : eq(orders.userId, userId),
     emailKey === undefined ? undefined : eq(orders.emailKey, emailKey)
   )
   // A buyer has few orders and a state may have most of the shop's: the + keeps SQLite from searching by state then.
   const state = ofBuyer === undefined ? sql`${orders.status}` : sql`+${orders.status}`
-  const conditions = [ofBuyer, status === undefined ? undefined : eq(state, status)]
+  const conditions = [
+    ofBuyer,
+    status === undefined ? undefined : eq(state, status),
+    search === undefined ? undefined : sql`instr(${buyerText}, ${compareKey(search)}) > 0`,
+    from === undefined ? undefined : gte(orders.createdAt, from),
+    to === undefined ? undefined : lt(orders.createdAt, to),
+    after === undefined ? undefined : sql`(${orders.createdAt}, ${orders.id}) < (${after.order}, ${after.id})`
+  ]
   const rows = db.orm
     .select()
     .from(orders)
     .where(and(...conditions))
     .orderBy(desc(orders.createdAt), desc(orders.id))
-    .limit(filter.limit)
+    .limit(limit + 1)
     .all()
-  return rows.map((row) => toAdminOrder(db, row))
+  const page = rows.slice(0, limit)
+  const last = rows.length > limit ? page.at(-1) : undefined
+  return {
+    orders: page.map((row) => toAdminOrder(db, row)),
+    nextCursor: last === undefined ? null : toCursor({ order: last.createdAt, id: last.id })
+  }
 }
+
+/** By what an operator finds an order again. */
+const nameIn = (column: SQLiteColumn): SQL =>
+  sql`concat_ws(' ', ${column} ->> '$.firstName', ${column} ->> '$.lastName', ${column} ->> '$.companyName', ${column} ->> '$.company')`
+const buyerText = sql`compare_key(concat_ws(' | ', ${orders.email}, ${nameIn(orders.contact)}, ${nameIn(orders.shippingAddress)}, ${nameIn(orders.billingAddress)}))`
 
 /**
  * Every order of a person with everything that is stored about it, newest first: those of the account, and the guest
@@ -115,7 +149,8 @@ function toAdminOrder(db: Db, order: OrderRow): AdminOrder {
   }
 }
 
-function toRecord(db: Db, order: OrderRow): OrderRecord {
+/** An order with everything that is stored about it and its buyer. */
+export function toRecord(db: Db, order: OrderRow): OrderRecord {
   const { contact, billingAddress, shippingAddress, notes } = order
   const shipments = listShipments(db, order.id)
   return { ...toAdminOrder(db, order), contact, billingAddress, shippingAddress, notes, shipments }

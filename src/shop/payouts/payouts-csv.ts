@@ -3,7 +3,7 @@ import { toIsoOrNull } from '../../platform/iso-time.ts'
 import { toDecimalText } from '../../platform/money.ts'
 import { getUserById } from '../accounts/find.ts'
 import { getAffiliateById } from '../affiliates/find.ts'
-import { toCsv } from '../referrals/csv.ts'
+import { toCsv } from '../../platform/csv.ts'
 import type { PayoutRow } from '../referrals/rows.ts'
 import type { PayoutPlan } from './plan-payouts.ts'
 

@@ -84,10 +84,10 @@ test('the operator sees the order as the buyer does, and email, address, discoun
     { from: 'pending', to: 'processing', at: '2026-06-01T12:00:01.000Z', by: 'test', reason: 'a test' }
   ])
   place(db, draft(lines))
-  expect(listAllOrders(db, { limit: 10 }).map((order) => order.id)).toEqual([id + 1, id])
-  expect(listAllOrders(db, { limit: 10, userId: lena.id })).toEqual([listed])
-  expect(listAllOrders(db, { limit: 10, status: 'pending' }).map((order) => order.id)).toEqual([id + 1])
-  expect(listAllOrders(db, { limit: 1 })).toHaveLength(1)
+  expect(listAllOrders(db, { limit: 10 }).orders.map((order) => order.id)).toEqual([id + 1, id])
+  expect(listAllOrders(db, { limit: 10, userId: lena.id })).toEqual({ orders: [listed], nextCursor: null })
+  expect(listAllOrders(db, { limit: 10, status: 'pending' }).orders.map((order) => order.id)).toEqual([id + 1])
+  expect(listAllOrders(db, { limit: 1 }).orders).toHaveLength(1)
 })
 
 test('a buyer is found by account id or email, and a guest by the email of an order', () => {

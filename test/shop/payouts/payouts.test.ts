@@ -4,7 +4,7 @@ import { acceptAsOperator, rejectAsOperator } from '../../../src/shop/payouts/de
 import { payoutsCsv } from '../../../src/shop/payouts/payouts-csv.ts'
 import { planPayouts } from '../../../src/shop/payouts/plan-payouts.ts'
 import { balanceOf } from '../../../src/shop/referrals/balance.ts'
-import { referralsCsv } from '../../../src/shop/referrals/csv.ts'
+import { referralsCsv } from '../../../src/shop/referrals/referrals-csv.ts'
 import { entriesOf } from '../../../src/shop/referrals/ledger.ts'
 import {
   acceptReferral,

@@ -1,6 +1,6 @@
+import { toCsv } from '../../../platform/csv.ts'
 import { toIso } from '../../../platform/iso-time.ts'
 import { toDecimalText, toMajor } from '../../../platform/money.ts'
-import { toCsv } from '../../../shop/referrals/csv.ts'
 import type { PaymentRow } from './row.ts'
 
 const columns = [

@@ -1,4 +1,4 @@
-import { stringify } from 'csv-stringify/sync'
+import { toCsv } from '../../platform/csv.ts'
 import { toIso, toIsoOrNull } from '../../platform/iso-time.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { toDecimalText } from '../../platform/money.ts'
@@ -36,9 +36,4 @@ export function referralsCsv(db: Db, filter: ReferralFilter): string {
     toIsoOrNull(referral.acceptedAt)
   ])
   return toCsv(columns, rows)
-}
-
-/** CSV for spreadsheets. Escapes cells that start like a formula: users choose names and codes, and a spreadsheet would execute them. */
-export function toCsv(columns: readonly string[], rows: readonly (string | number | null)[][]): string {
-  return stringify([[...columns], ...rows], { escape_formulas: true })
 }

@@ -1,0 +1,62 @@
+import type { Db } from '../../platform/db/database.ts'
+import { readSnapshot } from '../../platform/db/database.ts'
+import { rawStatement } from '../../platform/db/statements.ts'
+import { validationFailed } from '../../errors.ts'
+import { findOrder } from '../orders/find.ts'
+import type { OrderRow } from '../orders/rows.ts'
+import type { OrderStatus } from '../orders/states.ts'
+
+export type ExportFilter = {
+  status?: OrderStatus | undefined
+  /** When the order was placed, in epoch milliseconds; `to` is not included. */
+  from?: number | undefined
+  to?: number | undefined
+  /** The cursor of an earlier export, after which this one continues. */
+  cursor?: string | undefined
+  /** The most orders; all by default. */
+  limit?: number | undefined
+}
+
+export type OrderExport<T> = {
+  /** In the order of their ids, read while they are used. */
+  rows: Iterable<T>
+  /** Continues after the last order, also with orders that are placed later. */
+  nextCursor: () => string
+}
+
+type Values = { after: number; from: number; to: number; status: OrderStatus | null; limit: number }
+
+const matching = rawStatement<Values, number>(`
+  SELECT id FROM orders
+  WHERE id > @after AND created_at >= @from AND created_at < @to AND (@status IS NULL OR status = @status)
+  ORDER BY id LIMIT @limit`)
+
+/** The orders that are read at once, from one snapshot of the database. */
+const chunk = 500
+
+/**
+ * The orders of an export, oldest first. Any number of orders needs the memory of a few hundred.
+ *
+ * @param view what the export shows of a few hundred orders at once
+ * @throws AppError VALIDATION_FAILED for a cursor that is not one
+ */
+export function exportOrders<T>(db: Db, filter: ExportFilter, view: (orders: OrderRow[]) => T[]): OrderExport<T> {
+  const { status = null, from = 0, to = Number.MAX_SAFE_INTEGER, cursor = '0', limit = Infinity } = filter
+  if (!/^\d{1,15}$/.test(cursor)) throw validationFailed({ cursor: ['Must be the nextCursor of an earlier export.'] })
+  let after = Number(cursor)
+  const rows = function* (): Generator<T, void> {
+    let left = limit
+    while (left > 0) {
+      const values = { after, from, to, status, limit: Math.min(chunk, left) }
+      const found = readSnapshot(db, () => {
+        const ids = matching(db).pluck().all(values)
+        return { ids, shown: view(ids.flatMap((id) => findOrder(db, id) ?? [])) }
+      })
+      yield* found.shown
+      after = found.ids.at(-1) ?? after
+      left -= found.ids.length
+      if (found.ids.length < values.limit) return
+    }
+  }
+  return { rows: rows(), nextCursor: () => String(after) }
+}
