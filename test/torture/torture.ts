@@ -19,6 +19,7 @@ import { crash } from './crash.ts'
 import { Random } from './random.ts'
 import { durability } from './durability.ts'
 import { fuzz } from './fuzz.ts'
+import { invoices } from './invoices.ts'
 import { mutants } from './mutants.ts'
 import { NotSupported } from './part.ts'
 import type { Trial, Part } from './part.ts'
@@ -37,6 +38,7 @@ const parts: readonly Part[] = [
   fuzz,
   races,
   quotes,
+  invoices,
   authorisation,
   abuse,
   budgets,
