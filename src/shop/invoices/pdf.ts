@@ -41,8 +41,7 @@ export async function invoicePdf(row: InvoiceRow, pageUrl: string): Promise<Uint
     lang: 'en',
     info: { Title: `${text.title} ${text.number}`, Author: text.seller[0] ?? '', CreationDate: new Date(row.issuedAt) }
   })
-  const { resolve } = createRequire(import.meta.url)
-  for (const [name, file] of Object.entries(fonts)) pdf.registerFont(name, resolve(file))
+  for (const [name, font] of await (parsedFonts ??= parseFonts())) pdf.registerFont(name, font)
   const written = arrayBuffer(pdf)
   let y = writeHead(pdf, text)
   y = writeLines(pdf, text, y)
@@ -51,6 +50,16 @@ export async function invoicePdf(row: InvoiceRow, pageUrl: string): Promise<Uint
   writeFooters(pdf, text)
   pdf.end()
   return new Uint8Array(await written)
+}
+
+let parsedFonts: Promise<[name: string, font: PDFKit.Mixins.PDFFontSource][]> | undefined
+
+/** Parsing the fonts takes six times as long as writing a document, so it happens once. */
+async function parseFonts(): Promise<[string, PDFKit.Mixins.PDFFontSource][]> {
+  const { openSync } = await import('fontkit')
+  const { resolve } = createRequire(import.meta.url)
+  // pdfkit takes fonts of fontkit since 0.20, which its types do not say.
+  return Object.entries(fonts).map(([name, file]) => [name, openSync(resolve(file)) as unknown as Uint8Array])
 }
 
 /** Seller and title, then buyer and facts. Returns where the next part begins. */
