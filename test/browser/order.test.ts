@@ -45,6 +45,12 @@ async function sumsOf(page: Page): Promise<number[]> {
   return [lines.reduce((sum, amount) => sum + amount, 0), ...(await amounts('tfoot'))]
 }
 
+/** How many sheets of A4 a page prints on. */
+async function printedPages(page: Page): Promise<number> {
+  const pdf = await page.pdf({ preferCSSPageSize: true })
+  return pdf.toString('latin1').match(/\/Type \/Page\b/g)?.length ?? 0
+}
+
 test('a customer opens an order, sees what was shipped to them, and orders what is still sold again', async () => {
   const { id } = await place(['beeswax-pillar', 'enamel-kettle', 'storm-lantern'])
   write(db, (tx) => moveOrder(tx, id, 'processing', { by: 'test', reason: 'paid' }, Date.now()))
@@ -63,9 +69,14 @@ test('a customer opens an order, sees what was shipped to them, and orders what 
   // The lines, less the discount, are the total.
   const [sum = 0, discount = 0, total = 0] = await sumsOf(page)
   expect(sum + discount).toBeCloseTo(total)
-  expect(text).not.toMatch(/utm|attribution|Invoice|Billing address/i)
+  expect(text).not.toMatch(/utm|attribution|Billing address/i)
   expect(await page.getByRole('link', { name: 'Track UPS' }).getAttribute('href')).toContain('1Z9')
   await look(page, 'order')
+  await page.getByRole('link', { name: 'Open the invoice' }).click()
+  await page.getByRole('heading', { name: 'Invoice' }).waitFor()
+  await look(page, 'invoice')
+  expect(await printedPages(page)).toBe(1)
+  await page.goBack()
 
   await page.getByRole('button', { name: 'Order again' }).click()
   await page.getByText('Your cart has what can still be bought').waitFor()
