@@ -14,7 +14,7 @@ const floors: readonly (readonly string[])[] = [
   ['shop/mail', 'shop/webhooks', 'shop/limits'],
   ['shop/outbox'],
   ['shop/accounts', 'shop/catalog'],
-  ['shop/affiliates', 'shop/benefits', 'shop/shipping'],
+  ['shop/affiliates', 'shop/benefits', 'shop/shipping', 'shop/tax'],
   ['shop/referrals', 'shop/invoices'],
   ['shop/orders'],
   ['shop/payments', 'shop/payouts', 'shop/shipments'],

@@ -13,6 +13,7 @@ export const groups: readonly Group[] = [
   { name: 'offers', about: 'the catalogue', load: () => import('./offers.ts') },
   { name: 'coupons', about: 'coupon codes', load: () => import('./coupons.ts') },
   { name: 'shipping', about: 'shipping zones and methods', load: () => import('./shipping.ts') },
+  { name: 'tax', about: 'tax rates', load: () => import('./tax.ts') },
   { name: 'modules', about: 'switch modules on and off', load: () => import('./modules.ts') },
   { name: 'settings', about: 'settings of the running shop', load: () => import('./settings.ts') },
   { name: 'orders', about: 'orders and refunds', load: () => import('./orders.ts') },

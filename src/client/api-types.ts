@@ -180,11 +180,13 @@ export type Operations = {
         lastName?: string | null
         phone?: string | null
         companyName?: string | null
+        vatId?: string | null
         createAccount?: boolean | null
         password?: string | null
         first_name?: string | null
         last_name?: string | null
         company_name?: string | null
+        vat_id?: string | null
         create_account?: boolean | null
       } | null
       billingAddress?: {
@@ -256,11 +258,13 @@ export type Operations = {
         lastName?: string | null
         phone?: string | null
         companyName?: string | null
+        vatId?: string | null
         createAccount?: boolean | null
         password?: string | null
         first_name?: string | null
         last_name?: string | null
         company_name?: string | null
+        vat_id?: string | null
         create_account?: boolean | null
       } | null
       billingAddress?: {
@@ -492,6 +496,7 @@ export type CartProblem = {
     | 'payment_unavailable'
     | 'too_many_unpaid'
     | 'too_many_attempts'
+    | 'vat_id_invalid'
   message: string
   left?: number
   minimum?: number
@@ -899,6 +904,7 @@ export type LineProblem = {
     | 'payment_unavailable'
     | 'too_many_unpaid'
     | 'too_many_attempts'
+    | 'vat_id_invalid'
   message: string
   left?: number
   minimum?: number

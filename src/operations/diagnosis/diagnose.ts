@@ -11,6 +11,7 @@ import { folderChecks } from './folder-checks.ts'
 import { networkChecks } from './network-checks.ts'
 import { paymentChecks } from './payment-checks.ts'
 import { settingChecks } from './setting-checks.ts'
+import { taxChecks } from './tax-checks.ts'
 import { workChecks } from './work-checks.ts'
 
 export type HealthReport = { status: CheckStatus; checks: CheckResult[] }
@@ -39,7 +40,7 @@ export async function diagnose(config: Config, overrides: Overrides = {}): Promi
 /** A database at another schema version lacks tables that the other checks read. */
 function checksFor(app: App): readonly Check[] {
   return isCurrent(app)
-    ? [...databaseChecks, ...settingChecks, ...networkChecks, ...paymentChecks, ...workChecks]
+    ? [...databaseChecks, ...settingChecks, ...taxChecks, ...networkChecks, ...paymentChecks, ...workChecks]
     : databaseChecks
 }
 

@@ -74,15 +74,15 @@ function placeOrder(tx: Tx, purchase: Purchase, until: number, now: number): Ord
   const { userId, email, contact, billingAddress, notes, items, query } = purchase
   const currency = setting(tx, 'shop.currency')
   const codes = sentCodes({ couponCode: undefined, couponCodes: purchase.couponCodes })
-  const cart = evaluateCart(tx, { items, codes, currency }, { userId, emailKey: emailKey(email) }, now)
+  const taxed = { billingAddress, shippingAddress: null, vatId: null }
+  const cart = evaluateCart(tx, { items, codes, currency, taxed }, { userId, emailKey: emailKey(email) }, now)
   assertSellable(cartRefusals(cart))
   const attribution = decideAttribution(tx, query, { userId, emails: [email] })
   const draft = {
     userId,
     email,
     contact,
-    billingAddress,
-    shippingAddress: null,
+    ...taxed,
     notes,
     currency,
     shipping: null,

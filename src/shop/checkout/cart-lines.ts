@@ -1,6 +1,7 @@
 import type { Db } from '../../platform/db/database.ts'
 import { findShown, findSellable, unsellableReasons } from '../catalog/sellable.ts'
 import type { Sellable, Shown, UnsellableReason } from '../catalog/sellable.ts'
+import type { ChargedPrice } from '../orders/charged-price.ts'
 import type { DraftLine } from '../orders/draft.ts'
 import { notEnough, refusal } from '../orders/problems.ts'
 import type { Problem, Refusal } from '../orders/problems.ts'
@@ -70,7 +71,12 @@ export function lineAt(lines: readonly CartLine[], path: string): CartLine | und
 }
 
 /** The line of an order, with its share of the discounts. */
-export function toDraftLine(line: CartLine, sellable: Sellable, discountMinor: number): DraftLine {
+export function toDraftLine(
+  line: CartLine,
+  sellable: Sellable,
+  { unitPriceMinor, listPriceMinor }: ChargedPrice,
+  discountMinor: number
+): DraftLine {
   return {
     path: pathOf(line),
     productId: line.productId,
@@ -78,9 +84,10 @@ export function toDraftLine(line: CartLine, sellable: Sellable, discountMinor: n
     name: sellable.name,
     sku: sellable.variation?.sku ?? null,
     quantity: line.quantity,
-    unitPriceMinor: sellable.unitPriceMinor,
+    unitPriceMinor,
+    listPriceMinor,
     discountMinor,
-    totalMinor: sellable.unitPriceMinor * line.quantity - discountMinor,
+    totalMinor: unitPriceMinor * line.quantity - discountMinor,
     type: sellable.type,
     taxClass: sellable.product.taxClass,
     weightGrams: sellable.product.weightGrams,

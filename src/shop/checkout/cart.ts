@@ -6,6 +6,9 @@ import type { CouponRefusal, CouponScope, DiscountableLine } from '../catalog/co
 import { couponScope, findCoupon } from '../catalog/coupons.ts'
 import type { CouponRow } from '../catalog/rows.ts'
 import { categoryIdsOfProduct } from '../catalog/stored-product.ts'
+import { saleTerms } from '../tax/terms.ts'
+import type { SaleTerms, TaxedBuyer } from '../tax/terms.ts'
+import { chargedPrice } from '../orders/charged-price.ts'
 import { couponRefusal } from '../orders/coupon-refusal.ts'
 import { customerKeyOf } from '../orders/coupon-uses.ts'
 import type { DraftCoupon, DraftLine } from '../orders/draft.ts'
@@ -30,9 +33,17 @@ export type EvaluatedCart = PricedCart & {
   codes: CartCode[]
   itemRefusals: Refusal[]
   codeRefusals: Refusal[]
+  /** How the lines are taxed. */
+  terms: SaleTerms
 }
 
-type CartInput = { items: readonly Item[]; codes: readonly SentCode[]; currency: string }
+type CartInput = {
+  items: readonly Item[]
+  codes: readonly SentCode[]
+  currency: string
+  /** Without it, the shop's own country decides the tax. */
+  taxed?: TaxedBuyer
+}
 
 /**
  * Calculates the price of the items at `now`, with the prices and stock of the catalogue. Items with the same product and
@@ -42,12 +53,20 @@ type CartInput = { items: readonly Item[]; codes: readonly SentCode[]; currency:
 export function evaluateCart(db: Db, input: CartInput, buyer: CartBuyer, now: number): EvaluatedCart {
   const { lines: cartLines, refusals: itemRefusals } = findLines(db, input.items, now)
   const sold = cartLines.flatMap((line) => (line.sellable === null ? [] : [{ line, sellable: line.sellable }]))
+  const kinds = sold.map(({ sellable: { type, product } }) => ({ type, taxClass: product.taxClass }))
+  const terms = saleTerms(db, input.taxed ?? { shippingAddress: null, billingAddress: null, vatId: null }, kinds)
+  const priced = sold.map(({ line, sellable }, index) => {
+    const kind = kinds[index] ?? { type: sellable.type, taxClass: 'standard' }
+    const price = chargedPrice(terms, kind, sellable.unitPriceMinor, input.currency)
+    line.unitPriceMinor = price.unitPriceMinor
+    return { line, sellable, price }
+  })
   const hasCodes = input.codes.length > 0
-  const discountable = sold.map(({ line, sellable }) => ({
+  const discountable = priced.map(({ line, price }) => ({
     productId: line.productId,
     // Only coupons need the categories.
     categoryIds: hasCodes ? categoryIdsOfProduct(db, line.productId) : [],
-    totalMinor: sellable.unitPriceMinor * line.quantity
+    totalMinor: price.unitPriceMinor * line.quantity
   }))
   const checked = input.codes.map((sent) => checkCode(db, sent, discountable, { currency: input.currency, now }))
   const applied = checked.flatMap(({ path, coupon, scope, refusal }) =>
@@ -64,7 +83,10 @@ export function evaluateCart(db: Db, input: CartInput, buyer: CartBuyer, now: nu
     codes: checked,
     itemRefusals,
     codeRefusals: checked.flatMap(({ refusal }) => refusal ?? []),
-    lines: sold.map(({ line, sellable }, index) => toDraftLine(line, sellable, discounts.byLine[index] ?? 0)),
+    terms,
+    lines: priced.map(({ line, sellable, price }, index) =>
+      toDraftLine(line, sellable, price, discounts.byLine[index] ?? 0)
+    ),
     coupons: applied.map(({ path, coupon }, index) => ({
       path,
       couponId: coupon.id,

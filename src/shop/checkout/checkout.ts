@@ -24,7 +24,7 @@ import { assertMayHold, releaseOrders } from './held-orders.ts'
 import { linkOrder } from './idempotency.ts'
 import { assertOffered, offersChoice } from './offered-strategies.ts'
 import { assertSellable, paymentRefusals, saleRefusals } from './sale-refusals.ts'
-import { emailOf, emailRefusals, saleOf } from './sale.ts'
+import { emailOf, emailRefusals, saleOf, vatIdOf } from './sale.ts'
 import type { Claim } from './idempotency.ts'
 import type { CheckoutBody, CheckoutQuery } from './input.ts'
 import { evaluateCodes } from './evaluate-codes.ts'
@@ -172,7 +172,15 @@ function assertOrigins(shop: ShopContext, body: Pick<CheckoutBody, 'returnUrl' |
 
 type FixedPart = Pick<
   OrderDraft,
-  'email' | 'contact' | 'billingAddress' | 'shippingAddress' | 'notes' | 'returnUrl' | 'cancelUrl' | 'holdMinutes'
+  | 'email'
+  | 'contact'
+  | 'billingAddress'
+  | 'shippingAddress'
+  | 'vatId'
+  | 'notes'
+  | 'returnUrl'
+  | 'cancelUrl'
+  | 'holdMinutes'
 >
 
 function draftOf(shop: ShopContext, body: CheckoutBody, user: UserRow | null, email: string | null): FixedPart {
@@ -187,6 +195,7 @@ function draftOf(shop: ShopContext, body: CheckoutBody, user: UserRow | null, em
     }),
     billingAddress: addressOf(body.billingAddress),
     shippingAddress: addressOf(body.shippingAddress),
+    vatId: vatIdOf(body),
     notes: body.notes ?? null,
     returnUrl: body.returnUrl ?? null,
     cancelUrl: body.cancelUrl ?? null,

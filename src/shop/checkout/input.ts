@@ -68,6 +68,7 @@ const customer = withAliases(
     lastName: optionalLine(100),
     phone: optionalLine(40),
     companyName: optionalLine(100),
+    vatId: optionalLine(40),
     createAccount: optional(z.boolean()),
     password: optional(z.string())
   },
@@ -75,6 +76,7 @@ const customer = withAliases(
     firstName: ['first_name'],
     lastName: ['last_name'],
     companyName: ['company_name'],
+    vatId: ['vat_id'],
     createAccount: ['create_account']
   }
 )

@@ -4,7 +4,8 @@ import { lineImage } from '../catalog/public/image.ts'
 import type { Image } from '../catalog/public/image.ts'
 import type { ShopContext } from '../context.ts'
 import type { Problem, Refusal } from '../orders/problems.ts'
-import { totalsOf } from '../orders/totals.ts'
+import { toTaxes } from '../orders/order-taxes.ts'
+import type { TaxView } from '../orders/order-taxes.ts'
 import { lineAt, pathOf } from './cart-lines.ts'
 import type { Sale } from './sale.ts'
 
@@ -27,7 +28,7 @@ export type Quote = {
   subtotal: number
   discount: number
   shipping: { required: boolean; methods: []; chosen: null; amount: number }
-  tax: { included: boolean; amount: number; lines: [] }
+  tax: { included: boolean; amount: number; lines: TaxView[] }
   total: number
   payable: boolean
   problems: Problem[]
@@ -36,13 +37,13 @@ export type Quote = {
 /** A sale and everything that prevents it, for a site. */
 export function toQuote(
   { db, publicUrl }: Pick<ShopContext, 'db' | 'publicUrl'>,
-  { cart, currency }: Sale,
+  { cart, totals, currency }: Sale,
   refusals: readonly Refusal[]
 ): Quote {
   const { cartLines, lines } = cart
   const problems = refusals.map(({ problem }) => problem)
   const major = (minor: number): number => toMajor(minor, currency)
-  const { subtotalMinor, discountMinor, shippingMinor, tax, totalMinor } = totalsOf(lines)
+  const { subtotalMinor, discountMinor, shippingMinor, tax, totalMinor } = totals
   return {
     currency,
     lines: cartLines.map((line) => ({
@@ -62,7 +63,7 @@ export function toQuote(
     subtotal: major(subtotalMinor),
     discount: major(discountMinor),
     shipping: { required: needsShipping(lines), methods: [], chosen: null, amount: major(shippingMinor) },
-    tax: { included: tax.included, amount: major(tax.amountMinor), lines: [] },
+    tax: { included: tax.included, amount: major(tax.amountMinor), lines: toTaxes(tax.lines, currency) },
     total: major(totalMinor),
     payable: problems.length === 0,
     problems

@@ -5,7 +5,6 @@ import { hasReachedLimit } from '../orders/coupon-uses.ts'
 import { cartRefused, refusal } from '../orders/problems.ts'
 import type { Refusal } from '../orders/problems.ts'
 import { takesToken } from '../orders/strategies.ts'
-import { totalsOf } from '../orders/totals.ts'
 import { subscribedRefusals } from './already-subscribed.ts'
 import { belowMinimum, isTooSmallForCard } from './below-minimum.ts'
 import { lineAt, pathOf } from './cart-lines.ts'
@@ -13,6 +12,7 @@ import type { EvaluatedCart } from './cart.ts'
 import { stockRefusals } from './held-orders.ts'
 import { loginNeeded } from './known-buyer.ts'
 import { offersChoice } from './offered-strategies.ts'
+import { vatIdRefusals } from './sale.ts'
 import type { Sale } from './sale.ts'
 import { shippingRefusals } from './ship-to.ts'
 import { sessionRefusals } from './subscription-rules.ts'
@@ -64,6 +64,7 @@ export function saleRefusals(db: Db, sale: Sale, now: number): RefusalGroup[] {
     },
     { refusals: stock.filter((each) => !hasNotEnough(each, cart)), message: 'Some items cannot be bought.' },
     { refusals: usedCoupons(db, cart) },
+    { refusals: vatIdRefusals(sale.vatId) },
     { refusals: shippingRefusals(db, cart.lines, sale) }
   ]
 }
@@ -71,7 +72,7 @@ export function saleRefusals(db: Db, sale: Sale, now: number): RefusalGroup[] {
 /** What prevents the payment of a cart that has no other refusals. */
 export function paymentRefusals(shop: Pick<ShopContext, 'cards' | 'config'>, sale: Sale): RefusalGroup {
   const { cart, currency, strategy, userId, email } = sale
-  const { totalMinor } = totalsOf(cart.lines)
+  const { totalMinor } = sale.totals
   const limited = cart.codes.find(({ coupon }) => (coupon?.maxUsesPerCustomer ?? null) !== null)
   if (totalMinor === 0) {
     return { refusals: userId === null && limited !== undefined ? [loginNeeded(limited.path, 'couponCode')] : [] }

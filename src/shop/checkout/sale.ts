@@ -1,11 +1,14 @@
 import type { Db } from '../../platform/db/database.ts'
 import { emailKey } from '../../platform/email-key.ts'
+import { readVatId } from '../../platform/vat/vat-id.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import type { Holder } from '../orders/holders.ts'
 import { refusal } from '../orders/problems.ts'
 import type { Refusal } from '../orders/problems.ts'
 import { defaultStrategy, takesToken } from '../orders/strategies.ts'
 import type { Strategy } from '../orders/strategies.ts'
+import { computeTotals } from '../orders/totals.ts'
+import type { Totals } from '../orders/totals.ts'
 import { setting } from '../settings/settings.ts'
 import { evaluateCart, sentCodes } from './cart.ts'
 import type { EvaluatedCart } from './cart.ts'
@@ -16,11 +19,14 @@ import type { Place } from './ship-to.ts'
 /** A cart that a buyer wants to buy, for checkout and quotes alike. */
 export type Sale = {
   cart: EvaluatedCart
+  totals: Totals
   currency: string
   strategy: Strategy
   /** The account that owns the order; null for a guest. */
   userId: number | null
   email: string | null
+  /** As the buyer typed it. */
+  vatId: string | undefined
   holder: Pick<Holder, 'isGuest' | 'addressKey'>
   /** The address for what has to be shipped. */
   shipTo: Place | null
@@ -33,14 +39,42 @@ export function saleOf(db: Db, body: QuoteBody, buyer: Pick<Sale, 'userId' | 'em
   const { userId, email } = buyer
   const currency = setting(db, 'shop.currency')
   const customer = { userId, emailKey: email === null ? null : emailKey(email) }
-  const cart = evaluateCart(db, { items: body.items, codes: sentCodes(body), currency }, customer, now)
+  const taxed = {
+    shippingAddress: body.shippingAddress ?? null,
+    billingAddress: body.billingAddress ?? null,
+    vatId: vatIdOf(body)
+  }
+  const cart = evaluateCart(db, { items: body.items, codes: sentCodes(body), currency, taxed }, customer, now)
+  const totals = computeTotals(cart.terms, { lines: cart.lines, shippingMinor: 0, currency })
   const strategy = body.strategy ?? defaultStrategy
-  return { ...buyer, cart, currency, strategy, shipTo: shipToOf(body), subscribeAgain: body.subscribeAgain === true }
+  const vatId = body.customer?.vatId
+  return {
+    ...buyer,
+    vatId,
+    cart,
+    totals,
+    currency,
+    strategy,
+    shipTo: shipToOf(body),
+    subscribeAgain: body.subscribeAgain === true
+  }
 }
 
 /** A logged-in customer's own email; a guest's customer.email, else billingAddress.email. */
 export function emailOf(body: QuoteBody, user: UserRow | null): string | null {
   return user === null ? (body.customer?.email ?? body.billingAddress?.email ?? null) : user.email
+}
+
+/** The VAT id of a business in its stored form; null if there is none, or if it is not valid. */
+export function vatIdOf({ customer }: QuoteBody): string | null {
+  return readVatId(customer?.vatId ?? '')?.id ?? null
+}
+
+/** The refusal of a text that is not a VAT id. */
+export function vatIdRefusals(vatId: string | undefined): Refusal[] {
+  if (vatId === undefined || readVatId(vatId) !== undefined) return []
+  const message = 'Enter a VAT id with its country code, such as ATU12345675.'
+  return [refusal({ path: 'customer.vatId', code: 'vat_id_invalid', message })]
 }
 
 /** Whether the shop requires the email of a guest before a payment by token. */

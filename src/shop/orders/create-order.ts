@@ -3,18 +3,21 @@ import type { Tx } from '../../platform/db/database.ts'
 import { insertStatement } from '../../platform/db/statements.ts'
 import { emailKey } from '../../platform/email-key.ts'
 import { emit } from '../outbox/emit.ts'
+import { saleTerms } from '../tax/terms.ts'
 import { recordMove } from './audit.ts'
 import { couponRefusal } from './coupon-refusal.ts'
 import { takeCouponUse } from './coupon-uses.ts'
 import type { OrderDraft } from './draft.ts'
 import { getOrder } from './find.ts'
 import { countedStock, takeUnits } from './order-stock.ts'
+import { storeTaxes } from './order-taxes.ts'
 import { cartRefused, notEnough, refusal } from './problems.ts'
 import type { Refusal } from './problems.ts'
 import type { OrderRow } from './rows.ts'
 import { orderCoupons, orderItems, orders } from './schema.ts'
 import { stampAttribution } from './stamp-attribution.ts'
-import { toColumns, totalsOf } from './totals.ts'
+import { computeTotals, toColumns } from './totals.ts'
+import type { Totals } from './totals.ts'
 
 const insertRow = insertStatement(orders)
 const insertItem = insertStatement(orderItems)
@@ -29,11 +32,13 @@ const insertCoupon = insertStatement(orderCoupons)
  */
 export function insertOrder(tx: Tx, draft: OrderDraft, now: number): OrderRow {
   const stockTaken = takeHold(tx, draft)
-  const orderId = insertRow(tx, columnsOf(draft, now))
+  const totals = totalsOfDraft(tx, draft)
+  const orderId = insertRow(tx, columnsOf(draft, totals, now))
   const order = getOrder(tx, orderId)
   for (const [index, line] of draft.lines.entries()) {
     insertItem(tx, { ...line, orderId, stockTaken: stockTaken[index] ?? 0 })
   }
+  storeTaxes(tx, orderId, totals.tax.lines)
   for (const coupon of draft.coupons) insertCoupon(tx, { ...coupon, orderId, counted: 1 })
   recordMove(tx, { orderId, from: null, to: 'pending', by: 'checkout', reason: 'created', at: now })
   emit(tx, 'order.created', { orderId, totalMinor: order.totalMinor, currency: order.currency }, now)
@@ -41,9 +46,13 @@ export function insertOrder(tx: Tx, draft: OrderDraft, now: number): OrderRow {
   return order
 }
 
-/** The columns of the order. Its totals are computed from the lines and the shipping, so they always agree. */
-function columnsOf(draft: OrderDraft, now: number): typeof orders.$inferInsert {
-  const totals = totalsOf(draft.lines, { shippingMinor: draft.shipping?.amountMinor ?? 0 })
+/** The totals are computed from the lines and the shipping, so they always agree. */
+function totalsOfDraft(tx: Tx, draft: OrderDraft): Totals {
+  const { lines, shipping, currency } = draft
+  return computeTotals(saleTerms(tx, draft, lines), { lines, shippingMinor: shipping?.amountMinor ?? 0, currency })
+}
+
+function columnsOf(draft: OrderDraft, totals: Totals, now: number): typeof orders.$inferInsert {
   return {
     userId: draft.userId,
     email: draft.email,
@@ -56,6 +65,7 @@ function columnsOf(draft: OrderDraft, now: number): typeof orders.$inferInsert {
     contact: draft.contact,
     billingAddress: draft.billingAddress,
     shippingAddress: draft.shippingAddress,
+    vatId: draft.vatId,
     notes: draft.notes,
     returnUrl: draft.returnUrl,
     cancelUrl: draft.cancelUrl,

@@ -17,6 +17,7 @@ export type OrderDraft = {
   contact: OrderContact
   billingAddress: Address | null
   shippingAddress: Address | null
+  vatId: string | null
   notes: string | null
   returnUrl: string | null
   cancelUrl: string | null
@@ -41,6 +42,8 @@ export type DraftLine = {
   sku: string | null
   quantity: number
   unitPriceMinor: number
+  /** With reverse charge: the price with the tax that the buyer does not pay; otherwise null. */
+  listPriceMinor: number | null
   discountMinor: number
   /** unitPriceMinor × quantity − discountMinor. */
   totalMinor: number
@@ -51,7 +54,7 @@ export type DraftLine = {
   grants: readonly GrantSpec[]
 }
 
-/** How an order is shipped, and what the buyer pays for it. */
+/** How an order is shipped, and what that costs; a buyer with reverse charge pays it without the tax. */
 export type DraftShipping = { method: ShippingMethod; amountMinor: number }
 
 export type DraftCoupon = {

@@ -6,6 +6,7 @@ import { issueCreditNote, issueInvoice } from '../invoices/issue.ts'
 import type { Sale } from '../invoices/issue.ts'
 import type { InvoiceBuyer } from '../invoices/document.ts'
 import { getOrder, itemsOf } from './find.ts'
+import { taxesOfOrder } from './order-taxes.ts'
 import type { OrderRow } from './rows.ts'
 import { discountsOf } from './summary-rows.ts'
 
@@ -60,7 +61,7 @@ function saleOf(db: Db, order: OrderRow, now: number): Sale {
     subtotalMinor: order.subtotalMinor,
     taxIncluded: order.taxIncluded,
     taxMinor: order.taxMinor,
-    taxes: [],
+    taxes: taxesOfOrder(db, id).map(({ id: _id, orderId: _order, ...tax }) => tax),
     reverseCharge: order.reverseCharge,
     totalMinor: order.totalMinor
   }

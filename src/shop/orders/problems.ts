@@ -24,7 +24,8 @@ export const problemCodes = [
   'email_needed',
   'payment_unavailable',
   'too_many_unpaid',
-  'too_many_attempts'
+  'too_many_attempts',
+  'vat_id_invalid'
 ] as const
 
 export type ProblemCode = (typeof problemCodes)[number]

@@ -8,9 +8,12 @@ import { renewalInterval } from '../benefits/kinds.ts'
 import { emit } from '../outbox/emit.ts'
 import { createReferral } from '../referrals/referrals.ts'
 import { setting } from '../settings/settings.ts'
+import { taxInPaid } from '../tax/tax-of.ts'
+import type { OrderTax } from '../tax/tax-of.ts'
 import { recordMove } from './audit.ts'
 import { findAttribution, getOrder, itemsOf } from './find.ts'
 import { pricesFor } from './line-prices.ts'
+import { storeTaxes, termsOfOrder } from './order-taxes.ts'
 import type { OrderItemRow, OrderRow } from './rows.ts'
 import { orderAttributions, orderItems, orders } from './schema.ts'
 import { netGoodsMinor, toColumns, totalsOf } from './totals.ts'
@@ -36,7 +39,9 @@ export function insertRenewal(tx: Tx, original: OrderRow, payment: RenewalPaymen
     throw validationFailed({
       currency: [`The renewal was charged in ${currency}, the order is in ${original.currency}.`]
     })
-  const lines = renewedLines(itemsOf(tx, original.id), amountMinor)
+  const renewing = renewingLines(itemsOf(tx, original.id))
+  const tax = taxOfRenewal(tx, original, renewing, amountMinor)
+  const lines = renewedLines(renewing, amountMinor - (tax.included ? 0 : tax.amountMinor))
   const { userId, email, emailKey, strategy, contact, billingAddress, shippingAddress } = original
   const orderId = insertRow(tx, {
     userId,
@@ -49,12 +54,14 @@ export function insertRenewal(tx: Tx, original: OrderRow, payment: RenewalPaymen
     currency,
     renewalOf: original.id,
     status: 'pending',
-    ...toColumns(totalsOf(lines)),
+    vatId: original.vatId,
+    ...toColumns(totalsOf(lines, { ...original, shippingMinor: 0, listShippingMinor: null, tax })),
     publicToken: randomToken(),
     createdAt: now,
     updatedAt: now
   })
   for (const line of lines) insertItem(tx, { ...line, orderId })
+  storeTaxes(tx, orderId, tax.lines)
   recordMove(tx, { orderId, from: null, to: 'pending', by, reason: `renewal of order ${original.id}`, at: now })
   emit(tx, 'order.created', { orderId, totalMinor: amountMinor, currency }, now)
   const order = getOrder(tx, orderId)
@@ -62,10 +69,19 @@ export function insertRenewal(tx: Tx, original: OrderRow, payment: RenewalPaymen
   return order
 }
 
-/** The subscription lines of an order, or all lines if it has none, with a total of `amountMinor`. */
-function renewedLines(items: readonly OrderItemRow[], amountMinor: number): Omit<OrderItemRow, 'id' | 'orderId'>[] {
+/** The subscription lines of an order, or all lines if it has none. */
+function renewingLines(items: readonly OrderItemRow[]): readonly OrderItemRow[] {
   const renewing = items.filter(({ grants }) => grants.some((grant) => renewalInterval(grant) !== null))
-  const lines = renewing.length > 0 ? renewing : items
+  return renewing.length > 0 ? renewing : items
+}
+
+/** The tax in the charge: the buyer's rates of the moment, on the prices before the discounts of the first period. */
+function taxOfRenewal(tx: Tx, original: OrderRow, items: readonly OrderItemRow[], amountMinor: number): OrderTax {
+  const lines = items.map((item) => ({ ...item, totalMinor: item.unitPriceMinor * item.quantity, discountMinor: 0 }))
+  return taxInPaid(termsOfOrder(tx, original, items), { lines, shippingMinor: 0 }, amountMinor)
+}
+
+function renewedLines(lines: readonly OrderItemRow[], amountMinor: number): Omit<OrderItemRow, 'id' | 'orderId'>[] {
   const prices = pricesFor(lines, amountMinor)
   return lines.map(({ id: _id, orderId: _order, ...line }, index) => {
     const { unitPriceMinor, quantity } = line

@@ -7,44 +7,64 @@ import type { CouponRow } from '../catalog/rows.ts'
 import { coupons } from '../catalog/schema.ts'
 import { categoryIdsOfProduct } from '../catalog/stored-product.ts'
 import { repriceReferral } from '../referrals/reprice.ts'
+import { taxInPaid } from '../tax/tax-of.ts'
+import { chargedPrice } from './charged-price.ts'
 import { couponsOf, getOrder, itemsOf } from './find.ts'
 import { pricesFor } from './line-prices.ts'
-import type { OrderRow } from './rows.ts'
+import { storeTaxes, termsOfOrder } from './order-taxes.ts'
+import type { OrderItemRow, OrderRow } from './rows.ts'
 import { orderCoupons, orderItems, orders } from './schema.ts'
-import { netGoodsMinor, toColumns, totalsOf } from './totals.ts'
+import { computeTotals, netGoodsMinor, toColumns, totalsOf } from './totals.ts'
 import type { Totals } from './totals.ts'
 
 /** The lines of an order before discounts, in their order. */
 export function discountableLines(db: Db, orderId: number): DiscountableLine[] {
-  return itemsOf(db, orderId).map(({ productId, unitPriceMinor, quantity }) => ({
+  return itemsOf(db, orderId).map((item) => toDiscountable(db, item))
+}
+
+function toDiscountable(
+  db: Db,
+  { productId, unitPriceMinor, quantity }: Pick<OrderItemRow, 'productId' | 'unitPriceMinor' | 'quantity'>
+): DiscountableLine {
+  return {
     productId,
     categoryIds: categoryIdsOfProduct(db, productId),
     totalMinor: unitPriceMinor * quantity
-  }))
+  }
 }
 
 /**
- * Distributes the discounts of the coupons that an order now has over its lines; the sums and the referral follow. The
- * prices of the lines stay as they were ordered.
+ * Computes the discounts, the taxes and the sums of an unpaid order again, from the coupons, addresses and VAT id that it
+ * now has; the referral follows. The catalogue's prices stay as they were ordered.
  */
 export function repriceOrder(tx: Tx, order: OrderRow, now: number): OrderRow {
-  const lines = discountableLines(tx, order.id)
+  const { currency } = order
+  const items = itemsOf(tx, order.id)
+  const terms = termsOfOrder(tx, order, items)
+  const priced = items.map((item) => ({
+    ...item,
+    ...chargedPrice(terms, item, item.listPriceMinor ?? item.unitPriceMinor, currency)
+  }))
   const carried = couponsOf(tx, order.id)
   const discounts = discountLines(
-    lines,
+    priced.map((item) => toDiscountable(tx, item)),
     carried.map(({ couponId }) => ({ ...couponById(tx, couponId), ...couponScope(tx, couponId) })),
-    order.currency
+    currency
   )
   for (const [index, { id }] of carried.entries()) {
     const discountMinor = discounts.byCoupon[index] ?? 0
     tx.orm.update(orderCoupons).set({ discountMinor }).where(eq(orderCoupons.id, id)).run()
   }
-  for (const [index, { id, unitPriceMinor, quantity }] of itemsOf(tx, order.id).entries()) {
+  const lines = priced.map((item, index) => {
     const discountMinor = discounts.byLine[index] ?? 0
-    const totalMinor = unitPriceMinor * quantity - discountMinor
-    tx.orm.update(orderItems).set({ discountMinor, totalMinor }).where(eq(orderItems.id, id)).run()
+    return { ...item, discountMinor, totalMinor: item.unitPriceMinor * item.quantity - discountMinor }
+  })
+  for (const { id, unitPriceMinor, listPriceMinor, discountMinor, totalMinor } of lines) {
+    const prices = { unitPriceMinor, listPriceMinor, discountMinor, totalMinor }
+    tx.orm.update(orderItems).set(prices).where(eq(orderItems.id, id)).run()
   }
-  return storeSums(tx, order.id, totalsOf(itemsOf(tx, order.id), order), now)
+  const shippingMinor = order.listShippingMinor ?? order.shippingMinor
+  return storeSums(tx, order.id, computeTotals(terms, { lines, shippingMinor, currency }), now)
 }
 
 /**
@@ -53,15 +73,18 @@ export function repriceOrder(tx: Tx, order: OrderRow, now: number): OrderRow {
  */
 export function takePaidTotal(tx: Tx, order: OrderRow, totalMinor: number, now: number): OrderRow {
   const lines = itemsOf(tx, order.id)
-  const shippingMinor = Math.min(order.shippingMinor, totalMinor)
-  const prices = pricesFor(lines, totalMinor - shippingMinor)
+  const terms = termsOfOrder(tx, order, lines)
+  const tax = taxInPaid(terms, { lines, shippingMinor: order.shippingMinor }, totalMinor)
+  const withoutTaxMinor = totalMinor - (tax.included ? 0 : tax.amountMinor)
+  const shippingMinor = Math.min(order.shippingMinor, withoutTaxMinor)
+  const prices = pricesFor(lines, withoutTaxMinor - shippingMinor)
   for (const [index, { id }] of lines.entries())
     tx.orm
       .update(orderItems)
       .set(prices[index] ?? {})
       .where(eq(orderItems.id, id))
       .run()
-  return storeSums(tx, order.id, totalsOf(prices, { shippingMinor }), now)
+  return storeSums(tx, order.id, totalsOf(prices, { ...order, shippingMinor, tax }), now)
 }
 
 function storeSums(tx: Tx, orderId: number, totals: Totals, now: number): OrderRow {
@@ -70,6 +93,7 @@ function storeSums(tx: Tx, orderId: number, totals: Totals, now: number): OrderR
     .set({ ...toColumns(totals), updatedAt: now })
     .where(eq(orders.id, orderId))
     .run()
+  storeTaxes(tx, orderId, totals.tax.lines)
   const order = getOrder(tx, orderId)
   repriceReferral(tx, orderId, netGoodsMinor(order), now)
   return order

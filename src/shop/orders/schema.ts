@@ -34,6 +34,8 @@ export const orders = sqliteTable(
     /** What the buyer pays for shipping, and how it is shipped. Both stay when the shop's shipping methods change. */
     shippingMinor: minor('shipping_minor').notNull().default(0),
     shippingMethod: json<ShippingMethod>('shipping_method'),
+    /** With reverse charge: what the shipping costs with the tax that the buyer does not pay. */
+    listShippingMinor: minor('list_shipping_minor'),
     /** The tax of the goods and of the shipping. If `taxIncluded`, the other amounts include it. */
     taxMinor: minor('tax_minor').notNull().default(0),
     /** The part of the tax that is on the goods. The rest is on the shipping. */
@@ -109,6 +111,8 @@ export const orderItems = sqliteTable(
     sku: text('sku'),
     quantity: integer('quantity').notNull(),
     unitPriceMinor: minor('unit_price_minor').notNull(),
+    /** With reverse charge: the price with the tax that the buyer does not pay. */
+    listPriceMinor: minor('list_price_minor'),
     discountMinor: minor('discount_minor').notNull(),
     /** After its share of the discounts. The lines add up to the order's subtotal minus its discount. */
     totalMinor: minor('total_minor').notNull(),
@@ -129,6 +133,29 @@ export const orderItems = sqliteTable(
     check('order_items_discount', sql`${t.discountMinor} BETWEEN 0 AND ${t.unitPriceMinor} * ${t.quantity}`),
     check('order_items_total', sql`${t.totalMinor} = ${t.unitPriceMinor} * ${t.quantity} - ${t.discountMinor}`),
     check('order_items_stock_taken', sql`${t.stockTaken} BETWEEN 0 AND ${t.quantity}`)
+  ]
+)
+
+/** The taxes of an order: one row for each rate. A change of the shop's rates does not change them. */
+export const orderTaxes = sqliteTable(
+  'order_taxes',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    orderId: integer('order_id')
+      .notNull()
+      .references(() => orders.id),
+    name: text('name').notNull(),
+    country: text('country').notNull(),
+    region: text('region').notNull(),
+    rateMillionths: integer('rate_millionths').notNull(),
+    /** What is taxed, without the tax. */
+    baseMinor: minor('base_minor').notNull(),
+    amountMinor: minor('amount_minor').notNull()
+  },
+  (t) => [
+    index('order_taxes_by_order').on(t.orderId, t.id),
+    check('order_taxes_base', sql`${t.baseMinor} >= 0`),
+    check('order_taxes_amount', sql`${t.amountMinor} >= 0`)
   ]
 )
 

@@ -1,6 +1,7 @@
 import type { Db } from '../../platform/db/database.ts'
 import { formatMoney } from '../../platform/money.ts'
 import { couponsOf } from './find.ts'
+import { taxesOfOrder, taxLabel } from './order-taxes.ts'
 import type { OrderRow } from './rows.ts'
 
 /** A row of sums under the lines of an order. `amount` is for display. */
@@ -11,24 +12,24 @@ export type SummaryRow = { label: string; amount: string; isTotal: boolean }
  * discounts, shipping and tax, the total is the only row.
  */
 export function summaryRows(db: Db, order: OrderRow): SummaryRow[] {
-  const { currency, subtotalMinor, shippingMinor, shippingMethod, taxMinor, taxIncluded, totalMinor } = order
+  const { currency, subtotalMinor, shippingMinor, shippingMethod, taxIncluded, totalMinor } = order
   const row = (label: string, minor: number, isTotal = false): SummaryRow => ({
     label,
     amount: formatMoney(minor, currency),
     isTotal
   })
   const discounts = discountsOf(db, order).map(({ label, amountMinor }) => row(label, -amountMinor))
-  const addedTax = taxIncluded || taxMinor === 0 ? [] : [row('Tax', taxMinor)]
+  const taxes = taxesOfOrder(db, order.id).map((tax) => row(taxLabel(tax, taxIncluded), tax.amountMinor))
   const parts = [
     ...discounts,
     ...(shippingMethod === null ? [] : [row(`Shipping: ${shippingMethod.name}`, shippingMinor)]),
-    ...addedTax
+    ...(taxIncluded ? [] : taxes)
   ]
   return [
     ...(parts.length === 0 ? [] : [row('Subtotal', subtotalMinor)]),
     ...parts,
     row('Total', totalMinor, true),
-    ...(taxIncluded && taxMinor > 0 ? [row('Includes tax', taxMinor)] : [])
+    ...(taxIncluded ? taxes : [])
   ]
 }
 

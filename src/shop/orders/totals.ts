@@ -1,5 +1,7 @@
 import type { CommissionBase } from '../referrals/commission.ts'
-import type { DraftLine } from './draft.ts'
+import { shippingWithoutTax, taxOf } from '../tax/tax-of.ts'
+import type { OrderTax, TaxedLine } from '../tax/tax-of.ts'
+import type { SaleTerms } from '../tax/terms.ts'
 import type { OrderRow } from './rows.ts'
 
 /** The sums of an order, in minor units: subtotal − discount + shipping (+ tax that prices do not include) = total. */
@@ -8,24 +10,38 @@ export type Totals = {
   subtotalMinor: number
   discountMinor: number
   shippingMinor: number
-  tax: Tax
+  /** What the shipping costs with the tax that the buyer does not pay; null if that is the same. */
+  listShippingMinor: number | null
+  tax: OrderTax
+  /** Whether the buyer owes the tax instead of the shop. */
+  reverseCharge: boolean
   totalMinor: number
 }
 
-export type Tax = {
-  /** Whether the prices include the tax. */
-  included: boolean
-  amountMinor: number
-  /** The part of the tax that is on the goods. The rest is on the shipping. */
-  goodsMinor: number
+type Sold = { lines: readonly TaxedLine[]; shippingMinor: number; currency: string }
+
+/**
+ * The sums of a cart or an order: the one function that computes them. The prices of the lines are what this buyer pays;
+ * the shipping is at its list price.
+ */
+export function computeTotals(terms: SaleTerms, { lines, shippingMinor: listMinor, currency }: Sold): Totals {
+  const shippingMinor = chargedShipping(terms, { lines, shippingMinor: listMinor, currency })
+  const tax = taxOf(terms, { lines, shippingMinor }, currency)
+  const listShippingMinor = terms.removed === null ? null : listMinor
+  return totalsOf(lines, { shippingMinor, listShippingMinor, tax, ...terms })
 }
 
-const withoutTax: Tax = { included: true, amountMinor: 0, goodsMinor: 0 }
+/** What shipping with a list price costs a buyer whose sale is taxed on these terms. */
+export function chargedShipping({ removed }: Pick<SaleTerms, 'removed'>, { currency, ...listed }: Sold): number {
+  return removed === null ? listed.shippingMinor : shippingWithoutTax(removed, listed, currency)
+}
 
-/** The sums of an order or a quote. */
+type Parts = Pick<Totals, 'shippingMinor' | 'listShippingMinor' | 'tax' | 'reverseCharge'>
+
+/** The sums of lines whose tax is known. */
 export function totalsOf(
-  lines: readonly Pick<DraftLine, 'totalMinor' | 'discountMinor'>[],
-  { shippingMinor = 0, tax = withoutTax }: Partial<Pick<Totals, 'shippingMinor' | 'tax'>> = {}
+  lines: readonly Pick<TaxedLine, 'totalMinor' | 'discountMinor'>[],
+  { shippingMinor, listShippingMinor, tax, reverseCharge }: Parts
 ): Totals {
   const goodsMinor = lines.reduce((sum, line) => sum + line.totalMinor, 0)
   const discountMinor = lines.reduce((sum, line) => sum + line.discountMinor, 0)
@@ -33,7 +49,9 @@ export function totalsOf(
     subtotalMinor: goodsMinor + discountMinor,
     discountMinor,
     shippingMinor,
+    listShippingMinor,
     tax,
+    reverseCharge,
     totalMinor: goodsMinor + shippingMinor + (tax.included ? 0 : tax.amountMinor)
   }
 }
@@ -43,9 +61,10 @@ export type SumColumns = Pick<
   OrderRow,
   'subtotalMinor' | 'discountMinor' | 'shippingMinor' | 'taxMinor' | 'goodsTaxMinor' | 'taxIncluded' | 'totalMinor'
 >
+type AllColumns = SumColumns & Pick<OrderRow, 'listShippingMinor' | 'reverseCharge'>
 
 /** The sums as the columns of an order. */
-export function toColumns({ tax, ...sums }: Totals): SumColumns {
+export function toColumns({ tax, ...sums }: Totals): AllColumns {
   return { ...sums, taxMinor: tax.amountMinor, goodsTaxMinor: tax.goodsMinor, taxIncluded: tax.included }
 }
 

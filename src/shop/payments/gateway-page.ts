@@ -15,6 +15,8 @@ import { readyGateway } from './gateway.ts'
 import { stateOfSession } from './gateway-state.ts'
 import { callOff } from './look-up.ts'
 import { metadataOf } from './metadata.ts'
+import { addedTaxes } from './page-taxes.ts'
+import type { AddedTaxes } from './page-taxes.ts'
 import { pageUrls } from './page-urls.ts'
 import type { AttemptRow } from './rows.ts'
 import { failAttempt, settleAttempt } from './settle.ts'
@@ -72,9 +74,15 @@ export async function openCheckoutPage(
   const stripe = await readyGateway(shop).client()
   const order = getOrder(shop.db, attempt.orderId)
   const { successUrl, cancelUrl } = pageUrls(shop, order)
-  const discounts = await adHocCoupon(stripe, order, attempt, deadline)
+  const { overMinor, ...bought } = purchase(shop, order, attempt)
+  const discounts = await adHocCoupon(
+    stripe,
+    { order, amountMinor: order.discountMinor + overMinor },
+    attempt,
+    deadline
+  )
   const params: Stripe.Checkout.SessionCreateParams = {
-    ...purchase(shop, order, attempt),
+    ...bought,
     ...(discounts === undefined ? {} : { discounts }),
     ...methodConfiguration(shop),
     // An amount in another currency than the order's could not be compared with it.
@@ -121,30 +129,46 @@ function pageEnd({ expiresAt, createdAt }: AttemptRow): number {
   return Math.min(Math.max(expiresAt ?? 0, createdAt + shortestPageMs), createdAt + longestPageMs)
 }
 
+type Purchase = Pick<
+  Stripe.Checkout.SessionCreateParams,
+  'mode' | 'line_items' | 'payment_intent_data' | 'subscription_data'
+> &
+  Pick<AddedTaxes, 'overMinor'>
+
 /** The line items, as a one-time payment or, with a subscription among them, as a subscription. */
-function purchase(
-  shop: ShopContext,
-  order: OrderRow,
-  attempt: AttemptRow
-): Pick<Stripe.Checkout.SessionCreateParams, 'mode' | 'line_items' | 'payment_intent_data' | 'subscription_data'> {
+function purchase(shop: ShopContext, order: OrderRow, attempt: AttemptRow): Purchase {
   const items = itemsOf(shop.db, order.id)
-  const lines = items.map(({ quantity, unitPriceMinor, name, grants, productId, variationId }) => {
-    const interval = subscriptionInterval([{ grants }])
-    return {
-      quantity,
-      price_data: {
-        currency: order.currency.toLowerCase(),
-        unit_amount: unitPriceMinor,
-        product_data: { name, ...imageFor(shop, { productId, variationId }) },
-        ...(interval === null ? {} : { recurring: { interval } })
-      }
+  const interval = subscriptionInterval(items)
+  const toLine = (product_data: ProductData, unit_amount: number, quantity: number, isRecurring: boolean) => ({
+    quantity,
+    price_data: {
+      currency: order.currency.toLowerCase(),
+      unit_amount,
+      product_data,
+      ...(isRecurring && interval !== null ? { recurring: { interval } } : {})
     }
   })
+  const { taxes, overMinor } = addedTaxes(shop.db, order, items)
+  const lines = [
+    ...items.map((item) => {
+      const { name, productId, variationId, unitPriceMinor, quantity } = item
+      const product = { name, ...imageFor(shop, { productId, variationId }) }
+      return toLine(product, unitPriceMinor, quantity, subscriptionInterval([item]) !== null)
+    }),
+    ...taxes.map(({ name, amountMinor, isRecurring }) => toLine({ name }, amountMinor, 1, isRecurring))
+  ]
   const data = { metadata: metadataOf(shop, attempt), description: `Order ${order.id}` }
-  return subscriptionInterval(items) === null
-    ? { mode: 'payment', line_items: lines, payment_intent_data: { ...data, ...paymentDetails(shop, order) } }
-    : { mode: 'subscription', line_items: lines, subscription_data: data }
+  return interval === null
+    ? {
+        mode: 'payment',
+        line_items: lines,
+        payment_intent_data: { ...data, ...paymentDetails(shop, order) },
+        overMinor
+      }
+    : { mode: 'subscription', line_items: lines, subscription_data: data, overMinor }
 }
+
+type ProductData = { name: string; images?: string[] }
 
 /** The picture of a line item on Stripe's page. Stripe fetches it, so the shop must be reached by https. */
 function imageFor({ db, publicUrl }: ShopContext, line: Pictured): { images?: string[] } {
@@ -155,16 +179,16 @@ function imageFor({ db, publicUrl }: ShopContext, line: Pictured): { images?: st
 /** The order's discount as a coupon at Stripe that can be used once. */
 async function adHocCoupon(
   stripe: Stripe,
-  order: OrderRow,
+  { order, amountMinor }: { order: OrderRow; amountMinor: number },
   attempt: AttemptRow,
   deadline: Deadline
 ): Promise<{ coupon: string }[] | undefined> {
-  if (order.discountMinor === 0) return undefined
+  if (amountMinor === 0) return undefined
   const coupon = await deadline.call(({ timeout }) =>
     stripe.coupons.create(
       {
         ...(attempt.discountCouponId === null ? {} : { id: attempt.discountCouponId }),
-        amount_off: order.discountMinor,
+        amount_off: amountMinor,
         currency: order.currency.toLowerCase(),
         duration: 'once',
         max_redemptions: 1,

@@ -64,6 +64,7 @@ const rules = {
   name: 'text of 1 to 100 characters',
   currency: 'a three-letter currency that Stripe supports, such as EUR',
   origins: 'a list of origins such as https://www.example.com',
+  country: 'a country as two letters, such as DE, or empty',
   countries: 'a list of countries as two letters, such as DE',
   suffix: 'text of at most 22 characters with a letter or {order}, without < > \\ \' " *',
   configuration: 'the id of a payment method configuration, such as pmc_123',
@@ -114,6 +115,11 @@ export const definitions = {
     'EUR',
     'The currency of all prices; it cannot be changed once an order exists',
     z.string(rules.currency).refine(isCurrency, rules.currency)
+  ),
+  'shop.country': text(
+    '',
+    'The country of the shop as two letters, whose tax applies when the address of a buyer is unknown; empty for none',
+    z.string(rules.country).refine((code) => code === '' || isCountry(code), rules.country)
   ),
   'shop.legal': text('', 'The name, address and VAT id of the seller, at the end of each email'),
   'shop.timeZone': text(
@@ -170,6 +176,7 @@ export const definitions = {
     default: [] as string[],
     about: 'The countries that the shop ships to; empty for those of the shipping zones, or for all without zones'
   },
+  'tax.pricesIncludeTax': flag(true, 'Whether the prices of products and shipping include the tax'),
   'payments.manualInstructions': text(
     'Please transfer the total to our bank account, with the order number as the reference. We ship your order when the payment arrives.',
     'The payment instructions for buyers who pay by bank transfer or another manual method'

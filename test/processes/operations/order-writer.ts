@@ -17,6 +17,7 @@ const line = {
   weightGrams: null,
   grants: [],
   quantity: 1,
+  listPriceMinor: null,
   unitPriceMinor: 1250,
   discountMinor: 0,
   totalMinor: 1250
@@ -32,6 +33,7 @@ for (;;) {
           contact: {},
           billingAddress: null,
           shippingAddress: null,
+          vatId: null,
           notes: null,
           returnUrl: null,
           cancelUrl: null,

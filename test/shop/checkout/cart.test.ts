@@ -204,11 +204,15 @@ test('returns the coupon and the customer key of a sale', () => {
         productId: 1,
         variationId: null,
         name: 'Club',
+        sku: null,
         quantity: 2,
         unitPriceMinor: 800,
+        listPriceMinor: null,
         discountMinor: 160,
         totalMinor: 1440,
         type: 'digital',
+        taxClass: 'standard',
+        weightGrams: null,
         grants: [{ kind: 'subscription', interval: 'month', pro: false }]
       }
     ],

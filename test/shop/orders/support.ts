@@ -84,7 +84,7 @@ export function makeAffiliate(db: Db, userId: number, code = 'mira'): typeof aff
 }
 
 export function line(productId: number, changes: Partial<DraftLine> = {}): DraftLine {
-  const given = { quantity: 1, unitPriceMinor: 1250, discountMinor: 0, ...changes }
+  const given = { quantity: 1, unitPriceMinor: 1250, listPriceMinor: null, discountMinor: 0, ...changes }
   return {
     path: 'items.0',
     productId,
@@ -140,6 +140,7 @@ export function draft(lines: DraftLine[], changes: Partial<OrderDraft> = {}): Or
     contact: { firstName: 'Lena', phone: '+49 30 555 0100' },
     billingAddress: { city: 'Berlin', country: 'DE' },
     shippingAddress: null,
+    vatId: null,
     notes: null,
     returnUrl: null,
     cancelUrl: null,

@@ -1,0 +1,103 @@
+import { and, asc, eq } from 'drizzle-orm'
+import { AppError } from '../../errors.ts'
+import { write } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
+import { countryName } from '../../platform/postal/countries.ts'
+import { euVatRates, isInEu } from '../../platform/vat/eu.ts'
+import type { TaxClass } from '../catalog/tax-classes.ts'
+import { setting } from '../settings/settings.ts'
+import type { TaxRateInput } from './input.ts'
+import { regionKey } from './place.ts'
+import type { TaxRateRow } from './rows.ts'
+import { taxRates } from './schema.ts'
+
+/** A tax rate for people and files; `region` is missing for the rate of a whole country. */
+export type TaxRateView = { country: string; region?: string; class: TaxClass; ratePercent: number; name: string }
+
+/** A row as its public form. */
+export function toTaxRate({ country, region, rateMillionths, name, class: taxClass }: TaxRateRow): TaxRateView {
+  const where = region === '' ? {} : { region }
+  return { country, ...where, class: taxClass, ratePercent: rateMillionths / 10_000, name }
+}
+
+/** All tax rates by country, with the rates of the whole country first. */
+export function listTaxRates(db: Db): TaxRateView[] {
+  const order = [asc(taxRates.country), asc(taxRates.region), asc(taxRates.class)]
+  return db.orm
+    .select()
+    .from(taxRates)
+    .orderBy(...order)
+    .all()
+    .map(toTaxRate)
+}
+
+/** Stores a tax rate, in place of the one that the place has for the class. Orders keep the rates that they have. */
+export function setTaxRate(db: Db, input: TaxRateInput): TaxRateView {
+  return write(db, (tx) => toTaxRate(storeTaxRate(tx, input)))
+}
+
+/** As `setTaxRate`, in a transaction. */
+export function storeTaxRate(tx: Tx, input: TaxRateInput): TaxRateRow {
+  const { country, region, ratePercent, name, class: taxClass } = input
+  const values = { name: name ?? defaultName(country), rateMillionths: Math.round(ratePercent * 10_000) }
+  return tx.orm
+    .insert(taxRates)
+    .values({ country, region: regionKey(country, region), class: taxClass, ...values })
+    .onConflictDoUpdate({ target: [taxRates.country, taxRates.region, taxRates.class], set: values })
+    .returning()
+    .get()
+}
+
+type Removal = { country: string; region?: string | undefined; class?: TaxClass | undefined }
+
+/**
+ * Removes the rates of a country or of one of its regions: all of them, or the one of a class.
+ *
+ * @returns the rates that were removed
+ * @throws AppError NOT_FOUND if there are none
+ */
+export function removeTaxRates(db: Db, { country, region, class: taxClass }: Removal): TaxRateView[] {
+  const rows = write(db, (tx) =>
+    tx.orm
+      .delete(taxRates)
+      .where(
+        and(
+          eq(taxRates.country, country),
+          region === undefined ? undefined : eq(taxRates.region, regionKey(country, region)),
+          taxClass === undefined ? undefined : eq(taxRates.class, taxClass)
+        )
+      )
+      .returning()
+      .all()
+  )
+  if (rows.length === 0) throw new AppError('NOT_FOUND', `There is no such tax rate for ${countryName(country)}.`)
+  return rows.map(toTaxRate)
+}
+
+/** What `presetEu` did, and how old its data is. */
+export type EuPreset = { rates: TaxRateView[]; source: string; releasedOn: string }
+
+/**
+ * Stores the standard VAT rate of each member state of the EU. With `ownRate`, each has the rate of the shop's country, for
+ * a small shop that sells across borders below the threshold of the EU. Other rates stay.
+ *
+ * @throws AppError CONFLICT with `ownRate` if the shop's country is not in the EU
+ */
+export function presetEu(db: Db, { ownRate }: { ownRate: boolean }): EuPreset {
+  const { standard, source, releasedOn } = euVatRates()
+  const seller = setting(db, 'shop.country')
+  const own = ownRate ? standard[seller] : undefined
+  if (ownRate && own === undefined) {
+    throw new AppError('CONFLICT', 'Set shop.country to a member state of the EU first.')
+  }
+  const rates = write(db, (tx) =>
+    Object.entries(standard).map(([country, ratePercent]) =>
+      toTaxRate(storeTaxRate(tx, { country, class: 'standard', ratePercent: own ?? ratePercent }))
+    )
+  )
+  return { rates, source, releasedOn }
+}
+
+function defaultName(country: string): string {
+  return isInEu(country) || country === 'GB' ? 'VAT' : 'Tax'
+}

@@ -1,0 +1,3 @@
+import type { taxRates } from './schema.ts'
+
+export type TaxRateRow = typeof taxRates.$inferSelect
