@@ -19,6 +19,7 @@ import { footprintRows } from './rows/footprint.ts'
 import { growthRows } from './rows/growth.ts'
 import { installRow } from './rows/install.ts'
 import { loginRow } from './rows/login.ts'
+import { pictureRow } from './rows/picture.ts'
 import { proxyRow } from './rows/proxy.ts'
 import { quoteRow } from './rows/quote.ts'
 import type { Outcome, Row } from './rows/row.ts'
@@ -27,6 +28,7 @@ import type { Outcome, Row } from './rows/row.ts'
 const rows: readonly Row[] = [
   ...endpointRows,
   quoteRow,
+  pictureRow,
   ...growthRows,
   proxyRow,
   loginRow,

@@ -10,12 +10,14 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { sendStored } from './reference/answer.ts'
 import type { Handler, StoredResponse } from './reference/answer.ts'
 import { answerCheckouts } from './reference/checkout.ts'
 import { answerMe } from './reference/me.ts'
 import { answerOrders } from './reference/orders.ts'
+import { pictureName, sendPicture } from './reference/picture.ts'
 import { answerQuotes } from './reference/quote.ts'
 import { answerReferrals } from './reference/referrals.ts'
 
@@ -33,6 +35,7 @@ const handlers = new Map<string, Handler>([
   ['/orders', answerOrders(sqlite)],
   ['/affiliates/referrals', answerReferrals(sqlite)],
   ['/store/quote', answerQuotes(sqlite)],
+  [`/media/${pictureName}`, sendPicture(join(dirname(file), 'media', pictureName))],
   ['/store/checkout-session', answerCheckouts(sqlite)]
 ])
 const stored = JSON.parse(readFileSync(answers, 'utf8')) as Record<string, StoredResponse>

@@ -80,6 +80,9 @@ export async function startServers(packed: Packed, data: GeneratedShop, payments
 /** The page of one generated product. */
 export const productPath = '/store/products/product-1'
 
+/** A search that finds every generated product. */
+export const searchPath = '/store/products?search=lantern'
+
 /** The shop's constant responses with their headers, which the reference sends from memory. */
 async function storeResponses(apiRoot: string) {
   const offers = await storeResponse(`${apiRoot}/store/offers`)
@@ -89,6 +92,7 @@ async function storeResponses(apiRoot: string) {
     '/nonce': await storeResponse(`${apiRoot}/nonce`),
     '/store/offers': offers,
     '/store/products': await storeResponse(`${apiRoot}/store/products`),
+    '/store/products-search': await storeResponse(`${apiRoot}${searchPath}`),
     [productPath]: await storeResponse(`${apiRoot}${productPath}`),
     '/store/offers-unchanged': await storeResponse(`${apiRoot}/store/offers`, { 'if-none-match': etag })
   } satisfies Record<string, StoredResponse>

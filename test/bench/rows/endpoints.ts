@@ -2,7 +2,7 @@ import { deepStrictEqual } from 'node:assert/strict'
 import type { Person } from '../generated-shop.ts'
 import { compare } from '../measure/compare.ts'
 import type { Side } from '../measure/compare.ts'
-import { productPath } from '../servers.ts'
+import { productPath, searchPath } from '../servers.ts'
 import type { Servers } from '../servers.ts'
 import type { Comparison, BenchContext, Figure, Row } from './row.ts'
 
@@ -25,6 +25,14 @@ const constants: Endpoint[] = [
   { name: 'nonce', about: 'GET /nonce', path: '/nonce', target: 0.4, against: constant },
   { name: 'offers', about: 'GET /store/offers', path: '/store/offers', target: 0.55, against: constant },
   { name: 'products', about: 'GET /store/products', path: '/store/products', target: 0.55, against: constant },
+  {
+    name: 'search',
+    about: 'GET /store/products?search=lantern',
+    path: searchPath,
+    target: 0.55,
+    referencePath: '/store/products-search',
+    against: constant
+  },
   { name: 'product', about: 'GET /store/products/{slug}', path: productPath, target: 0.55, against: constant }
 ]
 

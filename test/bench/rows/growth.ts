@@ -4,7 +4,8 @@ import { sealCursor } from '../../../src/shop/referrals/cursor.ts'
 import type { GeneratedShop, Size } from '../generated-shop.ts'
 import { compare } from '../measure/compare.ts'
 import type { Side } from '../measure/compare.ts'
-import { serveShop } from '../servers.ts'
+import { productPath, searchPath, serveShop } from '../servers.ts'
+import type { Servers } from '../servers.ts'
 import { requestAs } from './endpoints.ts'
 import type { BenchContext, Figure, Row } from './row.ts'
 
@@ -39,19 +40,32 @@ const tenfold: Row = {
     return [
       await timesAsLong(context, '5,000 orders of a customer compared with 500', ...orders, 1.2),
       await timesAsLong(context, '1,000,000 referrals of an affiliate compared with 100,000', ...referrals, 1.2),
-      await offersTenfold(context, servers.shop('/api/v1/store/offers'))
+      ...(await catalogueTenfold(context, servers))
     ]
   }
 }
 
 export const growthRows: Row[] = [lastPage, tenfold]
 
-async function offersTenfold(context: BenchContext, few: Side): Promise<Figure> {
+const catalogue: readonly [name: string, path: string][] = [
+  ['offers', '/store/offers'],
+  ['products', '/store/products?sort=price'],
+  ['products in a search', searchPath],
+  ['products for one of them', productPath],
+  ['products in the categories', '/store/categories']
+]
+
+async function catalogueTenfold(context: BenchContext, servers: Servers): Promise<Figure[]> {
   const larger = await context.shopOf(manyProducts)
   const server = await serveShop(context.packed, larger.dataDir, 'manual')
   try {
-    const many = { pid: server.pid, url: `${server.url}/api/v1/store/offers` }
-    return await timesAsLong(context, '10,000 offers compared with 1,000', many, few, 1.2)
+    const figures: Figure[] = []
+    for (const [name, path] of catalogue) {
+      const many = { pid: server.pid, url: `${server.url}/api/v1${path}` }
+      const few = servers.shop(`/api/v1${path}`)
+      figures.push(await timesAsLong(context, `10,000 ${name} compared with 1,000`, many, few, 1.2))
+    }
+    return figures
   } finally {
     await server.end()
   }
