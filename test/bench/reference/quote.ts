@@ -1,14 +1,33 @@
-import type Database from 'better-sqlite3'
+import Database from 'better-sqlite3'
 import { answerJson, meta } from './answer.ts'
 import type { Handler } from './answer.ts'
 
 type Product = { id: number; name: string; priceMinor: number; stock: number | null; published: 0 | 1 }
 type Cart = { items: { productId: number; quantity: number }[] }
 
-/** Quotes a cart of products without problems, in one snapshot: a product, its variations and its benefits for each line. */
-export function answerQuotes(sqlite: Database.Database): Handler {
+/**
+ * Quotes a cart of products without problems, in one snapshot, with every statement that a quote needs: the revision of the
+ * settings, the buyer's unpaid orders, and for each line its product, variations, benefits, pictures and stock.
+ *
+ * @param limits a table in memory stands for the file of the rate limits, of which a quote reads one row
+ */
+export function answerQuotes(sqlite: Database.Database, limits = new Database(':memory:')): Handler {
+  limits.exec('CREATE TABLE rate_limits (key TEXT PRIMARY KEY, points INTEGER, expire INTEGER) WITHOUT ROWID, STRICT')
+  const points = limits.prepare<[string, number], { points: number }>(
+    'SELECT points, expire FROM rate_limits WHERE key = ? AND expire > ?'
+  )
+  const revisions = sqlite.prepare<[], { settings: number; catalog: number }>(`
+    SELECT (SELECT value FROM revisions WHERE name = 'settings') AS settings,
+      (SELECT value FROM revisions WHERE name = 'catalog') AS catalog`)
+  const pending = sqlite.prepare<[string], { id: number }>(`
+    SELECT o.id FROM order_holders h JOIN orders o ON o.id = h.order_id
+    WHERE h.buyer = +? AND o.status = 'pending' ORDER BY o.id`)
+  const stock = sqlite.prepare<[number | null, number], { stock: number | null; ofVariation: 0 | 1 }>(`
+    SELECT coalesce(v.stock, p.stock) AS stock, v.stock IS NOT NULL AS ofVariation
+    FROM products p LEFT JOIN variations v ON v.id = +? AND v.product_id = p.id WHERE p.id = +?`)
   const product = sqlite.prepare<[number], Product>(
-    'SELECT id, name, price_minor AS priceMinor, stock, published FROM products WHERE id = +?'
+    `SELECT id, slug, name, description, url, type, price_minor AS priceMinor, sale_price_minor, sale_starts_at,
+       sale_ends_at, stock, published, position, weight_grams, created_at, updated_at FROM products WHERE id = +?`
   )
   const variations = sqlite.prepare<[number], { id: number; stock: number | null }>(
     'SELECT id, stock FROM variations WHERE product_id = +? AND available ORDER BY position, id'
@@ -26,14 +45,15 @@ export function answerQuotes(sqlite: Database.Database): Handler {
     const lines = items.flatMap(({ productId, quantity }) => {
       const found = product.get(productId)
       if (found?.published !== 1 || variations.all(productId).length > 0 || grants.all(productId).length > 0) return []
-      if (pictures.all(productId).length > 0) return []
+      if (pictures.all(productId).length > 0 || stock.get(null, productId)?.stock !== null) return []
       const unitPrice = found.priceMinor / 100
       const total = (found.priceMinor * quantity) / 100
       const ids = { productId, variationId: null }
       return [{ ...ids, name: found.name, quantity, unitPrice, total, image: null, problem: null }]
     })
     const total = lines.reduce((sum, line) => sum + line.total * 100, 0) / 100
-    const payable = lines.length === items.length && (held.get('nobody')?.count ?? 0) < 20
+    const isFree = (held.get('nobody')?.count ?? 0) < 20 && points.get('nobody', Date.now()) === undefined
+    const payable = lines.length === items.length && isFree
     return {
       currency: 'EUR',
       lines,
@@ -51,6 +71,7 @@ export function answerQuotes(sqlite: Database.Database): Handler {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
+      if (revisions.get() === undefined || pending.all('nobody').length > 0) throw new Error('This is another shop.')
       const data = quote.deferred(JSON.parse(Buffer.concat(chunks).toString()) as Cart)
       answerJson(response, JSON.stringify({ data, meta: meta() }))
     })
