@@ -717,6 +717,7 @@ export type OwnOrder = {
   totals: { subtotal: number; discount: number; shipping: number; tax: number; taxIncluded: boolean; total: number }
   shippingMethod: { id: string; name: string; estimate: string | null } | null
   shipments: Shipment[]
+  images: (Image | null)[]
   orderToken: string
   lines: OwnOrderLine[]
   billingAddress: Address | null
@@ -730,6 +731,8 @@ export type Shipment = {
   url: string | null
   lines: { line: number; name: string; quantity: number }[]
 }
+
+export type Image = { url: string; alt: string; width: number; height: number; sizes: { url: string; width: number }[] }
 
 export type OwnOrderLine = {
   productId: number
@@ -785,8 +788,6 @@ export type Offer = {
   available: boolean
   variationCount: number
 }
-
-export type Image = { url: string; alt: string; width: number; height: number; sizes: { url: string; width: number }[] }
 
 export type Card = {
   productId: number
@@ -954,6 +955,7 @@ export type BuyerOrder = {
   totals: { subtotal: number; discount: number; shipping: number; tax: number; taxIncluded: boolean; total: number }
   shippingMethod: { id: string; name: string; estimate: string | null } | null
   shipments: Shipment[]
+  images: (Image | null)[]
 }
 
 export type GuestSubscription = {

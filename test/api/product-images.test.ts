@@ -50,6 +50,12 @@ it('shows the pictures of products and variations in every list, on the product,
   )
   const quote = await visitor.post('/store/quote', { items: [{ productId: 1, quantity: 1 }] })
   expect(quote.data).toMatchObject({ lines: [{ image: main }] })
+  const placed = await visitor.post<{ orderToken: string }>('/store/checkout-session', {
+    items: [{ productId: 1, quantity: 1 }],
+    returnUrl: 'https://front.example/done'
+  })
+  const order = await visitor.get(`/store/orders/${placed.data.orderToken}`)
+  expect(order.data).toMatchObject({ order: { images: [main] } })
   sqlite.exec('UPDATE products SET published = 0 WHERE id = 1')
   const hidden = await visitor.post('/store/quote', { items: [{ productId: 1, quantity: 1 }] })
   expect(hidden.data).toMatchObject({ lines: [{ name: null, image: null }] })

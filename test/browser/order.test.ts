@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { write } from '../../src/platform/db/database.ts'
+import { fetchImages } from '../../src/shop/catalog/images/fetch-images.ts'
 import { shipOrder } from '../../src/shop/shipments/ship-order.ts'
 import { moveOrder } from '../../src/shop/orders/transition.ts'
 import { logIn, look, newVisitor } from './support/chromium.ts'
@@ -8,6 +9,7 @@ import { openDemoShop } from './support/demo-shop.ts'
 
 const { shop, browser } = await openDemoShop()
 const { db } = shop.app
+await fetchImages(shop.app, {})
 const password = 'quiet-heron-lands-7'
 const email = 'ines@shop.example'
 const buyer = shop.visitor()
@@ -71,6 +73,7 @@ test('a customer opens an order, sees what was shipped to them, and orders what 
   expect(sum + discount).toBeCloseTo(total)
   expect(text).not.toMatch(/utm|attribution|Billing address/i)
   expect(await page.getByRole('link', { name: 'Track UPS' }).getAttribute('href')).toContain('1Z9')
+  expect(await shownPictures(page, '.summary tbody')).toBe(3)
   await look(page, 'order')
   await page.getByRole('link', { name: 'Open the invoice' }).click()
   await page.getByRole('heading', { name: 'Invoice' }).waitFor()
@@ -85,9 +88,31 @@ test('a customer opens an order, sees what was shipped to them, and orders what 
   await page.getByRole('link', { name: 'Go to the cart' }).click()
   await page.getByRole('heading', { name: 'How would you like to pay?' }).waitFor()
   const lines = page.locator('.lines li')
-  expect(await lines.count()).toBe(2)
+  expect([await lines.count(), await shownPictures(page, '.lines')]).toEqual([2, 2])
   db.sqlite.prepare("UPDATE products SET published = 1 WHERE slug = 'storm-lantern'").run()
   db.sqlite.prepare("UPDATE products SET stock = NULL WHERE slug = 'enamel-kettle'").run()
+  expect(complaints).toEqual([])
+})
+
+/** The number of pictures that are loaded. */
+async function shownPictures(page: Page, place: string): Promise<number> {
+  await page.waitForLoadState('networkidle')
+  const selector = JSON.stringify(`${place} .art img`)
+  const widths = await page.evaluate<number[]>(
+    `[...document.querySelectorAll(${selector})].map((image) => image.naturalWidth)`
+  )
+  return widths.filter((width) => width > 0).length
+}
+
+test('a cart that forms without script filled has pictures, with and without script', async () => {
+  const { page, complaints } = await newVisitor(browser)
+  await page.context().addCookies([{ name: 'shopstead_cart', value: '1x2.3x1', url: shop.url }])
+  await page.goto(`${shop.url}/cart`)
+  await page.locator('.lines .art img').nth(1).waitFor()
+  expect(await shownPictures(page, '.lines')).toBe(2)
+  await page.goto(`${shop.url}/cart/plain`)
+  expect(await shownPictures(page, '.plain-lines')).toBe(2)
+  await look(page, 'plain-cart')
   expect(complaints).toEqual([])
 })
 

@@ -118,7 +118,8 @@ const buyerOrder = z
       })
       .nullable()
       .meta({ description: 'Null if nothing is shipped, or the order has no method.' }),
-    shipments: z.array(shipment)
+    shipments: z.array(shipment),
+    images: z.array(image.nullable()).meta({ description: 'The picture of each line item, in their order.' })
   })
   .meta({ id: 'BuyerOrder', description: 'An order as everyone with its token sees it.' })
 

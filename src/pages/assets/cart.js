@@ -6,7 +6,7 @@ import { forgetKey, keyFor } from './cart-key.js'
 import { createQuotes } from './cart-quote.js'
 import { createRows, lineOf } from './cart-rows.js'
 import { readCart, writeCart, writeDetails } from './cart-store.js'
-import { find, findMaybe, h, message, money } from './dom.js'
+import { find, findMaybe, h, message, money, ownPicture } from './dom.js'
 import { onSend } from './form.js'
 import { readToken, rememberPlaced } from './order-token.js'
 import { service } from './service.js'
@@ -85,12 +85,14 @@ function quoteBody() {
 function answered(quote, body) {
   const cart = readCart()
   const priced = cart.map((line) => {
-    const { unitPrice, name } = lineFor(quote, line) ?? {}
-    return { ...line, amount: unitPrice ?? line.amount, name: name ?? line.name }
+    const { unitPrice, name, image = null } = lineFor(quote, line) ?? {}
+    const picture = ownPicture(image) ?? line.picture
+    return { ...line, amount: unitPrice ?? line.amount, name: name ?? line.name, picture }
   })
   if (JSON.stringify(priced) !== JSON.stringify(cart)) writeDetails(priced)
-  // A line that a form without script added has no name until now.
-  if (priced.some(({ name }, index) => name !== cart[index].name)) rows.show(priced)
+  // A line that a form without script added has no name and no picture until now.
+  const isSame = ({ name, picture }, index) => name === cart[index].name && picture?.url === cart[index].picture?.url
+  if (!priced.every(isSame)) rows.show(priced)
   else rows.update(priced)
   showShipping(quote.shipping.required)
   coupon.showAnswer(JSON.stringify(body.items), quote)

@@ -54,6 +54,18 @@ export function picture(image, name = '') {
   return h('span', { class: 'art' }, h('img', { src: url, srcset, sizes: '6rem', width, height, alt: '' }))
 }
 
+/**
+ * A picture of the API for `picture`: the page may show only pictures of its own host.
+ *
+ * @param {import('../../client/api-types.ts').Image | null} image
+ */
+export function ownPicture(image) {
+  if (image === null) return null
+  const { url, sizes, width, height } = image
+  const path = (address) => new URL(address).pathname
+  return { url: path(url), srcset: sizes.map((each) => `${path(each.url)} ${each.width}w`).join(', '), width, height }
+}
+
 /** An amount in major units, in the format of the shop's pages: that of the page's language. */
 export function money(amount, currency) {
   const digits = { minimumFractionDigits: Number(decimals), maximumFractionDigits: Number(decimals) }

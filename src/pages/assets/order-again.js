@@ -1,5 +1,5 @@
 import { addToCart, readCart } from './cart-store.js'
-import { h } from './dom.js'
+import { h, ownPicture } from './dom.js'
 import { service } from './service.js'
 
 /**
@@ -43,7 +43,7 @@ async function fillCart(lines) {
 }
 
 /** Adds a line of the quote as far as it can be bought. Its price is the current one. */
-function add({ productId, variationId, name, quantity, unitPrice, problem }, sold, currency) {
+function add({ productId, variationId, name, quantity, unitPrice, image, problem }, sold, currency) {
   const ordered = sold.find((line) => line.productId === productId && line.variationId === variationId)
   const line = ordered ?? sold.find((candidate) => candidate.productId === productId)
   const text = problem === null ? null : { text: problem.message, slug: line.productSlug }
@@ -56,7 +56,7 @@ function add({ productId, variationId, name, quantity, unitPrice, problem }, sol
     slug: line.productSlug,
     name: name ?? line.name,
     type: line.type,
-    picture: null,
+    picture: ownPicture(image),
     currency,
     amount: unitPrice,
     quantity: possible

@@ -1,4 +1,4 @@
-import { day, h, money } from './dom.js'
+import { day, h, money, ownPicture, picture } from './dom.js'
 import { orderStates } from '../../shop/orders/states.ts'
 
 /**
@@ -6,7 +6,8 @@ import { orderStates } from '../../shop/orders/states.ts'
  *
  * @param {import('../../client/api-types.ts').Order & {
  *   totals?: import('../../client/api-types.ts').BuyerOrder['totals'],
- *   lines?: import('../../client/api-types.ts').OwnOrderLine[]
+ *   lines?: import('../../client/api-types.ts').OwnOrderLine[],
+ *   images?: import('../../client/api-types.ts').BuyerOrder['images']
  * }} order
  * @param {{ href?: string | null }} [options]
  */
@@ -28,13 +29,13 @@ export function orderCard(order, { href = null } = {}) {
 }
 
 function summary(order) {
-  const { id, currency, total, lineItems, lines = lineItems } = order
+  const { id, currency, total, lineItems, lines = lineItems, images } = order
   return h(
     'table',
     { class: 'summary' },
     h('caption', { class: 'unseen' }, `What is in order ${id}`),
     h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'Item'), h('th', { scope: 'col', class: 'amount' }, 'Price'))),
-    h('tbody', {}, ...lines.map((line) => row(line, currency))),
+    h('tbody', {}, ...lines.map((line, index) => row(line, currency, images?.[index]))),
     h(
       'tfoot',
       {},
@@ -45,11 +46,13 @@ function summary(order) {
 }
 
 /**
- * A line with its price before the discount, if the order has that.
+ * A line with its price before the discount, if the order has that, and its picture, if the order has pictures.
  *
  * @param {{ name: string, quantity: number, total: number, unitPrice?: number, productSlug?: string | null }} line
+ * @param {string} currency
+ * @param {import('../../client/api-types.ts').Image | null} [image]
  */
-function row(line, currency) {
+function row(line, currency, image) {
   const { name, quantity, total, unitPrice = total / quantity, productSlug = null } = line
   const label = h('span', { dir: 'auto' }, name)
   return h(
@@ -58,6 +61,7 @@ function row(line, currency) {
     h(
       'td',
       {},
+      image === undefined ? null : picture(ownPicture(image), name),
       productSlug === null ? label : h('a', { href: `/products/${productSlug}` }, label),
       quantity > 1 ? h('span', { class: 'quantity' }, ` × ${quantity}`) : null
     ),

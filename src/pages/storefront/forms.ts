@@ -2,6 +2,7 @@ import { ShopError } from '../../client/client.ts'
 import type { Product } from '../../client/api-types.ts'
 import { limits, cartCookie, parseCart, setCart, withItem } from './cart-cookie.ts'
 import type { CartItem } from './cart-cookie.ts'
+import { toPicture } from './card.ts'
 import { money } from './money.ts'
 import type { Shown, Visit } from './site.ts'
 
@@ -76,6 +77,7 @@ async function plainCart({ client, site }: Visit, items: CartItem[], error: stri
     name: line.name ?? 'This product is no longer sold',
     quantity: line.quantity,
     total: money(line.total, site),
+    picture: toPicture(line.image, line.name ?? '', site),
     problem: line.problem?.message ?? null
   }))
   const data = {

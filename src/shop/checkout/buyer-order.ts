@@ -1,7 +1,9 @@
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
+import { lineImage } from '../catalog/public/image.ts'
+import type { Image } from '../catalog/public/image.ts'
 import type { ShopContext } from '../context.ts'
-import { getOrderByPublicToken } from '../orders/find.ts'
+import { getOrderByPublicToken, itemsOf } from '../orders/find.ts'
 import { findOrderView } from '../orders/list-orders.ts'
 import { invoiceUrl } from '../orders/order-url.ts'
 import type { OrderRow } from '../orders/rows.ts'
@@ -30,6 +32,8 @@ export type BuyerOrder = {
     shippingMethod: ShippingMethod | null
     shipments: ShipmentView[]
     invoiceUrl: string | null
+    /** The picture of each line item, in their order. */
+    images: (Image | null)[]
   }
   canPay: boolean
   /** Where the buyer pays; null if `canPay` is false. */
@@ -60,7 +64,8 @@ export function toBuyerOrder(shop: ShopContext, order: OrderRow, now: number): B
       totals: toTotals(order),
       shippingMethod: order.shippingMethod,
       shipments: listShipments(shop.db, order.id),
-      invoiceUrl: invoiceUrl(shop, order)
+      invoiceUrl: invoiceUrl(shop, order),
+      images: itemsOf(shop.db, order.id).map((item) => lineImage(shop.db, item, shop.publicUrl()))
     },
     canPay: payUrl !== null,
     payUrl,
