@@ -7,6 +7,7 @@ import { healthRoutes } from './health.ts'
 import { buyerOrderRoutes } from './buyer-order.ts'
 import { offerRoutes } from './offers.ts'
 import { orderRoutes } from './orders.ts'
+import { ownAddressRoutes } from './own-address.ts'
 import { productRoutes } from './products.ts'
 import { quoteRoutes } from './quote.ts'
 import type { Route } from './route.ts'
@@ -17,6 +18,7 @@ import { webhookRoutes } from './webhooks.ts'
 export const routes: readonly Route[] = [
   ...accountRoutes,
   ...accountCareRoutes,
+  ...ownAddressRoutes,
   ...orderRoutes,
   ...subscriptionRoutes,
   ...offerRoutes,

@@ -111,6 +111,25 @@ export type Operations = {
     body: { password: string }
     answer: { data: { deleted: true }; meta: Meta }
   }
+  'GET /me/address': {
+    query: undefined
+    body: undefined
+    answer: { data: { address: Address | null }; meta: Meta }
+  }
+  'POST /me/address': {
+    query: undefined
+    body: {
+      address: {
+        address1?: string | null
+        address2?: string | null
+        city?: string | null
+        state?: string | null
+        postcode?: string | null
+        country?: string | null
+      } | null
+    }
+    answer: { data: { address: Address | null }; meta: Meta }
+  }
   'GET /orders': {
     query: { page?: number | undefined; perPage?: number | undefined }
     body: undefined
@@ -659,6 +678,20 @@ export type Profile = { firstName: string | null; lastName: string | null }
 
 export type Consent = { marketingOptIn: boolean; termsAcceptedAt: string | null; privacyAcceptedAt: string | null }
 
+export type Address = {
+  firstName?: string
+  lastName?: string
+  company?: string
+  address1?: string
+  address2?: string
+  city?: string
+  state?: string
+  postcode?: string
+  country?: string
+  phone?: string
+  email?: string
+}
+
 export type Order = {
   id: number
   status: 'pending' | 'on-hold' | 'processing' | 'completed' | 'failed' | 'cancelled' | 'refunded'
@@ -743,20 +776,6 @@ export type OwnOrderLine = {
   quantity: number
   unitPrice: number
   total: number
-}
-
-export type Address = {
-  firstName?: string
-  lastName?: string
-  company?: string
-  address1?: string
-  address2?: string
-  city?: string
-  state?: string
-  postcode?: string
-  country?: string
-  phone?: string
-  email?: string
 }
 
 export type OwnSubscription = {

@@ -5,6 +5,7 @@ import { formatMoney } from '../platform/money.ts'
 import { countryName } from '../platform/postal/countries.ts'
 import { postalLines } from '../platform/postal/lines.ts'
 import { needsShipping } from '../shop/catalog/product-types.ts'
+import { getUserById } from '../shop/accounts/find.ts'
 import { canTakeCoupon } from '../shop/checkout/buyer-status.ts'
 import { offeredMethods } from '../shop/checkout/choose-payment.ts'
 import type { PaymentMethod } from '../shop/checkout/choose-payment.ts'
@@ -39,7 +40,7 @@ export function choicePage(call: PageCall, order: OrderRow, draft: Draft, isChan
   const { app } = call
   const asked = askedOf(app, order, isChange)
   const isTheirs = isBuyerOf(call, order)
-  const values = { ...(isTheirs ? storedValues(order) : {}), ...draft.values }
+  const values = { ...(isTheirs ? storedValues(app, order) : {}), ...draft.values }
   const known = { values, errors: draft.errors }
   const address = asked.address ? addressView(app.db, countryOf(call, order, values), known) : null
   const methods = offeredMethods(app, order)
@@ -109,8 +110,11 @@ function place({ city, country }: Address): string {
   return known.length === 0 ? 'The address that you entered' : known.join(', ')
 }
 
-function storedValues(order: OrderRow): Record<string, string> {
-  return { ...(order.email === null ? {} : { email: order.email }), ...order.contact, ...shipToOf(order) }
+/** What the order has. Without an address, that of the account. */
+function storedValues({ db }: App, order: OrderRow): Record<string, string> {
+  const { email, contact, userId } = order
+  const address = shipToOf(order) ?? (userId === null ? null : getUserById(db, userId).address)
+  return { ...(email === null ? {} : { email }), ...contact, ...address }
 }
 
 function countryOf({ app, request }: PageCall, order: OrderRow, values: Draft['values']): string {

@@ -86,6 +86,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   'POST /auth/confirm-email': anonymous(400, (visitor) => visitor.post('/auth/confirm-email', { token: 'x' })),
   'POST /me/delete': loggedIn(401, (visitor) => visitor.post('/me/delete', { password: 'not-the-password-1' })),
   'PATCH /me': loggedIn(200, (visitor, index) => visitor.send('PATCH', '/me', { firstName: `Ada ${index}` })),
+  'POST /me/address': loggedIn(200, (visitor) => visitor.post('/me/address', { address: null })),
   'POST /me/subscriptions/{id}/cancel': loggedIn(404, (visitor) => visitor.post('/me/subscriptions/1/cancel')),
   'POST /me/subscriptions/{id}/portal': loggedIn(404, (visitor) => visitor.post('/me/subscriptions/1/portal')),
   'POST /store/checkout-session': anonymous(200, (visitor) =>

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { setSetting } from '../../src/shop/settings/settings.ts'
-import { logIn, look, newVisitor } from './support/chromium.ts'
+import type { Browser } from '../support/browser.ts'
+import { addToCart, logIn, look, newVisitor } from './support/chromium.ts'
 import { demoPassword, mailTo, openDemoShop } from './support/demo-shop.ts'
 
 const { shop, browser } = await openDemoShop()
@@ -102,7 +103,7 @@ test('a customer sees what she is entitled to, changes her name, and logs out', 
   await page.getByRole('heading', { name: 'Memberships' }).waitFor()
   await look(page, 'account')
   await page.getByLabel('Display name').fill('Lena Brandt')
-  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
   await page.getByText('Saved.').waitFor()
   await page.reload()
   await page.getByRole('heading', { name: 'Hello, Lena Brandt' }).waitFor()
@@ -115,6 +116,41 @@ test('a customer sees what she is entitled to, changes her name, and logs out', 
   await page.goto(`${shop.url}/orders`)
   await page.getByRole('heading', { name: 'Please log in' }).waitFor()
   await look(page, 'logged-out')
+  expect(complaints).toEqual([])
+})
+
+test('a customer stores an address by the rules of its country, and the cart starts with it', async () => {
+  await shop.visitor().register({ email: 'ines@shop.example', password: 'quiet-heron-lands-7' })
+  const { page, complaints } = await newVisitor(browser)
+  await logIn(page, shop.url, 'ines@shop.example', 'quiet-heron-lands-7')
+  await page.getByLabel('Country').selectOption('US')
+  await page.getByLabel('Street and number').fill('1 Main St')
+  await page.getByLabel('State').selectOption('CA')
+  await page.getByLabel('ZIP code').fill('12')
+  await page.getByLabel('Town or city').fill('Oakland')
+  await page.getByRole('button', { name: 'Save the address' }).click()
+  await page.getByText('Please enter the ZIP code, for example').waitFor()
+  await look(page, 'account-address-error')
+  await page.getByLabel('ZIP code').fill('94607')
+  await page.getByRole('button', { name: 'Save the address' }).click()
+  await page.getByText('Your next order starts with this address.').waitFor()
+  await page.reload()
+  await expect.poll(() => page.getByLabel('ZIP code').inputValue()).toBe('94607')
+  expect(await page.getByLabel('State').inputValue()).toBe('CA')
+  await look(page, 'account-address')
+
+  await addToCart(page, shop.url, 'beeswax-pillar')
+  await expect.poll(() => page.getByLabel('Town or city').inputValue()).toBe('Oakland')
+  await page.getByLabel('Street and number').fill('2 Other St')
+  await page.reload()
+  await expect.poll(() => page.getByLabel('Street and number').inputValue()).toBe('2 Other St')
+
+  await page.goto(`${shop.url}/account`)
+  await page.getByRole('button', { name: 'Remove the address' }).click()
+  await page.getByText('Removed.').waitFor()
+  await page.reload()
+  await page.getByLabel('Country').waitFor()
+  expect(await page.getByRole('button', { name: 'Remove the address' }).count()).toBe(0)
   expect(complaints).toEqual([])
 })
 
@@ -181,19 +217,44 @@ test('a customer deletes the account after reading what stays, and is logged out
   expect(complaints).toEqual([])
 })
 
-test('a customer ends a subscription after a confirmation, and manages the card at the billing portal', async () => {
-  const buyer = shop.visitor()
-  await buyer.register({ email: 'sub@shop.example', password: 'quiet-heron-lands-7' })
+/** Orders and pays a subscription; returns the path of the order's page. */
+async function subscribe(buyer: Browser, customer?: { email: string }): Promise<string> {
   const { data } = await buyer.get<{ offers: { productId: number; productSlug: string }[] }>(
     '/store/offers?perPage=100'
   )
   const productId = data.offers.find(({ productSlug }) => productSlug === 'tide-letter')?.productId
-  const placed = await buyer.post<{ orderId: string }>('/store/checkout-session', {
-    items: [{ productId, quantity: 1 }]
+  const placed = await buyer.post<{ orderId: string; orderToken: string }>('/store/checkout-session', {
+    items: [{ productId, quantity: 1 }],
+    ...(customer === undefined ? {} : { customer })
   })
   const session = shop.app.sandbox?.findCheckout({ clientReferenceId: placed.data.orderId })
   await shop.app.sandbox?.payCheckout(session?.id ?? '')
+  return `/checkout/done/${placed.data.orderToken}`
+}
 
+test('a guest ends a subscription from the page of the order, after a confirmation', async () => {
+  const path = await subscribe(shop.visitor(), { email: 'guest@shop.example' })
+  const { page, complaints } = await newVisitor(browser)
+  await page.goto(`${shop.url}${path}`)
+  await look(page, 'guest-subscription')
+  await page.getByRole('link', { name: 'End the subscription' }).click()
+  await page.getByRole('heading', { name: 'End your subscription?' }).waitFor()
+  await look(page, 'guest-subscription-confirm')
+  await page.getByRole('link', { name: 'Keep it' }).click()
+  await page.getByRole('link', { name: 'End the subscription' }).click()
+  await page.getByRole('button', { name: 'Yes, end it' }).click()
+  await page.getByText('You will not be charged again.').waitFor()
+  await look(page, 'guest-subscription-ended')
+  await page.goBack()
+  await page.getByText('You will not be charged again.').waitFor()
+  expect(shop.app.sandbox?.ledger().subscriptions.at(-1)).toMatchObject({ cancel_at_period_end: true })
+  expect(complaints).toEqual([])
+})
+
+test('a customer ends a subscription after a confirmation, and manages the card at the billing portal', async () => {
+  const buyer = shop.visitor()
+  await buyer.register({ email: 'sub@shop.example', password: 'quiet-heron-lands-7' })
+  await subscribe(buyer)
   const { page, complaints } = await newVisitor(browser)
   await logIn(page, shop.url, 'sub@shop.example', 'quiet-heron-lands-7')
   await page.getByText('next payment on').waitFor()
@@ -215,6 +276,6 @@ test('a customer ends a subscription after a confirmation, and manages the card 
   await page.reload()
   await page.getByText('ends on').waitFor()
   expect(await page.getByRole('button', { name: 'End subscription' }).count()).toBe(0)
-  expect(shop.app.sandbox?.ledger().subscriptions[0]).toMatchObject({ cancel_at_period_end: true })
+  expect(shop.app.sandbox?.ledger().subscriptions.at(-1)).toMatchObject({ cancel_at_period_end: true })
   expect(complaints).toEqual([])
 })

@@ -201,6 +201,7 @@ describe('the types', () => {
       | '/store/products'
       | `/store/products/${string}`
       | '/store/categories'
+      | '/me/address'
       | '/affiliates/referrals'
       | '/affiliates/me'
       | '/affiliates/stats'

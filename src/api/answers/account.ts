@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { entitlements } from './entitlements.ts'
 import { id, time } from './fields.ts'
 import { flags } from './flags.ts'
+import { address } from './store.ts'
 
 const wpRoles = z
   .array(z.string())
@@ -86,6 +87,8 @@ const download = z
   .meta({ id: 'Download' })
 
 export const downloadsData = z.object({ downloads: z.array(download) })
+
+export const ownAddressData = z.object({ address: address.nullable() })
 
 /** What a step of an account's life answers: its name, true. */
 export function done<const Name extends string>(name: Name) {

@@ -151,7 +151,7 @@ export const buyerOrderData = z.object({
 
 const part = z.string().exactOptional()
 
-const address = z
+export const address = z
   .object({
     firstName: part,
     lastName: part,

@@ -17,6 +17,7 @@ export const requestExamples: Readonly<Record<string, object>> = {
   'POST /auth/confirm-email': { token: 'the token of the link' },
   'POST /me/delete': { password: 'tidal-basalt-93' },
   'PATCH /me': { displayName: 'Ada M. Quill', companyName: null },
+  'POST /me/address': { address: { address1: 'Quay 7', postcode: '20457', city: 'Hamburg', country: 'DE' } },
   'POST /store/checkout-session': {
     items: [{ productId: 3, quantity: 2 }],
     couponCode: 'WELCOME10',

@@ -1,3 +1,4 @@
+import { createAddress } from './address-fields.js'
 import { find, h, message } from './dom.js'
 import { onSend, say } from './form.js'
 import { service } from './service.js'
@@ -37,6 +38,34 @@ export function profileForm({ user, profile, consent }) {
     await service.updateMe({ displayName, marketingOptIn, ...others })
     report(form, 'Saved.')
   })
+  return form
+}
+
+/** The address with which a checkout starts. The fields depend on the country. */
+export function addressForm({ address: stored }) {
+  const place = h('div', {}, h('p', { class: 'hint' }, 'One moment …'))
+  const remove = h('button', { type: 'button', class: 'plain', hidden: stored === null }, 'Remove the address')
+  const form = h('form', { novalidate: true }, place, ...ending('Save the address'), h('p', {}, remove))
+  const address = createAddress(place, form)
+  onSend(form, async () => {
+    if (!(await address.check())) return report(form, '')
+    await service.setAddress(address.values())
+    remove.hidden = false
+    report(form, 'Saved. Your next order starts with this address.')
+  })
+  remove.addEventListener('click', async () => {
+    try {
+      await service.setAddress(null)
+    } catch (error) {
+      return say(form, error.message)
+    }
+    form.reset()
+    for (const field of place.querySelectorAll('input:not([type=hidden])')) field.value = ''
+    remove.hidden = true
+    report(form, 'Removed.')
+    form.querySelector('button[type=submit]').focus()
+  })
+  void address.start(stored ?? {})
   return form
 }
 

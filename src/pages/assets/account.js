@@ -1,4 +1,4 @@
-import { deleteForm, emailForm, passwordForm, profileForm } from './account-forms.js'
+import { addressForm, deleteForm, emailForm, passwordForm, profileForm } from './account-forms.js'
 import { day, h, money, showPage } from './dom.js'
 import { service } from './service.js'
 import './shell.js'
@@ -6,10 +6,11 @@ import { subscription } from './subscription.js'
 import { toneOf } from './words.js'
 
 async function make() {
-  const [me, { downloads }, { subscriptions }] = await Promise.all([
+  const [me, { downloads }, { subscriptions }, address] = await Promise.all([
     service.me(),
     service.downloads(),
-    service.subscriptions()
+    service.subscriptions(),
+    service.address()
   ])
   const { user, roles, entitlements } = me
   return h(
@@ -28,6 +29,7 @@ async function make() {
     list('Downloads', downloads, download, 'You have no downloads.'),
     list('Donations', entitlements.donations.donations, donation, 'You have not donated yet.'),
     h('section', {}, h('h2', {}, 'Your profile'), profileForm(me)),
+    h('section', {}, addressForm(address)),
     h('section', {}, h('h2', {}, 'Password'), passwordForm()),
     h('section', {}, h('h2', {}, 'Email'), emailForm(me)),
     h('section', {}, h('h2', {}, 'Leave the shop'), deleteForm(me))

@@ -1,7 +1,7 @@
 import { needsShipping } from '../../shop/catalog/product-types.ts'
-import { createAddress } from './cart-address.js'
+import { createAddress } from './address-fields.js'
 import { createCoupon } from './cart-coupon.js'
-import { forgetDraft, keepDraft, readDraft } from './cart-draft.js'
+import { fillForm, forgetDraft, keepDraft, readDraft } from './cart-draft.js'
 import { forgetKey, keyFor } from './cart-key.js'
 import { createQuotes } from './cart-quote.js'
 import { createRows, lineOf } from './cart-rows.js'
@@ -20,6 +20,8 @@ const form = find('[data-form]')
 const cards = findMaybe('[data-cards]')
 const totals = h('dl', { class: 'totals' })
 let subscribeAgain = false
+/** The load of the address fields, once for the page. */
+let addressStart
 
 keepDraft(form)
 const address = createAddress(find('[data-address]'), form)
@@ -46,7 +48,17 @@ function show() {
 
 function showShipping(isRequired) {
   find('[data-shipping]').hidden = !isRequired
-  if (isRequired) void address.need(readDraft().country)
+  if (isRequired) addressStart ??= startAddress()
+}
+
+/** The fields start with what was typed in this tab, else with the address of the account. */
+async function startAddress() {
+  const { country, address1 } = readDraft()
+  const known = await session
+  const isTyped = address1 !== undefined || known?.userLoggedIn !== true
+  const stored = isTyped ? null : await service.address().catch(() => null)
+  await address.start(stored?.address ?? { country })
+  fillForm(form)
 }
 
 function changeQuantity(index, quantity, andFocus = false) {

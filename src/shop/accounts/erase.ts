@@ -50,6 +50,7 @@ const nothing: Personal = {
   billingEmail: null,
   billingPhone: null,
   companyName: null,
+  address: null,
   marketingOptIn: 'no',
   marketingOptInAt: null,
   partnerOptIn: 'no',

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import { bool, instant, oneOf } from '../../platform/db/columns.ts'
+import { bool, instant, json, oneOf } from '../../platform/db/columns.ts'
+import type { PostalAddress } from '../../platform/postal/lines.ts'
 
 export const users = sqliteTable(
   'users',
@@ -25,6 +26,8 @@ export const users = sqliteTable(
     billingEmail: text('billing_email'),
     billingPhone: text('billing_phone'),
     companyName: text('company_name'),
+    /** Where the person's goods go; a checkout starts with it. */
+    address: json<PostalAddress>('address'),
     marketingOptIn: text('marketing_opt_in', { enum: ['yes', 'no'] })
       .notNull()
       .default('no'),

@@ -63,6 +63,7 @@ export function toAccountRecord(db: Db, user: UserRow) {
     emailVerifiedAt: toIsoOrNull(user.emailVerifiedAt),
     profile: toProfile(db, user),
     coreProfile: { firstName: user.firstName, lastName: user.lastName },
+    address: user.address,
     consent: toConsent(db, user),
     registrationConsent:
       consent === undefined

@@ -7,10 +7,20 @@ import { postalWords } from '../../platform/postal/words.ts'
 import { lineField } from '../accounts/fields.ts'
 import type { Address } from '../orders/address.ts'
 
-const part = lineField(200).default('')
-const parts = z.object({ address1: part, address2: part, city: part, state: part, postcode: part, country: part })
-type Parts = z.output<typeof parts>
-type PartName = keyof Parts
+const part = lineField(200)
+  .nullish()
+  .transform((text) => text ?? '')
+/** An address as it was typed; a missing part is empty. `addressInput` has the rules of its country. */
+export const addressParts = z.object({
+  address1: part,
+  address2: part,
+  city: part,
+  state: part,
+  postcode: part,
+  country: part.meta({ description: 'ISO 3166-1 alpha-2.' })
+})
+export type TypedAddress = z.output<typeof addressParts>
+type PartName = keyof TypedAddress
 
 const partOf: Readonly<Record<PostalField, PartName>> = { A: 'address1', C: 'city', S: 'state', Z: 'postcode' }
 
@@ -19,7 +29,7 @@ const partOf: Readonly<Record<PostalField, PartName>> = { A: 'address1', C: 'cit
  * postcode looks. Parts that the country does not use are dropped.
  */
 export function addressInput(countries: readonly string[]) {
-  return parts.transform((typed, context): Address => {
+  return addressParts.transform((typed, context): Address => {
     const country = typed.country.toUpperCase()
     const refuse = (name: PartName, message: string): void =>
       context.addIssue({ code: 'custom', path: [name], message })

@@ -77,6 +77,8 @@ export const routeExpectations: Readonly<Record<string, Row>> = {
     administrator: only('409 CONFLICT', '401 AUTH_INVALID_CREDENTIALS')
   },
   'PATCH /me': loggedIn(only('200', '422 VALIDATION_FAILED')),
+  'GET /me/address': loggedIn('200'),
+  'POST /me/address': loggedIn('200'),
   'GET /orders': loggedIn('200'),
   'GET /orders/{id}': loggedIn(only('200', notFound)),
   'GET /me/subscriptions': loggedIn('200'),

@@ -122,6 +122,8 @@ export const routeRequests: Readonly<Record<string, Request>> = {
     body: { password: pick(cell, { own: cell.person.password, foreign: ownersPassword, absent: 'walnut-ferry-58' }) }
   }),
   'PATCH /me': inBody('/me', { firstName: 'Changed' }),
+  'GET /me/address': inQuery('/me/address'),
+  'POST /me/address': inBody('/me/address', { address: null }),
   'GET /orders': inQuery('/orders'),
   'GET /orders/{id}': async (cell) => ({ path: `/orders/${await orderNumber(cell)}` }),
   'GET /me/subscriptions': inQuery('/me/subscriptions'),

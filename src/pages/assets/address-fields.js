@@ -1,5 +1,4 @@
 import { ShopError } from '../../client/client.ts'
-import { fillForm } from './cart-draft.js'
 import { h } from './dom.js'
 
 const url = '/cart/address'
@@ -15,29 +14,42 @@ const names = ['country', 'address1', 'address2', 'postcode', 'city', 'state']
 export function createAddress(place, form) {
   /** Only the answer for the newest country counts. */
   let asked = 0
-  let isLoaded = false
 
   /** Shows the fields of a country; without one, those of the country that the browser's language suggests. */
   async function load(country = '') {
     const turn = ++asked
-    isLoaded = true
     try {
       const response = await fetch(`${url}?country=${encodeURIComponent(country)}`)
       if (turn === asked) await show(response)
     } catch {
-      isLoaded = false
       const again = h('button', { type: 'button', class: 'plain', onclick: () => load(country) }, 'Try again')
       place.replaceChildren(h('p', { class: 'note' }, 'The address form could not be loaded. ', again))
     }
   }
 
-  /** Replaces the fields. What was typed in those that stay is kept. */
   async function show(response) {
     if (response.status !== 200 && response.status !== 422) throw new Error(`the address form is ${response.status}`)
     const page = new DOMParser().parseFromString(await response.text(), 'text/html')
     const hadFocus = document.activeElement?.id === 'country'
     place.replaceChildren(...page.body.childNodes)
     if (hadFocus) document.getElementById('country')?.focus()
+  }
+
+  /** Shows the fields of another country. What was typed in those that stay is kept. */
+  async function change(country) {
+    const before = typed()
+    await load(country)
+    for (const field of place.querySelectorAll('input'))
+      if (field.type !== 'hidden' && field.value === '') field.value = before[field.name] ?? ''
+  }
+
+  /** Shows a stored address; false if it is not valid any more. */
+  async function showStored(stored) {
+    const turn = ++asked
+    const response = await fetch(url, { method: 'POST', body: new URLSearchParams(stored) }).catch(() => null)
+    if (response?.status !== 200 || turn !== asked) return false
+    await show(response)
+    return true
   }
 
   /** @returns {Record<string, string>} */
@@ -48,16 +60,18 @@ export function createAddress(place, form) {
   }
 
   place.addEventListener('change', (event) => {
-    if (event.target instanceof HTMLSelectElement && event.target.name === 'country')
-      void load(event.target.value).then(() => fillForm(form))
+    if (event.target instanceof HTMLSelectElement && event.target.name === 'country') void change(event.target.value)
   })
 
   return {
-    /** Loads the fields once, for the country of the draft. */
-    async need(country) {
-      if (isLoaded) return
-      await load(country)
-      fillForm(form)
+    /**
+     * Loads the fields, for a country or with a stored address. An address that is not valid any more, because the shop
+     * does not ship there, gives empty fields.
+     *
+     * @param {Partial<import('../../client/api-types.ts').Address>} stored
+     */
+    async start(stored) {
+      if (stored.address1 === undefined || !(await showStored(stored))) await load(stored.country)
     },
     /** Whether the address is valid. Otherwise each error is shown at its field. */
     async check() {

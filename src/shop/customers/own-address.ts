@@ -1,0 +1,42 @@
+import { eq } from 'drizzle-orm'
+import { AppError, validationFailed } from '../../errors.ts'
+import { writeWhenFree } from '../../platform/db/busy.ts'
+import { toFieldErrors } from '../../platform/http/zod-errors.ts'
+import type { PostalAddress } from '../../platform/postal/lines.ts'
+import { findUserById } from '../accounts/find.ts'
+import { users } from '../accounts/schema.ts'
+import { addressInput } from '../checkout/address-input.ts'
+import type { TypedAddress } from '../checkout/address-input.ts'
+import { shipToCountries } from '../checkout/ship-to.ts'
+import { countAccountChange } from '../limits/points.ts'
+import type { Limits } from '../limits/points.ts'
+
+/**
+ * Stores the address of an account, or removes it with null. The rules are those of a checkout: the countries that the shop
+ * ships to, and for each country its parts, states and form of a postcode.
+ *
+ * @returns the address as it is stored
+ * @throws AppError RATE_LIMITED (account_change); VALIDATION_FAILED on `address.<part>`; NOT_AUTHENTICATED when the account was
+ *   deactivated or erased in the meantime
+ */
+export async function changeOwnAddress(
+  shop: Limits,
+  userId: number,
+  typed: TypedAddress | null,
+  now: number
+): Promise<PostalAddress | null> {
+  await countAccountChange(shop, userId)
+  return writeWhenFree(shop.db, (tx) => {
+    const address = typed === null ? null : parse(typed, shipToCountries(tx))
+    if (findUserById(tx, userId)?.status !== 'active') throw new AppError('NOT_AUTHENTICATED', 'Please log in first.')
+    tx.orm.update(users).set({ address, updatedAt: now }).where(eq(users.id, userId)).run()
+    return address
+  })
+}
+
+function parse(typed: TypedAddress, countries: readonly string[]): PostalAddress {
+  const { data, error } = addressInput(countries).safeParse(typed)
+  if (error === undefined) return data
+  const errors = Object.entries(toFieldErrors(error))
+  throw validationFailed(Object.fromEntries(errors.map(([name, messages]) => [`address.${name}`, messages])))
+}
