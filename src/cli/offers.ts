@@ -9,6 +9,7 @@ import type { ProductView } from '../shop/catalog/products.ts'
 import { viewTerms } from '../shop/catalog/public/terms.ts'
 import { setting } from '../shop/settings/settings.ts'
 import { exportShipping } from '../shop/shipping/export-shipping.ts'
+import { listTaxRates } from '../shop/tax/rates.ts'
 import { importFile } from './import-file.ts'
 import { defineEdits } from './offer-edits.ts'
 import { defineImages } from './offer-images.ts'
@@ -59,7 +60,8 @@ export function define(program: ShopCommand): void {
       const file = whileShowing(work, 'reading the catalogue', () => ({
         ...exportCatalog(app.db, currency),
         ...exportBenefits(app.db),
-        shipping: exportShipping(app.db, currency)
+        shipping: exportShipping(app.db, currency),
+        tax: listTaxRates(app.db)
       }))
       return { json: file, human: JSON.stringify(file, null, 2) }
     }

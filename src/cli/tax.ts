@@ -1,6 +1,6 @@
 import { parseWith } from '../platform/http/zod-errors.ts'
 import { countryName } from '../platform/postal/countries.ts'
-import { taxRateInput, taxRemoval } from '../shop/tax/input.ts'
+import { taxRate, taxRemoval } from '../shop/catalog/import/tax-schema.ts'
 import { listTaxRates, presetEu, removeTaxRates, setTaxRate } from '../shop/tax/rates.ts'
 import type { TaxRateView } from '../shop/tax/rates.ts'
 import type { ShopCommand } from './command.ts'
@@ -31,7 +31,7 @@ export function define(program: ShopCommand): void {
     .option('--name <name>', 'what buyers read, such as VAT')
   runs(set, 'migrated', ({ app, options }: Work<SetOptions>, country: string) => {
     const { rate, class: taxClass, region, name } = options
-    const input = parseWith(taxRateInput, { country, region, class: taxClass, name, ratePercent: toNumber(rate) })
+    const input = parseWith(taxRate, { country, region, class: taxClass, name, ratePercent: toNumber(rate) })
     const stored = setTaxRate(app.db, input)
     return { json: { rate: stored }, human: describe(stored) }
   })

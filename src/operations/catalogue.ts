@@ -8,6 +8,7 @@ import type { CatalogFile } from '../shop/catalog/import/format.ts'
 import { productUrl } from '../shop/catalog/product-url.ts'
 import type { ShopContext } from '../shop/context.ts'
 import { applyShipping } from '../shop/shipping/apply-shipping.ts'
+import { applyTaxRates } from '../shop/tax/rates.ts'
 
 export type AppliedCatalogue = { counts: CountsByKind; changes: Change[] }
 
@@ -29,7 +30,7 @@ export function importCatalogue(
 }
 
 /**
- * Creates or updates plans, campaigns, categories, products, coupons and shipping zones from a catalogue file.
+ * Creates or updates plans, campaigns, categories, products, coupons, shipping zones and tax rates from a catalogue file.
  *
  * @param options.keepStock existing products keep their stock, so that seeding again does not undo sales
  * @throws AppError VALIDATION_FAILED or CONFLICT for an invalid file
@@ -50,5 +51,6 @@ export function applyCatalogue(
     now
   )
   const shipping = applyShipping(tx, file.shipping)
-  return { counts: { products, coupons, plans, campaigns, categories, shipping }, changes }
+  const tax = applyTaxRates(tx, file.tax)
+  return { counts: { products, coupons, plans, campaigns, categories, shipping, tax }, changes }
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -53,4 +53,19 @@ test('the preset sets the standard rates of the EU, keeps the others, and says h
     rates: expect.arrayContaining([expect.objectContaining({ country: 'DE', class: 'reduced' })])
   })
   expect(json).toMatchObject({ rates: { length: 28 } })
+})
+
+test('the export contains the rates, and importing it again changes nothing', async () => {
+  const { stdout } = await shopstead(dataDir, ['offers', 'export'])
+  const file = join(folder, 'catalogue.json')
+  writeFileSync(file, stdout)
+  expect(await run('offers', 'import', file)).toMatchObject({ json: { unchanged: { tax: 28 }, updated: { tax: 0 } } })
+  const tax = [
+    { country: 'de', class: 'reduced', ratePercent: 5 },
+    { country: 'US', region: 'Oregon', class: 'standard', ratePercent: 0, name: 'Sales tax' }
+  ]
+  writeFileSync(file, JSON.stringify({ tax }))
+  expect(await run('offers', 'import', file)).toMatchObject({ json: { created: { tax: 1 }, updated: { tax: 1 } } })
+  writeFileSync(file, JSON.stringify({ tax: [tax[0], { ...tax[0], country: 'DE' }] }))
+  expect(await run('offers', 'import', file)).toMatchObject({ code: 1, json: { error: { code: 'VALIDATION_FAILED' } } })
 })

@@ -27,6 +27,7 @@ import { quotes } from './quotes.ts'
 import { races } from './races.ts'
 import { soak } from './soak.ts'
 import { storage } from './storage.ts'
+import { taxes } from './taxes.ts'
 import { tornLog } from './torn-log.ts'
 
 const parts: readonly Part[] = [
@@ -39,6 +40,7 @@ const parts: readonly Part[] = [
   races,
   quotes,
   invoices,
+  taxes,
   authorisation,
   abuse,
   budgets,

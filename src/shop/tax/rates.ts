@@ -4,18 +4,18 @@ import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { countryName } from '../../platform/postal/countries.ts'
 import { euVatRates, isInEu } from '../../platform/vat/eu.ts'
+import { countOutcomes } from '../catalog/changes.ts'
+import type { Counts } from '../catalog/changes.ts'
+import type { TaxRateInput } from '../catalog/import/format.ts'
 import type { TaxClass } from '../catalog/tax-classes.ts'
 import { setting } from '../settings/settings.ts'
-import type { TaxRateInput } from './input.ts'
-import { regionKey } from './place.ts'
 import type { TaxRateRow } from './rows.ts'
 import { taxRates } from './schema.ts'
 
 /** A tax rate for people and files; `region` is missing for the rate of a whole country. */
 export type TaxRateView = { country: string; region?: string; class: TaxClass; ratePercent: number; name: string }
 
-/** A row as its public form. */
-export function toTaxRate({ country, region, rateMillionths, name, class: taxClass }: TaxRateRow): TaxRateView {
+function toTaxRate({ country, region, rateMillionths, name, class: taxClass }: TaxRateRow): TaxRateView {
   const where = region === '' ? {} : { region }
   return { country, ...where, class: taxClass, ratePercent: rateMillionths / 10_000, name }
 }
@@ -33,16 +33,29 @@ export function listTaxRates(db: Db): TaxRateView[] {
 
 /** Stores a tax rate, in place of the one that the place has for the class. Orders keep the rates that they have. */
 export function setTaxRate(db: Db, input: TaxRateInput): TaxRateView {
-  return write(db, (tx) => toTaxRate(storeTaxRate(tx, input)))
+  return write(db, (tx) => toTaxRate(store(tx, input)))
 }
 
-/** As `setTaxRate`, in a transaction. */
-export function storeTaxRate(tx: Tx, input: TaxRateInput): TaxRateRow {
-  const { country, region, ratePercent, name, class: taxClass } = input
-  const values = { name: name ?? defaultName(country), rateMillionths: Math.round(ratePercent * 10_000) }
+/** Stores the tax rates of a file. Other rates stay. */
+export function applyTaxRates(tx: Tx, inputs: readonly TaxRateInput[]): Counts {
+  const known = new Map(listTaxRates(tx).map((rate) => [keyOf(rate), rate]))
+  return countOutcomes(
+    inputs.map((input) => {
+      const stored = toTaxRate(store(tx, input))
+      const before = known.get(keyOf(stored))
+      if (before === undefined) return 'created'
+      return before.ratePercent === stored.ratePercent && before.name === stored.name ? 'unchanged' : 'updated'
+    })
+  )
+}
+
+const keyOf = ({ country, region = '', class: taxClass }: TaxRateView): string => `${country}/${region}/${taxClass}`
+
+function store(tx: Tx, { country, region, class: taxClass, rateMillionths, name }: TaxRateInput): TaxRateRow {
+  const values = { name: name ?? defaultName(country), rateMillionths }
   return tx.orm
     .insert(taxRates)
-    .values({ country, region: regionKey(country, region), class: taxClass, ...values })
+    .values({ country, region, class: taxClass, ...values })
     .onConflictDoUpdate({ target: [taxRates.country, taxRates.region, taxRates.class], set: values })
     .returning()
     .get()
@@ -57,19 +70,12 @@ type Removal = { country: string; region?: string | undefined; class?: TaxClass 
  * @throws AppError NOT_FOUND if there are none
  */
 export function removeTaxRates(db: Db, { country, region, class: taxClass }: Removal): TaxRateView[] {
-  const rows = write(db, (tx) =>
-    tx.orm
-      .delete(taxRates)
-      .where(
-        and(
-          eq(taxRates.country, country),
-          region === undefined ? undefined : eq(taxRates.region, regionKey(country, region)),
-          taxClass === undefined ? undefined : eq(taxRates.class, taxClass)
-        )
-      )
-      .returning()
-      .all()
+  const chosen = and(
+    eq(taxRates.country, country),
+    region === undefined ? undefined : eq(taxRates.region, region),
+    taxClass === undefined ? undefined : eq(taxRates.class, taxClass)
   )
+  const rows = write(db, (tx) => tx.orm.delete(taxRates).where(chosen).returning().all())
   if (rows.length === 0) throw new AppError('NOT_FOUND', `There is no such tax rate for ${countryName(country)}.`)
   return rows.map(toTaxRate)
 }
@@ -91,9 +97,10 @@ export function presetEu(db: Db, { ownRate }: { ownRate: boolean }): EuPreset {
     throw new AppError('CONFLICT', 'Set shop.country to a member state of the EU first.')
   }
   const rates = write(db, (tx) =>
-    Object.entries(standard).map(([country, ratePercent]) =>
-      toTaxRate(storeTaxRate(tx, { country, class: 'standard', ratePercent: own ?? ratePercent }))
-    )
+    Object.entries(standard).map(([country, percent]) => {
+      const rateMillionths = Math.round((own ?? percent) * 10_000)
+      return toTaxRate(store(tx, { country, region: '', class: 'standard', rateMillionths, name: null }))
+    })
   )
   return { rates, source, releasedOn }
 }

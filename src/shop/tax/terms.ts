@@ -1,18 +1,20 @@
 import type { Db } from '../../platform/db/database.ts'
 import { rowsStatement } from '../../platform/db/statements.ts'
+import { regionKey } from '../../platform/postal/region.ts'
 import { isInEu } from '../../platform/vat/eu.ts'
 import { readVatId } from '../../platform/vat/vat-id.ts'
 import { isShipped } from '../catalog/product-types.ts'
 import type { TaxClass } from '../catalog/tax-classes.ts'
 import { setting } from '../settings/settings.ts'
 import type { TaxRate } from './arithmetic.ts'
-import { regionKey } from './place.ts'
-import type { TaxPlace } from './place.ts'
 import type { TaxRateRow } from './rows.ts'
 import { taxRates } from './schema.ts'
 import type { TaxedKind, TaxTerms } from './tax-of.ts'
 
 const ratesOfCountry = rowsStatement(taxRates, 'country = ?')
+
+/** A country and its state or province, in upper case; the region is empty if it is unknown. */
+type TaxPlace = { country: string; region: string }
 
 /** What decides the place of a sale; a part that is unknown is missing. */
 type Located = { country?: string | undefined; state?: string | undefined }

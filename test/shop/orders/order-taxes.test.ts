@@ -26,7 +26,7 @@ beforeEach(() => {
   onTestFinished(() => shop[Symbol.dispose]())
   setSetting(shop.db, 'shop.country', 'DE', 0)
   presetEu(shop.db, { ownRate: false })
-  setTaxRate(shop.db, { country: 'DE', class: 'reduced', ratePercent: 7 })
+  setTaxRate(shop.db, { region: '', name: null, country: 'DE', class: 'reduced', rateMillionths: 70_000 })
 })
 
 const now = () => shop.clock.now()
@@ -128,7 +128,7 @@ it('a renewal has the tax of the buyer at the rate of the moment, and no shippin
   const charge = { amountMinor: 1488, currency: 'EUR', by: 'webhook' }
   const renew = () => write(shop.db, (tx) => insertRenewal(tx, original, charge, now()))
   expect(renew()).toMatchObject({ subtotalMinor: 1250, shippingMinor: 0, taxMinor: 238, totalMinor: 1488 })
-  setTaxRate(shop.db, { country: 'DE', class: 'standard', ratePercent: 25 })
+  setTaxRate(shop.db, { region: '', name: null, country: 'DE', class: 'standard', rateMillionths: 250_000 })
   expect(taxes(renew().id)).toMatchObject([{ baseMinor: 1190, amountMinor: 298 }])
 })
 

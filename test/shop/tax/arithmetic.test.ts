@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { taxesInPaid, taxesOf, withoutTax } from '../../../src/shop/tax/arithmetic.ts'
 import type { Taxable, TaxRate } from '../../../src/shop/tax/arithmetic.ts'
-import { checkTaxes, partsOf, taxedOrder } from './tax-properties.ts'
+import { checkTaxes, checkRefunds, taxedOrder } from './tax-properties.ts'
 
 const vat = (percent: number): TaxRate => ({
   name: 'VAT',
@@ -73,5 +73,5 @@ it('keeps every sum exact, for random orders and splits', () => {
 })
 
 it('returns each tax in proportion, and the whole of it with the last refund', () => {
-  fc.assert(fc.property(taxedOrder, partsOf), { numRuns: 200 })
+  fc.assert(fc.property(taxedOrder, checkRefunds), { numRuns: 200 })
 })

@@ -1,5 +1,5 @@
+import { equal, ok } from 'node:assert/strict'
 import * as fc from 'fast-check'
-import { expect } from 'vitest'
 import { percentOf } from '../../../src/platform/money.ts'
 import { productTypes } from '../../../src/shop/catalog/product-types.ts'
 import { taxClasses } from '../../../src/shop/catalog/tax-classes.ts'
@@ -71,32 +71,35 @@ const sum = (amounts: readonly number[]): number => amounts.reduce((total, amoun
 const grossOf = (taxes: readonly Pick<InvoiceTax, 'baseMinor' | 'amountMinor'>[]): number =>
   sum(taxes.map(({ baseMinor, amountMinor }) => baseMinor + amountMinor))
 
-/** subtotal − discount + shipping + tax = total, each tax is as near to its exact value as it can be, and the same for a paid amount. */
+/**
+ * subtotal − discount + shipping + tax = total, each tax is as near to its exact value as it can be, and the taxes of
+ * another paid amount fit into it.
+ */
 export function checkTaxes(order: TaxedOrder): void {
   const { step, terms, carried, tax, totals } = priced(order)
   const { subtotalMinor, discountMinor, shippingMinor, totalMinor } = totals
-  expect(subtotalMinor - discountMinor + shippingMinor + (order.included ? 0 : tax.amountMinor)).toBe(totalMinor)
-  expect(totalMinor % step).toBe(0)
-  expect(sum(tax.lines.map(({ amountMinor }) => amountMinor))).toBe(tax.amountMinor)
-  expect(tax.goodsMinor).toBeGreaterThanOrEqual(0)
-  expect(tax.goodsMinor).toBeLessThanOrEqual(tax.amountMinor)
+  equal(subtotalMinor - discountMinor + shippingMinor + (order.included ? 0 : tax.amountMinor), totalMinor)
+  equal(totalMinor % step, 0)
+  equal(sum(tax.lines.map(({ amountMinor }) => amountMinor)), tax.amountMinor)
+  ok(tax.goodsMinor >= 0 && tax.goodsMinor <= tax.amountMinor)
   const isAllTaxed = carried.lines.every((each) => terms.rateOf(each) !== null)
-  expect(grossOf(tax.lines) <= totalMinor && (!isAllTaxed || grossOf(tax.lines) === totalMinor)).toBe(true)
+  const fits = (taxed: number, whole: number): boolean => (isAllTaxed ? taxed === whole : taxed <= whole)
+  ok(fits(grossOf(tax.lines), totalMinor))
   for (const { baseMinor, amountMinor, rateMillionths } of tax.lines) {
     const exact = BigInt(order.included ? baseMinor + amountMinor : baseMinor) * BigInt(rateMillionths)
     const divisor = order.included ? 1_000_000n + BigInt(rateMillionths) : 1_000_000n
     const twiceOff = 2n * (BigInt(amountMinor) * divisor - exact)
     const allowed = divisor * BigInt(order.included ? 1 : step)
-    expect(twiceOff >= -allowed && twiceOff <= allowed).toBe(true)
+    ok(twiceOff >= -allowed && twiceOff <= allowed)
   }
   const paidMinor = Math.ceil((totalMinor * order.paidPercent) / 100)
   const paid = taxInPaid(terms, carried, paidMinor)
-  expect(grossOf(paid.lines) <= paidMinor && (!isAllTaxed || grossOf(paid.lines) === paidMinor)).toBe(true)
-  expect(paid.lines.every(({ baseMinor, amountMinor }) => baseMinor >= 0 && amountMinor >= 0)).toBe(true)
+  ok(fits(grossOf(paid.lines), paidMinor))
+  ok(paid.lines.every(({ baseMinor, amountMinor }) => baseMinor >= 0 && amountMinor >= 0))
 }
 
 /** Refunds return each tax in proportion to what is left, and all refunds together return the whole. */
-export function partsOf(order: TaxedOrder): void {
+export function checkRefunds(order: TaxedOrder): void {
   const { tax, totals } = priced(order)
   const untaxed = { name: '', country: '', region: '', rateMillionths: 0, amountMinor: 0 }
   const whole = [...tax.lines, { ...untaxed, baseMinor: totals.totalMinor - grossOf(tax.lines) }]
@@ -106,19 +109,17 @@ export function partsOf(order: TaxedOrder): void {
     const left = taxesLeft(whole, credited)
     const partMinor = Math.floor((restMinor * share) / 1000)
     const part = taxesOfRefund(left, partMinor)
-    expect(part.every(({ baseMinor, amountMinor }) => baseMinor >= 0 && amountMinor >= 0)).toBe(true)
-    expect(grossOf(part)).toBe(partMinor)
+    equal(grossOf(part), partMinor)
     for (const [index, { baseMinor, amountMinor }] of part.entries()) {
-      const of = left[index] ?? { baseMinor: 0, amountMinor: 0 }
-      const gross = grossOf([of])
-      const exact = gross === 0 ? 0 : ((baseMinor + amountMinor) * of.amountMinor) / gross
-      expect(Math.abs(amountMinor - exact)).toBeLessThan(1)
+      ok(baseMinor >= 0 && amountMinor >= 0)
+      const from = left[index] ?? { baseMinor: 0, amountMinor: 0 }
+      const gross = grossOf([from])
+      const exact = gross === 0 ? 0 : ((baseMinor + amountMinor) * from.amountMinor) / gross
+      ok(Math.abs(amountMinor - exact) < 1)
     }
     credited.push(part)
     restMinor -= partMinor
   }
-  expect(restMinor).toBe(0)
-  expect(taxesLeft(whole, credited).every(({ baseMinor, amountMinor }) => baseMinor === 0 && amountMinor === 0)).toBe(
-    true
-  )
+  equal(restMinor, 0)
+  equal(grossOf(taxesLeft(whole, credited)), 0)
 }

@@ -19,7 +19,7 @@ beforeEach(() => {
   onTestFinished(() => shop[Symbol.dispose]())
   setSetting(shop.db, 'shop.country', 'DE', 0)
   presetEu(shop.db, { ownRate: false })
-  setTaxRate(shop.db, { country: 'DE', class: 'reduced', ratePercent: 7 })
+  setTaxRate(shop.db, { region: '', name: null, country: 'DE', class: 'reduced', rateMillionths: 70_000 })
 })
 
 const nowhere: TaxedBuyer = { shippingAddress: null, billingAddress: null, vatId: null }
@@ -51,12 +51,12 @@ describe('the rate of a line', () => {
   it('is the standard rate where a country has none for its class, and nothing for the class zero', () => {
     expect([percentOf(nowhere, book), percentOf(inCountry('FR'), book)]).toEqual([7, 20])
     expect(percentOf(nowhere, { ...mug, taxClass: 'zero' })).toBeNull()
-    setTaxRate(shop.db, { country: 'DE', class: 'zero', ratePercent: 0, name: 'Exempt' })
+    setTaxRate(shop.db, { region: '', country: 'DE', class: 'zero', rateMillionths: 0, name: 'Exempt' })
     expect(percentOf(nowhere, { ...mug, taxClass: 'zero' })).toBe(0)
   })
 
   it('is the one of a state or province, by its name or abbreviation', () => {
-    setTaxRate(shop.db, { country: 'US', region: 'NY', class: 'standard', ratePercent: 8.875, name: 'Sales tax' })
+    setTaxRate(shop.db, { country: 'US', region: 'NY', class: 'standard', rateMillionths: 88_750, name: 'Sales tax' })
     const inState = (state: string) => percentOf({ ...nowhere, shippingAddress: { country: 'US', state } }, mug)
     expect([inState('NY'), inState('ny '), inState('New York'), inState('OR'), inState('')]).toEqual([
       8.875,
@@ -68,8 +68,8 @@ describe('the rate of a line', () => {
   })
 
   it('is the one of a region, for every class, where the region has its own', () => {
-    setTaxRate(shop.db, { country: 'ES', class: 'reduced', ratePercent: 10 })
-    setTaxRate(shop.db, { country: 'ES', region: 'Las Palmas', class: 'standard', ratePercent: 0 })
+    setTaxRate(shop.db, { region: '', name: null, country: 'ES', class: 'reduced', rateMillionths: 100_000 })
+    setTaxRate(shop.db, { name: null, country: 'ES', region: 'LAS PALMAS', class: 'standard', rateMillionths: 0 })
     const canaries = { ...nowhere, shippingAddress: { country: 'ES', state: 'Las Palmas' } }
     expect([percentOf(canaries, book), percentOf(inCountry('ES'), book)]).toEqual([0, 10])
   })
@@ -105,7 +105,7 @@ describe('a business in another member state of the EU', () => {
 
   it('pays the tax as usual in a shop outside the EU, or in one that charges no tax at home', () => {
     setSetting(shop.db, 'shop.country', 'CH', 0)
-    setTaxRate(shop.db, { country: 'CH', class: 'standard', ratePercent: 8.1 })
+    setTaxRate(shop.db, { region: '', name: null, country: 'CH', class: 'standard', rateMillionths: 81_000 })
     expect(saleTerms(shop.db, inCountry('FR', french), [mug]).reverseCharge).toBe(false)
     setSetting(shop.db, 'shop.country', 'DE', 0)
     removeTaxRates(shop.db, { country: 'DE' })

@@ -5,6 +5,7 @@ import { taxClasses } from '../tax-classes.ts'
 import { amount, categoryList, count, imageList, instant, line, lines, percent, prose, slug, webUrl } from './fields.ts'
 import type { AffiliateInput, CampaignInput, CategoryInput, CouponInput, PlanInput, ProductInput } from './format.ts'
 import { shippingZone } from './shipping-schema.ts'
+import { taxRate } from './tax-schema.ts'
 import { slugFor } from './slug.ts'
 import { variationList } from './variation-schema.ts'
 
@@ -78,6 +79,7 @@ export function formatSchemas(currency: string) {
       })),
     coupon: coupon(currency),
     shipping: shippingZone(currency),
+    tax: taxRate,
     plan: z
       .strictObject({
         slug: slug(),

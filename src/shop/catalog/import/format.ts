@@ -75,6 +75,16 @@ export type CategoryInput = {
   description?: string | undefined
 }
 
+/** A tax rate of a country; `region` is empty for the whole country. A name of null means the usual one. */
+export type TaxRateInput = {
+  country: string
+  region: string
+  class: TaxClass
+  /** 19 percent is 190000. */
+  rateMillionths: number
+  name: string | null
+}
+
 export type PlanInput = { slug: string; name: string; module: 'A' | 'B'; rank: number; pro: boolean }
 export type CampaignInput = { slug: string; name: string }
 export type AffiliateInput = {
@@ -112,6 +122,7 @@ export type CatalogLists = {
   campaigns: CampaignInput[]
   affiliates: AffiliateInput[]
   shipping: ShippingZoneInput[]
+  tax: TaxRateInput[]
 }
 
 /** `folder` is the folder of the file, for pictures with a path relative to it. */

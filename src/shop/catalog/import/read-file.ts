@@ -48,7 +48,16 @@ function readCsv(text: string, currency: string): { file: CatalogFile; report: I
   const products = readDrafts(drafts, formatSchemas(currency), context.errors)
   context.errors.throwIfAny()
   warnOfSmallPrices(products, currency, context.report)
-  const file = { categories: [], products, coupons: [], plans: [], campaigns: [], affiliates: [], shipping: [] }
+  const file = {
+    categories: [],
+    products,
+    coupons: [],
+    plans: [],
+    campaigns: [],
+    affiliates: [],
+    shipping: [],
+    tax: []
+  }
   return { file, report: context.report.build(format, table.rows.length) }
 }
 

@@ -12,7 +12,7 @@ type Path = readonly PropertyKey[]
 type Lists = Readonly<Record<keyof CatalogLists, { path: Path; entries: readonly unknown[] }>>
 type Reader = { errors: FileErrors; lines: JsonLines }
 
-const kinds = ['categories', 'products', 'coupons', 'plans', 'campaigns', 'affiliates', 'shipping'] as const
+const kinds = ['categories', 'products', 'coupons', 'plans', 'campaigns', 'affiliates', 'shipping', 'tax'] as const
 
 /**
  * Reads a catalogue file in JSON (docs/contract.md A7): a list of products, an object with lists, or a response of
@@ -49,7 +49,8 @@ function findLists(document: unknown, reader: Reader): Lists {
     plans: none,
     campaigns: none,
     affiliates: none,
-    shipping: none
+    shipping: none,
+    tax: none
   }
   if (Array.isArray(document)) return { ...empty, products: { path: [], entries: document } }
   if (!isObject(document)) refuseFile(1, null, 'The file must contain a list of products, or an object with lists.')
@@ -108,6 +109,12 @@ function readLists(lists: Lists, schemas: FormatSchemas, reader: Reader): Catalo
       lists.shipping,
       () => schemas.shipping,
       ({ zone }) => compareKey(zone),
+      reader
+    ),
+    tax: readList(
+      lists.tax,
+      () => schemas.tax,
+      ({ country, region, class: taxClass }) => [country, region, taxClass].join('/'),
       reader
     )
   }

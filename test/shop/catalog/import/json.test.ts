@@ -180,7 +180,8 @@ describe('a catalogue file in JSON', () => {
         { code: 'mira', user: 'mira@shop.example', status: 'active', rateBps: 1250 },
         { code: 'jonas', user: 'jonas@shop.example', status: 'pending', rateBps: null }
       ],
-      shipping: []
+      shipping: [],
+      tax: []
     })
     expect(report).toEqual({ format: 'json', rows: 8, ignored: [], warnings: [] })
   })
