@@ -70,11 +70,9 @@ function list({ app }: Work<object>): Answer {
   }
 }
 
-async function revoke({ app, options, now, json, terminal }: Work<{ yes?: boolean }>, who: string): Promise<Answer> {
+async function revoke({ app, options, now, terminal }: Work<{ yes?: boolean }>, who: string): Promise<Answer> {
   const known = getUser(app.db, who)
-  // Without a terminal there is no question: the change can be undone.
-  if (terminal.stdin.isTTY && !json)
-    await confirmOrRefuse(terminal, `Revoke administrator from ${known.email}?`, options)
+  await confirmOrRefuse(terminal, `Revoke administrator from ${known.email}?`, options)
   const { user, changed } = setAdministrator(app.db, known.id, false, now)
   if (changed && listAdministrators(app.db).length === 0)
     terminal.messages.warn('The shop has no administrator now. Create one with "shopstead admin create".')

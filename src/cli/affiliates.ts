@@ -15,7 +15,7 @@ import type { AffiliateRow, AffiliateStatus } from '../shop/affiliates/rows.ts'
 import type { Answer } from './output.ts'
 import { plain } from './plain.ts'
 import { table, timeCell } from './table.ts'
-import { addCommand, runs } from './run.ts'
+import { addCommand, confirmOrRefuse, runs } from './run.ts'
 import type { Work } from './run.ts'
 
 type CreateOptions = { user: string; code: string; rate?: string; status: AffiliateStatus }
@@ -55,9 +55,12 @@ export function define(program: ShopCommand): void {
   })
   for (const { decision, about } of decisions) {
     const deciding = addCommand(group, `${decision} <code>`, about, `affiliates ${decision} mira`)
-    runs(deciding, 'migrated', ({ app, now }, code: string) =>
-      answer(app, decideAffiliate(app.db, code, decision, now))
-    )
+    if (decision === 'deactivate') deciding.option('--yes', 'do not ask for confirmation')
+    runs(deciding, 'migrated', async ({ app, options, now, terminal }: Work<{ yes?: boolean }>, code: string) => {
+      if (decision === 'deactivate')
+        await confirmOrRefuse(terminal, `Deactivate the affiliate ${getAffiliate(app.db, code).code}?`, options)
+      return answer(app, decideAffiliate(app.db, code, decision, now))
+    })
   }
 }
 

@@ -8,7 +8,7 @@ import type { Answer } from './output.ts'
 import { table } from './table.ts'
 import { showProgress } from './progress.ts'
 import type { Watched } from './progress.ts'
-import { addCommand, runs } from './run.ts'
+import { addCommand, confirmOrRefuse, runs } from './run.ts'
 import type { Work } from './run.ts'
 
 type FetchFlags = { allowPrivate?: boolean }
@@ -38,7 +38,9 @@ export function defineImages(offers: ShopCommand): void {
     return show(app, slug)
   })
   const removing = addCommand(group, 'remove <slug> <id>', 'remove a picture', 'offers images remove mug 7')
-  runs(removing, 'migrated', ({ app }, slug: string, id: string) => {
+  removing.option('--yes', 'do not ask for confirmation')
+  runs(removing, 'migrated', async ({ app, options, terminal }: Work<{ yes?: boolean }>, slug: string, id: string) => {
+    await confirmOrRefuse(terminal, `Remove picture ${parseId(id)} of ${slug}?`, options)
     removeImage(app.db, slug, parseId(id))
     return show(app, slug)
   })

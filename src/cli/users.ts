@@ -106,12 +106,9 @@ function defineChanges(group: ShopCommand): void {
     act: (db: Db, userId: number, now: number) => void,
     question?: string
   ): ShopCommand =>
-    runs(command, 'migrated', async ({ app, options, now, json, terminal }: Work<SureOptions>, who: string) => {
+    runs(command, 'migrated', async ({ app, options, now, terminal }: Work<SureOptions>, who: string) => {
       const user = getUser(app.db, who)
-      // Without a terminal there is no question: all of these changes can be undone.
-      if (question !== undefined && terminal.stdin.isTTY && !json) {
-        await confirmOrRefuse(terminal, `${question} ${user.email}?`, options)
-      }
+      if (question !== undefined) await confirmOrRefuse(terminal, `${question} ${user.email}?`, options)
       act(app.db, user.id, now)
       return answer(app, getUser(app.db, user.id), now)
     })

@@ -82,9 +82,9 @@ function list({ app }: Work<object>): Answer {
   }
 }
 
-async function removeOne({ app, options, json, terminal }: Work<{ yes?: boolean }>, id: string): Promise<Answer> {
+async function removeOne({ app, options, terminal }: Work<{ yes?: boolean }>, id: string): Promise<Answer> {
   const { url } = getEndpoint(app.db, parseRowId(id))
-  if (terminal.stdin.isTTY && !json) await confirmOrRefuse(terminal, `Remove ${url}?`, options)
+  await confirmOrRefuse(terminal, `Remove ${url}?`, options)
   const removed = removeEndpoint(app.db, Number(id))
   return { json: { removed: toJson(removed) }, human: `${url} is removed.` }
 }

@@ -62,7 +62,7 @@ describe('affiliates on the command line', () => {
       balance: { unpaidMinor: 250 }
     })
     expect((await run(shop, 'affiliates', 'show', 'mira')).stdout).toContain('Visits: 1, 1 converted (100 %)')
-    expect((await json(shop, 'affiliates', 'deactivate', 'mira')).json).toMatchObject({
+    expect((await json(shop, 'affiliates', 'deactivate', 'mira', '--yes')).json).toMatchObject({
       affiliate: { status: 'inactive' }
     })
     expect((await json(shop, 'affiliates', 'list', '--status', 'inactive')).json).toMatchObject({

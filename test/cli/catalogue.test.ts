@@ -157,10 +157,10 @@ test('pictures are imported, listed, added, put in order and removed, and the fa
   expect(await run('offers', 'images', 'order', 'pictured', third)).toMatchObject({
     json: { images: [{ alt: 'Again' }, { alt: 'Red' }, {}] }
   })
-  expect(await run('offers', 'images', 'remove', 'pictured', first)).toMatchObject({
+  expect(await run('offers', 'images', 'remove', 'pictured', first, '--yes')).toMatchObject({
     json: { images: [{ alt: 'Again' }, { alt: '' }] }
   })
-  expect(await run('offers', 'images', 'remove', 'pictured', first)).toMatchObject({
+  expect(await run('offers', 'images', 'remove', 'pictured', first, '--yes')).toMatchObject({
     code: 1,
     json: { error: { code: 'VALIDATION_FAILED' } }
   })

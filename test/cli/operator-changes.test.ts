@@ -43,7 +43,7 @@ test('an order that an operator cancels can be paid no more', async () => {
     shippingAddress: quay,
     customer: { email: 'ada@example.com' }
   })
-  const cancelled = await shopstead(shop.dataDir, ['orders', 'cancel', data.orderId, '--json'])
+  const cancelled = await shopstead(shop.dataDir, ['orders', 'cancel', data.orderId, '--yes', '--json'])
   expect(cancelled.json).toMatchObject({ order: { status: 'cancelled' } })
   const page = data.checkoutUrl.replace('localhost', '127.0.0.1')
   expect((await visitor.form(page, { payment_method: 'pm_card_visa' })).status).toBe(410)

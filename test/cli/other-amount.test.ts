@@ -49,7 +49,7 @@ describe('a payment of another amount', () => {
     ['more', 1500]
   ])('that is %s is recorded by orders paid as it was paid, and can be refunded', async (_, amount) => {
     const { id, intent } = await paidOtherwise(amount)
-    const paid = await operator(['paid', `${id}`, '--json'])
+    const paid = await operator(['paid', `${id}`, '--yes', '--json'])
     expect(paid).toMatchObject({
       code: 0,
       json: { order: { status: 'processing', total: amount / 100, lineItems: [{ total: amount / 100 }] } }
@@ -58,7 +58,9 @@ describe('a payment of another amount', () => {
       expect.objectContaining({ to: 'processing', by: 'operator', reason: expect.stringContaining(intent) })
     )
     expect(await warnedOf(id)).toEqual([])
-    expect((await operator(['refund', `${id}`, '--json'])).json).toMatchObject({ order: { status: 'refunded' } })
+    expect((await operator(['refund', `${id}`, '--yes', '--json'])).json).toMatchObject({
+      order: { status: 'refunded' }
+    })
     expect(refundsOf(intent)).toEqual([amount])
   })
 
@@ -73,10 +75,10 @@ describe('a payment of another amount', () => {
 
   it('is returned as a whole by orders refund, which cancels the order', async () => {
     const { id, intent } = await paidOtherwise(1500)
-    const part = await operator(['refund', `${id}`, '--amount', '2.50', '--json'])
+    const part = await operator(['refund', `${id}`, '--yes', '--amount', '2.50', '--json'])
     expect(part).toMatchObject({ code: 1, json: { error: { code: 'CONFLICT' } } })
     expect(part.stdout).toContain('Leave out --amount')
-    const { code, json } = await operator(['refund', `${id}`, '--json'])
+    const { code, json } = await operator(['refund', `${id}`, '--yes', '--json'])
     expect([code, json]).toMatchObject([0, { order: { status: 'cancelled', total: 12.5, refunded: 0 } }])
     expect(refundsOf(intent)).toEqual([1500])
     expect(await warnedOf(id)).toEqual([])
@@ -87,7 +89,7 @@ describe('a payment of another amount', () => {
   it('is not recorded as received by hand while the gateway does not answer', async () => {
     const { id } = await paidOtherwise(1000)
     till.sandbox.addFault({ target: 'payment_intents.retrieve', fault: '503', times: -1 })
-    const { code, json } = await operator(['paid', `${id}`, '--json'])
+    const { code, json } = await operator(['paid', `${id}`, '--yes', '--json'])
     till.sandbox.clearFaults()
     expect([code, json, till.order(id).status]).toMatchObject([
       69,
@@ -108,8 +110,8 @@ describe('the comparison with Stripe', () => {
     }
     expect(await differencesOf(accepted)).not.toEqual([[]])
     expect(await differencesOf(returned)).not.toEqual([[]])
-    await operator(['paid', `${accepted.id}`])
-    await operator(['refund', `${returned.id}`])
+    await operator(['paid', `${accepted.id}`, '--yes'])
+    await operator(['refund', `${returned.id}`, '--yes'])
     expect([await differencesOf(accepted), await differencesOf(returned)]).toEqual([[[]], [[]]])
   })
 })
@@ -120,20 +122,20 @@ describe('a refund by hand', () => {
     const id = Number(data.orderId)
     app.db.sqlite.prepare("UPDATE payment_attempts SET gateway = 'stripe' WHERE order_id = ?").run(id)
     const env = { SHOPSTEAD_PAYMENTS: 'manual' }
-    const refused = await operator(['refund', `${id}`, '--json'], { env })
+    const refused = await operator(['refund', `${id}`, '--yes', '--json'], { env })
     expect(refused).toMatchObject({ code: 1, json: { error: { code: 'CONFLICT' } } })
     expect(refused.stdout).toContain(`shopstead orders refund ${id} --by-hand`)
     expect(till.order(id)).toMatchObject({ status: 'processing', refundedMinor: 0 })
-    const recorded = await operator(['refund', `${id}`, '--by-hand', '--json'], { env })
+    const recorded = await operator(['refund', `${id}`, '--yes', '--by-hand', '--json'], { env })
     expect(recorded).toMatchObject({ code: 0, json: { order: { status: 'refunded' } } })
   })
 
   it('needs --by-hand where the order was paid by hand and the gateway has another payment of it', async () => {
     const { id, intent } = await paidOtherwise(1000)
     app.db.sqlite.prepare("UPDATE orders SET status = 'processing', paid_at = 1 WHERE id = ?").run(id)
-    const refused = await operator(['refund', `${id}`, '--json'])
+    const refused = await operator(['refund', `${id}`, '--yes', '--json'])
     expect([refused.code, refused.stdout]).toEqual([1, expect.stringContaining(intent)])
-    expect((await operator(['refund', `${id}`, '--by-hand', '--json'])).json).toMatchObject({
+    expect((await operator(['refund', `${id}`, '--yes', '--by-hand', '--json'])).json).toMatchObject({
       order: { status: 'refunded' }
     })
     expect(refundsOf(intent)).toEqual([])
@@ -141,7 +143,9 @@ describe('a refund by hand', () => {
 
   it('needs no option for an order that was paid by hand', async () => {
     const { id } = await till.redirect()
-    expect((await operator(['paid', `${id}`, '--json'])).code).toBe(0)
-    expect((await operator(['refund', `${id}`, '--json'])).json).toMatchObject({ order: { status: 'refunded' } })
+    expect((await operator(['paid', `${id}`, '--yes', '--json'])).code).toBe(0)
+    expect((await operator(['refund', `${id}`, '--yes', '--json'])).json).toMatchObject({
+      order: { status: 'refunded' }
+    })
   })
 })

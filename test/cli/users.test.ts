@@ -80,7 +80,7 @@ describe('users on the command line', () => {
     expect((await run('logout', String(user.id))).code).toBe(0)
     expect(countOf(shop, 'sessions')).toBe(0)
     logIn(shop, user)
-    expect((await run('deactivate', user.email)).json).toMatchObject({ status: 'deactivated' })
+    expect((await run('deactivate', user.email, '--yes')).json).toMatchObject({ status: 'deactivated' })
     expect(countOf(shop, 'sessions')).toBe(0)
     expect((await run('list', '--status', 'deactivated')).json).toMatchObject({
       users: [{ id: user.id, email: user.email, username: 'mira', status: 'deactivated', roles: ['customer'] }]
@@ -156,7 +156,7 @@ describe('admin on the command line', () => {
     const listed = await shopstead(shop.dataDir, ['admin', 'list', '--json'])
     expect(listed.json).toMatchObject({ administrators: [{ id: user.id, status: 'active' }] })
     logIn(shop, user)
-    const revoked = await shopstead(shop.dataDir, ['admin', 'revoke', user.email, '--json'])
+    const revoked = await shopstead(shop.dataDir, ['admin', 'revoke', user.email, '--yes', '--json'])
     expect(revoked).toMatchObject({ code: 0, json: { revoked: true, user: { roles: ['customer'] } } })
     expect(revoked.stderr).toContain('The shop has no administrator now.')
     expect(countOf(shop, 'sessions')).toBe(0)

@@ -49,11 +49,11 @@ test('an operator adds an address while the shop runs, sees what it was sent, an
   expect(replayed.json).toEqual({ replayed: 1 })
   await expect.poll(() => received, wait).toHaveLength(2)
 
-  expect((await shopstead(dataDir, ['webhooks', 'remove', '1', '--json'])).json).toMatchObject({
+  expect((await shopstead(dataDir, ['webhooks', 'remove', '1', '--yes', '--json'])).json).toMatchObject({
     removed: { id: 1 }
   })
-  expect((await shopstead(dataDir, ['webhooks', 'remove', '1', '--json'])).code).toBe(1)
-  expect((await shopstead(dataDir, ['webhooks', 'remove', 'one', '--json'])).code).toBe(2)
+  expect((await shopstead(dataDir, ['webhooks', 'remove', '1', '--yes', '--json'])).code).toBe(1)
+  expect((await shopstead(dataDir, ['webhooks', 'remove', 'one', '--yes', '--json'])).code).toBe(2)
   expect((await shopstead(dataDir, ['webhooks', 'replay', '--json'])).code).toBe(2)
   expect((await shopstead(dataDir, ['events', 'list', '--json'])).json).toMatchObject({
     events: [{ id: 1, type: 'account.registered', data: { userId: 1 } }]

@@ -74,7 +74,7 @@ describe('a subscription that Stripe renews', () => {
   it('keeps its renewal when an operator refunds the first order', async () => {
     const { shop, lena, orderId } = await subscriber()
     await renew(shop, 'paid')
-    const refunded = await operator(shop, ['orders', 'refund', String(orderId), '--json'])
+    const refunded = await operator(shop, ['orders', 'refund', String(orderId), '--yes', '--json'])
     expect(refunded).toMatchObject({ code: 0, json: { order: { status: 'refunded', renewalOf: null } } })
     const { refunds = [], charges = [] } = shop.app.sandbox?.ledger() ?? {}
     expect(charges).toHaveLength(2)

@@ -14,6 +14,11 @@ export const findAttribution = rowStatement(orderAttributions, 'order_id = ?')
 /** The audit rows of an order, oldest first. */
 export const historyOf = rowsStatement(orderHistory, 'order_id = ? ORDER BY id')
 
+/** The newest row of the history that changed the state: rows of partial refunds do not. */
+export function lastMoveOf(db: Db, orderId: number): ReturnType<typeof historyOf>[number] | undefined {
+  return historyOf(db, orderId).findLast(({ from, to }) => from !== to)
+}
+
 /** The order with an id. */
 export function findOrder(db: Db, id: number): OrderRow | undefined {
   return orderById(db, id)

@@ -2,6 +2,7 @@ import { eq, sql } from 'drizzle-orm'
 import { AppError, validationFailed } from '../../errors.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { statement } from '../../platform/db/statements.ts'
+import { formatMoney } from '../../platform/money.ts'
 import { emit } from '../outbox/emit.ts'
 import { restoreCommission, reduceCommission } from '../referrals/referrals.ts'
 import { recordMove } from './audit.ts'
@@ -44,8 +45,9 @@ export function checkRefund(order: OrderRow, amountMinor: number): void {
 }
 
 /**
- * Records a refund. A partial refund reduces the affiliate's commission and leaves the order in its state. When the
- * whole amount is refunded, the order moves to refunded. An order that was cancelled after it was paid stays cancelled.
+ * Records a refund. A partial refund reduces the affiliate's commission and leaves the order in its state; the history
+ * has a row with its amount. When the whole amount is refunded, the order moves to refunded. An order that was cancelled
+ * after it was paid stays cancelled.
  *
  * @throws AppError as `checkRefund`
  */
@@ -61,6 +63,8 @@ export function recordRefund(
   const full = order.refundedMinor + amountMinor === order.totalMinor
   if (full && mayMove(order.status, 'refunded', false)) return moveOrder(tx, orderId, 'refunded', cause, now)
   const refunded = addRefund(tx).get({ id: orderId, amountMinor, now })
+  const reason = `${cause.reason} (${formatMoney(amountMinor, order.currency)})`
+  recordMove(tx, { orderId, from: order.status, to: order.status, by: cause.by, reason, at: now })
   reduceCommission(tx, orderId, commissionBaseOf(refunded), now)
   reportRefund(tx, refunded, amountMinor, full, now)
   return refunded

@@ -6,7 +6,7 @@ import { emit } from '../outbox/emit.ts'
 import { setting } from '../settings/settings.ts'
 import { recordMove } from './audit.ts'
 import { followMove } from './consequences.ts'
-import { getOrder, historyOf } from './find.ts'
+import { getOrder, lastMoveOf } from './find.ts'
 import { reclaimHold, releaseHold } from './hold.ts'
 import { invoiceOrder } from './invoice-order.ts'
 import type { OrderRow } from './rows.ts'
@@ -73,7 +73,7 @@ export function moveOrder(tx: Tx, orderId: number, to: OrderStatus, move: Move, 
 function takesHoldAgain(tx: Tx, order: OrderRow, to: OrderStatus): boolean {
   if (isReleasedStatus(to)) return false
   if (order.status !== 'on-hold') return isReleasedStatus(order.status)
-  const before = historyOf(tx, order.id).at(-1)?.from
+  const before = lastMoveOf(tx, order.id)?.from
   return before !== undefined && before !== null && isReleasedStatus(before)
 }
 

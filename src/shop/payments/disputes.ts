@@ -1,6 +1,6 @@
 import type Stripe from 'stripe'
 import { emit } from '../outbox/emit.ts'
-import { getOrder, historyOf } from '../orders/find.ts'
+import { getOrder, historyOf, lastMoveOf } from '../orders/find.ts'
 import { recordRefund } from '../orders/refund-order.ts'
 import { moveOrder } from '../orders/transition.ts'
 import { isPaidStatus } from '../orders/states.ts'
@@ -50,8 +50,7 @@ function putBack(unit: UnitOfWork, attempt: AttemptRow, { id }: Dispute): boolea
 
 /** Moves an order that this dispute put on hold back to the state it had. */
 function resume({ tx, by, now }: UnitOfWork, { orderId }: AttemptRow, id: string, outcome: string): boolean {
-  const history = historyOf(tx, orderId)
-  const held = history.at(-1)
+  const held = lastMoveOf(tx, orderId)
   // Undone only if nothing has happened since: an operator may have decided otherwise.
   if (held?.to !== 'on-hold' || held.reason !== reasonOf(id) || held.from === null) return false
   moveOrder(tx, orderId, held.from, { by, reason: `${reasonOf(id)} ${outcome}` }, now)

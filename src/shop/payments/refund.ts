@@ -2,7 +2,7 @@ import { and, eq, sql } from 'drizzle-orm'
 import type Stripe from 'stripe'
 import { AppError } from '../../errors.ts'
 import { randomToken } from '../../platform/crypto/secrets.ts'
-import type { Db, Tx } from '../../platform/db/database.ts'
+import type { Db } from '../../platform/db/database.ts'
 import { formatMoney } from '../../platform/money.ts'
 import type { ShopContext } from '../context.ts'
 import { getOrder } from '../orders/find.ts'
@@ -50,30 +50,61 @@ export async function refundOrder(
   return getOrder(shop.db, orderId)
 }
 
-/** Stores the requested refund; null for a payment by hand, whose refund is then complete. */
-function askRefund(
+export type RefundPlan = { amountMinor: number; currency: string; way: 'gateway' | 'by_hand' }
+
+/**
+ * What `refundOrder` would do, for the operator to confirm. Nothing is stored.
+ *
+ * @throws AppError as refundOrder, for everything that is known before the gateway is asked to refund
+ */
+export async function planRefund(
   shop: ShopContext,
-  { tx, by, now }: UnitOfWork,
   orderId: number,
-  { amountMinor, byHand }: { amountMinor: number | undefined; byHand: boolean }
-): RefundRow | null {
-  const order = getOrder(tx, orderId)
-  const askedMinor = requestedMinor(tx, orderId)
+  amountMinor: number | undefined,
+  { byHand = false }: { byHand?: boolean } = {}
+): Promise<RefundPlan> {
+  const uncounted = byHand ? undefined : await findUncountedPayment(shop, orderId)
+  if (uncounted !== undefined) {
+    const { amountMinor: paidMinor, currency } = uncounted.state
+    const returnsAll = uncounted.wrong !== undefined || amountMinor === undefined
+    return { amountMinor: returnsAll ? paidMinor : amountMinor, currency, way: 'gateway' }
+  }
+  const { wantedMinor, paid, currency } = checkRequest(shop, shop.db, orderId, { amountMinor, byHand })
+  return { amountMinor: wantedMinor, currency, way: paid === undefined || byHand ? 'by_hand' : 'gateway' }
+}
+
+/** Whether a refund of the order is requested and not finished. */
+export function isRefundOpen(db: Db, orderId: number): boolean {
+  return requestedMinor(db, orderId) > 0
+}
+
+type Wanted = { amountMinor: number | undefined; byHand: boolean }
+
+/** The amount of a refund and the card payment that it returns, if there is one. @throws AppError as refundOrder */
+function checkRequest(shop: ShopContext, db: Db, orderId: number, { amountMinor, byHand }: Wanted) {
+  const order = getOrder(db, orderId)
+  const askedMinor = requestedMinor(db, orderId)
   const leftMinor = order.totalMinor - order.refundedMinor - askedMinor
-  const wanted = amountMinor ?? leftMinor
-  if (askedMinor > 0 && (wanted > leftMinor || leftMinor === 0)) throw unfinished(orderId)
-  checkRefund(order, wanted)
-  const paid = findPayingAttempt(tx, orderId)
-  if (!byHand) refuseByHand(shop, tx, orderId, paid)
-  if (paid === undefined || byHand) {
-    recordRefund(tx, orderId, wanted, { by, reason: 'refunded by hand' }, now)
+  const wantedMinor = amountMinor ?? leftMinor
+  if (askedMinor > 0 && (wantedMinor > leftMinor || leftMinor === 0)) throw unfinished(orderId)
+  checkRefund(order, wantedMinor)
+  const paid = findPayingAttempt(db, orderId)
+  if (!byHand) refuseByHand(shop, db, orderId, paid)
+  return { wantedMinor, paid, currency: order.currency }
+}
+
+/** Stores the requested refund; null for a payment by hand, whose refund is then complete. */
+function askRefund(shop: ShopContext, { tx, by, now }: UnitOfWork, orderId: number, wanted: Wanted): RefundRow | null {
+  const { wantedMinor, paid, currency } = checkRequest(shop, tx, orderId, wanted)
+  if (paid === undefined || wanted.byHand) {
+    recordRefund(tx, orderId, wantedMinor, { by, reason: 'refunded by hand' }, now)
     resolveFailedRefunds({ tx, now }, orderId)
     return null
   }
   // A stored refund will be paid out, so a refund that cannot be requested now is not stored.
   gatewayOf(shop, paid)
   intentOf(paid)
-  return storeRefund({ tx, by, now }, paid, { amountMinor: wanted, currency: order.currency })
+  return storeRefund({ tx, by, now }, paid, { amountMinor: wantedMinor, currency })
 }
 
 function storeRefund(
@@ -136,9 +167,9 @@ function unfinished(orderId: number): AppError {
 }
 
 /** A charge that the gateway has is not recorded as refunded by hand unless the operator says so. */
-function refuseByHand(shop: ShopContext, tx: Tx, orderId: number, paid: AttemptRow | undefined): void {
+function refuseByHand(shop: ShopContext, db: Db, orderId: number, paid: AttemptRow | undefined): void {
   if (paid !== undefined && !hasLeftCards(shop)) return
-  const charged = paid ?? mismatchedAttempts(tx, orderId)[0]
+  const charged = paid ?? mismatchedAttempts(db, orderId)[0]
   if (charged === undefined) return
   const { gateway, objectId } = charged
   const what = paid === undefined ? 'is paid by hand, and the gateway has another payment of it' : 'was paid by card'

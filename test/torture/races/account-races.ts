@@ -95,7 +95,9 @@ const deactivatedAccount: Race = {
     const email = `petra-${round}@shop.example`
     const visitors = [await registerCustomer(context, email, round)]
     const operator = { isAtWork: true }
-    const deactivating = context.cli('users', 'deactivate', email, '--json').finally(() => (operator.isAtWork = false))
+    const deactivating = context
+      .cli('users', 'deactivate', email, '--yes', '--json')
+      .finally(() => (operator.isAtWork = false))
     const outcomes: string[] = []
     const keepLoggingIn = async (index: number): Promise<void> => {
       while (operator.isAtWork) {

@@ -74,7 +74,7 @@ const refund: Race = {
     const buyer = await registerCustomer(context, `refund-${round}@shop.example`, round)
     const id = await payWithToken(buyer)
     const part = round % 2 === 0 ? ['--amount', '3.00'] : []
-    const ended = await concurrently(3, () => context.cli('orders', 'refund', String(id), ...part, '--json'))
+    const ended = await concurrently(3, () => context.cli('orders', 'refund', String(id), '--yes', ...part, '--json'))
     const outcomes = ended.map(({ exitCode, stdout }) => `${exitCode} ${codeOf(stdout)}`.trim())
     const losers = ['1 CONFLICT', part.length > 0 ? '1 VALIDATION_FAILED' : '1 TRANSITION_REFUSED']
     expectOneWinner(context, this.name, outcomes, { winner: '0', losers })

@@ -1,0 +1,135 @@
+import type { ShopCommand } from './command.ts'
+import { AppError } from '../errors.ts'
+import { formatMoney, toMajor, toMinor } from '../platform/money.ts'
+import { getOrder } from '../shop/orders/find.ts'
+import type { OrderRow } from '../shop/orders/rows.ts'
+import { cancelOrders, findUnpaidOrders } from '../shop/payments/cancel-unpaid.ts'
+import { cancelOrder } from '../shop/payments/end-hold.ts'
+import { markPaid } from '../shop/payments/mark-paid.ts'
+import { isRefundOpen, planRefund, refundOrder } from '../shop/payments/refund.ts'
+import { acceptPayment, describePayment, findUncountedPayment } from '../shop/payments/uncounted-payment.ts'
+import { countOf } from './numbers.ts'
+import { answer, by, parseId } from './order-answer.ts'
+import type { Answer } from './output.ts'
+import { plain } from './plain.ts'
+import { showProgress } from './progress.ts'
+import { addCommand, confirmOrRefuse, runs } from './run.ts'
+import type { Work } from './run.ts'
+
+type SureOptions = { yes?: boolean }
+type CancelOptions = SureOptions & { unpaid?: true; olderThan?: string; emailDomain?: string }
+type RefundOptions = SureOptions & { amount?: string; byHand?: boolean }
+
+const yes = ['--yes', 'do not ask for confirmation'] as const
+
+/** Adds the commands that record, return or give up money. */
+export function defineMoney(group: ShopCommand): void {
+  const paid = addCommand(
+    group,
+    'paid <id>',
+    'record that the money has arrived: by transfer, in cash, or late',
+    'orders paid 12'
+  )
+  runs(paid.option(...yes), 'migrated', recordPayment)
+  const cancel = addCommand(
+    group,
+    'cancel [id]',
+    'cancel an order, or many unpaid orders: returns stock, coupons and benefits, but no money',
+    'orders cancel --unpaid --older-than 1h --email-domain mail.example'
+  )
+    .option('--unpaid', 'cancel all unpaid orders instead of one')
+    .option('--older-than <age>', 'with --unpaid: only orders of at least this age, such as 30m, 1h or 2d')
+    .option('--email-domain <domain>', 'with --unpaid: only orders with an email of this domain')
+  runs(cancel.option(...yes), 'migrated', cancelOneOrAll)
+  const refund = addCommand(
+    group,
+    'refund <id>',
+    'refund the rest of an order, or a part',
+    'orders refund 12 --amount 5.50'
+  )
+    .option('--amount <n>', "refund this part, in the order's currency")
+    .option('--by-hand', 'only record that you returned the money yourself; ask no gateway')
+  runs(refund.option(...yes), 'migrated', refundOne)
+}
+
+/** A payment that the gateway has is recorded as it was paid; without one, the money arrived by hand. */
+async function recordPayment(work: Work<SureOptions>, text: string): Promise<Answer> {
+  const { app, now } = work
+  const id = parseId(text)
+  const payment = await findUncountedPayment(app, id)
+  if (payment === undefined) {
+    markPaid(app.db, id, by, now)
+    return answer(app, id, { lines: [`Order ${id} is recorded as paid.`] })
+  }
+  const found = describePayment(app, payment)
+  if (payment.wrong?.kind === 'amount')
+    await confirmOrRefuse(work.terminal, `${found} Record it as the payment of this order?`, work.options)
+  await acceptPayment(app, payment, by)
+  return answer(app, id, { lines: [found] })
+}
+
+async function cancelOneOrAll(work: Work<CancelOptions>, text: string | undefined): Promise<Answer> {
+  const { app, options } = work
+  if (options.unpaid === true && text === undefined) return cancelUnpaid(work)
+  if (text === undefined) throw new AppError('USAGE', 'Give the number of an order, or --unpaid.')
+  if (options.unpaid ?? options.olderThan ?? options.emailDomain)
+    throw new AppError('USAGE', 'Give the number of an order or --unpaid, not both.')
+  const id = parseId(text)
+  const { currency, totalMinor } = getOrder(app.db, id)
+  await confirmOrRefuse(work.terminal, `Cancel order ${id} of ${formatMoney(totalMinor, currency)}?`, options)
+  await cancelOrder(app, id, by)
+  return answer(app, id, { lines: [`Order ${id} is cancelled.`, ...owed(getOrder(app.db, id))] })
+}
+
+/** A cancellation moves no money. */
+function owed({ id, paidAt, totalMinor, refundedMinor, currency }: OrderRow): string[] {
+  const leftMinor = totalMinor - refundedMinor
+  if (paidAt === null || leftMinor === 0) return []
+  return [`The buyer has paid ${formatMoney(leftMinor, currency)}. Return it with "shopstead orders refund ${id}".`]
+}
+
+async function cancelUnpaid(work: Work<CancelOptions>): Promise<Answer> {
+  const { app, now, options } = work
+  const placedBefore = now - (options.olderThan === undefined ? 0 : parseAge(options.olderThan))
+  const emailDomain = options.emailDomain?.replace(/^@/, '').toLowerCase() ?? null
+  const orderIds = findUnpaidOrders(app.db, { placedBefore, emailDomain })
+  if (orderIds.length === 0) return { json: { cancelled: [], failed: [] }, human: 'No unpaid orders match.' }
+  await confirmOrRefuse(work.terminal, `Cancel ${countOf(orderIds.length, 'unpaid order')}?`, options)
+  const progress = showProgress(work)
+  const report = await cancelOrders(app, orderIds, by, (done) =>
+    progress.step(`${done} of ${orderIds.length} orders cancelled`)
+  )
+  progress.done()
+  const failed = report.failed.map(({ orderId, message }) => `order ${orderId} stays: ${message}`)
+  return { json: report, human: [`${countOf(report.cancelled.length, 'order')} cancelled`, ...failed] }
+}
+
+/** @throws AppError USAGE */
+function parseAge(text: string): number {
+  const [, count, unit = ''] = /^([1-9]\d{0,3})([mhd])$/.exec(text) ?? []
+  if (count === undefined) throw new AppError('USAGE', '--older-than must be an age such as 30m, 1h or 2d.')
+  return Number(count) * { m: 60_000, h: 3_600_000, d: 86_400_000 }[unit as 'm' | 'h' | 'd']
+}
+
+async function refundOne({ app, options, terminal }: Work<RefundOptions>, text: string): Promise<Answer> {
+  const id = parseId(text)
+  const { currency, email } = getOrder(app.db, id)
+  const amountMinor = options.amount === undefined ? undefined : toMinor(options.amount, currency)
+  const byHand = options.byHand ?? false
+  const plan = await planRefund(app, id, amountMinor, { byHand })
+  const amount = formatMoney(plan.amountMinor, plan.currency)
+  const question = {
+    gateway: `Refund ${amount} of order ${id}?`,
+    by_hand: `Record ${amount} of order ${id} as refunded? No gateway has the payment: you pay it back yourself.`
+  }
+  await confirmOrRefuse(terminal, question[plan.way], options)
+  await refundOrder(app, id, amountMinor, by, { byHand })
+  const refund = { amount: toMajor(plan.amountMinor, plan.currency), currency: plan.currency, way: plan.way }
+  const done = {
+    gateway: isRefundOpen(app.db, id)
+      ? `The gateway has accepted the refund of ${amount} of order ${id}. The order shows it when it is finished.`
+      : `Refunded ${amount} of order ${id}.`,
+    by_hand: `Pay this back yourself: ${amount} to ${plain(email ?? 'the buyer')}, order ${id}. It is recorded as refunded.`
+  }
+  return answer(app, id, { json: { refund }, lines: [done[plan.way]] })
+}
