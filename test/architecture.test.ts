@@ -145,14 +145,15 @@ describe('the sources', () => {
     expect(found).toEqual([])
   })
 
-  it('import only their own files and the typed client in the storefront', () => {
-    const own = modules.filter(({ path }) => path.startsWith('pages/storefront/'))
+  it('import only their own files and the typed client in the storefront and its scripts', () => {
+    const scripts = readModules('src', 'pages/assets/*.js')
+    const own = [...modules.filter(({ path }) => path.startsWith('pages/storefront/')), ...scripts]
     const foreign = own.flatMap(({ path, imports, packages }) =>
-      [...imports.filter((target) => !/^(pages\/storefront|client)\//.test(target)), ...packages].map(
+      [...imports.filter((target) => !/^(pages\/(storefront|assets)|client)\//.test(target)), ...packages].map(
         (target) => `${path} imports ${target}`
       )
     )
-    expect([own.length > 5, foreign]).toEqual([true, []])
+    expect([scripts.length > 5, foreign]).toEqual([true, []])
   })
 })
 

@@ -14,7 +14,7 @@ import { readForm } from './form.ts'
 import { messagePage } from './page.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
 import { homeLinks } from './shop-home.ts'
-import { isOpen } from './storefront-pages.ts'
+import { isOpen } from './storefront-settings.ts'
 
 // A link only shows a page, and the form on it uses the token: mail scanners open every link that they find, but send no
 // forms (RFC 9110 9.2.1).

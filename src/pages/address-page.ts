@@ -6,7 +6,7 @@ import { shipToCountries } from '../shop/checkout/ship-to.ts'
 import { addressView, likelyCountry } from './address-view.ts'
 import { readForm } from './form.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
-import { requireOpen } from './storefront-pages.ts'
+import { requireOpen } from './storefront-settings.ts'
 
 const path = /^\/cart\/address$/
 

@@ -21,7 +21,9 @@ const entries = {
   account: 'account.js',
   orders: 'orders.js',
   order: 'order.js',
-  referrals: 'referrals.js'
+  referrals: 'referrals.js',
+  'texts-en': '../storefront/texts/scripts-en.ts',
+  'texts-de': '../storefront/texts/scripts-de.ts'
 } as const
 
 export type AssetName = keyof typeof entries
@@ -73,7 +75,7 @@ function readAssets(): Assets {
     return asset
   }
   const urls = Object.fromEntries(
-    Object.entries(entries).map(([name, file]) => [name, publish(`pages/assets/${file}`).path])
+    Object.entries(entries).map(([name, file]) => [name, publish(posix.join('pages/assets', file)).path])
   ) as Record<AssetName, string>
   return {
     urls,

@@ -1,5 +1,5 @@
 import type { App } from '../app.ts'
-import { isOpen } from './storefront-pages.ts'
+import { isOpen } from './storefront-settings.ts'
 
 /** The address of the shop's front page: the storefront, else the first site of SHOPSTEAD_ORIGINS; null without both. */
 export function shopHome(app: App): string | null {

@@ -1,13 +1,10 @@
-import type { App } from '../app.ts'
 import { createClient, ShopError } from '../client/client.ts'
 import { AppError } from '../errors.ts'
 import type { Eventually } from '../platform/eventually.ts'
 import { cookieValues } from '../platform/http/cookies.ts'
 import { rawPath, rawTarget, socketAddress } from '../platform/http/node-request.ts'
 import { requestInMemory } from '../platform/http/request-in-memory.ts'
-import { currencyDecimals } from '../platform/money.ts'
-import { isReady } from '../shop/payments/gateway.ts'
-import { isModuleOn, setting } from '../shop/settings/settings.ts'
+import { setting } from '../shop/settings/settings.ts'
 import type { AssetName } from './assets.ts'
 import { readForm } from './form.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
@@ -16,6 +13,7 @@ import { storeRoutes } from './storefront/routes.ts'
 import type { StoreRoute } from './storefront/routes.ts'
 import { PageNotFound } from './storefront/site.ts'
 import type { Meta, Shown, Site, Visit } from './storefront/site.ts'
+import { checkoutFacts, requireOpen, scriptFacts, siteOf } from './storefront-settings.ts'
 
 type Api = (request: Request) => Eventually<Response>
 
@@ -26,26 +24,28 @@ type Api = (request: Request) => Eventually<Response>
  */
 export const storefrontPages: readonly PageRoute[] = [
   ...storeRoutes.map(storePage),
-  scriptedPage('/cart', 'cart', ({ app }) => ({ template: 'cart', title: 'Your cart', data: checkoutFacts(app) })),
-  scriptedPage('/thanks', 'thanks', ({ request }) => ({
+  scriptedPage('/cart', 'cart', ({ app }, { t }) => ({
+    template: 'cart',
+    title: t('yourCart'),
+    data: { ...checkoutFacts(app), plain: '/cart/plain' }
+  })),
+  scriptedPage('/thanks', 'thanks', ({ request }, { t }) => ({
     template: 'thanks',
-    title: 'Your order',
+    title: t('yourOrder'),
     data: { orderPage: orderPageOf(request) }
   })),
-  scriptedPage('/login', 'login', () => ({ template: 'login', title: 'Log in' })),
-  scriptedPage('/register', 'register', ({ app }) => ({
-    template: 'register',
-    title: 'Create an account',
-    data: { minLength: setting(app.db, 'registration.passwordMinLength') }
-  })),
-  scriptedPage('/forgot-password', 'forgot', () => ({ template: 'forgot', title: 'Forgot your password?' })),
-  scriptedPage('/account', 'account', () => ({ template: 'blank', title: 'My account' })),
-  scriptedPage('/orders', 'orders', () => ({ template: 'blank', title: 'My orders' })),
+  scriptedPage('/login', 'login', (_call, { t }) => ({ template: 'login', title: t('link.logIn') })),
+  scriptedPage('/register', 'register', (_call, { t }) => ({ template: 'register', title: t('link.register') })),
+  scriptedPage('/forgot-password', 'forgot', (_call, { t }) => ({ template: 'forgot', title: t('forgot') })),
+  scriptedPage('/account', 'account', (_call, { t }) => blank(t('myAccount'), '/account/plain')),
+  scriptedPage('/orders', 'orders', (_call, { t }) => blank(t('link.orders'), '/orders/plain')),
   {
-    ...scriptedPage('/orders/:id', 'order', ({ param }) => ({ template: 'blank', title: `Order ${param}` })),
+    ...scriptedPage('/orders/:id', 'order', ({ param }, { t }) =>
+      blank(t('order.name', { id: param }), `/orders/${param}/plain`)
+    ),
     path: /^\/orders\/([1-9]\d{0,14})$/
   },
-  scriptedPage('/referrals', 'referrals', () => ({ template: 'blank', title: 'My referrals' }))
+  scriptedPage('/referrals', 'referrals', (_call, { t }) => blank(t('myReferrals'), null))
 ]
 
 function storePage({ method = 'GET', name, path, script, show }: StoreRoute): PageRoute {
@@ -56,24 +56,46 @@ function storePage({ method = 'GET', name, path, script, show }: StoreRoute): Pa
       const shown = await show(visitOf(call, cookies))
       return toReply(call, shown, { cookies, script })
     } catch (error) {
-      if (error instanceof PageNotFound) throw notFound()
-      if (error instanceof ShopError && error.code === 'NOT_FOUND') throw notFound()
-      if (error instanceof ShopError && error.code === 'DEPENDENCY_UNAVAILABLE')
-        throw new AppError('DEPENDENCY_UNAVAILABLE', error.message)
-      throw error
+      return toReply(call, instead(call, error), { cookies: [], script: undefined })
     }
   }
   return { method, path, name, handle }
 }
 
+/** The page for a request that the API refused. */
+function instead({ app, request }: PageCall, error: unknown): Shown {
+  if (error instanceof PageNotFound) return missingPage(siteOf(app))
+  if (!(error instanceof ShopError)) throw error
+  switch (error.code) {
+    case 'NOT_FOUND':
+      return missingPage(siteOf(app))
+    case 'NOT_AUTHENTICATED':
+      return { redirect: `/login?next=${encodeURIComponent(rawPath(rawTarget(request)))}` }
+    case 'DEPENDENCY_UNAVAILABLE':
+      throw new AppError('DEPENDENCY_UNAVAILABLE', error.message)
+    default:
+      throw error
+  }
+}
+
+function missingPage({ t }: Site): Shown {
+  const links = [{ label: t('link.shop'), url: '/' }]
+  return { status: 404, template: 'message', title: t('missing'), data: { text: t('missingText'), links } }
+}
+
+/** A page that its script fills. `plain` is its address without script; null if it has none. */
+function blank(title: string, plain: string | null): Extract<Shown, { template: string }> {
+  return { template: 'blank', title, data: { plain } }
+}
+
 function scriptedPage(
   name: string,
   script: AssetName,
-  show: (call: PageCall) => Extract<Shown, { template: string }>
+  show: (call: PageCall, site: Site) => Extract<Shown, { template: string }>
 ): PageRoute {
   const handle = (call: PageCall): PageReply => {
     requireOpen(call.app)
-    return toReply(call, show(call), { cookies: [], script })
+    return toReply(call, show(call, siteOf(call.app)), { cookies: [], script })
   }
   return { method: 'GET', path: new RegExp(`^${name}$`), name, handle }
 }
@@ -90,11 +112,15 @@ function toReply(
   const common = {
     ...scriptFacts(app),
     site,
+    t: site.t,
     path: rawPath(rawTarget(request)),
+    minLength: setting(app.db, 'registration.passwordMinLength'),
     search: '',
-    category: '',
+    plain: null,
     error: null,
-    email: ''
+    email: '',
+    values: {},
+    refused: {}
   }
   return {
     status,
@@ -148,73 +174,9 @@ function inProcess(api: Api, request: Request, cookies: string[]) {
   }
 }
 
-function notFound(): AppError {
-  return new AppError('NOT_FOUND', 'There is nothing at this address.')
-}
-
-/** @throws AppError NOT_FOUND while the shop has no storefront */
-export function requireOpen(app: App): void {
-  if (!isOpen(app)) throw notFound()
-}
-
-/** `dev` decides whether there is a storefront; `serve` uses the setting. */
-export function isOpen({ config, db }: App): boolean {
-  return config.storefront ?? setting(db, 'storefront.enabled')
-}
-
-function siteOf({ db, publicUrl }: App): Site {
-  const links = [
-    { label: 'Terms', url: setting(db, 'storefront.termsUrl') },
-    { label: 'Privacy', url: setting(db, 'storefront.privacyUrl') },
-    { label: 'Imprint', url: setting(db, 'storefront.imprintUrl') }
-  ]
-  return {
-    name: setting(db, 'shop.name'),
-    tagline: setting(db, 'storefront.tagline'),
-    logoUrl: setting(db, 'storefront.logoUrl'),
-    accentColor: setting(db, 'storefront.accentColor'),
-    contact: setting(db, 'storefront.contact'),
-    links: links.filter(({ url }) => url !== ''),
-    language: setting(db, 'storefront.language'),
-    currency: setting(db, 'shop.currency'),
-    publicUrl: publicUrl()
-  }
-}
-
-/** What every page passes to its script. */
-function scriptFacts({ config, db, publicUrl, cards }: App): object {
-  return {
-    api: config.apiPrefix,
-    proxy: '/api/secure',
-    publicUrl: publicUrl(),
-    decimals: currencyDecimals(setting(db, 'shop.currency')),
-    hasAffiliates: isModuleOn(db, 'affiliates'),
-    isSandbox: cards?.name === 'sandbox'
-  }
-}
-
 /** The page of the order that a buyer comes back with, which needs no script; null without an order. */
 function orderPageOf(request: Request): string | null {
   const target = rawTarget(request)
   const token = new URLSearchParams(target.slice(rawPath(target).length)).get('orderToken') ?? ''
   return /^[\w-]{1,100}$/.test(token) ? `/checkout/done/${token}` : null
 }
-
-function checkoutFacts({ config, db, cards }: App): object {
-  return {
-    testCards: cards?.name === 'sandbox' && isReady(cards) ? testCards : [],
-    byHand: config.payments.includes('manual'),
-    accounts: setting(db, 'checkout.accountCreation') && setting(db, 'registration.enabled'),
-    minLength: setting(db, 'registration.passwordMinLength')
-  }
-}
-
-/** One of Stripe's published test payment methods for each outcome of a payment. */
-const testCards = [
-  { token: 'pm_card_visa', label: 'Visa ending in 4242: goes through' },
-  { token: 'pm_card_authenticationRequired', label: 'Visa ending in 3184: the bank asks first' },
-  { token: 'pm_card_chargeDeclined', label: 'Visa ending in 0002: declined' },
-  { token: 'pm_card_visa_chargeDeclinedInsufficientFunds', label: 'Visa ending in 9995: not enough money' },
-  { token: 'pm_card_chargeDeclinedExpiredCard', label: 'Visa ending in 0069: expired' },
-  { token: 'pm_sandbox_code_fraud', label: 'Visa ending in 4954: blocked as fraud' }
-] as const

@@ -141,8 +141,12 @@ describe('the settings of the storefront', () => {
     const page = await response.text()
     expect(page).toContain('<html lang="de">')
     expect(page).toMatch(
-      /Bags for &lt;life&gt;[\s\S]*12,00\u00a0€[\s\S]*hello@bags\.example[\s\S]*href="https:\/\/bags\.example\/imprint">Imprint/
+      /Bags for &lt;life&gt;[\s\S]*12,00\u00a0€[\s\S]*hello@bags\.example[\s\S]*href="https:\/\/bags\.example\/imprint">Impressum/
     )
+    expect(page).toContain('>Alle Produkte<')
+    expect(await (await get('/cart')).text()).toMatch(/data-locale="de"[\s\S]*Wie möchten Sie bezahlen\?/)
+    set('storefront.language', 'fr')
+    expect(await (await get('/')).text()).toMatch(/<html lang="en">[\s\S]*All products/)
     expect(page).toContain('<img src="https://cdn.example/logo.png"')
     expect(response.headers.get('content-security-policy')).toContain("img-src 'self' data: https://cdn.example;")
     expect(page).toContain('href="/theme-ffee00.css"')

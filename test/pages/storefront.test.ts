@@ -82,10 +82,19 @@ describe('the storefront', () => {
     expect(await html('/?category=light')).toMatch(/<h1[^>]*>Light<\/h1>[\s\S]*1 product[\s\S]*Lamp/)
     expect(await html('/?search=mug')).not.toContain('href="/products/lamp"')
     expect(await html('/?search=%3Cscript%3E')).toMatch(/Found for “&lt;script&gt;”[\s\S]*No products match/)
-    for (const query of ['page=0', 'page=x&page=2', `search=${'x'.repeat(300)}`, '%ff', 'category=%00']) {
+    for (const query of ['page=0', 'page=x&page=2', `search=${'x'.repeat(300)}`, '%ff']) {
       expect([query, (await get(`/?${query}`)).status]).toEqual([query, 200])
     }
-    expect(await html('/?page=99')).toContain('Previous page')
+    const unknown = await get('/?category=%3Cb%3E')
+    expect([unknown.status, await unknown.text()]).toEqual([
+      404,
+      expect.stringMatching(/href="\/\?category=light"[\s\S]*<h1[^>]*>This category does not exist<\/h1>/)
+    ])
+    const beyond = await get('/?category=light&page=99')
+    expect([beyond.status, await beyond.text()]).toEqual([
+      404,
+      expect.stringMatching(/There is no page 99[\s\S]*has one page[\s\S]*href="\/\?category=light">Last page/)
+    ])
   })
 
   it('shows a product with what can be chosen of it', async () => {
@@ -99,6 +108,18 @@ describe('the storefront', () => {
     expect(await html('/products/club')).toContain('Renews every year until you cancel')
     expect(await html('/products/gone')).toMatch(/Sold out\.(?![\s\S]*data-add)/)
     for (const slug of ['hidden', 'nothing', 'Mug']) expect((await get(`/products/${slug}`)).status).toBe(404)
+    expect(await (await get('/products/nothing')).text()).toMatch(/Page not found[\s\S]*href="\/">Back to the shop/)
+  })
+
+  it('sorts the list as the buyer asks, also within a category or a search, and keeps it over pages', async () => {
+    const namesOf = async (query: string): Promise<string[]> =>
+      [...(await html(`/?${query}`)).matchAll(/<span class="name"[^>]*>([^<]+)/g)].map(([, name = '']) => name)
+    const byName = await namesOf('sort=name')
+    expect(byName).toEqual(byName.toSorted((a, b) => a.localeCompare(b)))
+    expect((await namesOf('sort=-price')).toReversed()).not.toEqual(await namesOf('sort=-price'))
+    expect(await namesOf('sort=nonsense')).toEqual(await namesOf(''))
+    const page = await html('/?search=c&sort=price')
+    expect(page).toMatch(/name="search" value="c"[\s\S]*Best match[\s\S]*value="price" selected/)
   })
 
   it('draws a chart for an active affiliate only, and no cache keeps it', async () => {

@@ -22,9 +22,9 @@ export type Module = {
   runsOnImport: boolean
 }
 
-/** Parses every TypeScript file of a folder. */
-export function readModules(folder: string): Module[] {
-  return globSync('**/*.ts', { cwd: folder })
+/** Parses the files of a folder that match a pattern. */
+export function readModules(folder: string, pattern = '**/*.ts'): Module[] {
+  return globSync(pattern, { cwd: folder })
     .map((path) => path.replaceAll('\\', '/'))
     .filter((path) => !path.endsWith('.d.ts'))
     .toSorted()

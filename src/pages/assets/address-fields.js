@@ -1,5 +1,6 @@
 import { ShopError } from '../../client/client.ts'
 import { h } from './dom.js'
+import { t } from './texts.js'
 
 const url = '/cart/address'
 const names = ['country', 'address1', 'address2', 'postcode', 'city', 'state']
@@ -22,8 +23,8 @@ export function createAddress(place, form) {
       const response = await fetch(`${url}?country=${encodeURIComponent(country)}`)
       if (turn === asked) await show(response)
     } catch {
-      const again = h('button', { type: 'button', class: 'plain', onclick: () => load(country) }, 'Try again')
-      place.replaceChildren(h('p', { class: 'note' }, 'The address form could not be loaded. ', again))
+      const again = h('button', { type: 'button', class: 'plain', onclick: () => load(country) }, t('link.again'))
+      place.replaceChildren(h('p', { class: 'note' }, t('cart.noAddress'), ' ', again))
     }
   }
 
@@ -76,7 +77,7 @@ export function createAddress(place, form) {
     /** Whether the address is valid. Otherwise each error is shown at its field. */
     async check() {
       const response = await fetch(url, { method: 'POST', body: new URLSearchParams(typed()) }).catch((cause) => {
-        throw new ShopError('NO_ANSWER', 'The shop did not answer. Please try again.', { cause })
+        throw new ShopError('NO_ANSWER', t('form.noAnswer'), { cause })
       })
       await show(response)
       const wrong = place.querySelector('[aria-invalid]')

@@ -1,5 +1,6 @@
 import { h, money } from './dom.js'
 import { mark, unmark } from './form.js'
+import { t } from './texts.js'
 
 /** Whether a code applies may change with the cart for these reasons. */
 const dependsOnCart = new Set(['coupon_minimum', 'coupon_not_for_cart'])
@@ -28,6 +29,8 @@ export function createCoupon(field, button, changed) {
     changed()
   }
 
+  // The error goes while the buyer types. On the way to a button below, it would move the button from under the pointer.
+  field.addEventListener('input', () => unmark(field))
   field.addEventListener('change', apply)
   button.addEventListener('click', apply)
   field.addEventListener('keydown', (event) => {
@@ -53,7 +56,9 @@ export function createCoupon(field, button, changed) {
     showAnswer(items, { coupons, problems, discount, currency }) {
       const problem = problems.find(({ path }) => path === 'couponCode')
       const isAccepted = coupons.length > 0 && problem === undefined
-      news.textContent = isAccepted ? `${applied.toUpperCase()} takes ${money(discount, currency)} off.` : ''
+      news.textContent = isAccepted
+        ? t('cart.coupon', { code: applied.toUpperCase(), amount: money(discount, currency) })
+        : ''
       if (isAccepted) unmark(field)
       else if (problem !== undefined) refuse(items, problem.message, problem.code)
     },

@@ -1,4 +1,5 @@
 import { h, money, picture } from './dom.js'
+import { t } from './texts.js'
 
 /**
  * The rows of the cart. They stay in the page while the cart keeps its lines, so that the focus stays where it is; only
@@ -55,7 +56,7 @@ function rowOf(line, index, actions) {
     inputmode: 'numeric',
     min: 1,
     max: 50,
-    'aria-label': `Quantity of ${line.name}`,
+    'aria-label': t('cart.quantityOf', { name: line.name }),
     oninput: () => {
       const quantity = Number(input.value)
       if (Number.isInteger(quantity) && quantity >= 1 && quantity <= 50) actions.changeQuantity(index, quantity)
@@ -68,8 +69,13 @@ function rowOf(line, index, actions) {
   })
   const remove = h(
     'button',
-    { type: 'button', class: 'plain', 'aria-label': `Remove ${line.name}`, onclick: () => actions.remove(index) },
-    'Remove'
+    {
+      type: 'button',
+      class: 'plain',
+      'aria-label': t('cart.removeNamed', { name: line.name }),
+      onclick: () => actions.remove(index)
+    },
+    t('cart.remove')
   )
   const element = h(
     'li',
@@ -108,11 +114,11 @@ function rowOf(line, index, actions) {
       return h(
         'button',
         { type: 'button', onclick: () => actions.changeQuantity(index, left, true) },
-        `Change to ${left}`
+        t('cart.changeTo', { count: left })
       )
-    if (code === 'choose_variation') return h('a', { href: `/products/${slug}` }, 'Choose one')
+    if (code === 'choose_variation') return h('a', { href: `/products/${slug}` }, t('cart.choose'))
     if (code === 'already_subscribed')
-      return h('button', { type: 'button', onclick: actions.buyAgain }, 'Buy another one')
+      return h('button', { type: 'button', onclick: actions.buyAgain }, t('cart.buyAnother'))
     return null
   }
 

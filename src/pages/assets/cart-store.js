@@ -1,4 +1,5 @@
 import { cartCookie, limits, parseCart, setCart } from '../storefront/cart-cookie.ts'
+import { t } from './texts.js'
 
 const key = 'shopstead.cart'
 const { currency } = document.body.dataset
@@ -13,7 +14,7 @@ export function readCart() {
     const details = known.find((line) => line.productId === productId && line.variationId === variationId)
     return {
       slug: '',
-      name: 'Product',
+      name: t('product.unnamed'),
       type: 'physical',
       picture: null,
       amount: 0,

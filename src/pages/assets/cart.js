@@ -1,4 +1,3 @@
-import { needsShipping } from '../../shop/catalog/product-types.ts'
 import { createAddress } from './address-fields.js'
 import { createCoupon } from './cart-coupon.js'
 import { fillForm, forgetDraft, keepDraft, readDraft } from './cart-draft.js'
@@ -11,6 +10,7 @@ import { onSend } from './form.js'
 import { readToken, rememberPlaced } from './order-token.js'
 import { service } from './service.js'
 import { session } from './shell.js'
+import { t } from './texts.js'
 import { tracking } from './tracking.js'
 import { declineWords } from './words.js'
 
@@ -22,6 +22,7 @@ const totals = h('dl', { class: 'totals' })
 let subscribeAgain = false
 /** The load of the address fields, once for the page. */
 let addressStart
+let isShipped = false
 
 keepDraft(form)
 const address = createAddress(find('[data-address]'), form)
@@ -36,17 +37,19 @@ function show() {
   if (cart.length === 0) {
     stop()
     forgetDraft()
-    place.replaceChildren(message('Your cart is empty', 'Products that you add appear here.', ['Browse products', '/']))
+    place.replaceChildren(message(t('cart.empty'), t('cart.emptyText'), [t('link.browse'), '/']))
     return
   }
   rows.show(cart)
   place.replaceChildren(rows.list, totals)
   showStoredTotal(cart)
-  showShipping(needsShipping(cart))
+  // A guess, until the quote says whether anything has to be shipped.
+  showShipping(cart.some(({ type }) => type === 'physical'))
   ask(0)
 }
 
 function showShipping(isRequired) {
+  isShipped = isRequired
   find('[data-shipping]').hidden = !isRequired
   if (isRequired) addressStart ??= startAddress()
 }
@@ -122,8 +125,10 @@ function showProblems(problems) {
   const others = rows.showProblems(problems, readCart())
   const general = others.filter(({ path }) => !path.startsWith('coupon') && !path.startsWith('customer'))
   const lines = new Set(problems.map(lineOf).filter((index) => index >= 0)).size
-  const attention = `${lines === 1 ? 'One item needs' : `${lines} items need`} your attention.`
-  const words = [...(lines === 0 ? [] : [attention]), ...general.map((problem) => problem.message)]
+  const words = [
+    ...(lines === 0 ? [] : [t('cart.attention', { count: lines })]),
+    ...general.map((problem) => problem.message)
+  ]
   news.replaceChildren(...words.map((text) => h('p', { class: 'note' }, text)))
 }
 
@@ -131,13 +136,13 @@ function failed(error, { items, couponCode }) {
   const refused = error.details?.fieldErrors?.couponCode?.join(' ')
   const isLimited = error.code === 'RATE_LIMITED'
   if (couponCode !== undefined && (isLimited || refused !== undefined)) {
-    coupon.refuse(JSON.stringify(items), refused ?? 'Too many codes were tried. Please try again later.')
+    coupon.refuse(JSON.stringify(items), refused ?? t('cart.tooManyCodes'))
     return ask(0)
   }
   showStoredTotal(readCart())
   const isOpen = error.code !== 'CHECKOUT_DISABLED' && error.code !== 'NOT_AUTHENTICATED'
-  const text = isOpen ? 'Prices and stock could not be checked. The prices may have changed. ' : error.message
-  const again = h('button', { type: 'button', class: 'plain', onclick: () => ask(0) }, 'Try again')
+  const text = isOpen ? `${t('cart.unchecked')} ` : error.message
+  const again = h('button', { type: 'button', class: 'plain', onclick: () => ask(0) }, t('link.again'))
   news.replaceChildren(h('p', { class: 'note' }, text, isOpen && again))
 }
 
@@ -150,10 +155,10 @@ function showStoredTotal(cart) {
 
 function showTotals({ currency, subtotal, discount, shipping, total }) {
   const sums = [
-    ...(subtotal === total ? [] : [['subtotal', 'Subtotal', subtotal]]),
-    ...(discount === 0 ? [] : [['discount', 'Discount', -discount]]),
-    ...(shipping.amount === 0 ? [] : [['shipping', 'Shipping', shipping.amount]]),
-    ['total', 'Total', total]
+    ...(subtotal === total ? [] : [['subtotal', t('sum.subtotal'), subtotal]]),
+    ...(discount === 0 ? [] : [['discount', t('sum.discount'), -discount]]),
+    ...(shipping.amount === 0 ? [] : [['shipping', t('sum.shipping'), shipping.amount]]),
+    ['total', t('sum.total'), total]
   ]
   totals.removeAttribute('data-old')
   totals.replaceChildren(
@@ -176,7 +181,7 @@ function bodyOf(values, isGuest) {
     notes: values.notes,
     ...(subscribeAgain ? { subscribeAgain } : {}),
     ...(isGuest ? { customer: { email, firstName, lastName, ...account } } : {}),
-    ...(needsShipping(cart)
+    ...(isShipped
       ? { shippingAddress: { firstName: values.firstName, lastName: values.lastName, ...address.values() } }
       : {}),
     ...(values.strategy === 'token_handoff' ? { paymentToken: values.paymentToken } : {})
@@ -185,7 +190,7 @@ function bodyOf(values, isGuest) {
 
 async function pay(values) {
   stop()
-  if (needsShipping(readCart()) && !(await address.check())) return
+  if (isShipped && !(await address.check())) return
   const known = await session
   const body = bodyOf(values, known?.userLoggedIn !== true)
   try {
@@ -227,7 +232,7 @@ const button = find('[data-pay]')
 function showChoices() {
   const isHere = form.elements.strategy.value === 'token_handoff'
   if (cards !== null) cards.hidden = !isHere
-  button.textContent = isHere ? 'Pay now' : 'Go to payment'
+  button.textContent = t(isHere ? 'cart.payNow' : 'cart.toPayment')
   for (const tick of form.querySelectorAll('[data-shows]')) {
     const shown = find(`#${tick.dataset.shows}`)
     shown.hidden = !tick.checked
@@ -258,6 +263,5 @@ void sayCancelled(readToken())
 async function sayCancelled(token) {
   if (token === null) return
   const known = await service.order(token).catch(() => null)
-  if (known?.order.status === 'cancelled')
-    place.before(h('p', { class: 'note', role: 'status' }, 'You have not been charged. Your cart is unchanged.'))
+  if (known?.order.status === 'cancelled') place.before(h('p', { class: 'note', role: 'status' }, t('cart.cancelled')))
 }

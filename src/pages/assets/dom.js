@@ -1,3 +1,5 @@
+import { t } from './texts.js'
+
 /** Creates an element. Strings become text nodes, so that no response of the service is parsed as HTML. */
 export function h(tag, properties = {}, ...children) {
   const element = document.createElement(tag)
@@ -42,7 +44,7 @@ export function find(selector) {
   return element
 }
 
-const { decimals } = document.body.dataset
+const { decimals, locale } = document.body.dataset
 
 /** The picture of a product, or the initial of its name in its place. */
 export function picture(image, name = '') {
@@ -66,10 +68,10 @@ export function ownPicture(image) {
   return { url: path(url), srcset: sizes.map((each) => `${path(each.url)} ${each.width}w`).join(', '), width, height }
 }
 
-/** An amount in major units, in the format of the shop's pages: that of the page's language. */
+/** An amount in major units, in the format of the shop's pages. */
 export function money(amount, currency) {
   const digits = { minimumFractionDigits: Number(decimals), maximumFractionDigits: Number(decimals) }
-  return new Intl.NumberFormat(document.documentElement.lang, { style: 'currency', currency, ...digits }).format(amount)
+  return new Intl.NumberFormat(locale, { style: 'currency', currency, ...digits }).format(amount)
 }
 
 export function minorMoney(amountMinor, currency) {
@@ -77,7 +79,7 @@ export function minorMoney(amountMinor, currency) {
 }
 
 export function day(iso) {
-  const text = new Date(iso).toLocaleDateString('en', { day: 'numeric', month: 'long', year: 'numeric' })
+  const text = new Date(iso).toLocaleDateString(locale, { day: 'numeric', month: 'long', year: 'numeric' })
   return h('time', { datetime: iso }, text)
 }
 
@@ -109,12 +111,10 @@ function errorMessage(error) {
   const here = `${location.pathname}${location.search}`
   if (error.code === 'NOT_AUTHENTICATED')
     return message(
-      'Please log in',
-      'You need to be logged in to see this page.',
-      ['Log in', `/login?next=${encodeURIComponent(here)}`],
-      ['Create an account', `/register?next=${encodeURIComponent(here)}`]
+      t('page.logIn'),
+      t('page.logInText'),
+      [t('link.logIn'), `/login?next=${encodeURIComponent(here)}`],
+      [t('link.register'), `/register?next=${encodeURIComponent(here)}`]
     )
-  const text =
-    error.code === undefined ? 'Something went wrong on this page. This is a fault on our side.' : error.message
-  return message('Something went wrong', text, ['Try again', here])
+  return message(t('page.failed'), error.code === undefined ? t('page.broken') : error.message, [t('link.again'), here])
 }

@@ -1,4 +1,5 @@
 import { h } from './dom.js'
+import { t } from './texts.js'
 
 /**
  * Sends a form by script, one request at a time. Shows each error at its field, or above the form if it has no field.
@@ -54,7 +55,7 @@ function messageOf(error) {
   if (error.code !== undefined) return error.message
   // An error without a code is a bug in this page and must not look like a network problem.
   reportError(error)
-  return 'Something went wrong on this page. Please try again.'
+  return t('form.broken')
 }
 
 /** Shows a message above the form, which screen readers announce. */

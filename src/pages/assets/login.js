@@ -2,6 +2,7 @@ import { find, h } from './dom.js'
 import { nextPath, onSend, say } from './form.js'
 import { service } from './service.js'
 import './shell.js'
+import { t } from './texts.js'
 
 const form = find('[data-form]')
 const next = nextPath('/')
@@ -16,15 +17,15 @@ async function logIn({ email, password, rememberMe }) {
     if (error.code !== 'AUTH_EMAIL_NOT_VERIFIED') throw error
     say(
       form,
-      'Please open the link in our email first. ',
-      h('button', { type: 'button', class: 'plain', onclick: () => resend(email) }, 'Send it again')
+      `${t('login.verify')} `,
+      h('button', { type: 'button', class: 'plain', onclick: () => resend(email) }, t('login.sendAgain'))
     )
   }
 }
 
 async function resend(email) {
   await service.resendVerification(email)
-  say(form, 'We have sent you a new link.')
+  say(form, t('login.sent'))
 }
 
 onSend(form, logIn, { username: 'email' })

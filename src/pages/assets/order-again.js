@@ -1,6 +1,7 @@
 import { addToCart, readCart } from './cart-store.js'
 import { h, ownPicture } from './dom.js'
 import { service } from './service.js'
+import { t } from './texts.js'
 
 /**
  * A button that puts the lines of an order into the cart, at the current prices and as far as they can be bought, and
@@ -10,14 +11,14 @@ import { service } from './service.js'
  */
 export function orderAgain(lines) {
   const place = h('div', { class: 'again', role: 'status' })
-  const button = h('button', { type: 'button', class: 'quiet' }, 'Order again')
+  const button = h('button', { type: 'button', class: 'quiet' }, t('order.again'))
   button.addEventListener('click', async () => {
     if (button.getAttribute('aria-disabled') === 'true') return
     button.setAttribute('aria-disabled', 'true')
     try {
       place.replaceChildren(...report(await fillCart(lines)))
       // A second click must not double the quantities.
-      button.replaceWith(h('a', { class: 'button', href: '/cart' }, 'Go to the cart'))
+      button.replaceWith(h('a', { class: 'button', href: '/cart' }, t('link.cart')))
     } catch (error) {
       place.replaceChildren(h('p', { class: 'error' }, error.message))
       button.removeAttribute('aria-disabled')
@@ -31,7 +32,7 @@ async function fillCart(lines) {
   const sold = lines.filter(({ productSlug }) => productSlug !== null)
   const missing = lines
     .filter((line) => !sold.includes(line))
-    .map(({ name }) => ({ text: `${name} is not sold any more.`, slug: null }))
+    .map(({ name }) => ({ text: t('order.notSold', { name }), slug: null }))
   if (sold.length === 0) return { added: 0, missing }
   const items = sold.map(({ productId, variationId, quantity }) => ({ productId, variationId, quantity }))
   const quote = await service.quote({ items })
@@ -46,7 +47,10 @@ async function fillCart(lines) {
 function add({ productId, variationId, name, quantity, unitPrice, image, problem }, sold, currency) {
   const ordered = sold.find((line) => line.productId === productId && line.variationId === variationId)
   const line = ordered ?? sold.find((candidate) => candidate.productId === productId)
-  const text = problem === null ? null : { text: problem.message, slug: line.productSlug }
+  const text =
+    problem === null
+      ? null
+      : { text: isGone(problem) ? t('order.notSold', { name: line.name }) : problem.message, slug: line.productSlug }
   // A choice is missing, or it is sold out: only the buyer can decide what to take instead.
   const possible = problem === null ? quantity : (problem.left ?? 0)
   if (possible === 0 || unitPrice === null) return { isAdded: false, problem: text }
@@ -64,20 +68,25 @@ function add({ productId, variationId, name, quantity, unitPrice, image, problem
   const isAdded = readCart().some((known) => known.productId === productId && known.variationId === variationId)
   return isAdded
     ? { isAdded, problem: text }
-    : { isAdded, problem: { text: `The cart is full, so ${line.name} was not added.`, slug: line.productSlug } }
+    : { isAdded, problem: { text: t('order.cartFull', { name: line.name }), slug: line.productSlug } }
+}
+
+/** The shop does not name a product that it does not show. */
+function isGone({ code }) {
+  return code === 'unknown_product' || code === 'unavailable'
 }
 
 function report({ added, missing }) {
-  const words = added === 0 ? 'Nothing was added to your cart.' : 'Your cart has these items now, at today’s prices.'
+  const words = t(added === 0 ? 'order.noneAdded' : missing.length > 0 ? 'order.someAdded' : 'order.allAdded')
   return [
-    h('p', {}, missing.length > 0 && added > 0 ? 'Your cart has what can still be bought, at today’s prices.' : words),
+    h('p', {}, words),
     missing.length === 0
       ? null
       : h(
           'ul',
           {},
           ...missing.map(({ text, slug }) =>
-            h('li', {}, text, ' ', slug !== null && h('a', { href: `/products/${slug}` }, 'See the product'))
+            h('li', {}, text, ' ', slug !== null && h('a', { href: `/products/${slug}` }, t('order.seeProduct')))
           )
         )
   ].filter((part) => part !== null)

@@ -1,5 +1,6 @@
+import { orderStates } from '../storefront/order-states.ts'
 import { day, h, money, ownPicture, picture } from './dom.js'
-import { orderStates } from '../../shop/orders/states.ts'
+import { t } from './texts.js'
 
 /**
  * An order: its state, lines and sums. `href` is the address of the page of the order, if the viewer can open it.
@@ -13,17 +14,18 @@ import { orderStates } from '../../shop/orders/states.ts'
  */
 export function orderCard(order, { href = null } = {}) {
   const { id, status, createdAt, renewalOf } = order
-  const { tone, label } = orderStates[status]
+  const { tone } = orderStates[status]
+  const name = t('order.name', { id })
   return h(
     'article',
     { class: 'order', 'aria-labelledby': `order-${id}` },
     h(
       'header',
       {},
-      h('h2', { id: `order-${id}` }, href === null ? `Order ${id}` : h('a', { href }, `Order ${id}`)),
-      h('span', { class: `state ${tone}` }, label)
+      h('h2', { id: `order-${id}` }, href === null ? name : h('a', { href }, name)),
+      h('span', { class: `state ${tone}` }, t(`state.${status}.label`))
     ),
-    h('p', { class: 'hint' }, day(createdAt), renewalOf === null ? null : `, renewal of order ${renewalOf}`),
+    h('p', { class: 'hint' }, day(createdAt), renewalOf === null ? null : `, ${t('order.renewal', { id: renewalOf })}`),
     summary(order)
   )
 }
@@ -33,14 +35,23 @@ function summary(order) {
   return h(
     'table',
     { class: 'summary' },
-    h('caption', { class: 'unseen' }, `What is in order ${id}`),
-    h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'Item'), h('th', { scope: 'col', class: 'amount' }, 'Price'))),
+    h('caption', { class: 'unseen' }, t('order.contents', { id })),
+    h(
+      'thead',
+      {},
+      h(
+        'tr',
+        {},
+        h('th', { scope: 'col' }, t('order.item')),
+        h('th', { scope: 'col', class: 'amount' }, t('order.price'))
+      )
+    ),
     h('tbody', {}, ...lines.map((line, index) => row(line, currency, images?.[index]))),
     h(
       'tfoot',
       {},
       ...sums(order).map(([label, amount]) => sum(label, amount, currency)),
-      sum('Total', total, currency, 'total')
+      sum(t('sum.total'), total, currency, 'total')
     )
   )
 }
@@ -74,9 +85,9 @@ function sums({ totals, lines }) {
   if (totals === undefined) return []
   const { discount, shipping, tax, taxIncluded } = totals
   return [
-    lines !== undefined && discount > 0 ? ['Discount', -discount] : null,
-    shipping > 0 ? ['Shipping', shipping] : null,
-    tax > 0 ? [taxIncluded ? 'Tax, in the total' : 'Tax', tax] : null
+    lines !== undefined && discount > 0 ? [t('sum.discount'), -discount] : null,
+    shipping > 0 ? [t('sum.shipping'), shipping] : null,
+    tax > 0 ? [t(taxIncluded ? 'sum.taxIncluded' : 'sum.tax'), tax] : null
   ].filter((entry) => entry !== null)
 }
 

@@ -1,4 +1,5 @@
 import { day, h } from './dom.js'
+import { t } from './texts.js'
 
 /**
  * Where the order goes, what was shipped of it, and its invoice; nothing for what it does not have.
@@ -8,11 +9,13 @@ import { day, h } from './dom.js'
 export function orderDetails(order) {
   const { email, shipments, shippingAddress, billingAddress, invoiceUrl } = order
   const parts = [
-    shipments.length === 0 ? null : section('Shipped', h('ul', {}, ...shipments.map(shipment))),
-    shippingAddress === null ? null : section('Shipping address', address(shippingAddress)),
-    billingAddress === null ? null : section('Billing address', address(billingAddress)),
-    email === null ? null : section('Email', h('p', {}, email)),
-    invoiceUrl === null ? null : section('Invoice', h('p', {}, h('a', { href: invoiceUrl }, 'Open the invoice')))
+    shipments.length === 0 ? null : section(t('order.shipped'), h('ul', {}, ...shipments.map(shipment))),
+    shippingAddress === null ? null : section(t('order.shippingAddress'), address(shippingAddress)),
+    billingAddress === null ? null : section(t('order.billingAddress'), address(billingAddress)),
+    email === null ? null : section(t('order.email'), h('p', {}, email)),
+    invoiceUrl === null
+      ? null
+      : section(t('order.invoice'), h('p', {}, h('a', { href: invoiceUrl }, t('order.openInvoice'))))
   ]
   return h('div', { class: 'panels' }, ...parts)
 }
@@ -31,11 +34,18 @@ function shipment({ shippedAt, carrier, tracking, url, lines }) {
     `: ${goods}`,
     url === null
       ? how !== '' && ` (${how})`
-      : ['. ', h('a', { href: url, rel: 'noreferrer' }, `Track ${carrier ?? 'the parcel'}`)]
+      : [
+          '. ',
+          h(
+            'a',
+            { href: url, rel: 'noreferrer' },
+            carrier === null ? t('order.trackParcel') : t('order.track', { carrier })
+          )
+        ]
   )
 }
 
-const countryNames = new Intl.DisplayNames('en', { type: 'region', fallback: 'code' })
+const countryNames = new Intl.DisplayNames(document.body.dataset.locale, { type: 'region', fallback: 'code' })
 
 /**
  * An address as the buyer typed it, one part a line.

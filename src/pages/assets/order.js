@@ -1,10 +1,11 @@
-import { orderStates } from '../../shop/orders/states.ts'
+import { orderStates } from '../storefront/order-states.ts'
 import { find, h, message, showPage } from './dom.js'
 import { orderAgain } from './order-again.js'
 import { orderCard } from './order-card.js'
 import { orderDetails } from './order-details.js'
 import { service } from './service.js'
 import './shell.js'
+import { t } from './texts.js'
 
 const id = Number(location.pathname.split('/').at(-1))
 
@@ -13,12 +14,7 @@ async function make() {
     return show(await service.ownOrder(id))
   } catch (error) {
     if (error.code !== 'NOT_FOUND') throw error
-    return message(
-      'We cannot find this order',
-      'You have no order with this number. It may belong to another account, or you may have ordered as a guest: then our email has the link to your order.',
-      ['My orders', '/orders'],
-      ['Back to the shop', '/']
-    )
+    return message(t('order.notFound'), t('order.notFoundText'), [t('link.orders'), '/orders'], [t('link.shop'), '/'])
   }
 }
 
@@ -37,40 +33,41 @@ function show(known) {
     orderDetails(order),
     h('p', { class: 'actions' }, ...actions(known), isOpen ? null : again.button),
     again.place,
-    h('p', {}, h('a', { href: '/orders' }, 'All my orders'))
+    h('p', {}, h('a', { href: '/orders' }, t('order.all')))
   )
 }
 
+/** @param {{ order: import('../../client/api-types.ts').OwnOrder, canPay: boolean, canCancel: boolean }} known */
 function wordsFor({ order, canPay, canCancel }) {
-  const { tone, title, text } = orderStates[order.status]
+  const { tone } = orderStates[order.status]
   if (order.status === 'pending' && !canCancel && !canPay)
     return {
       tone,
-      title: 'Your bank has not confirmed the payment yet',
-      text: 'The payment has started. You don’t need to do anything else: we send you an email with the result.'
+      title: t('order.atBank'),
+      text: t('order.atBankByEmail')
     }
   if (order.status === 'on-hold' && canCancel)
     return {
       tone,
-      title: 'Your order is waiting for your payment',
-      text: 'We will write to you when your payment has arrived.'
+      title: t('order.transfer'),
+      text: t('order.transferText')
     }
-  return { tone, title, text }
+  return { tone, title: t(`state.${order.status}.title`), text: t(`state.${order.status}.text`) }
 }
 
 function actions({ order, payUrl, canCancel }) {
-  const { released } = orderStates[order.status]
+  const { over } = orderStates[order.status]
   const own = `/checkout/done/${order.orderToken}`
   const isTransfer = order.status === 'on-hold' && canCancel
   return [
-    payUrl === null ? null : h('a', { class: 'button', href: payUrl }, 'Pay now'),
-    isTransfer ? h('a', { class: 'button', href: own }, 'How to pay') : null,
-    canCancel && !released ? cancelButton(order.orderToken) : null
+    payUrl === null ? null : h('a', { class: 'button', href: payUrl }, t('order.payNow')),
+    isTransfer ? h('a', { class: 'button', href: own }, t('order.howToPay')) : null,
+    canCancel && !over ? cancelButton(order.orderToken) : null
   ]
 }
 
 function cancelButton(token) {
-  const button = h('button', { type: 'button', class: 'quiet' }, 'Cancel the order')
+  const button = h('button', { type: 'button', class: 'quiet' }, t('order.cancel'))
   button.addEventListener('click', async () => {
     if (button.getAttribute('aria-disabled') === 'true') return
     button.setAttribute('aria-disabled', 'true')

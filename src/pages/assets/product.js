@@ -1,6 +1,7 @@
 import { addToCart } from './cart-store.js'
 import { find, findAll, findMaybe, h } from './dom.js'
 import './shell.js'
+import { t } from './texts.js'
 
 /**
  * Null for a product that is sold out.
@@ -27,8 +28,8 @@ function showChoice() {
   find('[data-buy]').disabled = !canBuy
   const left = find('[data-left]')
   left.hidden = canBuy && variation.left === null
-  if (!canBuy) left.textContent = variation === undefined ? 'This combination does not exist.' : 'Sold out'
-  else if (variation.left !== null) left.textContent = `Only ${variation.left} left`
+  if (!canBuy) left.textContent = t(variation === undefined ? 'product.noCombination' : 'product.soldOut')
+  else if (variation.left !== null) left.textContent = t('product.left', { count: variation.left })
   if (variation === undefined) return
   find('#quantity').max = Math.min(variation.left ?? 50, 50)
   const { price, original } = variation
@@ -45,11 +46,11 @@ function showPicture({ picture }) {
   for (const [name, value] of Object.entries({ width, height, alt, srcset, src: url })) image.setAttribute(name, value)
 }
 
-const goToCart = h('a', { href: '/cart' }, 'Go to the cart')
+const goToCart = h('a', { href: '/cart' }, t('link.cart'))
 const answers = {
-  added: ['Added to your cart. ', goToCart],
-  full: ['Your cart is full: it can hold 30 different products. This product was not added. ', goToCart],
-  most: ['Your cart has 50 of this product, the most that one order can contain. ', goToCart]
+  added: [t('product.added'), ' ', goToCart],
+  full: [t('product.full'), ' ', goToCart],
+  most: [t('product.most'), ' ', goToCart]
 }
 
 function add(event) {

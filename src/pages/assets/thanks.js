@@ -1,10 +1,11 @@
-import { orderStates } from '../../shop/orders/states.ts'
+import { orderStates } from '../storefront/order-states.ts'
 import { writeCart } from './cart-store.js'
 import { find, h, message, showPage } from './dom.js'
 import { orderCard } from './order-card.js'
 import { forgetPlaced, isPlaced, readToken } from './order-token.js'
 import { service } from './service.js'
 import { session } from './shell.js'
+import { t } from './texts.js'
 
 /**
  * @typedef {import('../../client/api-types.ts').BuyerOrder} BuyerOrder
@@ -19,12 +20,7 @@ const token = readToken()
 /** Only the shop knows the state of an order. The query of the address proves nothing, so its `result` is not read. */
 async function make() {
   if (token === null)
-    return message(
-      'We cannot show this order',
-      'The address of this page has no order. You find the link to your order in our email.',
-      ['My orders', '/orders'],
-      ['Back to the shop', '/']
-    )
+    return message(t('order.unknown'), t('order.unknownText'), [t('link.orders'), '/orders'], [t('link.shop'), '/'])
   const known = await service.order(token)
   void follow(known)
   return show(known)
@@ -72,7 +68,8 @@ function show(known) {
     writeCart([])
     forgetPlaced()
   }
-  const receipt = orderStates[order.status].paid && order.email !== null ? ` The receipt goes to ${order.email}.` : ''
+  const receipt =
+    orderStates[order.status].paid && order.email !== null ? ` ${t('order.receipt', { email: order.email })}` : ''
   return h(
     'div',
     {},
@@ -89,54 +86,54 @@ function show(known) {
  * @param {Known} known
  */
 function isTaken({ order, canPay, canCancel }) {
-  return order.status === 'pending' ? !canPay && !canCancel : !orderStates[order.status].released
+  return order.status === 'pending' ? !canPay && !canCancel : !orderStates[order.status].over
 }
 
 /** @param {Known} known */
 function wordsFor({ order, canCancel }) {
-  const state = orderStates[order.status]
+  const { tone } = orderStates[order.status]
   if (order.status === 'pending' && !canCancel)
     return {
-      tone: state.tone,
-      title: 'Your bank has not confirmed the payment yet',
-      text: 'The payment has started. You don’t need to do anything else: this page shows the result, and we send you an email.'
+      tone,
+      title: t('order.atBank'),
+      text: t('order.atBankHere')
     }
   if (order.status === 'on-hold' && canCancel)
     return {
-      tone: state.tone,
-      title: 'Your order is waiting for your payment',
-      text: 'We will write to you when your payment has arrived.'
+      tone,
+      title: t('order.transfer'),
+      text: t('order.transferText')
     }
-  return state
+  return { tone, title: t(`state.${order.status}.title`), text: t(`state.${order.status}.text`) }
 }
 
 /** @param {Known} known */
 function actions(known) {
   const { order, payUrl, canCancel } = known
-  const { released } = orderStates[order.status]
+  const { over } = orderStates[order.status]
   const link = (href, label, look) => h('a', { class: `button ${look}`, href }, label)
   const own = `/checkout/done/${token}`
   return [
-    payUrl === null ? null : link(payUrl, 'Pay now', ''),
-    order.status === 'on-hold' && canCancel ? link(own, 'How to pay', '') : null,
-    isUndecided(known) ? link(location.href, 'Check again', 'quiet') : null,
-    canCancel && !released ? cancelButton() : null,
-    released ? link('/cart', 'Back to the cart', payUrl === null ? '' : 'quiet') : myOrders(),
-    isUndecided(known) ? null : link(own, 'Page of the order', 'quiet')
+    payUrl === null ? null : link(payUrl, t('order.payNow'), ''),
+    order.status === 'on-hold' && canCancel ? link(own, t('order.howToPay'), '') : null,
+    isUndecided(known) ? link(location.href, t('order.checkAgain'), 'quiet') : null,
+    canCancel && !over ? cancelButton() : null,
+    over ? link('/cart', t('order.backToCart'), payUrl === null ? '' : 'quiet') : myOrders(),
+    isUndecided(known) ? null : link(own, t('order.page'), 'quiet')
   ]
 }
 
 /** A guest has no list of orders. */
 function myOrders() {
-  const place = h('a', { class: 'button quiet', href: '/' }, 'Back to the shop')
+  const place = h('a', { class: 'button quiet', href: '/' }, t('link.shop'))
   void session.then((known) => {
-    if (known?.userLoggedIn === true) place.replaceWith(h('a', { class: 'button', href: '/orders' }, 'My orders'))
+    if (known?.userLoggedIn === true) place.replaceWith(h('a', { class: 'button', href: '/orders' }, t('link.orders')))
   })
   return place
 }
 
 function cancelButton() {
-  const button = h('button', { type: 'button', class: 'quiet' }, 'Cancel the order')
+  const button = h('button', { type: 'button', class: 'quiet' }, t('order.cancel'))
   button.addEventListener('click', async () => {
     if (button.getAttribute('aria-disabled') === 'true') return
     button.setAttribute('aria-disabled', 'true')

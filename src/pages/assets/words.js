@@ -1,18 +1,18 @@
+import { t } from './texts.js'
+
 /** Messages for a failed payment that are safe to show. They do not reveal that a card was reported as stolen. */
-const declined = {
-  payment_fraud_blocked: 'This payment was blocked. Please use another card or another payment method.',
-  payment_card_declined_generic: 'Your card was declined. Please use another card, or ask your bank.',
-  payment_insufficient_funds: 'This card has insufficient funds. Please use another card.',
-  payment_card_expired: 'This card has expired. Please use another card.',
-  payment_card_incorrect: 'The card details are not correct. Please check them.',
-  payment_authentication_required: 'Your bank did not confirm the payment. Please try again, or use another card.',
-  payment_gateway_unavailable:
-    'We cannot reach the payment service at the moment. As far as we know, you have not been charged. Please try again in a minute.',
-  payment_failed: 'The payment did not go through. Please try again, or use another card.'
-}
+const declined = /** @type {const} */ ([
+  'payment_fraud_blocked',
+  'payment_card_declined_generic',
+  'payment_insufficient_funds',
+  'payment_card_expired',
+  'payment_card_incorrect',
+  'payment_authentication_required',
+  'payment_gateway_unavailable'
+])
 
 export function declineWords(safeReason) {
-  return declined[safeReason] ?? declined.payment_failed
+  return t(`declined.${declined.find((reason) => reason === safeReason) ?? 'payment_failed'}`)
 }
 
 /**
@@ -20,7 +20,7 @@ export function declineWords(safeReason) {
  * @typedef {import('../../client/api-types.ts').Subscription} Subscription
  * @typedef {import('../../client/api-types.ts').Affiliate} Affiliate
  * @typedef {import('../../client/api-types.ts').Referral} Referral
- * @typedef {import('../../shop/orders/states.ts').Tone} Tone
+ * @typedef {import('../storefront/order-states.ts').Tone} Tone
  */
 
 /** @type {Readonly<Record<(Membership | Subscription | Affiliate | Referral)['status'], Tone>>} */

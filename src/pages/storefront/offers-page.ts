@@ -4,44 +4,95 @@ import { toCard } from './card.ts'
 import type { Meta, Shown, Site, Visit } from './site.ts'
 
 const perPage = 24
-type Query = { page: number; category: string; search: string }
+const sorts = ['position', 'newest', 'price', '-price', 'name'] as const
+type Sort = (typeof sorts)[number]
+type Query = { page: number; category: string; search: string; sort: Sort }
 
-/** The products by category and search. The page's script replaces the list while the buyer types. */
-export async function showOffers({ client, query: sent, site }: Visit): Promise<Shown> {
-  const query = readQuery(sent)
-  const { page, category, search } = query
-  const common = { category, search, page, isFront: page === 1 && category === '' && search === '' }
+/**
+ * The products by category and search. The page's script replaces the list while the buyer types. A category that does
+ * not exist, and a page after the last one, are 404 with a way on.
+ */
+export async function showOffers(visit: Visit): Promise<Shown> {
+  const { client, site } = visit
+  const query = readQuery(visit.query)
+  const { page, category, search, sort } = query
   try {
     const { categories } = await client.get('/store/categories')
-    const { products, pagination } = await client.get('/store/products', {
-      query: { page, perPage, ...(category && { category }), ...(search && { search }) }
-    })
     const chosen = categories.find(({ slug }) => slug === category)
-    const heading = search === '' ? (chosen?.name ?? 'All products') : `Found for “${search}”`
+    if (category !== '' && chosen === undefined) return missingCategory(query, categories, site)
+    const { products, pagination } = await client.get('/store/products', {
+      query: {
+        page,
+        perPage,
+        ...(category && { category }),
+        ...(search && { search }),
+        ...(sort !== 'position' && { sort })
+      }
+    })
+    const { total, totalPages } = pagination
+    if (page > Math.max(1, totalPages)) return missingPage(query, totalPages, { chosen, categories, site })
+    const isFront = isFrontPage(query)
+    const heading = headingOf(query, chosen, site)
     return {
       template: 'offers',
-      title: common.isFront ? site.name : heading,
-      meta: metaOf({ ...query, isPastEnd: page > 1 && page > pagination.totalPages }, chosen, site),
+      title: isFront ? site.name : heading,
+      meta: metaOf(query, chosen, site),
       data: {
-        ...common,
+        ...listOf(query),
         heading,
         description: chosen?.description ?? '',
+        status: statusOf(query, { total, totalPages }, site),
         chips: chipsOf(categories, chosen),
         cards: products.map((card) => toCard(card, site)),
-        total: pagination.total,
-        pages: pageLinks(query, pagination.totalPages),
-        closed: false
+        sorts: total > 1 ? sortsOf(query, site) : [],
+        pages: { before: page > 1 ? to(query, page - 1) : null, after: page < totalPages ? to(query, page + 1) : null }
       }
     }
   } catch (error) {
     if (!(error instanceof ShopError) || error.code !== 'DEPENDENCY_UNAVAILABLE') throw error
-    const empty = { chips: [], cards: [], total: 0, pages: {}, description: '' }
-    return {
-      status: 503,
-      template: 'offers',
-      title: site.name,
-      data: { ...common, ...empty, heading: 'We are closed', closed: true }
-    }
+    const words = { heading: site.t('closed'), status: site.t('closedText'), closed: true }
+    return { status: 503, template: 'offers', title: site.name, data: { ...listOf(query), ...words } }
+  }
+}
+
+/** The data of a list without products. */
+function listOf(query: Query) {
+  const empty = { chips: [], cards: [], sorts: [], pages: { before: null, after: null }, description: '' }
+  return { ...query, ...empty, isFront: isFrontPage(query), closed: false, missing: false }
+}
+
+function isFrontPage({ page, category, search }: Query): boolean {
+  return page === 1 && category === '' && search === ''
+}
+
+function headingOf({ search }: Query, chosen: Category | undefined, { t }: Site): string {
+  return search === '' ? (chosen?.name ?? t('allProducts')) : t('found', { search })
+}
+
+function statusOf(query: Query, { total, totalPages }: { total: number; totalPages: number }, { t }: Site): string {
+  if (total === 0) return t(isFrontPage(query) ? 'noProducts' : 'noneFound')
+  const count = t('products', { count: total })
+  return totalPages > 1 ? `${count}, ${t('pageOf', { page: query.page, pages: totalPages })}` : count
+}
+
+function missingCategory(query: Query, categories: readonly Category[], site: Site): Shown {
+  const heading = site.t('missingCategory')
+  const words = { heading, status: site.t('missingCategoryText'), chips: chipsOf(categories, undefined) }
+  return { status: 404, template: 'offers', title: heading, data: { ...listOf(query), ...words, missing: true } }
+}
+
+type Known = { chosen: Category | undefined; categories: readonly Category[]; site: Site }
+
+function missingPage(query: Query, totalPages: number, { chosen, categories, site }: Known): Shown {
+  const count = Math.max(1, totalPages)
+  const heading = site.t('missingPage', { page: query.page })
+  const words = { heading, status: site.t('missingPageText', { count }), chips: chipsOf(categories, chosen) }
+  const pages = { before: to(query, count), after: null }
+  return {
+    status: 404,
+    template: 'offers',
+    title: heading,
+    data: { ...listOf(query), ...words, pages, missing: true }
   }
 }
 
@@ -52,7 +103,17 @@ function readQuery(sent: URLSearchParams): Query {
     return Array.from(value).length > 100 ? '' : value
   }
   const page = /^[1-9]\d{0,5}$/.test(sent.get('page') ?? '') ? Number(sent.get('page')) : 1
-  return { page, category: text('category'), search: text('search') }
+  const sort = sorts.find((name) => name === sent.get('sort')) ?? 'position'
+  return { page, category: text('category'), search: text('search'), sort }
+}
+
+/** The choices of an order. A search without one has the best matches first. */
+function sortsOf({ sort, search }: Query, { t }: Site) {
+  return sorts.map((value) => ({
+    value,
+    label: t(value === 'position' && search !== '' ? 'sort.match' : `sort.${value}`),
+    chosen: value === sort
+  }))
 }
 
 /** The top categories, and below the chosen one its own, or its siblings. */
@@ -61,39 +122,30 @@ function chipsOf(categories: readonly Category[], chosen: Category | undefined) 
   const open = below.length > 0 ? (chosen?.slug ?? null) : (chosen?.parent ?? null)
   return categories
     .filter(({ parent }) => parent === null || parent === open)
-    .map(({ slug, name, parent }) => ({
-      name,
-      slug,
-      href: link({ page: 1, category: slug, search: '' }),
-      isBelow: parent !== null
-    }))
+    .map(({ slug, name, parent }) => ({ name, slug, href: link({ category: slug }), isBelow: parent !== null }))
 }
 
-function pageLinks(query: Query, totalPages: number) {
-  const { page } = query
-  const to = (number: number): string => link({ ...query, page: number })
-  return { before: page > 1 ? to(page - 1) : null, after: page < totalPages ? to(page + 1) : null, page, totalPages }
+function to(query: Query, page: number): string {
+  return link({ ...query, page })
 }
 
 /** The address of a list. */
-export function link({ page, category, search }: Query): string {
+export function link({ page = 1, category = '', search = '', sort = 'position' }: Partial<Query>): string {
   const query = new URLSearchParams({
     ...(category === '' ? {} : { category }),
     ...(search === '' ? {} : { search }),
+    ...(sort === 'position' ? {} : { sort }),
     ...(page === 1 ? {} : { page: String(page) })
   })
   return query.size === 0 ? '/' : `/?${query.toString()}`
 }
 
-function metaOf(
-  { isPastEnd, ...query }: Query & { isPastEnd: boolean },
-  chosen: Category | undefined,
-  site: Site
-): Meta {
-  const isKnown = !isPastEnd && query.search === '' && (query.category === '' || chosen !== undefined)
+/** A search, and another order of the same products, stay out of search results. */
+function metaOf(query: Query, chosen: Category | undefined, site: Site): Meta {
+  const isListed = query.search === '' && query.sort === 'position'
   return {
     description: (chosen?.description || site.tagline) ?? '',
-    path: isKnown ? link(query) : null,
+    path: isListed ? link(query) : null,
     image: chosen?.image?.url ?? null,
     jsonLd: null
   }

@@ -33,21 +33,21 @@ export async function showProduct({ client, site, param, query }: Visit): Promis
         .map((image) => toPicture(image, product.name, site)),
       price: toPrice(price, site),
       amount: price.amount,
-      choices: choicesOf(product, shown),
+      choices: choicesOf(product, shown, site),
       variations: JSON.stringify(product.variations.map((variation) => forScript(variation, product, site))),
       left: (shown ?? product).stockLeft,
       most: Math.min((shown ?? product).stockLeft ?? mostUnits, mostUnits),
-      notice: notices.get(query.get('notice') ?? '') ?? null,
+      notice: noticeOf(query.get('notice'), site),
       more: category === undefined ? [] : await moreOf(client, category.slug, product, site)
     }
   }
 }
 
 /** What a form without script was answered with. */
-const notices: ReadonlyMap<string, string> = new Map([
-  ['no-choice', 'This combination does not exist. Please choose another one.'],
-  ['full', 'Your cart is full: it can hold 30 different products. This product was not added.']
-])
+function noticeOf(name: string | null, { t }: Site): string | null {
+  if (name === 'no-choice') return t('noSuchChoice')
+  return name === 'full' ? t('product.full') : null
+}
 
 export type Choice = {
   name: string
@@ -57,7 +57,7 @@ export type Choice = {
 }
 
 /** One choice for each option; without options, one choice of a variation. */
-function choicesOf(product: Product, shown: Variation | undefined): Choice[] {
+function choicesOf(product: Product, shown: Variation | undefined, { t }: Site): Choice[] {
   const { options, variations } = product
   if (variations.length === 0) return []
   if (options.length === 0) {
@@ -67,7 +67,7 @@ function choicesOf(product: Product, shown: Variation | undefined): Choice[] {
       chosen: variation === shown,
       soldOut: !variation.available
     }))
-    return [{ name: 'variation', label: 'Choose', isSelect: values.length > mostRadios, values }]
+    return [{ name: 'variation', label: t('choose'), isSelect: values.length > mostRadios, values }]
   }
   return options.map(({ name, values }, index) => ({
     name: `option-${index}`,

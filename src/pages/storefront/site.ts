@@ -1,4 +1,6 @@
 import type { Client } from '../../client/client.ts'
+import type { Language, TextKey } from './texts/languages.ts'
+import type { Translate } from './texts/translate.ts'
 
 /** What a site knows about itself. Everything about products, carts and people comes from the API. */
 export type Site = {
@@ -10,8 +12,13 @@ export type Site = {
   accentColor: string
   contact: string
   links: { label: string; url: string }[]
-  /** A BCP 47 tag such as `de`. */
+  /** A BCP 47 tag such as `de`, for numbers and days. */
   language: string
+  /** The language of the storefront's own texts: `language`, or English if it has none in that language. */
+  lang: string
+  /** The name of the file with the texts of scripts. */
+  textsAsset: `texts-${Language}`
+  t: Translate<TextKey>
   currency: string
   /** Without a trailing slash. */
   publicUrl: string

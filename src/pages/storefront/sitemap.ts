@@ -42,7 +42,7 @@ const namespace = 'http://www.sitemaps.org/schemas/sitemap/0.9'
 
 async function frontUrls(client: Visit['client'], { publicUrl }: Site): Promise<string[]> {
   const { categories } = await client.get('/store/categories')
-  const paths = categories.map(({ slug }) => link({ page: 1, category: slug, search: '' }))
+  const paths = categories.map(({ slug }) => link({ category: slug }))
   return ['/', ...paths].map((path) => `${publicUrl}${path}`)
 }
 

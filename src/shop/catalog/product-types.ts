@@ -1,5 +1,3 @@
-// The storefront's scripts import this file as it is (pages/browser-module.ts), so it imports nothing itself.
-
 /** Every type of product. `isShipped`: the buyer gives an address, and a paid order waits until it is sent. */
 const types = {
   physical: { isShipped: true },

@@ -1,5 +1,3 @@
-// The storefront's scripts import this file as it is (pages/browser-module.ts), so it imports nothing itself.
-
 export type Tone = 'good' | 'wait' | 'bad'
 
 type StateRow<To extends string> = {
@@ -11,8 +9,6 @@ type StateRow<To extends string> = {
   released: boolean
   /** The colour of the state on pages. */
   tone: Tone
-  /** The state in a list of the buyer's orders. */
-  label: string
   /** Title and text of the order's own page. */
   title: string
   text: string
@@ -24,7 +20,6 @@ const states = {
     paid: false,
     released: false,
     tone: 'wait',
-    label: 'Waiting for payment',
     title: 'Your order is not paid yet',
     text: 'If you have just paid, it can take a moment until we receive the payment.'
   },
@@ -33,7 +28,6 @@ const states = {
     paid: false,
     released: false,
     tone: 'wait',
-    label: 'On hold',
     title: 'Your order is on hold',
     text: 'There is a question about its payment. We will send you an email.'
   },
@@ -42,7 +36,6 @@ const states = {
     paid: true,
     released: false,
     tone: 'good',
-    label: 'Paid, being packed',
     title: 'Thank you for your order',
     text: 'We have received your payment.'
   },
@@ -51,7 +44,6 @@ const states = {
     paid: true,
     released: false,
     tone: 'good',
-    label: 'Completed',
     title: 'Thank you for your order',
     text: 'We have received your payment.'
   },
@@ -60,7 +52,6 @@ const states = {
     paid: false,
     released: true,
     tone: 'bad',
-    label: 'Payment did not go through',
     title: 'The payment did not go through',
     text: 'Nothing was charged. Please try again with another card or another way to pay.'
   },
@@ -69,7 +60,6 @@ const states = {
     paid: false,
     released: true,
     tone: 'bad',
-    label: 'Cancelled',
     title: 'This order was cancelled',
     text: 'You are welcome to order again.'
   },
@@ -78,7 +68,6 @@ const states = {
     paid: false,
     released: true,
     tone: 'good',
-    label: 'Refunded',
     title: 'This order was refunded',
     text: 'You get the money back to the payment method that you used. This can take a few days.'
   }
