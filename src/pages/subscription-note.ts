@@ -3,7 +3,7 @@ import { findRenewed } from '../shop/benefits/records.ts'
 import { guestSubscriptionOf } from '../shop/checkout/guest-subscription.ts'
 import type { OrderRow } from '../shop/orders/rows.ts'
 import { dayFormat } from './day-format.ts'
-import { isOpen as hasStorefront } from './storefront-pages.ts'
+import { isOpen as hasStorefront } from './storefront-settings.ts'
 
 /** What an order's page says about its subscription, and the link to end it. */
 export type SubscriptionNote = { text: string; link: { label: string; url: string } | null }

@@ -107,10 +107,100 @@ describe('without script', () => {
       expect((await send(`/login?next=${encodeURIComponent(next)}`, right)).location).toMatch(/^\/$|^\/%09/)
   })
 
+  it('a buyer creates an account, and reads what is wrong beside its field', async () => {
+    const { send, cookies } = browser()
+    const typed = { displayName: 'Ada <b>', email: 'new@example.com', acceptTerms: 'on' }
+    const wrong = await send('/register', { ...typed, password: 'short' })
+    expect([wrong.status, wrong.text]).toEqual([
+      400,
+      expect.stringMatching(/value="Ada &lt;b&gt;"[\s\S]*id="password-error">[\s\S]*name="acceptTerms"[^>]* checked/)
+    ])
+    expect(wrong.text).not.toContain('short')
+    const { acceptTerms: _, ...unticked } = typed
+    const refused = await send('/register', { ...unticked, password: 'tidal-basalt-93' })
+    expect(refused.text).toMatch(/id="acceptTerms-error">[^<]+</)
+    const made = await send('/register?next=/cart', { ...typed, password: 'tidal-basalt-93' })
+    expect([made.status, made.location, cookies.has('shopstead_session')]).toEqual([303, '/cart', true])
+    expect((await browser().send('/register', { ...typed, password: 'tidal-basalt-93' })).status).toBeGreaterThan(399)
+  })
+
+  it('a new account that must be verified is told to open the link', async () => {
+    setSetting(shop.app.db, 'registration.emailVerification', 'true', Date.now())
+    const form = { displayName: 'Bea', email: 'bea@example.com', acceptTerms: 'on', password: 'tidal-basalt-93' }
+    const sent = await browser().send('/register', form)
+    expect([sent.status, sent.text]).toEqual([200, expect.stringContaining('We have sent a link to bea@example.com')])
+    setSetting(shop.app.db, 'registration.emailVerification', 'false', Date.now())
+  })
+
+  it('a forgotten password is answered alike for every email', async () => {
+    const { send } = browser()
+    const pages = await Promise.all(
+      ['ada@example.com', 'nobody@example.com'].map((email) => send('/forgot-password', { email }))
+    )
+    expect(pages[0]?.text).toContain('If an account with this email exists')
+    expect(pages[1]?.text).toBe(pages[0]?.text)
+    expect(await send('/forgot-password', { email: 'x' })).toMatchObject({ status: 422 })
+  })
+
+  it('a customer sees orders, changes the profile and the password, and logs out', async () => {
+    const { send, cookies } = browser()
+    expect(await send('/account/plain')).toMatchObject({ status: 303, location: '/login?next=%2Faccount%2Fplain' })
+    const ada = { displayName: 'Ada', email: 'ada2@example.com', acceptTerms: 'on', password: 'tidal-basalt-93' }
+    await send('/register', ada)
+    for (const path of ['/account', '/orders', '/orders/1'])
+      expect((await send(path)).text).toContain(`http-equiv="refresh" content="0; url=${path}/plain"`)
+    expect((await send('/orders/plain')).text).toContain('Your orders will appear here.')
+    await send('/cart', { slug: 'p1', quantity: '1' })
+    const paid = await send('/cart/plain', { 'quantity-0': '1', pay: '1' })
+    const [, token = ''] = /\/checkout\/([\w-]+)/.exec(paid.location ?? '') ?? []
+    const [, id = ''] = /href="\/orders\/(\d+)\/plain">Order \d+/.exec((await send('/orders/plain')).text) ?? []
+    expect(await send(`/orders/${id}/plain`)).toMatchObject({ status: 303, location: `/checkout/done/${token}` })
+    expect((await send('/orders/999999/plain')).status).toBe(404)
+    const saved = await send('/account/plain', { action: 'profile', displayName: 'Ada Q', lastName: 'Quill' })
+    expect(saved.location).toBe('/account/plain?done=profile')
+    expect((await send('/account/plain')).text).toMatch(/Hello, Ada Q[\s\S]*value="Quill"/)
+    const wrong = await send('/account/plain', {
+      action: 'password',
+      currentPassword: 'no',
+      newPassword: 'granite-otter-5'
+    })
+    expect([wrong.status, wrong.text]).toEqual([422, expect.stringContaining('This is not your current password.')])
+    const change = { action: 'password', currentPassword: ada.password, newPassword: 'granite-otter-5' }
+    expect((await send('/account/plain', change)).location).toBe('/account/plain?done=password')
+    expect((await send('/account/plain', { action: 'logout' })).location).toBe('/')
+    expect([cookies.get('shopstead_session') ?? '', (await send('/orders/plain')).status]).toEqual(['', 303])
+  })
+
+  it('the cart is emptied when its order is paid, and not by a later visit', async () => {
+    const { send, cookies } = browser()
+    await send('/cart', { slug: 'p0', quantity: '1' })
+    const sent = await send('/cart/plain', { 'quantity-0': '1', pay: '1' })
+    const [, token = ''] = /\/checkout\/([\w-]+)/.exec(sent.location ?? '') ?? []
+    const back = `/thanks/plain?orderToken=${token}&result=success`
+    expect(await send(back)).toMatchObject({ status: 303, location: `/checkout/done/${token}` })
+    expect(cookies.get('shopstead_cart')).not.toBe('')
+    shop.app.db.sqlite.prepare("UPDATE orders SET status = 'processing', paid_at = 1 WHERE public_token = ?").run(token)
+    await send(back)
+    expect(cookies.get('shopstead_cart')).toBe('')
+    await send('/cart', { slug: 'p2', quantity: '1' })
+    await send(back)
+    expect(cookies.get('shopstead_cart')).toMatch(/x1$/)
+    for (const odd of ['/thanks/plain', '/thanks/plain?orderToken=../x', '/thanks/plain?orderToken=none'])
+      expect([odd, (await send(odd)).status]).toEqual([odd, 404])
+  })
+
   it('a form of another site changes nothing', async () => {
     const { send, cookies } = browser()
     const foreign = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
-    for (const path of ['/cart', '/cart/plain', '/cart/address', '/login'])
+    for (const path of [
+      '/cart',
+      '/cart/plain',
+      '/cart/address',
+      '/login',
+      '/register',
+      '/forgot-password',
+      '/account/plain'
+    ])
       expect([path, (await send(path, { slug: 'p0' }, foreign)).status]).toEqual([path, 403])
     expect(cookies.size).toBe(0)
   })

@@ -4,6 +4,8 @@ import { limits, cartCookie, parseCart, setCart, withItem } from './cart-cookie.
 import type { CartItem } from './cart-cookie.ts'
 import { toPicture } from './card.ts'
 import { money } from './money.ts'
+import { orderStates } from './order-states.ts'
+import { PageNotFound } from './site.ts'
 import type { Shown, Visit } from './site.ts'
 
 /** Puts a product into the cart: the form of a product's page without script. @throws ShopError NOT_FOUND */
@@ -53,9 +55,11 @@ export async function changePlainCart(visit: Visit): Promise<Shown> {
   const cookies = [setCart(changed, site)]
   if (!form.has('pay') || changed.length === 0) return { redirect: '/cart/plain', cookies }
   try {
-    const sent = { items: changed, returnUrl: `${site.publicUrl}/thanks`, cancelUrl: `${site.publicUrl}/cart` }
+    const addresses = { returnUrl: `${site.publicUrl}/thanks/plain`, cancelUrl: `${site.publicUrl}/cart` }
+    const sent = { items: changed, ...addresses }
     const result = await client.post('/store/checkout-session', sent, { idempotencyKey: keyOf(form) })
-    return { redirect: 'checkoutUrl' in result ? result.checkoutUrl : '/orders', cookies }
+    if (!('checkoutUrl' in result)) return { redirect: '/orders', cookies }
+    return { redirect: result.checkoutUrl, cookies: [...cookies, setPlaced(result.orderToken, site)] }
   } catch (error) {
     if (!(error instanceof ShopError)) throw error
     return plainCart(visit, changed, error.message)
@@ -69,12 +73,13 @@ function keyOf(form: URLSearchParams): string {
 }
 
 async function plainCart({ client, site }: Visit, items: CartItem[], error: string | null): Promise<Shown> {
-  const title = 'Your cart'
+  const { t } = site
+  const title = t('yourCart')
   if (items.length === 0)
     return { template: 'plain-cart', title, data: { lines: [], total: '', error, payable: false, key: '' } }
   const quote = await client.post('/store/quote', { items })
   const lines = quote.lines.map((line) => ({
-    name: line.name ?? 'This product is no longer sold',
+    name: line.name ?? t('noLongerSold'),
     quantity: line.quantity,
     total: money(line.total, site),
     picture: toPicture(line.image, line.name ?? '', site),
@@ -90,6 +95,30 @@ async function plainCart({ client, site }: Visit, items: CartItem[], error: stri
   return { template: 'plain-cart', title, data }
 }
 
+/**
+ * Where the buyer without script comes back to. The cart is emptied if it became this order and the order needs no cart
+ * any more. @throws ShopError NOT_FOUND
+ */
+export async function thankPlainly({ client, site, query, cookie }: Visit): Promise<Shown> {
+  const token = query.get('orderToken') ?? ''
+  if (!/^[\w-]{1,100}$/.test(token)) throw new PageNotFound()
+  const { order, canPay, canCancel } = await client.get(`/store/orders/${token}`)
+  const isAtBank = order.status === 'pending' && !canPay && !canCancel
+  const isTaken = isAtBank || (order.status !== 'pending' && !orderStates[order.status].over)
+  const isOurs = cookie(placedCookie) === token
+  const cookies = isOurs && isTaken ? [setCart([], site), setPlaced('', site)] : []
+  return { redirect: `/checkout/done/${token}`, cookies }
+}
+
+/** Names the order that the cart without script became, so that a later visit does not empty the next cart. */
+const placedCookie = 'shopstead_placed'
+
+function setPlaced(token: string, { publicUrl }: Visit['site']): string {
+  const secure = publicUrl.startsWith('https:') ? '; Secure' : ''
+  const age = token === '' ? 0 : 2_592_000
+  return `${placedCookie}=${token}; Path=/thanks; Max-Age=${age}; HttpOnly; SameSite=Lax${secure}`
+}
+
 /** Logs in without script. */
 export async function logIn(visit: Visit): Promise<Shown> {
   const form = await visit.form()
@@ -102,11 +131,11 @@ export async function logIn(visit: Visit): Promise<Shown> {
   } catch (error) {
     if (!(error instanceof ShopError)) throw error
     const status = error.status === 0 ? 503 : error.status
-    return { status, template: 'login', title: 'Log in', data: { error: error.message, email } }
+    return { status, template: 'login', title: visit.site.t('link.logIn'), data: { error: error.message, email } }
   }
 }
 
-/** A path of this site; `/` for anything else, such as `//evil.example` or a backslash. */
-function ownPathOf(next: string | null): string {
-  return next !== null && /^\/(?![/\\])[\x21-\x7e]{0,500}$/.test(next) && !next.includes('\\') ? next : '/'
+/** A path of this site; `otherwise` for anything else, such as `//evil.example` or a backslash. */
+export function ownPathOf(next: string | null, otherwise = '/'): string {
+  return next !== null && /^\/(?![/\\])[\x21-\x7e]{0,500}$/.test(next) && !next.includes('\\') ? next : otherwise
 }
