@@ -1,7 +1,9 @@
+import { cleanUp } from '../../src/operations/housekeeping.ts'
+import { documentsOf } from '../../src/shop/invoices/find.ts'
 import { queueMail } from '../../src/shop/mail/queue-mail.ts'
 import { expect, test } from 'vitest'
 import { write } from '../../src/platform/db/database.ts'
-import { draft, line, makeProduct, makeUser, place } from '../shop/orders/support.ts'
+import { draft, line, makeProduct, makeUser, move, place } from '../shop/orders/support.ts'
 import { openTestShop } from '../support/shop-context.ts'
 import type { TestShop } from '../support/shop-context.ts'
 import { shopstead } from '../support/command-line.ts'
@@ -74,4 +76,27 @@ test('an erasure leaves nothing of the person in a guest order or its receipt, v
   expect((await shopstead(shop.dataDir, ['orders', 'show', String(mine), '--json'])).json).toMatchObject({
     order: { total: 12.5, email: null }
   })
+})
+
+test('an erasure leaves the invoices, says so, and the clean-up removes the buyer when their time is over', async () => {
+  using shop = openTestShop()
+  const { lena, mine } = lenasShop(shop, true)
+  const strangers = place(shop.db, draft([line(makeProduct(shop.db))], { ...said, email: 'other@shop.example' })).id
+  for (const id of [mine, strangers]) move(shop.db, id, 'processing', {}, shop.clock.now())
+  const { json } = await exported(shop)
+  expect(json).toMatchObject({ invoices: [{ number: '2026-1', buyer: { lines: ['Lena', 'Berlin'] } }] })
+  const erased = await shopstead(shop.dataDir, ['users', 'erase', String(lena.id), '--yes', '--json'])
+  expect(erased.json).toMatchObject({ invoices: { count: 1, keptUntil: 2036 }, tracesRemoved: true })
+  const again = await shopstead(shop.dataDir, ['users', 'erase', String(lena.id), '--yes'])
+  expect(again.stdout).toContain('stay on 1 invoices and credit notes until the end of 2036')
+  const buyers = () => [mine, strangers].map((id) => documentsOf(shop.db, id)[0]?.buyer?.lines ?? null)
+  shop.clock.set(Date.UTC(2036, 11, 31))
+  await cleanUp(shop)
+  expect(buyers()).toEqual([
+    ['Lena', 'Berlin'],
+    ['Lena', 'Berlin']
+  ])
+  shop.clock.set(Date.UTC(2037, 0, 1))
+  await cleanUp(shop)
+  expect(buyers()).toEqual([null, ['Lena', 'Berlin']])
 })

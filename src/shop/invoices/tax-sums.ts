@@ -1,12 +1,10 @@
 import type { Db } from '../../platform/db/database.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
+import type { InvoiceTax } from './document.ts'
+import type { InvoiceKind } from './rows.ts'
 
 /** What the invoices minus the credit notes of some days say about one tax rate in one currency. */
-export type TaxSum = {
-  country: string
-  region: string
-  name: string
-  rateMillionths: number
+export type TaxSum = Omit<InvoiceTax, 'baseMinor' | 'amountMinor'> & {
   reverseCharge: boolean
   currency: string
   netMinor: number
@@ -16,21 +14,37 @@ export type TaxSum = {
 }
 
 type Days = { from: string; to: string }
+type Row = { kind: InvoiceKind; currency: string; reverseCharge: number; taxes: string }
 
-// SQLite adds the rows up one by one, so the memory does not depend on how many invoices there are.
-const sums = rawStatement<Days, Omit<TaxSum, 'reverseCharge'> & { reverseCharge: number }>(`
-  SELECT t.value ->> '$.country' AS country, t.value ->> '$.region' AS region, t.value ->> '$.name' AS name,
-         t.value ->> '$.rateMillionths' AS rateMillionths, i.document ->> '$.reverseCharge' AS reverseCharge, i.currency,
-         sum(iif(i.kind = 'invoice', 1, -1) * (t.value ->> '$.baseMinor')) AS netMinor,
-         sum(iif(i.kind = 'invoice', 1, -1) * (t.value ->> '$.amountMinor')) AS taxMinor,
-         sum(i.kind = 'invoice') AS invoices, sum(i.kind <> 'invoice') AS creditNotes
-    FROM invoices i JOIN json_each(i.document, '$.taxes') t
-   WHERE i.date BETWEEN @from AND @to
-   GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 6, 1, 2, 4 DESC, 3`)
+const documents = rawStatement<Days, Row>(`
+  SELECT kind, currency, document ->> '$.reverseCharge' AS reverseCharge, document -> '$.taxes' AS taxes
+    FROM invoices WHERE date BETWEEN @from AND @to`)
 
-/** The sums of the documents that were issued in some days (YYYY-MM-DD, both included), by country, region and rate. */
+/**
+ * The sums of the documents that were issued in some days (YYYY-MM-DD, both included), by country, region and rate. They
+ * are read one by one, so the memory does not depend on their number; SQLite would sort them all to group them.
+ */
 export function taxSums(db: Db, days: Days): TaxSum[] {
-  return sums(db)
-    .all(days)
-    .map((row) => ({ ...row, reverseCharge: row.reverseCharge === 1 }))
+  const sums = new Map<string, TaxSum>()
+  for (const row of documents(db).iterate(days)) {
+    // The shop's own JSON, which the database keeps from changing.
+    for (const tax of JSON.parse(row.taxes) as InvoiceTax[]) add(sums, row, tax)
+  }
+  return [...sums.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum)
+}
+
+function add(sums: Map<string, TaxSum>, { kind, currency, reverseCharge }: Row, tax: InvoiceTax): void {
+  const { country, region, name, rateMillionths, baseMinor, amountMinor } = tax
+  // The highest rate of a place comes first.
+  const key = [currency, country, region, 9_999_999 - rateMillionths, name, reverseCharge].join('\n')
+  const sum = sums.get(key) ?? {
+    ...{ country, region, name, rateMillionths, currency },
+    ...{ reverseCharge: reverseCharge === 1, netMinor: 0, taxMinor: 0, invoices: 0, creditNotes: 0 }
+  }
+  const sign = kind === 'invoice' ? 1 : -1
+  sum.netMinor += sign * baseMinor
+  sum.taxMinor += sign * amountMinor
+  if (kind === 'invoice') sum.invoices += 1
+  else if (baseMinor + amountMinor > 0) sum.creditNotes += 1
+  sums.set(key, sum)
 }
