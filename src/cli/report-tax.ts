@@ -4,7 +4,7 @@ import { formatMoney } from '../platform/money.ts'
 import { countryName } from '../platform/postal/countries.ts'
 import { shopDay } from '../shop/invoices/day.ts'
 import type { TaxSum } from '../shop/invoices/tax-sums.ts'
-import { taxLabel } from '../shop/invoices/text.ts'
+import { rateLabel } from '../shop/tax/arithmetic.ts'
 import type { ShopCommand } from './command.ts'
 import { writeCsv } from './csv-file.ts'
 import type { Answer } from './output.ts'
@@ -53,7 +53,7 @@ function show({ app, options, now }: Work<TaxOptions>): Answer {
 function tableOf(sums: readonly TaxSum[]): Table {
   const lines = sums.map(({ country, region, reverseCharge, currency, netMinor, taxMinor, ...rest }) => [
     [country === '' ? 'not known' : countryName(country), region].filter((part) => part !== '').join(', '),
-    reverseCharge ? 'reverse charge' : rest.rateMillionths === 0 && rest.name === '' ? 'no tax' : taxLabel(rest),
+    reverseCharge ? 'reverse charge' : rest.rateMillionths === 0 && rest.name === '' ? 'no tax' : rateLabel(rest),
     formatMoney(netMinor, currency),
     formatMoney(taxMinor, currency),
     formatMoney(netMinor + taxMinor, currency)

@@ -1,6 +1,6 @@
 import { formatMoney } from '../../platform/money.ts'
 import { countryName } from '../../platform/postal/countries.ts'
-import type { InvoiceTax } from './document.ts'
+import { rateLabel } from '../tax/arithmetic.ts'
 import type { InvoiceRow } from './rows.ts'
 
 /** A document as people read it, on the page and in the PDF. Amounts and days are text. */
@@ -18,7 +18,6 @@ export type InvoiceText = {
 
 const titles = { invoice: 'Invoice', credit_note: 'Credit note' } as const
 const dayFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
-const percentFormat = new Intl.NumberFormat('en', { maximumFractionDigits: 4, useGrouping: false })
 
 /** The texts of an invoice or a credit note, all from the stored document. */
 export function toText(row: InvoiceRow): InvoiceText {
@@ -41,7 +40,7 @@ export function toText(row: InvoiceRow): InvoiceText {
     sums: sumsOf(row),
     taxes: document.taxes
       .filter(({ baseMinor, amountMinor, rateMillionths }) => rateMillionths > 0 && baseMinor + amountMinor > 0)
-      .map((tax) => ({ label: taxLabel(tax), base: money(tax.baseMinor), amount: money(tax.amountMinor) })),
+      .map((tax) => ({ label: rateLabel(tax), base: money(tax.baseMinor), amount: money(tax.amountMinor) })),
     notes: notesOf(row)
   }
 }
@@ -49,11 +48,6 @@ export function toText(row: InvoiceRow): InvoiceText {
 /** The name of a document, such as `Invoice 2026-7`. */
 export function documentName({ kind, number }: Pick<InvoiceRow, 'kind' | 'number'>): string {
   return `${titles[kind]} ${number}`
-}
-
-/** A tax with its rate, such as `VAT 19 %`. */
-export function taxLabel({ name, rateMillionths }: Pick<InvoiceTax, 'name' | 'rateMillionths'>): string {
-  return `${name} ${percentFormat.format(rateMillionths / 10_000)} %`.trim()
 }
 
 /** A day of a document, such as `23 November 2026`. */

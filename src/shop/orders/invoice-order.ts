@@ -5,6 +5,7 @@ import { postalLines } from '../../platform/postal/lines.ts'
 import { issueCreditNote, issueInvoice } from '../invoices/issue.ts'
 import type { Sale } from '../invoices/issue.ts'
 import type { InvoiceBuyer } from '../invoices/document.ts'
+import { setting } from '../settings/settings.ts'
 import { getOrder, itemsOf } from './find.ts'
 import { taxesOfOrder } from './order-taxes.ts'
 import type { OrderRow } from './rows.ts'
@@ -47,7 +48,7 @@ function saleOf(db: Db, order: OrderRow, now: number): Sale {
     orderedAt: createdAt,
     paidAt: paidAt ?? now,
     currency,
-    country: (shippingAddress ?? billingAddress)?.country ?? '',
+    country: (shippingAddress ?? billingAddress)?.country ?? setting(db, 'shop.country'),
     buyer: buyerOf(order),
     lines: itemsOf(db, id).map(({ name, sku, quantity, unitPriceMinor }) => ({
       name,

@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { insertStatement, rowsStatement } from '../../platform/db/statements.ts'
 import { toMajor } from '../../platform/money.ts'
+import { rateLabel } from '../tax/arithmetic.ts'
 import type { TaxLine } from '../tax/arithmetic.ts'
 import { saleTerms } from '../tax/terms.ts'
 import type { SaleTerms } from '../tax/terms.ts'
@@ -41,7 +42,6 @@ export function toTaxes(lines: readonly TaxLine[], currency: string): TaxView[] 
 }
 
 /** The label of a tax in a list of sums: `19 % VAT`, with `incl.` if the prices include it. */
-export function taxLabel({ name, rateMillionths }: TaxLine, included: boolean): string {
-  const label = rateMillionths === 0 ? name : `${rateMillionths / 10_000} % ${name}`
-  return included ? `incl. ${label}` : label
+export function taxLabel(tax: TaxLine, included: boolean): string {
+  return included ? `incl. ${rateLabel(tax)}` : rateLabel(tax)
 }

@@ -12,6 +12,11 @@ export type Taxable = { rate: TaxRate | null; goodsMinor: number; shippingMinor:
 /** The tax of an order: a line for each rate, and the part of the tax that is on the goods. */
 export type Taxes = { lines: TaxLine[]; goodsMinor: number }
 
+/** A rate as people read it: `19 % VAT`. A rate of zero has only its name. */
+export function rateLabel({ name, rateMillionths }: Pick<TaxRate, 'name' | 'rateMillionths'>): string {
+  return rateMillionths === 0 ? name : `${rateMillionths / 10_000} % ${name}`
+}
+
 const million = 1_000_000n
 
 /**

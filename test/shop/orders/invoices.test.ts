@@ -15,6 +15,8 @@ import { issueMissingInvoice } from '../../../src/shop/orders/invoice-order.ts'
 import { payOrder } from '../../../src/shop/orders/pay-order.ts'
 import { recordRefund, reverseRefund } from '../../../src/shop/orders/refund-order.ts'
 import type { OrderRow } from '../../../src/shop/orders/rows.ts'
+import { taxRateInput } from '../../../src/shop/tax/input.ts'
+import { setTaxRate } from '../../../src/shop/tax/rates.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { emptyShop, noon } from '../../support/temporary-shop.ts'
 import { draft, line, makeProduct, place } from './support.ts'
@@ -210,6 +212,102 @@ it('reports what invoices minus credit notes come to, day by day', () => {
   expect(sum('2026-01-01', '2026-05-31')).toEqual([])
   const { sums } = reportTax(db, { from: '2026-06-02', to: '2026-06-02' })
   expect(taxCsv(sums).split('\n')[1]).toBe('DE,,,0,no,EUR,-10,0.00,-10,0,1')
+})
+
+const rate = (country: string, ratePercent: number, taxClass: 'standard' | 'reduced' = 'standard') => ({
+  country,
+  ratePercent,
+  class: taxClass,
+  name: 'VAT'
+})
+
+it('shows the taxes of the order, and the report sums them by country and rate', () => {
+  const db = emptyShop()
+  setSetting(db, 'shop.country', 'DE', noon)
+  for (const input of [rate('DE', 19), rate('DE', 7, 'reduced'), rate('FR', 20)])
+    setTaxRate(db, taxRateInput.parse(input))
+  const product = makeProduct(db)
+  const lines = [
+    line(product, { unitPriceMinor: 11_900 }),
+    line(product, { unitPriceMinor: 1070, taxClass: 'reduced' })
+  ]
+  const german = pay(db, place(db, draft(lines)))
+  pay(db, place(db, draft([line(product, { unitPriceMinor: 1200 })], { billingAddress: { country: 'FR' } })))
+  expect(toText(documentOf(db, german.id))).toMatchObject({
+    taxes: [
+      { label: '19 % VAT', base: '€100.00', amount: '€19.00' },
+      { label: '7 % VAT', base: '€10.00', amount: '€0.70' }
+    ],
+    notes: ['All prices include the tax of Germany.', 'Paid in full on 1 June 2026.']
+  })
+  refund(db, german.id, 6485)
+  expect(documentOf(db, german.id, 1).document.taxes).toMatchObject([
+    { baseMinor: 5000, amountMinor: 950 },
+    { baseMinor: 500, amountMinor: 35 }
+  ])
+  const { rows, totals } = reportTax(db, { from: '2026-06-01', to: '2026-06-01' }).report
+  expect(rows).toMatchObject([
+    { country: 'DE', ratePercent: 19, net: 50, tax: 9.5, gross: 59.5, invoices: 1, creditNotes: 1 },
+    { country: 'DE', ratePercent: 7, net: 5, tax: 0.35, gross: 5.35, invoices: 1, creditNotes: 1 },
+    { country: 'FR', ratePercent: 20, net: 10, tax: 2, gross: 12, invoices: 1, creditNotes: 0 }
+  ])
+  expect(totals).toEqual([{ currency: 'EUR', net: 65, tax: 11.85, gross: 76.85 }])
+})
+
+it('says on the invoice of a business in another EU country that the buyer owes the VAT', () => {
+  const db = emptyShop()
+  setSetting(db, 'shop.country', 'DE', noon)
+  setTaxRate(db, taxRateInput.parse(rate('DE', 19)))
+  const order = draft([line(makeProduct(db), { unitPriceMinor: 10_000 })], {
+    billingAddress: { country: 'FR' },
+    vatId: 'FR83404833048'
+  })
+  const { id } = pay(db, place(db, order))
+  expect(toText(documentOf(db, id))).toMatchObject({
+    buyer: ['Lena', 'France', 'VAT ID FR83404833048'],
+    taxes: [],
+    notes: [
+      'Reverse charge: the recipient is liable for the VAT (Article 196 of Directive 2006/112/EC).',
+      'Paid in full on 1 June 2026.'
+    ]
+  })
+  expect(reportTax(db, { from: '2026-06-01', to: '2026-06-01' }).report.rows).toMatchObject([
+    { country: 'FR', reverseCharge: true, net: 100, tax: 0 }
+  ])
+})
+
+it('reports exactly the invoices minus the credit notes of random orders and refunds', () => {
+  const db = emptyShop()
+  for (const input of [rate('DE', 19), rate('DE', 7, 'reduced'), rate('FR', 5.5)])
+    setTaxRate(db, taxRateInput.parse(input))
+  const product = makeProduct(db)
+  const sale = fc.record({
+    country: fc.constantFrom('DE', 'FR', 'US'),
+    prices: fc.array(fc.nat(9999), { minLength: 1, maxLength: 3 }),
+    refunds: fc.array(fc.integer({ min: 1, max: 5000 }), { maxLength: 3 })
+  })
+  fc.assert(
+    fc.property(sale, ({ country, prices, refunds }) => {
+      const lines = prices.map((unitPriceMinor, index) =>
+        line(product, { unitPriceMinor, taxClass: index % 2 === 0 ? 'standard' : 'reduced' })
+      )
+      const order = pay(db, place(db, draft(lines, { billingAddress: { country } })))
+      let left = order.totalMinor
+      for (const amount of refunds.filter((each) => each <= order.totalMinor / 3)) {
+        refund(db, order.id, amount)
+        left -= amount
+      }
+      if (order.totalMinor > 0) refund(db, order.id, Math.max(1, left - 5))
+    }),
+    { numRuns: 20 }
+  )
+  const rows = db.orm.select().from(invoices).all()
+  const sumBy = (of: (row: InvoiceRow) => number): number =>
+    rows.reduce((sum, row) => sum + (row.kind === 'invoice' ? of(row) : -of(row)), 0)
+  const { sums } = reportTax(db, { from: '2026-06-01', to: '2026-06-01' })
+  expect(sums.reduce((sum, { taxMinor }) => sum + taxMinor, 0)).toBe(sumBy(({ document }) => document.taxMinor))
+  const gross = sums.reduce((sum, { netMinor, taxMinor }) => sum + netMinor + taxMinor, 0)
+  expect(gross).toBe(sumBy(({ totalMinor }) => totalMinor))
 })
 
 const taxes = fc.array(
