@@ -66,7 +66,9 @@ async function buy({ apiRoot }: PackedServer, productId: number): Promise<boolea
 async function refundOne(packed: Trial['packed'], dataDir: string): Promise<boolean> {
   const order = open(join(dataDir, 'shopstead.db'), (db) =>
     db
-      .prepare(`SELECT id FROM orders WHERE paid_at > 0 AND total_minor > refunded_minor ORDER BY id LIMIT 1`)
+      .prepare<[], number>(
+        `SELECT id FROM orders WHERE paid_at > 0 AND total_minor > refunded_minor ORDER BY id LIMIT 1`
+      )
       .pluck()
       .get()
   )

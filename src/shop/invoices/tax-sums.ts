@@ -38,8 +38,16 @@ function add(sums: Map<string, TaxSum>, { kind, currency, reverseCharge }: Row, 
   // The highest rate of a place comes first.
   const key = [currency, country, region, 9_999_999 - rateMillionths, name, reverseCharge].join('\n')
   const sum = sums.get(key) ?? {
-    ...{ country, region, name, rateMillionths, currency },
-    ...{ reverseCharge: reverseCharge === 1, netMinor: 0, taxMinor: 0, invoices: 0, creditNotes: 0 }
+    country,
+    region,
+    name,
+    rateMillionths,
+    reverseCharge: reverseCharge === 1,
+    currency,
+    netMinor: 0,
+    taxMinor: 0,
+    invoices: 0,
+    creditNotes: 0
   }
   const sign = kind === 'invoice' ? 1 : -1
   sum.netMinor += sign * baseMinor
