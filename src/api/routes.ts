@@ -3,6 +3,7 @@ import { accountRoutes } from './accounts.ts'
 import { affiliateRoutes } from './affiliates.ts'
 import { checkoutRoutes } from './checkout.ts'
 import { downloadRoutes } from './downloads.ts'
+import { emailChangeRoutes } from './email-change.ts'
 import { healthRoutes } from './health.ts'
 import { buyerOrderRoutes } from './buyer-order.ts'
 import { offerRoutes } from './offers.ts'
@@ -18,6 +19,7 @@ import { webhookRoutes } from './webhooks.ts'
 export const routes: readonly Route[] = [
   ...accountRoutes,
   ...accountCareRoutes,
+  ...emailChangeRoutes,
   ...ownAddressRoutes,
   ...orderRoutes,
   ...subscriptionRoutes,

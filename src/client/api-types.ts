@@ -111,6 +111,21 @@ export type Operations = {
     body: { password: string }
     answer: { data: { deleted: true }; meta: Meta }
   }
+  'GET /me/email-change': {
+    query: undefined
+    body: undefined
+    answer: { data: { pending: { email: string; expiresAt: string } | null }; meta: Meta }
+  }
+  'POST /me/email-change/resend': {
+    query: undefined
+    body: undefined
+    answer: { data: { accepted: true }; meta: Meta }
+  }
+  'POST /me/email-change/withdraw': {
+    query: undefined
+    body: undefined
+    answer: { data: { withdrawn: true }; meta: Meta }
+  }
   'GET /me/address': {
     query: undefined
     body: undefined

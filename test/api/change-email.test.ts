@@ -72,6 +72,48 @@ it('leaves no earlier and no requested address behind when the account is erased
   expect(recipients.filter((address) => [old, fresh, never].includes(String(address)))).toEqual([])
 })
 
+it('shows a pending change, sends its link again, and withdraws it', async () => {
+  const pending = async () => (await visitor.get<{ pending: object | null }>('/me/email-change')).data.pending
+  const resend = (by = visitor) => by.post('/me/email-change/resend')
+  expect(await pending()).toBeNull()
+  expect(outcome(await resend())).toEqual([409, 'CONFLICT'])
+  await ask(fresh)
+  expect(await pending()).toEqual({ email: fresh, expiresAt: new Date(clock.now() + 86_400_000).toISOString() })
+  const first = await linkTo(fresh)
+  clock.advance(3_600_000)
+  expect(outcome(await resend())).toEqual([200, { accepted: true }])
+  expect(await pending()).toEqual({ email: fresh, expiresAt: new Date(clock.now() + 86_400_000).toISOString() })
+  const second = await linkTo(fresh, 2)
+  expect(outcome(await confirm(first))).toEqual(refusedToken)
+  for (const _ of ['once', 'again'])
+    expect(outcome(await visitor.post('/me/email-change/withdraw'))).toEqual([200, { withdrawn: true }])
+  expect([await pending(), outcome(await confirm(second)), outcome(await resend())]).toEqual([
+    null,
+    refusedToken,
+    [409, 'CONFLICT']
+  ])
+  // The old address was told once.
+  expect(mailsTo(shop.dataDir, old)).toHaveLength(1)
+  await ask(fresh)
+  expect((await shop.visitor().get('/me/email-change')).status).toBe(401)
+  expect(outcome(await confirm(await linkTo(fresh, 3)))).toEqual([200, { changed: true }])
+  expect(await pending()).toBeNull()
+})
+
+it('stores another spelling of the same mailbox at once, without an email', async () => {
+  const spelled = old.replace('old', 'Old')
+  await ask(fresh)
+  await linkTo(fresh)
+  expect(outcome(await ask(spelled))).toEqual([200, { accepted: true }])
+  const { data } = await visitor.get<{ user: { email: string } }>('/me')
+  expect([data.user.email, await logIn(old)]).toEqual([spelled, 200])
+  expect((await visitor.get('/me/email-change')).data).toEqual({ pending: null })
+  await shop.visitor().post('/auth/forgot-password', { email: old })
+  // An email that was queued later has arrived, so none was queued for the change.
+  expect((await nextMail(shop.dataDir, spelled)).links.reset).toBeDefined()
+  expect([mailsTo(shop.dataDir, old).length, mailsTo(shop.dataDir, spelled).length]).toEqual([1, 1])
+})
+
 it('refuses a wrong password, and a caller without a session', async () => {
   const wrong = await visitor.post('/auth/change-email', { email: fresh, password: 'not-the-password-1' })
   expect(outcome(wrong)).toEqual([401, 'AUTH_INVALID_CREDENTIALS'])

@@ -201,6 +201,7 @@ describe('the types', () => {
       | '/store/products'
       | `/store/products/${string}`
       | '/store/categories'
+      | '/me/email-change'
       | '/me/address'
       | '/affiliates/referrals'
       | '/affiliates/me'

@@ -88,6 +88,15 @@ const download = z
 
 export const downloadsData = z.object({ downloads: z.array(download) })
 
+export const emailChangeData = z.object({
+  pending: z
+    .object({
+      email: z.string().meta({ example: 'ada.new@example.com' }),
+      expiresAt: time.meta({ description: 'When the link ends.' })
+    })
+    .nullable()
+})
+
 export const ownAddressData = z.object({ address: address.nullable() })
 
 /** What a step of an account's life answers: its name, true. */

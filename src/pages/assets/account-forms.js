@@ -86,27 +86,6 @@ export function passwordForm() {
   return form
 }
 
-/** The email changes when the link that is sent to the new address is used. */
-export function emailForm({ user }) {
-  const form = h(
-    'form',
-    { novalidate: true },
-    h('p', { class: 'hint' }, 'You log in with ', h('strong', {}, user.email), ', and our emails go there.'),
-    field('email', 'New email', { type: 'email', autocomplete: 'email', required: true }),
-    password('password', 'Password', 'current-password'),
-    ...ending('Change the email')
-  )
-  onSend(form, async ({ email, password: own }) => {
-    await withOwnPassword('password', () => service.changeEmail({ email, password: own }))
-    form.reset()
-    report(
-      form,
-      `Open the link that we send to ${email}, unless another account uses it. Until then, log in with ${user.email}.`
-    )
-  })
-  return form
-}
-
 /** The account is erased for good, so the form is closed at first and asks for the password. */
 export function deleteForm({ user }) {
   const form = h(
@@ -150,25 +129,25 @@ function askToVerify(form, email) {
   say(form, 'Please verify your email first, so that we know that it is yours. ', button)
 }
 
-function field(name, label, attributes) {
+export function field(name, label, attributes) {
   const id = `account-${name}`
   return h('div', { class: 'field' }, h('label', { for: id }, label), h('input', { id, name, ...attributes }))
 }
 
-function password(name, label, autocomplete) {
+export function password(name, label, autocomplete) {
   return field(name, label, { type: 'password', autocomplete, required: true, maxlength: 200 })
 }
 
-function ending(label) {
+export function ending(label) {
   return [h('button', { type: 'submit', class: 'quiet' }, label), h('p', { role: 'status', class: 'added' })]
 }
 
-function report(form, text) {
+export function report(form, text) {
   form.querySelector('[role=status]').textContent = text
 }
 
 /** Shows a wrong password at its field. The service answers as to a failed login. */
-async function withOwnPassword(name, send) {
+export async function withOwnPassword(name, send) {
   try {
     await send()
   } catch (error) {

@@ -1,16 +1,18 @@
-import { addressForm, deleteForm, emailForm, passwordForm, profileForm } from './account-forms.js'
+import { addressForm, deleteForm, passwordForm, profileForm } from './account-forms.js'
 import { day, h, money, showPage } from './dom.js'
+import { emailForm } from './email-form.js'
 import { service } from './service.js'
 import './shell.js'
 import { subscription } from './subscription.js'
 import { toneOf } from './words.js'
 
 async function make() {
-  const [me, { downloads }, { subscriptions }, address] = await Promise.all([
+  const [me, { downloads }, { subscriptions }, address, change] = await Promise.all([
     service.me(),
     service.downloads(),
     service.subscriptions(),
-    service.address()
+    service.address(),
+    service.emailChange()
   ])
   const { user, roles, entitlements } = me
   return h(
@@ -31,7 +33,7 @@ async function make() {
     h('section', {}, h('h2', {}, 'Your profile'), profileForm(me)),
     h('section', {}, addressForm(address)),
     h('section', {}, h('h2', {}, 'Password'), passwordForm()),
-    h('section', {}, h('h2', {}, 'Email'), emailForm(me)),
+    h('section', {}, h('h2', {}, 'Email'), emailForm(me, change)),
     h('section', {}, h('h2', {}, 'Leave the shop'), deleteForm(me))
   )
 }

@@ -66,6 +66,15 @@ export function findEmailToken(
   return { token: deriveEmailToken(keys, row), expiresAt: row.expiresAt, newEmail: row.newEmail }
 }
 
+/** The user's token of a kind that is valid now. A new one ends the earlier ones, so there is at most one. */
+export function findOpenToken(db: Db, userId: number, kind: EmailTokenKind, now: number): EmailTokenRow | undefined {
+  return db.orm
+    .select()
+    .from(emailTokens)
+    .where(and(eq(emailTokens.userId, userId), eq(emailTokens.kind, kind), isOpen(now)))
+    .get()
+}
+
 /** The row of a token that is valid now. Does not use the token. */
 export function findUsableToken(db: Db, kind: EmailTokenKind, token: string, now: number): EmailTokenRow | undefined {
   return db.orm

@@ -1,19 +1,26 @@
+import { eq } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
+import type { Tx } from '../../platform/db/database.ts'
 import { emailKey } from '../../platform/email-key.ts'
 import type { ShopContext } from '../context.ts'
 import { countAccountChange, emailCounterKey, tryTakePoint } from '../limits/points.ts'
 import { queueMail } from '../mail/queue-mail.ts'
-import { createEmailToken } from './email-tokens.ts'
+import { endEmailTokens } from './email-tokens.ts'
 import { findUserById } from './find.ts'
 import type { ChangeEmailInput } from './input.ts'
 import { invalidCredentials, verifyPassword } from './login.ts'
+import { sendEmailLink } from './pending-email-change.ts'
 import type { SessionRow, UserRow } from './rows.ts'
+import { users } from './schema.ts'
 
 /**
  * Sends a link to the address that the logged-in user wants for their account, and tells the current address. Nothing
  * else changes until the link is used (confirmEmailChange). A later request replaces this one. The result is the same
  * for an address of another account, which gets no email.
+ *
+ * Another spelling of the current address, such as with a capital letter, is stored at once and without an email, because
+ * it is the same mailbox. It also withdraws a pending change.
  *
  * Past the limit of the new address (recovery_email) it sends nothing and says nothing, so that the shop cannot be used
  * to flood a mailbox.
@@ -30,16 +37,26 @@ export async function requestEmailChange(
   const { user, session } = identity
   await countAccountChange(shop, user.id, 'AUTH_RATE_LIMITED')
   await verifyPassword(shop, user, password, [{ bucket: 'login_account', key: `session:${session.tokenHash}` }])
-  if (!(await tryTakePoint(shop, { bucket: 'recovery_email', key: emailCounterKey(emailKey(email)) }))) return
+  const isSameMailbox = emailKey(email) === user.emailKey
+  if (
+    !isSameMailbox &&
+    !(await tryTakePoint(shop, { bucket: 'recovery_email', key: emailCounterKey(emailKey(email)) }))
+  )
+    return
   await writeWhenFree(shop.db, (tx) => {
     const current = findUserById(tx, user.id)
     if (current?.status !== 'active') throw new AppError('NOT_AUTHENTICATED', 'Please log in.')
     // A concurrent change came first: the checked password is no longer valid.
     if (current.passwordHash !== user.passwordHash) throw invalidCredentials()
-    const { id: tokenId } = createEmailToken(tx, shop.keys, { kind: 'email', userId: user.id, newEmail: email }, now)
-    // The mailer drops this email if the address belongs to another account.
-    queueMail(tx, { template: 'confirm_email', recipient: email, data: { userId: user.id, tokenId } }, now)
+    if (isSameMailbox) return respell(tx, current, email, now)
+    sendEmailLink(tx, shop, { userId: user.id, newEmail: email }, now)
     const notice = { userId: user.id, step: 'requested' } as const
     queueMail(tx, { template: 'email_changed', recipient: current.email, data: notice }, now)
   })
+}
+
+function respell(tx: Tx, { id, emailKey: key }: UserRow, email: string, now: number): void {
+  endEmailTokens(tx, id, now, 'email')
+  // A concurrent change may have come first.
+  if (emailKey(email) === key) tx.orm.update(users).set({ email, updatedAt: now }).where(eq(users.id, id)).run()
 }

@@ -77,6 +77,10 @@ export const routeExpectations: Readonly<Record<string, Row>> = {
     administrator: only('409 CONFLICT', '401 AUTH_INVALID_CREDENTIALS')
   },
   'PATCH /me': loggedIn(only('200', '422 VALIDATION_FAILED')),
+  'GET /me/email-change': loggedIn('200'),
+  // The matrix's people have no pending change.
+  'POST /me/email-change/resend': loggedIn('409 CONFLICT'),
+  'POST /me/email-change/withdraw': loggedIn('200'),
   'GET /me/address': loggedIn('200'),
   'POST /me/address': loggedIn('200'),
   'GET /orders': loggedIn('200'),

@@ -122,6 +122,9 @@ export const routeRequests: Readonly<Record<string, Request>> = {
     body: { password: pick(cell, { own: cell.person.password, foreign: ownersPassword, absent: 'walnut-ferry-58' }) }
   }),
   'PATCH /me': inBody('/me', { firstName: 'Changed' }),
+  'GET /me/email-change': inQuery('/me/email-change'),
+  'POST /me/email-change/resend': inBody('/me/email-change/resend', {}),
+  'POST /me/email-change/withdraw': inBody('/me/email-change/withdraw', {}),
   'GET /me/address': inQuery('/me/address'),
   'POST /me/address': inBody('/me/address', { address: null }),
   'GET /orders': inQuery('/orders'),
