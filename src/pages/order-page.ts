@@ -13,6 +13,7 @@ import { getOrder, getOrderByPublicToken, itemsOf } from '../shop/orders/find.ts
 import { documentUrl } from '../shop/orders/order-url.ts'
 import type { OrderRow } from '../shop/orders/rows.ts'
 import { summaryRows } from '../shop/orders/summary-rows.ts'
+import type { TaxLine } from '../shop/tax/arithmetic.ts'
 import { siteUrl } from '../shop/payments/page-urls.ts'
 import type { ReturnResult } from '../shop/payments/page-urls.ts'
 import { setting } from '../shop/settings/settings.ts'
@@ -157,8 +158,8 @@ function toText({ shippedAt, carrier, tracking, url, lines }: ShipmentView): obj
   }
 }
 
-/** The texts of an order's table. Each total is a row. */
-export function summaryOf(app: App, order: OrderRow) {
+/** The texts of an order's table. Each total is a row. `taxes` are the order's own by default. */
+export function summaryOf(app: App, order: OrderRow, taxes?: readonly TaxLine[]) {
   const { id, currency, createdAt, refundedMinor } = order
   const refunded = { label: 'Refunded', amount: formatMoney(-refundedMinor, currency), isTotal: false }
   return {
@@ -170,7 +171,7 @@ export function summaryOf(app: App, order: OrderRow) {
       quantity: item.quantity,
       amount: formatMoney(item.unitPriceMinor * item.quantity, currency)
     })),
-    totals: [...summaryRows(app.db, order), ...(refundedMinor > 0 ? [refunded] : [])]
+    totals: [...summaryRows(app.db, order, taxes), ...(refundedMinor > 0 ? [refunded] : [])]
   }
 }
 

@@ -4,29 +4,42 @@ import { codePoints } from '../platform/text.ts'
 import { isEmail, optionalLine } from '../shop/accounts/fields.ts'
 import { addressInput } from '../shop/checkout/address-input.ts'
 import { offeredMethods } from '../shop/checkout/choose-payment.ts'
+import { orderShipping, showOrder } from '../shop/checkout/order-shipping.ts'
+import type { ShownOrder } from '../shop/checkout/order-shipping.ts'
 import { lacksAddress, shipToCountries } from '../shop/checkout/ship-to.ts'
 import { needsShipping } from '../shop/catalog/product-types.ts'
 import { itemsOf } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/rows.ts'
 
 const addressFields = ['country', 'address1', 'address2', 'postcode', 'city', 'state'] as const
-const fields = ['email', 'firstName', 'lastName', 'payment_method', 'coupon', ...addressFields] as const
+const fields = [
+  'email',
+  'firstName',
+  'lastName',
+  'payment_method',
+  'shipping_method',
+  'total',
+  'coupon',
+  ...addressFields
+] as const
 
 /** What the buttons of the form do; the button that orders has no name. */
 export type FormAction = 'order' | 'coupon' | 'country'
 
 /** What the form of an order asks for. */
-export type Asked = { email: boolean; name: boolean; address: boolean }
+export type Asked = { email: boolean; name: boolean; address: boolean; shippingMethod: boolean }
 
 /** What is missing, or with `isChange` also what the buyer may correct. The email of an account's order is the account's. */
 export function askedOf(app: App, order: OrderRow, isChange: boolean): Asked {
   const { contact, billingAddress, shippingAddress } = order
   const name = contact.firstName ?? contact.lastName ?? billingAddress?.lastName ?? shippingAddress?.lastName
   const items = itemsOf(app.db, order.id)
+  const address = isChange ? needsShipping(items) : lacksAddress(app.db, items, order)
   return {
     email: order.email === null || (isChange && order.userId === null),
     name: name === undefined || isChange,
-    address: isChange ? needsShipping(items) : lacksAddress(app.db, items, order)
+    address,
+    shippingMethod: orderShipping(app.db, order).hasMethods && (address || order.shippingMethod === null)
   }
 }
 
@@ -45,19 +58,45 @@ export function readAction(form: URLSearchParams): FormAction {
   return form.has('country') && !form.has('address1') ? 'country' : 'order'
 }
 
+/**
+ * The order as its form shows it, with the shipping and the taxes of what was typed; null if the form asks for none of
+ * both, because the order has them.
+ *
+ * @param country the country of the form, if it is known
+ */
+export function shownOrder(
+  app: App,
+  order: OrderRow,
+  asked: Asked,
+  values: Readonly<Record<string, string>>,
+  country = values['country']
+): ShownOrder | null {
+  if (!asked.address && !asked.shippingMethod) return null
+  const address = asked.address ? { country: country || undefined, state: values['state'] } : null
+  return showOrder(app.db, order, { address, methodId: values['shipping_method'] })
+}
+
 /** The rules of a submitted form. */
-export function choiceInput(app: App, order: OrderRow, isChange: boolean) {
+export function choiceInput(app: App, order: OrderRow, isChange: boolean, values: Readonly<Record<string, string>>) {
   const asked = askedOf(app, order, isChange)
+  const shown = shownOrder(app, order, asked, values)?.shown ?? order
   return z.object({
-    payment_method: z.enum(offeredMethods(app, order), 'Please choose a payment method.'),
+    payment_method: z.enum(offeredMethods(app, shown), 'Please choose a payment method.'),
     email: asked.email ? email : absent,
     firstName: optionalLine(100),
     lastName: optionalLine(100),
+    shipping_method: asked.shippingMethod ? methodId : absent,
+    total: z.coerce.number().int().optional().catch(undefined),
     address: asked.address ? addressInput(shipToCountries(app.db)) : z.unknown().transform((): undefined => undefined)
   })
 }
 
-const absent = z.unknown().transform(() => null)
+const methodId = z.string('Please choose how to ship the order.').max(100)
+
+const absent = z
+  .unknown()
+  .optional()
+  .transform(() => null)
 
 const email = z
   .string()

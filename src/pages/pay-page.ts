@@ -64,11 +64,17 @@ const actions: Readonly<Record<FormAction, (call: PageCall, submitted: Submitted
 async function pay(call: PageCall, submitted: Submitted): Promise<PageReply> {
   const { app } = call
   const { order, values, isChange } = submitted
-  const parsed = choiceInput(app, order, isChange).safeParse({ email: '', ...values, address: values })
+  const parsed = choiceInput(app, order, isChange, values).safeParse({ email: '', ...values, address: values })
   if (!parsed.success) return again(call, submitted, { errors: byField(toFieldErrors(parsed.error)) })
-  const { payment_method: method, ...buyer } = parsed.data
+  const { payment_method: method, shipping_method: shippingMethod, total: shownTotalMinor, ...buyer } = parsed.data
   try {
-    const page = await choosePayment(app, order.id, { method, ...buyer, replaces: isChange })
+    const page = await choosePayment(app, order.id, {
+      method,
+      ...buyer,
+      shippingMethod: shippingMethod ?? undefined,
+      shownTotalMinor,
+      replaces: isChange
+    })
     const redirect = page ?? afterwards(call, getOrder(app.db, order.id))
     return { redirect, setCookie: draftCookie(call, order, { values, errors: {}, message: null }) }
   } catch (error) {
@@ -99,8 +105,10 @@ function byField(errors: FieldErrors): FieldErrors {
 function answerRefusal(call: PageCall, submitted: Submitted, error: unknown): PageReply {
   if (!(error instanceof AppError)) throw error
   switch (error.code) {
-    case 'VALIDATION_FAILED':
-      return again(call, submitted, { errors: (error.details['fieldErrors'] ?? {}) as FieldErrors })
+    case 'VALIDATION_FAILED': {
+      const { total, ...errors } = (error.details['fieldErrors'] ?? {}) as FieldErrors
+      return again(call, submitted, { errors, message: total?.join(' ') ?? null })
+    }
     case 'RATE_LIMITED':
       return again(call, submitted, { errors: { coupon: ['Too many codes were tried. Please wait a few minutes.'] } })
     case 'CHECKOUT_FAILED':

@@ -10,6 +10,7 @@ import { canTakeCoupon } from '../shop/checkout/buyer-status.ts'
 import { offeredMethods } from '../shop/checkout/choose-payment.ts'
 import type { PaymentMethod } from '../shop/checkout/choose-payment.ts'
 import { shipToOf } from '../shop/checkout/ship-to.ts'
+import type { ShownOrder } from '../shop/checkout/order-shipping.ts'
 import type { Address } from '../shop/orders/address.ts'
 import { itemsOf } from '../shop/orders/find.ts'
 import { pendingOrdersOf } from '../shop/orders/holders.ts'
@@ -21,7 +22,7 @@ import { pathOf } from './draft.ts'
 import type { Draft } from './draft.ts'
 import { summaryOf } from './order-page.ts'
 import type { PageCall, PageReply } from './page.ts'
-import { askedOf } from './pay-form.ts'
+import { askedOf, shownOrder } from './pay-form.ts'
 
 const methodWords: Readonly<Record<PaymentMethod, (app: App) => { label: string; hint: string }>> = {
   card: ({ cards }) => ({
@@ -43,7 +44,9 @@ export function choicePage(call: PageCall, order: OrderRow, draft: Draft, isChan
   const values = { ...(isTheirs ? storedValues(app, order) : {}), ...draft.values }
   const known = { values, errors: draft.errors }
   const address = asked.address ? addressView(app.db, countryOf(call, order, values), known) : null
-  const methods = offeredMethods(app, order)
+  const preview = shownOrder(app, order, asked, values, address?.country?.code)
+  const shown = preview?.shown ?? order
+  const methods = offeredMethods(app, shown)
   return {
     status: 200,
     template: 'checkout',
@@ -53,19 +56,35 @@ export function choicePage(call: PageCall, order: OrderRow, draft: Draft, isChan
       message: draft.message,
       action: pathOf(order),
       isChange,
-      summary: summaryOf(app, order),
+      summary: summaryOf(app, shown, preview?.taxes),
+      total: shown.totalMinor,
+      shipping: preview === null || !asked.shippingMethod || address?.country === null ? null : shippingView(preview),
       takesCoupon: canTakeCoupon(app.db, order),
       asked,
       address,
       known: isChange ? null : knownDetails(app, order, { values: draft.values, isTheirs }),
       methods: methods.map((name) => ({ name, ...methodWords[name](app) })),
       chosen: methods.find((name) => name === draft.values['payment_method']) ?? methods[0],
-      submit: submitWords(order, methods, address?.country === null),
+      submit: submitWords(shown, methods, address?.country === null),
       firstError: firstErrorOf(draft),
       cancel: `/checkout/cancel/${order.publicToken}`
     },
     // Stripe's page can have the shop's own domain, which is not known here.
     leadsTo: [order.returnUrl, order.cancelUrl, app.cards?.name === 'stripe' ? 'https:' : null]
+  }
+}
+
+/** The shipping methods of the form. */
+function shippingView({ shown, choice: { methods, chosen } }: ShownOrder) {
+  const { currency } = shown
+  return {
+    chosen: chosen?.id ?? null,
+    methods: methods.map(({ id, name, estimate, amountMinor }) => ({
+      id,
+      name,
+      estimate,
+      amount: amountMinor === 0 ? 'Free' : formatMoney(amountMinor, currency)
+    }))
   }
 }
 
@@ -134,7 +153,8 @@ function firstErrorOf({ errors }: Draft): string | null {
     'address2',
     'city',
     'postcode',
-    'state'
+    'state',
+    'shipping_method'
   ]
   return order.find((name) => errors[name] !== undefined) ?? null
 }

@@ -20,6 +20,13 @@ const lineItem = {
   quantity: integer({ min: 1, max: 999_999 }),
   metadata: metadata()
 }
+/** Only rates that are created with the session. */
+const shippingRate = {
+  type: choice('fixed_amount'),
+  display_name: required(text({ max: 100 })),
+  fixed_amount: required(shape({ amount: required(integer({ min: 0 })), currency: required(text({ max: 3 })) })),
+  metadata: metadata()
+}
 const createShape = {
   mode: required(choice('payment', 'subscription')),
   line_items: list(shape(lineItem)),
@@ -54,6 +61,7 @@ const createShape = {
     shipping
   }),
   payment_method_configuration: text({ max: 255 }),
+  shipping_options: list(shape({ shipping_rate_data: required(shape(shippingRate)) }), { max: 5 }),
   subscription_data: shape({ description: text({ max: 500 }), metadata: metadata() })
 }
 type Params = Values<typeof createShape>
@@ -75,7 +83,9 @@ function createSession(context: Context, params: Params): Stripe.Checkout.Sessio
       priced.map(({ amount_subtotal }) => amount_subtotal)
     )
   )
-  const total = lineItems.reduce((sum, { amount_total }) => sum + amount_total, 0)
+  const shippingChoice = chosenShipping(params, currency)
+  const goods = lineItems.reduce((sum, { amount_total }) => sum + amount_total, 0)
+  const total = goods + (shippingChoice?.amount ?? 0)
   if (total > 0) checkAmount(context, total, currency, 'line_items')
   const customer =
     params.customer === undefined ? null : getStored(context, 'customer', params.customer, 'customer').object
@@ -84,6 +94,7 @@ function createSession(context: Context, params: Params): Stripe.Checkout.Sessio
     currency,
     lineItems,
     coupon: coupon ?? null,
+    shipping: shippingChoice,
     customer,
     customerEmail: params.customer_email ?? null,
     clientReferenceId: params.client_reference_id ?? null,
@@ -129,6 +140,17 @@ function refuseCombinations(params: Params): void {
   const foreign = params.mode === 'payment' ? 'subscription_data' : 'payment_intent_data'
   if (params[foreign])
     throw badParameter(`You can not pass \`${foreign}\` in \`${params.mode}\` mode.`, { param: foreign })
+}
+
+/** The first option, which is chosen unless the buyer chooses another one. The sandbox's page offers no choice. */
+function chosenShipping(params: Params, currency: string): { rateId: string; amount: number } | null {
+  const first = params.shipping_options?.[0]?.shipping_rate_data
+  if (first === undefined) return null
+  const param = 'shipping_options'
+  if (params.mode !== 'payment') throw badParameter('`shipping_options` can only be used in `payment` mode.', { param })
+  if (first.fixed_amount.currency !== currency)
+    throw badState('The shipping rate must have the currency of the Checkout Session.', { param })
+  return { rateId: newId('shr'), amount: first.fixed_amount.amount }
 }
 
 function checkExpiry(context: Context, sent: number | undefined): number {

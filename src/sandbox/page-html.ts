@@ -72,11 +72,15 @@ function summary(session: Stripe.Checkout.Session, lineItems: readonly Stripe.Li
     discount > 0
       ? `<tr><th scope="row" colspan="2">Discount</th><td>${money(-discount, session.currency)}</td></tr>`
       : ''
+  const cost = session.shipping_cost
+  const shippingRow = cost
+    ? `<tr><th scope="row" colspan="2">Shipping</th><td>${money(cost.amount_total, session.currency)}</td></tr>`
+    : ''
   return `<table>
 <caption>Your order</caption>
 <thead><tr><th scope="col">Item</th><th scope="col">Quantity</th><th scope="col">Price</th></tr></thead>
 <tbody>${rows.join('')}</tbody>
-<tfoot>${discountRow}<tr><th scope="row" colspan="2">Total</th><td>${money(session.amount_total ?? 0, session.currency)}</td></tr></tfoot>
+<tfoot>${discountRow}${shippingRow}<tr><th scope="row" colspan="2">Total</th><td>${money(session.amount_total ?? 0, session.currency)}</td></tr></tfoot>
 </table>`
 }
 

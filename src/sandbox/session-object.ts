@@ -8,6 +8,8 @@ export type SessionTerms = {
   currency: string
   lineItems: readonly Stripe.LineItem[]
   coupon: Stripe.Coupon | null
+  /** The chosen shipping option and what it costs. */
+  shipping: { rateId: string; amount: number } | null
   customer: Stripe.Customer | null
   customerEmail: string | null
   clientReferenceId: string | null
@@ -52,8 +54,6 @@ const unused = {
   saved_payment_method_options: null,
   setup_intent: null,
   shipping_address_collection: null,
-  shipping_cost: null,
-  shipping_options: [],
   submit_type: null,
   ui_mode: 'hosted_page',
   wallet_options: null
@@ -64,13 +64,15 @@ export function newSession(context: Context, terms: SessionTerms): Stripe.Checko
   const id = newId('cs_test', 58)
   const sum = (field: 'amount_subtotal' | 'amount_total' | 'amount_discount'): number =>
     terms.lineItems.reduce((total, line) => total + line[field], 0)
+  const { shipping } = terms
+  const amountShipping = shipping?.amount ?? 0
   const email = terms.customerEmail ?? terms.customer?.email ?? null
   return {
     ...unused,
     id,
     object: 'checkout.session',
     amount_subtotal: sum('amount_subtotal'),
-    amount_total: sum('amount_total'),
+    amount_total: sum('amount_total') + amountShipping,
     cancel_url: terms.cancelUrl,
     client_reference_id: terms.clientReferenceId,
     created: context.now,
@@ -87,11 +89,23 @@ export function newSession(context: Context, terms: SessionTerms): Stripe.Checko
     payment_intent: null,
     payment_method_collection: terms.mode === 'payment' ? 'if_required' : 'always',
     payment_status: 'unpaid',
+    ...shippingFields(shipping),
     status: 'open',
     subscription: null,
     success_url: terms.successUrl,
-    total_details: { amount_discount: sum('amount_discount'), amount_shipping: 0, amount_tax: 0 },
+    total_details: { amount_discount: sum('amount_discount'), amount_shipping: amountShipping, amount_tax: 0 },
     url: `${context.publicUrl}/sandbox/checkout/${id}`
+  }
+}
+
+function shippingFields(
+  shipping: SessionTerms['shipping']
+): Pick<Stripe.Checkout.Session, 'shipping_cost' | 'shipping_options'> {
+  if (shipping === null) return { shipping_cost: null, shipping_options: [] }
+  const { rateId, amount } = shipping
+  return {
+    shipping_cost: { amount_subtotal: amount, amount_tax: 0, amount_total: amount, shipping_rate: rateId },
+    shipping_options: [{ shipping_amount: amount, shipping_rate: rateId }]
   }
 }
 

@@ -9,6 +9,7 @@ import { write } from '../../src/platform/db/database.ts'
 import { startServer } from '../../src/start-server.ts'
 import { applyCatalogFile } from '../../src/shop/catalog/apply-catalog.ts'
 import { readCatalogFile } from '../../src/shop/catalog/import/read-file.ts'
+import { applyShipping } from '../../src/shop/shipping/apply-shipping.ts'
 import { Browser } from './browser.ts'
 import { createMigratedDatabase } from './migrated-database.ts'
 import { lowestCost } from './password-cost.ts'
@@ -62,7 +63,10 @@ export async function startShop(
 
 function seed(app: App, catalogue: object): void {
   const { file } = readCatalogFile(JSON.stringify(catalogue), { currency: 'EUR' })
-  write(app.db, (tx) => void applyCatalogFile(tx, file, { keepStock: false }, app.clock.now()))
+  write(app.db, (tx) => {
+    applyCatalogFile(tx, file, { keepStock: false }, app.clock.now())
+    applyShipping(tx, file.shipping)
+  })
 }
 
 /** A few products for most tests. */

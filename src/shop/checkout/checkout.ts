@@ -30,6 +30,7 @@ import type { CheckoutBody, CheckoutQuery } from './input.ts'
 import { evaluateCodes } from './evaluate-codes.ts'
 import type { Evaluate } from './evaluate-codes.ts'
 import { lacksAddress } from './ship-to.ts'
+import { toDraftShipping } from './shipping-choice.ts'
 import { makeAccount, prepareAccount, readAccountRequest } from './new-account.ts'
 import { takeCheckoutPoint } from './checkout-limits.ts'
 
@@ -126,20 +127,20 @@ function makeOrder(tx: Tx, shop: ShopContext, input: CheckoutInput, buying: Buyi
   const attribution = decideAttribution(tx, query, { userId, emails })
   const fixed = draftOf(shop, body, caller.user, email)
   const { lines, coupons } = sale.cart
+  const shipping = toDraftShipping(sale.shipping)
   const { currency } = sale
-  const order = insertOrder(
-    tx,
-    { ...fixed, strategy, userId, currency, lines, coupons, shipping: null, attribution },
-    now
-  )
+  const order = insertOrder(tx, { ...fixed, strategy, userId, currency, lines, coupons, shipping, attribution }, now)
   recordHolder(tx, order.id, caller.holder, cartKey)
   if (claim !== null) linkOrder(tx, claim, order.id)
-  return startPayment(shop, tx, { order, strategy, lines }, now)
+  return startPayment(shop, tx, { order, strategy, lines, needsMethod: sale.shipping.needsMethod }, now)
 }
 
-type Placing = { order: OrderRow; strategy: Strategy; lines: OrderDraft['lines'] }
+type Placing = { order: OrderRow; strategy: Strategy; lines: OrderDraft['lines']; needsMethod: boolean }
 
-function startPayment(shop: ShopContext, tx: Tx, { order, strategy, lines }: Placing, now: number): PlacedOrder {
+function startPayment(shop: ShopContext, tx: Tx, placing: Placing, now: number): PlacedOrder {
+  const { order, strategy, lines, needsMethod } = placing
+  // Our own page asks how to ship it first, which may cost something.
+  if (needsMethod) return { order, attempt: null }
   if (order.totalMinor === 0) return { order: payNothing(tx, order, now), attempt: null }
   const { cards } = shop
   // With manual payment in the list the buyer chooses on our own page first.

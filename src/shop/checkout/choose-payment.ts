@@ -3,6 +3,7 @@ import { AppError, validationFailed } from '../../errors.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { describeError } from '../../platform/log.ts'
+import { formatMoney } from '../../platform/money.ts'
 import type { ShopContext } from '../context.ts'
 import type { Address } from '../orders/address.ts'
 import { extendHold } from '../orders/expire-holds.ts'
@@ -19,6 +20,7 @@ import type { AttemptRow } from '../payments/rows.ts'
 import { settleAttempt } from '../payments/settle.ts'
 import { buyerStatusOf, isPayable, openPageOf } from './buyer-status.ts'
 import { assertKnownBuyer } from './known-buyer.ts'
+import { chooseShipping } from './order-shipping.ts'
 import { lacksAddress } from './ship-to.ts'
 
 type Method = {
@@ -52,6 +54,10 @@ export type PaymentChoice = {
   lastName: string | null
   /** Where to ship to, if the form asked for it. */
   address?: Address | undefined
+  /** The id of the shipping method, if the form asked for it. */
+  shippingMethod?: string | undefined
+  /** The total that the form showed; another one is shown again before the buyer orders. */
+  shownTotalMinor?: number | undefined
   /** The buyer corrects what the order already has. Otherwise the order keeps it. */
   replaces?: boolean
 }
@@ -67,7 +73,7 @@ export function offeredMethods(shop: ShopContext, order: OrderRow): PaymentMetho
  * creates the attempt and the second finds it. An order that is paid, on hold or over stays as it is.
  *
  * @returns the gateway's page to pay on; null if the buyer has nothing to pay there
- * @throws AppError VALIDATION_FAILED (`email`, `country` without an address), TRANSITION_REFUSED when a failed order's stock is no longer available, CHECKOUT_FAILED
+ * @throws AppError VALIDATION_FAILED (`email`, `country` without an address, `shipping_method`, `payment_method`, `total`), TRANSITION_REFUSED when a failed order's stock is no longer available, CHECKOUT_FAILED
  */
 export async function choosePayment(shop: ShopContext, orderId: number, choice: PaymentChoice): Promise<string | null> {
   const attempt = await writeWhenFree(shop.db, (tx) => decide(tx, shop, orderId, choice, shop.clock.now()))
@@ -87,7 +93,23 @@ function decide(tx: Tx, shop: ShopContext, orderId: number, choice: PaymentChoic
   // Whatever the form left out: goods are not paid before they have a place to go to.
   if (lacksAddress(tx, itemsOf(tx, orderId), known))
     throw validationFailed({ country: ['Please enter the address to ship to.'] })
-  return paymentMethods[choice.method].start(tx, shop, { before: order, order: known }, now)
+  const shipped = chooseShipping(tx, { before: order, order: known }, choice.shippingMethod, now)
+  assertShown(shop, shipped, choice)
+  return paymentMethods[choice.method].start(tx, shop, { before: order, order: shipped }, now)
+}
+
+/**
+ * The buyer confirms a total that is not the one of the form. The gateway's page shows the total itself.
+ *
+ * @throws AppError VALIDATION_FAILED (`payment_method`, `total`)
+ */
+function assertShown(shop: ShopContext, order: OrderRow, { method, shownTotalMinor }: PaymentChoice): void {
+  const { totalMinor, currency } = order
+  if (!paymentMethods[method].isOffered(shop, order))
+    throw validationFailed({ payment_method: ['Please choose a payment method.'] })
+  if (method === 'card' || shownTotalMinor === undefined || shownTotalMinor === totalMinor) return
+  const total = formatMoney(totalMinor, currency)
+  throw validationFailed({ total: [`With this address and shipping, the total is ${total}. Please order again.`] })
 }
 
 function recordBuyer(tx: Tx, order: OrderRow, choice: PaymentChoice, now: number): void {
@@ -107,7 +129,7 @@ function recordEmail(tx: Tx, order: OrderRow, { email, replaces = false }: Payme
   recordBuyerEmail(tx, order.id, email, now)
 }
 
-/** Continues on the open page, unless it was opened with another email or address. */
+/** Continues on the open page, unless it was opened with another email, address or shipping. */
 function payByCard(tx: Tx, shop: ShopContext, { before, order }: Corrected, now: number): AttemptRow {
   const { name, livemode } = readyGateway(shop)
   const open = openPageOf(tx, order.id)
@@ -118,9 +140,9 @@ function payByCard(tx: Tx, shop: ShopContext, { before, order }: Corrected, now:
   return createAttempt(tx, held, { gateway: name, kind: 'checkout_session', livemode }, now)
 }
 
-/** What the gateway's page knows about the buyer. */
-function pageDetails({ email, contact, shippingAddress }: OrderRow): string {
-  return JSON.stringify([email, contact, shippingAddress])
+/** What the gateway's page knows about the buyer and the shipping. */
+function pageDetails({ email, contact, shippingAddress, shippingMethod, totalMinor }: OrderRow): string {
+  return JSON.stringify([email, contact, shippingAddress, shippingMethod, totalMinor])
 }
 
 function payByHand(tx: Tx, _shop: ShopContext, { order }: Corrected, now: number): AttemptRow {

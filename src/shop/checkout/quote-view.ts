@@ -1,11 +1,11 @@
 import { toMajor } from '../../platform/money.ts'
-import { needsShipping } from '../catalog/product-types.ts'
 import { lineImage } from '../catalog/public/image.ts'
 import type { Image } from '../catalog/public/image.ts'
 import type { ShopContext } from '../context.ts'
 import type { Problem, Refusal } from '../orders/problems.ts'
 import { toTaxes } from '../orders/order-taxes.ts'
 import type { TaxView } from '../orders/order-taxes.ts'
+import { chargedShipping } from '../orders/totals.ts'
 import { lineAt, pathOf } from './cart-lines.ts'
 import type { Sale } from './sale.ts'
 
@@ -27,7 +27,13 @@ export type Quote = {
   coupons: { code: string; accepted: boolean; problem: PartProblem | null }[]
   subtotal: number
   discount: number
-  shipping: { required: boolean; methods: []; chosen: null; amount: number }
+  shipping: {
+    required: boolean
+    methods: { id: string; name: string; amount: number; estimate: string | null }[]
+    /** The id of a method. */
+    chosen: string | null
+    amount: number
+  }
   tax: { included: boolean; amount: number; lines: TaxView[] }
   total: number
   payable: boolean
@@ -37,7 +43,7 @@ export type Quote = {
 /** A sale and everything that prevents it, for a site. */
 export function toQuote(
   { db, publicUrl }: Pick<ShopContext, 'db' | 'publicUrl'>,
-  { cart, totals, currency }: Sale,
+  { cart, currency, shipping, totals }: Sale,
   refusals: readonly Refusal[]
 ): Quote {
   const { cartLines, lines } = cart
@@ -62,7 +68,17 @@ export function toQuote(
     }),
     subtotal: major(subtotalMinor),
     discount: major(discountMinor),
-    shipping: { required: needsShipping(lines), methods: [], chosen: null, amount: major(shippingMinor) },
+    shipping: {
+      required: shipping.isRequired,
+      methods: shipping.methods.map(({ id, name, amountMinor, estimate }) => ({
+        id,
+        name,
+        amount: major(chargedShipping(cart.terms, { lines, shippingMinor: amountMinor, currency })),
+        estimate
+      })),
+      chosen: shipping.chosen?.id ?? null,
+      amount: major(shippingMinor)
+    },
     tax: { included: tax.included, amount: major(tax.amountMinor), lines: toTaxes(tax.lines, currency) },
     total: major(totalMinor),
     payable: problems.length === 0,

@@ -14,7 +14,7 @@ import { loginNeeded } from './known-buyer.ts'
 import { offersChoice } from './offered-strategies.ts'
 import { vatIdRefusals } from './sale.ts'
 import type { Sale } from './sale.ts'
-import { shippingRefusals } from './ship-to.ts'
+import { shippingRefusals } from './shipping-choice.ts'
 import { sessionRefusals } from './subscription-rules.ts'
 
 /** Refusals of one kind. Checkout reports the first group that has any. */
@@ -65,14 +65,16 @@ export function saleRefusals(db: Db, sale: Sale, now: number): RefusalGroup[] {
     { refusals: stock.filter((each) => !hasNotEnough(each, cart)), message: 'Some items cannot be bought.' },
     { refusals: usedCoupons(db, cart) },
     { refusals: vatIdRefusals(sale.vatId) },
-    { refusals: shippingRefusals(db, cart.lines, sale) }
+    { refusals: shippingRefusals(db, sale.shipping, sale.shippingRequest) }
   ]
 }
 
 /** What prevents the payment of a cart that has no other refusals. */
 export function paymentRefusals(shop: Pick<ShopContext, 'cards' | 'config'>, sale: Sale): RefusalGroup {
-  const { cart, currency, strategy, userId, email } = sale
-  const { totalMinor } = sale.totals
+  const { cart, currency, strategy, userId, email, totals } = sale
+  // The shop's own page asks for the shipping first, so the total is not final.
+  if (sale.shipping.needsMethod) return { refusals: [] }
+  const { totalMinor } = totals
   const limited = cart.codes.find(({ coupon }) => (coupon?.maxUsesPerCustomer ?? null) !== null)
   if (totalMinor === 0) {
     return { refusals: userId === null && limited !== undefined ? [loginNeeded(limited.path, 'couponCode')] : [] }

@@ -14,11 +14,13 @@ import { evaluateCart, sentCodes } from './cart.ts'
 import type { EvaluatedCart } from './cart.ts'
 import type { QuoteBody } from './input.ts'
 import { shipToOf } from './ship-to.ts'
-import type { Place } from './ship-to.ts'
+import { shippingChoice, shippingCountry } from './shipping-choice.ts'
+import type { ShippingChoice, ShippingRequest } from './shipping-choice.ts'
 
 /** A cart that a buyer wants to buy, for checkout and quotes alike. */
 export type Sale = {
   cart: EvaluatedCart
+  /** With the chosen shipping. The total is not final while `shipping.needsMethod`. */
   totals: Totals
   currency: string
   strategy: Strategy
@@ -28,8 +30,9 @@ export type Sale = {
   /** As the buyer typed it. */
   vatId: string | undefined
   holder: Pick<Holder, 'isGuest' | 'addressKey'>
-  /** The address for what has to be shipped. */
-  shipTo: Place | null
+  /** Where to ship to and how, as the request says it. */
+  shippingRequest: ShippingRequest
+  shipping: ShippingChoice
   /** Buys a product that the customer already subscribes to. */
   subscribeAgain: boolean
 }
@@ -45,8 +48,12 @@ export function saleOf(db: Db, body: QuoteBody, buyer: Pick<Sale, 'userId' | 'em
     vatId: vatIdOf(body)
   }
   const cart = evaluateCart(db, { items: body.items, codes: sentCodes(body), currency, taxed }, customer, now)
-  const totals = computeTotals(cart.terms, { lines: cart.lines, shippingMinor: 0, currency })
   const strategy = body.strategy ?? defaultStrategy
+  const shippingRequest = shippingRequestOf(body, strategy)
+  const { country, methodId } = shippingRequest
+  const shipping = shippingChoice(db, cart.lines, { country, methodId, currency })
+  const shippingMinor = shipping.chosen?.amountMinor ?? 0
+  const totals = computeTotals(cart.terms, { lines: cart.lines, shippingMinor, currency })
   const vatId = body.customer?.vatId
   return {
     ...buyer,
@@ -55,9 +62,17 @@ export function saleOf(db: Db, body: QuoteBody, buyer: Pick<Sale, 'userId' | 'em
     totals,
     currency,
     strategy,
-    shipTo: shipToOf(body),
+    shippingRequest,
+    shipping,
     subscribeAgain: body.subscribeAgain === true
   }
+}
+
+function shippingRequestOf(body: QuoteBody, strategy: Strategy): ShippingRequest {
+  const shipTo = shipToOf(body)
+  const country = shippingCountry(body)
+  const isExplicit = country !== undefined && body.shippingAddress?.country === country
+  return { strategy, shipTo, country, isExplicit, methodId: body.shippingMethod }
 }
 
 /** A logged-in customer's own email; a guest's customer.email, else billingAddress.email. */

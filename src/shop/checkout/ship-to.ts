@@ -1,12 +1,8 @@
 import type { Db } from '../../platform/db/database.ts'
-import { countryCodes, countryName } from '../../platform/postal/countries.ts'
+import { countryCodes } from '../../platform/postal/countries.ts'
 import { needsShipping } from '../catalog/product-types.ts'
 import type { ProductType } from '../catalog/product-types.ts'
 import type { Address } from '../orders/address.ts'
-import { refusal } from '../orders/problems.ts'
-import type { Refusal } from '../orders/problems.ts'
-import { takesToken } from '../orders/strategies.ts'
-import type { Strategy } from '../orders/strategies.ts'
 import { setting } from '../settings/settings.ts'
 import { everywhereElse, zoneCountries } from '../shipping/zones.ts'
 
@@ -36,17 +32,8 @@ export function lacksAddress(db: Db, lines: readonly { type: ProductType }[], ad
   return address === null || isElsewhere(db, address)
 }
 
-/** The refusal of goods for a country that the shop does not ship to. On our own page, a redirect chooses another address. */
-export function shippingRefusals(
-  db: Db,
-  lines: readonly { type: ProductType }[],
-  { strategy, shipTo }: { strategy: Strategy; shipTo: Place | null }
-): Refusal[] {
-  if (!takesToken(strategy) || shipTo === null || !needsShipping(lines) || !isElsewhere(db, shipTo)) return []
-  const message = `We do not ship to ${countryName(shipTo.country ?? '')}.`
-  return [refusal({ path: 'shippingAddress', code: 'no_shipping_there', message })]
-}
-
 function isElsewhere(db: Db, { country }: Place): boolean {
-  return country !== undefined && !shipToCountries(db).includes(country)
+  // A zone cannot be found without a country.
+  if (country === undefined) return zoneCountries(db).length > 0
+  return !shipToCountries(db).includes(country)
 }

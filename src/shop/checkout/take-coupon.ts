@@ -11,6 +11,7 @@ import { offeredMethods } from './choose-payment.ts'
 import { buyerStatusOf, canTakeCoupon, isPayable } from './buyer-status.ts'
 import { assertKnownBuyer } from './known-buyer.ts'
 import { evaluateCodes } from './evaluate-codes.ts'
+import { lacksMethod, repriceShipping } from './order-shipping.ts'
 import { lacksAddress } from './ship-to.ts'
 
 /**
@@ -32,7 +33,9 @@ function apply(tx: Tx, shop: ShopContext, orderId: number, code: string): void {
   if (!canTakeCoupon(tx, before)) {
     throw validationFailed({ coupon: ['A payment has started, so the total can no longer change.'] })
   }
-  const order = addCoupon(tx, orderId, code, now)
+  const order = repriceShipping(tx, addCoupon(tx, orderId, code, now), now)
+  // The total is not final while the shipping is missing.
+  if (lacksMethod(tx, order)) return
   if (offeredMethods(shop, order).length === 0 && isTooSmallForCard(shop, order))
     throw cartRefused([belowMinimum(order, 'coupon')])
   if (order.totalMinor > 0) return

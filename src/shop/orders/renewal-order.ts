@@ -5,6 +5,7 @@ import { insertStatement, rawStatement } from '../../platform/db/statements.ts'
 import { findAffiliateById } from '../affiliates/find.ts'
 import { isCreditable } from '../affiliates/credit.ts'
 import { renewalInterval } from '../benefits/kinds.ts'
+import { needsShipping } from '../catalog/product-types.ts'
 import { emit } from '../outbox/emit.ts'
 import { createReferral } from '../referrals/referrals.ts'
 import { setting } from '../settings/settings.ts'
@@ -40,8 +41,11 @@ export function insertRenewal(tx: Tx, original: OrderRow, payment: RenewalPaymen
       currency: [`The renewal was charged in ${currency}, the order is in ${original.currency}.`]
     })
   const renewing = renewingLines(itemsOf(tx, original.id))
+  const isShipped = needsShipping(renewing)
   const tax = taxOfRenewal(tx, original, renewing, amountMinor)
-  const lines = renewedLines(renewing, amountMinor - (tax.included ? 0 : tax.amountMinor))
+  const withoutTaxMinor = amountMinor - (tax.included ? 0 : tax.amountMinor)
+  const shippingMinor = isShipped ? Math.min(original.shippingMinor, withoutTaxMinor) : 0
+  const lines = renewedLines(renewing, withoutTaxMinor - shippingMinor)
   const { userId, email, emailKey, strategy, contact, billingAddress, shippingAddress } = original
   const orderId = insertRow(tx, {
     userId,
@@ -55,7 +59,8 @@ export function insertRenewal(tx: Tx, original: OrderRow, payment: RenewalPaymen
     renewalOf: original.id,
     status: 'pending',
     vatId: original.vatId,
-    ...toColumns(totalsOf(lines, { ...original, shippingMinor: 0, listShippingMinor: null, tax })),
+    ...toColumns(totalsOf(lines, { ...original, shippingMinor, listShippingMinor: null, tax })),
+    shippingMethod: isShipped ? original.shippingMethod : null,
     publicToken: randomToken(),
     createdAt: now,
     updatedAt: now
@@ -78,7 +83,8 @@ function renewingLines(items: readonly OrderItemRow[]): readonly OrderItemRow[] 
 /** The tax in the charge: the buyer's rates of the moment, on the prices before the discounts of the first period. */
 function taxOfRenewal(tx: Tx, original: OrderRow, items: readonly OrderItemRow[], amountMinor: number): OrderTax {
   const lines = items.map((item) => ({ ...item, totalMinor: item.unitPriceMinor * item.quantity, discountMinor: 0 }))
-  return taxInPaid(termsOfOrder(tx, original, items), { lines, shippingMinor: 0 }, amountMinor)
+  const shippingMinor = needsShipping(items) ? original.shippingMinor : 0
+  return taxInPaid(termsOfOrder(tx, original, items), { lines, shippingMinor }, amountMinor)
 }
 
 function renewedLines(lines: readonly OrderItemRow[], amountMinor: number): Omit<OrderItemRow, 'id' | 'orderId'>[] {

@@ -9,6 +9,7 @@ import { categoryIdsOfProduct } from '../catalog/stored-product.ts'
 import { repriceReferral } from '../referrals/reprice.ts'
 import { taxInPaid } from '../tax/tax-of.ts'
 import { chargedPrice } from './charged-price.ts'
+import type { DraftShipping } from './draft.ts'
 import { couponsOf, getOrder, itemsOf } from './find.ts'
 import { pricesFor } from './line-prices.ts'
 import { storeTaxes, termsOfOrder } from './order-taxes.ts'
@@ -38,33 +39,52 @@ function toDiscountable(
  * now has; the referral follows. The catalogue's prices stay as they were ordered.
  */
 export function repriceOrder(tx: Tx, order: OrderRow, now: number): OrderRow {
-  const { currency } = order
-  const items = itemsOf(tx, order.id)
-  const terms = termsOfOrder(tx, order, items)
-  const priced = items.map((item) => ({
-    ...item,
-    ...chargedPrice(terms, item, item.listPriceMinor ?? item.unitPriceMinor, currency)
-  }))
-  const carried = couponsOf(tx, order.id)
-  const discounts = discountLines(
-    priced.map((item) => toDiscountable(tx, item)),
-    carried.map(({ couponId }) => ({ ...couponById(tx, couponId), ...couponScope(tx, couponId) })),
-    currency
-  )
-  for (const [index, { id }] of carried.entries()) {
-    const discountMinor = discounts.byCoupon[index] ?? 0
+  const { lines, byCoupon, totals } = repriced(tx, order)
+  for (const [index, { id }] of couponsOf(tx, order.id).entries()) {
+    const discountMinor = byCoupon[index] ?? 0
     tx.orm.update(orderCoupons).set({ discountMinor }).where(eq(orderCoupons.id, id)).run()
   }
-  const lines = priced.map((item, index) => {
-    const discountMinor = discounts.byLine[index] ?? 0
-    return { ...item, discountMinor, totalMinor: item.unitPriceMinor * item.quantity - discountMinor }
-  })
   for (const { id, unitPriceMinor, listPriceMinor, discountMinor, totalMinor } of lines) {
     const prices = { unitPriceMinor, listPriceMinor, discountMinor, totalMinor }
     tx.orm.update(orderItems).set(prices).where(eq(orderItems.id, id)).run()
   }
+  return storeSums(tx, order.id, totals, now)
+}
+
+/** Changes how an unpaid order is shipped and what that costs, and computes the rest again. */
+export function setShipping(tx: Tx, order: OrderRow, shipping: DraftShipping | null, now: number): OrderRow {
+  const changed = withShipping(order, shipping)
+  tx.orm.update(orders).set({ shippingMethod: changed.shippingMethod }).where(eq(orders.id, order.id)).run()
+  return repriceOrder(tx, changed, now)
+}
+
+/** An order with another shipping, before its sums are computed again. */
+export function withShipping(order: OrderRow, shipping: DraftShipping | null): OrderRow {
+  const { method = null, amountMinor = 0 } = shipping ?? {}
+  return { ...order, shippingMethod: method, shippingMinor: amountMinor, listShippingMinor: null }
+}
+
+/** The lines, the discount of each coupon and the sums of an unpaid order, computed again; see `repriceOrder`. */
+export function repriced(db: Db, order: OrderRow) {
+  const { currency } = order
+  const items = itemsOf(db, order.id)
+  const terms = termsOfOrder(db, order, items)
+  const priced = items.map((item) => ({
+    ...item,
+    ...chargedPrice(terms, item, item.listPriceMinor ?? item.unitPriceMinor, currency)
+  }))
+  const carried = couponsOf(db, order.id)
+  const discounts = discountLines(
+    priced.map((item) => toDiscountable(db, item)),
+    carried.map(({ couponId }) => ({ ...couponById(db, couponId), ...couponScope(db, couponId) })),
+    currency
+  )
+  const lines = priced.map((item, index) => {
+    const discountMinor = discounts.byLine[index] ?? 0
+    return { ...item, discountMinor, totalMinor: item.unitPriceMinor * item.quantity - discountMinor }
+  })
   const shippingMinor = order.listShippingMinor ?? order.shippingMinor
-  return storeSums(tx, order.id, computeTotals(terms, { lines, shippingMinor, currency }), now)
+  return { lines, byCoupon: discounts.byCoupon, totals: computeTotals(terms, { lines, shippingMinor, currency }) }
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Db } from '../../platform/db/database.ts'
 import { formatMoney } from '../../platform/money.ts'
+import type { TaxLine } from '../tax/arithmetic.ts'
 import { couponsOf } from './find.ts'
 import { taxesOfOrder, taxLabel } from './order-taxes.ts'
 import type { OrderRow } from './rows.ts'
@@ -10,8 +11,14 @@ export type SummaryRow = { label: string; amount: string; isTotal: boolean }
 /**
  * The rows from the subtotal to the total of an order, as its page, its hosted page and its emails show them. Without
  * discounts, shipping and tax, the total is the only row.
+ *
+ * @param taxLines the taxes that the order would have, if it is not stored yet
  */
-export function summaryRows(db: Db, order: OrderRow): SummaryRow[] {
+export function summaryRows(
+  db: Db,
+  order: OrderRow,
+  taxLines: readonly TaxLine[] = taxesOfOrder(db, order.id)
+): SummaryRow[] {
   const { currency, subtotalMinor, shippingMinor, shippingMethod, taxIncluded, totalMinor } = order
   const row = (label: string, minor: number, isTotal = false): SummaryRow => ({
     label,
@@ -19,7 +26,7 @@ export function summaryRows(db: Db, order: OrderRow): SummaryRow[] {
     isTotal
   })
   const discounts = discountsOf(db, order).map(({ label, amountMinor }) => row(label, -amountMinor))
-  const taxes = taxesOfOrder(db, order.id).map((tax) => row(taxLabel(tax, taxIncluded), tax.amountMinor))
+  const taxes = taxLines.map((tax) => row(taxLabel(tax, taxIncluded), tax.amountMinor))
   const parts = [
     ...discounts,
     ...(shippingMethod === null ? [] : [row(`Shipping: ${shippingMethod.name}`, shippingMinor)]),

@@ -23,6 +23,7 @@ import { failAttempt, settleAttempt } from './settle.ts'
 import { methodConfiguration, paymentDetails } from './buyer-details.ts'
 import { keyFor, payAsCustomer } from './gateway-customer.ts'
 import { gatewayEmail } from './gateway-email.ts'
+import { shippingLines, shippingOptions } from './gateway-shipping.ts'
 import { subscriptionInterval } from './subscription-interval.ts'
 
 /** Stripe accepts 30 minutes to 24 hours; one minute of margin covers a slow call. */
@@ -131,7 +132,7 @@ function pageEnd({ expiresAt, createdAt }: AttemptRow): number {
 
 type Purchase = Pick<
   Stripe.Checkout.SessionCreateParams,
-  'mode' | 'line_items' | 'payment_intent_data' | 'subscription_data'
+  'mode' | 'line_items' | 'shipping_options' | 'payment_intent_data' | 'subscription_data'
 > &
   Pick<AddedTaxes, 'overMinor'>
 
@@ -162,10 +163,16 @@ function purchase(shop: ShopContext, order: OrderRow, attempt: AttemptRow): Purc
     ? {
         mode: 'payment',
         line_items: lines,
+        ...shippingOptions(order),
         payment_intent_data: { ...data, ...paymentDetails(shop, order) },
         overMinor
       }
-    : { mode: 'subscription', line_items: lines, subscription_data: data, overMinor }
+    : {
+        mode: 'subscription',
+        line_items: [...lines, ...shippingLines(order, items)],
+        subscription_data: data,
+        overMinor
+      }
 }
 
 type ProductData = { name: string; images?: string[] }

@@ -1,4 +1,5 @@
 import type { Db } from '../../platform/db/database.ts'
+import { needsShipping } from '../catalog/product-types.ts'
 import type { OrderItemRow, OrderRow } from '../orders/rows.ts'
 import { taxesOfOrder, taxLabel, termsOfOrder } from '../orders/order-taxes.ts'
 import { taxOf } from '../tax/tax-of.ts'
@@ -45,6 +46,7 @@ function recurringTaxes(db: Db, order: OrderRow, items: readonly OrderItemRow[])
   const lines = items
     .filter((item) => subscriptionInterval([item]) !== null)
     .map((item) => ({ ...item, totalMinor: item.unitPriceMinor * item.quantity, discountMinor: 0 }))
-  const { lines: taxes } = taxOf(termsOfOrder(db, order, items), { lines, shippingMinor: 0 }, order.currency)
+  const shippingMinor = needsShipping(lines) ? order.shippingMinor : 0
+  const { lines: taxes } = taxOf(termsOfOrder(db, order, items), { lines, shippingMinor }, order.currency)
   return new Map(taxes.filter((tax) => tax.amountMinor > 0).map((tax) => [taxLabel(tax, false), tax.amountMinor]))
 }
