@@ -851,7 +851,12 @@ export type Product = {
   image: Image | null
   available: boolean
   variationCount: number
+  sku: string | null
+  brand: string | null
+  gtin: string | null
   description: string
+  descriptionHtml: string | null
+  seo: { title: string | null; description: string | null }
   tags: string[]
   images: Image[]
   options: { name: string; values: string[] }[]
@@ -859,6 +864,7 @@ export type Product = {
   grants: Grant[]
   requiresShipping: boolean
   weightGrams: number | null
+  dimensions: { lengthMm: number | null; widthMm: number | null; heightMm: number | null }
   stockLeft: number | null
   updatedAt: string
 }
@@ -872,6 +878,7 @@ export type Variation = {
   available: boolean
   stockLeft: number | null
   image: Image | null
+  gtin: string | null
   isDefault: boolean
 }
 

@@ -202,6 +202,7 @@ describe('GET /store/products/{slug}', () => {
       available: true,
       stockLeft: 3,
       image: null,
+      gtin: null,
       isDefault: true
     })
     expect(shirt.variations[0]).toMatchObject({ available: false, stockLeft: 0 })

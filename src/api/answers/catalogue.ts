@@ -53,6 +53,8 @@ const stockLeft = count
   .nullable()
   .meta({ description: 'Units left, when they are few (setting store.lowStock); else null.', example: 3 })
 
+const gtin = z.string().nullable()
+
 const variation = z
   .object({
     variationId: id,
@@ -65,9 +67,13 @@ const variation = z
     available: z.boolean().meta({ example: true }),
     stockLeft,
     image: image.nullable(),
+    gtin: gtin.meta({ description: 'Null for the GTIN of the product.', example: null }),
     isDefault: z.boolean().meta({ example: true })
   })
   .meta({ id: 'Variation' })
+
+const seoText = z.string().nullable().meta({ example: null })
+const length = count.nullable().meta({ example: 120 })
 
 const grant = z
   .looseObject({
@@ -79,7 +85,17 @@ const grant = z
 const product = z
   .object({
     ...card,
+    sku: z.string().nullable().meta({ example: 'LANTERN-1' }),
+    brand: z.string().nullable().meta({ example: 'Harbour Works' }),
+    gtin: gtin.meta({ description: 'A GTIN, EAN, UPC or ISBN.', example: '4006381333931' }),
     description: z.string().meta({ example: 'Burns for nine hours in any weather.' }),
+    descriptionHtml: z.string().nullable().meta({
+      description: 'The description as sanitised HTML; null if it has no markup.',
+      example: '<p>Burns for <strong>nine hours</strong> in any weather.</p>'
+    }),
+    seo: z
+      .object({ title: seoText, description: seoText })
+      .meta({ description: 'Texts for search engines; null for the name and summary.' }),
     tags: z.array(z.string()).meta({ example: ['brass'] }),
     images: z.array(image),
     options: z
@@ -94,6 +110,7 @@ const product = z
     grants: z.array(grant),
     requiresShipping: z.boolean().meta({ example: true }),
     weightGrams: count.nullable().meta({ example: 850 }),
+    dimensions: z.object({ lengthMm: length, widthMm: length, heightMm: length }),
     stockLeft,
     updatedAt: time
   })

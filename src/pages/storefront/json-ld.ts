@@ -3,7 +3,7 @@ import type { Site } from './site.ts'
 
 /** The product as search engines read it (https://schema.org/Product). */
 export function productJsonLd(product: Product, site: Site): object {
-  const { name, summary, url, images, variations, price, available } = product
+  const { name, summary, url, images, variations, price, available, sku, gtin, brand } = product
   const amounts = variations.length === 0 ? [price.amount] : variations.map((variation) => variation.price.amount)
   const [low, high] = [Math.min(...amounts), Math.max(...amounts)]
   const common = {
@@ -17,6 +17,9 @@ export function productJsonLd(product: Product, site: Site): object {
     name,
     description: summary,
     url,
+    ...(sku === null ? {} : { sku }),
+    ...(gtin === null ? {} : { gtin }),
+    ...(brand === null ? {} : { brand: { '@type': 'Brand', name: brand } }),
     ...(images.length === 0 ? {} : { image: images.map((image) => image.url) }),
     offers:
       low === high

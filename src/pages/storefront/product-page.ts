@@ -18,9 +18,9 @@ export async function showProduct({ client, site, param, query }: Visit): Promis
   const main = shown?.image ?? product.image
   return {
     template: 'product',
-    title: product.name,
+    title: product.seo.title ?? product.name,
     meta: {
-      description: product.summary,
+      description: product.seo.description ?? product.summary,
       path: `/products/${product.slug}`,
       image: product.image?.url ?? null,
       jsonLd: productJsonLd(product, site)

@@ -7,11 +7,12 @@ import type { Change } from './changes.ts'
 import { applyImages } from './images/stored-images.ts'
 import { withDefaults } from './import/format.ts'
 import type { ProductInput } from './import/format.ts'
+import { slugFor } from './import/slug.ts'
 import { resolveOffer } from './offer-input.ts'
 import type { ProductRow } from './rows.ts'
 import { products } from './schema.ts'
 import { indexNewProduct, indexProduct } from './search/index-product.ts'
-import { productBySlug } from './stored-product.ts'
+import { productBySlug, productsBySku } from './stored-product.ts'
 
 export type ApplyOptions = {
   /**
@@ -49,21 +50,35 @@ export class ApplyRun {
   }
 }
 
+/** Both values of `published`, because the index starts with it. */
 function highestPosition(tx: Tx): number {
-  return (
+  const highest = (published: boolean) =>
     tx.orm
       .select({ position: max(products.position) })
       .from(products)
+      .where(eq(products.published, published))
       .get()?.position ?? 0
-  )
+  return Math.max(highest(true), highest(false))
 }
 
 /** Creates or updates a product, matched by its slug. Fields that the entry does not have stay unchanged. */
 export function applyProduct(run: ApplyRun, entry: ProductInput): Change {
-  const row = productBySlug(run.tx, entry.slug)
+  const row = (entry.foundBySku === true ? findBySku(run.tx, entry) : undefined) ?? productBySlug(run.tx, entry.slug)
   const { urlOf } = run.options
   const input = entry.shape === 'offer' ? resolveOffer(run.tx, row, entry, { urlOf, now: run.now }) : entry
   return row === undefined ? createProduct(run, input) : updateProduct(run, row, input)
+}
+
+/**
+ * The product with the entry's SKU, or with the slug of that SKU if it has no SKU: earlier versions stored only the slug.
+ * It keeps its slug, so its address still works. Undefined if several products have the SKU.
+ */
+function findBySku(tx: Tx, { sku }: ProductInput): ProductRow | undefined {
+  if (sku == null) return undefined
+  const [row, other] = productsBySku(tx, sku)
+  if (row !== undefined) return other === undefined ? row : undefined
+  const old = productBySlug(tx, slugFor(sku))
+  return old?.sku === null ? old : undefined
 }
 
 function createProduct(run: ApplyRun, input: ProductInput): Change {
@@ -91,7 +106,10 @@ function updateProduct(run: ApplyRun, row: ProductRow, input: ProductInput): Cha
     images:
       input.images !== undefined &&
       applyImages(tx, { productId: row.id, variationId: null }, input.images, { folder: options.folder, now }),
-    variations: input.variations !== undefined && applyVariations(tx, row.id, input.variations, { ...options, now }),
+    variations:
+      input.variations !== undefined &&
+      input.unpriced !== true &&
+      applyVariations(tx, row.id, input.variations, { ...options, now }),
     grants: input.grants !== undefined && applyGrants(tx, row.id, input.grants)
   }
   const fields = [
@@ -110,7 +128,9 @@ function updateProduct(run: ApplyRun, row: ProductRow, input: ProductInput): Cha
 
 const comparedColumns = [
   'name',
+  'sku',
   'description',
+  'descriptionHtml',
   'priceMinor',
   'salePriceMinor',
   'saleStartsAt',
@@ -121,6 +141,13 @@ const comparedColumns = [
   'position',
   'weightGrams',
   'taxClass',
+  'lengthMm',
+  'widthMm',
+  'heightMm',
+  'brand',
+  'gtin',
+  'seoTitle',
+  'seoDescription',
   'url'
 ] as const satisfies readonly (keyof ProductRow & keyof ProductInput)[]
 
@@ -131,13 +158,28 @@ const fileNames: Record<string, string> = {
   saleEndsAt: 'saleEnd'
 }
 
+/** Columns of which an existing product keeps its value although the entry has one. */
+function keptColumns({ unpriced }: ProductInput, { keepStock }: ApplyOptions): ReadonlySet<string> {
+  const prices = ['priceMinor', 'salePriceMinor', 'saleStartsAt', 'saleEndsAt', 'published']
+  return new Set([...(keepStock ? ['stock'] : []), ...(unpriced === true ? prices : [])])
+}
+
 type Columns = Partial<Pick<ProductRow, (typeof comparedColumns)[number]>>
 
-function changedColumns(row: ProductRow, input: ProductInput, { keepStock }: ApplyOptions): Columns {
-  const present = comparedColumns.filter((name) => input[name] !== undefined && !(name === 'stock' && keepStock))
-  const wanted = withConsistentSale(row, input, Object.fromEntries(present.map((name) => [name, input[name]])))
+function changedColumns(row: ProductRow, input: ProductInput, options: ApplyOptions): Columns {
+  const kept = keptColumns(input, options)
+  const present = comparedColumns.filter((name) => input[name] !== undefined && !kept.has(name))
+  const given = Object.fromEntries(present.map((name) => [name, input[name]]))
+  const wanted = withConsistentSale(row, input, withoutOldHtml(row, given))
   const changed = comparedColumns.filter((name) => wanted[name] !== undefined && wanted[name] !== row[name])
   return Object.fromEntries(changed.map((name) => [name, wanted[name]]))
+}
+
+/** A new description as text replaces the HTML of the old one. */
+function withoutOldHtml(row: ProductRow, wanted: Columns): Columns {
+  const { description, descriptionHtml } = wanted
+  const isOld = description !== undefined && description !== row.description && descriptionHtml === undefined
+  return isOld ? { ...wanted, descriptionHtml: null } : wanted
 }
 
 /** If the file contains only a part of a sale and it contradicts the stored part, the stored part is removed. */

@@ -66,11 +66,12 @@ function repriced(
   shown: VariationRow,
   { priceMinor, salePriceMinor = null }: Sale
 ): VariationInput[] {
-  return available.map(({ id, sku, name, options, stock, isDefault, ...prices }) => ({
+  return available.map(({ id, sku, name, options, stock, gtin, isDefault, ...prices }) => ({
     sku,
     name,
     options,
     stock,
+    gtin,
     isDefault,
     priceMinor: id === shown.id ? priceMinor : prices.priceMinor,
     salePriceMinor: id === shown.id ? salePriceMinor : prices.salePriceMinor

@@ -15,7 +15,11 @@ export const products = sqliteTable(
     id: integer('id').primaryKey({ autoIncrement: true }),
     slug: text('slug').notNull(),
     name: text('name').notNull(),
+    /** The product's own SKU; its variations have theirs. Shops may use one SKU several times. */
+    sku: text('sku'),
     description: text('description').notNull().default(''),
+    /** The description as sanitised HTML; null if it has no markup. */
+    descriptionHtml: text('description_html'),
     /** The product's own URL; null for the shop's `store.productUrl`. */
     url: text('url'),
     type: text('type', { enum: productTypes }).notNull(),
@@ -30,11 +34,21 @@ export const products = sqliteTable(
     /** The weight of one unit with its packaging. */
     weightGrams: integer('weight_grams'),
     taxClass: text('tax_class', { enum: taxClasses }).notNull().default('standard'),
+    lengthMm: integer('length_mm'),
+    widthMm: integer('width_mm'),
+    heightMm: integer('height_mm'),
+    brand: text('brand'),
+    /** A GTIN, EAN, UPC or ISBN: 8 to 14 digits, or an ISBN-10. */
+    gtin: text('gtin'),
+    /** The title and description for search engines; null for the product's own. */
+    seoTitle: text('seo_title'),
+    seoDescription: text('seo_description'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull()
   },
   (t) => [
     uniqueIndex('products_slug').on(t.slug),
+    index('products_sku').on(t.sku),
     index('products_listed').on(t.published, t.position, t.id),
     check('products_type', oneOf(t.type)),
     check('products_price', sql`${t.priceMinor} >= 0`),
@@ -59,6 +73,8 @@ export const variations = sqliteTable(
     priceMinor: minor('price_minor').notNull(),
     salePriceMinor: minor('sale_price_minor'),
     stock: integer('stock'),
+    /** As of a product; null for the product's own. */
+    gtin: text('gtin'),
     isDefault: bool('is_default').notNull(),
     position: integer('position').notNull(),
     /** False when the last import did not contain it. The row stays, because orders refer to it. */
@@ -245,8 +261,8 @@ export const searchWords = sqliteTable('search_words', { word: text('word').prim
 
 const run = raiseRevision('catalog')
 const offerColumns =
-  'slug, name, description, url, type, price_minor, sale_price_minor, sale_starts_at, sale_ends_at, published, position, weight_grams, updated_at'
-const variationColumns = 'sku, name, options, price_minor, sale_price_minor, is_default, position, available'
+  'slug, name, sku, description, description_html, url, type, price_minor, sale_price_minor, sale_starts_at, sale_ends_at, published, position, weight_grams, length_mm, width_mm, height_mm, brand, gtin, seo_title, seo_description, updated_at'
+const variationColumns = 'sku, name, options, price_minor, sale_price_minor, gtin, is_default, position, available'
 
 export const triggers: readonly Trigger[] = [
   { name: 'products_inserted', event: 'AFTER INSERT', on: products, run },

@@ -11,6 +11,9 @@ export const productById = rowStatement(products, 'id = ?')
 /** Finds a product by its slug, published or not. */
 export const productBySlug = rowStatement(products, 'slug = ?')
 
+/** Finds products by their own SKU. Shops may use one SKU several times. */
+export const productsBySku = rowsStatement(products, 'sku = ? LIMIT 2')
+
 /** The available variations in their order; empty for a product without variations. */
 export const variationsOfProduct = rowsStatement(variations, 'product_id = ? AND available ORDER BY position, id')
 const grantsOf = rowsStatement(productGrants, 'product_id = ? ORDER BY position')

@@ -4,6 +4,8 @@ import { toMinor } from '../../../platform/money.ts'
 import { codePoints } from '../../../platform/text.ts'
 import type { ImageInput } from '../images/image-input.ts'
 import { slugPattern } from './slug.ts'
+import { toGtin } from './measures.ts'
+import { toSafeHtml } from './safe-html.ts'
 import { parseInstant, parsePeriod } from './times.ts'
 
 const control = /\p{Cc}/u
@@ -22,6 +24,19 @@ export function prose(max: number) {
   return z.string().transform((value, context) => {
     const text = value.replace(/\r\n?/g, '\n').normalize('NFC').trim()
     return check(context, text, causeOfText(text, max, controlButLines))
+  })
+}
+
+/** HTML of up to `max` code points, sanitised; null without markup. */
+export function html(max: number) {
+  return prose(max).transform(toSafeHtml)
+}
+
+/** A GTIN, EAN, UPC or ISBN. */
+export function gtin() {
+  return z.string().transform((value, context) => {
+    const code = toGtin(value)
+    return check(context, code ?? '', code === undefined ? 'Must be 8, 12, 13 or 14 digits, or an ISBN.' : undefined)
   })
 }
 

@@ -2,8 +2,10 @@ import { z } from 'zod'
 import { grantSchema } from '../grants.ts'
 import { productTypes } from '../product-types.ts'
 import { taxClasses } from '../tax-classes.ts'
-import { amount, categoryList, count, imageList, instant, line, lines, percent, prose, slug, webUrl } from './fields.ts'
+import { amount, categoryList, count, gtin, html, imageList, instant } from './fields.ts'
+import { line, lines, percent, prose, slug, webUrl } from './fields.ts'
 import type { AffiliateInput, CampaignInput, CategoryInput, CouponInput, PlanInput, ProductInput } from './format.ts'
+import { htmlToText } from './html-text.ts'
 import { shippingZone } from './shipping-schema.ts'
 import { taxRate } from './tax-schema.ts'
 import { slugFor } from './slug.ts'
@@ -108,7 +110,9 @@ export function formatSchemas(currency: string) {
 function productParts(currency: string) {
   return {
     name: line(255),
+    sku: line(255).nullish(),
     description: prose(100_000).nullish(),
+    descriptionHtml: html(200_000).nullish(),
     saleStart: instant().nullish(),
     saleEnd: instant().nullish(),
     type: z.enum(productTypes, `Must be ${productTypes.join(' or ')}.`).nullish(),
@@ -117,6 +121,13 @@ function productParts(currency: string) {
     position: count(0).nullish(),
     weightGrams: count(0, 10_000_000).nullish(),
     taxClass: z.enum(taxClasses, `Must be ${taxClasses.join(', ')}.`).nullish(),
+    lengthMm: count(0, 1_000_000).nullish(),
+    widthMm: count(0, 1_000_000).nullish(),
+    heightMm: count(0, 1_000_000).nullish(),
+    brand: line(255).nullish(),
+    gtin: gtin().nullish(),
+    seoTitle: line(255).nullish(),
+    seoDescription: line(1000).nullish(),
     url: webUrl().nullish(),
     categories: categoryList().nullish(),
     tags: lines(250, 255).nullish(),
@@ -128,11 +139,12 @@ function productParts(currency: string) {
 
 type ProductParts = z.output<z.ZodObject<ReturnType<typeof productParts>>>
 
-/** Null means "none" for stock, sale, weight and URL. For other fields it means the same as a missing field. */
+/** Null means "none" for fields that can be empty. For other fields it means the same as a missing field. */
 function toProduct(entry: ProductParts) {
   return {
     name: entry.name,
-    description: entry.description ?? undefined,
+    sku: entry.sku,
+    ...descriptions(entry),
     saleStartsAt: entry.saleStart,
     saleEndsAt: entry.saleEnd,
     type: entry.type ?? undefined,
@@ -141,6 +153,13 @@ function toProduct(entry: ProductParts) {
     position: entry.position ?? undefined,
     weightGrams: entry.weightGrams,
     taxClass: entry.taxClass ?? undefined,
+    lengthMm: entry.lengthMm,
+    widthMm: entry.widthMm,
+    heightMm: entry.heightMm,
+    brand: entry.brand,
+    gtin: entry.gtin,
+    seoTitle: entry.seoTitle,
+    seoDescription: entry.seoDescription,
     url: entry.url,
     categories: entry.categories ?? undefined,
     tags: entry.tags ?? undefined,
@@ -148,6 +167,12 @@ function toProduct(entry: ProductParts) {
     variations: entry.variations ?? undefined,
     grants: entry.grants ?? undefined
   }
+}
+
+/** HTML without a text gives the text. */
+function descriptions({ description, descriptionHtml }: ProductParts) {
+  const text = description ?? (descriptionHtml == null ? undefined : htmlToText(descriptionHtml))
+  return { description: text, descriptionHtml }
 }
 
 /** A product without its own price has the price of its default variation. */

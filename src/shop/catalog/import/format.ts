@@ -13,6 +13,7 @@ export type VariationInput = {
   priceMinor: number
   salePriceMinor: number | null
   stock: number | null
+  gtin: string | null
   /** Exactly one variation of a product is its default. */
   isDefault: boolean
   /** Its own pictures; undefined if the file has none for it. */
@@ -28,9 +29,16 @@ export type ProductInput = {
   shape: 'product' | 'offer'
   slug: string
   name: string
-  /** Regular price; with variations, the price of the default one. */
+  /** Regular price; with variations, the price of the default one. 0 if `unpriced`. */
   priceMinor: number
+  /** The file has no price: a new product is created unpublished, an existing one keeps its prices. */
+  unpriced?: boolean | undefined
+  /** The entry is found again by its SKU before its slug, which is derived from other fields. */
+  foundBySku?: boolean | undefined
+  sku?: string | null | undefined
   description?: string | undefined
+  /** Sanitised; null if the description has no markup. */
+  descriptionHtml?: string | null | undefined
   salePriceMinor?: number | null | undefined
   saleStartsAt?: number | null | undefined
   saleEndsAt?: number | null | undefined
@@ -40,6 +48,13 @@ export type ProductInput = {
   position?: number | undefined
   weightGrams?: number | null | undefined
   taxClass?: TaxClass | undefined
+  lengthMm?: number | null | undefined
+  widthMm?: number | null | undefined
+  heightMm?: number | null | undefined
+  brand?: string | null | undefined
+  gtin?: string | null | undefined
+  seoTitle?: string | null | undefined
+  seoDescription?: string | null | undefined
   url?: string | null | undefined
   /** Names, slugs or paths such as `Clothing > Shirts`. */
   categories?: string[] | undefined
@@ -125,12 +140,26 @@ export type CatalogLists = {
   tax: TaxRateInput[]
 }
 
+export const emptyLists: CatalogLists = {
+  categories: [],
+  products: [],
+  coupons: [],
+  plans: [],
+  campaigns: [],
+  affiliates: [],
+  shipping: [],
+  tax: []
+}
+
 /** `folder` is the folder of the file, for pictures with a path relative to it. */
 export type CatalogFile = CatalogLists & { folder?: string | undefined }
 
 /** A product with all fields, for storing a new one and for exports. Without `position` the shop chooses it. */
 export type FullProduct = {
-  [Key in keyof Omit<ProductInput, 'shape' | 'position' | 'available'>]-?: Exclude<ProductInput[Key], undefined>
+  [Key in keyof Omit<ProductInput, 'shape' | 'position' | 'available' | 'unpriced' | 'foundBySku'>]-?: Exclude<
+    ProductInput[Key],
+    undefined
+  >
 } & { position?: number | undefined }
 
 /** Fills in the defaults of a new product (docs/contract.md A7). */
@@ -140,15 +169,24 @@ export function withDefaults(product: ProductInput): FullProduct {
     name: product.name,
     priceMinor: product.priceMinor,
     position: product.position,
+    sku: product.sku ?? null,
     description: product.description ?? '',
+    descriptionHtml: product.descriptionHtml ?? null,
     salePriceMinor: product.salePriceMinor ?? null,
     saleStartsAt: product.saleStartsAt ?? null,
     saleEndsAt: product.saleEndsAt ?? null,
     type: product.type ?? 'physical',
     stock: product.stock ?? null,
-    published: product.published ?? true,
+    published: (product.published ?? true) && product.unpriced !== true,
     weightGrams: product.weightGrams ?? null,
     taxClass: product.taxClass ?? 'standard',
+    lengthMm: product.lengthMm ?? null,
+    widthMm: product.widthMm ?? null,
+    heightMm: product.heightMm ?? null,
+    brand: product.brand ?? null,
+    gtin: product.gtin ?? null,
+    seoTitle: product.seoTitle ?? null,
+    seoDescription: product.seoDescription ?? null,
     url: product.url ?? null,
     categories: product.categories ?? [],
     tags: product.tags ?? [],

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { misfit } from '../variation-options.ts'
-import { amount, count, imageList, line } from './fields.ts'
+import { amount, count, gtin, imageList, line } from './fields.ts'
 import type { VariationInput } from './format.ts'
 
 /**
@@ -32,6 +32,7 @@ function variation(currency: string) {
       price: amount(currency),
       salePrice: amount(currency).nullish(),
       stock: count(0).nullish(),
+      gtin: gtin().nullish(),
       default: z.boolean().nullish(),
       images: imageList().nullish()
     })
@@ -48,6 +49,7 @@ function variation(currency: string) {
         options,
         ...amounts,
         stock: stock ?? null,
+        gtin: entry.gtin ?? null,
         isDefault: entry.default ?? false,
         images: entry.images ?? undefined
       }

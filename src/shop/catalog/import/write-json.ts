@@ -14,25 +14,15 @@ export type ProductEntry = ReturnType<typeof toEntry>
 
 /** One product in the import format. */
 export function toEntry(product: FullProduct, currency: string) {
-  const {
-    slug,
-    name,
-    description,
-    type,
-    stock,
-    published,
-    position,
-    weightGrams,
-    url,
-    categories,
-    tags,
-    grants,
-    taxClass
-  } = product
+  const { slug, name, sku, description, descriptionHtml, type, stock, published, position, weightGrams, taxClass } =
+    product
+  const { lengthMm, widthMm, heightMm, brand, gtin, seoTitle, seoDescription, url, categories, tags, grants } = product
   return {
     slug,
     name,
+    sku,
     description,
+    descriptionHtml,
     price: toAmount(product.priceMinor, currency),
     salePrice: orNull(product.salePriceMinor, (minor) => toAmount(minor, currency)),
     saleStart: orNull(product.saleStartsAt, toTime),
@@ -43,6 +33,13 @@ export function toEntry(product: FullProduct, currency: string) {
     ...(position === undefined ? {} : { position }),
     weightGrams,
     taxClass,
+    lengthMm,
+    widthMm,
+    heightMm,
+    brand,
+    gtin,
+    seoTitle,
+    seoDescription,
     url,
     categories,
     tags,
@@ -53,7 +50,7 @@ export function toEntry(product: FullProduct, currency: string) {
 }
 
 function toVariation(variation: VariationInput, currency: string) {
-  const { sku, name, options, priceMinor, salePriceMinor, stock, isDefault, images = [] } = variation
+  const { sku, name, options, priceMinor, salePriceMinor, stock, gtin, isDefault, images = [] } = variation
   const salePrice = orNull(salePriceMinor, (minor) => toAmount(minor, currency))
   const shown = Object.keys(options).length === 0 ? {} : { options }
   return {
@@ -63,6 +60,7 @@ function toVariation(variation: VariationInput, currency: string) {
     price: toAmount(priceMinor, currency),
     salePrice,
     stock,
+    gtin,
     default: isDefault,
     ...(images.length === 0 ? {} : { images })
   }

@@ -31,6 +31,8 @@ export type PublicVariation = {
   stockLeft: number | null
   /** Null without a picture of its own. */
   image: Image | null
+  /** A GTIN, EAN, UPC or ISBN; null for the product's own. */
+  gtin: string | null
   isDefault: boolean
 }
 
@@ -39,7 +41,14 @@ export type PublicGrant = { kind: GrantKind; text: string }
 
 /** A product with everything that its page shows (docs/contract.md A10). */
 export type PublicProduct = Card & {
+  sku: string | null
+  brand: string | null
+  gtin: string | null
   description: string
+  /** Sanitised HTML; null if the description has no markup. */
+  descriptionHtml: string | null
+  /** Texts for search engines; null for the product's own name and summary. */
+  seo: { title: string | null; description: string | null }
   tags: string[]
   images: Image[]
   options: ProductOption[]
@@ -47,6 +56,7 @@ export type PublicProduct = Card & {
   grants: PublicGrant[]
   requiresShipping: boolean
   weightGrams: number | null
+  dimensions: { lengthMm: number | null; widthMm: number | null; heightMm: number | null }
   /** Units left, at or below the setting `store.lowStock`; else null. */
   stockLeft: number | null
   updatedAt: string
@@ -100,11 +110,17 @@ function toPublicProduct(
   now: number
 ): { view: PublicProduct; changesAt: number | null } {
   const { view: card, changesAt } = toCard(db, product, terms, now)
-  const { id, description, type, weightGrams, updatedAt } = product
+  const { id, sku, brand, gtin, description, descriptionHtml, type, weightGrams, updatedAt } = product
+  const { lengthMm, widthMm, heightMm, seoTitle, seoDescription } = product
   const variations = variationsOfProduct(db, id)
   const view = {
     ...card,
+    sku,
+    brand,
+    gtin,
     description,
+    descriptionHtml,
+    seo: { title: seoTitle, description: seoDescription },
     tags: tagsOfProduct(db, id),
     images: imagesOf(db, { productId: id, variationId: null }, terms.publicUrl),
     options: optionsOf(variations),
@@ -112,6 +128,7 @@ function toPublicProduct(
     grants: grantsOfProduct(db, id).map((grant) => toPublicGrant(db, grant, terms)),
     requiresShipping: needsShipping([{ type }]),
     weightGrams,
+    dimensions: { lengthMm, widthMm, heightMm },
     stockLeft: lowOnly(totalStock(product, variations), terms),
     updatedAt: toIso(updatedAt)
   }
@@ -125,7 +142,7 @@ function toPublicVariation(
   terms: ViewTerms,
   now: number
 ): PublicVariation {
-  const { id, sku, name, options, isDefault } = variation
+  const { id, sku, name, options, gtin, isDefault } = variation
   const stock = effectiveStock(product, variation)
   return {
     variationId: id,
@@ -136,6 +153,7 @@ function toPublicVariation(
     available: stock !== 0,
     stockLeft: lowOnly(stock, terms),
     image: imagesOf(db, { productId: product.id, variationId: id }, terms.publicUrl)[0] ?? null,
+    gtin,
     isDefault
   }
 }

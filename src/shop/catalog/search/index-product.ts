@@ -21,7 +21,7 @@ export const categoryQuery = (id: number): string => `"${keyToken(`c${id}`)}"`
 const texts = `
   SELECT p.id, p.name, p.description,
     coalesce((SELECT group_concat(tag, ', ') FROM product_tags WHERE product_id = p.id), '') AS tags,
-    concat_ws(', ',
+    concat_ws(', ', p.sku,
       (SELECT group_concat(c.name, ', ') FROM product_categories pc JOIN categories c ON c.id = pc.category_id WHERE pc.product_id = p.id),
       (SELECT group_concat(sku, ', ') FROM variations WHERE product_id = p.id AND available = 1)
     ) AS labels,

@@ -7,7 +7,16 @@ import { errorsOf, outcomeOf, read, readProducts } from './support.ts'
 const lamp = { slug: 'lamp', name: 'Lamp', price: '12.50' }
 const whole = {
   ...lamp,
+  sku: ' LAMP ',
   description: ' Two\r\nlines ',
+  descriptionHtml: '<b onclick="x()">Two</b><br>lines<script>x()</script>',
+  lengthMm: 100,
+  widthMm: 90,
+  heightMm: 310,
+  brand: 'Lumen',
+  gtin: '4006381-333931',
+  seoTitle: 'A lamp',
+  seoDescription: 'It shines.',
   salePrice: 10,
   saleStart: '2026-11-01',
   saleEnd: '2026-12-01T00:00Z',
@@ -16,12 +25,13 @@ const whole = {
   published: false,
   position: 2,
   weightGrams: 900,
+  taxClass: 'reduced',
   url: 'https://shop.example/lamp',
   categories: ['Light', 'light', 'Home > Tables'],
   tags: ['oil'],
   variations: [
     { sku: 'L-1', name: 'Small', options: { Size: ' S ' }, price: 12.5 },
-    { sku: 'L-2', options: { Size: 'L' }, price: '20', salePrice: 15, stock: 0, default: true }
+    { sku: 'L-2', options: { Size: 'L' }, price: '20', salePrice: 15, stock: 0, gtin: '4006381333931', default: true }
   ],
   grants: [
     { kind: 'membership', module: 'A', plan: 'friend', period: '1y' },
@@ -46,6 +56,15 @@ describe('a catalogue file in JSON', () => {
       name: 'Lamp',
       priceMinor: 1250,
       description: '',
+      sku: null,
+      descriptionHtml: null,
+      lengthMm: null,
+      widthMm: null,
+      heightMm: null,
+      brand: null,
+      gtin: null,
+      seoTitle: null,
+      seoDescription: null,
       salePriceMinor: null,
       saleStartsAt: null,
       saleEndsAt: null,
@@ -71,7 +90,16 @@ describe('a catalogue file in JSON', () => {
         shape: 'product',
         slug: 'lamp',
         name: 'Lamp',
+        sku: 'LAMP',
         description: 'Two\nlines',
+        descriptionHtml: '<b>Two</b><br />lines',
+        lengthMm: 100,
+        widthMm: 90,
+        heightMm: 310,
+        brand: 'Lumen',
+        gtin: '4006381333931',
+        seoTitle: 'A lamp',
+        seoDescription: 'It shines.',
         priceMinor: 1250,
         salePriceMinor: 1000,
         saleStartsAt: Date.UTC(2026, 10, 1),
@@ -81,12 +109,13 @@ describe('a catalogue file in JSON', () => {
         published: false,
         position: 2,
         weightGrams: 900,
+        taxClass: 'reduced',
         url: 'https://shop.example/lamp',
         categories: ['Light', 'Home > Tables'],
         tags: ['oil'],
         variations: [
-          { ...small, priceMinor: 1250, salePriceMinor: null, stock: null, isDefault: false },
-          { ...large, priceMinor: 2000, salePriceMinor: 1500, stock: 0, isDefault: true }
+          { ...small, priceMinor: 1250, salePriceMinor: null, stock: null, gtin: null, isDefault: false },
+          { ...large, priceMinor: 2000, salePriceMinor: 1500, stock: 0, gtin: '4006381333931', isDefault: true }
         ],
         grants: [
           { kind: 'membership', module: 'A', plan: 'friend', period: 'P1Y' },
@@ -183,7 +212,7 @@ describe('a catalogue file in JSON', () => {
       shipping: [],
       tax: []
     })
-    expect(report).toEqual({ format: 'json', rows: 8, ignored: [], warnings: [] })
+    expect(report).toEqual({ format: 'json', rows: 8, ignored: [], unpublished: [], warnings: [] })
   })
 })
 
