@@ -1,10 +1,17 @@
 import { AppError } from '../../../errors.ts'
 import { toMinor } from '../../../platform/money.ts'
+import type { TaxClass } from '../tax-classes.ts'
 
-/** Normalizes a price cell: a decimal comma becomes a point. Exports have no thousands separators. */
+/**
+ * Normalizes a number: a decimal comma becomes a point; currency signs, spaces and the thousands separators of a number
+ * with both separators are removed. `1,234` is a decimal number, because exports do not group digits.
+ */
 export function decimalText(cell: string): string {
-  if (/^\d+,\d+$/.test(cell)) return cell.replace(',', '.')
-  return /^\.\d+$/.test(cell) ? `0${cell}` : cell
+  const text = cell.replaceAll(/[\s\p{Sc}]/gu, '')
+  if (/^\d{1,3}(?:\.\d{3})+,\d+$/.test(text)) return text.replaceAll('.', '').replace(',', '.')
+  if (/^\d{1,3}(?:,\d{3})+\.\d+$/.test(text)) return text.replaceAll(',', '')
+  if (/^\d*,\d+$/.test(text)) return decimalText(text.replace(',', '.'))
+  return /^\.\d+$/.test(text) ? `0${text}` : text
 }
 
 /** Whether `price` is lower than `than`. True for invalid prices, so that the format's own check reports them. */
@@ -38,6 +45,17 @@ export function splitList(cell: string): string[] {
     .split(/(?<!\\),/)
     .map((entry) => entry.replaceAll('\\,', ',').trim())
     .filter((entry) => entry !== '')
+}
+
+/** Words for a reduced tax rate: WooCommerce's classes have names in the shop's language. */
+const reduced = /r[eé]du|verlaagd|laag|erm(?:ä|ae?)/i
+const zero = /zero|null|nul|cero/i
+
+/** The tax class of the name of one in another program. Undefined for a name that is not known. */
+export function toTaxClass(name: string): TaxClass | undefined {
+  if (name === '' || /^standard/i.test(name)) return 'standard'
+  if (zero.test(name)) return 'zero'
+  return reduced.test(name) ? 'reduced' : undefined
 }
 
 /** Category cells such as `Clothing > Shirts` as paths, without the category that WooCommerce and Shopify use for none. */

@@ -7,7 +7,13 @@ import type { FileErrors } from './file-errors.ts'
 export type Source = { line: number; columns: Readonly<Record<string, string>> }
 
 /** A product built from CSV rows, with the fields of the JSON format, so that the same schemas validate both. */
-export type Draft = { value: Record<string, unknown>; source: Source; variations: Source[] }
+export type Draft = {
+  value: Record<string, unknown>
+  source: Source
+  variations: Source[]
+  /** What the JSON format does not have. */
+  marks?: Pick<ProductInput, 'unpriced' | 'foundBySku'>
+}
 
 /** Validates the drafts with the schemas of the JSON format; reports errors by line and CSV column. */
 export function readDrafts(drafts: readonly Draft[], schemas: FormatSchemas, errors: FileErrors): ProductInput[] {
@@ -16,7 +22,7 @@ export function readDrafts(drafts: readonly Draft[], schemas: FormatSchemas, err
       const [source, field] = locate(draft, path)
       errors.add(source.line, source.columns[field] ?? field, cause)
     })
-    return product === undefined ? [] : [product]
+    return product === undefined ? [] : [{ ...product, ...draft.marks }]
   })
 }
 

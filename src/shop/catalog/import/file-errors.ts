@@ -8,7 +8,13 @@ const maxListed = 100
 /** Collects all errors of a file, so that the operator can correct them together. */
 export class FileErrors {
   readonly #errors: FileError[] = []
+  readonly #titleOf: (column: string) => string
   #total = 0
+
+  /** @param titleOf the name of a column in the file */
+  constructor(titleOf = (column: string): string => column) {
+    this.#titleOf = titleOf
+  }
 
   get isEmpty(): boolean {
     return this.#total === 0
@@ -18,7 +24,8 @@ export class FileErrors {
   add(line: number | null | (() => number), column: string | null, cause: string): void {
     this.#total += 1
     if (this.#errors.length >= maxListed) return
-    this.#errors.push({ line: typeof line === 'function' ? line() : line, column, cause })
+    const title = column === null ? null : this.#titleOf(column)
+    this.#errors.push({ line: typeof line === 'function' ? line() : line, column: title, cause })
   }
 
   /** @throws AppError VALIDATION_FAILED with `details.errors` (the first 100, in the file's order) and `details.total` */

@@ -3,10 +3,11 @@ import { withoutMisfits } from '../variation-options.ts'
 import type { OptionValues } from '../variation-options.ts'
 import type { Row, Table } from './csv-table.ts'
 import type { Draft, Source } from './drafts.ts'
-import { htmlToLine, htmlToText } from './html-text.ts'
+import { htmlToLine } from './html-text.ts'
 import { categoryPaths, decimalText, isCheaper, isFalsy, isTruthy, splitList, stockCount } from './cells.ts'
 import type { FileErrors } from './file-errors.ts'
 import type { ReportBuilder } from './report.ts'
+import { factsOf, gtinOf } from './shopify-facts.ts'
 import { imagesIn, variantImage } from './shopify-images.ts'
 import { slugFor, slugPattern, UniqueNames } from './slug.ts'
 
@@ -33,7 +34,14 @@ const headers = {
   price: ['Variant Price', 'Price'],
   compareAt: ['Variant Compare At Price', 'Compare-at price'],
   shipping: ['Variant Requires Shipping', 'Requires shipping'],
-  giftCard: ['Gift Card'],
+  giftCard: ['Gift Card', 'Gift card'],
+  vendor: ['Vendor'],
+  grams: ['Variant Grams', 'Weight value (grams)'],
+  gramsUnit: ['Variant Weight Unit', 'Weight unit for display'],
+  taxable: ['Variant Taxable', 'Charge tax'],
+  barcode: ['Variant Barcode', 'Barcode'],
+  seoTitle: ['SEO Title', 'SEO title'],
+  seoDescription: ['SEO Description', 'SEO description'],
   image: ['Image Src', 'Product image URL'],
   imagePosition: ['Image Position', 'Image position'],
   imageAlt: ['Image Alt Text', 'Image alt text'],
@@ -48,6 +56,11 @@ type Reading = ShopifyContext & {
   table: Table
   column: (field: Field) => string
   cell: (row: Row, field: Field) => string
+}
+
+/** Whether Shopify's product export has a column of this name that the import reads. */
+export function isShopifyColumn(name: string): boolean {
+  return fields.some((field) => headers[field].some((header) => header.toLowerCase() === name.toLowerCase()))
 }
 
 /** Recognises Shopify's product export by its columns. */
@@ -116,11 +129,11 @@ function readProduct(handle: string, rows: [Row, ...Row[]], slugs: UniqueNames, 
   const value = {
     slug: slugs.take(slugPattern.test(handle) ? handle : slugFor(handle), handle),
     name,
-    ...(table.has(column('description')) ? { description: htmlToText(cell(head, 'description')) } : {}),
+    ...factsOf(head, variants, name, reading),
     ...categoriesAndTags(head, reading),
     ...(table.has(column('shipping')) ? { type: shippingType(variants, reading) } : {}),
     ...(table.has(column('image')) ? { images: imagesIn(rows, reading) } : {}),
-    published: isPublished(head, reading),
+    published: isPublished(head, name, reading),
     ...body
   }
   const source = { line: isPlain && head !== first ? first.line : head.line, columns: productColumns(column) }
@@ -133,7 +146,9 @@ function productColumns(column: (field: Field) => string): Source['columns'] {
     ...variantColumns(column),
     slug: column('handle'),
     name: column('title'),
-    description: column('description')
+    description: column('description'),
+    descriptionHtml: column('description'),
+    brand: column('vendor')
   }
 }
 
@@ -141,6 +156,7 @@ function variantColumns(column: (field: Field) => string): Source['columns'] {
   return {
     name: column('option1'),
     options: column('option1'),
+    gtin: column('barcode'),
     price: column('price'),
     salePrice: column('price'),
     stock: column('quantity'),
@@ -160,7 +176,7 @@ function categoriesAndTags(head: Row, { cell, column, table }: Reading): { categ
 }
 
 /** An empty cell means published. A draft or archived product is not published, whatever its sales channel is. */
-function isPublished(head: Row, { cell, column, errors }: Reading): boolean {
+function isPublished(head: Row, name: string, { cell, column, errors, report }: Reading): boolean {
   const status = cell(head, 'status').toLowerCase()
   if (!/^(?:|active|draft|archived|unlisted)$/.test(status)) {
     errors.add(head.line, column('status'), 'Must be active, draft, archived or unlisted.')
@@ -169,7 +185,9 @@ function isPublished(head: Row, { cell, column, errors }: Reading): boolean {
   if (published !== '' && !isTruthy(published) && !isFalsy(published)) {
     errors.add(head.line, column('published'), 'Must be true or false.')
   }
-  return (status === '' || status === 'active') && !isFalsy(published)
+  const isListed = (status === '' || status === 'active') && !isFalsy(published)
+  if (!isListed) report.unpublish('Not active or not published in Shopify', name)
+  return isListed
 }
 
 function shippingType(variants: readonly Row[], { cell }: Reading): ProductType {
@@ -177,10 +195,8 @@ function shippingType(variants: readonly Row[], { cell }: Reading): ProductType 
 }
 
 function plainParts(row: Row, reading: Reading): Record<string, unknown> {
-  const { cell, column, report } = reading
-  if (cell(row, 'sku') !== '') report.ignore(column('sku'), 'Only variations have a SKU')
-  const { price, salePrice } = prices(row, reading)
-  return { price, salePrice, stock: stock(row, reading), variations: [] }
+  const sku = reading.cell(row, 'sku') || null
+  return { sku, gtin: gtinOf(row, reading), ...prices(row, reading), stock: stock(row, reading), variations: [] }
 }
 
 function variations(
@@ -204,6 +220,7 @@ function variations(
       options: optionValues[index],
       ...prices(row, reading),
       stock: stock(row, reading),
+      gtin: gtinOf(row, reading),
       default: index === 0,
       ...(cell(row, 'variantImage') === '' ? {} : { images: variantImage(row, reading) })
     }

@@ -1,7 +1,9 @@
 import { categoryPaths, splitList } from './cells.ts'
 import type { Table } from './csv-table.ts'
 import type { Draft, Source } from './drafts.ts'
+import { unpricedIsUnpublished } from './report.ts'
 import { slugFor, UniqueNames } from './slug.ts'
+import { factsOf } from './woocommerce-facts.ts'
 import { ignoreColumns, skipUnsupported } from './woocommerce-ignored.ts'
 import { descriptionOf, downloadsOf, imagesOf, pricesOf, publishedState, stockOf, toWooRow } from './woocommerce-row.ts'
 import type { WooContext, WooRow } from './woocommerce-row.ts'
@@ -9,13 +11,14 @@ import { groupVariations, readVariations } from './woocommerce-variations.ts'
 
 /** Recognises WooCommerce's product export by its columns. */
 export function isWooCommerce(table: Table): boolean {
-  return table.has('Type') && table.has('Name') && ['SKU', 'ID', 'Regular price'].some((column) => table.has(column))
+  const isOwn = ['SKU', 'ID', 'Regular price'].some((column) => table.has(column))
+  return table.has('Type') && table.has('Name') && isOwn && !table.has('price')
 }
 
 /**
  * Reads the products of WooCommerce's product export: simple products, and variable products with their variations,
- * which may come before their parent. The export has no slugs: they are derived from the SKU, or else from the name.
- * Errors and ignored cells go to `context`.
+ * which may come before their parent. The export has no slugs: they are derived from the SKU or from the name. Errors and
+ * ignored cells go to `context`.
  */
 export function readWooCommerce(table: Table, context: Omit<WooContext, 'table'>): Draft[] {
   const woo = { ...context, table }
@@ -24,54 +27,67 @@ export function readWooCommerce(table: Table, context: Omit<WooContext, 'table'>
   const children = groupVariations(rows, products, woo)
   const imported = products.filter((product) => !skipUnsupported(product, children.get(product)?.length ?? 0, woo))
   ignoreColumns(rows, imported, woo)
-  const slugs = new UniqueNames()
-  const positions = positionsOf(imported, woo)
-  return imported.map((product) => readProduct(product, children.get(product) ?? [], slugs, positions, woo))
+  const file = { slugs: new UniqueNames(), skus: countSkus(imported), positions: positionsOf(imported, woo) }
+  return imported.map((product) => readProduct(product, children.get(product) ?? [], file, woo))
 }
 
-function readProduct(
-  product: WooRow,
-  children: readonly WooRow[],
-  slugs: UniqueNames,
-  positions: ReadonlyMap<WooRow, number>,
-  woo: WooContext
-): Draft {
+/** What the products of a file share. */
+type WooFile = {
+  slugs: UniqueNames
+  skus: ReadonlyMap<string, number>
+  positions: ReadonlyMap<WooRow, number>
+}
+
+function countSkus(products: readonly WooRow[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const { sku } of products) counts.set(sku, (counts.get(sku) ?? 0) + 1)
+  return counts
+}
+
+function readProduct(product: WooRow, children: readonly WooRow[], file: WooFile, woo: WooContext): Draft {
   const { row, sku, name, id } = product
   const { table } = woo
-  const slug = slugs.take(slugFor(sku || name), id || `${sku} ${name}`)
+  const text = woo.slugsFrom === 'name' ? name || sku : sku || name
+  const slug = file.slugs.take(slugFor(text), id || `${sku} ${name}`)
   const isVariable = product.kind === 'variable'
-  const body = isVariable
-    ? readVariations(product, children, slug, woo)
-    : { value: plainParts(product, woo), sources: [] }
+  const body = isVariable ? readVariations(product, children, slug, woo) : plainParts(product, woo)
   const value = {
     slug,
     name,
-    ...ifPresent(table, ['Description', 'Short description'], { description: descriptionOf(row) }),
+    ...ifPresent(table, ['SKU'], { sku: sku || null }),
+    ...ifPresent(table, ['Description', 'Short description'], descriptionOf(product, woo)),
+    ...factsOf(product, children, woo),
     ...ifPresent(table, ['Categories'], { categories: categoriesOf(product) }),
     ...ifPresent(table, ['Tags'], { tags: splitList(row.cell('Tags')) }),
     ...ifPresent(table, ['Images'], { images: imagesOf(row, woo) }),
     ...ifPresent(table, ['Published', 'Visibility in catalog'], { published: isListed(product, woo) }),
-    ...(positions.has(product) ? { position: positions.get(product) } : {}),
+    ...(file.positions.has(product) ? { position: file.positions.get(product) } : {}),
     ...body.value
   }
-  return { value, source: { line: row.line, columns: productColumns(sku) }, variations: body.sources }
+  if (body.unpriced) woo.report.unpublish(unpricedIsUnpublished, name)
+  const source = { line: row.line, columns: productColumns(sku) }
+  const marks = { unpriced: body.unpriced, foundBySku: file.skus.get(sku) === 1 }
+  return { value, source, variations: body.sources, marks }
 }
 
-function plainParts(product: WooRow, woo: WooContext): Record<string, unknown> {
+function plainParts(product: WooRow, woo: WooContext) {
   const { row } = product
-  const stock = stockOf(row)
+  const stock = stockOf(product, woo)
   const grants = downloadsOf(woo.table, row)
   if (grants.length > 0) {
     const files = grants.map(({ file }) => file).join(', ')
     woo.report.warn(`Line ${row.line}: the product has the download ${files}. Copy it to the downloads folder.`)
   }
-  return {
-    ...pricesOf(row, woo),
+  const { price, ...sale } = pricesOf(product, woo)
+  const value = {
+    price: price ?? 0,
+    ...sale,
     ...ifPresent(woo.table, ['Stock', 'In stock?'], { stock: stock === 'parent' ? null : stock }),
     ...ifPresent(woo.table, ['Type'], { type: product.isVirtual ? 'digital' : 'physical' }),
     variations: [],
     ...(grants.length > 0 ? { grants } : {})
   }
+  return { value, sources: [], unpriced: price === undefined }
 }
 
 function productColumns(sku: string): Source['columns'] {
@@ -79,6 +95,9 @@ function productColumns(sku: string): Source['columns'] {
     slug: sku === '' ? 'Name' : 'SKU',
     name: 'Name',
     description: 'Description',
+    descriptionHtml: 'Description',
+    sku: 'SKU',
+    brand: 'Brands',
     price: 'Regular price',
     salePrice: 'Sale price',
     saleStart: 'Date sale price starts',
@@ -104,9 +123,10 @@ function categoriesOf({ row }: WooRow): string[] {
 /** A product that WooCommerce hides from its catalogue must not appear in the offers. */
 function isListed({ row, name }: WooRow, woo: WooContext): boolean {
   const isPublished = publishedState(row, woo) === 'published'
-  if (!isPublished || row.cell('Visibility in catalog').toLowerCase() !== 'hidden') return isPublished
-  woo.report.warn(`Line ${row.line}: ${name} is hidden from the catalogue in WooCommerce, so it is not published.`)
-  return false
+  const isHidden = row.cell('Visibility in catalog').toLowerCase() === 'hidden'
+  if (!isPublished) woo.report.unpublish('Not published in WooCommerce', name)
+  else if (isHidden) woo.report.unpublish('Hidden from the catalogue in WooCommerce', name)
+  return isPublished && !isHidden
 }
 
 /** WooCommerce's menu order, when the shop uses it. It may be negative, so it is shifted to start at 0. */

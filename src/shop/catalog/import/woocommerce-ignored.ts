@@ -1,3 +1,4 @@
+import { isFact } from './woocommerce-facts.ts'
 import type { WooContext, WooRow } from './woocommerce-row.ts'
 
 const always = new Set([
@@ -22,34 +23,30 @@ const always = new Set([
   'parent',
   'position'
 ])
-const ofProducts = new Set(['short description', 'description', 'categories', 'tags'])
+const ofProducts = new Set(['short description', 'description', 'categories', 'tags', 'brands'])
 const reasons: readonly [RegExp, string][] = [
   [/^attribute \d+ (?:visible|global|default)$/, 'Attribute settings are not supported'],
   [/^attribute/, 'Attributes are used only as the options of variations'],
-  [/^(?:weight|length|width|height) \(/, 'Weights and sizes are not supported'],
-  [/^tax /, 'Taxes are not supported: prices are final'],
   [/^download \d+/, 'Downloads are named after their file'],
   [/^download/, 'Download limits are not supported'],
   [/^meta: /, 'Fields of other plugins are not supported']
 ]
 
-/**
- * Whether a product cannot be imported: another type, a variable product without variations, or an unpublished product
- * without a price. The report counts and names it.
- */
+/** Whether WooCommerce's product export has a column of this name that the import reads. */
+export function isWooCommerceColumn(name: string): boolean {
+  const column = name.toLowerCase()
+  return always.has(column) || isFact(column) || /^(?:attribute|download) \d+ \S/.test(column)
+}
+
+/** Whether a product cannot be imported: another type, or no variations. The report counts and names it. */
 export function skipUnsupported(product: WooRow, variations: number, woo: WooContext): boolean {
-  const { kind, name, row } = product
+  const { kind, name } = product
   if (kind !== 'simple' && kind !== 'variable') {
     woo.report.ignore('Type', `Products of type ${kind.slice(0, 40)} are not supported`, name)
     return true
   }
-  if (kind === 'variable') {
-    if (variations === 0) woo.report.ignore('Type', 'A variable product without variations cannot be bought', name)
-    return variations === 0
-  }
-  const isUnpriced = row.cell('Regular price') === '' && row.cell('Sale price') === ''
-  if (!isUnpriced || !/^(?:0|-1|2|false|no)$/i.test(row.cell('Published'))) return false
-  woo.report.ignore('Regular price', 'Unpublished products without a price are not imported', name)
+  if (kind === 'simple' || variations > 0) return false
+  woo.report.ignore('Type', 'A variable product without variations cannot be bought', name)
   return true
 }
 
@@ -73,7 +70,7 @@ function isUsed(column: string, product: WooRow, simple: ReadonlySet<WooRow>): b
   if (product.kind === 'variation' && ofProducts.has(column)) return false
   if (/^download (?:\d+ url|expiry days)$/.test(column)) return simple.has(product)
   if (/^attribute \d+ (?:name|value\(s\)|default)$/.test(column)) return product.kind !== 'simple'
-  return always.has(column)
+  return always.has(column) || isFact(column)
 }
 
 function whyIgnored(column: string, kind: string): string {

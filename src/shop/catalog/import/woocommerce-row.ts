@@ -2,10 +2,17 @@ import type { GrantSpec } from '../grants.ts'
 import { decimalText, isCheaper, isFalsy, isTruthy, splitList, stockCount } from './cells.ts'
 import type { Row, Table } from './csv-table.ts'
 import { htmlToLine, htmlToText } from './html-text.ts'
+import { embeddedIsIgnored, hasEmbedded, withParagraphs } from './safe-html.ts'
 import type { FileErrors } from './file-errors.ts'
 import type { ReportBuilder } from './report.ts'
 
-export type WooContext = { table: Table; currency: string; errors: FileErrors; report: ReportBuilder }
+export type WooContext = {
+  table: Table
+  currency: string
+  slugsFrom: 'name' | 'sku'
+  errors: FileErrors
+  report: ReportBuilder
+}
 
 /** What the parts of the WooCommerce reader share. */
 export type WooRow = { row: Row; kind: string; isVirtual: boolean; id: string; sku: string; name: string }
@@ -33,15 +40,18 @@ export function publishedState(row: Row, { errors }: WooContext): 'published' | 
 }
 
 /**
- * Null when stock is not counted: WooCommerce does not manage it, or allows backorders. 0 for a product that is marked as
+ * Null when stock is not counted: WooCommerce does not manage it, or sells below zero. 0 for a product that is marked as
  * out of stock. `parent` when the variations share the product's stock.
  */
-export function stockOf(row: Row): number | string | null {
+export function stockOf({ row, name }: WooRow, { report }: WooContext): number | string | null {
   const inStock = row.cell('In stock?').toLowerCase()
   const stock = row.cell('Stock').toLowerCase()
   const backorders = row.cell('Backorders allowed?').toLowerCase()
   if (isFalsy(inStock)) return 0
-  if (inStock === 'backorder' || isTruthy(backorders) || backorders === 'notify') return null
+  if (inStock === 'backorder' || isTruthy(backorders) || backorders === 'notify') {
+    if (stock !== '') report.ignore('Stock', 'The product is sold below zero, so its stock is not counted', name)
+    return null
+  }
   if (stock === '' || stock === 'parent') return stock || null
   return stockCount(stock)
 }
@@ -55,10 +65,11 @@ export type WooPrices = {
 }
 
 /** The regular price, and the sale price with its period when it is lower. Warns that sale dates are read as UTC. */
-export function pricesOf(row: Row, { currency, report }: WooContext): WooPrices {
+export function pricesOf({ row, name }: WooRow, { currency, report }: WooContext): WooPrices {
   const price = decimalText(row.cell('Regular price')) || undefined
   const sale = decimalText(row.cell('Sale price'))
   const none = { price, salePrice: null, saleStart: null, saleEnd: null }
+  if (sale !== '' && price === undefined) report.ignore('Sale price', 'There is no regular price', name)
   if (sale === '' || price === undefined) return none
   if (!isCheaper(sale, price, currency)) {
     report.ignore('Sale price', 'The sale price is not below the regular price')
@@ -83,13 +94,21 @@ function dateOf(row: Row, column: string, isEnd: boolean): string | null {
   return isEnd ? `${day}T23:59:59Z` : day
 }
 
-/** Short and long description as plain text. The exporter writes a line break as `\n` and a literal `\n` as `\\n`. */
-export function descriptionOf(row: Row): string {
-  const parts = ['Short description', 'Description'].map((column) => {
-    const cell = row.cell(column).replaceAll(/\\\\n|\\n/g, (written) => (written === '\\n' ? '\n' : '\\n'))
-    return htmlToText(cell)
-  })
-  return [...new Set(parts)].filter((part) => part !== '').join('\n\n')
+/**
+ * Short and long description as text and as HTML. The exporter writes a line break as `\n` and a literal `\n` as `\\n`.
+ */
+export function descriptionOf(
+  { row, name }: WooRow,
+  { report }: WooContext
+): { description: string; descriptionHtml: string } {
+  const parts = new Map<string, string>()
+  for (const column of ['Short description', 'Description']) {
+    const html = row.cell(column).replaceAll(/\\\\n|\\n/g, (written) => (written === '\\n' ? '\n' : '\\n'))
+    const text = htmlToText(html)
+    if (hasEmbedded(html)) report.ignore(column, embeddedIsIgnored, name)
+    if (text !== '' && !parts.has(text)) parts.set(text, withParagraphs(html))
+  }
+  return { description: [...parts.keys()].join('\n\n'), descriptionHtml: [...parts.values()].join('\n') }
 }
 
 /** An attribute of a row. `name` is in lower case, `label` as written. */

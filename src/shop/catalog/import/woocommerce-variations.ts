@@ -2,6 +2,9 @@ import type { Source } from './drafts.ts'
 import { slugFor, UniqueNames } from './slug.ts'
 import { withoutMisfits } from '../variation-options.ts'
 import type { OptionValues } from '../variation-options.ts'
+import { choicesOf, shareOfStock } from './woocommerce-choices.ts'
+import type { Choice } from './woocommerce-choices.ts'
+import { gtinOf } from './woocommerce-facts.ts'
 import { attributesOf, imagesOf, pricesOf, publishedState, stockOf } from './woocommerce-row.ts'
 import type { WooContext, WooPrices, WooRow } from './woocommerce-row.ts'
 
@@ -11,7 +14,8 @@ const columns: Source['columns'] = {
   options: 'Attribute 1 value(s)',
   price: 'Regular price',
   salePrice: 'Sale price',
-  stock: 'Stock'
+  stock: 'Stock',
+  gtin: 'GTIN, UPC, EAN, or ISBN'
 }
 
 /** Groups the variations by their `Parent`, which is `id:44` or the parent's SKU. Disabled variations are ignored. */
@@ -57,34 +61,32 @@ function byPosition(rows: readonly WooRow[]): WooRow[] {
   return rows.toSorted((a, b) => (Number(a.row.cell('Position')) || 0) - (Number(b.row.cell('Position')) || 0))
 }
 
-/** A variable product's variations, and the product's fields that depend on them: sale period, stock and type. */
+/** A variable product's variations, and the product's fields that depend on them: sale period, stock, type and price. */
 export function readVariations(
   product: WooRow,
-  children: readonly WooRow[],
+  all: readonly WooRow[],
   slug: string,
   woo: WooContext
-): { value: Record<string, unknown>; sources: Source[] } {
-  const standard = children.find((child) => isStandard(product, child, woo)) ?? children[0]
-  const skus = new UniqueNames()
-  const prices = children.map((child) => pricesOf(child.row, woo))
-  const sale = prices.find(({ salePrice }) => salePrice !== null)
-  const options = optionsOf(product, children, woo)
-  const variations = children.map((child, index) => {
-    const values = valuesOf(child, woo)
-    const stock = stockOf(child.row)
-    const sku = child.sku || slugFor([slug, ...values].join(' '))
-    const unique = skus.take(sku, child.id || child.name)
-    const repeats = child.sku !== '' && unique !== sku
-    if (repeats) woo.report.warn(`Line ${child.row.line}: another variation has the same SKU, so a suffix was added.`)
+): { value: Record<string, unknown>; sources: Source[]; unpriced: boolean } {
+  const children = withPrice(all, woo)
+  const choices = choicesOf(product, children, woo)
+  const standard = choices.find((choice) => isStandard(product, choice, woo)) ?? choices[0]
+  const parts = new Map(children.map((child) => [child, partsOf(child, woo)]))
+  const sale = [...parts.values()].map(({ prices }) => prices).find(({ salePrice }) => salePrice !== null)
+  const options = optionsOf(product, choices, woo)
+  const skus = skusOf(choices, slug, woo)
+  const variations = choices.map((choice, index) => {
+    const { child } = choice
+    const { prices, stock, ...rest } = parts.get(child) ?? partsOf(child, woo)
     return {
-      sku: unique,
-      name: values.join(' / ') || ownName(product, child),
+      ...rest,
+      sku: skus[index],
+      name: nameOf(product, choice, woo),
       options: options[index],
-      ...(child.row.cell('Images') === '' ? {} : { images: imagesOf(child.row, woo) }),
-      price: prices[index]?.price,
-      salePrice: salePriceInPeriod(child, prices[index], sale, woo),
-      stock: stock === 'parent' ? null : stock,
-      default: child === standard
+      price: prices.price ?? 0,
+      salePrice: salePriceInPeriod(child, prices, sale, woo),
+      stock: stock === 'parent' ? null : shareOfStock(stock, choice, woo),
+      default: choice === standard
     }
   })
   const value = {
@@ -94,7 +96,50 @@ export function readVariations(
     type: children.every(({ isVirtual }) => isVirtual) ? 'digital' : 'physical',
     variations
   }
-  return { value, sources: children.map(({ row }) => ({ line: row.line, columns })) }
+  const unpriced = children.every(({ row }) => row.cell('Regular price') === '')
+  return { value, sources: choices.map(({ child }) => ({ line: child.row.line, columns })), unpriced }
+}
+
+/** What all choices of a row have in common. */
+function partsOf(child: WooRow, woo: WooContext) {
+  return {
+    prices: pricesOf(child, woo),
+    stock: stockOf(child, woo),
+    gtin: gtinOf(child, woo),
+    ...(child.row.cell('Images') === '' ? {} : { images: imagesOf(child.row, woo) })
+  }
+}
+
+/** The variations with a price. Without a price, WooCommerce does not sell a variation; if none has one, all are imported. */
+function withPrice(children: readonly WooRow[], { report }: WooContext): readonly WooRow[] {
+  const priced = children.filter(({ row }) => row.cell('Regular price') !== '')
+  if (priced.length === 0) return children
+  for (const { name } of children.filter((child) => !priced.includes(child)))
+    report.ignore('Regular price', 'Variations without a price are not imported', name)
+  return priced
+}
+
+/** The SKU of each choice, unique within the product. */
+function skusOf(choices: readonly Choice[], slug: string, woo: WooContext): string[] {
+  const skus = new UniqueNames()
+  return choices.map((choice) => {
+    const { child, added, count } = choice
+    const own = count === 1 ? child.sku : `${child.sku}-${slugFor(added.join(' '))}`
+    const sku = child.sku === '' ? slugFor([slug, ...orderedValues(choice, woo)].join(' ')) : own
+    const unique = skus.take(sku, child.id || child.name)
+    const repeats = child.sku !== '' && unique !== sku
+    if (repeats) woo.report.warn(`Line ${child.row.line}: another variation has the same SKU, so a suffix was added.`)
+    return unique
+  })
+}
+
+/** The values of a choice, in the order of its row's attributes. */
+function orderedValues({ child, values }: Choice, { table }: WooContext): string[] {
+  return attributesOf(table, child.row).flatMap(({ name }) => values.get(name) ?? [])
+}
+
+function nameOf(product: WooRow, choice: Choice, woo: WooContext): string {
+  return orderedValues(choice, woo).join(' / ') || ownName(product, choice.child)
 }
 
 /**
@@ -103,40 +148,36 @@ export function readVariations(
  */
 function salePriceInPeriod(
   child: WooRow,
-  prices: WooPrices | undefined,
+  prices: WooPrices,
   sale: WooPrices | undefined,
   { report }: WooContext
 ): string | null {
-  if (!prices || prices.salePrice === null) return null
+  if (prices.salePrice === null) return null
   if (prices.saleStart === sale?.saleStart && prices.saleEnd === sale?.saleEnd) return prices.salePrice
   report.ignore('Sale price', "The sale's dates differ from those of the product's other variations", child.name)
   return null
 }
 
-function sharedStock(product: WooRow, children: readonly WooRow[], { report }: WooContext): number | string | null {
+function sharedStock(product: WooRow, children: readonly WooRow[], woo: WooContext): number | string | null {
   if (!children.some(({ row }) => row.cell('Stock').toLowerCase() === 'parent')) return null
-  report.warn(`Line ${product.row.line}: the variations share the stock of ${product.name}.`)
-  return stockOf(product.row)
+  woo.report.warn(`Line ${product.row.line}: the variations share the stock of ${product.name}.`)
+  return stockOf(product, woo)
 }
 
-/** The options of each variation in the product's order; without options when one of them is for any value. */
-function optionsOf(product: WooRow, children: readonly WooRow[], { table }: WooContext): OptionValues[] {
-  const labels = new Map(attributesOf(table, product.row).map(({ name, label }) => [name, label]))
+/** The options of each choice in the product's order; without options when they do not fit together. */
+function optionsOf(product: WooRow, choices: readonly Choice[], woo: WooContext): OptionValues[] {
+  const labels = new Map(attributesOf(woo.table, product.row).map(({ name, label }) => [name, label]))
   const order = [...labels.keys()]
-  const options = children.map((child) => {
-    const chosen = attributesOf(table, child.row).filter(({ values }) => values.length > 0)
-    const sorted = chosen.toSorted((a, b) => order.indexOf(a.name) - order.indexOf(b.name))
-    return Object.fromEntries(sorted.map(({ name, label, values }) => [labels.get(name) ?? label, values[0] ?? '']))
+  const options = choices.map(({ child, values }) => {
+    const own = attributesOf(woo.table, child.row).filter(({ name }) => values.has(name))
+    const sorted = own.toSorted((a, b) => order.indexOf(a.name) - order.indexOf(b.name))
+    return Object.fromEntries(sorted.map(({ name, label }) => [labels.get(name) ?? label, values.get(name) ?? '']))
   })
-  return withoutMisfits(options)
-}
-
-function valuesOf(child: WooRow, { table, report }: WooContext): string[] {
-  return attributesOf(table, child.row).flatMap(({ values }) => {
-    if (values.length === 0)
-      report.ignore('Parent', 'A variation for any attribute value is imported as one variation', child.name)
-    return values.slice(0, 1)
-  })
+  const fitting = withoutMisfits(options)
+  const isLost =
+    options.some((each) => Object.keys(each).length > 0) && fitting.every((each) => Object.keys(each).length === 0)
+  if (isLost) woo.report.ignore('Attribute 1 name', 'The variations do not have the same options', product.name)
+  return fitting
 }
 
 /** A variation's name without the parent's name, which WooCommerce puts before it: `Hoodie - Red`. */
@@ -145,8 +186,7 @@ function ownName(product: WooRow, child: WooRow): string {
   return child.name.startsWith(prefix) ? child.name.slice(prefix.length) : child.name
 }
 
-function isStandard(product: WooRow, child: WooRow, { table }: WooContext): boolean {
+function isStandard(product: WooRow, { values }: Choice, { table }: WooContext): boolean {
   const wanted = attributesOf(table, product.row).filter(({ standard }) => standard !== '')
-  const own = new Map(attributesOf(table, child.row).map(({ name, values }) => [name, values]))
-  return wanted.length > 0 && wanted.every(({ name, standard }) => [undefined, standard].includes(own.get(name)?.[0]))
+  return wanted.length > 0 && wanted.every(({ name, standard }) => [undefined, standard].includes(values.get(name)))
 }

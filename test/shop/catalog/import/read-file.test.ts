@@ -41,14 +41,14 @@ describe('a catalogue file', () => {
   it.each([
     ['', null, 'The file is empty.'],
     [' \r\n', null, 'The file is empty.'],
-    ['Identifiant,Type,UGS,Nom\n1,simple,cup,Tasse\n', 1, 'English'],
+    ['Identifiant,Genre,Titre\n1,simple,Tasse\n', 1, 'Identifiant, Genre, Titre'],
     ['hello', 1, 'is not JSON, and its header does not match a product export'],
     [woo.replace('2,simple,mug', '2,simple,"mug'), 5, 'is not closed'],
     [woo.replace('2,simple,mug', '2,simple,m"ug'), 5, 'must be quoted'],
     [woo.replace('2,simple,mug', '2,simple,"m"ug'), 5, 'must be doubled'],
     [woo.replace('Mug,,4', 'Mug,,4,5'), 5, 'more cells than the header'],
-    [new Uint8Array([...new TextEncoder().encode(woo), 0x43, 0x61, 0x66, 0xe9]), 6, 'not UTF-8'],
-    [new Uint8Array([0xff, 0xfe, 0x48, 0x00]), 1, 'not UTF-8']
+    [new Uint8Array([...new TextEncoder().encode('[{"slug":\n'), 0xe9]), 2, 'not UTF-8'],
+    [new Uint8Array([0xff, 0xfe, 0x48, 0x00]), 1, 'does not match a product export']
   ])('is refused with the line of the error: %j', (content, line, cause) => {
     expect(errorsOf(content)).toEqual([{ line, column: null, cause: expect.stringContaining(cause) }])
   })

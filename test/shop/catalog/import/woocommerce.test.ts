@@ -14,6 +14,7 @@ const columns = [
   'Date sale price starts',
   'Date sale price ends',
   'Tax status',
+  'Tax class',
   'In stock?',
   'Stock',
   'Backorders allowed?',
@@ -138,14 +139,41 @@ describe("WooCommerce's product export", () => {
     ])
   })
 
-  it('makes SKUs for variations without one, and reads a variation for any attribute value as one', () => {
-    const any = { ...red, SKU: '', 'Attribute 2 value(s)': '' }
-    const { file, report } = readRows(shirt, any, { ...any, ID: '47', 'Attribute 1 value(s)': 'Blue' })
-    expect(file.products[0]?.variations?.map(({ sku, name }) => [sku, name])).toEqual([
-      ['shirt-red', 'Red'],
-      ['shirt-blue', 'Blue']
+  it('makes a variation of each value of a variation for any value, with a part of its stock', () => {
+    const any = { ...red, SKU: '', 'Attribute 2 value(s)': '', Stock: '5' }
+    const blueS = { ...any, ID: '47', SKU: 'blue', 'Attribute 1 value(s)': 'Blue', 'Attribute 2 value(s)': 'S' }
+    const anyBlue = { ...any, ID: '48', SKU: 'shirt-blue', 'Attribute 1 value(s)': 'Blue', Stock: '' }
+    const { file, report } = readRows(shirt, any, anyBlue, blueS)
+    expect(file.products[0]?.variations).toMatchObject([
+      { sku: 'shirt-red-s', name: 'Red / S', options: { Color: 'Red', Size: 'S' }, stock: 3 },
+      { sku: 'shirt-red-l', name: 'Red / L', options: { Color: 'Red', Size: 'L' }, stock: 2 },
+      { sku: 'shirt-blue', name: 'Blue / L', options: { Color: 'Blue', Size: 'L' }, stock: null },
+      { sku: 'blue', name: 'Blue / S', options: { Color: 'Blue', Size: 'S' }, stock: 5 }
     ])
-    expect(report.ignored).toContainEqual(expect.objectContaining({ column: 'Parent', count: 2 }))
+    expect(report.warnings).toEqual(['Line 3: the stock of 5 is divided among 2 variations.'])
+  })
+
+  it('reads a variation for any value as one if the product lists no values', () => {
+    const any = { ...red, 'Attribute 2 value(s)': '' }
+    const { file, report } = readRows({ ...shirt, 'Attribute 2 value(s)': '' }, any)
+    expect(file.products[0]?.variations).toMatchObject([{ sku: 'shirt-red', name: 'Red', options: { Color: 'Red' } }])
+    expect(report.ignored).toContainEqual(expect.objectContaining({ column: 'Parent', count: 1 }))
+  })
+
+  it('reads a variation for any value as one if there would be thousands', () => {
+    const sizes = Array.from({ length: 3000 }, (_, index) => `${index}`).join(', ')
+    const any = { ...red, 'Attribute 2 value(s)': '' }
+    expect(readRows({ ...shirt, 'Attribute 2 value(s)': sizes }, any).file.products[0]?.variations).toHaveLength(1)
+  })
+
+  it('leaves out variations without a price, and imports a product without any price as unpublished', () => {
+    const free = { ...blue, 'Regular price': '', 'Sale price': '9' }
+    const one = readRows(shirt, red, free)
+    expect(one.file.products[0]).toMatchObject({ unpriced: false, variations: [{ sku: 'shirt-red' }] })
+    expect(one.report.ignored).toContainEqual(expect.objectContaining({ column: 'Regular price', count: 1 }))
+    const none = readRows(shirt, { ...red, 'Regular price': '' }, free)
+    expect(none.file.products[0]).toMatchObject({ unpriced: true, variations: [{ priceMinor: 0 }, { priceMinor: 0 }] })
+    expect(none.report.unpublished).toEqual([{ count: 1, why: expect.stringContaining('no price') }])
   })
 
   it('ignores disabled variations, and keeps drafts of a draft product', () => {
@@ -162,6 +190,23 @@ describe("WooCommerce's product export", () => {
 })
 
 describe("the product data of WooCommerce's export", () => {
+  it.each([
+    [{ 'Tax class': '' }, 'standard'],
+    [{ 'Tax class': 'reduced-rate' }, 'reduced'],
+    [{ 'Tax class': 'ermaessigter-steuersatz' }, 'reduced'],
+    [{ 'Tax class': 'taux-reduit' }, 'reduced'],
+    [{ 'Tax class': 'zero-rate' }, 'zero'],
+    [{ 'Tax class': 'reduced-rate', 'Tax status': 'none' }, 'zero'],
+    [{ 'Tax class': 'books' }, 'standard']
+  ])('reads the tax class of %j as %s', (row, taxClass) => {
+    expect(productOf(row)?.taxClass).toBe(taxClass)
+  })
+
+  it('keeps a product that is sold below zero on sale, and says that its stock is not counted', () => {
+    const { report } = readRows({ ...cup, Stock: '2', 'Backorders allowed?': 'notify' })
+    expect(report.ignored).toEqual([{ column: 'Stock', count: 1, why: expect.stringMatching(/below zero.*: Cup$/) }])
+  })
+
   it.each([
     [{ Published: '1' }, true],
     [{ Published: '0' }, false],
@@ -269,14 +314,17 @@ describe("the product data of WooCommerce's export", () => {
     const [product] = read('Type,SKU,Name,Regular price\nsimple,cup,Cup,18\n').file.products
     const defined = Object.entries(product ?? {}).filter(([, value]) => value !== undefined)
     expect(defined.map(([field]) => field).sort()).toEqual([
+      'foundBySku',
       'name',
       'priceMinor',
       'saleEndsAt',
       'salePriceMinor',
       'saleStartsAt',
       'shape',
+      'sku',
       'slug',
       'type',
+      'unpriced',
       'variations'
     ])
   })
@@ -313,17 +361,19 @@ describe("the product data of WooCommerce's export", () => {
       { ...shirt, SKU: 'empty', Name: 'Empty' },
       { ...cup, SKU: 'draft', Name: 'Draft', Published: '-1', 'Regular price': '' }
     )
-    expect(file.products.map(({ slug }) => slug)).toEqual(['cup'])
+    expect(file.products.map(({ slug }) => slug)).toEqual(['cup', 'draft'])
+    expect(report.unpublished).toEqual([
+      { count: 1, why: 'Not published in WooCommerce: Draft' },
+      { count: 1, why: expect.stringMatching(/no price.*: Draft$/) }
+    ])
     const ignored = report.ignored.map(({ column, count, why }) => `${column} ${count}: ${why}`)
     expect(ignored).toEqual(
       expect.arrayContaining([
-        'Tax status 1: Taxes are not supported: prices are final',
         'Meta: _note 1: Fields of other plugins are not supported',
         'Attribute 1 name 1: Attributes are used only as the options of variations',
         'Type 1: Products of type grouped are not supported: Set',
         'Type 1: Products of type external are not supported: Far',
-        'Type 1: A variable product without variations cannot be bought: Empty',
-        'Regular price 1: Unpublished products without a price are not imported: Draft'
+        'Type 1: A variable product without variations cannot be bought: Empty'
       ])
     )
   })
@@ -336,34 +386,30 @@ describe("WooCommerce's product export is refused", () => {
         cup,
         { ...cup, SKU: 'b', 'Regular price': 'abc' },
         { ...cup, SKU: 'c', Name: '', Description: 'two\nlines' },
-        { ...cup, SKU: 'd', 'Regular price': '' },
         { ...cup, SKU: 'e', Stock: 'many' },
         { ...red, Parent: 'nowhere' },
         { ...red, Parent: '' },
         { ...red, Parent: 'cup' },
         { ...cup, SKU: 'f', Published: 'maybe' },
         { ...cup, SKU: 'g', 'Sale price': '1', 'Date sale price starts': 'soon' },
-        { ...cup, SKU: 'h', 'Sale price': '9', 'Regular price': '' },
         { ...cup, SKU: 'i', Position: 'first' },
         { ...cup, SKU: 'j', 'Regular price': '18.505' }
       )
     ).toEqual([
       '3 Regular price: An amount must be zero or more, written as digits with an optional decimal point.',
       '4 Name: Must not be empty.',
-      '6 Regular price: Is required.',
-      '7 Stock: Must be a whole number from 0 to 1000000000.',
-      '8 Parent: Must be the SKU or the id of a product in this file.',
-      '9 Parent: Is required for a variation.',
-      '10 Parent: Must be a variable product.',
-      '11 Published: Must be 1, 0, -1 or 2.',
-      '12 Date sale price starts: Must be an ISO 8601 date, or a date and time with Z or an offset.',
-      '13 Regular price: Is required.',
-      '14 Position: Must be a whole number.',
-      '15 Regular price: An amount in EUR must have at most 2 decimals.'
+      '6 Stock: Must be a whole number from 0 to 1000000000.',
+      '7 Parent: Must be the SKU or the id of a product in this file.',
+      '8 Parent: Is required for a variation.',
+      '9 Parent: Must be a variable product.',
+      '10 Published: Must be 1, 0, -1 or 2.',
+      '11 Date sale price starts: Must be an ISO 8601 date, or a date and time with Z or an offset.',
+      '12 Position: Must be a whole number.',
+      '13 Regular price: An amount in EUR must have at most 2 decimals.'
     ])
   })
 
   it('with the line of the variation when a variation has an error', () => {
-    expect(errors(shirt, red, { ...blue, 'Regular price': '' })).toEqual(['4 Regular price: Is required.'])
+    expect(errors(shirt, red, { ...blue, 'Regular price': 'x' })).toEqual([expect.stringMatching(/^4 Regular price: /)])
   })
 })
