@@ -1,28 +1,31 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { AppError } from '../errors.ts'
 import type { Counts, CountsByKind } from '../shop/catalog/changes.ts'
 import type { CatalogFile } from '../shop/catalog/import/format.ts'
 import { formatFileError } from '../shop/catalog/import/file-errors.ts'
 import type { FileError } from '../shop/catalog/import/file-errors.ts'
 import { readCatalogFile } from '../shop/catalog/import/read-file.ts'
+import type { ReadOptions } from '../shop/catalog/import/read-file.ts'
 import type { ImportReport } from '../shop/catalog/import/report.ts'
 import { whileShowing } from './progress.ts'
 import type { Watched } from './progress.ts'
 
 /**
- * Reads a catalogue file; amounts are in `currency`. Unless the output is JSON, it prints every problem of the file.
+ * Reads a catalogue file; `-` is standard input. Unless the output is JSON, it prints every problem of the file.
  *
- * @throws AppError NOT_FOUND; VALIDATION_FAILED
+ * @throws AppError NOT_FOUND; VALIDATION_FAILED; USAGE
  */
-export function readCatalogueFile(
+export async function readCatalogueFile(
   path: string,
-  currency: string,
+  options: ReadOptions,
   watched: Watched
-): { file: CatalogFile; report: ImportReport } {
+): Promise<{ file: CatalogFile; report: ImportReport }> {
+  const content = path === '-' ? await buffer(watched.terminal.stdin) : readInput(path)
   try {
-    const read = whileShowing(watched, `reading ${path}`, () => readCatalogFile(readInput(path), { currency }))
-    return { ...read, file: { ...read.file, folder: dirname(resolve(path)) } }
+    const read = whileShowing(watched, `reading ${path}`, () => readCatalogFile(content, options))
+    return { ...read, file: { ...read.file, folder: path === '-' ? process.cwd() : dirname(resolve(path)) } }
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'VALIDATION_FAILED') throw error
     if (!watched.json) for (const line of problemLines(error)) watched.terminal.messages.log(line)

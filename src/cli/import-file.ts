@@ -1,30 +1,66 @@
+import { InvalidArgumentError, Option } from 'commander'
 import { importCatalogue } from '../operations/catalogue.ts'
+import type { ImportOptions } from '../operations/catalogue.ts'
 import type { Change } from '../shop/catalog/changes.ts'
+import type { CatalogFile } from '../shop/catalog/import/format.ts'
+import type { ColumnMap } from '../shop/catalog/import/map-columns.ts'
 import type { ImportReport } from '../shop/catalog/import/report.ts'
 import { setting } from '../shop/settings/settings.ts'
 import { byOutcome, describeCounts, readCatalogueFile } from './catalogue-file.ts'
 import type { Answer } from './output.ts'
 import { describeImages, storeImages } from './offer-images.ts'
-import { whileShowing } from './progress.ts'
+import { showProgress } from './progress.ts'
+import { addCommand, runs } from './run.ts'
 import type { Work } from './run.ts'
+import type { ShopCommand } from './command.ts'
 
 const listedChanges = 40
+
+type ImportFlags = {
+  dryRun?: boolean
+  withStock?: boolean
+  allowPrivate?: boolean
+  map?: ColumnMap
+  slugsFrom?: 'name' | 'sku'
+}
+
+/** Adds the command that imports a catalogue file. */
+export function defineImport(offers: ShopCommand): void {
+  const about = 'import products from JSON, a CSV export of WooCommerce or Shopify, or a table; - is standard input'
+  const command = addCommand(offers, 'import <file>', about, 'offers import products.csv --dry-run')
+    .option('--dry-run', 'only show what would change')
+    .option('--with-stock', 'also set the stock of products that the shop has already')
+    .option('--map <column=field>', 'name a column of a CSV file, such as "Preis=price"; repeatable', addToMap)
+    .addOption(
+      new Option('--slugs-from <source>', 'what the addresses of new products are made from, if the file has none')
+        .choices(['sku', 'name'])
+        .default('sku')
+    )
+    .option('--allow-private', 'also fetch pictures from private networks and this machine')
+  runs(command, 'migrated', importFile)
+}
+
+/** Adds `Preis=price` to the names of columns. A column may contain an equals sign, a field does not. */
+function addToMap(text: string, map: ColumnMap = {}): ColumnMap {
+  const [, column = '', field = ''] = /^(.*)=([^=]*)$/.exec(text) ?? []
+  if (column.trim() !== '' && field.trim() !== '') return { ...map, [column.trim()]: field.trim() }
+  throw new InvalidArgumentError('It must be a column and a field, such as "Preis=price".')
+}
 
 /**
  * Imports a catalogue file (see `importCatalogue`), fetches its pictures and lists the changes.
  *
  * @throws AppError VALIDATION_FAILED; unless the output is JSON, every problem of the file has been printed
  */
-export async function importFile(
-  work: Work<{ dryRun?: boolean; allowPrivate?: boolean }>,
-  path: string
-): Promise<Answer> {
+async function importFile(work: Work<ImportFlags>, path: string): Promise<Answer> {
   const { app, now } = work
-  const { dryRun = false } = work.options
-  const { file, report } = readCatalogueFile(path, setting(app.db, 'shop.currency'), work)
-  const { counts, changes } = whileShowing(work, `importing ${file.products.length} products`, () =>
-    importCatalogue(app, file, { dryRun }, now)
+  const { dryRun = false, withStock = false, map, slugsFrom } = work.options
+  const { file, report } = await readCatalogueFile(
+    path,
+    { currency: setting(app.db, 'shop.currency'), map, slugsFrom },
+    work
   )
+  const { counts, changes } = await apply(work, file, { dryRun, withStock }, now)
   const images = dryRun ? { stored: 0, failed: [] } : await storeImages(app, work, work.options)
   const affiliates = file.affiliates.length
   return {
@@ -38,12 +74,33 @@ export async function importFile(
     human: [
       ...describeChanges(changes),
       ...describeReport(report),
+      ...(withStock || !keepsStock(file, changes)
+        ? []
+        : ['The stock of products that the shop has already is not changed. Pass --with-stock to set it.']),
       ...(affiliates === 0 ? [] : [`${affiliates} affiliates not imported: use "shopstead seed" for them.`]),
       ...describeCounts(counts),
       ...(images.stored + images.failed.length === 0 ? [] : describeImages(images)),
       ...(dryRun ? ['Nothing was changed: this was a dry run.'] : [])
     ]
   }
+}
+
+/** Whether the file has the stock of a product that the shop had before. */
+function keepsStock({ products }: CatalogFile, changes: readonly Change[]): boolean {
+  const known = new Set(changes.flatMap(({ key, outcome }) => (outcome === 'created' ? [] : [key])))
+  return products.some(({ slug, stock, variations = [] }) => {
+    const isCounted = typeof stock === 'number' || variations.some((variation) => variation.stock !== null)
+    return isCounted && known.has(slug)
+  })
+}
+
+async function apply(work: Work<object>, file: CatalogFile, options: ImportOptions, now: number) {
+  const progress = showProgress(work)
+  const all = file.products.length
+  progress.step(`checking ${all} products`)
+  const onProgress = (done: number): void => progress.step(`${done} of ${all} products`)
+  const { interruption } = work.terminal
+  return importCatalogue(work.app, file, { ...options, onProgress, interruption }, now).finally(progress.done)
 }
 
 function describeChanges(changes: readonly Change[]): string[] {
@@ -57,6 +114,10 @@ function describeChanges(changes: readonly Change[]): string[] {
   return more > 0 ? [...lines.slice(0, listedChanges), `and ${more} more`] : lines
 }
 
-function describeReport({ ignored, warnings }: ImportReport): string[] {
-  return [...ignored.map(({ column, count, why }) => `Left out: ${count} of ${column}. ${why}`), ...warnings]
+function describeReport({ ignored, unpublished, warnings }: ImportReport): string[] {
+  return [
+    ...ignored.map(({ column, count, why }) => `Left out: ${count} of ${column}. ${why}`),
+    ...unpublished.map(({ count, why }) => `Unpublished: ${count === 1 ? 'one product' : `${count} products`}. ${why}`),
+    ...warnings
+  ]
 }

@@ -10,7 +10,7 @@ import { viewTerms } from '../shop/catalog/public/terms.ts'
 import { setting } from '../shop/settings/settings.ts'
 import { exportShipping } from '../shop/shipping/export-shipping.ts'
 import { listTaxRates } from '../shop/tax/rates.ts'
-import { importFile } from './import-file.ts'
+import { defineImport } from './import-file.ts'
 import { defineEdits } from './offer-edits.ts'
 import { defineImages } from './offer-images.ts'
 import { JsonList, moreLines } from './output.ts'
@@ -42,15 +42,7 @@ export function define(program: ShopCommand): void {
     ({ app, now }, slug: string) => show(app, slug, now)
   )
   defineEdits(group)
-  const command = addCommand(
-    group,
-    'import <file>',
-    'import products from JSON, or from a product CSV export of WooCommerce or Shopify',
-    'offers import products.csv --dry-run'
-  )
-    .option('--dry-run', 'only show what would change')
-    .option('--allow-private', 'also fetch pictures from private networks and this machine')
-  runs(command, 'migrated', importFile)
+  defineImport(group)
   runs(
     addCommand(group, 'export', 'export all products and active coupons as JSON', 'offers export > products.json'),
     'migrated',

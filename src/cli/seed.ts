@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import type { ShopCommand } from './command.ts'
 import { AppError } from '../errors.ts'
+import type { CatalogFile } from '../shop/catalog/import/format.ts'
 import { setting } from '../shop/settings/settings.ts'
 import { byOutcome, describeCounts, readCatalogueFile } from './catalogue-file.ts'
 import type { Answer } from './output.ts'
@@ -27,7 +28,8 @@ async function seed(work: Work<SeedOptions>, paths: string[]): Promise<Answer> {
   }
   const { seedShop } = await import('../operations/seeding/seed.ts')
   const currency = setting(app.db, 'shop.currency')
-  const files = paths.map((path) => readCatalogueFile(path, currency, work).file)
+  const files: CatalogFile[] = []
+  for (const path of paths) files.push((await readCatalogueFile(path, { currency }, work)).file)
   const progress = showProgress(work)
   const tell = (done: number): void => progress.step(`${done} of ${orders} orders`)
   const counts = await seedShop(app, { files, demo, orders }, now, tell).finally(progress.done)

@@ -18,6 +18,11 @@ export type Terminal = {
   confirm(question: string): Promise<boolean>
   /** Waits for a signal to stop (SIGINT or SIGTERM). A second signal ends the process immediately. */
   untilStopped(): Promise<void>
+  /**
+   * A signal that aborts at SIGINT or SIGTERM, for a command that can stop in an orderly way. A second one ends the process
+   * immediately. Disposing it gives the signals their usual effect again.
+   */
+  interruption(): { signal: AbortSignal } & Disposable
   /** The exit code; a command that fails sets it. */
   exitCode: number
 }
@@ -48,6 +53,7 @@ export function processTerminal(): Terminal {
     confirm: async (question) =>
       (await messages.prompt(question, { type: 'confirm', initial: false, cancel: 'null' })) === true,
     untilStopped: stopSignal,
+    interruption,
     exitCode: 0
   }
 }
@@ -77,4 +83,19 @@ async function stopSignal(): Promise<void> {
     process.once('SIGTERM', resolve)
   })
   process.once(signal, () => process.exit(130))
+}
+
+function interruption(): { signal: AbortSignal } & Disposable {
+  const controller = new AbortController()
+  const stop = (): void => {
+    controller.abort()
+    release()
+  }
+  const release = (): void => {
+    process.removeListener('SIGINT', stop)
+    process.removeListener('SIGTERM', stop)
+  }
+  process.once('SIGINT', stop)
+  process.once('SIGTERM', stop)
+  return { signal: controller.signal, [Symbol.dispose]: release }
 }

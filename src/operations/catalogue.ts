@@ -1,36 +1,119 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { AppError } from '../errors.ts'
 import { write } from '../platform/db/database.ts'
-import type { Tx } from '../platform/db/database.ts'
+import type { Db, Tx } from '../platform/db/database.ts'
+import { isStorageError } from '../platform/db/storage-errors.ts'
 import { applyCampaigns, applyPlans } from '../shop/benefits/plans.ts'
 import { applyCatalogFile } from '../shop/catalog/apply-catalog.ts'
+import { sumCounts } from '../shop/catalog/changes.ts'
 import type { Change, CountsByKind } from '../shop/catalog/changes.ts'
-import { dryRun } from '../platform/db/dry-run.ts'
+import { emptyLists } from '../shop/catalog/import/format.ts'
 import type { CatalogFile } from '../shop/catalog/import/format.ts'
 import { productUrl } from '../shop/catalog/product-url.ts'
 import type { ShopContext } from '../shop/context.ts'
+import { copyCatalogue } from './catalogue-copy.ts'
 import { applyShipping } from '../shop/shipping/apply-shipping.ts'
 import { applyTaxRates } from '../shop/tax/rates.ts'
 
 export type AppliedCatalogue = { counts: CountsByKind; changes: Change[] }
 
-/**
- * Imports a catalogue file, whole or not at all. Stock becomes what the file says. Affiliates belong to accounts and are
- * left to seeding.
- *
- * @param options.dryRun returns the result without changing anything
- * @throws AppError VALIDATION_FAILED or CONFLICT for an invalid file
- */
-export function importCatalogue(
-  shop: ShopContext,
-  file: CatalogFile,
-  options: { dryRun: boolean },
-  now: number
-): AppliedCatalogue {
-  const run = options.dryRun ? dryRun : write
-  return run(shop.db, (tx) => applyCatalogue(shop, tx, file, { keepStock: false }, now))
+export type ImportOptions = {
+  /** Returns the result without changing anything. */
+  dryRun?: boolean
+  /** Sets the stock of existing products, too. Otherwise it stays, since orders have taken from it. */
+  withStock?: boolean
+  /** Receives the number of products that are imported. */
+  onProgress?: (done: number) => void
+  /** Called when the shop begins to change. Its signal stops the import between two transactions. */
+  interruption?: () => { signal: AbortSignal } & Disposable
 }
 
 /**
- * Creates or updates plans, campaigns, categories, products, coupons, shipping zones and tax rates from a catalogue file.
+ * The number of products or coupons in one transaction of an import. Checkouts wait for the lock while it runs, about
+ * 20 ms.
+ */
+export const importBatch = 25
+
+/**
+ * Imports a catalogue file while the shop sells. It first applies the whole file to a copy of the catalogue, so a file
+ * with an error changes nothing. Then it applies the file to the shop in transactions of `importBatch` products, and
+ * leaves the lock to others for as long as each took. Affiliates belong to accounts and are left to seeding.
+ *
+ * @throws AppError VALIDATION_FAILED or CONFLICT for an invalid file, before anything changes; CONFLICT with
+ *   `details.imported` when it stops in the middle: the same import continues there
+ */
+export async function importCatalogue(
+  shop: ShopContext,
+  file: CatalogFile,
+  options: ImportOptions,
+  now: number
+): Promise<AppliedCatalogue> {
+  const apply = (db: Db, part: CatalogFile): AppliedCatalogue =>
+    write(db, (tx) => applyCatalogue(shop, tx, part, { keepStock: options.withStock !== true }, now))
+  const rehearsed = rehearse(shop.db, (copy) => apply(copy, file))
+  if (options.dryRun === true) return rehearsed
+  const applied: AppliedCatalogue[] = []
+  let done = 0
+  using stop = options.interruption?.()
+  try {
+    for (const part of inBatches(file)) {
+      stop?.signal.throwIfAborted()
+      const startedAt = performance.now()
+      applied.push(apply(shop.db, part))
+      done += part.products.length
+      options.onProgress?.(done)
+      await pause(performance.now() - startedAt)
+    }
+  } catch (cause) {
+    throw stoppedAfter(done, file, cause)
+  }
+  return { counts: sumCounts(applied.map(({ counts }) => counts)), changes: applied.flatMap(({ changes }) => changes) }
+}
+
+function rehearse<T>(db: Db, work: (copy: Db) => T): T {
+  const copy = copyCatalogue(db)
+  try {
+    return work(copy)
+  } finally {
+    copy.sqlite.close()
+  }
+}
+
+/** The file in parts that are applied one after the other: what is small, the products, and the coupons, which name products. */
+function inBatches(file: CatalogFile): CatalogFile[] {
+  const empty = { ...emptyLists, folder: file.folder }
+  return [
+    { ...file, products: [], coupons: [] },
+    ...chunks(file.products).map((products) => ({ ...empty, products })),
+    ...chunks(file.coupons).map((coupons) => ({ ...empty, coupons }))
+  ]
+}
+
+function chunks<T>(list: readonly T[]): T[][] {
+  const count = Math.ceil(list.length / importBatch)
+  return Array.from({ length: count }, (_, index) => list.slice(index * importBatch, (index + 1) * importBatch))
+}
+
+/** An error that the same import overcomes later becomes one that says where it stopped. */
+function stoppedAfter(done: number, { products }: CatalogFile, cause: unknown): unknown {
+  const isStorage = isStorageError(cause)
+  if (!isStorage && !(cause instanceof AppError) && !isAbort(cause)) return cause
+  const reason = isAbort(cause) ? '' : ` ${cause instanceof Error ? cause.message : ''}`
+  return new AppError(
+    isStorage ? 'DEPENDENCY_UNAVAILABLE' : 'CONFLICT',
+    `The import stopped after ${done} of ${products.length} products.${reason} Run it again: it continues there.`,
+    { imported: done, products: products.length },
+    { cause }
+  )
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError'
+}
+
+/**
+ * Creates or updates plans, campaigns, categories, products, coupons, shipping zones and tax rates from a catalogue
+ * file, in one transaction.
  *
  * @param options.keepStock existing products keep their stock, so that seeding again does not undo sales
  * @throws AppError VALIDATION_FAILED or CONFLICT for an invalid file
