@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { switchModule } from '../../src/shop/settings/settings.ts'
+import { setSetting, switchModule, unsetSetting } from '../../src/shop/settings/settings.ts'
 import { look, newVisitor } from './support/chromium.ts'
 import { openDemoShop } from './support/demo-shop.ts'
 
@@ -7,18 +7,21 @@ const { shop, browser } = await openDemoShop()
 
 const limitBytes = 45 * 1024
 
-test('the first load weighs less than 45 KB and asks no other address', async () => {
-  const { page, complaints, addresses } = await newVisitor(browser)
-  const network = await page.context().newCDPSession(page)
-  let bytes = 0
-  await network.send('Network.enable')
-  network.on('Network.loadingFinished', ({ encodedDataLength }) => void (bytes += encodedDataLength))
-  await page.goto(shop.url, { waitUntil: 'networkidle' })
-  expect(bytes).toBeGreaterThan(10_000)
-  expect(bytes).toBeLessThan(limitBytes)
-  expect(addresses.filter((address) => !address.startsWith(`${shop.url}/`))).toEqual([])
-  expect(complaints).toEqual([])
-})
+test.each(['/', '/cart', '/account', '/thanks'])(
+  'the first load of %s weighs less than 45 KB and asks no other address',
+  async (path) => {
+    const { page, complaints, addresses } = await newVisitor(browser)
+    const network = await page.context().newCDPSession(page)
+    let bytes = 0
+    await network.send('Network.enable')
+    network.on('Network.loadingFinished', ({ encodedDataLength }) => void (bytes += encodedDataLength))
+    await page.goto(`${shop.url}${path}`, { waitUntil: 'networkidle' })
+    expect(bytes).toBeGreaterThan(10_000)
+    expect(bytes).toBeLessThan(limitBytes)
+    expect(addresses.filter((address) => !address.startsWith(`${shop.url}/`))).toEqual([])
+    expect(complaints).toEqual([])
+  }
+)
 
 test('offers are found by category and by what is typed', async () => {
   const { page, complaints } = await newVisitor(browser)
@@ -38,6 +41,31 @@ test('offers are found by category and by what is typed', async () => {
   await page.getByLabel('Search the shop').fill('submarine')
   await page.getByText('No products match your search.').waitFor()
   await look(page, 'search-empty')
+  expect(complaints).toEqual([])
+})
+
+test('a buyer reads German, from the list to the cart and the form of an account', async () => {
+  setSetting(shop.app.db, 'storefront.language', 'de', Date.now())
+  const { page, complaints } = await newVisitor(browser, { locale: 'de-DE' })
+  await page.goto(`${shop.url}/?category=light`)
+  await page.getByLabel('Sortieren nach').selectOption('price')
+  await page.getByRole('button', { name: 'Sortieren' }).click()
+  await page.waitForURL('**/?category=light&sort=price')
+  await look(page, 'german-list')
+  await page.goto(`${shop.url}/products/beeswax-pillar`)
+  await page.getByRole('button', { name: 'In den Warenkorb' }).click()
+  await page.getByRole('link', { name: 'Zum Warenkorb' }).click()
+  await page.getByLabel('Anzahl von Beeswax pillar candle').waitFor()
+  await page.getByText('Gesamtbetrag').waitFor()
+  expect(await page.locator('[data-sum=total]').innerText()).toMatch(/,\d\d\s€$/)
+  await look(page, 'german-cart')
+  await page.goto(`${shop.url}/orders/plain`)
+  await page.getByRole('link', { name: 'Konto anlegen' }).click()
+  await page.getByRole('heading', { name: 'Konto anlegen' }).waitFor()
+  await page.goto(`${shop.url}/?category=unknown`)
+  await page.getByRole('heading', { name: 'Diese Kategorie gibt es nicht' }).waitFor()
+  await look(page, 'german-missing')
+  unsetSetting(shop.app.db, 'storefront.language')
   expect(complaints).toEqual([])
 })
 

@@ -122,6 +122,28 @@ describe('the storefront', () => {
     expect(page).toMatch(/name="search" value="c"[\s\S]*Best match[\s\S]*value="price" selected/)
   })
 
+  it('has one main part and headings in order on every page', async () => {
+    const paths = ['/', '/?category=light', '/?category=no', '/products/mug', '/products/no', '/cart', '/cart/plain']
+    const others = [
+      '/thanks',
+      '/login',
+      '/register',
+      '/forgot-password',
+      '/account',
+      '/orders',
+      '/orders/1',
+      '/referrals'
+    ]
+    for (const path of [...paths, ...others]) {
+      const page = await html(path)
+      const levels = [...page.matchAll(/<h([1-6])[ >]/g)].map(([, level]) => Number(level))
+      const isInOrder = levels.every((level, index) => level <= (levels[index - 1] ?? 0) + 1)
+      expect([path, page.match(/<main[ >]/g)?.length, levels.filter((level) => level === 1).length, isInOrder]).toEqual(
+        [path, 1, 1, true]
+      )
+    }
+  })
+
   it('draws a chart for an active affiliate only, and no cache keeps it', async () => {
     const path = `${shop.url}/referrals/chart.svg`
     const mira = shop.visitor()

@@ -56,7 +56,7 @@ const order = z.strictObject({
 })
 export type DemoOrder = z.output<typeof order>
 
-export type DemoData = { catalogue: CatalogFile; people: DemoPerson[]; orders: DemoOrder[] }
+export type DemoData = { catalogue: CatalogFile; people: DemoPerson[]; orders: DemoOrder[]; tagline: string }
 
 /** The demo shop's data from the package's seeds/demo, with prices read in `currency`. */
 export function readDemoData(currency: string): DemoData {
@@ -66,7 +66,8 @@ export function readDemoData(currency: string): DemoData {
       folder: demoPath('.')
     },
     people: z.array(person).parse(readJson('people.json')),
-    orders: z.array(order).parse(readJson('orders.json'))
+    orders: z.array(order).parse(readJson('orders.json')),
+    ...z.strictObject({ tagline: z.string() }).parse(readJson('storefront.json'))
   }
 }
 

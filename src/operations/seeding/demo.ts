@@ -9,7 +9,7 @@ import type { Db, Tx } from '../../platform/db/database.ts'
 import { users } from '../../shop/accounts/schema.ts'
 import { products } from '../../shop/catalog/schema.ts'
 import { orders } from '../../shop/orders/schema.ts'
-import { setting } from '../../shop/settings/settings.ts'
+import { setting, setSetting } from '../../shop/settings/settings.ts'
 import { addClicks, affiliateTimeline, updateAffiliates, splitAffiliates } from './affiliates.ts'
 import { applyCatalogue } from '../catalogue.ts'
 import { demoPath, readDemoData } from './demo-data.ts'
@@ -32,7 +32,7 @@ export function countOrders(db: Db): number {
 /**
  * Fills the shop with the package's demo shop: catalogue, people, affiliates and a year of orders, in one transaction.
  * The shop's own rules create each record at its time; no email is sent. A second run changes nothing: it recognises
- * people by email and affiliates by code, and inserts the orders only once.
+ * people by email and affiliates by code, and inserts the orders only once. The first run gives the storefront a tagline.
  *
  * @throws AppError CONFLICT in production, because the password of the accounts is public
  */
@@ -41,7 +41,11 @@ export async function seedDemo(app: App, now: number): Promise<CountsByKind> {
   const data = readDemoData(setting(app.db, 'shop.currency'))
   const newPeople = await findNewPeople(app, data.people)
   cpSync(demoPath('downloads'), join(app.config.dataDir, 'downloads'), { recursive: true, force: false })
-  return write(app.db, (tx) => seedRecords(app, tx, data, newPeople, now))
+  const counts = write(app.db, (tx) => seedRecords(app, tx, data, newPeople, now))
+  const isFirst = counts['orders']?.created !== 0
+  if (isFirst && setting(app.db, 'storefront.tagline') === '')
+    setSetting(app.db, 'storefront.tagline', data.tagline, now)
+  return counts
 }
 
 /** @throws AppError CONFLICT in production, because the password of the demo accounts is public */
