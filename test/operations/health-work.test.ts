@@ -6,7 +6,7 @@ import { queueMail } from '../../src/shop/mail/queue-mail.ts'
 import { emit } from '../../src/shop/outbox/emit.ts'
 import { setSetting, switchModule } from '../../src/shop/settings/settings.ts'
 import { addEndpoint } from '../../src/shop/webhooks/endpoints.ts'
-import { draft, line, makeProduct, place } from '../shop/orders/support.ts'
+import { draft, line, makeProduct, move, place } from '../shop/orders/support.ts'
 import { checkOf, production, quietShop } from './health-support.ts'
 
 describe('a check of the background work fails', () => {
@@ -58,6 +58,17 @@ describe('a check of the background work fails', () => {
     const spoilt = await withBackup(0)
     truncateSync(file, 40_960)
     expect(await checkOf('backups', spoilt, production)).toMatchObject({ status: 'failed' })
+  })
+
+  it('when invoices are issued without an address of the seller', async () => {
+    const paid = (legal: string) =>
+      quietShop(({ db }) => {
+        setSetting(db, 'shop.legal', legal, 0)
+        move(db, place(db, draft([line(makeProduct(db))])).id, 'processing')
+      })
+    expect(await checkOf('invoices', await quietShop())).toMatchObject({ status: 'ok' })
+    expect(await checkOf('invoices', await paid(''))).toMatchObject({ status: 'warning' })
+    expect(await checkOf('invoices', await paid('Tin Lantern Ltd'))).toMatchObject({ status: 'ok' })
   })
 
   it('when the commerce module is off', async () => {

@@ -30,6 +30,7 @@ describe('shopstead health', () => {
         'migrations',
         'write-ahead log',
         'modules',
+        'invoices',
         'clock',
         'public url',
         'forwarded requests',

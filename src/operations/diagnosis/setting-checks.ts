@@ -1,3 +1,4 @@
+import { hasInvoices } from '../../shop/invoices/find.ts'
 import { listModules, setting } from '../../shop/settings/settings.ts'
 import { ok, warning } from './check.ts'
 import type { Check } from './check.ts'
@@ -14,6 +15,16 @@ export const settingChecks: readonly Check[] = [
           'Run "shopstead modules enable commerce" to sell again.'
         )
       return ok(off.length === 0 ? 'All modules are on.' : `Off: ${off.map((module) => module.name).join(', ')}.`)
+    }
+  },
+  {
+    name: 'invoices',
+    run({ db }) {
+      if (setting(db, 'shop.legal') !== '' || !hasInvoices(db)) return ok('Invoices name the seller.')
+      return warning(
+        'Invoices have no address of the seller, because shop.legal is empty. The law requires one.',
+        'Set it: "shopstead settings set shop.legal TEXT". Invoices that are issued stay as they are.'
+      )
     }
   },
   {

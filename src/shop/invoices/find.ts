@@ -1,11 +1,18 @@
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { rowsStatement } from '../../platform/db/statements.ts'
+import { rawStatement, rowsStatement } from '../../platform/db/statements.ts'
 import type { InvoiceRow } from './rows.ts'
 import { invoices } from './schema.ts'
 
 /** The invoice of an order, then its credit notes, oldest first. */
 export const documentsOf = rowsStatement(invoices, 'order_id = ? ORDER BY id')
+
+const anyInvoice = rawStatement<[], { id: number }>('SELECT id FROM invoices LIMIT 1')
+
+/** Whether the shop has issued any invoice. */
+export function hasInvoices(db: Db): boolean {
+  return anyInvoice(db).get() !== undefined
+}
 
 /** The invoice of an order; undefined for an order that was never paid, or was paid before the shop had invoices. */
 export function findInvoice(db: Db, orderId: number): InvoiceRow | undefined {
