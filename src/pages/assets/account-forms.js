@@ -99,7 +99,7 @@ export function deleteForm({ user }) {
     h(
       'p',
       {},
-      'The law requires us to keep orders and payments for our accounts. They stay without your name and your addresses.'
+      'The law requires us to keep orders and payments for our accounts. They stay without your name and your addresses, except for invoices, which have both for as long as the law requires.'
     ),
     password('deletePassword', 'Your password', 'current-password'),
     ...ending('Delete my account for good')

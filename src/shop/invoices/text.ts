@@ -1,6 +1,7 @@
 import { formatMoney } from '../../platform/money.ts'
 import { countryName } from '../../platform/postal/countries.ts'
 import { rateLabel } from '../tax/arithmetic.ts'
+import type { InvoiceTax } from './document.ts'
 import type { InvoiceRow } from './rows.ts'
 
 /** A document as people read it, on the page and in the PDF. Amounts and days are text. */
@@ -39,7 +40,7 @@ export function toText(row: InvoiceRow): InvoiceText {
     })),
     sums: sumsOf(row),
     taxes: document.taxes
-      .filter(({ baseMinor, amountMinor, rateMillionths }) => rateMillionths > 0 && baseMinor + amountMinor > 0)
+      .filter(isTaxed)
       .map((tax) => ({ label: rateLabel(tax), base: money(tax.baseMinor), amount: money(tax.amountMinor) })),
     notes: notesOf(row)
   }
@@ -53,6 +54,11 @@ export function documentName({ kind, number }: Pick<InvoiceRow, 'kind' | 'number
 /** A day of a document, such as `23 November 2026`. */
 export function dayText(day: string): string {
   return dayFormat.format(Date.parse(day))
+}
+
+/** Whether a row has a rate, and a part of the document at that rate. */
+function isTaxed({ rateMillionths, baseMinor, amountMinor }: InvoiceTax): boolean {
+  return rateMillionths > 0 && baseMinor + amountMinor > 0
 }
 
 function linesOf(text: string): string[] {
@@ -84,7 +90,7 @@ function factsOf({ number, date, orderId, document }: InvoiceRow): InvoiceText['
 }
 
 function sumsOf({ document, currency }: InvoiceRow): InvoiceText['sums'] {
-  const { corrects, discounts, shipping, subtotalMinor, taxIncluded, taxMinor, totalMinor } = document
+  const { corrects, discounts, shipping, subtotalMinor, taxIncluded, taxes, totalMinor } = document
   const sum = (label: string, minor: number, isTotal = false) => ({
     label,
     amount: formatMoney(minor, currency),
@@ -95,7 +101,7 @@ function sumsOf({ document, currency }: InvoiceRow): InvoiceText['sums'] {
   const parts = [
     ...discounts.map(({ label, amountMinor }) => sum(label, -amountMinor)),
     ...(shipping === null ? [] : [sum(`Shipping: ${shipping.name}`, shipping.amountMinor)]),
-    ...(taxIncluded || taxMinor === 0 ? [] : [sum('Tax', taxMinor)])
+    ...(taxIncluded ? [] : taxes.filter(isTaxed).map((tax) => sum(rateLabel(tax), tax.amountMinor)))
   ]
   return [...(parts.length > 0 ? [sum('Subtotal', subtotalMinor)] : []), ...parts, total]
 }

@@ -15,6 +15,8 @@ import { issueMissingInvoice } from '../../../src/shop/orders/invoice-order.ts'
 import { payOrder } from '../../../src/shop/orders/pay-order.ts'
 import { recordRefund, reverseRefund } from '../../../src/shop/orders/refund-order.ts'
 import type { OrderRow } from '../../../src/shop/orders/rows.ts'
+import { insertRenewal } from '../../../src/shop/orders/renewal-order.ts'
+import { markPaid } from '../../../src/shop/payments/mark-paid.ts'
 import { setTaxRate } from '../../../src/shop/tax/rates.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { emptyShop, noon } from '../../support/temporary-shop.ts'
@@ -61,6 +63,19 @@ it('issues one invoice, however often the payment is reported', () => {
   const order = buy(db)
   pay(db, order)
   expect(numbers(db)).toEqual(['2026-1'])
+})
+
+it('gives a renewal and an order that an operator marks as paid invoices of their own', () => {
+  const db = emptyShop()
+  const first = buy(db)
+  const charge = { amountMinor: 990, currency: 'EUR', by: 'webhook' }
+  const renewal = pay(
+    db,
+    write(db, (tx) => insertRenewal(tx, first, charge, noon))
+  )
+  const byHand = markPaid(db, place(db, draft([line(makeProduct(db))])).id, 'operator', noon)
+  expect([renewal.id, byHand.id].map((id) => totals(db, id))).toEqual([[990], [1250]])
+  expect(numbers(db)).toEqual(['2026-1', '2026-2', '2026-3'])
 })
 
 it('gives a number back when the payment is rolled back', () => {
