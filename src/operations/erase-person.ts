@@ -7,6 +7,7 @@ import { isStorageError } from '../platform/db/storage-errors.ts'
 import { emailKey } from '../platform/email-key.ts'
 import { mailFolder } from '../platform/mail/file-transport.ts'
 import { getUserById } from '../shop/accounts/find.ts'
+import { keysOf, otherEmailsOf } from '../shop/accounts/messages.ts'
 import type { UserRow } from '../shop/accounts/rows.ts'
 import { erasePerson } from '../shop/customers/erase-person.ts'
 import { documentsOfPerson } from '../shop/orders/invoices-of-person.ts'
@@ -52,8 +53,10 @@ export function eraseEverywhere(
   // What an erased account was is not known any more.
   const invoices = keptInvoices(db, user)
   const texts = user.status === 'erased' ? null : personalTexts(db, user)
+  const { earlier, requested } = otherEmailsOf(db, userId)
+  const recipients = new Set(keysOf([user.email, ...earlier, ...requested]))
   const erased = erasePerson(db, userId, now)
-  removeMailFiles(mailFolder(config.dataDir), emailKey(user.email))
+  removeMailFiles(mailFolder(config.dataDir), recipients)
   const tracesRemoved = removeOldContent(db, (file) => rewrite || texts === null || fileContains(file, texts), {
     file: databaseFile(config),
     mostBytes: rewrite ? Infinity : quicklyRewrittenBytes
@@ -68,10 +71,10 @@ function keptInvoices(db: App['db'], user: UserRow): Erased['invoices'] {
   return { count: years.length, keptUntil }
 }
 
-function removeMailFiles(folder: string, recipientKey: string): void {
+function removeMailFiles(folder: string, recipients: ReadonlySet<string>): void {
   for (const name of existsSync(folder) ? readdirSync(folder) : []) {
     const file = join(folder, name)
-    if (emailKey(readRecipient(file)) === recipientKey) rmSync(file)
+    if (recipients.has(emailKey(readRecipient(file)))) rmSync(file)
   }
 }
 

@@ -2,6 +2,7 @@ import { closeSync, openSync, readSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { eq, or } from 'drizzle-orm'
 import type { Db } from '../platform/db/database.ts'
+import { otherEmailsOf } from '../shop/accounts/messages.ts'
 import type { UserRow } from '../shop/accounts/rows.ts'
 import { placedAsGuest } from '../shop/orders/guest-orders.ts'
 import { documentsOfPerson } from '../shop/orders/invoices-of-person.ts'
@@ -29,7 +30,9 @@ export function personalTexts(db: Db, user: UserRow): string[] {
     .where(or(eq(orders.userId, user.id), placedAsGuest(emailKey)))
     .all()
   const own = [email, emailKey, username, displayName, firstName, lastName, biography, billingEmail, billingPhone]
-  const found = new Set([...own, ...bought.flatMap(textsIn)].filter((text) => typeof text === 'string'))
+  const { earlier, requested } = otherEmailsOf(db, user.id)
+  const others = [...earlier, ...requested, ...textsIn(user.address)]
+  const found = new Set([...own, ...others, ...bought.flatMap(textsIn)].filter((text) => typeof text === 'string'))
   const invoiced = documentsOfPerson(db, user)
     .flatMap(({ buyer }) => buyer?.lines ?? [])
     .join('\n')

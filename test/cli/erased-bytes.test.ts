@@ -2,10 +2,18 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { shopstead } from '../support/command-line.ts'
-import { nextMail } from '../support/mail-files.ts'
+import { nextMail, tokenOf } from '../support/mail-files.ts'
 import { startShop } from '../support/running-shop.ts'
 
-const traces = ['lena.hartwig@shop.example', 'lena.hartwig@SHOP.example', 'Hartwig', 'Hafenstra']
+const password = 'tidal-basalt-93'
+const traces = [
+  'lena.hartwig@shop.example',
+  'lena.now@SHOP.example',
+  'Hartwig',
+  'Hafenstra',
+  'lena.now@shop.example',
+  'lena.typo@shop.example'
+]
 
 /** The files of the data folder that contain one of the texts. The sandbox stands for Stripe, which has its own records. */
 function filesWith(dataDir: string, texts: readonly string[]): string[] {
@@ -25,8 +33,18 @@ it('an erased person is in no byte of the database, its log or the mail folder w
   onTestFinished(() => shop.stop())
   const { dataDir } = shop
   const lena = shop.visitor()
-  const [email = '', typed = ''] = traces
-  await lena.register({ email, displayName: 'Lena Hartwig', firstName: 'Lena', lastName: 'Hartwig' })
+  const [email = '', typed = '', , , changed = '', typo = ''] = traces
+  await lena.register({ email, password, displayName: 'Lena Hartwig', firstName: 'Lena', lastName: 'Hartwig' })
+  await lena.post('/me/address', {
+    address: { address1: 'Hafenstraße 3', city: 'Kiel', postcode: '24103', country: 'DE' }
+  })
+  await lena.post('/auth/forgot-password', { email })
+  await nextMail(dataDir, email)
+  await lena.post('/auth/change-email', { email: typo, password })
+  await nextMail(dataDir, typo)
+  await lena.post('/auth/change-email', { email: changed, password })
+  const { links } = await nextMail(dataDir, changed)
+  await lena.post('/auth/confirm-email', { token: tokenOf(links.email) })
   const address = { lastName: 'Hartwig', address1: 'Hafenstraße 3', city: 'Kiel', country: 'DE' }
   for (const buyer of [lena, shop.visitor()])
     for (let order = 0; order < 2; order += 1)
@@ -35,8 +53,10 @@ it('an erased person is in no byte of the database, its log or the mail folder w
         customer: { email: typed, lastName: 'Hartwig' },
         billingAddress: address
       })
-  await lena.post('/auth/forgot-password', { email: typed })
-  await nextMail(dataDir, email)
+  const exported = await shopstead(dataDir, ['users', 'export', changed, '--json'])
+  expect(exported.json).toMatchObject({ earlierEmails: [email], account: { address: { city: 'Kiel' } } })
+  const templates = (exported.json['messages'] as { template: string }[]).map(({ template }) => template)
+  expect(templates).toEqual(expect.arrayContaining(['email_changed', 'confirm_email', 'reset_password']))
   expect(filesWith(dataDir, traces)).toEqual(expect.arrayContaining([expect.stringMatching(/^shopstead\.db/)]))
 
   const { sqlite } = shop.app.db
@@ -44,7 +64,7 @@ it('an erased person is in no byte of the database, its log or the mail folder w
   const freePages = sqlite.pragma('freelist_count', { simple: true })
   await shopstead(dataDir, ['backup', 'create'])
   const [backup = ''] = readdirSync(join(dataDir, 'backups'))
-  const erased = await shopstead(dataDir, ['users', 'erase', email, '--yes', '--json'])
+  const erased = await shopstead(dataDir, ['users', 'erase', changed, '--yes', '--json'])
   expect(erased).toMatchObject({ code: 0, json: { status: 'erased', tracesRemoved: true, backups: [backup] } })
   expect(filesWith(dataDir, traces)).toEqual([backup])
   // Buyers did not wait for a rewrite of the file, which would have removed the free pages.

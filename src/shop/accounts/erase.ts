@@ -1,8 +1,8 @@
 import { mails } from '../mail/schema.ts'
-import { and, eq, or, sql } from 'drizzle-orm'
+import { and, eq, ne, or, sql } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
 import { emit } from '../outbox/emit.ts'
-import { sentTo } from './messages.ts'
+import { keysOf, otherEmailsOf, sentTo } from './messages.ts'
 import type { UserRow } from './rows.ts'
 import { emailTokens, registrationConsents, registrationProfiles, users } from './schema.ts'
 import { endUserSessions } from './sessions.ts'
@@ -63,10 +63,8 @@ const nothing: Personal = {
  */
 function eraseMails(tx: Tx, { id, emailKey }: UserRow, erasedEmail: string): void {
   const toAccount = sql`json_extract(${mails.data}, '$.userId') = ${id}`
-  const toEarlier = sql`${mails.state} <> 'queued'
-    AND email_key(${mails.recipient}) IN (
-      SELECT email_key(recipient) FROM mails WHERE template = 'email_changed' AND json_extract(data, '$.userId') = ${id})
-    AND NOT EXISTS (SELECT 1 FROM users u WHERE u.email_key = email_key(${mails.recipient}))`
+  const earlier = keysOf(otherEmailsOf(tx, id).earlier).map(sentTo)
+  const toEarlier = earlier.length === 0 ? undefined : and(ne(mails.state, 'queued'), or(...earlier))
   tx.orm
     .update(mails)
     .set({ recipient: erasedEmail, lastError: null })

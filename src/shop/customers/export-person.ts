@@ -1,7 +1,7 @@
-import { desc, eq } from 'drizzle-orm'
+import { desc, eq, getTableColumns, or, sql } from 'drizzle-orm'
 import { toIso } from '../../platform/iso-time.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { sentTo } from '../accounts/messages.ts'
+import { keysOf, otherEmailsOf, sentTo } from '../accounts/messages.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import { sessions } from '../accounts/schema.ts'
 import { toAccountRecord, toUser } from '../accounts/view.ts'
@@ -28,7 +28,8 @@ export function exportPerson(db: Db, user: UserRow, now: number) {
     user: toUser(user, rolesOf(db, user), { billing: true }),
     account: toAccountRecord(db, user),
     sessions: sessionsOf(db, user.id),
-    messages: messagesTo(db, user.emailKey, new Set(orders.map((order) => order.id))),
+    earlierEmails: otherEmailsOf(db, user.id).earlier,
+    messages: messagesTo(db, user, new Set(orders.map((order) => order.id))),
     orders,
     invoices: orders.flatMap(({ id }) => documentsOf(db, id).map(toInvoice)),
     stripeCustomers: customersOf(db, user.id),
@@ -52,14 +53,24 @@ function sessionsOf(db: Db, userId: number) {
     }))
 }
 
-function messagesTo(db: Db, emailKey: string, orderIds: ReadonlySet<unknown>) {
-  return db.orm
-    .select()
+/**
+ * The emails to the person. Of those to an earlier or a requested address, only the ones about the account or its orders,
+ * because the address may have belonged to another person.
+ */
+function messagesTo(db: Db, { id, emailKey }: UserRow, orderIds: ReadonlySet<unknown>) {
+  const { earlier, requested } = otherEmailsOf(db, id)
+  const toOwn = sentTo(emailKey)
+  const rows = db.orm
+    .select({ ...getTableColumns(mails), isOwn: sql<number>`${toOwn}` })
     .from(mails)
-    .where(sentTo(emailKey))
+    .where(or(toOwn, ...keysOf([...earlier, ...requested]).map(sentTo)))
     .orderBy(desc(mails.id))
     .all()
-    .filter(({ data: { orderId } }) => orderId === undefined || orderIds.has(orderId))
+  return rows
+    .filter(({ data: { orderId, userId }, isOwn }) => {
+      if (orderId !== undefined) return orderIds.has(orderId)
+      return isOwn === 1 || userId === id
+    })
     .map(({ template, state, createdAt }) => ({ template, state, createdAt: toIso(createdAt) }))
 }
 
