@@ -5,7 +5,7 @@ import type { Browser } from '../support/browser.ts'
 import { shopstead } from '../support/command-line.ts'
 import { benefitCatalogue } from './catalogue.ts'
 import { nextMail } from '../support/mail-files.ts'
-import { buy, logIn, dayMs, me, openShop, ordersOf, registerUser } from './shop.ts'
+import { buy, logIn, dayMs, me, openShop, ordersOf, productId, registerUser } from './shop.ts'
 import type { JourneyShop } from './shop.ts'
 
 async function subscriber() {
@@ -69,6 +69,28 @@ describe('a subscription that Stripe renews', () => {
     const receipt = await nextMail(shop.dataDir, 'lena@shop.example', 2)
     expect(receipt.subject).toBe(`Your subscription at Shopstead Demo is renewed: order ${String(renewal?.id)}`)
     expect(receipt.text).toContain('is renewed from 15 January 2027 to 15 January 2028.')
+  })
+
+  it('renews with its tax, when the first period was discounted and something else was bought with it', async () => {
+    const coupons = [{ code: 'HALF', percent: 50 }]
+    const tax = [{ country: 'DE', class: 'standard', ratePercent: 19 }]
+    const settings = { 'shop.country': 'DE', 'tax.pricesIncludeTax': 'false' }
+    const shop = await openShop({ ...benefitCatalogue, coupons, tax }, settings)
+    const lena = await registerUser(shop, 'lena')
+    const items = ['almanac-pro', 'mug'].map((slug) => ({ productId: productId(shop, slug), quantity: 1 }))
+    await buy(shop, lena, 'almanac-pro', { body: { items, couponCode: 'HALF' } })
+    await renew(shop, 'paid')
+    const documents = shop.app.db.sqlite.prepare('SELECT total_minor, document FROM invoices ORDER BY id').all()
+    const sums = documents.map((row) => {
+      const { total_minor: total, document } = row as { total_minor: number; document: string }
+      const { taxIncluded, taxes } = JSON.parse(document) as { taxIncluded: boolean; taxes: object[] }
+      return { total, taxIncluded, taxes }
+    })
+    // Half of 90 and 20, then 90.
+    expect(sums).toMatchObject([
+      { total: 6545, taxIncluded: false, taxes: [{ country: 'DE', baseMinor: 5500, amountMinor: 1045 }] },
+      { total: 10_710, taxIncluded: false, taxes: [{ country: 'DE', baseMinor: 9000, amountMinor: 1710 }] }
+    ])
   })
 
   it('keeps its renewal when an operator refunds the first order', async () => {
