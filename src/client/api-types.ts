@@ -763,6 +763,7 @@ export type OwnOrder = {
   invoiceUrl: string | null
   email: string | null
   totals: { subtotal: number; discount: number; shipping: number; tax: number; taxIncluded: boolean; total: number }
+  taxes: { name: string; ratePercent: number; amount: number }[]
   shippingMethod: { id: string; name: string; estimate: string | null } | null
   shipments: Shipment[]
   images: (Image | null)[]
@@ -994,6 +995,7 @@ export type BuyerOrder = {
   invoiceUrl: string | null
   email: string | null
   totals: { subtotal: number; discount: number; shipping: number; tax: number; taxIncluded: boolean; total: number }
+  taxes: { name: string; ratePercent: number; amount: number }[]
   shippingMethod: { id: string; name: string; estimate: string | null } | null
   shipments: Shipment[]
   images: (Image | null)[]

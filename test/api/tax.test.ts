@@ -32,7 +32,10 @@ async function bought(body: object) {
   const { data: quote } = await buyer.post<Quote>('/store/quote', body)
   const placed = await buyer.post<{ orderToken: string }>('/store/checkout-session', body)
   if (placed.status !== 200) throw new Error(placed.text)
-  const { data } = await buyer.get<{ order: { totals: object } }>(`/store/orders/${placed.data.orderToken}`)
+  const { data } = await buyer.get<{ order: { totals: object; taxes: Quote['tax']['lines'] } }>(
+    `/store/orders/${placed.data.orderToken}`
+  )
+  expect(data.order.taxes).toEqual(quote.tax.lines)
   return { quote, totals: data.order.totals }
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { image } from './catalogue.ts'
 import { cartProblem, lineProblem } from './cart-problem.ts'
 import { amount, count, currency, id } from './fields.ts'
+import { taxes } from './taxes.ts'
 
 const name = z.string().meta({ example: 'Harbour lantern' })
 
@@ -23,7 +24,7 @@ const shippingMethod = z.object({ id: z.string(), name: z.string(), amount, esti
 const tax = z.object({
   included: z.boolean().meta({ description: 'Whether the prices include the tax.' }),
   amount,
-  lines: z.array(z.object({ name: z.string(), ratePercent: z.number(), amount }))
+  lines: taxes
 })
 
 const quote = z

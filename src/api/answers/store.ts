@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { productTypes } from '../../shop/catalog/product-types.ts'
 import { image } from './catalogue.ts'
 import { amount, count, currency, id, orderStatus, pagination, time } from './fields.ts'
+import { taxes } from './taxes.ts'
 
 const offer = z
   .object({
@@ -108,8 +109,9 @@ const buyerOrder = z
       })
       .meta({
         description: 'subtotal - discount + shipping = total; plus tax if it is not included.',
-        example: { subtotal: 15, discount: 2.5, shipping: 0, tax: 0, taxIncluded: true, total: 12.5 }
+        example: { subtotal: 15, discount: 2.5, shipping: 0, tax: 2, taxIncluded: true, total: 12.5 }
       }),
+    taxes,
     shippingMethod: z
       .object({
         id: z.string().meta({ example: 'parcel' }),

@@ -10,6 +10,7 @@ import { onSend } from './form.js'
 import { readToken, rememberPlaced } from './order-token.js'
 import { service } from './service.js'
 import { session } from './shell.js'
+import { taxRows } from './tax-rows.js'
 import { t } from './texts.js'
 import { tracking } from './tracking.js'
 import { declineWords } from './words.js'
@@ -150,15 +151,25 @@ function failed(error, { items, couponCode }) {
 function showStoredTotal(cart) {
   const [{ currency }] = cart
   const total = cart.reduce((sum, { amount, quantity }) => sum + amount * quantity, 0)
-  showTotals({ currency, subtotal: total, discount: 0, total, shipping: { amount: 0 } })
+  showTotals({
+    currency,
+    subtotal: total,
+    discount: 0,
+    total,
+    shipping: { amount: 0 },
+    tax: { included: true, lines: [] }
+  })
 }
 
-function showTotals({ currency, subtotal, discount, shipping, total }) {
+function showTotals({ currency, subtotal, discount, shipping, tax, total }) {
+  const taxes = taxRows(tax.lines, tax.included).map(([label, amount]) => ['tax', label, amount])
   const sums = [
     ...(subtotal === total ? [] : [['subtotal', t('sum.subtotal'), subtotal]]),
     ...(discount === 0 ? [] : [['discount', t('sum.discount'), -discount]]),
     ...(shipping.amount === 0 ? [] : [['shipping', t('sum.shipping'), shipping.amount]]),
-    ['total', t('sum.total'), total]
+    ...(tax.included ? [] : taxes),
+    ['total', t('sum.total'), total],
+    ...(tax.included ? taxes : [])
   ]
   totals.removeAttribute('data-old')
   totals.replaceChildren(

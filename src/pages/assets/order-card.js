@@ -1,5 +1,6 @@
 import { orderStates } from '../storefront/order-states.ts'
 import { day, h, money, ownPicture, picture } from './dom.js'
+import { taxRows } from './tax-rows.js'
 import { t } from './texts.js'
 
 /**
@@ -7,6 +8,7 @@ import { t } from './texts.js'
  *
  * @param {import('../../client/api-types.ts').Order & {
  *   totals?: import('../../client/api-types.ts').BuyerOrder['totals'],
+ *   taxes?: import('../../client/api-types.ts').BuyerOrder['taxes'],
  *   lines?: import('../../client/api-types.ts').OwnOrderLine[],
  *   images?: import('../../client/api-types.ts').BuyerOrder['images']
  * }} order
@@ -51,7 +53,8 @@ function summary(order) {
       'tfoot',
       {},
       ...sums(order).map(([label, amount]) => sum(label, amount, currency)),
-      sum(t('sum.total'), total, currency, 'total')
+      sum(t('sum.total'), total, currency, 'total'),
+      ...includedTaxes(order).map(([label, amount]) => sum(label, amount, currency))
     )
   )
 }
@@ -81,14 +84,20 @@ function row(line, currency, image) {
 }
 
 /** The sums that lead to the total. Without prices before the discount, the lines contain their share of it. */
-function sums({ totals, lines }) {
+function sums(order) {
+  const { totals, lines } = order
   if (totals === undefined) return []
-  const { discount, shipping, tax, taxIncluded } = totals
+  const { discount, shipping, taxIncluded } = totals
   return [
     lines !== undefined && discount > 0 ? [t('sum.discount'), -discount] : null,
     shipping > 0 ? [t('sum.shipping'), shipping] : null,
-    tax > 0 ? [t(taxIncluded ? 'sum.taxIncluded' : 'sum.tax'), tax] : null
+    ...(taxIncluded ? [] : taxRows(order.taxes ?? [], false))
   ].filter((entry) => entry !== null)
+}
+
+/** The taxes that the total contains, which follow it. */
+function includedTaxes({ taxes = [], totals }) {
+  return totals?.taxIncluded === true ? taxRows(taxes, true) : []
 }
 
 /** @param {string | null} [kind] */

@@ -5,6 +5,8 @@ import type { Image } from '../catalog/public/image.ts'
 import type { ShopContext } from '../context.ts'
 import { getOrderByPublicToken, itemsOf } from '../orders/find.ts'
 import { findOrderView } from '../orders/list-orders.ts'
+import { taxesOfOrder, toTaxes } from '../orders/order-taxes.ts'
+import type { TaxView } from '../orders/order-taxes.ts'
 import { invoiceUrl } from '../orders/order-url.ts'
 import type { OrderRow } from '../orders/rows.ts'
 import type { ShippingMethod } from '../orders/shipping-method.ts'
@@ -29,6 +31,8 @@ export type BuyerOrder = {
   order: OrderView & {
     email: string | null
     totals: OrderTotals
+    /** One for each rate; `totals.tax` is their sum. */
+    taxes: TaxView[]
     shippingMethod: ShippingMethod | null
     shipments: ShipmentView[]
     invoiceUrl: string | null
@@ -62,6 +66,7 @@ export function toBuyerOrder(shop: ShopContext, order: OrderRow, now: number): B
       ...view,
       email: order.email === null ? null : maskedEmail(order.email),
       totals: toTotals(order),
+      taxes: toTaxes(taxesOfOrder(shop.db, order.id), order.currency),
       shippingMethod: order.shippingMethod,
       shipments: listShipments(shop.db, order.id),
       invoiceUrl: invoiceUrl(shop, order),

@@ -42,8 +42,7 @@ const texts: Readonly<Record<keyof typeof en, Text>> = {
   'sum.subtotal': 'Zwischensumme',
   'sum.discount': 'Rabatt',
   'sum.shipping': 'Versand',
-  'sum.tax': 'Steuer',
-  'sum.taxIncluded': 'Enthaltene Steuer',
+  'sum.taxIncluded': 'inkl. {tax}',
   'sum.total': 'Gesamtbetrag',
   'declined.payment_fraud_blocked':
     'Diese Zahlung wurde blockiert. Bitte verwenden Sie eine andere Karte oder eine andere Zahlungsart.',
