@@ -63,6 +63,23 @@ test('a file with a mistake is refused whole, with its line and cause', async ()
   })
 })
 
+test('a table is imported from standard input by the columns that are named, and the report says what is missing', async () => {
+  const input = 'Artikel;Preis;Bestand;Fach\nTeller;3,50 €;4;A1\nSchale;;;\n'
+  const args = ['offers', 'import', '-', '--map', 'Artikel=name', '--map', 'Preis=price', '--map', 'Bestand=stock']
+  const plan = await shopstead(dataDir, [...args, '--dry-run'], { input })
+  expect(plan.code).toBe(0)
+  expect(plan.stdout).toContain('Left out: 1 of Fach. This column is not supported')
+  expect(plan.stdout).toMatch(/^Unpublished: one product\. The file has no price\..*: Schale$/m)
+  expect(plan.stdout).toContain('Nothing was changed')
+  await shopstead(dataDir, args, { input })
+  const again = await shopstead(dataDir, args, { input: input.replace(';4;', ';9;') })
+  expect(again.stdout).toContain('Pass --with-stock')
+  expect(await run('offers', 'show', 'teller')).toMatchObject({ json: { offer: { stock: 4, price: { amount: 3.5 } } } })
+  const set = await shopstead(dataDir, [...args, '--with-stock'], { input: input.replace(';4;', ';9;') })
+  expect(set.stdout).toContain('updated product teller: stock')
+  expect(await run('offers', 'import', '-', '--map', 'Preis')).toMatchObject({ code: 2 })
+})
+
 test('coupons are made once, listed and disabled', async () => {
   const coupon = {
     code: 'Spring',
