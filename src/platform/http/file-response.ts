@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 
-/** A file to serve. `etag` is a strong one, in quotes. */
-export type ServedFile = { path: string; sizeBytes: number; etag: string }
+/** A file to serve. `etag` is a strong one, in quotes; `bytes` is its content, if that is in memory. */
+export type ServedFile = { path: string; sizeBytes: number; etag: string; bytes?: Buffer<ArrayBuffer> | undefined }
 
 /**
  * The response to a GET or HEAD request for a file: the whole file, one range of it (RFC 9110, 14.2), or 416.
@@ -38,8 +38,14 @@ function part(request: Request, file: ServedFile, headers: Record<string, string
   return new Response(bodyOf(request, file, range), { status: 206, headers: { ...headers, ...lengths } })
 }
 
-function bodyOf(request: Request, file: ServedFile, range: Range | undefined): ReadableStream | null {
+function bodyOf(
+  request: Request,
+  file: ServedFile,
+  range: Range | undefined
+): ReadableStream | Buffer<ArrayBuffer> | null {
   if (request.method === 'HEAD' || file.sizeBytes === 0) return null
+  if (file.bytes !== undefined)
+    return range === undefined ? file.bytes : file.bytes.subarray(range.start, range.end + 1)
   return Readable.toWeb(createReadStream(file.path, range)) as ReadableStream
 }
 
