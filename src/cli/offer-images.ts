@@ -89,7 +89,7 @@ function show(app: App, slug: string): Answer {
     sku,
     alt,
     image?.width ?? null,
-    problem ?? src
+    problem === null ? src : `${src}: ${problem}`
   ])
   return { json: { images }, human: table(['Id', 'SKU', 'Text', 'Width', 'Source'], rows) }
 }
