@@ -107,10 +107,12 @@ function sumsOf({ document, currency }: InvoiceRow): InvoiceText['sums'] {
 }
 
 function notesOf({ document }: InvoiceRow): string[] {
-  const { corrects, taxes, taxIncluded, reverseCharge, totalMinor, paidOn } = document
+  const { corrects, lines, taxes, taxIncluded, reverseCharge, totalMinor, paidOn } = document
   const taxed = taxes.find(({ rateMillionths }) => rateMillionths > 0)
   return [
-    ...(taxed !== undefined && taxIncluded ? [`All prices include the tax of ${countryName(taxed.country)}.`] : []),
+    ...(taxed !== undefined && taxIncluded && lines.length > 0
+      ? [`All prices include the tax of ${countryName(taxed.country)}.`]
+      : []),
     ...(reverseCharge
       ? ['Reverse charge: the recipient is liable for the VAT (Article 196 of Directive 2006/112/EC).']
       : []),
