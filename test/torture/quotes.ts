@@ -12,7 +12,7 @@ import type { Random } from './random.ts'
 
 const subscription = (interval: string) => ({ type: 'digital', grants: [{ kind: 'subscription', interval }] })
 const products = [
-  { slug: 'mug', name: 'Mug', price: '12.50', categories: ['Kitchen'] },
+  { slug: 'mug', name: 'Mug', price: '12.50', categories: ['Kitchen'], weightGrams: 777 },
   { slug: 'sheet', name: 'Sheet', price: '0.20', type: 'digital', stock: 5000 },
   { slug: 'few', name: 'Few', price: '3.33', stock: 40 },
   {
@@ -29,6 +29,11 @@ const products = [
   { slug: 'letter', name: 'Letter', price: '3.00', ...subscription('year') },
   { slug: 'draft', name: 'Draft', price: '1.00', published: false }
 ]
+const zones = [
+  ['Home', '--countries', 'DE', '--method', 'parcel', '--name', 'Parcel', '--amount', '4.90', '--free-from', '40'],
+  ['Home', '--method', 'kilo', '--name', 'By weight', '--amount', '1.11', '--per-kg', '3.33', '--max-weight', '6000'],
+  ['Alps', '--countries', 'AT,CH', '--method', 'parcel', '--name', 'Parcel', '--amount', '12']
+]
 const coupons = [
   ['--code', 'PART', '--percent', '33.33'],
   ['--code', 'FIXED', '--amount', '7.77'],
@@ -42,10 +47,13 @@ type Quote = {
   lines: { name: string; quantity: number; total: number }[]
   subtotal: number
   discount: number
+  shipping: { amount: number }
   total: number
   problems: { path: string; code: string }[]
 }
-type Order = { order: { lineItems: Quote['lines']; totals: Pick<Quote, 'subtotal' | 'discount' | 'total'> } }
+type Order = {
+  order: { lineItems: Quote['lines']; totals: Pick<Quote, 'subtotal' | 'discount' | 'total'> & { shipping: number } }
+}
 type Refused = { error: { details: { problems?: Quote['problems'] } } }
 
 export const quotes: Part = {
@@ -56,7 +64,8 @@ export const quotes: Part = {
     await openShop(trial.packed, dataDir, products)
     for (const coupon of [
       ['settings', 'set', 'limits.coupon_failure', 'off'],
-      ...coupons.map((flags) => ['coupons', 'create', ...flags])
+      ...coupons.map((flags) => ['coupons', 'create', ...flags]),
+      ...zones.map((flags) => ['shipping', 'set', ...flags])
     ])
       await runPacked(trial.packed, { dataDir }, ...coupon)
     const server = await servePacked(trial.packed, { dataDir })
@@ -93,11 +102,12 @@ async function compareOrder(trial: Trial, apiRoot: string, quote: Quote, checkou
   const promised = {
     subtotal: quote.subtotal,
     discount: quote.discount,
+    shipping: quote.shipping.amount,
     total: quote.total,
     lines: quote.lines.map(({ name, quantity, total }) => ({ name, quantity, total }))
   }
-  const { subtotal, discount, total } = order.totals
-  const made = { subtotal, discount, total, lines: order.lineItems }
+  const { subtotal, discount, shipping, total } = order.totals
+  const made = { subtotal, discount, shipping, total, lines: order.lineItems }
   trial.count('orders that equal their quote')
   if (!isDeepStrictEqual(promised, made))
     trial.violation(`quoted ${JSON.stringify(promised)}, ordered ${JSON.stringify(made)}`)
@@ -119,5 +129,8 @@ function randomCart(random: Random): object {
     ...(random.oneIn(6) ? { variationId: random.pick([1, 2, 77]) } : {})
   }))
   const couponCodes = random.oneIn(3) ? [random.pick(['part', 'FIXED', 'FEW', 'FREE', 'NOPE'])] : []
-  return { items, couponCodes, shippingAddress: quay, ...(random.oneIn(3) ? card : {}) }
+  const country = random.pick(['DE', 'DE', 'DE', 'AT', 'FR'])
+  const shippingMethod = random.pick(['parcel', 'parcel', 'kilo', 'drone', undefined])
+  const shipping = { shippingAddress: { ...quay, country }, shippingMethod }
+  return { items, couponCodes, ...shipping, ...(random.oneIn(3) ? card : {}) }
 }

@@ -4,6 +4,7 @@ import { fillForm, forgetDraft, keepDraft, readDraft } from './cart-draft.js'
 import { forgetKey, keyFor } from './cart-key.js'
 import { createQuotes } from './cart-quote.js'
 import { createRows, lineOf } from './cart-rows.js'
+import { createShippingChoice } from './cart-shipping.js'
 import { readCart, writeCart, writeDetails } from './cart-store.js'
 import { find, findMaybe, h, message, money, ownPicture } from './dom.js'
 import { onSend } from './form.js'
@@ -30,6 +31,7 @@ const address = createAddress(find('[data-address]'), form)
 const rows = createRows({ changeQuantity, remove, buyAgain })
 const { ask, stop } = createQuotes(quoteBody, { answered, failed })
 const coupon = createCoupon(form.elements.couponCode, find('[data-apply]'), ask)
+const shippingChoice = createShippingChoice(find('[data-shipping-methods]'), () => ask(0))
 
 function show() {
   const cart = readCart()
@@ -52,6 +54,7 @@ function show() {
 function showShipping(isRequired) {
   isShipped = isRequired
   find('[data-shipping]').hidden = !isRequired
+  if (!isRequired) find('[data-shipping-methods]').hidden = true
   if (isRequired) addressStart ??= startAddress()
 }
 
@@ -63,6 +66,7 @@ async function startAddress() {
   const stored = isTyped ? null : await service.address().catch(() => null)
   await address.start(stored?.address ?? { country })
   fillForm(form)
+  ask(0)
 }
 
 function changeQuantity(index, quantity, andFocus = false) {
@@ -94,7 +98,9 @@ function quoteBody() {
   const items = itemsOf(readCart())
   if (items.length === 0) return null
   const couponCode = coupon.codeFor(JSON.stringify(items))
-  return { items, couponCode, subscribeAgain, strategy: form.elements.strategy.value }
+  const { country } = address.values()
+  const shipping = isShipped && country ? { shippingAddress: { country }, shippingMethod: shippingChoice.chosen() } : {}
+  return { items, couponCode, subscribeAgain, strategy: form.elements.strategy.value, ...shipping }
 }
 
 /** Shows the current prices, totals and problems. The stored cart, which may be weeks old, gets the prices. */
@@ -111,6 +117,7 @@ function answered(quote, body) {
   if (!priced.every(isSame)) rows.show(priced)
   else rows.update(priced)
   showShipping(quote.shipping.required)
+  shippingChoice.show(quote)
   coupon.showAnswer(JSON.stringify(body.items), quote)
   showTotals(quote)
   showProblems(quote.problems)
@@ -124,7 +131,10 @@ function lineFor({ lines }, { productId, variationId }) {
 /** Shows each problem at its line or field, and the others above the form. */
 function showProblems(problems) {
   const others = rows.showProblems(problems, readCart())
-  const general = others.filter(({ path }) => !path.startsWith('coupon') && !path.startsWith('customer'))
+  // The form itself asks for the address.
+  const isNews = ({ path, code }) =>
+    !path.startsWith('coupon') && !path.startsWith('customer') && code !== 'address_needed'
+  const general = others.filter(isNews)
   const lines = new Set(problems.map(lineOf).filter((index) => index >= 0)).size
   const words = [
     ...(lines === 0 ? [] : [t('cart.attention', { count: lines })]),
@@ -193,7 +203,10 @@ function bodyOf(values, isGuest) {
     ...(subscribeAgain ? { subscribeAgain } : {}),
     ...(isGuest ? { customer: { email, firstName, lastName, ...account } } : {}),
     ...(isShipped
-      ? { shippingAddress: { firstName: values.firstName, lastName: values.lastName, ...address.values() } }
+      ? {
+          shippingAddress: { firstName: values.firstName, lastName: values.lastName, ...address.values() },
+          shippingMethod: values.shippingMethod
+        }
       : {}),
     ...(values.strategy === 'token_handoff' ? { paymentToken: values.paymentToken } : {})
   }
@@ -252,6 +265,9 @@ function showChoices() {
 }
 
 form.addEventListener('change', showChoices)
+form.addEventListener('change', ({ target }) => {
+  if (target instanceof HTMLSelectElement && target.name === 'country') ask()
+})
 // The limits depend on how the buyer pays.
 for (const choice of form.querySelectorAll('[name=strategy]')) choice.addEventListener('change', () => ask())
 onSend(form, pay)

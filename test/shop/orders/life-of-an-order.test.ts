@@ -7,6 +7,7 @@ import { explainOrder } from '../../../src/shop/orders/explain.ts'
 import { couponsOf, findAttribution, getOrder } from '../../../src/shop/orders/find.ts'
 import { confirmPayment } from '../../../src/shop/orders/pay-order.ts'
 import { recordBuyerEmail } from '../../../src/shop/orders/record-buyer.ts'
+import { recordRefund } from '../../../src/shop/orders/refund-order.ts'
 import {
   couponLine,
   credited,
@@ -173,6 +174,22 @@ describe('an explanation', () => {
     })
     expect(lines.join('\n')).toContain('source=affiliate:mira medium=affiliate campaign=summer content=visit:')
     expect(lines.join('\n')).toContain('source=news, stored regardless of the attribution')
+  })
+
+  test('says that a commission counts the goods without their shipping, and a refund takes its share of both', () => {
+    const db = emptyShop()
+    const attribution = credited(makeAffiliate(db, makeUser(db, 'mira@shop.example').id))
+    const shipping = { method: { id: 'parcel', name: 'Parcel', estimate: null }, amountMinor: 750 }
+    const { id, totalMinor } = place(db, draft([line(makeProduct(db))], { attribution, shipping }))
+    expect(totalMinor).toBe(2000)
+    move(db, id, 'processing')
+    const commission = () => explainOrder(db, id).referral[0]
+    expect(commission()).toMatchObject({
+      input: '10% of the goods, €12.50, without shipping €7.50, refunded €0.00',
+      outcome: '€1.25 now'
+    })
+    write(db, (tx) => recordRefund(tx, id, 1000, { by: 'test', reason: 'a test' }, noon + 2000))
+    expect(commission()).toMatchObject({ outcome: '€0.62 now' })
   })
 
   test('says why a ref did not count and why there is no referral', () => {

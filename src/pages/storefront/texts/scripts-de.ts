@@ -36,6 +36,8 @@ const texts: Readonly<Record<keyof typeof en, Text>> = {
   'cart.tooManyCodes': 'Es wurden zu viele Codes eingegeben. Bitte versuchen Sie es später noch einmal.',
   'cart.unchecked': 'Preise und Bestand konnten nicht geprüft werden. Die Preise können sich geändert haben.',
   'cart.noAddress': 'Das Adressformular konnte nicht geladen werden.',
+  'cart.shipping': 'Wie sollen wir versenden?',
+  'cart.shippingFree': 'Kostenlos',
   'cart.toPayment': 'Weiter zur Zahlung',
   'cart.payNow': 'Jetzt bezahlen',
   'cart.cancelled': 'Es wurde nichts abgebucht. Ihr Warenkorb ist unverändert.',

@@ -33,6 +33,8 @@ const texts = {
   'cart.tooManyCodes': 'Too many codes were tried. Please try again later.',
   'cart.unchecked': 'Prices and stock could not be checked. The prices may have changed.',
   'cart.noAddress': 'The address form could not be loaded.',
+  'cart.shipping': 'How should we ship it?',
+  'cart.shippingFree': 'Free',
   'cart.toPayment': 'Go to payment',
   'cart.payNow': 'Pay now',
   'cart.cancelled': 'You have not been charged. Your cart is unchanged.',
