@@ -25,6 +25,7 @@ export const groups: readonly Group[] = [
   { name: 'stripe', about: "the shop's Stripe account", load: () => import('./stripe.ts') },
   { name: 'webhooks', about: 'webhook endpoints and deliveries', load: () => import('./webhooks.ts') },
   { name: 'events', about: 'the events of the shop', load: () => import('./events.ts') },
+  { name: 'mail', about: 'emails of the shop', load: () => import('./mail.ts') },
   { name: 'backup', about: 'copies of the database and the secret key', load: () => import('./backup.ts') },
   { name: 'proxy', about: 'the first-party proxy, and a check of other proxies', load: () => import('./proxy.ts') },
   { name: 'openapi', about: 'the API description', load: () => import('./openapi.ts') },

@@ -7,6 +7,7 @@ import type { FieldChange } from '../shop/catalog/manage/field-changes.ts'
 import { parseRepricing, planRepricing, reprice } from '../shop/catalog/manage/reprice.ts'
 import type { PriceChange } from '../shop/catalog/manage/reprice.ts'
 import { toProduct } from '../shop/catalog/products.ts'
+import { taxClasses } from '../shop/catalog/tax-classes.ts'
 import { viewTerms } from '../shop/catalog/public/terms.ts'
 import { setting } from '../shop/settings/settings.ts'
 import { collect, countOf } from './numbers.ts'
@@ -27,6 +28,7 @@ type FieldOptions = {
   category?: string[]
   tag?: string[]
   weight?: string
+  taxClass?: string
 }
 type SetOptions = FieldOptions & { stockAdd?: string; sku?: string[] }
 type AddOptions = FieldOptions & { name: string; price: string; slug?: string; type?: string; hidden?: boolean }
@@ -88,16 +90,18 @@ function withFields(command: ShopCommand): ShopCommand {
     .option('--category <name>', 'a category, or a path such as "Light > Lamps"; can be repeated', collect)
     .option('--tag <tag>', 'a tag; can be repeated', collect)
     .option('--weight <grams>', 'weight of a unit with its packaging; none if unknown')
+    .option('--tax-class <class>', `its rate of tax: ${taxClasses.join(', ')}`)
 }
 
 function fieldsOf(options: FieldOptions): ProductFields {
-  const { name, description, category, tag, weight, saleStart, saleEnd } = options
+  const { name, description, category, tag, weight, taxClass, saleStart, saleEnd } = options
   return {
     name,
     description,
     categories: category,
     tags: tag,
     weightGrams: toCount(weight),
+    taxClass,
     saleStart: orNone(saleStart),
     saleEnd: orNone(saleEnd)
   }

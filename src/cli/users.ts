@@ -23,6 +23,7 @@ import { countGuestOrders } from '../shop/orders/guest-orders.ts'
 import { entitlementLines } from './entitlement-lines.ts'
 import type { Answer } from './output.ts'
 import { table } from './table.ts'
+import { defineUserEdits } from './user-edits.ts'
 import { whileShowing } from './progress.ts'
 import { addCommand, confirmOrRefuse, readPassword, runs } from './run.ts'
 import type { Work } from './run.ts'
@@ -43,6 +44,7 @@ export function define(program: ShopCommand): void {
   const group = program.command('users').description('accounts')
   defineReading(group)
   defineMaking(group)
+  defineUserEdits(group, answer)
   defineChanges(group)
   const about = 'erase a person permanently, also from guest orders with the email; amounts and history stay'
   const erasing = addCommand(group, 'erase <email-or-id>', about, 'users erase 12')

@@ -90,6 +90,40 @@ describe('users on the command line', () => {
     expect(await run('list', '--limit', '0')).toMatchObject({ code: 2, json: { error: { code: 'USAGE' } } })
   })
 
+  it('are corrected: names, address, and an email that is verified only if the operator vouches for it', async () => {
+    using shop = openTestShop()
+    const user = await makeUser(shop, { passwordHash })
+    await makeUser(shop, { email: 'jonas@shop.example', passwordHash })
+    const run = (...words: string[]) => shopstead(shop.dataDir, ['users', ...words, '--json'])
+    const id = String(user.id)
+    expect((await run('set-name', id, '--display-name', 'Mira M.', '--first-name', 'Mira')).json).toMatchObject({
+      user: { displayName: 'Mira M.' },
+      profile: { firstName: 'Mira' }
+    })
+    const address = ['--address1', 'Hafenstr. 3', '--postcode', '24103', '--city', 'Kiel', '--country', 'de']
+    expect((await run('set-address', id, ...address)).json).toMatchObject({
+      address: { address1: 'Hafenstr. 3', postcode: '24103', city: 'Kiel', country: 'DE' }
+    })
+    expect((await run('set-address', id, '--country', 'DE')).json).toMatchObject({
+      error: { details: { fieldErrors: { 'address.city': [expect.any(String)] } } }
+    })
+    expect((await run('set-address', id, '--none')).json).toMatchObject({ address: null })
+    expect((await run('set-email', id, 'mira@new.example')).json).toMatchObject({
+      user: { email: 'mira@new.example' },
+      emailVerifiedAt: null
+    })
+    expect(mailsOf(shop)).toMatchObject([
+      { template: 'email_changed', recipient: user.email },
+      { template: 'verify_email', recipient: 'mira@new.example' }
+    ])
+    expect((await run('set-email', id, 'mira@newer.example', '--verified')).json).toMatchObject({
+      emailVerifiedAt: expect.any(String)
+    })
+    expect((await run('set-email', id, 'JONAS@shop.example')).json).toMatchObject({ error: { code: 'CONFLICT' } })
+    expect((await run('set-email', id, 'nowhere')).json).toMatchObject({ error: { code: 'VALIDATION_FAILED' } })
+    expect((await run('set-name', id)).code).toBe(2)
+  })
+
   it('get a new password, which ends their sessions and sends them an email', async () => {
     using shop = openTestShop()
     const user = await makeUser(shop)

@@ -26,8 +26,8 @@ export async function updateProfile(shop: Limits, userId: number, input: Profile
   })
 }
 
-/** Drizzle ignores undefined values, so a field that was not sent does not change. */
-function storeFields(tx: Tx, userId: number, fields: Omit<ProfileInput, 'marketingOptIn'>, now: number): void {
+/** Stores fields of an account. Drizzle ignores undefined values, so a field that was not sent does not change. */
+export function storeFields(tx: Tx, userId: number, fields: Omit<ProfileInput, 'marketingOptIn'>, now: number): void {
   tx.orm
     .update(users)
     .set({ ...fields, updatedAt: now })

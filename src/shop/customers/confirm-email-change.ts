@@ -37,12 +37,17 @@ function changeEmail(tx: Tx, userId: number, email: string, now: number): UserRo
   const user = getUnerasedUser(tx, userId)
   const holder = findUserByEmail(tx, email)
   if (user.status !== 'active' || (holder !== undefined && holder.id !== userId)) return null
-  // The links that the old address has got must not work any more.
+  replaceEmail(tx, user, email, now)
+  const { user: verified } = markVerified(tx, userId, now)
+  claimGuestOrders(tx, verified, now)
+  return verified
+}
+
+/** Gives an account another email, ends the links that the old address has got, and tells the old address. */
+export function replaceEmail(tx: Tx, user: UserRow, email: string, now: number): void {
+  const userId = user.id
   endEmailTokens(tx, userId, now)
   const change = { email, emailKey: emailKey(email), updatedAt: now }
   tx.orm.update(users).set(change).where(eq(users.id, userId)).run()
-  const { user: verified } = markVerified(tx, userId, now)
   queueMail(tx, { template: 'email_changed', recipient: user.email, data: { userId, step: 'done' } }, now)
-  claimGuestOrders(tx, verified, now)
-  return verified
 }

@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { AppError, validationFailed } from '../../errors.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
+import type { Tx } from '../../platform/db/database.ts'
 import { toFieldErrors } from '../../platform/http/zod-errors.ts'
 import type { PostalAddress } from '../../platform/postal/lines.ts'
 import { findUserById } from '../accounts/find.ts'
@@ -27,11 +28,16 @@ export async function changeOwnAddress(
 ): Promise<PostalAddress | null> {
   await countAccountChange(shop, userId)
   return writeWhenFree(shop.db, (tx) => {
-    const address = typed === null ? null : parse(typed, shipToCountries(tx))
     if (findUserById(tx, userId)?.status !== 'active') throw new AppError('NOT_AUTHENTICATED', 'Please log in first.')
-    tx.orm.update(users).set({ address, updatedAt: now }).where(eq(users.id, userId)).run()
-    return address
+    return storeAddress(tx, userId, typed, now)
   })
+}
+
+/** Stores the address of an account, or removes it with null. @throws AppError VALIDATION_FAILED on `address.<part>` */
+export function storeAddress(tx: Tx, userId: number, typed: TypedAddress | null, now: number): PostalAddress | null {
+  const address = typed === null ? null : parse(typed, shipToCountries(tx))
+  tx.orm.update(users).set({ address, updatedAt: now }).where(eq(users.id, userId)).run()
+  return address
 }
 
 function parse(typed: TypedAddress, countries: readonly string[]): PostalAddress {

@@ -7,6 +7,7 @@ import type { ShopContext } from '../context.ts'
 import { setting } from '../settings/settings.ts'
 import { composeEmail } from './compose.ts'
 import { ObsoleteEmailError } from './email.ts'
+import type { Email } from './email.ts'
 import { claimNext, deleteMail, markSent, recordFailure } from '../mail/queue.ts'
 import type { MailRow } from '../mail/queue.ts'
 
@@ -57,6 +58,15 @@ async function deliver(
 /** The same row gives a message with the same id at every attempt. */
 function writeMessage(shop: ShopContext, templates: Templates, mail: MailRow): MailMessage {
   const email = composeEmail(shop, mail, shop.clock.now())
+  return { id: mail.id, createdAt: mail.createdAt, to: mail.recipient, ...renderEmail(shop, templates, email) }
+}
+
+/** The texts of an email with the templates of the shop. */
+export function renderEmail(
+  shop: ShopContext,
+  templates: Templates,
+  email: Email
+): Pick<MailMessage, 'subject' | 'text' | 'html' | 'links'> {
   const { facts = [], table = null, action = null, also = null, blocks = [] } = email
   const view = {
     ...email,
@@ -69,9 +79,6 @@ function writeMessage(shop: ShopContext, templates: Templates, mail: MailRow): M
     legal: setting(shop.db, 'shop.legal')
   }
   return {
-    id: mail.id,
-    createdAt: mail.createdAt,
-    to: mail.recipient,
     subject: email.subject,
     text: templates.text('email.text.eta', view),
     html: templates.html('email.html.eta', view),

@@ -23,6 +23,7 @@ export type ProductFields = {
   description?: string | undefined
   categories?: string[] | undefined
   tags?: string[] | undefined
+  taxClass?: string | undefined
   weightGrams?: number | string | null | undefined
   saleStart?: string | null | undefined
   saleEnd?: string | null | undefined

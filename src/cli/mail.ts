@@ -1,0 +1,38 @@
+import { Option } from 'commander'
+import type { ShopCommand } from './command.ts'
+import { parseWith } from '../platform/http/zod-errors.ts'
+import { emailInput } from '../shop/accounts/input.ts'
+import { resendable, resendEmail } from '../shop/mailer/resend.ts'
+import type { Resendable } from '../shop/mailer/resend.ts'
+import { sendTestEmail } from '../shop/mailer/test-email.ts'
+import { parseId } from './order-answer.ts'
+import { plain } from './plain.ts'
+import { addCommand, runs } from './run.ts'
+import type { Work } from './run.ts'
+
+export function define(program: ShopCommand): void {
+  const group = program.command('mail').description('emails of the shop')
+  const resend = addCommand(
+    group,
+    'resend <order>',
+    'send the email about an order to its buyer again: the receipt, or the instructions for a transfer',
+    'mail resend 12'
+  ).addOption(new Option('--template <name>', 'another email about the order').choices(resendable))
+  runs(resend, 'migrated', ({ app, options, now }: Work<{ template?: Resendable }>, order: string) => {
+    const sent = resendEmail(app.db, parseId(order), options.template, now)
+    return {
+      json: { sent },
+      human: `The server sends ${sent.template} of order ${order} to ${plain(sent.to)} within a second.`
+    }
+  })
+  const test = addCommand(group, 'test <address>', 'send a test email now', 'mail test you@shop.example')
+  runs(test, 'migrated', async ({ app, now }: Work<object>, address: string) => {
+    const { email } = parseWith(emailInput, { email: address })
+    const sent = await sendTestEmail(app, email, now)
+    const human = {
+      smtp: `The mail server ${sent.at} has accepted a test email to ${email}.`,
+      file: `No mail server is configured: the test email is a file in ${sent.at}. Set SHOPSTEAD_SMTP_URL.`
+    }
+    return { json: { sent: { to: email, ...sent } }, human: human[sent.by] }
+  })
+}

@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest'
+import { setSetting } from '../../src/shop/settings/settings.ts'
+import { sendAll } from '../shop/mailer/support.ts'
+import { draft, line, makeProduct, move, place } from '../shop/orders/support.ts'
+import { shopstead } from '../support/command-line.ts'
+import { mailsTo } from '../support/mail-files.ts'
+import { openTestShop } from '../support/shop-context.ts'
+
+it('the receipt of a paid order is sent again, and a notice of a shipment only after one', async () => {
+  using shop = openTestShop()
+  const id = String(place(shop.db, draft([line(makeProduct(shop.db))], { email: 'lena@shop.example' })).id)
+  const resend = (...words: string[]) => shopstead(shop.dataDir, ['mail', 'resend', id, ...words, '--json'])
+  expect((await resend()).json).toMatchObject({
+    error: { code: 'CONFLICT', message: expect.stringContaining('transfer') }
+  })
+  move(shop.db, Number(id), 'processing')
+  expect((await resend()).json).toEqual({ sent: { template: 'order_receipt', to: 'lena@shop.example' } })
+  expect((await resend('--template', 'order_shipped')).json).toMatchObject({ error: { code: 'CONFLICT' } })
+  await shopstead(shop.dataDir, ['orders', 'ship', id])
+  expect((await resend('--template', 'order_shipped')).code).toBe(0)
+  setSetting(shop.db, 'emails.off', 'order_receipt', 0)
+  expect((await resend()).json).toMatchObject({
+    error: { code: 'CONFLICT', message: expect.stringContaining('emails.off') }
+  })
+  shop.clock.set(Date.now())
+  await sendAll(shop)
+  const subjects = mailsTo(shop.dataDir, 'lena@shop.example').map(({ subject }) => subject)
+  expect(subjects.filter((subject) => subject.includes('on its way'))).toHaveLength(2)
+  expect(subjects).toHaveLength(4)
+})
+
+it('a test email says how it left, or why it did not', async () => {
+  using shop = openTestShop()
+  const sent = await shopstead(shop.dataDir, ['mail', 'test', 'me@shop.example', '--json'])
+  expect(sent.json).toMatchObject({ sent: { to: 'me@shop.example', by: 'file', at: expect.stringContaining('mail') } })
+  expect(mailsTo(shop.dataDir, 'me@shop.example')[0]?.text).toContain('This is a test email')
+  const env = { SHOPSTEAD_SMTP_URL: 'smtp://127.0.0.1:1' }
+  const failed = await shopstead(shop.dataDir, ['mail', 'test', 'me@shop.example', '--json'], { env })
+  expect(failed).toMatchObject({ code: 69, json: { error: { code: 'DEPENDENCY_UNAVAILABLE' } } })
+  expect((await shopstead(shop.dataDir, ['mail', 'test', 'me'])).code).toBe(1)
+})
