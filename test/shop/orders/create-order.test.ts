@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
+import { write } from '../../../src/platform/db/database.ts'
 import { couponsOf, findAttribution, getOrderByPublicToken, historyOf, itemsOf } from '../../../src/shop/orders/find.ts'
+import { insertRenewal } from '../../../src/shop/orders/renewal-order.ts'
 import {
   couponLine,
   credited,
@@ -188,4 +190,18 @@ describe('attribution', () => {
     })
     expect(referralOf(db, order.id)).toBeUndefined()
   })
+})
+
+test('the renewal of a subscription that is shipped has the shipping of the first order again', () => {
+  const db = emptyShop()
+  const goods = line(makeProduct(db), { grants: [{ kind: 'subscription', interval: 'month', pro: false }] })
+  const shipping = { method: { id: 'parcel', name: 'Parcel', estimate: null }, amountMinor: 490 }
+  const original = place(db, draft([goods, line(makeProduct(db, { slug: 'mug' }))], { shipping }))
+  const payment = { amountMinor: 1250 + 490, currency: 'EUR', by: 'gateway' }
+  const renewal = write(db, (tx) => insertRenewal(tx, original, payment, noon))
+  expect(renewal).toMatchObject({ subtotalMinor: 1250, shippingMinor: 490, totalMinor: 1740 })
+  expect(renewal.shippingMethod).toEqual(shipping.method)
+  const digital = place(db, draft([{ ...goods, type: 'digital' }]))
+  const other = write(db, (tx) => insertRenewal(tx, digital, { ...payment, amountMinor: 1250 }, noon))
+  expect(other).toMatchObject({ shippingMinor: 0, shippingMethod: null, totalMinor: 1250 })
 })
