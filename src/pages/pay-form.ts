@@ -7,6 +7,7 @@ import { offeredMethods } from '../shop/checkout/choose-payment.ts'
 import { orderShipping, showOrder } from '../shop/checkout/order-shipping.ts'
 import type { ShownOrder } from '../shop/checkout/order-shipping.ts'
 import { lacksAddress, shipToCountries } from '../shop/checkout/ship-to.ts'
+import { isVatIdOf } from '../shop/checkout/take-vat-id.ts'
 import { needsShipping } from '../shop/catalog/product-types.ts'
 import { itemsOf } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/rows.ts'
@@ -20,11 +21,12 @@ const fields = [
   'shipping_method',
   'total',
   'coupon',
+  'vatId',
   ...addressFields
 ] as const
 
 /** What the buttons of the form do; the button that orders has no name. */
-export type FormAction = 'order' | 'coupon' | 'country'
+export type FormAction = 'order' | 'coupon' | 'vatId' | 'country'
 
 /** What the form of an order asks for. */
 export type Asked = { email: boolean; name: boolean; address: boolean; shippingMethod: boolean }
@@ -48,12 +50,17 @@ export function readValues(form: URLSearchParams): Record<string, string> {
   return Object.fromEntries(fields.flatMap((name) => (form.has(name) ? [[name, form.get(name) ?? '']] : [])))
 }
 
-/** Which button submitted the form. A code in the form is applied before the order, so that the buyer sees the total first. */
-export function readAction(form: URLSearchParams): FormAction {
+/**
+ * Which button submitted the form. A code or a VAT id in the form is applied before the order, so that the buyer sees the
+ * total first.
+ */
+export function readAction(form: URLSearchParams, order: OrderRow): FormAction {
   const action = form.get('action')
-  if (action === 'country') return action
+  if (action === 'country' || action === 'vatId') return action
   const code = form.get('coupon')
   if (action === 'coupon' || (code !== null && code.trim() !== '')) return 'coupon'
+  const vatId = form.get('vatId')?.trim() ?? ''
+  if (vatId !== '' && !isVatIdOf(order, vatId)) return 'vatId'
   // A form that showed no field but the country, because the other fields depend on it.
   return form.has('country') && !form.has('address1') ? 'country' : 'order'
 }

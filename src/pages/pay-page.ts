@@ -8,6 +8,7 @@ import type { BuyerStatus } from '../shop/checkout/buyer-status.ts'
 import { choosePayment } from '../shop/checkout/choose-payment.ts'
 import { takePagePoint } from '../shop/checkout/checkout-limits.ts'
 import { takeCoupon } from '../shop/checkout/take-coupon.ts'
+import { takeVatId } from '../shop/checkout/take-vat-id.ts'
 import { getOrder, getOrderByPublicToken } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/rows.ts'
 import { draftCookie, emptyDraft, pathOf, readDraft } from './draft.ts'
@@ -50,13 +51,14 @@ async function take(call: PageCall): Promise<PageReply> {
   await takePagePoint(call.app, call.addressKey)
   const form = await readForm(call.request)
   const submitted = { order, values: readValues(form), isChange: form.has('change') }
-  return actions[readAction(form)](call, submitted)
+  return actions[readAction(form, order)](call, submitted)
 }
 
 const actions: Readonly<Record<FormAction, (call: PageCall, submitted: Submitted) => PageReply | Promise<PageReply>>> =
   {
     order: pay,
     coupon: applyCode,
+    vatId: applyVatId,
     country: (call, submitted) =>
       again(call, submitted, submitted.values['country'] ? {} : { errors: { country: ['Please choose a country.'] } })
   }
@@ -90,6 +92,15 @@ async function applyCode(call: PageCall, submitted: Submitted): Promise<PageRepl
     await takeCoupon(call.app, submitted.order.id, code, call.addressKey)
     const { coupon: _applied, ...values } = submitted.values
     return again(call, { ...submitted, values }, {})
+  } catch (error) {
+    return answerRefusal(call, submitted, error)
+  }
+}
+
+async function applyVatId(call: PageCall, submitted: Submitted): Promise<PageReply> {
+  try {
+    await takeVatId(call.app, submitted.order.id, submitted.values['vatId'] ?? '')
+    return again(call, submitted, {})
   } catch (error) {
     return answerRefusal(call, submitted, error)
   }

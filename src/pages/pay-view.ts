@@ -9,6 +9,7 @@ import { getUserById } from '../shop/accounts/find.ts'
 import { canTakeCoupon } from '../shop/checkout/buyer-status.ts'
 import { offeredMethods } from '../shop/checkout/choose-payment.ts'
 import type { PaymentMethod } from '../shop/checkout/choose-payment.ts'
+import { takesVatId } from '../shop/checkout/take-vat-id.ts'
 import { shipToOf } from '../shop/checkout/ship-to.ts'
 import type { ShownOrder } from '../shop/checkout/order-shipping.ts'
 import type { Address } from '../shop/orders/address.ts'
@@ -60,6 +61,7 @@ export function choicePage(call: PageCall, order: OrderRow, draft: Draft, isChan
       total: shown.totalMinor,
       shipping: preview === null || !asked.shippingMethod || address?.country === null ? null : shippingView(preview),
       takesCoupon: canTakeCoupon(app.db, order),
+      takesVatId: takesVatId(app.db, order),
       asked,
       address,
       known: isChange ? null : knownDetails(app, order, { values: draft.values, isTheirs }),
@@ -131,9 +133,9 @@ function place({ city, country }: Address): string {
 
 /** What the order has. Without an address, that of the account. */
 function storedValues({ db }: App, order: OrderRow): Record<string, string> {
-  const { email, contact, userId } = order
+  const { email, contact, userId, vatId } = order
   const address = shipToOf(order) ?? (userId === null ? null : getUserById(db, userId).address)
-  return { ...(email === null ? {} : { email }), ...contact, ...address }
+  return { ...(email === null ? {} : { email }), ...contact, ...address, ...(vatId === null ? {} : { vatId }) }
 }
 
 function countryOf({ app, request }: PageCall, order: OrderRow, values: Draft['values']): string {
@@ -145,6 +147,7 @@ function countryOf({ app, request }: PageCall, order: OrderRow, values: Draft['v
 function firstErrorOf({ errors }: Draft): string | null {
   const order = [
     'coupon',
+    'vatId',
     'email',
     'firstName',
     'lastName',

@@ -58,6 +58,12 @@ export function setShipping(tx: Tx, order: OrderRow, shipping: DraftShipping | n
   return repriceOrder(tx, changed, now)
 }
 
+/** Changes the VAT id of an unpaid order, and computes its prices and taxes again. */
+export function setVatId(tx: Tx, order: OrderRow, vatId: string | null, now: number): OrderRow {
+  tx.orm.update(orders).set({ vatId }).where(eq(orders.id, order.id)).run()
+  return repriceOrder(tx, { ...order, vatId }, now)
+}
+
 /** An order with another shipping, before its sums are computed again. */
 export function withShipping(order: OrderRow, shipping: DraftShipping | null): OrderRow {
   const { method = null, amountMinor = 0 } = shipping ?? {}

@@ -65,8 +65,7 @@ export function saleTerms(
   const reverseCharge =
     isForeignBusiness(buyer.vatId, seller) &&
     lines.every((line) => isElsewhereInEu(placeOf(line), seller)) &&
-    // A shop that charges no tax at home, such as a small business that is exempt, does not shift it to buyers either.
-    ratesOfCountry(db, seller).length > 0
+    mayReverseCharge(db)
   if (!reverseCharge) return { included, reverseCharge, rateOf, removed: null }
   return {
     included: false,
@@ -74,6 +73,12 @@ export function saleTerms(
     rateOf: (line) => ({ name: 'Reverse charge', country: placeOf(line).country, region: '', rateMillionths: 0 }),
     removed: included ? rateOf : null
   }
+}
+
+/** Whether businesses elsewhere in the EU owe the tax: the shop is in the EU and charges tax at home, so it is not exempt. */
+export function mayReverseCharge(db: Db): boolean {
+  const seller = setting(db, 'shop.country')
+  return isInEu(seller) && ratesOfCountry(db, seller).length > 0
 }
 
 function placesOf({ shippingAddress, billingAddress }: TaxedBuyer, seller: string) {
