@@ -8,7 +8,7 @@ const additions: readonly Edit[] = [
   {
     path: 'src/shop/orders/states.ts',
     instead: '  completed: {',
-    text: `  packed: { to: ['completed'], paid: true, released: false, tone: 'good', label: 'Packed', title: 'Packed', text: '' },
+    text: `  packed: { to: ['completed'], paid: true, released: false, tone: 'good', title: 'Packed', text: '' },
   completed: {`
   },
   {
