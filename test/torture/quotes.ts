@@ -48,11 +48,12 @@ type Quote = {
   subtotal: number
   discount: number
   shipping: { amount: number }
+  tax: { included: boolean; amount: number; lines: object[] }
   total: number
   problems: { path: string; code: string }[]
 }
 type Order = {
-  order: { lineItems: Quote['lines']; totals: Pick<Quote, 'subtotal' | 'discount' | 'total'> & { shipping: number } }
+  order: { lineItems: Quote['lines']; totals: Readonly<Record<string, number | boolean>>; taxes: object[] }
 }
 type Refused = { error: { details: { problems?: Quote['problems'] } } }
 
@@ -64,6 +65,9 @@ export const quotes: Part = {
     await openShop(trial.packed, dataDir, products)
     for (const coupon of [
       ['settings', 'set', 'limits.coupon_failure', 'off'],
+      ['settings', 'set', 'shop.country', 'DE'],
+      ['settings', 'set', 'tax.pricesIncludeTax', String(trial.random.oneIn(2))],
+      ['tax', 'preset', 'eu'],
       ...coupons.map((flags) => ['coupons', 'create', ...flags]),
       ...zones.map((flags) => ['shipping', 'set', ...flags])
     ])
@@ -103,11 +107,13 @@ async function compareOrder(trial: Trial, apiRoot: string, quote: Quote, checkou
     subtotal: quote.subtotal,
     discount: quote.discount,
     shipping: quote.shipping.amount,
+    tax: quote.tax.amount,
+    taxIncluded: quote.tax.included,
+    taxes: quote.tax.lines,
     total: quote.total,
     lines: quote.lines.map(({ name, quantity, total }) => ({ name, quantity, total }))
   }
-  const { subtotal, discount, shipping, total } = order.totals
-  const made = { subtotal, discount, shipping, total, lines: order.lineItems }
+  const made = { ...order.totals, taxes: order.taxes, lines: order.lineItems }
   trial.count('orders that equal their quote')
   if (!isDeepStrictEqual(promised, made))
     trial.violation(`quoted ${JSON.stringify(promised)}, ordered ${JSON.stringify(made)}`)
@@ -132,5 +138,6 @@ function randomCart(random: Random): object {
   const country = random.pick(['DE', 'DE', 'DE', 'AT', 'FR'])
   const shippingMethod = random.pick(['parcel', 'parcel', 'kilo', 'drone', undefined])
   const shipping = { shippingAddress: { ...quay, country }, shippingMethod }
-  return { items, couponCodes, ...shipping, ...(random.oneIn(3) ? card : {}) }
+  const vatId = random.pick([undefined, undefined, 'ATU12345675', 'FR40303265045', 'DE136695976', 'FR1'])
+  return { items, couponCodes, customer: { vatId }, ...shipping, ...(random.oneIn(3) ? card : {}) }
 }
