@@ -38,9 +38,19 @@ export function writeCart(lines) {
 }
 
 /**
- * Stores the names and prices of the lines, but not which lines there are: another tab may have changed those. The
- * browser tells other tabs of it, and they read the cookie then, so that what changes lines writes the cookie first.
+ * Calls a listener when the cart may have changed in another tab. The stored names can arrive before the cookie, and a form
+ * without script changes the cookie alone. Older browsers tell only of the stored names.
  */
+export function onCartChange(listener) {
+  addEventListener('storage', (event) => {
+    if (event.key === key) listener()
+  })
+  globalThis.cookieStore?.addEventListener('change', ({ changed, deleted }) => {
+    if ([...changed, ...deleted].some(({ name }) => name === cartCookie)) listener()
+  })
+}
+
+/** Stores the names and prices of the lines, but not which lines there are: another tab may have changed those. */
 export function writeDetails(lines) {
   localStorage.setItem(key, JSON.stringify(lines))
 }

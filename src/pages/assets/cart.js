@@ -5,7 +5,7 @@ import { forgetKey, keyFor } from './cart-key.js'
 import { createQuotes } from './cart-quote.js'
 import { createRows, lineOf } from './cart-rows.js'
 import { createShippingChoice } from './cart-shipping.js'
-import { readCart, writeCart, writeDetails } from './cart-store.js'
+import { onCartChange, readCart, writeCart, writeDetails } from './cart-store.js'
 import { find, findMaybe, h, message, money, ownPicture } from './dom.js'
 import { onSend } from './form.js'
 import { readToken, rememberPlaced } from './order-token.js'
@@ -22,6 +22,8 @@ const form = find('[data-form]')
 const cards = findMaybe('[data-cards]')
 const totals = h('dl', { class: 'totals' })
 let subscribeAgain = false
+/** The lines that the rows show, by keyOf. */
+let shown = ''
 /** The load of the address fields, once for the page. */
 let addressStart
 let isShipped = false
@@ -35,6 +37,7 @@ const shippingChoice = createShippingChoice(find('[data-shipping-methods]'), () 
 
 function show() {
   const cart = readCart()
+  shown = keyOf(cart)
   form.hidden = cart.length === 0
   news.replaceChildren()
   if (cart.length === 0) {
@@ -74,7 +77,9 @@ function changeQuantity(index, quantity, andFocus = false) {
   if (cart[index] === undefined) return
   if (cart[index].quantity !== quantity) {
     writeCart(cart.map((line, at) => (at === index ? { ...line, quantity } : line)))
-    rows.update(readCart())
+    const changed = readCart()
+    shown = keyOf(changed)
+    rows.update(changed)
     totals.toggleAttribute('data-old', true)
     ask()
   }
@@ -92,6 +97,8 @@ function buyAgain() {
   ask(0)
 }
 
+/** Identifies what rows show besides prices. */
+const keyOf = (cart) => JSON.stringify([itemsOf(cart), cart.map(({ name, picture }) => [name, picture?.url])])
 const itemsOf = (cart) => cart.map(({ productId, variationId, quantity }) => ({ productId, variationId, quantity }))
 
 function quoteBody() {
@@ -112,10 +119,12 @@ function answered(quote, body) {
     return { ...line, amount: unitPrice ?? line.amount, name: name ?? line.name, picture }
   })
   if (JSON.stringify(priced) !== JSON.stringify(cart)) writeDetails(priced)
-  // A line that a form without script added has no name and no picture until now.
-  const isSame = ({ name, picture }, index) => name === cart[index].name && picture?.url === cart[index].picture?.url
-  if (!priced.every(isSame)) rows.show(priced)
-  else rows.update(priced)
+  // A line from another tab or a form without script may have no name until now.
+  if (keyOf(priced) === shown) rows.update(priced)
+  else {
+    shown = keyOf(priced)
+    rows.show(priced)
+  }
   showShipping(quote.shipping.required)
   shippingChoice.show(quote)
   coupon.showAnswer(JSON.stringify(body.items), quote)
@@ -277,8 +286,8 @@ void session.then((known) => {
   find('[data-guest]').hidden = known?.userLoggedIn === true
   show()
 })
-addEventListener('storage', (event) => {
-  if (event.key === 'shopstead.cart') show()
+onCartChange(() => {
+  if (keyOf(readCart()) !== shown) show()
 })
 addEventListener('pageshow', (event) => {
   // Back shows the page as it was left; the cart may have been bought since.

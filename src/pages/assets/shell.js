@@ -1,4 +1,4 @@
-import { readCart } from './cart-store.js'
+import { onCartChange, readCart } from './cart-store.js'
 import { findAll } from './dom.js'
 import { service } from './service.js'
 import { rememberLanding } from './tracking.js'
@@ -19,7 +19,7 @@ export function showSignedIn(isSignedIn) {
 rememberLanding()
 showCount()
 addEventListener('cart', showCount)
-addEventListener('storage', showCount)
+onCartChange(showCount)
 
 /** The session, from the response to the nonce request, which every page sends. Null if the service does not answer. */
 export const session = service.session().catch(() => null)
