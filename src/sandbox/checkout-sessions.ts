@@ -181,6 +181,9 @@ function priceLines(context: Context, { line_items: lines = [], mode }: Params):
   if (mode === 'subscription' && recurring.length === 0) {
     throw badState('You must provide at least one recurring price in `subscription` mode.', { param: 'line_items' })
   }
+  if (mode === 'payment' && priced.length > 100) {
+    throw badState('A Checkout Session in `payment` mode has at most 100 line items.', { param: 'line_items' })
+  }
   const mostLines = 20
   if (mode === 'subscription' && Math.max(recurring.length, priced.length - recurring.length) > mostLines) {
     const message = `A Checkout Session in \`subscription\` mode has at most ${mostLines} line items with recurring prices and ${mostLines} with one-time prices.`

@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { attemptsOf } from '../../src/shop/payments/attempts.ts'
 import { getOrder } from '../../src/shop/orders/find.ts'
 import type { RunningShop } from '../support/running-shop.ts'
-import { checkOut, count, fieldErrors, handoff, mug, shopFor } from './checkout-support.ts'
+import { presetEu } from '../../src/shop/tax/rates.ts'
+import { quay } from '../support/addresses.ts'
+import { checkOut, count, fieldErrors, handoff, mug, set, shopFor } from './checkout-support.ts'
 
 const onLoopback = (url: string | null | undefined): string => (url ?? '').replace('//localhost:', '//127.0.0.1:')
 const sessionOf = (shop: RunningShop) => shop.app.sandbox?.ledger().sessions.at(-1)
@@ -30,6 +32,29 @@ describe('a subscription', () => {
     expect([refused.status, fieldErrors(refused)]).toEqual([422, ['items.20.productId']])
     expect((await checkOut(shop.visitor(), { items: items.slice(1) })).status).toBe(200)
     expect((await checkOut(shop.visitor(), { items: others(2, 22) })).status).toBe(200)
+  })
+
+  it('leaves room for the shipping and the added taxes, which are lines on the page of Stripe too', async () => {
+    const parcel = { id: 'parcel', name: 'Parcel', amount: '4.90' }
+    const zoned = { ...seed, shipping: [{ zone: 'Germany', countries: ['DE'], methods: [parcel] }] }
+    const shop = await shopFor({ seed: zoned })
+    set(shop, { 'shop.country': 'DE', 'tax.pricesIncludeTax': 'false' })
+    presetEu(shop.app.db, { ownRate: true })
+    const buy = (items: object[]) =>
+      checkOut(shop.visitor(), { items, shippingAddress: quay, shippingMethod: 'parcel' })
+    const refused = await buy([...others(2, 21), { productId: 1, quantity: 1 }])
+    expect(fieldErrors(refused)).toEqual(['items.17.productId', 'items.18.productId', 'items.19.productId'])
+    const { problems } = refused.error.details
+    expect(problems).toContainEqual(
+      expect.objectContaining({
+        code: 'too_many_products',
+        message: expect.stringContaining('At most 17 other products can be bought together with a subscription.')
+      })
+    )
+    const fitting = await buy([...others(2, 18), { productId: 1, quantity: 1 }])
+    expect([fitting.status, sessionOf(shop)?.amount_total]).toEqual([200, Math.round((2500 + 490) * 1.19)])
+    // Without a subscription, Stripe accepts 100 lines.
+    expect((await buy(others(2, 22))).status).toBe(200)
   })
 })
 

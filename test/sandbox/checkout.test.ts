@@ -91,6 +91,11 @@ describe('a Checkout Session', () => {
       { code: 'parameter_unknown', param: 'line_items[0][colour]' }
     ],
     ['no success_url', { success_url: undefined }, { code: 'parameter_missing', param: 'success_url' }],
+    [
+      'over 100 line items',
+      { line_items: Array.from({ length: 101 }, () => sessionParams().line_items?.[0]) },
+      { param: 'line_items' }
+    ],
     ['no line items', { line_items: [] }, { code: 'parameter_missing', param: 'line_items' }],
     ['an expiry in under 30 minutes', { expires_at: Math.floor(Date.now() / 1000) + 60 }, { param: 'expires_at' }],
     ['an expiry in over 24 hours', { expires_at: Math.floor(Date.now() / 1000) + 90_000 }, { param: 'expires_at' }],

@@ -5,6 +5,9 @@ import { hasReachedLimit } from '../orders/coupon-uses.ts'
 import { cartRefused, refusal } from '../orders/problems.ts'
 import type { Refusal } from '../orders/problems.ts'
 import { takesToken } from '../orders/strategies.ts'
+import { setting } from '../settings/settings.ts'
+import { zoneCountries } from '../shipping/zones.ts'
+import { listTaxRates } from '../tax/rates.ts'
 import { subscribedRefusals } from './already-subscribed.ts'
 import { belowMinimum, isTooSmallForCard } from './below-minimum.ts'
 import { lineAt, pathOf } from './cart-lines.ts'
@@ -16,6 +19,7 @@ import { vatIdRefusals } from './sale.ts'
 import type { Sale } from './sale.ts'
 import { shippingRefusals } from './shipping-choice.ts'
 import { sessionRefusals } from './subscription-rules.ts'
+import type { AddedLines } from './subscription-rules.ts'
 
 /** Refusals of one kind. Checkout reports the first group that has any. */
 export type RefusalGroup = {
@@ -55,7 +59,7 @@ export function saleRefusals(db: Db, sale: Sale, now: number): RefusalGroup[] {
   return [
     ...cartRefusals({ ...cart, itemRefusals }),
     {
-      refusals: takesToken(strategy) ? [] : sessionRefusals(cart.lines),
+      refusals: takesToken(strategy) ? [] : sessionRefusals(cart.lines, addedLines(db)),
       message: 'Some items cannot be bought together.'
     },
     {
@@ -67,6 +71,12 @@ export function saleRefusals(db: Db, sale: Sale, now: number): RefusalGroup[] {
     { refusals: vatIdRefusals(sale.vatId) },
     { refusals: shippingRefusals(db, sale.shipping, sale.shippingRequest) }
   ]
+}
+
+/** What the gateway's page can add to the products, at any address. */
+function addedLines(db: Db): AddedLines {
+  const taxes = !setting(db, 'tax.pricesIncludeTax') && listTaxRates(db).length > 0
+  return { shipping: zoneCountries(db).length > 0, taxes }
 }
 
 /** What prevents the payment of a cart that has no other refusals. */

@@ -1,4 +1,5 @@
 import { renewalInterval } from '../benefits/kinds.ts'
+import { isShipped, needsShipping } from '../catalog/product-types.ts'
 import type { DraftLine } from '../orders/draft.ts'
 import { refusal } from '../orders/problems.ts'
 import type { Refusal } from '../orders/problems.ts'
@@ -6,13 +7,18 @@ import type { Refusal } from '../orders/problems.ts'
 /** Stripe accepts 20 recurring and 20 one-time lines in a Checkout Session with a subscription (docs.stripe.com/api/checkout/sessions/create). */
 const mostLinesWithSubscription = 20
 
+/** What the gateway's page adds to the products of a cart as lines of its own. */
+export type AddedLines = { shipping: boolean; taxes: boolean }
+
 /**
  * The lines that do not fit into one Checkout Session with a subscription: all subscriptions must have the same billing
  * interval, and Stripe limits the number of lines. The second list is empty unless the first one is.
+ *
+ * @param added what the order can get before it is paid, because the buyer's address can come after the checkout
  */
-export function sessionRefusals(lines: readonly DraftLine[]): Refusal[] {
+export function sessionRefusals(lines: readonly DraftLine[], added: AddedLines): Refusal[] {
   const mixed = mixedIntervals(lines)
-  return mixed.length > 0 ? mixed : tooManyLines(lines)
+  return mixed.length > 0 ? mixed : tooManyLines(lines, added)
 }
 
 /** The lines whose billing interval differs from the first one's. */
@@ -28,17 +34,27 @@ function mixedIntervals(lines: readonly DraftLine[]): Refusal[] {
   })
 }
 
-function tooManyLines(lines: readonly DraftLine[]): Refusal[] {
+function tooManyLines(lines: readonly DraftLine[], added: AddedLines): Refusal[] {
   const isRecurring = ({ grants }: DraftLine): boolean => grants.some((grant) => renewalInterval(grant) !== null)
   const recurring = lines.filter(isRecurring)
   if (recurring.length === 0) return []
   const others = lines.filter((line) => !isRecurring(line))
-  const message = `At most ${mostLinesWithSubscription} other products can be bought together with a subscription.`
-  const named = (name: string): string => `${message} Remove ${name}, or order it separately.`
-  return [recurring, others].flatMap((some) =>
-    some.slice(mostLinesWithSubscription).map(({ path, name }) => {
-      const problem = { path: `${path}.productId`, code: 'too_many_products', message: named(name) } as const
-      return refusal(problem, { message })
+  return [
+    { some: recurring, reserved: reservedLines(recurring, added) },
+    // The tax and the shipping that are charged once can be on any line.
+    { some: others, reserved: reservedLines(lines, added) }
+  ].flatMap(({ some, reserved }) => {
+    const most = mostLinesWithSubscription - reserved
+    const message = `At most ${most} other products can be bought together with a subscription.`
+    return some.slice(most).map(({ path, name }) => {
+      const words = `${message} Remove ${name}, or order it separately.`
+      return refusal({ path: `${path}.productId`, code: 'too_many_products', message: words }, { message })
     })
-  )
+  })
+}
+
+/** The most lines that shipping and taxes can need: each class has one rate for what is shipped and one for the rest. */
+function reservedLines(lines: readonly DraftLine[], { shipping, taxes }: AddedLines): number {
+  const rates = new Set(lines.map(({ type, taxClass }) => `${taxClass} ${isShipped(type)}`))
+  return (shipping && needsShipping(lines) ? 1 : 0) + (taxes ? rates.size : 0)
 }

@@ -91,10 +91,11 @@ test('merges equal items into one line under the path of the first', () => {
 
 test('requires one billing interval for all subscriptions of a cart', () => {
   const grant = (interval: 'month' | 'year'): GrantSpec => ({ kind: 'subscription', interval, pro: false })
+  const added = { shipping: false, taxes: false }
   const monthly = line(1, { path: 'items.0', grants: [grant('month')] })
   const yearly = line(2, { path: 'items.3', grants: [grant('year')] })
-  expect(sessionRefusals([line(3), monthly, { ...monthly, path: 'items.2' }])).toEqual([])
-  expect(sessionRefusals([monthly, line(3), yearly])).toEqual([
+  expect(sessionRefusals([line(3), monthly, { ...monthly, path: 'items.2' }], added)).toEqual([])
+  expect(sessionRefusals([monthly, line(3), yearly], added)).toEqual([
     {
       problem: {
         path: 'items.3.productId',
