@@ -201,6 +201,24 @@ describe('a page that is not opened', () => {
     expect(now(attempt)).toMatchObject({ outcome: null, gatewayStatus: 'open' })
   })
 
+  it.each([1249, 1251])(
+    'is not shown when the gateway adds up another total than the %i of the order',
+    async (ours) => {
+      const attempt = await unopened()
+      const { db } = till.shop.app
+      write(db, (tx) => updateAttempt(tx, attempt.id, { amountMinor: ours }, till.clock.now()))
+      for (const _click of [1, 2])
+        await expect(offer(now(attempt))).rejects.toMatchObject({ code: 'CHECKOUT_FAILED', status: 504 })
+      expect(sessionsOf(attempt)).toMatchObject([{ amount_total: 1250 }])
+      expect(now(attempt)).toMatchObject({ url: null, objectId: null, outcome: null })
+      expect(till.order(attempt.orderId).status).toBe('pending')
+      expect(till.logged).toContainEqual({
+        message: expect.stringContaining(`its amount is €12.50, the order's is €12.${ours % 100}`),
+        fields: expect.objectContaining({ kind: 'mismatch', orderId: attempt.orderId })
+      })
+    }
+  )
+
   it('keeps the page that another request has opened', async () => {
     const attempt = await unopened()
     await offer(attempt)
