@@ -52,6 +52,14 @@ describe('a quote and its order have the same tax', () => {
     expect(totals).toMatchObject({ tax: 3.75, taxIncluded: true, total: 22.49 })
   })
 
+  it('added to the price, of two countries with rates of one name', async () => {
+    set(shop, { 'tax.pricesIncludeTax': 'false' })
+    const billingAddress = { address1: 'Ring 1', city: 'Wien', postcode: '1010', country: 'AT' }
+    const { totals } = await bought({ items: [mug, { productId: 2, quantity: 1 }], ...inFrance, billingAddress })
+    expect(totals).toMatchObject({ subtotal: 34.98, tax: 7, total: 41.98 })
+    expect(shop.app.sandbox?.ledger().sessions.at(-1)?.amount_total).toBe(4198)
+  })
+
   it('added to the price', async () => {
     set(shop, { 'tax.pricesIncludeTax': 'false' })
     const { quote, totals } = await bought({ items: [mug, { productId: 2, quantity: 3 }], ...inFrance })

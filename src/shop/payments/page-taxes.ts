@@ -2,6 +2,7 @@ import type { Db } from '../../platform/db/database.ts'
 import { needsShipping } from '../catalog/product-types.ts'
 import type { OrderItemRow, OrderRow } from '../orders/rows.ts'
 import { taxesOfOrder, taxLabel, termsOfOrder } from '../orders/order-taxes.ts'
+import type { TaxLine } from '../tax/arithmetic.ts'
 import { taxOf } from '../tax/tax-of.ts'
 import { subscriptionInterval } from './subscription-interval.ts'
 
@@ -26,9 +27,8 @@ export function addedTaxes(db: Db, order: OrderRow, items: readonly OrderItemRow
   const recurring = recurringTaxes(db, order, items)
   const once = new Map<string, number>()
   let overMinor = 0
-  for (const tax of taxesOfOrder(db, order.id)) {
-    const name = taxLabel(tax, false)
-    const restMinor = tax.amountMinor - (recurring.get(name) ?? 0)
+  for (const [name, amountMinor] of byLabel(taxesOfOrder(db, order.id))) {
+    const restMinor = amountMinor - (recurring.get(name) ?? 0)
     if (restMinor > 0) once.set(name, restMinor)
     else overMinor -= restMinor
   }
@@ -48,5 +48,15 @@ function recurringTaxes(db: Db, order: OrderRow, items: readonly OrderItemRow[])
     .map((item) => ({ ...item, totalMinor: item.unitPriceMinor * item.quantity, discountMinor: 0 }))
   const shippingMinor = needsShipping(lines) ? order.shippingMinor : 0
   const { lines: taxes } = taxOf(termsOfOrder(db, order, items), { lines, shippingMinor }, order.currency)
-  return new Map(taxes.filter((tax) => tax.amountMinor > 0).map((tax) => [taxLabel(tax, false), tax.amountMinor]))
+  return byLabel(taxes.filter((tax) => tax.amountMinor > 0))
+}
+
+/** The taxes by their labels. Two countries can have a rate of the same name. */
+function byLabel(taxes: readonly TaxLine[]): Map<string, number> {
+  const sums = new Map<string, number>()
+  for (const tax of taxes) {
+    const label = taxLabel(tax, false)
+    sums.set(label, (sums.get(label) ?? 0) + tax.amountMinor)
+  }
+  return sums
 }
