@@ -1,8 +1,10 @@
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Operations } from '../../src/client/api-types.ts'
-import { write } from '../../src/platform/db/database.ts'
+import { openDatabase, write } from '../../src/platform/db/database.ts'
 import { applyPlans } from '../../src/shop/benefits/plans.ts'
 import { setPublished } from '../../src/shop/catalog/products.ts'
+import { stockStamp } from '../../src/shop/catalog/public/stock-stamp.ts'
 import { returnStock, takeStock } from '../../src/shop/catalog/stock.ts'
 import { setSetting, switchModule, unsetSetting } from '../../src/shop/settings/settings.ts'
 import { apply } from '../shop/catalog/support.ts'
@@ -262,6 +264,42 @@ describe('a response from the cache', () => {
     buy(3, 3, 1)
     expect((await product('shirt')).variations[2]?.stockLeft).toBe(2)
     write(db(), (tx) => returnStock(tx, { productId: 3, variationId: 3 }, 1))
+  })
+
+  it('shows the stock that another connection has changed, of products and of variations', async () => {
+    const other = openDatabase(join(shop.app.config.dataDir, 'shopstead.db'), { mustExist: true })
+    const setStock = (table: 'products' | 'variations', id: number, stock: number) =>
+      other.sqlite.prepare(`UPDATE ${table} SET stock = ? WHERE id = ?`).run(stock, id)
+    try {
+      expect((await product('mug')).stockLeft).toBeNull()
+      setStock('products', 2, 4)
+      expect((await product('mug')).stockLeft).toBe(4)
+      setStock('products', 2, 9)
+      expect((await product('mug')).stockLeft).toBeNull()
+      setStock('variations', 3, 1)
+      expect((await product('shirt')).variations[2]?.stockLeft).toBe(1)
+      setStock('variations', 3, 3)
+      expect((await product('shirt')).variations[2]?.stockLeft).toBe(3)
+    } finally {
+      other.sqlite.close()
+    }
+  })
+
+  it('does not show stock whose sale was rolled back', async () => {
+    const mug = { slug: 'mug', limit: 6 }
+    const before = stockStamp(db(), mug)
+    const sale = () =>
+      write(db(), (tx) => {
+        takeStock(tx, { productId: 2, variationId: null }, 5)
+        expect(stockStamp(tx, mug)).not.toBe(before)
+        throw new Error('The sale failed.')
+      })
+    expect(sale).toThrow('The sale failed.')
+    expect(stockStamp(db(), mug)).toBe(before)
+    expect((await product('mug')).stockLeft).toBeNull()
+    buy(2, null, 5)
+    expect((await product('mug')).stockLeft).toBe(4)
+    write(db(), (tx) => returnStock(tx, { productId: 2, variationId: null }, 5))
   })
 
   const changes: [string, () => void, () => Promise<unknown>][] = [

@@ -6,6 +6,7 @@ import { toOffer } from './offer-view.ts'
 import { offerParts } from './products.ts'
 import { toCard } from './public/card.ts'
 import { viewTerms } from './public/terms.ts'
+import type { ViewTerms } from './public/terms.ts'
 import type { ProductRow } from './rows.ts'
 import { findProducts } from './search/find-products.ts'
 import type { ProductSort } from './search/find-products.ts'
@@ -34,8 +35,8 @@ type Shown = { view: object; changesAt: number | null }
  * @throws AppError DEPENDENCY_UNAVAILABLE while the commerce module is off
  */
 export function listOffers(shop: CatalogueShop, query: OfferQuery, now: number): CachedResponse {
-  const terms = viewTerms(shop)
-  return page(shop, 'offers', query, (product) => toOffer(offerParts(shop.db, product, terms), terms, now), now)
+  const show = (product: ProductRow, terms: ViewTerms) => toOffer(offerParts(shop.db, product, terms), terms, now)
+  return page(shop, 'offers', query, show, now)
 }
 
 /**
@@ -44,15 +45,14 @@ export function listOffers(shop: CatalogueShop, query: OfferQuery, now: number):
  * @throws AppError DEPENDENCY_UNAVAILABLE while the commerce module is off
  */
 export function listCards(shop: CatalogueShop, query: CardQuery, now: number): CachedResponse {
-  const terms = viewTerms(shop)
-  return page(shop, 'products', query, (product) => toCard(shop.db, product, terms, now), now)
+  return page(shop, 'products', query, (product, terms) => toCard(shop.db, product, terms, now), now)
 }
 
 function page(
   shop: CatalogueShop,
   name: 'offers' | 'products',
   query: CardQuery,
-  show: (product: ProductRow) => Shown,
+  show: (product: ProductRow, terms: ViewTerms) => Shown,
   now: number
 ): CachedResponse {
   const { page, perPage, category, search, sort, availableOnly = false } = query
@@ -61,7 +61,8 @@ function page(
     // A search in the offers is literal (docs/contract.md 5.2).
     const wanted = { text: search, category, sort, literal: name === 'offers', availableOnly, page, perPage }
     const { ids, total } = findProducts(shop.db, wanted, now)
-    const shown = ids.flatMap((id) => productById(shop.db, id) ?? []).map(show)
+    const terms = viewTerms(shop)
+    const shown = ids.flatMap((id) => productById(shop.db, id) ?? []).map((product) => show(product, terms))
     const pagination = { page, perPage, total, totalPages: Math.ceil(total / perPage) }
     const changes = shown.map(({ changesAt }) => changesAt)
     return {

@@ -1,7 +1,7 @@
 import { AppError } from '../../../errors.ts'
 import type { Db } from '../../../platform/db/database.ts'
-import { rawStatement } from '../../../platform/db/statements.ts'
 import { toIso } from '../../../platform/iso-time.ts'
+import { setting } from '../../settings/settings.ts'
 import { cachedResponse } from '../cached-responses.ts'
 import type { CachedResponse, CatalogueShop } from '../cached-responses.ts'
 import type { GrantKind, GrantSpec } from '../grants.ts'
@@ -17,6 +17,7 @@ import { imagesOf } from './image.ts'
 import type { Image } from './image.ts'
 import { priceOf } from './price.ts'
 import type { PublicPrice } from './price.ts'
+import { stockStamp } from './stock-stamp.ts'
 import { viewTerms } from './terms.ts'
 import type { ViewTerms } from './terms.ts'
 
@@ -62,14 +63,6 @@ export type PublicProduct = Card & {
   updatedAt: string
 }
 
-// Sales change the stock without changing a revision, so the stock that buyers see is a part of the response's key.
-const stamp = rawStatement<{ slug: string; limit: number }, string>(`
-  SELECT coalesce(min(p.stock, @limit), '') || ':' || coalesce((
-    SELECT group_concat(coalesce(min(v.stock, @limit), '')) FROM variations v
-    WHERE v.product_id = p.id AND v.available = 1
-  ), '')
-  FROM products p WHERE p.slug = @slug AND p.published = 1`)
-
 /**
  * A published product as JSON, from a cache.
  *
@@ -84,18 +77,16 @@ export function productResponse(
   now: number
 ): CachedResponse {
   const { db } = shop
-  const terms = viewTerms(shop)
+  // Sales change the stock without changing a revision, so the stock that buyers see is a part of the response's key.
   const keyOf = () => {
-    const stock = stamp(db)
-      .pluck()
-      .get({ slug, limit: terms.lowStock + 1 })
+    const stock = stockStamp(db, { slug, limit: setting(db, 'store.lowStock') + 1 })
     if (stock === undefined) throw new AppError('NOT_FOUND', 'There is no such product.')
     return `product ${slug} ${stock}`
   }
   const render = () => {
     const row = productBySlug(db, slug)
     if (row === undefined) throw new AppError('NOT_FOUND', 'There is no such product.')
-    const { view, changesAt } = toPublicProduct(db, row, { ...terms, textOf }, now)
+    const { view, changesAt } = toPublicProduct(db, row, { ...viewTerms(shop), textOf }, now)
     return { data: { product: view }, changesAt }
   }
   return cachedResponse(shop, keyOf, render, now)
