@@ -30,6 +30,9 @@ it('a business gives its VAT id, sees the price without tax, and orders at that 
   }
   expect((await buyer.get(url)).text).toContain('incl. 20 % VAT')
   expect(await send({ action: 'vatId', vatId: 'FR1' })).toContain('Please enter a VAT id with its country code')
+  // The button that orders does not leave out an id with a mistake.
+  expect(await send({ vatId: 'FR40303265046', total: '2499' })).toContain('Please enter a VAT id with its country code')
+  expect(order()).toMatchObject({ status: 'pending', vatId: null })
   // Enter in the field orders; the new total is shown first.
   const page = await send({ vatId: 'fr 40303265045', total: '2499' })
   expect(page).toContain('Reverse charge')

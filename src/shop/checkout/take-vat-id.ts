@@ -18,9 +18,9 @@ export function takesVatId(db: Db, order: OrderRow): boolean {
   return mayReverseCharge(db) && canTakeCoupon(db, order)
 }
 
-/** Whether a text is the VAT id that an order has. */
+/** Whether a text is the VAT id that an order has. A text with a mistake is not. */
 export function isVatIdOf(order: OrderRow, text: string): boolean {
-  return (readVatId(text)?.id ?? null) === order.vatId
+  return readVatId(text)?.id === order.vatId
 }
 
 /**
