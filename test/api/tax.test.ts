@@ -60,6 +60,13 @@ describe('a quote and its order have the same tax', () => {
     expect(shop.app.sandbox?.ledger().sessions.at(-1)?.amount_total).toBe(4198)
   })
 
+  it('at the rate of the address with a street, to which the goods are shipped', async () => {
+    const addresses = { billingAddress: inFrance.shippingAddress, shippingAddress: { country: 'US' } }
+    const { quote, totals } = await bought({ items: [mug], ...addresses })
+    expect(quote.tax.lines).toEqual([{ name: 'VAT', ratePercent: 20, amount: 4.17 }])
+    expect(totals).toMatchObject({ tax: 4.17, total: 24.99 })
+  })
+
   it('added to the price', async () => {
     set(shop, { 'tax.pricesIncludeTax': 'false' })
     const { quote, totals } = await bought({ items: [mug, { productId: 2, quantity: 3 }], ...inFrance })

@@ -1,11 +1,12 @@
 import { validationFailed } from '../../errors.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { destinationOf } from '../../platform/postal/ship-to.ts'
 import { itemsOf } from '../orders/find.ts'
 import { repriced, repriceOrder, setShipping, withShipping } from '../orders/reprice-order.ts'
 import type { OrderRow } from '../orders/rows.ts'
 import { toColumns } from '../orders/totals.ts'
 import type { TaxLine } from '../tax/arithmetic.ts'
-import { shippingChoice, shippingCountry, toDraftShipping } from './shipping-choice.ts'
+import { shippingChoice, toDraftShipping } from './shipping-choice.ts'
 import type { ShippingChoice } from './shipping-choice.ts'
 
 /** Whether an order must get a shipping method before it can be paid. */
@@ -15,7 +16,7 @@ export function lacksMethod(db: Db, order: OrderRow): boolean {
 
 /** The methods that can ship an unpaid order, and the chosen one: by default the one that it has. */
 export function orderShipping(db: Db, order: OrderRow, methodId?: string): ShippingChoice {
-  const wanted = { country: shippingCountry(order), methodId: methodId ?? order.shippingMethod?.id }
+  const wanted = { country: destinationOf(order)?.country, methodId: methodId ?? order.shippingMethod?.id }
   return shippingChoice(db, itemsOf(db, order.id), { ...wanted, currency: order.currency })
 }
 
@@ -74,6 +75,8 @@ export function repriceShipping(tx: Tx, order: OrderRow, now: number): OrderRow 
 }
 
 /** The parts of the addresses that the shipping and the tax depend on. */
-function placesOf({ shippingAddress, billingAddress }: OrderRow): string {
-  return JSON.stringify([shippingAddress, billingAddress].map((address) => [address?.country, address?.state]))
+function placesOf(order: OrderRow): string {
+  return JSON.stringify(
+    [destinationOf(order), order.billingAddress].map((address) => [address?.country, address?.state])
+  )
 }

@@ -1,5 +1,6 @@
 import type { Db } from '../../platform/db/database.ts'
 import { emailKey } from '../../platform/email-key.ts'
+import { destinationOf, shipToOf } from '../../platform/postal/ship-to.ts'
 import { readVatId } from '../../platform/vat/vat-id.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import type { Holder } from '../orders/holders.ts'
@@ -13,8 +14,7 @@ import { setting } from '../settings/settings.ts'
 import { evaluateCart, sentCodes } from './cart.ts'
 import type { EvaluatedCart } from './cart.ts'
 import type { QuoteBody } from './input.ts'
-import { shipToOf } from './ship-to.ts'
-import { shippingChoice, shippingCountry } from './shipping-choice.ts'
+import { shippingChoice } from './shipping-choice.ts'
 import type { ShippingChoice, ShippingRequest } from './shipping-choice.ts'
 
 /** A cart that a buyer wants to buy, for checkout and quotes alike. */
@@ -70,7 +70,7 @@ export function saleOf(db: Db, body: QuoteBody, buyer: Pick<Sale, 'userId' | 'em
 
 function shippingRequestOf(body: QuoteBody, strategy: Strategy): ShippingRequest {
   const shipTo = shipToOf(body)
-  const country = shippingCountry(body)
+  const country = destinationOf(body)?.country
   const isExplicit = country !== undefined && body.shippingAddress?.country === country
   return { strategy, shipTo, country, isExplicit, methodId: body.shippingMethod }
 }

@@ -1,16 +1,12 @@
 import type { Db } from '../../platform/db/database.ts'
 import { countryCodes } from '../../platform/postal/countries.ts'
+import { shipToOf } from '../../platform/postal/ship-to.ts'
+import type { Addresses, Place } from '../../platform/postal/ship-to.ts'
 import { needsShipping } from '../catalog/product-types.ts'
 import type { ProductType } from '../catalog/product-types.ts'
 import type { Address } from '../orders/address.ts'
 import { setting } from '../settings/settings.ts'
 import { everywhereElse, zoneCountries } from '../shipping/zones.ts'
-
-/** What decides where to ship to. */
-export type Place = { address1?: string | undefined; country?: string | undefined }
-
-/** The addresses of a checkout or an order. */
-type Addresses<A extends Place> = { shippingAddress?: A | null | undefined; billingAddress?: A | null | undefined }
 
 /** The codes of the countries that the shop ships to: those of the setting that have a shipping zone, if there are zones. */
 export function shipToCountries(db: Db): readonly string[] {
@@ -18,11 +14,6 @@ export function shipToCountries(db: Db): readonly string[] {
   const wanted = listed.length === 0 ? countryCodes() : listed
   const zoned = new Set(zoneCountries(db))
   return zoned.size === 0 || zoned.has(everywhereElse) ? wanted : wanted.filter((country) => zoned.has(country))
-}
-
-/** The address that an order is shipped to: without a shipping address, the billing address; null without a street. */
-export function shipToOf<A extends Place>({ shippingAddress, billingAddress }: Addresses<A>): A | null {
-  return [shippingAddress, billingAddress].find((address) => address?.address1 !== undefined) ?? null
 }
 
 /** Whether there is something to ship, but no address in a country that the shop ships to. */

@@ -1,5 +1,6 @@
 import type { Db } from '../../platform/db/database.ts'
 import { countryName } from '../../platform/postal/countries.ts'
+import type { Place } from '../../platform/postal/ship-to.ts'
 import { needsShipping } from '../catalog/product-types.ts'
 import type { DraftShipping } from '../orders/draft.ts'
 import { refusal } from '../orders/problems.ts'
@@ -9,8 +10,7 @@ import type { Strategy } from '../orders/strategies.ts'
 import { offeredFor } from '../shipping/costs.ts'
 import type { Goods, OfferedMethod } from '../shipping/costs.ts'
 import { methodsOfCountry, zoneCountries } from '../shipping/zones.ts'
-import { shipToCountries, shipToOf } from './ship-to.ts'
-import type { Place } from './ship-to.ts'
+import { shipToCountries } from './ship-to.ts'
 
 /** What a cart or an order can be shipped by. */
 export type ShippingChoice = {
@@ -23,14 +23,6 @@ export type ShippingChoice = {
   /** In the order of the zone; empty while the country is unknown. */
   methods: OfferedMethod[]
   chosen: OfferedMethod | null
-}
-
-type Addresses = { shippingAddress?: Place | null | undefined; billingAddress?: Place | null | undefined }
-
-/** The country that something is shipped to, as far as it is known. An address with a street comes first. */
-export function shippingCountry(addresses: Addresses): string | undefined {
-  const { shippingAddress, billingAddress } = addresses
-  return [shipToOf(addresses), shippingAddress, billingAddress].find((place) => place?.country !== undefined)?.country
 }
 
 /**

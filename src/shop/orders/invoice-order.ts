@@ -2,6 +2,7 @@ import { AppError } from '../../errors.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { postalLines } from '../../platform/postal/lines.ts'
+import { destinationOf } from '../../platform/postal/ship-to.ts'
 import { issueCreditNote, issueInvoice } from '../invoices/issue.ts'
 import type { Sale } from '../invoices/issue.ts'
 import type { InvoiceBuyer } from '../invoices/document.ts'
@@ -42,13 +43,13 @@ export function creditOrder(tx: Tx, { id, refundedMinor }: OrderRow, now: number
 
 /** What the invoice of an order says. */
 function saleOf(db: Db, order: OrderRow, now: number): Sale {
-  const { id, currency, createdAt, paidAt, shippingAddress, billingAddress, shippingMethod, shippingMinor } = order
+  const { id, currency, createdAt, paidAt, shippingMethod, shippingMinor } = order
   return {
     orderId: id,
     orderedAt: createdAt,
     paidAt: paidAt ?? now,
     currency,
-    country: (shippingAddress ?? billingAddress)?.country ?? setting(db, 'shop.country'),
+    country: destinationOf(order)?.country ?? setting(db, 'shop.country'),
     buyer: buyerOf(order),
     lines: itemsOf(db, id).map(({ name, sku, quantity, unitPriceMinor }) => ({
       name,

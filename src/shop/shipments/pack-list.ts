@@ -2,6 +2,7 @@ import type { Db } from '../../platform/db/database.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
 import { toIso } from '../../platform/iso-time.ts'
 import { postalLines } from '../../platform/postal/lines.ts'
+import { shipToOf } from '../../platform/postal/ship-to.ts'
 import { getOrder, itemsOf } from '../orders/find.ts'
 import type { OrderRow } from '../orders/rows.ts'
 import { progressOf } from './find.ts'
@@ -39,7 +40,7 @@ function toPack(db: Db, order: OrderRow): OrderToPack {
   const { id, createdAt, paidAt, email, contact, shippingAddress, billingAddress, shippingMethod, notes } = order
   const { firstName, lastName, companyName: company, phone } = contact
   const known = Object.entries({ firstName, lastName, company }).filter(([, value]) => value !== undefined)
-  const address = shippingAddress ?? billingAddress
+  const address = shipToOf(order) ?? shippingAddress ?? billingAddress
   const items = new Map(itemsOf(db, id).map((item) => [item.id, item]))
   const open = progressOf(db, id).filter(({ left }) => left > 0)
   const weights = open.map(({ itemId, left }) => (items.get(itemId)?.weightGrams ?? Number.NaN) * left)

@@ -1,6 +1,8 @@
 import type { Db } from '../../platform/db/database.ts'
 import { rowsStatement } from '../../platform/db/statements.ts'
 import { regionKey } from '../../platform/postal/region.ts'
+import { destinationOf } from '../../platform/postal/ship-to.ts'
+import type { Place } from '../../platform/postal/ship-to.ts'
 import { isInEu } from '../../platform/vat/eu.ts'
 import { readVatId } from '../../platform/vat/vat-id.ts'
 import { isShipped } from '../catalog/product-types.ts'
@@ -17,7 +19,7 @@ const ratesOfCountry = rowsStatement(taxRates, 'country = ?')
 type TaxPlace = { country: string; region: string }
 
 /** What decides the place of a sale; a part that is unknown is missing. */
-type Located = { country?: string | undefined; state?: string | undefined }
+type Located = Place & { state?: string | undefined }
 
 /** What is known about a buyer for the tax. */
 export type TaxedBuyer = {
@@ -81,13 +83,16 @@ export function mayReverseCharge(db: Db): boolean {
   return isInEu(seller) && ratesOfCountry(db, seller).length > 0
 }
 
-function placesOf({ shippingAddress, billingAddress }: TaxedBuyer, seller: string) {
-  const toPlace = (addresses: readonly (Located | null)[]): TaxPlace => {
-    const known = addresses.find((address) => address?.country !== undefined)
+function placesOf(buyer: TaxedBuyer, seller: string) {
+  const toPlace = (known: Located | null): TaxPlace => {
     const country = known?.country ?? seller
     return { country, region: regionKey(country, known?.state) }
   }
-  return { shipped: toPlace([shippingAddress, billingAddress]), other: toPlace([billingAddress, shippingAddress]) }
+  const shipped = destinationOf(buyer)
+  return {
+    shipped: toPlace(shipped),
+    other: toPlace(buyer.billingAddress?.country === undefined ? shipped : buyer.billingAddress)
+  }
 }
 
 /** The rates of a region replace those of its country. A class without a rate has the standard rate; `zero` has none. */
