@@ -33,13 +33,14 @@ async function place(slugs: readonly string[], strategy = 'redirect_to_store') {
     items,
     strategy,
     couponCode: 'WELCOME10',
-    shippingAddress: address
+    shippingAddress: address,
+    shippingMethod: 'express'
   })
   if (answer.status !== 200) throw new Error(answer.text)
   return { ...answer.data, id: Number(answer.data.orderId) }
 }
 
-/** The sum of the lines, the discount and the total that a page of an order shows. */
+/** The sum of the lines, the discount, the shipping, the total and the VAT that a page of an order shows. */
 async function sumsOf(page: Page): Promise<number[]> {
   const amounts = async (selector: string): Promise<number[]> =>
     (await page.locator(`.summary ${selector} .amount`).allInnerTexts()).map((text) => Number(text.replace('€', '')))
@@ -68,9 +69,10 @@ test('a customer opens an order, sees what was shipped to them, and orders what 
   await page.getByRole('heading', { name: 'Thank you for your order' }).waitFor()
   const text = await page.locator('main').innerText()
   expect(text).toMatch(/Inês Núñez\s+Quay 7\s+20457 Hamburg\s+Germany/)
-  // The lines, less the discount, are the total.
-  const [sum = 0, discount = 0, total = 0] = await sumsOf(page)
-  expect(sum + discount).toBeCloseTo(total)
+  // The lines, less the discount and with the shipping, are the total, which includes the VAT.
+  const [sum = 0, discount = 0, shipping = 0, total = 0, vat = 0] = await sumsOf(page)
+  expect([sum, discount, shipping, total]).toEqual([236, -23.6, 12, 224.4])
+  expect(vat).toBeCloseTo((total * 19) / 119, 2)
   expect(text).not.toMatch(/utm|attribution|Billing address/i)
   expect(await page.getByRole('link', { name: 'Track UPS' }).getAttribute('href')).toContain('1Z9')
   expect(await shownPictures(page, '.summary tbody')).toBe(3)

@@ -33,7 +33,7 @@ test('a visitor whom an affiliate sent registers, buys on the payment page, and 
   await page.waitForURL('**/thanks?**')
   await page.getByRole('heading', { name: 'Thank you for your order' }).waitFor()
   await look(page, 'thanks-paid')
-  expect(newest()).toMatchObject({ status: 'processing', total: 2880 })
+  expect(newest()).toMatchObject({ status: 'processing', total: 3370 })
 
   await page.getByRole('link', { name: 'My orders' }).click()
   await page.getByRole('article').waitFor()

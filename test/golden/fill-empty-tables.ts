@@ -33,13 +33,6 @@ export function fillEmptyTables(sqlite: Database.Database, now: number): void {
   insert('shipments', { order_id: 1, ...parcel, by: 'operator', shipped_at: now })
   insert('shipment_items', { shipment_id: 1, order_item_id: 1, quantity: 1 })
   insert('coupon_products', { coupon_id: 1, product_id: 1 })
-  insert('tax_rates', { country: 'DE', region: '', class: 'standard', name: 'VAT', rate_millionths: 190_000 })
-  const vat = { name: 'VAT', country: 'DE', region: '', rate_millionths: 190_000, base_minor: 1000, amount_minor: 190 }
-  insert('order_taxes', { order_id: 1, ...vat })
-  insert('shipping_zones', { name: 'Germany', position: 0 })
-  insert('shipping_countries', { country: 'DE', zone_id: 1 })
-  const parcelPost = { id: 'parcel', name: 'Parcel', amount_minor: 490, free_from_minor: 5000, estimate: '2–3 days' }
-  insert('shipping_methods', { ...parcelPost, zone_id: 1, per_kg_minor: 100, max_weight_grams: 30_000, position: 0 })
   const picture = { hash: '0'.repeat(32), width: 1600, height: 1200 }
   insert('media', { ...picture, created_at: now })
   const place = { product_id: 1, variation_id: null, folder: null, position: 9, created_at: now }

@@ -212,6 +212,7 @@ describe('the installed package', () => {
     const body = {
       items: [{ productId, quantity: 1 }],
       shippingAddress: quay,
+      shippingMethod: 'standard',
       returnUrl: 'https://shop.example/thanks'
     }
     const session = await visitor.post<{ checkoutUrl: string; orderId: string }>('/store/checkout-session', body)

@@ -56,7 +56,18 @@ const order = z.strictObject({
 })
 export type DemoOrder = z.output<typeof order>
 
-export type DemoData = { catalogue: CatalogFile; people: DemoPerson[]; orders: DemoOrder[]; tagline: string }
+const settings = z.strictObject({
+  'shop.country': z.string(),
+  'shop.legal': z.string(),
+  'storefront.tagline': z.string()
+})
+
+export type DemoData = {
+  catalogue: CatalogFile
+  people: DemoPerson[]
+  orders: DemoOrder[]
+  settings: z.output<typeof settings>
+}
 
 /** The demo shop's data from the package's seeds/demo, with prices read in `currency`. */
 export function readDemoData(currency: string): DemoData {
@@ -67,7 +78,7 @@ export function readDemoData(currency: string): DemoData {
     },
     people: z.array(person).parse(readJson('people.json')),
     orders: z.array(order).parse(readJson('orders.json')),
-    ...z.strictObject({ tagline: z.string() }).parse(readJson('storefront.json'))
+    settings: settings.parse(readJson('settings.json'))
   }
 }
 

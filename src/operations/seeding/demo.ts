@@ -32,7 +32,8 @@ export function countOrders(db: Db): number {
 /**
  * Fills the shop with the package's demo shop: catalogue, people, affiliates and a year of orders, in one transaction.
  * The shop's own rules create each record at its time; no email is sent. A second run changes nothing: it recognises
- * people by email and affiliates by code, and inserts the orders only once. The first run gives the storefront a tagline.
+ * people by email and affiliates by code, and inserts the orders only once. The first run sets the shop's country, the
+ * seller's address and the tagline of the storefront, if they are empty.
  *
  * @throws AppError CONFLICT in production, because the password of the accounts is public
  */
@@ -41,11 +42,7 @@ export async function seedDemo(app: App, now: number): Promise<CountsByKind> {
   const data = readDemoData(setting(app.db, 'shop.currency'))
   const newPeople = await findNewPeople(app, data.people)
   cpSync(demoPath('downloads'), join(app.config.dataDir, 'downloads'), { recursive: true, force: false })
-  const counts = write(app.db, (tx) => seedRecords(app, tx, data, newPeople, now))
-  const isFirst = counts['orders']?.created !== 0
-  if (isFirst && setting(app.db, 'storefront.tagline') === '')
-    setSetting(app.db, 'storefront.tagline', data.tagline, now)
-  return counts
+  return write(app.db, (tx) => seedRecords(app, tx, data, newPeople, now))
 }
 
 /** @throws AppError CONFLICT in production, because the password of the demo accounts is public */
@@ -61,7 +58,10 @@ function seedRecords(app: App, tx: Tx, data: DemoData, newPeople: readonly NewPe
   const catalogue = applyCatalogue(app, tx, data.catalogue, { keepStock: true }, now).counts
   const fresh = withoutAccount(tx, newPeople)
   const affiliates = splitAffiliates(tx, data.catalogue.affiliates)
-  const newOrders = hasDemoOrders(tx) ? [] : data.orders
+  const isFirst = !hasDemoOrders(tx)
+  const newOrders = isFirst ? data.orders : []
+  // The orders need the country for their tax, and their invoices name the seller.
+  if (isFirst) fillSettings(tx, data.settings, now)
   replay(tx, [
     ...peopleTimeline(fresh, now),
     ...affiliateTimeline(affiliates.fresh, data.people, now),
@@ -74,6 +74,11 @@ function seedRecords(app: App, tx: Tx, data: DemoData, newPeople: readonly NewPe
     affiliates: updateAffiliates(tx, affiliates, now),
     orders: createdOf(newOrders.length, data.orders.length)
   }
+}
+
+function fillSettings(tx: Tx, values: DemoData['settings'], now: number): void {
+  for (const key of ['shop.country', 'shop.legal', 'storefront.tagline'] as const)
+    if (setting(tx, key) === '') setSetting(tx, key, values[key], now)
 }
 
 function createdOf(created: number, all: number) {

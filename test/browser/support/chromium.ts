@@ -113,7 +113,14 @@ export async function addToCart(page: Page, url: string, slug: string): Promise<
   await page.getByRole('heading', { name: 'How would you like to pay?' }).waitFor()
 }
 
+/** Fills in a German address in the cart, and waits for the shipping methods of Germany. */
 export async function fillAddress(page: Page): Promise<void> {
+  await fillStreet(page)
+  await page.locator('[data-shipping-methods] input:checked').waitFor()
+}
+
+/** Fills in a German address in the cart. */
+export async function fillStreet(page: Page): Promise<void> {
   await page.getByLabel('Country').selectOption('DE')
   await page.getByLabel('Postcode').waitFor()
   await page.getByLabel('Street and number').fill('Quay 7')

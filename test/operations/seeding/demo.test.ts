@@ -17,6 +17,9 @@ import { listProducts } from '../../../src/shop/catalog/manage/list-products.ts'
 import { getCoupon } from '../../../src/shop/catalog/coupons.ts'
 import { findSellable } from '../../../src/shop/catalog/sellable.ts'
 import { accountSummary } from '../../../src/shop/entitlements/entitlements.ts'
+import { setting, setSetting } from '../../../src/shop/settings/settings.ts'
+import { listZones } from '../../../src/shop/shipping/zones.ts'
+import { listTaxRates, presetEu } from '../../../src/shop/tax/rates.ts'
 import { orderStatuses } from '../../../src/shop/orders/states.ts'
 import { endHolds } from '../../../src/shop/payments/end-hold.ts'
 import { createMigratedDatabase } from '../../support/migrated-database.ts'
@@ -71,6 +74,37 @@ describe('the demo shop', () => {
     expect(getCoupon(app.db, 'WELCOME10')).toMatchObject({ percentBps: 1000 })
     expect(getCoupon(app.db, 'ONCE')).toMatchObject({ maxUses: 1, used: 0 })
     expect(getCoupon(app.db, 'EXPIRED').endsAt).toBeLessThan(now)
+  })
+
+  it('ships to two zones with three methods, and every product that is shipped has a weight', async () => {
+    const app = await demoShop()
+    const zones = listZones(app.db).map(({ zone, methods }) => [zone, methods.map(({ id }) => id)])
+    expect(zones).toEqual([
+      ['Germany', ['standard', 'express']],
+      ['Everywhere else', ['standard']]
+    ])
+    expect(column(app, "SELECT slug FROM products WHERE type = 'physical' AND weight_grams IS NULL")).toEqual([])
+  })
+
+  it('has the tax rates of the preset of the EU, and invoices with tax and the seller', async () => {
+    const app = await demoShop()
+    const before = listTaxRates(app.db)
+    presetEu(app.db, { ownRate: false })
+    expect(listTaxRates(app.db)).toEqual(before)
+    const documents = column<string>(app, 'SELECT document FROM invoices').map((text) => JSON.parse(text))
+    expect(documents.length).toBeGreaterThan(0)
+    for (const { seller, taxMinor, totalMinor } of documents) {
+      expect(seller.legal).toMatch(/^Harbour Lanterns GmbH\n/)
+      expect(taxMinor > 0).toBe(totalMinor > 0)
+    }
+  })
+
+  it('keeps the country of a shop that has one', async () => {
+    const app = openShop()
+    setSetting(app.db, 'shop.country', 'AT', now)
+    await seedDemo(app, now)
+    expect(setting(app.db, 'shop.country')).toBe('AT')
+    expect(setting(app.db, 'shop.legal')).not.toBe('')
   })
 
   it('keeps its pending orders when a server ends expired holds', async () => {

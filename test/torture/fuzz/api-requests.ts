@@ -160,6 +160,9 @@ const templates: Readonly<Record<string, (random: Random, material: Material) =>
       ...urls,
       ...coupon,
       ...(random.oneIn(3) ? { billingAddress: address } : {}),
+      ...(random.oneIn(2)
+        ? { shippingAddress: address, shippingMethod: random.pick(['standard', 'express', 'none']) }
+        : {}),
       ...(random.oneIn(3) ? { customer } : {})
     }
     if (random.oneIn(2)) return { items, ...more }

@@ -45,6 +45,7 @@ async function buy(apiRoot: string, productIds: readonly number[]): Promise<Boug
   for (let time = 0; time < shape; time += 1) {
     const browser = new Browser(apiRoot)
     const items = [{ productId: random.pick(productIds), quantity: 1 }]
+    const shipped = { shippingAddress: quay, shippingMethod: 'standard' }
     const handoff = {
       strategy: 'token_handoff',
       paymentToken: 'pm_card_authenticationRequired',
@@ -52,7 +53,8 @@ async function buy(apiRoot: string, productIds: readonly number[]): Promise<Boug
     }
     const { data } = await browser.post<Checkout>('/store/checkout-session', {
       items,
-      ...(time % 3 === 0 ? handoff : { shippingAddress: quay })
+      ...shipped,
+      ...(time % 3 === 0 ? handoff : {})
     })
     addresses.push(...[data?.checkoutUrl, data?.redirectUrl].flatMap((address) => address ?? []))
   }
