@@ -3,7 +3,7 @@ import { shopstead } from '../support/command-line.ts'
 import { demoShop } from '../support/demo-shop.ts'
 
 const long: [args: string[], step: string][] = [
-  [['offers', 'import', 'seeds/offers.example.json', '--dry-run'], 'importing'],
+  [['offers', 'import', 'seeds/offers.example.json', '--dry-run'], 'checking 5 products'],
   [['offers', 'export'], 'reading the catalogue'],
   [['referrals', 'export'], 'reading referrals'],
   [['users', 'export', 'lena@shop.example'], 'collecting'],
