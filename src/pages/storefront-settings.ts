@@ -3,6 +3,7 @@ import { AppError } from '../errors.ts'
 import { currencyDecimals } from '../platform/money.ts'
 import { isReady } from '../shop/payments/gateway.ts'
 import { isModuleOn, setting } from '../shop/settings/settings.ts'
+import { mayReverseCharge } from '../shop/tax/terms.ts'
 import type { Site } from './storefront/site.ts'
 import { textsIn } from './storefront/texts/languages.ts'
 
@@ -57,6 +58,7 @@ export function checkoutFacts({ config, db, cards }: App): object {
   return {
     testCards: cards?.name === 'sandbox' && isReady(cards) ? testCards : [],
     byHand: config.payments.includes('manual'),
+    takesVatId: mayReverseCharge(db),
     accounts: setting(db, 'checkout.accountCreation') && setting(db, 'registration.enabled'),
     minLength: setting(db, 'registration.passwordMinLength')
   }

@@ -24,6 +24,33 @@ test('a buyer chooses the shipping in the cart, and sees each total at once', as
   expect(await total.textContent()).not.toBe('')
 })
 
+test('a business enters its VAT id in the cart, and sees the price without tax before it pays', async () => {
+  const { page } = await newVisitor(browser)
+  await page.goto(`${shop.url}/products/storm-lantern`)
+  await page.getByRole('button', { name: 'Add to cart' }).click()
+  await page.goto(`${shop.url}/cart`)
+  await page.getByLabel('Country').selectOption('AT')
+  const taxes = page.locator('.totals .tax dt')
+  await expect.poll(() => taxes.allTextContents()).toEqual(['incl. 20% VAT'])
+  const vatId = page.getByLabel('VAT id of a business')
+  await vatId.fill('ATU12345676')
+  await vatId.blur()
+  await page.getByText('Enter a VAT id with its country code').waitFor()
+  await vatId.fill('ATU12345675')
+  await vatId.blur()
+  await expect.poll(() => taxes.allTextContents()).toEqual(['Reverse charge'])
+  expect(await vatId.getAttribute('aria-invalid')).toBeNull()
+  await look(page, 'cart-vat-id')
+  const total = await page.locator('[data-sum=total]').textContent()
+  await page.getByLabel('Email for the receipt').fill('office@example.com')
+  await page.getByLabel('Street and number').fill('Ring 1')
+  await page.getByLabel('Postcode').fill('1010')
+  await page.getByLabel('Town or city').fill('Wien')
+  await page.getByRole('button', { name: 'Go to payment' }).click()
+  await page.getByRole('button', { name: `Order for ${total}` }).waitFor()
+  await look(page, 'hosted-vat-id')
+})
+
 test('the page of an order, which has no script, offers the methods and shows another total before the order', async () => {
   const { page } = await newVisitor(browser)
   const { data } = await shop

@@ -7,7 +7,7 @@ import { createRows, lineOf } from './cart-rows.js'
 import { createShippingChoice } from './cart-shipping.js'
 import { onCartChange, readCart, writeCart, writeDetails } from './cart-store.js'
 import { find, findMaybe, h, message, money, ownPicture } from './dom.js'
-import { onSend } from './form.js'
+import { mark, onSend, unmark } from './form.js'
 import { readToken, rememberPlaced } from './order-token.js'
 import { service } from './service.js'
 import { session } from './shell.js'
@@ -105,10 +105,15 @@ function quoteBody() {
   const items = itemsOf(readCart())
   if (items.length === 0) return null
   const couponCode = coupon.codeFor(JSON.stringify(items))
-  const { country } = address.values()
-  const shipping = isShipped && country ? { shippingAddress: { country }, shippingMethod: shippingChoice.chosen() } : {}
-  return { items, couponCode, subscribeAgain, strategy: form.elements.strategy.value, ...shipping }
+  const { country, state } = address.values()
+  const shipping =
+    isShipped && country ? { shippingAddress: { country, state }, shippingMethod: shippingChoice.chosen() } : {}
+  const customer = business(form.elements.vatId?.value)
+  return { items, couponCode, subscribeAgain, strategy: form.elements.strategy.value, customer, ...shipping }
 }
+
+/** The buyer as a business, if the shop asks for a VAT id and the buyer has one. */
+const business = (vatId = '') => (vatId.trim() === '' ? undefined : { vatId })
 
 /** Shows the current prices, totals and problems. The stored cart, which may be weeks old, gets the prices. */
 function answered(quote, body) {
@@ -130,6 +135,9 @@ function answered(quote, body) {
   coupon.showAnswer(JSON.stringify(body.items), quote)
   showTotals(quote)
   showProblems(quote.problems)
+  const wrongId = quote.problems.find(({ code }) => code === 'vat_id_invalid')
+  if (wrongId !== undefined) mark(form.elements.vatId, wrongId.message)
+  else if (form.elements.vatId !== undefined) unmark(form.elements.vatId)
 }
 
 function lineFor({ lines }, { productId, variationId }) {
@@ -210,7 +218,7 @@ function bodyOf(values, isGuest) {
     couponCode: values.couponCode,
     notes: values.notes,
     ...(subscribeAgain ? { subscribeAgain } : {}),
-    ...(isGuest ? { customer: { email, firstName, lastName, ...account } } : {}),
+    customer: isGuest ? { email, firstName, lastName, ...account, ...business(values.vatId) } : business(values.vatId),
     ...(isShipped
       ? {
           shippingAddress: { firstName: values.firstName, lastName: values.lastName, ...address.values() },
@@ -275,7 +283,8 @@ function showChoices() {
 
 form.addEventListener('change', showChoices)
 form.addEventListener('change', ({ target }) => {
-  if (target instanceof HTMLSelectElement && target.name === 'country') ask()
+  // The tax depends on them.
+  if (['country', 'state', 'vatId'].includes(target.name)) ask()
 })
 // The limits depend on how the buyer pays.
 for (const choice of form.querySelectorAll('[name=strategy]')) choice.addEventListener('change', () => ask())

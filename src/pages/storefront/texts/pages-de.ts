@@ -83,6 +83,7 @@ const texts: Readonly<Record<keyof typeof en, Text>> = {
   testCardLabel: 'Testkarte',
   coupon: 'Gutschein (freiwillig)',
   apply: 'Einlösen',
+  vatId: 'USt-IdNr. eines Unternehmens (freiwillig)',
   note: 'Eine Nachricht an den Shop (freiwillig)',
   yourOrder: 'Ihre Bestellung',
   seeOrder: 'Zu Ihrer Bestellung',

@@ -78,6 +78,7 @@ const texts = {
   testCardLabel: 'Test card',
   coupon: 'Coupon (optional)',
   apply: 'Apply',
+  vatId: 'VAT id of a business (optional)',
   note: 'A note to the shop (optional)',
   yourOrder: 'Your order',
   seeOrder: 'See your order',
