@@ -134,6 +134,11 @@ export function verifyPage(method: string, answer: Answer): string[] {
   return [
     ...(isPage && headers.get('x-content-type-options')?.[0] !== 'nosniff' ? ['a page without nosniff'] : []),
     ...(isPage && !headers.has('content-security-policy') ? ['a page without a content security policy'] : []),
-    ...(isPage && !/<\/html>\s*$/.test(body.toString('utf8')) ? ['an incomplete page'] : [])
+    ...(isPage && !isWhole(body.toString('utf8')) ? ['an incomplete page'] : [])
   ]
+}
+
+/** Whether a page has its end. A part of a page, which a script puts into the page, ends with one of its elements. */
+function isWhole(html: string): boolean {
+  return /^<!doctype html>/i.test(html) ? /<\/html>\s*$/.test(html) : /<\/\w+>\s*$/.test(html)
 }
