@@ -16,7 +16,7 @@ import type { CouponRow } from '../shop/catalog/rows.ts'
 import { setting } from '../shop/settings/settings.ts'
 import type { Answer } from './output.ts'
 import { table, timeCell } from './table.ts'
-import { collect } from './numbers.ts'
+import { collect, numberOrText } from './numbers.ts'
 import { addCommand, runs } from './run.ts'
 import type { Work } from './run.ts'
 
@@ -79,9 +79,9 @@ function parseCoupon(options: CreateOptions, currency: string): CouponInput {
     minTotal,
     startsAt,
     endsAt,
-    percent: toNumber(options.percent),
-    maxUses: toNumber(options.maxUses),
-    maxUsesPerCustomer: toNumber(options.maxUsesPerCustomer),
+    percent: numberOrText(options.percent),
+    maxUses: numberOrText(options.maxUses),
+    maxUsesPerCustomer: numberOrText(options.maxUsesPerCustomer),
     products: options.product,
     categories: options.category
   })
@@ -132,8 +132,4 @@ function stateOf(row: CouponRow, now: number): string {
 
 function discountOf({ percent, amount }: CouponView, currency: string): string {
   return percent === null ? formatMoney(toMinor(amount ?? 0, currency), currency) : `${percent} %`
-}
-
-function toNumber(text: string | undefined): number | string | undefined {
-  return text !== undefined && /^\d+(\.\d+)?$/.test(text) ? Number(text) : text
 }

@@ -12,6 +12,23 @@ export function parseLimit(text: string): number {
   return Number(text)
 }
 
+/** The number of rows of one page. @throws AppError USAGE */
+export function parsePageLimit(text: string): number {
+  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0
+  if (limit < 1 || limit > 1000) throw new AppError('USAGE', '--limit must be a whole number from 1 to 1000.')
+  return limit
+}
+
+/** The number that an option contains. Other text stays text, so that the error of the schema names its field. */
+export function numberOrText<T extends string | null | undefined>(text: T): number | T {
+  return typeof text === 'string' && /^\d+(\.\d+)?$/.test(text) ? Number(text) : text
+}
+
+/** The value of an option that can be emptied: `none` is null. */
+export function orNone(text: string | undefined): string | null | undefined {
+  return text === 'none' ? null : text
+}
+
 /** `1 order`, `2 orders`. */
 export function countOf(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`

@@ -10,7 +10,7 @@ import { toProduct } from '../shop/catalog/products.ts'
 import { taxClasses } from '../shop/catalog/tax-classes.ts'
 import { viewTerms } from '../shop/catalog/public/terms.ts'
 import { setting } from '../shop/settings/settings.ts'
-import { collect, countOf } from './numbers.ts'
+import { collect, countOf, numberOrText, orNone } from './numbers.ts'
 import type { Answer } from './output.ts'
 import { plain } from './plain.ts'
 import { addCommand, confirmOrRefuse, runs } from './run.ts'
@@ -44,7 +44,7 @@ export function defineEdits(offers: ShopCommand): void {
     .option('--hidden', 'do not offer it for sale yet')
   runs(withFields(adding), 'migrated', ({ app, options, now }: Work<AddOptions>) => {
     const { slug, type, hidden, name, price, salePrice, stock } = options
-    const sale = { salePrice: orNone(salePrice), stock: toCount(stock) }
+    const sale = { salePrice: orNone(salePrice), stock: numberOrText(orNone(stock)) }
     const product: NewProduct = { ...fieldsOf(options), name, price, ...sale, slug, type, published: hidden !== true }
     const added = addProduct(app, product, now)
     return answer({ app, now }, added, [`Added ${added.row.slug}, id ${added.row.id}.`])
@@ -100,7 +100,7 @@ function fieldsOf(options: FieldOptions): ProductFields {
     description,
     categories: category,
     tags: tag,
-    weightGrams: toCount(weight),
+    weightGrams: numberOrText(orNone(weight)),
     taxClass,
     saleStart: orNone(saleStart),
     saleEnd: orNone(saleEnd)
@@ -111,18 +111,8 @@ function editOf(options: SetOptions): ProductEdit {
   const { price, salePrice, stock, stockAdd, sku } = options
   const units = stockAdd === undefined ? undefined : /^[+-]?\d{1,9}$/.test(stockAdd) ? Number(stockAdd) : null
   if (units === null) throw new AppError('USAGE', '--stock-add must be a whole number such as 5 or -2.')
-  const sale = { price, salePrice: orNone(salePrice), stock: toCount(stock), stockAdd: units, skus: sku }
+  const sale = { price, salePrice: orNone(salePrice), stock: numberOrText(orNone(stock)), stockAdd: units, skus: sku }
   return { ...fieldsOf(options), ...sale }
-}
-
-function orNone(text: string | undefined): string | null | undefined {
-  return text === 'none' ? null : text
-}
-
-/** Text that is not a number stays text, so that the error names its field. */
-function toCount(text: string | undefined): number | string | null | undefined {
-  if (text === 'none') return null
-  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : text
 }
 
 function answer({ app, now }: Pick<Work<object>, 'app' | 'now'>, { row, changes }: Edited, lines: string[]): Answer {

@@ -1,6 +1,5 @@
 import { Option } from 'commander'
 import type { ShopCommand } from './command.ts'
-import { AppError } from '../errors.ts'
 import { formatMoney, toMinor } from '../platform/money.ts'
 import { findBuyer, listAllOrders, toRecord } from '../shop/customers/admin-orders.ts'
 import { exportOrders } from '../shop/customers/export-orders.ts'
@@ -9,7 +8,7 @@ import type { OrderRow } from '../shop/orders/rows.ts'
 import { orderStatuses } from '../shop/orders/states.ts'
 import type { OrderStatus } from '../shop/orders/states.ts'
 import { writeCsv } from './csv-file.ts'
-import { countOf, parseLimit } from './numbers.ts'
+import { countOf, parseLimit, parsePageLimit } from './numbers.ts'
 import { JsonList, moreLines, TextParts } from './output.ts'
 import type { Answer } from './output.ts'
 import { parseOpenPeriod } from './period.ts'
@@ -51,7 +50,7 @@ function list({ app, options }: Work<ListOptions>): Answer {
     status,
     search,
     cursor,
-    limit: parsePage(limit)
+    limit: parsePageLimit(limit)
   })
   const rows = orders.map(({ id, status, total, currency, email, createdAt }) => [
     id,
@@ -103,10 +102,4 @@ function exportAll(work: Work<ExportOptions>): Answer {
 function* withHead(rows: Iterable<string>): Generator<string, void> {
   yield ordersCsvHead()
   yield* rows
-}
-
-function parsePage(text: string): number {
-  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0
-  if (limit < 1 || limit > 1000) throw new AppError('USAGE', '--limit must be a whole number from 1 to 1000.')
-  return limit
 }

@@ -12,6 +12,7 @@ import { referralStatuses } from '../shop/referrals/states.ts'
 import type { ReferralStatus } from '../shop/referrals/states.ts'
 import { writeCsv } from './csv-file.ts'
 import { definePayouts } from './referral-payouts.ts'
+import { parsePageLimit } from './numbers.ts'
 import type { Answer } from './output.ts'
 import { table, timeCell } from './table.ts'
 import { whileShowing } from './progress.ts'
@@ -77,8 +78,7 @@ function filterOf(app: App, { affiliate, status }: FilterOptions): ReferralFilte
 }
 
 function list({ app, options }: Work<FilterOptions & { limit: string }>): Answer {
-  const limit = /^\d{1,4}$/.test(options.limit) ? Number(options.limit) : 0
-  if (limit < 1 || limit > 1000) throw new AppError('USAGE', '--limit must be a whole number from 1 to 1000.')
+  const limit = parsePageLimit(options.limit)
   const found = listAdminReferrals(app.db, { ...filterOf(app, options), limit })
   const rows = found.map((row) => [
     row.id,

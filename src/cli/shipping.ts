@@ -6,6 +6,7 @@ import { setting } from '../shop/settings/settings.ts'
 import { changeZone, getZone, removeMethod, removeZone } from '../shop/shipping/change-zone.ts'
 import { exportShipping, toZoneEntry } from '../shop/shipping/export-shipping.ts'
 import type { ZoneEntry } from '../shop/shipping/export-shipping.ts'
+import { numberOrText, orNone } from './numbers.ts'
 import type { Answer } from './output.ts'
 import { addCommand, confirmOrRefuse, runs } from './run.ts'
 import type { Work } from './run.ts'
@@ -93,24 +94,16 @@ function withMethod(methods: ZoneEntry['methods'], id: string, fields: MethodFie
   const given = {
     name,
     amount,
-    freeFrom: orNull(freeFrom),
-    perKg: orNull(perKg),
-    maxWeightGrams: maxWeight === undefined ? undefined : toNumber(orNull(maxWeight)),
-    estimate: orNull(estimate)
+    freeFrom: orNone(freeFrom),
+    perKg: orNone(perKg),
+    maxWeightGrams: numberOrText(orNone(maxWeight)),
+    estimate: orNone(estimate)
   }
   const changes = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
   const changed = (method: object): object => ({ ...method, ...changes })
   if (methods.some((method) => method.id === id))
     return methods.map((method) => (method.id === id ? changed(method) : method))
   return [...methods, changed({ id })]
-}
-
-function orNull(text: string | undefined): string | null | undefined {
-  return text === 'none' ? null : text
-}
-
-function toNumber(text: string | null | undefined): number | string | null | undefined {
-  return typeof text === 'string' && /^\d+$/.test(text) ? Number(text) : text
 }
 
 function answer(zone: ShippingZoneInput, currency: string): Answer {

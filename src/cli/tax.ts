@@ -4,6 +4,7 @@ import { taxRate, taxRemoval } from '../shop/catalog/import/tax-schema.ts'
 import { listTaxRates, presetEu, removeTaxRates, setTaxRate } from '../shop/tax/rates.ts'
 import type { TaxRateView } from '../shop/tax/rates.ts'
 import type { ShopCommand } from './command.ts'
+import { numberOrText } from './numbers.ts'
 import type { Answer } from './output.ts'
 import { addCommand, confirmOrRefuse, runs } from './run.ts'
 import type { Work } from './run.ts'
@@ -31,7 +32,7 @@ export function define(program: ShopCommand): void {
     .option('--name <name>', 'what buyers read, such as VAT')
   runs(set, 'migrated', ({ app, options }: Work<SetOptions>, country: string) => {
     const { rate, class: taxClass, region, name } = options
-    const input = parseWith(taxRate, { country, region, class: taxClass, name, ratePercent: toNumber(rate) })
+    const input = parseWith(taxRate, { country, region, class: taxClass, name, ratePercent: numberOrText(rate) })
     const stored = setTaxRate(app.db, input)
     return { json: { rate: stored }, human: describe(stored) }
   })
@@ -86,8 +87,4 @@ function rateTable(rates: readonly TaxRateView[]): Table {
 function describe({ country, region, class: taxClass, ratePercent, name }: TaxRateView): string {
   const where = region === undefined ? countryName(country) : `${countryName(country)}, ${region}`
   return `${where}: ${ratePercent} % ${name} (${taxClass})`
-}
-
-function toNumber(text: string): number | string {
-  return /^\d+(\.\d+)?$/.test(text) ? Number(text) : text
 }
