@@ -1,7 +1,15 @@
-import { CronPattern } from 'croner'
 import { z } from 'zod'
 import { isCurrency } from '../../platform/money.ts'
 import { isCountry } from '../../platform/postal/countries.ts'
+import {
+  isCronExpression,
+  isLanguage,
+  isOrigin,
+  isProductUrl,
+  isTimeZone,
+  isTrackingUrl,
+  isWebAddress
+} from './checks.ts'
 import { optionalEmails } from './optional-emails.ts'
 import type { OptionalEmail } from './optional-emails.ts'
 
@@ -35,11 +43,6 @@ const text = (value: string, about: string, schema: z.ZodType<string> = upTo(200
   about
 })
 
-function isProductUrl(template: string): boolean {
-  const filled = template.replace(/^\{publicUrl\}/, 'https://shop.example').replaceAll('{slug}', 'mug')
-  return template.includes('{slug}') && /^https?:\/\/[^\s\p{C}]+$/u.test(filled) && URL.canParse(filled)
-}
-
 const integer = (value: number, min: number, max: number, about: string): Definition<number> => {
   const rule = `a whole number from ${min} to ${max}`
   return { type: 'integer', schema: z.int(rule).min(min, rule).max(max, rule), default: value, about }
@@ -51,14 +54,6 @@ const limit = (value: string, about: string): Definition<string> => ({
   default: value,
   about
 })
-
-const isOrigin = (text: string): boolean =>
-  URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).origin === text
-
-function isTrackingUrl(text: string): boolean {
-  const [, template = ''] = /^[^=\p{C}]{1,50}=(https?:\/\/[^\s\p{C}]{1,2000})$/u.exec(text) ?? []
-  return template.includes('{tracking}') && URL.canParse(template.replaceAll('{tracking}', '1'))
-}
 
 const rules = {
   name: 'text of 1 to 100 characters',
@@ -81,28 +76,6 @@ const rules = {
 
 const webAddress = (about: string): Definition<string> =>
   text('', about, upTo(2000).refine(isWebAddress, rules.address))
-
-function isWebAddress(value: string): boolean {
-  if (value === '') return true
-  const url = /^https?:\/\/[^\s\\\p{C}]+$/iu.test(value) ? URL.parse(value) : null
-  return url !== null && url.username === '' && url.password === ''
-}
-
-function isTimeZone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).format(0) !== ''
-  } catch {
-    return false
-  }
-}
-
-function isLanguage(tag: string): boolean {
-  try {
-    return Intl.NumberFormat.supportedLocalesOf(tag).length === 1
-  } catch {
-    return false
-  }
-}
 
 /** Every setting by its key. */
 export const definitions = {
@@ -312,12 +285,3 @@ export type SettingValue<K extends SettingKey> = z.output<(typeof definitions)[K
 export type Bucket = { [K in SettingKey]: K extends `limits.${infer B}` ? B : never }[SettingKey]
 
 export const settingKeys = Object.keys(definitions) as SettingKey[]
-
-function isCronExpression(text: string): boolean {
-  if (text === '') return true
-  try {
-    return new CronPattern(text) instanceof CronPattern
-  } catch {
-    return false
-  }
-}
