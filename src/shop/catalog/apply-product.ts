@@ -158,7 +158,7 @@ const fileNames: Record<string, string> = {
   saleEndsAt: 'saleEnd'
 }
 
-/** Columns of which an existing product keeps its value although the entry has one. */
+/** The columns whose value an existing product keeps, even if the entry has one. */
 function keptColumns({ unpriced }: ProductInput, { keepStock }: ApplyOptions): ReadonlySet<string> {
   const prices = ['priceMinor', 'salePriceMinor', 'saleStartsAt', 'saleEndsAt', 'published']
   return new Set([...(keepStock ? ['stock'] : []), ...(unpriced === true ? prices : [])])

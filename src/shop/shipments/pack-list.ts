@@ -14,7 +14,7 @@ export type OrderToPack = {
   paidAt: string | null
   email: string | null
   phone: string | null
-  /** As on an envelope; the billing address if there is no shipping address. */
+  /** The lines of the shipping address, as on an envelope; without one, those of the billing address. */
   shipTo: string[]
   shippingMethod: string | null
   /** Of all pieces; null if the weight of one is not known. */

@@ -3,13 +3,16 @@ import { answerJson, meta } from './answer.ts'
 import type { Handler } from './answer.ts'
 
 type Product = { id: number; name: string; priceMinor: number; stock: number | null; published: 0 | 1 }
+/** A key that has no rows: a buyer without orders. */
+const guest = 'guest'
+
 type Cart = { items: { productId: number; quantity: number }[] }
 
 /**
  * Quotes a cart of products without problems, in one snapshot, with every statement that a quote needs: the revision of the
  * settings, the buyer's unpaid orders, and for each line its product, variations, benefits, pictures and stock.
  *
- * @param limits a table in memory stands for the file of the rate limits, of which a quote reads one row
+ * @param limits a table in memory in place of the file of the rate limits; a quote reads one row of it
  */
 export function answerQuotes(sqlite: Database.Database, limits = new Database(':memory:')): Handler {
   limits.exec('CREATE TABLE rate_limits (key TEXT PRIMARY KEY, points INTEGER, expire INTEGER) WITHOUT ROWID, STRICT')
@@ -52,7 +55,7 @@ export function answerQuotes(sqlite: Database.Database, limits = new Database(':
       return [{ ...ids, name: found.name, quantity, unitPrice, total, image: null, problem: null }]
     })
     const total = lines.reduce((sum, line) => sum + line.total * 100, 0) / 100
-    const isFree = (held.get('nobody')?.count ?? 0) < 20 && points.get('nobody', Date.now()) === undefined
+    const isFree = (held.get(guest)?.count ?? 0) < 20 && points.get(guest, Date.now()) === undefined
     const payable = lines.length === items.length && isFree
     return {
       currency: 'EUR',
@@ -71,7 +74,7 @@ export function answerQuotes(sqlite: Database.Database, limits = new Database(':
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
-      if (revisions.get() === undefined || pending.all('nobody').length > 0) throw new Error('This is another shop.')
+      if (revisions.get() === undefined || pending.all(guest).length > 0) throw new Error('This is another shop.')
       const data = quote.deferred(JSON.parse(Buffer.concat(chunks).toString()) as Cart)
       answerJson(response, JSON.stringify({ data, meta: meta() }))
     })

@@ -69,7 +69,7 @@ export function pricesOf({ row, name }: WooRow, { currency, report }: WooContext
   const price = decimalText(row.cell('Regular price')) || undefined
   const sale = decimalText(row.cell('Sale price'))
   const none = { price, salePrice: null, saleStart: null, saleEnd: null }
-  if (sale !== '' && price === undefined) report.ignore('Sale price', 'There is no regular price', name)
+  if (sale !== '' && price === undefined) report.ignore('Sale price', 'The regular price is missing', name)
   if (sale === '' || price === undefined) return none
   if (!isCheaper(sale, price, currency)) {
     report.ignore('Sale price', 'The sale price is not below the regular price')
