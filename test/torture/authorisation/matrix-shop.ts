@@ -197,8 +197,9 @@ export class MatrixShop {
   /** Chooses payment by card for an order; returns the path of the gateway's page. */
   async payByCard(token: string): Promise<string> {
     const body = new URLSearchParams({ payment_method: 'card', email: 'buyer@people.example' })
-    const { headers } = await sendRequest(`${this.url}/checkout/${token}`, { body })
-    return new URL(headers.location ?? '').pathname
+    const { status, headers, text } = await sendRequest(`${this.url}/checkout/${token}`, { body })
+    if (headers.location === undefined) throw new Error(`The payment was answered by ${status}: ${text.slice(0, 500)}`)
+    return new URL(headers.location).pathname
   }
 
   /** The token of a download link of this person; an invalid one for a guest. */
