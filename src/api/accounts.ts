@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { StartedSession } from '../shop/accounts/sessions.ts'
+import { proxyPrefix } from '../platform/http/csrf.ts'
 import { toIso } from '../platform/iso-time.ts'
 import { loginInput, registerInput } from '../shop/accounts/input.ts'
 import { login } from '../shop/accounts/login.ts'
@@ -139,7 +140,10 @@ function identityData({ shop, now }: Call, account: UserRow, options: { isLogged
 
 function startedReply(call: Call, user: UserRow, session: StartedSession) {
   return {
-    data: { ...identityData(call, user, { isLoggedIn: true }), next: `${call.shop.config.apiPrefix}/me` },
+    data: {
+      ...identityData(call, user, { isLoggedIn: true }),
+      next: `${proxyPrefix(call.request.headers) ?? call.shop.config.apiPrefix}/me`
+    },
     cookies: [
       sessionCookie(call.shop, session.token, session.maxAgeSeconds),
       deviceCookie(call.shop, user, call.cookies)

@@ -2,7 +2,7 @@ import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
 import { addressKey, clientAddress } from '../platform/http/client-address.ts'
 import type { TrustedProxies } from '../platform/http/client-address.ts'
-import { isCrossSite } from '../platform/http/cross-site.ts'
+import { refuseOtherSite } from '../platform/http/cross-site.ts'
 import { checkNonceHeader, csrfFailed, sentNonce } from '../platform/http/csrf.ts'
 import type { RequestIds } from '../platform/http/envelope.ts'
 import { headerValues, socketAddress } from '../platform/http/node-request.ts'
@@ -85,7 +85,7 @@ export function requireNonce(route: Route, call: Call): void {
 
 /** Refuses a request that changes something and comes from another site. @throws AppError CSRF_FAILED */
 export function refuseCrossSite(app: App, request: Request): void {
-  const refused = isCrossSite({
+  refuseOtherSite({
     method: request.method,
     secFetchSite: request.headers.get('sec-fetch-site'),
     origin: request.headers.get('origin'),
@@ -94,5 +94,4 @@ export function refuseCrossSite(app: App, request: Request): void {
     origins: app.config.origins,
     development: app.config.env === 'development'
   })
-  if (refused) throw csrfFailed('cross_site', 'This request came from another site.')
 }

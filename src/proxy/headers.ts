@@ -1,4 +1,4 @@
-import { checkNonceHeader } from '../platform/http/csrf.ts'
+import { checkNonceHeader, usualPrefix } from '../platform/http/csrf.ts'
 import { cookiesOf } from '../platform/http/cookies.ts'
 import { headerValues } from '../platform/http/node-request.ts'
 import type { AnswerHeaders, HeaderList } from './upstream.ts'
@@ -28,10 +28,15 @@ const shopCookie = /^(__Host-)?shopstead_(session|device|checkout|ref|campaign)$
 
 /**
  * The headers for the service: the allowed ones, Shopstead's cookies, and the client's address as the proxy knows it.
- * Drops what a client could forge: X-Forwarded-*, Authorization and Connection. `nonce` asks the service to check the
- * nonce.
+ * Drops what a client could forge: X-Forwarded-*, Authorization and Connection.
+ *
+ * @param checkedAt the proxy's own path, to ask the service to check the nonce; null if the route needs none
  */
-export function headersForService(request: Request, clientAddress: string | undefined, nonce: boolean): HeaderList {
+export function headersForService(
+  request: Request,
+  clientAddress: string | undefined,
+  checkedAt: string | null
+): HeaderList {
   const headers: HeaderList = []
   for (const name of forwardedHeaders) {
     // Repeated headers are joined, so that the service refuses them as it does without a proxy.
@@ -41,7 +46,7 @@ export function headersForService(request: Request, clientAddress: string | unde
   const cookies = shopCookies(request.headers.get('cookie'))
   if (cookies !== '') headers.push(['cookie', cookies])
   if (clientAddress !== undefined) headers.push(['x-forwarded-for', clientAddress])
-  if (nonce) headers.push([checkNonceHeader, '1'])
+  if (checkedAt !== null) headers.push([checkNonceHeader, checkedAt === usualPrefix ? '1' : checkedAt])
   return headers
 }
 

@@ -2,6 +2,7 @@ import type { App } from '../app.ts'
 import { andThen } from '../platform/eventually.ts'
 import type { Eventually } from '../platform/eventually.ts'
 import { clientAddress, parseTrustedProxies } from '../platform/http/client-address.ts'
+import { usualPrefix } from '../platform/http/csrf.ts'
 import { socketAddress } from '../platform/http/node-request.ts'
 import { requestInMemory } from '../platform/http/request-in-memory.ts'
 import { WholeResponse } from '../platform/http/whole-response.ts'
@@ -14,7 +15,7 @@ import type { WholeAnswer } from './upstream.ts'
 const internalOrigin = 'http://localhost'
 
 /** The proxy's path on the service's own server. */
-export const mountedAt = '/api/secure'
+export const mountedAt = usualPrefix
 
 /**
  * Creates the proxy inside the service's process. It calls the API without a network connection.

@@ -1,8 +1,8 @@
 import { AppError } from '../errors.ts'
 import { methodNotAllowed, notFound, pathTable } from '../platform/http/addresses.ts'
 import { readBody } from '../platform/http/body.ts'
-import { isCrossSite } from '../platform/http/cross-site.ts'
-import { csrfFailed, sentNonce } from '../platform/http/csrf.ts'
+import { refuseOtherSite } from '../platform/http/cross-site.ts'
+import { sentNonce, usualPrefix } from '../platform/http/csrf.ts'
 import { metaOf, requestIds } from '../platform/http/envelope.ts'
 import { headerValues, rawPath, rawTarget, socketAddress } from '../platform/http/node-request.ts'
 import { trimEndOf } from '../platform/text.ts'
@@ -48,7 +48,7 @@ export type ProxyOptions = {
  */
 export function createProxy(options: ProxyOptions): (request: Request) => Promise<Response> {
   const apiRoot = parseUpstream(options.upstream)
-  const prefix = options.prefix ?? '/api/secure'
+  const prefix = options.prefix ?? usualPrefix
   const table = new Map<string, AllowedRoute[]>()
   for (const entry of allowlist) {
     const path = `${prefix}${entry.path}`
@@ -65,7 +65,7 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
     const clientAddress = options.clientAddress === undefined ? socketAddress(request) : options.clientAddress(request)
     const sent: ForwardedRequest = {
       method: request.method,
-      headers: headersForService(request, clientAddress, entry.nonce),
+      headers: headersForService(request, clientAddress, entry.nonce ? prefix : null),
       body: entry.method === 'GET' ? null : await bodyFor(request, entry.bodyLimitBytes)
     }
     const url = `${apiRoot}${path.slice(prefix.length)}${queryFor(target, entry.query)}`
@@ -119,7 +119,7 @@ function findEntry(entries: readonly AllowedRoute[] | undefined, method: string)
 }
 
 function refuseCrossSite(request: Request, { publicUrl = '', origins = [], development = false }: ProxyOptions): void {
-  const refused = isCrossSite({
+  refuseOtherSite({
     method: request.method,
     secFetchSite: request.headers.get('sec-fetch-site'),
     origin: request.headers.get('origin'),
@@ -128,7 +128,6 @@ function refuseCrossSite(request: Request, { publicUrl = '', origins = [], devel
     origins,
     development
   })
-  if (refused) throw csrfFailed('cross_site', 'This request came from another site.')
 }
 
 /** The allowed parameters exactly as sent, including repeated and malformed ones, which the service refuses. */

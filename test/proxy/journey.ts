@@ -9,7 +9,8 @@ export async function visitThrough(proxyRoot: string): Promise<number> {
   expect([registered.status, registered.data]).toMatchObject([201, { user: { email } }])
   expect(registered.headers.get('cache-control')).toBe('no-store')
   const own = { 'x-nonce': await visitor.nonce() }
-  const me = await visitor.get('/me', own)
+  // A browser follows `next` on the site's own origin.
+  const me = await visitor.get(new URL(String(registered.data['next']), proxyRoot).href, own)
   expect([me.status, me.data]).toMatchObject([200, { user: { email }, flags: { isLoggedIn: true } }])
   await refusals(visitor, proxyRoot)
   await shopping(visitor, own)

@@ -62,7 +62,10 @@ const account = { user, flags, entitlements }
 export const startedData = z
   .object({
     ...account,
-    next: z.string().meta({ description: 'The path of GET /me.', example: '/api/v1/me' })
+    next: z.string().meta({
+      description: 'The path of GET /me, below the proxy for a request through it.',
+      example: '/api/secure/me'
+    })
   })
   .meta({ id: 'StartedSession' })
 

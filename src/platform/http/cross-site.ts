@@ -1,3 +1,4 @@
+import { csrfFailed } from './csrf.ts'
 import { isLoopback } from './loopback.ts'
 
 /** The parts of a request and of the configuration that show which site sent it. */
@@ -27,6 +28,26 @@ export function isCrossSite(clues: SiteClues): boolean {
   }
   // Every other value is cross-site, or one that browsers do not send, such as two values joined.
   return secFetchSite !== 'same-site' || !isAllowed(clues)
+}
+
+/**
+ * Refuses a mutating request that a page of another site sent. The message names the page's origin and what the operator
+ * can do.
+ *
+ * @throws AppError CSRF_FAILED `cross_site`
+ */
+export function refuseOtherSite(clues: SiteClues): void {
+  if (!isCrossSite(clues)) return
+  const origin = parseOrigin(clues.origin)?.origin
+  // SHOPSTEAD_ORIGINS cannot allow what the browser calls cross-site.
+  const mayBeAllowed = origin !== undefined && (clues.secFetchSite ?? 'same-site') === 'same-site'
+  const advice = mayBeAllowed
+    ? 'If it is your site, add the origin to SHOPSTEAD_ORIGINS, or to the origins of createProxy.'
+    : 'A page can send it only through the proxy on its own site.'
+  throw csrfFailed(
+    'cross_site',
+    `This request came from another site${origin === undefined ? '' : `: ${origin}`}. ${advice}`
+  )
 }
 
 function isAllowed({ origin, host, publicUrl, origins, development }: SiteClues): boolean {

@@ -2,9 +2,20 @@ import { AppError } from '../../errors.ts'
 
 /**
  * The header by which a first-party proxy asks the service to check the nonce of a request; only the service has the
- * secret. It can only make the service stricter, so a client that sends it does no harm.
+ * secret. Its value is the path of the proxy on the site, or 1 for the usual one. It can only make the service stricter,
+ * and addresses in the client's own answer different, so a client that sends it does no harm.
  */
 export const checkNonceHeader = 'x-shopstead-proxy'
+
+/** Where a site mounts the proxy, unless it chooses another path. */
+export const usualPrefix = '/api/secure'
+
+/** The path of the proxy that forwarded a request; null without a proxy. */
+export function proxyPrefix(headers: Pick<Headers, 'get'>): string | null {
+  const sent = headers.get(checkNonceHeader)
+  if (sent === null) return null
+  return /^(?:\/[\w.~-]{1,100}){1,10}$/.test(sent) ? sent : usualPrefix
+}
 
 /** CSRF_FAILED with the reason in its details. */
 export function csrfFailed(reason: 'missing_nonce' | 'invalid_nonce' | 'cross_site', message: string): AppError {

@@ -66,8 +66,10 @@ type StripeErrorLike = {
 /**
  * Reads the error of a gateway call or a PaymentIntent's `last_payment_error`. Card errors and unusable payment methods are
  * the buyer's to fix; the rest is the shop's.
+ *
+ * @param token the payment token that was sent; the gateway's message may repeat it
  */
-export function readGatewayError(error: unknown): GatewayFailure {
+export function readGatewayError(error: unknown, token = ''): GatewayFailure {
   // What our own database says must not leave the service. Whether the gateway charged is then unknown.
   const isOfGateway = typeof error === 'object' && error !== null && !isStorageError(error)
   const raw: StripeErrorLike = isOfGateway ? error : {}
@@ -85,7 +87,7 @@ export function readGatewayError(error: unknown): GatewayFailure {
       ...(code === '' ? {} : { code }),
       decline_code: identifier(raw.decline_code) || null,
       param,
-      message: sanitised(raw.message)
+      message: sanitised(raw.message, token)
     },
     requestId: identifier(raw.requestId)
   }
@@ -138,9 +140,17 @@ function identifier(value: unknown): string {
   return typeof value === 'string' ? value.replaceAll(/[^A-Za-z0-9_.-]/g, '').slice(0, 200) : ''
 }
 
-/** The gateway's message without anything that could be a card number, at most 200 characters. */
-function sanitised(message: unknown): string {
+/**
+ * The gateway's message as plain text of at most 200 characters: without tags, without the payment token, and without
+ * anything that could be a card number.
+ */
+function sanitised(message: unknown, token: string): string {
   if (typeof message !== 'string') return ''
-  const harmless = message.replaceAll(/\p{C}/gu, ' ').replaceAll(/\d(?:[ -]?\d){4,}/g, '')
+  const harmless = (token === '' ? message : message.replaceAll(token, ''))
+    .replaceAll(/\b(?:pm|tok|ctoken|card|src)_\w+/g, '')
+    .replaceAll(/<\/?[a-z!][^>]*>?/gi, '')
+    .replaceAll(/[<>]/g, '')
+    .replaceAll(/\p{C}/gu, ' ')
+    .replaceAll(/\d(?:[ -]?\d){4,}/g, '')
   return Array.from(harmless.trim()).slice(0, 200).join('').trim()
 }

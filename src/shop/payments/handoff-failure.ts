@@ -14,7 +14,13 @@ import type { AttemptRow } from './rows.ts'
 import { failAttempt } from './settle.ts'
 
 /** What every step of one token_handoff payment needs. */
-export type HandoffRun = { shop: ShopContext; stripe: Stripe; deadline: Deadline; attempt: AttemptRow }
+export type HandoffRun = {
+  shop: ShopContext
+  stripe: Stripe
+  deadline: Deadline
+  attempt: AttemptRow
+  paymentToken: string
+}
 
 /** The payment was given up before anything was charged, without an error of the gateway. */
 export const nothingCharged: GatewayFailure = {
@@ -27,8 +33,8 @@ export const nothingCharged: GatewayFailure = {
 }
 
 /** The error after a failed creation. An intent that was not confirmed charges nothing, so any answer is final. */
-export function afterFailedCreate({ shop, attempt }: HandoffRun, error: unknown): Promise<Error> {
-  const failure = readGatewayError(error)
+export function afterFailedCreate({ shop, attempt, paymentToken }: HandoffRun, error: unknown): Promise<Error> {
+  const failure = readGatewayError(error, paymentToken)
   return settleFailure(shop, attempt, 'create_intent', failure.answered ? asKnown(failure) : failure)
 }
 
@@ -40,8 +46,8 @@ export function afterFailedCreate({ shop, attempt }: HandoffRun, error: unknown)
  * @throws AppError CHECKOUT_FAILED
  */
 export async function afterFailedConfirm(run: HandoffRun, error: unknown): Promise<GatewayState> {
-  const { shop, stripe, attempt } = run
-  const failure = readGatewayError(error)
+  const { shop, stripe, attempt, paymentToken } = run
+  const failure = readGatewayError(error, paymentToken)
   const failed = (known: GatewayFailure): Promise<Error> => settleFailure(shop, attempt, 'confirm_intent', known)
   if (!failure.answered) throw await failed(asUnknown(failure))
   if (failure.kind === 'refused' && saysDeclined(error)) throw await failed(failure)
@@ -61,14 +67,19 @@ export async function findIntent(run: HandoffRun, failure?: GatewayFailure): Pro
 }
 
 async function ask<T>(
-  { shop, attempt, deadline }: HandoffRun,
+  { shop, attempt, deadline, paymentToken }: HandoffRun,
   failure: GatewayFailure | undefined,
   work: (options: { timeout: number }) => Promise<T>
 ): Promise<T> {
   try {
     return await deadline.call(work)
   } catch (error) {
-    throw await settleFailure(shop, attempt, 'confirm_intent', asUnknown(failure ?? readGatewayError(error)))
+    throw await settleFailure(
+      shop,
+      attempt,
+      'confirm_intent',
+      asUnknown(failure ?? readGatewayError(error, paymentToken))
+    )
   }
 }
 

@@ -31,13 +31,14 @@ export type Handoff = { paymentToken: string; returnUrl: string }
  *   is reconciled).
  */
 export async function payByToken(shop: ShopContext, { id }: AttemptRow, handoff: Handoff): Promise<GatewayState> {
+  const { paymentToken } = handoff
   const stripe = await readyGateway(shop).client()
   const attempt = await takeUpAttempt(shop, id)
-  const run: HandoffRun = { shop, stripe, deadline: startDeadline(), attempt }
+  const run: HandoffRun = { shop, stripe, deadline: startDeadline(), attempt, paymentToken }
   if (attempt.objectId === null && attempt.outcome !== null) throw checkoutFailed(nothingCharged, 'create_intent')
-  const intent = attempt.objectId === null ? await createIntent(run, handoff.paymentToken) : await findIntent(run)
+  const intent = attempt.objectId === null ? await createIntent(run) : await findIntent(run)
   const claimed = { ...run, attempt: await claim(run, intent) }
-  const state = intent.verdict === 'open' ? await confirmIntent(claimed, intent, handoff) : intent
+  const state = intent.verdict === 'open' ? await confirmIntent(claimed, intent, handoff.returnUrl) : intent
   await saveOutcome(claimed, state)
   if (state.verdict === 'failed') throw checkoutFailed(state.failure ?? nothingCharged, 'confirm_intent')
   return state
@@ -57,8 +58,8 @@ async function saveOutcome({ shop, attempt }: HandoffRun, state: GatewayState): 
   }
 }
 
-async function createIntent(run: HandoffRun, paymentToken: string): Promise<GatewayState> {
-  const { shop, stripe, deadline, attempt } = run
+async function createIntent(run: HandoffRun): Promise<GatewayState> {
+  const { shop, stripe, deadline, attempt, paymentToken } = run
   const order = getOrder(shop.db, attempt.orderId)
   try {
     const params: Stripe.PaymentIntentCreateParams = {
@@ -118,9 +119,8 @@ async function claim({ shop, attempt: { id } }: HandoffRun, intent: GatewayState
   return attempt
 }
 
-async function confirmIntent(run: HandoffRun, { objectId }: GatewayState, handoff: Handoff): Promise<GatewayState> {
-  const { stripe, attempt, deadline } = run
-  const { paymentToken, returnUrl } = handoff
+async function confirmIntent(run: HandoffRun, { objectId }: GatewayState, returnUrl: string): Promise<GatewayState> {
+  const { stripe, attempt, deadline, paymentToken } = run
   try {
     const confirmed = await deadline.call(({ timeout }) =>
       stripe.paymentIntents.confirm(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isCrossSite, type SiteClues } from '../../../src/platform/http/cross-site.ts'
+import { isCrossSite, refuseOtherSite, type SiteClues } from '../../../src/platform/http/cross-site.ts'
 
 const plain: SiteClues = {
   method: 'POST',
@@ -68,4 +68,24 @@ test.each<[rule: string, clues: Partial<SiteClues>, refused: boolean]>([
   ['a PATCH is checked like a POST', { method: 'PATCH', origin: 'https://evil.example' }, true]
 ])('%s', (_rule, clues, refused) => {
   expect(isCrossSite({ ...plain, ...clues })).toBe(refused)
+})
+
+test.each<[rule: string, clues: Partial<SiteClues>, message: string]>([
+  [
+    'names an origin that SHOPSTEAD_ORIGINS could allow',
+    { secFetchSite: 'same-site', origin: 'https://blog.shop.example' },
+    'This request came from another site: https://blog.shop.example. If it is your site, add the origin to SHOPSTEAD_ORIGINS, or to the origins of createProxy.'
+  ],
+  [
+    'does not advise a setting that cannot help',
+    { secFetchSite: 'cross-site', origin: 'https://evil.example' },
+    'This request came from another site: https://evil.example. A page can send it only through the proxy on its own site.'
+  ],
+  [
+    'does not repeat text that is not an origin',
+    { origin: '<b>' },
+    'This request came from another site. A page can send it only through the proxy on its own site.'
+  ]
+])('the refusal %s', (_rule, clues, message) => {
+  expect(() => refuseOtherSite({ ...plain, ...clues })).toThrow(message)
 })

@@ -50,6 +50,17 @@ describe('a gateway error', () => {
     expect(details(card({ requestId: 'req_1\r\nX: a' })).gatewayRequestId).toBe('req_1Xa')
   })
 
+  it('has a message without tags and without the payment token', () => {
+    const messageOf = (message: string, token?: string): string =>
+      readGatewayError(card({ message }), token).error.message
+    const sent = `pm_1'<img src=x onerror=alert(1)>`
+    expect(messageOf(`No such PaymentMethod: '${sent}'; it may be <b>deleted</b>.`, sent)).toBe(
+      "No such PaymentMethod: ''; it may be deleted."
+    )
+    expect(messageOf('tok_visa_1Abc was <<b>script>used before.')).toBe('was scriptused before.')
+    expect(messageOf('It must be < 5 EUR')).toBe('It must be  5 EUR')
+  })
+
   it.each([
     ['fraud', 'lost_card', 'payment_fraud_blocked'],
     ['card_declined', 'merchant_blacklist', 'payment_card_declined_generic'],

@@ -32,7 +32,13 @@ async function begin(then: (intentId: string) => Promise<unknown> = async () => 
     )
     .run(intentId, intentId, orderId)
   await then(intentId)
-  const run = { shop: till.shop.app, stripe: till.stripe, deadline: startDeadline(), attempt: till.attempt(orderId) }
+  const run = {
+    shop: till.shop.app,
+    stripe: till.stripe,
+    deadline: startDeadline(),
+    attempt: till.attempt(orderId),
+    paymentToken: 'pm_sandbox_processing'
+  }
   return { ...run, orderId, intentId }
 }
 
