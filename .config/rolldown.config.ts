@@ -28,6 +28,7 @@ function outside(id: string): boolean {
 const forSites = defineConfig({
   input: {
     'client/client': 'src/client/client.ts',
+    'client/webhooks': 'src/client/webhooks.ts',
     'proxy/proxy': 'src/proxy/proxy.ts',
     'proxy/node': 'src/proxy/node.ts',
     ...modulesOfScripts()
@@ -39,7 +40,14 @@ const forSites = defineConfig({
   output: { dir: 'dist', cleanDir: true, format: 'esm', sourcemap: true, entryFileNames: '[name].js' },
   plugins: [
     frozenAllowlist(),
-    declarations(['client/client', 'client/api-types', 'proxy/proxy', 'proxy/upstream', 'proxy/node'])
+    declarations([
+      'client/client',
+      'client/webhooks',
+      'client/api-types',
+      'proxy/proxy',
+      'proxy/upstream',
+      'proxy/node'
+    ])
   ]
 })
 

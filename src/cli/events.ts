@@ -17,8 +17,11 @@ export function define(program: ShopCommand): void {
     .option('--limit <n>', 'maximum number of events', parseLimit, 50)
   runs(list, 'migrated', listSome)
   runsOnFiles(addCommand(group, 'types', 'list the types of events', 'events types'), () => ({
-    json: { types: Object.entries(eventTypes).map(([type, about]) => ({ type, about })) },
-    human: table(['Event', 'When'], Object.entries(eventTypes))
+    json: { types: Object.entries(eventTypes).map(([type, { about }]) => ({ type, about })) },
+    human: table(
+      ['Event', 'When'],
+      Object.entries(eventTypes).map(([type, { about }]) => [type, about])
+    )
   }))
 }
 

@@ -30,7 +30,9 @@ export function define(program: ShopCommand): void {
     'add <url>',
     'send events to an endpoint from now on (Standard Webhooks); prints its secret once',
     'webhooks add https://www.example.com/hooks/shop --types order.paid,order.refunded'
-  ).option('--types <list>', 'comma-separated event types, see "shopstead events types" (default: all)')
+  )
+    .option('--types <list>', 'comma-separated event types, see "shopstead events types" (default: all)')
+    .option('--full', 'events contain their order, addresses and the email of the buyer')
   runs(add, 'migrated', addOne)
   const remove = addCommand(group, 'remove <id>', 'remove an endpoint and its queued deliveries', 'webhooks remove 2')
   runs(remove.option('--yes', 'do not ask for confirmation'), 'migrated', removeOne)
@@ -50,11 +52,15 @@ export function define(program: ShopCommand): void {
   runs(replay, 'migrated', sendAgain)
 }
 
-function addOne({ app, options, now, terminal }: Work<{ types?: string }>, url: string): Answer {
+function addOne({ app, options, now, terminal }: Work<{ types?: string; full?: boolean }>, url: string): Answer {
   const types = options.types?.split(',').map((type) => type.trim()) ?? null
-  const { secret, ...endpoint } = addEndpoint(app.db, { url, types }, now)
+  const { secret, ...endpoint } = addEndpoint(app.db, { url, types, full: options.full ?? false }, now)
   if (endpoint.url.startsWith('http:'))
     terminal.messages.warn('The URL is http, not https: others on the network can read the events.')
+  if (endpoint.full)
+    terminal.messages.warn(
+      'Events contain the names, emails and addresses of buyers. The receiver must be allowed to process them.'
+    )
   return {
     json: { webhook: toJson(endpoint), secret },
     human: [
@@ -70,15 +76,23 @@ function list({ app }: Work<object>): Answer {
     ...endpoint,
     counts: deliveryCounts(app.db, endpoint.id)
   }))
-  const rows = endpoints.flatMap(({ id, url, counts, types }) => [
-    [id, shorten(url, 34), counts.queued, counts.delivered, counts.failed, shorten(types?.join(' ') ?? 'all', 16)]
+  const rows = endpoints.flatMap(({ id, url, counts, types, full }) => [
+    [
+      id,
+      shorten(url, 34),
+      counts.queued,
+      counts.delivered,
+      counts.failed,
+      shorten(types?.join(' ') ?? 'all', 16),
+      full ? 'full' : 'ids'
+    ]
   ])
   return {
     json: { webhooks: endpoints.map(({ counts, ...endpoint }) => ({ ...toJson(endpoint), ...counts })) },
     human:
       rows.length === 0
         ? 'There are no webhooks.'
-        : table(['Id', 'Address', 'Queued', 'Sent', 'Failed', 'Events'], rows)
+        : table(['Id', 'Address', 'Queued', 'Sent', 'Failed', 'Events', 'Data'], rows)
   }
 }
 
@@ -119,8 +133,8 @@ function sendAgain({ app, options, now }: Work<{ failed?: boolean; webhook?: num
   return { json: { replayed }, human: `The server sends ${replayed} deliveries again.` }
 }
 
-function toJson({ id, url, types, createdAt }: Omit<EndpointRow, 'secret'>): object {
-  return { id, url, types, createdAt: toIso(createdAt) }
+function toJson({ id, url, types, full, createdAt }: Omit<EndpointRow, 'secret'>): object {
+  return { id, url, types, full, createdAt: toIso(createdAt) }
 }
 
 function deliveryJson(row: ListedDelivery): object {

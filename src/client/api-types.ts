@@ -488,6 +488,199 @@ export type ErrorDetails = {
   WEBHOOK_SIGNATURE_INVALID: { [name: string]: never }
 }
 
+/** The data of each event that the shop sends to webhooks. */
+export type WebhookData = {
+  'account.registered': { userId: number; customer?: EventCustomer | null }
+  'account.verified': { userId: number; customer?: EventCustomer | null }
+  'account.deactivated': { userId: number; customer?: EventCustomer | null }
+  'order.created': {
+    orderId: number
+    totalMinor: number
+    currency: string
+    order?: OwnOrder | null
+    customer?: EventCustomer | null
+  }
+  'order.paid': {
+    orderId: number
+    totalMinor: number
+    currency: string
+    order?: OwnOrder | null
+    customer?: EventCustomer | null
+  }
+  'order.status_changed': {
+    orderId: number
+    from: string
+    to: string
+    order?: OwnOrder | null
+    customer?: EventCustomer | null
+  }
+  'order.refunded': {
+    orderId: number
+    amountMinor: number
+    currency: string
+    full: boolean
+    order?: OwnOrder | null
+    customer?: EventCustomer | null
+  }
+  'order.refund_failed': {
+    orderId: number
+    amountMinor: number
+    currency: string
+    order?: OwnOrder | null
+    customer?: EventCustomer | null
+  }
+  'order.shipped': {
+    orderId: number
+    shipmentId: number
+    carrier: string | null
+    tracking: string | null
+    complete: boolean
+    order?: OwnOrder | null
+    customer?: EventCustomer | null
+  }
+  'order.disputed': {
+    orderId: number
+    disputeId: string
+    status: string
+    order?: OwnOrder | null
+    customer?: EventCustomer | null
+  }
+  'referral.created': {
+    referralId: number
+    affiliateId: number
+    orderId: number
+    amountMinor: number
+    currency: string
+  }
+  'referral.accepted': {
+    referralId: number
+    affiliateId: number
+    orderId: number
+    amountMinor: number
+    currency: string
+  }
+  'referral.rejected': {
+    referralId: number
+    affiliateId: number
+    orderId: number
+    amountMinor: number
+    currency: string
+    reason: string
+  }
+  'referral.paid': {
+    referralId: number
+    affiliateId: number
+    orderId: number
+    amountMinor: number
+    currency: string
+    payoutId: number
+  }
+  'affiliate.applied': { affiliateId: number }
+  'affiliate.approved': { affiliateId: number }
+  'affiliate.rejected': { affiliateId: number }
+  'affiliate.terms_accepted': { affiliateId: number; version: string }
+  'membership.started': { membershipId: number; userId: number; plan: string; customer?: EventCustomer | null }
+  'membership.ended': { membershipId: number; userId: number; plan: string; customer?: EventCustomer | null }
+  'subscription.started': { subscriptionId: number; userId: number; customer?: EventCustomer | null }
+  'subscription.renewed': {
+    subscriptionId: number
+    userId: number
+    currentPeriodEnd: string
+    customer?: EventCustomer | null
+  }
+  'subscription.ended': { subscriptionId: number; userId: number; customer?: EventCustomer | null }
+  'donation.received': {
+    donationId: number
+    orderId: number | null
+    amountMinor: number
+    currency: string
+    order?: OwnOrder | null
+    customer?: EventCustomer | null
+  }
+}
+
+export type EventCustomer = {
+  id: number | null
+  email: string | null
+  firstName: string | null
+  lastName: string | null
+  phone: string | null
+  companyName: string | null
+}
+
+export type OwnOrder = {
+  id: number
+  status: 'pending' | 'on-hold' | 'processing' | 'completed' | 'failed' | 'cancelled' | 'refunded'
+  currency: string
+  total: number
+  createdAt: string
+  updatedAt: string
+  renewalOf: number | null
+  lineItems: { name: string; quantity: number; total: number }[]
+  affiliateRef: string
+  affiliateCampaign: string
+  affiliateReferralCreated: boolean
+  affiliateVisitId: number | null
+  affiliateReferralId: number | null
+  affiliateVisitConverted: boolean | null
+  orderAttributionSourceType: string | null
+  orderAttributionUtmSource: string | null
+  orderAttributionUtmMedium: string | null
+  orderAttributionUtmCampaign: string | null
+  orderAttributionUtmContent: string | null
+  marketingUtmSource: string | null
+  marketingUtmMedium: string | null
+  marketingUtmCampaign: string | null
+  marketingUtmContent: string | null
+  invoiceUrl: string | null
+  email: string | null
+  totals: { subtotal: number; discount: number; shipping: number; tax: number; taxIncluded: boolean; total: number }
+  taxes: { name: string; ratePercent: number; amount: number }[]
+  shippingMethod: { id: string; name: string; estimate: string | null } | null
+  shipments: Shipment[]
+  images: (Image | null)[]
+  orderToken: string
+  lines: OwnOrderLine[]
+  billingAddress: Address | null
+  shippingAddress: Address | null
+}
+
+export type Shipment = {
+  shippedAt: string
+  carrier: string | null
+  tracking: string | null
+  url: string | null
+  lines: { line: number; name: string; quantity: number }[]
+}
+
+export type Image = { url: string; alt: string; width: number; height: number; sizes: { url: string; width: number }[] }
+
+export type OwnOrderLine = {
+  productId: number
+  variationId: number | null
+  productSlug: string | null
+  sku: string | null
+  type: 'physical' | 'digital'
+  name: string
+  quantity: number
+  unitPrice: number
+  total: number
+}
+
+export type Address = {
+  firstName?: string
+  lastName?: string
+  company?: string
+  address1?: string
+  address2?: string
+  city?: string
+  state?: string
+  postcode?: string
+  country?: string
+  phone?: string
+  email?: string
+}
+
 export type Nonce = {
   nonce: string
   headerName: 'X-Nonce'
@@ -693,20 +886,6 @@ export type Profile = { firstName: string | null; lastName: string | null }
 
 export type Consent = { marketingOptIn: boolean; termsAcceptedAt: string | null; privacyAcceptedAt: string | null }
 
-export type Address = {
-  firstName?: string
-  lastName?: string
-  company?: string
-  address1?: string
-  address2?: string
-  city?: string
-  state?: string
-  postcode?: string
-  country?: string
-  phone?: string
-  email?: string
-}
-
 export type Order = {
   id: number
   status: 'pending' | 'on-hold' | 'processing' | 'completed' | 'failed' | 'cancelled' | 'refunded'
@@ -735,64 +914,6 @@ export type Order = {
 }
 
 export type Pagination = { page: number; perPage: number; total: number; totalPages: number }
-
-export type OwnOrder = {
-  id: number
-  status: 'pending' | 'on-hold' | 'processing' | 'completed' | 'failed' | 'cancelled' | 'refunded'
-  currency: string
-  total: number
-  createdAt: string
-  updatedAt: string
-  renewalOf: number | null
-  lineItems: { name: string; quantity: number; total: number }[]
-  affiliateRef: string
-  affiliateCampaign: string
-  affiliateReferralCreated: boolean
-  affiliateVisitId: number | null
-  affiliateReferralId: number | null
-  affiliateVisitConverted: boolean | null
-  orderAttributionSourceType: string | null
-  orderAttributionUtmSource: string | null
-  orderAttributionUtmMedium: string | null
-  orderAttributionUtmCampaign: string | null
-  orderAttributionUtmContent: string | null
-  marketingUtmSource: string | null
-  marketingUtmMedium: string | null
-  marketingUtmCampaign: string | null
-  marketingUtmContent: string | null
-  invoiceUrl: string | null
-  email: string | null
-  totals: { subtotal: number; discount: number; shipping: number; tax: number; taxIncluded: boolean; total: number }
-  taxes: { name: string; ratePercent: number; amount: number }[]
-  shippingMethod: { id: string; name: string; estimate: string | null } | null
-  shipments: Shipment[]
-  images: (Image | null)[]
-  orderToken: string
-  lines: OwnOrderLine[]
-  billingAddress: Address | null
-  shippingAddress: Address | null
-}
-
-export type Shipment = {
-  shippedAt: string
-  carrier: string | null
-  tracking: string | null
-  url: string | null
-  lines: { line: number; name: string; quantity: number }[]
-}
-
-export type Image = { url: string; alt: string; width: number; height: number; sizes: { url: string; width: number }[] }
-
-export type OwnOrderLine = {
-  productId: number
-  variationId: number | null
-  productSlug: string | null
-  type: 'physical' | 'digital'
-  name: string
-  quantity: number
-  unitPrice: number
-  total: number
-}
 
 export type OwnSubscription = {
   id: number

@@ -4,6 +4,7 @@ import { cleanUp } from './housekeeping.ts'
 import { onceADay } from './once-a-day.ts'
 import { warnOfDifferences } from './reports/payments/daily.ts'
 import { describeError } from '../platform/log.ts'
+import { eventDetails } from '../shop/customers/event-details.ts'
 import { startMailer } from '../shop/mailer/mailer.ts'
 import type { EventCursor } from '../shop/payments/missed-events.ts'
 import { startPace } from '../shop/payments/reconcile-pace.ts'
@@ -25,7 +26,7 @@ export type Jobs = { stop(): Promise<void> }
  */
 export function startJobs(app: App, openSince: number): Jobs {
   const mailer = startMailer(app)
-  const webhooks = startWebhookSender(app)
+  const webhooks = startWebhookSender(app, { detailsOf: (event, now) => eventDetails(app, event, now) })
   const backups = startBackupSchedule(app)
   app.sandbox?.start()
   const events: EventCursor = { since: null }

@@ -28,14 +28,23 @@ test('an operator adds an address while the shop runs, sees what it was sent, an
   onTestFinished(() => void site.close())
 
   const url = `http://127.0.0.1:${(site.address() as AddressInfo).port}/hook`
-  const added = await shopstead<Added>(dataDir, ['webhooks', 'add', url, '--types', 'account.registered', '--json'])
-  expect(added).toMatchObject({ code: 0, json: { webhook: { id: 1, types: ['account.registered'] } } })
+  const added = await shopstead<Added>(dataDir, [
+    'webhooks',
+    'add',
+    url,
+    '--types',
+    'account.registered',
+    '--full',
+    '--json'
+  ])
+  expect(added).toMatchObject({ code: 0, json: { webhook: { id: 1, types: ['account.registered'], full: true } } })
+  expect(added.stderr).toContain('the names, emails and addresses of buyers')
   expect(added.json.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
   expect((await shop.visitor().register()).status).toBe(201)
   await expect.poll(() => received, wait).toHaveLength(1)
   expect(new Webhook(added.json.secret).verify(received[0]?.body ?? '', received[0]?.headers ?? {})).toMatchObject({
     type: 'account.registered',
-    data: { userId: 1 }
+    data: { userId: 1, customer: { id: 1, email: expect.stringContaining('@') } }
   })
 
   const listed = await shopstead(dataDir, ['webhooks', 'list', '--json'])

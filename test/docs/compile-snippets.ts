@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path'
 import ts from 'typescript'
 
 /** The files of the package whose types sites use. */
-const shipped = ['client/client', 'client/api-types', 'proxy/proxy', 'proxy/upstream', 'proxy/node']
+const shipped = ['client/client', 'client/webhooks', 'client/api-types', 'proxy/proxy', 'proxy/upstream', 'proxy/node']
 
 const options: ts.CompilerOptions = {
   allowJs: true,
@@ -17,6 +17,7 @@ const options: ts.CompilerOptions = {
   types: ['node'],
   paths: {
     'shopstead/client': [resolve('types/client/client.d.ts')],
+    'shopstead/webhooks': [resolve('types/client/webhooks.d.ts')],
     'shopstead/proxy': [resolve('types/proxy/proxy.d.ts')],
     'shopstead/proxy/node': [resolve('types/proxy/node.d.ts')]
   }

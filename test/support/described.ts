@@ -22,6 +22,16 @@ function findPath(address: string) {
 
 const checks = new Map<string, z.ZodType>()
 
+/** How an event differs from the API description; empty if it matches. */
+export function undescribedEvent(event: { type: string }): string[] {
+  const { post } = asSchema(asSchema(apiDocument()['webhooks'])[event.type])
+  const { content } = asSchema(asSchema(post)['requestBody'])
+  const check = checks.get(event.type) ?? strictly(asSchema(asSchema(asSchema(content)['application/json'])['schema']))
+  checks.set(event.type, check)
+  const result = check.safeParse(event)
+  return result.success ? [] : [`${event.type} is not as described: ${z.prettifyError(result.error)}`]
+}
+
 /**
  * The differences between an answer and the API description: unknown operations, statuses and fields, and missing fields.
  * Empty if the answer matches.

@@ -169,7 +169,7 @@ export const address = z
   })
   .meta({ id: 'Address', example: { firstName: 'Ada', address1: 'Quay 7', city: 'Hamburg', country: 'DE' } })
 
-const ownOrder = z
+export const ownOrder = z
   .object({
     ...buyerOrder.shape,
     email: z.string().nullable().meta({ example: 'ada@example.com' }),
@@ -183,6 +183,7 @@ const ownOrder = z
             .string()
             .nullable()
             .meta({ description: 'Null if the product is not published any more.', example: 'harbour-lantern' }),
+          sku: z.string().nullable().meta({ description: 'Of the variation, else of the product.', example: 'LAN-01' }),
           type: z.enum(productTypes).meta({ example: 'physical' }),
           name: z.string().meta({ example: 'Harbour lantern' }),
           quantity: count,

@@ -20,10 +20,18 @@ export function clientTypes(document: ApiDocument): string {
   return [
     `${heading}\nexport type Operations = {\n${operations.join('\n')}\n}`,
     `/** The details of each error code. */\nexport type ErrorDetails = {\n${details.join('\n')}\n}`,
+    `/** The data of each event that the shop sends to webhooks. */\nexport type WebhookData = {\n${webhookTypes(document).join('\n')}\n}`,
     ...named.map(([name, schema]) => `export type ${name} = ${typeOf(schema)}`)
   ]
     .join('\n\n')
     .concat('\n')
+}
+
+function webhookTypes(document: ApiDocument): string[] {
+  return Object.entries(document.webhooks ?? {}).map(([type, item]) => {
+    const { properties } = asSchema(mediaOf(asSchema(asSchema(asSchema(item)['post'])['requestBody']))['schema'])
+    return `  '${type}': ${typeOf(asSchema(properties)['data'])}`
+  })
 }
 
 function operationType(name: string, operation: Schema): string {

@@ -8,6 +8,7 @@ import { requestExamples } from './examples.ts'
 import { introduction, tags } from './introduction.ts'
 import { parametersOf, withProxyNotes } from './parameters.ts'
 import { addExamples, responsesOf } from './responses.ts'
+import { describeWebhooks } from './webhooks.ts'
 
 /**
  * The API as OpenAPI 3.1, generated from the schemas that validate requests and type the handlers' results.
@@ -30,6 +31,7 @@ export function describeApi(place: { publicUrl: string; apiPrefix: string; cooki
       ],
       tags: tags.map(({ name, description }) => ({ name, description })),
       paths: pathsOf(routes),
+      webhooks: describeWebhooks(),
       components: {
         securitySchemes: {
           session: {

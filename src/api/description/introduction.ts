@@ -20,5 +20,6 @@ export const tags: readonly { name: string; description: string; areas: readonly
   { name: 'Accounts', description: 'Registration, sessions and profiles.', areas: ['auth', 'me'] },
   { name: 'Store', description: 'Offers, checkout and orders.', areas: ['store', 'orders'] },
   { name: 'Affiliates', description: 'Referrals and their accounts.', areas: ['affiliates'] },
-  { name: 'Service', description: 'The nonce, the status of the service, and webhooks.', areas: [] }
+  { name: 'Service', description: 'The nonce, the status of the service, and webhooks.', areas: [] },
+  { name: 'Events', description: 'What the shop sends to webhooks.', areas: [] }
 ]

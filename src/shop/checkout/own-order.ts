@@ -21,6 +21,7 @@ type OwnLine = {
   variationId: number | null
   /** Null if the product is not published any more. */
   productSlug: string | null
+  sku: string | null
   type: ProductType
   name: string
   quantity: number
@@ -47,6 +48,7 @@ type StoredLine = Omit<OwnLine, 'unitPrice' | 'total'> & { unitPriceMinor: numbe
 
 const linesOf = rawStatement<[number], StoredLine>(
   `SELECT i.product_id AS productId, i.variation_id AS variationId, i.type, i.name, i.quantity,
+          coalesce(i.sku, p.sku) AS sku,
           CASE WHEN p.published THEN p.slug END AS productSlug,
           i.unit_price_minor AS unitPriceMinor, i.total_minor AS totalMinor
      FROM order_items i JOIN products p ON p.id = i.product_id
@@ -71,6 +73,11 @@ export function listOwnOrders(shop: ShopContext, userId: number, page: Page): Ow
 export function getOwnOrder(shop: ShopContext, userId: number, orderId: number, now: number): OwnOrder {
   const order = isModuleOn(shop.db, 'commerce') ? findOrder(shop.db, orderId) : undefined
   if (order?.userId !== userId) throw new AppError('NOT_FOUND', 'You have no order with this number.')
+  return toOwnOrder(shop, order, now)
+}
+
+/** An order as its customer sees it, and what they can do with it. */
+export function toOwnOrder(shop: ShopContext, order: OrderRow, now: number): OwnOrder {
   const { order: shown, ...options } = toBuyerOrder(shop, order, now)
   return {
     order: {

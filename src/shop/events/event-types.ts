@@ -1,68 +1,120 @@
-/** Every event with its data (docs/contract.md 9.1): ids, states and amounts, and no addresses of persons. */
-export type ShopEvents = {
-  'account.registered': { userId: number }
-  'account.verified': { userId: number }
-  'account.deactivated': { userId: number }
-  'order.created': { orderId: number; totalMinor: number; currency: string }
-  'order.paid': { orderId: number; totalMinor: number; currency: string }
-  'order.status_changed': { orderId: number; from: string; to: string }
-  'order.refunded': { orderId: number; amountMinor: number; currency: string; full: boolean }
-  'order.refund_failed': { orderId: number; amountMinor: number; currency: string }
-  'order.shipped': {
-    orderId: number
-    shipmentId: number
-    carrier: string | null
-    tracking: string | null
-    complete: boolean
-  }
-  'order.disputed': { orderId: number; disputeId: string; status: string }
-  'referral.created': ReferralFacts
-  'referral.accepted': ReferralFacts
-  'referral.rejected': ReferralFacts & { reason: string }
-  'referral.paid': ReferralFacts & { payoutId: number }
-  'affiliate.applied': { affiliateId: number }
-  'affiliate.approved': { affiliateId: number }
-  'affiliate.rejected': { affiliateId: number }
-  'affiliate.terms_accepted': { affiliateId: number; version: string }
-  'membership.started': { membershipId: number; userId: number; plan: string }
-  'membership.ended': { membershipId: number; userId: number; plan: string }
-  'subscription.started': { subscriptionId: number; userId: number }
-  'subscription.renewed': { subscriptionId: number; userId: number; currentPeriodEnd: string }
-  'subscription.ended': { subscriptionId: number; userId: number }
-  'donation.received': { donationId: number; orderId: number | null; amountMinor: number; currency: string }
-}
-type ReferralFacts = { referralId: number; affiliateId: number; orderId: number; amountMinor: number; currency: string }
-export type ShopEventType = keyof ShopEvents
+import { z } from 'zod'
 
-/** A description of each event type, for an operator who chooses the types of a webhook. */
-export const eventTypes: Readonly<Record<ShopEventType, string>> = {
-  'account.registered': 'an account was created',
-  'account.verified': 'the email address of an account was verified',
-  'account.deactivated': 'an account was deactivated',
-  'order.created': 'an order was placed and is not paid yet',
-  'order.paid': 'an order was paid',
-  'order.status_changed': 'the status of an order changed',
-  'order.refunded': 'an order was refunded, in full or in part',
-  'order.refund_failed': 'a refund did not reach the buyer: the money is back with the shop',
-  'order.shipped': 'goods of an order were handed to a carrier',
-  'order.disputed': 'a buyer disputed a payment with their bank',
-  'referral.created': 'an order was attributed to an affiliate',
-  'referral.accepted': 'a referral was accepted: its commission is owed',
-  'referral.rejected': 'a referral was rejected: its commission is not owed',
-  'referral.paid': 'the commission of a referral was paid out',
-  'affiliate.applied': 'a user applied to become an affiliate',
-  'affiliate.approved': 'an affiliate application was approved',
-  'affiliate.rejected': 'an affiliate application was rejected',
-  'affiliate.terms_accepted': 'an affiliate accepted the terms',
-  'membership.started': 'a membership started',
-  'membership.ended': 'a membership ended',
-  'subscription.started': 'a subscription started',
-  'subscription.renewed': 'a subscription was paid for another period',
-  'subscription.ended': 'a subscription ended',
-  'donation.received': 'a donation was received'
+// Every event with its data (docs/contract.md 9.1): ids, states and amounts, and no addresses of persons.
+
+/** What a webhook with full data adds to an event: the order and its buyer, the owner of the account, or nothing. */
+export type EventSubject = 'order' | 'customer' | null
+
+type Definition<Data extends z.ZodRawShape, Subject extends EventSubject> = {
+  /** For an operator who chooses the types of a webhook. */
+  about: string
+  data: z.ZodObject<Data>
+  subject: Subject
 }
 
-/** Checks an event type that an operator typed. */
+function event<Data extends z.ZodRawShape, Subject extends EventSubject>(
+  about: string,
+  data: Data,
+  subject: Subject
+): Definition<Data, Subject> {
+  return { about, data: z.object(data), subject }
+}
+
+const id = z.int().meta({ example: 17 })
+const minor = z.int().meta({ description: 'In minor units, such as cents.', example: 1250 })
+const currency = z.string().meta({ description: 'ISO 4217.', example: 'EUR' })
+const status = z.string().meta({ example: 'processing' })
+const byUser = { userId: id }
+const referral = { referralId: id, affiliateId: id, orderId: id, amountMinor: minor, currency }
+const membership = { membershipId: id, userId: id, plan: z.string().meta({ example: 'keepers-circle' }) }
+
+/** Every event type with the schema of its data. */
+export const eventTypes = {
+  'account.registered': event('an account was created', byUser, 'customer'),
+  'account.verified': event('the email address of an account was verified', byUser, 'customer'),
+  'account.deactivated': event('an account was deactivated', byUser, 'customer'),
+  'order.created': event(
+    'an order was placed and is not paid yet',
+    { orderId: id, totalMinor: minor, currency },
+    'order'
+  ),
+  'order.paid': event('an order was paid', { orderId: id, totalMinor: minor, currency }, 'order'),
+  'order.status_changed': event('the status of an order changed', { orderId: id, from: status, to: status }, 'order'),
+  'order.refunded': event(
+    'an order was refunded, in full or in part',
+    {
+      orderId: id,
+      amountMinor: minor,
+      currency,
+      full: z.boolean().meta({ description: 'Whether everything is refunded now.' })
+    },
+    'order'
+  ),
+  'order.refund_failed': event(
+    'a refund did not reach the buyer: the money is back with the shop',
+    { orderId: id, amountMinor: minor, currency },
+    'order'
+  ),
+  'order.shipped': event(
+    'goods of an order were handed to a carrier',
+    {
+      orderId: id,
+      shipmentId: id,
+      carrier: z.string().nullable().meta({ example: 'DHL' }),
+      tracking: z.string().nullable().meta({ example: '00340434161094042557' }),
+      complete: z.boolean().meta({ description: 'Whether everything is shipped now.' })
+    },
+    'order'
+  ),
+  'order.disputed': event(
+    'a buyer disputed a payment with their bank',
+    {
+      orderId: id,
+      disputeId: z.string().meta({ example: 'dp_1' }),
+      status: z.string().meta({ description: "The gateway's word.", example: 'needs_response' })
+    },
+    'order'
+  ),
+  'referral.created': event('an order was attributed to an affiliate', referral, null),
+  'referral.accepted': event('a referral was accepted: its commission is owed', referral, null),
+  'referral.rejected': event(
+    'a referral was rejected: its commission is not owed',
+    { ...referral, reason: z.string().meta({ example: 'order_refunded' }) },
+    null
+  ),
+  'referral.paid': event('the commission of a referral was paid out', { ...referral, payoutId: id }, null),
+  'affiliate.applied': event('a user applied to become an affiliate', { affiliateId: id }, null),
+  'affiliate.approved': event('an affiliate application was approved', { affiliateId: id }, null),
+  'affiliate.rejected': event('an affiliate application was rejected', { affiliateId: id }, null),
+  'affiliate.terms_accepted': event(
+    'an affiliate accepted the terms',
+    { affiliateId: id, version: z.string().meta({ example: '2026-01-31' }) },
+    null
+  ),
+  'membership.started': event('a membership started', membership, 'customer'),
+  'membership.ended': event('a membership ended', membership, 'customer'),
+  'subscription.started': event('a subscription started', { subscriptionId: id, userId: id }, 'customer'),
+  'subscription.renewed': event(
+    'a subscription was paid for another period',
+    {
+      subscriptionId: id,
+      userId: id,
+      currentPeriodEnd: z.string().meta({ format: 'date-time', example: '2026-04-14T09:26:53.589Z' })
+    },
+    'customer'
+  ),
+  'subscription.ended': event('a subscription ended', { subscriptionId: id, userId: id }, 'customer'),
+  'donation.received': event(
+    'a donation was received',
+    { donationId: id, orderId: id.nullable(), amountMinor: minor, currency },
+    'order'
+  )
+}
+
+export type ShopEventType = keyof typeof eventTypes
+export type ShopEvents = { [Type in ShopEventType]: z.output<(typeof eventTypes)[Type]['data']> }
+
+/** Checks an event type that an operator typed, or one that is stored. */
 export function isEventType(text: string): text is ShopEventType {
   return Object.hasOwn(eventTypes, text)
 }

@@ -16,9 +16,14 @@ export type EndpointRow = typeof webhookEndpoints.$inferSelect
  * and only the status of a response is stored and shown.
  *
  * @param input.types event types that are delivered; null for all
+ * @param input.full events contain their order and its buyer
  * @throws AppError VALIDATION_FAILED for the address or a type, CONFLICT when the address is registered already
  */
-export function addEndpoint(db: Db, input: { url: string; types: string[] | null }, now: number): EndpointRow {
+export function addEndpoint(
+  db: Db,
+  input: { url: string; types: string[] | null; full?: boolean },
+  now: number
+): EndpointRow {
   const url = parseAddress(input.url)
   const unknown = input.types?.find((type) => !isEventType(type))
   if (unknown !== undefined || input.types?.length === 0) {
@@ -27,7 +32,7 @@ export function addEndpoint(db: Db, input: { url: string; types: string[] | null
     })
   }
   const secret = `whsec_${randomBytes(32).toString('base64')}`
-  const row = { url, types: input.types, secret, createdAt: now }
+  const row = { url, types: input.types, secret, full: input.full ?? false, createdAt: now }
   try {
     return write(db, (tx) => tx.orm.insert(webhookEndpoints).values(row).returning().get())
   } catch (error) {

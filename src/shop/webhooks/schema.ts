@@ -12,6 +12,8 @@ export const webhookEndpoints = sqliteTable(
     /** Event types that are delivered; null for all. */
     types: json<string[]>('types'),
     secret: text('secret').notNull(),
+    /** Whether events contain their order and its buyer. */
+    full: bool('full').notNull().default(false),
     active: bool('active').notNull().default(true),
     createdAt: instant('created_at').notNull()
   },

@@ -11,7 +11,11 @@ const pollMs = 1_000
 const maxConcurrentPerEndpoint = 4
 const responseTimeoutMs = 15_000
 
-type Options = { timeoutMs?: number }
+type Options = {
+  timeoutMs?: number
+  /** What an event is about, for endpoints that ask for full data: read when the event is sent, and never stored. */
+  detailsOf?: (event: EventRow, now: number) => object
+}
 
 export type WebhookSender = {
   /** Looks for due deliveries now instead of at the next poll. */
@@ -26,7 +30,10 @@ export type WebhookSender = {
  *
  * @param options.timeoutMs how long a request may take; 15 s by default
  */
-export function startWebhookSender(shop: ShopContext, { timeoutMs = responseTimeoutMs }: Options = {}): WebhookSender {
+export function startWebhookSender(
+  shop: ShopContext,
+  { timeoutMs = responseTimeoutMs, detailsOf = () => ({}) }: Options = {}
+): WebhookSender {
   const stopping = new AbortController()
   const requests = new Map<number, Set<Promise<void>>>()
 
@@ -47,7 +54,7 @@ export function startWebhookSender(shop: ShopContext, { timeoutMs = responseTime
     try {
       const claimed = await claimDelivery(shop.db, endpoint.id, shop.clock.now())
       if (claimed === undefined || stopping.signal.aborted) return false
-      await deliver(shop, endpoint, claimed, { timeoutMs, stopping: stopping.signal })
+      await deliver(shop, endpoint, claimed, { timeoutMs, detailsOf, stopping: stopping.signal })
       return true
     } catch (error) {
       shop.log.error('webhook delivery could not be started', { endpoint: endpoint.id, error: describeError(error) })
@@ -76,7 +83,7 @@ export function startWebhookSender(shop: ShopContext, { timeoutMs = responseTime
   }
 }
 
-type Limits = { timeoutMs: number; stopping: AbortSignal }
+type Limits = Required<Options> & { stopping: AbortSignal }
 
 const warnings: Readonly<Record<DeliveryState, string | null>> = {
   delivered: null,
@@ -112,8 +119,10 @@ async function deliver(
 }
 
 async function send(endpoint: EndpointRow, event: EventRow, now: number, limits: Limits): Promise<Outcome> {
-  const { body, headers } = writeMessage(event, endpoint.secret, now)
   try {
+    const details = endpoint.full ? limits.detailsOf(event, now) : {}
+    const payload = { ...event.payload, ...details }
+    const { body, headers } = writeMessage({ ...event, payload }, endpoint.secret, now)
     const response = await fetch(endpoint.url, {
       method: 'POST',
       body,

@@ -115,6 +115,33 @@ describe('an outgoing webhook', () => {
     expect(listDeliveries(shop.db, { limit: 10 })).toEqual([])
   })
 
+  test('has details only for an endpoint that asks for full data, and is tried again when they cannot be read', async () => {
+    const shop = openShop()
+    const [thin, full] = [await receiver(), await receiver()]
+    add(shop, thin.url)
+    addEndpoint(shop.db, { url: full.url, types: null, full: true }, shop.clock.now())
+    pay(shop, 7)
+    let isBroken = true
+    const detailsOf = () => {
+      if (isBroken) throw new Error('the database is locked')
+      return { order: { id: 7 } }
+    }
+    const isSettled = () =>
+      listDeliveries(shop.db, { limit: 10 }).every(({ attempts, state }) => attempts === 1 && state !== 'failed')
+    const first = startWebhookSender(shop, { detailsOf })
+    await expect.poll(() => isSettled() && thin.received.length === 1).toBe(true)
+    await first.stop()
+    expect(full.received).toEqual([])
+    isBroken = false
+    shop.clock.advance(hourMs)
+    const second = startWebhookSender(shop, { detailsOf })
+    await expect.poll(() => full.received.length).toBe(1)
+    await second.stop()
+    const paid = { orderId: 7, totalMinor: 2500, currency: 'EUR' }
+    expect(JSON.parse(thin.received[0]?.body ?? '').data).toEqual(paid)
+    expect(JSON.parse(full.received[0]?.body ?? '').data).toEqual({ ...paid, order: { id: 7 } })
+  })
+
   test('is not queued when the transaction of its event is rolled back', () => {
     const shop = openShop()
     add(shop, 'https://site.example/hook')

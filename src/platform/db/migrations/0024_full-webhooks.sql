@@ -1,0 +1,1 @@
+ALTER TABLE `webhook_endpoints` ADD `full` integer DEFAULT false NOT NULL;
