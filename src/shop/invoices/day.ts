@@ -12,3 +12,18 @@ export function shopDay(db: Db, at: number): string {
   if (known === undefined) formats.set(timeZone, format)
   return format.format(at)
 }
+
+/** Zones are at most 14 hours from UTC. */
+const farthestMs = 15 * 60 * 60_000
+
+/** The first instant (epoch ms) of a day (YYYY-MM-DD) in the shop's time zone, also where the clocks change at midnight. */
+export function startOfShopDay(db: Db, day: string): number {
+  const midnight = Date.parse(day)
+  let [before, start] = [midnight - farthestMs, midnight + farthestMs]
+  while (start - before > 1) {
+    const middle = Math.floor((before + start) / 2)
+    if (shopDay(db, middle) < day) before = middle
+    else start = middle
+  }
+  return start
+}

@@ -33,6 +33,9 @@ export const invoices = sqliteTable(
       .where(sql`kind = 'invoice'`),
     index('invoices_by_order').on(t.orderId, t.id),
     index('invoices_by_date').on(t.date, t.id),
+    index('invoices_credited')
+      .on(t.date, t.currency, t.totalMinor)
+      .where(sql`kind = 'credit_note'`),
     check('invoices_kind', oneOf(t.kind)),
     check('invoices_total', sql`${t.totalMinor} >= 0`)
   ]

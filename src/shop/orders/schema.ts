@@ -75,6 +75,20 @@ export const orders = sqliteTable(
     index('orders_by_renewal')
       .on(t.renewalOf)
       .where(sql`renewal_of IS NOT NULL`),
+    // A covering index for reports, which read every paid order of a period.
+    index('orders_paid')
+      .on(
+        t.paidAt,
+        t.currency,
+        t.subtotalMinor,
+        t.discountMinor,
+        t.shippingMinor,
+        t.taxMinor,
+        t.totalMinor,
+        t.refundedMinor
+      )
+      .where(sql`paid_at IS NOT NULL`),
+    index('orders_by_time').on(t.createdAt, t.id),
     index('orders_unpaid_guests').on(t.createdAt).where(sql.raw(unpaidGuestWithData)),
     index('orders_held')
       .on(t.holdEndsAt)
@@ -125,7 +139,8 @@ export const orderItems = sqliteTable(
     stockTaken: integer('stock_taken').notNull()
   },
   (t) => [
-    index('order_items_by_order').on(t.orderId, t.id),
+    // A covering index for reports about products.
+    index('order_items_by_order').on(t.orderId, t.id, t.productId, t.variationId, t.quantity, t.totalMinor),
     index('order_items_by_product').on(t.productId),
     check('order_items_quantity', sql`${t.quantity} > 0`),
     check('order_items_type', oneOf(t.type)),

@@ -49,6 +49,65 @@ export function getAffiliateStats(db: Db, userId: number, days: number, now: num
   })
 }
 
+/** What the links of one affiliate led to in one currency; the clicks are in the affiliate's first row. */
+export type AffiliateResult = { code: string; currency: string; clicks: number; orders: number; amountMinor: number }
+
+const clicksWithin = rawStatement<{ from: string; to: string }, { id: number; clicks: number }>(
+  `SELECT affiliate_id AS id, sum(clicks) AS clicks FROM affiliate_clicks
+   WHERE day BETWEEN @from AND @to GROUP BY affiliate_id`
+)
+const ordersWithin = rawStatement<
+  { startsAt: number; endsAt: number },
+  { id: number; currency: string; orders: number; amountMinor: number }
+>(
+  `SELECT affiliate_id AS id, currency, count(*) AS orders, sum(amount_minor) AS amountMinor FROM referrals
+   WHERE created_at >= @startsAt AND created_at < @endsAt AND status IN ('unpaid', 'paid')
+   GROUP BY affiliate_id, currency`
+)
+const codes = rawStatement<[], { id: number; code: string }>('SELECT id, code FROM affiliates')
+
+/**
+ * What the links of all affiliates led to in some days (YYYY-MM-DD in UTC, both included), as in `getAffiliateStats`: a
+ * row for each affiliate and currency, the highest commission first. Affiliates without clicks and orders have none.
+ *
+ * @param currency of the row of an affiliate without orders
+ */
+export function affiliateResults(
+  db: Db,
+  { from, to, currency }: { from: string; to: string; currency: string }
+): AffiliateResult[] {
+  return readSnapshot(db, () => {
+    const instants = { startsAt: Date.parse(from), endsAt: Date.parse(to) + dayMs }
+    const codeOf = new Map(
+      codes(db)
+        .all()
+        .map(({ id, code }) => [id, code])
+    )
+    const clicks = new Map(
+      clicksWithin(db)
+        .all({ from, to })
+        .map((row) => [row.id, row.clicks])
+    )
+    const sold = ordersWithin(db).all(instants).toSorted(byCommission)
+    const found = new Set(sold.map(({ id }) => id))
+    const unsold = [...clicks.keys()].filter((id) => !found.has(id))
+    const rows = [...sold, ...unsold.map((id) => ({ id, currency, orders: 0, amountMinor: 0 }))]
+    return rows
+      .map(({ id, ...row }) => {
+        const taken = clicks.get(id) ?? 0
+        clicks.delete(id)
+        return { code: codeOf.get(id) ?? '', ...row, clicks: taken }
+      })
+      .toSorted((a, b) => byCommission(a, b) || b.clicks - a.clicks)
+  })
+}
+
+type Earned = Pick<AffiliateResult, 'orders' | 'amountMinor'>
+
+function byCommission(a: Earned, b: Earned): number {
+  return b.amountMinor - a.amountMinor || b.orders - a.orders
+}
+
 function statsOf(db: Db, affiliateId: number, days: number, now: number): AffiliateStats {
   const today = Math.floor(now / dayMs)
   const first = today - days + 1
@@ -85,10 +144,13 @@ function totalsOf(counts: readonly AffiliateCounts[]): AffiliateStats['totals'] 
   }
   const currencies = [...sums.keys()].toSorted()
   const commissions = currencies.map((currency) => ({ currency, amountMinor: sums.get(currency) ?? 0 }))
-  return { ...totals, commissions, conversionPercent: percentOf(totals) }
+  return { ...totals, commissions, conversionPercent: conversionPercent(totals) }
 }
 
-/** Orders of people who clicked before the period can exceed its clicks. */
-function percentOf({ orders, clicks }: AffiliateCounts): number {
+/**
+ * Orders for each hundred clicks, with at most one decimal; 0 without clicks. At most 100, because orders of people who
+ * clicked before the period can exceed its clicks.
+ */
+export function conversionPercent({ orders, clicks }: Pick<AffiliateCounts, 'clicks' | 'orders'>): number {
   return clicks === 0 ? 0 : Math.min(100, Math.round((orders / clicks) * 1000) / 10)
 }

@@ -1,0 +1,147 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'csv-parse/sync'
+import { expect, it } from 'vitest'
+import { write } from '../../src/platform/db/database.ts'
+import { recordClicks } from '../../src/shop/affiliates/clicks.ts'
+import { getAffiliateStats } from '../../src/shop/referrals/stats.ts'
+import {
+  credited,
+  draft,
+  line,
+  makeAffiliate,
+  makeProduct,
+  makeUser,
+  makeVariation,
+  move,
+  place
+} from '../shop/orders/support.ts'
+import { shopstead } from '../support/command-line.ts'
+import { demoShop } from '../support/demo-shop.ts'
+import { openTestShop } from '../support/shop-context.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+type Json = { rows: Record<string, unknown>[]; totals: object; file: string }
+
+const days = ['--from', '2025-01-01', '--to', '2027-12-31']
+const dayMs = 86_400_000
+
+it.each(['sales', 'products', 'affiliates', 'stock', 'tax'])(
+  'report %s answers rows as JSON, the same rows as CSV, and a page with charts that loads nothing',
+  async (kind) => {
+    const dataDir = demoShop()
+    const folder = temporaryFolder()
+    const [csv, html] = [join(folder, 'rows.csv'), join(folder, 'page.html')]
+    const { code, json } = await shopstead<Json>(dataDir, ['report', kind, ...days, '--json'])
+    expect(code).toBe(0)
+    expect(json.rows.length).toBeGreaterThan(0)
+    const written = await shopstead<Json>(dataDir, ['report', kind, ...days, '--json', '--csv', csv, '--html', html])
+    expect(written.json).toMatchObject({ file: csv })
+    expect(written.json).not.toHaveProperty('rows')
+    expect(parse(readFileSync(csv, 'utf8'), { columns: true, bom: true })).toHaveLength(json.rows.length)
+    const page = readFileSync(html, 'utf8')
+    expect(page).toContain('<svg')
+    expect(page).not.toMatch(/<script|<link|<img|url\(|src=|undefined|NaN/)
+    const again = await shopstead(dataDir, ['report', kind, '--html', html])
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('already exists') })
+  }
+)
+
+it('report sales draws bars on a terminal that fit its width, and none elsewhere', async () => {
+  const dataDir = demoShop()
+  const args = ['report', 'sales', ...days, '--by', 'month']
+  const { stdout } = await shopstead(dataDir, args, { answers: [] })
+  const lines = stdout.split('\n')
+  expect(stdout).toContain('█')
+  expect(lines.filter((text) => text.length > 80)).toEqual([])
+  expect((await shopstead(dataDir, args)).stdout).not.toContain('█')
+  expect(lines.some((text) => /^Total +\d+ +€[\d,.]+ +€[\d,.]+ +€[\d,.]+$/.test(text))).toBe(true)
+})
+
+it('a report without orders says so, and does not fail', async () => {
+  using shop = openTestShop()
+  for (const kind of ['sales', 'products', 'affiliates', 'stock', 'tax'])
+    expect(await shopstead(shop.dataDir, ['report', kind], { answers: [] })).toMatchObject({ code: 0, stderr: '' })
+})
+
+it('report refuses days that are none, in the wrong order, or too many rows', async () => {
+  using shop = openTestShop()
+  const codeOf = async (...args: string[]) => (await shopstead(shop.dataDir, ['report', 'sales', ...args])).code
+  expect(await codeOf('--from', '2026-02-31')).toBe(2)
+  expect(await codeOf('--from', '2026-03-01', '--to', '2026-02-01')).toBe(2)
+  expect(await codeOf('--by', 'hour')).toBe(2)
+  expect(await codeOf('--from', '0001-01-01', '--to', '9999-12-31', '--by', 'day')).toBe(1)
+  expect(await codeOf('--from', '2026-01-01', '--to', '2026-01-01')).toBe(0)
+})
+
+it('report affiliates agrees with what each affiliate sees, and counts the clicks of affiliates without orders', async () => {
+  using shop = openTestShop()
+  const now = Date.now()
+  const mira = makeAffiliate(shop.db, makeUser(shop.db, 'mira@shop.example').id)
+  const noor = makeAffiliate(shop.db, makeUser(shop.db, 'noor@shop.example').id, 'noor')
+  const lines = [line(makeProduct(shop.db))]
+  for (const ago of [1, 2, 40]) {
+    const { id } = place(shop.db, draft(lines, { attribution: credited(mira) }), now - ago * dayMs)
+    move(shop.db, id, 'processing', {}, now - ago * dayMs)
+  }
+  place(shop.db, draft(lines, { attribution: credited(mira) }), now)
+  write(shop.db, (tx) => recordClicks(tx, mira.id, 8, now))
+  write(shop.db, (tx) => recordClicks(tx, noor.id, 3, now - dayMs))
+  const own = getAffiliateStats(shop.db, mira.userId, 30, now)
+  const { json } = await shopstead<Json>(shop.dataDir, [
+    'report',
+    'affiliates',
+    '--json',
+    '--from',
+    own.from,
+    '--to',
+    own.to
+  ])
+  const { clicks, orders, conversionPercent, commissions } = own.totals
+  expect(orders).toBe(2)
+  expect(json.rows).toEqual([
+    {
+      code: 'mira',
+      clicks,
+      orders,
+      conversionPercent,
+      currency: 'EUR',
+      commission: (commissions[0]?.amountMinor ?? 0) / 100
+    },
+    { code: 'noor', clicks: 3, orders: 0, conversionPercent: 0, currency: 'EUR', commission: 0 }
+  ])
+  expect(json.totals).toMatchObject({ clicks: 11, orders: 2 })
+})
+
+it('report stock names what is sold out and low, with the days that it lasts at the pace of the sales', async () => {
+  using shop = openTestShop()
+  const now = Date.now()
+  const fast = makeProduct(shop.db, { slug: 'fast', stock: 40 })
+  makeProduct(shop.db, { slug: 'gone', stock: 0 })
+  makeProduct(shop.db, { slug: 'few', stock: 5 })
+  makeProduct(shop.db, { slug: 'plenty', stock: 500 })
+  makeProduct(shop.db, { slug: 'uncounted' })
+  makeProduct(shop.db, { slug: 'hidden', stock: 0, published: false })
+  const shirt = makeProduct(shop.db, { slug: 'shirt', stock: 99 })
+  const red = makeVariation(shop.db, shirt, 3)
+  const sell = (lines: Parameters<typeof draft>[0], state: 'processing' | 'refunded' = 'processing') => {
+    const { id } = place(shop.db, draft(lines), now)
+    move(shop.db, id, 'processing', {}, now)
+    if (state === 'refunded') move(shop.db, id, 'refunded', {}, now)
+  }
+  sell([line(fast, { quantity: 30 })])
+  sell([line(fast, { quantity: 10 })], 'refunded')
+  sell([line(shirt, { variationId: red, quantity: 1 })])
+  const { json } = await shopstead<Json>(shop.dataDir, ['report', 'stock', '--json'])
+  expect(
+    json.rows.map(({ slug, sku, state, stock, sold, daysLeft }) => [slug, sku, state, stock, sold, daysLeft])
+  ).toEqual([
+    ['gone', null, 'sold_out', 0, 0, null],
+    ['fast', null, 'low', 10, 30, 10],
+    ['shirt', 'red', 'low', 2, 1, 60],
+    ['few', null, 'low', 5, 0, null]
+  ])
+  expect(json).toMatchObject({ counts: { soldOut: 1, low: 3, ok: 1 } })
+  const all = await shopstead<Json>(shop.dataDir, ['report', 'stock', '--json', '--all', '--low', '1'])
+  expect(all.json.rows.map(({ slug }) => slug)).toEqual(['gone', 'fast', 'shirt', 'few', 'plenty'])
+})

@@ -1,0 +1,165 @@
+import { parse } from 'csv-parse/sync'
+import * as fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { reportProducts } from '../../../src/operations/reports/products-report.ts'
+import { reportHtml } from '../../../src/operations/reports/report-page.ts'
+import { salesOf, totalSales } from '../../../src/operations/reports/sales.ts'
+import { reportSales } from '../../../src/operations/reports/sales-report.ts'
+import { reportTax } from '../../../src/operations/reports/tax.ts'
+import { write } from '../../../src/platform/db/database.ts'
+import type { Db } from '../../../src/platform/db/database.ts'
+import { exportOrders } from '../../../src/shop/customers/export-orders.ts'
+import { ordersCsv, ordersCsvHead } from '../../../src/shop/customers/orders-csv.ts'
+import { shopDay } from '../../../src/shop/invoices/day.ts'
+import { getOrder } from '../../../src/shop/orders/find.ts'
+import { recordRefund } from '../../../src/shop/orders/refund-order.ts'
+import { setSetting } from '../../../src/shop/settings/settings.ts'
+import { presetEu } from '../../../src/shop/tax/rates.ts'
+import { draft, line, makeProduct, move, place } from '../../shop/orders/support.ts'
+import { emptyShop } from '../../support/temporary-shop.ts'
+
+const hourMs = 3_600_000
+/** The clocks change in this time in Berlin, New York and Auckland. */
+const start = Date.UTC(2026, 2, 1)
+const year = { from: '2026-01-01', to: '2026-12-31' }
+
+const order = fc.record({
+  hour: fc.nat(24 * 60),
+  quantity: fc.integer({ min: 1, max: 3 }),
+  price: fc.integer({ min: 100, max: 50_000 }),
+  discount: fc.nat(100),
+  shipping: fc.nat(900),
+  product: fc.nat(2),
+  currency: fc.constantFrom('EUR', 'EUR', 'USD'),
+  isPaid: fc.boolean(),
+  /** Refunds as parts of the total, and how many hours later. */
+  refunds: fc.array(fc.record({ part: fc.double({ min: 0.05, max: 1, noNaN: true }), later: fc.nat(500) }), {
+    maxLength: 3
+  })
+})
+const shops = fc.record({
+  timeZone: fc.constantFrom('UTC', 'Europe/Berlin', 'America/New_York', 'Pacific/Auckland'),
+  included: fc.boolean(),
+  orders: fc.array(order, { maxLength: 12 })
+})
+type Made = typeof order extends fc.Arbitrary<infer T> ? T : never
+
+function fill(db: Db, orders: readonly Made[]): void {
+  const products = [0, 1, 2].map(() => makeProduct(db))
+  for (const { hour, quantity, price, discount, shipping, product, currency, isPaid, refunds } of orders) {
+    const at = start + hour * hourMs
+    const lines = [
+      line(products[product] ?? 0, { quantity, unitPriceMinor: price, discountMinor: discount }),
+      line(products[0] ?? 0)
+    ]
+    const method = { id: 'post', name: 'Post', estimate: null }
+    const { id } = place(db, draft(lines, { currency, shipping: { method, amountMinor: shipping } }), at)
+    if (!isPaid) continue
+    move(db, id, 'processing', {}, at + 60_000)
+    for (const { part, later } of refunds) {
+      const { totalMinor, refundedMinor } = getOrder(db, id)
+      const amountMinor = Math.min(Math.ceil(totalMinor * part), totalMinor - refundedMinor)
+      const cause = { by: 'operator', reason: 'test' }
+      if (amountMinor > 0) write(db, (tx) => recordRefund(tx, id, amountMinor, cause, at + later * hourMs))
+    }
+  }
+}
+
+type Row = Record<string, string>
+
+/** The exported orders that are paid, each with the row that has its sums. */
+function exported(db: Db): Row[] {
+  const parts = [...exportOrders(db, {}, (some) => [ordersCsv(db, some)]).rows]
+  const rows: Row[] = parse([ordersCsvHead(), ...parts].join(''), { columns: true })
+  return rows.filter((row) => row['paid_at'] !== '' && row['total'] !== '')
+}
+
+const sumOf = (rows: readonly Row[], name: string): number =>
+  rows.reduce((sum, row) => sum + Math.round(Number(row[name]) * 100), 0)
+
+it('sales, products, tax and the exported orders agree, in any time zone and unit', () => {
+  fc.assert(
+    fc.property(shops, ({ timeZone, included, orders }) => {
+      const db = emptyShop()
+      setSetting(db, 'shop.country', 'DE', 0)
+      setSetting(db, 'shop.timeZone', timeZone, 0)
+      setSetting(db, 'tax.pricesIncludeTax', String(included), 0)
+      presetEu(db, { ownRate: true })
+      fill(db, orders)
+      const rows = exported(db)
+      const totals = totalSales(salesOf(db, year, 'day'))
+      for (const unit of ['week', 'month'] as const) expect(totalSales(salesOf(db, year, unit))).toEqual(totals)
+      for (const total of totals) {
+        const { currency, goodsMinor, shippingMinor, taxMinor, totalMinor } = total
+        const own = rows.filter((row) => row['currency'] === currency)
+        expect(total).toMatchObject({
+          orders: own.length,
+          totalMinor: sumOf(own, 'total'),
+          refundedMinor: sumOf(own, 'refunded'),
+          discountMinor: sumOf(own, 'discount'),
+          shippingMinor: sumOf(own, 'shipping'),
+          taxMinor: sumOf(own, 'tax')
+        })
+        expect(goodsMinor + shippingMinor + (included ? 0 : taxMinor)).toBe(totalMinor)
+        const sold = reportProducts(db, year, 100).rows.filter((row) => row['currency'] === currency)
+        expect(sold.reduce((sum, row) => sum + Math.round(Number(row['total']) * 100), 0)).toBe(goodsMinor)
+        // In each month, not only in the year: an order counts on the day of its invoice, a refund on that of its note.
+        for (const month of salesOf(db, year, 'month').filter((row) => row.currency === currency)) {
+          const books = reportTax(db, month).report.totals.find((sum) => sum.currency === currency)
+          expect(Math.round((books?.gross ?? 0) * 100)).toBe(month.totalMinor - month.refundedMinor)
+        }
+        for (const day of salesOf(db, year, 'day').filter((row) => row.currency === currency && row.orders > 0))
+          expect(own.filter((row) => shopDay(db, Date.parse(row['paid_at'] ?? '')) === day.from)).toHaveLength(
+            day.orders
+          )
+      }
+    }),
+    { numRuns: 8 }
+  )
+})
+
+it('a shop without orders has a row of zeros for each day', () => {
+  const { rows, page } = reportSales(emptyShop(), { from: '2026-02-27', to: '2026-03-02' }, 'day')
+  const zeros = {
+    currency: 'EUR',
+    orders: 0,
+    goods: 0,
+    discount: 0,
+    shipping: 0,
+    tax: 0,
+    total: 0,
+    refunded: 0,
+    net: 0
+  }
+  expect(rows).toEqual(
+    ['2026-02-27', '2026-02-28', '2026-03-01', '2026-03-02'].map((day) => ({ from: day, to: day, ...zeros }))
+  )
+  expect(reportHtml('Shop', page, 'now')).not.toContain('<svg')
+})
+
+it('weeks start on Monday and months on their first day, and the ends are cut', () => {
+  const db = emptyShop()
+  const days = { from: '2026-02-27', to: '2026-03-10' }
+  const spans = (unit: 'week' | 'month') => salesOf(db, days, unit).map(({ from, to }) => `${from} ${to}`)
+  expect(spans('week')).toEqual(['2026-02-27 2026-03-01', '2026-03-02 2026-03-08', '2026-03-09 2026-03-10'])
+  expect(spans('month')).toEqual(['2026-02-27 2026-02-28', '2026-03-01 2026-03-10'])
+})
+
+it('an order of a version without invoices counts its refunds when it was paid', () => {
+  const db = emptyShop()
+  fill(db, [
+    {
+      hour: 1,
+      quantity: 1,
+      price: 1000,
+      discount: 0,
+      shipping: 0,
+      product: 1,
+      currency: 'EUR',
+      isPaid: true,
+      refunds: []
+    }
+  ])
+  db.sqlite.exec('DROP TRIGGER invoices_kept; DELETE FROM invoices; UPDATE orders SET refunded_minor = 300')
+  expect(totalSales(salesOf(db, year, 'month'))).toMatchObject([{ orders: 1, refundedMinor: 300 }])
+})
