@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest'
+import { loadAssets } from '../../../src/pages/assets.ts'
+import { orderStates as storefrontStates } from '../../../src/pages/storefront/order-states.ts'
+import { orderStates } from '../../../src/shop/orders/states.ts'
+
+describe('the table of order states', () => {
+  it('agrees with the one of the storefront, which knows only the public API', () => {
+    const facts = Object.entries(orderStates).map(([status, { tone, paid, released }]) => [
+      status,
+      { tone, paid, over: released }
+    ])
+    expect(storefrontStates).toEqual(Object.fromEntries(facts))
+  })
+
+  it.each(['orders', 'thanks', 'order'] as const)('is imported by the script %s of the storefront', (script) => {
+    expect(loadAssets().modulesOf(script)).toContainEqual(expect.stringMatching(/^\/assets\/order-states-/))
+  })
+})
