@@ -87,7 +87,8 @@ describe('a client that uses up the limits of an account', () => {
     const shop = await openShop()
     for (const path of ['/auth/forgot-password', '/auth/resend-verification'])
       expect(new Set(await statuses(8, () => elsewhere(shop).post(path, { email })))).toEqual(new Set([200]))
-    expect(shop.app.db.sqlite.prepare('SELECT count(*) FROM mails').pluck().get()).toBe(5)
+    // Each link ends the one before, and the mailer deletes the email of an ended link.
+    expect(shop.app.db.sqlite.prepare('SELECT count(*) FROM email_tokens').pluck().get()).toBe(5)
   })
 })
 

@@ -51,7 +51,8 @@ it('counts registrations and recovery messages of a mailbox together', async () 
     await shop.visitor().post('/auth/forgot-password', { email })
   }
   expect(registered).toEqual([400, 400, 429])
-  expect(shop.app.db.sqlite.prepare('SELECT count(*) FROM mails').pluck().get()).toBe(2)
+  // Each link ends the one before, and the mailer deletes the email of an ended link.
+  expect(shop.app.db.sqlite.prepare('SELECT count(*) FROM email_tokens').pluck().get()).toBe(2)
 })
 
 it('credits no affiliate for an order with any spelling of their own address', async () => {
