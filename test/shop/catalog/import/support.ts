@@ -2,6 +2,31 @@ import { AppError } from '../../../../src/errors.ts'
 import type { FileError } from '../../../../src/shop/catalog/import/file-errors.ts'
 import { readCatalogFile } from '../../../../src/shop/catalog/import/read-file.ts'
 
+/** The fields with the same form in a file and in the shop of a product that has only a slug, a name and a price. */
+export const plainProduct = {
+  slug: 'lamp',
+  name: 'Lamp',
+  sku: null,
+  description: '',
+  descriptionHtml: null,
+  lengthMm: null,
+  widthMm: null,
+  heightMm: null,
+  brand: null,
+  gtin: null,
+  seoTitle: null,
+  seoDescription: null,
+  type: 'physical',
+  published: true,
+  weightGrams: null,
+  taxClass: 'standard',
+  url: null,
+  categories: [],
+  tags: [],
+  variations: [],
+  grants: []
+}
+
 export function read(content: string | Uint8Array, currency = 'EUR') {
   return readCatalogFile(content, { currency })
 }

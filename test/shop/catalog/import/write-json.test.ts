@@ -5,7 +5,7 @@ import { taxClasses } from '../../../../src/shop/catalog/tax-classes.ts'
 import type { FullProduct } from '../../../../src/shop/catalog/import/format.ts'
 import { withDefaults } from '../../../../src/shop/catalog/import/format.ts'
 import { toCatalogFile } from '../../../../src/shop/catalog/import/write-json.ts'
-import { read } from './support.ts'
+import { plainProduct, read } from './support.ts'
 
 const slug = fc.stringMatching(/^[a-z0-9]{1,8}(-[a-z0-9]{1,8}){0,3}$/)
 const words = fc
@@ -101,32 +101,12 @@ describe('an export of the catalogue', () => {
     expect(toCatalogFile(lamp ? [withDefaults(lamp)] : [], { currency: 'EUR' })).toEqual({
       products: [
         {
-          slug: 'lamp',
-          name: 'Lamp',
-          sku: null,
-          description: '',
-          descriptionHtml: null,
-          lengthMm: null,
-          widthMm: null,
-          heightMm: null,
-          brand: null,
-          gtin: null,
-          seoTitle: null,
-          seoDescription: null,
+          ...plainProduct,
           price: 12.5,
           salePrice: null,
           saleStart: null,
           saleEnd: '2027-01-01T00:00:00.000Z',
-          type: 'physical',
-          stock: 2,
-          published: true,
-          weightGrams: null,
-          taxClass: 'standard',
-          url: null,
-          categories: [],
-          tags: [],
-          variations: [],
-          grants: []
+          stock: 2
         }
       ]
     })
