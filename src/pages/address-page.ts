@@ -4,7 +4,7 @@ import { toFieldErrors } from '../platform/http/zod-errors.ts'
 import { addressInput } from '../shop/checkout/address-input.ts'
 import { shipToCountries } from '../shop/checkout/ship-to.ts'
 import { addressView, likelyCountry } from './address-view.ts'
-import { readForm } from './form.ts'
+import { readForm } from './read-form.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
 import { requireOpen } from './storefront-settings.ts'
 

@@ -6,7 +6,7 @@ import { rawPath, rawTarget, socketAddress } from '../platform/http/node-request
 import { requestInMemory } from '../platform/http/request-in-memory.ts'
 import { setting } from '../shop/settings/settings.ts'
 import type { AssetName } from './assets.ts'
-import { readForm } from './form.ts'
+import { readForm } from './read-form.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
 import { asScript } from './storefront/json-ld.ts'
 import { storeRoutes } from './storefront/routes.ts'
