@@ -1,5 +1,6 @@
 import type { ShopCommand } from './command.ts'
 import { AppError } from '../errors.ts'
+import { definedFields } from '../platform/defined-fields.ts'
 import { formatMoney, toMinor } from '../platform/money.ts'
 import type { ShippingZoneInput } from '../shop/catalog/import/format.ts'
 import { setting } from '../shop/settings/settings.ts'
@@ -91,15 +92,14 @@ type MethodFields = Omit<SetOptions, 'countries' | 'method'>
 /** The methods of a zone, with one that is new or changed, as an import file writes them. */
 function withMethod(methods: ZoneEntry['methods'], id: string, fields: MethodFields): object[] {
   const { name, amount, freeFrom, perKg, maxWeight, estimate } = fields
-  const given = {
+  const changes = definedFields({
     name,
     amount,
     freeFrom: orNone(freeFrom),
     perKg: orNone(perKg),
     maxWeightGrams: numberOrText(orNone(maxWeight)),
     estimate: orNone(estimate)
-  }
-  const changes = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+  })
   const changed = (method: object): object => ({ ...method, ...changes })
   if (methods.some((method) => method.id === id))
     return methods.map((method) => (method.id === id ? changed(method) : method))

@@ -1,6 +1,7 @@
 import { AppError, validationFailed } from '../../../errors.ts'
 import { write } from '../../../platform/db/database.ts'
 import type { Tx } from '../../../platform/db/database.ts'
+import { definedFields } from '../../../platform/defined-fields.ts'
 import { parseWith } from '../../../platform/http/zod-errors.ts'
 import type { ShopContext } from '../../context.ts'
 import { setting } from '../../settings/settings.ts'
@@ -55,7 +56,7 @@ export function editProduct(shop: ShopContext, slugOrId: string, edit: ProductEd
     const before = exportProduct(tx, row, currency)
     const { price, salePrice, stock, stockAdd, skus, ...fields } = edit
     const sale = withVariationEdit(before, { price, salePrice, stock, stockAdd, skus })
-    const entry = { slug: row.slug, name: row.name, price: before.price, ...given(fields), ...sale }
+    const entry = { slug: row.slug, name: row.name, price: before.price, ...definedFields(fields), ...sale }
     const touchesStock = stock !== undefined || stockAdd !== undefined
     applyProduct(new ApplyRun(tx, { keepStock: !touchesStock }, now), parseEntry(entry, before, currency))
     const edited = getProduct(tx, row.slug)
@@ -73,7 +74,7 @@ export function addProduct(shop: ShopContext, product: NewProduct, now: number):
   return write(shop.db, (tx) => {
     const slug = product.slug ?? freeSlug(tx, product.name)
     if (productBySlug(tx, slug) !== undefined) throw validationFailed({ slug: ['Another product has this slug.'] })
-    const entry = { ...given(product), slug }
+    const entry = { ...definedFields(product), slug }
     applyProduct(new ApplyRun(tx, { keepStock: false }, now), parseWith(formatSchemas(currency).product, entry))
     const row = getProduct(tx, slug)
     return { row, changes: changesOf(undefined, exportProduct(tx, row, currency)) }
@@ -100,8 +101,4 @@ function parseEntry(entry: object, { variations }: ProductEntry, currency: strin
     })
     throw validationFailed(Object.fromEntries(named))
   }
-}
-
-function given(fields: object): object {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }

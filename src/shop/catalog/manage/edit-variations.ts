@@ -1,4 +1,5 @@
 import { validationFailed } from '../../../errors.ts'
+import { definedFields } from '../../../platform/defined-fields.ts'
 import type { ProductEntry } from '../import/write-json.ts'
 
 /** New prices and stock; null removes the sale price, or stops counting the stock. */
@@ -22,7 +23,7 @@ type Variation = ProductEntry['variations'][number]
  */
 export function withVariationEdit(product: ProductEntry, edit: SaleEdit): object {
   const { price, salePrice, stock, stockAdd, skus } = edit
-  const prices = given({ price, salePrice })
+  const prices = definedFields({ price, salePrice })
   const hasPrices = Object.keys(prices).length > 0
   const hasStock = stock !== undefined || stockAdd !== undefined
   if (stock !== undefined && stockAdd !== undefined) throw refused('stock', 'Pass either --stock or --stock-add.')
@@ -89,10 +90,6 @@ function stockAfter(
   if (before === null) throw refused('stock', 'The stock is not counted. Pass --stock to count it.')
   if (before + stockAdd < 0) throw refused('stock', `Only ${before} are in stock.`)
   return before + stockAdd
-}
-
-function given(fields: object): object {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
 function refused(field: string, message: string) {
