@@ -45,9 +45,9 @@ export function runs<Options extends object, Args extends (string | string[] | u
   database: 'migrated' | 'create' | 'any',
   work: (work: Work<Options>, ...args: Args) => Answer | Promise<Answer>
 ): ShopCommand {
-  return command.action(async (...given: unknown[]) => {
+  return command.action(async (...values: unknown[]) => {
     const options = command.opts<Options & CommonOptions>()
-    const args = given.slice(0, command.registeredArguments.length) as Args
+    const args = values.slice(0, command.registeredArguments.length) as Args
     const { terminal } = command
     const json = options.json ?? false
     const app = await openApp(terminal, await loadConfig(terminal, options), database)
@@ -73,9 +73,9 @@ export function runsOnFiles<Options extends object>(
   command: ShopCommand,
   work: (work: FileWork<Options>, ...args: string[]) => Answer | Promise<Answer>
 ): ShopCommand {
-  return command.action(async (...given: unknown[]) => {
+  return command.action(async (...values: unknown[]) => {
     const options = command.opts<Options & CommonOptions>()
-    const args = given.slice(0, command.registeredArguments.length) as string[]
+    const args = values.slice(0, command.registeredArguments.length) as string[]
     const { terminal } = command
     const json = options.json ?? false
     const config = await loadConfig(terminal, options)

@@ -34,15 +34,15 @@ async function collector(shop: JourneyShop): Promise<number> {
 }
 
 /** What stands twice or thrice in one answer is the same everywhere. */
-function repeats({ flags: told, entitlements: held }: Pick<Me, 'flags' | 'entitlements'>): void {
-  expect(held['flags']).toEqual(told)
-  expect(held['summaries']).toEqual({
-    orders: held.ordersSummary,
-    donations: held.donationsSummary,
-    memberships: held.membershipsSummary,
-    subscriptions: held.subscriptionsSummary,
-    affiliate: held.affiliate,
-    dependencies: held.dependencies
+function repeats({ flags, entitlements }: Pick<Me, 'flags' | 'entitlements'>): void {
+  expect(entitlements['flags']).toEqual(flags)
+  expect(entitlements['summaries']).toEqual({
+    orders: entitlements.ordersSummary,
+    donations: entitlements.donationsSummary,
+    memberships: entitlements.membershipsSummary,
+    subscriptions: entitlements.subscriptionsSummary,
+    affiliate: entitlements.affiliate,
+    dependencies: entitlements.dependencies
   })
 }
 
@@ -154,8 +154,14 @@ describe('flags of people', () => {
     const shop = await openShop(benefitCatalogue)
     const lena = await registerUser(shop, 'lena')
     const standing = async () => {
-      const { user: account, roles: held, flags: told, entitlements: has } = await me(lena)
-      return [told['isAffiliate'], told['isAffiliateApproved'], has.affiliate, account.roles, held.serviceRoles]
+      const { user, roles, flags, entitlements } = await me(lena)
+      return [
+        flags['isAffiliate'],
+        flags['isAffiliateApproved'],
+        entitlements.affiliate,
+        user.roles,
+        roles.serviceRoles
+      ]
     }
     expect(await standing()).toEqual([false, false, { id: null, isActive: false, status: null }, ['customer'], []])
     await lena.post('/affiliates/apply', {})
@@ -180,8 +186,11 @@ describe('flags of people', () => {
     const { id } = (await me(lena)).user
     write(shop.app.db, (tx) => void setAdministrator(tx, id, true, shop.clock.now()))
     expect((await lena.get('/me')).status).toBe(401)
-    const { flags: told, roles: held } = await me(await logIn(shop, 'lena'))
-    expect([told['isAdmin'], held]).toEqual([true, { wpRoles: ['customer', 'administrator'], serviceRoles: ['admin'] }])
+    const { flags, roles } = await me(await logIn(shop, 'lena'))
+    expect([flags['isAdmin'], roles]).toEqual([
+      true,
+      { wpRoles: ['customer', 'administrator'], serviceRoles: ['admin'] }
+    ])
   })
 
   it('count a physical order as completed only when it is', async () => {

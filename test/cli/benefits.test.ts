@@ -16,14 +16,14 @@ describe('benefits on the command line', () => {
     product(shop, 'tide-letter')
     const plan = { slug: 'keepers-circle', name: "Keepers' Circle", module: 'A' as const, rank: 20, pro: false }
     write(shop.db, (tx) => applyPlans(tx, [plan]))
-    const given = [
+    const grants = [
       ['membership', '--plan', 'keepers-circle', '--period', 'P1Y'],
       ['subscription', '--product', 'tide-letter', '--interval', 'month', '--pro'],
       ['course', '--course', 'knots'],
       ['download', '--product', 'tide-letter', '--file', 'letter.txt', '--days', '30'],
       ['donation', '--amount', '12.50']
     ]
-    for (const grant of given) expect((await benefits(shop, 'grant', user.email, ...grant)).code).toBe(0)
+    for (const grant of grants) expect((await benefits(shop, 'grant', user.email, ...grant)).code).toBe(0)
     const { json } = await benefits(shop, 'list', user.email)
     expect(json).toMatchObject({
       user: { id: user.id, email: user.email },

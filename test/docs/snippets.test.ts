@@ -50,9 +50,9 @@ it('every configuration file of a snippet is valid', () => {
   const configurations = files.filter(({ target }) => target.endsWith('.env'))
   expect(configurations).toHaveLength(1)
   for (const { text } of configurations) {
-    const given = [...text.matchAll(/^(\w+)="?([^"\n]*)"?$/gm)].map(([, name = '', value = '']) => [name, value])
-    expect(given).toHaveLength(text.trim().split('\n').length)
-    expect(parseConfig(Object.fromEntries(given)).env).toBe('production')
+    const variables = [...text.matchAll(/^(\w+)="?([^"\n]*)"?$/gm)].map(([, name = '', value = '']) => [name, value])
+    expect(variables).toHaveLength(text.trim().split('\n').length)
+    expect(parseConfig(Object.fromEntries(variables)).env).toBe('production')
   }
 })
 

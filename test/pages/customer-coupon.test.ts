@@ -35,8 +35,8 @@ function checkOut(shop: RunningShop, body: object): Promise<Answer<Result>> {
 
 const onLoopback = (url: string | null | undefined): string => (url ?? '').replace('//localhost:', '//127.0.0.1:')
 
-/** What an answer tells, without what differs in every answer. */
-function told({ status, error, data }: Answer<Result>): unknown[] {
+/** The parts of an answer that do not differ in every answer. */
+function outcomeOf({ status, error, data }: Answer<Result>): unknown[] {
   return [status, error, data === undefined ? null : Object.keys(data)]
 }
 
@@ -49,7 +49,7 @@ it.each([
   for (const body of [cart, { items, couponCodes: ['GIFT'] }]) {
     const known = await checkOut(shop, { ...body, customer: { ...fields, email } })
     const unknown = await checkOut(shop, { ...body, customer: { ...fields, email: 'nobody@example.com' } })
-    expect(told(known)).toEqual(told(unknown))
+    expect(outcomeOf(known)).toEqual(outcomeOf(unknown))
     shop.app.db.sqlite.exec(`UPDATE users SET email_key = 'gone ' || id, username_key = 'gone ' || id`)
   }
 })

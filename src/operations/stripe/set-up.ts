@@ -80,12 +80,12 @@ function isForeign(secret: string | undefined, fingerprint: string | undefined):
 }
 
 /** @throws AppError USAGE */
-function parseAddress(shop: ShopContext, given: string | undefined): string {
-  if (given === undefined) {
+function parseAddress(shop: ShopContext, address: string | undefined): string {
+  if (address === undefined) {
     if (shop.config.publicUrl !== null) return webhookUrlOf(shop)
     throw new AppError('USAGE', 'Set SHOPSTEAD_PUBLIC_URL, or pass the address of the shop with --url.')
   }
-  const url = URL.canParse(given) ? new URL(given) : undefined
+  const url = URL.canParse(address) ? new URL(address) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw new AppError('USAGE', '--url takes an address such as https://shop.example.')
   return url.pathname === '/' ? webhookUrlOf({ config: shop.config, publicUrl: () => url.origin }) : url.href

@@ -47,8 +47,8 @@ export function getUserById(db: Db, id: number): UserRow {
  * @throws AppError NOT_FOUND
  */
 export function getUser(db: Db, emailOrId: string | number): UserRow {
-  const given = String(emailOrId)
-  const user = /^\d{1,15}$/.test(given) ? findUserById(db, Number(given)) : findUserByEmail(db, given)
+  const text = String(emailOrId)
+  const user = /^\d{1,15}$/.test(text) ? findUserById(db, Number(text)) : findUserByEmail(db, text)
   if (user === undefined) throw new AppError('NOT_FOUND', 'There is no account with this email or id.')
   return user
 }

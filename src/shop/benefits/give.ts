@@ -21,13 +21,13 @@ export type GrantedItem = {
   grants: readonly GrantSpec[]
 }
 
-type Given = { kind: GrantKind; id: number; itemId: number }
+type OrderBenefit = { kind: GrantKind; id: number; itemId: number }
 
 /**
  * The benefits that an order gave and has not revoked. The last period comes first, so that none moves before it is
  * revoked.
  */
-const givenByOrder = rawStatement<{ orderId: number }, Given>(
+const givenByOrder = rawStatement<{ orderId: number }, OrderBenefit>(
   `${Object.entries(benefitKinds)
     .map(
       ([kind, { table, since }]) =>
@@ -47,12 +47,12 @@ export function giveGrants(tx: Tx, order: GrantedOrder, now: number): void {
   const { userId } = order
   const items = order.items.filter(({ grants }) => grants.length > 0)
   if (userId === null || items.length === 0) return
-  const given = new Set(
+  const itemIds = new Set(
     givenByOrder(tx)
       .all({ orderId: order.orderId })
       .map(({ itemId }) => itemId)
   )
-  for (const item of items) if (!given.has(item.id)) giveItem(tx, { ...order, userId }, item, now)
+  for (const item of items) if (!itemIds.has(item.id)) giveItem(tx, { ...order, userId }, item, now)
 }
 
 function giveItem(

@@ -6,8 +6,8 @@ import type { PlanRow } from './rows.ts'
 import { campaigns, plans } from './schema.ts'
 
 /** Creates and updates the plans of a file by slug. Other plans do not change. */
-export function applyPlans(tx: Tx, given: readonly PlanInput[]): Counts {
-  return count(given, ({ pro, ...plan }) => {
+export function applyPlans(tx: Tx, inputs: readonly PlanInput[]): Counts {
+  return count(inputs, ({ pro, ...plan }) => {
     const wanted = { ...plan, isPro: pro }
     const known = findPlan(tx, plan.slug)
     if (known === undefined) tx.orm.insert(plans).values(wanted).run()
@@ -18,8 +18,8 @@ export function applyPlans(tx: Tx, given: readonly PlanInput[]): Counts {
 }
 
 /** Creates and updates the donation campaigns of a file by slug. Other campaigns do not change. */
-export function applyCampaigns(tx: Tx, given: readonly CampaignInput[]): Counts {
-  return count(given, ({ slug, name }) => {
+export function applyCampaigns(tx: Tx, inputs: readonly CampaignInput[]): Counts {
+  return count(inputs, ({ slug, name }) => {
     const known = findCampaign(tx, slug)
     if (known === undefined) tx.orm.insert(campaigns).values({ slug, name }).run()
     else if (known.name !== name) tx.orm.update(campaigns).set({ name }).where(eq(campaigns.id, known.id)).run()
@@ -64,9 +64,9 @@ export function ensureCampaign(tx: Tx, slug: string): number {
   return (known ?? tx.orm.insert(campaigns).values({ slug, name: slug }).returning().get()).id
 }
 
-function count<T>(given: readonly T[], apply: (entry: T) => keyof Counts): Counts {
+function count<T>(inputs: readonly T[], apply: (entry: T) => keyof Counts): Counts {
   const counts: Counts = { created: 0, updated: 0, unchanged: 0 }
-  for (const entry of given) counts[apply(entry)] += 1
+  for (const entry of inputs) counts[apply(entry)] += 1
   return counts
 }
 

@@ -41,10 +41,10 @@ export class ApplyRun {
     this.categories = new CategoryTree(tx)
   }
 
-  /** The given position, or the one after the highest so far. */
-  position(given: number | undefined): number {
+  /** The position of an entry, or the one after the highest so far. */
+  position(wanted: number | undefined): number {
     const last = this.#lastPosition ?? highestPosition(this.tx)
-    const position = given ?? last + 1
+    const position = wanted ?? last + 1
     this.#lastPosition = Math.max(last, position)
     return position
   }
@@ -169,8 +169,8 @@ type Columns = Partial<Pick<ProductRow, (typeof comparedColumns)[number]>>
 function changedColumns(row: ProductRow, input: ProductInput, options: ApplyOptions): Columns {
   const kept = keptColumns(input, options)
   const present = comparedColumns.filter((name) => input[name] !== undefined && !kept.has(name))
-  const given = Object.fromEntries(present.map((name) => [name, input[name]]))
-  const wanted = withConsistentSale(row, input, withoutOldHtml(row, given))
+  const columns = Object.fromEntries(present.map((name) => [name, input[name]]))
+  const wanted = withConsistentSale(row, input, withoutOldHtml(row, columns))
   const changed = comparedColumns.filter((name) => wanted[name] !== undefined && wanted[name] !== row[name])
   return Object.fromEntries(changed.map((name) => [name, wanted[name]]))
 }

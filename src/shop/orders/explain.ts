@@ -167,8 +167,8 @@ function describeAffiliate(db: Db, affiliateId: number): string {
 const utmNames = ['source', 'medium', 'campaign', 'content']
 
 function describeUtm(values: readonly (string | null)[]): string {
-  const given = values.flatMap((value, index) => (value === null ? [] : [`${utmNames[index]}=${value}`]))
-  return given.length === 0 ? 'no utm values' : given.join(' ')
+  const pairs = values.flatMap((value, index) => (value === null ? [] : [`${utmNames[index]}=${value}`]))
+  return pairs.length === 0 ? 'no utm values' : pairs.join(' ')
 }
 
 function toLines(order: OrderRow, steps: Pick<Explanation, 'attribution' | 'referral'>): string[] {

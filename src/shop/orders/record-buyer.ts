@@ -55,12 +55,12 @@ export function forgetBuyerEmail(tx: Tx, orderId: number, now: number): void {
 export function recordContact(
   tx: Tx,
   orderId: number,
-  given: { contact: OrderContact; shippingAddress: Address | null },
+  buyer: { contact: OrderContact; shippingAddress: Address | null },
   now: number
 ): void {
   tx.orm
     .update(orders)
-    .set({ ...given, updatedAt: now })
+    .set({ ...buyer, updatedAt: now })
     .where(eq(orders.id, orderId))
     .run()
 }

@@ -28,9 +28,9 @@ test('success is data and meta as JSON with nosniff', async () => {
 
 test('success and failure have the same meta', async () => {
   const inbound = requestIds('a-b.c_D9')
-  for (const given of [inbound, requestIds()]) {
-    const told = (await success([], given, 1_795_176_099_089).json()) as object
-    expect(told).toEqual({ data: [], meta: metaOf(given, 1_795_176_099_089) })
+  for (const ids of [inbound, requestIds()]) {
+    const answer = (await success([], ids, 1_795_176_099_089).json()) as object
+    expect(answer).toEqual({ data: [], meta: metaOf(ids, 1_795_176_099_089) })
   }
 })
 

@@ -84,7 +84,7 @@ export function makeAffiliate(db: Db, userId: number, code = 'mira'): typeof aff
 }
 
 export function line(productId: number, changes: Partial<DraftLine> = {}): DraftLine {
-  const given = { quantity: 1, unitPriceMinor: 1250, listPriceMinor: null, discountMinor: 0, ...changes }
+  const amounts = { quantity: 1, unitPriceMinor: 1250, listPriceMinor: null, discountMinor: 0, ...changes }
   return {
     path: 'items.0',
     productId,
@@ -95,8 +95,8 @@ export function line(productId: number, changes: Partial<DraftLine> = {}): Draft
     taxClass: 'standard',
     weightGrams: null,
     grants: [],
-    totalMinor: given.unitPriceMinor * given.quantity - given.discountMinor,
-    ...given
+    totalMinor: amounts.unitPriceMinor * amounts.quantity - amounts.discountMinor,
+    ...amounts
   }
 }
 

@@ -22,17 +22,17 @@ const most = 2048
  */
 export function choicesOf(product: WooRow, children: readonly WooRow[], woo: WooContext): Choice[] {
   const listed = new Map(attributesOf(woo.table, product.row).map(({ name, values }) => [name, values]))
-  const rows = children.map((child) => ({ child, given: givenValues(child, woo), open: openNames(child, woo) }))
-  const taken = new Set(rows.filter(({ open }) => open.length === 0).map(({ given }) => keyOf(given)))
+  const rows = children.map((child) => ({ child, fixed: fixedValues(child, woo), open: openNames(child, woo) }))
+  const taken = new Set(rows.filter(({ open }) => open.length === 0).map(({ fixed }) => keyOf(fixed)))
   const isHuge = rows.reduce((sum, { open }) => sum + sizeOf(open, listed), 0) > most
-  return rows.flatMap(({ child, given, open }): Choice[] => {
-    const single = { child, values: given, added: [], index: 0, count: 1 }
+  return rows.flatMap(({ child, fixed, open }): Choice[] => {
+    const single = { child, values: fixed, added: [], index: 0, count: 1 }
     if (open.length === 0) return [single]
     if (isHuge || open.some((name) => (listed.get(name) ?? []).length === 0)) {
       woo.report.ignore('Parent', 'A variation for any attribute value is imported as one variation', child.name)
       return [single]
     }
-    const free = combinations(given, open, listed).filter(({ values }) => !taken.has(keyOf(values)))
+    const free = combinations(fixed, open, listed).filter(({ values }) => !taken.has(keyOf(values)))
     for (const { values } of free) taken.add(keyOf(values))
     return free.map((choice, index) => ({ child, ...choice, index, count: free.length }))
   })
@@ -47,7 +47,7 @@ export function shareOfStock(stock: number | string | null, { child, index, coun
   return Math.floor(stock / count) + (index < stock % count ? 1 : 0)
 }
 
-function givenValues(child: WooRow, { table }: WooContext): Map<string, string> {
+function fixedValues(child: WooRow, { table }: WooContext): Map<string, string> {
   return new Map(
     attributesOf(table, child.row).flatMap(({ name, values: [value] }) => (value === undefined ? [] : [[name, value]]))
   )
@@ -62,11 +62,11 @@ function sizeOf(open: readonly string[], listed: ReadonlyMap<string, string[]>):
 }
 
 function combinations(
-  given: ReadonlyMap<string, string>,
+  fixed: ReadonlyMap<string, string>,
   open: readonly string[],
   listed: ReadonlyMap<string, string[]>
 ): Pick<Choice, 'values' | 'added'>[] {
-  let found: { values: Map<string, string>; added: string[] }[] = [{ values: new Map(given), added: [] }]
+  let found: { values: Map<string, string>; added: string[] }[] = [{ values: new Map(fixed), added: [] }]
   for (const name of open) {
     found = found.flatMap(({ values, added }) =>
       (listed.get(name) ?? []).map((value) => ({ values: new Map(values).set(name, value), added: [...added, value] }))
