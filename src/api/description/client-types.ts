@@ -1,7 +1,10 @@
 import { errors } from '../answers/error-codes.ts'
 import type { ApiDocument } from './api-document.ts'
-import { asSchema } from './fields.ts'
+import { asSchema, textOf } from './fields.ts'
 import type { Schema } from './fields.ts'
+
+/** Whether a type is of something that the client sends, or that it receives. */
+type Direction = 'sent' | 'received'
 
 const heading = `// Written by "npm run client:generate" from the API description; a test fails when it is outdated.
 
@@ -21,7 +24,7 @@ export function clientTypes(document: ApiDocument): string {
     `${heading}\nexport type Operations = {\n${operations.join('\n')}\n}`,
     `/** The details of each error code. */\nexport type ErrorDetails = {\n${details.join('\n')}\n}`,
     `/** The data of each event that the shop sends to webhooks. */\nexport type WebhookData = {\n${webhookTypes(document).join('\n')}\n}`,
-    ...named.map(([name, schema]) => `export type ${name} = ${typeOf(schema)}`)
+    ...named.map(([name, schema]) => `${docOf(schema)}export type ${name} = ${typeOf(schema)}`)
   ]
     .join('\n\n')
     .concat('\n')
@@ -29,8 +32,9 @@ export function clientTypes(document: ApiDocument): string {
 
 function webhookTypes(document: ApiDocument): string[] {
   return Object.entries(document.webhooks ?? {}).map(([type, item]) => {
-    const { properties } = asSchema(mediaOf(asSchema(asSchema(asSchema(item)['post'])['requestBody']))['schema'])
-    return `  '${type}': ${typeOf(asSchema(properties)['data'])}`
+    const operation = asSchema(asSchema(item)['post'])
+    const { properties } = asSchema(mediaOf(operation['requestBody'])['schema'])
+    return `${comment(textOf(operation, 'summary'))}  '${type}': ${typeOf(asSchema(properties)['data'])}`
   })
 }
 
@@ -39,9 +43,9 @@ function operationType(name: string, operation: Schema): string {
   const envelope = mediaOf(success?.[1])['schema']
   const body = mediaOf(operation['requestBody'])['schema']
   return [
-    `  ${keyOf(name, operation['parameters'])}: {`,
+    `${comment(textOf(operation, 'summary'))}  ${keyOf(name, operation['parameters'])}: {`,
     `    query: ${queryType(operation['parameters'])}`,
-    `    body: ${body === undefined ? 'undefined' : typeOf(body)}`,
+    `    body: ${body === undefined ? 'undefined' : typeOf(body, 'sent')}`,
     `    answer: ${typeOf(envelope)}`,
     '  }'
   ].join('\n')
@@ -61,26 +65,30 @@ function keyOf(name: string, parameters: unknown): string {
 function queryType(parameters: unknown): string {
   const query = (Array.isArray(parameters) ? parameters : []).map(asSchema).filter(({ in: place }) => place === 'query')
   if (query.length === 0) return 'undefined'
-  const fields = query.map(({ name, schema, required }) => {
-    const type = typeOf(schema)
-    return required === true ? `${String(name)}: ${type}` : `${String(name)}?: ${type} | undefined`
+  const fields = query.map((parameter) => {
+    const { name, schema, required } = parameter
+    const type = typeOf(schema, 'sent')
+    const field = required === true ? `${String(name)}: ${type}` : `${String(name)}?: ${type} | undefined`
+    return `${docOf(parameter) || docOf(schema)}${field}`
   })
-  return `{ ${fields.join('; ')} }`
+  return `{\n${fields.join('\n')}\n}`
 }
 
 function mediaOf(carrier: unknown): Schema {
   return asSchema(asSchema(asSchema(carrier)['content'])['application/json'])
 }
 
-function typeOf(schema: unknown): string {
+function typeOf(schema: unknown, direction: Direction = 'received'): string {
   const known = asSchema(schema)
   if (typeof known['$ref'] === 'string') return known['$ref'].slice(known['$ref'].lastIndexOf('/') + 1)
+  // A form sends the state of its checkbox, and the service refuses the wrong one.
+  if (typeof known['const'] === 'boolean' && direction === 'sent') return 'boolean'
   if ('const' in known) return literal(known['const'])
   if (Array.isArray(known['enum'])) return known['enum'].map(literal).join(' | ')
   const variants = [known['anyOf'], known['oneOf']].find((candidate) => Array.isArray(candidate))
-  if (Array.isArray(variants)) return union(variants.map(typeOf))
+  if (Array.isArray(variants)) return union(variants.map((variant) => typeOf(variant, direction)))
   const types = Array.isArray(known['type']) ? known['type'] : [known['type']]
-  return union(types.map((type) => plainType(type, known)))
+  return union(types.map((type) => plainType(type, known, direction)))
 }
 
 function union(types: readonly string[]): string {
@@ -89,21 +97,30 @@ function union(types: readonly string[]): string {
   return [...all].filter((type) => !all.has('string') || !type.startsWith("'")).join(' | ')
 }
 
-function plainType(type: unknown, known: Schema): string {
+function plainType(type: unknown, known: Schema, direction: Direction): string {
   if (type === 'integer') return 'number'
   if (type === 'string' || type === 'number' || type === 'boolean' || type === 'null') return type
-  if (type === 'array') return listOf(typeOf(known['items']))
-  return type === 'object' ? objectType(known) : 'unknown'
+  if (type === 'array') return listOf(typeOf(known['items'], direction))
+  return type === 'object' ? objectType(known, direction) : 'unknown'
 }
 
-function objectType(known: Schema): string {
+function objectType(known: Schema, direction: Direction): string {
   const required = new Set(Array.isArray(known['required']) ? known['required'] : [])
   const fields = Object.entries(asSchema(known['properties'])).map(
-    ([name, part]) => `${name}${required.has(name) ? '' : '?'}: ${typeOf(part)}`
+    ([name, part]) => `${docOf(part)}${name}${required.has(name) ? '' : '?'}: ${typeOf(part, direction)}`
   )
-  if (fields.length > 0) return `{ ${fields.join('; ')} }`
+  if (fields.length > 0) return `{\n${fields.join('\n')}\n}`
   const values = known['additionalProperties']
-  return typeof values === 'object' ? `{ [name: string]: ${typeOf(values)} }` : '{ [name: string]: never }'
+  return typeof values === 'object' ? `{ [name: string]: ${typeOf(values, direction)} }` : '{ [name: string]: never }'
+}
+
+/** The description of a schema or parameter as a comment on the lines before it. */
+function docOf(described: unknown): string {
+  return comment(textOf(described, 'description'))
+}
+
+function comment(text: string): string {
+  return text === '' ? '' : `/** ${text.replaceAll(/\s+/g, ' ')} */\n`
 }
 
 function listOf(type: string): string {

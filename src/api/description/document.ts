@@ -4,6 +4,7 @@ import { packageVersion } from '../../platform/package-root.ts'
 import type { Route } from '../route.ts'
 import { routes } from '../routes.ts'
 import type { ApiDocument } from './api-document.ts'
+import { describeFields } from './describe-fields.ts'
 import { requestExamples } from './examples.ts'
 import { introduction, tags } from './introduction.ts'
 import { parametersOf, withProxyNotes } from './parameters.ts'
@@ -51,6 +52,7 @@ export function describeApi(place: { publicUrl: string; apiPrefix: string; cooki
     },
     options
   )
+  describeFields(document)
   addExamples(document)
   withProxyNotes(document, routes)
   return document
