@@ -57,9 +57,13 @@ function shopCookies(header: string | null): string {
   return own.join('; ')
 }
 
-/** The headers for the client: the allowed ones, and all cookies without a Domain, so that they belong to the site. */
-export function headersForClient(answer: AnswerHeaders): HeaderList {
+/**
+ * The headers for the client: the allowed ones, all cookies without a Domain, so that they belong to the site, and the
+ * names of the query parameters that were not forwarded.
+ */
+export function headersForClient(answer: AnswerHeaders, droppedQuery: readonly string[]): HeaderList {
   const headers: HeaderList = [['x-content-type-options', 'nosniff']]
+  if (droppedQuery.length > 0) headers.push(['x-dropped-query', droppedQuery.join(', ')])
   for (const name of returnedHeaders) {
     const value = answer.get(name)
     if (value !== null) headers.push([name, value])

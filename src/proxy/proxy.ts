@@ -11,6 +11,7 @@ import type { AllowedRoute } from './allowlist.ts'
 import { headersForClient, headersForService } from './headers.ts'
 import { requestInProcess, requestService } from './upstream.ts'
 import type { InProcessService, Send, ForwardedRequest } from './upstream.ts'
+import { visitorAddress } from './visitor-address.ts'
 
 export type ProxyOptions = {
   /** The service's origin, or its api_root if that is not /api/v1 on the origin. */
@@ -23,10 +24,7 @@ export type ProxyOptions = {
   origins?: readonly string[]
   /** Also allows any loopback origin, because a development server has its own port. */
   development?: boolean
-  /**
-   * Returns the client's address. The service counts rate limits by it if SHOPSTEAD_TRUSTED_PROXIES contains the proxy's
-   * address. Default: the socket's address, if the request still has its socket.
-   */
+  /** Returns the client's address for every request, instead of the `clientAddress` of its context. */
   clientAddress?: (request: Request) => string | undefined
   /** Sends a request to the service; default `fetch`. */
   send?: Send
@@ -38,17 +36,30 @@ export type ProxyOptions = {
   onFailure?: (error: unknown) => void
 }
 
+/** What a framework knows about a request and the Request does not. */
+export type ProxyContext = {
+  /**
+   * The client's address. The service counts rate limits by it if SHOPSTEAD_TRUSTED_PROXIES contains the proxy's address.
+   * Default: the socket's address, if the request still has its socket. Without an address, all clients share the limits,
+   * and `shopstead health` fails.
+   */
+  clientAddress?: string | null | undefined
+}
+
+/** Answers a request of a visitor. */
+export type ProxyHandler = (request: Request, context?: ProxyContext) => Promise<Response>
+
 /**
  * Creates the first-party proxy, which a site mounts at /api/secure so that the shop's cookies are first-party. It
  * forwards only the service's public routes, requires the nonce, and forwards only allowed headers and query parameters.
  * The result is a web-standard handler for Next.js and Nuxt routes and h3; toNodeListener of shopstead/proxy/node mounts
  * it in a node:http server.
  *
- * @throws TypeError when the upstream is not an http or https URL
+ * @throws TypeError when the upstream is not an http or https URL, or the prefix is not a path
  */
-export function createProxy(options: ProxyOptions): (request: Request) => Promise<Response> {
+export function createProxy(options: ProxyOptions): ProxyHandler {
   const apiRoot = parseUpstream(options.upstream)
-  const prefix = options.prefix ?? usualPrefix
+  const prefix = parsePrefix(options.prefix ?? usualPrefix)
   const table = new Map<string, AllowedRoute[]>()
   for (const entry of allowlist) {
     const path = `${prefix}${entry.path}`
@@ -56,33 +67,38 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
   }
   const find = pathTable(table)
 
-  async function forward(request: Request): Promise<Response> {
+  async function forward(request: Request, context: ProxyContext): Promise<Response> {
     const target = rawTarget(request)
     const path = rawPath(target)
     const entry = findEntry(find(path)?.value, request.method)
     refuseCrossSite(request, options)
     if (entry.nonce) sentNonce(headerValues(request, 'x-nonce'))
-    const clientAddress = options.clientAddress === undefined ? socketAddress(request) : options.clientAddress(request)
+    const clientAddress = visitorAddress(
+      options.clientAddress === undefined
+        ? (context.clientAddress ?? socketAddress(request))
+        : options.clientAddress(request)
+    )
     const sent: ForwardedRequest = {
       method: request.method,
       headers: headersForService(request, clientAddress, entry.nonce ? prefix : null),
       body: entry.method === 'GET' ? null : await bodyFor(request, entry.bodyLimitBytes)
     }
-    const url = `${apiRoot}${path.slice(prefix.length)}${queryFor(target, entry.query)}`
+    const { forwarded, dropped } = queryFor(target, entry.query)
+    const url = `${apiRoot}${path.slice(prefix.length)}${forwarded}`
     const timeoutMs = timeoutFor(entry, options)
     const { inProcess, send = (made) => fetch(made) } = options
     if (inProcess !== undefined) {
       const { status, headers, body } = await requestInProcess(inProcess, { url, sent, clientAddress, timeoutMs })
-      return inProcess.respond(body, status, headersForClient(headers))
+      return inProcess.respond(body, status, headersForClient(headers, dropped))
     }
     const build = (signal: AbortSignal): Request => new Request(url, { ...sent, ...requestInit, signal })
     const { status, headers, body } = await requestService({ build, send, timeoutMs })
-    return new Response(body, { status, headers: headersForClient(headers) })
+    return new Response(body, { status, headers: headersForClient(headers, dropped) })
   }
 
-  return async (request) => {
+  return async (request, context = {}) => {
     try {
-      return await forward(request)
+      return await forward(request, context)
     } catch (error) {
       if (!(error instanceof AppError) || error.status >= 500) options.onFailure?.(error)
       return refusal(request, error)
@@ -109,6 +125,13 @@ function parseUpstream(upstream: string | URL): string {
   return `${url.origin}${path === '' ? '/api/v1' : path}`
 }
 
+/** The prefix with a slash at its start and without one at its end; empty for the root. */
+function parsePrefix(prefix: string): string {
+  const path = trimEndOf(prefix.startsWith('/') ? prefix : `/${prefix}`, '/')
+  if (/^(?:\/[\w~-][\w.~-]*)*$/.test(path)) return path
+  throw new TypeError('The prefix must be a path of letters, digits, - and _, such as /api/secure.')
+}
+
 /** Finds the route by the raw path, so that an encoded or relative path never matches. */
 function findEntry(entries: readonly AllowedRoute[] | undefined, method: string): AllowedRoute {
   if (entries === undefined) throw notFound()
@@ -130,16 +153,22 @@ function refuseCrossSite(request: Request, { publicUrl = '', origins = [], devel
   })
 }
 
-/** The allowed parameters exactly as sent, including repeated and malformed ones, which the service refuses. */
-function queryFor(target: string, allowed: readonly string[]): string {
+/**
+ * The allowed parameters exactly as sent, including repeated and malformed ones, which the service refuses, and the names of
+ * the first ten others.
+ */
+function queryFor(target: string, allowed: readonly string[]): { forwarded: string; dropped: string[] } {
   const start = target.indexOf('?')
-  if (start === -1 || allowed.length === 0) return ''
-  const kept = target
-    .slice(start + 1)
-    .split('&')
-    .filter((part) => allowed.includes(decodedName(part)))
-  // A raw target may contain a #, which would end the query.
-  return kept.length === 0 ? '' : `?${kept.join('&').replaceAll('#', '%23')}`
+  const parts = start === -1 ? [] : target.slice(start + 1).split('&')
+  const names = parts.map(decodedName)
+  const kept = parts.filter((_part, at) => allowed.includes(names[at] ?? ''))
+  // A name goes into a header, so only plain ones are reported.
+  const others = names.filter((name) => !allowed.includes(name) && /^[\w.-]{1,40}$/.test(name))
+  return {
+    // A raw target may contain a #, which would end the query.
+    forwarded: kept.length === 0 ? '' : `?${kept.join('&').replaceAll('#', '%23')}`,
+    dropped: [...new Set(others)].slice(0, 10)
+  }
 }
 
 function decodedName(part: string): string {

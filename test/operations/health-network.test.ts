@@ -93,6 +93,29 @@ describe('a check of the network fails', () => {
     expect(await checkOf('public url', shop.dataDir, insecure)).toMatchObject({ status: 'failed' })
   })
 
+  it('when a first-party proxy does not send the addresses of its clients, which the log says once', async () => {
+    const warnings: string[] = []
+    const log = { debug() {}, info() {}, warn: (text: string) => void warnings.push(text), error() {} }
+    const shop = await startShop({ overrides: { log } })
+    onTestFinished(() => shop.stop())
+    const proxied = async (headers: Record<string, string>): Promise<unknown> =>
+      shop.visitor({ 'x-shopstead-proxy': '1', ...headers }).get('/nonce')
+    await shop.visitor().get('/nonce')
+    await proxied({ 'x-forwarded-for': '203.0.113.9' })
+    expect(await checkOf('client addresses', shop.dataDir)).toMatchObject({ status: 'ok' })
+    await proxied({})
+    await proxied({})
+    expect(await checkOf('client addresses', shop.dataDir)).toMatchObject({
+      status: 'failed',
+      message: expect.stringContaining('127.0.0.1'),
+      advice: expect.stringContaining('clientAddress')
+    })
+    expect(warnings.filter((text) => text.includes('does not send the address'))).toHaveLength(1)
+    const file = join(shop.dataDir, 'proxied-without-address.json')
+    writeFileSync(file, JSON.stringify({ address: '203.0.113.9', at: Date.now() }))
+    expect(await checkOf('client addresses', shop.dataDir)).toMatchObject({ status: 'warning' })
+  })
+
   it('when an untrusted proxy forwards requests, and a warning when any client may have done so', async () => {
     const shop = await startShop()
     onTestFinished(() => shop.stop())

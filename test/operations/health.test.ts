@@ -34,6 +34,7 @@ describe('shopstead health', () => {
         'clock',
         'public url',
         'forwarded requests',
+        'client addresses',
         'smtp',
         'stuck orders',
         'undelivered mail',

@@ -78,6 +78,51 @@ describe('the proxy', () => {
   })
 })
 
+describe('the proxy in Express', () => {
+  /** A mount as Express calls it: without its path in `url`, and after a body parser that may have read the body. */
+  async function mount(parse: (body: string) => unknown): Promise<string> {
+    const proxy = toNodeListener(createProxy({ upstream: shop.url }))
+    return serve((req, res) => {
+      const originalUrl = req.url ?? ''
+      const call = (body?: unknown): void => {
+        Object.assign(req, { originalUrl, url: originalUrl.slice('/api/secure'.length), body, ip: '203.0.113.7' })
+        proxy(req, res)
+      }
+      if (!req.headers['content-type']?.startsWith('application/json')) return call()
+      const chunks: Buffer[] = []
+      req.on('data', (chunk: Buffer) => chunks.push(chunk))
+      req.on('end', () => call(parse(Buffer.concat(chunks).toString('utf8'))))
+    })
+  }
+
+  it('serves a visitor under a mount, after express.json()', async () => {
+    const url = await mount((body) => JSON.parse(body))
+    expect(await visitThrough(`${url}/api/secure`)).toBe(401)
+  })
+
+  it('names the middleware that took a body away', async () => {
+    const url = await mount(() => undefined)
+    const refused = await fetch(`${url}/api/secure/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{}'
+    })
+    expect([refused.status, await refused.text()]).toEqual([
+      500,
+      'Mount the proxy before the middleware that reads request bodies.'
+    ])
+  })
+
+  it('forwards the address that Express found behind its trusted proxies', async () => {
+    const service = await fakeService()
+    closing.push(() => service.stop())
+    const listener = toNodeListener(createProxy({ upstream: service.url }))
+    const url = await serve((req, res) => listener(Object.assign(req, { ip: '203.0.113.7' }), res))
+    await fetch(`${url}/api/secure/health`)
+    expect(service.received[0]?.headers['x-forwarded-for']).toBe('203.0.113.7')
+  })
+})
+
 describe.each(['mounted', 'listener', 'plain Node', 'h3'] as const)('raw requests to the proxy, %s', (form) => {
   async function open(): Promise<string> {
     if (form === 'mounted') return shop.url

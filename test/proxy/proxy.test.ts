@@ -108,6 +108,61 @@ describe('the allowlist', () => {
   })
 })
 
+describe('the mount', () => {
+  it.each(['/shop/api', 'shop/api', '/shop/api/'])('can be at the prefix %j', async (prefix) => {
+    const service = await fakeService()
+    running.push(service)
+    const proxy = createProxy({ upstream: service.url, prefix })
+    expect((await proxy(new Request('https://site.example/shop/api/health'))).status).toBe(200)
+    expect((await proxy(new Request('https://site.example/api/secure/health'))).status).toBe(404)
+  })
+
+  it('can be at the root', async () => {
+    const service = await fakeService()
+    running.push(service)
+    const proxy = createProxy({ upstream: service.url, prefix: '/' })
+    expect((await proxy(new Request('https://site.example/health'))).status).toBe(200)
+  })
+
+  it.each(['https://site.example/api', '/a//b', '/a/../b', '/a?b', '/a b', '/[...path]', '/**'])(
+    'refuses the prefix %j',
+    (prefix) => {
+      expect(() => createProxy({ upstream: 'http://127.0.0.1:3000', prefix })).toThrow(TypeError)
+    }
+  )
+})
+
+describe('the client’s address', () => {
+  it.each([
+    ['203.0.113.7', '203.0.113.7'],
+    [' 203.0.113.7:5000 ', '203.0.113.7'],
+    ['::ffff:203.0.113.7', '::ffff:203.0.113.7'],
+    ['[2001:db8::1]:443', '2001:db8::1'],
+    ['fe80::1%eth0', 'fe80::1'],
+    ['10.0.0.1, 203.0.113.7', undefined],
+    ['unknown', undefined],
+    ['', undefined],
+    [null, undefined]
+  ])('comes from the framework: %j', async (clientAddress, forwarded) => {
+    const service = await fakeService()
+    running.push(service)
+    const proxy = createProxy({ upstream: service.url })
+    await proxy(new Request(`${site}/health`, { headers: { 'x-forwarded-for': '192.0.2.66' } }), { clientAddress })
+    expect(service.received[0]?.headers['x-forwarded-for']).toBe(forwarded)
+  })
+})
+
+it('the proxy names the parameters that it dropped', async () => {
+  const { send } = await startProxy()
+  const dropped = async (path: string): Promise<string | null> =>
+    (await send(path, { headers: nonce })).headers.get('x-dropped-query')
+  expect(await dropped('/orders?page=2&perPage=3')).toBeNull()
+  expect(await dropped('/store/offers?page=2&category=x&page=3')).toBe('page, category')
+  expect(await dropped('/health?a%0d%0ab=1&<x>=2&%zz=3&ok=4')).toBe('ok')
+  const many = Array.from({ length: 1000 }, (_, at) => `p${at}=1`).join('&')
+  expect((await dropped(`/health?${many}`))?.split(', ')).toHaveLength(10)
+})
+
 describe('the proxy', () => {
   it('refuses a mutating request from another site before it looks for a nonce', async () => {
     const { service, send } = await startProxy()

@@ -2,7 +2,7 @@ import { max } from 'drizzle-orm'
 import type { App } from '../../app.ts'
 import { sessionCookieName } from '../../shop/accounts/session-cookie.ts'
 import { toIso } from '../../platform/iso-time.ts'
-import { readUntrustedProxy } from '../../platform/http/forwarding.ts'
+import { readMisforwarding } from '../../platform/http/forwarding.ts'
 import { isUntrustedForwarding, parseTrustedProxies } from '../../platform/http/client-address.ts'
 import { describeError } from '../../platform/log.ts'
 import { MailFailure } from '../../platform/mail/message.ts'
@@ -15,7 +15,7 @@ const timeoutMs = 5_000
 /** A webhook's signature fails when the clock is 300 s off. The margin leaves time for a clock that drifts further. */
 const failedSkewMs = 120_000
 const warningSkewMs = 10_000
-const untrustedProxyMs = 24 * 60 * 60_000
+const misforwardingMs = 24 * 60 * 60_000
 /** Loopback, private and link-local addresses (RFC 1122, 1918, 3927, 4193, 4291). */
 const ownNetworks = [
   '127.0.0.0/8',
@@ -32,6 +32,7 @@ export const networkChecks: readonly Check[] = [
   { name: 'clock', run: checkClock },
   { name: 'public url', run: checkPublicUrl },
   { name: 'forwarded requests', run: checkForwarding },
+  { name: 'client addresses', run: checkClientAddresses },
   {
     name: 'smtp',
     async run({ config }) {
@@ -58,8 +59,8 @@ export const networkChecks: readonly Check[] = [
 
 /** Any client on the internet can send X-Forwarded-For. From the shop's own network, it comes from a proxy. */
 function checkForwarding({ config, clock }: App): Finding {
-  const seen = readUntrustedProxy(config.dataDir)
-  const current = seen !== undefined && Math.abs(clock.now() - seen.at) < untrustedProxyMs
+  const seen = readMisforwarding(config.dataDir, 'untrusted')
+  const current = seen !== undefined && Math.abs(clock.now() - seen.at) < misforwardingMs
   if (!current || isIn(seen.address, config.trustedProxies))
     return ok('No untrusted proxy forwarded requests in the last 24 hours.')
   const advice =
@@ -70,6 +71,22 @@ function checkForwarding({ config, clock }: App): Finding {
     : warning(
         `${seen.address} sends X-Forwarded-For but is not a trusted proxy ${at}.`,
         `Any client can do so. ${advice}`
+      )
+}
+
+/** Any client can send the header of a proxy. From the shop's own network or a trusted proxy, it comes from the site. */
+function checkClientAddresses({ config, clock }: App): Finding {
+  const seen = readMisforwarding(config.dataDir, 'withoutAddress')
+  if (seen === undefined || Math.abs(clock.now() - seen.at) >= misforwardingMs)
+    return ok('The first-party proxies send the addresses of their clients.')
+  const at = `(last seen ${toIso(seen.at)})`
+  const advice =
+    "Pass clientAddress to the proxy (shopstead guide building-a-site): until then, one visitor's wrong passwords lock out all."
+  return isIn(seen.address, [...ownNetworks, ...config.trustedProxies])
+    ? failed(`The proxy at ${seen.address} does not send the addresses of its clients ${at}.`, advice)
+    : warning(
+        `A proxy at ${seen.address} does not send the addresses of its clients ${at}.`,
+        `If it is yours: ${advice}`
       )
 }
 

@@ -2,10 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { valuesIn } from './flat-headers.ts'
 
-type OnNode = { runtime?: { node?: { req?: IncomingMessage; res?: ServerResponse } } }
+/** Express cuts the path of a mount off `url`, and keeps the whole target in `originalUrl`. */
+type NodeRequest = IncomingMessage & { originalUrl?: string }
+type OnNode = { runtime?: { node?: { req?: NodeRequest; res?: ServerResponse } } }
 
 /** Node's request behind a Request from the listener; undefined for a Request that was built in memory. */
-export function nodeRequest(request: Request): IncomingMessage | undefined {
+export function nodeRequest(request: Request): NodeRequest | undefined {
   return (request as OnNode).runtime?.node?.req
 }
 
@@ -19,7 +21,8 @@ export function nodeResponse(request: Request): ServerResponse | undefined {
  * rule about paths must not read `request.url`: that path may differ from the one the client sent.
  */
 export function rawTarget(request: Request): string {
-  return nodeRequest(request)?.url ?? targetOf(request.url)
+  const node = nodeRequest(request)
+  return node?.originalUrl ?? node?.url ?? targetOf(request.url)
 }
 
 /** The part of a request target before the query. */
