@@ -38,17 +38,7 @@ const forSites = defineConfig({
   // No module here has side effects.
   treeshake: { moduleSideEffects: false },
   output: { dir: 'dist', cleanDir: true, format: 'esm', sourcemap: true, entryFileNames: '[name].js' },
-  plugins: [
-    frozenAllowlist(),
-    declarations([
-      'client/client',
-      'client/webhooks',
-      'client/api-types',
-      'proxy/proxy',
-      'proxy/upstream',
-      'proxy/node'
-    ])
-  ]
+  plugins: [frozenAllowlist(), declarations([...modulesIn('client'), 'proxy/proxy', 'proxy/upstream', 'proxy/node'])]
 })
 
 /**
@@ -90,6 +80,11 @@ const program = defineConfig({
 
 // The order matters: the first clears the folder, and the last stamps its content.
 export default [forSites, program]
+
+/** The modules of a folder of src, by name in dist. */
+function modulesIn(folder: string): string[] {
+  return globSync(`src/${folder}/*.ts`).map((file) => relative('src', file).replaceAll('\\', '/').replace(/\.ts$/, ''))
+}
 
 /** What the storefront's scripts import besides each other (pages/browser-module.ts), by name in dist. */
 function modulesOfScripts(): Record<string, string> {

@@ -1,102 +1,50 @@
-import type { ErrorDetails, Meta, Operations } from './api-types.ts'
+import type { Meta } from './api-types.ts'
+import { isShopError, ShopError } from './errors.ts'
+import type { ErrorCode } from './errors.ts'
+import { namedMethods } from './methods.ts'
+import type { NamedMethods } from './methods.ts'
+import type { RequestOptions, Requests } from './requests.ts'
+import { VisitorCookies } from './visitor-cookies.ts'
+import type { SetCookie } from './visitor-cookies.ts'
 
-/** An error code of the service, or NO_ANSWER for a request that got no valid response from it. */
-export type ErrorCode = keyof ErrorDetails | 'NO_ANSWER'
-
-type DetailsOf<Code extends ErrorCode> = Code extends keyof ErrorDetails ? ErrorDetails[Code] : Record<string, never>
-
-type Method = 'GET' | 'POST' | 'PATCH'
-type Name = keyof Operations
-/** The paths that support a method. */
-export type PathOf<M extends Method> = Name extends infer N ? (N extends `${M} ${infer Path}` ? Path : never) : never
-type Operation<M extends Method, Path extends PathOf<M>> = Operations[`${M} ${Path}` & Name]
-type AnswerOf<M extends Method, Path extends PathOf<M>> = Operation<M, Path>['answer']
-export type Data<M extends Method, Path extends PathOf<M>> = AnswerOf<M, Path>['data']
-export type Body<M extends Method, Path extends PathOf<M>> = Operation<M, Path>['body']
-export type Query<M extends Method, Path extends PathOf<M>> = Operation<M, Path>['query']
-
-export type RequestOptions<Q = undefined> = {
-  query?: Q | undefined
-  signal?: AbortSignal | undefined
-  /** Sent as Idempotency-Key. Checkouts with the same key charge at most once. */
-  idempotencyKey?: string | undefined
-}
+export type * from './api-types.ts'
+export { isShopError, ShopError } from './errors.ts'
+export type { AnyShopError, DetailsOf, ErrorCode } from './errors.ts'
+export type { CheckoutBody, CheckoutResult, NamedMethods, Strategy } from './methods.ts'
+export type { Answer, Body, Data, PathOf, Query, RequestOptions, Requests } from './requests.ts'
+export type { Tracking } from './tracking.ts'
+export type { SetCookie } from './visitor-cookies.ts'
 
 export type ClientOptions = {
-  /** The base URL of the API; default `/api/secure`, the site's first-party proxy. */
+  /** The base URL of the API; default `/api/secure`, the site's first-party proxy. A server needs the whole URL. */
   baseUrl?: string
-  /** Replaces the global fetch, for example on a server that must send cookies itself. */
+  /** Replaces the global fetch. */
   fetch?: (url: string, init: RequestInit) => Promise<Response>
   /** Sent with every request. */
   headers?: Record<string, string>
   credentials?: 'omit' | 'same-origin' | 'include'
+  /** The visitor's request, on a server that renders pages: the client sends their shop cookies with its requests. */
+  request?: { headers: { get(name: string): string | null } }
+  /** Receives each cookie that the shop sets, to be sent to the visitor. */
+  onSetCookie?: (cookie: SetCookie) => void
+  /** The visitor's address, on a server: the shop's limits count by it if it trusts the server (SHOPSTEAD_TRUSTED_PROXIES). */
+  clientAddress?: string | undefined
+  /** The pauses in milliseconds before a checkout is repeated whose answer was lost; default 500 and 2000. */
+  repeatAfterMs?: readonly number[]
 }
 
-/** An error response of the service. `is` narrows it to one code and the type of its details. */
-export class ShopError<Code extends ErrorCode = ErrorCode> extends Error {
-  override readonly name = 'ShopError'
-  readonly code: Code
-  /** The HTTP status; 0 for NO_ANSWER. */
-  readonly status: number
-  readonly details: DetailsOf<Code>
-  /** The request's id in the service's log. */
-  readonly requestId: string | null
-  /** The value of Retry-After: how long to wait before a retry. */
-  readonly retryAfterSeconds: number | null
+export type Client = Requests & NamedMethods
 
-  constructor(
-    code: Code,
-    message: string,
-    about: {
-      status?: number
-      details?: unknown
-      requestId?: string | null
-      retryAfter?: string | null
-      cause?: unknown
-    }
-  ) {
-    super(message, about.cause === undefined ? undefined : { cause: about.cause })
-    this.code = code
-    this.status = about.status ?? 0
-    this.details = (about.details ?? {}) as DetailsOf<Code>
-    this.requestId = about.requestId ?? null
-    this.retryAfterSeconds = about.retryAfter ? Number(about.retryAfter) : null
-  }
-
-  /** Whether this error has the given code. */
-  is<Wanted extends ErrorCode>(code: Wanted): this is ShopError<Wanted> {
-    const own: ErrorCode = this.code
-    return own === code
-  }
-}
-
-/** The response's envelope. Referrals have no `meta`; for offers it is empty. */
-export type Answer<M extends Method, Path extends PathOf<M>> = AnswerOf<M, Path>
-
-export type Client = {
-  get<Path extends PathOf<'GET'>>(path: Path, options?: RequestOptions<Query<'GET', Path>>): Promise<Data<'GET', Path>>
-  post<Path extends PathOf<'POST'>>(
-    path: Path,
-    ...rest: undefined extends Body<'POST', Path>
-      ? [body?: undefined, options?: RequestOptions<Query<'POST', Path>>]
-      : [body: Body<'POST', Path>, options?: RequestOptions<Query<'POST', Path>>]
-  ): Promise<Data<'POST', Path>>
-  patch<Path extends PathOf<'PATCH'>>(
-    path: Path,
-    body: Body<'PATCH', Path>,
-    options?: RequestOptions<Query<'PATCH', Path>>
-  ): Promise<Data<'PATCH', Path>>
-  /** Sends a request and returns the response with its envelope, for callers that need `meta`. */
-  request<M extends Method, Path extends PathOf<M>>(
-    method: M,
-    path: Path,
-    options?: RequestOptions<Query<M, Path>> & { body?: Body<M, Path> }
-  ): Promise<Answer<M, Path>>
-}
+const checkoutPath = '/store/checkout-session'
 
 /** Whether an operation needs no nonce: it reads what everyone may read. */
 function isOpen(method: string, path: string): boolean {
   return method === 'GET' && (path === '/nonce' || path === '/health' || path.startsWith('/store/'))
+}
+
+/** Whether an operation returns the same to everyone, so that it needs no cookies and a server may cache it. */
+function isPublic(method: string, path: string): boolean {
+  return isOpen(method, path) && path !== '/nonce' && !path.startsWith('/store/orders/')
 }
 
 type Sent = RequestOptions<unknown> & { body?: unknown }
@@ -104,44 +52,61 @@ type Envelope = { data?: unknown; error?: { code: ErrorCode; message: string; de
 
 /**
  * Creates a client for the shop's API. It fetches a nonce when the first request needs one and keeps it. When the
- * service refuses the nonce as invalid, it fetches a new one and retries the request once.
+ * service refuses the nonce as invalid, it fetches a new one and retries the request once. It repeats a checkout whose
+ * answer was lost under the same Idempotency-Key, which charges at most once.
  *
  * Each call returns the envelope's `data`, or rejects with the signal's reason when the caller aborts it.
  *
  * @throws ShopError for an error response, or with the code NO_ANSWER when there is no valid response
+ * @throws TypeError on a server without a complete `baseUrl`
  */
 export function createClient(options: ClientOptions = {}): Client {
-  const { baseUrl = '/api/secure', headers = {}, credentials = 'same-origin' } = options
+  const { baseUrl = '/api/secure', headers = {}, credentials = 'same-origin', repeatAfterMs = [500, 2000] } = options
   const send = options.fetch ?? ((url, init) => fetch(url, init))
+  const visitor = options.request === undefined ? undefined : new VisitorCookies(options.request.headers.get('cookie'))
+  if (visitor !== undefined && options.fetch === undefined && baseUrl.startsWith('/'))
+    throw new TypeError('A server needs the whole baseUrl, such as http://127.0.0.1:3000/api/v1.')
   /** The current nonce, or the request for it; shared by all requests. */
   let nonce: Promise<string> | undefined
+  /** The service itself needs no nonce for a read, and a proxy does. A server talks to either. */
+  let readsNeedNonce = visitor === undefined
+
+  function headersFor(method: string, path: string, sent: Sent, withNonce: string | undefined): Record<string, string> {
+    const cookie = visitor === undefined || isPublic(method, path) ? '' : visitor.header
+    return {
+      accept: 'application/json',
+      ...headers,
+      ...(cookie === '' ? {} : { cookie }),
+      ...(options.clientAddress === undefined ? {} : { 'x-forwarded-for': options.clientAddress }),
+      ...(sent.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(withNonce === undefined ? {} : { 'x-nonce': withNonce }),
+      ...(sent.idempotencyKey === undefined ? {} : { 'idempotency-key': sent.idempotencyKey })
+    }
+  }
 
   async function exchange(method: string, path: string, sent: Sent, withNonce: string | undefined): Promise<Envelope> {
-    const init: RequestInit = {
+    const { body, signal, cache, next } = sent
+    const init = {
       method,
       credentials,
-      headers: {
-        accept: 'application/json',
-        ...headers,
-        ...(sent.body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...(withNonce === undefined ? {} : { 'x-nonce': withNonce }),
-        ...(sent.idempotencyKey === undefined ? {} : { 'idempotency-key': sent.idempotencyKey })
-      },
-      ...(sent.body === undefined ? {} : { body: JSON.stringify(sent.body) }),
-      ...(sent.signal === undefined ? {} : { signal: sent.signal })
+      headers: headersFor(method, path, sent, withNonce),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
+      ...(cache === undefined ? {} : { cache }),
+      ...(next === undefined ? {} : { next })
     }
+    const url = `${baseUrl}${path}${search(sent.query)}`
     try {
-      return await read(await send(`${baseUrl}${path}${search(sent.query)}`, init))
+      const response = await send(url, init)
+      const cookies = visitor === undefined ? [] : response.headers.getSetCookie().map((line) => visitor.take(line))
+      for (const cookie of cookies) options.onSetCookie?.(cookie)
+      warnOfDroppedQuery(path, response)
+      return await read(url, response)
     } catch (error) {
       // A caller that aborted gets its own reason.
-      if (error instanceof ShopError || sent.signal?.aborted === true) throw error
-      throw new ShopError(
-        'NO_ANSWER',
-        'The shop cannot be reached at the moment. Check your connection, then try again.',
-        {
-          cause: error
-        }
-      )
+      if (isShopError(error) || signal?.aborted === true) throw error
+      const message = 'The shop cannot be reached at the moment. Check your connection, then try again.'
+      throw new ShopError('NO_ANSWER', message, { cause: error })
     }
   }
 
@@ -165,14 +130,13 @@ export function createClient(options: ClientOptions = {}): Client {
     if (nonce === refused) nonce = undefined
   }
 
-  async function request(method: string, path: string, sent: Sent = {}): Promise<Envelope> {
-    if (isOpen(method, path)) return exchange(method, path, sent, undefined)
+  async function withNonce(method: string, path: string, sent: Sent): Promise<Envelope> {
     const first = currentNonce()
     const firstNonce = await first
     try {
       return await exchange(method, path, sent, firstNonce)
     } catch (error) {
-      if (!isStale(error)) throw error
+      if (!isNonceError(error, 'invalid_nonce')) throw error
       forget(first)
       return await exchange(method, path, sent, await currentNonce())
     } finally {
@@ -181,24 +145,86 @@ export function createClient(options: ClientOptions = {}): Client {
     }
   }
 
+  async function once(method: string, path: string, sent: Sent): Promise<Envelope> {
+    if (isOpen(method, path)) return exchange(method, path, sent, undefined)
+    if (method !== 'GET' || readsNeedNonce) return withNonce(method, path, sent)
+    try {
+      return await exchange(method, path, sent, undefined)
+    } catch (error) {
+      if (!isNonceError(error, 'missing_nonce')) throw error
+      readsNeedNonce = true
+      return withNonce(method, path, sent)
+    }
+  }
+
+  async function request(method: string, path: string, sent: Sent = {}): Promise<Envelope> {
+    if (path !== checkoutPath) return once(method, path, sent)
+    const keyed = { ...sent, idempotencyKey: sent.idempotencyKey ?? randomKey() }
+    for (const pauseMs of repeatAfterMs) {
+      try {
+        return await once(method, path, keyed)
+      } catch (error) {
+        if (!isLost(error)) throw error
+        await pause(pauseMs, sent.signal)
+      }
+    }
+    return once(method, path, keyed)
+  }
+
   const data = async (method: string, path: string, sent?: Sent): Promise<never> =>
     (await request(method, path, sent)).data as never
-  return {
+  const requests: Requests = {
     get: (path, requestOptions) => data('GET', path, requestOptions),
     post: (path, ...[body, requestOptions]) => data('POST', path, { ...requestOptions, body }),
     patch: (path, body, requestOptions) => data('PATCH', path, { ...requestOptions, body }),
     request: async (method, path, requestOptions) => (await request(method, path, requestOptions)) as never
   }
+  return { ...requests, ...namedMethods(requests) }
 }
 
-function isStale(error: unknown): boolean {
-  return error instanceof ShopError && error.is('CSRF_FAILED') && error.details.reason === 'invalid_nonce'
+function isNonceError(error: unknown, reason: 'missing_nonce' | 'invalid_nonce'): boolean {
+  return isShopError(error, 'CSRF_FAILED') && error.details.reason === reason
 }
 
-async function read(response: Response): Promise<Envelope> {
-  const envelope = (await response.json()) as Envelope
-  const { error, meta } = envelope
-  if (error === undefined) return envelope
+/** Whether it is unknown if the service has done the work: it gave no answer, or the first request still runs. */
+function isLost(error: unknown): boolean {
+  return (
+    isShopError(error, 'NO_ANSWER') ||
+    (isShopError(error, 'DEPENDENCY_UNAVAILABLE') && error.details.reason !== undefined) ||
+    (isShopError(error, 'IDEMPOTENCY_KEY_REUSE_CONFLICT') && error.details.reason === 'in_progress')
+  )
+}
+
+/** 128 random bits. `crypto.randomUUID` exists only on https pages. */
+function randomKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms)
+    signal?.addEventListener('abort', () => {
+      clearTimeout(timer)
+      reject(signal.reason as Error)
+    })
+  })
+}
+
+/** The proxy forwards only listed parameters, and names the ones that it dropped. */
+function warnOfDroppedQuery(path: string, response: Response): void {
+  const dropped = response.headers.get('x-dropped-query')
+  const { warn } = console
+  if (dropped !== null) warn(`The first-party proxy dropped the query of ${path}: ${dropped}.`)
+}
+
+async function read(url: string, response: Response): Promise<Envelope> {
+  const envelope = (await response.json()) as Envelope | null
+  const { error, meta } = envelope ?? {}
+  if (envelope !== null && error === undefined && 'data' in envelope) return envelope
+  // A web server or a framework answers, and not the shop.
+  if (typeof error?.code !== 'string')
+    throw new TypeError(`${url} answered ${response.status} without the shop's data.`)
   throw new ShopError(error.code, error.message, {
     status: response.status,
     details: error.details,

@@ -1,18 +1,24 @@
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import ts from 'typescript'
 
 /** The files of the package whose types sites use. */
-const shipped = ['client/client', 'client/webhooks', 'client/api-types', 'proxy/proxy', 'proxy/upstream', 'proxy/node']
+const shipped = [
+  ...globSync('src/client/*.ts').map((file) => file.replaceAll('\\', '/').slice('src/'.length, -'.ts'.length)),
+  'proxy/proxy',
+  'proxy/upstream',
+  'proxy/node'
+]
 
-const options: ts.CompilerOptions = {
+/** The settings of a site's compiler that change what its code means. */
+export type SiteSettings = { strict: boolean; resolution: 'nodenext' | 'bundler' }
+
+const common: ts.CompilerOptions = {
   allowJs: true,
   checkJs: true,
-  strict: true,
   noEmit: true,
   skipLibCheck: true,
   target: ts.ScriptTarget.ES2024,
-  module: ts.ModuleKind.NodeNext,
   lib: ['lib.es2024.d.ts', 'lib.dom.d.ts'],
   types: ['node'],
   paths: {
@@ -23,13 +29,30 @@ const options: ts.CompilerOptions = {
   }
 }
 
+function optionsOf({ strict, resolution }: SiteSettings): ts.CompilerOptions {
+  const isNode = resolution === 'nodenext'
+  return {
+    ...common,
+    strict,
+    module: isNode ? ts.ModuleKind.NodeNext : ts.ModuleKind.ESNext,
+    moduleResolution: isNode ? ts.ModuleResolutionKind.NodeNext : ts.ModuleResolutionKind.Bundler
+  }
+}
+
+/** Source files by name, because parsing the libraries takes longer than checking the snippets. */
+const parsed = new Map<string, ts.SourceFile>()
+
 /**
  * Type-checks snippets as modules of a site that has the package installed.
  *
  * @param snippets code by file name
  * @returns the errors, each as `file:line message`
  */
-export function compileErrors(snippets: Readonly<Record<string, string>>): string[] {
+export function compileErrors(
+  snippets: Readonly<Record<string, string>>,
+  settings: SiteSettings = { strict: true, resolution: 'nodenext' }
+): string[] {
+  const options = optionsOf(settings)
   const texts = new Map(
     Object.entries({
       ...snippets,
@@ -49,7 +72,10 @@ export function compileErrors(snippets: Readonly<Record<string, string>>): strin
       directoryExists: (name) => folders.has(name) || ts.sys.directoryExists(name),
       getSourceFile: (name, version) => {
         const text = texts.get(name)
-        return text === undefined ? host.getSourceFile(name, version) : ts.createSourceFile(name, text, version)
+        if (text !== undefined) return ts.createSourceFile(name, text, version)
+        const source = parsed.get(name) ?? host.getSourceFile(name, version)
+        if (source !== undefined && name.includes('/typescript/lib/')) parsed.set(name, source)
+        return source
       }
     }
   })

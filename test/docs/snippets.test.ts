@@ -69,14 +69,48 @@ it.each(blocksIn('json'))('the JSON of $place is valid', ({ code }) => {
   expect(() => JSON.parse(code)).not.toThrow()
 })
 
-it('every script compiles for a site that has the package installed', () => {
+describe('every script', () => {
   const scripts = blocksIn('js', 'ts').filter(({ file }) => file !== 'docs/CONTRIBUTING.md')
-  expect(scripts.length).toBeGreaterThan(4)
-  const snippets = scripts.map(({ place, language, code }) => [`${place.replace(':', '-line-')}.${language}`, code])
-  const wrong = `import { createProxy } from 'shopstead/proxy'\ncreateProxy({ upstreams: 'x' })`
-  expect(compileErrors({ ...Object.fromEntries(snippets), 'wrong.js': wrong })).toEqual([
-    expect.stringMatching(/^wrong\.js:2 .*'upstreams' does not exist/)
-  ])
+  const snippets = Object.fromEntries(
+    scripts.map(({ place, language, code }) => [`${place.replace(':', '-line-')}.${language}`, code])
+  )
+  /** What sites write besides: a site in TypeScript, with what its compiler must refuse. */
+  const site = `import { createClient, isShopError, ShopError } from 'shopstead/client'
+import type { ErrorCode, Me, Offer, Order, Product } from 'shopstead/client'
+const shop = createClient()
+export const entities: [Me?, Offer?, Order?, Product?, ErrorCode?] = []
+export async function buy(form: { terms: boolean }) {
+  await shop.register({ email: 'a@b.example', password: 'x', displayName: 'Ada', acceptTerms: form.terms })
+  const redirect = await shop.checkout({ items: [{ productId: 1, quantity: 1 }] })
+  const handoff = await shop.checkout({ items: [], strategy: 'token_handoff', returnUrl: '', paymentToken: '' })
+  return redirect.checkoutUrl + handoff.paymentStatus
+}
+export function explain(error: unknown): string | undefined {
+  if (isShopError(error, 'RATE_LIMITED')) return error.details.bucket
+  if (isShopError(error, 'VALIDATION_FAILED')) return error.details.fieldErrors['email']?.[0]
+  if (isShopError(error) && error.code === 'CSRF_FAILED') return error.details.reason
+  if (error instanceof ShopError && error.is('PAYLOAD_TOO_LARGE')) return String(error.details.limitBytes)
+}`
+  const wrong = `import { createClient } from 'shopstead/client'
+const shop = createClient()
+shop.get('/stor/products')
+shop.checkout({ items: [{ productId: 1 }] })
+shop.checkout({ items: [] }).then(({ paymentStatus }) => paymentStatus)
+export {}`
+
+  it.each([
+    { strict: true, resolution: 'nodenext' },
+    { strict: false, resolution: 'nodenext' },
+    { strict: true, resolution: 'bundler' },
+    { strict: false, resolution: 'bundler' }
+  ] as const)('compiles for a site that has the package installed: %o', (settings) => {
+    expect(scripts.length).toBeGreaterThan(4)
+    expect(compileErrors({ ...snippets, 'site.ts': site, 'wrong.ts': wrong }, settings)).toEqual([
+      expect.stringMatching(/^wrong\.ts:3 /),
+      expect.stringMatching(/^wrong\.ts:4 /),
+      expect.stringMatching(/^wrong\.ts:5 /)
+    ])
+  })
 })
 
 describe('the checks of shell snippets', () => {

@@ -13,7 +13,6 @@ import { service } from './service.js'
 import { session } from './shell.js'
 import { taxRows } from './tax-rows.js'
 import { t } from './texts.js'
-import { tracking } from './tracking.js'
 import { declineWords } from './words.js'
 
 const place = find('[data-lines]')
@@ -235,7 +234,7 @@ async function pay(values) {
   const known = await session
   const body = bodyOf(values, known?.userLoggedIn !== true)
   try {
-    const result = await service.checkout(body, tracking(), keyFor(body))
+    const result = await service.checkout(body, keyFor(body))
     forgetKey()
     rememberPlaced(result.orderToken)
     location.assign(nextPage(result))

@@ -35,12 +35,11 @@ export const service = {
   ownOrder: (id) => secure.get(`/orders/${id}`),
   orders: (query) => secure.get('/orders', { query }),
   quote: (body, signal) => secure.post('/store/quote', body, { signal }),
-  checkout: (body, tracking, idempotencyKey) =>
-    secure.post('/store/checkout-session', body, { query: present(tracking), idempotencyKey }),
+  checkout: (body, idempotencyKey) => secure.checkout(body, { idempotencyKey }),
+  captureLanding: () => secure.captureLanding(),
   affiliate: () => secure.get('/affiliates/me'),
   referrals: (query) => secure.get('/affiliates/referrals', { query }),
   affiliateStats: (query) => secure.get('/affiliates/stats', { query }),
-  countClick: (ref) => secure.post('/affiliates/clicks', { ref }),
   applyAsAffiliate: (body) => secure.post('/affiliates/apply', body),
   acceptTerms: (version) => secure.post('/affiliates/terms', { version })
 }

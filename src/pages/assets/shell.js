@@ -1,7 +1,6 @@
 import { onCartChange, readCart } from './cart-store.js'
 import { findAll } from './dom.js'
 import { service } from './service.js'
-import { rememberLanding } from './tracking.js'
 
 function showCount() {
   const count = readCart().reduce((sum, { quantity }) => sum + quantity, 0)
@@ -16,7 +15,7 @@ export function showSignedIn(isSignedIn) {
   for (const link of findAll('[data-signed]')) link.hidden = (link.dataset.signed === 'in') !== isSignedIn
 }
 
-rememberLanding()
+service.captureLanding()
 showCount()
 addEventListener('cart', showCount)
 onCartChange(showCount)

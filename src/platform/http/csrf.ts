@@ -14,7 +14,7 @@ export const usualPrefix = '/api/secure'
 export function proxyPrefix(headers: Pick<Headers, 'get'>): string | null {
   const sent = headers.get(checkNonceHeader)
   if (sent === null) return null
-  return /^(?:\/[\w.~-]{1,100}){1,10}$/.test(sent) ? sent : usualPrefix
+  return /^(?:\/[\w.~-]{1,100}){0,10}$/.test(sent) ? sent : usualPrefix
 }
 
 /** CSRF_FAILED with the reason in its details. */

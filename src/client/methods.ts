@@ -1,0 +1,141 @@
+import type {
+  Address,
+  Affiliate,
+  AffiliateBalance,
+  AffiliateStats,
+  BuyerOrder,
+  Category,
+  CheckoutHandoff,
+  CheckoutRedirect,
+  Download,
+  GuestSubscription,
+  Me,
+  OwnOrder,
+  OwnSubscription,
+  Product,
+  Quote
+} from './api-types.ts'
+import type { Body, Data, Query, RequestOptions, Requests } from './requests.ts'
+import { storedTracking, storeLanding } from './tracking.ts'
+import type { Tracking } from './tracking.ts'
+
+type AnyCheckoutBody = Body<'POST', '/store/checkout-session'>
+/** How a checkout is paid: on the shop's page, or by a token of the site's own payment form. */
+export type Strategy = NonNullable<AnyCheckoutBody['strategy']>
+/** The body of a checkout with a strategy. */
+export type CheckoutBody<S = Strategy | null> = Omit<AnyCheckoutBody, 'strategy'> & { strategy?: S }
+/** What a checkout answers, by its strategy. */
+export type CheckoutResult<S> = [S] extends ['token_handoff']
+  ? CheckoutHandoff
+  : 'token_handoff' extends S
+    ? CheckoutRedirect | CheckoutHandoff
+    : CheckoutRedirect
+
+/** What can be done with an order. */
+type OrderOptions = { canPay: boolean; payUrl: string | null; canCancel: boolean }
+type OrderByToken = { order: BuyerOrder; subscription: GuestSubscription | null } & OrderOptions
+type Options = Omit<RequestOptions, 'query' | 'idempotencyKey'>
+
+/** The operations that most sites need, by name. */
+export type NamedMethods = {
+  /** The user who is logged in. @throws ShopError NOT_AUTHENTICATED */
+  me(options?: Options): Promise<Me>
+  updateMe(body: Body<'PATCH', '/me'>): Promise<Me>
+  register(body: Body<'POST', '/auth/register'>): Promise<Data<'POST', '/auth/register'>>
+  login(body: Body<'POST', '/auth/login'>): Promise<Data<'POST', '/auth/login'>>
+  logout(): Promise<void>
+  forgotPassword(email: string): Promise<void>
+  resetPassword(body: Body<'POST', '/auth/reset-password'>): Promise<void>
+  verifyEmail(token: string): Promise<void>
+  products: {
+    list(query?: Query<'GET', '/store/products'>, options?: Options): Promise<Data<'GET', '/store/products'>>
+    /** A product by its slug. @throws ShopError NOT_FOUND */
+    get(slug: string, options?: Options): Promise<Product>
+  }
+  categories: { list(options?: Options): Promise<Category[]> }
+  /** The prices and problems of a cart. */
+  quote(body: Body<'POST', '/store/quote'>, options?: Options): Promise<Quote>
+  /**
+   * Places an order and starts its payment, with the tracking of the visitor's landing (captureLanding) unless the options
+   * have a query. Repeats a request whose answer was lost, and charges at most once.
+   */
+  checkout<S extends Strategy | null = 'redirect_to_store'>(
+    body: CheckoutBody<S>,
+    options?: RequestOptions<Tracking>
+  ): Promise<CheckoutResult<S>>
+  orders: {
+    list(query?: Query<'GET', '/orders'>, options?: Options): Promise<Data<'GET', '/orders'>>
+    get(id: number, options?: Options): Promise<{ order: OwnOrder } & OrderOptions>
+    /** An order by the token of its link, without a session. */
+    byToken(orderToken: string, options?: Options): Promise<OrderByToken>
+    cancel(orderToken: string): Promise<OrderByToken>
+  }
+  subscriptions: {
+    list(options?: Options): Promise<OwnSubscription[]>
+    /** Ends a subscription with its paid period. */
+    cancel(id: number): Promise<OwnSubscription>
+  }
+  downloads: { list(options?: Options): Promise<Download[]> }
+  address: {
+    get(options?: Options): Promise<Address | null>
+    set(address: Body<'POST', '/me/address'>['address']): Promise<Address | null>
+  }
+  affiliate: {
+    me(options?: Options): Promise<{ affiliate: Affiliate; balance: AffiliateBalance }>
+    stats(query?: Query<'GET', '/affiliates/stats'>, options?: Options): Promise<AffiliateStats>
+    referrals(
+      query?: Query<'GET', '/affiliates/referrals'>,
+      options?: Options
+    ): Promise<Data<'GET', '/affiliates/referrals'>>
+    apply(body: Body<'POST', '/affiliates/apply'>): Promise<Affiliate>
+  }
+  /**
+   * Stores `ref`, `campaign` and the utm parameters of the page's address for the checkout, and counts the click of an
+   * affiliate's link. Call it on each page. A later landing replaces all values. Does nothing outside a browser.
+   */
+  captureLanding(): void
+}
+
+/** The named operations over requests by path. */
+export function namedMethods({ get, post, patch }: Requests): NamedMethods {
+  return {
+    me: (options) => get('/me', options),
+    updateMe: (body) => patch('/me', body),
+    register: (body) => post('/auth/register', body),
+    login: (body) => post('/auth/login', body),
+    logout: async () => void (await post('/auth/logout')),
+    forgotPassword: async (email) => void (await post('/auth/forgot-password', { email })),
+    resetPassword: async (body) => void (await post('/auth/reset-password', body)),
+    verifyEmail: async (token) => void (await post('/auth/verify-email', { token })),
+    products: {
+      list: (query, options) => get('/store/products', { ...options, query }),
+      get: async (slug, options) => (await get(`/store/products/${encodeURIComponent(slug)}`, options)).product
+    },
+    categories: { list: async (options) => (await get('/store/categories', options)).categories },
+    quote: (body, options) => post('/store/quote', body, options),
+    checkout: (body, { query = storedTracking(), ...options } = {}) =>
+      post('/store/checkout-session', body, { ...options, query }) as Promise<never>,
+    orders: {
+      list: (query = {}, options = {}) => get('/orders', { ...options, query }),
+      get: (id, options) => get(`/orders/${id}`, options),
+      byToken: (orderToken, options) => get(`/store/orders/${orderToken}`, options),
+      cancel: (orderToken) => post(`/store/orders/${orderToken}/cancel`)
+    },
+    subscriptions: {
+      list: async (options) => (await get('/me/subscriptions', options)).subscriptions,
+      cancel: async (id) => (await post(`/me/subscriptions/${id}/cancel`)).subscription
+    },
+    downloads: { list: async (options) => (await get('/me/downloads', options)).downloads },
+    address: {
+      get: async (options) => (await get('/me/address', options)).address,
+      set: async (address) => (await post('/me/address', { address })).address
+    },
+    affiliate: {
+      me: (options) => get('/affiliates/me', options),
+      stats: (query, options) => get('/affiliates/stats', { ...options, query }),
+      referrals: (query, options) => get('/affiliates/referrals', { ...options, query }),
+      apply: async (body) => (await post('/affiliates/apply', body)).affiliate
+    },
+    captureLanding: () => storeLanding((ref) => post('/affiliates/clicks', { ref }))
+  }
+}
