@@ -1,5 +1,6 @@
 import { eq, max } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
+import { insertStatement, updateStatement } from '../../platform/db/statements.ts'
 import { applyGrants, applyTags } from './apply-lists.ts'
 import { applyVariations } from './apply-variations.ts'
 import { CategoryTree } from './category-tree.ts'
@@ -25,6 +26,9 @@ export type ApplyOptions = {
   /** The folder of the import file, for pictures with a path relative to it. */
   folder?: string | undefined
 }
+
+const insertProduct = insertStatement(products)
+const changeProduct = updateStatement(products)
 
 /** The state that all entries of one import share. */
 export class ApplyRun {
@@ -83,11 +87,8 @@ function findBySku(tx: Tx, { sku }: ProductInput): ProductRow | undefined {
 
 function createProduct(run: ApplyRun, input: ProductInput): Change {
   const { categories, tags, images, variations, grants, position, ...columns } = withDefaults(input)
-  const { id } = run.tx.orm
-    .insert(products)
-    .values({ ...columns, position: run.position(position), createdAt: run.now, updatedAt: run.now })
-    .returning({ id: products.id })
-    .get()
+  const places = { position: run.position(position), createdAt: run.now, updatedAt: run.now }
+  const id = insertProduct(run.tx, { ...columns, ...places })
   run.categories.apply(id, categories)
   applyTags(run.tx, id, tags)
   applyImages(run.tx, { productId: id, variationId: null }, images, { folder: run.options.folder, now: run.now })
@@ -117,11 +118,7 @@ function updateProduct(run: ApplyRun, row: ProductRow, input: ProductInput): Cha
     ...Object.entries(lists).flatMap(([name, changed]) => (changed ? [name] : []))
   ]
   if (fields.length === 0) return { kind: 'product', key: row.slug, outcome: 'unchanged', fields }
-  tx.orm
-    .update(products)
-    .set({ ...columns, updatedAt: run.now })
-    .where(eq(products.id, row.id))
-    .run()
+  changeProduct(tx, row.id, { ...columns, updatedAt: run.now })
   indexProduct(tx, row.id)
   return { kind: 'product', key: row.slug, outcome: 'updated', fields }
 }

@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
-import { eq } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
-import { rowsStatement } from '../../platform/db/statements.ts'
+import { insertStatement, rowsStatement, updateStatement } from '../../platform/db/statements.ts'
 import { applyImages } from './images/stored-images.ts'
 import type { VariationInput } from './import/format.ts'
 import type { VariationRow } from './rows.ts'
 import { variations } from './schema.ts'
 
 const variationsOf = rowsStatement(variations, 'product_id = ?')
+const insertVariation = insertStatement(variations)
+const updateVariation = updateStatement(variations)
 
 /**
  * Replaces a product's variations, matched by SKU. A variation that is no longer listed becomes unavailable; its row
@@ -33,7 +34,7 @@ export function applyVariations(
   })
   const listed = new Set(wanted.map((input) => input.sku))
   const removed = rows.filter((row) => row.available && !listed.has(row.sku))
-  for (const { id } of removed) tx.orm.update(variations).set({ available: false }).where(eq(variations.id, id)).run()
+  for (const { id } of removed) updateVariation(tx, id, { available: false })
   return applied.includes(true) || removed.length > 0
 }
 
@@ -51,15 +52,12 @@ function applyVariation(
   keepStock: boolean
 ): boolean {
   if (row === undefined) {
-    tx.orm
-      .insert(variations)
-      .values({ ...input, productId })
-      .run()
+    insertVariation(tx, { ...input, productId })
     return true
   }
   const wanted = { ...input, stock: keepStock ? row.stock : input.stock, available: true }
   if (isDeepStrictEqual({ ...row, ...wanted }, row) && hasOrder(row, input)) return false
-  tx.orm.update(variations).set(wanted).where(eq(variations.id, row.id)).run()
+  updateVariation(tx, row.id, wanted)
   return true
 }
 

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { asc, eq } from 'drizzle-orm'
 import { validationFailed } from '../../errors.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { insertStatement, rawStatement } from '../../platform/db/statements.ts'
 import { compareKey } from '../../platform/text.ts'
 import { countOutcomes } from './changes.ts'
 import type { Counts } from './changes.ts'
@@ -12,6 +13,9 @@ import { indexProduct } from './search/index-product.ts'
 import { categoriesOfProduct } from './stored-product.ts'
 
 type CategoryRow = typeof categories.$inferSelect
+
+const deletePlaces = rawStatement<[number]>('DELETE FROM product_categories WHERE product_id = ?')
+const insertPlace = insertStatement(productCategories)
 
 /** What separates the levels of a category in a file: `Clothing > Shirts`. */
 const levels = ' > '
@@ -86,11 +90,8 @@ export class CategoryTree {
     const wanted = [...new Set(ids.flatMap((id) => this.#path(id)))]
     const current = categoriesOfProduct(this.#tx, productId).map((category) => category.id)
     if (isDeepStrictEqual(current, wanted)) return false
-    const { orm } = this.#tx
-    orm.delete(productCategories).where(eq(productCategories.productId, productId)).run()
-    for (const [position, categoryId] of wanted.entries()) {
-      orm.insert(productCategories).values({ productId, categoryId, position }).run()
-    }
+    deletePlaces(this.#tx).run(productId)
+    for (const [position, categoryId] of wanted.entries()) insertPlace(this.#tx, { productId, categoryId, position })
     return true
   }
 
