@@ -32,16 +32,22 @@ const countProducts = ({ sqlite }: Db): unknown => sqlite.prepare('SELECT count(
 const products = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ slug: `p${index}`, name: `Product ${index}`, price: 1 }))
 
-it('an import stores at most 25 products in one transaction, and a dry run none', async () => {
+it('an import stores at most 5 products in one transaction, and a dry run none', async () => {
   const shop = openShop()
   const reader = other(shop)
   const seen: unknown[] = []
   const onProgress = (): void => void seen.push(countProducts(reader))
-  await run(shop, products(60), { dryRun: true, onProgress })
+  await run(shop, products(12), { dryRun: true, onProgress })
   expect([seen, countProducts(reader)]).toEqual([[], 0])
-  await run(shop, products(60), { onProgress })
-  expect(importBatch).toBe(25)
-  expect(seen).toEqual([0, 25, 50, 60])
+  await run(shop, products(12), { onProgress })
+  expect(importBatch).toBe(5)
+  expect(seen).toEqual([0, 5, 10, 12])
+})
+
+it('an import leaves the connection with commits that wait for the disk', async () => {
+  const shop = openShop()
+  await run(shop, products(3))
+  expect(shop.db.sqlite.pragma('synchronous', { simple: true })).toBe(2)
 })
 
 it('a dry run needs no lock', async () => {

@@ -4,7 +4,7 @@ import { isBusy } from './storage-errors.ts'
 import { transact } from './database.ts'
 import type { Db, Tx } from './database.ts'
 
-const retryEveryMs = 10
+const retryEveryMs = 2
 
 /** How long the writes of a connection wait for another process's lock. */
 const lockTimeouts = new WeakMap<Database.Database, number>()

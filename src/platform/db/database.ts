@@ -2,6 +2,7 @@ import Database from 'better-sqlite3'
 import { drizzle } from 'drizzle-orm/better-sqlite3'
 import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3'
 import { AppError } from '../../errors.ts'
+import { syncToDisk } from '../disk.ts'
 import { onceFor } from '../once-for.ts'
 import { emailKey } from '../email-key.ts'
 import { foldWord, signTokens, spellingWords } from '../search-text.ts'
@@ -95,6 +96,24 @@ function addTextFunctions(sqlite: Database.Database): void {
  */
 export function write<T>(db: Db, work: (tx: Tx) => T extends PromiseLike<unknown> ? never : T): T {
   return transact<unknown>(db.sqlite, () => work(db as Tx)) as T
+}
+
+/**
+ * Like `write`, without waiting for the disk. After a power cut the database is intact, but this write may be missing;
+ * `syncWrites` makes sure that it is not. For work that can be repeated, whose wait would hold the lock before checkouts.
+ */
+export function writeUnsynced<T>(db: Db, work: (tx: Tx) => T extends PromiseLike<unknown> ? never : T): T {
+  db.sqlite.pragma('synchronous = NORMAL')
+  try {
+    return write(db, work)
+  } finally {
+    db.sqlite.pragma('synchronous = FULL')
+  }
+}
+
+/** Syncs to disk what `writeUnsynced` has written. */
+export function syncWrites({ sqlite }: Db): void {
+  syncToDisk(`${sqlite.name}-wal`)
 }
 
 /** Like `write`, on a plain connection. */

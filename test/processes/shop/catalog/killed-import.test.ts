@@ -7,7 +7,7 @@ import { importBatch } from '../../../../src/operations/catalogue.ts'
 import { exitOf, runShopstead, spawnShopstead } from '../../../support/command-process.ts'
 import { demoShop } from '../../../support/demo-shop.ts'
 
-const count = 30 * importBatch
+const count = 150 * importBatch
 
 it('an import that is killed or interrupted stores whole transactions, and the next one continues there', async () => {
   const dataDir = demoShop()
