@@ -49,6 +49,7 @@ export function runs<Options extends object, Args extends (string | string[] | u
     const options = command.opts<Options & CommonOptions>()
     const args = values.slice(0, command.registeredArguments.length) as Args
     const { terminal } = command
+    terminal.giveWay()
     const json = options.json ?? false
     const app = await openApp(terminal, await loadConfig(terminal, options), database)
     try {
@@ -77,6 +78,7 @@ export function runsOnFiles<Options extends object>(
     const options = command.opts<Options & CommonOptions>()
     const args = values.slice(0, command.registeredArguments.length) as string[]
     const { terminal } = command
+    terminal.giveWay()
     const json = options.json ?? false
     const config = await loadConfig(terminal, options)
     await printAnswer(terminal, await work({ config, options, now: systemClock.now(), json, terminal }, ...args), json)

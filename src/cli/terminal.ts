@@ -1,3 +1,4 @@
+import { constants, setPriority } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import { createConsola } from 'consola'
 import type { ConsolaInstance } from 'consola'
@@ -23,6 +24,8 @@ export type Terminal = {
    * immediately. Disposing it gives the signals their usual effect again.
    */
   interruption(): { signal: AbortSignal } & Disposable
+  /** Lowers the priority of this process, so that a server on the same machine gets the processor first. */
+  giveWay(): void
   /** The exit code; a command that fails sets it. */
   exitCode: number
 }
@@ -54,6 +57,7 @@ export function processTerminal(): Terminal {
       (await messages.prompt(question, { type: 'confirm', initial: false, cancel: 'null' })) === true,
     untilStopped: stopSignal,
     interruption,
+    giveWay,
     exitCode: 0
   }
 }
@@ -98,4 +102,12 @@ function interruption(): { signal: AbortSignal } & Disposable {
   process.once('SIGINT', stop)
   process.once('SIGTERM', stop)
   return { signal: controller.signal, [Symbol.dispose]: release }
+}
+
+function giveWay(): void {
+  try {
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+  } catch {
+    // Some containers forbid it. The command and the server then share the processor equally.
+  }
 }

@@ -45,6 +45,7 @@ export function testTerminal({ input = '', env = {}, answers }: Typed = {}) {
       return answers?.shift() ?? false
     },
     untilStopped: async () => undefined,
+    giveWay: () => undefined,
     interruption: () => ({ signal: new AbortController().signal, [Symbol.dispose]: () => undefined }),
     exitCode: 0
   }
