@@ -4,7 +4,7 @@ import { applyAffiliates } from '../../shop/affiliates/apply-affiliates.ts'
 import { sumCounts } from '../../shop/catalog/changes.ts'
 import type { CountsByKind } from '../../shop/catalog/changes.ts'
 import type { CatalogFile } from '../../shop/catalog/import/format.ts'
-import { applyCatalogue } from '../catalogue.ts'
+import { importCatalogue } from '../catalogue.ts'
 import { countOrders, isEmptyShop, refuseInProduction, seedDemo } from './demo.ts'
 import { generateOrders } from './generated-orders.ts'
 
@@ -32,7 +32,7 @@ export async function seedShop(
   if (demo || orders !== undefined) refuseInProduction(app)
   const before = countOrders(app.db)
   const parts: CountsByKind[] = []
-  if (files.length > 0) parts.push(seedFiles(app, files, now))
+  if (files.length > 0) parts.push(await seedFiles(app, files, now))
   if (demo || (orders !== undefined && isEmptyShop(app.db))) parts.push(await seedDemo(app, now))
   if (orders === undefined) return sumCounts(parts)
   await generateOrders(app, orders, now, tell)
@@ -40,14 +40,12 @@ export async function seedShop(
   return { ...sumCounts(parts), orders: { created, updated: 0, unchanged: before } }
 }
 
-/** All files in one transaction. */
-function seedFiles(app: App, files: readonly CatalogFile[], now: number): CountsByKind {
-  return write(app.db, (tx) =>
-    sumCounts(
-      files.map((file) => ({
-        ...applyCatalogue(app, tx, file, { keepStock: true }, now).counts,
-        affiliates: applyAffiliates(tx, file.affiliates, now)
-      }))
-    )
+/** The affiliates in one transaction, then the catalogues as an import does, so that a shop that sells goes on. */
+async function seedFiles(app: App, files: readonly CatalogFile[], now: number): Promise<CountsByKind> {
+  const affiliates = write(app.db, (tx) =>
+    sumCounts(files.map((file) => ({ affiliates: applyAffiliates(tx, file.affiliates, now) })))
   )
+  const parts: CountsByKind[] = []
+  for (const file of files) parts.push((await importCatalogue(app, file, {}, now)).counts)
+  return sumCounts([...parts, affiliates])
 }
