@@ -12,8 +12,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
+import { deleteStaleDrafts, draftName } from '../../platform/drafts.ts'
 import { syncFolderOf, syncToDisk } from '../../platform/disk.ts'
-import { deleteStaleDrafts, draftName } from './files.ts'
 import { failedVerification, inspectBackup } from './inspect.ts'
 import { dropManifest } from './manifest.ts'
 

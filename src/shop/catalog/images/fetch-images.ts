@@ -5,7 +5,7 @@ import { encodePicture } from '../../../platform/pictures/encode-picture.ts'
 import type { FetchOptions } from '../../../platform/pictures/fetch-picture.ts'
 import { assertPicture, PictureError } from '../../../platform/pictures/picture-kind.ts'
 import { media, productImages, products } from '../schema.ts'
-import { hasMediaFiles } from './media-files.ts'
+import { deleteUnfinishedMedia, hasMediaFiles } from './media-files.ts'
 import { recordPicture, storePicture } from './store-picture.ts'
 import type { PictureShop } from './store-picture.ts'
 
@@ -24,11 +24,12 @@ export type FetchImages = FetchOptions & {
 /**
  * Fetches and stores the pictures that products have but the shop has not stored yet, eight at a time. Each picture is
  * stored by itself, so the next run continues where an interrupted one stopped. A picture that cannot be had is reported,
- * and the reason is kept with it.
+ * and the reason is kept with it. What a killed process left half written in media/ is deleted.
  *
  * @throws AppError DEPENDENCY_UNAVAILABLE when the disk is full or cannot be written
  */
 export async function fetchImages(shop: PictureShop, options: FetchImages): Promise<ImageReport> {
+  deleteUnfinishedMedia(shop.config.dataDir)
   const groups = [...Map.groupBy(missingImages(shop, options), ({ src, folder }) => `${folder ?? ''}\n${src}`).values()]
   const report: ImageReport = { stored: 0, failed: [] }
   const queue = groups.values()

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:f
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncFolderOf, syncToDisk } from '../../../platform/disk.ts'
+import { deleteStaleDrafts, draftName } from '../../../platform/drafts.ts'
 import type { EncodedPicture } from '../../../platform/pictures/encode-picture.ts'
 import { widthsOf } from '../../../platform/pictures/encode-picture.ts'
 import { BoundedCache } from '../bounded-cache.ts'
@@ -20,7 +21,7 @@ export function writeMediaFiles(dataDir: string, hash: string, { files }: Encode
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   for (const { width, bytes } of files) {
     const file = join(folder, `${hash}-${width}.webp`)
-    const draft = `${file}.${process.pid}`
+    const draft = draftName(folder)
     try {
       writeFileSync(draft, bytes, { mode: 0o600 })
       syncToDisk(draft)
@@ -31,6 +32,11 @@ export function writeMediaFiles(dataDir: string, hash: string, { files }: Encode
     }
   }
   syncFolderOf(join(folder, hash))
+}
+
+/** Deletes what killed processes left half written. */
+export function deleteUnfinishedMedia(dataDir: string): void {
+  deleteStaleDrafts(join(dataDir, 'media'))
 }
 
 /** Whether all files of a picture are there. */

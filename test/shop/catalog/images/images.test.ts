@@ -161,6 +161,16 @@ it('continues where an interrupted run stopped', async () => {
   expect(await fetchImages(shop, {})).toEqual({ stored: 1, failed: [] })
 })
 
+it('deletes what a killed process left half written', async () => {
+  using shop = openTestShop()
+  const folder = join(shop.config.dataDir, 'media')
+  mkdirSync(folder, { recursive: true })
+  // Process ids end at 4,194,304.
+  writeFileSync(join(folder, '.unfinished-4194305-abcdef'), 'half')
+  await fetchImages(shop, {})
+  expect(readdirSync(folder)).toEqual([])
+})
+
 it('stores pictures again whose files are missing, as after a restore without media/', async () => {
   using shop = openTestShop()
   const folder = await pictures(shop.config.dataDir)
