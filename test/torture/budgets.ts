@@ -84,7 +84,7 @@ async function measure(context: AbuseContext, attacking: Attack, metricsPort: nu
   const rowsBefore = countRows(dataDir)
   const { result: sent, peaks } = await withPeaks(metricsPort, () => run(context, attacking, forMs))
   const sample = await customers.sample()
-  const rows = countRows(dataDir) - rowsBefore - sample.bought * budget.rowsOfRequest
+  const rows = countRows(dataDir) - rowsBefore - sample.checkoutTimes.length * budget.rowsOfRequest
   const { bodyBytes, stockHeld } = peaks
   const rowsAllowed = Math.min(sent * budget.rowsOfRequest, source.addresses * budget.rowsOfAddress)
   trial.count('attacking requests', sent)

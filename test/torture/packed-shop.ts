@@ -8,6 +8,8 @@ export type LaunchOptions = {
   env?: Record<string, string>
   /** A program and its arguments that start the process, such as `['strace', '-f']`. */
   wrapper?: readonly string[]
+  /** Receives the process id of a command. */
+  onStart?: (pid: number | undefined) => void
 }
 
 export type PackedServer = {
@@ -80,9 +82,10 @@ export function runPacked(packed: Packed, launch: LaunchOptions, ...words: strin
   const [program, ...args] = command(packed, launch, ...words)
   const execOptions = { cwd: packed.home, env: environmentOf(launch), maxBuffer: 2 ** 28 }
   return new Promise((resolve) => {
-    execFile(program, args, execOptions, (error, stdout, stderr) => {
+    const child = execFile(program, args, execOptions, (error, stdout, stderr) => {
       const exitCode = error === null ? 0 : typeof error.code === 'number' ? error.code : 1
       resolve({ exitCode, stdout, stderr })
     })
+    launch.onStart?.(child.pid)
   })
 }

@@ -21,6 +21,7 @@ import { durability } from './durability.ts'
 import { fuzz } from './fuzz.ts'
 import { invoices } from './invoices.ts'
 import { mutants } from './mutants.ts'
+import { operators } from './operators.ts'
 import { NotSupported } from './part.ts'
 import type { Trial, Part } from './part.ts'
 import { quotes } from './quotes.ts'
@@ -44,6 +45,7 @@ const parts: readonly Part[] = [
   authorisation,
   abuse,
   budgets,
+  operators,
   soak,
   mutants
 ]

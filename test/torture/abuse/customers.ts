@@ -9,19 +9,59 @@ import { sendRequest, cookiesOf, dataOf } from '../http-client.ts'
 import type { Reply } from '../http-client.ts'
 import { quay } from '../../support/addresses.ts'
 
-export type CustomersOptions = { apiRoot: string; productId: number; customers: number; everyMs: number; seed: number }
+/** How often the customers send each request, relative to the others. */
+export type Mix = Readonly<Partial<Record<keyof typeof requests, number>>>
 
-/** The customers' measurements: response times in milliseconds, completed checkouts, and unexpected responses. */
-export type Sample = { times: number[]; slowest: { path: string; ms: number }; bought: number; wrong: string[] }
+export type CustomersOptions = {
+  apiRoot: string
+  products: readonly { productId: number; slug: string }[]
+  customers: number
+  /** How often each customer sends a request. */
+  everyMs: number
+  mix: Mix
+  seed: number
+}
 
-type Customer = { address: string; cookie: string; agent: Agent; random: Random; turn: number }
+/** The customers' measurements: response times in milliseconds of all requests and of checkouts, and unexpected responses. */
+export type Sample = {
+  times: number[]
+  checkoutTimes: number[]
+  slowest: { path: string; ms: number }
+  wrong: string[]
+}
+
+type Customer = { address: string; cookie: string; agent: Agent; random: Random }
 
 const options = JSON.parse(process.argv[2] ?? '{}') as CustomersOptions
-const checkoutEvery = 60
+const requests = {
+  health: () => ({ path: '/health' }),
+  offers: () => ({ path: '/store/offers' }),
+  'search of offers': () => ({ path: '/store/offers?search=mug' }),
+  products: () => ({ path: '/store/products' }),
+  'search of products': () => ({ path: '/store/products?search=lantern' }),
+  categories: () => ({ path: '/store/categories' }),
+  product: (customer: Customer) => ({ path: `/store/products/${customer.random.pick(options.products).slug}` }),
+  me: () => ({ path: '/me' }),
+  orders: () => ({ path: '/orders' }),
+  quote: (customer: Customer) => ({ path: '/store/quote', body: cartOf(customer) }),
+  checkout: (customer: Customer) => ({ path: '/store/checkout-session', body: cartOf(customer) })
+}
+const kinds = Object.entries(options.mix).flatMap(([kind, share]) =>
+  isKind(kind) ? Array.from({ length: share }, () => kind) : []
+)
 let sample = emptySample()
 
+function isKind(kind: string): kind is keyof typeof requests {
+  return Object.hasOwn(requests, kind)
+}
+
+function cartOf({ random }: Customer): object {
+  const { productId } = random.pick(options.products)
+  return { items: [{ productId, quantity: 1 }], shippingAddress: quay }
+}
+
 function emptySample(): Sample {
-  return { times: [], slowest: { path: '', ms: 0 }, bought: 0, wrong: [] }
+  return { times: [], checkoutTimes: [], slowest: { path: '', ms: 0 }, wrong: [] }
 }
 
 async function enter(number: number, random: Random): Promise<Customer> {
@@ -38,32 +78,24 @@ async function enter(number: number, random: Random): Promise<Customer> {
     }
   })
   dataOf(registered)
-  // Spreads the checkouts over time.
-  const turn = random.between(0, checkoutEvery)
   return {
     address,
     cookie: cookiesOf(registered),
     agent: new Agent({ keepAlive: true, maxFreeSockets: 2 }),
-    random,
-    turn
+    random
   }
 }
 
 async function sendNext(customer: Customer): Promise<void> {
-  customer.turn += 1
-  const buys = customer.turn % checkoutEvery === 0
-  const path = buys
-    ? '/store/checkout-session'
-    : customer.random.pick(['/store/offers', '/store/offers?search=mug', '/me', '/orders', '/health'])
+  const { path, ...request }: { path: string; body?: object } = requests[customer.random.pick(kinds)](customer)
   const current = sample
   try {
     const answer = await sendRequest(`${options.apiRoot}${path}`, {
       headers: { 'x-forwarded-for': customer.address, cookie: customer.cookie },
       agent: customer.agent,
-      ...(buys ? { body: { items: [{ productId: options.productId, quantity: 1 }], shippingAddress: quay } } : {})
+      ...request
     })
     record(current, path, answer)
-    if (buys) current.bought += 1
   } catch (error) {
     current.wrong.push(`${path}: ${String(error)}`)
   }
@@ -71,6 +103,7 @@ async function sendNext(customer: Customer): Promise<void> {
 
 function record(sample: Sample, path: string, { status, text, ms }: Reply): void {
   sample.times.push(ms)
+  if (path === '/store/checkout-session') sample.checkoutTimes.push(ms)
   if (ms > sample.slowest.ms) sample.slowest = { path, ms }
   if (status !== 200) sample.wrong.push(`${path}: ${status} ${text.slice(0, 200)}`)
 }

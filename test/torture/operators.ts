@@ -1,0 +1,178 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { generateShop, grown } from '../bench/generated-shop.ts'
+import { pinned } from '../bench/measure/machine.ts'
+import { openGateway, stripeEnv } from '../faults/shop-and-gateway.ts'
+import { quay } from '../support/addresses.ts'
+import { startCustomers } from './abuse/child-processes.ts'
+import type { Customers } from './abuse/child-processes.ts'
+import type { Sample } from './abuse/customers.ts'
+import { catalogueWork } from './operators/catalogue-work.ts'
+import { jobWork } from './operators/job-work.ts'
+import { orderWork } from './operators/order-work.ts'
+import type { Operator, Work } from './operators/work.ts'
+import { dataOf, runConcurrently, sendRequest } from './http-client.ts'
+import { runPacked, servePacked } from './packed-shop.ts'
+import type { PackedServer } from './packed-shop.ts'
+import type { Part, Trial } from './part.ts'
+import { percentile, ProcessStats } from './process-stats.ts'
+
+export const works = [...catalogueWork, ...orderWork, ...jobWork]
+
+/** What buyers feel at most, in milliseconds: the p99 of all requests, and of checkouts. The short form only reports them. */
+const promised = { all: 50, checkouts: 100 }
+/** The maximum resident memory of the server. */
+const maxMb = 300
+const small = { products: 1_000, orders: 5_000, users: 1_000, referrals: 1_000 }
+const customers = 20
+
+export const operators: Part = {
+  name: 'operators',
+  about: "an operator's work, and the server's own, beside buyers: nothing refused, and no delay that they feel",
+  async run(trial) {
+    for (const work of works) await tryWork(trial, work)
+  }
+}
+
+export async function tryWork(trial: Trial, work: Work): Promise<void> {
+  trial.progress(work.name)
+  const more = trial.isFull ? work.size?.full : work.size?.short
+  const { dataDir } = await generateShop(trial.packed, { ...(trial.isFull ? grown : small), ...more })
+  try {
+    await tryIn(trial, work, dataDir)
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+}
+
+async function tryIn(trial: Trial, work: Work, dataDir: string): Promise<void> {
+  // The server and the commands share one core; the buyers and the gateway have the other one.
+  const wrapper = pinned('server', '').slice(0, -1)
+  let server: PackedServer | undefined
+  const gateway = await openGateway(() => server?.url ?? '')
+  const env = { ...stripeEnv(gateway.origin), SHOPSTEAD_TRUSTED_PROXIES: '127.0.0.1' }
+  const serve = async (): Promise<PackedServer> => (server = await servePacked(trial.packed, { dataDir, env, wrapper }))
+  try {
+    if (work.pages !== undefined) await openPages(await serve(), trial.isFull ? work.pages.full : work.pages.short)
+    await server?.end()
+    await prepare(work, { dataDir, isFull: trial.isFull })
+    await measure(trial, work, await serve(), { dataDir, env, wrapper })
+  } finally {
+    await server?.end()
+    await gateway.close()
+  }
+}
+
+/** Each cart has a buyer of its own, who leaves the page open. */
+async function openPages({ apiRoot }: PackedServer, pages: number): Promise<void> {
+  await runConcurrently(pages, 16, async (index) => {
+    const items = [{ productId: (index % 1_000) + 1, quantity: 1 }]
+    const headers = { 'x-forwarded-for': `198.51.100.${index % 250}` }
+    dataOf(await sendRequest(`${apiRoot}/store/checkout-session`, { headers, body: { items, shippingAddress: quay } }))
+  })
+}
+
+async function prepare(work: Work, shop: { dataDir: string; isFull: boolean }): Promise<void> {
+  const sqlite = new Database(join(shop.dataDir, 'shopstead.db'))
+  await work.prepare?.({ ...shop, sqlite })
+  sqlite.close()
+}
+
+type Launch = { dataDir: string; env: Record<string, string>; wrapper: readonly string[] }
+
+async function measure(trial: Trial, work: Work, server: PackedServer, launch: Launch): Promise<void> {
+  const stats = new ProcessStats(server.child.pid)
+  let buyers: Customers | undefined
+  try {
+    buyers = await startCustomers({
+      apiRoot: server.apiRoot,
+      products: Array.from({ length: 1_000 }, (_, index) => ({ productId: index + 1, slug: `product-${index + 1}` })),
+      customers,
+      everyMs: (customers * 1_000) / work.buyers.perSecond,
+      mix: work.buyers.mix,
+      seed: trial.random.between(0, 0x7fffffff)
+    })
+    if (work.atStart !== true) await measureAlone(trial, work, buyers)
+    await measureBeside(trial, work, { ...launch, buyers, stats })
+    if (work.atStart === true) await measureAlone(trial, work, buyers)
+    for (const line of server.errors.filter((each) => each.includes('"level":"error"')).slice(0, 3))
+      trial.violation(`${work.name}: the server logged an error: ${line}`)
+  } finally {
+    buyers?.stop()
+    stats.stop()
+  }
+}
+
+/** The buyers alone, after V8 has compiled the hot functions. */
+async function measureAlone(trial: Trial, { name }: Work, buyers: Customers): Promise<void> {
+  const forMs = trial.isFull ? 10_000 : 2_000
+  await sleep(forMs)
+  await buyers.sample()
+  await sleep(forMs)
+  trial.figure(`${name}: buyers alone ${describe(await buyers.sample())}`)
+}
+
+type Beside = Launch & { buyers: Customers; stats: ProcessStats }
+
+async function measureBeside(trial: Trial, work: Work, beside: Beside): Promise<void> {
+  const { buyers, stats, dataDir } = beside
+  const operator = operatorOf(trial, beside)
+  await buyers.sample()
+  stats.takePeakMb()
+  const startedAt = performance.now()
+  await work.run({ ...operator, isFull: trial.isFull, dataDir })
+  const seconds = (performance.now() - startedAt) / 1000
+  const sample = await buyers.sample()
+  const peaks = { server: stats.takePeakMb(), command: operator.peakMb() }
+  trial.figure(
+    `${work.name}: ${seconds.toFixed(1)} s, buyers ${describe(sample)}; server ${peaks.server.toFixed(0)} MB, command ${peaks.command.toFixed(0)} MB`
+  )
+  trial.count('requests of buyers', sample.times.length)
+  for (const wrong of sample.wrong.slice(0, 3)) trial.violation(`${work.name}: a buyer got ${wrong}`)
+  if (peaks.server > maxMb)
+    trial.violation(`${work.name}: the server used ${peaks.server.toFixed(0)} MB, more than ${maxMb}`)
+  if (!trial.isFull) return
+  for (const [what, times, limit] of [
+    ['requests', sample.times, promised.all],
+    ['checkouts', sample.checkoutTimes, promised.checkouts]
+  ] as const) {
+    const p99 = percentile(times, 0.99)
+    if (p99 > limit) trial.violation(`${work.name}: the p99 of ${what} was ${p99.toFixed(0)} ms, more than ${limit}`)
+  }
+}
+
+function operatorOf(
+  { packed }: Trial,
+  { dataDir, env, wrapper }: Beside
+): Pick<Operator, 'command' | 'untilNone'> & { peakMb(): number } {
+  let peakMb = 0
+  return {
+    peakMb: () => peakMb,
+    async command(...words) {
+      let stats: ProcessStats | undefined
+      const onStart = (pid: number | undefined): void => void (stats = new ProcessStats(pid))
+      const timer = setInterval(() => void (peakMb = Math.max(peakMb, stats?.takePeakMb() ?? 0)), 100)
+      const ran = await runPacked(packed, { dataDir, env, wrapper, onStart }, ...words)
+      clearInterval(timer)
+      stats?.stop()
+      if (ran.exitCode !== 0) throw new Error(`shopstead ${words.join(' ')}: ${ran.stderr}`)
+    },
+    async untilNone(sql) {
+      const sqlite = new Database(join(dataDir, 'shopstead.db'), { readonly: true })
+      const count = sqlite.prepare<[], number>(sql).pluck()
+      try {
+        while (count.get() !== 0) await sleep(250)
+      } finally {
+        sqlite.close()
+      }
+    }
+  }
+}
+
+function describe({ times, checkoutTimes, slowest }: Sample): string {
+  const ms = (list: readonly number[], share: number): string => percentile(list, share).toFixed(1)
+  const worst = `worst ${slowest.ms.toFixed(0)} ms (${slowest.path})`
+  return `p50 ${ms(times, 0.5)} ms, p99 ${ms(times, 0.99)} ms, checkouts ${ms(checkoutTimes, 0.99)} ms, ${worst} of ${times.length}`
+}
