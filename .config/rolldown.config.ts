@@ -1,8 +1,8 @@
 /**
  * Builds the published package. The program is one bundle of our code and the libraries that every start needs, because
  * reading their 400 files takes longer than the rest of a start. The dependencies in package.json stay outside: native
- * code, and libraries that load at first use. Command groups are separate chunks. The typed client and the proxy, which
- * sites import, are separate bundles without code of the shop.
+ * code, and libraries that load at first use. Command groups are separate chunks, as is the test kit. The typed client and
+ * the proxy, which sites import, are separate bundles without code of the shop.
  */
 import { createHash } from 'node:crypto'
 import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -47,7 +47,7 @@ const forSites = defineConfig({
  * files, and a start took a third more CPU time. Each group includes what it imports.
  */
 const layers: CodeSplittingGroup[] = [
-  { name: 'program', tags: ['$initial'], priority: 5 },
+  { name: 'program', tags: ['$initial'], test: /^(?!.*[\\/]src[\\/]testing[\\/])/, priority: 5 },
   {
     name: 'command',
     test: /[\\/]src[\\/](cli[\\/]run|platform[\\/](log|once-for|eventually|http[\\/]zod-errors))\.ts$/,
@@ -62,7 +62,7 @@ const layers: CodeSplittingGroup[] = [
 const late = 'node-forge'
 
 const program = defineConfig({
-  input: 'src/cli/main.ts',
+  input: { main: 'src/cli/main.ts', 'testing/testing': 'src/testing/testing.ts' },
   platform: 'node',
   external: (id) => id !== late && outside(id),
   resolve: { alias: { [late]: join(import.meta.dirname, 'late-node-forge.ts') } },
@@ -75,7 +75,7 @@ const program = defineConfig({
     codeSplitting: { groups: layers },
     chunkFileNames: 'chunks/[name]-[hash].js'
   },
-  plugins: [frozenAllowlist(), assets(), notices(), stamp()]
+  plugins: [frozenAllowlist(), declarations(['testing/testing', 'testing/types']), assets(), notices(), stamp()]
 })
 
 // The order matters: the first clears the folder, and the last stamps its content.

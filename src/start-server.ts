@@ -15,7 +15,7 @@ import { parseTrustedProxies } from './platform/http/client-address.ts'
 import { failure, requestIds } from './platform/http/envelope.ts'
 import { watchForwarding } from './platform/http/forwarding.ts'
 import { listenHttp } from './platform/http/listen.ts'
-import type { HttpListener } from './platform/http/listen.ts'
+import type { HttpListener, HttpOptions } from './platform/http/listen.ts'
 import { rawPath, rawTarget } from './platform/http/node-request.ts'
 import { serveDownload } from './pages/downloads.ts'
 import { serveMedia } from './pages/media.ts'
@@ -38,9 +38,13 @@ type Serve = (request: Request) => Eventually<Response | undefined>
 /**
  * Serves the API, the proxy, the hosted pages and the sandbox's pages of an App, and runs its jobs.
  *
+ * @param listen opens the port; the test kit keeps one port for several servers
  * @throws AppError CONFIG_INVALID when the host does not resolve or a port is not available
  */
-export async function startServer(app: App): Promise<RunningServer> {
+export async function startServer(
+  app: App,
+  listen: (options: HttpOptions) => Promise<HttpListener> = listenHttp
+): Promise<RunningServer> {
   disableBusyTimeout(app.db.sqlite)
   let stopping = false
   const api = createApi(app)
@@ -89,7 +93,7 @@ export async function startServer(app: App): Promise<RunningServer> {
     const { metricsPort, host, port, https } = app.config
     if (metricsPort !== null) metrics = await startMetrics(app, metricsPort)
     const openSince = app.clock.now()
-    listener = await listenHttp({ handle, host, port, https, headers: transportSecurity(app), log: app.log })
+    listener = await listen({ handle, host, port, https, headers: transportSecurity(app), log: app.log })
     app.setPublicUrl(`${https ? 'https' : 'http'}://localhost:${listener.port}`)
     watchdog = startWatchdog(app.log)
     jobs = startJobs(app, openSince)

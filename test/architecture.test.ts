@@ -25,7 +25,7 @@ const floors: readonly (readonly string[])[] = [
   ['api'],
   ['proxy', 'pages'],
   ['start-server.ts'],
-  ['cli']
+  ['cli', 'testing']
 ]
 
 /** Only entry points import these packages: they handle requests and command lines. */

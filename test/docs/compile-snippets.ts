@@ -5,6 +5,8 @@ import ts from 'typescript'
 /** The files of the package whose types sites use. */
 const shipped = [
   ...globSync('src/client/*.ts').map((file) => file.replaceAll('\\', '/').slice('src/'.length, -'.ts'.length)),
+  'testing/testing',
+  'testing/types',
   'proxy/proxy',
   'proxy/upstream',
   'proxy/node'
@@ -23,6 +25,7 @@ const common: ts.CompilerOptions = {
   types: ['node'],
   paths: {
     'shopstead/client': [resolve('types/client/client.d.ts')],
+    'shopstead/testing': [resolve('types/testing/testing.d.ts')],
     'shopstead/webhooks': [resolve('types/client/webhooks.d.ts')],
     'shopstead/proxy': [resolve('types/proxy/proxy.d.ts')],
     'shopstead/proxy/node': [resolve('types/proxy/node.d.ts')]

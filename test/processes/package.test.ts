@@ -1,6 +1,6 @@
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import type { ChildProcessByStdio } from 'node:child_process'
-import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -17,6 +17,8 @@ const { folder, home, installed, program } = packed
 afterAll(() => packed.remove())
 
 const environment = { PATH: process.env.PATH, HOME: folder, SHOPSTEAD_ENV: 'development', SHOPSTEAD_LOG: 'warn' }
+
+const vitestImport = "import { afterAll as after, beforeEach, test } from 'vitest'"
 
 /** Runs the installed command in the empty folder, which becomes the parent of its `data`. */
 function shopstead(...args: string[]): unknown {
@@ -158,7 +160,7 @@ describe('the package', () => {
 
   it('gives a site a small client and a proxy without code of the shop', () => {
     expect(gzipSync(readFileSync(join(installed, 'dist/client/client.js'))).length).toBeLessThan(6 * 1024)
-    for (const file of ['client/client.js', 'proxy/proxy.js', 'proxy/node.js']) {
+    for (const file of ['client/client.js', 'client/webhooks.js', 'proxy/proxy.js', 'proxy/node.js']) {
       expect(importsOf(join('dist', file)).filter((name) => !name.startsWith('node:'))).toEqual([])
     }
   })
@@ -170,6 +172,8 @@ describe('the package', () => {
       `import { createClient, ShopError } from 'shopstead/client'
 import { createProxy } from 'shopstead/proxy'
 import { toNodeListener } from 'shopstead/proxy/node'
+import { startShop } from 'shopstead/testing'
+import { verifyWebhook } from 'shopstead/webhooks'
 const client = createClient()
 const { user } = await client.get('/me')
 export const id: number = user.id
@@ -178,6 +182,13 @@ await client.get('/nowhere')
 export const about = (error: ShopError) => (error.is('AUTH_RATE_LIMITED') ? error.details.bucket : '')
 export const handle: (request: Request) => Promise<Response> = createProxy({ upstream: 'http://127.0.0.1:3000' })
 export const listener = toNodeListener(handle)
+export const mailTo = async () => (await (await startShop({ seed: 'demo', clock: 0 })).lastMail())?.to
+export const skus = async (body: string, headers: Headers) => {
+  const event = await verifyWebhook(body, headers, ['whsec_YQ=='])
+  // @ts-expect-error only some events have an order
+  event.data.order
+  return event.type === 'order.paid' ? event.data.order?.lines.map(({ sku }) => sku) : []
+}
 `
     )
     const flags = [
@@ -250,6 +261,20 @@ server.closeAllConnections()
     const { stdout } = await promisify(execFile)(process.execPath, [site, server.url], { cwd: home })
     expect(JSON.parse(stdout)).toEqual({ status: 'ok', code: 'NOT_AUTHENTICATED' })
     expect(await stop(server)).toBe(0)
+  })
+
+  it('starts a shop in the tests of a site, with node:test and with Vitest', async () => {
+    const guide = readFileSync(join(installed, 'docs', 'building-a-site.md'), 'utf8')
+    const code = /```js\n(import assert from[^]*?)\n```/.exec(guide)?.[1] ?? ''
+    const forVitest = code.replace("import { after, beforeEach, test } from 'node:test'", vitestImport)
+    writeFileSync(join(home, 'shop.test.mjs'), code)
+    writeFileSync(join(home, 'vitest.test.mjs'), forVitest)
+    symlinkSync(join(process.cwd(), 'node_modules', 'vitest'), join(home, 'node_modules', 'vitest'))
+    const run = async (...args: string[]): Promise<string> =>
+      (await promisify(execFile)(process.execPath, args, { cwd: home, env: { ...environment, NO_COLOR: '1' } })).stdout
+    expect(await run('--test', '--test-reporter=tap', 'shop.test.mjs')).toMatch(/^# pass 3\n# fail 0$/m)
+    const vitest = join(home, 'node_modules', 'vitest', 'vitest.mjs')
+    expect(await run(vitest, 'run', '--root', home, 'vitest.test.mjs')).toMatch(/Tests\s+3 passed/)
   })
 
   it('creates a self-signed certificate with --https', async () => {

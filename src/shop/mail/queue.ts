@@ -3,7 +3,7 @@ import { and, asc, eq, gt, lte, or, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
 import { setBackMs } from '../../platform/clock.ts'
-import { statement } from '../../platform/db/statements.ts'
+import { rawStatement, statement } from '../../platform/db/statements.ts'
 
 export type MailRow = typeof mails.$inferSelect
 
@@ -52,6 +52,15 @@ export async function claimNext(db: Db, now: number): Promise<MailRow | undefine
       change(tx, due.id, { state: 'failed', lastError: due.lastError ?? 'gave up' })
     }
   })
+}
+
+const underWay = rawStatement<{ now: number }, { id: number }>(
+  `SELECT id FROM mails WHERE state = 'queued' AND last_error IS NULL AND (attempts > 0 OR next_attempt_at <= @now) LIMIT 1`
+)
+
+/** Whether an email is being sent for the first time, or is due. */
+export function isMailUnderWay(db: Db, now: number): boolean {
+  return underWay(db).get({ now }) !== undefined
 }
 
 function countAttempt(tx: Tx, mail: MailRow, now: number): MailRow {
