@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { generateShop, grown } from '../bench/generated-shop.ts'
-import { pinned } from '../bench/measure/machine.ts'
+import { pinned, residentMegabytesOf } from '../bench/measure/machine.ts'
 import { openGateway, stripeEnv } from '../faults/shop-and-gateway.ts'
 import { quay } from '../support/addresses.ts'
 import { startCustomers } from './abuse/child-processes.ts'
@@ -21,8 +21,8 @@ import { percentile, ProcessStats } from './process-stats.ts'
 
 export const works = [...catalogueWork, ...orderWork, ...jobWork]
 
-/** What buyers feel at most, in milliseconds: the p99 of all requests, and of checkouts. The short form only reports them. */
-const promised = { all: 50, checkouts: 100 }
+/** What buyers feel at most, in milliseconds: the p99 of all requests together, and of checkouts. The short form only reports them. */
+const promised = { together: 50, checkouts: 100 }
 /** The maximum resident memory of the server. */
 const maxMb = 300
 const small = { products: 1_000, orders: 5_000, users: 1_000, referrals: 1_000 }
@@ -134,13 +134,15 @@ async function measureBeside(trial: Trial, work: Work, beside: Beside): Promise<
   if (peaks.server > maxMb)
     trial.violation(`${work.name}: the server used ${peaks.server.toFixed(0)} MB, more than ${maxMb}`)
   if (!trial.isFull) return
-  for (const [what, times, limit] of [
-    ['requests', sample.times, promised.all],
-    ['checkouts', sample.checkoutTimes, promised.checkouts]
-  ] as const) {
-    const p99 = percentile(times, 0.99)
-    if (p99 > limit) trial.violation(`${work.name}: the p99 of ${what} was ${p99.toFixed(0)} ms, more than ${limit}`)
-  }
+  const { times, checkoutTimes } = sample
+  const isMixed = checkoutTimes.length < times.length
+  if (isMixed) assertQuick(trial, `${work.name}: the p99 of all requests`, times, promised.together)
+  assertQuick(trial, `${work.name}: the p99 of checkouts`, checkoutTimes, promised.checkouts)
+}
+
+function assertQuick(trial: Trial, what: string, times: readonly number[], limit: number): void {
+  const p99 = percentile(times, 0.99)
+  if (p99 > limit) trial.violation(`${what} was ${p99.toFixed(0)} ms, more than ${limit}`)
 }
 
 function operatorOf(
@@ -151,12 +153,11 @@ function operatorOf(
   return {
     peakMb: () => peakMb,
     async command(...words) {
-      let stats: ProcessStats | undefined
-      const onStart = (pid: number | undefined): void => void (stats = new ProcessStats(pid))
-      const timer = setInterval(() => void (peakMb = Math.max(peakMb, stats?.takePeakMb() ?? 0)), 100)
+      let started: number | undefined
+      const timer = setInterval(() => void (peakMb = Math.max(peakMb, memoryOf(started))), 100)
+      const onStart = (pid: number | undefined): void => void (started = pid)
       const ran = await runPacked(packed, { dataDir, env, wrapper, onStart }, ...words)
       clearInterval(timer)
-      stats?.stop()
       if (ran.exitCode !== 0) throw new Error(`shopstead ${words.join(' ')}: ${ran.stderr}`)
     },
     async untilNone(sql) {
@@ -171,7 +172,17 @@ function operatorOf(
   }
 }
 
+/** The resident memory of a command in MB; 0 when it has ended. */
+function memoryOf(pid: number | undefined): number {
+  try {
+    return pid === undefined ? 0 : residentMegabytesOf(pid) || 0
+  } catch {
+    return 0
+  }
+}
+
 function describe({ times, checkoutTimes, slowest }: Sample): string {
+  if (times.length === 0) return 'sent nothing yet'
   const ms = (list: readonly number[], share: number): string => percentile(list, share).toFixed(1)
   const worst = `worst ${slowest.ms.toFixed(0)} ms (${slowest.path})`
   return `p50 ${ms(times, 0.5)} ms, p99 ${ms(times, 0.99)} ms, checkouts ${ms(checkoutTimes, 0.99)} ms, ${worst} of ${times.length}`
