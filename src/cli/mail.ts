@@ -15,7 +15,7 @@ export function define(program: ShopCommand): void {
   const resend = addCommand(
     group,
     'resend <order>',
-    'send the email about an order to its buyer again: the receipt, or the instructions for a transfer',
+    'send the email about an order to its buyer again: what fits it, such as the receipt',
     'mail resend 12'
   ).addOption(new Option('--template <name>', 'another email about the order').choices(resendable))
   runs(resend, 'migrated', ({ app, options, now }: Work<{ template?: Resendable }>, order: string) => {

@@ -38,3 +38,10 @@ export function countOf(count: number, noun: string): string {
 export function collect(value: string, earlier: readonly string[] = []): string[] {
   return [...earlier, value]
 }
+
+/** A length of time in milliseconds, as an option takes it. @throws AppError USAGE */
+export function parseAge(option: string, text: string): number {
+  const [, count, unit = ''] = /^([1-9]\d{0,3})([mhd])$/.exec(text) ?? []
+  if (count === undefined) throw new AppError('USAGE', `${option} must be an age such as 30m, 1h or 2d.`)
+  return Number(count) * { m: 60_000, h: 3_600_000, d: 86_400_000 }[unit as 'm' | 'h' | 'd']
+}

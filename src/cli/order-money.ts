@@ -8,7 +8,7 @@ import { cancelOrder } from '../shop/payments/end-hold.ts'
 import { markPaid } from '../shop/payments/mark-paid.ts'
 import { isRefundOpen, planRefund, refundOrder } from '../shop/payments/refund.ts'
 import { acceptPayment, describePayment, findUncountedPayment } from '../shop/payments/uncounted-payment.ts'
-import { countOf } from './numbers.ts'
+import { countOf, parseAge } from './numbers.ts'
 import { answer, by, parseId } from './order-answer.ts'
 import type { Answer } from './output.ts'
 import { plain } from './plain.ts'
@@ -90,7 +90,7 @@ function owed({ id, paidAt, totalMinor, refundedMinor, currency }: OrderRow): st
 
 async function cancelUnpaid(work: Work<CancelOptions>): Promise<Answer> {
   const { app, now, options } = work
-  const placedBefore = now - (options.olderThan === undefined ? 0 : parseAge(options.olderThan))
+  const placedBefore = now - (options.olderThan === undefined ? 0 : parseAge('--older-than', options.olderThan))
   const emailDomain = options.emailDomain?.replace(/^@/, '').toLowerCase() ?? null
   const orderIds = findUnpaidOrders(app.db, { placedBefore, emailDomain })
   if (orderIds.length === 0) return { json: { cancelled: [], failed: [] }, human: 'No unpaid orders match.' }
@@ -102,13 +102,6 @@ async function cancelUnpaid(work: Work<CancelOptions>): Promise<Answer> {
   progress.done()
   const failed = report.failed.map(({ orderId, message }) => `order ${orderId} stays: ${message}`)
   return { json: report, human: [`${countOf(report.cancelled.length, 'order')} cancelled`, ...failed] }
-}
-
-/** @throws AppError USAGE */
-function parseAge(text: string): number {
-  const [, count, unit = ''] = /^([1-9]\d{0,3})([mhd])$/.exec(text) ?? []
-  if (count === undefined) throw new AppError('USAGE', '--older-than must be an age such as 30m, 1h or 2d.')
-  return Number(count) * { m: 60_000, h: 3_600_000, d: 86_400_000 }[unit as 'm' | 'h' | 'd']
 }
 
 async function refundOne({ app, options, terminal }: Work<RefundOptions>, text: string): Promise<Answer> {

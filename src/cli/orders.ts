@@ -8,6 +8,7 @@ import { settlePayments } from '../shop/payments/settle-payments.ts'
 import { shipmentInput } from '../shop/shipments/input.ts'
 import { shipOrder } from '../shop/shipments/ship-order.ts'
 import { answer, by, parseId } from './order-answer.ts'
+import { defineCreate } from './order-create.ts'
 import { defineInvoice } from './order-invoice.ts'
 import { defineLists } from './order-lists.ts'
 import { defineMoney } from './order-money.ts'
@@ -23,6 +24,7 @@ type ShipOptions = { carrier?: string; tracking?: string; url?: string; items?: 
 export function define(program: ShopCommand): void {
   const group = program.command('orders').description('orders and refunds')
   defineLists(group)
+  defineCreate(group)
   runs(
     addCommand(group, 'show <id>', 'show one order with its addresses and history', 'orders show 12'),
     'migrated',

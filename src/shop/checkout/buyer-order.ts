@@ -7,7 +7,7 @@ import { getOrderByPublicToken, itemsOf } from '../orders/find.ts'
 import { findOrderView } from '../orders/list-orders.ts'
 import { taxesOfOrder, toTaxes } from '../orders/order-taxes.ts'
 import type { TaxView } from '../orders/order-taxes.ts'
-import { invoiceUrl } from '../orders/order-url.ts'
+import { invoiceUrl, payUrl } from '../orders/order-url.ts'
 import type { OrderRow } from '../orders/rows.ts'
 import type { ShippingMethod } from '../orders/shipping-method.ts'
 import { mayMove } from '../orders/states.ts'
@@ -110,7 +110,7 @@ export function payUrlOf(
   status: BuyerStatus
 ): string | null {
   if (!isPayable(order, status)) return null
-  return openPageOf(shop.db, order.id)?.url ?? `${shop.publicUrl()}/checkout/${order.publicToken}`
+  return openPageOf(shop.db, order.id)?.url ?? payUrl(shop, order)
 }
 
 /** Whether the buyer can cancel an order: it is not paid, and the bank is not deciding about its payment. */

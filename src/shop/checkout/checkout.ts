@@ -184,7 +184,13 @@ type FixedPart = Pick<
   | 'holdMinutes'
 >
 
-function draftOf(shop: ShopContext, body: CheckoutBody, user: UserRow | null, email: string | null): FixedPart {
+/** What an order takes from the request and the account, without prices. */
+export function draftOf(
+  shop: Pick<ShopContext, 'db'>,
+  body: CheckoutBody,
+  user: UserRow | null,
+  email: string | null
+): FixedPart {
   const { firstName, lastName, phone, companyName } = body.customer ?? {}
   return {
     email,

@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.ts'
 import type { ShopContext } from '../context.ts'
 import { getOrder } from '../orders/find.ts'
-import { statusUrl } from '../orders/order-url.ts'
+import { payUrl, statusUrl } from '../orders/order-url.ts'
 import type { OrderRow } from '../orders/rows.ts'
 import type { OrderStatus } from '../orders/states.ts'
 import { isAtTheBank } from '../payments/gateway-state.ts'
@@ -47,7 +47,7 @@ async function redirect(shop: ShopContext, { order, attempt }: PlacedOrder): Pro
   // The page of a payment that the bank is deciding about is over.
   const isStarted = order.paidAt !== null || (attempt !== null && isAtTheBank(attempt))
   if (isStarted) return { checkoutUrl: link.statusUrl, ...common }
-  if (attempt === null) return { checkoutUrl: `${shop.publicUrl()}/checkout/${order.publicToken}`, ...common }
+  if (attempt === null) return { checkoutUrl: payUrl(shop, order), ...common }
   return { checkoutUrl: attempt.url ?? (await offerCheckoutPage(shop, attempt)), ...common }
 }
 

@@ -35,6 +35,8 @@ export type MailData = {
   payment_failed: { orderId: number; moveId: number }
   order_refunded: { orderId: number; amountMinor: number }
   refund_failed: { orderId: number; amountMinor: number }
+  /** About an order that an operator entered for the buyer. */
+  payment_link: { orderId: number }
   payment_reminder: { orderId: number; endsAt: number }
   renewal_failed: RenewalFailure
   subscription_ended: { orderId: number }

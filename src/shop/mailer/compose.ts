@@ -15,7 +15,12 @@ import { receiptEmail, refundEmail, refundFailedEmail } from './order-emails.ts'
 import { orderShippedEmail } from './shipment-email.ts'
 import { newOrderEmail, paymentWarningEmail } from './shop-emails.ts'
 import { renewalFailedEmail, subscriptionEndedEmail } from './subscription-emails.ts'
-import { orderReceivedEmail, paymentFailedEmail, paymentReminderEmail } from './unconfirmed-order-emails.ts'
+import {
+  orderReceivedEmail,
+  paymentFailedEmail,
+  paymentLinkEmail,
+  paymentReminderEmail
+} from './unconfirmed-order-emails.ts'
 
 type Composer = (shop: ShopContext, data: unknown, now: number) => Email
 
@@ -57,6 +62,7 @@ const composers: Readonly<Record<MailTemplate, Composer>> = {
   payment_failed: composer<'payment_failed'>(z.object({ orderId: id, moveId: id }), paymentFailedEmail),
   order_refunded: composer<'order_refunded'>(byAmount, refundEmail),
   refund_failed: composer<'refund_failed'>(byAmount, refundFailedEmail),
+  payment_link: composer<'payment_link'>(byOrder, paymentLinkEmail),
   payment_reminder: composer<'payment_reminder'>(z.object({ orderId: id, endsAt: z.int() }), paymentReminderEmail),
   renewal_failed: composer<'renewal_failed'>(renewalFailure, renewalFailedEmail),
   subscription_ended: composer<'subscription_ended'>(byOrder, subscriptionEndedEmail),

@@ -7,7 +7,7 @@ import { documentsOf } from '../invoices/find.ts'
 import type { InvoiceKind } from '../invoices/rows.ts'
 import { findOrder, itemsOf } from '../orders/find.ts'
 import type { Address, OrderContact } from '../orders/address.ts'
-import { documentUrl, statusUrl } from '../orders/order-url.ts'
+import { documentUrl, payUrl, statusUrl } from '../orders/order-url.ts'
 import type { OrderRow } from '../orders/rows.ts'
 import { takesToken } from '../orders/strategies.ts'
 import { summaryRows } from '../orders/summary-rows.ts'
@@ -42,9 +42,9 @@ export function viewDocument(shop: ShopContext, order: OrderRow, kind: InvoiceKi
 
 /** The link to pay an order after a failed payment: the page on which it is paid, or the site that takes the card. */
 export function tryAgain(shop: ShopContext, order: OrderRow): EmailLink {
-  const { strategy, returnUrl, publicToken } = order
+  const { strategy, returnUrl } = order
   const isOnSite = takesToken(strategy) && returnUrl !== null
-  const url = isOnSite ? siteUrl(shop.db, order, returnUrl, 'failed') : `${shop.publicUrl()}/checkout/${publicToken}`
+  const url = isOnSite ? siteUrl(shop.db, order, returnUrl, 'failed') : payUrl(shop, order)
   return { label: 'Try again', url }
 }
 

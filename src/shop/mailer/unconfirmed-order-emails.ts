@@ -1,14 +1,16 @@
 import type { MailData } from '../mail/queue-mail.ts'
 import type { ShopContext } from '../context.ts'
 import { formatMoney } from '../../platform/money.ts'
-import { historyOf } from '../orders/find.ts'
+import { needsShipping } from '../catalog/product-types.ts'
+import { historyOf, itemsOf } from '../orders/find.ts'
 import { isAwaited, isInQuestion } from '../orders/order-mails.ts'
+import { payUrl } from '../orders/order-url.ts'
 import type { OrderRow } from '../orders/rows.ts'
 import { countOrdersBefore, hasOrderSince } from '../orders/same-email.ts'
 import { setting } from '../settings/settings.ts'
 import { ObsoleteEmailError } from './email.ts'
 import type { Email } from './email.ts'
-import { formatDay } from './email-times.ts'
+import { formatDay, formatTime } from './email-times.ts'
 import { getOrderWithEmail, orderFacts, orderTable, tryAgain, viewOrder } from './order-parts.ts'
 
 const hourMs = 60 * 60_000
@@ -70,6 +72,30 @@ export function paymentFailedEmail(shop: ShopContext, data: MailData['payment_fa
     table: orderTable(shop, order),
     action: tryAgain(shop, order),
     closing: ["If you don't want the order any more, you don't need to do anything."],
+    links: {}
+  }
+}
+
+/**
+ * The link on which the buyer pays an order that an operator entered for them, and until when.
+ *
+ * @throws ObsoleteEmailError when the order does not exist or wait for its payment any more, or its buyer is erased
+ */
+export function paymentLinkEmail(shop: ShopContext, data: MailData['payment_link']): Email {
+  const order = getOrderWithEmail(shop, data.orderId)
+  if (order.status !== 'pending') throw new ObsoleteEmailError('the order is not waiting for its payment')
+  const name = setting(shop.db, 'shop.name')
+  const asksAddress = needsShipping(itemsOf(shop.db, order.id)) && order.shippingAddress === null
+  return {
+    subject: `Your order ${order.id} at ${name}: the link to pay it`,
+    opening: [
+      `We have prepared order ${order.id} for you. Please pay ${formatMoney(order.totalMinor, order.currency)} with this link by ${formatTime(order.holdEndsAt ?? order.createdAt)}. Until then, we keep the items for you.`,
+      ...(asksAddress ? ['The page asks for your address, and adds the shipping.'] : [])
+    ],
+    facts: orderFacts(order),
+    table: orderTable(shop, order),
+    action: { label: 'Pay the order', url: payUrl(shop, order) },
+    closing: ["If you don't want the order, you don't need to do anything."],
     links: {}
   }
 }

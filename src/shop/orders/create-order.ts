@@ -40,7 +40,7 @@ export function insertOrder(tx: Tx, draft: OrderDraft, now: number): OrderRow {
   }
   storeTaxes(tx, orderId, totals.tax.lines)
   for (const coupon of draft.coupons) insertCoupon(tx, { ...coupon, orderId, counted: 1 })
-  recordMove(tx, { orderId, from: null, to: 'pending', by: 'checkout', reason: 'created', at: now })
+  recordMove(tx, { orderId, from: null, to: 'pending', by: draft.by ?? 'checkout', reason: 'created', at: now })
   emit(tx, 'order.created', { orderId, totalMinor: order.totalMinor, currency: order.currency }, now)
   stampAttribution(tx, order, draft.attribution, now)
   return order

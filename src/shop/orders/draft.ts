@@ -25,6 +25,8 @@ export type OrderDraft = {
   /** How long the order keeps its stock and coupons without being paid. */
   holdMinutes: number
   currency: string
+  /** Who places it, for its history; the checkout by default. */
+  by?: 'operator'
   /** At least one; equal products and variations are merged. */
   lines: readonly DraftLine[]
   coupons: readonly DraftCoupon[]

@@ -16,6 +16,11 @@ export function statusUrl(
   return `${shop.publicUrl()}/checkout/done/${publicToken}`
 }
 
+/** The address of the page on which an order is paid, by the same token. */
+export function payUrl(shop: Pick<ShopContext, 'publicUrl'>, { publicToken }: Pick<OrderRow, 'publicToken'>): string {
+  return `${shop.publicUrl()}/checkout/${publicToken}`
+}
+
 /** The address of an order's invoice for the buyer, by the same token; null for an order without an invoice. */
 export function invoiceUrl(
   shop: Pick<ShopContext, 'publicUrl' | 'db'>,

@@ -100,6 +100,7 @@ async function fill(shop: TestShop): Promise<EveryEmail> {
     payment_failed: { 'payment-failed': { orderId: failed.id, moveId: historyOf(db, failed.id).at(-1)?.id ?? 0 } },
     order_refunded: { 'order-refunded': refund },
     refund_failed: { 'refund-failed': refund },
+    payment_link: { 'payment-link': { orderId: order().id } },
     payment_reminder: { 'payment-reminder': { orderId: order('on-hold').id, endsAt: now + dayMs } },
     renewal_failed: { 'renewal-failed': { ...failure, nextTryAt: now + 3 * dayMs } },
     subscription_ended: { 'subscription-ended': { orderId: paid.id } },

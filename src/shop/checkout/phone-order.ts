@@ -1,0 +1,94 @@
+import { validationFailed } from '../../errors.ts'
+import { write } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
+import { findUserByEmail } from '../accounts/find.ts'
+import { productBySlug, variationsOfProduct } from '../catalog/stored-product.ts'
+import type { ShopContext } from '../context.ts'
+import { queueMail } from '../mail/queue-mail.ts'
+import { insertOrder } from '../orders/create-order.ts'
+import { payUrl, statusUrl } from '../orders/order-url.ts'
+import type { OrderRow } from '../orders/rows.ts'
+import { defaultStrategy } from '../orders/strategies.ts'
+import { payNothing } from '../payments/pay-nothing.ts'
+import { decideAttribution } from './attribution.ts'
+import { draftOf } from './checkout.ts'
+import { checkoutQuery } from './input.ts'
+import type { CheckoutBody } from './input.ts'
+import { assertOffered } from './offered-strategies.ts'
+import { assertSellable, paymentRefusals, saleRefusals } from './sale-refusals.ts'
+import { saleOf } from './sale.ts'
+import { toDraftShipping } from './shipping-choice.ts'
+
+export type PhoneOrder = {
+  /** Without an email of its own. */
+  body: CheckoutBody
+  email: string
+  /** How long the order keeps its stock without being paid. */
+  holdMinutes: number
+  /** Whether the buyer gets an email with the link. */
+  mailed: boolean
+}
+
+/**
+ * Creates the order of a buyer who called or wrote, as an operator entered it: with the prices, coupons, shipping, tax and
+ * stock of the checkout, but without the limits for strangers. The buyer pays it on the page of the link, which asks for
+ * what is missing, such as an address. An order that costs nothing is paid immediately. It belongs to the account with
+ * this email, if the email is verified.
+ *
+ * @throws AppError VALIDATION_FAILED naming the fields; CHECKOUT_GATEWAY_NOT_CONFIGURED when the shop takes no payments
+ */
+export function createPhoneOrder(
+  shop: ShopContext,
+  { mailed, ...phoneOrder }: PhoneOrder,
+  now: number
+): { order: OrderRow; payUrl: string } {
+  assertOffered(shop, defaultStrategy)
+  return write(shop.db, (tx) => {
+    const order = placeFor(tx, shop, phoneOrder, now)
+    if (order.paidAt !== null) return { order, payUrl: statusUrl(shop, order) }
+    const mail = { template: 'payment_link', data: { orderId: order.id } } as const
+    if (mailed) queueMail(tx, { ...mail, recipient: phoneOrder.email }, now)
+    return { order, payUrl: payUrl(shop, order) }
+  })
+}
+
+function placeFor(
+  tx: Tx,
+  shop: ShopContext,
+  { body, email, holdMinutes }: Omit<PhoneOrder, 'mailed'>,
+  now: number
+): OrderRow {
+  const account = findUserByEmail(tx, email)
+  const user = account?.status === 'active' && account.emailVerifiedAt !== null ? account : null
+  const userId = user?.id ?? null
+  const holder = { isGuest: false, addressKey: '' }
+  const sale = saleOf(tx, body, { userId, email, holder }, now)
+  assertSellable([...saleRefusals(tx, sale, now), paymentRefusals(shop, sale)])
+  const attribution = decideAttribution(tx, checkoutQuery.parse({}), { userId, emails: [email] })
+  const { lines, coupons } = sale.cart
+  const { currency, strategy } = sale
+  const bought = { strategy, userId, currency, lines, coupons, shipping: toDraftShipping(sale.shipping), attribution }
+  const fixed = draftOf(shop, body, user, email)
+  const order = insertOrder(tx, { ...fixed, ...bought, holdMinutes, by: 'operator' }, now)
+  return order.totalMinor === 0 && !sale.shipping.needsMethod ? payNothing(tx, order, now) : order
+}
+
+/**
+ * The items of an order as an operator names them: a product by its slug, and one of its variations by its SKU.
+ *
+ * @throws AppError VALIDATION_FAILED (`items.N`)
+ */
+export function findNamedItems(
+  db: Db,
+  named: readonly { slug: string; sku: string | undefined; quantity: number }[]
+): { productId: number; variationId?: number; quantity: number }[] {
+  return named.map(({ slug, sku, quantity }, index) => {
+    const refuse = (message: string): Error => validationFailed({ [`items.${index}`]: [message] })
+    const product = productBySlug(db, slug)
+    if (product === undefined) throw refuse(`No product has the slug ${slug}.`)
+    if (sku === undefined) return { productId: product.id, quantity }
+    const variation = variationsOfProduct(db, product.id).find((each) => each.sku === sku)
+    if (variation === undefined) throw refuse(`${product.name} has no variation with the SKU ${sku}.`)
+    return { productId: product.id, variationId: variation.id, quantity }
+  })
+}
