@@ -4,6 +4,9 @@ import type { Work } from './work.ts'
 
 /** A port on which no program listens. */
 const deadReceiver = 'http://127.0.0.1:9/hook'
+const dayMs = 24 * 3_600_000
+/** A time from before any retention. */
+const old = (): number => Date.now() - 800 * dayMs
 const numbers = (max: number): string =>
   `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${max})`
 
@@ -43,16 +46,17 @@ export const jobWork: readonly Work[] = [
     buyers: shoppers,
     size: { short: { orders: 40_000 }, full: { orders: 200_000 } },
     prepare({ sqlite }) {
-      const old = Date.now() - 800 * 24 * 3_600_000
+      const placed = old() + 1
       sqlite.exec(`
-        UPDATE orders SET user_id = NULL, status = 'cancelled', paid_at = NULL, created_at = ${old} + id, updated_at = ${old} + id,
+        UPDATE orders SET user_id = NULL, status = 'cancelled', paid_at = NULL, created_at = ${placed}, updated_at = ${placed},
           contact = '{"firstName":"Ada"}', billing_address = '{"city":"Hamburg"}';
         INSERT INTO events (type, payload, created_at)
-          SELECT 'order.created', json_object('orderId', id), created_at FROM orders`)
+          SELECT 'order.created', json_object('orderId', id), ${placed} FROM orders`)
     },
     run: ({ untilNone }) =>
-      untilNone(`SELECT (SELECT count(*) FROM (SELECT 1 FROM orders WHERE billing_address IS NOT NULL AND created_at < 1e12 * 1.7 AND status = 'cancelled' LIMIT 1))
-        + (SELECT count(*) FROM (SELECT 1 FROM events WHERE id = 1))`),
+      untilNone(`
+        SELECT (SELECT count(*) FROM orders WHERE created_at < ${old() + dayMs} AND billing_address IS NOT NULL)
+          + (SELECT count(*) FROM events WHERE created_at < ${old() + dayMs})`),
     atStart: true
   }
 ]

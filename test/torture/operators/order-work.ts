@@ -19,9 +19,10 @@ export const orderWork: readonly Work[] = [
     buyers: shoppers,
     size,
     async run({ command }) {
-      const period = ['--from', '2020-01-01', '--to', '2035-01-01']
-      await command('report', 'tax', ...period)
-      await command('report', 'payments', ...period)
+      const years = ['--from', '2024-01-01', '--to', '2027-12-31']
+      for (const report of ['sales', 'products', 'affiliates', 'tax', 'payments'])
+        await command('report', report, ...years)
+      await command('report', 'stock')
     }
   },
   {
