@@ -20,6 +20,8 @@ export type InvoiceLine = {
   unitPriceMinor: number
   /** Quantity times price, before discounts. */
   amountMinor: number
+  /** In millionths of one; 0 without tax. Missing on documents of earlier versions, and if the rate is not known. */
+  rateMillionths?: number
 }
 
 /** Who bought. Without an address in the order there are no lines. */

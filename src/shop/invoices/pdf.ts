@@ -3,7 +3,7 @@ import { arrayBuffer } from 'node:stream/consumers'
 import type PDFDocument from 'pdfkit'
 import type { InvoiceRow } from './rows.ts'
 import { toText } from './text.ts'
-import type { InvoiceText } from './text.ts'
+import type { InvoiceText, InvoiceTextLine } from './text.ts'
 
 type Pdf = typeof PDFDocument.prototype
 
@@ -16,13 +16,33 @@ const size = { title: 18, text: 9, small: 7.5 } as const
 const grey = '#555555'
 const rule = '#bbbbbb'
 
+type Column = {
+  title: string
+  x: number
+  width: number
+  align: 'left' | 'right'
+  of: (line: InvoiceTextLine) => string
+}
+
+const item: Column = {
+  title: 'Item',
+  x: 50,
+  width: 210,
+  align: 'left',
+  of: ({ name, sku }) => (sku === null ? name : `${name} (${sku})`)
+}
+const rate: Column = { title: 'Tax', x: 410, width: 45, align: 'right', of: (line) => line.rate }
+
 /** The columns of the lines: their left edge, width and alignment. */
-const columns = [
-  { title: 'Item', x: 50, width: 255, align: 'left' },
-  { title: 'Quantity', x: 310, width: 55, align: 'right' },
-  { title: 'Price', x: 370, width: 85, align: 'right' },
-  { title: 'Amount', x: 460, width: 85, align: 'right' }
-] as const
+function columnsOf({ hasRates }: InvoiceText): Column[] {
+  return [
+    item,
+    { title: 'Quantity', x: 265, width: 55, align: 'right', of: ({ quantity }) => quantity },
+    { title: 'Price', x: hasRates ? 325 : 370, width: 80, align: 'right', of: ({ unitPrice }) => unitPrice },
+    ...(hasRates ? [rate] : []),
+    { title: 'Amount', x: 460, width: 85, align: 'right', of: ({ amount }) => amount }
+  ]
+}
 
 /**
  * Writes a document as a PDF on A4: the head of the table is repeated and each page has its number. The library and the
@@ -85,26 +105,23 @@ function pdfBottom(pdf: Pdf, lines: readonly string[], top: number): number {
   return lines.reduce((y, line) => y + pdf.heightOfString(line, { width: 240 }), top)
 }
 
-function writeLines(pdf: Pdf, { lines }: InvoiceText, top: number): number {
-  if (lines.length === 0) return top
-  let y = writeTableHead(pdf, top)
-  for (const { name, sku, quantity, unitPrice, amount } of lines) {
-    const item = sku === null ? name : `${name} (${sku})`
-    const height = pdf.heightOfString(item, { width: columns[0].width })
+function writeLines(pdf: Pdf, text: InvoiceText, top: number): number {
+  if (text.lines.length === 0) return top
+  const columns = columnsOf(text)
+  let y = writeTableHead(pdf, columns, top)
+  for (const line of text.lines) {
+    const height = pdf.heightOfString(item.of(line), { width: item.width })
     if (y + height > page.bottom) {
       pdf.addPage()
-      y = writeTableHead(pdf, page.margin)
+      y = writeTableHead(pdf, columns, page.margin)
     }
-    for (const [index, cell] of [item, quantity, unitPrice, amount].entries()) {
-      const column = columns[index]
-      if (column !== undefined) pdf.text(cell, column.x, y, { width: column.width, align: column.align })
-    }
+    for (const { of, x, width, align } of columns) pdf.text(of(line), x, y, { width, align })
     y += height + 5
   }
   return drawRule(pdf, y)
 }
 
-function writeTableHead(pdf: Pdf, y: number): number {
+function writeTableHead(pdf: Pdf, columns: readonly Column[], y: number): number {
   pdf.font('bold').fontSize(size.text)
   for (const { title, x, width, align } of columns) pdf.text(title, x, y, { width, align })
   pdf.font('regular')

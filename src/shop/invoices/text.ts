@@ -11,10 +11,22 @@ export type InvoiceText = {
   facts: { label: string; value: string }[]
   seller: string[]
   buyer: string[]
-  lines: { name: string; sku: string | null; quantity: string; unitPrice: string; amount: string }[]
+  lines: InvoiceTextLine[]
+  /** Whether the lines have a column with their tax rates. */
+  hasRates: boolean
   sums: { label: string; amount: string; isTotal: boolean }[]
   taxes: { label: string; base: string; amount: string }[]
   notes: string[]
+}
+
+export type InvoiceTextLine = {
+  name: string
+  sku: string | null
+  quantity: string
+  unitPrice: string
+  /** Such as `19 %`; empty if it is not known. */
+  rate: string
+  amount: string
 }
 
 const titles = { invoice: 'Invoice', credit_note: 'Credit note' } as const
@@ -31,13 +43,15 @@ export function toText(row: InvoiceRow): InvoiceText {
     facts: factsOf(row),
     seller: [seller.name, ...linesOf(seller.legal)],
     buyer: buyer === null ? [] : [...buyer.lines, ...(buyer.vatId === null ? [] : [`VAT ID ${buyer.vatId}`])],
-    lines: document.lines.map(({ name, sku, quantity, unitPriceMinor, amountMinor }) => ({
+    lines: document.lines.map(({ name, sku, quantity, unitPriceMinor, amountMinor, rateMillionths }) => ({
       name,
       sku,
       quantity: String(quantity),
       unitPrice: money(unitPriceMinor),
+      rate: rateMillionths === undefined ? '' : `${rateMillionths / 10_000} %`,
       amount: money(amountMinor)
     })),
+    hasRates: document.taxes.some(isTaxed) && document.lines.some(({ rateMillionths }) => rateMillionths !== undefined),
     sums: sumsOf(row),
     taxes: document.taxes
       .filter(isTaxed)

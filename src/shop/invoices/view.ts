@@ -16,11 +16,12 @@ export function toInvoice({ kind, number, date, orderId, currency, buyer, docume
     seller,
     buyer,
     currency,
-    lines: document.lines.map(({ name, sku, quantity, unitPriceMinor, amountMinor }) => ({
+    lines: document.lines.map(({ name, sku, quantity, unitPriceMinor, amountMinor, rateMillionths }) => ({
       name,
       sku,
       quantity,
       unitPrice: major(unitPriceMinor),
+      ratePercent: rateMillionths === undefined ? null : rateMillionths / 10_000,
       amount: major(amountMinor)
     })),
     subtotal: major(document.subtotalMinor),

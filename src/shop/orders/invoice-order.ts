@@ -2,13 +2,14 @@ import { AppError } from '../../errors.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { postalLines } from '../../platform/postal/lines.ts'
-import { destinationOf } from '../../platform/postal/ship-to.ts'
+import { destinationOf, shipToOf } from '../../platform/postal/ship-to.ts'
 import { issueCreditNote, issueInvoice } from '../invoices/issue.ts'
 import type { Sale } from '../invoices/issue.ts'
 import type { InvoiceBuyer } from '../invoices/document.ts'
 import { setting } from '../settings/settings.ts'
+import type { TaxRate } from '../tax/arithmetic.ts'
 import { getOrder, itemsOf } from './find.ts'
-import { taxesOfOrder } from './order-taxes.ts'
+import { taxesOfOrder, termsOfOrder } from './order-taxes.ts'
 import type { OrderRow } from './rows.ts'
 import { discountsOf } from './summary-rows.ts'
 
@@ -44,6 +45,9 @@ export function creditOrder(tx: Tx, { id, refundedMinor }: OrderRow, now: number
 /** What the invoice of an order says. */
 function saleOf(db: Db, order: OrderRow, now: number): Sale {
   const { id, currency, createdAt, paidAt, shippingMethod, shippingMinor } = order
+  const items = itemsOf(db, id)
+  const taxes = taxesOfOrder(db, id).map(({ id: _id, orderId: _order, ...tax }) => tax)
+  const { rateOf } = termsOfOrder(db, order, items)
   return {
     orderId: id,
     orderedAt: createdAt,
@@ -51,29 +55,45 @@ function saleOf(db: Db, order: OrderRow, now: number): Sale {
     currency,
     country: destinationOf(order)?.country ?? setting(db, 'shop.country'),
     buyer: buyerOf(order),
-    lines: itemsOf(db, id).map(({ name, sku, quantity, unitPriceMinor }) => ({
-      name,
-      sku,
-      quantity,
-      unitPriceMinor,
-      amountMinor: unitPriceMinor * quantity
-    })),
+    lines: items.map((item) => {
+      const { name, sku, quantity, unitPriceMinor } = item
+      const amountMinor = unitPriceMinor * quantity
+      return { name, sku, quantity, unitPriceMinor, amountMinor, ...chargedRate(taxes, rateOf(item)) }
+    }),
     discounts: discountsOf(db, order),
     shipping: shippingMethod === null ? null : { name: shippingMethod.name, amountMinor: shippingMinor },
     subtotalMinor: order.subtotalMinor,
     taxIncluded: order.taxIncluded,
     taxMinor: order.taxMinor,
-    taxes: taxesOfOrder(db, id).map(({ id: _id, orderId: _order, ...tax }) => tax),
+    taxes,
     reverseCharge: order.reverseCharge,
     totalMinor: order.totalMinor
   }
 }
 
-/** The billing address, or the shipping address, with the name and company that the buyer gave elsewhere. */
-function buyerOf({ billingAddress, shippingAddress, contact, vatId }: OrderRow): InvoiceBuyer {
+/**
+ * The rate of a line, as far as the order was charged it. `rate` is the one of the moment: the shop may have changed its
+ * rates after the order.
+ */
+function chargedRate(taxes: readonly TaxRate[], rate: TaxRate | null): { rateMillionths?: number } {
+  if (rate === null) return { rateMillionths: 0 }
+  const isCharged = taxes.some(
+    ({ country, region, rateMillionths }) =>
+      country === rate.country && region === rate.region && rateMillionths === rate.rateMillionths
+  )
+  return isCharged ? { rateMillionths: rate.rateMillionths } : {}
+}
+
+/**
+ * The billing address, or if it has no street the shipping address, with the name and company that the buyer gave
+ * elsewhere.
+ */
+function buyerOf(order: OrderRow): InvoiceBuyer {
+  const { billingAddress, shippingAddress, contact, vatId } = order
   const { firstName, lastName, companyName: company } = contact
   const known = Object.entries({ firstName, lastName, company }).filter(([, value]) => value !== undefined)
-  const lines = postalLines({ ...Object.fromEntries(known), ...(billingAddress ?? shippingAddress) })
+  const postal = billingAddress?.address1 === undefined ? shipToOf(order) : billingAddress
+  const lines = postalLines({ ...Object.fromEntries(known), ...(postal ?? billingAddress ?? shippingAddress) })
   // A line break would let the buyer write lines of their own.
   return { lines: lines.map((line) => line.replaceAll(/\s+/g, ' ')), vatId }
 }

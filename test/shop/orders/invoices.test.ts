@@ -142,11 +142,20 @@ it('freezes seller, buyer and lines when it is issued', () => {
     ],
     seller: ['Shopstead Demo', 'Tin Lantern Ltd', 'Quay 7'],
     buyer: ['Lena', 'Slow Coast', 'Hafen 3 VAT ID fake', '24103 Kiel', 'Germany'],
-    lines: [{ name: 'Storm lantern', sku: null, quantity: '2', unitPrice: '€12.50', amount: '€25.00' }],
+    lines: [{ name: 'Storm lantern', sku: null, quantity: '2', unitPrice: '€12.50', rate: '0 %', amount: '€25.00' }],
+    hasRates: false,
     sums: [{ label: 'Total', amount: '€25.00', isTotal: true }],
     taxes: [],
     notes: ['Paid in full on 1 June 2026.']
   })
+})
+
+it('names the buyer by the shipping address if the billing address has no street', () => {
+  const db = emptyShop()
+  const shippingAddress = { address1: 'Hafen 3', postcode: '24103', city: 'Kiel', country: 'DE' }
+  const lines = [line(makeProduct(db))]
+  const { id } = pay(db, place(db, draft(lines, { billingAddress: { country: 'FR' }, shippingAddress })))
+  expect(documentOf(db, id).buyer?.lines).toEqual(['Lena', 'Hafen 3', '24103 Kiel', 'Germany'])
 })
 
 it('cannot be changed or deleted, and leaves no gap, also by SQL', () => {
@@ -248,6 +257,8 @@ it('shows the taxes of the order, and the report sums them by country and rate',
   const german = pay(db, place(db, draft(lines)))
   pay(db, place(db, draft([line(product, { unitPriceMinor: 1200 })], { billingAddress: { country: 'FR' } })))
   expect(toText(documentOf(db, german.id))).toMatchObject({
+    hasRates: true,
+    lines: [{ rate: '19 %' }, { rate: '7 %' }],
     taxes: [
       { label: '19 % VAT', base: '€100.00', amount: '€19.00' },
       { label: '7 % VAT', base: '€10.00', amount: '€0.70' }
