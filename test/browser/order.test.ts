@@ -4,7 +4,7 @@ import { write } from '../../src/platform/db/database.ts'
 import { fetchImages } from '../../src/shop/catalog/images/fetch-images.ts'
 import { shipOrder } from '../../src/shop/shipments/ship-order.ts'
 import { moveOrder } from '../../src/shop/orders/transition.ts'
-import { logIn, look, newVisitor } from './support/chromium.ts'
+import { logIn, look, newVisitor, printedPages } from './support/chromium.ts'
 import { openDemoShop } from './support/demo-shop.ts'
 
 const { shop, browser } = await openDemoShop()
@@ -46,12 +46,6 @@ async function sumsOf(page: Page): Promise<number[]> {
     (await page.locator(`.summary ${selector} .amount`).allInnerTexts()).map((text) => Number(text.replace('€', '')))
   const lines = await amounts('tbody')
   return [lines.reduce((sum, amount) => sum + amount, 0), ...(await amounts('tfoot'))]
-}
-
-/** How many sheets of A4 a page prints on. */
-async function printedPages(page: Page): Promise<number> {
-  const pdf = await page.pdf({ preferCSSPageSize: true })
-  return pdf.toString('latin1').match(/\/Type \/Page\b/g)?.length ?? 0
 }
 
 test('a customer opens an order, sees what was shipped to them, and orders what is still sold again', async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { AxeBuilder } from '@axe-core/playwright'
 import { chromium } from 'playwright-core'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
@@ -126,4 +126,30 @@ export async function fillStreet(page: Page): Promise<void> {
   await page.getByLabel('Street and number').fill('Quay 7')
   await page.getByLabel('Postcode').fill('20457')
   await page.getByLabel('Town or city').fill('Hamburg')
+}
+
+/** Leaves a picture of a page that another test looks at in all colours and widths. */
+export async function picture(page: Page, name: string): Promise<void> {
+  mkdirSync(output, { recursive: true })
+  await page.screenshot({ path: `${output}/${name}.png`, fullPage: true })
+}
+
+/** How many sheets of A4 a page prints on. */
+export async function printedPages(page: Page): Promise<number> {
+  const pdf = await page.pdf({ preferCSSPageSize: true })
+  return pdf.toString('latin1').match(/\/Type \/Page\b/g)?.length ?? 0
+}
+
+/** Opens the PDF behind a link in the browser's own viewer, and leaves the file and a picture of its first page. */
+export async function picturePdf(page: Page, link: string, name: string): Promise<void> {
+  const url = (await page.getByRole('link', { name: link }).getAttribute('href')) ?? ''
+  writeFileSync(`${output}/${name}.pdf`, Buffer.from(await (await fetch(url)).arrayBuffer()))
+  const viewer = await page.context().newPage()
+  await viewer.setViewportSize({ width: 850, height: 1200 })
+  await viewer.goto(`${url}#toolbar=0&navpanes=0&view=Fit`)
+  // The viewer has no event for a page that is drawn. An empty one is a picture of some 10 KB.
+  await expect
+    .poll(async () => (await viewer.screenshot({ path: `${output}/${name}.png` })).length, { timeout: 20_000 })
+    .toBeGreaterThan(30_000)
+  await viewer.close()
 }
