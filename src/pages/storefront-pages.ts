@@ -40,7 +40,7 @@ export const storefrontPages: readonly PageRoute[] = [
   scriptedPage('/login', 'login', (_call, { t }) => ({ template: 'login', title: t('link.logIn') })),
   scriptedPage('/register', 'register', (_call, { t }) => ({ template: 'register', title: t('link.register') })),
   scriptedPage('/forgot-password', 'forgot', (_call, { t }) => ({ template: 'forgot', title: t('forgot') })),
-  scriptedPage('/account', 'account', (_call, { t }) => inEnglish(blank(t('myAccount'), '/account/plain'))),
+  scriptedPage('/account', 'account', (_call, { t }) => blank(t('myAccount'), '/account/plain')),
   scriptedPage('/orders', 'orders', (_call, { t }) => blank(t('link.orders'), '/orders/plain')),
   {
     ...scriptedPage('/orders/:id', 'order', ({ param }, { t }) =>
@@ -48,7 +48,7 @@ export const storefrontPages: readonly PageRoute[] = [
     ),
     path: /^\/orders\/([1-9]\d{0,14})$/
   },
-  scriptedPage('/referrals', 'referrals', (_call, { t }) => inEnglish(blank(t('myReferrals'), null)))
+  scriptedPage('/referrals', 'referrals', (_call, { t }) => blank(t('myReferrals'), null))
 ]
 
 function storePage({ method = 'GET', name, path, script, show }: StoreRoute): PageRoute {
@@ -86,11 +86,6 @@ function missingPage({ t }: Site): Shown {
   return { status: 404, template: 'message', title: t('missing'), data: { text: t('missingText'), links } }
 }
 
-/** A page whose script has its texts in English only, so that screen readers read them as English. */
-function inEnglish(shown: Page): Page {
-  return { ...shown, data: { ...shown.data, contentLang: 'en' } }
-}
-
 /** A page that its script fills. `plain` is its address without script; null if it has none. */
 function blank(title: string, plain: string | null): Page {
   return { template: 'blank', title, data: { plain } }
@@ -121,7 +116,6 @@ function toReply(
     minLength: setting(app.db, 'registration.passwordMinLength'),
     search: '',
     plain: null,
-    contentLang: null,
     error: null,
     email: '',
     values: {},

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { setSetting, switchModule, unsetSetting } from '../../src/shop/settings/settings.ts'
 import { look, newVisitor } from './support/chromium.ts'
-import { openDemoShop } from './support/demo-shop.ts'
+import { demoPassword, openDemoShop } from './support/demo-shop.ts'
 
 const { shop, browser } = await openDemoShop()
 
@@ -58,6 +58,14 @@ test('a buyer reads German, from the list to the cart and the form of an account
   await page.getByLabel('Anzahl von Beeswax pillar candle').waitFor()
   await page.getByText('Gesamtbetrag').waitFor()
   expect(await page.locator('[data-sum=total]').innerText()).toMatch(/,\d\d\s€$/)
+  await page.getByLabel('E-Mail für die Quittung').fill('mira@shop.example')
+  await page.getByLabel('Land').selectOption('US')
+  await page.getByLabel('Straße und Hausnummer').fill('Front 1')
+  await page.getByLabel('Bundesstaat').selectOption('CA')
+  await page.getByLabel('Ort', { exact: true }).fill('Oakland')
+  await page.getByLabel('ZIP-Code').fill('1')
+  await page.getByRole('button', { name: 'Weiter zur Zahlung' }).click()
+  await page.getByText('Bitte füllen Sie dieses Feld aus: ZIP-Code, zum Beispiel 95014.').waitFor()
   await look(page, 'german-cart')
   await page.goto(`${shop.url}/orders/plain`)
   await page.getByRole('link', { name: 'Konto anlegen' }).click()
@@ -65,6 +73,26 @@ test('a buyer reads German, from the list to the cart and the form of an account
   await page.goto(`${shop.url}/?category=unknown`)
   await page.getByRole('heading', { name: 'Diese Kategorie gibt es nicht' }).waitFor()
   await look(page, 'german-missing')
+  expect(complaints).toEqual([])
+})
+
+test('a member and affiliate reads the account and the referrals in German', async () => {
+  setSetting(shop.app.db, 'storefront.language', 'de', Date.now())
+  const { page, complaints } = await newVisitor(browser, { locale: 'de-DE' })
+  await page.goto(`${shop.url}/login?next=/account`)
+  await page.getByLabel('E-Mail').fill('mira@shop.example')
+  await page.getByLabel('Passwort').fill(demoPassword)
+  await page.getByRole('button', { name: 'Anmelden' }).click()
+  await page.getByRole('heading', { name: 'Lieferadresse' }).waitFor()
+  await page.getByText('Konto löschen').click()
+  const english = /\b(you|your|the|and|is|save|change|day|for|until|every)\b/i
+  expect(await page.locator('main').innerText()).not.toMatch(english)
+  await look(page, 'german-account')
+  await page.goto(`${shop.url}/referrals`)
+  await page.getByRole('img', { name: 'Klicks und Bestellungen nach Tagen' }).waitFor()
+  await page.getByText('Zahlen nach Tagen').click()
+  expect(await page.locator('main').innerText()).not.toMatch(english)
+  await look(page, 'german-referrals')
   unsetSetting(shop.app.db, 'storefront.language')
   expect(complaints).toEqual([])
 })

@@ -145,6 +145,8 @@ describe('the settings of the storefront', () => {
     )
     expect(page).toContain('>Alle Produkte<')
     expect(await (await get('/cart')).text()).toMatch(/data-locale="de"[\s\S]*Wie möchten Sie bezahlen\?/)
+    const address = await (await get('/cart/address?country=US')).text()
+    expect(address).toMatch(/Lieferadresse[\s\S]*Vereinigte Staaten[\s\S]*Bundesstaat[\s\S]*ZIP-Code/)
     set('storefront.language', 'fr')
     expect(await (await get('/')).text()).toMatch(/<html lang="en">[\s\S]*All products/)
     expect(page).toContain('<img src="https://cdn.example/logo.png"')

@@ -3,55 +3,60 @@ import { find, h, message } from './dom.js'
 import { onSend, say } from './form.js'
 import { service } from './service.js'
 import { showSignedIn } from './shell.js'
+import { t } from './texts.js'
 
 /** The name and contact data of the account, which a checkout and an invoice use. */
 export function profileForm({ user, profile, consent }) {
   const form = h(
     'form',
     { novalidate: true },
-    field('displayName', 'Display name', { value: user.displayName, autocomplete: 'name', dir: 'auto' }),
+    field('displayName', t('displayName'), { value: user.displayName, autocomplete: 'name', dir: 'auto' }),
     h(
       'div',
       { class: 'pair' },
-      field('firstName', 'First name', { value: profile.firstName, autocomplete: 'given-name', dir: 'auto' }),
-      field('lastName', 'Last name', { value: profile.lastName, autocomplete: 'family-name', dir: 'auto' })
+      field('firstName', t('firstName'), { value: profile.firstName, autocomplete: 'given-name', dir: 'auto' }),
+      field('lastName', t('lastName'), { value: profile.lastName, autocomplete: 'family-name', dir: 'auto' })
     ),
-    field('companyName', 'Company', { value: user.companyName, autocomplete: 'organization', dir: 'auto' }),
+    field('companyName', t('account.company'), { value: user.companyName, autocomplete: 'organization', dir: 'auto' }),
     h(
       'div',
       { class: 'pair' },
-      field('billingEmail', 'Email for invoices', { value: user.billingEmail, type: 'email', autocomplete: 'email' }),
-      field('billingPhone', 'Phone', { value: user.billingPhone, type: 'tel', autocomplete: 'tel' })
+      field('billingEmail', t('account.billingEmail'), {
+        value: user.billingEmail,
+        type: 'email',
+        autocomplete: 'email'
+      }),
+      field('billingPhone', t('account.phone'), { value: user.billingPhone, type: 'tel', autocomplete: 'tel' })
     ),
     h(
       'label',
       { class: 'tick' },
       h('input', { type: 'checkbox', name: 'marketingOptIn', checked: consent.marketingOptIn }),
-      h('span', {}, 'Email me occasionally about new products')
+      h('span', {}, t('newsByEmail'))
     ),
-    ...ending('Save')
+    ...ending(t('save'))
   )
   const optional = ['firstName', 'lastName', 'companyName', 'billingEmail', 'billingPhone']
   onSend(form, async (values) => {
     const { displayName, marketingOptIn } = values
     const others = Object.fromEntries(optional.map((name) => [name, values[name] || null]))
     await service.updateMe({ displayName, marketingOptIn, ...others })
-    report(form, 'Saved.')
+    report(form, t('saved'))
   })
   return form
 }
 
 /** The address with which a checkout starts. The fields depend on the country. */
 export function addressForm({ address: stored }) {
-  const place = h('div', {}, h('p', { class: 'hint' }, 'One moment …'))
-  const remove = h('button', { type: 'button', class: 'plain', hidden: stored === null }, 'Remove the address')
-  const form = h('form', { novalidate: true }, place, ...ending('Save the address'), h('p', {}, remove))
+  const place = h('div', {}, h('p', { class: 'hint' }, t('moment')))
+  const remove = h('button', { type: 'button', class: 'plain', hidden: stored === null }, t('account.removeAddress'))
+  const form = h('form', { novalidate: true }, place, ...ending(t('account.saveAddress')), h('p', {}, remove))
   const address = createAddress(place, form)
   onSend(form, async () => {
     if (!(await address.check())) return report(form, '')
     await service.setAddress(address.values())
     remove.hidden = false
-    report(form, 'Saved. Your next order starts with this address.')
+    report(form, t('account.addressSaved'))
   })
   remove.addEventListener('click', async () => {
     try {
@@ -62,7 +67,7 @@ export function addressForm({ address: stored }) {
     form.reset()
     for (const field of place.querySelectorAll('input:not([type=hidden])')) field.value = ''
     remove.hidden = true
-    report(form, 'Removed.')
+    report(form, t('account.addressRemoved'))
     form.querySelector('button[type=submit]').focus()
   })
   void address.start(stored ?? {})
@@ -74,14 +79,14 @@ export function passwordForm() {
   const form = h(
     'form',
     { novalidate: true },
-    password('currentPassword', 'Current password', 'current-password'),
-    password('newPassword', 'New password', 'new-password'),
-    ...ending('Change the password')
+    password('currentPassword', t('currentPassword'), 'current-password'),
+    password('newPassword', t('newPassword'), 'new-password'),
+    ...ending(t('changePassword'))
   )
   onSend(form, async ({ currentPassword, newPassword }) => {
     await withOwnPassword('currentPassword', () => service.changePassword({ currentPassword, newPassword }))
     form.reset()
-    report(form, 'Your password is changed. All other devices are logged out.')
+    report(form, t('passwordChanged'))
   })
   return form
 }
@@ -91,18 +96,10 @@ export function deleteForm({ user }) {
   const form = h(
     'form',
     { novalidate: true },
-    h(
-      'p',
-      {},
-      'Your name, addresses, emails and password are erased for good. Your subscriptions end, and you lose access to memberships and downloads.'
-    ),
-    h(
-      'p',
-      {},
-      'The law requires us to keep orders and payments for our accounts. They stay without your name and your addresses, except for invoices, which have both for as long as the law requires.'
-    ),
-    password('deletePassword', 'Your password', 'current-password'),
-    ...ending('Delete my account for good')
+    h('p', {}, t('account.deleteText')),
+    h('p', {}, t('account.deleteStays')),
+    password('deletePassword', t('account.yourPassword'), 'current-password'),
+    ...ending(t('account.deleteButton'))
   )
   onSend(form, async ({ deletePassword }) => {
     try {
@@ -111,22 +108,22 @@ export function deleteForm({ user }) {
       if (error.code !== 'AUTH_EMAIL_NOT_VERIFIED') throw error
       return askToVerify(form, user.email)
     }
-    const text = 'You are logged out on all devices. Thank you for having been with us.'
-    find('[data-page]').replaceChildren(message('Your account is deleted', text, ['Back to the shop', '/']))
+    const links = [[t('link.shop'), '/']]
+    find('[data-page]').replaceChildren(message(t('account.deleted'), t('account.deletedText'), ...links))
     showSignedIn(false)
     find('main').focus()
   })
-  return h('details', {}, h('summary', {}, 'Delete the account'), form)
+  return h('details', {}, h('summary', {}, t('account.delete')), form)
 }
 
 /** Without a verified email, someone else could delete what was bought with it. */
 function askToVerify(form, email) {
   const send = async () => {
     await service.resendVerification(email)
-    say(form, `Open the link that we have sent to ${email}. Then delete the account here.`)
+    say(form, t('account.verifyThenDelete', { email }))
   }
-  const button = h('button', { type: 'button', class: 'plain', onclick: send }, 'Send me the link')
-  say(form, 'Please verify your email first, so that we know that it is yours. ', button)
+  const button = h('button', { type: 'button', class: 'plain', onclick: send }, t('account.sendLink'))
+  say(form, t('account.verifyFirst'), ' ', button)
 }
 
 export function field(name, label, attributes) {
@@ -152,6 +149,6 @@ export async function withOwnPassword(name, send) {
     await send()
   } catch (error) {
     if (error.code !== 'AUTH_INVALID_CREDENTIALS') throw error
-    throw Object.assign(error, { details: { fieldErrors: { [name]: ['This is not your current password.'] } } })
+    throw Object.assign(error, { details: { fieldErrors: { [name]: [t('wrongPassword')] } } })
   }
 }

@@ -4,7 +4,8 @@ import { emailForm } from './email-form.js'
 import { service } from './service.js'
 import './shell.js'
 import { subscription } from './subscription.js'
-import { toneOf } from './words.js'
+import { t, withNodes } from './texts.js'
+import { labelOf, roleOf, toneOf } from './words.js'
 
 async function make() {
   const [me, { downloads }, { subscriptions }, address, change] = await Promise.all([
@@ -21,33 +22,33 @@ async function make() {
     h(
       'section',
       {},
-      h('h2', {}, `Hello, ${user.displayName}`),
+      h('h2', {}, t('hello', { name: user.displayName })),
       h('p', { class: 'hint' }, user.email),
-      h('p', {}, ...roles.serviceRoles.map((role) => h('span', { class: 'state good' }, role))),
+      h('p', {}, ...roles.serviceRoles.map((role) => h('span', { class: 'state good' }, roleOf(role)))),
       logOut()
     ),
-    list('Memberships', entitlements.memberships, membership, 'You have no membership.'),
+    list(t('account.memberships'), entitlements.memberships, membership, t('account.noMemberships')),
     subscriptionList(subscriptions, user),
-    list('Downloads', downloads, download, 'You have no downloads.'),
-    list('Donations', entitlements.donations.donations, donation, 'You have not donated yet.'),
-    h('section', {}, h('h2', {}, 'Your profile'), profileForm(me)),
+    list(t('account.downloads'), downloads, download, t('account.noDownloads')),
+    list(t('account.donations'), entitlements.donations.donations, donation, t('account.noDonations')),
+    h('section', {}, h('h2', {}, t('yourProfile')), profileForm(me)),
     h('section', {}, addressForm(address)),
-    h('section', {}, h('h2', {}, 'Password'), passwordForm()),
-    h('section', {}, h('h2', {}, 'Email'), emailForm(me, change)),
-    h('section', {}, h('h2', {}, 'Leave the shop'), deleteForm(me))
+    h('section', {}, h('h2', {}, t('password')), passwordForm()),
+    h('section', {}, h('h2', {}, t('email')), emailForm(me, change)),
+    h('section', {}, h('h2', {}, t('account.leave')), deleteForm(me))
   )
 }
 
 /** Orders of a guest appear once the email is verified. The service sends a link only if it is not. */
 function subscriptionList(subscriptions, { email }) {
-  const section = list('Subscriptions', subscriptions, subscription, 'You have no subscription.')
+  const section = list(t('account.subscriptions'), subscriptions, subscription, t('account.noSubscriptions'))
   const news = h('span', { role: 'status' })
   const send = async () => {
     await service.resendVerification(email).catch((error) => void (news.textContent = error.message))
-    news.textContent ||= 'If your email is not verified yet, we have sent you a link. Open it, then come back.'
+    news.textContent ||= t('account.verifySent')
   }
-  const button = h('button', { type: 'button', class: 'plain', onclick: send }, 'Verify my email')
-  section.append(h('p', { class: 'hint' }, 'Did you order as a guest with this email? ', button, ' ', news))
+  const button = h('button', { type: 'button', class: 'plain', onclick: send }, t('account.verify'))
+  section.append(h('p', { class: 'hint' }, t('account.guestBefore'), ' ', button, ' ', news))
   return section
 }
 
@@ -63,27 +64,31 @@ function list(title, items, toItem, none) {
 }
 
 function membership({ planName, status, expiresAt, isPro }) {
-  const until = expiresAt === null ? ['for life'] : [status === 'active' ? 'until ' : 'ended ', day(expiresAt)]
+  const isActive = status === 'active'
+  const until =
+    expiresAt === null
+      ? t('account.forLife')
+      : withNodes(isActive ? 'account.until' : 'account.endedOn', { day: day(expiresAt) })
   return [
     h('strong', {}, planName),
     ' ',
-    h('span', { class: `state ${toneOf(status)}` }, status),
-    isPro ? h('span', { class: 'state good' }, 'pro') : null,
-    h('div', { class: 'hint' }, ...until)
+    h('span', { class: `state ${toneOf(status)}` }, labelOf(status)),
+    isPro ? h('span', { class: 'state good' }, t('account.pro')) : null,
+    h('div', { class: 'hint' }, until)
   ]
 }
 
 function download({ name, url, expiresAt }) {
   return [
     h('a', { href: new URL(url, location.href).pathname, download: true }, name),
-    h('div', { class: 'hint' }, 'link valid until ', day(expiresAt))
+    h('div', { class: 'hint' }, withNodes('account.linkUntil', { day: day(expiresAt) }))
   ]
 }
 
 function donation({ amount, currency, campaign, createdAt }) {
   return [
     h('strong', {}, money(amount, currency)),
-    campaign === null ? '' : ` for ${campaign}`,
+    campaign === null ? '' : ` ${t('account.donationFor', { campaign })}`,
     h('div', { class: 'hint' }, day(createdAt))
   ]
 }
@@ -95,7 +100,7 @@ function logOut() {
     h(
       'button',
       { type: 'button', class: 'quiet', onclick: () => service.logout().then(() => location.assign('/')) },
-      'Log out'
+      t('logOut')
     )
   )
 }

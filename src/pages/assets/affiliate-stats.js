@@ -1,4 +1,5 @@
-import { h, minorMoney } from './dom.js'
+import { h, minorMoney, percent } from './dom.js'
+import { t } from './texts.js'
 
 /**
  * What the affiliate's links led to in the last days: sums, a chart, and the numbers of each day.
@@ -11,22 +12,19 @@ export function affiliateStats({ days, totals }, chart) {
   return h(
     'section',
     { class: 'standing' },
-    h('h2', {}, `The last ${days.length} days`),
+    h('h2', {}, t('affiliate.lastDays', { count: days.length })),
     h(
       'dl',
       { class: 'sums four' },
-      sum('Clicks', clicks),
-      sum('Orders', orders),
-      sum('Conversion', `${conversionPercent} %`),
-      sum('Commission', ...amounts(commissions))
+      sum(t('affiliate.clicks'), clicks),
+      sum(t('affiliate.orders'), orders),
+      sum(t('affiliate.conversion'), percent(conversionPercent)),
+      sum(t('affiliate.commission'), ...amounts(commissions))
     ),
-    h('figure', {}, chart, h('figcaption', { class: 'hint' }, about)),
-    h('details', {}, h('summary', {}, 'Numbers by day'), table(days))
+    h('figure', {}, chart, h('figcaption', { class: 'hint' }, t('affiliate.about'))),
+    h('details', {}, h('summary', {}, t('affiliate.byDay')), table(days))
   )
 }
-
-const about =
-  'Days are in UTC. An order counts on the day it was placed, when it is paid and accepted. Conversion is orders for each hundred clicks.'
 
 /** The chart that the server draws; null if it does not answer, because the numbers are below it. */
 export async function fetchChart() {
@@ -52,13 +50,12 @@ function amounts(commissions) {
 
 function table(days) {
   const busy = days.filter(({ clicks, orders }) => clicks + orders > 0).toReversed()
-  if (busy.length === 0) return h('p', { class: 'hint' }, 'There were no clicks and no orders.')
-  const heads = ['Day', 'Clicks', 'Orders', 'Commission'].map((title, at) =>
-    h('th', { scope: 'col', class: at > 0 ? 'amount' : null }, title)
-  )
+  if (busy.length === 0) return h('p', { class: 'hint' }, t('affiliate.quiet'))
+  const titles = [t('affiliate.day'), t('affiliate.clicks'), t('affiliate.orders'), t('affiliate.commission')]
+  const heads = titles.map((title, at) => h('th', { scope: 'col', class: at > 0 ? 'amount' : null }, title))
   return h(
     'div',
-    { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Numbers by day' },
+    { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': t('affiliate.byDay') },
     h('table', { class: 'rows' }, h('thead', {}, h('tr', {}, ...heads)), h('tbody', {}, ...busy.map(row)))
   )
 }
@@ -73,4 +70,4 @@ function row({ day, clicks, orders, commissions }) {
   )
 }
 
-const utcDay = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' })
+const utcDay = new Intl.DateTimeFormat(document.body.dataset.locale, { dateStyle: 'medium', timeZone: 'UTC' })

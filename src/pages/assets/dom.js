@@ -74,6 +74,11 @@ export function money(amount, currency) {
   return new Intl.NumberFormat(locale, { style: 'currency', currency, ...digits }).format(amount)
 }
 
+/** A percentage such as `12.5 %`. */
+export function percent(number) {
+  return `${new Intl.NumberFormat(locale, { maximumFractionDigits: 4 }).format(number)} %`
+}
+
 export function minorMoney(amountMinor, currency) {
   return money(amountMinor / 10 ** Number(decimals), currency)
 }

@@ -2,6 +2,7 @@ import { ending, field, password, report, withOwnPassword } from './account-form
 import { day, h } from './dom.js'
 import { onSend } from './form.js'
 import { service } from './service.js'
+import { t, withNodes } from './texts.js'
 
 /**
  * The email of the account, a change that waits for its link, and the form for another one. The email changes when the
@@ -17,11 +18,11 @@ export function emailForm({ user }, { pending }) {
   const form = h(
     'form',
     { novalidate: true },
-    h('p', { class: 'hint' }, 'You log in with ', current, ', and our emails go there.'),
+    h('p', { class: 'hint' }, withNodes('email.current', { email: current })),
     waiting,
-    field('email', 'New email', { type: 'email', autocomplete: 'email', required: true }),
-    password('password', 'Password', 'current-password'),
-    ...ending('Change the email')
+    field('email', t('email.new'), { type: 'email', autocomplete: 'email', required: true }),
+    password('password', t('password'), 'current-password'),
+    ...ending(t('email.change'))
   )
   /** @param {Pending | null} change */
   const show = (change) => waiting.replaceChildren(...(change === null ? [] : [pendingChange(change, show)]))
@@ -30,9 +31,9 @@ export function emailForm({ user }, { pending }) {
     const next = await service.emailChange()
     form.reset()
     show(next.pending)
-    if (next.pending !== null) return report(form, `Open the link that we send to ${next.pending.email}.`)
+    if (next.pending !== null) return report(form, t('email.openLink', { email: next.pending.email }))
     current.textContent = email
-    report(form, 'Saved.')
+    report(form, t('saved'))
   })
   show(pending)
   return form
@@ -54,29 +55,21 @@ function pendingChange({ email, expiresAt }, show) {
     })
     return button
   }
-  const again = act('Send the link again', async () => {
+  const again = act(t('email.sendAgain'), async () => {
     await service.resendEmailChange()
-    news.textContent = `Sent again to ${email}. Only the newest link works.`
+    news.textContent = t('email.sentAgain', { email })
   })
-  const withdraw = act('Withdraw the change', async () => {
+  const withdraw = act(t('email.withdraw'), async () => {
     await service.withdrawEmailChange()
     const form = withdraw.closest('form')
     show(null)
-    report(form, 'Withdrawn. The link does not work any more.')
+    report(form, t('email.withdrawn'))
     form.querySelector('input').focus()
   })
   return h(
     'div',
     { class: 'note' },
-    h(
-      'p',
-      {},
-      'We sent a link to ',
-      h('strong', {}, email),
-      ', unless another account uses it. It works until ',
-      day(expiresAt),
-      '.'
-    ),
+    h('p', {}, withNodes('email.sent', { email: h('strong', {}, email), day: day(expiresAt) })),
     h('p', { class: 'actions' }, again, withdraw),
     news
   )

@@ -1,9 +1,10 @@
 import { affiliateStats, fetchChart } from './affiliate-stats.js'
 import { copyLink } from './copy-link.js'
-import { day, h, message, minorMoney, showPage } from './dom.js'
+import { day, h, message, minorMoney, percent, showPage } from './dom.js'
 import { onSend } from './form.js'
 import { service } from './service.js'
 import './shell.js'
+import { t, withNodes } from './texts.js'
 import { labelOf, toneOf } from './words.js'
 
 async function make() {
@@ -28,12 +29,9 @@ function affiliateSummary({ code, status, rate }, { currency, pendingMinor, unpa
   return h(
     'section',
     { class: 'standing' },
-    h('p', {}, 'Your affiliate account: ', state),
+    h('p', {}, t('affiliate.account'), ' ', state),
     status === 'active'
-      ? [
-          h('p', {}, 'You earn ', h('strong', {}, `${rate} %`), ' of each order that comes through your link.'),
-          copyLink(link)
-        ]
+      ? [h('p', {}, withNodes('affiliate.rate', { rate: h('strong', {}, percent(rate)) })), copyLink(link)]
       : null,
     h('dl', { class: 'sums' }, ...sums)
   )
@@ -41,18 +39,9 @@ function affiliateSummary({ code, status, rate }, { currency, pendingMinor, unpa
 
 /** What it means, and what happens next. */
 const notActive = {
-  pending: [
-    'Your application is being reviewed',
-    'We send you an email with the decision. If we accept it, you find your link and your referrals here.'
-  ],
-  rejected: [
-    'Your application was not accepted',
-    'You do not have a link, and you do not earn from orders. If you have questions, please contact us.'
-  ],
-  inactive: [
-    'Your account is not active',
-    'Your link does not earn from new orders any more. You keep what you have earned. To become active again, please contact us.'
-  ]
+  pending: [t('affiliate.pending'), t('affiliate.pendingText')],
+  rejected: [t('affiliate.rejected'), t('affiliate.rejectedText')],
+  inactive: [t('affiliate.inactive'), t('affiliate.inactiveText')]
 }
 
 async function rows(affiliate) {
@@ -65,20 +54,16 @@ async function rows(affiliate) {
     return h('div', {}, affiliateStats(stats, chart), table(referrals))
   } catch (error) {
     if (error.code === 'AFFILIATE_NOT_ACTIVE')
-      return message(...(notActive[affiliate.status] ?? notActive.inactive), ['Back to the shop', '/'])
+      return message(...(notActive[affiliate.status] ?? notActive.inactive), [t('link.shop'), '/'])
     if (error.code === 'AFFILIATE_TERMS_REQUIRED') return terms(error)
     throw error
   }
 }
 
 function table({ referrals, nextCursor }) {
-  if (referrals.length === 0)
-    return message('No referrals yet', 'Share your link. Orders that people place through it will appear here.', [
-      'Back to the shop',
-      '/'
-    ])
+  if (referrals.length === 0) return message(t('affiliate.none'), t('affiliate.noneText'), [t('link.shop'), '/'])
   const body = h('tbody', {}, ...referrals.map(row))
-  const more = h('button', { type: 'button', class: 'quiet' }, 'Show older referrals')
+  const more = h('button', { type: 'button', class: 'quiet' }, t('affiliate.older'))
   let cursor = nextCursor
   more.hidden = cursor === null
   more.addEventListener('click', async () => {
@@ -87,19 +72,18 @@ function table({ referrals, nextCursor }) {
     body.append(...older.referrals.map(row))
     more.hidden = cursor === null
   })
+  const titles = [t('affiliate.referral'), t('affiliate.day'), t('affiliate.status'), t('affiliate.amount')]
   const head = h(
     'tr',
     {},
-    ...['Referral', 'Day', 'Status', 'Amount'].map((title, at) =>
-      h('th', { scope: 'col', class: at === 3 ? 'amount' : null }, title)
-    )
+    ...titles.map((title, at) => h('th', { scope: 'col', class: at === 3 ? 'amount' : null }, title))
   )
   return h(
     'div',
     {},
     h(
       'div',
-      { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Referrals' },
+      { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': t('affiliate.table') },
       h('table', { class: 'rows' }, h('thead', {}, head), body)
     ),
     h('p', { class: 'actions' }, more)
@@ -126,9 +110,9 @@ function terms(error) {
   return h(
     'div',
     { class: 'empty' },
-    h('h2', {}, 'New terms'),
-    h('p', {}, `Please accept the terms of ${version} to see your referrals.`),
-    h('p', { class: 'actions' }, h('button', { type: 'button', onclick: accept }, 'I accept them'))
+    h('h2', {}, t('affiliate.newTerms')),
+    h('p', {}, t('affiliate.termsText', { version })),
+    h('p', { class: 'actions' }, h('button', { type: 'button', onclick: accept }, t('affiliate.acceptTerms')))
   )
 }
 
@@ -136,26 +120,26 @@ function application() {
   const form = h(
     'form',
     { class: 'narrow', novalidate: true },
-    h('p', {}, 'Send people to this shop and earn a share of what they buy.'),
+    h('p', {}, t('affiliate.invite')),
     h(
       'div',
       { class: 'field' },
-      h('label', { for: 'website' }, 'Your website (optional)'),
+      h('label', { for: 'website' }, t('affiliate.website')),
       h('input', { id: 'website', name: 'website', type: 'url', autocomplete: 'url' })
     ),
     h(
       'div',
       { class: 'field' },
-      h('label', { for: 'message' }, 'How would you tell people of us? (optional)'),
+      h('label', { for: 'message' }, t('affiliate.how')),
       h('textarea', { id: 'message', name: 'message', rows: '4' })
     ),
     h(
       'label',
       { class: 'tick' },
       h('input', { type: 'checkbox', name: 'marketingOptIn' }),
-      h('span', {}, 'Write to me about news for partners')
+      h('span', {}, t('affiliate.news'))
     ),
-    h('button', { type: 'submit' }, 'Become an affiliate')
+    h('button', { type: 'submit' }, t('affiliate.apply'))
   )
   onSend(form, async ({ website, message: text, marketingOptIn }) => {
     await service.applyAsAffiliate({ website: website || null, message: text || null, marketingOptIn })

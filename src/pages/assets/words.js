@@ -36,23 +36,25 @@ const tones = {
   rejected: 'bad'
 }
 
-/** The states of referrals, as in the totals, and of affiliates. */
-const labels = {
-  unpaid: 'Earned',
-  paid: 'Paid out',
-  pending: 'Waiting',
-  rejected: 'Not accepted',
-  active: 'Active',
-  inactive: 'Not active'
-}
-
 /**
- * The word for the status of an affiliate or a referral.
+ * The word for the status of a membership, a subscription, an affiliate or a referral.
  *
- * @param {(Affiliate | Referral)['status']} status
+ * @param {keyof typeof tones} status
  */
 export function labelOf(status) {
-  return labels[status]
+  return t(`status.${status}`)
+}
+
+const roles = /** @type {const} */ (['member', 'pro', 'affiliate', 'admin'])
+
+/**
+ * The word for a role of the account.
+ *
+ * @param {string} role
+ */
+export function roleOf(role) {
+  const known = roles.find((each) => each === role)
+  return known === undefined ? role : t(`role.${known}`)
 }
 
 /**

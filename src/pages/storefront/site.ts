@@ -16,6 +16,8 @@ export type Site = {
   language: string
   /** The language of the storefront's own texts: `language`, or English if it has none in that language. */
   lang: string
+  /** The language of the texts without its country. */
+  textLanguage: Language
   /** The name of the file with the texts of scripts. */
   textsAsset: `texts-${Language}`
   t: Translate<TextKey>

@@ -1,3 +1,5 @@
+import type { PostalLanguage } from './texts.ts'
+
 // ISO 3166-1 alpha-2, the officially assigned codes. Intl's own list also has retired and reserved ones (UK, SU, AN).
 const assigned = new Set(
   (
@@ -21,9 +23,12 @@ export function countryCodes(): string[] {
   return [...assigned]
 }
 
-const names = new Intl.DisplayNames('en', { type: 'region' })
+const names = {
+  en: new Intl.DisplayNames('en', { type: 'region' }),
+  de: new Intl.DisplayNames('de', { type: 'region' })
+} as const satisfies Record<PostalLanguage, Intl.DisplayNames>
 
-/** The English name of a country. A text that is not a country stays as it is. */
-export function countryName(code: string): string {
-  return isCountry(code) ? (names.of(code) ?? code) : code
+/** The name of a country. A text that is not a country stays as it is. */
+export function countryName(code: string, language: PostalLanguage = 'en'): string {
+  return isCountry(code) ? (names[language].of(code) ?? code) : code
 }

@@ -1,40 +1,23 @@
 import type { PostalFormat } from './format.ts'
+import de from './words-de.ts'
+import type { PostalLanguage, PostalTexts } from './texts.ts'
+import en from './words-en.ts'
 
-/** The fields of an address in the words of its country, for labels and messages in English. */
-export type PostalWords = { city: string; state: string; postcode: string }
+const languages: Readonly<Record<PostalLanguage, PostalTexts>> = { en, de }
 
-const cities: Readonly<Record<NonNullable<PostalFormat['cityName']>, string>> = {
-  district: 'District',
-  post_town: 'Town or city',
-  suburb: 'Suburb or town'
+/** The texts of an address form in a language. */
+export function postalTexts(language: PostalLanguage): PostalTexts {
+  return languages[language]
 }
 
-const states: Readonly<Record<NonNullable<PostalFormat['stateName']>, string>> = {
-  area: 'Area',
-  county: 'County',
-  department: 'Department',
-  district: 'District',
-  do_si: 'Province or city',
-  emirate: 'Emirate',
-  island: 'Island',
-  oblast: 'Region',
-  parish: 'Parish',
-  prefecture: 'Prefecture',
-  region: 'Region',
-  state: 'State'
-}
-
-const postcodes: Readonly<Record<NonNullable<PostalFormat['postcodeName']>, string>> = {
-  eircode: 'Eircode',
-  pin: 'PIN code',
-  zip: 'ZIP code'
-}
-
-/** What the country calls the fields of its addresses. */
-export function postalWords({ cityName, stateName, postcodeName }: PostalFormat): PostalWords {
+/** What a country calls the fields of its addresses. */
+export function postalWords(
+  { cityName, stateName, postcodeName }: PostalFormat,
+  { city, cities, state, states, postcode, postcodes }: PostalTexts
+): { city: string; state: string; postcode: string } {
   return {
-    city: cityName === undefined ? 'Town or city' : cities[cityName],
-    state: stateName === undefined ? 'Province' : states[stateName],
-    postcode: postcodeName === undefined ? 'Postcode' : postcodes[postcodeName]
+    city: cityName === undefined ? city : cities[cityName],
+    state: stateName === undefined ? state : states[stateName],
+    postcode: postcodeName === undefined ? postcode : postcodes[postcodeName]
   }
 }

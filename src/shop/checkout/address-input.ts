@@ -3,7 +3,8 @@ import { countryName } from '../../platform/postal/countries.ts'
 import { postalFormat } from '../../platform/postal/format.ts'
 import type { PostalField, PostalFormat } from '../../platform/postal/format.ts'
 import { readPostcode } from '../../platform/postal/postcode.ts'
-import { postalWords } from '../../platform/postal/words.ts'
+import { postalTexts, postalWords } from '../../platform/postal/words.ts'
+import type { PostalLanguage, PostalTexts } from '../../platform/postal/texts.ts'
 import { lineField } from '../accounts/fields.ts'
 import type { Address } from '../orders/address.ts'
 
@@ -27,14 +28,18 @@ const partOf: Readonly<Record<PostalField, PartName>> = { A: 'address1', C: 'cit
 /**
  * An address in one of `countries`, by the rules of its country: which parts it has, which of them are required, and how a
  * postcode looks. Parts that the country does not use are dropped.
+ *
+ * @param language of the messages
  */
-export function addressInput(countries: readonly string[]) {
+export function addressInput(countries: readonly string[], language: PostalLanguage = 'en') {
+  const texts = postalTexts(language)
+  const { noCountry, notThere } = texts.refusals
   return addressParts.transform((typed, context): Address => {
     const country = typed.country.toUpperCase()
     const refuse = (name: PartName, message: string): void =>
       context.addIssue({ code: 'custom', path: [name], message })
     if (!countries.includes(country)) {
-      refuse('country', country === '' ? 'Please choose a country.' : `We do not ship to ${countryName(country)}.`)
+      refuse('country', country === '' ? noCountry : notThere(countryName(country, language)))
       return z.NEVER
     }
     const format = postalFormat(country)
@@ -42,7 +47,7 @@ export function addressInput(countries: readonly string[]) {
     for (const field of format.lines.flat()) {
       const name = partOf[field]
       const value = read(format, field, typed[name])
-      if (value === undefined) refuse(name, messages[field](format))
+      if (value === undefined) refuse(name, messages[field](format, texts))
       else Object.assign(address, present(name, value))
     }
     return address
@@ -63,19 +68,14 @@ function readRegion(regions: NonNullable<PostalFormat['regions']>, typed: string
   return regions.find((names) => names.some((name) => name?.toLowerCase() === wanted))?.[0]
 }
 
-const messages: Readonly<Record<PostalField, (format: PostalFormat) => string>> = {
-  A: () => 'Please enter the street and house number.',
-  C: (format) => `Please enter the ${lower(postalWords(format).city)}.`,
-  S: (format) => `Please ${format.regions === undefined ? 'enter' : 'choose'} the ${lower(postalWords(format).state)}.`,
-  Z: (format) => {
-    const example = format.example ? `, for example ${format.example}` : ''
-    return `Please enter the ${lower(postalWords(format).postcode)}${example}.`
-  }
-}
-
-/** A label within a sentence: `ZIP code` and `Eircode` stay as they are. */
-function lower(label: string): string {
-  return /^[A-Z]{2}|^Eircode/.test(label) ? label : label.charAt(0).toLowerCase() + label.slice(1)
+const messages: Readonly<Record<PostalField, (format: PostalFormat, texts: PostalTexts) => string>> = {
+  A: (_format, { refusals }) => refusals.street,
+  C: (format, texts) => texts.refusals.enter(postalWords(format, texts).city),
+  S: (format, texts) => {
+    const { enter, choose } = texts.refusals
+    return (format.regions === undefined ? enter : choose)(postalWords(format, texts).state)
+  },
+  Z: (format, texts) => texts.refusals.postcode(postalWords(format, texts).postcode, format.example || undefined)
 }
 
 function present(name: PartName, value: string): Partial<Address> {

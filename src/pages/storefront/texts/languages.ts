@@ -17,14 +17,19 @@ export const languages = {
 export type Language = keyof typeof languages
 
 /** The texts for a language tag such as `de-AT`; `lang` is the language that they have. */
-export type Texts = { lang: string; textsAsset: `texts-${Language}`; t: Translate<TextKey> }
+export type Texts = { lang: string; textLanguage: Language; textsAsset: `texts-${Language}`; t: Translate<TextKey> }
 
 /** The storefront's own texts in a language; in English if it does not have them in that language. */
 export function textsIn(tag: string): Texts {
   const [base = ''] = tag.toLowerCase().split('-')
   const language = isLanguage(base) ? base : 'en'
   const lang = isLanguage(base) ? tag : 'en'
-  return { lang, textsAsset: `texts-${language}`, t: translator<TextKey>(lang, languages[language]) }
+  return {
+    lang,
+    textLanguage: language,
+    textsAsset: `texts-${language}`,
+    t: translator<TextKey>(lang, languages[language])
+  }
 }
 
 function isLanguage(base: string): base is Language {

@@ -1,0 +1,48 @@
+import type { PostalTexts } from './texts.ts'
+
+/** The texts of an address form in English. */
+const texts: PostalTexts = {
+  title: 'Shipping address',
+  country: 'Country',
+  choose: 'Please choose',
+  changeCountry: 'Change country',
+  street: 'Street and number',
+  rest: 'Flat, floor or company',
+  optional: (label) => `${label} (optional)`,
+  shipsTo: (country) => `We ship to ${country}.`,
+  city: 'Town or city',
+  cities: { district: 'District', post_town: 'Town or city', suburb: 'Suburb or town' },
+  state: 'Province',
+  states: {
+    area: 'Area',
+    county: 'County',
+    department: 'Department',
+    district: 'District',
+    do_si: 'Province or city',
+    emirate: 'Emirate',
+    island: 'Island',
+    oblast: 'Region',
+    parish: 'Parish',
+    prefecture: 'Prefecture',
+    region: 'Region',
+    state: 'State'
+  },
+  postcode: 'Postcode',
+  postcodes: { eircode: 'Eircode', pin: 'PIN code', zip: 'ZIP code' },
+  refusals: {
+    noCountry: 'Please choose a country.',
+    notThere: (country) => `We do not ship to ${country}.`,
+    street: 'Please enter the street and house number.',
+    enter: (label) => `Please enter the ${lower(label)}.`,
+    choose: (label) => `Please choose the ${lower(label)}.`,
+    postcode: (label, example) =>
+      `Please enter the ${lower(label)}${example === undefined ? '' : `, for example ${example}`}.`
+  }
+}
+
+/** A label within a sentence: `ZIP code` and `Eircode` stay as they are. */
+function lower(label: string): string {
+  return /^[A-Z]{2}|^Eircode/.test(label) ? label : label.charAt(0).toLowerCase() + label.slice(1)
+}
+
+export default texts
