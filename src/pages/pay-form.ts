@@ -51,8 +51,8 @@ export function readValues(form: URLSearchParams): Record<string, string> {
 }
 
 /**
- * Which button submitted the form. A code or a VAT id in the form is applied before the order, so that the buyer sees the
- * total first.
+ * Which button submitted the form. A code or a VAT id in the form is applied before the order, and a VAT id that the form
+ * showed and that is emptied is removed, so that the buyer sees the total first. Another browser's form does not show it.
  */
 export function readAction(form: URLSearchParams, order: OrderRow): FormAction {
   const action = form.get('action')
@@ -60,7 +60,8 @@ export function readAction(form: URLSearchParams, order: OrderRow): FormAction {
   const code = form.get('coupon')
   if (action === 'coupon' || (code !== null && code.trim() !== '')) return 'coupon'
   const vatId = form.get('vatId')?.trim() ?? ''
-  if (vatId !== '' && !isVatIdOf(order, vatId)) return 'vatId'
+  const isEmptied = vatId === '' && form.has('vatIdShown') && order.vatId !== null
+  if (isEmptied || (vatId !== '' && !isVatIdOf(order, vatId))) return 'vatId'
   // A form that showed no field but the country, because the other fields depend on it.
   return form.has('country') && !form.has('address1') ? 'country' : 'order'
 }

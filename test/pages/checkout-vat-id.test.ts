@@ -40,6 +40,10 @@ it('a business gives its VAT id, sees the price without tax, and orders at that 
   expect(order()).toMatchObject({ status: 'pending', vatId: 'FR40303265045', reverseCharge: true, totalMinor: 2083 })
   await send({ action: 'vatId', vatId: '' })
   expect(order()).toMatchObject({ vatId: null, taxMinor: 417, totalMinor: 2499 })
+  expect(await send({ action: 'vatId', vatId: 'FR40303265045' })).toContain('name="vatIdShown"')
+  // The button that orders removes an id that the buyer emptied, and shows the new total first.
+  expect(await send({ vatId: '', vatIdShown: '1', total: '2083' })).toContain('incl. 20 % VAT')
+  expect(order()).toMatchObject({ status: 'pending', vatId: null, totalMinor: 2499 })
   await send({ action: 'vatId', vatId: 'FR40303265045' })
   await send({ vatId: 'FR40303265045', total: '2083' })
   expect(order()).toMatchObject({ status: 'on-hold', totalMinor: 2083 })
