@@ -131,12 +131,11 @@ export function hasEndedHere(db: Db, gatewayId: string): boolean {
   return byGatewayId(db, gatewayId).some(({ cancelledAt }) => cancelledAt !== null)
 }
 
-/** Stores whether the subscription ends with the paid period. Returns false for an unknown subscription. */
+/** Stores whether the subscription ends with the paid period. Returns whether that changed. */
 export function setCancelAtPeriodEnd(tx: Tx, gatewayId: string, cancelAtPeriodEnd: boolean): boolean {
-  setEnd(tx).run({ gatewayId, cancelAtPeriodEnd: cancelAtPeriodEnd ? 1 : 0 })
-  const rows = rowsOf(tx, gatewayId)
-  for (const row of rows) if (row.cancelledAt === null) update(tx, row, { cancelAtPeriodEnd })
-  return rows.length > 0
+  const { changes } = setEnd(tx).run({ gatewayId, cancelAtPeriodEnd: cancelAtPeriodEnd ? 1 : 0 })
+  for (const row of rowsOf(tx, gatewayId)) if (row.cancelledAt === null) update(tx, row, { cancelAtPeriodEnd })
+  return changes > 0
 }
 
 /**

@@ -39,6 +39,7 @@ export type MailData = {
   payment_link: { orderId: number }
   payment_reminder: { orderId: number; endsAt: number }
   renewal_failed: RenewalFailure
+  subscription_cancelled: { orderId: number }
   subscription_ended: { orderId: number }
   affiliate_decision: { affiliateId: number; approved: boolean }
   shop_new_order: { orderId: number }

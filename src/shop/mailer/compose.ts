@@ -14,7 +14,7 @@ import { ObsoleteEmailError } from './email.ts'
 import { receiptEmail, refundEmail, refundFailedEmail } from './order-emails.ts'
 import { orderShippedEmail } from './shipment-email.ts'
 import { newOrderEmail, paymentWarningEmail } from './shop-emails.ts'
-import { renewalFailedEmail, subscriptionEndedEmail } from './subscription-emails.ts'
+import { renewalFailedEmail, subscriptionCancelledEmail, subscriptionEndedEmail } from './subscription-emails.ts'
 import {
   orderReceivedEmail,
   paymentFailedEmail,
@@ -65,6 +65,7 @@ const composers: Readonly<Record<MailTemplate, Composer>> = {
   payment_link: composer<'payment_link'>(byOrder, paymentLinkEmail),
   payment_reminder: composer<'payment_reminder'>(z.object({ orderId: id, endsAt: z.int() }), paymentReminderEmail),
   renewal_failed: composer<'renewal_failed'>(renewalFailure, renewalFailedEmail),
+  subscription_cancelled: composer<'subscription_cancelled'>(byOrder, subscriptionCancelledEmail),
   subscription_ended: composer<'subscription_ended'>(byOrder, subscriptionEndedEmail),
   affiliate_decision: composer<'affiliate_decision'>(
     z.object({ affiliateId: id, approved: z.boolean() }),

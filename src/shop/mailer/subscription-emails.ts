@@ -4,6 +4,7 @@ import type { ShopContext } from '../context.ts'
 import type { MailData } from '../mail/queue-mail.ts'
 import { itemsOf } from '../orders/find.ts'
 import { setting } from '../settings/settings.ts'
+import { ObsoleteEmailError } from './email.ts'
 import type { Email } from './email.ts'
 import { formatDay } from './email-times.ts'
 import { getOrderWithEmail } from './order-parts.ts'
@@ -30,6 +31,28 @@ export function renewalFailedEmail(shop: ShopContext, data: MailData['renewal_fa
     ],
     action: { label: 'Pay with another card', url: data.payUrl ?? `${shop.publicUrl()}/account` },
     closing: paidUntil === undefined ? [] : [`You keep your access until ${formatDay(paidUntil + graceMs)}.`],
+    links: {}
+  }
+}
+
+/**
+ * The confirmation that a subscription ends with the paid period.
+ *
+ * @throws ObsoleteEmailError when the order does not exist, its buyer is erased, or the subscription renews again
+ */
+export function subscriptionCancelledEmail(shop: ShopContext, data: MailData['subscription_cancelled']): Email {
+  const { id } = getOrderWithEmail(shop, data.orderId)
+  const name = setting(shop.db, 'shop.name')
+  const renewed = findRenewed(shop.db, id)
+  if (renewed?.cancelAtPeriodEnd === false) throw new ObsoleteEmailError('the subscription renews again')
+  const end = renewed === undefined ? '' : ` It ends on ${formatDay(renewed.currentPeriodEnd)}.`
+  return {
+    subject: `Your subscription at ${name} is cancelled`,
+    opening: [
+      `Your subscription to ${namesOf(shop, id)} is cancelled.${end}`,
+      'You keep your access until then. You will not be charged again.'
+    ],
+    closing: [],
     links: {}
   }
 }

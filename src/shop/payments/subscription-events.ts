@@ -61,8 +61,16 @@ export function applySubscription(unit: UnitOfWork, orderId: number, subscriptio
     if (!isRenewed) linkSubscription(tx, { orderId, gatewayId, currentPeriodEnd }, now)
   }
   if (owing.has(status)) markPastDue(tx, gatewayId, now)
-  setCancelAtPeriodEnd(tx, gatewayId, endsWithPeriod(subscription))
+  const isEnding = endsWithPeriod(subscription)
+  if (setCancelAtPeriodEnd(tx, gatewayId, isEnding) && isEnding) confirmEnd(unit, orderId, gatewayId)
   return 'applied'
+}
+
+/** Confirms to the buyer by email that the subscription ends with the paid period, however it was cancelled. */
+function confirmEnd({ tx, now }: UnitOfWork, orderId: number, gatewayId: string): void {
+  const { email } = getOrder(tx, orderId)
+  if (email === null || hasEndedHere(tx, gatewayId)) return
+  queueMail(tx, { template: 'subscription_cancelled', recipient: email, data: { orderId } }, now)
 }
 
 /**

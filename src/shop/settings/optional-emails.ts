@@ -11,6 +11,7 @@ export const optionalEmails = [
   'refund_failed',
   'payment_reminder',
   'renewal_failed',
+  'subscription_cancelled',
   'subscription_ended',
   'affiliate_decision'
 ] as const

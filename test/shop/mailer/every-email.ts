@@ -103,6 +103,7 @@ async function fill(shop: TestShop): Promise<EveryEmail> {
     payment_link: { 'payment-link': { orderId: order().id } },
     payment_reminder: { 'payment-reminder': { orderId: order('on-hold').id, endsAt: now + dayMs } },
     renewal_failed: { 'renewal-failed': { ...failure, nextTryAt: now + 3 * dayMs } },
+    subscription_cancelled: { 'subscription-cancelled': { orderId: paid.id } },
     subscription_ended: { 'subscription-ended': { orderId: paid.id } },
     affiliate_decision: {
       'affiliate-approved': { affiliateId, approved: true },
