@@ -104,16 +104,17 @@ export class Buyer {
 
   private body(): object {
     const items = [{ productId: this.productId, quantity: 2 }]
+    const cart = { items, shippingAddress: quay, shippingMethod: 'parcel' }
     const { buyer } = this.run
     const site = { returnUrl: 'https://site.example/thanks', cancelUrl: 'https://site.example/cart' }
-    if (buyer === 'page') return { items, shippingAddress: quay, ...site }
-    if (buyer === 'page and coupon') return { items, shippingAddress: quay, ...site, couponCode: 'TEN' }
+    if (buyer === 'page') return { ...cart, ...site }
+    if (buyer === 'page and coupon') return { ...cart, ...site, couponCode: 'TEN' }
     const paymentToken = {
       card: 'pm_card_visa',
       'declined card': 'pm_card_chargeDeclined',
       '3-D Secure': 'pm_card_threeDSecureRequired'
     }[buyer]
-    return { items, strategy: 'token_handoff', paymentToken, ...site }
+    return { ...cart, strategy: 'token_handoff', paymentToken, ...site }
   }
 }
 

@@ -16,6 +16,8 @@ import { startSession } from '../../src/shop/accounts/sessions.ts'
 import { sessionCookieName } from '../../src/shop/accounts/session-cookie.ts'
 import { applyCatalogFile } from '../../src/shop/catalog/apply-catalog.ts'
 import { readCatalogFile } from '../../src/shop/catalog/import/read-file.ts'
+import { setSetting } from '../../src/shop/settings/settings.ts'
+import { applyTaxRates } from '../../src/shop/tax/rates.ts'
 import { attemptsOf } from '../../src/shop/payments/attempts.ts'
 import { idOf } from '../../src/shop/payments/gateway-state.ts'
 import type { EventCursor } from '../../src/shop/payments/missed-events.ts'
@@ -29,8 +31,9 @@ import type { TestClock } from '../support/shop-context.ts'
 export const hourMs = 3_600_000
 export const dayMs = 24 * hourMs
 
-/** A subscription by the month. */
+/** A subscription by the month, and a tax on it. */
 const shelf = {
+  tax: [{ country: 'DE', class: 'standard', ratePercent: 19 }],
   products: [
     {
       slug: 'club',
@@ -65,7 +68,12 @@ export class MoneyShop {
   static open(): MoneyShop {
     const shop = new MoneyShop(mkdtempSync(join(tmpdir(), 'shopstead-money-')), testClock())
     const { file } = readCatalogFile(JSON.stringify(shelf), { currency: 'EUR' })
-    write(shop.app.db, (tx) => void applyCatalogFile(tx, file, { keepStock: false }, shop.clock.now()))
+    write(shop.app.db, (tx) => {
+      applyCatalogFile(tx, file, { keepStock: false }, shop.clock.now())
+      applyTaxRates(tx, file.tax)
+    })
+    setSetting(shop.app.db, 'shop.country', 'DE', shop.clock.now())
+    setSetting(shop.app.db, 'tax.pricesIncludeTax', 'false', shop.clock.now())
     const off = shop.app.db.sqlite.prepare('INSERT INTO settings (key, value, updated_at) VALUES (?, ?, 0)')
     for (const bucket of ['checkout_ip', 'checkout_decline']) off.run(`limits.${bucket}`, '"off"')
     return shop

@@ -29,17 +29,20 @@ export const stripeEnv = (origin: string): Record<string, string> => ({
   SHOPSTEAD_STRIPE_API_BASE: origin
 })
 
-/** A product without stock limit, and a coupon. */
+/** A product without stock limit, a coupon, shipping and a tax. */
 export const shelf = {
   products: [{ slug: 'mug', name: 'Mug', price: '12.50' }],
-  coupons: [{ code: 'TEN', percent: 10 }]
+  coupons: [{ code: 'TEN', percent: 10 }],
+  shipping: [{ zone: 'Germany', countries: ['DE'], methods: [{ id: 'parcel', name: 'Parcel', amount: '4.90' }] }],
+  tax: [{ country: 'DE', class: 'standard', ratePercent: 19 }]
 }
 
-/** Turns the rate limits of registration and checkout off. */
+/** Turns the rate limits of registration and checkout off. The tax is a line of its own at the gateway. */
 export function openLimits(shop: RunningShop): void {
   const off = shop.app.db.sqlite.prepare('INSERT OR REPLACE INTO settings (key, value, updated_at) VALUES (?, ?, 0)')
   for (const bucket of ['register_ip', 'checkout_ip', 'checkout_decline']) off.run(`limits.${bucket}`, '"off"')
   for (const [key, value] of Object.entries(withoutHoldLimits)) off.run(key, value)
+  off.run('tax.pricesIncludeTax', 'false')
 }
 
 /** A shop with the sandbox in its own process, as stripe-node's `httpClient`. */

@@ -10,6 +10,7 @@ import { startServer } from '../../src/start-server.ts'
 import { applyCatalogFile } from '../../src/shop/catalog/apply-catalog.ts'
 import { readCatalogFile } from '../../src/shop/catalog/import/read-file.ts'
 import { applyShipping } from '../../src/shop/shipping/apply-shipping.ts'
+import { applyTaxRates } from '../../src/shop/tax/rates.ts'
 import { Browser } from './browser.ts'
 import { createMigratedDatabase } from './migrated-database.ts'
 import { lowestCost } from './password-cost.ts'
@@ -66,6 +67,7 @@ function seed(app: App, catalogue: object): void {
   write(app.db, (tx) => {
     applyCatalogFile(tx, file, { keepStock: false }, app.clock.now())
     applyShipping(tx, file.shipping)
+    applyTaxRates(tx, file.tax)
   })
 }
 
