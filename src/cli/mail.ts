@@ -1,7 +1,9 @@
+import { writeFileSync } from 'node:fs'
 import { Option } from 'commander'
 import type { ShopCommand } from './command.ts'
 import { parseWith } from '../platform/http/zod-errors.ts'
 import { emailInput } from '../shop/accounts/input.ts'
+import { previewEmail } from '../shop/mailer/preview.ts'
 import { resendable, resendEmail } from '../shop/mailer/resend.ts'
 import type { Resendable } from '../shop/mailer/resend.ts'
 import { sendTestEmail } from '../shop/mailer/test-email.ts'
@@ -23,6 +25,28 @@ export function define(program: ShopCommand): void {
     return {
       json: { sent },
       human: `The server sends ${sent.template} of order ${order} to ${plain(sent.to)} within a second.`
+    }
+  })
+  const preview = addCommand(
+    group,
+    'preview <template>',
+    'show an email with sample data, your templates and your settings',
+    'mail preview order_receipt --html receipt.html'
+  ).option('--html <file>', 'write its HTML part to a file')
+  runs(preview, 'migrated', ({ app, options, now }: Work<{ html?: string }>, template: string) => {
+    const { html, ...shown } = previewEmail(app, template, now)
+    const { html: file } = options
+    if (file !== undefined) writeFileSync(file, html)
+    return {
+      json: { mail: { template, ...shown, html }, file: file ?? null },
+      human: [
+        `Subject: ${plain(shown.subject)}`,
+        '',
+        ...shown.text.split('\n').map(plain),
+        ...shown.used.map((name) => `From your file ${name}.`),
+        ...shown.problems.map(({ name, problem }) => `Your file ${name} is not used: it ${problem}.`),
+        ...(file === undefined ? [] : [`The HTML part is in ${file}.`])
+      ]
     }
   })
   const test = addCommand(group, 'test <address>', 'send a test email now', 'mail test you@shop.example')

@@ -31,6 +31,7 @@ describe('shopstead health', () => {
         'write-ahead log',
         'modules',
         'invoices',
+        'email templates',
         'clock',
         'public url',
         'forwarded requests',

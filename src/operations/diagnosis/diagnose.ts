@@ -8,6 +8,7 @@ import { failed, runCheck } from './check.ts'
 import type { Check, CheckResult, CheckStatus } from './check.ts'
 import { databaseChecks } from './database-checks.ts'
 import { folderChecks } from './folder-checks.ts'
+import { mailChecks } from './mail-checks.ts'
 import { networkChecks } from './network-checks.ts'
 import { paymentChecks } from './payment-checks.ts'
 import { settingChecks } from './setting-checks.ts'
@@ -40,7 +41,15 @@ export async function diagnose(config: Config, overrides: Overrides = {}): Promi
 /** A database at another schema version lacks tables that the other checks read. */
 function checksFor(app: App): readonly Check[] {
   return isCurrent(app)
-    ? [...databaseChecks, ...settingChecks, ...taxChecks, ...networkChecks, ...paymentChecks, ...workChecks]
+    ? [
+        ...databaseChecks,
+        ...settingChecks,
+        ...taxChecks,
+        ...mailChecks,
+        ...networkChecks,
+        ...paymentChecks,
+        ...workChecks
+      ]
     : databaseChecks
 }
 

@@ -5,6 +5,7 @@ import { findUserByEmail, findUserById } from '../accounts/find.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import { findAffiliateById } from '../affiliates/find.ts'
 import type { ShopContext } from '../context.ts'
+import { accountPageUrl } from '../settings/page-url.ts'
 import { setting } from '../settings/settings.ts'
 import { ObsoleteEmailError } from './email.ts'
 import type { Email } from './email.ts'
@@ -163,6 +164,8 @@ function getRecipient(shop: ShopContext, userId: number): UserRow {
   return user
 }
 
+const pages = { verify: 'emails.verifyUrl', reset: 'emails.resetUrl', email: 'emails.newEmailUrl' } as const
+
 function linkTo(
   shop: ShopContext,
   kind: EmailTokenKind,
@@ -172,5 +175,5 @@ function linkTo(
   const found = findEmailToken(shop.db, shop.keys, tokenId, now)
   if (found === undefined) throw new ObsoleteEmailError('its link was used or has expired')
   const { token, expiresAt, newEmail } = found
-  return { url: `${shop.publicUrl()}/account/${kind}?token=${token}`, until: formatTime(expiresAt), newEmail }
+  return { url: accountPageUrl(shop, pages[kind], token), until: formatTime(expiresAt), newEmail }
 }

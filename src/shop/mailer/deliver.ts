@@ -1,13 +1,10 @@
-import { assetPath } from '../../platform/package-root.ts'
 import { MailFailure } from '../../platform/mail/message.ts'
 import type { MailMessage, MailTransport } from '../../platform/mail/message.ts'
-import { openTemplates } from '../../platform/templates.ts'
 import type { Templates } from '../../platform/templates.ts'
 import type { ShopContext } from '../context.ts'
-import { setting } from '../settings/settings.ts'
 import { composeEmail } from './compose.ts'
 import { ObsoleteEmailError } from './email.ts'
-import type { Email } from './email.ts'
+import { openEmailTemplates, orderValues, renderEmail } from './render.ts'
 import { claimNext, deleteMail, markSent, recordFailure } from '../mail/queue.ts'
 import type { MailRow } from '../mail/queue.ts'
 
@@ -27,7 +24,7 @@ export async function deliverDueMail(
   while (!isStopped()) {
     const mail = await claimNext(shop.db, shop.clock.now())
     if (mail === undefined) return
-    templates ??= openTemplates(assetPath('shop', 'mailer', 'templates'))
+    templates ??= openEmailTemplates()
     await deliver(shop, transport, templates, mail)
   }
 }
@@ -58,30 +55,10 @@ async function deliver(
 /** The same row gives a message with the same id at every attempt. */
 function writeMessage(shop: ShopContext, templates: Templates, mail: MailRow): MailMessage {
   const email = composeEmail(shop, mail, shop.clock.now())
-  return { id: mail.id, createdAt: mail.createdAt, to: mail.recipient, ...renderEmail(shop, templates, email) }
-}
-
-/** The texts of an email with the templates of the shop. */
-export function renderEmail(
-  shop: ShopContext,
-  templates: Templates,
-  email: Email
-): Pick<MailMessage, 'subject' | 'text' | 'html' | 'links'> {
-  const { facts = [], table = null, action = null, also = null, blocks = [] } = email
-  const view = {
-    ...email,
-    facts,
-    table,
-    action,
-    also,
-    blocks,
-    shopName: setting(shop.db, 'shop.name'),
-    legal: setting(shop.db, 'shop.legal')
-  }
-  return {
-    subject: email.subject,
-    text: templates.text('email.text.eta', view),
-    html: templates.html('email.html.eta', view),
-    links: email.links
-  }
+  const { template, recipient: to, id, createdAt } = mail
+  const rendered = renderEmail(shop, templates, { template, email, values: orderValues(shop, mail.data) })
+  for (const { name, problem } of rendered.problems)
+    shop.log.warn('a template of the operator is not used', { file: name, reason: problem })
+  const { subject, text, html } = rendered
+  return { id, createdAt, to, subject, text, html, links: email.links }
 }

@@ -7,11 +7,12 @@ import { documentsOf } from '../invoices/find.ts'
 import type { InvoiceKind } from '../invoices/rows.ts'
 import { findOrder, itemsOf } from '../orders/find.ts'
 import type { Address, OrderContact } from '../orders/address.ts'
-import { documentUrl, payUrl, statusUrl } from '../orders/order-url.ts'
+import { documentUrl } from '../orders/order-url.ts'
 import type { OrderRow } from '../orders/rows.ts'
 import { takesToken } from '../orders/strategies.ts'
 import { summaryRows } from '../orders/summary-rows.ts'
 import { siteUrl } from '../payments/page-urls.ts'
+import { orderPageUrl } from '../settings/page-url.ts'
 import { ObsoleteEmailError } from './email.ts'
 import type { EmailBlock, EmailFact, EmailLink, EmailPicture, EmailTable } from './email.ts'
 import { formatDay } from './email-times.ts'
@@ -29,7 +30,7 @@ export function getOrderWithEmail(shop: ShopContext, orderId: number): OrderRow 
 
 /** The link to the page that shows an order and its state. */
 export function viewOrder(shop: ShopContext, order: OrderRow): EmailLink {
-  return { label: 'View your order', url: statusUrl(shop, order) }
+  return { label: 'View your order', url: orderPageUrl(shop, 'emails.orderUrl', order.publicToken) }
 }
 
 /** The link to the invoice of an order, or to its newest credit note; no link without one. */
@@ -42,9 +43,9 @@ export function viewDocument(shop: ShopContext, order: OrderRow, kind: InvoiceKi
 
 /** The link to pay an order after a failed payment: the page on which it is paid, or the site that takes the card. */
 export function tryAgain(shop: ShopContext, order: OrderRow): EmailLink {
-  const { strategy, returnUrl } = order
+  const { strategy, returnUrl, publicToken } = order
   const isOnSite = takesToken(strategy) && returnUrl !== null
-  const url = isOnSite ? siteUrl(shop.db, order, returnUrl, 'failed') : payUrl(shop, order)
+  const url = isOnSite ? siteUrl(shop.db, order, returnUrl, 'failed') : orderPageUrl(shop, 'emails.payUrl', publicToken)
   return { label: 'Try again', url }
 }
 

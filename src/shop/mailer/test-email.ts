@@ -2,11 +2,9 @@ import { AppError } from '../../errors.ts'
 import { mailFolder } from '../../platform/mail/file-transport.ts'
 import { MailFailure } from '../../platform/mail/message.ts'
 import { createMailTransport } from '../../platform/mail/transport.ts'
-import { assetPath } from '../../platform/package-root.ts'
-import { openTemplates } from '../../platform/templates.ts'
 import type { ShopContext } from '../context.ts'
 import { setting } from '../settings/settings.ts'
-import { renderEmail } from './deliver.ts'
+import { openEmailTemplates, renderBuiltIn } from './render.ts'
 
 /**
  * Sends an email to an address at once, without the queue, to try the configuration.
@@ -29,9 +27,8 @@ export async function sendTestEmail(
     closing: [],
     links: {}
   }
-  const templates = openTemplates(assetPath('shop', 'mailer', 'templates'))
   try {
-    await transport.send({ id: 0, createdAt: now, to, ...renderEmail(shop, templates, email) })
+    await transport.send({ id: 0, createdAt: now, to, ...renderBuiltIn(shop, openEmailTemplates(), email), links: {} })
   } catch (error) {
     if (!(error instanceof MailFailure)) throw error
     throw new AppError('DEPENDENCY_UNAVAILABLE', `The email was not sent: ${error.message}.`, {}, { cause: error })

@@ -4,9 +4,9 @@ import { formatMoney } from '../../platform/money.ts'
 import { needsShipping } from '../catalog/product-types.ts'
 import { historyOf, itemsOf } from '../orders/find.ts'
 import { isAwaited, isInQuestion } from '../orders/order-mails.ts'
-import { payUrl } from '../orders/order-url.ts'
 import type { OrderRow } from '../orders/rows.ts'
 import { countOrdersBefore, hasOrderSince } from '../orders/same-email.ts'
+import { orderPageUrl } from '../settings/page-url.ts'
 import { setting } from '../settings/settings.ts'
 import { ObsoleteEmailError } from './email.ts'
 import type { Email } from './email.ts'
@@ -94,7 +94,7 @@ export function paymentLinkEmail(shop: ShopContext, data: MailData['payment_link
     ],
     facts: orderFacts(order),
     table: orderTable(shop, order),
-    action: { label: 'Pay the order', url: payUrl(shop, order) },
+    action: { label: 'Pay the order', url: orderPageUrl(shop, 'emails.payUrl', order.publicToken) },
     closing: ["If you don't want the order, you don't need to do anything."],
     links: {}
   }

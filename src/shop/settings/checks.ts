@@ -6,6 +6,15 @@ export function isProductUrl(template: string): boolean {
   return template.includes('{slug}') && /^https?:\/\/[^\s\p{C}]+$/u.test(filled) && URL.canParse(filled)
 }
 
+/** Whether text is the address of a page with {token} or {orderToken} behind its host, and perhaps {publicUrl} in front. */
+export function isPageUrl(template: string, placeholder: 'token' | 'orderToken'): boolean {
+  const sample = 'vE9hN3sample'
+  const filled = template.replace(/^\{publicUrl\}/, 'https://shop.example').replaceAll(`{${placeholder}}`, sample)
+  if (!/^https?:\/\/[^\s\\{}\p{C}]+$/iu.test(filled) || !isWebAddress(filled)) return false
+  const { pathname, search, hash } = new URL(filled)
+  return `${pathname}${search}${hash}`.includes(sample)
+}
+
 /** Whether text is a web origin, such as https://www.example.com. */
 export function isOrigin(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).origin === text

@@ -1,81 +1,14 @@
 import { z } from 'zod'
 import { isCurrency } from '../../platform/money.ts'
 import { isCountry } from '../../platform/postal/countries.ts'
-import {
-  isCronExpression,
-  isLanguage,
-  isOrigin,
-  isProductUrl,
-  isTimeZone,
-  isTrackingUrl,
-  isWebAddress
-} from './checks.ts'
+import { isCronExpression, isLanguage, isOrigin, isProductUrl, isTimeZone, isTrackingUrl } from './checks.ts'
+import { flag, integer, limit, pageUrl, rules, text, upTo, webAddress } from './definition.ts'
+import type { Definition } from './definition.ts'
 import { optionalEmails } from './optional-emails.ts'
 import type { OptionalEmail } from './optional-emails.ts'
 
-/** A setting. Each message of `schema` completes the sentence "The value must be …". */
-type Definition<T> = {
-  type: 'boolean' | 'integer' | 'number' | 'text' | 'list' | 'limit'
-  schema: z.ZodType<T>
-  default: T
-  about: string
-}
-
 /** A number of points for a period in seconds; null when the bucket is off. */
 export type RateLimit = { points: number; seconds: number } | null
-
-const flag = (value: boolean, about: string): Definition<boolean> => ({
-  type: 'boolean',
-  schema: z.boolean('true or false'),
-  default: value,
-  about
-})
-
-function upTo(max: number) {
-  const rule = `text of at most ${max} characters`
-  return z.string(rule).max(max, rule)
-}
-
-const text = (value: string, about: string, schema: z.ZodType<string> = upTo(2000)): Definition<string> => ({
-  type: 'text',
-  schema,
-  default: value,
-  about
-})
-
-const integer = (value: number, min: number, max: number, about: string): Definition<number> => {
-  const rule = `a whole number from ${min} to ${max}`
-  return { type: 'integer', schema: z.int(rule).min(min, rule).max(max, rule), default: value, about }
-}
-
-const limit = (value: string, about: string): Definition<string> => ({
-  type: 'limit',
-  schema: z.string().regex(/^(off|[1-9]\d{0,8}\/[1-9]\d{0,7})$/, 'POINTS/SECONDS, for example 10/900, or off'),
-  default: value,
-  about
-})
-
-const rules = {
-  name: 'text of 1 to 100 characters',
-  currency: 'a three-letter currency that Stripe supports, such as EUR',
-  origins: 'a list of origins such as https://www.example.com',
-  country: 'a country as two letters, such as DE, or empty',
-  countries: 'a list of countries as two letters, such as DE',
-  suffix: 'text of at most 22 characters with a letter or {order}, without < > \\ \' " *',
-  configuration: 'the id of a payment method configuration, such as pmc_123',
-  trackingUrls: 'a list of CARRIER=URL with an http or https URL that contains {tracking}',
-  email: 'an email address, or empty',
-  emails: `a list of emails: ${optionalEmails.join(', ')}`,
-  colour: 'a colour such as #2f6f8f, or empty',
-  address: 'an http or https URL without credentials, or empty',
-  timeZone: 'a time zone such as UTC or Europe/Berlin',
-  invoicePrefix: 'at most 20 letters, digits, hyphens, dots, slashes or underscores that do not end in CN',
-  language: 'a language tag such as en, de or fr-CH',
-  percentage: 'a percentage from 0 to 100 with at most two decimals'
-}
-
-const webAddress = (about: string): Definition<string> =>
-  text('', about, upTo(2000).refine(isWebAddress, rules.address))
 
 /** Every setting by its key. */
 export const definitions = {
@@ -234,6 +167,31 @@ export const definitions = {
     default: [] as OptionalEmail[],
     about: 'The emails that the shop does not send, by template, for a site that sends its own'
   },
+  'emails.verifyUrl': pageUrl(
+    '{publicUrl}/account/verify?token={token}',
+    'token',
+    'The page that verifies an email, as emails link it; {publicUrl} and {token} are replaced'
+  ),
+  'emails.resetUrl': pageUrl(
+    '{publicUrl}/account/reset?token={token}',
+    'token',
+    'The page that sets a new password, as emails link it'
+  ),
+  'emails.newEmailUrl': pageUrl(
+    '{publicUrl}/account/email?token={token}',
+    'token',
+    'The page that confirms a new email, as emails link it'
+  ),
+  'emails.orderUrl': pageUrl(
+    '{publicUrl}/checkout/done/{orderToken}',
+    'orderToken',
+    'The page of an order, as emails link it; {publicUrl} and {orderToken} are replaced'
+  ),
+  'emails.payUrl': pageUrl(
+    '{publicUrl}/checkout/{orderToken}',
+    'orderToken',
+    'The page on which an order is paid, or paid again after a failed payment, as emails link it'
+  ),
   'events.keepDays': integer(90, 31, 3650, 'For how many days events are kept'),
   'storefront.enabled': flag(false, 'Whether "shopstead serve" shows the demo storefront at /'),
   'storefront.tagline': text(

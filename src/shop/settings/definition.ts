@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import { isPageUrl, isWebAddress } from './checks.ts'
+import { optionalEmails } from './optional-emails.ts'
+
+/** A setting. Each message of `schema` completes the sentence "The value must be …". */
+export type Definition<T> = {
+  type: 'boolean' | 'integer' | 'number' | 'text' | 'list' | 'limit'
+  schema: z.ZodType<T>
+  default: T
+  about: string
+}
+
+/** A switch. */
+export const flag = (value: boolean, about: string): Definition<boolean> => ({
+  type: 'boolean',
+  schema: z.boolean('true or false'),
+  default: value,
+  about
+})
+
+/** Text of a length. */
+export function upTo(max: number) {
+  const rule = `text of at most ${max} characters`
+  return z.string(rule).max(max, rule)
+}
+
+/** Text, by default of at most 2000 characters. */
+export const text = (value: string, about: string, schema: z.ZodType<string> = upTo(2000)): Definition<string> => ({
+  type: 'text',
+  schema,
+  default: value,
+  about
+})
+
+/** A whole number within limits. */
+export const integer = (value: number, min: number, max: number, about: string): Definition<number> => {
+  const rule = `a whole number from ${min} to ${max}`
+  return { type: 'integer', schema: z.int(rule).min(min, rule).max(max, rule), default: value, about }
+}
+
+/** A rate limit. */
+export const limit = (value: string, about: string): Definition<string> => ({
+  type: 'limit',
+  schema: z.string().regex(/^(off|[1-9]\d{0,8}\/[1-9]\d{0,7})$/, 'POINTS/SECONDS, for example 10/900, or off'),
+  default: value,
+  about
+})
+
+/** What values must be, in words. */
+export const rules = {
+  name: 'text of 1 to 100 characters',
+  currency: 'a three-letter currency that Stripe supports, such as EUR',
+  origins: 'a list of origins such as https://www.example.com',
+  country: 'a country as two letters, such as DE, or empty',
+  countries: 'a list of countries as two letters, such as DE',
+  suffix: 'text of at most 22 characters with a letter or {order}, without < > \\ \' " *',
+  configuration: 'the id of a payment method configuration, such as pmc_123',
+  trackingUrls: 'a list of CARRIER=URL with an http or https URL that contains {tracking}',
+  email: 'an email address, or empty',
+  emails: `a list of emails: ${optionalEmails.join(', ')}`,
+  colour: 'a colour such as #2f6f8f, or empty',
+  address: 'an http or https URL without credentials, or empty',
+  timeZone: 'a time zone such as UTC or Europe/Berlin',
+  invoicePrefix: 'at most 20 letters, digits, hyphens, dots, slashes or underscores that do not end in CN',
+  language: 'a language tag such as en, de or fr-CH',
+  percentage: 'a percentage from 0 to 100 with at most two decimals'
+}
+
+/** The address of another page; empty for none. */
+export const webAddress = (about: string): Definition<string> =>
+  text('', about, upTo(2000).refine(isWebAddress, rules.address))
+
+/** The address of a page with a token in it. */
+export const pageUrl = (value: string, placeholder: 'token' | 'orderToken', about: string): Definition<string> => {
+  const rule = `an http or https URL with {${placeholder}} behind the host; it can start with {publicUrl}`
+  return text(
+    value,
+    about,
+    upTo(2000).refine((template) => isPageUrl(template, placeholder), rule)
+  )
+}

@@ -1,0 +1,16 @@
+import type { ShopContext } from '../context.ts'
+import { setting } from './settings.ts'
+
+type AccountPage = 'emails.verifyUrl' | 'emails.resetUrl' | 'emails.newEmailUrl'
+type OrderPage = 'emails.orderUrl' | 'emails.payUrl'
+type Place = Pick<ShopContext, 'db' | 'publicUrl'>
+
+/** The address of a page for the token of an account's link, at the shop or at the site. */
+export function accountPageUrl({ db, publicUrl }: Place, page: AccountPage, token: string): string {
+  return setting(db, page).replaceAll('{publicUrl}', publicUrl()).replaceAll('{token}', token)
+}
+
+/** The address of a page for the token of an order, at the shop or at the site. */
+export function orderPageUrl({ db, publicUrl }: Place, page: OrderPage, orderToken: string): string {
+  return setting(db, page).replaceAll('{publicUrl}', publicUrl()).replaceAll('{orderToken}', orderToken)
+}
