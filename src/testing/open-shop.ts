@@ -64,7 +64,9 @@ async function openIn(dataDir: string, options: TestShopOptions, removeData: () 
   const filled = await fill(open('create'), options)
   const door = await openDoor(silent)
   let running = await start(open('migrated'), door)
-  const close = async (): Promise<void> => {
+  let closed: Promise<void> | undefined
+  const close = (): Promise<void> => (closed ??= stopAll())
+  const stopAll = async (): Promise<void> => {
     await stop(running)
     await door.close()
     removeData()

@@ -62,7 +62,7 @@ describe('a shop for tests', () => {
     expect(existsSync(join(folder, 'shopstead.db'))).toBe(true)
     const { data } = await new Browser(`${other.url}/api/secure`).get<{ products: object[] }>('/store/products')
     expect([other.url === shop.url, data.products]).toMatchObject([false, [{ slug: 'one' }]])
-    await other.close()
+    await Promise.all([other.close(), other.close()])
     expect(existsSync(folder)).toBe(false)
     await expect(fetch(`${other.url}/livez`)).rejects.toThrow('fetch failed')
   })
