@@ -15,7 +15,7 @@ import { isDamage } from './platform/db/storage-errors.ts'
 import { openRateLimiter } from './platform/limits.ts'
 import { createLogger, describeError } from './platform/log.ts'
 import type { Logger } from './platform/log.ts'
-import { createStripeClient } from './platform/stripe-client.ts'
+import { createStripeClient, stripeApiVersion } from './platform/stripe-client.ts'
 import { createSandbox } from './sandbox/sandbox.ts'
 import type { Sandbox } from './sandbox/sandbox.ts'
 import type { CardGateway, ShopContext } from './shop/context.ts'
@@ -88,7 +88,9 @@ export function createApp(
     passwords: overrides.passwords ?? createPasswordHasher(),
     limiter,
     cards:
-      overrides.cards === undefined ? cardGateway(config, keys, sandbox, overrides.gatewayRetryMs) : overrides.cards,
+      overrides.cards === undefined
+        ? cardGateway({ config, keys, sandbox, publicUrl: publicUrlOf }, overrides.gatewayRetryMs)
+        : overrides.cards,
     publicUrl: publicUrlOf,
     sandbox,
     setPublicUrl: (url) => void (publicUrl ??= url),
@@ -105,16 +107,28 @@ function sandboxWebhookSecret(keys: Keys): string {
   return `whsec_${keys.sandboxWebhook.export().toString('base64url')}`
 }
 
+/** Stripe.js of the release of stripeApiVersion. Stripe requires that pages load it from its own host. */
+const stripeScript = `https://js.stripe.com/${stripeApiVersion.split('.')[1]}/stripe.js`
+
 /** The card gateway of SHOPSTEAD_PAYMENTS; null for none. The first payment loads stripe-node. */
-function cardGateway(config: Config, keys: Keys, sandbox: Sandbox | null, retryDelayMs?: number): CardGateway | null {
+function cardGateway(
+  { config, keys, sandbox, publicUrl }: Pick<App, 'config' | 'keys' | 'sandbox' | 'publicUrl'>,
+  retryDelayMs?: number
+): CardGateway | null {
   if (sandbox !== null) {
     const client = once(() =>
       createStripeClient({ secretKey: 'sk_test_sandbox', httpClient: sandbox.httpClient, retryDelayMs })
     )
-    return { name: 'sandbox', client, webhookSecret: sandboxWebhookSecret(keys), livemode: false }
+    return {
+      name: 'sandbox',
+      client,
+      webhookSecret: sandboxWebhookSecret(keys),
+      livemode: false,
+      paymentForm: () => ({ publishableKey: 'pk_test_sandbox', scriptUrl: `${publicUrl()}/sandbox/stripe.js` })
+    }
   }
   if (!config.payments.includes('stripe')) return null
-  const { secretKey, webhookSecret, apiBase } = config.stripe
+  const { secretKey, publishableKey, webhookSecret, apiBase } = config.stripe
   return {
     name: 'stripe',
     client:
@@ -122,7 +136,8 @@ function cardGateway(config: Config, keys: Keys, sandbox: Sandbox | null, retryD
         ? undefined
         : once(() => createStripeClient({ secretKey, retryDelayMs, ...(apiBase === null ? {} : { apiBase }) })),
     webhookSecret: webhookSecret ?? undefined,
-    livemode: /^(sk|rk)_live_/.test(secretKey ?? '')
+    livemode: /^(sk|rk)_live_/.test(secretKey ?? ''),
+    ...(publishableKey === null ? {} : { paymentForm: () => ({ publishableKey, scriptUrl: stripeScript }) })
   }
 }
 

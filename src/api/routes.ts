@@ -9,6 +9,7 @@ import { buyerOrderRoutes } from './buyer-order.ts'
 import { offerRoutes } from './offers.ts'
 import { orderRoutes } from './orders.ts'
 import { ownAddressRoutes } from './own-address.ts'
+import { paymentConfigRoutes } from './payment-config.ts'
 import { productRoutes } from './products.ts'
 import { quoteRoutes } from './quote.ts'
 import type { Route } from './route.ts'
@@ -26,6 +27,7 @@ export const routes: readonly Route[] = [
   ...offerRoutes,
   ...productRoutes,
   ...quoteRoutes,
+  ...paymentConfigRoutes,
   ...checkoutRoutes,
   ...buyerOrderRoutes,
   ...affiliateRoutes,

@@ -689,6 +689,17 @@ export type Operations = {
       meta: Meta
     }
   }
+  /** The ways to pay, and what a payment form on your own page needs */
+  'GET /store/payment-config': {
+    query: undefined
+    body: undefined
+    answer: {
+      /** The result. */
+      data: PaymentConfig
+      /** Facts about the request. */
+      meta: { [name: string]: never }
+    }
+  }
   /** Create a checkout session */
   'POST /store/checkout-session': {
     query: {
@@ -2435,6 +2446,25 @@ export type LineProblem = {
   minimum?: number
   /** already_subscribed: when the paid period ends. */
   currentPeriodEnd?: string
+}
+
+export type PaymentConfig = {
+  /** The strategies that a checkout can have now. */
+  strategies: ('redirect_to_store' | 'token_handoff')[]
+  /** How the shop is paid: by its card gateway, or by hand, such as a transfer. */
+  methods: ('card' | 'manual')[]
+  /** Whether payments move money. */
+  mode: 'test' | 'live'
+  /** For the script of the gateway; it is not secret. Null if the shop has none. */
+  publishableKey: string | null
+  /** The script of the gateway for payment forms. Null without a publishable key. */
+  scriptUrl: string | null
+  /** The payment method configuration of Stripe's Payment Element; null for the default. */
+  methodConfiguration: string | null
+  /** ISO 4217. */
+  currency: string
+  /** The decimals of an amount in this currency. */
+  currencyDecimals: number
 }
 
 /** strategy redirect_to_store: send the buyer to checkoutUrl. */

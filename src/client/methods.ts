@@ -12,6 +12,7 @@ import type {
   Me,
   OwnOrder,
   OwnSubscription,
+  PaymentConfig,
   Product,
   Quote
 } from './api-types.ts'
@@ -63,6 +64,8 @@ export type NamedMethods = {
     body: CheckoutBody<S>,
     options?: RequestOptions<Tracking>
   ): Promise<CheckoutResult<S>>
+  /** The ways to pay, and what a payment form on the site's own page needs (createPaymentForm). */
+  paymentConfig(options?: Options): Promise<PaymentConfig>
   orders: {
     list(query?: Query<'GET', '/orders'>, options?: Options): Promise<Data<'GET', '/orders'>>
     get(id: number, options?: Options): Promise<{ order: OwnOrder } & OrderOptions>
@@ -115,6 +118,7 @@ export function namedMethods({ get, post, patch }: Requests): NamedMethods {
     quote: (body, options) => post('/store/quote', body, options),
     checkout: (body, { query = storedTracking(), ...options } = {}) =>
       post('/store/checkout-session', body, { ...options, query }) as Promise<never>,
+    paymentConfig: (options) => get('/store/payment-config', options),
     orders: {
       list: (query = {}, options = {}) => get('/orders', { ...options, query }),
       get: (id, options) => get(`/orders/${id}`, options),

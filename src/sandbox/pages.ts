@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { assetPath } from '../platform/package-root.ts'
 import { answerBankPage, payCheckout, successUrl } from './checkout-payment.ts'
 import type { PageOutcome } from './checkout-payment.ts'
 import { expireSession } from './checkout-completion.ts'
@@ -8,13 +10,15 @@ import { pageStyle } from './page-style.ts'
 import { serveBillingPage } from './billing-pages.ts'
 import type { PageParts } from './page-parts.ts'
 import type { Stored } from './object-store.ts'
+import { offeredCards } from './test-cards.ts'
 
 type Session = Stored<'checkout.session'>
 
 /** Answers a request for a hosted page (docs/contract.md A6); undefined for any other path. */
 export async function servePage(parts: PageParts, request: Request): Promise<Response | undefined> {
   const { pathname } = new URL(request.url)
-  if (pathname === '/sandbox/style.css') return style(request)
+  if (pathname === '/sandbox/style.css') return file(request, pageStyle, 'text/css')
+  if (pathname === '/sandbox/stripe.js') return file(request, formScript(), 'text/javascript')
   const billing = await serveBillingPage(parts, request)
   if (billing !== undefined) return billing
   const [, kind, id = '', verb] = /^\/sandbox\/(checkout|3ds)\/(\w{1,255})(?:\/(cancel))?$/.exec(pathname) ?? []
@@ -155,12 +159,18 @@ function notFound(): Page {
   return { status: 404, html: messagePage('Page not found', 'There is no payment at this address.') }
 }
 
-function style(request: Request): Response {
+/** The stand-in for Stripe.js, which sites load from another origin. */
+function formScript(): string {
+  const script = readFileSync(assetPath('sandbox', 'stripe.js'), 'utf8')
+  return `{\nconst cards = ${JSON.stringify(offeredCards)}\n${script}}\n`
+}
+
+function file(request: Request, text: string, type: string): Response {
   if (request.method !== 'GET' && request.method !== 'HEAD')
     return new Response(null, { status: 405, headers: { allow: 'GET, HEAD' } })
-  return new Response(pageStyle, {
+  return new Response(text, {
     headers: {
-      'content-type': 'text/css; charset=utf-8',
+      'content-type': `${type}; charset=utf-8`,
       'cache-control': 'max-age=3600',
       'x-content-type-options': 'nosniff'
     }

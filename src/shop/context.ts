@@ -14,6 +14,8 @@ export type CardGateway = {
   readonly client: (() => Promise<Stripe>) | undefined
   readonly webhookSecret: string | undefined
   readonly livemode: boolean
+  /** What a site needs to show the gateway's payment form; missing without a publishable key. */
+  readonly paymentForm?: () => { readonly publishableKey: string; readonly scriptUrl: string }
 }
 
 /** What every function of the shop may need; the composition root makes it, tests put their own parts in. */

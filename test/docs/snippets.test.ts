@@ -32,7 +32,7 @@ function problemOf([name = '', ...args]: readonly string[]): string | undefined 
 }
 
 it('every code block has a language that a test checks', () => {
-  const known = new Set(['sh', 'js', 'ts', 'json', 'caddy', 'nginx', 'diff', 'text'])
+  const known = new Set(['sh', 'js', 'ts', 'json', 'caddy', 'nginx', 'diff', 'text', 'html'])
   expect(blocks.length).toBeGreaterThan(30)
   expect(blocks.filter(({ language }) => !known.has(language)).map(({ place }) => place)).toEqual([])
   // test/docs/worked-changes.test.ts applies the diffs.

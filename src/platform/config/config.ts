@@ -26,7 +26,12 @@ export type Config = {
   origins: string[]
   trustedProxies: string[]
   payments: PaymentGateway[]
-  stripe: { secretKey: string | null; webhookSecret: string | null; apiBase: string | null }
+  stripe: {
+    secretKey: string | null
+    publishableKey: string | null
+    webhookSecret: string | null
+    apiBase: string | null
+  }
   smtpUrl: string | null
   mailFrom: string
   /** From the environment; null to use data/secret.key. */
@@ -82,6 +87,10 @@ const variables = {
   SHOPSTEAD_STRIPE_SECRET_KEY: z
     .string()
     .regex(/^(sk|rk)_(test|live)_[A-Za-z0-9]+$/, 'a Stripe secret key: sk_test_…, sk_live_…, rk_test_… or rk_live_…')
+    .optional(),
+  SHOPSTEAD_STRIPE_PUBLISHABLE_KEY: z
+    .string()
+    .regex(/^pk_(test|live)_[A-Za-z0-9]+$/, 'a Stripe publishable key: pk_test_… or pk_live_…')
     .optional(),
   SHOPSTEAD_STRIPE_WEBHOOK_SECRET: z
     .string()
@@ -143,6 +152,7 @@ function toConfig(values: z.infer<typeof environmentSchema>, flags: ConfigFlags)
     payments: [...new Set(values.SHOPSTEAD_PAYMENTS ?? [defaultGateway(env)])],
     stripe: {
       secretKey: values.SHOPSTEAD_STRIPE_SECRET_KEY ?? null,
+      publishableKey: values.SHOPSTEAD_STRIPE_PUBLISHABLE_KEY ?? null,
       webhookSecret: values.SHOPSTEAD_STRIPE_WEBHOOK_SECRET ?? null,
       apiBase: values.SHOPSTEAD_STRIPE_API_BASE ?? null
     },
@@ -167,6 +177,10 @@ function checkTogether(config: Config): Config {
   const live = /^(sk|rk)_live_/.test(config.stripe.secretKey ?? '')
   if (live && config.env !== 'production') {
     throw invalid('SHOPSTEAD_STRIPE_SECRET_KEY', 'a test key (sk_test_…) outside production; this is a live key')
+  }
+  const { publishableKey } = config.stripe
+  if (publishableKey !== null && publishableKey.startsWith('pk_live_') !== live) {
+    throw invalid('SHOPSTEAD_STRIPE_PUBLISHABLE_KEY', 'a key of the same mode, test or live, as the secret key')
   }
   return config
 }

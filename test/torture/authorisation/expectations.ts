@@ -95,6 +95,7 @@ export const routeExpectations: Readonly<Record<string, Row>> = {
   'GET /store/products/{slug}': everyone(only('200', notFound)),
   'GET /store/categories': everyone('200'),
   'POST /store/quote': everyone('200'),
+  'GET /store/payment-config': everyone('200'),
   // The object is the Idempotency-Key. Another person's key creates a new order, like an unused one.
   'POST /store/checkout-session': everyone('200'),
   // The token is the permission: who has it reads and cancels the order.

@@ -142,6 +142,7 @@ export const routeRequests: Readonly<Record<string, Request>> = {
   'GET /store/products': inQuery('/store/products'),
   'GET /store/products/{slug}': (cell) => ({ path: `/store/products/${cell.target === 'own' ? 'mug' : 'none'}` }),
   'GET /store/categories': inQuery('/store/categories'),
+  'GET /store/payment-config': inQuery('/store/payment-config'),
   'POST /store/quote': inBody('/store/quote', { items: [mug] }),
   'POST /store/checkout-session': checkoutUnderKey,
   'GET /store/orders/{orderToken}': async (cell) => ({ path: `/store/orders/${await orderToken(cell)}` }),

@@ -121,7 +121,11 @@ export function pageTargets(url: string, publicUrl: string, places: PageMaterial
     target("the sandbox's pages", (random) => {
       const path = random.pick(places.sandbox)
       const isBank = path.includes('/3ds/')
-      if (random.oneIn(3)) return { method: 'GET', target: random.oneIn(6) ? '/sandbox/style.css' : path }
+      if (random.oneIn(3))
+        return {
+          method: 'GET',
+          target: random.oneIn(6) ? `/sandbox/${random.oneIn(2) ? 'style.css' : 'stripe.js'}` : path
+        }
       return random.oneIn(5)
         ? { method: 'POST', target: `${path}/cancel` }
         : { method: 'POST', target: path, form: isBank ? bank : payment }
