@@ -37,7 +37,15 @@ const forSites = defineConfig({
   external: outside,
   // No module here has side effects.
   treeshake: { moduleSideEffects: false },
-  output: { dir: 'dist', cleanDir: true, format: 'esm', sourcemap: true, entryFileNames: '[name].js' },
+  output: {
+    dir: 'dist',
+    cleanDir: true,
+    format: 'esm',
+    sourcemap: true,
+    // The declarations have the docstrings.
+    comments: { jsdoc: false },
+    entryFileNames: '[name].js'
+  },
   plugins: [frozenAllowlist(), declarations([...modulesIn('client'), 'proxy/proxy', 'proxy/upstream', 'proxy/node'])]
 })
 
