@@ -4,6 +4,7 @@ import { parseWith } from '../platform/http/zod-errors.ts'
 import { listAdministrators, setAdministrator } from '../shop/accounts/administrators.ts'
 import { findUserByEmail, getUser } from '../shop/accounts/find.ts'
 import { newAccountInput } from '../shop/accounts/input.ts'
+import { assertPassword } from '../shop/accounts/password-rules.ts'
 import { openAccount } from '../shop/customers/open-account.ts'
 import type { UserRow } from '../shop/accounts/rows.ts'
 import { toUser } from '../shop/accounts/view.ts'
@@ -43,7 +44,8 @@ async function create({ app, options, now, terminal }: Work<CreateOptions>): Pro
   const input = parseWith(newAccountInput, { email: options.email, displayName })
   const known = findUserByEmail(app.db, input.email)
   if (known !== undefined) return promote(app, known, now)
-  const state = { password: await readPassword(terminal, options), isAdmin: true, verified: true }
+  const password = await readPassword(terminal, options, (typed) => assertPassword(app, typed, input))
+  const state = { password, isAdmin: true, verified: true }
   const user = await openAccount(app, { ...input, ...state }, now)
   return {
     json: { user: view(app, user), created: true },

@@ -6,6 +6,7 @@ import type { Config, ConfigFlags } from '../platform/config/config.ts'
 import type { ShopCommand } from './command.ts'
 import { printAnswer } from './output.ts'
 import type { Answer } from './output.ts'
+import { ask } from './prompt.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Options of every command. */
@@ -127,13 +128,20 @@ export async function confirmOrRefuse(
  * Reads a password by a prompt, or from standard input with `--password-stdin`. It is never an argument, because other
  * users of the machine see arguments.
  *
- * @throws AppError USAGE without a terminal and without input; VALIDATION_FAILED when the two passwords differ
+ * @param check throws for a password that is not allowed, before it is asked for again
+ * @throws AppError USAGE without a terminal and without input; VALIDATION_FAILED when the two passwords differ; CONFLICT
+ *   when the operator ends the prompt
  */
-export async function readPassword(terminal: Terminal, options: { passwordStdin?: boolean }): Promise<string> {
+export async function readPassword(
+  terminal: Terminal,
+  options: { passwordStdin?: boolean },
+  check: (password: string) => Promise<void>
+): Promise<string> {
   const { stdin } = terminal
   if (options.passwordStdin) return firstLine(await text(stdin))
   if (!stdin.isTTY) throw new AppError('USAGE', 'There is no terminal for a prompt. Use --password-stdin.')
   const typed = await promptHidden(terminal, 'Password: ')
+  await check(typed)
   if (typed !== (await promptHidden(terminal, 'Again: ')))
     throw new AppError('VALIDATION_FAILED', 'The two passwords are different.')
   return typed
@@ -145,17 +153,9 @@ function firstLine(input: string): string {
   return line
 }
 
-/** Reads a line without showing it. */
-async function promptHidden({ stdin, stderr }: Terminal, question: string): Promise<string> {
-  const { createInterface } = await import('node:readline/promises')
-  const { Writable } = await import('node:stream')
-  const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
-  stderr.write(question)
-  const reader = createInterface({ input: stdin, output: silent, terminal: true })
-  try {
-    return await reader.question('')
-  } finally {
-    reader.close()
-    stderr.write('\n')
-  }
+/** @throws AppError CONFLICT for Ctrl-C and Ctrl-D */
+async function promptHidden(terminal: Terminal, question: string): Promise<string> {
+  const typed = await ask(terminal, question, { isHidden: true })
+  if (typed === null) throw new AppError('CONFLICT', 'Nothing was changed.')
+  return typed
 }

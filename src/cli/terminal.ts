@@ -2,6 +2,7 @@ import { constants, setPriority } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import { createConsola } from 'consola'
 import type { ConsolaInstance } from 'consola'
+import { ask } from './prompt.ts'
 
 type Input = Readable & { readonly isTTY?: boolean }
 type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number; hasColors?(): boolean }
@@ -15,7 +16,7 @@ export type Terminal = {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Messages to the operator, on standard error. */
   readonly messages: ConsolaInstance
-  /** Asks the operator a yes-or-no question; false for no and for Ctrl-C. */
+  /** Asks the operator a yes-or-no question; false for no, Ctrl-C and Ctrl-D. */
   confirm(question: string): Promise<boolean>
   /** Waits for a signal to stop (SIGINT or SIGTERM). A second signal ends the process immediately. */
   untilStopped(): Promise<void>
@@ -54,7 +55,7 @@ export function processTerminal(): Terminal {
     env: process.env,
     messages,
     confirm: async (question) =>
-      (await messages.prompt(question, { type: 'confirm', initial: false, cancel: 'null' })) === true,
+      /^y(es)?$/i.test((await ask({ stdin: process.stdin, stderr }, `${question} [y/N] `))?.trim() ?? ''),
     untilStopped: stopSignal,
     interruption,
     giveWay,

@@ -10,6 +10,7 @@ import { getUser } from '../shop/accounts/find.ts'
 import { newAccountInput } from '../shop/accounts/input.ts'
 import { listUsers } from '../shop/accounts/list-users.ts'
 import { logOutEverywhere } from '../shop/accounts/logout.ts'
+import { assertPassword } from '../shop/accounts/password-rules.ts'
 import type { UserRow } from '../shop/accounts/rows.ts'
 import { setPassword } from '../shop/accounts/set-password.ts'
 import { toAccountRecord, toUser } from '../shop/accounts/view.ts'
@@ -96,7 +97,8 @@ function defineMaking(group: ShopCommand): void {
     'migrated',
     async ({ app, options, now, terminal }: Work<{ passwordStdin?: boolean }>, who: string) => {
       const user = getUser(app.db, who)
-      return answer(app, await setPassword(app, user, await readPassword(terminal, options), now), now)
+      const password = await readPassword(terminal, options, (typed) => assertPassword(app, typed, user))
+      return answer(app, await setPassword(app, user, password, now), now)
     }
   )
 }
@@ -132,7 +134,7 @@ function defineChanges(group: ShopCommand): void {
 async function create({ app, options, now, terminal }: Work<CreateOptions>): Promise<Answer> {
   const { email, displayName, firstName, lastName } = options
   const input = parseWith(newAccountInput, { email, displayName, firstName, lastName })
-  const password = await readPassword(terminal, options)
+  const password = await readPassword(terminal, options, (typed) => assertPassword(app, typed, input))
   const state = { password, isAdmin: false, verified: options.verified ?? false }
   const user = await openAccount(app, { ...input, ...state }, now)
   const view = toUser(user, rolesOf(app.db, user), { billing: true })

@@ -1,6 +1,8 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { groups } from '../../../src/cli/groups.ts'
 import { shopstead } from '../../support/command-line.ts'
@@ -77,6 +79,33 @@ describe('shopstead in its own process', () => {
       status: 1,
       stderr: 'Standard output cannot be written: the disk is full.\n'
     })
+  })
+
+  it.each([
+    ['Ctrl-C', '\u0003'],
+    ['Ctrl-D', '\u0004']
+  ])('ends a question for a password or a confirmation in one line at %s', async (_name, key) => {
+    const press = async (question: string, ...args: string[]) => {
+      const command = [process.execPath, 'bin/shopstead.js', ...args, '--data-dir', demoShop()].join(' ')
+      const child = spawn('script', ['-qec', command, '/dev/null'])
+      let stdout = ''
+      child.stdout.on('data', (part: Buffer) => {
+        const wasAsked = stdout.includes(question)
+        stdout += part.toString('utf8')
+        if (!wasAsked && stdout.includes(question)) child.stdin.write(key)
+      })
+      const [status] = (await once(child, 'close')) as [number]
+      return { status, stdout: stripVTControlCharacters(stdout) }
+    }
+    for (const [question, command] of [
+      ['Password:', 'set-password'],
+      ['Deactivate', 'deactivate']
+    ] as const) {
+      const { status, stdout } = await press(question, 'users', command, 'lena@shop.example')
+      expect(stdout).toMatch(/Nothing was changed\./)
+      expect(stdout).not.toMatch(/unsettled|    at /)
+      expect(status).toBe(1)
+    }
   })
 
   it('shows its progress on a terminal, but not with --json', () => {
