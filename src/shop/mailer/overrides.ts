@@ -34,6 +34,7 @@ const rules: Readonly<Record<MailTemplate, { order: boolean; link: boolean }>> =
   refund_failed: { order: true, link: false },
   payment_reminder: { order: true, link: false },
   renewal_failed: { order: true, link: true },
+  subscription_cancelled: { order: true, link: false },
   subscription_ended: { order: true, link: false },
   affiliate_decision: { order: false, link: false },
   shop_new_order: { order: true, link: false },

@@ -108,6 +108,10 @@ function sampleOf(shop: ShopContext, template: MailTemplate): Sample {
     refund_failed: { subject: `Refund for ${order} failed`, opening: 'Your bank returned the money.', action: view },
     payment_reminder: { subject: `We wait for the payment of ${order}`, opening: 'Please pay it.', action: view },
     renewal_failed: { subject: `A renewal of ${order} failed`, opening: 'We could not charge you.', action: again },
+    subscription_cancelled: {
+      subject: `The subscription of ${order} is cancelled`,
+      opening: 'You will not be charged again.'
+    },
     subscription_ended: {
       subject: `The subscription of ${order} has ended`,
       opening: 'You will not be charged again.'
