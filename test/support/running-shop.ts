@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createApp, databaseFile } from '../../src/app.ts'
@@ -25,6 +25,9 @@ export type RunningShop = {
   stop(): Promise<void>
 }
 
+/** New databases after the import of a catalogue, by time and catalogue: an import takes longer than a copy. */
+const seeded = new Map<string, Buffer>()
+
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
 /** Starts a shop on a free port with real parts in a temporary folder, and imports `seed` into its catalogue. */
@@ -39,13 +42,20 @@ export async function startShop(
     SHOPSTEAD_DATA_DIR: dataDir,
     ...options.env
   })
-  createMigratedDatabase(databaseFile(config))
+  const catalogue = options.seed === undefined ? smallCatalogue : options.seed
+  const key = `${options.overrides?.clock?.now()} ${JSON.stringify(catalogue)}`
+  const known = options.dataDir === undefined ? seeded.get(key) : undefined
+  if (known === undefined) createMigratedDatabase(databaseFile(config))
+  else writeFileSync(databaseFile(config), known)
   const app = createApp(
     config,
     { database: 'migrated' },
     { log: silent, passwords: createPasswordHasher({ cost: lowestCost }), gatewayRetryMs: 10, ...options.overrides }
   )
-  if (options.seed !== null) seed(app, options.seed ?? smallCatalogue)
+  if (known === undefined && catalogue !== null) {
+    seed(app, catalogue)
+    if (options.dataDir === undefined) seeded.set(key, app.db.sqlite.serialize())
+  }
   const server = await startServer(app)
   const url = `http://127.0.0.1:${server.port}`
   return {
