@@ -1,19 +1,21 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { shopstead } from '../support/command-line.ts'
+import { demoShop } from '../support/demo-shop.ts'
+import { createMigratedDatabase } from '../support/migrated-database.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const production = { SHOPSTEAD_ENV: '', SHOPSTEAD_PORT: '0', SHOPSTEAD_PUBLIC_URL: 'https://shop.example' }
 
-async function migrated(...more: string[][]): Promise<string> {
-  const dataDir = join(temporaryFolder(), 'data')
-  for (const args of [['migrate'], ...more]) expect((await shopstead(dataDir, args)).code).toBe(0)
+function emptyShop(): string {
+  const dataDir = temporaryFolder()
+  createMigratedDatabase(join(dataDir, 'shopstead.db'))
   return dataDir
 }
 
 describe('shopstead serve without SHOPSTEAD_ENV', () => {
   it('is production: it takes no payments from the sandbox', async () => {
-    const dataDir = await migrated()
+    const dataDir = emptyShop()
     const server = await shopstead(dataDir, ['serve', '--json'], { env: production })
     expect(server).toMatchObject({ code: 0, json: { publicUrl: 'https://shop.example' } })
     const env = { ...production, SHOPSTEAD_PAYMENTS: 'sandbox' }
@@ -24,7 +26,7 @@ describe('shopstead serve without SHOPSTEAD_ENV', () => {
   })
 
   it('requires a public URL, which is https unless it is this machine or http is allowed', async () => {
-    const dataDir = await migrated()
+    const dataDir = emptyShop()
     const serve = (env: Record<string, string>) =>
       shopstead(dataDir, ['serve', '--json'], { env: { ...production, ...env } })
     const refused = { code: 1, json: { error: { details: { variable: 'SHOPSTEAD_PUBLIC_URL' } } } }
@@ -35,7 +37,7 @@ describe('shopstead serve without SHOPSTEAD_ENV', () => {
   })
 
   it('refuses the demo shop, because the password of its accounts is public', async () => {
-    const dataDir = await migrated(['seed', '--demo'])
+    const dataDir = demoShop()
     const refusal = await shopstead(dataDir, ['serve', '--json'], { env: production })
     expect(refusal).toMatchObject({ code: 1, json: { error: { code: 'CONFLICT' } } })
     expect(refusal.stdout).toContain('whose password is public')

@@ -52,20 +52,20 @@ describe('the clean-up', () => {
     expect(all(shop, 'SELECT count(*) FROM orders')).toEqual([6])
   })
 
-  it('keeps what a year of unpaid orders stores within bounds', async () => {
+  it('keeps what months of unpaid orders store within bounds', async () => {
     using shop = openTestShop()
     setSetting(shop.db, 'events.keepDays', '31', shop.clock.now())
     const product = makeProduct(shop.db, { stock: null })
     const figures: { people: number; events: number }[] = []
-    for (let day = 1; day <= 365; day += 1) {
+    for (let day = 1; day <= 100; day += 1) {
       tradeForADay(shop, product)
       shop.clock.advance(dayMs)
       await cleanUp(shop)
       figures.push({ people: all(shop, withData).length, events: all(shop, 'SELECT id FROM events').length })
     }
     // The paid order of each day keeps its buyer.
-    expect((figures.at(-1)?.people ?? 0) - 365).toBe(5 * 30)
-    expect(figures.at(-1)?.events).toBe(figures[100]?.events)
+    expect((figures.at(-1)?.people ?? 0) - 100).toBe(5 * 30)
+    expect(figures.at(-1)?.events).toBe(figures[50]?.events)
   })
 
   it('deletes more old events than one batch has, but not those of a waiting delivery', async () => {
