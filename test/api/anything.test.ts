@@ -109,7 +109,7 @@ describe('whatever is sent', () => {
           const answer = await visitor.send(method, to, JSON.stringify(sent), { 'x-nonce': nonce })
           expectEnvelope(answer, `${to} ${JSON.stringify(sent)}`)
         }),
-        { numRuns: 60 }
+        { numRuns: 20 }
       )
     }
   )
@@ -121,7 +121,7 @@ describe('whatever is sent', () => {
         const to = target(filledPath(path), pairs)
         expectEnvelope(await visitor.get(to), to)
       }),
-      { numRuns: 60 }
+      { numRuns: 20 }
     )
   })
 
@@ -135,7 +135,7 @@ describe('whatever is sent', () => {
         })
         expect([400, 401]).toContain(response.status)
       }),
-      { numRuns: 100 }
+      { numRuns: 40 }
     )
   })
 })

@@ -90,7 +90,7 @@ describe('an address that a browser is sent to', () => {
         expect(readWebAddress(url.href)?.href).toBe(url.href)
         expect(/^https?:\/\/([^/?#]+)/.exec(url.href)?.[1]).toBe(url.host)
       }),
-      { numRuns: 2_000 }
+      { numRuns: 500 }
     )
   })
 })

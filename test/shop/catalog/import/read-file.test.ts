@@ -166,7 +166,7 @@ describe('a file with random content', () => {
           expect(outcome instanceof AppError || Object.hasOwn(Object(outcome), 'file')).toBe(true)
           expect(outcomeOf(() => read(content))).toEqual(outcome)
         }),
-        { numRuns: 150 }
+        { numRuns: 50 }
       )
     }
   )
