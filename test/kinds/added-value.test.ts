@@ -29,7 +29,7 @@ let errors: ReturnType<typeof typeErrors>
 beforeAll(() => {
   const copies = Object.fromEntries(Object.entries(wrongRows).map(([what, { copy }]) => [what, copy]))
   errors = typeErrors({ files, edits: additions, copies })
-}, 120_000)
+}, 300_000)
 
 it('a state, module, benefit kind or other value with its row compiles wherever nothing else decides about it', () => {
   expect(files).toEqual(
