@@ -84,16 +84,15 @@ function chargedRate(taxes: readonly TaxRate[], rate: TaxRate | null): { rateMil
   return isCharged ? { rateMillionths: rate.rateMillionths } : {}
 }
 
-/**
- * The billing address, or if it has no street the shipping address, with the name and company that the buyer gave
- * elsewhere.
- */
+/** The billing address, or the shipping address if that names no place, with the name and company given elsewhere. */
 function buyerOf(order: OrderRow): InvoiceBuyer {
-  const { billingAddress, shippingAddress, contact, vatId } = order
+  const { billingAddress, contact, vatId } = order
   const { firstName, lastName, companyName: company } = contact
   const known = Object.entries({ firstName, lastName, company }).filter(([, value]) => value !== undefined)
-  const postal = billingAddress?.address1 === undefined ? shipToOf(order) : billingAddress
-  const lines = postalLines({ ...Object.fromEntries(known), ...(postal ?? billingAddress ?? shippingAddress) })
+  const { address1, city, postcode } = billingAddress ?? {}
+  const isPlace = [address1, city, postcode].some((part) => part !== undefined)
+  const shipped = isPlace ? null : (shipToOf(order) ?? order.shippingAddress)
+  const lines = postalLines({ ...Object.fromEntries(known), ...billingAddress, ...shipped })
   // A line break would let the buyer write lines of their own.
   return { lines: lines.map((line) => line.replaceAll(/\s+/g, ' ')), vatId }
 }

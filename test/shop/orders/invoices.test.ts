@@ -150,7 +150,7 @@ it('freezes seller, buyer and lines when it is issued', () => {
   })
 })
 
-it('names the buyer by the shipping address if the billing address has no street', () => {
+it('names the buyer by the shipping address if the billing address has only a country', () => {
   const db = emptyShop()
   const shippingAddress = { address1: 'Hafen 3', postcode: '24103', city: 'Kiel', country: 'DE' }
   const lines = [line(makeProduct(db))]
