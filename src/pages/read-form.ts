@@ -2,6 +2,8 @@ import { AppError } from '../errors.ts'
 import { readBody } from '../platform/http/body.ts'
 
 const limitBytes = 16 * 1024
+// A byte order mark is part of the text.
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 const formType = /^application\/x-www-form-urlencoded[ \t]*(;|$)/i
 
 /**
@@ -14,5 +16,5 @@ export async function readForm(request: Request): Promise<URLSearchParams> {
   if (body.length > 0 && !formType.test(request.headers.get('content-type') ?? '')) {
     throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'This page accepts only a submitted form.')
   }
-  return new URLSearchParams(body.toString('utf8'))
+  return new URLSearchParams(utf8.decode(body))
 }

@@ -4,123 +4,49 @@ import type { Eventually } from '../platform/eventually.ts'
 import { cookieValues } from '../platform/http/cookies.ts'
 import { rawPath, rawTarget, socketAddress } from '../platform/http/node-request.ts'
 import { requestInMemory } from '../platform/http/request-in-memory.ts'
-import { setting } from '../shop/settings/settings.ts'
 import type { AssetName } from './assets.ts'
 import { readForm } from './read-form.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
-import { asScript } from './storefront/json-ld.ts'
 import { storeRoutes } from './storefront/routes.ts'
 import type { StoreRoute } from './storefront/routes.ts'
-import { PageNotFound } from './storefront/site.ts'
-import type { Meta, Shown, Site, Visit } from './storefront/site.ts'
-import { checkoutFacts, requireOpen, scriptFacts, siteOf } from './storefront-settings.ts'
-
-/** A page with a template. */
-type Page = Extract<Shown, { template: string }>
+import { showRoute, templateData } from './storefront/show.ts'
+import type { Shown, Visit } from './storefront/site.ts'
+import { requireOpen, siteOf } from './storefront-settings.ts'
 
 type Api = (request: Request) => Eventually<Response>
 
 /**
- * The demo storefront: an example of a site that uses the service. Its code in storefront/ knows only the public API. What
- * a site of its own would configure comes from the settings, here. Pages with a script are the same for every visitor; their
- * scripts fetch personal data through the first-party proxy.
+ * The demo storefront: an example of a site that uses the service. Its code in storefront/ knows only the public API, and
+ * `shopstead create` copies it into a site of its own. What such a site would configure comes from the settings, here.
  */
-export const storefrontPages: readonly PageRoute[] = [
-  ...storeRoutes.map(storePage),
-  scriptedPage('/cart', 'cart', ({ app }, { t }) => ({
-    template: 'cart',
-    title: t('yourCart'),
-    data: { ...checkoutFacts(app), plain: '/cart/plain' }
-  })),
-  scriptedPage('/thanks', 'thanks', ({ request }, { t }) => ({
-    template: 'thanks',
-    title: t('yourOrder'),
-    data: { orderPage: orderPageOf(request) }
-  })),
-  scriptedPage('/login', 'login', (_call, { t }) => ({ template: 'login', title: t('link.logIn') })),
-  scriptedPage('/register', 'register', (_call, { t }) => ({ template: 'register', title: t('link.register') })),
-  scriptedPage('/forgot-password', 'forgot', (_call, { t }) => ({ template: 'forgot', title: t('forgot') })),
-  scriptedPage('/account', 'account', (_call, { t }) => blank(t('myAccount'), '/account/plain')),
-  scriptedPage('/orders', 'orders', (_call, { t }) => blank(t('link.orders'), '/orders/plain')),
-  {
-    ...scriptedPage('/orders/:id', 'order', ({ param }, { t }) =>
-      blank(t('order.name', { id: param }), `/orders/${param}/plain`)
-    ),
-    path: /^\/orders\/([1-9]\d{0,14})$/
-  },
-  scriptedPage('/referrals', 'referrals', (_call, { t }) => blank(t('myReferrals'), null))
-]
+export const storefrontPages: readonly PageRoute[] = storeRoutes.map(storePage)
 
-function storePage({ method = 'GET', name, path, script, show }: StoreRoute): PageRoute {
+function storePage(route: StoreRoute): PageRoute {
+  const { method = 'GET', name, path, script } = route
   const handle = async (call: PageCall): Promise<PageReply> => {
     requireOpen(call.app)
     const cookies: string[] = []
-    try {
-      const shown = await show(visitOf(call, cookies))
-      return toReply(call, shown, { cookies, script })
-    } catch (error) {
-      return toReply(call, instead(call, error), { cookies: [], script: undefined })
-    }
+    const visit = visitOf(call, cookies)
+    const { shown, isInstead } = await showRoute(route, visit, rawPath(rawTarget(call.request))).catch(asAppError)
+    return toReply(call, shown, visit, isInstead ? { cookies: [], script: undefined } : { cookies, script })
   }
   return { method, path, name, handle }
 }
 
-/** The page for a request that the API refused. */
-function instead({ app, request }: PageCall, error: unknown): Shown {
-  if (error instanceof PageNotFound) return missingPage(siteOf(app))
-  if (!(error instanceof ShopError)) throw error
-  switch (error.code) {
-    case 'NOT_FOUND':
-      return missingPage(siteOf(app))
-    case 'NOT_AUTHENTICATED':
-      return { redirect: `/login?next=${encodeURIComponent(rawPath(rawTarget(request)))}` }
-    case 'DEPENDENCY_UNAVAILABLE':
-      throw new AppError('DEPENDENCY_UNAVAILABLE', error.message)
-    default:
-      throw error
-  }
-}
-
-function missingPage({ t }: Site): Shown {
-  const links = [{ label: t('link.shop'), url: '/' }]
-  return { status: 404, template: 'message', title: t('missing'), data: { text: t('missingText'), links } }
-}
-
-/** A page that its script fills. `plain` is its address without script; null if it has none. */
-function blank(title: string, plain: string | null): Page {
-  return { template: 'blank', title, data: { plain } }
-}
-
-function scriptedPage(name: string, script: AssetName, show: (call: PageCall, site: Site) => Page): PageRoute {
-  const handle = (call: PageCall): PageReply => {
-    requireOpen(call.app)
-    return toReply(call, show(call, siteOf(call.app)), { cookies: [], script })
-  }
-  return { method: 'GET', path: new RegExp(`^${name}$`), name, handle }
+function asAppError(error: unknown): never {
+  if (!(error instanceof ShopError) || error.code !== 'DEPENDENCY_UNAVAILABLE') throw error
+  throw new AppError('DEPENDENCY_UNAVAILABLE', error.message)
 }
 
 function toReply(
-  { app, request }: PageCall,
+  { request }: PageCall,
   shown: Shown,
+  { site }: Visit,
   { cookies, script }: { cookies: string[]; script: AssetName | undefined }
 ): PageReply {
   if ('redirect' in shown) return { redirect: shown.redirect, setCookie: [...cookies, ...(shown.cookies ?? [])] }
   if ('text' in shown) return shown
-  const { status = 200, template, title, data = {}, meta } = shown
-  const site = siteOf(app)
-  const common = {
-    ...scriptFacts(app),
-    site,
-    t: site.t,
-    path: rawPath(rawTarget(request)),
-    minLength: setting(app.db, 'registration.passwordMinLength'),
-    search: '',
-    plain: null,
-    error: null,
-    email: '',
-    values: {},
-    refused: {}
-  }
+  const { status = 200, template, title, meta } = shown
   return {
     status,
     template: `storefront/${template}`,
@@ -128,16 +54,7 @@ function toReply(
     ...(script === undefined ? {} : { script }),
     ...(meta?.path == null ? {} : { indexed: true }),
     ...(site.logoUrl === '' ? {} : { pictureFrom: site.logoUrl }),
-    data: { ...common, meta: meta === undefined ? null : metaFacts(meta, site), ...data }
-  }
-}
-
-function metaFacts({ description, path, image, jsonLd }: Meta, { publicUrl }: Site) {
-  return {
-    description,
-    canonical: path === null ? null : `${publicUrl}${path}`,
-    image,
-    jsonLd: jsonLd === null ? null : asScript(jsonLd)
+    data: templateData(shown, site, rawPath(rawTarget(request)))
   }
 }
 
@@ -171,11 +88,4 @@ function inProcess(api: Api, request: Request, cookies: string[]) {
     cookies.push(...response.headers.getSetCookie())
     return response
   }
-}
-
-/** The page of the order that a buyer comes back with, which needs no script; null without an order. */
-function orderPageOf(request: Request): string | null {
-  const target = rawTarget(request)
-  const token = new URLSearchParams(target.slice(rawPath(target).length)).get('orderToken') ?? ''
-  return /^[\w-]{1,100}$/.test(token) ? `/checkout/done/${token}` : null
 }

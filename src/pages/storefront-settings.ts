@@ -4,7 +4,7 @@ import { currencyDecimals } from '../platform/money.ts'
 import { isReady } from '../shop/payments/gateway.ts'
 import { isModuleOn, setting } from '../shop/settings/settings.ts'
 import { mayReverseCharge } from '../shop/tax/terms.ts'
-import type { Site } from './storefront/site.ts'
+import type { CartChoices, Site } from './storefront/site.ts'
 import { textsIn } from './storefront/texts/languages.ts'
 
 /** `dev` decides whether there is a storefront; `serve` uses the setting. */
@@ -18,7 +18,8 @@ export function requireOpen(app: App): void {
 }
 
 /** What the settings say about the storefront. */
-export function siteOf({ db, publicUrl }: App): Site {
+export function siteOf(app: App): Site {
+  const { config, db, publicUrl, cards } = app
   const language = setting(db, 'storefront.language')
   const texts = textsIn(language)
   const { t } = texts
@@ -27,6 +28,7 @@ export function siteOf({ db, publicUrl }: App): Site {
     { label: t('privacy'), url: setting(db, 'storefront.privacyUrl') },
     { label: t('imprint'), url: setting(db, 'storefront.imprintUrl') }
   ]
+  const currency = setting(db, 'shop.currency')
   return {
     name: setting(db, 'shop.name'),
     tagline: setting(db, 'storefront.tagline'),
@@ -36,31 +38,24 @@ export function siteOf({ db, publicUrl }: App): Site {
     links: links.filter(({ url }) => url !== ''),
     language,
     ...texts,
-    currency: setting(db, 'shop.currency'),
-    publicUrl: publicUrl()
-  }
-}
-
-/** What every page passes to its script. */
-export function scriptFacts({ config, db, publicUrl, cards }: App): object {
-  return {
+    currency,
+    decimals: currencyDecimals(currency),
+    publicUrl: publicUrl(),
     api: config.apiPrefix,
     proxy: '/api/secure',
-    publicUrl: publicUrl(),
-    decimals: currencyDecimals(setting(db, 'shop.currency')),
     hasAffiliates: isModuleOn(db, 'affiliates'),
-    isSandbox: cards?.name === 'sandbox'
+    isSandbox: cards?.name === 'sandbox',
+    minLength: setting(db, 'registration.passwordMinLength'),
+    cart: () => cartChoices(app)
   }
 }
 
-/** What the cart needs to know of the shop. */
-export function checkoutFacts({ config, db, cards }: App): object {
+function cartChoices({ config, db, cards }: App): CartChoices {
   return {
     testCards: cards?.name === 'sandbox' && isReady(cards) ? testCards : [],
     byHand: config.payments.includes('manual'),
     takesVatId: mayReverseCharge(db),
-    accounts: setting(db, 'checkout.accountCreation') && setting(db, 'registration.enabled'),
-    minLength: setting(db, 'registration.passwordMinLength')
+    accounts: setting(db, 'checkout.accountCreation') && setting(db, 'registration.enabled')
   }
 }
 

@@ -14,7 +14,7 @@ export type ShownCard = ShownPrice & { name: string; href: string; picture: Pict
 export function toCard(card: Card, site: Site): ShownCard {
   return {
     name: card.name,
-    href: ownPath(card.url, site),
+    href: `/products/${card.slug}`,
     picture: toPicture(card.image, card.name, site),
     soldOut: !card.available,
     ...toPrice(card.price, site)

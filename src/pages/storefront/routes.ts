@@ -4,19 +4,37 @@ import { changePlainCart, addToCart, logIn, showPlainCart, thankPlainly } from '
 import { showOffers } from './offers-page.ts'
 import { showProduct } from './product-page.ts'
 import type { Shown, Visit } from './site.ts'
+import { cart, filledByScript, forgotPassword, login, registration, thanks } from './scripted-pages.ts'
 import { robots, sitemap, sitemapIndex } from './sitemap.ts'
 import { theme } from './theme.ts'
+
+/** The name of a script in assets/. */
+export type StoreScript =
+  | 'offers'
+  | 'product'
+  | 'cart'
+  | 'thanks'
+  | 'login'
+  | 'register'
+  | 'forgot'
+  | 'account'
+  | 'orders'
+  | 'order'
+  | 'referrals'
 
 /** A page of the storefront. `script` is the name of the script that it loads. */
 export type StoreRoute = {
   method?: 'GET' | 'POST'
   name: string
   path: RegExp
-  script?: 'offers' | 'product'
+  script?: StoreScript
   show: (visit: Visit) => Shown | Promise<Shown>
 }
 
-/** The pages that read the catalogue, and the forms that work without script. */
+/**
+ * The pages that read the catalogue, the pages that a script fills with what belongs to the visitor, and the forms that work
+ * without script.
+ */
 export const storeRoutes: readonly StoreRoute[] = [
   { name: '/', path: /^\/$/, script: 'offers', show: showOffers },
   { name: '/products/:slug', path: /^\/products\/([a-z0-9_-]{1,255})$/, script: 'product', show: showProduct },
@@ -35,5 +53,14 @@ export const storeRoutes: readonly StoreRoute[] = [
   { name: '/robots.txt', path: /^\/robots\.txt$/, show: robots },
   { name: '/sitemap.xml', path: /^\/sitemap\.xml$/, show: sitemapIndex },
   { name: '/sitemap-:file.xml', path: /^\/sitemap-([1-9]\d{0,3})\.xml$/, show: sitemap },
+  { name: '/cart', path: /^\/cart$/, script: 'cart', show: cart },
+  { name: '/thanks', path: /^\/thanks$/, script: 'thanks', show: thanks },
+  { name: '/login', path: /^\/login$/, script: 'login', show: login },
+  { name: '/register', path: /^\/register$/, script: 'register', show: registration },
+  { name: '/forgot-password', path: /^\/forgot-password$/, script: 'forgot', show: forgotPassword },
+  { name: '/account', path: /^\/account$/, script: 'account', show: filledByScript.account },
+  { name: '/orders', path: /^\/orders$/, script: 'orders', show: filledByScript.orders },
+  { name: '/orders/:id', path: /^\/orders\/([1-9]\d{0,14})$/, script: 'order', show: filledByScript.order },
+  { name: '/referrals', path: /^\/referrals$/, script: 'referrals', show: filledByScript.referrals },
   { name: '/theme-:colour.css', path: /^\/theme-([0-9a-f]{6})\.css$/, show: ({ param }) => theme(param) }
 ]

@@ -22,8 +22,33 @@ export type Site = {
   textsAsset: `texts-${Language}`
   t: Translate<TextKey>
   currency: string
+  /** How many decimals the currency has. */
+  decimals: number
   /** Without a trailing slash. */
   publicUrl: string
+  /** The base URL of the API for public reads. */
+  api: string
+  /** The path of the first-party proxy. */
+  proxy: string
+  hasAffiliates: boolean
+  /** Whether payments go to the sandbox. */
+  isSandbox: boolean
+  /** The least characters of a password. */
+  minLength: number
+  /** What the cart offers. Only its page asks. */
+  cart: () => CartChoices
+}
+
+/** What the cart offers. */
+export type CartChoices = {
+  /** Test cards that pay on the site itself; empty without the sandbox. */
+  testCards: readonly { token: string; label: string }[]
+  /** Whether buyers may pay by bank transfer. */
+  byHand: boolean
+  /** Whether businesses may enter a VAT id. */
+  takesVatId: boolean
+  /** Whether a guest may create an account with the order. */
+  accounts: boolean
 }
 
 /** The request of a page. */
@@ -42,8 +67,10 @@ export type Visit = {
 /** What search engines and link previews read. `path` is the one address of the page; null keeps it out of search results. */
 export type Meta = { description: string; path: string | null; image: string | null; jsonLd: object | null }
 
+export type ShownPage = { status?: number; template: string; title: string; data?: object; meta?: Meta }
+
 export type Shown =
-  | { status?: number; template: string; title: string; data?: object; meta?: Meta }
+  | ShownPage
   | { redirect: string; cookies?: string[] }
   /** `isPrivate` keeps the file out of every cache, because it belongs to one person. */
   | { text: string; type: string; isPrivate?: true }
