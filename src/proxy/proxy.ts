@@ -187,7 +187,7 @@ function decodedName(part: string): string {
 async function bodyFor(request: Request, limitBytes: number): Promise<Uint8Array<ArrayBuffer> | null> {
   try {
     const body = await readBody(request, limitBytes)
-    return body.length === 0 ? null : new Uint8Array(body)
+    return body.length === 0 ? null : body
   } catch (error) {
     if (error instanceof AppError && error.code === 'PAYLOAD_TOO_LARGE') return new Uint8Array(limitBytes + 1)
     throw error

@@ -7,7 +7,7 @@ import { nodeRequest, nodeResponse } from './node-request.ts'
 import { bodyInvalid, parseStrictJson } from './strict-json.ts'
 import { hasTinyChunks, tinyChunks } from './tiny-chunks.ts'
 
-const empty = Buffer.alloc(0)
+const empty = new Uint8Array()
 
 /**
  * Reads the whole body of a request. It stops reading at the limit; the listener discards the rest so that the error
@@ -16,7 +16,7 @@ const empty = Buffer.alloc(0)
  * @throws AppError PAYLOAD_TOO_LARGE above `limitBytes`, VALIDATION_FAILED for a body that ends early or comes in too many
  *   pieces, DEPENDENCY_UNAVAILABLE while the bodies of all requests take too much memory
  */
-export function readBody(request: Request, limitBytes: number): Eventually<Buffer> {
+export function readBody(request: Request, limitBytes: number): Eventually<Uint8Array<ArrayBuffer>> {
   const node = nodeRequest(request)
   // Node's own stream: wrapping it in a web stream costs more than the rest of the request.
   if (node !== undefined) return readNodeBody(node, nodeResponse(request), limitBytes)
@@ -61,13 +61,17 @@ function tooLarge(limitBytes: number): AppError {
 }
 
 /** @param res undefined for a request in memory, whose body counts already for the request that brought it */
-function readNodeBody(req: IncomingMessage, res: ServerResponse | undefined, limitBytes: number): Eventually<Buffer> {
+function readNodeBody(
+  req: IncomingMessage,
+  res: ServerResponse | undefined,
+  limitBytes: number
+): Eventually<Uint8Array<ArrayBuffer>> {
   const declared = req.headers['content-length']
   if (declared === undefined && req.headers['transfer-encoding'] === undefined) return empty
   if (Number(declared) > limitBytes) throw tooLarge(limitBytes)
   return new Promise((resolve, reject) => {
     const pieces = new Pieces()
-    const onData = (piece: Buffer): void => {
+    const onData = (piece: Uint8Array<ArrayBuffer>): void => {
       if (pieces.size + piece.length > limitBytes) return stop(() => reject(tooLarge(limitBytes)))
       if (pieces.count === maxPieces) {
         req.socket.pause()
@@ -102,30 +106,33 @@ function readNodeBody(req: IncomingMessage, res: ServerResponse | undefined, lim
 /** How many reads of the socket a body may take. For chunks, see limitChunks. */
 const maxPieces = 1_024
 
-/** The pieces of a body. A single one is used as it is. More are copied together, because a Buffer takes 100 bytes itself. */
+/**
+ * The bytes of a body, which come in pieces. A single piece is used as it is. More are copied together, because each array
+ * takes 100 bytes itself. This class and the proxy do not use Buffer, which worker runtimes do not have.
+ */
 class Pieces {
   size = 0
   count = 0
-  #bytes: Buffer = empty
+  #bytes: Uint8Array<ArrayBuffer> = empty
 
-  add(piece: Buffer): void {
+  add(piece: Uint8Array<ArrayBuffer>): void {
     const size = this.size + piece.length
     if (this.count === 0) this.#bytes = piece
     else {
       if (size > this.#bytes.length) this.#enlarge(size * 2)
-      piece.copy(this.#bytes, this.size)
+      this.#bytes.set(piece, this.size)
     }
     this.size = size
     this.count += 1
   }
 
-  whole(): Buffer {
+  whole(): Uint8Array<ArrayBuffer> {
     return this.#bytes.subarray(0, this.size)
   }
 
   #enlarge(capacity: number): void {
-    const larger = Buffer.allocUnsafe(capacity)
-    this.#bytes.copy(larger, 0, 0, this.size)
+    const larger = new Uint8Array(capacity)
+    larger.set(this.#bytes.subarray(0, this.size))
     this.#bytes = larger
   }
 }
@@ -140,21 +147,19 @@ const closing = { headers: { Connection: 'close' } }
 
 async function readWebBody(
   { headers }: Request,
-  body: ReadableStream<Uint8Array>,
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
   limitBytes: number
-): Promise<Buffer> {
+): Promise<Uint8Array<ArrayBuffer>> {
   if (Number(headers.get('content-length')) > limitBytes) throw tooLarge(limitBytes)
-  const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader()
-  const chunks: Uint8Array[] = []
-  let size = 0
+  const reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> = body.getReader()
+  const pieces = new Pieces()
   for (;;) {
     const { done, value } = await reader.read()
-    if (done) return Buffer.concat(chunks, size)
-    size += value.byteLength
-    if (size > limitBytes) {
+    if (done) return pieces.whole()
+    if (pieces.size + value.byteLength > limitBytes) {
       await reader.cancel()
       throw tooLarge(limitBytes)
     }
-    chunks.push(value)
+    pieces.add(value)
   }
 }
