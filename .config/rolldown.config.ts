@@ -2,17 +2,18 @@
  * Builds the published package. The program is one bundle of our code and the libraries that every start needs, because
  * reading their 400 files takes longer than the rest of a start. The dependencies in package.json stay outside: native
  * code, and libraries that load at first use. Command groups are separate chunks, as is the test kit. The typed client and
- * the proxy, which sites import, are separate bundles without code of the shop.
+ * the proxy, which sites import, are separate bundles without code of the shop. Their folders in dist are also packages of
+ * their own.
  */
 import { createHash } from 'node:crypto'
-import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { defineConfig } from 'rolldown'
 import type { CodeSplittingGroup, Plugin } from 'rolldown'
-import ts from 'typescript'
-import { billOfMaterials } from './sbom.ts'
+import { notices } from './notices.ts'
+import { declarations, modulesOf, sitePackage, sitePackages } from './site-packages.ts'
 
 const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { dependencies: Record<string, string> }
 /** Dependencies of listhen for features that we do not use. */
@@ -27,10 +28,7 @@ function outside(id: string): boolean {
 
 const forSites = defineConfig({
   input: {
-    'client/client': 'src/client/client.ts',
-    'client/webhooks': 'src/client/webhooks.ts',
-    'proxy/proxy': 'src/proxy/proxy.ts',
-    'proxy/node': 'src/proxy/node.ts',
+    ...Object.fromEntries(sitePackages.flatMap(modulesOf).map((module) => [module, `src/${module}.ts`])),
     ...modulesOfScripts()
   },
   platform: 'neutral',
@@ -46,7 +44,7 @@ const forSites = defineConfig({
     comments: { jsdoc: false },
     entryFileNames: '[name].js'
   },
-  plugins: [frozenAllowlist(), declarations([...modulesIn('client'), 'proxy/proxy', 'proxy/upstream', 'proxy/node'])]
+  plugins: [frozenAllowlist(), ...sitePackages.map(sitePackage)]
 })
 
 /**
@@ -83,16 +81,11 @@ const program = defineConfig({
     codeSplitting: { groups: layers },
     chunkFileNames: 'chunks/[name]-[hash].js'
   },
-  plugins: [frozenAllowlist(), declarations(['testing/testing', 'testing/types']), assets(), notices(), stamp()]
+  plugins: [frozenAllowlist(), declarations(['testing/testing']), assets(), notices(), stamp()]
 })
 
 // The order matters: the first clears the folder, and the last stamps its content.
 export default [forSites, program]
-
-/** The modules of a folder of src, by name in dist. */
-function modulesIn(folder: string): string[] {
-  return globSync(`src/${folder}/*.ts`).map((file) => relative('src', file).replaceAll('\\', '/').replace(/\.ts$/, ''))
-}
 
 /** What the storefront's scripts import besides each other (pages/browser-module.ts), by name in dist. */
 function modulesOfScripts(): Record<string, string> {
@@ -120,28 +113,6 @@ function frozenAllowlist(): Plugin {
   }
 }
 
-/** Writes the declarations of the modules that sites import. Each file declares all of its types explicitly. */
-function declarations(files: readonly string[]): Plugin {
-  return {
-    name: 'shopstead:declarations',
-    writeBundle() {
-      for (const file of files) {
-        const source = readFileSync(join('src', `${file}.ts`), 'utf8')
-        const { outputText, diagnostics = [] } = ts.transpileDeclaration(source, {
-          fileName: `${file}.ts`,
-          reportDiagnostics: true,
-          compilerOptions: { target: ts.ScriptTarget.ES2024, module: ts.ModuleKind.NodeNext, strict: true }
-        })
-        if (diagnostics.length > 0)
-          throw new Error(`${file}: ${ts.flattenDiagnosticMessageText(diagnostics[0]?.messageText, '\n')}`)
-        const target = join('dist', `${file}.d.ts`)
-        mkdirSync(dirname(target), { recursive: true })
-        writeFileSync(target, outputText.replaceAll(/(from '\.[^']*)\.ts'/g, "$1.js'"))
-      }
-    }
-  }
-}
-
 /** Copies the assets that the code reads at run time: src/platform/db/migrations becomes dist/platform/db/migrations. */
 function assets(): Plugin {
   return {
@@ -154,44 +125,6 @@ function assets(): Plugin {
       }
     }
   }
-}
-
-/**
- * Writes the licences of the bundled packages, as they require, and the bill of materials. Only drizzle-orm's package lacks
- * its licence text.
- */
-function notices(): Plugin {
-  const bundled = new Map<string, string>()
-  return {
-    name: 'shopstead:notices',
-    renderChunk(_, { modules }) {
-      for (const id of Object.keys(modules)) {
-        const [, folder, name] = /^(.*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+))[\\/]/.exec(id) ?? []
-        if (folder !== undefined && name !== undefined) bundled.set(name, folder)
-      }
-      return null
-    },
-    writeBundle() {
-      const names = [...bundled.keys()].toSorted()
-      const versions = new Map(names.map((name) => [name, versionOf(bundled.get(name) ?? '')]))
-      const texts = names.map((name) => `${name} ${versions.get(name)}\n\n${licenceOf(name, bundled.get(name) ?? '')}`)
-      const about = "Shopstead's bundle (the JavaScript files in this folder) contains code of the following packages."
-      writeFileSync('dist/THIRD-PARTY-NOTICES.txt', [about, ...texts].join(`\n\n${'-'.repeat(79)}\n\n`))
-      writeFileSync('dist/sbom.cdx.json', `${JSON.stringify(billOfMaterials(versions), null, 2)}\n`)
-    }
-  }
-}
-
-function versionOf(folder: string): string {
-  return (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }).version
-}
-
-/** The licence text of a package. @throws Error when it has none */
-function licenceOf(name: string, folder: string): string {
-  if (name === 'drizzle-orm') return readFileSync('.config/licence-drizzle-orm.txt', 'utf8').trim()
-  const [file] = globSync('{LICEN[SC]E,licen[sc]e}*', { cwd: folder })
-  if (file === undefined) throw new Error(`The bundled package ${name} has no licence file.`)
-  return readFileSync(join(folder, file), 'utf8').trim()
 }
 
 /** Writes a digest of the built files, which the service reports as its build id. */

@@ -6,11 +6,11 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
-import { gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, it } from 'vitest'
 import { Browser } from '../support/browser.ts'
 import { installPacked } from '../support/packed.ts'
 import { quay } from '../support/addresses.ts'
+import { sitePackageTests } from './site-packages.ts'
 
 const packed = installPacked()
 const { folder, home, installed, program } = packed
@@ -158,13 +158,6 @@ describe('the package', () => {
     expect(packagesOf('server')).toEqual(['@node-rs/argon2', 'better-sqlite3'])
   })
 
-  it('gives a site a small client and a proxy without code of the shop', () => {
-    expect(gzipSync(readFileSync(join(installed, 'dist/client/client.js'))).length).toBeLessThan(6 * 1024)
-    for (const file of ['client/client.js', 'client/webhooks.js', 'proxy/proxy.js', 'proxy/node.js']) {
-      expect(importsOf(join('dist', file)).filter((name) => !name.startsWith('node:'))).toEqual([])
-    }
-  })
-
   it('declares the types of its client and its proxy', async () => {
     const file = join(home, 'site.mts')
     writeFileSync(
@@ -282,4 +275,8 @@ server.closeAllConnections()
     expect(server.url).toMatch(/^https:/)
     expect(await stop(server)).toBe(0)
   })
+})
+
+describe('the packages for sites', () => {
+  sitePackageTests(packed, serve)
 })

@@ -14,6 +14,8 @@ export type Packed = {
   /** `bin/shopstead.js` of the installed package. */
   program: string
   files: string[]
+  /** The packed file. */
+  tarball: string
   remove(): void
 }
 
@@ -25,18 +27,36 @@ export function installPacked(): Packed {
   const home = join(folder, 'home')
   const installed = join(home, 'node_modules', 'shopstead')
   mkdirSync(home)
-  // The output of the build would precede the JSON.
-  const pack = ['pack', '--json', '--foreground-scripts=false', '--pack-destination', folder]
-  const [tarball] = JSON.parse(npm(pack, process.cwd())) as PackAnswer
-  npm(['install', join(folder, tarball.filename), '--no-audit', '--no-fund', '--prefer-offline'], home)
+  const tarball = pack(process.cwd(), folder)
+  install(home, tarball.file)
   return {
     folder,
     home,
     installed,
     program: join(installed, 'bin', 'shopstead.js'),
-    files: tarball.files.map(({ path }) => path),
+    files: tarball.files,
+    tarball: tarball.file,
     remove: () => rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** The packages for sites that the build has made beside the bundle, packed: each tarball by the name of its package. */
+export function packSitePackages({ folder }: Packed): Record<'@shopstead/client' | '@shopstead/proxy', Tarball> {
+  return { '@shopstead/client': pack('dist/client', folder), '@shopstead/proxy': pack('dist/proxy', folder) }
+}
+
+export type Tarball = { file: string; files: string[] }
+
+function pack(cwd: string, folder: string): Tarball {
+  // The output of a build would precede the JSON.
+  const args = ['pack', '--json', '--foreground-scripts=false', '--pack-destination', folder]
+  const [{ filename, files }] = JSON.parse(npm(args, cwd)) as PackAnswer
+  return { file: join(folder, filename), files: files.map(({ path }) => path) }
+}
+
+/** Installs packages into a folder. */
+export function install(folder: string, ...packages: string[]): void {
+  npm(['install', ...packages, '--no-audit', '--no-fund', '--prefer-offline'], folder)
 }
 
 function npm(args: string[], cwd: string): string {
