@@ -6,13 +6,14 @@ import { shipToCountries } from '../shop/checkout/ship-to.ts'
 import { addressView, likelyCountry } from './address-view.ts'
 import { readForm } from './read-form.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
-import { requireOpen, siteOf } from './storefront-settings.ts'
+import { siteOf } from './storefront-settings.ts'
 
 const path = /^\/cart\/address$/
 
 /**
  * The fields of a shipping address for the cart's script, without a page around them: those of a country, and checked by
- * the rules of the hosted page, in the language of the storefront. Nothing is stored.
+ * the rules of the hosted page, in the language of the storefront. Nothing is stored. Also without a storefront, because a
+ * site that `shopstead create` made from it asks for them.
  */
 export const addressPages: readonly PageRoute[] = [
   { method: 'GET', path, name: '/cart/address', handle: show },
@@ -20,7 +21,6 @@ export const addressPages: readonly PageRoute[] = [
 ]
 
 function show({ app, request }: PageCall): PageReply {
-  requireOpen(app)
   const asked = parseQuery(rawTarget(request)).get('country') ?? undefined
   const country = likelyCountry(app.db, [asked], request.headers.get('accept-language'))
   return fields(200, addressView(app.db, country, { values: {}, errors: {} }, siteOf(app).textLanguage))
@@ -28,7 +28,6 @@ function show({ app, request }: PageCall): PageReply {
 
 /** The fields with the address as it is stored, or with status 422 and the errors. */
 async function check({ app, request }: PageCall): Promise<PageReply> {
-  requireOpen(app)
   const values = Object.fromEntries(await readForm(request))
   const { textLanguage } = siteOf(app)
   const parsed = addressInput(shipToCountries(app.db), textLanguage).safeParse(values)
