@@ -6,12 +6,14 @@
  * their own.
  */
 import { createHash } from 'node:crypto'
-import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { defineConfig } from 'rolldown'
 import type { CodeSplittingGroup, Plugin } from 'rolldown'
+import { readStarter, starters } from '../src/operations/starters/files.ts'
+import type { StarterName } from '../src/operations/starters/files.ts'
 import { notices } from './notices.ts'
 import { declarations, modulesOf, sitePackage, sitePackages } from './site-packages.ts'
 
@@ -81,7 +83,7 @@ const program = defineConfig({
     codeSplitting: { groups: layers },
     chunkFileNames: 'chunks/[name]-[hash].js'
   },
-  plugins: [frozenAllowlist(), declarations(['testing/testing']), assets(), notices(), stamp()]
+  plugins: [frozenAllowlist(), declarations(['testing/testing']), assets(), starterFiles(), notices(), stamp()]
 })
 
 // The order matters: the first clears the folder, and the last stamps its content.
@@ -122,6 +124,22 @@ function assets(): Plugin {
         // Only drizzle-kit reads these.
         if (file.endsWith('_snapshot.json')) continue
         cpSync(file, join('dist', file.slice('src/'.length)))
+      }
+    }
+  }
+}
+
+/** Writes the files of each starter, because the package does not contain the sources that they come from. */
+function starterFiles(): Plugin {
+  return {
+    name: 'shopstead:starters',
+    writeBundle() {
+      for (const name of Object.keys(starters) as StarterName[]) {
+        for (const [path, content] of readStarter(name)) {
+          const target = join('dist', 'starters', name, path)
+          mkdirSync(dirname(target), { recursive: true })
+          writeFileSync(target, content)
+        }
       }
     }
   }

@@ -27,6 +27,7 @@ export const groups: readonly Group[] = [
   { name: 'events', about: 'the events of the shop', load: () => import('./events.ts') },
   { name: 'mail', about: 'emails of the shop', load: () => import('./mail.ts') },
   { name: 'backup', about: 'copies of the database and the secret key', load: () => import('./backup.ts') },
+  { name: 'create', about: 'a website for the shop', load: () => import('./create.ts') },
   { name: 'proxy', about: 'the first-party proxy, and a check of other proxies', load: () => import('./proxy.ts') },
   { name: 'openapi', about: 'the API description', load: () => import('./openapi.ts') },
   { name: 'completion', about: 'completion of commands in a shell', load: () => import('./completion.ts') },

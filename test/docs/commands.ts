@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { CommanderError } from 'commander'
 import type { Command } from 'commander'
 import { ShopCommand } from '../../src/cli/command.ts'
@@ -35,3 +36,10 @@ export function subcommandsOf(program: Command, name: string): string[] {
   const group = program.commands.find((command) => command.name() === name)
   return group?.commands.map((command) => command.name()) ?? []
 }
+
+/** The scripts of this package, and those of a site that "shopstead create" makes. */
+export const npmScripts: ReadonlySet<string> = new Set(
+  ['package.json', 'seeds/starters/plain/package.json'].flatMap((file) =>
+    Object.keys((JSON.parse(readFileSync(file, 'utf8')) as { scripts: Record<string, string> }).scripts)
+  )
+)

@@ -8,12 +8,11 @@ import { eventTypes } from '../../src/shop/events/event-types.ts'
 import { handledTypes } from '../../src/shop/payments/gateway-event.ts'
 import { definitions, settingKeys } from '../../src/shop/settings/definitions.ts'
 import { parseSettingKey, setSetting } from '../../src/shop/settings/settings.ts'
-import { idleProgram, refusalOf, subcommandsOf } from './commands.ts'
+import { idleProgram, npmScripts, refusalOf, subcommandsOf } from './commands.ts'
 import { blocksIn, inlineCode, pages, tableWith } from './pages.ts'
 import { readScript } from './shell.ts'
 
 const operating = 'docs/operating.md'
-const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
 /** The environment variables that the configuration knows. */
 const variables = new Set(
   globSync('src/platform/config/*.ts').flatMap(
@@ -77,7 +76,7 @@ describe.each(pages)('$file', (page) => {
 
   it('names npm scripts that exist', () => {
     const names = [...page.text.matchAll(/npm run (?:--silent )?([\w:-]+)/g)].map(([, name = '']) => name)
-    expect(names.filter((name) => !(name in scripts))).toEqual([])
+    expect(names.filter((name) => !npmScripts.has(name))).toEqual([])
   })
 
   it('names environment variables that exist', () => {

@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { ShopCommand } from '../../src/cli/command.ts'
 import { parseConfig } from '../../src/platform/config/config.ts'
-import { idleProgram, refusalOf } from './commands.ts'
+import { idleProgram, npmScripts, refusalOf } from './commands.ts'
 import { compileErrors } from './compile-snippets.ts'
 import { blocks, blocksIn } from './pages.ts'
 import { readScript } from './shell.ts'
@@ -10,9 +10,6 @@ import { readScript } from './shell.ts'
 /** Programs of a Debian machine, and functions that a snippet defines. */
 const programs = new Set(
   `apt-get bash caddy cat cd chmod curl git grep install journalctl node npm rm rsync ssh systemctl useradd`.split(' ')
-)
-const scripts = Object.keys(
-  (JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }).scripts
 )
 /** test/processes/docs/snippets.test.ts runs it. */
 const isRun = (code: string): boolean => code.startsWith('API=')
@@ -26,7 +23,7 @@ beforeAll(async () => {
 function problemOf([name = '', ...args]: readonly string[]): string | undefined {
   if (name === 'npx') return problemOf(args)
   if (name === 'shop' || name === 'shopstead') return refusalOf(program, args)
-  if (name === 'npm' && args[0] === 'run') return scripts.includes(args[1] ?? '') ? undefined : `npm run ${args[1]}`
+  if (name === 'npm' && args[0] === 'run') return npmScripts.has(args[1] ?? '') ? undefined : `npm run ${args[1]}`
   if (name === 'node') return existsSync(args[0] ?? '') ? undefined : `node ${args[0]}`
   return programs.has(name) ? undefined : `${name} is not a known program`
 }

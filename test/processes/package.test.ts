@@ -11,10 +11,12 @@ import { Browser } from '../support/browser.ts'
 import { installPacked } from '../support/packed.ts'
 import { quay } from '../support/addresses.ts'
 import { sitePackageTests } from './site-packages.ts'
+import { starterTests } from './starters.ts'
 
 const packed = installPacked()
 const { folder, home, installed, program } = packed
-afterAll(() => packed.remove())
+// A site of Next.js has thousands of files.
+afterAll(() => packed.remove(), 300_000)
 
 const environment = { PATH: process.env.PATH, HOME: folder, SHOPSTEAD_ENV: 'development', SHOPSTEAD_LOG: 'warn' }
 
@@ -77,6 +79,8 @@ describe('the package', () => {
         'dist/main.js',
         'dist/build-id',
         'dist/THIRD-PARTY-NOTICES.txt',
+        'dist/starters/next/app/layout.tsx',
+        'dist/starters/plain/server.ts',
         'dist/platform/db/migrations/0000_tables.sql',
         'dist/platform/db/migrations/meta/_journal.json',
         'docs/operating.md',
@@ -87,7 +91,9 @@ describe('the package', () => {
       (file) => !/^(bin|dist|docs|seeds)\/|^(package\.json|README\.md|LICENSE)$/.test(file)
     )
     expect(foreign).toEqual([])
-    expect(packed.files.filter((file) => /(?<!\.d)\.ts$/.test(file))).toEqual([])
+    // The files that "shopstead create" writes are sources of the site.
+    const ours = packed.files.filter((file) => !file.startsWith('dist/starters/'))
+    expect(ours.filter((file) => /(?<!\.d)\.ts$/.test(file))).toEqual([])
     const notices = readFileSync(join(installed, 'dist', 'THIRD-PARTY-NOTICES.txt'), 'utf8')
     expect(notices).toContain('Apache License')
   })
@@ -279,4 +285,8 @@ server.closeAllConnections()
 
 describe('the packages for sites', () => {
   sitePackageTests(packed, serve)
+})
+
+describe('the starters', () => {
+  starterTests(packed)
 })

@@ -1,0 +1,13 @@
+import type { Metadata } from 'next'
+import { Cart } from './cart'
+
+export const metadata: Metadata = { title: 'Your cart', robots: { index: false } }
+
+export default function CartPage() {
+  return (
+    <>
+      <h1>Your cart</h1>
+      <Cart />
+    </>
+  )
+}

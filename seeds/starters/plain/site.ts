@@ -1,0 +1,35 @@
+import type { Site } from './storefront/site.ts'
+import { textsIn } from './storefront/texts/languages.ts'
+
+/** The shop, as this server reaches it. */
+export const shopUrl = process.env['SHOP_URL'] ?? 'http://127.0.0.1:3000'
+/** The shop, as browsers open it: payment pages, links in emails, pictures. */
+export const shopPublicUrl = process.env['SHOP_PUBLIC_URL'] ?? 'http://localhost:3000'
+/** The header in which a web server in front of this one sends the visitor's address. */
+export const addressHeader = process.env['CLIENT_ADDRESS_HEADER']?.toLowerCase()
+
+const language = 'en'
+const currency = 'EUR'
+
+/** What this site says about itself. Products, carts and people come from the shop. Change it as you like. */
+export const site: Site = {
+  name: 'My shop',
+  tagline: 'A few good things, made with care',
+  logoUrl: '',
+  accentColor: '',
+  contact: '',
+  links: [],
+  language,
+  ...textsIn(language),
+  // The shop's currency, as in its setting shop.currency.
+  currency,
+  decimals: new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2,
+  publicUrl: process.env['SITE_URL'] ?? 'http://localhost:8080',
+  api: '/api/secure',
+  proxy: '/api/secure',
+  hasAffiliates: true,
+  // Shows a note on each page that nothing is charged. Remove it when the shop takes real payments.
+  isSandbox: process.env['NODE_ENV'] !== 'production',
+  minLength: 8,
+  cart: () => ({ testCards: [], byHand: false, takesVatId: false, accounts: true })
+}
