@@ -32,7 +32,7 @@ const commands: Record<string, [args: string[], answer: object, code?: number]> 
   events: [['events', 'list', '--limit', '1'], { events: [{}] }],
   report: [['report', 'payments'], { differences: {} }],
   stripe: [['stripe', 'setup'], { error: { code: 'CONFLICT' } }, 1],
-  create: [['create', join(temporaryFolder(), 'site')], { framework: 'plain' }],
+  create: [['create', 'docs'], { error: { code: 'CONFLICT' } }, 1],
   backup: [['backup', 'list'], { backups: [] }],
   openapi: [['openapi'], { openapi: '3.1.1' }],
   completion: [['completion', 'bash'], { shell: 'bash' }],
