@@ -6,6 +6,7 @@ import { startJobs } from './operations/jobs.ts'
 import type { Jobs } from './operations/jobs.ts'
 import { startMetrics } from './operations/metrics.ts'
 import type { Metrics } from './operations/metrics.ts'
+import { lockServer } from './operations/server-lock.ts'
 import { startWatchdog } from './operations/watchdog.ts'
 import type { Watchdog } from './operations/watchdog.ts'
 import { andThen } from './platform/eventually.ts'
@@ -39,12 +40,14 @@ type Serve = (request: Request) => Eventually<Response | undefined>
  * Serves the API, the proxy, the hosted pages and the sandbox's pages of an App, and runs its jobs.
  *
  * @param listen opens the port; the test kit keeps one port for several servers
- * @throws AppError CONFIG_INVALID when the host does not resolve or a port is not available
+ * @throws AppError CONFLICT while another server runs on the data folder; CONFIG_INVALID when the host does not resolve
+ *   or a port is not available
  */
 export async function startServer(
   app: App,
   listen: (options: HttpOptions) => Promise<HttpListener> = listenHttp
 ): Promise<RunningServer> {
+  const lock = lockServer(app.config.dataDir)
   disableBusyTimeout(app.db.sqlite)
   let stopping = false
   const api = createApi(app)
@@ -88,6 +91,7 @@ export async function startServer(
     await jobs?.stop()
     watchdog?.stop()
     await metrics?.stop()
+    lock.release()
   }
   try {
     const { metricsPort, host, port, https } = app.config

@@ -99,14 +99,20 @@ export async function openApp(
 }
 
 /**
- * Reads the configuration from the environment and its file.
+ * Reads the configuration from the environment and its file. Root becomes the owner of the data folder (see actAsOwner).
  *
  * @throws AppError CONFIG_INVALID with the variable and what it accepts
  */
-export async function loadConfig({ env }: Terminal, flags: ConfigFlags): Promise<Config> {
+export async function loadConfig({ env, messages }: Terminal, flags: ConfigFlags): Promise<Config> {
   const { parseConfig } = await import('../platform/config/config.ts')
   const { readEnvFile } = await import('../platform/config/env-file.ts')
-  return parseConfig({ ...readEnvFile(env, flags), ...env }, flags)
+  const config = parseConfig({ ...readEnvFile(env, flags), ...env }, flags)
+  if (process.geteuid?.() === 0) {
+    const { actAsOwner } = await import('../operations/act-as-owner.ts')
+    const warning = actAsOwner(config.dataDir)
+    if (warning !== undefined) messages.warn(warning)
+  }
+  return config
 }
 
 /**

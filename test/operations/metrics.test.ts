@@ -1,9 +1,11 @@
 import { createServer } from 'node:http'
 import type { AddressInfo, Server } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
+import { createApp } from '../../src/app.ts'
 import { startMetrics } from '../../src/operations/metrics.ts'
 import { startServer } from '../../src/start-server.ts'
 import { startShop } from '../support/running-shop.ts'
+import { configOf, quietShop, silent } from './health-support.ts'
 
 test('the metrics report requests, accounts and sizes without personal data', async () => {
   const shop = await startShop()
@@ -51,11 +53,11 @@ test('the metrics do not start on a port that is in use, and the error names the
 })
 
 test('the metrics stop when the server cannot start, so that its process ends', async () => {
-  const shop = await startShop()
-  onTestFinished(() => shop.stop())
   const [port, metricsPort] = [await takenPort(), await freePort()]
-  const config = { ...shop.app.config, port, metricsPort }
-  await expect(startServer({ ...shop.app, config })).rejects.toThrow(`Cannot listen on port ${port}`)
+  const config = { ...configOf(await quietShop()), port, metricsPort }
+  const app = createApp(config, { database: 'migrated' }, { log: silent })
+  onTestFinished(() => app.close())
+  await expect(startServer(app)).rejects.toThrow(`Cannot listen on port ${port}`)
   await expect(fetch(`http://127.0.0.1:${metricsPort}/metrics`)).rejects.toThrow('fetch failed')
 })
 

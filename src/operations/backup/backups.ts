@@ -16,6 +16,8 @@ import type { Config } from '../../platform/config/config.ts'
 import { hasRows, migrateDatabase, migrationStatus } from '../../platform/db/migrate.ts'
 import type { MigrationStatus } from '../../platform/db/migrate.ts'
 import { describeError } from '../../platform/log.ts'
+import { takeLock } from '../../platform/process-lock.ts'
+import { lockServer } from '../server-lock.ts'
 import { listOffers } from '../../shop/catalog/offers.ts'
 import { isModuleOn, listSettings, setting } from '../../shop/settings/settings.ts'
 
@@ -25,14 +27,28 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
 /**
  * Makes a verified backup of an open shop. A scheduled backup also deletes the oldest scheduled ones beyond
- * `backup.keep`.
+ * `backup.keep`, and two of them never run at the same time: the process of one outlives a server that is killed.
  *
  * @param onStep receives the name of each step, for the operator who waits
- * @throws AppError CONFLICT when the copy fails verification
+ * @throws AppError CONFLICT when the copy fails verification, or another scheduled backup is being made
  */
 export async function backUp(app: App, kind: BackupKind, onStep?: OnStep): Promise<InspectedBackup> {
+  if (kind !== 'scheduled') return copyShop(app, kind, onStep)
+  const { dataDir } = app.config
+  const lock = takeLock(join(dataDir, 'backup.lock'), 0)
+  if (lock === undefined) throw new AppError('CONFLICT', 'Another process is making a scheduled backup.')
+  try {
+    const info = await copyShop(app, kind, onStep)
+    pruneBackups(dataDir, setting(app.db, 'backup.keep'))
+    return info
+  } finally {
+    lock.release()
+  }
+}
+
+function copyShop(app: App, kind: BackupKind, onStep?: OnStep): Promise<InspectedBackup> {
   const { db, config } = app
-  const info = await createBackup({
+  return createBackup({
     db,
     dataDir: config.dataDir,
     kind,
@@ -40,17 +56,26 @@ export async function backUp(app: App, kind: BackupKind, onStep?: OnStep): Promi
     testCopy: (file) => testCopy(config, file),
     ...(onStep === undefined ? {} : { onStep })
   })
-  if (kind === 'scheduled') pruneBackups(config.dataDir, setting(db, 'backup.keep'))
-  return info
 }
 
 /**
  * Applies the pending migrations. A database with rows in it is first backed up to data/backups, so that an operator can
- * go back after a migration that succeeded; a migration that fails rolls back by itself.
+ * go back after a migration that succeeded; a migration that fails rolls back by itself. No server runs meanwhile: an
+ * older one would use tables that are no longer the same.
  *
- * @throws AppError CONFLICT when the database is newer than the program, or a migration fails
+ * @throws AppError CONFLICT while a server runs, when the database is newer than the program, or a migration fails
  */
 export async function migrateShop(app: App, onStep?: OnStep): Promise<MigrationStatus & { snapshot: string | null }> {
+  if (migrationStatus(app.db).pending.length === 0) return { ...migrateDatabase(app.db), snapshot: null }
+  const lock = lockServer(app.config.dataDir)
+  try {
+    return await migrateAlone(app, onStep)
+  } finally {
+    lock.release()
+  }
+}
+
+async function migrateAlone(app: App, onStep?: OnStep): Promise<MigrationStatus & { snapshot: string | null }> {
   const { db, config } = app
   const { pending, newer } = migrationStatus(db)
   const wanted = pending.length > 0 && !newer && hasRows(db)

@@ -10,6 +10,12 @@ export function backupName(kind: BackupKind, now: number): string {
   return kind === 'manual' ? `${time}.db` : `${time}-${kind}.db`
 }
 
+/** When the backup of this name was made, in epoch milliseconds; NaN for a file with a name of its own. */
+export function timeOf(name: string): number {
+  const [, day, hours, rest] = /(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d-\d\d\.\d{3}Z)[^/]*$/.exec(name) ?? []
+  return Date.parse(`${day}${hours}:${rest?.replace('-', ':')}`)
+}
+
 /** The kind that `backupName` wrote into a file name. */
 export function kindOf(name: string): BackupKind {
   return name.endsWith('-scheduled.db')

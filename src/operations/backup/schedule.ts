@@ -3,10 +3,13 @@ import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { Cron } from 'croner'
 import type { App } from '../../app.ts'
+import { isFromFuture } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config/config.ts'
 import { describeError } from '../../platform/log.ts'
 import { packageRoot } from '../../platform/package-root.ts'
-import { setting } from '../../shop/settings/settings.ts'
+import { setting, settingChangedAt } from '../../shop/settings/settings.ts'
+import { backupFolder } from './create.ts'
+import { backupFiles, kindOf, timeOf } from './files.ts'
 
 const lookEveryMs = 2_000
 
@@ -14,8 +17,9 @@ export type BackupSchedule = { stop(): Promise<void> }
 
 /**
  * Makes backups at the times in `backup.schedule`, in the server's local time, and checks every 2 seconds whether the
- * setting changed. Each backup runs in its own process, because reading a whole database would block requests for
- * seconds.
+ * setting changed. Each time gets one backup, also when the clock is set back or the server starts again in that minute;
+ * a time that passed while no server ran gets its backup at the start. Each backup runs in its own process, because
+ * reading a whole database would block requests for seconds.
  */
 export function startBackupSchedule(app: App): BackupSchedule {
   let line = ''
@@ -24,7 +28,7 @@ export function startBackupSchedule(app: App): BackupSchedule {
   let child: ChildProcess | undefined
   let isReadable = true
   const run = (): void => {
-    running ??= makeBackup(app, (started) => void (child = started))
+    running ??= makeDueBackup(app, cron, (started) => void (child = started))
       .catch((error: unknown) => {
         app.log.error('a scheduled backup could not be started', { error: describeError(error) })
       })
@@ -50,6 +54,7 @@ export function startBackupSchedule(app: App): BackupSchedule {
     cron = wanted === '' ? undefined : schedule(app, wanted, run)
   }
   look()
+  run()
   const timer = setInterval(look, lookEveryMs)
   return {
     async stop() {
@@ -72,9 +77,28 @@ function schedule(app: App, line: string, run: () => void): Cron | undefined {
   }
 }
 
+/** Whether the last time of the schedule has passed since the schedule was set, and has no backup. */
+export function isBackupDue({ config, db, clock }: App, cron: Cron): boolean {
+  const now = clock.now()
+  // Croner counts in whole seconds and leaves out the given one; a timer can fire a moment early.
+  const [last] = cron.previousRuns(1, new Date(now + 1_010))
+  const setAt = settingChangedAt(db, 'backup.schedule')
+  if (last === undefined || (last.getTime() < setAt && !isFromFuture(setAt, now))) return false
+  const [next] = cron.nextRuns(1, last)
+  const end = next?.getTime() ?? Infinity
+  return !backupFiles(backupFolder(config.dataDir)).some((file) => {
+    const at = timeOf(file)
+    return kindOf(file) === 'scheduled' && at >= last.getTime() && at < end
+  })
+}
+
 /** Nothing is inherited. NODE_OPTIONS, for example, would run code in the child. */
 function childEnvironment({ env, secret }: Config): NodeJS.ProcessEnv {
   return { SHOPSTEAD_ENV: env, ...(secret === null ? {} : { SHOPSTEAD_SECRET: secret }) }
+}
+
+async function makeDueBackup(app: App, cron: Cron | undefined, onStart: (child: ChildProcess) => void): Promise<void> {
+  if (cron !== undefined && isBackupDue(app, cron)) await makeBackup(app, onStart)
 }
 
 async function makeBackup(app: App, onStart: (child: ChildProcess) => void): Promise<void> {

@@ -54,6 +54,12 @@ export function setting<K extends SettingKey>(db: Db, key: K): SettingValue<K> {
   return (values.has(key) ? values.get(key) : definitions[key].default) as SettingValue<K>
 }
 
+/** When a setting was last set (epoch milliseconds); 0 for one that has its default. */
+export function settingChangedAt(db: Db, key: SettingKey): number {
+  const row = db.orm.select({ at: settings.updatedAt }).from(settings).where(eq(settings.key, key)).get()
+  return row?.at ?? 0
+}
+
 /** Whether a module is on. */
 export function isModuleOn(db: Db, name: ModuleName): boolean {
   return snapshot(db).isOn(name)

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase } from '../../../src/platform/db/database.ts'
@@ -27,7 +27,7 @@ export type Race = {
   after?(context: RaceContext, rounds: number): Promise<void>
 }
 
-/** Two server processes on one data folder, and their gateway. */
+/** Two server processes on one database, and their gateway. */
 export type RaceContext = {
   trial: Trial
   dataDir: string
@@ -69,7 +69,9 @@ export async function openRaceContext(trial: Trial, catalogue: object): Promise<
   for (const bucket of openBuckets) set(`limits.${bucket}`, 'off')
   for (const [key, value] of Object.entries(withoutHoldLimits)) set(key as SettingKey, value)
   set('affiliates.payoutHoldDays', '0')
-  servers.push(...(await Promise.all([servePacked(trial.packed, launch), servePacked(trial.packed, launch)])))
+  const other = otherFolder(dataDir)
+  const launches = [launch, { ...launch, dataDir: other }]
+  servers.push(...(await Promise.all(launches.map((each) => servePacked(trial.packed, each)))))
   return {
     trial,
     dataDir,
@@ -86,9 +88,19 @@ export async function openRaceContext(trial: Trial, catalogue: object): Promise<
       await gateway.close()
       await relay.close()
       db.sqlite.close()
-      rmSync(dataDir, { recursive: true, force: true })
+      for (const folder of [dataDir, other]) rmSync(folder, { recursive: true, force: true })
     }
   }
+}
+
+/**
+ * A data folder with the same database, key and counters. A server refuses the folder of another one; the transactions
+ * must decide each race all the same, because commands work beside a server.
+ */
+function otherFolder(dataDir: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'shopstead-races-'))
+  for (const name of ['shopstead.db', 'limits.db', 'secret.key']) symlinkSync(join(dataDir, name), join(folder, name))
+  return folder
 }
 
 const openBuckets = [

@@ -1,0 +1,36 @@
+import { existsSync } from 'node:fs'
+import Database from 'better-sqlite3'
+import { isBusy } from './db/storage-errors.ts'
+
+export type ProcessLock = { release(): void }
+
+/**
+ * Takes the lock that `file` stands for, or returns undefined if another holder has it after `waitMs`. Waiting blocks the
+ * event loop.
+ *
+ * An open SQLite transaction holds the lock, so the kernel releases it when the process ends, also by SIGKILL, and no
+ * process id can be mistaken for another. The transaction writes nothing: it works on a full disk.
+ *
+ * @throws SqliteError when the file cannot be opened
+ */
+export function takeLock(file: string, waitMs: number): ProcessLock | undefined {
+  const sqlite = new Database(file, { timeout: waitMs })
+  try {
+    // The rollback journal would be a file.
+    sqlite.pragma('journal_mode = MEMORY')
+    sqlite.exec('BEGIN IMMEDIATE')
+    return { release: () => void sqlite.close() }
+  } catch (error) {
+    sqlite.close()
+    if (isBusy(error)) return undefined
+    throw error
+  }
+}
+
+/** Whether a process holds the lock. Creates no file. */
+export function isLockHeld(file: string): boolean {
+  if (!existsSync(file)) return false
+  const lock = takeLock(file, 0)
+  lock?.release()
+  return lock === undefined
+}
