@@ -2,6 +2,7 @@ import { createDescription } from './api/openapi.ts'
 import { createApi } from './api/server.ts'
 import { AppError } from './errors.ts'
 import type { App } from './app.ts'
+import { instanceHeader, instanceOf } from './operations/instance.ts'
 import { startJobs } from './operations/jobs.ts'
 import type { Jobs } from './operations/jobs.ts'
 import { startMetrics } from './operations/metrics.ts'
@@ -51,6 +52,7 @@ export async function startServer(
   disableBusyTimeout(app.db.sqlite)
   let stopping = false
   const api = createApi(app)
+  const instance = { [instanceHeader]: instanceOf(app) }
   const description = createDescription(app)
   const pages = createPages(app, api)
   /** The handlers by path, or by path prefix if it ends in a slash. The first match answers; the pages answer the rest. */
@@ -61,7 +63,7 @@ export async function startServer(
     ['/media/', (request) => serveMedia(app, request)],
     ['/openapi.json', description],
     ['/docs', description],
-    ['/livez', probe(() => new Response('ok\n'))],
+    ['/livez', probe(() => new Response('ok\n', { headers: instance }))],
     ['/readyz', probe(() => readiness(app, stopping))],
     ...(app.sandbox === null ? [] : [['/sandbox/', app.sandbox.pages] satisfies [string, Serve]])
   ]

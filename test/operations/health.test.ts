@@ -1,4 +1,14 @@
-import { chmodSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createApp } from '../../src/app.ts'
@@ -110,7 +120,7 @@ describe('a check of the folder fails', () => {
       status: 'failed',
       message: 'The file secret.key is missing.'
     })
-    rmSync(join(dataDir, 'secret.key'))
+    expect(existsSync(join(dataDir, 'secret.key'))).toBe(false)
     expect(await checkOf('secret', dataDir, { SHOPSTEAD_SECRET: 'x'.repeat(40) })).toMatchObject({ status: 'ok' })
   })
 })

@@ -19,9 +19,12 @@ export type StripeAccount = {
  * A Stripe account at an address of its own, as a shop with `SHOPSTEAD_PAYMENTS=stripe` sees it: the API over HTTP, and
  * webhooks posted to the URL of each webhook endpoint. It has no endpoint at first.
  */
-export async function openStripeAccount(options: Partial<SandboxOptions> = {}): Promise<StripeAccount> {
+export async function openStripeAccount(
+  options: Partial<SandboxOptions> = {},
+  onEnd: (end: () => Promise<void> | void) => void = onTestFinished
+): Promise<StripeAccount> {
   const sandbox = createSandbox({
-    file: join(temporaryFolder(), 'sandbox.db'),
+    file: join(temporaryFolder(onEnd), 'sandbox.db'),
     publicUrl: () => 'http://stripe.test',
     clock: systemClock,
     webhookSecret: 'whsec_unused',
@@ -32,7 +35,7 @@ export async function openStripeAccount(options: Partial<SandboxOptions> = {}): 
   })
   const { origin, close } = await serveSandbox(sandbox)
   sandbox.start()
-  onTestFinished(async () => {
+  onEnd(async () => {
     await close()
     sandbox.close()
   })

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
-/** Creates a folder that is deleted after the test. */
-export function temporaryFolder(): string {
+/** Creates a folder that is deleted after the test, or when another `onEnd` says so. */
+export function temporaryFolder(onEnd: (end: () => void) => void = onTestFinished): string {
   const folder = mkdtempSync(join(tmpdir(), 'shopstead-test-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  onEnd(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }

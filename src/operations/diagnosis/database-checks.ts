@@ -79,7 +79,9 @@ async function checkWrites({ db, config }: App): Promise<Finding> {
         'Another process has locked the database: the shop cannot take orders.',
         `Wait for its import or migration to end. "fuser -v ${databaseFile(config)}" shows the process.`
       )
-    const advice = 'Free disk space, check that the disk is not mounted read-only, and look for disk errors in "dmesg".'
+    const advice = /readonly|permission/i.test(describeError(error))
+      ? 'Give the files to the user of the server (see "file owners"), and check that the disk is not mounted read-only.'
+      : 'Free disk space, and look for disk errors in "dmesg".'
     return failed(`The database rejects writes: ${describeError(error)}.`, isDamage(error) ? restoreAdvice : advice)
   }
 }

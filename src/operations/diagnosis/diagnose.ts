@@ -1,4 +1,5 @@
-import { createApp } from '../../app.ts'
+import { existsSync } from 'node:fs'
+import { createApp, databaseFile } from '../../app.ts'
 import type { App, Overrides } from '../../app.ts'
 import { AppError } from '../../errors.ts'
 import type { Config } from '../../platform/config/config.ts'
@@ -7,10 +8,12 @@ import { describeError } from '../../platform/log.ts'
 import { failed, runCheck } from './check.ts'
 import type { Check, CheckResult, CheckStatus } from './check.ts'
 import { databaseChecks } from './database-checks.ts'
+import { fileChecks } from './file-checks.ts'
 import { folderChecks } from './folder-checks.ts'
 import { mailChecks } from './mail-checks.ts'
 import { networkChecks } from './network-checks.ts'
 import { paymentChecks } from './payment-checks.ts'
+import { serverChecks } from './server-checks.ts'
 import { settingChecks } from './setting-checks.ts'
 import { taxChecks } from './tax-checks.ts'
 import { workChecks } from './work-checks.ts'
@@ -25,8 +28,7 @@ export async function diagnose(config: Config, overrides: Overrides = {}): Promi
   const checks: CheckResult[] = []
   for (const check of folderChecks) {
     checks.push(await runCheck(config, check))
-    // Opening the shop would create the missing folder, and health must not change anything.
-    if (check.name === 'data folder' && checks[0]?.status === 'failed') return report(checks)
+    if (createsOnOpen(config, check.name) && checks.at(-1)?.status === 'failed') return report(checks)
   }
   const app = openApp(config, overrides)
   if ('status' in app) return report([...checks, app])
@@ -38,19 +40,25 @@ export async function diagnose(config: Config, overrides: Overrides = {}): Promi
   return report(checks)
 }
 
+/** Opening the shop would create a missing folder, or a new key for its database, and health must not change anything. */
+function createsOnOpen(config: Config, name: string): boolean {
+  return name === 'data folder' || (name === 'secret' && existsSync(databaseFile(config)))
+}
+
 /** A database at another schema version lacks tables that the other checks read. */
 function checksFor(app: App): readonly Check[] {
-  return isCurrent(app)
-    ? [
-        ...databaseChecks,
-        ...settingChecks,
-        ...taxChecks,
-        ...mailChecks,
-        ...networkChecks,
-        ...paymentChecks,
-        ...workChecks
-      ]
-    : databaseChecks
+  if (!isCurrent(app)) return databaseChecks
+  return [
+    ...databaseChecks,
+    ...settingChecks,
+    ...taxChecks,
+    ...mailChecks,
+    ...fileChecks,
+    ...serverChecks,
+    ...networkChecks,
+    ...paymentChecks,
+    ...workChecks
+  ]
 }
 
 function isCurrent({ db }: App): boolean {

@@ -54,6 +54,26 @@ export const folderChecks: readonly Check<Config>[] = [
     }
   },
   {
+    name: 'file owners',
+    run({ dataDir }) {
+      const { uid, gid } = statSync(dataDir)
+      const stats = readdirSync(dataDir).map((name) => ({ name, ...ownerOf(join(dataDir, name)) }))
+      const foreign = stats.filter((file) => file.uid !== undefined && file.uid !== uid).map(({ name }) => name)
+      if (foreign.length > 0)
+        return failed(
+          `The folder belongs to user ${uid}, but these files do not: ${foreign.join(', ')}.`,
+          `Run "chown -R ${uid}:${gid} ${dataDir}" as root, then start the server again.`
+        )
+      const locked = stats.filter(({ mode }) => mode !== undefined && (mode & 0o600) !== 0o600).map(({ name }) => name)
+      if (locked.length > 0)
+        return failed(
+          `Their owner cannot read and write: ${locked.join(', ')}.`,
+          `Run "chmod -R u+rwX ${dataDir}", then start the server again.`
+        )
+      return ok(`User ${uid} owns the folder and the files in it.`)
+    }
+  },
+  {
     name: 'secret',
     run({ secret, dataDir }) {
       if (secret !== null) return ok('From SHOPSTEAD_SECRET.')
@@ -61,7 +81,7 @@ export const folderChecks: readonly Check<Config>[] = [
       if (!existsSync(file))
         return failed(
           'The file secret.key is missing.',
-          'Restore it from a backup. Otherwise Shopstead creates a new key, and the links in sent emails stop working.'
+          'Copy it back, or restore a backup, which contains it ("shopstead backup restore FILE"). Otherwise the next start makes a new key: links in sent emails stop working, and the shop no longer knows its payments at Stripe.'
         )
       if (readFileSync(file, 'utf8').trim().length < 32)
         return failed(
@@ -72,6 +92,12 @@ export const folderChecks: readonly Check<Config>[] = [
     }
   }
 ]
+
+/** Nothing for a file that has just been deleted, such as a temporary one. */
+function ownerOf(path: string): { uid?: number; mode?: number } {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  return stat === undefined ? {} : { uid: stat.uid, mode: stat.mode }
+}
 
 /** The paths in the data folder that only the owner may read. */
 function privatePaths(dataDir: string): string[] {

@@ -1,6 +1,5 @@
 import { max } from 'drizzle-orm'
 import type { App } from '../../app.ts'
-import { sessionCookieName } from '../../shop/accounts/session-cookie.ts'
 import { toIso } from '../../platform/iso-time.ts'
 import { readMisforwarding } from '../../platform/http/forwarding.ts'
 import { isUntrustedForwarding, parseTrustedProxies } from '../../platform/http/client-address.ts'
@@ -8,10 +7,11 @@ import { describeError } from '../../platform/log.ts'
 import { MailFailure } from '../../platform/mail/message.ts'
 import { verifySmtp } from '../../platform/mail/smtp-transport.ts'
 import { events } from '../../shop/events/schema.ts'
+import { ask } from './ask.ts'
 import { failed, ok, span, warning } from './check.ts'
 import type { Check, Finding } from './check.ts'
+import { checkPublicUrl } from './public-url.ts'
 
-const timeoutMs = 5_000
 /** A webhook's signature fails when the clock is 300 s off. The margin leaves time for a clock that drifts further. */
 const failedSkewMs = 120_000
 const warningSkewMs = 10_000
@@ -33,28 +33,7 @@ export const networkChecks: readonly Check[] = [
   { name: 'public url', run: checkPublicUrl },
   { name: 'forwarded requests', run: checkForwarding },
   { name: 'client addresses', run: checkClientAddresses },
-  {
-    name: 'smtp',
-    async run({ config }) {
-      if (config.smtpUrl === null) {
-        const message = 'SHOPSTEAD_SMTP_URL is not set: messages are written to files in data/mail.'
-        return config.env === 'production'
-          ? failed(message, 'Set SHOPSTEAD_SMTP_URL: until then, the shop sends no email.')
-          : ok(message)
-      }
-      try {
-        await verifySmtp(config.smtpUrl)
-        return ok('The mail server accepts the login.')
-      } catch (error) {
-        // Without the cause: a server may repeat the password in its answer.
-        const reason = error instanceof MailFailure ? error.message : 'SHOPSTEAD_SMTP_URL is not a valid SMTP URL'
-        return failed(
-          `The mail server cannot be used: ${reason}.`,
-          'Check SHOPSTEAD_SMTP_URL and that the server is up. Messages stay queued until it works.'
-        )
-      }
-    }
-  }
+  { name: 'smtp', run: checkSmtp }
 ]
 
 /** Any client on the internet can send X-Forwarded-For. From the shop's own network, it comes from a proxy. */
@@ -132,61 +111,47 @@ function clockMoved(aheadMs: number): Finding {
   )
 }
 
-/**
- * Sends requests to the public URL as a browser does: it gets a nonce through the first-party proxy, then logs out
- * without a session, which sets the session cookie. The web server in front of Shopstead must pass both on.
- */
-async function checkPublicUrl(app: App): Promise<Finding> {
-  const { env, publicUrl } = app.config
-  const production = env === 'production'
-  if (publicUrl === null) {
-    return production
-      ? failed('SHOPSTEAD_PUBLIC_URL is not set.', 'Set it to the address that browsers open.')
-      : ok(`${app.publicUrl()}, because SHOPSTEAD_PUBLIC_URL is not set.`)
+async function checkSmtp({ config }: App): Promise<Finding> {
+  if (config.smtpUrl === null) {
+    const message = 'SHOPSTEAD_SMTP_URL is not set: messages are written to files in data/mail.'
+    return config.env === 'production'
+      ? failed(message, 'Set SHOPSTEAD_SMTP_URL: until then, the shop sends no email.')
+      : ok(message)
   }
-  if (production && !publicUrl.startsWith('https:'))
-    return failed(`${publicUrl} is not https.`, 'Serve the shop over https: http exposes cookies and card data.')
-  const nonce = await ask(`${publicUrl}/api/secure/nonce`)
-  if (nonce instanceof Error) {
-    const message = `${publicUrl} does not answer: ${describeError(nonce)}.`
-    return production
-      ? failed(message, 'Start the server, or check DNS, the certificate and the web server in front of Shopstead.')
-      : warning(message, 'Start the server to run this check.')
-  }
-  return checkCookie(app, publicUrl, nonce)
-}
-
-async function checkCookie(app: App, publicUrl: string, answer: Response): Promise<Finding> {
-  const body = (await answer.json().catch(() => ({}))) as { data?: { nonce?: unknown; headerName?: unknown } }
-  const { nonce, headerName } = body.data ?? {}
-  if (answer.status !== 200 || typeof nonce !== 'string' || typeof headerName !== 'string')
-    return failed(
-      `Shopstead does not answer at ${publicUrl} (status ${answer.status} for /api/secure/nonce).`,
-      'Configure the web server in front to pass on every path, or correct SHOPSTEAD_PUBLIC_URL.'
-    )
-  const logout = await ask(`${publicUrl}/api/secure/auth/logout`, { method: 'POST', headers: { [headerName]: nonce } })
-  const cookies = logout instanceof Error ? [] : logout.headers.getSetCookie()
-  const cookie = cookies.find((line) => line.startsWith(`${sessionCookieName(app)}=`))
-  if (cookie === undefined)
-    return failed(
-      `The answer from ${publicUrl} lacks the session cookie ${sessionCookieName(app)}.`,
-      'Configure the web server in front to pass on Set-Cookie and X-Nonce unchanged.'
-    )
-  if (/;\s*domain=/i.test(cookie) || (publicUrl.startsWith('https:') && !/;\s*secure/i.test(cookie)))
-    return failed(
-      'The web server in front of Shopstead changes the session cookie.',
-      'Configure it to pass on Set-Cookie unchanged.'
-    )
-  return ok(`${publicUrl} answers and passes on cookies.`)
-}
-
-async function ask(url: string, init: RequestInit = {}): Promise<Response | Error> {
   try {
-    return await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) })
+    await verifySmtp(config.smtpUrl)
+    return ok('The mail server accepts the login.')
   } catch (error) {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-    return cause instanceof Error && cause.name !== 'TimeoutError'
-      ? cause
-      : new Error(`no answer within ${timeoutMs / 1000} s`)
+    // Without the server's own words: they may repeat the password.
+    const code = error instanceof MailFailure ? (error.message.split(' ')[0] ?? '') : 'EURL'
+    const { reason, advice } = mailProblems[code] ?? {
+      reason: `cannot be used (${code})`,
+      advice: 'Check SHOPSTEAD_SMTP_URL and the log of the mail server.'
+    }
+    return failed(`The mail server ${reason}.`, `${advice} Messages stay queued until it works.`)
   }
+}
+
+const notReached = {
+  reason: 'does not answer',
+  advice: 'Check the host and port in SHOPSTEAD_SMTP_URL, that the mail server is up, and the firewall.'
+}
+
+/** What nodemailer's error codes mean (nodemailer.com/errors). */
+const mailProblems: Readonly<Record<string, { reason: string; advice: string }>> = {
+  EAUTH: {
+    reason: 'refuses the login',
+    advice:
+      'Correct the user and password in SHOPSTEAD_SMTP_URL; percent-encode characters such as @ (%40). Some providers need a password of its own for programs.'
+  },
+  ECONNECTION: notReached,
+  ECONNREFUSED: notReached,
+  ESOCKET: notReached,
+  ETIMEDOUT: notReached,
+  EDNS: { reason: 'has a name that is unknown', advice: 'Correct the host in SHOPSTEAD_SMTP_URL.' },
+  ETLS: {
+    reason: 'offers no TLS',
+    advice: 'Use port 587 or smtps:// in SHOPSTEAD_SMTP_URL, or allow it with ?requireTLS=false in your own network.'
+  },
+  EURL: { reason: 'has no valid address', advice: 'Correct SHOPSTEAD_SMTP_URL: smtp://user:password@host:587.' }
 }

@@ -26,13 +26,27 @@ async function checkGateway({ cards, config }: App): Promise<Finding> {
     return failed('SHOPSTEAD_STRIPE_SECRET_KEY is not set.', "Set it to the secret key from Stripe's dashboard.")
   try {
     await (await cards.client()).balance.retrieve({}, quick)
-    return ok(`Stripe answers (${cards.livemode ? 'live' : 'test'} mode).`)
+    return checkMode(config.env === 'production', cards.livemode)
   } catch (error) {
     return failed(
       `Stripe rejected the key or did not answer: ${errorCodeOf(error)}.`,
       'Check SHOPSTEAD_STRIPE_SECRET_KEY and the network.'
     )
   }
+}
+
+/** A test key in production gives goods away; a live key elsewhere charges real cards in trials. */
+function checkMode(isProduction: boolean, isLive: boolean): Finding {
+  if (isProduction === isLive) return ok(`Stripe answers (${isLive ? 'live' : 'test'} mode).`)
+  return isLive
+    ? warning(
+        'The key is a live key, but SHOPSTEAD_ENV is not production: trials charge real cards.',
+        'Set SHOPSTEAD_STRIPE_SECRET_KEY to a test key (sk_test_…), or SHOPSTEAD_ENV=production.'
+      )
+    : warning(
+        'The key is a test key, but SHOPSTEAD_ENV is production: orders are paid without money.',
+        'Set SHOPSTEAD_STRIPE_SECRET_KEY to your live key (sk_live_… or rk_live_…) before you sell.'
+      )
 }
 
 function checkOpenPayments({ db, clock }: App): Finding {

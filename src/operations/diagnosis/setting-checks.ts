@@ -1,7 +1,10 @@
+import type { App } from '../../app.ts'
 import { hasInvoices } from '../../shop/invoices/find.ts'
 import { listModules, setting } from '../../shop/settings/settings.ts'
+import { shipToCountries } from '../../shop/checkout/ship-to.ts'
+import { methodsOfCountry, zoneCountries } from '../../shop/shipping/zones.ts'
 import { ok, warning } from './check.ts'
-import type { Check } from './check.ts'
+import type { Check, Finding } from './check.ts'
 
 /** Settings whose effect an operator may not expect. */
 export const settingChecks: readonly Check[] = [
@@ -17,6 +20,17 @@ export const settingChecks: readonly Check[] = [
       return ok(off.length === 0 ? 'All modules are on.' : `Off: ${off.map((module) => module.name).join(', ')}.`)
     }
   },
+  {
+    name: 'selling',
+    run({ db }) {
+      if (setting(db, 'checkout.enabled')) return ok('Buyers can order.')
+      return warning(
+        'checkout.enabled is false: buyers cannot order.',
+        'Run "shopstead settings set checkout.enabled true" to sell again.'
+      )
+    }
+  },
+  { name: 'shipping', run: checkShipping },
   {
     name: 'invoices',
     run({ db }) {
@@ -39,3 +53,18 @@ export const settingChecks: readonly Check[] = [
     }
   }
 ]
+
+/** A country that the operator lists but that no zone ships to is left out silently. */
+function checkShipping({ db }: App): Finding {
+  if (zoneCountries(db).length === 0) return ok('There are no shipping zones: shipping costs nothing.')
+  const served = new Set(shipToCountries(db).filter((country) => (methodsOfCountry(db, country) ?? []).length > 0))
+  const listed = setting(db, 'checkout.shipTo')
+  const wanted = listed.length === 0 ? shipToCountries(db) : listed
+  const missing = wanted.filter((country) => !served.has(country))
+  if (missing.length === 0) return ok(`The shop ships to ${served.size} countries.`)
+  const countries = missing.slice(0, 10).join(',')
+  return warning(
+    `No shipping method for ${missing.length > 10 ? `${missing.length} countries, such as ` : ''}${countries}: buyers there cannot order goods.`,
+    `Run "shopstead shipping set Abroad --countries ${countries} --method parcel --name Parcel --amount 9.90" with your own costs, or leave them out of checkout.shipTo.`
+  )
+}

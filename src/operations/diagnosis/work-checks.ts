@@ -52,7 +52,7 @@ export const workChecks: readonly Check[] = [
       if (late === undefined || late === 0) return ok('None.')
       return warning(
         `${late} messages failed, or have been queued for more than an hour.`,
-        'Check that the server runs, then check the mail server.'
+        'Run "shopstead mail test ADDRESS" with your own address: it says what the mail server answers. The server tries again by itself.'
       )
     }
   },
@@ -63,7 +63,7 @@ export const workChecks: readonly Check[] = [
       if (givenUp === 0 && late === 0) return ok('None.')
       return warning(
         `${late} deliveries have waited for more than an hour; ${givenUp} failed permanently in the last week.`,
-        'Run "shopstead webhooks deliveries" to see them and "shopstead webhooks replay" to send them again.'
+        'Run "shopstead webhooks deliveries" to see them and why, and "shopstead webhooks replay --failed" to send them again.'
       )
     }
   },
@@ -85,8 +85,20 @@ function checkAccounts({ db }: App): Finding {
 
 function checkBackups({ config, db, clock }: App): Finding {
   const schedule = setting(db, 'backup.schedule')
-  const newest = backupFiles(backupFolder(config.dataDir))
-    .map(summarizeBackup)
+  const never = schedule !== '' && new Cron(schedule, { paused: true }).nextRun(new Date(clock.now())) === null
+  if (never)
+    return failed(
+      `The time of backup.schedule (${schedule}) never comes: no backups are made.`,
+      'Run "shopstead settings set backup.schedule \'0 3 * * *\'".'
+    )
+  const backups = backupFiles(backupFolder(config.dataDir)).map(summarizeBackup)
+  const [last] = backups
+  if (last !== undefined && !last.verified)
+    return failed(
+      `The newest backup, ${last.file}, is damaged.`,
+      `Look for disk errors in "dmesg", delete the file ("rm ${last.file}"), and run "shopstead backup create".`
+    )
+  const newest = backups
     // The age of a backup dated in the future is unknown.
     .find(({ verified, createdAt }) => verified && createdAt !== null && !isFromFuture(createdAt, clock.now()))
   if (config.env !== 'production' && schedule === '' && newest === undefined)

@@ -1,4 +1,4 @@
-import { CronPattern } from 'croner'
+import { Cron } from 'croner'
 
 /** Whether text is the address of products, with {slug} and perhaps {publicUrl} in front. */
 export function isProductUrl(template: string): boolean {
@@ -55,7 +55,7 @@ export function isLanguage(tag: string): boolean {
 export function isCronExpression(text: string): boolean {
   if (text === '') return true
   try {
-    return new CronPattern(text) instanceof CronPattern
+    return new Cron(text, { paused: true }).nextRun() !== null
   } catch {
     return false
   }

@@ -219,7 +219,7 @@ export const definitions = {
     'The schedule of backups while "shopstead serve" runs: a cron expression such as 0 3 * * *; empty for none',
     upTo(100).refine(
       isCronExpression,
-      'a cron expression (minute, hour, day, month, weekday) such as 0 3 * * *, or empty'
+      'a cron expression (minute, hour, day, month, weekday) for a time that comes, such as 0 3 * * *, or empty'
     )
   ),
   'backup.keep': integer(14, 1, 1000, 'How many scheduled backups are kept; older ones are deleted'),

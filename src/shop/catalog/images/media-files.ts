@@ -39,14 +39,21 @@ export function deleteUnfinishedMedia(dataDir: string): void {
   deleteStaleDrafts(join(dataDir, 'media'))
 }
 
+type StoredPicture = { hash: string; width: number }
+
+/** The names of a picture's files in the folder media. */
+export function mediaFileNames({ hash, width }: StoredPicture): string[] {
+  return widthsOf(width).map((each) => `${hash}-${each}.webp`)
+}
+
 /** Whether all files of a picture are there. */
-export function hasMediaFiles(dataDir: string, { hash, width }: { hash: string; width: number }): boolean {
-  return widthsOf(width).every((each) => existsSync(join(dataDir, 'media', `${hash}-${each}.webp`)))
+export function hasMediaFiles(dataDir: string, picture: StoredPicture): boolean {
+  return mediaFileNames(picture).every((name) => existsSync(join(dataDir, 'media', name)))
 }
 
 /** Deletes the files of a picture that no product shows any more. */
-export function deleteMediaFiles(dataDir: string, { hash, width }: { hash: string; width: number }): void {
-  for (const each of widthsOf(width)) rmSync(join(dataDir, 'media', `${hash}-${each}.webp`), { force: true })
+export function deleteMediaFiles(dataDir: string, picture: StoredPicture): void {
+  for (const name of mediaFileNames(picture)) rmSync(join(dataDir, 'media', name), { force: true })
 }
 
 export type MediaFile = { path: string; sizeBytes: number; etag: string; bytes: Buffer<ArrayBuffer> }

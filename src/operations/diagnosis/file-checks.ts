@@ -1,0 +1,57 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { App } from '../../app.ts'
+import { rawStatement } from '../../platform/db/statements.ts'
+import { findDownloadFile } from '../../shop/benefits/download-file.ts'
+import { mediaFileNames } from '../../shop/catalog/images/media-files.ts'
+import { failed, ok, warning } from './check.ts'
+import type { Check, Finding } from './check.ts'
+
+/** Files that the data folder holds beside the database, and no backup contains. */
+export const fileChecks: readonly Check[] = [
+  { name: 'downloads', run: checkDownloads },
+  { name: 'pictures', run: checkPictures }
+]
+
+const soldFiles = rawStatement<[], { file: string }>(`
+  SELECT spec ->> 'file' AS file FROM product_grants g JOIN products p ON p.id = g.product_id
+   WHERE p.published = 1 AND spec ->> 'kind' = 'download'
+  UNION SELECT file FROM download_permissions WHERE revoked_at IS NULL ORDER BY file`)
+
+async function checkDownloads({ db, config }: App): Promise<Finding> {
+  const files = soldFiles(db).all()
+  const missing: string[] = []
+  for (const { file } of files) if ((await findDownloadFile(config.dataDir, file)) === undefined) missing.push(file)
+  if (missing.length === 0) return ok(`${files.length} files that buyers download are there.`)
+  return failed(
+    `${missing.length} files that buyers download are missing: ${few(missing)}.`,
+    `Copy them to ${join(config.dataDir, 'downloads')} from your own copy; backups do not contain them.`
+  )
+}
+
+const pictures = rawStatement<[], { hash: string; width: number }>(`
+  SELECT hash, width FROM media WHERE hash IN (SELECT media_hash FROM product_images)`)
+
+function checkPictures({ db, config }: App): Finding {
+  const stored = pictures(db).all()
+  const present = new Set(stored.length === 0 ? [] : namesIn(join(config.dataDir, 'media')))
+  const missing = stored.filter((picture) => !mediaFileNames(picture).every((name) => present.has(name)))
+  if (missing.length === 0) return ok(`The files of ${stored.length} pictures are there.`)
+  return warning(
+    `The files of ${missing.length} of ${stored.length} pictures are missing.`,
+    'Copy the folder media/ from your own copy, or run "shopstead offers images retry", which fetches them again.'
+  )
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    // The folder is missing, as after a restore.
+    return []
+  }
+}
+
+function few(names: readonly string[]): string {
+  return names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} more` : names.join(', ')
+}

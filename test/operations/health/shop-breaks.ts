@@ -1,0 +1,230 @@
+import { chmodSync, chownSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { backUp } from '../../../src/operations/backup/backups.ts'
+import { openDatabase, write } from '../../../src/platform/db/database.ts'
+import { emit } from '../../../src/shop/outbox/emit.ts'
+import { setSetting, switchModule, unsetSetting } from '../../../src/shop/settings/settings.ts'
+import { presetEu } from '../../../src/shop/tax/rates.ts'
+import { addEndpoint } from '../../../src/shop/webhooks/endpoints.ts'
+import { draft, line, makeProduct, place } from '../../shop/orders/support.ts'
+import { byCommand } from './break.ts'
+import type { Break } from './break.ts'
+import { listen } from './broken-shop.ts'
+import type { BrokenShop } from './broken-shop.ts'
+
+const dayMs = 24 * 60 * 60_000
+const now = () => Date.now()
+
+export const shopBreaks: Break[] = [
+  {
+    what: 'selling that is switched off',
+    break: ({ shop }) => setSetting(shop.app.db, 'checkout.enabled', 'false', now()),
+    check: 'selling',
+    status: 'warning',
+    message: /buyers cannot order/,
+    advice: /settings set checkout\.enabled true/,
+    repair: byCommand
+  },
+  {
+    what: 'a module that is switched off',
+    break: ({ shop }) => switchModule(shop.app.db, 'commerce', false, now()),
+    check: 'modules',
+    status: 'warning',
+    message: /sells nothing/,
+    advice: /modules enable commerce/,
+    repair: byCommand
+  },
+  {
+    what: 'a file of a sold product that is missing',
+    break: ({ dataDir }) => rmSync(join(dataDir, 'downloads', 'guide.pdf')),
+    check: 'downloads',
+    status: 'failed',
+    message: /^1 files .* missing: guide\.pdf\.$/,
+    advice: /Copy them to .*downloads/,
+    repair({ dataDir }, { message, advice }) {
+      const [, folder = ''] = /Copy them to (\S+)/.exec(advice) ?? []
+      const [, file = ''] = /missing: (\S+)\.$/.exec(message) ?? []
+      expect(folder).toBe(join(dataDir, 'downloads'))
+      writeFileSync(join(folder, file), 'a guide')
+    }
+  },
+  {
+    what: 'a folder of pictures that is gone',
+    break: ({ dataDir }) => rmSync(join(dataDir, 'media'), { recursive: true }),
+    check: 'pictures',
+    status: 'warning',
+    message: /1 of 1 pictures are missing/,
+    advice: /offers images retry/,
+    repair: byCommand
+  },
+  {
+    what: 'invoices without the seller',
+    break: ({ shop }) => unsetSetting(shop.app.db, 'shop.legal'),
+    check: 'invoices',
+    status: 'warning',
+    message: /no address of the seller/,
+    advice: /settings set shop\.legal TEXT/,
+    repair: byCommand
+  },
+  {
+    what: 'short passwords',
+    break: ({ shop }) => unsetSetting(shop.app.db, 'registration.passwordMinLength'),
+    check: 'passwords',
+    status: 'warning',
+    message: /At least 8/,
+    advice: /registration\.passwordMinLength 15/,
+    repair: byCommand
+  },
+  {
+    what: 'tax rates without the country of the shop',
+    break({ shop }) {
+      presetEu(shop.app.db, { ownRate: false })
+      unsetSetting(shop.app.db, 'shop.country')
+    },
+    check: 'tax',
+    status: 'warning',
+    message: /country of the shop is not set/,
+    advice: /settings set shop\.country XX/,
+    repair: (world, found) => byCommand(world, { ...found, advice: found.advice.replace('XX', 'DE') })
+  },
+  {
+    what: 'a country without shipping',
+    break: ({ shop }) => setSetting(shop.app.db, 'checkout.shipTo', 'DE,FR', now()),
+    check: 'shipping',
+    status: 'warning',
+    message: /No shipping method for FR/,
+    advice: /shipping set Abroad --countries FR/,
+    repair: byCommand
+  },
+  {
+    what: 'an order past its hold',
+    break: ({ shop }) => void place(shop.app.db, draft([line(makeProduct(shop.app.db))]), now() - dayMs),
+    check: 'stuck orders',
+    status: 'warning',
+    message: /still pending/,
+    advice: /orders reconcile/,
+    repair: byCommand
+  },
+  {
+    what: 'deliveries of webhooks that failed',
+    async break({ shop, onEnd }) {
+      const url = await listen(onEnd, (_request, response) => response.end())
+      const { db } = shop.app
+      write(db, (tx) => {
+        addEndpoint(tx, { url, types: ['account.verified'] }, now())
+        emit(tx, 'account.verified', { userId: 1 }, now())
+        tx.sqlite.exec(`UPDATE webhook_deliveries SET state = 'failed'`)
+      })
+    },
+    check: 'undelivered events',
+    status: 'warning',
+    message: /1 failed permanently/,
+    advice: /webhooks replay --failed/,
+    repair: byCommand
+  }
+]
+
+export const folderBreaks: Break[] = [
+  {
+    what: 'a schedule of backups that never comes',
+    break: ({ shop }) =>
+      void shop.app.db.sqlite.exec(`UPDATE settings SET value = '"0 0 30 2 *"' WHERE key = 'backup.schedule'`),
+    check: 'backups',
+    status: 'failed',
+    message: /never comes/,
+    advice: /settings set backup\.schedule '0 3 \* \* \*'/,
+    repair: byCommand
+  },
+  {
+    what: 'a newest backup that is damaged',
+    break: (world) => truncateSync(newestBackup(world), 40_960),
+    check: 'backups',
+    status: 'failed',
+    message: /is damaged/,
+    advice: /"rm .*backup create"/,
+    repair: byCommand
+  },
+  {
+    what: 'backups that stopped',
+    async break(world) {
+      rmSync(join(world.dataDir, 'backups'), { recursive: true })
+      await backUp({ ...world.shop.app, clock: { now: () => now() - 4 * dayMs } }, 'scheduled')
+    },
+    check: 'backups',
+    status: 'warning',
+    message: /newest verified backup was made at/,
+    advice: /run "shopstead backup create"/,
+    repair: byCommand
+  },
+  {
+    what: 'a missing folder of backups',
+    break: ({ dataDir }) => rmSync(join(dataDir, 'backups'), { recursive: true }),
+    check: 'backups',
+    status: 'failed',
+    message: /no verified backup/,
+    advice: /run "shopstead backup create"/,
+    repair: byCommand
+  },
+  {
+    what: 'a secret key that other users can read',
+    break: ({ dataDir }) => chmodSync(join(dataDir, 'secret.key'), 0o644),
+    check: 'file modes',
+    status: 'warning',
+    message: /Other users can read: secret\.key/,
+    advice: /chmod -R go= /,
+    repair: byCommand
+  },
+  {
+    what: 'a database that its owner cannot write',
+    break: ({ dataDir }) => chmodSync(join(dataDir, 'shopstead.db'), 0o400),
+    check: 'file owners',
+    status: 'failed',
+    message: /cannot read and write: shopstead\.db/,
+    advice: /chmod -R u\+rwX /,
+    repair: byCommand
+  }
+]
+
+/** The locked database is opened by another connection, as another process does. */
+const holders = new Map<BrokenShop, ReturnType<typeof openDatabase>>()
+
+export const databaseBreaks: Break[] = [
+  {
+    what: 'a database that another process has locked',
+    break(world) {
+      const holder = openDatabase(join(world.dataDir, 'shopstead.db'))
+      holder.sqlite.exec('BEGIN IMMEDIATE')
+      holders.set(world, holder)
+    },
+    check: 'writes',
+    status: 'failed',
+    message: /Another process has locked the database/,
+    advice: /"fuser -v .*shopstead\.db" shows the process/,
+    repair: (world) => void holders.get(world)?.sqlite.close()
+  }
+]
+
+/** Only root can give files away. */
+export const ownerBreaks: Break[] = [
+  {
+    what: 'a database of another user',
+    break: ({ dataDir }) => chownSync(join(dataDir, 'shopstead.db'), 65_534, 65_534),
+    check: 'file owners',
+    status: 'failed',
+    message: /these files do not: shopstead\.db/,
+    advice: /chown -R 0:0 /,
+    repair: byCommand
+  }
+]
+
+function newestBackup({ dataDir }: BrokenShop): string {
+  const folder = join(dataDir, 'backups')
+  return join(
+    folder,
+    readdirSync(folder)
+      .filter((name) => name.endsWith('.db'))
+      .toSorted()
+      .at(-1) ?? ''
+  )
+}
