@@ -183,7 +183,7 @@ function openReadable(file: string, lockTimeoutMs: number | undefined): Db {
   try {
     return openDatabase(file, { lockTimeoutMs })
   } catch (cause) {
-    const remedy = isDamage(cause) ? ' Restore the newest backup with "shopstead backup restore FILE".' : ''
+    const remedy = isDamage(cause) ? ' Restore it with "shopstead backup restore".' : ''
     const message = `The database ${file} does not open (${describeError(cause)}).${remedy}`
     throw new AppError('DEPENDENCY_UNAVAILABLE', message, {}, { cause })
   }

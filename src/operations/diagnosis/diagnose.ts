@@ -4,6 +4,7 @@ import type { App, Overrides } from '../../app.ts'
 import { AppError } from '../../errors.ts'
 import type { Config } from '../../platform/config/config.ts'
 import { migrationStatus } from '../../platform/db/migrate.ts'
+import { isDamage } from '../../platform/db/storage-errors.ts'
 import { describeError } from '../../platform/log.ts'
 import { failed, runCheck } from './check.ts'
 import type { Check, CheckResult, CheckStatus } from './check.ts'
@@ -77,7 +78,7 @@ function openApp(config: Config, overrides: Overrides): App | CheckResult {
     return createApp(config, { database: 'any' }, overrides)
   } catch (error) {
     const advice =
-      error instanceof AppError
+      error instanceof AppError && !isDamage(error)
         ? 'Follow the message, or pass another data folder with --data-dir.'
         : 'Stop the server and run "shopstead backup restore FILE" with the newest backup.'
     const message = error instanceof AppError ? error.message : `The database does not open: ${describeError(error)}.`
