@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase } from '../../../src/platform/db/database.ts'
@@ -94,12 +94,14 @@ export async function openRaceContext(trial: Trial, catalogue: object): Promise<
 }
 
 /**
- * A data folder with the same database, key and counters. A server refuses the folder of another one; the transactions
+ * A data folder with the same database, key, counters and emails. A server refuses the folder of another one; the transactions
  * must decide each race all the same, because commands work beside a server.
  */
 function otherFolder(dataDir: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'shopstead-races-'))
-  for (const name of ['shopstead.db', 'limits.db', 'secret.key']) symlinkSync(join(dataDir, name), join(folder, name))
+  mkdirSync(join(dataDir, 'mail'), { recursive: true, mode: 0o700 })
+  for (const name of ['shopstead.db', 'limits.db', 'secret.key', 'mail'])
+    symlinkSync(join(dataDir, name), join(folder, name))
   return folder
 }
 
