@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { migrateDatabase } from '../../src/platform/db/migrate.ts'
 import { findUserByEmail } from '../../src/shop/accounts/find.ts'
@@ -25,6 +27,7 @@ it('gives the oldest account of a mailbox its key, keeps the others and reports 
   const customers = sqlite.prepare('SELECT DISTINCT customer_key FROM order_coupons').pluck().all()
   expect(customers).toEqual(['email:mira.o@shop.example'])
 
+  writeFileSync(join(dataDir, 'secret.key'), 'k'.repeat(43), { mode: 0o600 })
   const { json } = await shopstead<{ checks: object[] }>(dataDir, ['health', '--json'])
   expect(json.checks).toContainEqual({
     name: 'duplicate accounts',
