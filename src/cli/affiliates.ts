@@ -12,6 +12,7 @@ import { getAffiliate, listAffiliates } from '../shop/affiliates/find.ts'
 import { parseRate } from '../shop/affiliates/input.ts'
 import { affiliateStatuses } from '../shop/affiliates/rows.ts'
 import type { AffiliateRow, AffiliateStatus } from '../shop/affiliates/rows.ts'
+import { JsonList } from './output.ts'
 import type { Answer } from './output.ts'
 import { plain } from './plain.ts'
 import { table, timeCell } from './table.ts'
@@ -65,10 +66,18 @@ export function define(program: ShopCommand): void {
 }
 
 function list({ app, options }: Work<{ status?: AffiliateStatus }>): Answer {
-  const filter = options.status === undefined ? {} : { status: options.status }
-  const found = listAffiliates(app.db, filter).map((row) => toAdminAffiliate(app.db, row))
-  const rows = found.map((row) => [row.code, row.status, `${row.rate} %`, row.email, timeCell(row.createdAt)])
-  return { json: { affiliates: found }, human: table(['Code', 'State', 'Rate', 'Email', 'Since'], rows) }
+  const { status } = options
+  const found = <T>(view: (row: AdminAffiliate) => T): Iterable<T> =>
+    listAffiliates(app.db, { status }, (row) => view(toAdminAffiliate(app.db, row)))
+  const rows = found((row) => [row.code, row.status, `${row.rate} %`, row.email, timeCell(row.createdAt)])
+  return {
+    json: new JsonList(
+      'affiliates',
+      found((row) => row),
+      () => ({})
+    ),
+    human: table(['Code', 'State', 'Rate', 'Email', 'Since'], rows)
+  }
 }
 
 function show({ app }: Work<object>, code: string): Answer {

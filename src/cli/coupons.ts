@@ -14,6 +14,7 @@ import { formatSchemas } from '../shop/catalog/import/format-schemas.ts'
 import type { CouponInput } from '../shop/catalog/import/format.ts'
 import type { CouponRow } from '../shop/catalog/rows.ts'
 import { setting } from '../shop/settings/settings.ts'
+import { JsonList } from './output.ts'
 import type { Answer } from './output.ts'
 import { table, timeCell } from './table.ts'
 import { collect, numberOrText } from './numbers.ts'
@@ -89,16 +90,19 @@ function parseCoupon(options: CreateOptions, currency: string): CouponInput {
 
 function list({ app, now }: Work<object>): Answer {
   const currency = setting(app.db, 'shop.currency')
-  const listed = listCoupons(app.db).map((row) => ({ row, coupon: toCoupon(app.db, row, currency) }))
-  const rows = listed.map(({ row, coupon }) => [
-    coupon.code,
-    discountOf(coupon, currency),
-    coupon.maxUses === null ? String(coupon.used) : `${coupon.used} of ${coupon.maxUses}`,
-    coupon.endsAt === null ? '' : timeCell(coupon.endsAt),
-    stateOf(row, now)
-  ])
+  const rows = listCoupons(app.db, (row) => {
+    const coupon = toCoupon(app.db, row, currency)
+    return [
+      coupon.code,
+      discountOf(coupon, currency),
+      coupon.maxUses === null ? String(coupon.used) : `${coupon.used} of ${coupon.maxUses}`,
+      coupon.endsAt === null ? '' : timeCell(coupon.endsAt),
+      stateOf(row, now)
+    ]
+  })
+  const views = listCoupons(app.db, (row) => toCoupon(app.db, row, currency))
   return {
-    json: { coupons: listed.map(({ coupon }) => coupon) },
+    json: new JsonList('coupons', views, () => ({})),
     human: table(['Code', 'Discount', 'Used', 'Until', 'State'], rows)
   }
 }

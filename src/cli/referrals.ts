@@ -12,10 +12,11 @@ import { referralStatuses } from '../shop/referrals/states.ts'
 import type { ReferralStatus } from '../shop/referrals/states.ts'
 import { writeCsv } from './csv-file.ts'
 import { definePayouts } from './referral-payouts.ts'
-import { parsePageLimit } from './numbers.ts'
+import { countOf, parsePageLimit } from './numbers.ts'
+import { JsonList, TextParts } from './output.ts'
 import type { Answer } from './output.ts'
 import { table, timeCell } from './table.ts'
-import { whileShowing } from './progress.ts'
+import { showProgress } from './progress.ts'
 import { addCommand, runs } from './run.ts'
 import type { Work } from './run.ts'
 
@@ -119,16 +120,21 @@ function answer(app: App, id: number): Answer {
 function exportCsv(work: Work<FilterOptions & { out?: string }>): Answer {
   const { app, options } = work
   const filter = filterOf(app, options)
-  const { found, csv } = whileShowing(work, 'reading referrals', () => ({
-    found: allReferrals(app.db, filter).map((row) => toAdminReferral(row.referral, row.affiliateCode)),
-    csv: referralsCsv(app.db, filter)
-  }))
-  if (options.out === undefined) return { json: { referrals: found }, human: csv.trimEnd() }
-  writeCsv(options.out, csv)
-  return {
-    json: { file: options.out, referrals: found },
-    human: `${found.length} referrals written to ${options.out}.`
+  const { out: file } = options
+  const found = allReferrals(app.db, filter, (rows) =>
+    rows.map((row) => toAdminReferral(row.referral, row.affiliateCode))
+  )
+  const json = new JsonList('referrals', found, () => (file === undefined ? {} : { file }))
+  if (file === undefined) return { json, human: new TextParts(referralsCsv(app.db, filter)) }
+  const progress = showProgress(work)
+  let count = 0
+  const counted = (rows: number): void => progress.step(`${(count += rows)} referrals written`)
+  try {
+    writeCsv(file, referralsCsv(app.db, filter, counted))
+  } finally {
+    progress.done()
   }
+  return { json, human: `${countOf(count, 'referral')} written to ${file}.` }
 }
 
 function parseId(text: string): number {

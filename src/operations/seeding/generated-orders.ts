@@ -75,7 +75,7 @@ function assortmentOf(db: Db, now: number): Omit<Assortment, 'passwordHash'> {
   return {
     plain,
     withBenefits: idsOf(sellable.filter(({ grants }) => grants.length > 0)),
-    refs: listAffiliates(db, { status: 'active' }).map(({ code }) => code)
+    refs: [...listAffiliates(db, { status: 'active' }, ({ code }) => code)]
   }
 }
 

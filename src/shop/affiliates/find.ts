@@ -1,6 +1,7 @@
-import { asc, eq, sql } from 'drizzle-orm'
+import { and, asc, eq, gt } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
+import { inParts } from '../../platform/db/in-parts.ts'
 import { rowStatement } from '../../platform/db/statements.ts'
 import { compareKey } from '../../platform/text.ts'
 import type { AffiliateRow, AffiliateStatus } from './rows.ts'
@@ -43,8 +44,23 @@ export function getAffiliate(db: Db, ref: string): AffiliateRow {
   return affiliate
 }
 
-/** All affiliates, or those with one status, oldest first. */
-export function listAffiliates(db: Db, filter: { status?: AffiliateStatus } = {}): AffiliateRow[] {
-  const condition = filter.status === undefined ? sql`true` : eq(affiliates.status, filter.status)
-  return db.orm.select().from(affiliates).where(condition).orderBy(asc(affiliates.id)).all()
+/**
+ * All affiliates, or those with one status, oldest first. They are read while they are used.
+ *
+ * @param view what the list shows of an affiliate
+ */
+export function listAffiliates<T>(
+  db: Db,
+  { status }: { status?: AffiliateStatus | undefined },
+  view: (row: AffiliateRow) => T
+): Iterable<T> {
+  const next = (last: AffiliateRow | undefined, limit: number): AffiliateRow[] =>
+    db.orm
+      .select()
+      .from(affiliates)
+      .where(and(status && eq(affiliates.status, status), last && gt(affiliates.id, last.id)))
+      .orderBy(asc(affiliates.id))
+      .limit(limit)
+      .all()
+  return inParts(db, next, (rows) => rows.map(view))
 }

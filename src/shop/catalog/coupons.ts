@@ -1,8 +1,9 @@
-import { asc, eq, sql } from 'drizzle-orm'
+import { asc, eq, gt, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import { toIso, toIsoOrNull } from '../../platform/iso-time.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { inParts } from '../../platform/db/in-parts.ts'
 import { rawStatement, rowStatement, statement } from '../../platform/db/statements.ts'
 import { toMajor } from '../../platform/money.ts'
 import { compareKey } from '../../platform/text.ts'
@@ -24,6 +25,24 @@ const scopeCategories = statement((orm) =>
     .select({ id: couponCategories.categoryId })
     .from(couponCategories)
     .where(eq(couponCategories.couponId, sql.placeholder('id')))
+    .prepare()
+)
+const productsInScope = statement((orm) =>
+  orm
+    .select({ slug: products.slug })
+    .from(couponProducts)
+    .innerJoin(products, eq(products.id, couponProducts.productId))
+    .where(eq(couponProducts.couponId, sql.placeholder('id')))
+    .orderBy(asc(products.slug))
+    .prepare()
+)
+const categoriesInScope = statement((orm) =>
+  orm
+    .select({ slug: categories.slug, name: categories.name })
+    .from(couponCategories)
+    .innerJoin(categories, eq(categories.id, couponCategories.categoryId))
+    .where(eq(couponCategories.couponId, sql.placeholder('id')))
+    .orderBy(asc(categories.slug))
     .prepare()
 )
 const addUse = rawStatement<[number]>(
@@ -77,9 +96,21 @@ export function disableCoupon(db: Db, code: string): CouponRow {
   })
 }
 
-/** All coupons, ordered by code. */
-export function listCoupons(db: Db): CouponRow[] {
-  return db.orm.select().from(coupons).orderBy(asc(coupons.codeKey)).all()
+/**
+ * All coupons, ordered by code. They are read while they are used.
+ *
+ * @param view what the list shows of a coupon
+ */
+export function listCoupons<T>(db: Db, view: (row: CouponRow) => T): Iterable<T> {
+  const next = (last: CouponRow | undefined, limit: number): CouponRow[] =>
+    db.orm
+      .select()
+      .from(coupons)
+      .where(last && gt(coupons.codeKey, last.codeKey))
+      .orderBy(asc(coupons.codeKey))
+      .limit(limit)
+      .all()
+  return inParts(db, next, (rows) => rows.map(view))
 }
 
 /** A coupon as the command line shows it. Amounts are in major units; the scope lists slugs and names. */
@@ -106,19 +137,11 @@ export type CouponView = ReturnType<typeof toCoupon>
 
 /** The scope as the import file states it: slugs of products, names of categories. */
 export function scopeNames(db: Db, couponId: number): { products: string[]; categories: string[] } {
-  const slugs = db.orm
-    .select({ slug: products.slug })
-    .from(couponProducts)
-    .innerJoin(products, eq(products.id, couponProducts.productId))
-    .where(eq(couponProducts.couponId, couponId))
-    .orderBy(asc(products.slug))
-    .all()
-  const names = db.orm
-    .select({ slug: categories.slug, name: categories.name })
-    .from(couponCategories)
-    .innerJoin(categories, eq(categories.id, couponCategories.categoryId))
-    .where(eq(couponCategories.couponId, couponId))
-    .orderBy(asc(categories.slug))
-    .all()
-  return { products: slugs.map((row) => row.slug), categories: names.map(categoryReference) }
+  const names = categoriesInScope(db).all({ id: couponId })
+  return {
+    products: productsInScope(db)
+      .all({ id: couponId })
+      .map(({ slug }) => slug),
+    categories: names.map(categoryReference)
+  }
 }

@@ -25,10 +25,8 @@ export function exportCatalog(db: Db, currency: string) {
       rows.map((row) => toFullProduct(db, row)),
       { currency }
     )
-    const coupons = listCoupons(db)
-      .filter((row) => row.enabled)
-      .map((row) => toCouponEntry(db, row, currency))
-    return { categories: exportCategories(db), ...file, coupons }
+    const coupons = listCoupons(db, (row) => (row.enabled ? [toCouponEntry(db, row, currency)] : []))
+    return { categories: exportCategories(db), ...file, coupons: [...coupons].flat() }
   })
 }
 

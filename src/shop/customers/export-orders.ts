@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/db/database.ts'
-import { readSnapshot } from '../../platform/db/database.ts'
+import { inParts } from '../../platform/db/in-parts.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
 import { validationFailed } from '../../errors.ts'
 import { findOrder } from '../orders/find.ts'
@@ -31,9 +31,6 @@ const matching = rawStatement<Values, number>(`
   WHERE id > @after AND created_at >= @from AND created_at < @to AND (@status IS NULL OR status = @status)
   ORDER BY id LIMIT @limit`)
 
-/** The orders that are read at once, from one snapshot of the database. */
-const chunk = 500
-
 /**
  * The orders of an export, oldest first. Any number of orders needs the memory of a few hundred.
  *
@@ -44,19 +41,16 @@ export function exportOrders<T>(db: Db, filter: ExportFilter, view: (orders: Ord
   const { status = null, from = 0, to = Number.MAX_SAFE_INTEGER, cursor = '0', limit = Infinity } = filter
   if (!/^\d{1,15}$/.test(cursor)) throw validationFailed({ cursor: ['Must be the nextCursor of an earlier export.'] })
   let after = Number(cursor)
-  const rows = function* (): Generator<T, void> {
-    let left = limit
-    while (left > 0) {
-      const values = { after, from, to, status, limit: Math.min(chunk, left) }
-      const found = readSnapshot(db, () => {
-        const ids = matching(db).pluck().all(values)
-        return { ids, shown: view(ids.flatMap((id) => findOrder(db, id) ?? [])) }
-      })
-      yield* found.shown
-      after = found.ids.at(-1) ?? after
-      left -= found.ids.length
-      if (found.ids.length < values.limit) return
-    }
-  }
-  return { rows: rows(), nextCursor: () => String(after) }
+  const next = (_last: number | undefined, most: number): number[] =>
+    matching(db).pluck().all({ after, from, to, status, limit: most })
+  const rows = inParts(
+    db,
+    next,
+    (ids) => {
+      after = ids.at(-1) ?? after
+      return view(ids.flatMap((id) => findOrder(db, id) ?? []))
+    },
+    limit
+  )
+  return { rows, nextCursor: () => String(after) }
 }

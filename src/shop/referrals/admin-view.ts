@@ -2,9 +2,10 @@ import { toReferral } from './view.ts'
 import type { ReferralView } from './view.ts'
 import type { CommissionEntryRow, ReferralRow } from './rows.ts'
 import { referrals } from './schema.ts'
-import { and, asc, desc, eq } from 'drizzle-orm'
+import { and, asc, desc, eq, gt } from 'drizzle-orm'
 import { toIso, toIsoOrNull } from '../../platform/iso-time.ts'
 import type { Db } from '../../platform/db/database.ts'
+import { inParts } from '../../platform/db/in-parts.ts'
 import { getReferral } from './find.ts'
 import { getAffiliateById } from '../affiliates/find.ts'
 import { entriesOf } from './ledger.ts'
@@ -26,13 +27,27 @@ export function listAdminReferrals(db: Db, filter: ReferralFilter & { limit: num
   return rows.map(({ referral, affiliateCode }) => toAdminReferral(referral, affiliateCode))
 }
 
-/** All matching referrals with their affiliate's code and campaign, oldest first. */
-export function allReferrals(db: Db, filter: ReferralFilter) {
-  return selection(db, filter).orderBy(asc(referrals.id)).all()
+/** A referral with its affiliate's code and its campaign. */
+export type ExportedReferral = { referral: ReferralRow; affiliateCode: string; campaign: string | null }
+
+/**
+ * All matching referrals, oldest first. They are read while they are used.
+ *
+ * @param view what the list shows of some hundred referrals at once
+ */
+export function allReferrals<T>(
+  db: Db,
+  filter: ReferralFilter,
+  view: (rows: ExportedReferral[]) => readonly T[]
+): Iterable<T> {
+  const next = (last: ExportedReferral | undefined, limit: number): ExportedReferral[] =>
+    selection(db, filter, last?.referral.id).orderBy(asc(referrals.id)).limit(limit).all()
+  return inParts(db, next, view)
 }
 
-function selection(db: Db, filter: ReferralFilter) {
+function selection(db: Db, filter: ReferralFilter, afterId?: number) {
   const conditions = [
+    afterId === undefined ? undefined : gt(referrals.id, afterId),
     filter.affiliateId === undefined ? undefined : eq(referrals.affiliateId, filter.affiliateId),
     filter.status === undefined ? undefined : eq(referrals.status, filter.status)
   ]

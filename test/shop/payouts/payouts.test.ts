@@ -326,10 +326,10 @@ describe('the CSV files', () => {
       'payout,affiliate,name,email,amount,currency,referrals,reference,created_at\n' +
         `1,'@mira,"'=cmd|""/c calc""!A1, Inc",'@mira@shop.example,12.35,EUR,1,'+49,2026-02-14T12:00:00.000Z\n`
     )
-    expect(referralsCsv(shop.db, { affiliateId: mira.id })).toBe(
+    expect([...referralsCsv(shop.db, { affiliateId: mira.id })].join('')).toBe(
       'referral,affiliate,order,visit,campaign,status,amount,currency,rate_percent,rejected_for,created_at,accepted_at\n' +
         `1,'@mira,1,1,,paid,12.35,EUR,10,,2026-01-15T12:00:00.000Z,2026-01-15T12:00:00.000Z\n`
     )
-    expect(referralsCsv(shop.db, { status: 'pending' }).split('\n')).toHaveLength(2)
+    expect([...referralsCsv(shop.db, { status: 'pending' })]).toHaveLength(1)
   })
 })

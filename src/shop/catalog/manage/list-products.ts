@@ -1,5 +1,5 @@
-import { readSnapshot } from '../../../platform/db/database.ts'
 import type { Db } from '../../../platform/db/database.ts'
+import { inParts } from '../../../platform/db/in-parts.ts'
 import { rawStatement } from '../../../platform/db/statements.ts'
 import { parseCursor, toCursor } from '../../../platform/page-cursor.ts'
 import { compareKey } from '../../../platform/text.ts'
@@ -30,8 +30,6 @@ const matching = rawStatement<Values, number>(`
     AND (@search = '' OR instr(compare_key(name), @search) > 0 OR instr(slug, @search) > 0
       OR EXISTS (SELECT 1 FROM variations WHERE product_id = p.id AND available AND instr(compare_key(sku), @search) > 0))
   ORDER BY position, id LIMIT @limit`)
-/** The products that are read at once, from one snapshot of the database. */
-const chunk = 500
 
 /**
  * The products of an operator's list in the shop's order, also the unpublished and sold-out ones. Of a long list, only
@@ -53,13 +51,13 @@ export function listProducts<T>(db: Db, filter: ProductFilter, view: (row: Produ
       limit: limit + (limit < 0 ? 0 : 1)
     })
   const page = limit < 0 ? ids : ids.slice(0, limit)
-  const rows = function* (): Generator<T, void> {
-    for (let at = 0; at < page.length; at += chunk) {
-      const some = page.slice(at, at + chunk)
-      yield* readSnapshot(db, () => some.flatMap((id) => productById(db, id) ?? []).map(view))
-    }
-  }
+  let at = 0
+  const rows = inParts(
+    db,
+    (_last: number | undefined, most) => page.slice(at, (at += most)),
+    (some) => some.flatMap((id) => productById(db, id) ?? []).map(view)
+  )
   const lastId = ids.length > page.length ? page.at(-1) : undefined
   const last = lastId === undefined ? undefined : productById(db, lastId)
-  return { rows: rows(), nextCursor: last === undefined ? null : toCursor({ order: last.position, id: last.id }) }
+  return { rows, nextCursor: last === undefined ? null : toCursor({ order: last.position, id: last.id }) }
 }
