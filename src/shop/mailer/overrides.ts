@@ -1,4 +1,5 @@
-import { readFileSync, readdirSync } from 'node:fs'
+import { isUtf8 } from 'node:buffer'
+import { readFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { MailTemplate } from '../mail/queue-mail.ts'
 
@@ -9,7 +10,7 @@ const endings = { subject: '.subject.txt', text: '.txt', html: '.html' } as cons
 /** In the order in which a file's name is compared: `.subject.txt` ends in `.txt`, too. */
 export const emailParts = ['subject', 'text', 'html'] as const satisfies EmailPart[]
 
-const longest = 200_000
+const longestBytes = 200_000
 
 /** The placeholders of every email, and those of emails about an order. */
 const ofEvery = `subject shopName legal content opening facts table button also details closing link linkLabel`.split(
@@ -17,6 +18,8 @@ const ofEvery = `subject shopName legal content opening facts table button also 
 )
 const ofOrder = ['orderNumber', 'orderDate', 'orderTotal']
 const showLink: ReadonlySet<string> = new Set(['content', 'button', 'link'])
+/** The other values can have several lines. */
+const ofSubject: ReadonlySet<string> = new Set(['subject', 'shopName', 'linkLabel', ...ofOrder])
 
 /** What the shop needs to know of each template to check its overrides. */
 const rules: Readonly<Record<MailTemplate, { order: boolean; link: boolean }>> = {
@@ -57,11 +60,17 @@ export type Override = { text: string } | { problem: string }
 export function findOverride(dataDir: string, template: string, part: EmailPart): Override | undefined {
   const file = join(overrideFolder(dataDir), overrideName(template, part))
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file))
+    // The server reads it, so it must not wait for a pipe or read a device without an end.
+    const stat = statSync(file)
+    if (!stat.isFile()) return { problem: 'is not a file' }
+    if (stat.size > longestBytes) return { problem: `is longer than ${longestBytes} bytes` }
+    const bytes = readFileSync(file)
+    if (!isUtf8(bytes)) return { problem: 'is not UTF-8 text' }
+    const text = new TextDecoder().decode(bytes)
     const problem = Object.hasOwn(rules, template) ? problemOf(template as MailTemplate, part, text) : 'no such email'
     return problem === null ? { text: part === 'subject' ? text.trim() : text } : { problem }
   } catch (error) {
-    const { code = 'is not UTF-8 text' } = error as { code?: string }
+    const { code } = error as { code?: string }
     return code === 'ENOENT' || code === 'ENOTDIR' ? undefined : { problem: `cannot be read: ${code}` }
   }
 }
@@ -73,9 +82,10 @@ function problemOf(template: MailTemplate, part: EmailPart, text: string): strin
   const used = placeholdersIn(text)
   const unknown = used.find((name) => !known.has(name))
   if (text.trim() === '') return 'is empty'
-  if (text.length > longest) return `is longer than ${longest} characters`
-  if (part === 'subject' && /\p{C}/u.test(text.trim())) return 'has more than one line'
+  if (part === 'subject' && /\p{Cc}|\p{Zl}|\p{Zp}/u.test(text.trim())) return 'has more than one line'
   if (unknown !== undefined) return `has the unknown placeholder {{${unknown}}}`
+  const unfit = part === 'subject' ? used.find((name) => !ofSubject.has(name)) : undefined
+  if (unfit !== undefined) return `has the placeholder {{${unfit}}}, which a subject cannot have`
   if (/\{\{|\}\}/.test(fill(text, () => ''))) return 'has a placeholder that is not closed'
   if (part !== 'subject' && link && !used.some((name) => showLink.has(name)))
     return 'lacks the link: {{link}}, {{button}} or {{content}}'
@@ -93,16 +103,17 @@ export function fill(text: string, valueOf: (name: string) => string): string {
   return text.replaceAll(placeholder, (_all, name: string) => valueOf(name))
 }
 
-/** Each file in the folder of templates, with the reason why it is not used, or null. */
+/** Each visible file in the folder of templates, with the reason why it is not used, or null. */
 export function listOverrides(dataDir: string): { name: string; problem: string | null }[] {
   return namesIn(overrideFolder(dataDir))
+    .filter((name) => !name.startsWith('.'))
     .toSorted()
     .map((name) => {
       const part = emailParts.find((candidate) => name.endsWith(endings[candidate]))
       const template = part === undefined ? '' : name.slice(0, -endings[part].length)
       if (part === undefined || !Object.hasOwn(rules, template)) return { name, problem: 'has the name of no email' }
-      const found = findOverride(dataDir, template, part)
-      return { name, problem: found !== undefined && 'problem' in found ? found.problem : null }
+      const found = findOverride(dataDir, template, part) ?? { problem: 'is a link to a missing file' }
+      return { name, problem: 'problem' in found ? found.problem : null }
     })
 }
 

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { mailChecks } from '../../../src/operations/diagnosis/mail-checks.ts'
@@ -75,14 +75,32 @@ describe('a template of the operator', () => {
     ['reset_password.html', '<p>{{opening}}</p>', 'lacks the link: {{link}}, {{button}} or {{content}}'],
     ['order_receipt.subject.txt', 'one\ntwo', 'has more than one line'],
     ['order_receipt.txt', ' \n', 'is empty'],
-    ['order_receipt.txt', Buffer.from([0xff]), 'cannot be read: ERR_ENCODING_INVALID_ENCODED_DATA'],
-    ['order_receipt.txt', 'x'.repeat(200_001), 'is longer than 200000 characters'],
+    ['order_receipt.txt', Buffer.from([0xff]), 'is not UTF-8 text'],
+    ['order_receipt.txt', 'x'.repeat(200_001), 'is longer than 200000 bytes'],
+    ['order_receipt.subject.txt', 'Family 👨‍👩‍👧', null],
+    ['order_receipt.subject.txt', 'Order {{table}}', 'has the placeholder {{table}}, which a subject cannot have'],
+    ['order_receipt.subject.txt', '{{legal}}', 'has the placeholder {{legal}}, which a subject cannot have'],
     ['order_receipt.md', 'x', 'has the name of no email'],
     ['__proto__.txt', 'x', 'has the name of no email'],
     ['verify_email.subject.txt', 'Hello', null],
     ['verify_email.txt', '{{ link }} {curly} { {', null]
   ])('%s: %o is checked', (name, content, problem) => {
     expect(problemOf(name, content)).toBe(problem)
+  })
+
+  it('is not read when it is not a file, or too large to be a text', () => {
+    const shop = openShop({ 'order_receipt.txt': '', '.order_receipt.txt.swp': 'x' })
+    const fileOf = (name: string): string => join(shop.dataDir, 'mail-templates', name)
+    truncateSync(fileOf('order_receipt.txt'), 3 * 2 ** 30)
+    symlinkSync('/dev/zero', fileOf('verify_email.txt'))
+    mkdirSync(fileOf('verify_email.html'))
+    symlinkSync('/does/not/exist', fileOf('order_shipped.txt'))
+    expect(listOverrides(shop.dataDir)).toEqual([
+      { name: 'order_receipt.txt', problem: 'is longer than 200000 bytes' },
+      { name: 'order_shipped.txt', problem: 'is a link to a missing file' },
+      { name: 'verify_email.html', problem: 'is not a file' },
+      { name: 'verify_email.txt', problem: 'is not a file' }
+    ])
   })
 
   it('is shown with sample data for each email', () => {
