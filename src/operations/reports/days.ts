@@ -50,14 +50,16 @@ export function partsOf(db: Db, days: Days, unit: Unit): Part[] {
   const parts: Part[] = []
   let from = days.from
   let startsAt = startOfShopDay(db, from)
-  while (from <= days.to) {
+  for (;;) {
     const next = nextOf(from, unit)
-    const end = next <= days.to ? next : addDays(days.to, 1)
+    // Not as text: after 9999-12-31 a year has a sign.
+    const isLast = Date.parse(next) > Date.parse(days.to)
+    const end = isLast ? addDays(days.to, 1) : next
     const endsAt = startOfShopDay(db, end)
     parts.push({ from, to: addDays(end, -1), startsAt, endsAt })
+    if (isLast) return parts
     ;[from, startsAt] = [end, endsAt]
   }
-  return parts
 }
 
 /** The first day of the next day, week or month. */

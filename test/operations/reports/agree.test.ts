@@ -163,3 +163,9 @@ it('an order of a version without invoices counts its refunds when it was paid',
   db.sqlite.exec('DROP TRIGGER invoices_kept; DELETE FROM invoices; UPDATE orders SET refunded_minor = 300')
   expect(totalSales(salesOf(db, year, 'month'))).toMatchObject([{ orders: 1, refundedMinor: 300 }])
 })
+
+it('the last days of the calendar end', () => {
+  const db = emptyShop()
+  const days = { from: '9999-12-30', to: '9999-12-31' }
+  for (const unit of ['day', 'week', 'month'] as const) expect(salesOf(db, days, unit).at(-1)?.to).toBe('9999-12-31')
+})
