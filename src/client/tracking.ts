@@ -12,6 +12,8 @@ type Landing = Tracking & { at?: number }
 
 const names = ['ref', 'campaign', 'utm_source', 'utm_medium', 'utm_campaign', 'utm_content'] as const
 const key = 'shopstead.tracking'
+/** The longest value that the shop takes. A longer one would make the address of a checkout too long for web servers. */
+const longest = 200
 const dayMs = 24 * 60 * 60 * 1000
 const storedMs = 30 * dayMs
 
@@ -29,7 +31,7 @@ export function storeLanding(countClick: (ref: string) => Promise<unknown>): voi
   const landing: Landing = {}
   for (const name of names) {
     const value = query.get(name)
-    if (value) landing[name] = value
+    if (value && value.length <= longest) landing[name] = value
   }
   if (Object.keys(landing).length === 0) return
   const at = Date.now()
@@ -71,5 +73,10 @@ function readLanding(): Landing {
 
 function cookieIn(cookies: string, name: 'ref' | 'campaign'): string | undefined {
   const value = new RegExp(`(?:^|; )shopstead_${name}=([^;]+)`).exec(cookies)?.[1]
-  return value === undefined ? undefined : decodeURIComponent(value)
+  try {
+    return value === undefined ? undefined : decodeURIComponent(value)
+  } catch {
+    // Another site of the same domain has set it.
+    return undefined
+  }
 }

@@ -64,3 +64,12 @@ it('a page works when the browser refuses to store, and a server has no landing'
   vi.unstubAllGlobals()
   expect(() => createClient().captureLanding()).not.toThrow()
 })
+
+it('a landing with a value that is too long, or a malformed cookie, does not stop a checkout', async () => {
+  await openPage(`?utm_source=${'x'.repeat(20_000)}&campaign=spring`).land()
+  expect(await openPage('').checkout()).toBe('campaign=spring')
+  localStorage.setItem('shopstead.tracking', 'null')
+  expect(await openPage('', { cookie: 'shopstead_ref=%; shopstead_campaign=spring' }).checkout()).toBe(
+    'campaign=spring'
+  )
+})
