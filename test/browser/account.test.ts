@@ -81,6 +81,7 @@ test('a forgotten password is replaced by the link in the message', async () => 
   await page.getByLabel('Email').fill('new@shop.example')
   await page.getByRole('button', { name: 'Send me the link' }).click()
   await page.getByRole('heading', { name: 'Check your email' }).waitFor()
+  await look(page, 'forgot-sent')
 
   const { links } = await mailTo(shop, 'new@shop.example')
   await page.goto(links.reset ?? '')

@@ -88,15 +88,20 @@ export function day(iso) {
   return h('time', { datetime: iso }, text)
 }
 
-/** A page with one sentence and links. */
+/** A message with links, under the heading of the page. */
 export function message(title, text, ...links) {
-  return h(
-    'div',
-    { class: 'empty' },
-    h('h2', {}, title),
-    h('p', {}, text),
-    h('p', { class: 'actions' }, ...links.map(([label, href]) => h('a', { class: 'button', href }, label)))
-  )
+  return h('div', { class: 'empty' }, h('h2', {}, title), ...textAndLinks(text, links))
+}
+
+/** Replaces the form of a page and its heading by a message, as the page without script does. */
+export function replaceForm(title, text, ...links) {
+  find('.sheet').replaceChildren(h('h1', {}, title), ...textAndLinks(text, links))
+  find('main').focus()
+}
+
+function textAndLinks(text, links) {
+  const buttons = links.map(([label, href]) => h('a', { class: 'button', href }, label))
+  return [h('p', {}, text), h('p', { class: 'actions' }, ...buttons)]
 }
 
 /** Shows a page that a script renders, or an error message if that fails. */

@@ -1,4 +1,4 @@
-import { find, message } from './dom.js'
+import { find, replaceForm } from './dom.js'
 import { onSend } from './form.js'
 import { service } from './service.js'
 import './shell.js'
@@ -6,6 +6,5 @@ import { t } from './texts.js'
 
 onSend(find('[data-form]'), async ({ email }) => {
   await service.forgotPassword(email)
-  find('.sheet').replaceChildren(message(t('forgot.check'), t('forgot.sent'), [t('forgot.back'), '/login']))
-  find('main').focus()
+  replaceForm(t('forgot.check'), t('forgot.sent'), [t('forgot.back'), '/login'])
 })

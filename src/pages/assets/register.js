@@ -1,4 +1,4 @@
-import { find, message } from './dom.js'
+import { find, replaceForm } from './dom.js'
 import { nextPath, onSend } from './form.js'
 import { service } from './service.js'
 import './shell.js'
@@ -11,12 +11,7 @@ find('[data-login]').href = `/login?next=${encodeURIComponent(next)}`
 async function register(values) {
   const { data, meta } = await service.register(values)
   if (meta.nextStep !== 'VERIFY_EMAIL') return location.assign(next)
-  const sent = message(t('register.almost'), t('register.sent', { email: data.user.email }), [
-    t('link.logIn'),
-    '/login'
-  ])
-  find('.sheet').replaceChildren(sent)
-  find('main').focus()
+  replaceForm(t('register.almost'), t('register.sent', { email: data.user.email }), [t('link.logIn'), '/login'])
 }
 
 onSend(form, register)
