@@ -1,4 +1,8 @@
+import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { write } from '../../src/platform/db/database.ts'
+import { applyCatalogFile } from '../../src/shop/catalog/apply-catalog.ts'
+import { readCatalogFile } from '../../src/shop/catalog/import/read-file.ts'
 import { setSetting, switchModule, unsetSetting } from '../../src/shop/settings/settings.ts'
 import { look, newVisitor } from './support/chromium.ts'
 import { demoPassword, openDemoShop } from './support/demo-shop.ts'
@@ -201,6 +205,74 @@ test('a buyer without script fills the cart and reaches the payment page', async
   await page.getByText('Hurricane lamp - Sea green glass').first().waitFor()
   await page.getByRole('button', { name: 'Go to payment' }).click()
   await page.waitForURL(/\/checkout\//)
+})
+
+/** Presses Tab until an element that matches the selector has the focus. */
+async function tabTo(page: Page, selector: string): Promise<void> {
+  for (let step = 0; step < 40; step++) {
+    await page.keyboard.press('Tab')
+    if ((await page.locator(`${selector}:focus`).count()) > 0) return
+  }
+  throw new Error(`Tab does not reach ${selector}`)
+}
+
+test('a customer without script, with a name from right to left, orders one of 30 variations by keyboard', async () => {
+  const email = 'layla@shop.example'
+  await shop.visitor().register({ email, password: demoPassword, displayName: 'ليلى حداد (1)' })
+  const variations = Array.from({ length: 30 }, (_, index) => ({
+    sku: `CAP-${index}`,
+    name: `لون ${index + 1} (صوف)`,
+    price: '24.00'
+  }))
+  const catalogue = {
+    products: [{ slug: 'wool-cap', name: 'قبعة صوف (30)', price: '24.00', categories: ['قبعات', 'شتاء'], variations }]
+  }
+  const { file } = readCatalogFile(JSON.stringify(catalogue), { currency: 'EUR' })
+  write(shop.app.db, (tx) => applyCatalogFile(tx, file, { keepStock: false }, Date.now()))
+  const { page } = await newVisitor(browser, { javaScriptEnabled: false })
+  await page.goto(`${shop.url}/login?next=/products/wool-cap`)
+  await tabTo(page, '#email')
+  await page.keyboard.type(email)
+  await tabTo(page, '#password')
+  await page.keyboard.type(demoPassword)
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/products/wool-cap')
+  await tabTo(page, 'select')
+  await page.keyboard.press('End')
+  await tabTo(page, '[data-buy]')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/cart/plain')
+  await tabTo(page, '#quantity-0')
+  await page.keyboard.press('ArrowUp')
+  await page.keyboard.press('Enter')
+  await page.getByText('€48.00').first().waitFor()
+  // The checks of a page need script. The pages with plain in their address have none.
+  const { page: plain, complaints } = await newVisitor(browser, { storageState: await page.context().storageState() })
+  await plain.goto(`${shop.url}/products/wool-cap`)
+  const [first = 0, second = 0] = await plain.evaluate<number[]>(
+    `[...document.querySelectorAll('.crumbs [dir]')].map((link) => link.getBoundingClientRect().left)`
+  )
+  expect(first).toBeLessThan(second)
+  await look(plain, 'right-to-left-product')
+  await plain.goto(`${shop.url}/cart/plain`)
+  await look(plain, 'right-to-left-cart')
+  await tabTo(page, '[name=pay]')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/\/checkout\//)
+  await plain.goto(`${shop.url}/orders/plain`)
+  await plain.getByRole('link', { name: /^Order \d/ }).waitFor()
+  const links = plain.getByRole('navigation', { name: 'Your account' }).getByRole('link')
+  expect(await links.allInnerTexts()).toEqual(['Cart', 'Orders', 'Referrals', 'Account'])
+  await look(plain, 'plain-orders')
+  await plain.goto(`${shop.url}/account/plain`)
+  await tabTo(plain, '#currentPassword')
+  await plain.keyboard.type('what was it again')
+  await tabTo(plain, '#newPassword')
+  await plain.keyboard.type(demoPassword)
+  await plain.keyboard.press('Enter')
+  await plain.locator('#currentPassword-error').waitFor()
+  await look(plain, 'plain-account-refused')
+  expect(complaints).toEqual([])
 })
 
 test('a product that was added before the script had loaded is in the cart', async () => {

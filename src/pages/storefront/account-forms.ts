@@ -125,7 +125,7 @@ function accountPage(
     status,
     template: 'plain-account',
     title: site.t('myAccount'),
-    data: { notice: null, error: null, refused: {}, ...said, values, email: user.email }
+    data: { notice: null, error: null, refused: {}, ...said, values, email: user.email, isSignedIn: true }
   }
 }
 
@@ -136,6 +136,7 @@ export async function showPlainOrders({ client, site, query }: Visit): Promise<S
   const { orders, pagination } = await client.get('/orders', { query: { page, perPage: 20 } })
   const at = (number: number): string => `/orders/plain?page=${number}`
   const data = {
+    isSignedIn: true,
     orders: orders.map((order) => toRow(order, site)),
     newer: page > 1 ? at(page - 1) : null,
     older: page < pagination.totalPages ? at(page + 1) : null

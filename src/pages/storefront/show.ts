@@ -52,6 +52,7 @@ export function templateData({ title, data, meta }: ShownPage, site: Site, path:
     minLength,
     search: '',
     plain: null,
+    isSignedIn: false,
     error: null,
     email: '',
     values: {},
