@@ -16,7 +16,7 @@ export async function complete(words: readonly string[], terminal: Terminal): Pr
   const typed = words[0] === '--' ? words.slice(1) : words
   const current = typed.at(-1) ?? ''
   const program = await programFor(typed[0], terminal)
-  const { suggestions, files } = suggest(program, typed.slice(0, -1), current)
+  const { suggestions, files } = await suggest(program, typed.slice(0, -1), current)
   const lines = suggestions
     .filter(({ value }) => value.startsWith(current))
     .map(({ value, about }) => `${value}\t${about.split('\n')[0] ?? ''}`)
@@ -35,7 +35,7 @@ async function programFor(word: string | undefined, terminal: Terminal): Promise
 
 type Suggestions = { suggestions: { value: string; about: string }[]; files: boolean }
 
-function suggest(program: Command, before: readonly string[], current: string): Suggestions {
+async function suggest(program: Command, before: readonly string[], current: string): Promise<Suggestions> {
   const { command, positionals, option } = walk(program, before)
   if (option !== undefined) return { ...choices(option.argChoices), files: option.argChoices === undefined }
   if (current.startsWith('-')) {
@@ -53,7 +53,19 @@ function suggest(program: Command, before: readonly string[], current: string): 
   const declared = command.registeredArguments
   const argument = declared[positionals] ?? (declared.at(-1)?.variadic ? declared.at(-1) : undefined)
   if (argument === undefined) return { suggestions: [], files: false }
+  const names = await namesFor[`${command.parent?.name()} ${argument.name()}`]?.()
+  if (names !== undefined) return { suggestions: names, files: false }
   return { ...choices(argument.argChoices), files: /file/i.test(argument.name()) }
+}
+
+/** The names that an argument of a group can have, by the group and the argument. */
+const namesFor: Readonly<Record<string, () => Promise<Suggestions['suggestions']>>> = {
+  'settings key': async () => described((await import('../shop/settings/definitions.ts')).definitions),
+  'modules name': async () => described((await import('../shop/settings/modules.ts')).moduleTable)
+}
+
+function described(table: Readonly<Record<string, { about: string }>>): Suggestions['suggestions'] {
+  return Object.entries(table).map(([value, { about }]) => ({ value, about }))
 }
 
 function choices(values: readonly string[] | undefined): Pick<Suggestions, 'suggestions'> {

@@ -2,7 +2,7 @@ import { CommanderError } from 'commander'
 import { AppError } from '../errors.ts'
 import { packageVersion } from '../platform/package-root.ts'
 import { ShopCommand } from './command.ts'
-import { groups } from './groups.ts'
+import { groups, sections } from './groups.ts'
 import { printError } from './output.ts'
 import { processTerminal } from './terminal.ts'
 import type { Terminal } from './terminal.ts'
@@ -22,13 +22,19 @@ async function run(argv: readonly string[], terminal: Terminal): Promise<void> {
   const program = new ShopCommand(terminal, 'shopstead')
     .description('A headless storefront and account service for a small shop.')
     .version(packageVersion())
+    .commandsGroup(sections.help)
+    .helpCommand('help [command]')
     .showHelpAfterError('(--help shows how it is used)')
     .addHelpText('after', '\nExample:\n  $ shopstead dev')
   try {
-    for (const group of groups) {
-      // Only the requested group is loaded: its help does not need the rest of the shop.
-      if (argv.find((word) => !word.startsWith('-')) === group.name) (await group.load()).define(program)
-      else program.command(group.name).description(group.about)
+    const word = argv.find((one) => !one.startsWith('-'))
+    for (const [use, heading] of Object.entries(sections)) {
+      for (const group of groups.filter((one) => one.use === use)) {
+        // Only the requested group is loaded: its help does not need the rest of the shop.
+        if (word === group.name) (await group.load()).define(program)
+        else program.command(group.name).description(group.about)
+        program.commands.at(-1)?.helpGroup(heading)
+      }
     }
     applyExitCodes(program)
     await program.parseAsync(argv, { from: 'user' })

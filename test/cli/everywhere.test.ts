@@ -46,6 +46,17 @@ describe('every command', () => {
     expect(program.commands.map((command) => command.name())).toEqual(groups.map(({ name }) => name))
   })
 
+  test('is in a part of the help of the program, which begins with everyday work', async () => {
+    const { terminal, stdout } = testTerminal()
+    expect(await main(['--help'], terminal)).toBe(0)
+    const parts = stdout().split(/^(?=[A-Z].*:$)/m)
+    const everyday = parts.find((part) => part.startsWith('Every day:')) ?? ''
+    expect(parts.indexOf(everyday)).toBeLessThan(parts.findIndex((part) => part.startsWith('Selling:')))
+    expect(everyday).toMatch(/^ {2}orders /m)
+    expect(parts.some((part) => part.startsWith('Commands:'))).toBe(false)
+    for (const { name } of groups) expect(stdout().match(new RegExp(`^ {2}${name} `, 'gm'))).toHaveLength(1)
+  })
+
   test('has help that fits 80 columns', () => {
     for (const { path, command } of leaves) {
       const long = helpOf(command)
@@ -94,6 +105,12 @@ describe('completion', () => {
     expect(await ask('webhooks', 'deliveries', '--state', 'd')).toEqual(['delivered\t', ':4'])
     expect(await ask('completion', 'z')).toEqual(['zsh\t', ':4'])
     expect(await ask('nonsense', 'x')).toEqual([':4'])
+  })
+
+  test('knows the keys of settings and the names of modules, with what they mean', async () => {
+    expect(await ask('settings', 'set', 'shop.cur')).toEqual([expect.stringMatching(/^shop\.currency\t./), ':4'])
+    expect(await ask('settings', 'set', 'shop.currency', '')).toEqual([':4'])
+    expect(await ask('modules', 'enable', 'aff')).toEqual([expect.stringMatching(/^affiliates\t./), ':4'])
   })
 
   test.each(['zsh', 'fish'])('prints a script for %s', async (shell) => {
