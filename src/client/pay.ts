@@ -50,7 +50,8 @@ export type PaymentForm = {
   /** Changes the total that wallets show, when the cart changes. */
   setTotal(total: number): void
   /**
-   * Places the order and pays it. Send the buyer to `nextUrl` of the result. A second click joins the first payment.
+   * Places the order and pays it. Send the buyer to `nextUrl` of the result. A second click joins the first payment, also
+   * while the next page loads.
    *
    * @throws PaymentFormError when the form is not complete
    * @throws ShopError as a checkout, for example CHECKOUT_FAILED for a declined card
@@ -92,11 +93,20 @@ export async function createPaymentForm(
     return { ...answer, nextUrl: answer.redirectUrl ?? returnAddress(returnUrl, answer) }
   }
   let running: Promise<Payment> | undefined
+  let last: { sent: string; payment: Payment } | undefined
+  const payOnce = async (body: PaymentBody): Promise<Payment> => {
+    const sent = JSON.stringify(body)
+    if (last?.sent === sent) return last.payment
+    const payment = await (running ??= pay(body).finally(() => (running = undefined)))
+    // A click while the next page loads must not pay again. A buyer who comes back from their bank pays anew.
+    if (payment.redirectUrl === undefined) last = { sent, payment }
+    return payment
+  }
   return {
     mount: (target) => element.mount(target),
     unmount: () => element.unmount(),
     setTotal: (changed) => elements.update({ amount: toMinor(changed) }),
-    pay: (body) => (running ??= pay(body).finally(() => (running = undefined)))
+    pay: payOnce
   }
 }
 
