@@ -9,6 +9,7 @@ import { runCountingFailures } from '../limits/counted-attempts.ts'
 import { emailCounterKey } from '../limits/points.ts'
 import type { Counter } from '../limits/points.ts'
 import { findDevice } from './device-cookie.ts'
+import { failedLogins } from './failed-logins.ts'
 import { findUserByEmail, findUserByUsername, getUserById } from './find.ts'
 import type { LoginInput } from './input.ts'
 import { checkNonce } from './nonce.ts'
@@ -96,7 +97,10 @@ export async function verifyPassword(
         : await shop.passwords.verify(user.passwordHash, password)
     return { failed: !right }
   })
-  if (failed || user === undefined) throw invalidCredentials()
+  if (failed || user === undefined) {
+    failedLogins.publish(null)
+    throw invalidCredentials()
+  }
   return user
 }
 

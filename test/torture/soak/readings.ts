@@ -18,12 +18,17 @@ export async function read(stats: ProcessStats, metricsUrl: string, requests: nu
   const value = (name: string): number => Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(text)?.[1])
   return {
     requests,
-    heapMb: value('shopstead_nodejs_heap_size_used_bytes') / 2 ** 20,
+    heapMb: value('nodejs_heap_size_used_bytes') / 2 ** 20,
     residentMb: stats.residentMb(),
     openFiles: stats.openFiles(),
-    handles: value('shopstead_nodejs_active_handles_total'),
-    timers: Number(/^shopstead_nodejs_active_resources\{type="Timeout"\} (\d+)$/m.exec(text)?.[1] ?? 0)
+    handles: valuesOf(text, 'nodejs_active_handles').reduce((sum, count) => sum + count, 0),
+    timers: Number(/^nodejs_active_resources\{type="Timeout"\} (\d+)$/m.exec(text)?.[1] ?? 0)
   }
+}
+
+/** The values of a metric with each of its labels. */
+function valuesOf(text: string, name: string): number[] {
+  return [...text.matchAll(new RegExp(`^${name}\\{[^}]*\\} (\\S+)$`, 'gm'))].map(([, value]) => Number(value))
 }
 
 export type Trend = { first: number; last: number; perThousand: number }
