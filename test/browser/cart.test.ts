@@ -109,6 +109,62 @@ test('the answer to an older cart does not replace the answer to the newest one'
   expect(await sum(page, 'total').innerText()).toMatch(tripled)
 })
 
+test('a buyer who pays in the cart is charged the total that the page showed, or sees the new total first', async () => {
+  const { page, complaints } = await newVisitor(browser)
+  const { sqlite } = shop.app.db
+  const newest = () =>
+    sqlite.prepare('SELECT id, status, total_minor AS total FROM orders ORDER BY id DESC').get() as {
+      id: number
+      status: string
+      total: number
+    }
+  const setPrice = sqlite.prepare("UPDATE products SET price_minor = ? WHERE slug = 'beeswax-pillar'")
+  const price = sqlite.prepare("SELECT price_minor FROM products WHERE slug = 'beeswax-pillar'").pluck().get()
+  onTestFinished(() => void setPrice.run(price))
+  const before = newest().id
+  await addToCart(page, shop.url, 'beeswax-pillar')
+  await page.getByLabel('Email for the receipt').fill('guest@example.com')
+  await fillAddress(page)
+  await page.getByText('Here, with a test card').click()
+  await sum(page, 'shipping').filter({ hasText: '€4.90' }).waitFor()
+  let isPressed = Promise.resolve()
+  await page.route('**/store/quote', async (route) => {
+    await isPressed
+    await route.continue().catch(() => undefined)
+  })
+  const pay = page.getByRole('button', { name: 'Pay now' })
+  const alert = page.getByRole('alert').filter({ hasText: 'The total has changed' })
+  const changes = [
+    () => page.getByLabel('Quantity of Beeswax pillar candle').fill('3'),
+    async () => {
+      await page.evaluate(`document.getElementById('postcode').dataset.before = ''`)
+      await page.getByLabel('Country').selectOption('FR')
+      await page.locator('#postcode:not([data-before])').waitFor()
+    },
+    () => Promise.resolve(setPrice.run(4321))
+  ]
+  for (const change of changes) {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    isPressed = promise
+    const shown = await sum(page, 'total').innerText()
+    await change()
+    expect(await sum(page, 'total').innerText()).toBe(shown)
+    await pay.click()
+    resolve()
+    await alert.waitFor()
+    const total = await sum(page, 'total').innerText()
+    expect(total).not.toBe(shown)
+    expect(await alert.innerText()).toContain(total)
+    expect(newest().id).toBe(before)
+  }
+  await look(page, 'cart-total-changed')
+  const shown = await sum(page, 'total').innerText()
+  await pay.click()
+  await page.waitForURL('**/thanks**')
+  expect(newest()).toEqual({ id: before + 1, status: 'processing', total: Math.round(Number(shown.slice(1)) * 100) })
+  expect(complaints).toEqual([])
+})
+
 test('a cart without a connection says that its prices may be old, and is checked again when the connection is back', async () => {
   const { page } = await newVisitor(browser)
   await addToCart(page, shop.url, 'beeswax-pillar')

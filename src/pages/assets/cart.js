@@ -1,17 +1,17 @@
 import { createAddress } from './address-fields.js'
 import { createCoupon } from './cart-coupon.js'
 import { fillForm, forgetDraft, keepDraft, readDraft } from './cart-draft.js'
-import { forgetKey, keyFor } from './cart-key.js'
+import { forgetKey, isUnanswered, keyFor } from './cart-key.js'
 import { createQuotes } from './cart-quote.js'
 import { createRows, lineOf } from './cart-rows.js'
 import { createShippingChoice } from './cart-shipping.js'
 import { onCartChange, readCart, writeCart, writeDetails } from './cart-store.js'
+import { createTotals } from './cart-totals.js'
 import { find, findMaybe, h, message, money, ownPicture } from './dom.js'
-import { mark, onSend, unmark } from './form.js'
+import { mark, onSend, say, unmark } from './form.js'
 import { readToken, rememberPlaced } from './order-token.js'
 import { service } from './service.js'
 import { session } from './shell.js'
-import { taxRows } from './tax-rows.js'
 import { t } from './texts.js'
 import { declineWords } from './words.js'
 
@@ -19,7 +19,7 @@ const place = find('[data-lines]')
 const news = find('[data-news]')
 const form = find('[data-form]')
 const cards = findMaybe('[data-cards]')
-const totals = h('dl', { class: 'totals' })
+const totals = createTotals()
 let subscribeAgain = false
 /** The lines that the rows show, by keyOf. */
 let shown = ''
@@ -46,8 +46,8 @@ function show() {
     return
   }
   rows.show(cart)
-  place.replaceChildren(rows.list, totals)
-  showStoredTotal(cart)
+  place.replaceChildren(rows.list, totals.element)
+  totals.showStored(cart)
   // A guess, until the quote says whether anything has to be shipped.
   showShipping(cart.some(({ type }) => type === 'physical'))
   ask(0)
@@ -79,7 +79,7 @@ function changeQuantity(index, quantity, andFocus = false) {
     const changed = readCart()
     shown = keyOf(changed)
     rows.update(changed)
-    totals.toggleAttribute('data-old', true)
+    totals.markOld()
     ask()
   }
   if (andFocus) rows.focusQuantity(index)
@@ -132,7 +132,7 @@ function answered(quote, body) {
   showShipping(quote.shipping.required)
   shippingChoice.show(quote)
   coupon.showAnswer(JSON.stringify(body.items), quote)
-  showTotals(quote)
+  totals.show(quote)
   showProblems(quote.problems)
   const wrongId = quote.problems.find(({ code }) => code === 'vat_id_invalid')
   if (wrongId !== undefined) mark(form.elements.vatId, wrongId.message)
@@ -166,43 +166,11 @@ function failed(error, { items, couponCode }) {
     coupon.refuse(JSON.stringify(items), refused ?? t('cart.tooManyCodes'))
     return ask(0)
   }
-  showStoredTotal(readCart())
+  totals.showStored(readCart())
   const isOpen = error.code !== 'CHECKOUT_DISABLED' && error.code !== 'NOT_AUTHENTICATED'
   const text = isOpen ? `${t('cart.unchecked')} ` : error.message
   const again = h('button', { type: 'button', class: 'plain', onclick: () => ask(0) }, t('link.again'))
   news.replaceChildren(h('p', { class: 'note' }, text, isOpen && again))
-}
-
-/** The sum of the stored prices, until the shop has answered or if it does not answer. */
-function showStoredTotal(cart) {
-  const [{ currency }] = cart
-  const total = cart.reduce((sum, { amount, quantity }) => sum + amount * quantity, 0)
-  showTotals({
-    currency,
-    subtotal: total,
-    discount: 0,
-    total,
-    shipping: { amount: 0 },
-    tax: { included: true, lines: [] }
-  })
-}
-
-function showTotals({ currency, subtotal, discount, shipping, tax, total }) {
-  const taxes = taxRows(tax.lines, tax.included).map(([label, amount]) => ['tax', label, amount])
-  const sums = [
-    ...(subtotal === total ? [] : [['subtotal', t('sum.subtotal'), subtotal]]),
-    ...(discount === 0 ? [] : [['discount', t('sum.discount'), -discount]]),
-    ...(shipping.amount === 0 ? [] : [['shipping', t('sum.shipping'), shipping.amount]]),
-    ...(tax.included ? [] : taxes),
-    ['total', t('sum.total'), total],
-    ...(tax.included ? taxes : [])
-  ]
-  totals.removeAttribute('data-old')
-  totals.replaceChildren(
-    ...sums.map(([name, label, amount]) =>
-      h('div', { class: name }, h('dt', {}, label), h('dd', { 'data-sum': name }, money(amount, currency)))
-    )
-  )
 }
 
 function bodyOf(values, isGuest) {
@@ -229,10 +197,14 @@ function bodyOf(values, isGuest) {
 }
 
 async function pay(values) {
-  stop()
+  const shownTotal = totals.shown()
   if (isShipped && !(await address.check())) return
   const known = await session
+  stop()
   const body = bodyOf(values, known?.userLoggedIn !== true)
+  // The payment page shows the total itself. A purchase that got no answer may be paid, so it is sent again as it was.
+  const isFinal = body.strategy === 'token_handoff' && !isUnanswered(body)
+  if (isFinal && !(await confirmTotal(body, shownTotal))) return
   try {
     const result = await service.checkout(body, keyFor(body))
     forgetKey()
@@ -244,6 +216,22 @@ async function pay(values) {
     if (showRefusedLines(error.details?.problems ?? [])) return
     throw explained(error)
   }
+}
+
+/**
+ * Whether the order still has the total that the buyer saw. If not, shows the new total, which the buyer accepts with
+ * another click.
+ */
+async function confirmTotal(body, shownTotal) {
+  const quote = await service.quote(body)
+  const isShippedSo = (quote.shipping.chosen ?? undefined) === body.shippingMethod
+  if (isShippedSo && money(quote.total, quote.currency) === shownTotal) return true
+  answered(quote, body)
+  // Another country can have other shipping methods.
+  const shippingMethod = shippingChoice.chosen()
+  if (shippingMethod !== body.shippingMethod) totals.show(await service.quote({ ...body, shippingMethod }))
+  if (!showRefusedLines(quote.problems)) say(form, t('cart.totalChanged', { total: totals.shown() }))
+  return false
 }
 
 /** Shows the problems of a refused order at its lines. Returns whether there are any. */

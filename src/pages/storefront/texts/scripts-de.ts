@@ -40,6 +40,8 @@ const texts: Readonly<Record<keyof typeof en, Text>> = {
   'cart.shippingFree': 'Kostenlos',
   'cart.toPayment': 'Weiter zur Zahlung',
   'cart.payNow': 'Jetzt bezahlen',
+  'cart.totalChanged':
+    'Die Summe hat sich auf {total} geändert. Klicken Sie noch einmal auf „Jetzt bezahlen“, um sie zu bezahlen.',
   'cart.cancelled': 'Es wurde nichts abgebucht. Ihr Warenkorb ist unverändert.',
   'sum.subtotal': 'Zwischensumme',
   'sum.discount': 'Rabatt',

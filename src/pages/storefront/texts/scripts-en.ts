@@ -37,6 +37,7 @@ const texts = {
   'cart.shippingFree': 'Free',
   'cart.toPayment': 'Go to payment',
   'cart.payNow': 'Pay now',
+  'cart.totalChanged': 'The total has changed to {total}. Press Pay now again to pay it.',
   'cart.cancelled': 'You have not been charged. Your cart is unchanged.',
   'sum.subtotal': 'Subtotal',
   'sum.discount': 'Discount',
