@@ -130,6 +130,16 @@ describe('the same cart of the same buyer', () => {
     expect([statusOf(again), stock()]).toEqual(['pending', 0])
   })
 
+  it('charges a card that follows a declined one at the price of now, not at that of the declined order', async () => {
+    const setPrice = shop.app.db.sqlite.prepare('UPDATE products SET price_minor = ? WHERE id = 2')
+    const declined = await checkOut(buyer, { ...mug, ...byToken, paymentToken: 'pm_card_chargeDeclined' })
+    expect(declined.status).toBe(402)
+    setPrice.run(1000)
+    const paid = await place({ ...mug, ...byToken, paymentToken: 'pm_card_visa' })
+    setPrice.run(1250)
+    expect(getOrder(shop.app.db, idOf(paid))).toMatchObject({ status: 'processing', totalMinor: 1000 })
+  })
+
   it('is paid by another card in the same order after a declined one', async () => {
     const body = { ...mug, ...byToken }
     const declined = await checkOut(buyer, { ...body, paymentToken: 'pm_card_chargeDeclined' })
