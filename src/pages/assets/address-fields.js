@@ -1,4 +1,4 @@
-import { ShopError } from '../../client/client.ts'
+import { ShopError } from '../../client/errors.ts'
 import { h } from './dom.js'
 import { t } from './texts.js'
 

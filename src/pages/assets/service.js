@@ -1,4 +1,4 @@
-import { createClient } from '../../client/client.ts'
+import { createClient } from '../../client/create-client.ts'
 
 const { api, proxy } = document.body.dataset
 
