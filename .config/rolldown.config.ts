@@ -44,7 +44,10 @@ const forSites = defineConfig({
     sourcemap: true,
     // The declarations have the docstrings.
     comments: { jsdoc: false },
-    entryFileNames: '[name].js'
+    entryFileNames: '[name].js',
+    // What two modules share is in the folder of its source, so that a package is complete.
+    chunkFileNames: ({ moduleIds }) =>
+      `${relative('src', dirname(moduleIds.at(-1) ?? 'src')).replaceAll('\\', '/')}/[name]-[hash].js`
   },
   plugins: [frozenAllowlist(), ...sitePackages.map(sitePackage)]
 })
