@@ -28,7 +28,9 @@ function describeEvent(type: string, { about, data, subject }: EventType): ZodOp
     timestamp: time.meta({ description: 'When it happened.' }),
     data: data.extend(details)
   })
+  const words = type.split(/[._-]/).map((word) => `${word[0]?.toUpperCase() ?? ''}${word.slice(1)}`)
   return {
+    operationId: `send${words.join('')}`,
     summary: `${about[0]?.toUpperCase() ?? ''}${about.slice(1)}`,
     tags: ['Events'],
     security: [],
