@@ -6,6 +6,8 @@ import { renderMarkdown } from '../../src/cli/markdown.ts'
 import { shopstead } from '../support/command-line.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
+const pages = readdirSync('docs').filter((name) => name.endsWith('.md'))
+
 type Listed = { topics: { topic: string; title: string }[] }
 
 /** A folder without a shop, and a configuration that no server would start with. */
@@ -17,8 +19,8 @@ describe('shopstead guide', () => {
     const { code, json } = await guide<Listed>('--json')
     expect(code).toBe(0)
     expect(json.topics[0]).toEqual({ topic: 'operating', title: 'Operating a shop' })
-    const files = readdirSync('docs').map((name) => name.replace('.md', '').toLowerCase())
-    expect(json.topics.map(({ topic }) => topic).toSorted()).toEqual(files.toSorted())
+    const names = pages.map((name) => name.replace('.md', '').toLowerCase())
+    expect(json.topics.map(({ topic }) => topic).toSorted()).toEqual(names.toSorted())
     const { stdout } = await guide()
     for (const { topic, title } of json.topics) expect(stdout).toMatch(new RegExp(`^${topic} +${title}$`, 'm'))
   })
@@ -93,7 +95,7 @@ describe('Markdown on a terminal', () => {
     expect(stripVTControlCharacters(coloured)).toBe(uncoloured.replace('`shop health`', 'shop health'))
   })
 
-  it.each(readdirSync('docs'))('has no line over 80 columns in a table or paragraph of %s', (name) => {
+  it.each(pages)('has no line over 80 columns in a table or paragraph of %s', (name) => {
     const text = readFileSync(join('docs', name), 'utf8')
     const code = new Set(
       [...text.matchAll(/^( *)```.*\n([^]*?)^ *```$/gm)].flatMap(([, , body = '']) => body.split('\n'))

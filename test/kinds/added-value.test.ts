@@ -15,6 +15,7 @@ const undecided: readonly (readonly [path: string, value: string])[] = [
   ['src/shop/accounts/queue-link.ts', 'login'],
   ['src/shop/affiliates/anonymise.ts', 'paused'],
   ['src/shop/affiliates/create-affiliate.ts', 'paused'],
+  ['src/shop/mailer/account-emails.ts', 'login'],
   ['src/shop/orders/explain.ts', 'disputed'],
   ['src/shop/payments/look-up.ts', 'setup_intent'],
   ['src/shop/payments/settle.ts', 'authorised'],

@@ -191,7 +191,7 @@ describe('scripts and pictures', () => {
       queue.push(...[...script.matchAll(/(?:from|import) '([^']+)'/g)].map(([, name]) => name ?? ''))
     }
     expect([...seen].filter((path) => path.endsWith('.js')).length).toBeGreaterThan(5)
-    expect([...seen].some((path) => path.startsWith('/assets/client-'))).toBe(true)
+    expect([...seen].some((path) => path.startsWith('/assets/create-client-'))).toBe(true)
   })
 
   it('come compressed as the browser likes it', async () => {

@@ -22,6 +22,8 @@ export type RunningShop = {
   apiRoot: string
   /** A visitor with an empty cookie jar. */
   visitor(headers?: Record<string, string>): Browser
+  /** Ends the server and starts another on the same data, at a port that the shop's `url` does not have. */
+  restartServer(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -56,7 +58,7 @@ export async function startShop(
     seed(app, catalogue)
     if (options.dataDir === undefined) seeded.set(key, app.db.sqlite.serialize())
   }
-  const server = await startServer(app)
+  let server = await startServer(app)
   const url = `http://127.0.0.1:${server.port}`
   return {
     app,
@@ -64,6 +66,10 @@ export async function startShop(
     url,
     apiRoot: `${url}${config.apiPrefix}`,
     visitor: (headers) => new Browser(`${url}${config.apiPrefix}`, headers),
+    async restartServer() {
+      await server.stop()
+      server = await startServer(app)
+    },
     async stop() {
       await server.stop()
       app.close()

@@ -6,6 +6,7 @@ import type { UserRow } from '../accounts/rows.ts'
 import { findAffiliateById } from '../affiliates/find.ts'
 import type { ShopContext } from '../context.ts'
 import { accountPageUrl } from '../settings/page-url.ts'
+import type { AccountPage } from '../settings/page-url.ts'
 import { setting } from '../settings/settings.ts'
 import { ObsoleteEmailError } from './email.ts'
 import type { Email } from './email.ts'
@@ -164,7 +165,11 @@ function getRecipient(shop: ShopContext, userId: number): UserRow {
   return user
 }
 
-const pages = { verify: 'emails.verifyUrl', reset: 'emails.resetUrl', email: 'emails.newEmailUrl' } as const
+const pages: Readonly<Record<EmailTokenKind, AccountPage>> = {
+  verify: 'emails.verifyUrl',
+  reset: 'emails.resetUrl',
+  email: 'emails.newEmailUrl'
+}
 
 function linkTo(
   shop: ShopContext,
