@@ -4,14 +4,15 @@ import { stripTypeScriptTypes } from 'node:module'
 const imports = /(?<=\b(?:from|import) ['"])\.[^'"]+(?=['"])/g
 /** The link to a source map, which is removed because the map is not served. */
 const mapAddress = /^\/\/# sourceMappingURL=.*$/m
+const docstrings = /^[ \t]*\/\*\*[^]*?\*\/[ \t]*\n/gm
 
 /**
  * The content of a file for browsers. A script imports other files by the names that `publish` returns. TypeScript loses
- * its types, or the JavaScript that the build has generated from it is used.
+ * its types, or the JavaScript that the build has generated from it is used. Docstrings are left out.
  */
 export function readModule(file: string, publish: (specifier: string) => string): Buffer<ArrayBuffer> {
   if (!/\.(js|ts)$/.test(file)) return readFileSync(file)
-  return Buffer.from(readScript(file).replaceAll(imports, publish))
+  return Buffer.from(readScript(file).replaceAll(docstrings, '').replaceAll(imports, publish))
 }
 
 function readScript(file: string): string {
