@@ -75,7 +75,7 @@ describe('the plain starter', () => {
       readFileSync('src/pages/templates/storefront/layout.eta', 'utf8')
     )
     expect(text('storefront/site.ts')).toContain("from '@shopstead/client'")
-    expect(text('assets/service.js')).toContain("from '/client.js'")
+    expect(text('assets/service.js')).toContain("from '/client/client.js'")
   })
 
   it('imports only its own files and packages of its package.json', () => {
@@ -88,7 +88,7 @@ describe('the plain starter', () => {
         .filter((from) =>
           from.startsWith('.')
             ? !files.has(join(path, '..', from))
-            : !/^(node:|@shopstead\/|eta$|\/client\.js$)/.test(from)
+            : !/^(node:|@shopstead\/|eta$|\/client\/client\.js$)/.test(from)
         )
         .map((from) => `${path} imports ${from}`)
     })

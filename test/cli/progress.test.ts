@@ -13,7 +13,7 @@ const long: [args: string[], step: string][] = [
 ]
 
 /** Runs a command, which writes to a new file each time. */
-function run(dataDir: string, args: string[], options: { answers?: string[] } = {}) {
+function run(dataDir: string, args: string[], options: { answers?: boolean[] } = {}) {
   const filled = args.map((arg) => (arg === 'NEW FILE' ? join(dataDir, randomUUID()) : arg))
   return shopstead(dataDir, filled, options)
 }

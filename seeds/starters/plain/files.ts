@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { stripTypeScriptTypes } from 'node:module'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** The files that browsers may read. Scripts also import some modules of storefront/. */
 const publicFile = /^\/(assets|storefront|storefront\/texts)\/[\w-]+\.(css|js|svg|ts)$/
-const client = fileURLToPath(import.meta.resolve('@shopstead/client'))
+/** The typed client and the scripts that it imports. */
+const clientFile = /^\/client\/[\w-]+\.js$/
+const clientFolder = dirname(fileURLToPath(import.meta.resolve('@shopstead/client')))
 
 const types: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
@@ -18,8 +20,8 @@ const types: Readonly<Record<string, string>> = {
 
 /** Sends a style, script or picture. False for a path without one. */
 export async function sendFile(path: string, req: IncomingMessage, res: ServerResponse): Promise<boolean> {
-  const file = path === '/client.js' ? client : publicFile.test(path) ? join(import.meta.dirname, path) : undefined
-  if (file === undefined) return false
+  if (!clientFile.test(path) && !publicFile.test(path)) return false
+  const file = clientFile.test(path) ? join(clientFolder, basename(path)) : join(import.meta.dirname, path)
   const text = await readFile(file, 'utf8').catch(() => undefined)
   if (text === undefined) return false
   const body = file.endsWith('.ts') ? stripTypeScriptTypes(text) : text

@@ -55,8 +55,8 @@ function filesOf({ from, files, to }: Source): [path: string, content: Buffer][]
 /** The storefront imports the client by its place in this repository, and a site by the name of its package. */
 function forSite(path: string, content: Buffer): Buffer {
   if (!/^(storefront|assets)\/.*\.(ts|js)$/.test(path)) return content
-  // Browsers do not know the names of packages. The site's server has the client at this address.
-  const client = path.startsWith('assets/') ? '/client.js' : '@shopstead/client'
+  // Browsers do not know the names of packages. The site's server has the client in this folder.
+  const client = path.startsWith('assets/') ? '/client/client.js' : '@shopstead/client'
   const text = content
     .toString('utf8')
     .replaceAll(/(?<=\bfrom ')\.\.\/(?:\.\.\/)+client\/[\w-]+\.ts(?=')/g, client)
