@@ -3,7 +3,7 @@ import { AppError } from '../errors.ts'
 import { formatMoney, toMajor, toMinor } from '../platform/money.ts'
 import { getOrder } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/rows.ts'
-import { cancelOrders, findUnpaidOrders } from '../shop/payments/cancel-unpaid.ts'
+import { cancelUnpaidOrders, findUnpaidOrders } from '../shop/payments/cancel-unpaid.ts'
 import { cancelOrder } from '../shop/payments/end-hold.ts'
 import { markPaid } from '../shop/payments/mark-paid.ts'
 import { isRefundOpen, planRefund, refundOrder } from '../shop/payments/refund.ts'
@@ -96,7 +96,7 @@ async function cancelUnpaid(work: Work<CancelOptions>): Promise<Answer> {
   if (orderIds.length === 0) return { json: { cancelled: [], failed: [] }, human: 'No unpaid orders match.' }
   await confirmOrRefuse(work.terminal, `Cancel ${countOf(orderIds.length, 'unpaid order')}?`, options)
   const progress = showProgress(work)
-  const report = await cancelOrders(app, orderIds, by, (done) =>
+  const report = await cancelUnpaidOrders(app, orderIds, by, (done) =>
     progress.step(`${done} of ${orderIds.length} orders cancelled`)
   )
   progress.done()

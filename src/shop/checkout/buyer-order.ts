@@ -13,7 +13,7 @@ import type { ShippingMethod } from '../orders/shipping-method.ts'
 import { mayMove } from '../orders/states.ts'
 import { maskedEmail, toTotals } from '../orders/view.ts'
 import type { OrderTotals, OrderView } from '../orders/view.ts'
-import { cancelOrder } from '../payments/end-hold.ts'
+import { cancelUnpaidOrder } from '../payments/end-hold.ts'
 import { startDeadline } from '../payments/deadline.ts'
 import { listShipments } from '../shipments/view.ts'
 import type { ShipmentView } from '../shipments/view.ts'
@@ -95,7 +95,7 @@ export async function cancelByBuyer(
   if (!canCancel(order, buyerStatusOf(shop.db, order, now))) throw notCancellable()
   await takePagePoint(shop, addressKey)
   try {
-    await cancelOrder(shop, order.id, 'buyer', startDeadline(longestWaitMs))
+    await cancelUnpaidOrder(shop, order.id, 'buyer', startDeadline(longestWaitMs))
   } catch (error) {
     const isTooLate = error instanceof AppError && (error.code === 'TRANSITION_REFUSED' || error.code === 'CONFLICT')
     if (isTooLate) throw notCancellable()

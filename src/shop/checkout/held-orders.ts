@@ -12,7 +12,7 @@ import type { CountedStock } from '../orders/order-stock.ts'
 import { takesToken } from '../orders/strategies.ts'
 import type { Strategy } from '../orders/strategies.ts'
 import { startDeadline } from '../payments/deadline.ts'
-import { cancelOrder } from '../payments/end-hold.ts'
+import { cancelUnpaidOrder } from '../payments/end-hold.ts'
 import { setting } from '../settings/settings.ts'
 
 /** Whether the unpaid orders of one client address are as many as they may be. */
@@ -100,7 +100,7 @@ export async function releaseOrders(shop: ShopContext, orderIds: readonly number
   const deadline = startDeadline(longestWaitMs)
   for (const orderId of orderIds) {
     try {
-      await cancelOrder(shop, orderId, 'checkout', deadline)
+      await cancelUnpaidOrder(shop, orderId, 'checkout', deadline)
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       shop.log.info('an older unpaid order was not cancelled', { orderId, error: describeError(error) })

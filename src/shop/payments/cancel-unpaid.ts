@@ -4,7 +4,7 @@ import { rawStatement } from '../../platform/db/statements.ts'
 import type { ShopContext } from '../context.ts'
 import { AppError } from '../../errors.ts'
 import { unpaidStatuses } from '../orders/states.ts'
-import { cancelOrder } from './end-hold.ts'
+import { cancelUnpaidOrder } from './end-hold.ts'
 
 /** Which unpaid orders to cancel. `emailDomain` is the part after the @, in lower case. */
 export type UnpaidFilter = { placedBefore: number; emailDomain: string | null }
@@ -31,7 +31,7 @@ export function findUnpaidOrders(db: Db, filter: UnpaidFilter): number[] {
  * Cancels orders as an operator does with each of them: their payments are called off at the gateway first. An order that
  * was paid in the meantime, or whose payment waits for the bank, is reported and stays.
  */
-export async function cancelOrders(
+export async function cancelUnpaidOrders(
   shop: ShopContext,
   orderIds: readonly number[],
   by: string,
@@ -41,7 +41,7 @@ export async function cancelOrders(
   for (const [index, orderId] of orderIds.entries()) {
     onStep(index)
     try {
-      await cancelOrder(shop, orderId, by)
+      await cancelUnpaidOrder(shop, orderId, by)
       report.cancelled.push(orderId)
     } catch (error) {
       if (!(error instanceof AppError)) throw error

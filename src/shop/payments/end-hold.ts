@@ -1,5 +1,6 @@
 import { AppError } from '../../errors.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
+import type { Tx } from '../../platform/db/database.ts'
 import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
 import { overdueOrders } from '../orders/expire-holds.ts'
@@ -64,33 +65,46 @@ function mayBePaidUnseen(shop: ShopContext, attempt: AttemptRow): boolean {
 }
 
 /**
- * Cancels an order. Open payments are first called off at the gateway, so that the buyer is not charged
+ * Cancels an order for an operator, also a paid one.
+ *
+ * @throws AppError as cancelUnpaidOrder for an order that was not paid when the command began
+ */
+export async function cancelOrder(shop: ShopContext, orderId: number, by: string): Promise<void> {
+  if (getOrder(shop.db, orderId).paidAt === null) return cancelUnpaidOrder(shop, orderId, by)
+  await writeWhenFree(shop.db, (tx) => moveToCancelled(tx, orderId, by, shop.clock.now()))
+}
+
+/**
+ * Cancels an order that is not paid. Open payments are first called off at the gateway, so that the buyer is not charged
  * for a cancelled order.
  *
- * @throws AppError TRANSITION_REFUSED when it was paid in the meantime or cannot be cancelled, CONFLICT while its payment
- *   waits for the bank, DEPENDENCY_UNAVAILABLE when the gateway does not answer or cannot be asked from here
+ * @throws AppError TRANSITION_REFUSED when it is paid, also if it was paid in the meantime, or cannot be cancelled,
+ *   CONFLICT while its payment waits for the bank, DEPENDENCY_UNAVAILABLE when the gateway does not answer or cannot be
+ *   asked from here
  */
-export async function cancelOrder(
+export async function cancelUnpaidOrder(
   shop: ShopContext,
   orderId: number,
   by: string,
   deadline: Deadline = startDeadline()
 ): Promise<void> {
-  const wasPaid = getOrder(shop.db, orderId).paidAt !== null
   let isCancelled = false
   while (!isCancelled) {
     // A buyer who chose a bank transfer may still have a payment page open that could not be closed then.
-    if (!wasPaid) await callOffPayments(shop, orderId, by, deadline)
+    await callOffPayments(shop, orderId, by, deadline)
     isCancelled = await writeWhenFree(shop.db, (tx) => {
-      const now = shop.clock.now()
       // The buyer may have paid meanwhile, or started another payment in another tab.
-      if (!wasPaid) assertUnpaid(getOrder(tx, orderId))
-      if (!wasPaid && openAttemptsOf(tx, orderId).length > 0) return false
-      moveOrder(tx, orderId, 'cancelled', { by, reason: 'cancelled' }, now)
-      endTransfers(tx, orderId, 'abandoned', now)
+      assertUnpaid(getOrder(tx, orderId))
+      if (openAttemptsOf(tx, orderId).length > 0) return false
+      moveToCancelled(tx, orderId, by, shop.clock.now())
       return true
     })
   }
+}
+
+function moveToCancelled(tx: Tx, orderId: number, by: string, now: number): void {
+  moveOrder(tx, orderId, 'cancelled', { by, reason: 'cancelled' }, now)
+  endTransfers(tx, orderId, 'abandoned', now)
 }
 
 async function callOffPayments(shop: ShopContext, orderId: number, by: string, deadline: Deadline): Promise<void> {

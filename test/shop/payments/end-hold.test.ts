@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { writeWhenFree } from '../../../src/platform/db/busy.ts'
 import { write } from '../../../src/platform/db/database.ts'
+import { releaseOrders } from '../../../src/shop/checkout/held-orders.ts'
 import { historyOf } from '../../../src/shop/orders/find.ts'
 import { createAttempt, updateAttempt } from '../../../src/shop/payments/attempts.ts'
+import { cancelUnpaidOrders } from '../../../src/shop/payments/cancel-unpaid.ts'
 import { cancelOrder, endHold, endHolds } from '../../../src/shop/payments/end-hold.ts'
 import { readyGateway } from '../../../src/shop/payments/gateway.ts'
 import { openQuietTill } from './till.ts'
@@ -176,6 +178,15 @@ describe('an order that an operator cancels', () => {
     await expect(cancel(id)).rejects.toThrow('without SHOPSTEAD_PAYMENTS=stripe and SHOPSTEAD_STRIPE_SECRET_KEY.')
     expect([till.order(id).status, till.attempt(id).outcome]).toEqual(['pending', null])
     expect(await pageOf(sessionId)).toBe('open')
+  })
+
+  it('stays for a newer order and for a command about unpaid orders when it was paid since it was listed', async () => {
+    const { data } = await till.handOff('pm_card_visa')
+    const id = Number(data.orderId)
+    await releaseOrders(till.shop.app, [id])
+    const report = await cancelUnpaidOrders(till.shop.app, [id], 'operator', () => undefined)
+    expect(report).toEqual({ cancelled: [], failed: [{ orderId: id, message: expect.stringContaining('was paid') }] })
+    expect(till.order(id).status).toBe('processing')
   })
 
   it('stays when its payment waits for the bank', async () => {
