@@ -36,7 +36,8 @@ export function parseSearch(text: string): Search {
     words: longestFirst(lettered, foldWord, (longer, shorter) => longer.startsWith(shorter))
       .filter(([key], index) => index < (codePoints(key) <= shortWord ? maxWordsWithShort : maxWords))
       .map(([, word]) => word),
-    signs: literals.slice(0, maxLiterals).flatMap(([, literal]) => signPrefixes(literal))
+    // A literal with several signs has several prefixes.
+    signs: literals.flatMap(([, literal]) => signPrefixes(literal)).slice(0, maxLiterals)
   }
 }
 

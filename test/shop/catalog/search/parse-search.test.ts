@@ -55,6 +55,7 @@ test('a search text of a hundred characters has at most eight words and eight li
     fc.property(text, (text) => {
       expect(words(text).length).toBeLessThanOrEqual(8)
       expect(signs(text).length).toBeLessThanOrEqual(8)
-    })
+    }),
+    { examples: [['aaaaaaaaa%aaaaaaaaaaaaaa%aaaaaaaaaaa%aaaaaaaaaaaaaaa_ a_aaaaaaa aa%aab aaa1% _ab _aaaa가']] }
   )
 })
