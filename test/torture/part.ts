@@ -16,6 +16,8 @@ export type Trial = {
   isFull: boolean
   /** The installed package, whose processes are tested. */
   packed: Packed
+  /** Only the pieces of work whose name contains this text are wanted; all when it is empty. */
+  only: string
   /** The only source of random numbers, so that a seed repeats a run. */
   random: Random
   /** Adds to the count of an action, which is printed. */

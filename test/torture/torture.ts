@@ -6,6 +6,7 @@
  *     npm run torture -- --short               the short form of each part, as in CI
  *     npm run torture -- --short crash storage only these parts
  *     npm run torture -- --seed 42             the random choices of an earlier run
+ *     npm run torture -- operators --only erasing   the pieces of work whose name contains this text
  */
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
@@ -54,6 +55,7 @@ const help = `Usage: npm run torture -- [options] [part ...]
 
   --short     run the short form of each part, as in CI: minutes instead of hours
   --seed N    repeat the random choices of an earlier run, which printed its seed
+  --only TEXT of the part "operators", the pieces of work whose name contains this text
   --list      list the parts
 `
 
@@ -61,6 +63,7 @@ const { values, positionals } = parseArgs({
   options: {
     short: { type: 'boolean', default: false },
     seed: { type: 'string' },
+    only: { type: 'string', default: '' },
     list: { type: 'boolean' },
     help: { type: 'boolean', short: 'h' }
   },
@@ -115,6 +118,7 @@ async function runPart(part: Part, packed: Packed, seed: number): Promise<Outcom
     isFull: !values.short,
     packed,
     random: new Random(seed),
+    only: values.only,
     count: (what, times = 1) => void counts.set(what, (counts.get(what) ?? 0) + times),
     violation: (text) => void violations.push(text),
     figure: (text) => void figures.push(text),
