@@ -1,6 +1,7 @@
-import { readdirSync, rmSync, statSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { randomToken } from './crypto/secrets.ts'
+import { listFolder } from './list-folder.ts'
 
 const draftPrefix = '.unfinished-'
 const staleAfterMs = 24 * 60 * 60_000
@@ -29,15 +30,5 @@ function isAlive(pid: number): boolean {
     return true
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}
-
-/** The names in a folder; none if it does not exist, or if it is a file. */
-export function listFolder(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return []
-    throw error
   }
 }

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { listFolder } from '../platform/list-folder.ts'
 import { mailFolder } from '../platform/mail/file-transport.ts'
 import { createMailTransport } from '../platform/mail/transport.ts'
 import type { ShopContext } from '../shop/context.ts'
@@ -25,8 +26,7 @@ export async function lastMail(shop: ShopContext, to: string | undefined): Promi
 /** The files of emails, oldest first: `<time>-<id>.json`. */
 function namesIn(folder: string): string[] {
   const idOf = (name: string): number => Number(/-(\d+)\.json$/.exec(name)?.[1])
-  if (!existsSync(folder)) return []
-  return readdirSync(folder)
+  return listFolder(folder)
     .filter((name) => !name.startsWith('.') && name.endsWith('.json'))
     .toSorted((one, other) => idOf(one) - idOf(other))
 }

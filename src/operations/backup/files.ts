@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { listFolder } from '../../platform/drafts.ts'
+import { listFolder } from '../../platform/list-folder.ts'
 
 /** Why a backup was made. Only scheduled backups are deleted automatically. */
 export type BackupKind = 'manual' | 'scheduled' | 'before-migration'
@@ -36,7 +36,8 @@ export function backupFiles(folder: string): string[] {
 
 /**
  * The folders of a data folder that backups do not contain, because their files rarely change: `downloads`, the files that
- * buyers download, `mail-templates`, the operator's texts of emails, and `media`, the pictures of products. Empty and missing folders are left out.
+ * buyers download, `mail-templates`, the operator's texts of emails, and `media`, the pictures of products. Empty and
+ * missing folders are left out.
  */
 export function notIncluded(dataDir: string): string[] {
   return ['downloads', 'mail-templates', 'media'].filter((name) => listFolder(join(dataDir, name)).length > 0)

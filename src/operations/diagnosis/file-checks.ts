@@ -1,7 +1,7 @@
-import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { App } from '../../app.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
+import { listFolder } from '../../platform/list-folder.ts'
 import { findDownloadFile } from '../../shop/benefits/download-file.ts'
 import { mediaFileNames } from '../../shop/catalog/images/media-files.ts'
 import { failed, ok, warning } from './check.ts'
@@ -34,22 +34,13 @@ const pictures = rawStatement<[], { hash: string; width: number }>(`
 
 function checkPictures({ db, config }: App): Finding {
   const stored = pictures(db).all()
-  const present = new Set(stored.length === 0 ? [] : namesIn(join(config.dataDir, 'media')))
+  const present = new Set(stored.length === 0 ? [] : listFolder(join(config.dataDir, 'media')))
   const missing = stored.filter((picture) => !mediaFileNames(picture).every((name) => present.has(name)))
   if (missing.length === 0) return ok(`The files of ${stored.length} pictures are there.`)
   return warning(
     `The files of ${missing.length} of ${stored.length} pictures are missing.`,
     'Copy the folder media/ from your own copy, or run "shopstead offers images retry", which fetches them again.'
   )
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    // The folder is missing, as after a restore.
-    return []
-  }
 }
 
 function few(names: readonly string[]): string {

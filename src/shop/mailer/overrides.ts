@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
-import { readFileSync, readdirSync, statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { listFolder } from '../../platform/list-folder.ts'
 import type { MailTemplate } from '../mail/queue-mail.ts'
 
 /** The parts of an email that an operator can replace by a file. */
@@ -105,7 +106,7 @@ export function fill(text: string, valueOf: (name: string) => string): string {
 
 /** Each visible file in the folder of templates, with the reason why it is not used, or null. */
 export function listOverrides(dataDir: string): { name: string; problem: string | null }[] {
-  return namesIn(overrideFolder(dataDir))
+  return listFolder(overrideFolder(dataDir))
     .filter((name) => !name.startsWith('.'))
     .toSorted()
     .map((name) => {
@@ -115,12 +116,4 @@ export function listOverrides(dataDir: string): { name: string; problem: string 
       const found = findOverride(dataDir, template, part) ?? { problem: 'is a link to a missing file' }
       return { name, problem: 'problem' in found ? found.problem : null }
     })
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
 }
