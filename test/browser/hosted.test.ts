@@ -6,7 +6,7 @@ import type { OrderRow } from '../../src/shop/orders/rows.ts'
 import { moveOrder } from '../../src/shop/orders/transition.ts'
 import { endHold } from '../../src/shop/payments/end-hold.ts'
 import { setSetting } from '../../src/shop/settings/settings.ts'
-import { look, newVisitor } from './support/chromium.ts'
+import { fillHostedAddress, look, newVisitor } from './support/chromium.ts'
 import { openDemoShop } from './support/demo-shop.ts'
 
 const { shop, browser } = await openDemoShop({ SHOPSTEAD_PAYMENTS: 'sandbox,manual' })
@@ -34,22 +34,6 @@ async function open(page: Page, slug = 'beeswax-pillar'): Promise<() => OrderRow
 const move = (order: OrderRow, to: 'failed' | 'cancelled') =>
   write(shop.app.db, (tx) => moveOrder(tx, order.id, to, { by: 'test', reason: 'test' }, Date.now()))
 
-/** The country decides about the other fields of an address. */
-async function fillShipping(page: Page, country = 'DE'): Promise<void> {
-  await page.getByLabel('Country').selectOption(country)
-  await page
-    .getByRole('button', { name: /^(Change country|Continue)$/ })
-    .last()
-    .click()
-  if (country === 'DE') await fillGerman(page)
-}
-
-async function fillGerman(page: Page): Promise<void> {
-  await page.getByLabel('Street and number').fill('Quay 7')
-  await page.getByLabel('Postcode').fill('20457')
-  await page.getByLabel('Town or city').fill('Hamburg')
-}
-
 /** The methods of the requests that a step sends to the pages of this shop. */
 async function methodsOf(page: Page, step: () => Promise<unknown>): Promise<string[]> {
   const methods: string[] = []
@@ -67,7 +51,7 @@ test('a buyer without script is asked for everything, uses a coupon, goes back, 
   const order = await open(page)
   await page.getByLabel('Email for the receipt').fill('guest@example.com')
   await page.getByLabel('First name').fill('Gwen')
-  await fillShipping(page)
+  await fillHostedAddress(page)
   await page.getByLabel('Coupon').fill('NOSUCH')
   await page.getByRole('button', { name: 'Apply', exact: true }).click()
   await page.getByText('This code is not valid.').waitFor()
@@ -102,7 +86,7 @@ test('the page says beside each field what is wrong, and the first of them has t
   const { page, complaints } = await newVisitor(browser)
   await open(page)
   await look(page, 'checkout')
-  await fillShipping(page, 'US')
+  await fillHostedAddress(page, 'US')
   await look(page, 'checkout-address')
   await page.evaluate('for (const form of document.forms) form.noValidate = true')
   await page.getByLabel('Email for the receipt').fill('nobody')
@@ -125,7 +109,7 @@ test('the page says beside each field what is wrong, and the first of them has t
 test('a buyer with a keyboard only orders by Enter, and Back, Forward and a reload send nothing again', async () => {
   const { page } = await newVisitor(browser)
   await open(page)
-  await fillShipping(page)
+  await fillHostedAddress(page)
   await page.getByLabel('Email for the receipt').focus()
   await page.keyboard.type('not an email')
   await page.evaluate('for (const form of document.forms) form.noValidate = true')
@@ -158,7 +142,7 @@ test('a word of 156 letters and a name from right to left fit into the page', as
   shop.app.db.sqlite.prepare('UPDATE order_items SET name = ? WHERE order_id = ?').run(name, order().id)
   await page.getByLabel('Email for the receipt').fill(`${'long'.repeat(15)}@example.com`)
   await page.getByLabel('First name').fill('גוון')
-  await fillShipping(page)
+  await fillHostedAddress(page)
   await page.getByLabel('Street and number').fill(name)
   await page.getByRole('button', { name: /^Order for/ }).click()
   await page.waitForURL('**/sandbox/checkout/**')
@@ -205,7 +189,7 @@ test('an order by hand waits for its money, whatever is reloaded', async () => {
   const { page, complaints } = await newVisitor(browser)
   const order = await open(page)
   await page.getByLabel('Email for the receipt').fill('guest@example.com')
-  await fillShipping(page)
+  await fillHostedAddress(page)
   await page.getByText('Bank transfer or cash').click()
   await page.getByRole('button', { name: /^Order for/ }).click()
   await page.waitForURL('**/thanks?**')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { look, newVisitor } from './support/chromium.ts'
+import { fillHostedAddress, look, newVisitor } from './support/chromium.ts'
 import { openDemoShop } from './support/demo-shop.ts'
 
 const { shop, browser } = await openDemoShop({ SHOPSTEAD_PAYMENTS: 'sandbox,manual' })
@@ -58,14 +58,7 @@ test('the page of an order, which has no script, offers the methods and shows an
     .post<{ checkoutUrl: string }>('/store/checkout-session', { items: [{ productId: 1, quantity: 1 }] })
   await page.goto(data.checkoutUrl)
   await page.getByLabel('Email for the receipt').fill('guest@example.com')
-  await page.getByLabel('Country').selectOption('DE')
-  await page
-    .getByRole('button', { name: /^(Change country|Continue)$/ })
-    .last()
-    .click()
-  await page.getByLabel('Street and number').fill('Quay 7')
-  await page.getByLabel('Postcode').fill('20457')
-  await page.getByLabel('Town or city').fill('Hamburg')
+  await fillHostedAddress(page)
   await look(page, 'hosted-shipping')
   await page.getByLabel('Express').check()
   await page.getByLabel('Bank transfer or cash').check()

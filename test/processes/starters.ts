@@ -8,7 +8,14 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { addToCart, fillAddress, launchBrowser, look, newVisitor } from '../browser/support/chromium.ts'
+import {
+  addToCart,
+  fillAddress,
+  fillHostedAddress,
+  launchBrowser,
+  look,
+  newVisitor
+} from '../browser/support/chromium.ts'
 import { install, packSitePackages } from '../support/packed.ts'
 import type { Packed } from '../support/packed.ts'
 
@@ -136,14 +143,7 @@ export function starterTests(packed: Packed): void {
 /** Fills in the payment page of the shop, and pays with its test card. */
 async function payAsGuest(page: Page): Promise<void> {
   await page.getByLabel('Email for the receipt').fill('ada@example.com')
-  await page.getByLabel('Country').selectOption('DE')
-  await page
-    .getByRole('button', { name: /^(Change country|Continue)$/ })
-    .last()
-    .click()
-  await page.getByLabel('Street and number').fill('Quay 7')
-  await page.getByLabel('Postcode').fill('20457')
-  await page.getByLabel('Town or city').fill('Hamburg')
+  await fillHostedAddress(page)
   await page.getByRole('button', { name: 'Continue to payment' }).click()
   await page.getByRole('button', { name: /^Pay/ }).click()
 }

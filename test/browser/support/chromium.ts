@@ -114,6 +114,21 @@ export async function fillAddress(page: Page): Promise<void> {
 export async function fillStreet(page: Page): Promise<void> {
   await page.getByLabel('Country').selectOption('DE')
   await page.getByLabel('Postcode').waitFor()
+  await fillHamburg(page)
+}
+
+/** Fills in the address on the page of an order, which has no script: the country decides about the other fields. */
+export async function fillHostedAddress(page: Page, country = 'DE'): Promise<void> {
+  await page.getByLabel('Country').selectOption(country)
+  await page
+    .getByRole('button', { name: /^(Change country|Continue)$/ })
+    .last()
+    .click()
+  if (country === 'DE') await fillHamburg(page)
+}
+
+/** Fills in the fields of a German address. */
+async function fillHamburg(page: Page): Promise<void> {
   await page.getByLabel('Street and number').fill('Quay 7')
   await page.getByLabel('Postcode').fill('20457')
   await page.getByLabel('Town or city').fill('Hamburg')
