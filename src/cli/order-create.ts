@@ -1,4 +1,5 @@
 import { AppError, validationFailed } from '../errors.ts'
+import { definedFields } from '../platform/defined-fields.ts'
 import { parseWith } from '../platform/http/zod-errors.ts'
 import { emailInput } from '../shop/accounts/input.ts'
 import { checkoutBody } from '../shop/checkout/input.ts'
@@ -54,9 +55,7 @@ export function defineCreate(group: ShopCommand): void {
 function createOne({ app, options, now }: Work<CreateOptions>): Answer {
   const { firstName, lastName, phone, shippingMethod, coupon, note, hold, mail } = options
   const { email } = parseWith(emailInput, { email: options.email })
-  const address = Object.fromEntries(
-    addressParts.flatMap((part) => (options[part] === undefined ? [] : [[part, options[part]]]))
-  )
+  const address = definedFields(Object.fromEntries(addressParts.map((part) => [part, options[part]])))
   const customer = { firstName, lastName, phone }
   const body = parseWith(checkoutBody, {
     items: findNamedItems(app.db, options.item.map(parseItem)),

@@ -23,6 +23,14 @@ export function withFiles(command: ShopCommand): ShopCommand {
     .option('--html <file>', 'write a page with charts to a new HTML file, to look at and to print')
 }
 
+/** Adds the options of a report about whole days in the time zone of the shop, and those of its files. */
+export function withDays(command: ShopCommand, first = 'the first of the month of the last day'): ShopCommand {
+  const dated = command
+    .option('--from <date>', `first day (default: ${first})`)
+    .option('--to <date>', 'last day (default: today, in the time zone of the shop)')
+  return withFiles(dated)
+}
+
 /**
  * Prints a report, and writes the files that were asked for.
  *

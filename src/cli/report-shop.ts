@@ -11,7 +11,7 @@ import type { ShopCommand } from './command.ts'
 import { parseLimit } from './numbers.ts'
 import { firstOfMonth, parseDays } from './period.ts'
 import type { PeriodOptions } from './period.ts'
-import { reportAnswer, withFiles } from './report-answer.ts'
+import { reportAnswer, withDays } from './report-answer.ts'
 import type { FileOptions } from './report-answer.ts'
 import { addCommand, runs } from './run.ts'
 import type { Work } from './run.ts'
@@ -27,12 +27,12 @@ export function defineShopReports(group: ShopCommand): void {
     'what was sold by day, week or month: orders, totals and refunds',
     'report sales --from 2026-01-01 --to 2026-12-31 --by month --html sales.html'
   ).addOption(new Option('--by <unit>', 'a row for each (default: what fits)').choices(units))
-  runs(withDays(sales, monthText), 'migrated', (work: Work<Options & { by?: Unit }>) => {
+  runs(withDays(sales), 'migrated', (work: Work<Options & { by?: Unit }>) => {
     const days = parseDays(work.options, shopDay(work.app.db, work.now), firstOfMonth)
     return reportAnswer(work, reportSales(work.app.db, days, work.options.by ?? fittingUnit(days)), salesColumns)
   })
   const products = addCommand(group, 'products', 'what sold best', 'report products --from 2026-01-01 --limit 20')
-  runs(withLimit(withDays(products, monthText)), 'migrated', (work: Work<BestOptions>) => {
+  runs(withLimit(withDays(products)), 'migrated', (work: Work<BestOptions>) => {
     const days = parseDays(work.options, shopDay(work.app.db, work.now), firstOfMonth)
     return reportAnswer(work, reportProducts(work.app.db, days, work.options.limit), productColumns)
   })
@@ -42,7 +42,7 @@ export function defineShopReports(group: ShopCommand): void {
     'clicks, orders, conversion and commission of each affiliate, by days in UTC',
     'report affiliates --from 2026-01-01'
   )
-  runs(withLimit(withDays(affiliates, monthText)), 'migrated', (work: Work<BestOptions>) => {
+  runs(withLimit(withDays(affiliates)), 'migrated', (work: Work<BestOptions>) => {
     const days = parseDays(work.options, toDay(work.now), firstOfMonth)
     return reportAnswer(work, reportAffiliates(work.app.db, days, work.options.limit), affiliateColumns)
   })
@@ -58,15 +58,6 @@ export function defineShopReports(group: ShopCommand): void {
       return reportAnswer(work, reportStock(work.app.db, days, { low, all }), stockColumns)
     }
   )
-}
-
-const monthText = 'the first of the month of the last day'
-
-function withDays(command: ShopCommand, first: string): ShopCommand {
-  const dated = command
-    .option('--from <date>', `first day (default: ${first})`)
-    .option('--to <date>', 'last day (default: today, in the time zone of the shop)')
-  return withFiles(dated)
 }
 
 function withLimit(command: ShopCommand): ShopCommand {

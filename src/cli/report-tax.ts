@@ -6,7 +6,7 @@ import { writeCsv } from './csv-file.ts'
 import type { Answer } from './output.ts'
 import { firstOfMonth, parseDays } from './period.ts'
 import type { PeriodOptions } from './period.ts'
-import { rowsOf, withFiles, writePage } from './report-answer.ts'
+import { rowsOf, withDays, writePage } from './report-answer.ts'
 import type { FileOptions } from './report-answer.ts'
 import { addCommand, runs } from './run.ts'
 import type { Work } from './run.ts'
@@ -19,9 +19,7 @@ export function defineTax(group: ShopCommand): void {
     'sum the invoices minus the credit notes of some days by country and tax rate',
     'report tax --from 2026-01-01 --to 2026-03-31 --csv first-quarter.csv'
   )
-    .option('--from <date>', 'first day (default: the first of the month of the last day)')
-    .option('--to <date>', 'last day (default: today, in the time zone of the shop)')
-  runs(withFiles(tax), 'migrated', show)
+  runs(withDays(tax), 'migrated', show)
 }
 
 function show(work: Work<PeriodOptions & FileOptions>): Answer {
