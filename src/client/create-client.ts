@@ -49,7 +49,7 @@ type Envelope = { data?: unknown; error?: { code: ErrorCode; message: string; de
  *
  * Each call returns the envelope's `data`, or rejects with the signal's reason when the caller aborts it.
  *
- * @throws ShopError for an error response, or with the code NO_ANSWER when there is no valid response
+ * @throws ShopError for an error response, or with the code NO_ANSWER when the shop sends no valid response
  * @throws TypeError on a server without a complete `baseUrl`
  */
 export function createClient(options: ClientOptions = {}): Client {

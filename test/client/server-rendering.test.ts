@@ -81,7 +81,7 @@ it('keeps a repeated cookie repeated, so that the shop ignores both as a session
 
 it('counts limits by the address of the visitor', async () => {
   const { client, sent } = serverClient('', { clientAddress: '203.0.113.7' })
-  await client.login({ email: 'nobody@example.com', password: 'wrong password' }).catch(() => undefined)
+  await client.login({ email: 'unknown@example.com', password: 'wrong password' }).catch(() => undefined)
   expect(sent[1]?.headers.get('x-forwarded-for')).toBe('203.0.113.7')
 })
 

@@ -273,6 +273,7 @@ export const customerOrderTotals = sqliteTable('customer_order_totals', {
 })
 
 const refuse = (reason: string): string => `SELECT RAISE(ABORT, '${reason}')`
+const appendOnly = 'the audit rows are append-only'
 export const triggers: readonly Trigger[] = [
   {
     name: 'orders_counted',
@@ -292,16 +293,6 @@ export const triggers: readonly Trigger[] = [
           ON CONFLICT (user_id) DO UPDATE SET total = total + 1`
   },
   { name: 'orders_kept', event: 'BEFORE DELETE', on: orders, run: refuse('orders are never deleted') },
-  {
-    name: 'order_history_unchanged',
-    event: 'BEFORE UPDATE',
-    on: orderHistory,
-    run: refuse('the audit rows are append-only')
-  },
-  {
-    name: 'order_history_kept',
-    event: 'BEFORE DELETE',
-    on: orderHistory,
-    run: refuse('the audit rows are append-only')
-  }
+  { name: 'order_history_unchanged', event: 'BEFORE UPDATE', on: orderHistory, run: refuse(appendOnly) },
+  { name: 'order_history_kept', event: 'BEFORE DELETE', on: orderHistory, run: refuse(appendOnly) }
 ]

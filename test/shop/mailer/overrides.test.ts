@@ -60,7 +60,7 @@ describe('a template of the operator', () => {
     expect(mail?.text).toContain(mail?.links.verify)
     expect(mail?.html).toContain('Verify my email')
     const [check] = mailChecks
-    if (check === undefined) throw new Error('There is no check.')
+    if (check === undefined) throw new Error('The check is missing.')
     const result = await runCheck(shop as unknown as App, check)
     expect(result.status).toBe('warning')
     for (const name of Object.keys(files)) expect(result.message).toContain(name)
