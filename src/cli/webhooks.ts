@@ -10,13 +10,15 @@ import {
   replayFailed
 } from '../shop/webhooks/deliveries.ts'
 import type { DeliveryState, ListedDelivery } from '../shop/webhooks/deliveries.ts'
-import { addEndpoint, getEndpoint, listEndpoints, removeEndpoint } from '../shop/webhooks/endpoints.ts'
+import { addEndpoint, getEndpoint, listEndpoints, removeEndpoint, rotateSecret } from '../shop/webhooks/endpoints.ts'
 import type { EndpointRow } from '../shop/webhooks/endpoints.ts'
 import type { Answer } from './output.ts'
 import { table, timeCell } from './table.ts'
-import { parseLimit, parseRowId } from './numbers.ts'
+import { parseAge, parseLimit, parseRowId } from './numbers.ts'
 import { addCommand, confirmOrRefuse, runs } from './run.ts'
 import type { Work } from './run.ts'
+
+const longestOverlapMs = 30 * 24 * 60 * 60_000
 
 export function define(program: ShopCommand): void {
   const group = program.command('webhooks').description('webhook endpoints and their deliveries')
@@ -36,6 +38,13 @@ export function define(program: ShopCommand): void {
   runs(add, 'migrated', addOne)
   const remove = addCommand(group, 'remove <id>', 'remove an endpoint and its queued deliveries', 'webhooks remove 2')
   runs(remove.option('--yes', 'do not ask for confirmation'), 'migrated', removeOne)
+  const rotate = addCommand(
+    group,
+    'rotate <id>',
+    'give an endpoint a new secret; prints it once',
+    'webhooks rotate 2 --overlap 2d'
+  ).option('--overlap <time>', 'how long the old secret also signs, such as 30m, 24h or 7d; 0 ends it now', '24h')
+  runs(rotate, 'migrated', rotateOne)
   const deliveries = addCommand(
     group,
     'deliveries',
@@ -67,6 +76,24 @@ function addOne({ app, options, now, terminal }: Work<{ types?: string; full?: b
       `Webhook ${endpoint.id}: ${endpoint.url}`,
       `Secret: ${secret}`,
       'Store the secret now: it is not shown again.'
+    ]
+  }
+}
+
+function rotateOne({ app, options, now }: Work<{ overlap: string }>, id: string): Answer {
+  const overlapMs = options.overlap === '0' ? 0 : parseAge('--overlap', options.overlap)
+  if (overlapMs > longestOverlapMs) throw new AppError('USAGE', '--overlap must be at most 30d.')
+  const { secret, ...endpoint } = rotateSecret(app.db, parseRowId(id), overlapMs, now)
+  const ends = toIsoOrNull(endpoint.oldSecrets?.[0]?.endsAt)
+  return {
+    json: { webhook: toJson(endpoint), secret, oldSecretEndsAt: ends },
+    human: [
+      `Webhook ${endpoint.id}: ${endpoint.url}`,
+      `Secret: ${secret}`,
+      'Store the secret now: it is not shown again.',
+      ends === null
+        ? 'The old secret has ended. The receiver refuses events until it has the new one; the shop sends them again.'
+        : `Until ${ends}, each event is signed with the old secret, too.`
     ]
   }
 }
@@ -133,7 +160,7 @@ function sendAgain({ app, options, now }: Work<{ failed?: boolean; webhook?: num
   return { json: { replayed }, human: `The server sends ${replayed} deliveries again.` }
 }
 
-function toJson({ id, url, types, full, createdAt }: Omit<EndpointRow, 'secret'>): object {
+function toJson({ id, url, types, full, createdAt }: Omit<EndpointRow, 'secret' | 'oldSecrets'>): object {
   return { id, url, types, full, createdAt: toIso(createdAt) }
 }
 

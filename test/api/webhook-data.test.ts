@@ -11,7 +11,7 @@ import { demoShop } from '../support/demo-shop.ts'
 import { undescribedEvent } from '../support/described.ts'
 
 const bodyOf = (event: EventRow): { type: string; data: Record<string, unknown> } =>
-  JSON.parse(writeMessage(event, 'whsec_YWJj', 0).body)
+  JSON.parse(writeMessage(event, ['whsec_YWJj'], 0).body)
 
 const referral = { referralId: 1, affiliateId: 1, orderId: 1, amountMinor: 100, currency: 'EUR' }
 const user = { userId: 1 }

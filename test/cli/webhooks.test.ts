@@ -58,6 +58,19 @@ test('an operator adds an address while the shop runs, sees what it was sent, an
   expect(replayed.json).toEqual({ replayed: 1 })
   await expect.poll(() => received, wait).toHaveLength(2)
 
+  const rotated = await shopstead<Added>(dataDir, ['webhooks', 'rotate', '1', '--overlap', '1h', '--json'])
+  expect(rotated.json).toMatchObject({ webhook: { id: 1, url }, oldSecretEndsAt: expect.stringMatching(/Z$/) })
+  expect(JSON.stringify(rotated.json.webhook)).not.toContain('whsec_')
+  await shopstead(dataDir, ['webhooks', 'replay', String(sent?.id)])
+  await expect.poll(() => received, wait).toHaveLength(3)
+  for (const { secret } of [added.json, rotated.json])
+    expect(new Webhook(secret).verify(received[2]?.body ?? '', received[2]?.headers ?? {})).toBeTruthy()
+  const ended = await shopstead(dataDir, ['webhooks', 'rotate', '1', '--overlap', '0'])
+  expect(ended.stdout).toMatch(/Secret: whsec_[^]*The old secret has ended\./)
+  expect((await shopstead(dataDir, ['webhooks', 'rotate', '2'])).code).toBe(1)
+  for (const overlap of ['31d', 'soon', '-1'])
+    expect((await shopstead(dataDir, ['webhooks', 'rotate', '1', '--overlap', overlap])).code).toBe(2)
+
   expect((await shopstead(dataDir, ['webhooks', 'remove', '1', '--yes', '--json'])).json).toMatchObject({
     removed: { id: 1 }
   })

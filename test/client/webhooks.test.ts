@@ -10,7 +10,7 @@ const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
 const secret = newSecret()
 const payload = { orderId: 7, totalMinor: 2500, currency: 'EUR' }
 const event = { id: 1, type: 'order.paid', payload, createdAt: now - 60_000 }
-const { body, headers } = writeMessage(event, secret, now)
+const { body, headers } = writeMessage(event, [secret], now)
 const expected = {
   id: headers['webhook-id'],
   type: 'order.paid',
@@ -36,6 +36,14 @@ describe('the verifier', () => {
     expect(await verifyWebhook(body, { ...headers, 'webhook-signature': signatures }, secret, { now })).toEqual(
       expected
     )
+  })
+
+  it('accepts a message that the shop signed with a new and an old secret, by either', async () => {
+    const [fresh, unknown] = [newSecret(), newSecret()]
+    const both = writeMessage(event, [fresh, secret], now)
+    for (const one of [fresh, secret])
+      expect(await verifyWebhook(both.body, both.headers, one, { now })).toEqual(expected)
+    expect(await reasonOf(verifyWebhook(both.body, both.headers, unknown, { now }))).toBe('wrong_signature')
   })
 
   it('accepts what the Standard Webhooks library signs, with any text in it', async () => {

@@ -1,12 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { isEventType } from '../events/event-types.ts'
 import { webhookEndpoints } from './schema.ts'
+import type { OldSecret } from './schema.ts'
 import { asc, eq } from 'drizzle-orm'
 import { AppError, validationFailed } from '../../errors.ts'
 import { isUniqueViolation, write } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
 
 export type EndpointRow = typeof webhookEndpoints.$inferSelect
+
+/** A message has few signatures, because verifiers stop after some. */
+const mostOldSecrets = 4
 
 /**
  * Adds an endpoint that receives the events from now on, signed with a new secret of 256 bits.
@@ -31,8 +35,7 @@ export function addEndpoint(
       types: [`Unknown event type "${unknown ?? ''}". "shopstead events types" lists the event types.`]
     })
   }
-  const secret = `whsec_${randomBytes(32).toString('base64')}`
-  const row = { url, types: input.types, secret, full: input.full ?? false, createdAt: now }
+  const row = { url, types: input.types, secret: newSecret(), full: input.full ?? false, createdAt: now }
   try {
     return write(db, (tx) => tx.orm.insert(webhookEndpoints).values(row).returning().get())
   } catch (error) {
@@ -53,6 +56,30 @@ function parseAddress(text: string): string {
     throw validationFailed({ url: ['Must be an http or https URL without credentials, at most 2048 characters.'] })
   }
   return url.href
+}
+
+function newSecret(): string {
+  return `whsec_${randomBytes(32).toString('base64')}`
+}
+
+/**
+ * Gives an endpoint a new secret. The old one also signs for `overlapMs`; 0 ends every old secret now, because one of them
+ * may be known to others. A receiver that has not got the latest secret yet is not cut off by another rotation.
+ *
+ * @throws AppError NOT_FOUND
+ */
+export function rotateSecret(db: Db, id: number, overlapMs: number, now: number): EndpointRow {
+  return write(db, (tx) => {
+    const { secret, ...endpoint } = getEndpoint(tx, id)
+    const old = [{ secret, endsAt: now + overlapMs }, ...validOldSecrets(endpoint, now)].slice(0, mostOldSecrets)
+    const values = { secret: newSecret(), oldSecrets: overlapMs === 0 ? null : old }
+    return tx.orm.update(webhookEndpoints).set(values).where(eq(webhookEndpoints.id, id)).returning().get()
+  })
+}
+
+/** The replaced secrets of an endpoint that still sign, the newest first. */
+export function validOldSecrets({ oldSecrets }: Pick<EndpointRow, 'oldSecrets'>, now: number): OldSecret[] {
+  return (oldSecrets ?? []).filter(({ endsAt }) => endsAt > now)
 }
 
 /** All endpoints, in the order in which they were added. */

@@ -3,6 +3,9 @@ import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-o
 import { bool, instant, json, oneOf } from '../../platform/db/columns.ts'
 import { events } from '../events/schema.ts'
 
+/** A replaced secret; `endsAt` is in epoch milliseconds. */
+export type OldSecret = { secret: string; endsAt: number }
+
 /** Addresses that receive the shop's events by Standard Webhooks. */
 export const webhookEndpoints = sqliteTable(
   'webhook_endpoints',
@@ -12,6 +15,8 @@ export const webhookEndpoints = sqliteTable(
     /** Event types that are delivered; null for all. */
     types: json<string[]>('types'),
     secret: text('secret').notNull(),
+    /** Earlier secrets that also sign until their time, the newest first. */
+    oldSecrets: json<OldSecret[]>('old_secrets'),
     /** Whether events contain their order and its buyer. */
     full: bool('full').notNull().default(false),
     active: bool('active').notNull().default(true),

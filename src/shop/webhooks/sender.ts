@@ -3,7 +3,7 @@ import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
 import { claimDelivery, isDeliveryDue, recordOutcome } from './deliveries.ts'
 import type { DeliveryRow, DeliveryState, Outcome } from './deliveries.ts'
-import { listEndpoints } from './endpoints.ts'
+import { listEndpoints, validOldSecrets } from './endpoints.ts'
 import type { EndpointRow } from './endpoints.ts'
 import { writeMessage } from './signed-message.ts'
 
@@ -122,7 +122,8 @@ async function send(endpoint: EndpointRow, event: EventRow, now: number, limits:
   try {
     const details = endpoint.full ? limits.detailsOf(event, now) : {}
     const payload = { ...event.payload, ...details }
-    const { body, headers } = writeMessage({ ...event, payload }, endpoint.secret, now)
+    const secrets = [endpoint.secret, ...validOldSecrets(endpoint, now).map(({ secret }) => secret)]
+    const { body, headers } = writeMessage({ ...event, payload }, secrets, now)
     const response = await fetch(endpoint.url, {
       method: 'POST',
       body,

@@ -13,7 +13,7 @@ import {
   replayFailed,
   undeliveredTotals
 } from '../../../src/shop/webhooks/deliveries.ts'
-import { addEndpoint, listEndpoints, removeEndpoint } from '../../../src/shop/webhooks/endpoints.ts'
+import { addEndpoint, listEndpoints, removeEndpoint, rotateSecret } from '../../../src/shop/webhooks/endpoints.ts'
 import type { EndpointRow } from '../../../src/shop/webhooks/endpoints.ts'
 import { startWebhookSender } from '../../../src/shop/webhooks/sender.ts'
 import { openTestShop } from '../../support/shop-context.ts'
@@ -280,3 +280,50 @@ test('a webhook with a known address or an unknown event type is refused', () =>
     expect.objectContaining({ code: 'VALIDATION_FAILED' })
   )
 })
+
+describe('a new secret', () => {
+  test('signs beside the old one until that has ended', async () => {
+    const shop = openShop()
+    const site = await receiver()
+    const { id, secret: first } = add(shop, site.url)
+    const { secret: second } = rotateSecret(shop.db, id, hourMs, shop.clock.now())
+    const { secret: third } = rotateSecret(shop.db, id, 2 * hourMs, shop.clock.now())
+    pay(shop, 1)
+    await sendAll(shop)
+    expect(accepts(site.received[0], [first, second, third])).toEqual([true, true, true])
+    shop.clock.set(shop.clock.now() + hourMs)
+    pay(shop, 2)
+    await sendAll(shop)
+    expect(signaturesOf(site.received[1])).toHaveLength(2)
+  })
+
+  test('is the only one when an operator ends the old ones, and five sign at most', async () => {
+    const shop = openShop()
+    const site = await receiver()
+    const { id } = add(shop, site.url)
+    for (let times = 0; times < 6; times += 1) rotateSecret(shop.db, id, hourMs, shop.clock.now())
+    pay(shop, 1)
+    await sendAll(shop)
+    expect(signaturesOf(site.received[0])).toHaveLength(5)
+    const { secret } = rotateSecret(shop.db, id, 0, shop.clock.now())
+    pay(shop, 2)
+    await sendAll(shop)
+    expect(signaturesOf(site.received[1])).toHaveLength(1)
+    expect(accepts(site.received[1], [secret])).toEqual([true])
+    expect(() => rotateSecret(shop.db, id + 1, 0, 0)).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }))
+  })
+})
+
+const signaturesOf = (sent: Received | undefined): string[] =>
+  String(sent?.headers['webhook-signature'] ?? '').split(' ')
+
+/** Whether the Standard Webhooks library accepts a request with each of these secrets. */
+const accepts = (sent: Received | undefined, secrets: readonly string[]): boolean[] =>
+  secrets.map((secret) => {
+    try {
+      new Webhook(secret).verify(sent?.body ?? '', (sent?.headers ?? {}) as Record<string, string>)
+      return true
+    } catch {
+      return false
+    }
+  })
