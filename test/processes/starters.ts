@@ -2,8 +2,6 @@ import { execFileSync, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Browser, Page } from 'playwright-core'
@@ -16,6 +14,7 @@ import {
   look,
   newVisitor
 } from '../browser/support/chromium.ts'
+import { freePort } from '../support/free-port.ts'
 import { install, packSitePackages } from '../support/packed.ts'
 import type { Packed } from '../support/packed.ts'
 
@@ -154,13 +153,4 @@ async function registerAs(page: Page, email: string): Promise<void> {
   await page.getByLabel('Password').fill('tidal-basalt-93')
   await page.getByLabel('I accept the terms').check()
   await page.getByRole('button', { name: 'Create my account' }).click()
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

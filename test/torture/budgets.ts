@@ -1,6 +1,5 @@
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '../support/free-port.ts'
 import { attack } from './abuse/child-processes.ts'
 import { describeSample, withShop } from './abuse/context.ts'
 import type { AbuseContext } from './abuse/context.ts'
@@ -152,15 +151,4 @@ async function measurePayload({ trial, server, stats }: AbuseContext, what: Floo
   trial.figure(`${what}: ${shortest.toFixed(1)} ms of the event loop for one payload`)
   if (shortest > budget.loopMs)
     trial.violation(`${what}: ${shortest.toFixed(1)} ms of the event loop, more than ${budget.loopMs}`)
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo
-      server.close(() => resolve(port))
-    })
-  })
 }

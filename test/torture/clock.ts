@@ -5,6 +5,7 @@ import { openGateway, stripeEnv } from '../faults/shop-and-gateway.ts'
 import type { Gateway } from '../faults/shop-and-gateway.ts'
 import { Browser } from '../support/browser.ts'
 import type { Answer } from '../support/browser.ts'
+import { fakeTime } from '../support/fake-time.ts'
 import { stablePort } from './crash/crashing-shop.ts'
 import { NotSupported } from './part.ts'
 import type { Trial, Part } from './part.ts'
@@ -44,13 +45,10 @@ class ClockedShop {
     this.timeFile = join(dataDir, '..', 'time')
     const env = {
       ...stripeEnv(gateway.origin),
-      SHOPSTEAD_PORT: String(port),
-      FAKETIME_TIMESTAMP_FILE: this.timeFile,
-      // Timers and timeouts use the monotonic clock, which must not jump.
-      FAKETIME_DONT_FAKE_MONOTONIC: '1',
-      FAKETIME_NO_CACHE: '1'
+      SHOPSTEAD_PORT: String(port)
     }
-    this.launch = { dataDir, env, wrapper: ['env', ...preloadVariable()] }
+    const clockVariables = Object.entries(fakeTime(this.timeFile)).map(([name, value]) => `${name}=${value}`)
+    this.launch = { dataDir, env, wrapper: ['env', ...clockVariables] }
   }
 
   async open(): Promise<void> {
@@ -81,14 +79,6 @@ class ClockedShop {
     const ended = await this.server?.end()
     if (ended !== 0) this.trial.violation(`after SIGTERM the server ended with ${String(ended)}`)
   }
-}
-
-/** faketime's LD_PRELOAD variable. Its program is not used, because it sets a fixed time and ignores the timestamp file. */
-function preloadVariable(): string[] {
-  const { stdout } = spawnSync('faketime', ['-f', '+0', 'env'], { encoding: 'utf8' })
-  const lines = stdout.split('\n').filter((line) => line.startsWith('LD_PRELOAD='))
-  if (lines.length === 0) throw new NotSupported('faketime does not print the path of its library')
-  return lines
 }
 
 async function withShop(trial: Trial, work: (shop: ClockedShop) => Promise<void>): Promise<void> {
