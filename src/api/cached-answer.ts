@@ -5,7 +5,10 @@ import { codePoints } from '../platform/text.ts'
 import type { CachedResponse } from '../shop/catalog/cached-responses.ts'
 import type { Call } from './route.ts'
 
-/** A cache may keep a response for a minute, and show it for ten more while it asks for a newer one. */
+/**
+ * Caching of what is the same for everyone. A browser asks each time whether its copy is current. A CDN keeps a response
+ * for a minute, and may send it for ten more minutes while it asks for a newer one.
+ */
 export const sharedCaching = 'public, max-age=0, s-maxage=60, stale-while-revalidate=600'
 
 /** The header that makes a response with an ETag conditional. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { queryInteger } from '../platform/http/query.ts'
 import { listOffers } from '../shop/catalog/offers.ts'
 import { offersData } from './answers/store.ts'
-import { cachedAnswer, conditionalHeaders, textParameter } from './cached-answer.ts'
+import { cachedAnswer, conditionalHeaders, sharedCaching, textParameter } from './cached-answer.ts'
 import { route } from './route.ts'
 import type { Route } from './route.ts'
 
@@ -26,7 +26,6 @@ export const offerRoutes: Route[] = [
       category: textParameter(255),
       search: textParameter(100)
     }),
-    // Caches may store the list but must revalidate it each time, so that a removed product disappears immediately.
-    handler: (call, { query }) => cachedAnswer(call, listOffers(call.shop, query, call.now), 'no-cache')
+    handler: (call, { query }) => cachedAnswer(call, listOffers(call.shop, query, call.now), sharedCaching)
   })
 ]

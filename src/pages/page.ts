@@ -27,7 +27,10 @@ export type PageReply =
       readonly leadsTo?: readonly (string | null)[]
       readonly headers?: Readonly<Record<string, string>>
       readonly setCookie?: string
-      /** The script of a storefront page. Such a page is the same for every visitor, so it can be cached and compressed. */
+      /**
+       * The script of a storefront page. Such a page is the same for every visitor, so it can be compressed, and if search
+       * engines may list it, shared caches may carry it.
+       */
       readonly script?: AssetName
       /** Whether search engines may list the page. */
       readonly indexed?: boolean

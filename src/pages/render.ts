@@ -1,10 +1,14 @@
+import { hash } from 'node:crypto'
+import { sharedCaching } from '../api/cached-answer.ts'
 import type { App } from '../app.ts'
+import { matchesEtag } from '../platform/http/etag.ts'
 import { isolationHeaders } from '../platform/http/page-headers.ts'
 import { assetPath } from '../platform/package-root.ts'
 import { openTemplates } from '../platform/templates.ts'
 import { setting } from '../shop/settings/settings.ts'
 import type { Assets } from './assets.ts'
 import { acceptedEncoding, compressedPage } from './compression.ts'
+import type { Encoding } from './compression.ts'
 import type { PageReply } from './page.ts'
 
 /** Turns replies into responses with the headers of every page. */
@@ -62,15 +66,20 @@ export function createRenderer(app: App, assets: Assets): (reply: PageReply, req
     const html = templates.html(`${template}.eta`, { ...common, ...data })
     // A page with personal data is not compressed, because the length could reveal it (BREACH).
     const encoding = script === undefined ? null : acceptedEncoding(request)
-    return new Response(encoding === null ? html : compressedPage(html, encoding), {
-      status,
+    const isPublic = script !== undefined && indexed && status === 200
+    const etag = isPublic ? etagOf(html, encoding) : undefined
+    const isKnown = etag !== undefined && matchesEtag(request.headers.get('if-none-match'), etag)
+    const body = () => (encoding === null ? html : compressedPage(html, encoding))
+    return new Response(isKnown ? null : body(), {
+      status: isKnown ? 304 : status,
       headers: {
         ...headers,
         ...(setCookie === undefined ? {} : { 'set-cookie': setCookie }),
         ...(encoding === null ? {} : { 'content-encoding': encoding }),
         ...(script === undefined ? {} : { vary: 'accept-encoding' }),
+        ...(etag === undefined ? {} : { etag }),
         'content-type': 'text/html; charset=utf-8',
-        'cache-control': script === undefined ? 'no-store' : 'no-cache',
+        'cache-control': isPublic ? sharedCaching : script === undefined ? 'no-store' : 'no-cache',
         'content-security-policy': contentSecurityPolicy(
           script !== undefined,
           [app.publicUrl(), ...leadsTo],
@@ -85,6 +94,11 @@ export function createRenderer(app: App, assets: Assets): (reply: PageReply, req
       }
     })
   }
+}
+
+/** The tag of a page in one encoding; each encoding has its own (RFC 9110 8.8.3.3). */
+function etagOf(html: string, encoding: Encoding | null): string {
+  return `"${hash('sha256', html, 'base64url').slice(0, 22)}${encoding === null ? '' : `-${encoding}`}"`
 }
 
 /** Chromium also applies form-action to the redirect that answers a form, so its target must be listed. */
