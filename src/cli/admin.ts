@@ -68,7 +68,7 @@ function list({ app }: Work<object>): Answer {
   const rows = administrators.map(({ id, email, displayName, status }) => [id, email, displayName, status])
   return {
     json: { administrators: administrators.map((user) => ({ ...view(app, user), status: user.status })) },
-    human: rows.length === 0 ? 'The shop has no administrator.' : table(['Id', 'Email', 'Name', 'State'], rows)
+    human: table(['Id', 'Email', 'Name', 'State'], rows, 'The shop has no administrator.')
   }
 }
 

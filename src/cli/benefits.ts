@@ -102,9 +102,6 @@ function answer(app: App, user: UserRow, now: number): Answer {
   const rows = listBenefits(app.db, user.id, now).map(({ kind, line }) => {
     return [kind, line.id, line.what, line.state, timeCell(line.until), line.orderId]
   })
-  const human =
-    rows.length === 0
-      ? `${user.email} has no benefits.`
-      : table(['Kind', 'Id', 'What', 'State', 'Until', 'Order'], rows)
+  const human = table(['Kind', 'Id', 'What', 'State', 'Until', 'Order'], rows, `${user.email} has no benefits.`)
   return { json: { user: { id: user.id, email: user.email }, ...benefitsAsJson(app.db, user.id, now) }, human }
 }

@@ -1,20 +1,34 @@
-import { listEvents } from '../shop/events/list-events.ts'
-import { eventTypes, isEventType } from '../shop/events/event-types.ts'
-import type { ShopCommand } from './command.ts'
 import { AppError } from '../errors.ts'
+import { spanOf } from '../operations/reports/days.ts'
 import { toIso } from '../platform/iso-time.ts'
+import { formatMoney } from '../platform/money.ts'
+import { eventTypes, isEventType } from '../shop/events/event-types.ts'
+import { listEvents } from '../shop/events/list-events.ts'
+import type { EventRow } from '../shop/events/list-events.ts'
+import { shopDay } from '../shop/invoices/day.ts'
+import type { ShopCommand } from './command.ts'
 import { parseLimit, parseRowId } from './numbers.ts'
+import { JsonList } from './output.ts'
 import type { Answer } from './output.ts'
+import { parseDays } from './period.ts'
+import type { PeriodOptions } from './period.ts'
 import { table, timeCell } from './table.ts'
+import type { Cell } from './table.ts'
 import { addCommand, runs, runsOnFiles } from './run.ts'
 import type { Work } from './run.ts'
 
+const usualLimit = 50
+/** Before all events. */
+const firstDay = '1970-01-01'
+
 export function define(program: ShopCommand): void {
   const group = program.command('events').description('what has happened in the shop')
-  const list = addCommand(group, 'list', 'list events, newest first', 'events list --type order.paid --limit 10')
+  const list = addCommand(group, 'list', 'list events, newest first', 'events list --type order.paid --from 2026-01-31')
     .option('--type <type>', 'only events of this type')
     .option('--after <id>', 'only events after this one, oldest first', parseRowId)
-    .option('--limit <n>', 'maximum number of events', parseLimit, 50)
+    .option('--from <date>', 'only events of this day or later, in the time zone of the shop')
+    .option('--to <date>', 'only events of this day or earlier')
+    .option('--limit <n>', 'maximum number of events (default: 50; all with --from or --to)', parseLimit)
   runs(list, 'migrated', listSome)
   runsOnFiles(addCommand(group, 'types', 'list the types of events', 'events types'), () => ({
     json: { types: Object.entries(eventTypes).map(([type, { about }]) => ({ type, about })) },
@@ -25,29 +39,48 @@ export function define(program: ShopCommand): void {
   }))
 }
 
-function listSome({ app, options }: Work<{ type?: string; after?: number; limit: number }>): Answer {
-  const { type, after, limit } = options
+type ListOptions = PeriodOptions & { type?: string; after?: number; limit?: number }
+
+function listSome({ app, options, now }: Work<ListOptions>): Answer {
+  const { type, after, from, to, limit } = options
   if (type !== undefined && !isEventType(type))
     throw new AppError('USAGE', `Unknown event type "${type}". "shopstead events types" lists the types.`)
-  const events = listEvents(app.db, { type, after, limit })
-  const rows = events.map((event) => [
-    event.id,
-    timeCell(event.createdAt),
-    event.type,
-    Object.entries(event.payload)
-      .map(([name, value]) => `${name} ${String(value)}`)
-      .join(', ')
-      .slice(0, 30)
-  ])
+  const hasDays = from !== undefined || to !== undefined
+  const span = hasDays
+    ? spanOf(
+        app.db,
+        parseDays(options, shopDay(app.db, now), () => firstDay)
+      )
+    : undefined
+  const events = listEvents(app.db, {
+    type,
+    after,
+    from: span?.startsAt,
+    to: span?.endsAt,
+    limit: limit ?? (hasDays ? undefined : usualLimit)
+  })
   return {
-    json: {
-      events: events.map((event) => ({
-        id: event.id,
-        type: event.type,
-        timestamp: toIso(event.createdAt),
-        data: event.payload
-      }))
-    },
-    human: rows.length === 0 ? 'There are no events.' : table(['Id', 'At', 'Event', 'Data'], rows)
+    json: new JsonList('events', events.map(toJson), () => ({})),
+    human: table(['Id', 'At', 'Event', 'Data'], events.map(toCells), 'There are no events.')
   }
+}
+
+function toJson({ id, type, createdAt, payload }: EventRow): object {
+  return { id, type, timestamp: toIso(createdAt), data: payload }
+}
+
+function toCells({ id, type, createdAt, payload }: EventRow): Cell[] {
+  return [id, timeCell(createdAt), type, describe(payload)]
+}
+
+/** `order 12, total 32.50 EUR`: the ids, amounts and texts of an event in words. */
+function describe({ currency, ...data }: EventRow['payload']): string {
+  return Object.entries(data)
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => {
+      const words = name.replace(/(Id|Minor)$/, '').replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+      const isAmount = name.endsWith('Minor') && typeof value === 'number' && typeof currency === 'string'
+      return `${words} ${isAmount ? formatMoney(value, currency) : String(value)}`
+    })
+    .join(', ')
 }

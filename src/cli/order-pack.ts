@@ -4,11 +4,12 @@ import { listOrdersToPack } from '../shop/shipments/pack-list.ts'
 import type { OrderToPack } from '../shop/shipments/pack-list.ts'
 import type { ShopCommand } from './command.ts'
 import { writeCsv, writeNewFile } from './csv-file.ts'
+import { JsonList } from './output.ts'
 import type { Answer } from './output.ts'
 import { addCommand, runs } from './run.ts'
 import type { Work } from './run.ts'
 import { table } from './table.ts'
-import type { Table } from './table.ts'
+import type { Cell } from './table.ts'
 
 type PackOptions = { csv?: string; html?: string }
 
@@ -26,29 +27,26 @@ export function definePack(group: ShopCommand): void {
 }
 
 function showPack({ app, options }: Work<PackOptions>): Answer {
-  const orders = listOrdersToPack(app.db)
+  const orders = (): Generator<OrderToPack, void> => listOrdersToPack(app.db)
   const { csv, html } = options
-  if (csv !== undefined) writeCsv(csv, packCsv(orders))
-  if (html !== undefined) writeNewFile(html, packingSlips(setting(app.db, 'shop.name'), orders))
+  if (csv !== undefined) writeCsv(csv, packCsv(orders()))
+  if (html !== undefined) writeNewFile(html, packingSlips(setting(app.db, 'shop.name'), [...orders()]))
   const files = [csv, html].filter((file) => file !== undefined)
   return {
-    json: { orders },
+    json: new JsonList('orders', orders(), () => ({})),
     human: [
-      orders.length === 0 ? 'There is nothing to ship.' : tableOf(orders),
+      table(['Order', 'Paid', 'Line:qty', 'Item', 'Ship to'], orders().flatMap(toRows), 'There is nothing to ship.'),
       ...files.map((file) => `Written to ${file}.`)
     ]
   }
 }
 
-function tableOf(orders: readonly OrderToPack[]): Table {
-  const rows = orders.flatMap(({ id, paidAt, shipTo, lines }) =>
-    lines.map(({ line, name, sku, quantity }, index) => [
-      index === 0 ? id : '',
-      index === 0 ? (paidAt?.slice(0, 10) ?? '') : '',
-      `${line}:${quantity}`,
-      sku === null ? name : `${name} (${sku})`,
-      index === 0 ? shipTo.join(', ') : ''
-    ])
-  )
-  return table(['Order', 'Paid', 'Line:qty', 'Item', 'Ship to'], rows)
+function toRows({ id, paidAt, shipTo, lines }: OrderToPack): Cell[][] {
+  return lines.map(({ line, name, sku, quantity }, index) => [
+    index === 0 ? id : '',
+    index === 0 ? (paidAt?.slice(0, 10) ?? '') : '',
+    `${line}:${quantity}`,
+    sku === null ? name : `${name} (${sku})`,
+    index === 0 ? shipTo.join(', ') : ''
+  ])
 }

@@ -1,9 +1,10 @@
 import { Option } from 'commander'
 import type { ShopCommand } from './command.ts'
 import { toIso } from '../platform/iso-time.ts'
-import { dismissWarning, openWarnings, warningKinds } from '../shop/payments/warnings.ts'
-import type { WarningKind } from '../shop/payments/warnings.ts'
+import { dismissWarning, listWarnings, warningKinds } from '../shop/payments/warnings.ts'
+import type { WarningKind, WarningRow } from '../shop/payments/warnings.ts'
 import { parseRowId } from './numbers.ts'
+import { JsonList } from './output.ts'
 import { table } from './table.ts'
 import { addCommand, runs } from './run.ts'
 import type { Work } from './run.ts'
@@ -16,18 +17,18 @@ export function defineWarnings(group: ShopCommand): void {
   runs(command, 'migrated', ({ app, options, now }: Work<{ settled?: string; kind?: WarningKind }>) => {
     const { settled, kind } = options
     if (settled !== undefined) dismissWarning(app.db, parseRowId(settled), now)
-    const warnings = openWarnings(app.db, kind).map(({ id, orderId, kind, objectId, message, createdAt }) => ({
-      id,
-      orderId,
-      kind,
-      objectId,
-      message,
-      createdAt: toIso(createdAt)
-    }))
-    const rows = warnings.map(({ id, orderId, message }) => [id, orderId, message])
+    const warnings = listWarnings(app.db, kind)
     return {
-      json: { warnings },
-      human: warnings.length === 0 ? 'No payment needs your attention.' : table(['Id', 'Order', 'What'], rows)
+      json: new JsonList('warnings', warnings.map(toJson), () => ({})),
+      human: table(
+        ['Id', 'Order', 'What'],
+        warnings.map(({ id, orderId, message }) => [id, orderId, message]),
+        'No payment needs your attention.'
+      )
     }
   })
+}
+
+function toJson({ id, orderId, kind, objectId, message, createdAt }: WarningRow): object {
+  return { id, orderId, kind, objectId, message, createdAt: toIso(createdAt) }
 }

@@ -78,7 +78,9 @@ export function rowsOf({ columns, rows }: Pick<ReportPage, 'columns' | 'rows'>, 
   const cells = [columns.map(({ name }) => name), ...rows.map((row) => row.cells)].map((row) =>
     shown.map(({ index }) => row[index] ?? '')
   )
-  const widths = shown.map((_, column) => Math.max(...cells.map((row) => stringWidth(row[column] ?? ''))))
+  const widths = shown.map((_, column) =>
+    cells.reduce((widest, row) => Math.max(widest, stringWidth(row[column] ?? '')), 0)
+  )
   const columnsOfText = widths.reduce((sum, width) => sum + width + gap, 0)
   const room = stdout.isTTY ? (stdout.columns || mostColumns) - columnsOfText : 0
   // A table that is too wide has its cells broken between words, and then no column is aligned.

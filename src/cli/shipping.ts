@@ -49,12 +49,13 @@ export function define(program: ShopCommand): void {
   runs(remove, 'migrated', removeFrom)
 }
 
+const head = ['Zone', 'Countries', 'Method', 'Name', 'Costs', 'Estimate']
+
 function list({ app }: Work<object>): Answer {
   const currency = setting(app.db, 'shop.currency')
   const zones = exportShipping(app.db, currency)
   const rows = zones.flatMap((zone) => rowsOf(zone, currency))
-  if (rows.length === 0) return { json: { zones }, human: 'There are no shipping zones: shipping costs nothing.' }
-  return { json: { zones }, human: table(['Zone', 'Countries', 'Method', 'Name', 'Costs', 'Estimate'], rows) }
+  return { json: { zones }, human: table(head, rows, 'There are no shipping zones: shipping costs nothing.') }
 }
 
 /** @throws AppError VALIDATION_FAILED; USAGE for options of a method without --method */
@@ -110,7 +111,7 @@ function answer(zone: ShippingZoneInput, currency: string): Answer {
   const entry = toZoneEntry(zone, currency)
   return {
     json: { zone: entry },
-    human: table(['Zone', 'Countries', 'Method', 'Name', 'Costs', 'Estimate'], rowsOf(entry, currency))
+    human: table(head, rowsOf(entry, currency))
   }
 }
 

@@ -1,5 +1,5 @@
 import stringWidth from 'fast-string-width'
-import { plain } from './plain.ts'
+import { isAscii, plain } from './plain.ts'
 
 /** A time is shown to the minute in the time zone of the process. */
 export type Cell = string | number | Date | null
@@ -8,16 +8,22 @@ export type Cell = string | number | Date | null
 export class Table {
   readonly head: readonly string[]
   readonly rows: Iterable<readonly Cell[]>
+  readonly ifEmpty: string | undefined
 
-  constructor(head: readonly string[], rows: Iterable<readonly Cell[]>) {
+  constructor(head: readonly string[], rows: Iterable<readonly Cell[]>, ifEmpty?: string) {
     this.head = head
     this.rows = rows
+    this.ifEmpty = ifEmpty
   }
 }
 
-/** A table for the answer of a command. Rows of an iterator are read while the table is printed. */
-export function table(head: readonly string[], rows: Iterable<readonly Cell[]>): Table {
-  return new Table(head, rows)
+/**
+ * A table for the answer of a command. Rows of an iterator are read while the table is printed.
+ *
+ * @param ifEmpty the line to print instead of a table without rows (default: only its head)
+ */
+export function table(head: readonly string[], rows: Iterable<readonly Cell[]>, ifEmpty?: string): Table {
+  return new Table(head, rows, ifEmpty)
 }
 
 const gap = 2
@@ -35,13 +41,17 @@ const measuredRows = 1000
  * @param options.breaksWords breaks words, too, when nothing else makes the table fit; for prose
  */
 export function* tableLines(
-  { head, rows }: Table,
+  { head, rows, ifEmpty }: Table,
   columns: number,
   { breaksWords = false } = {}
 ): Generator<string, void> {
   const first: string[][] = [[...head]]
   const rest = rows[Symbol.iterator]()
   let next = rest.next()
+  if (next.done && ifEmpty !== undefined) {
+    yield ifEmpty
+    return
+  }
   while (!next.done && first.length <= measuredRows) {
     first.push(next.value.map(toText))
     next = rest.next()
@@ -111,7 +121,7 @@ const longestWord = (cell: string): number =>
 
 /** The columns of a text on a terminal. Most texts are ASCII, which needs no table of characters. */
 function widthOf(text: string): number {
-  return /^[ -~]*$/.test(text) ? text.length : stringWidth(text)
+  return isAscii(text) ? text.length : stringWidth(text)
 }
 
 function* rowLines(cells: readonly string[], { widths, limits, breaksWords }: Layout): Generator<string, void> {

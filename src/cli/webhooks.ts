@@ -12,8 +12,10 @@ import {
 import type { DeliveryState, ListedDelivery } from '../shop/webhooks/deliveries.ts'
 import { addEndpoint, getEndpoint, listEndpoints, removeEndpoint, rotateSecret } from '../shop/webhooks/endpoints.ts'
 import type { EndpointRow } from '../shop/webhooks/endpoints.ts'
+import { JsonList } from './output.ts'
 import type { Answer } from './output.ts'
 import { table, timeCell } from './table.ts'
+import type { Cell } from './table.ts'
 import { parseAge, parseLimit, parseRowId } from './numbers.ts'
 import { addCommand, confirmOrRefuse, runs } from './run.ts'
 import type { Work } from './run.ts'
@@ -116,10 +118,7 @@ function list({ app }: Work<object>): Answer {
   ])
   return {
     json: { webhooks: endpoints.map(({ counts, ...endpoint }) => ({ ...toJson(endpoint), ...counts })) },
-    human:
-      rows.length === 0
-        ? 'There are no webhooks.'
-        : table(['Id', 'Address', 'Queued', 'Sent', 'Failed', 'Events', 'Data'], rows)
+    human: table(['Id', 'Address', 'Queued', 'Sent', 'Failed', 'Events', 'Data'], rows, 'There are no webhooks.')
   }
 }
 
@@ -132,23 +131,16 @@ async function removeOne({ app, options, terminal }: Work<{ yes?: boolean }>, id
 
 function listSent({ app, options }: Work<{ webhook?: number; state?: DeliveryState; limit: number }>): Answer {
   const { webhook: endpointId, state, limit } = options
-  const found = listDeliveries(app.db, { endpointId, state, limit })
-  const rows = found.map((row) => [
-    row.id,
-    row.endpointId,
-    row.type,
-    row.state,
-    row.attempts,
-    row.lastError ?? '',
-    timeCell(row.createdAt)
-  ])
+  const deliveries = listDeliveries(app.db, { endpointId, state, limit })
+  const head = ['Id', 'To', 'Event', 'State', 'Tries', 'Error', 'Since']
   return {
-    json: { deliveries: found.map(deliveryJson) },
-    human:
-      rows.length === 0
-        ? 'There are no deliveries.'
-        : table(['Id', 'To', 'Event', 'State', 'Tries', 'Error', 'Since'], rows)
+    json: new JsonList('deliveries', deliveries.map(deliveryJson), () => ({})),
+    human: table(head, deliveries.map(deliveryCells), 'There are no deliveries.')
   }
+}
+
+function deliveryCells({ id, endpointId, type, state, attempts, lastError, createdAt }: ListedDelivery): Cell[] {
+  return [id, endpointId, type, state, attempts, lastError ?? '', timeCell(createdAt)]
 }
 
 function sendAgain({ app, options, now }: Work<{ failed?: boolean; webhook?: number }>, ids: string[]): Answer {

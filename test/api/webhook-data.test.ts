@@ -34,7 +34,7 @@ it('matches the API description for each event of a year of the demo shop, with 
   const app = createApp(config, { database: 'migrated' })
   onTestFinished(() => app.close())
   const now = app.clock.now()
-  const stored = Object.keys(eventTypes).flatMap((type) => listEvents(app.db, { type, limit: 12 }))
+  const stored = Object.keys(eventTypes).flatMap((type) => [...listEvents(app.db, { type, limit: 12 })])
   const added = Object.entries(others).map(([type, payload]) => ({
     id: 1,
     type,

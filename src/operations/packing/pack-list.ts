@@ -1,6 +1,6 @@
 import { assetPath } from '../../platform/package-root.ts'
 import { openTemplates } from '../../platform/templates.ts'
-import { toCsv } from '../../platform/csv.ts'
+import { toCsv, toCsvRows } from '../../platform/csv.ts'
 import type { OrderToPack } from '../../shop/shipments/pack-list.ts'
 
 const columns = [
@@ -18,17 +18,13 @@ const columns = [
   'notes'
 ]
 
-/** What to pack as CSV, one row for each line of an order; the weight is that of all its pieces. */
-export function packCsv(orders: readonly OrderToPack[]): string {
-  return toCsv(
-    columns,
-    orders.flatMap(({ id, paidAt, shipTo, shippingMethod, weightGrams, email, phone, notes, lines }) =>
-      lines.map(({ line, name, sku, quantity }) => {
-        const parcel = [shipTo.join(', '), shippingMethod, weightGrams, email, phone, notes]
-        return [id, paidAt, line, name, sku, quantity, ...parcel]
-      })
-    )
-  )
+/** What to pack as CSV, one row for each line of an order, a part for each order; the weight is that of all its pieces. */
+export function* packCsv(orders: Iterable<OrderToPack>): Generator<string, void> {
+  yield toCsv(columns, [])
+  for (const { id, paidAt, shipTo, shippingMethod, weightGrams, email, phone, notes, lines } of orders) {
+    const parcel = [shipTo.join(', '), shippingMethod, weightGrams, email, phone, notes]
+    yield toCsvRows(lines.map(({ line, name, sku, quantity }) => [id, paidAt, line, name, sku, quantity, ...parcel]))
+  }
 }
 
 /** One HTML page with a packing slip for each order, which prints each slip on paper of its own. It loads nothing. */

@@ -32,3 +32,17 @@ export function* inParts<Row, Shown>(
     left -= rows.length
   }
 }
+
+/**
+ * Like `inParts`, for a list whose ids are in memory, because its order needs all of them.
+ *
+ * @param view what the list shows of some hundred rows
+ */
+export function inPartsById<Shown>(
+  db: Db,
+  ids: readonly number[],
+  view: (ids: number[]) => readonly Shown[]
+): Generator<Shown, void> {
+  let at = 0
+  return inParts(db, (_last: number | undefined, limit) => ids.slice(at, (at += limit)), view)
+}

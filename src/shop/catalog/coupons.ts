@@ -10,7 +10,7 @@ import { compareKey } from '../../platform/text.ts'
 import { categoryReference } from './category-tree.ts'
 import type { CouponScope } from './coupon-rules.ts'
 import type { CouponRow } from './rows.ts'
-import { categories, couponCategories, couponProducts, coupons, products } from './schema.ts'
+import { couponCategories, couponProducts, coupons } from './schema.ts'
 
 const byKey = rowStatement(coupons, 'code_key = ?')
 const scopeProducts = statement((orm) =>
@@ -27,23 +27,11 @@ const scopeCategories = statement((orm) =>
     .where(eq(couponCategories.couponId, sql.placeholder('id')))
     .prepare()
 )
-const productsInScope = statement((orm) =>
-  orm
-    .select({ slug: products.slug })
-    .from(couponProducts)
-    .innerJoin(products, eq(products.id, couponProducts.productId))
-    .where(eq(couponProducts.couponId, sql.placeholder('id')))
-    .orderBy(asc(products.slug))
-    .prepare()
+const productsInScope = rawStatement<[number], string>(
+  'SELECT slug FROM coupon_products JOIN products ON id = product_id WHERE coupon_id = ? ORDER BY slug'
 )
-const categoriesInScope = statement((orm) =>
-  orm
-    .select({ slug: categories.slug, name: categories.name })
-    .from(couponCategories)
-    .innerJoin(categories, eq(categories.id, couponCategories.categoryId))
-    .where(eq(couponCategories.couponId, sql.placeholder('id')))
-    .orderBy(asc(categories.slug))
-    .prepare()
+const categoriesInScope = rawStatement<[number], { slug: string; name: string }>(
+  'SELECT slug, name FROM coupon_categories JOIN categories ON id = category_id WHERE coupon_id = ? ORDER BY slug'
 )
 const addUse = rawStatement<[number]>(
   'UPDATE coupons SET used = used + 1 WHERE id = ? AND (max_uses IS NULL OR used < max_uses)'
@@ -137,11 +125,8 @@ export type CouponView = ReturnType<typeof toCoupon>
 
 /** The scope as the import file states it: slugs of products, names of categories. */
 export function scopeNames(db: Db, couponId: number): { products: string[]; categories: string[] } {
-  const names = categoriesInScope(db).all({ id: couponId })
   return {
-    products: productsInScope(db)
-      .all({ id: couponId })
-      .map(({ slug }) => slug),
-    categories: names.map(categoryReference)
+    products: productsInScope(db).pluck().all(couponId),
+    categories: categoriesInScope(db).all(couponId).map(categoryReference)
   }
 }

@@ -1,7 +1,8 @@
-import { and, desc, eq, getTableColumns, isNull, notInArray, or } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, isNull, lt, notInArray, or, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { inParts } from '../../platform/db/in-parts.ts'
 import { isQueued, queueMailToShop } from '../mail/queue-mail.ts'
 import { getOrder } from '../orders/find.ts'
 import { orders } from '../orders/schema.ts'
@@ -109,7 +110,7 @@ export function wasWarned(db: Db, kind: WarningKind, objectId: string): boolean 
   return db.orm.select().from(paymentWarnings).where(isAbout(kind, objectId)).get() !== undefined
 }
 
-type WarningRow = typeof paymentWarnings.$inferSelect
+export type WarningRow = typeof paymentWarnings.$inferSelect
 
 /** Open warnings by kind: how many, and the newest one. The kind with the newest warning comes first. */
 export function groupWarnings(
@@ -119,21 +120,34 @@ export function groupWarnings(
   return [...byKind].flatMap(([kind, rows]) => rows.slice(0, 1).map((newest) => ({ kind, newest, count: rows.length })))
 }
 
-/** Open warnings, newest first. The warning of an order that was put on hold closes when the order leaves on-hold. */
-export function openWarnings(db: Db, kind?: WarningKind): WarningRow[] {
-  return db.orm
-    .select(getTableColumns(paymentWarnings))
-    .from(paymentWarnings)
-    .leftJoin(orders, eq(orders.id, paymentWarnings.orderId))
-    .where(
-      and(
-        isNull(paymentWarnings.resolvedAt),
-        kind && eq(paymentWarnings.kind, kind),
-        or(notInArray(paymentWarnings.kind, aboutHold), eq(orders.status, 'on-hold'))
+/**
+ * Open warnings, newest first, read while they are used. The warning of an order that was put on hold closes when the
+ * order leaves on-hold.
+ */
+export function listWarnings(db: Db, kind?: WarningKind): Generator<WarningRow, void> {
+  const next = (last: WarningRow | undefined, most: number): WarningRow[] =>
+    db.orm
+      .select(getTableColumns(paymentWarnings))
+      .from(paymentWarnings)
+      .leftJoin(orders, eq(orders.id, paymentWarnings.orderId))
+      .where(
+        and(
+          isNull(paymentWarnings.resolvedAt),
+          // The + keeps SQLite from searching by kind, and sorting all of them again for each part.
+          kind && eq(sql`+${paymentWarnings.kind}`, kind),
+          or(notInArray(paymentWarnings.kind, aboutHold), eq(orders.status, 'on-hold')),
+          last && lt(paymentWarnings.id, last.id)
+        )
       )
-    )
-    .orderBy(desc(paymentWarnings.id))
-    .all()
+      .orderBy(desc(paymentWarnings.id))
+      .limit(most)
+      .all()
+  return inParts(db, next, (rows) => rows)
+}
+
+/** All open warnings, newest first. */
+export function openWarnings(db: Db, kind?: WarningKind): WarningRow[] {
+  return [...listWarnings(db, kind)]
 }
 
 function isAbout(kind: WarningKind, objectId: string) {

@@ -1,4 +1,5 @@
 import type { Db } from '../../platform/db/database.ts'
+import { inPartsById } from '../../platform/db/in-parts.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
 import { toIso } from '../../platform/iso-time.ts'
 import { postalLines } from '../../platform/postal/lines.ts'
@@ -24,16 +25,13 @@ export type OrderToPack = {
   lines: { line: number; name: string; sku: string | null; quantity: number }[]
 }
 
-const processing = rawStatement<[], { id: number }>(
-  `SELECT id FROM orders WHERE status = 'processing' ORDER BY paid_at, id`
-)
+const processing = rawStatement<[], number>(`SELECT id FROM orders WHERE status = 'processing' ORDER BY paid_at, id`)
 
-/** The paid orders with something left to ship, the longest paid first. */
-export function listOrdersToPack(db: Db): OrderToPack[] {
-  return processing(db)
-    .all()
-    .map(({ id }) => toPack(db, getOrder(db, id)))
-    .filter(({ lines }) => lines.length > 0)
+/** The paid orders with something left to ship, the longest paid first. They are read while they are used. */
+export function listOrdersToPack(db: Db): Generator<OrderToPack, void> {
+  return inPartsById(db, processing(db).pluck().all(), (ids) =>
+    ids.map((id) => toPack(db, getOrder(db, id))).filter(({ lines }) => lines.length > 0)
+  )
 }
 
 function toPack(db: Db, order: OrderRow): OrderToPack {

@@ -1,10 +1,11 @@
 import type { EventRow } from '../events/list-events.ts'
 import { webhookDeliveries } from './schema.ts'
-import { and, asc, count, desc, eq, gt, inArray, lt, lte, or, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, getTableColumns, gt, inArray, lt, lte, or, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
+import { inParts } from '../../platform/db/in-parts.ts'
 import { rawStatement, statement } from '../../platform/db/statements.ts'
 import { events } from '../events/schema.ts'
 
@@ -113,26 +114,29 @@ function change(tx: Tx, id: number, values: Partial<DeliveryRow>): void {
 /** A delivery with the type of its event. */
 export type ListedDelivery = DeliveryRow & { type: string }
 
-/** The newest deliveries, newest first, of one endpoint or all and in one state or all. */
+/** The newest deliveries, newest first, of one endpoint or all and in one state or all. They are read while they are used. */
 export function listDeliveries(
   db: Db,
   filter: { endpointId?: number | undefined; state?: DeliveryState | undefined; limit: number }
-): ListedDelivery[] {
+): Generator<ListedDelivery, void> {
   const { endpointId, state, limit } = filter
-  return db.orm
-    .select({ delivery: webhookDeliveries, type: events.type })
-    .from(webhookDeliveries)
-    .innerJoin(events, eq(events.id, webhookDeliveries.eventId))
-    .where(
-      and(
-        endpointId === undefined ? undefined : eq(webhookDeliveries.endpointId, endpointId),
-        state === undefined ? undefined : eq(webhookDeliveries.state, state)
+  const next = (last: ListedDelivery | undefined, most: number): ListedDelivery[] =>
+    db.orm
+      .select({ ...getTableColumns(webhookDeliveries), type: events.type })
+      .from(webhookDeliveries)
+      .innerJoin(events, eq(events.id, webhookDeliveries.eventId))
+      .where(
+        and(
+          endpointId === undefined ? undefined : eq(webhookDeliveries.endpointId, endpointId),
+          // The + keeps SQLite from searching by state, and sorting all of them again for each part.
+          state === undefined ? undefined : eq(sql`+${webhookDeliveries.state}`, state),
+          last && lt(webhookDeliveries.id, last.id)
+        )
       )
-    )
-    .orderBy(desc(webhookDeliveries.id))
-    .limit(limit)
-    .all()
-    .map(({ delivery, type }) => ({ ...delivery, type }))
+      .orderBy(desc(webhookDeliveries.id))
+      .limit(most)
+      .all()
+  return inParts(db, next, (rows) => rows, limit)
 }
 
 /**

@@ -51,6 +51,8 @@ async function unusedAddress(): Promise<string> {
   return `http://127.0.0.1:${port}/`
 }
 
+const deliveriesOf = (...args: Parameters<typeof listDeliveries>) => [...listDeliveries(...args)]
+
 function openShop(): TestShop {
   const shop = openTestShop()
   shop.clock.set(Date.now())
@@ -70,7 +72,7 @@ function pay(shop: TestShop, orderId: number): void {
 async function sendAll(shop: TestShop, done?: () => boolean, timeoutMs?: number): Promise<void> {
   const sender = startWebhookSender(shop, timeoutMs === undefined ? {} : { timeoutMs })
   const due = (): boolean =>
-    listDeliveries(shop.db, { limit: 1000 }).some(
+    deliveriesOf(shop.db, { limit: 1000 }).some(
       (row) => row.state === 'queued' && (row.nextAttemptAt <= shop.clock.now() || row.lastStatus === null)
     )
   const isDone = done ?? ((): boolean => !due())
@@ -79,7 +81,7 @@ async function sendAll(shop: TestShop, done?: () => boolean, timeoutMs?: number)
   expect(isDone()).toBe(true)
 }
 
-const statesOf = (shop: TestShop): string[] => listDeliveries(shop.db, { limit: 100 }).map((row) => row.state)
+const statesOf = (shop: TestShop): string[] => deliveriesOf(shop.db, { limit: 100 }).map((row) => row.state)
 
 describe('an outgoing webhook', () => {
   test('passes the verification of the Standard Webhooks library, and fails it after any change', async () => {
@@ -112,7 +114,7 @@ describe('an outgoing webhook', () => {
     expect(some.received).toEqual([])
     removeEndpoint(shop.db, id)
     pay(shop, 3)
-    expect(listDeliveries(shop.db, { limit: 10 })).toEqual([])
+    expect(deliveriesOf(shop.db, { limit: 10 })).toEqual([])
   })
 
   test('has details only for an endpoint that asks for full data, and is tried again when they cannot be read', async () => {
@@ -127,7 +129,7 @@ describe('an outgoing webhook', () => {
       return { order: { id: 7 } }
     }
     const isSettled = () =>
-      listDeliveries(shop.db, { limit: 10 }).every(({ attempts, state }) => attempts === 1 && state !== 'failed')
+      deliveriesOf(shop.db, { limit: 10 }).every(({ attempts, state }) => attempts === 1 && state !== 'failed')
     const first = startWebhookSender(shop, { detailsOf })
     await expect.poll(() => isSettled() && thin.received.length === 1).toBe(true)
     await first.stop()
@@ -163,9 +165,9 @@ describe('an outgoing webhook', () => {
     let lastAttemptAt = startedAt
     while (statesOf(shop)[0] === 'queued') {
       shop.db.sqlite.exec('UPDATE webhook_deliveries SET last_status = NULL')
-      await sendAll(shop, () => listDeliveries(shop.db, { limit: 1 })[0]?.lastStatus === 500)
+      await sendAll(shop, () => deliveriesOf(shop.db, { limit: 1 })[0]?.lastStatus === 500)
       lastAttemptAt = shop.clock.now()
-      const [row] = listDeliveries(shop.db, { limit: 1 })
+      const [row] = deliveriesOf(shop.db, { limit: 1 })
       if (row?.state === 'queued') {
         expect(row.nextAttemptAt).toBeGreaterThan(shop.clock.now())
         shop.clock.set(row.nextAttemptAt)
@@ -188,7 +190,7 @@ describe('an outgoing webhook', () => {
     add(shop, site.url)
     pay(shop, 1)
     await sendAll(shop)
-    const [row] = listDeliveries(shop.db, { limit: 1 })
+    const [row] = deliveriesOf(shop.db, { limit: 1 })
     replayDeliveries(shop.db, [row?.id ?? 0], shop.clock.now())
     await sendAll(shop, isDelivered)
     expect(site.received).toHaveLength(2)
@@ -214,7 +216,7 @@ describe('an outgoing webhook and its receiver', () => {
     await sendAll(shop, () => good.received.length === 30 && silent.received.length >= 4)
     expect(silent.received).toHaveLength(4)
     expect(performance.now() - started).toBeLessThan(15_000)
-    const lost = listDeliveries(shop.db, { endpointId: 2, limit: 100 })
+    const lost = deliveriesOf(shop.db, { endpointId: 2, limit: 100 })
     expect(new Set(lost.map(({ lastError, state }) => `${state} ${lastError}`))).toEqual(
       new Set(['queued ECONNREFUSED'])
     )
@@ -225,8 +227,8 @@ describe('an outgoing webhook and its receiver', () => {
     const silent = await receiver(() => undefined)
     add(shop, silent.url)
     pay(shop, 1)
-    await sendAll(shop, () => listDeliveries(shop.db, { limit: 1 })[0]?.lastError !== null, 50)
-    expect(listDeliveries(shop.db, { limit: 1 })).toMatchObject([{ state: 'queued', lastError: 'no response in time' }])
+    await sendAll(shop, () => deliveriesOf(shop.db, { limit: 1 })[0]?.lastError !== null, 50)
+    expect(deliveriesOf(shop.db, { limit: 1 })).toMatchObject([{ state: 'queued', lastError: 'no response in time' }])
   })
 
   test('does not follow a redirect', async () => {
@@ -235,12 +237,9 @@ describe('an outgoing webhook and its receiver', () => {
     const site = await receiver((response) => response.writeHead(307, { location: inside.url }).end())
     add(shop, site.url)
     pay(shop, 1)
-    await sendAll(
-      shop,
-      () => site.received.length === 1 && listDeliveries(shop.db, { limit: 1 })[0]?.lastStatus === 307
-    )
+    await sendAll(shop, () => site.received.length === 1 && deliveriesOf(shop.db, { limit: 1 })[0]?.lastStatus === 307)
     expect(inside.received).toEqual([])
-    expect(listDeliveries(shop.db, { limit: 1 })).toMatchObject([{ state: 'queued', lastError: 'HTTP 307' }])
+    expect(deliveriesOf(shop.db, { limit: 1 })).toMatchObject([{ state: 'queued', lastError: 'HTTP 307' }])
   })
 
   test('is claimed again only a minute after the process that was sending it was killed', async () => {

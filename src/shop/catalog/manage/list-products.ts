@@ -1,5 +1,5 @@
 import type { Db } from '../../../platform/db/database.ts'
-import { inParts } from '../../../platform/db/in-parts.ts'
+import { inPartsById } from '../../../platform/db/in-parts.ts'
 import { rawStatement } from '../../../platform/db/statements.ts'
 import { parseCursor, toCursor } from '../../../platform/page-cursor.ts'
 import { compareKey } from '../../../platform/text.ts'
@@ -51,12 +51,7 @@ export function listProducts<T>(db: Db, filter: ProductFilter, view: (row: Produ
       limit: limit + (limit < 0 ? 0 : 1)
     })
   const page = limit < 0 ? ids : ids.slice(0, limit)
-  let at = 0
-  const rows = inParts(
-    db,
-    (_last: number | undefined, most) => page.slice(at, (at += most)),
-    (some) => some.flatMap((id) => productById(db, id) ?? []).map(view)
-  )
+  const rows = inPartsById(db, page, (some) => some.flatMap((id) => productById(db, id) ?? []).map(view))
   const lastId = ids.length > page.length ? page.at(-1) : undefined
   const last = lastId === undefined ? undefined : productById(db, lastId)
   return { rows, nextCursor: last === undefined ? null : toCursor({ order: last.position, id: last.id }) }
