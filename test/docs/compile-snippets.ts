@@ -28,7 +28,11 @@ const common: ts.CompilerOptions = {
     'shopstead/testing': [resolve('types/testing/testing.d.ts')],
     'shopstead/webhooks': [resolve('types/client/webhooks.d.ts')],
     'shopstead/proxy': [resolve('types/proxy/proxy.d.ts')],
-    'shopstead/proxy/node': [resolve('types/proxy/node.d.ts')]
+    'shopstead/proxy/node': [resolve('types/proxy/node.d.ts')],
+    '@shopstead/client': [resolve('types/client/client.d.ts')],
+    '@shopstead/client/webhooks': [resolve('types/client/webhooks.d.ts')],
+    '@shopstead/proxy': [resolve('types/proxy/proxy.d.ts')],
+    '@shopstead/proxy/node': [resolve('types/proxy/node.d.ts')]
   }
 }
 

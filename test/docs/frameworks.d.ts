@@ -26,8 +26,22 @@ declare module '@sveltejs/kit' {
 /** What the snippet for Express imports. */
 declare module 'express' {
   import type { RequestListener, Server } from 'node:http'
-  type Express = { use(path: string, listener: RequestListener): Express; listen(port: number): Server }
-  export default function express(): Express
+  type Express = {
+    use(path: string, listener: RequestListener): Express
+    use(listener: RequestListener): Express
+    listen(port: number): Server
+  }
+  function express(): Express
+  namespace express {
+    function static(root: string): RequestListener
+  }
+  export default express
+}
+
+/** What the snippet for node:http imports. */
+declare module 'sirv' {
+  import type { RequestListener } from 'node:http'
+  export default function sirv(folder: string): RequestListener
 }
 
 /** What the snippet for Hono imports. */
@@ -37,7 +51,16 @@ declare module 'hono' {
   }
   export class Hono {
     all(path: string, handler: (c: Context) => Promise<Response>): Hono
+    use(handler: (c: Context) => Promise<Response>): Hono
+    fetch: (request: Request) => Promise<Response>
   }
+}
+declare module '@hono/node-server' {
+  export function serve(options: { fetch: (request: Request) => Promise<Response>; port: number }): void
+}
+declare module '@hono/node-server/serve-static' {
+  import type { Context } from 'hono'
+  export function serveStatic(options: { root: string }): (c: Context) => Promise<Response>
 }
 declare module '@hono/node-server/conninfo' {
   import type { Context } from 'hono'

@@ -6,10 +6,12 @@ export type Page = { file: string; text: string; blocks: Block[]; prose: string 
 /** A fenced code block; `place` is file and line for messages. */
 export type Block = { file: string; place: string; language: string; code: string }
 
-/** README.md and every page of docs/. */
-export const pages: readonly Page[] = ['README.md', ...globSync('docs/*.md').toSorted()].map((file) =>
-  readPage(file, readFileSync(file, 'utf8'))
-)
+const folders = ['.', 'docs', 'seeds/starters/*', 'src/*']
+
+/** The README of the repository, of the packages for sites and of the starters, and every page of docs/. */
+export const pages: readonly Page[] = folders
+  .flatMap((folder) => globSync(`${folder}/*.md`).toSorted())
+  .map((file) => readPage(file.replaceAll('\\', '/'), readFileSync(file, 'utf8')))
 
 export const blocks: readonly Block[] = pages.flatMap((page) => page.blocks)
 

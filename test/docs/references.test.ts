@@ -135,7 +135,7 @@ it('every setting that a snippet changes takes the value', () => {
   const commands = blocksIn('sh')
     .filter(({ code }) => !code.includes('$('))
     .flatMap(({ code }) => readScript(code).commands)
-    .concat(pages.flatMap((page) => inlineCode(page).map((line) => line.split(' '))))
+    .concat(pages.flatMap((page) => inlineCode(page).flatMap((line) => readScript(line).commands)))
   const changes = commands.filter(([, group, verb]) => group === 'settings' && verb === 'set')
   expect(changes.length).toBeGreaterThan(5)
   for (const [, , , key = '', value = ''] of changes) {

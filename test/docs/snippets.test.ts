@@ -7,9 +7,11 @@ import { compileErrors } from './compile-snippets.ts'
 import { blocks, blocksIn } from './pages.ts'
 import { readScript } from './shell.ts'
 
-/** Programs of a Debian machine, and functions that a snippet defines. */
+/** Programs of a Debian machine and of frameworks, and functions that a snippet defines. */
 const programs = new Set(
-  `apt-get bash caddy cat cd chmod curl git grep install journalctl node npm rm rsync ssh systemctl useradd`.split(' ')
+  `apt-get astro bash caddy cat cd chmod curl esbuild git grep install journalctl node npm nuxt rm rsync ssh systemctl useradd vite`.split(
+    ' '
+  )
 )
 /** test/processes/docs/snippets.test.ts runs it. */
 const isRun = (code: string): boolean => code.startsWith('API=')
@@ -24,6 +26,8 @@ function problemOf([name = '', ...args]: readonly string[]): string | undefined 
   if (name === 'npx') return problemOf(args)
   if (name === 'shop' || name === 'shopstead') return refusalOf(program, args)
   if (name === 'npm' && args[0] === 'run') return npmScripts.has(args[1] ?? '') ? undefined : `npm run ${args[1]}`
+  // A site's own server.
+  if (name === 'node' && args[0] === 'server.js') return undefined
   if (name === 'node') return existsSync(args[0] ?? '') ? undefined : `node ${args[0]}`
   return programs.has(name) ? undefined : `${name} is not a known program`
 }
