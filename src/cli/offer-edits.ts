@@ -58,7 +58,7 @@ export function defineEdits(offers: ShopCommand): void {
     .option('--name <name>', 'its name')
     .option('--price <amount>', "its price, in the shop's currency")
     .option('--stock-add <n>', 'add units to the stock; negative to remove')
-    .option('--sku <sku>', 'the variation whose price or stock changes; can be repeated', collect)
+    .option('--sku <sku>', 'the variation whose price, stock or weight changes; can be repeated', collect)
   runs(withFields(setting), 'migrated', ({ app, options, now }: Work<SetOptions>, slug: string) => {
     const edit = editOf(options)
     if (Object.values(edit).every((value) => value === undefined))

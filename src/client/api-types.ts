@@ -2304,6 +2304,8 @@ export type Variation = {
   image: Image | null
   /** Null for the GTIN of the product. */
   gtin: string | null
+  /** Null for the weight of the product. */
+  weightGrams: number | null
   /** Whether it is the variation that a page shows first. */
   isDefault: boolean
 }

@@ -205,6 +205,7 @@ describe('GET /store/products/{slug}', () => {
       stockLeft: 3,
       image: null,
       gtin: null,
+      weightGrams: null,
       isDefault: true
     })
     expect(shirt.variations[0]).toMatchObject({ available: false, stockLeft: 0 })

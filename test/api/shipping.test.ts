@@ -19,7 +19,17 @@ const seed = {
     { slug: 'print', name: 'Print', price: '9.99', type: 'digital', weightGrams: 9000 },
     { slug: 'anvil', name: 'Anvil', price: '99.00', weightGrams: 40_000 },
     { slug: 'sticker', name: 'Sticker', price: '0.30' },
-    { slug: 'soap', name: 'Soap every month', price: '9.00', grants: [{ kind: 'subscription', interval: 'month' }] }
+    { slug: 'soap', name: 'Soap every month', price: '9.00', grants: [{ kind: 'subscription', interval: 'month' }] },
+    {
+      slug: 'rope',
+      name: 'Rope',
+      price: '20.00',
+      weightGrams: 1000,
+      variations: [
+        { sku: 'ROPE-10', name: '10 m', price: '20.00' },
+        { sku: 'ROPE-30', name: '30 m', price: '60.00', weightGrams: 3000 }
+      ]
+    }
   ],
   coupons: [
     { code: 'TEN', percent: 10 },
@@ -50,6 +60,26 @@ const sessionOf = (id: string | number) =>
   shop.app.sandbox?.ledger().sessions.find((session) => session.client_reference_id === String(id))
 
 describe('a quote', () => {
+  it('weighs a variation by its own weight, or by that of its product', async () => {
+    const costs = async (variationId: number) => {
+      const items = [{ productId: 6, variationId, quantity: 1 }]
+      const { shipping } = await quote({ items, shippingAddress: { country: 'DE' } })
+      return shipping.methods.find(({ id }) => id === 'express')?.amount
+    }
+    expect([await costs(1), await costs(2)]).toEqual([12, 16])
+    const order = await buy({
+      items: [{ productId: 6, variationId: 2, quantity: 1 }],
+      ...handoff,
+      shippingAddress: quay,
+      shippingMethod: 'express'
+    })
+    expect([order.status, orderOf(shop, order).order.shippingMinor]).toEqual([200, 1600])
+    const { data } = await visitor.get<{ product: { variations: { weightGrams: number | null }[] } }>(
+      '/store/products/rope'
+    )
+    expect(data.product.variations.map(({ weightGrams }) => weightGrams)).toEqual([null, 3000])
+  })
+
   it('lists the methods of the country with their amounts, and has the chosen one in its total', async () => {
     const { shipping, total, payable } = await quote({ items: [mug, print], shippingAddress: { country: 'DE' } })
     const methods = [

@@ -159,6 +159,10 @@ describe('shopstead offers set', () => {
       { field: 'price', sku: 'SHIRT-S', from: 22, to: 20 },
       { field: 'price', sku: 'SHIRT-M', from: 22, to: 20 }
     ])
+    expect((await set('shirt', '--sku', 'SHIRT-M', '--weight', '280')).changes).toEqual([
+      { field: 'weightGrams', sku: 'SHIRT-M', from: null, to: 280 }
+    ])
+    expect((await set('shirt', '--weight', '250')).changes).toEqual([{ field: 'weightGrams', from: null, to: 250 }])
     expect((await set('shirt', '--sku', 'SHIRT-M', '--sale-price', '30')).fields).toEqual({
       'salePrice (SHIRT-M)': ['Must be lower than the price.']
     })

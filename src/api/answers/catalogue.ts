@@ -68,6 +68,7 @@ const variation = z
     stockLeft,
     image: image.nullable(),
     gtin: gtin.meta({ description: 'Null for the GTIN of the product.', example: null }),
+    weightGrams: count.nullable().meta({ description: 'Null for the weight of the product.', example: 420 }),
     isDefault: z.boolean().meta({ example: true })
   })
   .meta({ id: 'Variation' })

@@ -66,12 +66,13 @@ function repriced(
   shown: VariationRow,
   { priceMinor, salePriceMinor = null }: Sale
 ): VariationInput[] {
-  return available.map(({ id, sku, name, options, stock, gtin, isDefault, ...prices }) => ({
+  return available.map(({ id, sku, name, options, stock, gtin, weightGrams, isDefault, ...prices }) => ({
     sku,
     name,
     options,
     stock,
     gtin,
+    weightGrams,
     isDefault,
     priceMinor: id === shown.id ? priceMinor : prices.priceMinor,
     salePriceMinor: id === shown.id ? salePriceMinor : prices.salePriceMinor

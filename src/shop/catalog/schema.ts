@@ -75,6 +75,7 @@ export const variations = sqliteTable(
     stock: integer('stock'),
     /** As of a product; null for the product's own. */
     gtin: text('gtin'),
+    weightGrams: integer('weight_grams'),
     isDefault: bool('is_default').notNull(),
     position: integer('position').notNull(),
     /** False when the last import did not contain it. The row stays, because orders refer to it. */
@@ -201,13 +202,12 @@ export const couponCategories = sqliteTable(
   (t) => [primaryKey({ columns: [t.couponId, t.categoryId] })]
 )
 
-/** A stored picture. Its files are `media/{hash}-{width}.webp` in the data folder (images/media-files.ts). */
+/** A stored picture with the size of its largest file. Its files are `media/{hash}-{width}.webp` (images/media-files.ts). */
 export const media = sqliteTable(
   'media',
   {
     /** The first 32 hexadecimal digits of the SHA-256 of the original file. */
     hash: text('hash').primaryKey(),
-    /** The size of the largest file. */
     width: integer('width').notNull(),
     height: integer('height').notNull(),
     createdAt: instant('created_at').notNull()
@@ -246,9 +246,8 @@ export const productImages = sqliteTable(
 )
 
 /**
- * The search index of published products. The row id of an entry is the product's place in the shop: a bit for sold out,
- * 30 bits of its position, 32 bits of its id. `labels` are category names and SKUs, `keys` are tokens that are not words.
- * search/index-product.ts updates it.
+ * The search index of published products (search/index-product.ts). A row id is the product's place in the shop: a bit for
+ * sold out, 30 bits of its position, 32 bits of its id. `labels` are category names and SKUs, `keys` are not words.
  */
 export const virtualTables = [
   `CREATE VIRTUAL TABLE products_search
@@ -262,7 +261,8 @@ export const searchWords = sqliteTable('search_words', { word: text('word').prim
 const run = raiseRevision('catalog')
 const offerColumns =
   'slug, name, sku, description, description_html, url, type, price_minor, sale_price_minor, sale_starts_at, sale_ends_at, published, position, weight_grams, length_mm, width_mm, height_mm, brand, gtin, seo_title, seo_description, updated_at'
-const variationColumns = 'sku, name, options, price_minor, sale_price_minor, gtin, is_default, position, available'
+const variationColumns =
+  'sku, name, options, price_minor, sale_price_minor, gtin, weight_grams, is_default, position, available'
 
 export const triggers: readonly Trigger[] = [
   { name: 'products_inserted', event: 'AFTER INSERT', on: products, run },

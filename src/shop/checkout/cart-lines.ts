@@ -90,7 +90,7 @@ export function toDraftLine(
     totalMinor: unitPriceMinor * line.quantity - discountMinor,
     type: sellable.type,
     taxClass: sellable.product.taxClass,
-    weightGrams: sellable.product.weightGrams,
+    weightGrams: sellable.variation?.weightGrams ?? sellable.product.weightGrams,
     grants: sellable.grants
   }
 }

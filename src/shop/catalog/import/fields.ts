@@ -40,6 +40,11 @@ export function gtin() {
   })
 }
 
+/** A weight in grams. */
+export function weight() {
+  return count(0, 10_000_000)
+}
+
 /** The key of a product, plan or campaign: lower-case ASCII letters, digits and single separators. */
 export function slug() {
   return z.string().transform((value, context) => {

@@ -3,7 +3,7 @@ import { grantSchema } from '../grants.ts'
 import { productTypes } from '../product-types.ts'
 import { taxClasses } from '../tax-classes.ts'
 import { amount, categoryList, count, gtin, html, imageList, instant } from './fields.ts'
-import { line, lines, percent, prose, slug, webUrl } from './fields.ts'
+import { line, lines, percent, prose, slug, webUrl, weight } from './fields.ts'
 import type { AffiliateInput, CampaignInput, CategoryInput, CouponInput, PlanInput, ProductInput } from './format.ts'
 import { htmlToText } from './html-text.ts'
 import { shippingZone } from './shipping-schema.ts'
@@ -119,7 +119,7 @@ function productParts(currency: string) {
     stock: count(0).nullish(),
     published: z.boolean().nullish(),
     position: count(0).nullish(),
-    weightGrams: count(0, 10_000_000).nullish(),
+    weightGrams: weight().nullish(),
     taxClass: z.enum(taxClasses, `Must be ${taxClasses.join(', ')}.`).nullish(),
     lengthMm: count(0, 1_000_000).nullish(),
     widthMm: count(0, 1_000_000).nullish(),

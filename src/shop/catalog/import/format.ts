@@ -14,6 +14,8 @@ export type VariationInput = {
   salePriceMinor: number | null
   stock: number | null
   gtin: string | null
+  /** Null for the weight of the product. */
+  weightGrams: number | null
   /** Exactly one variation of a product is its default. */
   isDefault: boolean
   /** Its own pictures; undefined if the file has none for it. */

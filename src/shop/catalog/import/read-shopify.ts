@@ -7,7 +7,7 @@ import { htmlToLine } from './html-text.ts'
 import { categoryPaths, decimalText, isCheaper, isFalsy, isTruthy, splitList, stockCount } from './cells.ts'
 import type { FileErrors } from './file-errors.ts'
 import type { ReportBuilder } from './report.ts'
-import { factsOf, gtinOf } from './shopify-facts.ts'
+import { factsOf, gtinOf, weightOf } from './shopify-facts.ts'
 import { imagesIn, variantImage } from './shopify-images.ts'
 import { slugFor, slugPattern, UniqueNames } from './slug.ts'
 
@@ -134,7 +134,7 @@ function readProduct(handle: string, rows: [Row, ...Row[]], slugs: UniqueNames, 
     ...(table.has(column('shipping')) ? { type: shippingType(variants, reading) } : {}),
     ...(table.has(column('image')) ? { images: imagesIn(rows, reading) } : {}),
     published: isPublished(head, name, reading),
-    ...body
+    ...withWeights(body, variants, name, reading)
   }
   const source = { line: isPlain && head !== first ? first.line : head.line, columns: productColumns(column) }
   const variantSources = variants.map(({ line }) => ({ line, columns: variantColumns(column) }))
@@ -157,6 +157,7 @@ function variantColumns(column: (field: Field) => string): Source['columns'] {
     name: column('option1'),
     options: column('option1'),
     gtin: column('barcode'),
+    weightGrams: column('grams'),
     price: column('price'),
     salePrice: column('price'),
     stock: column('quantity'),
@@ -194,9 +195,24 @@ function shippingType(variants: readonly Row[], { cell }: Reading): ProductType 
   return variants.every((row) => isFalsy(cell(row, 'shipping'))) ? 'digital' : 'physical'
 }
 
-function plainParts(row: Row, reading: Reading): Record<string, unknown> {
+function plainParts(row: Row, reading: Reading): { variations: object[] } & Record<string, unknown> {
   const sku = reading.cell(row, 'sku') || null
   return { sku, gtin: gtinOf(row, reading), ...prices(row, reading), stock: stock(row, reading), variations: [] }
+}
+
+/** Shopify weighs each variant. If all weigh the same, the product has the weight. */
+function withWeights<T extends { variations: object[] }>(
+  body: T,
+  variants: readonly Row[],
+  name: string,
+  reading: Reading
+): T & { weightGrams?: number | null } {
+  if (!reading.table.has(reading.column('grams'))) return body
+  const weights = variants.map((row) => weightOf(row, name, reading))
+  const [weightGrams = null] = weights
+  if (new Set(weights).size === 1) return { ...body, weightGrams }
+  const variations = body.variations.map((variation, index) => ({ ...variation, weightGrams: weights[index] }))
+  return { ...body, weightGrams: null, variations }
 }
 
 function variations(

@@ -15,7 +15,7 @@ type Cells = {
   report: ReportBuilder
 }
 
-/** Description, brand, weight and texts for search engines of a product; fields without a column are left out. */
+/** Description, brand, tax class and texts for search engines of a product; fields without a column are left out. */
 export function factsOf(head: Row, variants: readonly Row[], name: string, cells: Cells): Record<string, unknown> {
   const { cell, column, table, report } = cells
   const html = cell(head, 'description')
@@ -25,8 +25,7 @@ export function factsOf(head: Row, variants: readonly Row[], name: string, cells
   return {
     ...(table.has(column('description')) ? { description: htmlToText(html), descriptionHtml: html } : {}),
     ...Object.fromEntries(present.map(([name, field]) => [name, cell(head, field).replaceAll(/\s+/g, ' ') || null])),
-    ...(table.has(column('taxable')) ? { taxClass: taxClassOf(variants, cells) } : {}),
-    ...(table.has(column('grams')) ? { weightGrams: heaviest(variants, name, cells) } : {})
+    ...(table.has(column('taxable')) ? { taxClass: taxClassOf(variants, cells) } : {})
   }
 }
 
@@ -35,16 +34,11 @@ function taxClassOf(variants: readonly Row[], { cell }: Cells): TaxClass {
   return variants.every((row) => isFalsy(cell(row, 'taxable'))) ? 'zero' : 'standard'
 }
 
-/** A product has one weight: the largest of its variants. Shopify writes 0 for a variant without a weight. */
-function heaviest(variants: readonly Row[], name: string, { cell, column, report }: Cells): number | null {
-  const weights = variants.map((row) => {
-    const grams = toGrams(cell(row, 'grams'), 'g')
-    if (grams === undefined) report.ignore(column('grams'), 'This is not a number', name)
-    return grams ?? 0
-  })
-  if (new Set(weights).size > 1)
-    report.ignore(column('grams'), 'The variants have different weights, so the largest is used', name)
-  return Math.max(...weights) || null
+/** The weight of a variant in grams; null without one, for which Shopify writes 0. */
+export function weightOf(row: Row, name: string, { cell, column, report }: Cells): number | null {
+  const grams = toGrams(cell(row, 'grams'), 'g')
+  if (grams === undefined) report.ignore(column('grams'), 'This is not a number', name)
+  return grams || null
 }
 
 /** The GTIN of a variant; null without a valid one. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { misfit } from '../variation-options.ts'
-import { amount, count, gtin, imageList, line } from './fields.ts'
+import { amount, count, gtin, imageList, line, weight } from './fields.ts'
 import type { VariationInput } from './format.ts'
 
 /**
@@ -33,6 +33,7 @@ function variation(currency: string) {
       salePrice: amount(currency).nullish(),
       stock: count(0).nullish(),
       gtin: gtin().nullish(),
+      weightGrams: weight().nullish(),
       default: z.boolean().nullish(),
       images: imageList().nullish()
     })
@@ -50,6 +51,7 @@ function variation(currency: string) {
         ...amounts,
         stock: stock ?? null,
         gtin: entry.gtin ?? null,
+        weightGrams: entry.weightGrams ?? null,
         isDefault: entry.default ?? false,
         images: entry.images ?? undefined
       }

@@ -53,25 +53,24 @@ export function gtinOf({ row, name }: WooRow, { report }: WooContext): string | 
   return gtin ?? null
 }
 
-/** A product has one weight and one size: its own, or the largest weight of its variations. */
+/** A product's own weight and size. Its variations have weights of their own, but no sizes. */
 function measuresOf(product: WooRow, children: readonly WooRow[], woo: WooContext): Record<string, number | null> {
   const found = woo.table.columns.flatMap((column): [string, number | null][] => {
     const kind = measure.exec(column)?.[1]?.toLowerCase()
     if (kind === undefined) return []
-    const own = measureOf(product, column, woo)
-    if (kind !== 'weight') {
-      for (const { row } of children) {
-        if (row.cell(column) !== '') woo.report.ignore(column, 'Variations do not have their own size')
-      }
-      return [[`${kind}Mm`, own]]
+    if (kind === 'weight') return [['weightGrams', measureOf(product, column, woo)]]
+    for (const { row } of children) {
+      if (row.cell(column) !== '') woo.report.ignore(column, 'Variations do not have their own size')
     }
-    const weights = children.flatMap((child) => measureOf(child, column, woo) ?? [])
-    if (new Set(weights).size > 1) {
-      woo.report.ignore(column, 'The variations have different weights, so the largest is used', product.name)
-    }
-    return [['weightGrams', weights.length === 0 ? own : Math.max(...weights, own ?? 0)]]
+    return [[`${kind}Mm`, measureOf(product, column, woo)]]
   })
   return Object.fromEntries(found)
+}
+
+/** The weight of a variation; null for the weight of its product. */
+export function weightOf(variation: WooRow, woo: WooContext): number | null {
+  const column = woo.table.columns.find((each) => /^weight \(/i.test(each))
+  return column === undefined ? null : measureOf(variation, column, woo)
 }
 
 function measureOf({ row, name }: WooRow, column: string, { table, report }: WooContext): number | null {

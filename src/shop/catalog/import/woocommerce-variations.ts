@@ -4,7 +4,7 @@ import { withoutMisfits } from '../variation-options.ts'
 import type { OptionValues } from '../variation-options.ts'
 import { choicesOf, shareOfStock } from './woocommerce-choices.ts'
 import type { Choice } from './woocommerce-choices.ts'
-import { gtinOf } from './woocommerce-facts.ts'
+import { gtinOf, weightOf } from './woocommerce-facts.ts'
 import { attributesOf, imagesOf, pricesOf, publishedState, stockOf } from './woocommerce-row.ts'
 import type { WooContext, WooPrices, WooRow } from './woocommerce-row.ts'
 
@@ -106,6 +106,7 @@ function partsOf(child: WooRow, woo: WooContext) {
     prices: pricesOf(child, woo),
     stock: stockOf(child, woo),
     gtin: gtinOf(child, woo),
+    weightGrams: weightOf(child, woo),
     ...(child.row.cell('Images') === '' ? {} : { images: imagesOf(child.row, woo) })
   }
 }

@@ -50,7 +50,7 @@ export function toEntry(product: FullProduct, currency: string) {
 }
 
 function toVariation(variation: VariationInput, currency: string) {
-  const { sku, name, options, priceMinor, salePriceMinor, stock, gtin, isDefault, images = [] } = variation
+  const { sku, name, options, priceMinor, salePriceMinor, stock, gtin, weightGrams, isDefault, images = [] } = variation
   const salePrice = orNull(salePriceMinor, (minor) => toAmount(minor, currency))
   const shown = Object.keys(options).length === 0 ? {} : { options }
   return {
@@ -61,6 +61,7 @@ function toVariation(variation: VariationInput, currency: string) {
     salePrice,
     stock,
     gtin,
+    weightGrams,
     default: isDefault,
     ...(images.length === 0 ? {} : { images })
   }

@@ -44,7 +44,7 @@ export type NewProduct = ProductFields & {
 export type Edited = { row: ProductRow; changes: FieldChange[] }
 
 /**
- * Changes fields of a product, or prices and stock of its variations. Everything else stays, above all the stock, because
+ * Changes fields of a product, or prices, stock and weight of its variations. Everything else stays, above all the stock, because
  * orders take from it at any time.
  *
  * @throws AppError NOT_FOUND; VALIDATION_FAILED with the field
@@ -54,9 +54,12 @@ export function editProduct(shop: ShopContext, slugOrId: string, edit: ProductEd
   return write(shop.db, (tx) => {
     const row = getProduct(tx, slugOrId)
     const before = exportProduct(tx, row, currency)
-    const { price, salePrice, stock, stockAdd, skus, ...fields } = edit
-    const sale = withVariationEdit(before, { price, salePrice, stock, stockAdd, skus })
-    const entry = { slug: row.slug, name: row.name, price: before.price, ...definedFields(fields), ...sale }
+    const { price, salePrice, stock, stockAdd, weightGrams, skus, ...fields } = edit
+    // With SKUs, the weight is that of these variations.
+    const weights = skus === undefined ? [weightGrams, undefined] : [undefined, weightGrams]
+    const sale = withVariationEdit(before, { price, salePrice, stock, stockAdd, weightGrams: weights[1], skus })
+    const changed = definedFields({ ...fields, weightGrams: weights[0] })
+    const entry = { slug: row.slug, name: row.name, price: before.price, ...changed, ...sale }
     const touchesStock = stock !== undefined || stockAdd !== undefined
     applyProduct(new ApplyRun(tx, { keepStock: !touchesStock }, now), parseEntry(entry, before, currency))
     const edited = getProduct(tx, row.slug)

@@ -2,13 +2,15 @@ import { validationFailed } from '../../../errors.ts'
 import { definedFields } from '../../../platform/defined-fields.ts'
 import type { ProductEntry } from '../import/write-json.ts'
 
-/** New prices and stock; null removes the sale price, or stops counting the stock. */
+/** New prices, stock and weight; null removes the sale price or the weight, or stops counting the stock. */
 export type SaleEdit = {
   price?: string | undefined
   salePrice?: string | null | undefined
   stock?: number | string | null | undefined
   /** Units to add; negative to remove. */
   stockAdd?: number | undefined
+  /** Of the chosen variations. */
+  weightGrams?: number | string | null | undefined
   /** The variations to change. */
   skus?: readonly string[] | undefined
 }
@@ -22,9 +24,10 @@ type Variation = ProductEntry['variations'][number]
  * @throws AppError VALIDATION_FAILED with the field
  */
 export function withVariationEdit(product: ProductEntry, edit: SaleEdit): object {
-  const { price, salePrice, stock, stockAdd, skus } = edit
+  const { price, salePrice, stock, stockAdd, weightGrams, skus } = edit
   const prices = definedFields({ price, salePrice })
   const hasPrices = Object.keys(prices).length > 0
+  const weight = definedFields({ weightGrams })
   const hasStock = stock !== undefined || stockAdd !== undefined
   if (stock !== undefined && stockAdd !== undefined) throw refused('stock', 'Pass either --stock or --stock-add.')
   if (product.variations.length === 0) {
@@ -34,18 +37,20 @@ export function withVariationEdit(product: ProductEntry, edit: SaleEdit): object
       ...(hasStock ? { stock: stockAfter(product, edit) } : {})
     }
   }
-  if (!hasPrices && !hasStock) {
+  if (!hasPrices && !hasStock && weightGrams === undefined) {
     if (skus === undefined) return {}
-    throw refused('sku', 'Pass what changes: --price, --sale-price, --stock or --stock-add.')
+    throw refused('sku', 'Pass what changes: --price, --sale-price, --stock, --stock-add or --weight.')
   }
   const priced = hasPrices ? pricedTogether(product, skus) : []
   const stocked = hasStock ? stockedTogether(product, skus) : []
+  const weighed = skus === undefined ? [] : chosen(product.variations, skus)
   const variations = product.variations.map((variation) => {
     const { images: _images, ...kept } = variation
     return {
       ...kept,
       ...(priced.includes(variation) ? prices : {}),
-      ...(stocked.includes(variation) ? { stock: stockAfter(variation, edit) } : {})
+      ...(stocked.includes(variation) ? { stock: stockAfter(variation, edit) } : {}),
+      ...(weighed.includes(variation) ? weight : {})
     }
   })
   const main = priced.some((variation) => variation.default) ? variations.find((each) => each.default) : undefined

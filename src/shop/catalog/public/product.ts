@@ -34,6 +34,8 @@ export type PublicVariation = {
   image: Image | null
   /** A GTIN, EAN, UPC or ISBN; null for the product's own. */
   gtin: string | null
+  /** With its packaging; null for the product's own. */
+  weightGrams: number | null
   isDefault: boolean
 }
 
@@ -133,7 +135,7 @@ function toPublicVariation(
   terms: ViewTerms,
   now: number
 ): PublicVariation {
-  const { id, sku, name, options, gtin, isDefault } = variation
+  const { id, sku, name, options, gtin, weightGrams, isDefault } = variation
   const stock = effectiveStock(product, variation)
   return {
     variationId: id,
@@ -145,6 +147,7 @@ function toPublicVariation(
     stockLeft: lowOnly(stock, terms),
     image: imagesOf(db, { productId: product.id, variationId: id }, terms.publicUrl)[0] ?? null,
     gtin,
+    weightGrams,
     isDefault
   }
 }

@@ -31,7 +31,16 @@ const whole = {
   tags: ['oil'],
   variations: [
     { sku: 'L-1', name: 'Small', options: { Size: ' S ' }, price: 12.5 },
-    { sku: 'L-2', options: { Size: 'L' }, price: '20', salePrice: 15, stock: 0, gtin: '4006381333931', default: true }
+    {
+      sku: 'L-2',
+      options: { Size: 'L' },
+      price: '20',
+      salePrice: 15,
+      stock: 0,
+      gtin: '4006381333931',
+      weightGrams: 1200,
+      default: true
+    }
   ],
   grants: [
     { kind: 'membership', module: 'A', plan: 'friend', period: '1y' },
@@ -94,8 +103,24 @@ describe('a catalogue file in JSON', () => {
         categories: ['Light', 'Home > Tables'],
         tags: ['oil'],
         variations: [
-          { ...small, priceMinor: 1250, salePriceMinor: null, stock: null, gtin: null, isDefault: false },
-          { ...large, priceMinor: 2000, salePriceMinor: 1500, stock: 0, gtin: '4006381333931', isDefault: true }
+          {
+            ...small,
+            priceMinor: 1250,
+            salePriceMinor: null,
+            stock: null,
+            gtin: null,
+            weightGrams: null,
+            isDefault: false
+          },
+          {
+            ...large,
+            priceMinor: 2000,
+            salePriceMinor: 1500,
+            stock: 0,
+            gtin: '4006381333931',
+            weightGrams: 1200,
+            isDefault: true
+          }
         ],
         grants: [
           { kind: 'membership', module: 'A', plan: 'friend', period: 'P1Y' },

@@ -50,6 +50,7 @@ const variations = fc
       ...amounts,
       stock,
       gtin: index === 0 ? '4006381333931' : null,
+      weightGrams: index === 0 ? null : index * 100,
       isDefault: index === entries.length - 1,
       images: index === 0 ? [{ src: 'small.png', alt: '' }] : undefined
     }))
