@@ -44,7 +44,8 @@ export function choicePage(call: PageCall, order: OrderRow, draft: Draft, isChan
   const isTheirs = isBuyerOf(call, order)
   const values = { ...(isTheirs ? storedValues(app, order) : {}), ...draft.values }
   const known = { values, errors: draft.errors }
-  const address = asked.address ? addressView(app.db, countryOf(call, order, values), known) : null
+  const country = countryOf(call, order, values)
+  const address = asked.address ? addressView(app.db, country, known) : null
   const preview = shownOrder(app, order, asked, values, address?.country?.code)
   const shown = preview?.shown ?? order
   const methods = offeredMethods(app, shown)
@@ -59,7 +60,8 @@ export function choicePage(call: PageCall, order: OrderRow, draft: Draft, isChan
       isChange,
       summary: summaryOf(app, shown, preview?.taxes),
       total: shown.totalMinor,
-      shipping: preview === null || !asked.shippingMethod || address?.country === null ? null : shippingView(preview),
+      shipping:
+        preview === null || !asked.shippingMethod || address?.country === null ? null : shippingView(preview, country),
       takesCoupon: canTakeCoupon(app.db, order),
       takesVatId: takesVatId(app.db, order),
       asked,
@@ -76,10 +78,11 @@ export function choicePage(call: PageCall, order: OrderRow, draft: Draft, isChan
   }
 }
 
-/** The shipping methods of the form. */
-function shippingView({ shown, choice: { methods, chosen } }: ShownOrder) {
+/** The shipping methods of the form; there are none for an order that is too heavy for the country. */
+function shippingView({ shown, choice: { methods, chosen } }: ShownOrder, country: string) {
   const { currency } = shown
   return {
+    country: countryName(country),
     chosen: chosen?.id ?? null,
     methods: methods.map(({ id, name, estimate, amountMinor }) => ({
       id,
