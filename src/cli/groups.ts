@@ -56,6 +56,18 @@ export const groups: readonly Group[] = [
     about: 'copies of the database and the secret key',
     load: () => import('./backup.ts')
   },
+  {
+    name: 'replicate',
+    use: 'service',
+    about: 'copy each change to another machine',
+    load: () => import('./replicate.ts')
+  },
+  {
+    name: 'restore',
+    use: 'service',
+    about: 'bring the shop of a lost machine back',
+    load: () => import('./restore.ts')
+  },
   { name: 'create', use: 'site', about: 'a website for the shop', load: () => import('./create.ts') },
   {
     name: 'proxy',

@@ -2,12 +2,14 @@ import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ShopCommand } from './command.ts'
 import { AppError } from '../errors.ts'
+import { findLitestream } from '../operations/replica/litestream.ts'
+import type { Config } from '../platform/config/config.ts'
 import { packageRoot } from '../platform/package-root.ts'
 import type { Answer } from './output.ts'
 import { addCommand, runsOnFiles } from './run.ts'
 import type { FileWork } from './run.ts'
 
-type Options = { environment: string; user?: string }
+type Options = { environment: string; user?: string; replicate?: string | true }
 
 /** Reads only the data folder from the configuration, so that it also works with an invalid configuration. */
 export function define(program: ShopCommand): void {
@@ -19,20 +21,27 @@ export function define(program: ShopCommand): void {
   )
     .option('--environment <file>', 'file with the SHOPSTEAD_* variables', '/etc/shopstead/shopstead.env')
     .option('--user <name>', 'run as this user, with this data folder (default: a dynamic user)')
+    .option(
+      '--replicate [file]',
+      'print the unit of the replication instead, with this configuration (default: /etc/shopstead/litestream.yml)'
+    )
   runsOnFiles(command, print)
 }
 
 function print({ config, options }: FileWork<Options>): Answer {
-  const unit = writeUnit({
-    node: realpathSync(process.execPath),
-    program: join(packageRoot, 'bin', 'shopstead.js'),
+  const { replicate } = options
+  const facts = {
     envFile: plainPath(options.environment),
     ...(options.user === undefined ? {} : { as: { user: plainName(options.user), dataDir: plainPath(config.dataDir) } })
-  })
+  }
+  const unit =
+    replicate === undefined
+      ? serverUnit(realpathSync(process.execPath), join(packageRoot, 'bin', 'shopstead.js'), facts)
+      : replicaUnit(plainPath(replicate === true ? '/etc/shopstead/litestream.yml' : replicate), config, facts)
   return { json: { unit }, human: unit.trimEnd() }
 }
 
-type Facts = { node: string; program: string; envFile: string; as?: { user: string; dataDir: string } }
+type Facts = { envFile: string; as?: { user: string; dataDir: string } }
 
 /**
  * The limit of each half of V8's space for new objects. Without it, a server under load takes 230 MB instead of 150 MB,
@@ -47,40 +56,78 @@ const semiSpaceMegabytes = 16
  * pause does not grow (RestartSteps), because systemd counts every restart in the life of the service. MemoryMax ends a
  * server that uses too much memory before the machine swaps or ends another program; systemd then starts it again.
  */
-function writeUnit({ node, program, envFile, as }: Facts): string {
+function serverUnit(node: string, program: string, { envFile, as }: Facts): string {
   const dataDir = as?.dataDir ?? '/var/lib/shopstead'
-  const identity =
-    as === undefined
-      ? ['DynamicUser=yes', 'StateDirectory=shopstead', 'StateDirectoryMode=0700']
-      : [`User=${as.user}`, `ReadWritePaths=${as.dataDir}`]
+  return toUnit({
+    about: ['Description=Shopstead', 'Documentation=https://www.npmjs.com/package/shopstead'],
+    service: [
+      ...(as === undefined ? dynamicUser : ownUser(as)),
+      'Environment=SHOPSTEAD_ENV=production',
+      `Environment=SHOPSTEAD_DATA_DIR=${dataDir}`,
+      `EnvironmentFile=-${envFile}`,
+      `ExecStartPre=${node} ${program} migrate`,
+      `ExecStart=${node} --max-semi-space-size=${semiSpaceMegabytes} ${program} serve`,
+      'Restart=on-failure',
+      'RestartSec=500ms',
+      'TimeoutStopSec=30s',
+      'MemoryMax=75%',
+      'LimitNOFILE=65536',
+      'CacheDirectory=shopstead',
+      'CacheDirectoryMode=0700'
+    ],
+    protectHome: !insideHome(node, program, dataDir)
+  })
+}
+
+/**
+ * The unit of Litestream. It runs as the server's user: with DynamicUser, units that name the same user share it. It
+ * starts before the server and stops after it. So it has the last orders, and the write-ahead log stays: without the log,
+ * each restart of the machine would need a new copy of the whole database.
+ */
+function replicaUnit(configuration: string, config: Config, { envFile, as }: Facts): string {
+  const { replica } = config
+  const litestream = findLitestream(config) ?? '/usr/bin/litestream'
+  const folder = replica?.type === 'file' ? [`ReadWritePaths=${replica.path}`] : []
+  return toUnit({
+    about: ['Description=Replication of Shopstead', 'Documentation=https://litestream.io', 'Before=shopstead.service'],
+    service: [
+      ...(as === undefined ? ['User=shopstead', ...dynamicUser] : ownUser(as)),
+      ...folder,
+      `EnvironmentFile=-${envFile}`,
+      `ExecStart=${litestream} replicate -config ${configuration}`,
+      'Restart=always',
+      'RestartSec=1s',
+      'TimeoutStopSec=30s',
+      'MemoryMax=25%'
+    ],
+    protectHome: !insideHome(as?.dataDir ?? '', replica?.type === 'file' ? replica.path : '')
+  })
+}
+
+const dynamicUser = ['DynamicUser=yes', 'StateDirectory=shopstead', 'StateDirectoryMode=0700']
+
+function ownUser({ user, dataDir }: NonNullable<Facts['as']>): string[] {
+  return [`User=${user}`, `ReadWritePaths=${dataDir}`]
+}
+
+type Unit = { about: string[]; service: string[]; protectHome: boolean }
+
+function toUnit({ about, service, protectHome }: Unit): string {
   return `${[
     '[Unit]',
-    'Description=Shopstead',
-    'Documentation=https://www.npmjs.com/package/shopstead',
+    ...about,
     'After=network-online.target',
     'Wants=network-online.target',
     'StartLimitIntervalSec=0',
     '',
     '[Service]',
     'Type=exec',
-    ...identity,
-    'Environment=SHOPSTEAD_ENV=production',
-    `Environment=SHOPSTEAD_DATA_DIR=${dataDir}`,
-    `EnvironmentFile=-${envFile}`,
-    `ExecStartPre=${node} ${program} migrate`,
-    `ExecStart=${node} --max-semi-space-size=${semiSpaceMegabytes} ${program} serve`,
-    'Restart=on-failure',
-    'RestartSec=500ms',
-    'TimeoutStopSec=30s',
+    ...service,
     'UMask=0077',
-    'MemoryMax=75%',
-    'LimitNOFILE=65536',
-    'CacheDirectory=shopstead',
-    'CacheDirectoryMode=0700',
     'NoNewPrivileges=yes',
     'CapabilityBoundingSet=',
     'ProtectSystem=strict',
-    `ProtectHome=${insideHome(node, program, dataDir) ? 'read-only' : 'yes'}`,
+    `ProtectHome=${protectHome ? 'yes' : 'read-only'}`,
     'PrivateTmp=yes',
     'PrivateDevices=yes',
     'ProtectKernelTunables=yes',

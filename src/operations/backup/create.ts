@@ -48,7 +48,7 @@ export async function createBackup({ db, dataDir, kind, now, testCopy, onStep }:
     // VACUUM INTO accepts an existing empty file, so the mode is private from the first byte.
     writeFileSync(draft, '', { flag: 'wx', mode: 0o600 })
     db.sqlite.prepare('VACUUM INTO ?').run(draft)
-    finishCopy(draft, dataDir, now)
+    finishCopy(draft, now, readSecret(dataDir))
     syncToDisk(draft)
     onStep?.('verifying the copy')
     const { bytes, additions } = inspectBackup(draft)
@@ -66,19 +66,28 @@ export async function createBackup({ db, dataDir, kind, now, testCopy, onStep }:
   }
 }
 
-function finishCopy(draft: string, dataDir: string, now: number): void {
+/**
+ * Turns a copy of a database into a backup.
+ *
+ * @param createdAt the state that it has, in epoch milliseconds
+ * @param secret the content of secret.key; null when the secret comes from the environment
+ */
+export function finishCopy(draft: string, createdAt: number, secret: string | null): void {
   const sqlite = new Database(draft)
   try {
     // Without WAL, the backup is a single file that opens anywhere.
     sqlite.pragma('journal_mode = DELETE')
     sqlite.pragma('synchronous = FULL')
-    writeManifest(sqlite, { createdAt: now, program: packageVersion(), secret: readSecret(dataDir) })
+    // Litestream adds these tables to a database that it replicates, and creates them again when they are missing.
+    sqlite.exec('DROP TABLE IF EXISTS _litestream_seq; DROP TABLE IF EXISTS _litestream_lock')
+    writeManifest(sqlite, { createdAt, program: packageVersion(), secret })
   } finally {
     sqlite.close()
   }
 }
 
-function readSecret(dataDir: string): string | null {
+/** The content of a data folder's secret.key; null without one. */
+export function readSecret(dataDir: string): string | null {
   const file = join(dataDir, 'secret.key')
   return existsSync(file) ? readFileSync(file, 'utf8') : null
 }

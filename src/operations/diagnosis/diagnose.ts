@@ -14,6 +14,7 @@ import { folderChecks } from './folder-checks.ts'
 import { mailChecks } from './mail-checks.ts'
 import { networkChecks } from './network-checks.ts'
 import { paymentChecks } from './payment-checks.ts'
+import { replicaCheck } from './replica-check.ts'
 import { serverChecks } from './server-checks.ts'
 import { settingChecks } from './setting-checks.ts'
 import { taxChecks } from './tax-checks.ts'
@@ -27,7 +28,7 @@ export type HealthReport = { status: CheckStatus; checks: CheckResult[] }
  */
 export async function diagnose(config: Config, overrides: Overrides = {}): Promise<HealthReport> {
   const checks: CheckResult[] = []
-  for (const check of folderChecks) {
+  for (const check of [...folderChecks, replicaCheck]) {
     checks.push(await runCheck(config, check))
     if (createsOnOpen(config, check.name) && checks.at(-1)?.status === 'failed') return report(checks)
   }

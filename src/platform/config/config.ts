@@ -3,6 +3,8 @@ import { resolve } from 'node:path'
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import { isLoopback } from '../http/loopback.ts'
+import { replicaAddress, replicaVariables } from './replica.ts'
+import type { Replica } from './replica.ts'
 
 export const environments = ['development', 'test', 'production'] as const
 export type Environment = (typeof environments)[number]
@@ -39,6 +41,10 @@ export type Config = {
   log: LogLevel
   /** The port of the Prometheus metrics, for this machine only; null for none. */
   metricsPort: number | null
+  /** Where Litestream copies the database to; null for none that the shop knows of. */
+  replica: Replica | null
+  /** The environment of Litestream: where programs are, and the credentials of the replica. */
+  litestreamEnv: Readonly<Record<string, string>>
   /** Whether to show the demo storefront; null uses the setting. */
   storefront: boolean | null
 }
@@ -109,6 +115,10 @@ const variables = {
     .regex(/^[^\r\n@]*[^\s@<>]@[^\s@<>]+>?$/, 'an address such as shop@example.com or Shop <shop@example.com>')
     .default('shop@localhost'),
   SHOPSTEAD_SECRET: z.string().min(32, 'at least 32 characters').optional(),
+  SHOPSTEAD_REPLICA: replicaAddress().optional(),
+  [replicaVariables.accessKeyId]: unquoted().optional(),
+  [replicaVariables.secretAccessKey]: unquoted().optional(),
+  [replicaVariables.keyFile]: unquoted().startsWith('/', 'an absolute path').optional(),
   SHOPSTEAD_LOG: z
     .enum(['debug', 'info', 'warn', 'error', 'silent'], 'debug, info, warn, error or silent')
     .default('info')
@@ -133,10 +143,20 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>, f
     const issue = parsed.error.issues[0]
     throw invalid(String(issue?.path[0] ?? 'SHOPSTEAD_*'), issue?.message ?? 'a valid value')
   }
-  return checkTogether(toConfig(parsed.data, flags))
+  return checkTogether({ ...toConfig(parsed.data, flags), litestreamEnv: litestreamEnv(env) })
 }
 
-function toConfig(values: z.infer<typeof environmentSchema>, flags: ConfigFlags): Config {
+/** What a program of the shop's user finds by itself (PATH, HOME and AWS's own variables), and the credentials. */
+function litestreamEnv(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const names = new Set<string>(['PATH', 'HOME', ...Object.values(replicaVariables)])
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value = '']) =>
+      value !== '' && (names.has(name) || name.startsWith('AWS_')) ? [[name, value]] : []
+    )
+  )
+}
+
+function toConfig(values: z.infer<typeof environmentSchema>, flags: ConfigFlags): Omit<Config, 'litestreamEnv'> {
   const env = values.SHOPSTEAD_ENV ?? flags.defaultEnv ?? 'development'
   return {
     env,
@@ -161,6 +181,7 @@ function toConfig(values: z.infer<typeof environmentSchema>, flags: ConfigFlags)
     secret: values.SHOPSTEAD_SECRET ?? null,
     metricsPort: values.SHOPSTEAD_METRICS_PORT ?? null,
     log: values.SHOPSTEAD_LOG,
+    replica: values.SHOPSTEAD_REPLICA ?? null,
     storefront: flags.storefront ?? null
   }
 }
@@ -202,6 +223,11 @@ export function checkServes(config: Config): void {
 /** CONFIG_INVALID with the message "VARIABLE must be RULE." */
 export function invalid(variable: string, rule: string): AppError {
   return new AppError('CONFIG_INVALID', `${variable} must be ${rule}.`, { variable })
+}
+
+/** For a value between quotes in Litestream's configuration. */
+function unquoted() {
+  return z.string().regex(/^[^'\s]+$/, 'a value without quotes and spaces')
 }
 
 function port() {

@@ -33,6 +33,11 @@ const commands: Record<string, [args: string[], answer: object, code?: number]> 
   report: [['report', 'payments'], { differences: {} }],
   stripe: [['stripe', 'setup'], { error: { code: 'CONFLICT' } }, 1],
   create: [['create', 'docs'], { error: { code: 'CONFLICT' } }, 1],
+  replicate: [
+    ['replicate', '--to', '/mnt/replica'],
+    { configuration: expect.stringContaining('path: "/mnt/replica"') }
+  ],
+  restore: [['restore', '--from-replica', '/mnt/replica'], { error: { code: 'USAGE' } }, 2],
   backup: [['backup', 'list'], { backups: [] }],
   openapi: [['openapi'], { openapi: '3.1.1' }],
   completion: [['completion', 'bash'], { shell: 'bash' }],

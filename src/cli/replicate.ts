@@ -1,0 +1,37 @@
+import { databaseFile } from '../app.ts'
+import { AppError } from '../errors.ts'
+import type { Config } from '../platform/config/config.ts'
+import { parseReplica, replicaRule } from '../platform/config/replica.ts'
+import type { Replica } from '../platform/config/replica.ts'
+import type { ShopCommand } from './command.ts'
+import type { Answer } from './output.ts'
+import { addCommand, runsOnFiles } from './run.ts'
+import type { FileWork } from './run.ts'
+
+export function define(program: ShopCommand): void {
+  const command = addCommand(
+    program,
+    'replicate',
+    "print Litestream's configuration, which copies each change of the shop to another machine",
+    'replicate --to s3://bucket/shop > /etc/shopstead/litestream.yml'
+  ).option('--to <address>', `${replicaRule} (default: SHOPSTEAD_REPLICA)`)
+  runsOnFiles(command, print)
+}
+
+async function print({ config, options }: FileWork<{ to?: string }>): Promise<Answer> {
+  const { litestreamConfig } = await import('../operations/replica/litestream-config.ts')
+  const configuration = litestreamConfig(databaseFile(config), replicaOf(config, options.to, '--to'))
+  return { json: { configuration }, human: configuration.trimEnd() }
+}
+
+/**
+ * The replica at an address, by default that of SHOPSTEAD_REPLICA.
+ *
+ * @throws AppError USAGE for an address that is not valid, and without one
+ */
+export function replicaOf({ replica }: Config, address: string | undefined, option: string): Replica {
+  const chosen = address === undefined ? replica : parseReplica(address)
+  if (chosen) return chosen
+  const missing = address === undefined ? ' or SHOPSTEAD_REPLICA' : ''
+  throw new AppError('USAGE', `${option}${missing} must be ${replicaRule}.`)
+}

@@ -1,0 +1,63 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { databaseFile } from '../app.ts'
+import { AppError } from '../errors.ts'
+import { toIso } from '../platform/iso-time.ts'
+import type { Restored } from '../operations/backup/restore.ts'
+import type { ShopCommand } from './command.ts'
+import type { Answer } from './output.ts'
+import { showProgress } from './progress.ts'
+import { replicaOf } from './replicate.ts'
+import { addCommand, confirmOrRefuse, runsOnFiles } from './run.ts'
+import type { FileWork } from './run.ts'
+
+type Options = { fromReplica?: string | true; secretKey?: string; newSecret?: boolean; yes?: boolean }
+
+export function define(program: ShopCommand): void {
+  const command = addCommand(
+    program,
+    'restore',
+    'bring the shop of a lost machine back from its replica',
+    'restore --from-replica s3://bucket/shop --secret-key secret.key'
+  )
+    .option('--from-replica [address]', 'the replica (default: SHOPSTEAD_REPLICA)')
+    .option('--secret-key <file>', "a copy of the lost machine's secret.key")
+    .option('--new-secret', 'go on without the secret key')
+    .option('--yes', 'do not ask for confirmation before a database is replaced')
+  runsOnFiles(command, bringBack)
+}
+
+async function bringBack(work: FileWork<Options>): Promise<Answer> {
+  const { config, options, now, terminal } = work
+  const { restoreFromReplica } = await import('../operations/replica/restore.ts')
+  const replica = replicaOf(config, options.fromReplica === true ? undefined : options.fromReplica, '--from-replica')
+  const secret = options.secretKey === undefined ? null : readKey(resolve(options.secretKey))
+  if (existsSync(databaseFile(config)))
+    await confirmOrRefuse(terminal, `Replace the database in ${config.dataDir} with this replica?`, options)
+  const progress = showProgress(work)
+  const withoutSecret = options.newSecret ?? false
+  const request = { config, replica, secret, withoutSecret, now, onStep: progress.step }
+  const done = await restoreFromReplica(request).finally(progress.done)
+  return { json: { ...done, restored: true, createdAt: toIso(done.createdAt) }, human: humanLines(done) }
+}
+
+function readKey(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new AppError('NOT_FOUND', `The file ${file} cannot be read.`, {}, { cause })
+  }
+}
+
+function humanLines({ createdAt, kept }: Restored): string[] {
+  return [
+    `The shop has been restored. The newest change at the replica is from ${toIso(createdAt)}.`,
+    ...(kept === null ? [] : [`The previous database: ${kept}`]),
+    'Do this next:',
+    '1. Copy downloads/, media/ and mail-templates/ to the data folder: a replica does not contain them. "shopstead offers images retry" fetches missing pictures.',
+    '2. Make sure that the lost machine does not start again.',
+    '3. Set another invoice.prefix: the lost machine may have used the next invoice numbers.',
+    '4. Run "shopstead migrate", and start the server and the replication.',
+    '5. Run "shopstead orders reconcile" and "shopstead health". It names each charge whose order is missing.'
+  ]
+}

@@ -1,0 +1,49 @@
+import { existsSync, statSync } from 'node:fs'
+import { databaseFile } from '../../app.ts'
+import { AppError } from '../../errors.ts'
+import type { Config } from '../../platform/config/config.ts'
+import type { Replica } from '../../platform/config/replica.ts'
+import { findLitestream, installLitestream, listGenerations } from '../replica/litestream.ts'
+import type { Generation } from '../replica/litestream.ts'
+import { failed, ok, span, warning } from './check.ts'
+import type { Check, Finding } from './check.ts'
+
+const staleAfterMs = 3 * 60_000
+
+/** Whether the replica has the newest changes. It runs before the checks that write to the database. */
+export const replicaCheck: Check<Config> = { name: 'replica', run: checkReplica }
+
+async function checkReplica(config: Config): Promise<Finding> {
+  const { replica } = config
+  if (replica === null)
+    return ok('SHOPSTEAD_REPLICA is not set: only backups protect the shop from the loss of this machine.')
+  if (findLitestream(config) === undefined)
+    return failed('Litestream is not installed, so nothing is replicated from here.', installLitestream)
+  const changedAt = lastChange(databaseFile(config))
+  try {
+    const [newest] = await listGenerations(config, replica)
+    return judge(replica, newest, changedAt)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return failed(error.message, 'Check SHOPSTEAD_REPLICA and its credentials. Litestream must be of version 0.3.')
+  }
+}
+
+function judge({ address }: Replica, newest: Generation | undefined, changedAt: number): Finding {
+  if (newest === undefined)
+    return failed(`There is no replica at ${address}.`, 'Start the replication: "systemctl start shopstead-replica".')
+  const behindMs = changedAt - newest.updatedAt
+  if (behindMs > staleAfterMs)
+    return warning(
+      `The replica at ${address} lacks the changes of the last ${span(behindMs)}.`,
+      'Look at "systemctl status shopstead-replica" and "journalctl -u shopstead-replica -n 50".'
+    )
+  const age = span(Math.max(0, Date.now() - newest.updatedAt))
+  return ok(`It has every change; the newest is from ${age} ago.`)
+}
+
+/** When the database changed, in epoch milliseconds. */
+function lastChange(file: string): number {
+  const times = [file, `${file}-wal`].filter((path) => existsSync(path)).map((path) => statSync(path).mtimeMs)
+  return Math.max(0, ...times)
+}

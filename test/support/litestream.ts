@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const here = createRequire(createRequire(import.meta.url).resolve('@flydotio/litestream'))
+
+/** The folder of the Litestream program that npm installed; npm has one for Linux and macOS. */
+export function litestreamFolder(): string {
+  return dirname(here.resolve(`@flydotio/litestream-${process.platform}-${process.arch}/litestream`))
+}
+
+/** PATH with that program, for processes that look for it. */
+export function pathWithLitestream(): string {
+  return `${litestreamFolder()}:${process.env['PATH'] ?? ''}`
+}
+
+export type Replication = { child: ChildProcess; log: () => string; end: (signal: NodeJS.Signals) => Promise<void> }
+
+/** Starts Litestream with a configuration that `shopstead replicate` printed, and waits for its first copy. */
+export async function startReplication(
+  folder: string,
+  configuration: string,
+  env: Record<string, string> = {}
+): Promise<Replication> {
+  const file = join(folder, 'litestream.yml')
+  writeFileSync(file, configuration)
+  const program = join(litestreamFolder(), 'litestream')
+  const child = spawn(program, ['replicate', '-config', file], { env: { ...process.env, ...env } })
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  let log = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part: Buffer) => void (log += part.toString()))
+  while (child.exitCode === null && !log.includes('wal segment written')) await sleep(20)
+  return {
+    child,
+    log: () => log,
+    async end(signal) {
+      child.kill(signal)
+      await ended
+    }
+  }
+}
+
+/** The generation that Litestream writes for a data folder; null before the first. */
+export function generationOf(dataDir: string): string | null {
+  const file = join(dataDir, '.shopstead.db-litestream', 'generation')
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : null
+}
